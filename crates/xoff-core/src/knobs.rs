@@ -1,0 +1,378 @@
+//! Settings, declared once.
+//!
+//! [`knobs!`](crate::knobs!) makes a configuration struct from one declaration: fields with their
+//! defaults and documentation, reading from a scenario file with errors that say what was expected,
+//! writing of the effective scenario, and the JSON schema all come from it.
+//! [`choices!`](crate::choices!) does the same for a setting that is one of a few names.
+
+use crate::units::{BitRate, Bytes, Ps};
+
+/// A value as a scenario file holds it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Text, with its unit where it has one: `"100Gbps"`.
+    Text(String),
+    /// A whole number.
+    Int(i64),
+    /// A number with a fraction.
+    Float(f64),
+    /// `true` or `false`.
+    Bool(bool),
+}
+
+impl Value {
+    /// What kind of value this is, for an error message.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        match self {
+            Value::Text(text) => format!("the text \"{text}\""),
+            Value::Int(number) => format!("the number {number} without a unit"),
+            Value::Float(number) => format!("the number {number} without a unit"),
+            Value::Bool(flag) => format!("{flag}"),
+        }
+    }
+}
+
+/// A type that a setting can have.
+pub trait Knob: Sized {
+    /// What a value must look like, in words: `a duration such as "2us"`.
+    fn expects() -> String;
+    /// The names allowed, if the setting is one of a few names.
+    fn choices() -> &'static [&'static str] {
+        &[]
+    }
+    /// Reads a value.
+    ///
+    /// # Errors
+    /// What was expected instead.
+    fn read(value: &Value) -> Result<Self, String>;
+    /// Shows a value as a scenario file would write it (TOML).
+    fn show(&self) -> String;
+}
+
+/// One setting of a section, for documentation and the schema.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Its key.
+    pub name: &'static str,
+    /// What it means, its unit and its source.
+    pub doc: String,
+    /// What a value must look like.
+    pub expects: String,
+    /// The names allowed, if it is one of a few.
+    pub choices: &'static [&'static str],
+    /// The default, as a scenario file would write it.
+    pub default: String,
+}
+
+/// A section of settings, made by [`knobs!`](crate::knobs!).
+pub trait Knobs: Default {
+    /// The section's name in a scenario file.
+    const SECTION: &'static str;
+    /// What the section is about.
+    fn doc() -> String;
+    /// Its settings in the order of declaration.
+    fn fields() -> Vec<Field>;
+    /// Sets one of them.
+    ///
+    /// # Errors
+    /// What was expected; `None` inside if there is no such setting.
+    fn set(&mut self, name: &str, value: &Value) -> Result<(), Option<String>>;
+    /// Shows them as `(name, TOML value)`.
+    fn show(&self) -> Vec<(&'static str, String)>;
+}
+
+fn unit_error(expects: &str, value: &Value) -> String {
+    format!("expected {expects}, found {}", value.describe())
+}
+
+/// Splits `"12.5MB"` into the number as (digits, decimal places) and the unit.
+fn split_unit(text: &str) -> Option<(u128, u32, &str)> {
+    let text = text.trim();
+    let end =
+        text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let number = number.replace('_', "");
+    let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
+    if whole.is_empty() || (number.contains('.') && fraction.is_empty()) || fraction.contains('.') {
+        return None;
+    }
+    let digits: u128 = format!("{whole}{fraction}").parse().ok()?;
+    Some((digits, fraction.len() as u32, unit.trim()))
+}
+
+/// Reads a quantity exactly, in integers: a value finer than the smallest unit is an error.
+fn quantity(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let (digits, places, unit) = split_unit(text)?;
+    let factor = units.iter().find(|(name, _)| *name == unit)?.1;
+    let scaled = digits.checked_mul(u128::from(factor))?;
+    let divisor = 10u128.checked_pow(places)?;
+    (scaled % divisor == 0).then(|| u64::try_from(scaled / divisor).ok()).flatten()
+}
+
+macro_rules! quantity_knob {
+    ($type:ident, $expects:literal, $units:expr) => {
+        impl Knob for $type {
+            fn expects() -> String {
+                $expects.into()
+            }
+            fn read(value: &Value) -> Result<Self, String> {
+                match value {
+                    Value::Text(text) => quantity(text, &$units).map($type),
+                    _ => None,
+                }
+                .ok_or_else(|| unit_error($expects, value))
+            }
+            fn show(&self) -> String {
+                format!("\"{self}\"")
+            }
+        }
+    };
+}
+
+quantity_knob!(
+    Ps,
+    "a duration with its unit (s, ms, us, ns or ps), such as \"2us\"",
+    [("s", 1_000_000_000_000), ("ms", 1_000_000_000), ("us", 1_000_000), ("ns", 1_000), ("ps", 1)]
+);
+quantity_knob!(
+    BitRate,
+    "a rate with its unit (Tbps, Gbps, Mbps, Kbps or bps), such as \"100Gbps\"",
+    [
+        ("Tbps", 1_000_000_000_000),
+        ("Gbps", 1_000_000_000),
+        ("Mbps", 1_000_000),
+        ("Kbps", 1_000),
+        ("bps", 1)
+    ]
+);
+quantity_knob!(
+    Bytes,
+    "a size with its unit (GB, MB, KB or B; powers of ten, or GiB, MiB, KiB), such as \"12MB\"",
+    [
+        ("GB", 1_000_000_000),
+        ("MB", 1_000_000),
+        ("KB", 1_000),
+        ("GiB", 1 << 30),
+        ("MiB", 1 << 20),
+        ("KiB", 1 << 10),
+        ("B", 1)
+    ]
+);
+
+macro_rules! whole_knob {
+    ($($type:ty),*) => {$(
+        impl Knob for $type {
+            fn expects() -> String {
+                format!("a whole number from {} to {}", <$type>::MIN, <$type>::MAX)
+            }
+            fn read(value: &Value) -> Result<Self, String> {
+                match value {
+                    Value::Int(number) => <$type>::try_from(*number).ok(),
+                    _ => None,
+                }
+                .ok_or_else(|| format!("expected {}, found {}", Self::expects(), value.describe()))
+            }
+            fn show(&self) -> String {
+                self.to_string()
+            }
+        }
+    )*};
+}
+whole_knob!(u8, u16, u32, u64);
+
+impl Knob for f64 {
+    fn expects() -> String {
+        "a number that is not negative".into()
+    }
+    fn read(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::Int(number) => Some(*number as f64),
+            Value::Float(number) => Some(*number),
+            _ => None,
+        }
+        .filter(|number| number.is_finite() && *number >= 0.0)
+        .ok_or_else(|| format!("expected {}, found {}", Self::expects(), value.describe()))
+    }
+    fn show(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
+impl Knob for bool {
+    fn expects() -> String {
+        "true or false".into()
+    }
+    fn read(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::Bool(flag) => Ok(*flag),
+            _ => Err(format!("expected true or false, found {}", value.describe())),
+        }
+    }
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Knob for String {
+    fn expects() -> String {
+        "a text in quotes".into()
+    }
+    fn read(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::Text(text) => Ok(text.clone()),
+            _ => Err(format!("expected a text in quotes, found {}", value.describe())),
+        }
+    }
+    fn show(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
+/// Declares an enum whose values are names in a scenario file.
+#[macro_export]
+macro_rules! choices {
+    (
+        $(#[$attribute:meta])*
+        pub enum $name:ident { $( $(#[doc = $doc:literal])* $variant:ident = $text:literal ),+ $(,)? }
+    ) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $( $(#[doc = $doc])* $variant ),+ }
+
+        impl $crate::knobs::Knob for $name {
+            fn expects() -> String {
+                format!("one of {}", Self::choices().join(", "))
+            }
+            fn choices() -> &'static [&'static str] {
+                &[$($text),+]
+            }
+            fn read(value: &$crate::knobs::Value) -> Result<Self, String> {
+                match value {
+                    $( $crate::knobs::Value::Text(text) if text == $text => Ok(Self::$variant), )+
+                    _ => Err(format!("expected {}, found {}", Self::expects(), value.describe())),
+                }
+            }
+            fn show(&self) -> String {
+                match self { $( Self::$variant => format!("\"{}\"", $text) ),+ }
+            }
+        }
+    };
+}
+
+/// Declares a section of settings: struct, defaults, reading, writing, documentation and schema.
+#[macro_export]
+macro_rules! knobs {
+    (
+        $(#[doc = $section_doc:literal])*
+        pub struct $name:ident in $section:literal {
+            $( $(#[doc = $doc:literal])* $field:ident : $type:ty = $default:expr ),* $(,)?
+        }
+    ) => {
+        $(#[doc = $section_doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $name { $( $(#[doc = $doc])* pub $field: $type ),* }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $( $field: $default ),* }
+            }
+        }
+
+        impl $crate::knobs::Knobs for $name {
+            const SECTION: &'static str = $section;
+
+            fn doc() -> String {
+                concat!($($section_doc, "\n"),*).trim().to_string()
+            }
+
+            fn fields() -> Vec<$crate::knobs::Field> {
+                let default = Self::default();
+                vec![$( $crate::knobs::Field {
+                    name: stringify!($field),
+                    doc: concat!($($doc, "\n"),*).trim().to_string(),
+                    expects: <$type as $crate::knobs::Knob>::expects(),
+                    choices: <$type as $crate::knobs::Knob>::choices(),
+                    default: $crate::knobs::Knob::show(&default.$field),
+                } ),*]
+            }
+
+            fn set(
+                &mut self,
+                name: &str,
+                value: &$crate::knobs::Value,
+            ) -> Result<(), Option<String>> {
+                match name {
+                    $( stringify!($field) => {
+                        self.$field = <$type as $crate::knobs::Knob>::read(value).map_err(Some)?;
+                        Ok(())
+                    } )*
+                    _ => Err(None),
+                }
+            }
+
+            fn show(&self) -> Vec<(&'static str, String)> {
+                vec![$( (stringify!($field), $crate::knobs::Knob::show(&self.$field)) ),*]
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    choices! {
+        /// A colour.
+        pub enum Colour {
+            /// Like blood.
+            Red = "red",
+            /// Like the sea.
+            Blue = "blue",
+        }
+    }
+
+    knobs! {
+        /// A sample section.
+        pub struct Sample in "sample" {
+            /// How long.
+            delay: Ps = Ps::from_us(1),
+            /// Which one.
+            colour: Colour = Colour::Red,
+            /// How many.
+            count: u8 = 3,
+        }
+    }
+
+    fn text(text: &str) -> Value {
+        Value::Text(text.into())
+    }
+
+    #[test]
+    fn quantities_are_exact() {
+        assert_eq!(Ps::read(&text("1.5us")), Ok(Ps(1_500_000)));
+        assert_eq!(Bytes::read(&text("12MB")), Ok(Bytes(12_000_000)));
+        assert_eq!(Bytes::read(&text("1KiB")), Ok(Bytes(1024)));
+        assert_eq!(BitRate::read(&text("100 Gbps")), Ok(BitRate::from_gbps(100)));
+        for wrong in ["0.5ps", "12", "-1us", "1us2", "us", "1.", "1..2us", "1e3us", "3MBps"] {
+            assert!(Ps::read(&text(wrong)).is_err(), "{wrong}");
+        }
+        assert!(Ps::read(&Value::Int(3)).unwrap_err().contains("without a unit"));
+    }
+
+    #[test]
+    fn a_section_reads_shows_and_documents_itself() {
+        let mut sample = Sample::default();
+        sample.set("colour", &text("blue")).unwrap();
+        sample.set("count", &Value::Int(7)).unwrap();
+        assert_eq!(sample, Sample { delay: Ps::from_us(1), colour: Colour::Blue, count: 7 });
+        assert_eq!(sample.set("cuont", &Value::Int(7)), Err(None));
+        assert!(sample.set("count", &Value::Int(-1)).unwrap_err().unwrap().contains("0 to 255"));
+        assert!(sample.set("colour", &text("green")).unwrap_err().unwrap().contains("red, blue"));
+        for (name, shown) in sample.show() {
+            assert!(Sample::fields().iter().any(|field| field.name == name), "{shown}");
+        }
+        assert_eq!(Sample::fields()[0].default, "\"1us\"");
+        assert_eq!(Sample::doc(), "A sample section.");
+    }
+}

@@ -1,0 +1,17 @@
+//! What every other crate of xoff stands on: time in integer picoseconds, units that cannot be
+//! confused, the event wheel, one random stream per entity, the run digest, and the declaration of
+//! settings ("knobs") from which reading, defaults, documentation and the schema are made.
+//!
+//! Nothing here knows what travels on a link.
+
+pub mod digest;
+pub mod knobs;
+pub mod math;
+pub mod rng;
+pub mod units;
+pub mod wheel;
+
+pub use digest::Digest;
+pub use rng::Rng;
+pub use units::{BitRate, Bytes, Ps};
+pub use wheel::{SlotId, Wheel};

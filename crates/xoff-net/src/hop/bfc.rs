@@ -1,0 +1,373 @@
+//! Backpressure flow control (Goyal et al., NSDI 2022, §3.3): dynamic assignment of flows to queues
+//! and per-queue pauses of the upstream queue a packet came from.
+
+use xoff_core::{Ps, Rng, choices, knobs};
+
+use super::{Ask, Signal};
+use crate::packet::{CONTROL_QUEUE, Packet, flag};
+use crate::sched::{Egress, QueueMask};
+
+choices! {
+    /// How flows get their queues (BFC §6.1).
+    pub enum Assignment {
+        /// An empty queue if there is one, otherwise a random one (§3.3.1).
+        Dynamic = "dynamic",
+        /// The queue that a hash of the flow names, at every switch ("BFC + stochastic").
+        Stochastic = "stochastic",
+        /// All flows in one queue ("BFC + single").
+        Single = "single",
+    }
+}
+
+choices! {
+    /// Which of several empty queues is taken. The paper does not say.
+    pub enum EmptyQueueOrder {
+        /// The next one after the queue assigned last, going round: a queue that has just emptied,
+        /// to which a flow may still stick, is taken last.
+        Rotating = "rotating",
+        /// The one with the lowest number.
+        Lowest = "lowest",
+    }
+}
+
+knobs! {
+    /// Backpressure flow control, at switches and NICs.
+    pub struct BfcConfig in "bfc" {
+        /// Queues of a port, with the control queue (§6.2.1: 32; Tofino2 has 128 at 400 Gb/s).
+        queues: u8 = 32,
+        /// Take one of them for pause and resume frames: "this reduces the number of queues available
+        /// for dynamic queue assignment by 1" (§3.3.2). Off where classes divide all queues (App. A.3).
+        reserve_control_queue: bool = true,
+        /// How flows get their queues.
+        assignment: Assignment = Assignment::Dynamic,
+        /// Which of several empty queues is taken.
+        empty_queue: EmptyQueueOrder = EmptyQueueOrder::Rotating,
+        /// Flow-table entries of a port for each of its queues (§3.3.1: 100).
+        table_factor: u32 = 100,
+        /// A flow keeps its queue for this many 1-hop RTTs after its last packet (§3.3.2: 2).
+        sticky_hrtts: f64 = 2.0,
+        /// Pause threshold as a multiple of the 1-hop BDP at the queue's drain rate (§3.3.2: 1).
+        threshold_factor: f64 = 1.0,
+        /// Part of the 1-hop RTT beside the propagation delay both ways, such as a pipeline's latency
+        /// (§6.2.1 counts none: 2 us over links of 1 us).
+        hop_processing: Ps = Ps(0),
+        /// The pause bitmap is sent this often while some queue is paused, and once when none is any
+        /// longer (§3.3.2, "periodically"; the period is not stated).
+        refresh_period: Ps = Ps::from_us(10),
+        /// Whether NICs obey pauses (App. A.8, "BFC - NIC", where they do not).
+        nics_obey: bool = true,
+    }
+}
+
+impl BfcConfig {
+    /// Queues that flows are assigned to.
+    #[must_use]
+    pub fn data_queues(&self) -> u8 {
+        match self.assignment {
+            Assignment::Single => 1,
+            _ => self.queues - u8::from(self.reserve_control_queue),
+        }
+    }
+
+    /// Checks what the fields' types cannot.
+    ///
+    /// # Errors
+    /// The field and what is wrong.
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
+        if !(2..=128).contains(&self.queues) {
+            return Err(("queues", "a port has 2 to 128 queues".into()));
+        }
+        if self.table_factor == 0 {
+            return Err(("table_factor", "the flow table needs at least one entry a queue".into()));
+        }
+        if self.refresh_period == Ps(0) {
+            return Err(("refresh_period", "the period must be longer than zero".into()));
+        }
+        Ok(())
+    }
+}
+
+/// What BFC needs to know of a port.
+#[derive(Clone, Copy, Debug)]
+pub struct BfcPort {
+    /// Bits per second.
+    pub rate: u64,
+    /// Propagation delay (ps).
+    pub delay_ps: u64,
+}
+
+/// An entry of the flow table (§3.3.1): the queue of the flows that hash here, the packets they have
+/// in it, and when the last of them came or went.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    stamp: u32,
+    size: u16,
+    queue: u8,
+}
+
+/// No queue assigned yet.
+const UNASSIGNED: u8 = u8::MAX;
+/// Time stamps of the flow table count units of 2^10 ps: 32 bits go round in 4.4 s, and an entry
+/// that was idle for a whole number of turns sticks to its queue once more, which harms nobody.
+const STAMP_SHIFT: u32 = 10;
+
+/// What BFC has done, for the results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BfcStats {
+    /// Pause frames at 0 -> 1.
+    pub pauses: u64,
+    /// Resume frames at 1 -> 0.
+    pub resumes: u64,
+    /// Pause bitmaps.
+    pub refreshes: u64,
+    /// Queue assignments.
+    pub assignments: u64,
+    /// Assignments while no queue was empty.
+    pub collisions: u64,
+}
+
+/// Packets in this switch that exceeded the threshold, by the neighbour's queue they came from.
+#[derive(Clone, Debug)]
+struct PauseCounters {
+    counts: Vec<u16>,
+    paused: QueueMask,
+    /// The bitmap sent last was not empty, so an empty one is still owed.
+    told: bool,
+}
+
+/// The BFC state of one switch.
+#[derive(Debug)]
+pub struct Bfc {
+    /// By egress port; empty until the port is first used.
+    tables: Vec<Vec<Entry>>,
+    table_size: u32,
+    ingresses: Vec<PauseCounters>,
+    /// Pause threshold in bytes by egress port and number of active queues.
+    thresholds: Vec<Vec<u32>>,
+    active: Vec<u32>,
+    last_queue: Vec<u8>,
+    queues: u8,
+    assignment: Assignment,
+    empty_queue: EmptyQueueOrder,
+    sticky: u32,
+    refresh_period: u64,
+    /// What has happened so far.
+    pub stats: BfcStats,
+}
+
+impl Bfc {
+    /// For a switch with these ports; neighbours may have up to `upstream_queues` queues.
+    #[must_use]
+    pub fn new(config: &BfcConfig, ports: &[BfcPort], upstream_queues: u8) -> Self {
+        // "we use the max of HRTT across all the ingresses to calculate Th" (§3.3.2).
+        let longest = ports.iter().map(|port| port.delay_ps).max().unwrap_or(0);
+        let hrtt = 2 * longest + config.hop_processing.0;
+        let queues = config.data_queues();
+        let counters =
+            PauseCounters { counts: vec![0; upstream_queues as usize], paused: 0, told: false };
+        Self {
+            tables: vec![Vec::new(); ports.len()],
+            table_size: u32::from(config.queues) * config.table_factor,
+            ingresses: vec![counters; ports.len()],
+            thresholds: ports
+                .iter()
+                .map(|port| thresholds(config.threshold_factor, hrtt, port.rate, queues))
+                .collect(),
+            active: vec![0; ports.len()],
+            last_queue: vec![queues - 1; ports.len()],
+            queues,
+            assignment: config.assignment,
+            empty_queue: config.empty_queue,
+            sticky: ((config.sticky_hrtts * hrtt as f64) as u64 >> STAMP_SHIFT) as u32,
+            refresh_period: config.refresh_period.0,
+            stats: BfcStats::default(),
+        }
+    }
+
+    /// "an array indexed by the egress port of a flow and the hash of the FID" (§3.3.1).
+    #[inline]
+    fn entry(&mut self, egress: u16, packet: &Packet) -> &mut Entry {
+        let table = &mut self.tables[egress as usize];
+        if table.is_empty() {
+            let blank = Entry { stamp: 0, size: 0, queue: UNASSIGNED };
+            table.resize(self.table_size as usize, blank);
+        }
+        let index = (u64::from(flow_hash(packet)) * u64::from(self.table_size)) >> 32;
+        &mut table[index as usize]
+    }
+
+    /// On Enqueue (§3.3.1, §3.3.2 "Sticky queue assignment"): the queue of the packet's flow. "A new
+    /// queue assignment only happens if the size value in the flow table is 0, and the timestamp is
+    /// older than a sticky threshold".
+    #[inline]
+    pub fn queue_of(
+        &mut self,
+        now: u64,
+        egress: u16,
+        packet: &Packet,
+        queues: &Egress,
+        rng: &mut Rng,
+    ) -> u8 {
+        let stamp = (now >> STAMP_SHIFT) as u32;
+        let sticky = self.sticky;
+        let entry = *self.entry(egress, packet);
+        let stuck = entry.queue != UNASSIGNED && stamp.wrapping_sub(entry.stamp) <= sticky;
+        if entry.size > 0 || stuck {
+            return entry.queue;
+        }
+        let queue = self.assign(egress, packet, queues, rng);
+        self.entry(egress, packet).queue = queue;
+        queue
+    }
+
+    fn assign(&mut self, egress: u16, packet: &Packet, queues: &Egress, rng: &mut Rng) -> u8 {
+        self.stats.assignments += 1;
+        let occupied = queues.occupied();
+        let queue = match self.assignment {
+            Assignment::Single => 0,
+            Assignment::Stochastic => {
+                ((u64::from(flow_hash(packet)) * u64::from(self.queues)) >> 32) as u8
+            }
+            Assignment::Dynamic => self.empty_queue(egress, occupied).unwrap_or_else(|| {
+                // "we assign the flow to a random queue in this case" (§3.3.1).
+                rng.below(u64::from(self.queues)) as u8
+            }),
+        };
+        self.stats.collisions += u64::from(occupied >> queue & 1 == 1);
+        queue
+    }
+
+    fn empty_queue(&mut self, egress: u16, occupied: QueueMask) -> Option<u8> {
+        let all = QueueMask::MAX >> (128 - u32::from(self.queues));
+        let empty = all & !occupied;
+        if empty == 0 {
+            return None;
+        }
+        let last = &mut self.last_queue[egress as usize];
+        let later = match self.empty_queue {
+            EmptyQueueOrder::Rotating => empty & (QueueMask::MAX << *last << 1),
+            EmptyQueueOrder::Lowest => 0,
+        };
+        let from = if later != 0 { later } else { empty };
+        *last = from.trailing_zeros() as u8;
+        Some(*last)
+    }
+
+    /// On Enqueue (§3.3.1: the flow has one packet more here; §3.3.2): "if its flow is assigned a queue that exceeds the pause threshold, we
+    /// increment the pause counter at that index by 1".
+    #[inline]
+    pub fn on_enqueue(
+        &mut self,
+        now: u64,
+        egress: u16,
+        packet: &mut Packet,
+        queues: &Egress,
+    ) -> Option<Signal> {
+        let entry = self.entry(egress, packet);
+        let woken = entry.size == 0;
+        entry.size += 1;
+        entry.stamp = (now >> STAMP_SHIFT) as u32;
+        self.active[egress as usize] += u32::from(woken);
+        if packet.upstream == CONTROL_QUEUE {
+            return None;
+        }
+        // "queues with data to transmit that are not paused" (§3.3.2, Pause threshold).
+        let active = (queues.occupied() & !queues.paused()).count_ones();
+        let threshold = self.thresholds[egress as usize][active as usize];
+        if queues.queue_bytes(packet.queue) <= threshold {
+            return None;
+        }
+        packet.flags |= flag::COUNTED;
+        let ingress = &mut self.ingresses[packet.ingress as usize];
+        let count = &mut ingress.counts[packet.upstream as usize];
+        *count += 1;
+        if *count > 1 {
+            return None;
+        }
+        let queues = 1 << packet.upstream;
+        ingress.paused |= queues;
+        ingress.told = true;
+        self.stats.pauses += 1;
+        Some(Signal { port: packet.ingress, ask: Ask::Pause, queues })
+    }
+
+    /// On Dequeue (§3.3.1, §3.3.2): the flow has one packet less here, and a packet that had exceeded
+    /// the threshold gives its count back.
+    ///
+    /// # Panics
+    /// If a count goes negative: that is a bug.
+    #[inline]
+    pub fn on_dequeue(&mut self, now: u64, egress: u16, packet: &mut Packet) -> Option<Signal> {
+        let entry = self.entry(egress, packet);
+        entry.size = entry.size.checked_sub(1).expect("BFC's flow table went negative");
+        entry.stamp = (now >> STAMP_SHIFT) as u32;
+        let emptied = entry.size == 0;
+        self.active[egress as usize] -= u32::from(emptied);
+        if !packet.has(flag::COUNTED) {
+            return None;
+        }
+        packet.flags &= !flag::COUNTED;
+        let ingress = &mut self.ingresses[packet.ingress as usize];
+        let count = &mut ingress.counts[packet.upstream as usize];
+        *count = count.checked_sub(1).expect("BFC's pause counter went negative");
+        if *count > 0 {
+            return None;
+        }
+        let queues = 1 << packet.upstream;
+        ingress.paused &= !queues;
+        self.stats.resumes += 1;
+        Some(Signal { port: packet.ingress, ask: Ask::Resume, queues })
+    }
+
+    /// When the next pause bitmap is due after a change now.
+    #[must_use]
+    pub fn next_refresh(&self, now: u64) -> u64 {
+        now + self.refresh_period
+    }
+
+    /// "we also periodically send a bitmap of the queues that should be paused at the upstream"
+    /// (§3.3.2): also once when the bitmap has become empty, so that a lost resume heals.
+    pub fn on_refresh(&mut self, ingress: u16) -> (Option<Signal>, bool) {
+        let state = &mut self.ingresses[ingress as usize];
+        if !state.told {
+            return (None, false);
+        }
+        state.told = state.paused != 0;
+        self.stats.refreshes += 1;
+        let signal = Signal { port: ingress, ask: Ask::Exactly, queues: state.paused };
+        (Some(signal), state.told)
+    }
+
+    /// Flow-table entries with packets at an egress port.
+    #[must_use]
+    pub fn active_flows(&self, egress: u16) -> u32 {
+        self.active[egress as usize]
+    }
+
+    /// The neighbour's queues held paused at an ingress port.
+    #[must_use]
+    pub fn holds_paused(&self, ingress: u16) -> QueueMask {
+        self.ingresses[ingress as usize].paused
+    }
+}
+
+/// A hash of the flow identifier, the same at every switch; other than the load balancer's.
+#[inline]
+fn flow_hash(packet: &Packet) -> u32 {
+    let word = packet.label ^ packet.src.rotate_left(16) ^ packet.dst.rotate_left(8);
+    let word = word.wrapping_mul(0x9e37_79b1);
+    (word ^ word >> 15).wrapping_mul(0x85eb_ca77)
+}
+
+/// Th = HRTT x (mu / N_active) in bytes for every possible N_active (§3.3.2); with no active queue
+/// (the packet's own is paused) the whole rate counts.
+fn thresholds(factor: f64, hrtt_ps: u64, rate: u64, queues: u8) -> Vec<u32> {
+    let one_hop_bdp = hrtt_ps as f64 * rate as f64 / 8e12;
+    (0..=u32::from(queues))
+        .map(|active| (factor * one_hop_bdp / f64::from(active.max(1))) as u32)
+        .collect()
+}
+
+#[cfg(test)]
+#[path = "bfc_tests.rs"]
+mod tests;

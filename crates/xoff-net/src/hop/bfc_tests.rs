@@ -1,0 +1,134 @@
+use xoff_core::rng::Purpose;
+
+use super::*;
+use crate::packet::{Kind, Pool};
+use crate::sched::{AnyScheduler, Drr};
+
+const PORT: BfcPort = BfcPort { rate: 100_000_000_000, delay_ps: 1_000_000 };
+
+struct Bench {
+    bfc: Bfc,
+    egress: Egress,
+    pool: Pool,
+    rng: Rng,
+}
+
+impl Bench {
+    fn new(config: &BfcConfig) -> Self {
+        let queues = config.data_queues();
+        Self {
+            bfc: Bfc::new(config, &[PORT; 4], queues),
+            egress: Egress::new(AnyScheduler::Drr(Box::new(Drr::new(queues, 1048)))),
+            pool: Pool::default(),
+            rng: Rng::stream(1, Purpose::QueueAssignment, 0),
+        }
+    }
+
+    fn enqueue(&mut self, now: u64, flow: u32, ingress: u16, upstream: u8) -> (u8, Option<Signal>) {
+        let mut packet = Packet::new(Kind::Data, 1048);
+        packet.label = flow;
+        packet.ingress = ingress;
+        packet.upstream = upstream;
+        packet.queue = self.bfc.queue_of(now, 0, &packet, &self.egress, &mut self.rng);
+        let id = self.pool.insert(packet);
+        self.egress.push(&mut self.pool, id);
+        let signal = self.bfc.on_enqueue(now, 0, &mut self.pool[id], &self.egress);
+        (packet.queue, signal)
+    }
+
+    fn dequeue(&mut self, now: u64) -> Option<Signal> {
+        let id = self.egress.pop(&mut self.pool).unwrap();
+        let signal = self.bfc.on_dequeue(now, 0, &mut self.pool[id]);
+        self.pool.remove(id);
+        signal
+    }
+}
+
+#[test]
+fn flows_get_empty_queues_and_collide_only_when_there_is_none() {
+    let mut bench = Bench::new(&BfcConfig::default());
+    let queues: std::collections::BTreeSet<u8> =
+        (0..31).map(|flow| bench.enqueue(0, flow, 1, 0).0).collect();
+    assert_eq!((queues.len(), bench.bfc.stats.collisions), (31, 0));
+    assert_eq!(bench.bfc.active_flows(0), 31);
+    bench.enqueue(0, 31, 1, 0);
+    assert_eq!(bench.bfc.stats.collisions, 1);
+}
+
+#[test]
+fn a_flow_keeps_its_queue_for_two_one_hop_rtts() {
+    let mut bench = Bench::new(&BfcConfig::default());
+    let (first, _) = bench.enqueue(0, 9, 1, 0);
+    bench.dequeue(1_000_000);
+    assert_eq!(bench.enqueue(4_900_000, 9, 1, 0).0, first);
+    bench.dequeue(5_000_000);
+    assert_ne!(bench.enqueue(9_100_000, 9, 1, 0).0, first);
+}
+
+#[test]
+fn pause_at_the_first_excess_and_resume_with_the_last() {
+    let mut bench = Bench::new(&BfcConfig::default());
+    // Th = 2 us x 100 Gb/s = 25 000 B: the 24th packet of 1048 B is the first above it.
+    for _ in 0..23 {
+        assert_eq!(bench.enqueue(0, 5, 2, 7).1, None);
+    }
+    let pause = Signal { port: 2, ask: Ask::Pause, queues: 1 << 7 };
+    assert_eq!(bench.enqueue(0, 5, 2, 7).1, Some(pause));
+    assert_eq!(bench.enqueue(0, 5, 2, 7).1, None);
+    assert_eq!(bench.bfc.holds_paused(2), 1 << 7);
+    for _ in 0..24 {
+        assert_eq!(bench.dequeue(0), None);
+    }
+    let resume = Signal { port: 2, ask: Ask::Resume, queues: 1 << 7 };
+    assert_eq!(bench.dequeue(0), Some(resume));
+    assert_eq!(bench.bfc.holds_paused(2), 0);
+}
+
+#[test]
+fn the_threshold_is_shared_among_active_queues() {
+    let bench = Bench::new(&BfcConfig::default());
+    let thresholds = &bench.bfc.thresholds[0];
+    assert_eq!((thresholds[0], thresholds[1]), (25_000, 25_000));
+    assert_eq!((thresholds[2], thresholds[5], thresholds[31]), (12_500, 5_000, 806));
+}
+
+#[test]
+fn the_bitmap_is_refreshed_while_paused_and_once_after() {
+    let mut bench = Bench::new(&BfcConfig::default());
+    assert_eq!(bench.bfc.on_refresh(2), (None, false));
+    for _ in 0..24 {
+        bench.enqueue(0, 5, 2, 7);
+    }
+    let map = |queues| Some(Signal { port: 2, ask: Ask::Exactly, queues });
+    assert_eq!(bench.bfc.on_refresh(2), (map(1 << 7), true));
+    for _ in 0..24 {
+        bench.dequeue(0);
+    }
+    assert_eq!(bench.bfc.on_refresh(2), (map(0), false));
+    assert_eq!(bench.bfc.on_refresh(2), (None, false));
+}
+
+#[test]
+fn single_and_stochastic_ignore_empty_queues() {
+    let single = BfcConfig { assignment: Assignment::Single, ..BfcConfig::default() };
+    let mut bench = Bench::new(&single);
+    assert!((0..9).all(|flow| bench.enqueue(0, flow, 1, 0).0 == 0));
+    let stochastic = BfcConfig { assignment: Assignment::Stochastic, ..BfcConfig::default() };
+    let mut bench = Bench::new(&stochastic);
+    for flow in 0..31 {
+        bench.enqueue(0, flow, 1, 0);
+    }
+    // 31 flows over 31 queues by hash: about 31/e of them meet another.
+    assert!(bench.bfc.stats.collisions >= 4, "{:?}", bench.bfc.stats);
+}
+
+#[test]
+fn all_queues_carry_data_where_control_needs_none() {
+    let config = BfcConfig { reserve_control_queue: false, ..BfcConfig::default() };
+    assert_eq!((config.data_queues(), BfcConfig::default().data_queues()), (32, 31));
+    let wide = BfcConfig { queues: 128, reserve_control_queue: false, ..BfcConfig::default() };
+    let mut bench = Bench::new(&wide);
+    let queues: std::collections::BTreeSet<u8> =
+        (0..128).map(|flow| bench.enqueue(0, flow * 7, 1, 0).0).collect();
+    assert!(queues.len() > 126, "{}", queues.len());
+}

@@ -1,0 +1,275 @@
+//! Priority flow control (IEEE 802.1Qbb) over a shared buffer with a dynamic threshold.
+//!
+//! Every packet is counted at the (ingress, class) it came by: first against a guaranteed reserve,
+//! then against the shared pool, and above the threshold against the ingress's headroom, which only
+//! has to hold what is still on its way when a pause takes effect. The model is the one of the
+//! simulator that the BFC paper used for HPCC, DCQCN and DCTCP (its switch memory unit).
+
+use xoff_core::{Bytes, knobs};
+
+use super::{Ask, Signal};
+use crate::packet::Packet;
+use crate::sched::QueueMask;
+
+const CLASSES: usize = 8;
+
+knobs! {
+    /// Priority flow control.
+    pub struct PfcConfig in "pfc" {
+        /// An ingress is paused when it holds this share of the free pool. BFC §6.2.1: 11 %
+        /// ("when traffic from an input port occupies more than 11% of the free buffer"); the HPCC
+        /// simulator: 1/8.
+        threshold: f64 = 0.11,
+        /// Guaranteed bytes of each ingress port, outside the pool (the HPCC simulator's 4 KiB).
+        reserve: Bytes = Bytes(4096),
+        /// Resume when an ingress holds this much less than the threshold (the HPCC simulator's 3 KiB).
+        resume_offset: Bytes = Bytes(3072),
+        /// Headroom of an ingress as a multiple of rate x propagation delay of its link: 2 cover the
+        /// round trip of a pause, the third the frames being sent meanwhile (the HPCC simulator's 3).
+        headroom_factor: u32 = 3,
+        /// Double the threshold for each doubling of a port's rate over the hosts' rate, as the HPCC
+        /// simulator does.
+        threshold_follows_rate: bool = false,
+    }
+}
+
+/// What PFC needs to know of a port.
+#[derive(Clone, Copy, Debug)]
+pub struct PfcPort {
+    /// Bits per second.
+    pub rate: u64,
+    /// Propagation delay (ps).
+    pub delay_ps: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    /// Bytes counted against reserve and pool.
+    bytes: u64,
+    /// Bytes counted against the headroom.
+    headroom: u64,
+}
+
+#[derive(Debug)]
+struct Ingress {
+    counts: [Count; CLASSES],
+    paused: u8,
+    headroom_bytes: u64,
+    threshold_ppm: u64,
+}
+
+/// The PFC state of one switch.
+#[derive(Debug)]
+pub struct Pfc {
+    ingresses: Vec<Ingress>,
+    pool: u64,
+    pool_used: u64,
+    reserve: u64,
+    resume_offset: u64,
+}
+
+impl Pfc {
+    /// For a switch with a buffer of `buffer_bytes`; `nic_rate` is the hosts' rate.
+    ///
+    /// # Errors
+    /// If reserves and headrooms alone exceed the buffer.
+    pub fn new(
+        config: &PfcConfig,
+        ports: &[PfcPort],
+        buffer_bytes: u64,
+        nic_rate: u64,
+    ) -> Result<Self, String> {
+        let ingresses: Vec<Ingress> = ports
+            .iter()
+            .map(|port| Ingress {
+                counts: [Count::default(); CLASSES],
+                paused: 0,
+                headroom_bytes: headroom(config, port),
+                threshold_ppm: threshold_ppm(config, port.rate, nic_rate),
+            })
+            .collect();
+        let dedicated: u64 =
+            ingresses.iter().map(|ingress| ingress.headroom_bytes + config.reserve.0).sum();
+        let pool = buffer_bytes.checked_sub(dedicated).ok_or_else(|| {
+            format!(
+                "PFC's reserves and headrooms take {} of a buffer of {}",
+                Bytes(dedicated),
+                Bytes(buffer_bytes)
+            )
+        })?;
+        Ok(Self {
+            ingresses,
+            pool,
+            pool_used: 0,
+            reserve: config.reserve.0,
+            resume_offset: config.resume_offset.0,
+        })
+    }
+
+    fn threshold(&self, ingress: &Ingress) -> u64 {
+        (self.pool - self.pool_used) * ingress.threshold_ppm / 1_000_000
+    }
+
+    fn shared(&self, count: &Count) -> u64 {
+        count.bytes.saturating_sub(self.reserve)
+    }
+
+    /// Whether a packet may enter: it fits under the threshold or into the headroom.
+    #[inline]
+    #[must_use]
+    pub fn admits(&self, packet: &Packet) -> bool {
+        let ingress = &self.ingresses[packet.ingress as usize];
+        let count = &ingress.counts[packet.class() as usize];
+        let bytes = u64::from(packet.wire_bytes);
+        count.headroom + bytes <= ingress.headroom_bytes
+            || self.shared(count) + bytes <= self.threshold(ingress)
+    }
+
+    /// Counts a packet; pauses its class if its ingress now holds too much.
+    #[inline]
+    pub fn on_enqueue(&mut self, packet: &Packet) -> Option<Signal> {
+        let (port, class) = (packet.ingress, packet.class());
+        let bytes = u64::from(packet.wire_bytes);
+        let threshold = self.threshold(&self.ingresses[port as usize]);
+        let count = &mut self.ingresses[port as usize].counts[class as usize];
+        let held = count.bytes + bytes;
+        if held <= self.reserve {
+            count.bytes = held;
+        } else if held - self.reserve > threshold {
+            count.headroom += bytes;
+        } else {
+            count.bytes = held;
+            self.pool_used += bytes.min(held - self.reserve);
+        }
+        let ingress = &self.ingresses[port as usize];
+        let count = &ingress.counts[class as usize];
+        let over = count.headroom > 0 || self.shared(count) >= self.threshold(ingress);
+        (over && ingress.paused >> class & 1 == 0).then(|| {
+            self.ingresses[port as usize].paused |= 1 << class;
+            Signal { port, ask: Ask::Pause, queues: 1 << class }
+        })
+    }
+
+    /// Discounts a packet; resumes its class if its ingress holds little enough.
+    ///
+    /// # Panics
+    /// If more leaves than came: that is a bug.
+    #[inline]
+    pub fn on_dequeue(&mut self, packet: &Packet) -> Option<Signal> {
+        let (port, class) = (packet.ingress, packet.class());
+        let bytes = u64::from(packet.wire_bytes);
+        let count = &mut self.ingresses[port as usize].counts[class as usize];
+        let from_headroom = count.headroom.min(bytes);
+        let from_pool = (bytes - from_headroom).min(count.bytes.saturating_sub(self.reserve));
+        count.headroom -= from_headroom;
+        count.bytes = count
+            .bytes
+            .checked_sub(bytes - from_headroom)
+            .expect("PFC's ingress accounting went negative");
+        self.pool_used -= from_pool;
+        let ingress = &self.ingresses[port as usize];
+        if ingress.paused >> class & 1 == 0 {
+            return None;
+        }
+        let count = &ingress.counts[class as usize];
+        let shared = self.shared(count);
+        let low = shared == 0 || shared + self.resume_offset <= self.threshold(ingress);
+        (count.headroom == 0 && low).then(|| {
+            self.ingresses[port as usize].paused &= !(1 << class);
+            Signal { port, ask: Ask::Resume, queues: 1 << class }
+        })
+    }
+
+    /// Classes this switch holds paused at the neighbour of a port.
+    #[must_use]
+    pub fn holds_paused(&self, ingress: u16) -> QueueMask {
+        QueueMask::from(self.ingresses[ingress as usize].paused)
+    }
+}
+
+fn headroom(config: &PfcConfig, port: &PfcPort) -> u64 {
+    let in_flight = u128::from(port.rate) * u128::from(port.delay_ps) / 8_000_000_000_000;
+    in_flight as u64 * u64::from(config.headroom_factor)
+}
+
+fn threshold_ppm(config: &PfcConfig, rate: u64, nic_rate: u64) -> u64 {
+    let mut ppm = (config.threshold * 1e6) as u64;
+    let mut rate = rate;
+    while config.threshold_follows_rate && rate > nic_rate && ppm < 1_000_000 {
+        ppm *= 2;
+        rate /= 2;
+    }
+    ppm
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Kind;
+
+    fn pfc() -> Pfc {
+        let port = PfcPort { rate: 100_000_000_000, delay_ps: 1_000_000 };
+        Pfc::new(&PfcConfig::default(), &[port; 24], 12_000_000, port.rate).unwrap()
+    }
+
+    fn packet() -> Packet {
+        let mut packet = Packet::new(Kind::Data, 1048);
+        packet.ingress = 5;
+        packet
+    }
+
+    #[test]
+    fn a_pause_comes_at_the_threshold_and_a_resume_below_it() {
+        let mut pfc = pfc();
+        let packet = packet();
+        // 12 MB less 24 x (37 500 B headroom + 4096 B reserve); one ingress settles where its share
+        // s = 0.11 (pool - s), so s = pool x 0.11 / 1.11.
+        let pool = 12_000_000.0 - 24.0 * 41_596.0;
+        let mut queued = 0;
+        let signal = loop {
+            assert!(pfc.admits(&packet));
+            queued += 1;
+            if let Some(signal) = pfc.on_enqueue(&packet) {
+                break signal;
+            }
+        };
+        assert_eq!(signal, Signal { port: 5, ask: Ask::Pause, queues: 1 });
+        let expected = pool * 0.11 / 1.11 + 4096.0;
+        assert!((f64::from(queued) * 1048.0 - expected).abs() < 2.0 * 1048.0);
+        let mut left = 0;
+        let signal = loop {
+            left += 1;
+            if let Some(signal) = pfc.on_dequeue(&packet) {
+                break signal;
+            }
+        };
+        assert_eq!(signal.ask, Ask::Resume);
+        assert!((2..=5).contains(&left), "{left}");
+    }
+
+    #[test]
+    fn after_a_pause_the_headroom_takes_what_is_on_its_way() {
+        let mut pfc = pfc();
+        let packet = packet();
+        while pfc.on_enqueue(&packet).is_none() {}
+        let mut more = 0u64;
+        while pfc.admits(&packet) {
+            pfc.on_enqueue(&packet);
+            more += 1048;
+        }
+        // Twice the propagation delay of the link at least.
+        assert!(more >= 2 * 12_500, "{more}");
+        let mut drained = pfc;
+        while drained.ingresses[5].counts[0].bytes + drained.ingresses[5].counts[0].headroom > 0 {
+            drained.on_dequeue(&packet);
+        }
+        assert_eq!((drained.pool_used, drained.ingresses[5].paused), (0, 0));
+    }
+
+    #[test]
+    fn a_small_buffer_is_refused() {
+        let port = PfcPort { rate: 100_000_000_000, delay_ps: 1_000_000 };
+        let error = Pfc::new(&PfcConfig::default(), &[port; 24], 900_000, port.rate).unwrap_err();
+        assert!(error.contains("reserves and headrooms"), "{error}");
+    }
+}

@@ -1,0 +1,82 @@
+//! ECN marking by queue length (RED without averaging, as DCTCP and DCQCN use it).
+
+use xoff_core::{Bytes, Rng, choices, knobs};
+
+choices! {
+    /// When the queue is looked at.
+    pub enum MarkAt {
+        /// When a packet leaves: the signal is one queueing delay younger.
+        Dequeue = "dequeue",
+        /// When a packet arrives.
+        Enqueue = "enqueue",
+    }
+}
+
+knobs! {
+    /// ECN marking at switches. BFC §6.2.1: Kmin 100 KB, Kmax 400 KB for DCQCN and DCTCP at 100 Gb/s.
+    pub struct EcnConfig in "ecn" {
+        /// No packet is marked while its queue holds no more than this.
+        kmin: Bytes = Bytes(100_000),
+        /// Every packet is marked while its queue holds more than this.
+        kmax: Bytes = Bytes(400_000),
+        /// Marking probability at Kmax; linear from 0 at Kmin.
+        pmax: f64 = 0.2,
+        /// Whether the queue is looked at when a packet arrives or when it leaves.
+        at: MarkAt = MarkAt::Dequeue,
+    }
+}
+
+/// The thresholds of one port.
+#[derive(Clone, Copy, Debug)]
+pub struct RedEcn {
+    kmin_bytes: u32,
+    kmax_bytes: u32,
+    pmax: f64,
+}
+
+impl RedEcn {
+    /// From the settings.
+    #[must_use]
+    pub fn new(config: &EcnConfig) -> Self {
+        Self {
+            kmin_bytes: u32::try_from(config.kmin.0).unwrap_or(u32::MAX),
+            kmax_bytes: u32::try_from(config.kmax.0).unwrap_or(u32::MAX),
+            pmax: config.pmax,
+        }
+    }
+
+    /// Whether to mark a packet of a queue with `queue_bytes`.
+    #[inline]
+    pub fn marks(&self, queue_bytes: u32, rng: &mut Rng) -> bool {
+        if queue_bytes <= self.kmin_bytes {
+            return false;
+        }
+        if queue_bytes > self.kmax_bytes {
+            return true;
+        }
+        let above = f64::from(queue_bytes - self.kmin_bytes);
+        let range = f64::from(self.kmax_bytes - self.kmin_bytes);
+        rng.unit() < self.pmax * above / range
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use xoff_core::rng::Purpose;
+
+    use super::*;
+
+    #[test]
+    fn probability_is_linear_between_the_thresholds() {
+        let red = RedEcn::new(&EcnConfig::default());
+        let mut rng = Rng::stream(1, Purpose::Marking, 0);
+        let mut share = |bytes| {
+            let marked = (0..20_000).filter(|_| red.marks(bytes, &mut rng)).count();
+            marked as f64 / 20_000.0
+        };
+        assert_eq!(share(100_000), 0.0);
+        assert_eq!(share(400_001), 1.0);
+        assert!((share(250_000) - 0.1).abs() < 0.01);
+        assert!((share(400_000) - 0.2).abs() < 0.015);
+    }
+}

@@ -1,0 +1,281 @@
+//! The packet record and the pool it lives in.
+//!
+//! A packet keeps its place in the pool from its first link to its last: queues and links are
+//! linked lists through [`Packet::next`], so a hop moves no bytes and allocates nothing.
+
+/// What a packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// Payload from a flow's sender.
+    Data,
+    /// Acknowledgement of everything before `seq`.
+    Ack,
+    /// Something is missing at `seq`.
+    Nack,
+    /// Congestion notification (DCQCN's CNP).
+    Notification,
+    /// A frame between two neighbours that pauses or resumes queues.
+    LinkControl,
+}
+
+/// Bits of [`Packet::flags`]; the upper three bits hold the traffic class.
+pub mod flag {
+    /// Congestion experienced (ECN CE), or its echo on an acknowledgement.
+    pub const MARKED: u8 = 1;
+    /// BFC: this packet holds one count of its ingress's pause counter.
+    pub const COUNTED: u8 = 2;
+    /// The sender has already had something of this flow acknowledged.
+    pub const PROGRESSED: u8 = 4;
+    /// Sent before.
+    pub const RETRANSMITTED: u8 = 8;
+    /// Where the class begins.
+    pub const CLASS_SHIFT: u32 = 5;
+}
+
+/// The queue number of packets that no pause of a queue can stop: the control queue.
+pub const CONTROL_QUEUE: u8 = u8::MAX;
+/// No packet, no side record.
+pub const NONE: u32 = u32::MAX;
+
+/// A packet on the wire or in a queue: one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub struct Packet {
+    /// Data: first byte carried. Acknowledgement: next byte expected. Link control: low half of
+    /// the queue mask.
+    pub seq: u64,
+    /// Data: when it was sent (ps), returned by its acknowledgement; the acknowledgement of a flow's
+    /// last byte returns when that arrived. Link control: high half of the queue mask.
+    pub stamp: u64,
+    /// On a link: when its last bit arrives. In a queue: when it was enqueued (ps).
+    pub time: u64,
+    /// The next packet of the same list.
+    pub next: u32,
+    /// Its INT record, or NONE.
+    pub int: u32,
+    /// Low half of the flow's number.
+    pub flow: u32,
+    /// Host that sent it.
+    pub src: u32,
+    /// Host it goes to.
+    pub dst: u32,
+    /// Source and destination port of the 5-tuple, as one number: what load balancers and flow
+    /// tables hash beside the addresses.
+    pub label: u32,
+    /// The sender's own number for its half of the flow.
+    pub sender: u32,
+    /// Payload bytes of the flow after this packet, as far as 32 bits go; 0 on the last one.
+    pub remaining: u32,
+    /// Bytes on the wire.
+    pub wire_bytes: u16,
+    /// Port number it entered the switch by.
+    pub ingress: u16,
+    /// Queue it waits in at this node.
+    pub queue: u8,
+    /// Queue it waited in at the node before (BFC's upstreamQ).
+    pub upstream: u8,
+    /// What it is.
+    pub kind: Kind,
+    /// See [`flag`].
+    pub flags: u8,
+}
+
+const _: () = assert!(size_of::<Packet>() == 64);
+
+impl Packet {
+    /// A blank packet of a kind.
+    #[must_use]
+    pub fn new(kind: Kind, wire_bytes: u16) -> Self {
+        Self {
+            seq: 0,
+            stamp: 0,
+            time: 0,
+            next: NONE,
+            int: NONE,
+            flow: 0,
+            src: 0,
+            dst: 0,
+            label: 0,
+            sender: NONE,
+            remaining: 0,
+            wire_bytes,
+            ingress: 0,
+            queue: 0,
+            upstream: CONTROL_QUEUE,
+            kind,
+            flags: 0,
+        }
+    }
+
+    /// Its traffic class, 0 to 7.
+    #[inline]
+    #[must_use]
+    pub fn class(&self) -> u8 {
+        self.flags >> flag::CLASS_SHIFT
+    }
+
+    /// Whether a flag is set.
+    #[inline]
+    #[must_use]
+    pub fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// The queues a link-control frame speaks of.
+    #[must_use]
+    pub fn queue_mask(&self) -> u128 {
+        u128::from(self.seq) | u128::from(self.stamp) << 64
+    }
+}
+
+/// All packets of a partition.
+#[derive(Debug, Default)]
+pub struct Pool {
+    packets: Vec<Packet>,
+    free: Vec<u32>,
+}
+
+impl Pool {
+    /// Puts a packet into the pool.
+    #[inline]
+    pub fn insert(&mut self, packet: Packet) -> u32 {
+        if let Some(id) = self.free.pop() {
+            self.packets[id as usize] = packet;
+            return id;
+        }
+        self.packets.push(packet);
+        (self.packets.len() - 1) as u32
+    }
+
+    /// Gives a packet's place back.
+    #[inline]
+    pub fn remove(&mut self, id: u32) {
+        self.free.push(id);
+    }
+
+    /// How many packets there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.packets.len() - self.free.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl core::ops::Index<u32> for Pool {
+    type Output = Packet;
+    #[inline]
+    fn index(&self, id: u32) -> &Packet {
+        &self.packets[id as usize]
+    }
+}
+
+impl core::ops::IndexMut<u32> for Pool {
+    #[inline]
+    fn index_mut(&mut self, id: u32) -> &mut Packet {
+        &mut self.packets[id as usize]
+    }
+}
+
+/// A first-in first-out list of packets.
+#[derive(Clone, Copy, Debug)]
+pub struct Queue {
+    head: u32,
+    tail: u32,
+    bytes: u32,
+    count: u32,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self { head: NONE, tail: NONE, bytes: 0, count: 0 }
+    }
+}
+
+impl Queue {
+    /// Bytes on the wire of all packets in it.
+    #[inline]
+    #[must_use]
+    pub fn bytes(&self) -> u32 {
+        self.bytes
+    }
+
+    /// Packets in it.
+    #[inline]
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether it holds nothing.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.head == NONE
+    }
+
+    /// The packet that leaves next.
+    #[inline]
+    #[must_use]
+    pub fn head(&self) -> Option<u32> {
+        (self.head != NONE).then_some(self.head)
+    }
+
+    /// Appends a packet.
+    #[inline]
+    pub fn push(&mut self, pool: &mut Pool, id: u32) {
+        let packet = &mut pool[id];
+        packet.next = NONE;
+        self.bytes += u32::from(packet.wire_bytes);
+        self.count += 1;
+        if self.tail == NONE {
+            self.head = id;
+        } else {
+            pool[self.tail].next = id;
+        }
+        self.tail = id;
+    }
+
+    /// Takes the packet at the head.
+    #[inline]
+    pub fn pop(&mut self, pool: &Pool) -> Option<u32> {
+        let id = self.head()?;
+        let packet = &pool[id];
+        self.head = packet.next;
+        if self.head == NONE {
+            self.tail = NONE;
+        }
+        self.bytes -= u32::from(packet.wire_bytes);
+        self.count -= 1;
+        Some(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_keeps_order_and_counts() {
+        let mut pool = Pool::default();
+        let mut queue = Queue::default();
+        let ids: Vec<u32> =
+            [100, 200, 300].map(|bytes| pool.insert(Packet::new(Kind::Data, bytes))).into();
+        for &id in &ids {
+            queue.push(&mut pool, id);
+        }
+        assert_eq!((queue.bytes(), queue.count()), (600, 3));
+        assert_eq!(queue.pop(&pool), Some(ids[0]));
+        pool.remove(ids[0]);
+        assert_eq!(pool.insert(Packet::new(Kind::Ack, 60)), ids[0]);
+        assert_eq!(queue.pop(&pool), Some(ids[1]));
+        assert_eq!(queue.pop(&pool), Some(ids[2]));
+        assert_eq!(queue.pop(&pool), None);
+        assert_eq!((queue.bytes(), queue.count(), queue.is_empty()), (0, 0, true));
+    }
+}

@@ -1,0 +1,88 @@
+//! First in, first out; with several traffic classes, strictly the lowest-numbered class first.
+
+use super::{QueueMask, Scheduler};
+use crate::packet::{Pool, Queue};
+
+/// Traffic classes (priorities) a port tells apart.
+const CLASSES: usize = 8;
+
+/// One queue a class; a packet's queue is its class.
+#[derive(Debug, Default)]
+pub struct Fifo {
+    queues: [Queue; CLASSES],
+    occupied: u8,
+    paused: u8,
+}
+
+impl Scheduler for Fifo {
+    #[inline]
+    fn push(&mut self, pool: &mut Pool, id: u32) {
+        let queue = pool[id].queue;
+        self.queues[queue as usize].push(pool, id);
+        self.occupied |= 1 << queue;
+    }
+
+    #[inline]
+    fn pop(&mut self, pool: &mut Pool) -> Option<u32> {
+        let ready = self.occupied & !self.paused;
+        if ready == 0 {
+            return None;
+        }
+        let class = ready.trailing_zeros() as usize;
+        let id = self.queues[class].pop(pool);
+        if self.queues[class].is_empty() {
+            self.occupied &= !(1 << class);
+        }
+        id
+    }
+
+    #[inline]
+    fn is_ready(&self) -> bool {
+        self.occupied & !self.paused != 0
+    }
+
+    #[inline]
+    fn queue_bytes(&self, queue: u8) -> u32 {
+        self.queues[queue as usize].bytes()
+    }
+
+    fn occupied(&self) -> QueueMask {
+        QueueMask::from(self.occupied)
+    }
+
+    fn paused(&self) -> QueueMask {
+        QueueMask::from(self.paused)
+    }
+
+    fn set_paused(&mut self, mask: QueueMask) {
+        self.paused = mask as u8;
+    }
+
+    fn active(&self) -> u32 {
+        self.occupied.count_ones()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{Kind, Packet};
+
+    #[test]
+    fn the_lowest_class_that_is_not_paused_goes_first() {
+        let mut pool = Pool::default();
+        let mut fifo = Fifo::default();
+        for class in [3u8, 0, 3] {
+            let mut packet = Packet::new(Kind::Data, 100);
+            packet.queue = class;
+            let id = pool.insert(packet);
+            fifo.push(&mut pool, id);
+        }
+        fifo.set_paused(1);
+        assert_eq!(fifo.pop(&mut pool), Some(0));
+        fifo.set_paused(0);
+        assert_eq!(fifo.pop(&mut pool), Some(1));
+        assert_eq!(fifo.pop(&mut pool), Some(2));
+        assert!(!fifo.is_ready());
+    }
+}

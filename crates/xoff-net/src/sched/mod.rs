@@ -1,0 +1,177 @@
+//! Where packets of one egress port wait, and which goes next.
+//!
+//! Every port has a control queue that is served first and that no pause of a queue stops. Behind it
+//! stands one of the schedulers of this folder; each keeps its queues and obeys a mask of paused
+//! ones. To add one: a file here, a variant of [`AnyScheduler`] and its line in each `match`.
+
+mod drr;
+mod fifo;
+mod per_flow;
+
+use crate::packet::{CONTROL_QUEUE, Pool, Queue};
+
+pub use drr::Drr;
+pub use fifo::Fifo;
+pub use per_flow::PerFlow;
+
+/// A set of queues, one bit each.
+pub type QueueMask = u128;
+
+/// What every scheduler of data queues does.
+pub trait Scheduler {
+    /// Appends a packet to the queue its record names.
+    fn push(&mut self, pool: &mut Pool, id: u32);
+    /// Takes the next packet of a queue that is not paused.
+    fn pop(&mut self, pool: &mut Pool) -> Option<u32>;
+    /// Whether `pop` would find a packet.
+    fn is_ready(&self) -> bool;
+    /// Bytes in one queue.
+    fn queue_bytes(&self, queue: u8) -> u32;
+    /// Queues that hold something, paused or not.
+    fn occupied(&self) -> QueueMask;
+    /// Queues paused by the neighbour.
+    fn paused(&self) -> QueueMask;
+    /// Changes which queues are paused.
+    fn set_paused(&mut self, mask: QueueMask);
+    /// Flows (or queues, where flows are not told apart) with packets here.
+    fn active(&self) -> u32;
+}
+
+/// One of the schedulers.
+#[derive(Debug)]
+pub enum AnyScheduler {
+    /// First in, first out, by class.
+    Fifo(Fifo),
+    /// Deficit round robin over a fixed number of queues.
+    Drr(Box<Drr>),
+    /// Deficit round robin over as many queues as there are flows.
+    PerFlow(Box<PerFlow>),
+}
+
+macro_rules! each {
+    ($self:expr, $scheduler:ident => $call:expr) => {
+        match $self {
+            AnyScheduler::Fifo($scheduler) => $call,
+            AnyScheduler::Drr($scheduler) => $call,
+            AnyScheduler::PerFlow($scheduler) => $call,
+        }
+    };
+}
+
+/// An egress port: the control queue and a scheduler.
+#[derive(Debug)]
+pub struct Egress {
+    control: Queue,
+    scheduler: AnyScheduler,
+    /// Bytes in all data queues.
+    data_bytes: u32,
+    /// Since when at least one queue has been paused, and for how long that was before (ps).
+    paused_since: Option<u64>,
+    paused_total: u64,
+}
+
+impl Egress {
+    /// An empty port.
+    #[must_use]
+    pub fn new(scheduler: AnyScheduler) -> Self {
+        Self {
+            control: Queue::default(),
+            scheduler,
+            data_bytes: 0,
+            paused_since: None,
+            paused_total: 0,
+        }
+    }
+
+    /// Appends a packet to the control queue.
+    #[inline]
+    pub fn push_control(&mut self, pool: &mut Pool, id: u32) {
+        pool[id].queue = CONTROL_QUEUE;
+        self.control.push(pool, id);
+    }
+
+    /// Appends a packet to the data queue its record names.
+    #[inline]
+    pub fn push(&mut self, pool: &mut Pool, id: u32) {
+        self.data_bytes += u32::from(pool[id].wire_bytes);
+        each!(&mut self.scheduler, scheduler => scheduler.push(pool, id));
+    }
+
+    /// Takes the packet to send next.
+    #[inline]
+    pub fn pop(&mut self, pool: &mut Pool) -> Option<u32> {
+        if let Some(id) = self.control.pop(pool) {
+            return Some(id);
+        }
+        let id = each!(&mut self.scheduler, scheduler => scheduler.pop(pool))?;
+        self.data_bytes -= u32::from(pool[id].wire_bytes);
+        Some(id)
+    }
+
+    /// Whether there is a packet that may be sent.
+    #[inline]
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        !self.control.is_empty() || each!(&self.scheduler, scheduler => scheduler.is_ready())
+    }
+
+    /// Bytes waiting in data queues.
+    #[inline]
+    #[must_use]
+    pub fn data_bytes(&self) -> u32 {
+        self.data_bytes
+    }
+
+    /// Bytes waiting in all queues.
+    #[inline]
+    #[must_use]
+    pub fn total_bytes(&self) -> u32 {
+        self.data_bytes + self.control.bytes()
+    }
+
+    /// Bytes in one data queue.
+    #[inline]
+    #[must_use]
+    pub fn queue_bytes(&self, queue: u8) -> u32 {
+        each!(&self.scheduler, scheduler => scheduler.queue_bytes(queue))
+    }
+
+    /// Data queues that hold something.
+    #[inline]
+    #[must_use]
+    pub fn occupied(&self) -> QueueMask {
+        each!(&self.scheduler, scheduler => scheduler.occupied())
+    }
+
+    /// Data queues that are paused.
+    #[inline]
+    #[must_use]
+    pub fn paused(&self) -> QueueMask {
+        each!(&self.scheduler, scheduler => scheduler.paused())
+    }
+
+    /// Flows or queues with packets here.
+    #[must_use]
+    pub fn active(&self) -> u32 {
+        each!(&self.scheduler, scheduler => scheduler.active())
+    }
+
+    /// Pauses exactly the queues of `mask` from now on.
+    pub fn set_paused(&mut self, now: u64, mask: QueueMask) {
+        match (self.paused_since, mask != 0) {
+            (None, true) => self.paused_since = Some(now),
+            (Some(since), false) => {
+                self.paused_total += now - since;
+                self.paused_since = None;
+            }
+            _ => {}
+        }
+        each!(&mut self.scheduler, scheduler => scheduler.set_paused(mask));
+    }
+
+    /// For how long at least one queue has been paused (ps).
+    #[must_use]
+    pub fn paused_time(&self, now: u64) -> u64 {
+        self.paused_total + self.paused_since.map_or(0, |since| now - since)
+    }
+}

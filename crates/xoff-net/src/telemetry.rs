@@ -1,0 +1,74 @@
+//! In-band network telemetry: what each switch writes into an INT header (HPCC, §4.1 of its paper),
+//! kept beside the packets in side records.
+
+/// Most switches a record can hold.
+pub const HOPS_MAX: usize = 8;
+
+/// One switch's entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IntHop {
+    /// When the packet left (ps).
+    pub time_ps: u64,
+    /// Bytes the port had sent before it.
+    pub tx_bytes: u64,
+    /// Bytes left in the egress queues.
+    pub queue_bytes: u32,
+    /// The port's rate in Mbit/s.
+    pub rate_mbps: u32,
+}
+
+/// The entries of one packet, in the order of its hops.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IntStack {
+    hops: [IntHop; HOPS_MAX],
+    count: u8,
+}
+
+impl IntStack {
+    /// Appends an entry; a path longer than the record is refused when the network is built.
+    #[inline]
+    pub fn push(&mut self, hop: IntHop) {
+        self.hops[self.count as usize] = hop;
+        self.count += 1;
+    }
+
+    /// The entries.
+    #[inline]
+    #[must_use]
+    pub fn hops(&self) -> &[IntHop] {
+        &self.hops[..self.count as usize]
+    }
+}
+
+/// All INT records of a partition.
+#[derive(Debug, Default)]
+pub struct IntTable {
+    stacks: Vec<IntStack>,
+    free: Vec<u32>,
+}
+
+impl IntTable {
+    /// A record for a new packet.
+    #[inline]
+    pub fn insert(&mut self, stack: IntStack) -> u32 {
+        if let Some(id) = self.free.pop() {
+            self.stacks[id as usize] = stack;
+            return id;
+        }
+        self.stacks.push(stack);
+        (self.stacks.len() - 1) as u32
+    }
+
+    /// Takes a record out.
+    #[inline]
+    pub fn remove(&mut self, id: u32) -> IntStack {
+        self.free.push(id);
+        self.stacks[id as usize]
+    }
+
+    /// A record to write to.
+    #[inline]
+    pub fn get_mut(&mut self, id: u32) -> &mut IntStack {
+        &mut self.stacks[id as usize]
+    }
+}

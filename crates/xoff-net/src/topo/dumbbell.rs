@@ -1,0 +1,75 @@
+//! A chain of switches with hosts on each: a dumbbell, a parking lot, or BFC's testbed.
+
+use xoff_core::{BitRate, Ps, knobs};
+
+use super::{Link, Topology};
+
+knobs! {
+    /// Two switches joined by one link, with hosts on both; with `side_hosts`, a third switch is
+    /// joined to the right one. BFC's testbed (§6.1, Fig. 6) is the latter: sender groups 1 and 2 on
+    /// the left switch, group 3 on the side switch, both receivers on the right switch.
+    pub struct DumbbellConfig in "topology" {
+        /// Hosts on the left switch (numbered first).
+        left_hosts: u32 = 2,
+        /// Hosts on the right switch (numbered next).
+        right_hosts: u32 = 2,
+        /// Hosts on a third switch linked to the right one (numbered last); 0: no such switch.
+        side_hosts: u32 = 0,
+        /// Rate of a host's link.
+        host_rate: BitRate = BitRate::from_gbps(100),
+        /// Rate of a link between switches.
+        trunk_rate: BitRate = BitRate::from_gbps(100),
+        /// Propagation delay of a host's link.
+        host_delay: Ps = Ps::from_us(1),
+        /// Propagation delay of a link between switches.
+        trunk_delay: Ps = Ps::from_us(1),
+    }
+}
+
+/// Builds it: the hosts in the order left, right, side, then the switches in that order.
+///
+/// # Errors
+/// If the left or the right switch has no host.
+pub fn dumbbell(config: &DumbbellConfig) -> Result<Topology, String> {
+    let DumbbellConfig { left_hosts, right_hosts, side_hosts, .. } = *config;
+    if left_hosts == 0 || right_hosts == 0 {
+        return Err("a dumbbell needs at least one host on each side".into());
+    }
+    let hosts = left_hosts + right_hosts + side_hosts;
+    let switches = if side_hosts > 0 { 3 } else { 2 };
+    let home = |host: u32| {
+        hosts + u32::from(host >= left_hosts) + u32::from(host >= left_hosts + right_hosts)
+    };
+    let mut links: Vec<Link> = (0..hosts)
+        .map(|host| Link {
+            a: host,
+            b: home(host),
+            rate: config.host_rate,
+            delay: config.host_delay,
+        })
+        .collect();
+    for other in (0..switches).filter(|&switch| switch != 1) {
+        links.push(Link {
+            a: hosts + 1,
+            b: hosts + other,
+            rate: config.trunk_rate,
+            delay: config.trunk_delay,
+        });
+    }
+    let mut tiers = vec![0; hosts as usize];
+    tiers.extend(vec![1; switches as usize]);
+    Topology::new(hosts, tiers, &links)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_testbed_has_three_switches() {
+        let config = DumbbellConfig { side_hosts: 3, ..DumbbellConfig::default() };
+        let topology = dumbbell(&config).unwrap();
+        assert_eq!((topology.hosts, topology.nodes()), (7, 10));
+        assert_eq!(topology.ports_of(8).len(), 4);
+    }
+}

@@ -1,0 +1,79 @@
+//! Two layers: every leaf is linked to every spine.
+
+use xoff_core::{BitRate, Ps, knobs};
+
+use super::{Link, Topology};
+
+knobs! {
+    /// A leaf-spine fabric (a two-layer Clos). The defaults are BFC's fabric (§6.2.1): 128 hosts,
+    /// 8 leaves, 8 spines, 100 Gb/s everywhere (2:1 over-subscription), 1 us a link.
+    pub struct LeafSpineConfig in "topology" {
+        /// Leaf (top-of-rack) switches.
+        leaves: u32 = 8,
+        /// Spine switches.
+        spines: u32 = 8,
+        /// Hosts on each leaf.
+        hosts_per_leaf: u32 = 16,
+        /// Rate of a host's link.
+        host_rate: BitRate = BitRate::from_gbps(100),
+        /// Rate of a link between leaf and spine.
+        spine_rate: BitRate = BitRate::from_gbps(100),
+        /// Propagation delay of a host's link.
+        host_delay: Ps = Ps::from_us(1),
+        /// Propagation delay of a link between leaf and spine.
+        spine_delay: Ps = Ps::from_us(1),
+    }
+}
+
+/// Builds it: hosts, then leaves, then spines.
+///
+/// # Errors
+/// If a count is zero.
+pub fn leaf_spine(config: &LeafSpineConfig) -> Result<Topology, String> {
+    let LeafSpineConfig { leaves, spines, hosts_per_leaf, .. } = *config;
+    if leaves == 0 || spines == 0 || hosts_per_leaf == 0 {
+        return Err("a leaf-spine fabric needs at least one leaf, spine and host".into());
+    }
+    let hosts = leaves * hosts_per_leaf;
+    let mut links = Vec::new();
+    for leaf in 0..leaves {
+        for host in 0..hosts_per_leaf {
+            links.push(Link {
+                a: leaf * hosts_per_leaf + host,
+                b: hosts + leaf,
+                rate: config.host_rate,
+                delay: config.host_delay,
+            });
+        }
+    }
+    for leaf in 0..leaves {
+        for spine in 0..spines {
+            links.push(Link {
+                a: hosts + leaf,
+                b: hosts + leaves + spine,
+                rate: config.spine_rate,
+                delay: config.spine_delay,
+            });
+        }
+    }
+    let mut tiers = vec![0; hosts as usize];
+    tiers.extend(vec![1; leaves as usize]);
+    tiers.extend(vec![2; spines as usize]);
+    Topology::new(hosts, tiers, &links)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bfcs_fabric() {
+        let topology = leaf_spine(&LeafSpineConfig::default()).unwrap();
+        assert_eq!((topology.hosts, topology.nodes()), (128, 144));
+        let (core, hosts) = topology.capacities();
+        // BFC §6.2.1: 8 x 8 links of 100 Gb/s; 128 hosts.
+        assert_eq!((core.0, hosts.0), (6_400_000_000_000, 12_800_000_000_000));
+        assert_eq!(topology.ports_of(128).len(), 24);
+        assert_eq!(topology.link_name(&topology.ports_of(128)[0]), "leaf-host");
+    }
+}

@@ -1,0 +1,144 @@
+//! Networks: nodes, links, and the shortest paths between hosts.
+//!
+//! Hosts are numbered from 0, switches after them; a node's ports are numbered in the order its
+//! links were added. Each builder is a plain function that returns a [`Topology`].
+
+mod dumbbell;
+mod leaf_spine;
+mod routes;
+mod star;
+
+use xoff_core::{BitRate, Ps};
+
+pub use dumbbell::{DumbbellConfig, dumbbell};
+pub use leaf_spine::{LeafSpineConfig, leaf_spine};
+pub use routes::{Route, Routes};
+pub use star::{StarConfig, star};
+
+/// A link between two nodes, the same in both directions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// One end.
+    pub a: u32,
+    /// The other.
+    pub b: u32,
+    /// Bits per second each way.
+    pub rate: BitRate,
+    /// Propagation delay.
+    pub delay: Ps,
+}
+
+/// One end of a link.
+#[derive(Clone, Copy, Debug)]
+pub struct Port {
+    /// The node it belongs to.
+    pub node: u32,
+    /// Its number at that node.
+    pub number: u16,
+    /// The port at the other end, as an index into [`Topology::ports`].
+    pub peer: u32,
+    /// Bits per second.
+    pub rate: BitRate,
+    /// Propagation delay.
+    pub delay: Ps,
+}
+
+/// A network.
+#[derive(Clone, Debug)]
+pub struct Topology {
+    /// How many hosts there are: nodes 0 to hosts - 1.
+    pub hosts: u32,
+    /// The layer of each node: 0 for hosts, 1 for the switches they hang on, and so on.
+    pub tiers: Vec<u8>,
+    /// All ports, those of one node together and in its own order.
+    pub ports: Vec<Port>,
+    /// Where each node's ports begin; one more entry than nodes.
+    pub first_port: Vec<u32>,
+}
+
+impl Topology {
+    /// Builds the port tables of a network.
+    ///
+    /// # Errors
+    /// If a host has no link or several, or a link names a node that does not exist.
+    pub fn new(hosts: u32, tiers: Vec<u8>, links: &[Link]) -> Result<Self, String> {
+        let nodes = tiers.len() as u32;
+        let mut degree = vec![0u32; nodes as usize];
+        for link in links {
+            for end in [link.a, link.b] {
+                if end >= nodes {
+                    return Err(format!("a link names node {end}: nodes are 0 to {}", nodes - 1));
+                }
+                degree[end as usize] += 1;
+            }
+        }
+        if let Some(host) = (0..hosts).find(|&host| degree[host as usize] != 1) {
+            let links = degree[host as usize];
+            return Err(format!("host {host} has {links} links: a host has exactly one"));
+        }
+        let mut first_port = vec![0u32];
+        for node in &degree {
+            first_port.push(first_port[first_port.len() - 1] + node);
+        }
+        let mut used = vec![0u16; nodes as usize];
+        let blank = Port { node: 0, number: 0, peer: 0, rate: BitRate(0), delay: Ps(0) };
+        let mut ports = vec![blank; links.len() * 2];
+        for link in links {
+            let ends = [link.a, link.b].map(|node| {
+                let number = used[node as usize];
+                used[node as usize] += 1;
+                (node, number, first_port[node as usize] + u32::from(number))
+            });
+            for (end, other) in [(ends[0], ends[1]), (ends[1], ends[0])] {
+                ports[end.2 as usize] = Port {
+                    node: end.0,
+                    number: end.1,
+                    peer: other.2,
+                    rate: link.rate,
+                    delay: link.delay,
+                };
+            }
+        }
+        Ok(Self { hosts, tiers, ports, first_port })
+    }
+
+    /// How many nodes there are.
+    #[must_use]
+    pub fn nodes(&self) -> u32 {
+        self.tiers.len() as u32
+    }
+
+    /// A node's ports.
+    #[must_use]
+    pub fn ports_of(&self, node: u32) -> &[Port] {
+        let range =
+            self.first_port[node as usize] as usize..self.first_port[node as usize + 1] as usize;
+        &self.ports[range]
+    }
+
+    /// The sum of the rates, one way, of the links between switches and of the hosts' links.
+    #[must_use]
+    pub fn capacities(&self) -> (BitRate, BitRate) {
+        let sum = |from_hosts: bool| {
+            let counted = |port: &&Port| {
+                let (own, other) = (port.node, self.ports[port.peer as usize].node);
+                let host_link = own < self.hosts || other < self.hosts;
+                host_link == from_hosts && own < other
+            };
+            BitRate(self.ports.iter().filter(counted).map(|port| port.rate.0).sum())
+        };
+        (sum(false), sum(true))
+    }
+
+    /// The layers a port's link joins, such as `host-leaf`.
+    #[must_use]
+    pub fn link_name(&self, port: &Port) -> String {
+        let layer = |node: u32| match self.tiers[node as usize] {
+            0 => "host",
+            1 => "leaf",
+            2 => "spine",
+            _ => "core",
+        };
+        format!("{}-{}", layer(port.node), layer(self.ports[port.peer as usize].node))
+    }
+}

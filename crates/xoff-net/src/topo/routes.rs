@@ -1,0 +1,166 @@
+//! Shortest paths, kept small: hosts on one switch share their routes everywhere else.
+
+use super::Topology;
+
+/// What a switch does with a packet for a group of hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// Where the ports to choose from begin in the switch's list.
+    pub first: u32,
+    /// How many there are; 0 if the hosts hang on this switch.
+    pub count: u32,
+}
+
+/// The forwarding state of a network.
+#[derive(Clone, Debug)]
+pub struct Routes {
+    /// The group of each host: the switch it hangs on.
+    pub group_of: Vec<u32>,
+    /// The port number, at that switch, of each host.
+    pub access_port: Vec<u16>,
+    /// For each switch (in the order of nodes), the route to each group.
+    pub by_switch: Vec<Vec<Route>>,
+    /// For each switch, the ports its routes refer to.
+    pub choices: Vec<Vec<u16>>,
+    /// Links between the switches of two groups, `groups` x `groups`.
+    distance: Vec<u16>,
+    groups: usize,
+}
+
+impl Routes {
+    /// Finds all shortest paths (by number of links) between the hosts' switches.
+    ///
+    /// # Errors
+    /// If some host cannot reach another.
+    pub fn new(topology: &Topology) -> Result<Self, String> {
+        let hosts = topology.hosts;
+        let switches = (topology.nodes() - hosts) as usize;
+        let mut group_of_switch = vec![u32::MAX; switches];
+        let mut leaves = Vec::new();
+        let mut group_of = Vec::new();
+        let mut access_port = Vec::new();
+        for host in 0..hosts {
+            let peer = topology.ports[topology.ports_of(host)[0].peer as usize];
+            if peer.node < hosts {
+                return Err(format!("host {host} is linked to a host: hosts hang on switches"));
+            }
+            let switch = (peer.node - hosts) as usize;
+            if group_of_switch[switch] == u32::MAX {
+                group_of_switch[switch] = leaves.len() as u32;
+                leaves.push(switch);
+            }
+            group_of.push(group_of_switch[switch]);
+            access_port.push(peer.number);
+        }
+        let groups = leaves.len();
+        let mut routes = Self {
+            group_of,
+            access_port,
+            by_switch: vec![vec![Route { first: 0, count: 0 }; groups]; switches],
+            choices: vec![Vec::new(); switches],
+            distance: vec![0; groups * groups],
+            groups,
+        };
+        for (group, &leaf) in leaves.iter().enumerate() {
+            routes.add_group(topology, group, leaf, &leaves)?;
+        }
+        Ok(routes)
+    }
+
+    fn add_group(
+        &mut self,
+        topology: &Topology,
+        group: usize,
+        leaf: usize,
+        leaves: &[usize],
+    ) -> Result<(), String> {
+        let hops = distances(topology, leaf);
+        for (switch, &hop) in hops.iter().enumerate() {
+            if hop == 0 || hop == u16::MAX {
+                continue;
+            }
+            let first = self.choices[switch].len() as u32;
+            let node = topology.hosts + switch as u32;
+            for port in topology.ports_of(node) {
+                let next = topology.ports[port.peer as usize].node;
+                if next >= topology.hosts && hops[(next - topology.hosts) as usize] + 1 == hop {
+                    self.choices[switch].push(port.number);
+                }
+            }
+            let count = self.choices[switch].len() as u32 - first;
+            self.by_switch[switch][group] = Route { first, count };
+        }
+        for (other, &switch) in leaves.iter().enumerate() {
+            if hops[switch] == u16::MAX {
+                let host = |group: usize| self.group_of.iter().position(|&g| g as usize == group);
+                let (from, to) = (host(other).unwrap_or(0), host(group).unwrap_or(0));
+                return Err(format!("host {from} cannot reach host {to}: no path joins them"));
+            }
+            self.distance[other * self.groups + group] = hops[switch];
+        }
+        Ok(())
+    }
+
+    /// Links on the path from one host to another.
+    #[must_use]
+    pub fn links_between(&self, src: u32, dst: u32) -> u32 {
+        let (from, to) = (self.group_of[src as usize], self.group_of[dst as usize]);
+        2 + u32::from(self.distance[from as usize * self.groups + to as usize])
+    }
+
+    /// The most links between two hosts' switches.
+    #[must_use]
+    pub fn longest(&self) -> u32 {
+        2 + u32::from(self.distance.iter().copied().max().unwrap_or(0))
+    }
+}
+
+/// Links from each switch to `leaf`; `u16::MAX` where there is no path.
+fn distances(topology: &Topology, leaf: usize) -> Vec<u16> {
+    let hosts = topology.hosts;
+    let mut hops = vec![u16::MAX; (topology.nodes() - hosts) as usize];
+    let mut queue = std::collections::VecDeque::from([leaf]);
+    hops[leaf] = 0;
+    while let Some(switch) = queue.pop_front() {
+        for port in topology.ports_of(hosts + switch as u32) {
+            let next = topology.ports[port.peer as usize].node;
+            if next < hosts {
+                continue;
+            }
+            let next = (next - hosts) as usize;
+            if hops[next] == u16::MAX {
+                hops[next] = hops[switch] + 1;
+                queue.push_back(next);
+            }
+        }
+    }
+    hops
+}
+
+#[cfg(test)]
+mod tests {
+    use xoff_core::{BitRate, Ps};
+
+    use super::super::{LeafSpineConfig, Link, leaf_spine};
+    use super::*;
+
+    #[test]
+    fn every_spine_is_a_choice() {
+        let topology = leaf_spine(&LeafSpineConfig::default()).unwrap();
+        let routes = Routes::new(&topology).unwrap();
+        let route = routes.by_switch[0][1];
+        let choices = &routes.choices[0][route.first as usize..][..route.count as usize];
+        assert_eq!(choices, [16, 17, 18, 19, 20, 21, 22, 23]);
+        assert_eq!(routes.by_switch[0][0].count, 0);
+        assert_eq!((routes.links_between(0, 1), routes.links_between(0, 127)), (2, 4));
+        assert_eq!(routes.longest(), 4);
+    }
+
+    #[test]
+    fn an_unreachable_host_is_named() {
+        let link = |a, b| Link { a, b, rate: BitRate::from_gbps(1), delay: Ps(1) };
+        let topology = Topology::new(2, vec![0, 0, 1, 1], &[link(0, 2), link(1, 3)]).unwrap();
+        let error = Routes::new(&topology).unwrap_err();
+        assert!(error.contains("cannot reach"), "{error}");
+    }
+}

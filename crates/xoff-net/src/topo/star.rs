@@ -1,0 +1,32 @@
+//! Hosts around one switch.
+
+use xoff_core::{BitRate, Ps, knobs};
+
+use super::{Link, Topology};
+
+knobs! {
+    /// A single switch with hosts on it.
+    pub struct StarConfig in "topology" {
+        /// Hosts.
+        hosts: u32 = 16,
+        /// Rate of each link.
+        rate: BitRate = BitRate::from_gbps(100),
+        /// Propagation delay of each link.
+        delay: Ps = Ps::from_us(1),
+    }
+}
+
+/// Builds it: hosts, then the switch.
+///
+/// # Errors
+/// If there are fewer than two hosts.
+pub fn star(config: &StarConfig) -> Result<Topology, String> {
+    if config.hosts < 2 {
+        return Err("a star needs at least two hosts".into());
+    }
+    let link = |host| Link { a: host, b: config.hosts, rate: config.rate, delay: config.delay };
+    let links: Vec<Link> = (0..config.hosts).map(link).collect();
+    let mut tiers = vec![0; config.hosts as usize];
+    tiers.push(1);
+    Topology::new(config.hosts, tiers, &links)
+}

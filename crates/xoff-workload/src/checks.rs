@@ -1,0 +1,37 @@
+//! What the settings of several sources have in common.
+
+use xoff_core::Ps;
+
+/// Checks that a pair of hosts can be drawn.
+pub(crate) fn hosts(hosts: u32) -> Result<(), String> {
+    if hosts >= 2 {
+        return Ok(());
+    }
+    Err(format!("traffic needs at least 2 hosts, the network has {hosts}"))
+}
+
+/// Checks the two ends of a flow. They are wider than a host index, so that a number from a file
+/// can be checked as it stands.
+pub(crate) fn ends(src: u64, dst: u64, hosts: u32) -> Result<(), String> {
+    self::hosts(hosts)?;
+    if let Some(host) = [src, dst].into_iter().find(|&host| host >= u64::from(hosts)) {
+        return Err(format!("host {host} does not exist: hosts are 0 to {}", hosts - 1));
+    }
+    if src == dst {
+        return Err(format!("host {src} cannot send to itself: choose another dst"));
+    }
+    Ok(())
+}
+
+/// Checks the settings `start` and `stop`, where a `stop` of 0 is the end of the run.
+pub(crate) fn window(start: Ps, stop: Ps) -> Result<(), String> {
+    if stop == Ps(0) || start < stop {
+        return Ok(());
+    }
+    Err(format!("stop is {stop}, which is not after start ({start}); 0s means the end of the run"))
+}
+
+/// The first instant at which no flow starts any more.
+pub(crate) fn end_of(stop: Ps) -> Ps {
+    if stop == Ps(0) { Ps::NEVER } else { stop }
+}

@@ -1,0 +1,65 @@
+//! Open-loop traffic: which flows start when, between which hosts, and how long they are.
+//!
+//! Traffic is a function of the seed and the workload alone, never of the scheme under test: two
+//! schemes compared with one seed see the same flows at the same instants, and a flow has the same
+//! id in both. Nothing here looks at the network, so arrivals can be made ahead of the simulation,
+//! a stretch of time at a go ([`Traffic::take_before`]).
+//!
+//! Each [`Source`] draws from a random stream of its own, named by its index among the sources:
+//! adding a source at the end leaves the flows of the others as they were.
+
+mod checks;
+mod csv;
+pub mod incast;
+pub mod list;
+pub mod long_lived;
+pub mod open_loop;
+pub mod sizes;
+pub mod tables;
+mod traffic;
+
+pub use csv::TableError;
+pub use incast::{Incast, IncastConfig};
+pub use list::{FlowList, ListConfig};
+pub use long_lived::{LongLived, LongLivedConfig};
+pub use open_loop::{Arrivals, LoadOn, OpenLoop, OpenLoopConfig};
+pub use sizes::{Reading, SizeTable};
+pub use traffic::Traffic;
+
+use xoff_core::{BitRate, Ps};
+
+/// The size of a flow that never ends. Half the range, so that sums with a flow's size do not
+/// overflow; at 1 Tbps it lasts longer than [`Ps::NEVER`].
+pub const ENDLESS: u64 = u64::MAX / 2;
+
+/// One flow that starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// When the flow's first byte is ready to be sent.
+    pub start: Ps,
+    /// The sending host, counted from 0.
+    pub src: u32,
+    /// The receiving host, never `src`.
+    pub dst: u32,
+    /// The payload in bytes, from 1 to [`ENDLESS`].
+    pub bytes: u64,
+    /// The index of the source that made the flow.
+    pub source: u16,
+    /// The priority (traffic class) of the flow's packets.
+    pub priority: u8,
+}
+
+/// What the network can carry, the yardstick of an offered load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capacity {
+    /// The core links' rates in one direction, added up.
+    pub core: BitRate,
+    /// The host links' rates in one direction, added up.
+    pub hosts: BitRate,
+}
+
+/// Something that makes flows, lazily and in the order of their starts.
+pub trait Source {
+    /// The next flow, or `None` when there are no more. Start times never decrease.
+    fn next(&mut self) -> Option<Arrival>;
+}

@@ -1,0 +1,79 @@
+//! Flows listed one by one in a file.
+
+use xoff_core::Ps;
+
+use crate::checks;
+use crate::csv::{self, Row, TableError};
+use crate::{Arrival, ENDLESS, Source};
+
+xoff_core::knobs! {
+    /// Flows listed in a CSV file with the columns src,dst,size_bytes,start_ps and, if wanted,
+    /// priority, sorted by start_ps.
+    pub struct ListConfig in "list" {
+        /// The path of the file.
+        file: String = String::new(),
+        /// The priority of the packets where the file has no such column.
+        priority: u8 = 0,
+        /// The name of these flows in the results.
+        class: String = "list".to_owned(),
+    }
+}
+
+const HEADERS: [&str; 2] = ["src,dst,size_bytes,start_ps", "src,dst,size_bytes,start_ps,priority"];
+
+/// Makes the flows of a list.
+#[derive(Clone, Debug)]
+pub struct FlowList {
+    flows: std::vec::IntoIter<Arrival>,
+}
+
+impl FlowList {
+    /// Reads `text`, the contents of `config.file`, for a network with `hosts` hosts, as the
+    /// source with index `source`.
+    ///
+    /// # Errors
+    /// The line that cannot be read or is not sorted, or whose flow the network cannot carry.
+    pub fn from_csv(
+        config: &ListConfig,
+        text: &str,
+        hosts: u32,
+        source: u16,
+    ) -> Result<Self, TableError> {
+        let mut flows: Vec<Arrival> = Vec::new();
+        for row in csv::rows(text, &config.file, &HEADERS)? {
+            let flow = read_flow(&row, config.priority, hosts, source)?;
+            if let Some(before) = flows.last().filter(|before| before.start > flow.start) {
+                let (Ps(from), Ps(to)) = (before.start, flow.start);
+                let problem = format!("start_ps falls from {from} to {to}: sort the lines by it");
+                return Err(row.error(problem));
+            }
+            flows.push(flow);
+        }
+        Ok(Self { flows: flows.into_iter() })
+    }
+}
+
+impl Source for FlowList {
+    fn next(&mut self) -> Option<Arrival> {
+        self.flows.next()
+    }
+}
+
+fn read_flow(row: &Row<'_>, priority: u8, hosts: u32, source: u16) -> Result<Arrival, TableError> {
+    let (src, dst) = (row.whole(0)?, row.whole(1)?);
+    checks::ends(src, dst, hosts).map_err(|problem| row.error(problem))?;
+    // Both are below `hosts`, so nothing is cut off.
+    let (src, dst) = (src as u32, dst as u32);
+    let bytes = row.whole(2)?;
+    if !(1..=ENDLESS).contains(&bytes) {
+        return Err(row.error(format!("size_bytes {bytes}: a flow has 1 to {ENDLESS} bytes")));
+    }
+    let start = Ps(row.whole(3)?);
+    let priority = if row.cell(4).is_some() { read_priority(row)? } else { priority };
+    Ok(Arrival { start, src, dst, bytes, source, priority })
+}
+
+fn read_priority(row: &Row<'_>) -> Result<u8, TableError> {
+    let number = row.whole(4)?;
+    u8::try_from(number).map_err(|_| row.error(format!("priority {number}: it is 0 to 255")))
+}

@@ -1,0 +1,229 @@
+//! Background traffic: flows that arrive at random, whatever becomes of the earlier ones.
+
+use xoff_core::rng::Purpose;
+use xoff_core::{BitRate, Ps, Rng, math};
+
+use crate::checks;
+use crate::sizes::{Reading, SizeTable};
+use crate::{Arrival, Capacity, Source};
+
+xoff_core::choices! {
+    /// The distribution of the gaps between flows.
+    pub enum Arrivals {
+        /// Exponential gaps: a Poisson process.
+        Poisson = "poisson",
+        /// Log-normal gaps: bursts, the more so the larger sigma is.
+        LogNormal = "lognormal",
+    }
+}
+
+xoff_core::choices! {
+    /// The links whose capacity is a load of 1.
+    pub enum LoadOn {
+        /// The core links.
+        Core = "core",
+        /// The host links.
+        Hosts = "hosts",
+    }
+}
+
+xoff_core::knobs! {
+    /// Background traffic: one arrival process for the whole network, between pairs of distinct
+    /// hosts drawn uniformly.
+    ///
+    /// The load counts the payload of all flows, as if every flow crossed the links it is measured
+    /// on. With `load_on = "core"` this includes flows that stay within a rack, so the core
+    /// carries a little less than the load says in payload, and headers come on top. BFC counts
+    /// this way.
+    pub struct OpenLoopConfig in "traffic" {
+        /// The distribution of the gaps between flows.
+        arrivals: Arrivals = Arrivals::Poisson,
+        /// The standard deviation of a log-normal gap's logarithm, up to 5 (BFC: 2).
+        sigma: f64 = 2.0,
+        /// The distribution of flow sizes: the name of a table, or the path of a CSV file with the
+        /// columns size_bytes,cdf.
+        sizes: String = "google".to_owned(),
+        /// How sizes between the points of the table are drawn.
+        reading: Reading = Reading::Linear,
+        /// The offered load as a share of the capacity, above 0 and up to 2.
+        load: f64 = 0.6,
+        /// The links whose capacity is a load of 1.
+        load_on: LoadOn = LoadOn::Core,
+        /// The priority of the packets.
+        priority: u8 = 0,
+        /// When the arrivals begin.
+        start: Ps = Ps(0),
+        /// When the arrivals stop; 0 is the end of the run.
+        stop: Ps = Ps(0),
+        /// The name of these flows in the results.
+        class: String = "background".to_owned(),
+    }
+}
+
+impl OpenLoopConfig {
+    /// Checks what can be checked without the network.
+    ///
+    /// # Errors
+    /// What is wrong and what is allowed.
+    pub fn check(&self) -> Result<(), String> {
+        let sane = self.load > 0.0 && self.load <= 2.0;
+        if !sane {
+            return Err(format!("load is {}: it must be above 0 and at most 2", self.load));
+        }
+        // Far above, almost all gaps are 0 ps and one in millions makes up for them.
+        if !(0.0..=5.0).contains(&self.sigma) {
+            return Err(format!("sigma is {}: it must be from 0 to 5", self.sigma));
+        }
+        checks::window(self.start, self.stop)
+    }
+
+    /// The mean gap between flows in picoseconds.
+    fn mean_gap(&self, sizes: &SizeTable, capacity: Capacity) -> Result<f64, String> {
+        let (links, other, BitRate(rate)) = match self.load_on {
+            LoadOn::Core => ("core", "hosts", capacity.core),
+            LoadOn::Hosts => ("host", "core", capacity.hosts),
+        };
+        if rate == 0 {
+            return Err(format!("the network has no {links} links: set load_on = \"{other}\""));
+        }
+        let bits = sizes.mean(self.reading) * 8.0;
+        let gap = bits * 1e12 / (self.load * rate as f64);
+        if gap < 1.0 {
+            return Err("more than one flow per picosecond: lower load or use larger sizes".into());
+        }
+        Ok(gap)
+    }
+}
+
+/// The distribution of gaps, in picoseconds.
+#[derive(Clone, Copy, Debug)]
+enum Gaps {
+    Poisson { mean: f64 },
+    LogNormal { mu: f64, sigma: f64 },
+}
+
+impl Gaps {
+    fn new(config: &OpenLoopConfig, mean: f64) -> Self {
+        let sigma = config.sigma;
+        match config.arrivals {
+            Arrivals::Poisson => Gaps::Poisson { mean },
+            // The mean of a log-normal number is exp(mu + sigma^2 / 2).
+            Arrivals::LogNormal => {
+                Gaps::LogNormal { mu: math::ln(mean) - sigma * sigma / 2.0, sigma }
+            }
+        }
+    }
+
+    /// A gap, rounded to the nearest picosecond: rounding down would add half a picosecond of
+    /// load per flow.
+    fn draw(self, rng: &mut Rng) -> Ps {
+        let gap = match self {
+            Gaps::Poisson { mean } => mean * rng.exponential(),
+            Gaps::LogNormal { mu, sigma } => math::exp(mu + sigma * rng.normal()),
+        };
+        Ps(gap.round() as u64)
+    }
+}
+
+/// Makes background traffic.
+#[derive(Clone, Debug)]
+pub struct OpenLoop {
+    rng: Rng,
+    gaps: Gaps,
+    sizes: SizeTable,
+    reading: Reading,
+    hosts: u32,
+    source: u16,
+    priority: u8,
+    now: Ps,
+    end: Ps,
+}
+
+impl OpenLoop {
+    /// The traffic of `config` among `hosts` hosts, with sizes from the table that
+    /// `config.sizes` names (see [`find`](crate::tables::find)), as the source with index
+    /// `source`.
+    ///
+    /// # Errors
+    /// Settings that are wrong or that do not fit the network.
+    pub fn new(
+        config: &OpenLoopConfig,
+        sizes: SizeTable,
+        hosts: u32,
+        capacity: Capacity,
+        seed: u64,
+        source: u16,
+    ) -> Result<Self, String> {
+        config.check()?;
+        checks::hosts(hosts)?;
+        Ok(Self {
+            rng: Rng::stream(seed, Purpose::Traffic, u64::from(source)),
+            gaps: Gaps::new(config, config.mean_gap(&sizes, capacity)?),
+            sizes,
+            reading: config.reading,
+            hosts,
+            source,
+            priority: config.priority,
+            now: config.start,
+            end: checks::end_of(config.stop),
+        })
+    }
+
+    /// Two distinct hosts, every ordered pair equally likely.
+    fn pair(&mut self) -> (u32, u32) {
+        let hosts = u64::from(self.hosts);
+        let src = self.rng.below(hosts);
+        let other = self.rng.below(hosts - 1);
+        (src as u32, (other + u64::from(other >= src)) as u32)
+    }
+}
+
+impl Source for OpenLoop {
+    fn next(&mut self) -> Option<Arrival> {
+        // Saturates at the end of time, which is never before `end`: past it, always past it.
+        self.now = Ps(self.now.0.saturating_add(self.gaps.draw(&mut self.rng).0));
+        if self.now >= self.end {
+            return None;
+        }
+        let bytes = self.sizes.sample(&mut self.rng, self.reading);
+        let (src, dst) = self.pair();
+        let (source, priority) = (self.source, self.priority);
+        Some(Arrival { start: self.now, src, dst, bytes, source, priority })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gaps(arrivals: Arrivals, sigma: f64, mean: f64) -> impl Iterator<Item = f64> {
+        let gaps = Gaps::new(&OpenLoopConfig { arrivals, sigma, ..Default::default() }, mean);
+        let mut rng = Rng::stream(3, Purpose::Traffic, 0);
+        std::iter::repeat_with(move || gaps.draw(&mut rng).0 as f64)
+    }
+
+    fn mean(values: impl Iterator<Item = f64>) -> f64 {
+        let (count, sum) =
+            values.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
+        sum / count
+    }
+
+    #[test]
+    fn gaps_have_the_mean_asked_for() {
+        let poisson = mean(gaps(Arrivals::Poisson, 2.0, 6_000.0).take(400_000));
+        assert!((poisson / 6_000.0 - 1.0).abs() < 0.005, "{poisson}");
+        // At sigma 1 the mean settles; at 2 its standard error would be 1 % here.
+        let bursty = mean(gaps(Arrivals::LogNormal, 1.0, 6_000.0).take(400_000));
+        assert!((bursty / 6_000.0 - 1.0).abs() < 0.01, "{bursty}");
+        assert!(gaps(Arrivals::LogNormal, 0.0, 6_000.0).take(9).all(|gap| gap == 6_000.0));
+    }
+
+    #[test]
+    fn log_normal_gaps_have_the_logarithm_asked_for() {
+        let logs = || gaps(Arrivals::LogNormal, 2.0, 1e9).take(200_000).map(math::ln);
+        let centre = mean(logs());
+        let spread = math::sqrt(mean(logs().map(|log| (log - centre) * (log - centre))));
+        assert!((centre - (math::ln(1e9) - 2.0)).abs() < 0.02, "{centre}");
+        assert!((spread - 2.0).abs() < 0.02, "{spread}");
+    }
+}

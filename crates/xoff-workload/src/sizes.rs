@@ -1,0 +1,155 @@
+//! Flow-size distributions, given as tables of their cumulative distribution.
+
+use xoff_core::Rng;
+
+use crate::csv::{self, Row, TableError};
+
+xoff_core::choices! {
+    /// How sizes between the points of a table are drawn. The two readings of one table have
+    /// different means, so a result must say which one it used.
+    pub enum Reading {
+        /// Between neighbouring points, in proportion.
+        Linear = "linear",
+        /// Only the sizes of the table: the first one whose cdf reaches the number drawn.
+        Step = "step",
+    }
+}
+
+/// The largest size in a table. Up to here every whole number has an `f64` of its own.
+const LARGEST: u64 = 1 << 53;
+
+const HEADER: &str = "size_bytes,cdf";
+
+/// A flow of a size up to `size` has the probability `cdf`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Point {
+    size: f64,
+    cdf: f64,
+}
+
+/// A distribution of flow sizes.
+///
+/// The cdf runs from exactly 0 to exactly 1 and neither column decreases. A first row `S,0`
+/// followed by `S,p` puts the probability `p` on the size `S`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SizeTable {
+    points: Vec<Point>,
+}
+
+impl SizeTable {
+    /// Reads CSV text with the header `size_bytes,cdf`; `origin` names it in errors.
+    ///
+    /// # Errors
+    /// The line that breaks the rules of a table, and how to mend it.
+    pub fn from_csv(text: &str, origin: &str) -> Result<Self, TableError> {
+        let rows = csv::rows(text, origin, &[HEADER])?;
+        let points = rows.iter().map(read_point).collect::<Result<Vec<_>, _>>()?;
+        for (row, pair) in rows[1..].iter().zip(points.windows(2)) {
+            check_order(row, pair[0], pair[1])?;
+        }
+        // There is at least one row, or `csv::rows` would have said so.
+        let last = rows.len() - 1;
+        check_ends(&rows[0], points[0], &rows[last], points[last])?;
+        Ok(Self { points })
+    }
+
+    /// Draws a size of at least 1 byte.
+    pub fn sample(&self, rng: &mut Rng, reading: Reading) -> u64 {
+        // In (0, 1], so that no size is drawn whose cdf is 0.
+        self.quantile(1.0 - rng.unit(), reading)
+    }
+
+    /// The size below which a share `u` of the flows lies, rounded to the nearest byte and at
+    /// least 1 (some tables begin at 0).
+    #[must_use]
+    pub fn quantile(&self, u: f64, reading: Reading) -> u64 {
+        let last = self.points.len() - 1;
+        let reached = self.points.partition_point(|point| point.cdf < u).min(last);
+        let high = self.points[reached];
+        let size = match reading {
+            Reading::Linear if reached > 0 => interpolate(self.points[reached - 1], high, u),
+            _ => high.size,
+        };
+        (size.round() as u64).max(1)
+    }
+
+    /// The mean size in bytes, before rounding to whole bytes.
+    #[must_use]
+    pub fn mean(&self, reading: Reading) -> f64 {
+        let size = |low: Point, high: Point| match reading {
+            Reading::Linear => (low.size + high.size) / 2.0,
+            Reading::Step => high.size,
+        };
+        self.pieces().map(|(low, high)| size(low, high) * (high.cdf - low.cdf)).sum()
+    }
+
+    /// The share of all bytes that belong to flows shorter than `size`, in the linear reading.
+    #[must_use]
+    pub fn byte_fraction_below(&self, size: u64) -> f64 {
+        let below = |low: Point, high: Point| {
+            let cut = (size as f64).min(high.size);
+            if low.size >= size as f64 {
+                0.0
+            } else if low.size == high.size {
+                low.size * (high.cdf - low.cdf)
+            } else {
+                let density = (high.cdf - low.cdf) / (high.size - low.size);
+                density * (cut * cut - low.size * low.size) / 2.0
+            }
+        };
+        let bytes: f64 = self.pieces().map(|(low, high)| below(low, high)).sum();
+        bytes / self.mean(Reading::Linear)
+    }
+
+    fn pieces(&self) -> impl Iterator<Item = (Point, Point)> {
+        self.points.windows(2).map(|pair| (pair[0], pair[1]))
+    }
+}
+
+/// The size at `u`, where `low.cdf < u`. Rounding errors cannot lead past `high`: each operation
+/// is monotone in `u`, and exact at `high.cdf`. Beyond the last point it is `high.size`.
+fn interpolate(low: Point, high: Point, u: f64) -> f64 {
+    let share = ((u - low.cdf) / (high.cdf - low.cdf)).min(1.0);
+    low.size + (high.size - low.size) * share
+}
+
+fn read_point(row: &Row<'_>) -> Result<Point, TableError> {
+    let size = row.whole(0)?;
+    if size > LARGEST {
+        return Err(row.error(format!("size_bytes {size} is too large: the limit is {LARGEST}")));
+    }
+    Ok(Point { size: size as f64, cdf: row.number(1)? })
+}
+
+fn check_order(row: &Row<'_>, before: Point, point: Point) -> Result<(), TableError> {
+    let falls = |name: &str, from: f64, to: f64| {
+        Err(row.error(format!("{name} falls from {from} to {to}: sort the lines by size_bytes")))
+    };
+    if point.size < before.size {
+        return falls("size_bytes", before.size, point.size);
+    }
+    if point.cdf < before.cdf {
+        return falls("cdf", before.cdf, point.cdf);
+    }
+    Ok(())
+}
+
+fn check_ends(
+    first_row: &Row<'_>,
+    first: Point,
+    last_row: &Row<'_>,
+    last: Point,
+) -> Result<(), TableError> {
+    if first.cdf != 0.0 {
+        let problem = format!("the first cdf is {}: put a line \"size,0\" before it", first.cdf);
+        return Err(first_row.error(problem));
+    }
+    if last.cdf != 1.0 {
+        let problem = format!("the last cdf is {}: it must be 1 (shares, not percent)", last.cdf);
+        return Err(last_row.error(problem));
+    }
+    if last.size < 1.0 {
+        return Err(last_row.error("every size is 0: give sizes in bytes"));
+    }
+    Ok(())
+}

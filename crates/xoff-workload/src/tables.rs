@@ -1,0 +1,94 @@
+//! The size tables that come with xoff, and finding a table by name or path.
+//!
+//! Where each table comes from is told in `data/flow-sizes/README.md`.
+
+use std::path::Path;
+
+use crate::sizes::SizeTable;
+
+/// Short names and CSV texts.
+const TABLES: [(&str, &str); 5] = [
+    ("google", include_str!("../../../data/flow-sizes/google_all_rpc_2008.csv")),
+    ("hadoop", include_str!("../../../data/flow-sizes/homa_w4_fb_hadoop.csv")),
+    ("hadoop-hpcc", include_str!("../../../data/flow-sizes/fb_hadoop_hpcc.csv")),
+    ("websearch", include_str!("../../../data/flow-sizes/websearch_dctcp.csv")),
+    ("alistorage", include_str!("../../../data/flow-sizes/ali_storage_2019.csv")),
+];
+
+/// The CSV text of a table that comes with xoff.
+#[must_use]
+pub fn builtin(name: &str) -> Option<&'static str> {
+    TABLES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// The names that [`builtin`] knows.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TABLES.iter().map(|(name, _)| *name)
+}
+
+/// The table called `name`, or the CSV file at that path if it ends in `.csv`. A relative path
+/// starts at `folder`, the place of the scenario file.
+///
+/// # Errors
+/// The names that exist, the nearest first; or why the file cannot be read or is no table.
+pub fn find(name: &str, folder: &Path) -> Result<SizeTable, String> {
+    if let Some(text) = builtin(name) {
+        return SizeTable::from_csv(text, name).map_err(|error| error.to_string());
+    }
+    if !name.ends_with(".csv") {
+        return Err(unknown(name));
+    }
+    let path = folder.join(name);
+    let origin = path.display().to_string();
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| format!("cannot read the size table {origin}: {error}"))?;
+    SizeTable::from_csv(&text, &origin).map_err(|error| error.to_string())
+}
+
+fn unknown(name: &str) -> String {
+    let mut nearest: Vec<_> = names().collect();
+    nearest.sort_by_key(|known| edits(name, known));
+    format!(
+        "no size table is called \"{name}\": choose one of {}, or give the path of a .csv file",
+        nearest.join(", ")
+    )
+}
+
+/// How many letters must be added, removed or replaced to turn `from` into `to` (Levenshtein).
+fn edits(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (deleted, letter) in from.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = deleted + 1;
+        for (column, other) in to.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != *other);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_edits() {
+        assert_eq!(edits("gogle", "google"), 1);
+        assert_eq!(edits("", "abc"), 3);
+        assert_eq!(edits("kitten", "sitting"), 3);
+    }
+
+    #[test]
+    fn an_unknown_name_lists_the_nearest_first() {
+        assert_eq!(
+            find("hadop-hpc", Path::new(".")).unwrap_err(),
+            "no size table is called \"hadop-hpc\": choose one of hadoop-hpcc, hadoop, google, \
+             websearch, alistorage, or give the path of a .csv file"
+        );
+        let missing = find("nowhere.csv", Path::new("/nonexistent")).unwrap_err();
+        assert!(missing.starts_with("cannot read the size table /nonexistent/nowhere.csv: "));
+    }
+}

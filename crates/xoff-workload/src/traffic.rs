@@ -1,0 +1,75 @@
+//! The flows of all sources, merged into one sequence.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use xoff_core::Ps;
+
+use crate::{Arrival, Source};
+
+/// A source and the flow it makes next.
+struct Stream {
+    source: Box<dyn Source + Send>,
+    head: Option<Arrival>,
+}
+
+/// The merged flows of a run. A flow's id is its index in this sequence.
+pub struct Traffic {
+    streams: Vec<Stream>,
+    /// The start and the index of every stream that has a next flow, the earliest on top. Equal
+    /// starts are taken in the order of the sources, so the merge has one possible result.
+    heads: BinaryHeap<Reverse<(Ps, usize)>>,
+    issued: u64,
+}
+
+impl Traffic {
+    /// Merges `sources`. The source at index `i` must have been made with the index `i`.
+    #[must_use]
+    pub fn new(sources: Vec<Box<dyn Source + Send>>) -> Self {
+        let streams = sources.into_iter().map(|source| Stream { source, head: None }).collect();
+        let mut traffic = Self { streams, heads: BinaryHeap::new(), issued: 0 };
+        for index in 0..traffic.streams.len() {
+            traffic.refill(index);
+        }
+        traffic
+    }
+
+    /// Appends to `out` every flow that starts before `until` and was not taken yet, in the order
+    /// of (start, source). Returns the id of the first one; the others follow without a gap.
+    pub fn take_before(&mut self, until: Ps, out: &mut Vec<Arrival>) -> u64 {
+        let first_id = self.issued;
+        while let Some(&Reverse((start, index))) = self.heads.peek()
+            && start < until
+        {
+            self.heads.pop();
+            out.extend(self.refill(index));
+            self.issued += 1;
+        }
+        first_id
+    }
+
+    /// When the next flow starts; `None` when there are no more.
+    #[must_use]
+    pub fn next_start(&self) -> Option<Ps> {
+        self.heads.peek().map(|Reverse((start, _))| *start)
+    }
+
+    /// How many flows were taken so far, which is the id of the next one.
+    #[must_use]
+    pub fn issued(&self) -> u64 {
+        self.issued
+    }
+
+    /// Draws the next flow of the stream at `index` and returns the one that it replaces.
+    fn refill(&mut self, index: usize) -> Option<Arrival> {
+        let stream = &mut self.streams[index];
+        let taken = stream.head;
+        stream.head = stream.source.next();
+        if let Some(next) = stream.head {
+            debug_assert_eq!(usize::from(next.source), index, "a source made with another index");
+            debug_assert!(taken.is_none_or(|taken| taken.start <= next.start), "time went back");
+            self.heads.push(Reverse((next.start, index)));
+        }
+        taken
+    }
+}

@@ -1,0 +1,109 @@
+//! Every way in which a size table or a flow list can be wrong, with the words that say so.
+
+use xoff_core::Ps;
+use xoff_workload::{Arrival, FlowList, ListConfig, SizeTable, Source};
+
+fn table_error(text: &str) -> String {
+    SizeTable::from_csv(text, "t.csv").expect_err(text).to_string()
+}
+
+/// The error of a table with these rows, of which the first is on line 2.
+fn row_error(rows: &str) -> String {
+    table_error(&format!("size_bytes,cdf\n{rows}"))
+}
+
+#[test]
+fn a_table_needs_its_header_and_rows() {
+    assert_eq!(
+        table_error(""),
+        "t.csv, line 1: the file is empty: begin it with the header \"size_bytes,cdf\""
+    );
+    assert_eq!(
+        table_error("\n0,0\n1,1\n"),
+        "t.csv, line 2: expected the header \"size_bytes,cdf\", found \"0,0\""
+    );
+    assert_eq!(row_error(""), "t.csv, line 1: no rows below the header: add at least one");
+}
+
+#[test]
+fn a_table_needs_numbers() {
+    let error = "t.csv, line 3: 3 columns: write the 2 columns \"size_bytes,cdf\"";
+    assert_eq!(row_error("0,0\n1,2,3\n"), error);
+    let error = "t.csv, line 2: 1 columns: write the 2 columns \"size_bytes,cdf\"";
+    assert_eq!(row_error("7\n"), error);
+    let size =
+        |found| format!("t.csv, line 2: size_bytes {found}: write a whole number without a unit");
+    assert_eq!(row_error("1KB,0\n"), size("\"1KB\" is not a number that fits"));
+    assert_eq!(row_error("-5,0\n"), size("\"-5\" is negative"));
+    assert_eq!(row_error("1.5,0\n"), size("\"1.5\" is not a number that fits"));
+    let cdf = |found| format!("t.csv, line 2: cdf {found}: write a number such as 0.25");
+    assert_eq!(row_error("5,\n"), cdf("\"\" is not a number that fits"));
+    assert_eq!(row_error("5,nan\n"), cdf("\"nan\" is not a number that fits"));
+    assert_eq!(row_error("5,-0.1\n"), cdf("\"-0.1\" is negative"));
+    assert_eq!(
+        row_error("9007199254740993,0\n"),
+        "t.csv, line 2: size_bytes 9007199254740993 is too large: the limit is 9007199254740992"
+    );
+}
+
+#[test]
+fn a_table_runs_from_0_to_1() {
+    assert_eq!(
+        row_error("1,0\n\n2,0.5\n3,0.4\n"),
+        "t.csv, line 5: cdf falls from 0.5 to 0.4: sort the lines by size_bytes"
+    );
+    assert_eq!(
+        row_error("1,0\n3,0.5\n2,1\n"),
+        "t.csv, line 4: size_bytes falls from 3 to 2: sort the lines by size_bytes"
+    );
+    assert_eq!(
+        row_error("1,0.1\n3,1\n"),
+        "t.csv, line 2: the first cdf is 0.1: put a line \"size,0\" before it"
+    );
+    assert_eq!(
+        row_error("1,0\n3,100\n"),
+        "t.csv, line 3: the last cdf is 100: it must be 1 (shares, not percent)"
+    );
+    assert_eq!(row_error("0,0\n0,1\n"), "t.csv, line 3: every size is 0: give sizes in bytes");
+}
+
+fn read_list(text: &str) -> Result<Vec<Arrival>, String> {
+    let config = ListConfig { file: "f.csv".into(), priority: 3, ..Default::default() };
+    let mut list = FlowList::from_csv(&config, text, 16, 2).map_err(|error| error.to_string())?;
+    Ok(std::iter::from_fn(|| list.next()).collect())
+}
+
+#[test]
+fn a_list_is_read_as_it_stands() {
+    let flow = Arrival { start: Ps(5), src: 0, dst: 15, bytes: 9, source: 2, priority: 3 };
+    let plain = read_list("src,dst,size_bytes,start_ps\n0,15,9,5\n0,15,9,5\n");
+    assert_eq!(plain, Ok(vec![flow, flow]));
+    let urgent = read_list("src,dst,size_bytes,start_ps,priority\n 0, 15, 9, 5, 7\n");
+    assert_eq!(urgent, Ok(vec![Arrival { priority: 7, ..flow }]));
+}
+
+#[test]
+fn a_wrong_list_says_why() {
+    let error = |row: &str| {
+        let text = format!("src,dst,size_bytes,start_ps,priority\n0,1,1,10,0\n{row}\n");
+        read_list(&text).expect_err(row)
+    };
+    let cases = [
+        ("17,0,1,10,0", "host 17 does not exist: hosts are 0 to 15"),
+        ("0,99999999999,1,10,0", "host 99999999999 does not exist: hosts are 0 to 15"),
+        ("4,4,1,10,0", "host 4 cannot send to itself: choose another dst"),
+        ("0,1,0,10,0", "size_bytes 0: a flow has 1 to 9223372036854775807 bytes"),
+        ("0,1,1,9,0", "start_ps falls from 10 to 9: sort the lines by it"),
+        ("0,1,1,10,256", "priority 256: it is 0 to 255"),
+        ("0,1,1,-1,0", "start_ps \"-1\" is negative: write a whole number without a unit"),
+        ("0,1,1,10", "4 columns: write the 5 columns \"src,dst,size_bytes,start_ps,priority\""),
+    ];
+    for (row, problem) in cases {
+        assert_eq!(error(row), format!("f.csv, line 3: {problem}"));
+    }
+    assert_eq!(
+        read_list("source,dst\n").unwrap_err(),
+        "f.csv, line 1: expected the header \"src,dst,size_bytes,start_ps\" or \
+         \"src,dst,size_bytes,start_ps,priority\", found \"source,dst\""
+    );
+}

@@ -1,0 +1,69 @@
+//! Settings that are wrong, with the words that say so.
+
+use std::path::Path;
+
+use xoff_core::{BitRate, Bytes, Ps};
+use xoff_workload::{
+    Capacity, Incast, IncastConfig, LongLivedConfig, OpenLoop, OpenLoopConfig, tables,
+};
+
+const HOSTS: u32 = 128;
+const CAPACITY: Capacity =
+    Capacity { core: BitRate::from_gbps(6_400), hosts: BitRate::from_gbps(12_800) };
+
+#[test]
+fn wrong_background_settings_say_why() {
+    let error = |config: OpenLoopConfig, hosts, capacity| {
+        let sizes = tables::find(&config.sizes, Path::new(".")).expect("a shipped table");
+        OpenLoop::new(&config, sizes, hosts, capacity, 1, 0).unwrap_err()
+    };
+    let default = OpenLoopConfig::default;
+    for load in [0.0, 2.1, f64::NAN] {
+        let found = error(OpenLoopConfig { load, ..default() }, HOSTS, CAPACITY);
+        assert_eq!(found, format!("load is {load}: it must be above 0 and at most 2"));
+    }
+    assert_eq!(
+        error(OpenLoopConfig { sigma: 6.0, ..default() }, HOSTS, CAPACITY),
+        "sigma is 6: it must be from 0 to 5"
+    );
+    let (start, stop) = (Ps(2_000), Ps(1_000));
+    assert_eq!(
+        error(OpenLoopConfig { start, stop, ..default() }, HOSTS, CAPACITY),
+        "stop is 1ns, which is not after start (2ns); 0s means the end of the run"
+    );
+    assert_eq!(error(default(), 1, CAPACITY), "traffic needs at least 2 hosts, the network has 1");
+    assert_eq!(
+        error(default(), HOSTS, Capacity { core: BitRate(0), ..CAPACITY }),
+        "the network has no core links: set load_on = \"hosts\""
+    );
+    assert_eq!(
+        error(default(), HOSTS, Capacity { core: BitRate(u64::MAX), ..CAPACITY }),
+        "more than one flow per picosecond: lower load or use larger sizes"
+    );
+}
+
+#[test]
+fn wrong_incast_and_long_lived_settings_say_why() {
+    let incast = |config| Incast::new(config, HOSTS, 1, 0).unwrap_err();
+    let default = IncastConfig::default;
+    assert_eq!(
+        incast(IncastConfig { degree: 0, ..default() }),
+        "degree is 0: an incast needs at least 1 sender"
+    );
+    assert_eq!(
+        incast(IncastConfig { bytes: Bytes(99), ..default() }),
+        "bytes is 99B, which leaves some of the 100 flows empty: give at least 1 B each"
+    );
+    assert_eq!(
+        incast(IncastConfig { period: Ps(0), ..default() }),
+        "period is 0: give the time from one event to the next"
+    );
+    let long =
+        |src, dst, count| LongLivedConfig { src, dst, count, ..Default::default() }.check(16);
+    assert_eq!(long(17, 0, 1).unwrap_err(), "host 17 does not exist: hosts are 0 to 15");
+    assert_eq!(long(5, 5, 1).unwrap_err(), "host 5 cannot send to itself: choose another dst");
+    assert_eq!(
+        long(0, 1, 0).unwrap_err(),
+        "count is 0: give at least 1 flow or leave the section out"
+    );
+}

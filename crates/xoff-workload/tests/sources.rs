@@ -1,0 +1,165 @@
+//! What the sources make, alone and merged.
+
+use std::collections::BTreeSet;
+
+use xoff_core::{BitRate, Bytes, Ps};
+use xoff_workload::{
+    Arrival, Arrivals, Capacity, ENDLESS, Incast, IncastConfig, LoadOn, LongLived, LongLivedConfig,
+    OpenLoop, OpenLoopConfig, SizeTable, Source, Traffic, tables,
+};
+
+/// BFC's network: 128 hosts on 8 racks with 8 uplinks each, all at 100 Gbps.
+const HOSTS: u32 = 128;
+const CAPACITY: Capacity =
+    Capacity { core: BitRate::from_gbps(6_400), hosts: BitRate::from_gbps(12_800) };
+
+fn sizes(name: &str) -> SizeTable {
+    SizeTable::from_csv(tables::builtin(name).expect(name), name).expect(name)
+}
+
+fn open_loop(config: &OpenLoopConfig, hosts: u32, seed: u64, source: u16) -> OpenLoop {
+    OpenLoop::new(config, sizes(&config.sizes), hosts, CAPACITY, seed, source).unwrap()
+}
+
+fn flows(mut source: impl Source, count: usize) -> Vec<Arrival> {
+    std::iter::from_fn(|| source.next()).take(count).collect()
+}
+
+#[test]
+fn poisson_traffic_offers_the_load_asked_for() {
+    for (load_on, capacity) in [(LoadOn::Core, CAPACITY.core), (LoadOn::Hosts, CAPACITY.hosts)] {
+        // Google's tail needs more flows than a test should make to settle within 1 %.
+        let config = OpenLoopConfig { sizes: "websearch".into(), load_on, ..Default::default() };
+        let flows = flows(open_loop(&config, HOSTS, 1, 0), 400_000);
+        let bytes: u64 = flows.iter().map(|flow| flow.bytes).sum();
+        let time = flows[flows.len() - 1].start;
+        let load = bytes as f64 * 8.0 / (time.seconds() * capacity.0 as f64);
+        assert!((load / 0.6 - 1.0).abs() < 0.01, "{load_on:?}: {load}");
+    }
+}
+
+/// At 60 % load Google's sizes make 166 million flows a second in BFC's network.
+#[test]
+fn google_traffic_has_the_flow_rate_of_the_paper() {
+    let flows = flows(open_loop(&OpenLoopConfig::default(), HOSTS, 1, 0), 500_000);
+    let rate = flows.len() as f64 / flows[flows.len() - 1].start.seconds();
+    assert!((rate / 166e6 - 1.0).abs() < 0.01, "{rate}");
+}
+
+#[test]
+fn pairs_are_uniform_and_never_a_host_with_itself() {
+    let mut seen = [[0u32; 4]; 4];
+    for flow in flows(open_loop(&OpenLoopConfig::default(), 4, 1, 0), 120_000) {
+        seen[flow.src as usize][flow.dst as usize] += 1;
+    }
+    for (src, row) in seen.iter().enumerate() {
+        for (dst, count) in row.iter().enumerate() {
+            let expected = if src == dst { 0..=0 } else { 9_600..=10_400 };
+            assert!(expected.contains(count), "{src} to {dst}: {count}");
+        }
+    }
+}
+
+#[test]
+fn traffic_depends_on_seed_and_source_and_keeps_to_its_window() {
+    let (start, stop) = (Ps::from_us(3), Ps::from_us(9));
+    let arrivals = Arrivals::LogNormal;
+    let config = OpenLoopConfig { arrivals, start, stop, priority: 5, ..Default::default() };
+    let make = |seed, source| flows(open_loop(&config, HOSTS, seed, source), usize::MAX);
+    let first = make(1, 0);
+    assert!(first.len() > 100 && first.is_sorted_by_key(|flow| flow.start));
+    assert!(first.iter().all(|flow| (start..stop).contains(&flow.start) && flow.priority == 5));
+    assert_eq!(first, make(1, 0));
+    assert_ne!(first, make(2, 0));
+    assert_ne!(first[0].start, make(1, 1)[0].start);
+}
+
+#[test]
+fn an_incast_has_one_victim_and_distinct_senders() {
+    let config = IncastConfig { degree: 100, bytes: Bytes(20_000_030), ..Default::default() };
+    let flows = flows(Incast::new(config, HOSTS, 1, 4).unwrap(), 5_000);
+    for (event, flows) in (0..).zip(flows.chunks(100)) {
+        let victim = flows[0].dst;
+        let senders: BTreeSet<u32> = flows.iter().map(|flow| flow.src).collect();
+        assert_eq!(senders.len(), 100);
+        assert!(!senders.contains(&victim) && senders.iter().all(|host| *host < HOSTS));
+        assert!(flows.iter().all(|flow| flow.dst == victim && flow.source == 4));
+        assert!(flows.iter().all(|flow| flow.start == Ps::from_us(500 * event)));
+        assert_eq!(flows.iter().map(|flow| flow.bytes).sum::<u64>(), 20_000_030);
+        assert_eq!((flows[29].bytes, flows[30].bytes), (200_001, 200_000));
+    }
+    let victims: BTreeSet<u32> = flows.iter().map(|flow| flow.dst).collect();
+    assert!(victims.len() > 35, "{} of 50 draws", victims.len());
+}
+
+#[test]
+fn a_large_incast_lets_senders_take_turns() {
+    let config = IncastConfig { degree: 2_000, ..Default::default() };
+    let flows = flows(Incast::new(config, HOSTS, 1, 0).unwrap(), 2_000);
+    for round in flows.chunks(127) {
+        let senders: BTreeSet<u32> = round.iter().map(|flow| flow.src).collect();
+        assert_eq!(senders.len(), round.len());
+    }
+    assert_eq!(flows[0].src, flows[127].src);
+    assert!(!flows[..127].is_sorted_by_key(|flow| flow.src));
+}
+
+#[test]
+fn incasts_stop() {
+    let stop = Ps::from_us(1_001);
+    let config = IncastConfig { degree: 2, start: Ps::from_us(1), stop, ..Default::default() };
+    assert_eq!(flows(Incast::new(config, 2, 1, 0).unwrap(), 99).len(), 4);
+    let (start, period) = (Ps(1), Ps(u64::MAX / 2));
+    let config = IncastConfig { degree: 1, start, period, ..Default::default() };
+    assert_eq!(flows(Incast::new(config, 2, 1, 0).unwrap(), 99).len(), 2);
+}
+
+#[test]
+fn long_lived_flows_start_together_and_do_not_end() {
+    let config = LongLivedConfig { src: 3, dst: 2, count: 2, ..Default::default() };
+    let flow = Arrival { start: Ps(0), src: 3, dst: 2, bytes: ENDLESS, source: 1, priority: 0 };
+    assert_eq!(flows(LongLived::new(&config, 4, 1).unwrap(), 9), [flow, flow]);
+    let config = LongLivedConfig { bytes: Bytes(7), ..config };
+    assert_eq!(flows(LongLived::new(&config, 4, 1).unwrap(), 1)[0].bytes, 7);
+}
+
+/// Two incasts with events at the same instants, a long flow and background traffic.
+fn mix() -> Traffic {
+    let incast = |period, source| {
+        let config = IncastConfig { degree: 3, period: Ps::from_us(period), ..Default::default() };
+        Box::new(Incast::new(config, HOSTS, 1, source).unwrap())
+    };
+    let background = open_loop(&OpenLoopConfig::default(), HOSTS, 1, 2);
+    let long = LongLived::new(&LongLivedConfig::default(), HOSTS, 3).unwrap();
+    Traffic::new(vec![incast(4, 0), incast(2, 1), Box::new(background), Box::new(long)])
+}
+
+#[test]
+fn merged_flows_are_in_the_order_of_start_and_source() {
+    let (mut traffic, mut all) = (mix(), Vec::new());
+    assert_eq!(traffic.next_start(), Some(Ps(0)));
+    assert_eq!(traffic.take_before(Ps(0), &mut all), 0);
+    assert!(all.is_empty());
+    assert_eq!(traffic.take_before(Ps::from_us(10), &mut all), 0);
+    assert!(all.is_sorted_by_key(|flow| (flow.start, flow.source)));
+    let sources: Vec<u16> = all[..7].iter().map(|flow| flow.source).collect();
+    assert_eq!(sources, [0, 0, 0, 1, 1, 1, 3]);
+    let alone = flows(open_loop(&OpenLoopConfig::default(), HOSTS, 1, 2), 1_000);
+    let merged = all.iter().filter(|flow| flow.source == 2);
+    assert!(merged.zip(&alone).all(|(merged, alone)| merged == alone));
+}
+
+#[test]
+fn the_batches_in_which_flows_are_taken_do_not_matter() {
+    let (mut whole, mut cut) = (Vec::new(), Vec::new());
+    mix().take_before(Ps::from_us(10), &mut whole);
+    let mut traffic = mix();
+    for until in [1, 2, 2, 7, 10] {
+        let first_id = traffic.take_before(Ps::from_us(until), &mut cut);
+        assert!(first_id as usize <= cut.len());
+        assert_eq!(traffic.issued(), cut.len() as u64);
+        assert!(traffic.next_start().is_some_and(|start| start >= Ps::from_us(until)));
+    }
+    assert_eq!(whole, cut);
+    assert_eq!(Traffic::new(Vec::new()).next_start(), None);
+}

@@ -1,0 +1,41 @@
+"""xoff: a packet-level simulator of data-center congestion schemes.
+
+    import xoff
+    result = xoff.run("scenario.toml", set=["scheme=bfc"])
+    result.flows                     # a pyarrow table, one row a finished flow
+    result.summary["buffer"]         # time-weighted occupancy, in bytes
+
+Times are picoseconds of simulated time (`*_ps`), sizes bytes, rates bit/s.
+Errors are `ScenarioError` and `UsageError` (nothing ran), `RunError` (a run failed) and
+`Interrupted` (Ctrl-C).
+"""
+
+from __future__ import annotations
+
+from xoff.api import check, run
+from xoff.engine import version as _version
+from xoff.errors import (
+    IncompleteRunError,
+    Interrupted,
+    RunError,
+    ScenarioError,
+    UsageError,
+    XoffError,
+)
+from xoff.result import Result, load
+
+__version__ = _version()
+
+__all__ = [
+    "IncompleteRunError",
+    "Interrupted",
+    "Result",
+    "RunError",
+    "ScenarioError",
+    "UsageError",
+    "XoffError",
+    "__version__",
+    "check",
+    "load",
+    "run",
+]

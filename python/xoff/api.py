@@ -1,0 +1,110 @@
+"""`xoff.run` and `xoff.check`: what the command does, from Python."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from xoff import engine
+from xoff.engine import Report
+from xoff.errors import UsageError
+from xoff.result import Result, load
+
+Scenario = str | os.PathLike[str]
+
+
+def read_scenario(scenario: Scenario) -> tuple[str, str]:
+    """Return (text, file name) of a scenario given as a path or as TOML text.
+
+    A string with a newline or an equals sign that is no file is taken as text.
+    Raises `UsageError` where a file cannot be read.
+    """
+    if isinstance(scenario, str) and ("\n" in scenario or "=" in scenario):
+        is_text = "\n" in scenario or not Path(scenario).exists()
+        if is_text:
+            return scenario, "scenario.toml"
+    path = Path(scenario)
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; name the scenario file in it")
+    try:
+        return path.read_text(encoding="utf-8"), str(path)
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
+
+
+def check(scenario: Scenario, set: Iterable[str] = ()) -> str:
+    """Validate a scenario; return it as TOML with every default and derived value.
+
+    `set` holds overrides `key=value` as on the command line. Raises `ScenarioError`.
+    """
+    text, file = read_scenario(scenario)
+    return engine.check(text, file, list(set))
+
+
+class _Memory:
+    """Collects a run's rows for a result that is never written."""
+
+    def __init__(self) -> None:
+        self.batches: dict[str, list[Any]] = {"flows": [], "samples": []}
+
+    def flows(self, batch: Any) -> None:
+        from xoff.tables import as_batch
+
+        self.batches["flows"].append(as_batch(batch))
+
+    def samples(self, batch: Any) -> None:
+        from xoff.tables import as_batch
+
+        self.batches["samples"].append(as_batch(batch))
+
+
+def run(
+    scenario: Scenario,
+    out: str | os.PathLike[str] | None = None,
+    set: Iterable[str] = (),
+    progress: Report | None = None,
+    command: list[str] | None = None,
+) -> Result:
+    """Run a scenario to its end.
+
+    `scenario` is a path or TOML text, `set` overrides (`"scheme=bfc"`), `out` the run
+    directory to write (None: the result stays in memory). `progress` is called a few times
+    a second with a dict: `sim_ps`, `end_ps`, `flows_started`, `flows_finished`,
+    `packet_hops`, `phase`. `command` is recorded in the manifest.
+
+    The GIL is released while the engine works; Ctrl-C is answered within a second and
+    raises `Interrupted` (a `KeyboardInterrupt`), with what was done in `<out>.partial`.
+    Raises `ScenarioError` (nothing was run), `UsageError` (`out` cannot be written),
+    `RunError` (the run failed or the disk filled).
+    """
+    text, file = read_scenario(scenario)
+    native = engine.open_run(text, file, list(set))
+    if out is None:
+        return _run_in_memory(native, progress)
+    from xoff.rundir import RunDir
+
+    with RunDir(Path(out), command or sys.argv) as folder:
+        folder.effective(native.effective())
+        engine.drive(native, folder, progress)
+        folder.finish(native)
+    return load(folder.out)
+
+
+def _run_in_memory(native: Any, progress: Report | None) -> Result:
+    from xoff.tables import FLOW_SCHEMA, as_batch, as_table
+
+    memory = _Memory()
+    engine.drive(native, memory, progress)
+    tables = {
+        "flows": as_table(memory.batches["flows"], FLOW_SCHEMA),
+        "samples": as_table(memory.batches["samples"], None),
+        "ports": as_table([as_batch(native.ports())], None),
+    }
+    summary = json.loads(native.summary())
+    return Result(summary, native.effective(), native.digest(), tables=tables)

@@ -1,0 +1,118 @@
+"""The one place that talks to the Rust engine: errors translated, time sliced.
+
+Nothing else imports `xoff._native`, so tests can put a stand-in here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from xoff import _native
+from xoff.errors import RunError, ScenarioError, UsageError
+
+if TYPE_CHECKING:
+    from xoff._native import Progress, Run
+
+Report = Callable[["Progress"], None]
+"""A progress callback: called about five times a second while a run advances."""
+
+# Ctrl-C is seen between slices, so a slice is well below the second we promise.
+STEP_MS = 150
+
+
+class Sink(Protocol):
+    """Where a run's rows go while it advances."""
+
+    def flows(self, batch: Any) -> None:
+        """Take a record batch of finished flows."""
+
+    def samples(self, batch: Any) -> None:
+        """Take a record batch of switch and port samples."""
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except _native.ScenarioError as error:
+        raise ScenarioError(str(error)) from None
+    except _native.RunError as error:
+        raise RunError(str(error)) from None
+
+
+def version() -> str:
+    """Return the version of the engine, which is the version of xoff."""
+    return _native.version
+
+
+@cache
+def build_id() -> str:
+    """Return the version and a hash of the engine's binary.
+
+    A rebuilt engine may answer differently under the same version, so cached results are
+    kept apart by both.
+    """
+    file = getattr(_native, "__file__", None)
+    digest = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16] if file else "builtin"
+    return f"{_native.version}+{digest}"
+
+
+def check(text: str, file: str, overrides: Sequence[str]) -> str:
+    """Return the effective scenario as TOML.
+
+    Raises `ScenarioError` with rendered diagnostics.
+    """
+    with _translated():
+        return _native.check(text, file, list(overrides))
+
+
+def open_run(text: str, file: str, overrides: Sequence[str]) -> Run:
+    """Build a run, ready to step. Raises `ScenarioError`."""
+    with _translated():
+        return _native.Run(text, file, list(overrides))
+
+
+def drive(run: Run, sink: Sink, report: Report | None = None) -> None:
+    """Advance `run` to its end, handing rows to `sink` as they come.
+
+    Raises `RunError` if the engine gives up, `KeyboardInterrupt` between slices.
+    """
+    more = True
+    while more:
+        with _translated():
+            more = run.step(STEP_MS)
+        for take, give in ((run.take_flows, sink.flows), (run.take_samples, sink.samples)):
+            batch = take()
+            if batch is not None:
+                give(batch)
+        if report is not None:
+            report(run.progress())
+
+
+def schema() -> str:
+    """Return the JSON schema of scenario files."""
+    return _native.schema()
+
+
+def presets() -> list[tuple[str, str]]:
+    """Return every preset as (name, one-line description)."""
+    return _native.presets()
+
+
+def bench_cases() -> list[str]:
+    """Return the names of the benchmark cases."""
+    return _native.bench_cases()
+
+
+def bench(case: str, threads: int) -> str:
+    """Run one benchmark case; return its result as a JSON object."""
+    try:
+        with _translated():
+            return _native.bench(case, threads)
+    except ValueError as error:
+        raise UsageError(str(error)) from None

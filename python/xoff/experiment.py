@@ -1,0 +1,231 @@
+"""`experiment.toml`: the cases of a figure, its scales, its sweeps and its plots.
+
+See `Experiment` for what a file holds. A case is one curve or bar of the figure; with a
+sweep it becomes one point a value, labelled `CASE@VALUE`; with seeds each point is run
+once a seed and averaged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from xoff.errors import UsageError
+from xoff.strict import Reader, read_toml
+from xoff.text import suggestion
+
+SCALES = ("quick", "paper")
+PLOT_KINDS = (
+    "slowdown-by-size",
+    "buffer-cdf",
+    "active-flows-cdf",
+    "pause-share",
+    "bars",
+    "curve",
+)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One setting (or several moving together) taken through values."""
+
+    keys: tuple[str, ...]
+    values: tuple[Any, ...]
+
+    @staticmethod
+    def read(table: Any, where: str, scale: str) -> Sweep:
+        """Read `{ key, values }`; a list named after a scale replaces `values` there."""
+        reader = Reader(table, where)
+        key = reader.need("key", (str, list))
+        values = reader.need("values", list)
+        for name in SCALES:
+            thinned = reader.get(name, list)
+            if name == scale and thinned is not None:
+                values = thinned
+        reader.done()
+        if not values:
+            raise UsageError(f"{where}: the sweep has no values")
+        return Sweep(tuple([key] if isinstance(key, str) else key), tuple(values))
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of an experiment, before it is checked."""
+
+    case: str
+    value: Any
+    seed: int | None
+    scenario: Path
+    overrides: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """Name of the case and sweep value; the runs of several seeds share it."""
+        return self.case if self.value is None else f"{self.case}@{self.value}"
+
+    @property
+    def title(self) -> str:
+        """Name of this very run."""
+        return self.label if self.seed is None else f"{self.label} seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class Plot:
+    """One `[[plot]]`: a kind and its options."""
+
+    kind: str
+    title: str | None = None
+    cases: tuple[str, ...] = ()
+    statistics: tuple[str, ...] = ("mean", "p95", "p99")
+    cls: str | None = None
+    queues: int | None = None
+    term: dict[str, Any] = field(default_factory=dict)
+    x_label: str | None = None
+    y_label: str | None = None
+    log_x: bool = False
+    log_y: bool = False
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment at one scale.
+
+    Top-level keys of the file: `title`, `source` (where in the paper), `scenario` (file
+    beside this one), `seeds`, `seed_key` (default `run.seed`), `sweep`, and the tables
+    `[scale.quick]`, `[scale.paper]` (`set`, `seeds`), `[[case]]`, `[[plot]]`.
+    Overrides apply in the order scale, case, sweep, seed.
+    """
+
+    name: str
+    scale: str
+    title: str
+    source: str
+    points: tuple[Point, ...]
+    plots: tuple[Plot, ...]
+
+
+def load_experiment(folder: Path, name: str, scale: str) -> Experiment:
+    """Read the experiment in `folder` at a scale. Raises `UsageError`."""
+    file = folder / "experiment.toml"
+    top = Reader(read_toml(file), str(file))
+    scales = Reader(top.get("scale", dict, {}), f"{file}: [scale]")
+    chosen: dict[str, Any] = {}
+    for known in SCALES:
+        found = scales.get(known, dict, {})
+        chosen = found if known == scale else chosen
+    scales.done()
+    at_scale = Reader(chosen, f"{file}: [scale.{scale}]")
+    shared = _Shared(
+        file=file,
+        scale=scale,
+        scenario=top.need("scenario", str),
+        seed_key=top.get("seed_key", str, "run.seed"),
+        seeds=at_scale.get("seeds", list, top.get("seeds", list)),
+        forced_seeds="seeds" in at_scale,
+        overrides=at_scale.strings("set"),
+        sweep=top.get("sweep", dict),
+    )
+    at_scale.done()
+    cases = top.need("case", list)
+    points = [p for i, table in enumerate(cases, 1) for p in _case_points(table, i, shared)]
+    _refuse_twins(points, file)
+    plots = top.get("plot", list, [])
+    title, source = top.need("title", str), top.get("source", str, "")
+    top.done()
+    read = tuple(_plot(table, f"{file}: plot {i}", points) for i, table in enumerate(plots, 1))
+    return Experiment(name, scale, title, source, tuple(points), read)
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """What every case of the file falls back to."""
+
+    file: Path
+    scale: str
+    scenario: str
+    seed_key: str
+    seeds: list[int] | None
+    forced_seeds: bool
+    overrides: list[str]
+    sweep: dict[str, Any] | None
+
+
+def _case_points(table: Any, number: int, shared: _Shared) -> list[Point]:
+    where = f"{shared.file}: case {number}"
+    case = Reader(table, where)
+    name = case.need("name", str)
+    if "@" in name:
+        raise UsageError(f"{where}: `@` in a name is kept for sweep values")
+    own_seeds = case.get("seeds", list, shared.seeds)
+    seeds = shared.seeds if shared.forced_seeds else own_seeds
+    scenario = shared.file.parent / case.get("scenario", str, shared.scenario)
+    sets = [*shared.overrides, *case.strings("set")]
+    sets += case.strings(shared.scale)
+    table = case.get("sweep", dict, shared.sweep)
+    sweep = Sweep.read(table, f"{where}: sweep", shared.scale) if table else None
+    for other in SCALES:
+        case.strings(other)
+    case.done()
+    if not scenario.is_file():
+        raise UsageError(f"{where}: there is no scenario {scenario}")
+    return [
+        Point(name, value, seed, scenario, (*sets, *moved, *_seed(shared.seed_key, seed)))
+        for value, moved in _moves(sweep)
+        for seed in (seeds or [None])
+    ]
+
+
+def _moves(sweep: Sweep | None) -> list[tuple[Any, list[str]]]:
+    if sweep is None:
+        return [(None, [])]
+    return [(value, [f"{key}={_plain(value)}" for key in sweep.keys]) for value in sweep.values]
+
+
+def _plain(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _seed(key: str, seed: int | None) -> list[str]:
+    return [] if seed is None else [f"{key}={seed}"]
+
+
+def _refuse_twins(points: list[Point], file: Path) -> None:
+    seen = set()
+    for point in points:
+        if point.title in seen:
+            raise UsageError(f"{file}: two cases are named `{point.title}`")
+        seen.add(point.title)
+
+
+def _plot(table: Any, where: str, points: list[Point]) -> Plot:
+    reader = Reader(table, where)
+    cases = reader.strings("cases")
+    names = list(dict.fromkeys(name for p in points for name in (p.case, p.label)))
+    for case in cases:
+        if case not in names:
+            raise UsageError(f"{where}: no case `{case}`{suggestion(case, names)}")
+    term = {
+        "path": reader.get("path", str),
+        "cdf": reader.get("cdf", str),
+        "at": reader.number("at"),
+        "range": reader.get("range", (str, dict)),
+        "statistic": reader.get("statistic", str),
+        "scale": reader.number("scale"),
+        "seeds": reader.get("seeds", str),
+    }
+    plot = Plot(
+        kind=reader.choice("kind", PLOT_KINDS),
+        title=reader.get("title", str),
+        cases=tuple(cases),
+        statistics=tuple(reader.strings("statistics", ("mean", "p95", "p99"))),
+        cls=reader.get("class", str),
+        queues=reader.get("queues", int),
+        term={key: value for key, value in term.items() if value is not None},
+        x_label=reader.get("x", str),
+        y_label=reader.get("y", str),
+        log_x=reader.get("log_x", bool, False),
+        log_y=reader.get("log_y", bool, False),
+    )
+    reader.done()
+    return plot

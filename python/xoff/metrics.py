@@ -1,0 +1,285 @@
+"""Numbers out of a run's summary, and the relations claims are made of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xoff.result import Result
+
+STATISTICS = ("mean", "p50", "p95", "p99")
+RANGES = ("short", "medium", "long", "all")
+# A percentile is stated only with this many samples beyond it.
+BEYOND = 10
+
+Group = Mapping[str, Any]
+
+
+def class_entry(result: Result, name: str | None = None) -> Group | None:
+    """Return a traffic class's summary; by default the first that is not an incast."""
+    entries = result.class_entries
+    if name is not None:
+        return next((e for e in entries if e.get("class") == name), None)
+    plain = [e for e in entries if "incast" not in str(e.get("class", ""))]
+    return (plain or entries or [None])[0]
+
+
+def statistic(group: Group, name: str, unfinished: int | None = None) -> float | None:
+    """Read one statistic of a group of flows.
+
+    None: too few samples. Infinite: unfinished flows reach into it (a null although there
+    are enough samples). `unfinished` is the class's count, where the group has none.
+    """
+    value = group.get(name)
+    if value is not None:
+        return float(value)
+    flows = int(group.get("flows") or 0)
+    left = group.get("unfinished", unfinished)
+    if "finished" in group:
+        left = flows - int(group["finished"])
+    if flows == 0 or left == 0:
+        return None
+    if name.startswith("p"):
+        permille = round(float(name[1:]) * 10)
+        if flows * (1000 - permille) < BEYOND * 1000:
+            return None
+    return math.inf
+
+
+def bins(result: Result, cls: str | None = None) -> list[Group]:
+    """Return the size bins of a class, smallest flows first."""
+    entry = class_entry(result, cls)
+    return list(entry.get("bins") or []) if entry else []
+
+
+def lookup(summary: Any, path: str) -> float | None:
+    """Read a number at a dotted path, e.g. `buffer.p99_bytes`, `monitors.long.delay_p99_ps`.
+
+    A list is entered by index or by its elements' `name` or `class`. None where the value
+    is null or absent.
+    """
+    here = summary
+    for part in path.split("."):
+        if isinstance(here, list):
+            here = _element(here, part)
+        elif isinstance(here, dict):
+            here = here.get(part)
+        else:
+            return None
+    return float(here) if isinstance(here, (int, float)) else None
+
+
+def _element(items: list[Any], part: str) -> Any:
+    if part.isdigit():
+        return items[int(part)] if int(part) < len(items) else None
+    named = (e for e in items if isinstance(e, dict) and part in (e.get("name"), e.get("class")))
+    return next(named, None)
+
+
+def cdf_at(points: Sequence[Sequence[float]], x: float) -> float:
+    """Return the fraction at or below `x` of a step CDF given as [value, fraction]."""
+    return max((fraction for value, fraction in points if value <= x), default=0.0)
+
+
+@dataclass(frozen=True)
+class Term:
+    """Which number of a case is meant: a path in the summary, a CDF, or a flow statistic.
+
+    `cdf` names a part of the summary with a `cdf`, read at `at` (the fraction at or below);
+    `scale` multiplies what is read; `seeds` says how the runs of a case become one number.
+    """
+
+    case: str
+    path: str | None = None
+    cdf: str | None = None
+    at: float = 0.0
+    cls: str | None = None
+    range: str | Mapping[str, float] = "all"
+    statistic: str = "p99"
+    scale: float = 1.0
+    seeds: str = "mean"
+
+    def read(self, result: Result) -> float | None:
+        """Read the number from one run; None where there is none."""
+        if self.cdf is not None:
+            points = (result.summary.get(self.cdf) or {}).get("cdf")
+            return cdf_at(points, self.at) * self.scale if points else None
+        if self.path is not None:
+            found = lookup(result.summary, self.path)
+            return None if found is None else found * self.scale
+        return self._flow_statistic(result)
+
+    def _flow_statistic(self, result: Result) -> float | None:
+        entry = class_entry(result, self.cls)
+        if entry is None:
+            return None
+        group = self._group(entry)
+        if group is None:
+            return None
+        found = statistic(group, self.statistic, entry.get("unfinished"))
+        return None if found is None else found * self.scale
+
+    def _group(self, entry: Group) -> Group | None:
+        if isinstance(self.range, str):
+            if self.range == "all":
+                return entry.get("all")
+            return (entry.get("ranges") or {}).get(self.range)
+        low, high = self.range.get("low"), self.range.get("high")
+        for one in entry.get("bins") or []:
+            if low in (None, one.get("low_bytes")) and high in (None, one.get("high_bytes")):
+                return one  # type: ignore[no-any-return]
+        return None
+
+    def over_seeds(self, results: Sequence[Result]) -> float | None:
+        """Return one number for the runs of a case; None if any of them has none."""
+        return OVER_SEEDS[self.seeds]([self.read(result) for result in results])
+
+
+def spread(values: Sequence[float | None]) -> float | None:
+    """Return the sample standard deviation; None with fewer than two values."""
+    known = [value for value in values if value is not None and math.isfinite(value)]
+    if len(known) < max(2, len(values)):
+        return None
+    middle = sum(known) / len(known)
+    return math.sqrt(sum((value - middle) ** 2 for value in known) / (len(known) - 1))
+
+
+def mean(values: Sequence[float | None]) -> float | None:
+    """Return the mean; None if any value is missing."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known and len(known) == len(values) else None
+
+
+OVER_SEEDS: dict[str, Callable[[Sequence[float | None]], float | None]] = {
+    "mean": mean,
+    "std": spread,
+}
+
+
+@dataclass
+class Outcome:
+    """What a relation measured: numbers by name, and whether it holds (None: undecided)."""
+
+    measured: dict[str, float | None]
+    holds: bool | None
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Limits, ends included; None is no limit."""
+
+    low: float | None = None
+    high: float | None = None
+
+    def contain(self, value: float | None) -> bool | None:
+        """Tell whether a value lies inside; None if there is no value."""
+        if value is None or math.isnan(value):
+            return None
+        above = self.low is None or value >= self.low
+        return above and (self.high is None or value <= self.high)
+
+
+Named = Mapping[str, float | None]
+Relation = Callable[[Named, Bounds, float], Outcome]
+
+
+def every(verdicts: Sequence[bool | None]) -> bool | None:
+    """Combine verdicts: one no is a no, else one undecided is undecided."""
+    if any(verdict is False for verdict in verdicts):
+        return False
+    return None if not verdicts or None in verdicts else True
+
+
+def divide(above: float | None, below: float | None) -> float | None:
+    """Return a ratio; None where a side is missing, zero over zero or infinite over infinite."""
+    if above is None or below is None or (above == 0 == below):
+        return None
+    if math.isinf(above) and math.isinf(below):
+        return None
+    return math.inf if below == 0 else above / below
+
+
+def _bounded(measured: dict[str, float | None], bounds: Bounds) -> Outcome:
+    return Outcome(measured, every([bounds.contain(value) for value in measured.values()]))
+
+
+def value(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """Every case's value lies within the bounds."""
+    return _bounded(dict(values), bounds)
+
+
+def ratio(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """Every case over the last one lies within the bounds."""
+    *above, last = values
+    return _bounded({f"{a}/{last}": divide(values[a], values[last]) for a in above}, bounds)
+
+
+def max_ratio(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """The largest of the cases' ratios over the last one lies within the bounds."""
+    found = ratio(values, bounds, factor).measured
+    if None in found.values():
+        return Outcome(found, None)
+    name, top = max(found.items(), key=lambda item: item[1] or 0.0)
+    return Outcome({f"max {name}": top}, bounds.contain(top))
+
+
+def difference(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """First less second lies within the bounds."""
+    (a, x), (b, y) = list(values.items())[:2]
+    return _bounded({f"{a} - {b}": None if x is None or y is None else x - y}, bounds)
+
+
+def order(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """Each value times `factor` is at most the next: first <= second <= ..."""
+    known = list(values.values())
+    verdicts: list[bool | None] = []
+    for x, y in zip(known, known[1:], strict=False):
+        both_endless = x == math.inf == y
+        verdicts.append(None if x is None or y is None or both_endless else x * factor <= y)
+    return Outcome(dict(values), every(verdicts))
+
+
+def lowest(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """The first value times `factor` is at most every other one."""
+    (_, x), *rest = values.items()
+    verdicts = [order({"x": x, "y": y}, bounds, factor).holds for _, y in rest]
+    return Outcome(dict(values), every(verdicts))
+
+
+def highest(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """Every other value times `factor` is at most the first one."""
+    (_, x), *rest = values.items()
+    verdicts = [order({"y": y, "x": x}, bounds, factor).holds for _, y in rest]
+    return Outcome(dict(values), every(verdicts))
+
+
+def total(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """The sum over the cases lies within the bounds."""
+    known = [value for value in values.values() if value is not None]
+    found = sum(known) if len(known) == len(values) else None
+    return _bounded({"sum": found}, bounds)
+
+
+def count(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """At least `factor` of the cases have a value within the bounds."""
+    inside = [bounds.contain(value) for value in values.values()]
+    if None in inside:
+        return Outcome(dict(values), None)
+    found = sum(map(bool, inside))
+    return Outcome({**values, "count": float(found)}, found >= factor)
+
+
+RELATIONS: dict[str, Relation] = {
+    "value": value,
+    "ratio": ratio,
+    "max-ratio": max_ratio,
+    "difference": difference,
+    "order": order,
+    "lowest": lowest,
+    "highest": highest,
+    "sum": total,
+    "count": count,
+}
+"""Relations over the cases' numbers, by the name claims use for them."""

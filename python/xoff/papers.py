@@ -1,0 +1,42 @@
+"""Where the papers' experiments are: in a checkout or beside the installed package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from xoff.errors import UsageError
+from xoff.text import suggestion
+
+
+def papers_dir() -> Path:
+    """Return the folder `papers`. Raises `UsageError` where it is missing."""
+    package = Path(__file__).resolve().parent
+    for candidate in (package / "_papers", package.parent.parent / "papers"):
+        if candidate.is_dir():
+            return candidate
+    raise UsageError(
+        f"cannot find the folder `papers` (looked in {package / '_papers'} and "
+        f"{package.parent.parent / 'papers'}); reinstall xoff or run from a checkout"
+    )
+
+
+def experiments(root: Path | None = None) -> list[str]:
+    """List every experiment as `paper/experiment`, sorted."""
+    root = root or papers_dir()
+    files = root.glob("*/*/experiment.toml")
+    return sorted(f"{file.parent.parent.name}/{file.parent.name}" for file in files)
+
+
+def find_experiment(name: str, root: Path | None = None) -> Path:
+    """Return the folder of experiment `paper/experiment`.
+
+    Raises `UsageError` with the nearest names where there is none.
+    """
+    root = root or papers_dir()
+    known = experiments(root)
+    if name.strip("/") in known:
+        return root / name.strip("/")
+    listing = ", ".join(known) or "none"
+    raise UsageError(
+        f"no experiment `{name}`{suggestion(name, known)}; there are: {listing}"
+    )

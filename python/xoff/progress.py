@@ -1,0 +1,121 @@
+"""Progress on stderr: one rewritten line on a terminal, a sparse line elsewhere."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from typing import TYPE_CHECKING, TextIO
+
+from xoff.errors import Interrupted
+from xoff.text import clock_text, count_text
+
+if TYPE_CHECKING:
+    from xoff._native import Progress
+
+TERMINAL_S = 0.2
+SPARSE_S = 10.0
+JSON_S = 0.3
+
+
+class Line:
+    """A status line: rewritten in place on a terminal, repeated rarely elsewhere."""
+
+    def __init__(self, stream: TextIO | None = None, quiet: bool = False) -> None:
+        self._stream = stream or sys.stderr
+        self._quiet = quiet
+        self._terminal = self._stream.isatty()
+        self._last = time.monotonic() if not self._terminal else 0.0
+        self._shown = False
+
+    def due(self) -> bool:
+        """Tell whether it is time to show something again."""
+        period = TERMINAL_S if self._terminal else SPARSE_S
+        return not self._quiet and time.monotonic() - self._last >= period
+
+    def show(self, text: str) -> None:
+        """Show `text` now."""
+        if self._quiet:
+            return
+        self._last = time.monotonic()
+        if self._terminal:
+            width = shutil.get_terminal_size().columns - 1
+            self._write(f"\r{text[:width]}\x1b[K")
+            self._shown = True
+        else:
+            self._write(text + "\n")
+
+    def note(self, text: str) -> None:
+        """Print a line that stays, above the rewritten one."""
+        if not self._quiet:
+            self.clear()
+            self._write(text + "\n")
+
+    def clear(self) -> None:
+        """Remove the rewritten line, so that what follows starts on a clean one."""
+        if self._shown:
+            self._write("\r\x1b[K")
+            self._shown = False
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
+
+
+class RunProgress:
+    """Shows one run: phase, simulated time, flows, packet-hops a second, time left."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+        self._began = time.monotonic()
+        self._mark = (self._began, 0)
+
+    def __call__(self, at: Progress) -> None:
+        """Take the engine's progress and show it when it is time to."""
+        if self._line.due():
+            self._line.show(self.text(at))
+
+    def text(self, at: Progress) -> str:
+        """Render one status line."""
+        now = time.monotonic()
+        since, hops = self._mark
+        rate = (at["packet_hops"] - hops) / max(now - since, 1e-9)
+        self._mark = (now, at["packet_hops"])
+        share = fraction(at)
+        left = time_left(now - self._began, share)
+        return (
+            f"{at['phase']}  {at['sim_ps'] / 1e9:.3f} of {at['end_ps'] / 1e9:.3f} ms simulated "
+            f"({share:.0%})  {at['flows_finished']:,} of {at['flows_started']:,} flows  "
+            f"{count_text(rate)} packet-hops/s  {left} left"
+        )
+
+
+def fraction(at: Progress) -> float:
+    """Return how much of the simulated time is done, 0 to 1."""
+    return min(1.0, at["sim_ps"] / at["end_ps"]) if at["end_ps"] > 0 else 0.0
+
+
+def time_left(elapsed_s: float, share: float) -> str:
+    """Estimate the wall-clock time left from the share done so far."""
+    if share <= 0.005:
+        return "?"
+    return clock_text(elapsed_s * (1 - share) / share)
+
+
+class JsonProgress:
+    """Writes progress as JSON lines on stdout, for a program that started this run."""
+
+    def __init__(self) -> None:
+        self._last = 0.0
+
+    def __call__(self, at: Progress) -> None:
+        """Write the engine's progress, a few times a second."""
+        if time.monotonic() - self._last < JSON_S:
+            return
+        self._last = time.monotonic()
+        try:
+            print(json.dumps(at), flush=True)
+        except BrokenPipeError:
+            # Whoever started this run is gone: nobody waits for the rest.
+            raise Interrupted("the program that started this run has ended") from None

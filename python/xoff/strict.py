@@ -1,0 +1,97 @@
+"""TOML read strictly: an unknown key or a wrong type is an error that names the place."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from xoff.errors import UsageError
+from xoff.text import suggestion
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file. Raises `UsageError` with the place of a mistake."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}") from None
+
+
+class Reader:
+    """Reads one TOML table key by key; `done` refuses what was never asked for."""
+
+    def __init__(self, table: Any, where: str) -> None:
+        self.where = where
+        if not isinstance(table, dict):
+            raise UsageError(f"{where}: expected a table, found {table!r}")
+        self._table: Mapping[str, Any] = table
+        self._asked: list[str] = []
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._table
+
+    def get(self, key: str, kind: type | tuple[type, ...], default: Any = None) -> Any:
+        """Return a value of type `kind`, or the default. Raises `UsageError`."""
+        self._asked.append(key)
+        if key not in self._table:
+            return default
+        found = self._table[key]
+        if not isinstance(found, kind) or (isinstance(found, bool) and kind is not bool):
+            kinds = kind if isinstance(kind, tuple) else (kind,)
+            wanted = " or ".join(_NAMES.get(k, k.__name__) for k in kinds)
+            raise UsageError(f"{self.where}: `{key}` must be {wanted}, not {found!r}")
+        return found
+
+    def need(self, key: str, kind: type | tuple[type, ...]) -> Any:
+        """Return a value that must be there. Raises `UsageError`."""
+        found = self.get(key, kind)
+        if found is None:
+            raise UsageError(f"{self.where}: `{key}` is missing")
+        return found
+
+    def number(self, key: str, default: float | None = None) -> float | None:
+        """Return a number or the default."""
+        found = self.get(key, (int, float), default)
+        return None if found is None else float(found)
+
+    def strings(self, key: str, default: Iterable[str] = ()) -> list[str]:
+        """Return a list of strings."""
+        found = self.get(key, list, list(default))
+        if not all(isinstance(item, str) for item in found):
+            raise UsageError(f"{self.where}: `{key}` must be a list of strings, not {found!r}")
+        return list(found)
+
+    def choice(self, key: str, known: Iterable[str], default: str | None = None) -> str:
+        """Return one of the known words. Raises `UsageError` with the nearest one."""
+        found = self.need(key, str) if default is None else self.get(key, str, default)
+        names = list(known)
+        if found not in names:
+            hint = suggestion(found, names) or f"; there are: {', '.join(names)}"
+            raise UsageError(f"{self.where}: unknown {key} `{found}`{hint}")
+        return str(found)
+
+    def done(self) -> None:
+        """Refuse keys that nothing read. Raises `UsageError`."""
+        for key in self._table:
+            if key not in self._asked:
+                hint = suggestion(key, self._asked)
+                raise UsageError(f"{self.where}: unknown key `{key}`{hint}")
+
+
+_NAMES: dict[type, str] = {
+    str: "a string",
+    int: "a whole number",
+    float: "a number",
+    list: "a list",
+    dict: "a table",
+    bool: "true or false",
+}

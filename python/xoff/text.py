@@ -1,0 +1,89 @@
+"""Small text helpers: numbers with units, aligned tables, nearest names."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Sequence
+
+_BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+_TIMES = ((1e12, "s"), (1e9, "ms"), (1e6, "us"), (1e3, "ns"))
+_COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """Return ` (did you mean X?)` for the nearest known name, or nothing."""
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f" (did you mean `{near[0]}`?)" if near else ""
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Show a number with so many significant digits; `-` for none, `inf` for infinite."""
+    if value is None or math.isnan(value):
+        return "-"
+    if math.isinf(value):
+        return "inf"
+    if value == int(value) and abs(value) < 1e15:
+        return f"{int(value)}"
+    if abs(value) >= 10**digits:
+        return f"{value:.0f}"
+    return f"{value:.{digits}g}"
+
+
+def fixed(value: float | None, places: int = 2) -> str:
+    """Show a number with so many decimals, so that columns line up."""
+    if value is None or math.isnan(value):
+        return "-"
+    return "inf" if math.isinf(value) else f"{value:,.{places}f}"
+
+
+def _scaled(value: float, scales: Sequence[tuple[float, str]], unit: str) -> str:
+    for factor, name in scales:
+        if abs(value) >= factor:
+            return f"{value / factor:.3g} {name}"
+    return f"{value:.3g} {unit}".rstrip()
+
+
+def byte_text(value: float | None) -> str:
+    """Show bytes as `1.2 MB` (powers of 1000)."""
+    return "-" if value is None else _scaled(value, _BYTES, "B")
+
+
+def time_text(ps: float | None) -> str:
+    """Show picoseconds as `1.2 us`."""
+    return "-" if ps is None else _scaled(ps, _TIMES, "ps")
+
+
+def count_text(value: float | None) -> str:
+    """Show a count as `1.2 M`."""
+    return "-" if value is None else _scaled(value, _COUNTS, "")
+
+
+def clock_text(seconds: float) -> str:
+    """Show a wall-clock duration as `m:ss` or `h:mm:ss`."""
+    whole = max(0, round(seconds))
+    hours, rest = divmod(whole, 3600)
+    if hours:
+        return f"{hours}:{rest // 60:02d}:{rest % 60:02d}"
+    return f"{rest // 60}:{rest % 60:02d}"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
+    """Lay out an aligned table; the first `left` columns align left, the others right."""
+    grid = [list(header), *[list(row) for row in rows]]
+    widths = [max(len(row[i]) for row in grid) for i in range(len(header))]
+    lines = []
+    for row in grid:
+        cells = [
+            cell.ljust(width) if i < left else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
+    """Lay out a Markdown table; the first `left` columns align left, the others right."""
+    rule = ["---" if i < left else "---:" for i in range(len(header))]
+    lines = [f"| {' | '.join(row)} |" for row in (header, rule, *rows)]
+    return "\n".join(lines) + "\n"
