@@ -7,24 +7,20 @@ relation (`metrics.RELATIONS`). A claim that cannot run yet carries `needs`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from xoff.errors import UsageError
-from xoff.metrics import (
-    OVER_SEEDS,
-    RANGES,
-    RELATIONS,
-    STATISTICS,
-    Bounds,
-    Outcome,
-    Term,
-    bins,
-    every,
-)
+from xoff.metrics import RELATIONS, Bounds, Outcome, Term, bins, every
 from xoff.result import Result
-from xoff.strict import Reader, read_toml
+from xoff.strict import Reader, read_term, read_toml
+
+# Relations whose verdict is nothing but bounds, and those that one number is enough for.
+BOUNDED = ("value", "ratio", "max-ratio", "difference", "sum", "count")
+SINGLE = ("value", "sum", "count")
+TERM_KEYS = ("class", "range", "statistic", "path", "cdf", "at", "scale", "seeds")
+CHECK_KEYS = (*TERM_KEYS, "metric", "cases", "terms", "low", "high", "factor")
 
 Results = Mapping[str, Sequence[Result]]
 """The runs of each label (case, or `case@value`): one a seed."""
@@ -53,6 +49,18 @@ class Check:
         measured = {f"{b} {k}": v for b, o in outcomes for k, v in o.measured.items()}
         return Outcome(measured, every([found.holds for _, found in outcomes]))
 
+    def expand(self, labels: Sequence[str], missing: list[str]) -> Check:
+        """Replace `case@*` by the case's sweep points; note cases that are not there."""
+        terms = []
+        for term in self.terms:
+            found = [label for label in labels if label == term.case]
+            if term.case.endswith("@*"):
+                found = [label for label in labels if label.startswith(term.case[:-1])]
+            if not found:
+                missing.append(term.case)
+            terms += [replace(term, case=label) for label in found]
+        return replace(self, terms=tuple(terms))
+
     def _once(self, results: Results, terms: Sequence[Term]) -> Outcome:
         values = {}
         for term in terms:
@@ -71,7 +79,7 @@ class Check:
 
 
 def _in_bin(term: Term, low: float, high: float) -> Term:
-    return Term(**{**vars(term), "range": {"low": low, "high": high}})
+    return replace(term, range={"low": low, "high": high})
 
 
 def _long_name(term: Term) -> str:
@@ -91,7 +99,7 @@ class Claim:
     explanation: str
     experiments: tuple[str, ...]
     needs: tuple[str, ...]
-    checks: tuple[tuple[Reader, ...], ...] = field(default=(), repr=False)
+    checks: tuple[Check, ...]
 
 
 @dataclass(frozen=True)
@@ -109,10 +117,6 @@ class NotRun:
 
     claim: Claim
     needs: tuple[str, ...]
-
-
-_TERM_KEYS = ("class", "range", "statistic", "path", "cdf", "at", "scale", "seeds")
-_CHECK_KEYS = (*_TERM_KEYS, "metric", "cases", "terms", "low", "high", "factor")
 
 
 def load_claims(file: Path) -> list[Claim]:
@@ -133,9 +137,7 @@ def _claim(table: Any, file: Path, number: int) -> Claim:
     name = table.get("id", f"number {number}") if isinstance(table, dict) else f"number {number}"
     where = f"{file}: claim {name}"
     reader = Reader(table, where)
-    own = {key: table[key] for key in _CHECK_KEYS if key in table}
-    for key in own:
-        reader.get(key, object)
+    own = {key: reader.get(key, object) for key in CHECK_KEYS if key in reader}
     parts = reader.get("check", list, [{}] if "metric" in own else [])
     named = reader.get("experiment", (str, list), [])
     claim = Claim(
@@ -146,21 +148,80 @@ def _claim(table: Any, file: Path, number: int) -> Claim:
         explanation=reader.get("explanation", str, ""),
         experiments=(named,) if isinstance(named, str) else tuple(named),
         needs=tuple(reader.strings("needs")),
-        checks=tuple(_merge(own, part, where) for part in parts),
+        checks=tuple(_check(own, part, where) for part in parts),
     )
     reader.done()
     if not claim.checks and not claim.needs:
         raise UsageError(f"{where}: give a `metric` (or `[[claim.check]]`), or what it `needs`")
     if claim.checks and not claim.experiments:
         raise UsageError(f"{where}: `experiment` is missing")
-    for check in claim.checks:
-        _read_check(check, list)  # finds mistakes before anything runs
     return claim
 
 
-def _merge(own: dict[str, Any], part: Any, where: str) -> tuple[Reader, ...]:
+def _check(own: dict[str, Any], part: Any, where: str) -> Check:
     extra = Reader(part, f"{where}: check")
-    for key in _CHECK_KEYS:
+    for key in CHECK_KEYS:
         extra.get(key, object)
     extra.done()
-    return (Reader({**own, **part}, where),)
+    reader = Reader({**own, **part}, where)
+    shared = read_term(reader, bins_too=True)
+    terms = [{"case": case} for case in reader.strings("cases")]
+    terms += reader.get("terms", list, [])
+    metric = reader.choice("metric", RELATIONS)
+    bounds = Bounds(reader.number("low"), reader.number("high"))
+    if bounds == Bounds() and metric in BOUNDED:
+        raise UsageError(f"{where}: `{metric}` wants `low`, `high` or both")
+    if len(terms) < (1 if metric in SINGLE else 2) and "@*" not in str(terms):
+        raise UsageError(f"{where}: `{metric}` wants more `cases` (or `terms`)")
+    by_bin = shared.get("range") == "bins"
+    if by_bin:
+        del shared["range"]
+    return Check(
+        metric=metric,
+        terms=tuple(_own_term(table, shared, where) for table in terms),
+        bounds=bounds,
+        factor=reader.number("factor", 1.0) or 1.0,
+        by_bin=by_bin,
+    )
+
+
+def _own_term(table: Any, shared: dict[str, Any], where: str) -> Term:
+    reader = Reader(table, f"{where}: term")
+    own = read_term(reader)
+    case = reader.need("case", str)
+    reader.done()
+    return Term(**{**shared, **own, "case": case})
+
+
+def evaluate(
+    claims: Sequence[Claim], experiment: str, results: Results
+) -> tuple[list[Verdict], list[NotRun]]:
+    """Check the claims on one experiment against its results.
+
+    Claims about other experiments are left out, unless they name none (they miss one).
+    """
+    verdicts: list[Verdict] = []
+    rest: list[NotRun] = []
+    for claim in claims:
+        if claim.experiments and experiment not in claim.experiments:
+            continue
+        missing = list(claim.needs)
+        checks = [check.expand(list(results), missing) for check in claim.checks]
+        if missing:
+            rest.append(NotRun(claim, tuple(dict.fromkeys(missing))))
+            continue
+        outcomes = [check.run(results) for check in checks]
+        verdicts.append(Verdict(claim, _join(outcomes), every([o.holds for o in outcomes])))
+    return verdicts, rest
+
+
+def _join(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
+    """Put the numbers of all checks together, numbering names that come twice."""
+    joined: dict[str, float | None] = {}
+    for outcome in outcomes:
+        for name, value in outcome.measured.items():
+            key, copy = name, 2
+            while key in joined:
+                key, copy = f"{name} ({copy})", copy + 1
+            joined[key] = value
+    return joined

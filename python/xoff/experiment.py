@@ -7,12 +7,13 @@ once a seed and averaged.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from xoff.errors import UsageError
-from xoff.strict import Reader, read_toml
+from xoff.strict import Reader, read_term, read_toml
 from xoff.text import suggestion
 
 SCALES = ("quick", "paper")
@@ -129,7 +130,8 @@ def load_experiment(folder: Path, name: str, scale: str) -> Experiment:
     at_scale.done()
     cases = top.need("case", list)
     points = [p for i, table in enumerate(cases, 1) for p in _case_points(table, i, shared)]
-    _refuse_twins(points, file)
+    _refuse_twins((table["name"] for table in cases), file)
+    _refuse_twins((point.title for point in points), file)
     plots = top.get("plot", list, [])
     title, source = top.need("title", str), top.get("source", str, "")
     top.done()
@@ -190,12 +192,12 @@ def _seed(key: str, seed: int | None) -> list[str]:
     return [] if seed is None else [f"{key}={seed}"]
 
 
-def _refuse_twins(points: list[Point], file: Path) -> None:
+def _refuse_twins(names: Iterable[str], file: Path) -> None:
     seen = set()
-    for point in points:
-        if point.title in seen:
-            raise UsageError(f"{file}: two cases are named `{point.title}`")
-        seen.add(point.title)
+    for name in names:
+        if name in seen:
+            raise UsageError(f"{file}: two cases are named `{name}`")
+        seen.add(name)
 
 
 def _plot(table: Any, where: str, points: list[Point]) -> Plot:
@@ -205,23 +207,16 @@ def _plot(table: Any, where: str, points: list[Point]) -> Plot:
     for case in cases:
         if case not in names:
             raise UsageError(f"{where}: no case `{case}`{suggestion(case, names)}")
-    term = {
-        "path": reader.get("path", str),
-        "cdf": reader.get("cdf", str),
-        "at": reader.number("at"),
-        "range": reader.get("range", (str, dict)),
-        "statistic": reader.get("statistic", str),
-        "scale": reader.number("scale"),
-        "seeds": reader.get("seeds", str),
-    }
+    term = read_term(reader)
+    cls = term.get("cls")
     plot = Plot(
         kind=reader.choice("kind", PLOT_KINDS),
         title=reader.get("title", str),
         cases=tuple(cases),
         statistics=tuple(reader.strings("statistics", ("mean", "p95", "p99"))),
-        cls=reader.get("class", str),
+        cls=cls,
         queues=reader.get("queues", int),
-        term={key: value for key, value in term.items() if value is not None},
+        term=term,
         x_label=reader.get("x", str),
         y_label=reader.get("y", str),
         log_x=reader.get("log_x", bool, False),

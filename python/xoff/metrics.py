@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,8 @@ def class_entry(result: Result, name: str | None = None) -> Group | None:
     if name is not None:
         return next((e for e in entries if e.get("class") == name), None)
     plain = [e for e in entries if "incast" not in str(e.get("class", ""))]
-    return (plain or entries or [None])[0]
+    found = plain or entries
+    return found[0] if found else None
 
 
 def statistic(group: Group, name: str, unfinished: int | None = None) -> float | None:
@@ -235,7 +237,7 @@ def order(values: Named, bounds: Bounds, factor: float) -> Outcome:
     """Each value times `factor` is at most the next: first <= second <= ..."""
     known = list(values.values())
     verdicts: list[bool | None] = []
-    for x, y in zip(known, known[1:], strict=False):
+    for x, y in itertools.pairwise(known):
         both_endless = x == math.inf == y
         verdicts.append(None if x is None or y is None or both_endless else x * factor <= y)
     return Outcome(dict(values), every(verdicts))

@@ -11,6 +11,7 @@ from xoff.text import suggestion
 def papers_dir() -> Path:
     """Return the folder `papers`. Raises `UsageError` where it is missing."""
     package = Path(__file__).resolve().parent
+    # In a checkout `_papers` is a link to `papers`, in a wheel it holds the files.
     for candidate in (package / "_papers", package.parent.parent / "papers"):
         if candidate.is_dir():
             return candidate
@@ -37,6 +38,4 @@ def find_experiment(name: str, root: Path | None = None) -> Path:
     if name.strip("/") in known:
         return root / name.strip("/")
     listing = ", ".join(known) or "none"
-    raise UsageError(
-        f"no experiment `{name}`{suggestion(name, known)}; there are: {listing}"
-    )
+    raise UsageError(f"no experiment `{name}`{suggestion(name, known)}; there are: {listing}")

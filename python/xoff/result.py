@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xoff.errors import IncompleteRunError, UsageError
-from xoff.rundir import read_manifest
+from xoff.manifest import read_manifest
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -24,6 +24,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from xoff import engine
 from xoff.errors import Interrupted, RunError, UsageError, writing
+from xoff.manifest import MANIFEST, read_manifest, replace_text
 from xoff.tables import FLOW_SCHEMA, TableWriter, as_batch
 
 if TYPE_CHECKING:
@@ -34,34 +35,17 @@ try:
 except ImportError:  # pragma: no cover - Windows: two runs into one folder go undetected
     fcntl = None  # type: ignore[assignment]
 
-MANIFEST = "manifest.json"
-
-
-def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """Return the manifest of a run directory, complete or not; None if it is not one."""
-    try:
-        found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) and "xoff" in found else None
-
-
-def is_complete(folder: Path) -> bool:
-    """Tell whether `folder` is a whole, finished run."""
-    manifest = read_manifest(folder)
-    return manifest is not None and manifest.get("complete") is True
-
 
 def check_target(out: Path) -> None:
     """Refuse an `out` that would overwrite something other than a run of xoff.
 
     Raises `UsageError`. An empty folder and an earlier run are fine.
     """
-    if not out.exists():
-        return
-    if not out.is_dir():
-        raise UsageError(f"{out} is a file; name a folder with --out")
     with writing(out, UsageError):
+        if not out.exists():
+            return
+        if not out.is_dir():
+            raise UsageError(f"{out} is a file; name a folder with --out")
         empty = not any(out.iterdir())
     if not empty and read_manifest(out) is None:
         raise UsageError(
@@ -112,12 +96,12 @@ class RunDir:
     def __enter__(self) -> RunDir:
         """Claim the folder; everything that can be known to fail fails here."""
         check_target(self.out)
-        if self.work.exists() and any(self.work.iterdir()) and read_manifest(self.work) is None:
-            raise UsageError(
-                f"{self.work} is in the way and is not an unfinished run of xoff; "
-                "move it or choose another folder with --out"
-            )
         with writing(self.work, UsageError):
+            if self.work.exists() and any(self.work.iterdir()) and not read_manifest(self.work):
+                raise UsageError(
+                    f"{self.work} is in the way and is not an unfinished run of xoff; "
+                    "move it or choose another folder with --out"
+                )
             self.work.mkdir(parents=True, exist_ok=True)
             self._claim()
             for old in self.work.iterdir():
@@ -224,7 +208,9 @@ class RunDir:
                 writer.close()
         with suppress(OSError):
             self._save_manifest()
-            (self.work / ".lock").unlink(missing_ok=True)
+        for left in (f"{MANIFEST}.new", ".lock"):
+            with suppress(OSError):
+                (self.work / left).unlink(missing_ok=True)
 
     def _write_text(self, name: str, text: str) -> None:
         with writing(self.work / name):
@@ -233,19 +219,6 @@ class RunDir:
     def _save_manifest(self) -> None:
         text = json.dumps(self._manifest, indent=2) + "\n"
         replace_text(self.work / MANIFEST, text)
-
-
-def replace_text(path: Path, text: str) -> None:
-    """Write `path` so that it holds the old text or all of the new one, synced to disk.
-
-    Raises `OSError`.
-    """
-    draft = path.with_name(path.name + ".new")
-    with draft.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
 
 
 def _sync(path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from xoff.errors import UsageError
+from xoff.metrics import OVER_SEEDS, RANGES, STATISTICS
 from xoff.text import suggestion
 
 if sys.version_info >= (3, 11):
@@ -85,6 +86,26 @@ class Reader:
             if key not in self._asked:
                 hint = suggestion(key, self._asked)
                 raise UsageError(f"{self.where}: unknown key `{key}`{hint}")
+
+
+def read_term(reader: Reader, bins_too: bool = False) -> dict[str, Any]:
+    """Read the keys that say which number is meant, as arguments of `metrics.Term`."""
+    term: dict[str, Any] = {
+        "cls": reader.get("class", str),
+        "path": reader.get("path", str),
+        "cdf": reader.get("cdf", str),
+        "at": reader.number("at"),
+        "range": reader.get("range", (str, dict)),
+        "statistic": reader.choice("statistic", STATISTICS, "p99"),
+        "scale": reader.number("scale"),
+        "seeds": reader.choice("seeds", OVER_SEEDS, "mean"),
+    }
+    if isinstance(term["range"], str):
+        reader.choice("range", (*RANGES, "bins") if bins_too else RANGES)
+    for key, default in (("statistic", "p99"), ("seeds", "mean")):
+        if term[key] == default and key not in reader:
+            del term[key]
+    return {key: value for key, value in term.items() if value is not None}
 
 
 _NAMES: dict[type, str] = {

@@ -25,6 +25,19 @@ impl Digest {
     }
 }
 
+/// The digest of a text, so that results name the very input they came from.
+#[must_use]
+pub fn text_digest(text: &str) -> u64 {
+    let mut digest = Digest::default();
+    for chunk in text.as_bytes().chunks(8) {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        digest.add(u64::from_le_bytes(word));
+    }
+    digest.add(text.len() as u64);
+    digest.value()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

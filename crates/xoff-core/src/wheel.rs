@@ -134,6 +134,12 @@ impl Wheel {
         (slot.home != NONE).then_some(slot.time)
     }
 
+    /// How many slots there are: the number that the next one gets.
+    #[must_use]
+    pub fn len_slots(&self) -> SlotId {
+        self.slots.len() as SlotId
+    }
+
     /// How many slots are armed.
     #[must_use]
     pub fn len(&self) -> usize {

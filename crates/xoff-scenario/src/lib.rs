@@ -4,8 +4,22 @@
 //! Nothing is silent: a misspelt key, a wrong unit, or a setting without effect is an error that
 //! shows the place and names what was probably meant, and all errors are reported together.
 
+pub mod bench;
 pub mod diagnostic;
 pub mod document;
+pub mod effective;
+pub mod hpcc_ns3;
 pub mod layers;
 pub mod nearest;
+pub mod presets;
+pub mod resolve;
+pub mod run;
+pub mod scalars;
 pub mod schema;
+pub mod sections;
+pub mod summary;
+pub mod traffic;
+
+pub use bench::{bench, bench_cases};
+pub use presets::presets;
+pub use run::{Run, check, schema};

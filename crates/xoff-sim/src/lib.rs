@@ -1,1 +1,17 @@
-//! tbd
+//! The simulation: a network cut into partitions, run in windows, measured on a fixed grid.
+//!
+//! [`setup::Setup`] says what to simulate, [`Simulation`] runs it step by step, [`measure`] turns
+//! what happened into results. Partitions advance in windows no longer than the shortest link
+//! between two of them and exchange packets at the end of each, so the result does not depend on how
+//! the network is cut up.
+
+pub mod ideal;
+pub mod measure;
+pub mod partition;
+pub mod setup;
+pub mod simulation;
+mod watchdog;
+
+pub use measure::{FlowRow, PortRow, SampleRow};
+pub use setup::Setup;
+pub use simulation::{Progress, Simulation};

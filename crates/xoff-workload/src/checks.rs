@@ -1,5 +1,7 @@
 //! What the settings of several sources have in common.
 
+use core::fmt::Display;
+
 use xoff_core::Ps;
 
 /// Checks that a pair of hosts can be drawn.
@@ -15,12 +17,17 @@ pub(crate) fn hosts(hosts: u32) -> Result<(), String> {
 pub(crate) fn ends(src: u64, dst: u64, hosts: u32) -> Result<(), String> {
     self::hosts(hosts)?;
     if let Some(host) = [src, dst].into_iter().find(|&host| host >= u64::from(hosts)) {
-        return Err(format!("host {host} does not exist: hosts are 0 to {}", hosts - 1));
+        return Err(no_such_host(host, hosts));
     }
     if src == dst {
         return Err(format!("host {src} cannot send to itself: choose another dst"));
     }
     Ok(())
+}
+
+/// The error of naming a host that a network with `hosts` hosts, at least one, does not have.
+pub(crate) fn no_such_host(host: impl Display, hosts: u32) -> String {
+    format!("host {host} does not exist: hosts are 0 to {}", hosts - 1)
 }
 
 /// Checks the settings `start` and `stop`, where a `stop` of 0 is the end of the run.

@@ -4,17 +4,19 @@ use xoff_core::rng::Purpose;
 use xoff_core::{Bytes, Ps, Rng};
 
 use crate::checks;
-use crate::{Arrival, Source};
+use crate::{Arrival, Source, host_set};
 
 xoff_core::knobs! {
-    /// Incast: at every period, a host drawn at random (the victim) is sent `bytes` by `degree`
-    /// flows, all starting at the same instant.
+    /// Incast: at every period, a host drawn uniformly among `victims` (the victim) is sent `bytes`
+    /// by `degree` flows, all starting at the same instant.
     ///
-    /// The senders are distinct hosts while there are enough of them. With more flows than other
+    /// The senders are drawn from all other hosts. They are distinct while there are enough of them. With more flows than other
     /// hosts, every other host sends, and they take turns in a random order until all flows are
     /// given out. The bytes are divided evenly; the first flows get one byte more where that does
     /// not work out.
     pub struct IncastConfig in "incast" {
+        /// The hosts the victim is drawn from: all, or numbers and ranges such as 0-3,7,9-12.
+        victims: String = "all".to_owned(),
         /// How many flows an event has (BFC: 100).
         degree: u32 = 100,
         /// What the flows of an event add up to (BFC: 20 MB).
@@ -33,11 +35,11 @@ xoff_core::knobs! {
 }
 
 impl IncastConfig {
-    /// Checks what can be checked without the network.
+    /// Checks the settings for a network with `hosts` hosts.
     ///
     /// # Errors
     /// What is wrong and what is allowed.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self, hosts: u32) -> Result<(), String> {
         if self.degree == 0 {
             return Err("degree is 0: an incast needs at least 1 sender".into());
         }
@@ -50,7 +52,14 @@ impl IncastConfig {
         if self.period == Ps(0) {
             return Err("period is 0: give the time from one event to the next".into());
         }
-        checks::window(self.start, self.stop)
+        checks::window(self.start, self.stop)?;
+        self.victims(hosts).map(drop)
+    }
+
+    /// The hosts the victim is drawn from.
+    fn victims(&self, hosts: u32) -> Result<Vec<u32>, String> {
+        checks::hosts(hosts)?;
+        host_set::parse(&self.victims, hosts).map_err(|problem| format!("victims: {problem}"))
     }
 }
 
@@ -60,6 +69,8 @@ pub struct Incast {
     rng: Rng,
     config: IncastConfig,
     hosts: u32,
+    /// The hosts the victim is drawn from.
+    victims: Vec<u32>,
     source: u16,
     end: Ps,
     /// When the current event is; `None` when there are no more.
@@ -77,11 +88,11 @@ impl Incast {
     /// # Errors
     /// Settings that are wrong or that do not fit the network.
     pub fn new(config: IncastConfig, hosts: u32, seed: u64, source: u16) -> Result<Self, String> {
-        config.check()?;
-        checks::hosts(hosts)?;
+        config.check(hosts)?;
         let mut incast = Self {
             rng: Rng::stream(seed, Purpose::Traffic, u64::from(source)),
             hosts,
+            victims: config.victims(hosts)?,
             source,
             end: checks::end_of(config.stop),
             now: Some(config.start),
@@ -96,7 +107,7 @@ impl Incast {
 
     /// Draws the victim and the senders of an event.
     fn draw_hosts(&mut self) {
-        self.victim = self.rng.below(u64::from(self.hosts)) as u32;
+        self.victim = self.victims[self.rng.below(self.victims.len() as u64) as usize];
         self.senders.clear();
         self.senders.extend((0..self.hosts).filter(|host| *host != self.victim));
         // The beginning of a Fisher-Yates shuffle, as far as senders are needed.

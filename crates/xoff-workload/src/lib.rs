@@ -10,6 +10,7 @@
 
 mod checks;
 mod csv;
+pub mod host_set;
 pub mod incast;
 pub mod list;
 pub mod long_lived;
@@ -50,12 +51,39 @@ pub struct Arrival {
 }
 
 /// What the network can carry, the yardstick of an offered load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capacity {
     /// The core links' rates in one direction, added up.
     pub core: BitRate,
+    /// The rate of every host's link in one direction, by host: as many as there are hosts.
+    pub host_rates: Vec<BitRate>,
+}
+
+impl Capacity {
+    /// How many hosts there are.
+    #[must_use]
+    pub fn host_count(&self) -> u32 {
+        self.host_rates.len() as u32
+    }
+
     /// The host links' rates in one direction, added up.
-    pub hosts: BitRate,
+    #[must_use]
+    pub fn hosts(&self) -> BitRate {
+        total(self.host_rates.iter().copied())
+    }
+
+    /// The rates of the links of `hosts` in one direction, added up.
+    ///
+    /// # Panics
+    /// If one of the hosts does not exist.
+    #[must_use]
+    pub fn hosts_in(&self, hosts: &[u32]) -> BitRate {
+        total(hosts.iter().map(|&host| self.host_rates[host as usize]))
+    }
+}
+
+fn total(rates: impl Iterator<Item = BitRate>) -> BitRate {
+    BitRate(rates.fold(0, |sum, BitRate(rate)| sum.saturating_add(rate)))
 }
 
 /// Something that makes flows, lazily and in the order of their starts.

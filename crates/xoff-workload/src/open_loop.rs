@@ -5,7 +5,7 @@ use xoff_core::{BitRate, Ps, Rng, math};
 
 use crate::checks;
 use crate::sizes::{Reading, SizeTable};
-use crate::{Arrival, Capacity, Source};
+use crate::{Arrival, Capacity, Source, host_set};
 
 xoff_core::choices! {
     /// The distribution of the gaps between flows.
@@ -24,12 +24,16 @@ xoff_core::choices! {
         Core = "core",
         /// The host links.
         Hosts = "hosts",
+        /// The links of the hosts in `receivers`.
+        Receivers = "receivers",
     }
 }
 
 xoff_core::knobs! {
-    /// Background traffic: one arrival process for the whole network, between pairs of distinct
-    /// hosts drawn uniformly.
+    /// Background traffic: one arrival process for the whole network, between distinct hosts. The
+    /// source is drawn uniformly among the senders, then the destination uniformly among the
+    /// receivers other than the source. A host that is the only receiver does not send, even if
+    /// it is among the senders.
     ///
     /// The load counts the payload of all flows, as if every flow crossed the links it is measured
     /// on. With `load_on = "core"` this includes flows that stay within a rack, so the core
@@ -49,6 +53,10 @@ xoff_core::knobs! {
         load: f64 = 0.6,
         /// The links whose capacity is a load of 1.
         load_on: LoadOn = LoadOn::Core,
+        /// The hosts that send: all, or numbers and ranges such as 0-3,7,9-12.
+        senders: String = "all".to_owned(),
+        /// The hosts that receive: all, or numbers and ranges such as 0-3,7,9-12.
+        receivers: String = "all".to_owned(),
         /// The priority of the packets.
         priority: u8 = 0,
         /// When the arrivals begin.
@@ -61,11 +69,11 @@ xoff_core::knobs! {
 }
 
 impl OpenLoopConfig {
-    /// Checks what can be checked without the network.
+    /// Checks the settings for a network with `hosts` hosts.
     ///
     /// # Errors
     /// What is wrong and what is allowed.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self, hosts: u32) -> Result<(), String> {
         let sane = self.load > 0.0 && self.load <= 2.0;
         if !sane {
             return Err(format!("load is {}: it must be above 0 and at most 2", self.load));
@@ -74,14 +82,40 @@ impl OpenLoopConfig {
         if !(0.0..=5.0).contains(&self.sigma) {
             return Err(format!("sigma is {}: it must be from 0 to 5", self.sigma));
         }
-        checks::window(self.start, self.stop)
+        checks::window(self.start, self.stop)?;
+        self.ends(hosts).map(drop)
+    }
+
+    /// The hosts that send and the hosts that receive.
+    fn ends(&self, hosts: u32) -> Result<Ends, String> {
+        let parse = |name: &str, text: &str| {
+            host_set::parse(text, hosts).map_err(|problem| format!("{name}: {problem}"))
+        };
+        checks::hosts(hosts)?;
+        let mut senders = parse("senders", &self.senders)?;
+        let receivers = parse("receivers", &self.receivers)?;
+        if let ([host], true) = (&senders[..], senders == receivers) {
+            return Err(format!(
+                "host {host} is the only sender and the only receiver: add a host"
+            ));
+        }
+        if let [only] = receivers[..] {
+            senders.retain(|host| *host != only);
+        }
+        Ok(Ends { senders, receivers })
     }
 
     /// The mean gap between flows in picoseconds.
-    fn mean_gap(&self, sizes: &SizeTable, capacity: Capacity) -> Result<f64, String> {
+    fn mean_gap(
+        &self,
+        sizes: &SizeTable,
+        capacity: &Capacity,
+        receivers: &[u32],
+    ) -> Result<f64, String> {
         let (links, other, BitRate(rate)) = match self.load_on {
             LoadOn::Core => ("core", "hosts", capacity.core),
-            LoadOn::Hosts => ("host", "core", capacity.hosts),
+            LoadOn::Hosts => ("host", "core", capacity.hosts()),
+            LoadOn::Receivers => ("host", "core", capacity.hosts_in(receivers)),
         };
         if rate == 0 {
             return Err(format!("the network has no {links} links: set load_on = \"{other}\""));
@@ -125,6 +159,31 @@ impl Gaps {
     }
 }
 
+/// The hosts between which flows run, sorted. Whichever sender is drawn, there is a receiver other
+/// than it.
+#[derive(Clone, Debug)]
+struct Ends {
+    senders: Vec<u32>,
+    receivers: Vec<u32>,
+}
+
+impl Ends {
+    /// A source and a destination.
+    fn draw(&self, rng: &mut Rng) -> (u32, u32) {
+        let src = self.senders[rng.below(self.senders.len() as u64) as usize];
+        let count = self.receivers.len() as u64;
+        // A source that is itself a receiver is left out.
+        let index = match self.receivers.binary_search(&src) {
+            Ok(own) => {
+                let other = rng.below(count - 1) as usize;
+                other + usize::from(other >= own)
+            }
+            Err(_) => rng.below(count) as usize,
+        };
+        (src, self.receivers[index])
+    }
+}
+
 /// Makes background traffic.
 #[derive(Clone, Debug)]
 pub struct OpenLoop {
@@ -132,7 +191,7 @@ pub struct OpenLoop {
     gaps: Gaps,
     sizes: SizeTable,
     reading: Reading,
-    hosts: u32,
+    ends: Ends,
     source: u16,
     priority: u8,
     now: Ps,
@@ -140,7 +199,7 @@ pub struct OpenLoop {
 }
 
 impl OpenLoop {
-    /// The traffic of `config` among `hosts` hosts, with sizes from the table that
+    /// The traffic of `config` in a network of `capacity`, with sizes from the table that
     /// `config.sizes` names (see [`find`](crate::tables::find)), as the source with index
     /// `source`.
     ///
@@ -149,32 +208,24 @@ impl OpenLoop {
     pub fn new(
         config: &OpenLoopConfig,
         sizes: SizeTable,
-        hosts: u32,
-        capacity: Capacity,
+        capacity: &Capacity,
         seed: u64,
         source: u16,
     ) -> Result<Self, String> {
-        config.check()?;
-        checks::hosts(hosts)?;
+        let hosts = capacity.host_count();
+        config.check(hosts)?;
+        let ends = config.ends(hosts)?;
         Ok(Self {
             rng: Rng::stream(seed, Purpose::Traffic, u64::from(source)),
-            gaps: Gaps::new(config, config.mean_gap(&sizes, capacity)?),
+            gaps: Gaps::new(config, config.mean_gap(&sizes, capacity, &ends.receivers)?),
             sizes,
             reading: config.reading,
-            hosts,
+            ends,
             source,
             priority: config.priority,
             now: config.start,
             end: checks::end_of(config.stop),
         })
-    }
-
-    /// Two distinct hosts, every ordered pair equally likely.
-    fn pair(&mut self) -> (u32, u32) {
-        let hosts = u64::from(self.hosts);
-        let src = self.rng.below(hosts);
-        let other = self.rng.below(hosts - 1);
-        (src as u32, (other + u64::from(other >= src)) as u32)
     }
 }
 
@@ -186,7 +237,7 @@ impl Source for OpenLoop {
             return None;
         }
         let bytes = self.sizes.sample(&mut self.rng, self.reading);
-        let (src, dst) = self.pair();
+        let (src, dst) = self.ends.draw(&mut self.rng);
         let (source, priority) = (self.source, self.priority);
         Some(Arrival { start: self.now, src, dst, bytes, source, priority })
     }

@@ -1,5 +1,6 @@
 //! Flow-size distributions, given as tables of their cumulative distribution.
 
+use xoff_core::Digest;
 use xoff_core::Rng;
 
 use crate::csv::{self, Row, TableError};
@@ -51,6 +52,17 @@ impl SizeTable {
         let last = rows.len() - 1;
         check_ends(&rows[0], points[0], &rows[last], points[last])?;
         Ok(Self { points })
+    }
+
+    /// A hash of the table's points, so that results name the very table they came from.
+    #[must_use]
+    pub fn digest(&self) -> u64 {
+        let mut digest = Digest::default();
+        for point in &self.points {
+            digest.add(point.size.to_bits());
+            digest.add(point.cdf.to_bits());
+        }
+        digest.value()
     }
 
     /// Draws a size of at least 1 byte.

@@ -8,38 +8,56 @@ use xoff_workload::{
 };
 
 const HOSTS: u32 = 128;
-const CAPACITY: Capacity =
-    Capacity { core: BitRate::from_gbps(6_400), hosts: BitRate::from_gbps(12_800) };
+
+fn capacity(core: BitRate, hosts: u32) -> Capacity {
+    Capacity { core, host_rates: vec![BitRate::from_gbps(100); hosts as usize] }
+}
 
 #[test]
 fn wrong_background_settings_say_why() {
-    let error = |config: OpenLoopConfig, hosts, capacity| {
+    let error_in = |config: OpenLoopConfig, capacity: Capacity| {
         let sizes = tables::find(&config.sizes, Path::new(".")).expect("a shipped table");
-        OpenLoop::new(&config, sizes, hosts, capacity, 1, 0).unwrap_err()
+        OpenLoop::new(&config, sizes, &capacity, 1, 0).unwrap_err()
     };
+    let core = BitRate::from_gbps(6_400);
+    let error = |config| error_in(config, capacity(core, HOSTS));
     let default = OpenLoopConfig::default;
     for load in [0.0, 2.1, f64::NAN] {
-        let found = error(OpenLoopConfig { load, ..default() }, HOSTS, CAPACITY);
+        let found = error(OpenLoopConfig { load, ..default() });
         assert_eq!(found, format!("load is {load}: it must be above 0 and at most 2"));
     }
     assert_eq!(
-        error(OpenLoopConfig { sigma: 6.0, ..default() }, HOSTS, CAPACITY),
+        error(OpenLoopConfig { sigma: 6.0, ..default() }),
         "sigma is 6: it must be from 0 to 5"
     );
     let (start, stop) = (Ps(2_000), Ps(1_000));
     assert_eq!(
-        error(OpenLoopConfig { start, stop, ..default() }, HOSTS, CAPACITY),
+        error(OpenLoopConfig { start, stop, ..default() }),
         "stop is 1ns, which is not after start (2ns); 0s means the end of the run"
     );
-    assert_eq!(error(default(), 1, CAPACITY), "traffic needs at least 2 hosts, the network has 1");
     assert_eq!(
-        error(default(), HOSTS, Capacity { core: BitRate(0), ..CAPACITY }),
+        error_in(default(), capacity(core, 1)),
+        "traffic needs at least 2 hosts, the network has 1"
+    );
+    assert_eq!(
+        error_in(default(), capacity(BitRate(0), HOSTS)),
         "the network has no core links: set load_on = \"hosts\""
     );
     assert_eq!(
-        error(default(), HOSTS, Capacity { core: BitRate(u64::MAX), ..CAPACITY }),
+        error_in(default(), capacity(BitRate(u64::MAX), HOSTS)),
         "more than one flow per picosecond: lower load or use larger sizes"
     );
+}
+
+#[test]
+fn wrong_senders_and_receivers_say_why() {
+    let error = |senders: &str, receivers: &str| {
+        let (senders, receivers) = (senders.to_owned(), receivers.to_owned());
+        OpenLoopConfig { senders, receivers, ..Default::default() }.check(16).unwrap_err()
+    };
+    assert_eq!(error("17", "all"), "senders: host 17 does not exist: hosts are 0 to 15");
+    assert_eq!(error("all", "3-1"), "receivers: the range 3-1 runs backwards: write 1-3");
+    assert_eq!(error("5", "5"), "host 5 is the only sender and the only receiver: add a host");
 }
 
 #[test]
@@ -57,6 +75,14 @@ fn wrong_incast_and_long_lived_settings_say_why() {
     assert_eq!(
         incast(IncastConfig { period: Ps(0), ..default() }),
         "period is 0: give the time from one event to the next"
+    );
+    assert_eq!(
+        incast(IncastConfig { victims: "0-128".into(), ..default() }),
+        "victims: host 128 does not exist: hosts are 0 to 127"
+    );
+    assert_eq!(
+        default().check(1).unwrap_err(),
+        "traffic needs at least 2 hosts, the network has 1"
     );
     let long =
         |src, dst, count| LongLivedConfig { src, dst, count, ..Default::default() }.check(16);

@@ -1,6 +1,6 @@
 //! What the sources make, alone and merged.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use xoff_core::{BitRate, Bytes, Ps};
 use xoff_workload::{
@@ -10,15 +10,18 @@ use xoff_workload::{
 
 /// BFC's network: 128 hosts on 8 racks with 8 uplinks each, all at 100 Gbps.
 const HOSTS: u32 = 128;
-const CAPACITY: Capacity =
-    Capacity { core: BitRate::from_gbps(6_400), hosts: BitRate::from_gbps(12_800) };
+
+fn capacity(hosts: u32) -> Capacity {
+    let host_rates = vec![BitRate::from_gbps(100); hosts as usize];
+    Capacity { core: BitRate::from_gbps(6_400), host_rates }
+}
 
 fn sizes(name: &str) -> SizeTable {
     SizeTable::from_csv(tables::builtin(name).expect(name), name).expect(name)
 }
 
 fn open_loop(config: &OpenLoopConfig, hosts: u32, seed: u64, source: u16) -> OpenLoop {
-    OpenLoop::new(config, sizes(&config.sizes), hosts, CAPACITY, seed, source).unwrap()
+    OpenLoop::new(config, sizes(&config.sizes), &capacity(hosts), seed, source).unwrap()
 }
 
 fn flows(mut source: impl Source, count: usize) -> Vec<Arrival> {
@@ -27,13 +30,16 @@ fn flows(mut source: impl Source, count: usize) -> Vec<Arrival> {
 
 #[test]
 fn poisson_traffic_offers_the_load_asked_for() {
-    for (load_on, capacity) in [(LoadOn::Core, CAPACITY.core), (LoadOn::Hosts, CAPACITY.hosts)] {
+    let loads = [(LoadOn::Core, 6_400), (LoadOn::Hosts, 12_800), (LoadOn::Receivers, 300)];
+    for (load_on, gbps) in loads {
+        let receivers = if load_on == LoadOn::Receivers { "3,70-71" } else { "all" }.to_owned();
         // Google's tail needs more flows than a test should make to settle within 1 %.
-        let config = OpenLoopConfig { sizes: "websearch".into(), load_on, ..Default::default() };
+        let sizes = "websearch".to_owned();
+        let config = OpenLoopConfig { sizes, load_on, receivers, ..Default::default() };
         let flows = flows(open_loop(&config, HOSTS, 1, 0), 400_000);
         let bytes: u64 = flows.iter().map(|flow| flow.bytes).sum();
         let time = flows[flows.len() - 1].start;
-        let load = bytes as f64 * 8.0 / (time.seconds() * capacity.0 as f64);
+        let load = bytes as f64 * 8.0 / (time.seconds() * f64::from(gbps) * 1e9);
         assert!((load / 0.6 - 1.0).abs() < 0.01, "{load_on:?}: {load}");
     }
 }
@@ -58,6 +64,100 @@ fn pairs_are_uniform_and_never_a_host_with_itself() {
             assert!(expected.contains(count), "{src} to {dst}: {count}");
         }
     }
+}
+
+fn between(senders: &str, receivers: &str) -> OpenLoopConfig {
+    let (senders, receivers) = (senders.to_owned(), receivers.to_owned());
+    OpenLoopConfig { senders, receivers, ..Default::default() }
+}
+
+/// How many of 120 000 flows ran between each pair of 6 hosts.
+fn pairs(senders: &str, receivers: &str) -> Vec<(u32, u32, u32)> {
+    let mut seen = BTreeMap::new();
+    for flow in flows(open_loop(&between(senders, receivers), 6, 1, 0), 120_000) {
+        *seen.entry((flow.src, flow.dst)).or_default() += 1;
+    }
+    seen.into_iter().map(|((src, dst), count)| (src, dst, count)).collect()
+}
+
+#[test]
+fn flows_run_from_senders_to_receivers() {
+    let check = |senders, receivers, expected: &[(u32, u32, u32)]| {
+        let found = pairs(senders, receivers);
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for (found, expected) in found.iter().zip(expected) {
+            assert_eq!((found.0, found.1), (expected.0, expected.1));
+            assert!(found.2.abs_diff(expected.2) < 600, "{found:?}, expected {expected:?}");
+        }
+    };
+    let k = 1_000;
+    check("0,4", "2-3", &[(0, 2, 30 * k), (0, 3, 30 * k), (4, 2, 30 * k), (4, 3, 30 * k)]);
+    // The source comes first, so the pairs of overlapping sets are not equally likely.
+    check("0,5", "4-5", &[(0, 4, 30 * k), (0, 5, 30 * k), (5, 4, 60 * k)]);
+    // The only receiver does not send.
+    check("2-4", "3", &[(2, 3, 60 * k), (4, 3, 60 * k)]);
+    check("3", "2-4", &[(3, 2, 60 * k), (3, 4, 60 * k)]);
+}
+
+#[test]
+fn the_load_on_receivers_counts_the_links_that_receive() {
+    let gbps = BitRate::from_gbps;
+    let host_rates = vec![gbps(100), gbps(25), gbps(10), gbps(40)];
+    let capacity = Capacity { core: gbps(70), host_rates };
+    assert_eq!((capacity.host_count(), capacity.hosts()), (4, gbps(175)));
+    assert_eq!(capacity.hosts_in(&[1, 2]), gbps(35));
+    let make = |load_on, receivers| {
+        let config = OpenLoopConfig { load_on, ..between("0", receivers) };
+        flows(OpenLoop::new(&config, sizes("google"), &capacity, 1, 0).unwrap(), 1_000)
+    };
+    let starts = |flows: Vec<Arrival>| flows.iter().map(|flow| flow.start).collect::<Vec<_>>();
+    assert_eq!(starts(make(LoadOn::Receivers, "all")), starts(make(LoadOn::Hosts, "all")),);
+    // The links of hosts 1 to 3 carry 75 Gbps.
+    let some = starts(make(LoadOn::Receivers, "1-3"));
+    let core = Capacity { core: gbps(75), ..capacity.clone() };
+    let config = between("0", "1-3");
+    let core = OpenLoop::new(&config, sizes("google"), &core, 1, 0).unwrap();
+    assert_eq!(some, starts(flows(core, 1_000)));
+}
+
+/// The flows that xoff made before there were host sets: results of a seed must stay the same.
+#[test]
+fn traffic_among_all_hosts_is_pinned() {
+    let digest = |flows: &[Arrival]| {
+        let numbers = flows
+            .iter()
+            .flat_map(|flow| [flow.start.0, flow.src.into(), flow.dst.into(), flow.bytes]);
+        // FNV-1a, a number at a time.
+        numbers.fold(0xcbf2_9ce4_8422_2325_u64, |hash, number| {
+            (hash ^ number).wrapping_mul(0x0100_0000_01b3)
+        })
+    };
+    let check = |flows: Vec<Arrival>, first: [(u64, u32, u32, u64); 4], pinned| {
+        let found = flows.iter().map(|flow| (flow.start.0, flow.src, flow.dst, flow.bytes));
+        assert_eq!(found.take(4).collect::<Vec<_>>(), first);
+        assert_eq!(digest(&flows), pinned);
+    };
+    let background = |arrivals| {
+        let config = OpenLoopConfig { arrivals, ..Default::default() };
+        flows(open_loop(&config, HOSTS, 1, 0), 100_000)
+    };
+    check(
+        background(Arrivals::Poisson),
+        [(844, 8, 1, 326), (10_045, 3, 120, 360), (10_605, 73, 104, 295), (29_701, 7, 1, 260)],
+        0x52fd_4aad_206e_9c34,
+    );
+    check(
+        background(Arrivals::LogNormal),
+        [(378, 1, 100, 3_486), (5_258, 11, 55, 3), (7_545, 63, 7, 2), (8_265, 67, 48, 712)],
+        0xd347_a149_3897_7162,
+    );
+    let config = IncastConfig { degree: 3, ..Default::default() };
+    let (large, later) = (6_666_667, 500_000_000);
+    check(
+        flows(Incast::new(config, HOSTS, 1, 0).unwrap(), 100_000),
+        [(0, 49, 16, large), (0, 9, 16, large), (0, 3, 16, large - 1), (later, 42, 100, large)],
+        0x5892_eed2_e177_bdd6,
+    );
 }
 
 #[test]
@@ -90,6 +190,19 @@ fn an_incast_has_one_victim_and_distinct_senders() {
     }
     let victims: BTreeSet<u32> = flows.iter().map(|flow| flow.dst).collect();
     assert!(victims.len() > 35, "{} of 50 draws", victims.len());
+}
+
+#[test]
+fn the_victims_of_incasts_are_drawn_from_a_set() {
+    let config = IncastConfig { victims: "1,5-6".into(), degree: 7, ..Default::default() };
+    let flows = flows(Incast::new(config, 8, 1, 0).unwrap(), 7 * 300);
+    let mut seen = BTreeMap::new();
+    for event in flows.chunks(7) {
+        *seen.entry(event[0].dst).or_insert(0) += 1;
+        // The other hosts of the set send like any host.
+        assert_eq!(event.iter().map(|flow| flow.src).collect::<BTreeSet<_>>().len(), 7);
+    }
+    assert!(seen.keys().eq(&[1, 5, 6]) && seen.values().all(|count| *count > 70), "{seen:?}");
 }
 
 #[test]

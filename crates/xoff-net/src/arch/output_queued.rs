@@ -3,6 +3,7 @@
 //! Instants: a packet is admitted and counted when it is enqueued; buffer, counters, ECN (unless
 //! marked at enqueue), INT and hop control change when its transmission starts.
 
+use hdrhistogram::Histogram;
 use xoff_core::{Digest, Rng, SlotId};
 
 use crate::balance;
@@ -153,6 +154,9 @@ impl OutputQueued {
                 mark(&parts.ecn.0, number, bytes, packet, &mut parts.rngs.0, &mut self.stats);
             }
             signal = parts.hop.on_dequeue(now, number, packet);
+            if let Some(delays) = &mut port.delays {
+                delays.saturating_record(now - packet.time);
+            }
         }
         packet.upstream = packet.queue;
         self.digest.add(now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
@@ -217,6 +221,19 @@ impl OutputQueued {
         let id = fabric.packets.insert(signal.frame());
         self.parts.egress[signal.port as usize].push_control(&mut fabric.packets, id);
         fabric.kick(self.parts.first_port + u32::from(signal.port));
+    }
+
+    /// Starts recording the queueing delay of every data packet at a port: from its enqueue to the
+    /// start of its transmission (ps).
+    pub fn watch_delays(&mut self, number: u16) {
+        let mut delays = Histogram::new(3).expect("three significant digits are allowed");
+        delays.auto(true);
+        self.parts.egress[number as usize].delays = Some(Box::new(delays));
+    }
+
+    /// Ends that and returns what was recorded.
+    pub fn take_delays(&mut self, number: u16) -> Option<Histogram<u64>> {
+        self.parts.egress[number as usize].delays.take().map(|delays| *delays)
     }
 
     /// Its egress ports.

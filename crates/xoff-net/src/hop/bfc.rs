@@ -126,6 +126,17 @@ pub struct BfcStats {
     pub collisions: u64,
 }
 
+impl BfcStats {
+    /// Adds another switch's counts.
+    pub fn add(&mut self, other: &BfcStats) {
+        self.pauses += other.pauses;
+        self.resumes += other.resumes;
+        self.refreshes += other.refreshes;
+        self.assignments += other.assignments;
+        self.collisions += other.collisions;
+    }
+}
+
 /// Packets in this switch that exceeded the threshold, by the neighbour's queue they came from.
 #[derive(Clone, Debug)]
 struct PauseCounters {

@@ -26,7 +26,7 @@ impl Bench {
 
     fn enqueue(&mut self, now: u64, flow: u32, ingress: u16, upstream: u8) -> (u8, Option<Signal>) {
         let mut packet = Packet::new(Kind::Data, 1048);
-        packet.label = flow;
+        packet.label = flow.wrapping_mul(0x0101_0193);
         packet.ingress = ingress;
         packet.upstream = upstream;
         packet.queue = self.bfc.queue_of(now, 0, &packet, &self.egress, &mut self.rng);
@@ -130,5 +130,6 @@ fn all_queues_carry_data_where_control_needs_none() {
     let mut bench = Bench::new(&wide);
     let queues: std::collections::BTreeSet<u8> =
         (0..128).map(|flow| bench.enqueue(0, flow * 7, 1, 0).0).collect();
-    assert!(queues.len() > 126, "{}", queues.len());
+    // A few of 128 flows share one of 12 800 entries, about 128 x 127 / 2 / 12 800.
+    assert!(queues.len() > 124, "{}", queues.len());
 }

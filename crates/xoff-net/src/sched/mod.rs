@@ -8,6 +8,8 @@ mod drr;
 mod fifo;
 mod per_flow;
 
+use hdrhistogram::Histogram;
+
 use crate::packet::{CONTROL_QUEUE, Pool, Queue};
 
 pub use drr::Drr;
@@ -68,6 +70,8 @@ pub struct Egress {
     /// Since when at least one queue has been paused, and for how long that was before (ps).
     paused_since: Option<u64>,
     paused_total: u64,
+    /// Queueing delays of data packets (ps), where somebody wants them.
+    pub(crate) delays: Option<Box<Histogram<u64>>>,
 }
 
 impl Egress {
@@ -80,6 +84,7 @@ impl Egress {
             data_bytes: 0,
             paused_since: None,
             paused_total: 0,
+            delays: None,
         }
     }
 

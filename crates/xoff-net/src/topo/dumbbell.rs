@@ -8,7 +8,7 @@ knobs! {
     /// Two switches joined by one link, with hosts on both; with `side_hosts`, a third switch is
     /// joined to the right one. BFC's testbed (§6.1, Fig. 6) is the latter: sender groups 1 and 2 on
     /// the left switch, group 3 on the side switch, both receivers on the right switch.
-    pub struct DumbbellConfig in "topology" {
+    pub struct DumbbellConfig in "dumbbell" {
         /// Hosts on the left switch (numbered first).
         left_hosts: u32 = 2,
         /// Hosts on the right switch (numbered next).

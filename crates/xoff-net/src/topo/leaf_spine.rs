@@ -7,7 +7,7 @@ use super::{Link, Topology};
 knobs! {
     /// A leaf-spine fabric (a two-layer Clos). The defaults are BFC's fabric (§6.2.1): 128 hosts,
     /// 8 leaves, 8 spines, 100 Gb/s everywhere (2:1 over-subscription), 1 us a link.
-    pub struct LeafSpineConfig in "topology" {
+    pub struct LeafSpineConfig in "leaf_spine" {
         /// Leaf (top-of-rack) switches.
         leaves: u32 = 8,
         /// Spine switches.

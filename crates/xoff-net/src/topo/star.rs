@@ -6,7 +6,7 @@ use super::{Link, Topology};
 
 knobs! {
     /// A single switch with hosts on it.
-    pub struct StarConfig in "topology" {
+    pub struct StarConfig in "star" {
         /// Hosts.
         hosts: u32 = 16,
         /// Rate of each link.

@@ -1,0 +1,217 @@
+//! DCQCN as Mellanox's NICs do it: the form of the HPCC simulator ("Mellanox version"). Marks come
+//! back on acknowledgements; two timers cut the rate, one raises it; there is no byte counter.
+
+use xoff_core::{BitRate, Ps, knobs};
+
+use super::{Ack, CongestionControl, Path};
+use crate::flow::Pace;
+
+knobs! {
+    /// DCQCN, Mellanox form. Defaults: the HPCC simulator's run.py, "dcqcn", at 100 Gb/s.
+    pub struct DcqcnConfig in "dcqcn" {
+        /// Gain g of alpha.
+        gain: f64 = 0.00390625,
+        /// Alpha is updated this often.
+        alpha_interval: Ps = Ps::from_us(1),
+        /// The rate is cut at most this often.
+        decrease_interval: Ps = Ps::from_us(4),
+        /// The rate is raised this often after a cut.
+        increase_interval: Ps = Ps::from_us(300),
+        /// Increases towards the target before the target itself is raised.
+        fast_recovery_steps: u32 = 1,
+        /// Additive increase of the target (5 Mb/s x 100 G / 25 G).
+        additive_increase: BitRate = BitRate(20_000_000),
+        /// Hyper increase of the target (50 Mb/s x 100 G / 25 G).
+        hyper_increase: BitRate = BitRate(200_000_000),
+        /// Lowest rate.
+        min_rate: BitRate = BitRate::from_gbps(1),
+        /// Let every cut set the target to the rate before it, not only a cut after an increase.
+        clamp_target: bool = false,
+    }
+}
+
+/// The state of one flow. The alpha timer's ticks are counted when somebody asks, not one by one.
+#[derive(Clone, Copy, Debug)]
+pub struct Dcqcn {
+    alpha: f64,
+    target: u64,
+    /// Ticks of the alpha timer begin after the first notification.
+    next_alpha: Option<u64>,
+    alpha_marked: bool,
+    next_decrease: u64,
+    decrease_marked: bool,
+    next_increase: Option<u64>,
+    stage: u32,
+    settings: Settings,
+}
+
+/// The settings in the form the arithmetic needs.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    gain: f64,
+    alpha_interval: u64,
+    decrease_interval: u64,
+    increase_interval: u64,
+    fast_recovery_steps: u32,
+    additive: u64,
+    hyper: u64,
+    min_rate: u64,
+    clamp_target: bool,
+}
+
+impl Dcqcn {
+    /// A new flow's state.
+    #[must_use]
+    pub fn new(config: &DcqcnConfig, path: &Path) -> Self {
+        Self {
+            alpha: 1.0,
+            target: path.line_rate,
+            next_alpha: None,
+            alpha_marked: false,
+            next_decrease: 0,
+            decrease_marked: false,
+            next_increase: None,
+            stage: 0,
+            settings: Settings {
+                gain: config.gain,
+                alpha_interval: config.alpha_interval.0,
+                decrease_interval: config.decrease_interval.0,
+                increase_interval: config.increase_interval.0,
+                fast_recovery_steps: config.fast_recovery_steps,
+                additive: config.additive_increase.0,
+                hyper: config.hyper_increase.0,
+                min_rate: config.min_rate.0,
+                clamp_target: config.clamp_target,
+            },
+        }
+    }
+
+    /// Catches up with the alpha timer: alpha <- (1 - g) alpha (+ g if a mark came since its tick).
+    fn tick_alpha(&mut self, now: u64) {
+        let Some(mut next) = self.next_alpha else { return };
+        while next <= now {
+            self.alpha *= 1.0 - self.settings.gain;
+            if std::mem::take(&mut self.alpha_marked) {
+                self.alpha += self.settings.gain;
+            }
+            next += self.settings.alpha_interval;
+        }
+        self.next_alpha = Some(next);
+    }
+
+    fn on_mark(&mut self, now: u64, pace: &Pace) {
+        self.tick_alpha(now);
+        if self.next_alpha.is_none() {
+            // The first mark starts the timers; cuts come one nanosecond after an update of alpha.
+            self.alpha = 1.0;
+            self.next_alpha = Some(now + self.settings.alpha_interval);
+            self.next_decrease = now + self.settings.decrease_interval + 1_000;
+            self.target = pace.rate;
+        } else {
+            self.alpha_marked = true;
+        }
+        if self.next_decrease <= now {
+            let behind = (now - self.next_decrease) / self.settings.decrease_interval + 1;
+            self.next_decrease += behind * self.settings.decrease_interval;
+        }
+        self.decrease_marked = true;
+    }
+
+    fn decrease(&mut self, path: &Path, now: u64, pace: &mut Pace) {
+        self.tick_alpha(now);
+        if self.settings.clamp_target || self.stage != 0 {
+            self.target = pace.rate;
+        }
+        let rate = (pace.rate as f64 * (1.0 - self.alpha / 2.0)) as u64;
+        *pace = path.pace(rate.max(self.settings.min_rate));
+        self.stage = 0;
+        self.decrease_marked = false;
+        self.next_decrease += self.settings.decrease_interval;
+        self.next_increase = Some(now + self.settings.increase_interval);
+    }
+
+    fn increase(&mut self, path: &Path, now: u64, pace: &mut Pace) {
+        let step = match self.stage.cmp(&self.settings.fast_recovery_steps) {
+            std::cmp::Ordering::Less => 0,
+            std::cmp::Ordering::Equal => self.settings.additive,
+            std::cmp::Ordering::Greater => self.settings.hyper,
+        };
+        self.target = if step > 0 { (self.target + step).min(path.line_rate) } else { self.target };
+        *pace = path.pace(pace.rate / 2 + self.target / 2);
+        self.stage += 1;
+        self.next_increase = Some(now + self.settings.increase_interval);
+    }
+}
+
+impl CongestionControl for Dcqcn {
+    #[inline]
+    fn on_ack(&mut self, _path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
+        if ack.marked {
+            self.on_mark(ack.now, pace);
+        }
+    }
+
+    fn on_timer(&mut self, path: &Path, now: u64, pace: &mut Pace) {
+        if self.decrease_marked && self.next_decrease <= now {
+            self.decrease(path, now, pace);
+        }
+        if self.next_increase.is_some_and(|next| next <= now) {
+            self.increase(path, now, pace);
+        }
+    }
+
+    #[inline]
+    fn next_timer(&self) -> Option<u64> {
+        let decrease = self.decrease_marked.then_some(self.next_decrease);
+        match (decrease, self.next_increase) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATH: Path = Path {
+        line_rate: 100_000_000_000,
+        base_rtt: 8_000_000,
+        bdp: 100_000,
+        window: u64::MAX,
+        window_follows_rate: false,
+        payload: 1000,
+    };
+
+    fn mark(control: &mut Dcqcn, now: u64, pace: &mut Pace) {
+        let ack = Ack { now, seq: 0, acked: 0, snd_nxt: 0, marked: true, int: None };
+        control.on_ack(&PATH, &ack, pace);
+    }
+
+    #[test]
+    fn the_first_mark_halves_the_rate_after_one_interval() {
+        let mut control = Dcqcn::new(&DcqcnConfig::default(), &PATH);
+        let mut pace = PATH.pace(PATH.line_rate);
+        mark(&mut control, 10_000_000, &mut pace);
+        assert_eq!(control.next_timer(), Some(14_001_000));
+        control.on_timer(&PATH, 14_001_000, &mut pace);
+        // Four ticks of alpha without a mark: alpha = (255/256)^4.
+        let alpha: f64 = (255.0f64 / 256.0).powi(4);
+        assert_eq!(pace.rate, (1e11 * (1.0 - alpha / 2.0)) as u64);
+        assert_eq!(control.next_timer(), Some(314_001_000));
+        // Fast recovery: half-way back to the rate before the cut.
+        let cut = pace.rate;
+        control.on_timer(&PATH, 314_001_000, &mut pace);
+        assert_eq!(pace.rate, cut / 2 + 50_000_000_000);
+    }
+
+    #[test]
+    fn a_mark_long_after_waits_for_the_grid_of_the_decrease_timer() {
+        let mut control = Dcqcn::new(&DcqcnConfig::default(), &PATH);
+        let mut pace = PATH.pace(PATH.line_rate);
+        mark(&mut control, 0, &mut pace);
+        control.on_timer(&PATH, 4_001_000, &mut pace);
+        mark(&mut control, 17_000_000, &mut pace);
+        assert_eq!(control.next_timer(), Some(20_001_000));
+    }
+}

@@ -1,0 +1,205 @@
+//! DCQCN as in its paper (Zhu et al., SIGCOMM 2015) and its authors' first simulator, which the BFC
+//! paper names as its source: the receiver sends notifications at most once an interval, and both a
+//! timer and a byte counter raise the rate.
+
+use xoff_core::{BitRate, Bytes, Ps, knobs};
+
+use super::{Ack, CongestionControl, Path};
+use crate::flow::Pace;
+
+knobs! {
+    /// DCQCN, paper form. Defaults: the configuration shipped with its authors' simulator
+    /// (bobzhuyb/ns3-rdma, mix/config.txt).
+    pub struct DcqcnRdma15Config in "dcqcn_rdma15" {
+        /// A receiver notifies a flow's sender at most this often (DCQCN §3.1, N).
+        notification_interval: Ps = Ps::from_us(50),
+        /// Alpha decays this often without notifications (DCQCN §3.1, K).
+        alpha_interval: Ps = Ps::from_us(55),
+        /// Gain g of alpha.
+        gain: f64 = 0.00390625,
+        /// Alpha at the first notification.
+        initial_alpha: f64 = 0.5,
+        /// The timer raises the rate this often (DCQCN §3.1, T).
+        timer: Ps = Ps::from_us(60),
+        /// The byte counter raises the rate this often (DCQCN §3.1, B).
+        byte_counter: Bytes = Bytes(300_000_000),
+        /// Steps of fast recovery (DCQCN §3.1, F).
+        fast_recovery_steps: u32 = 5,
+        /// Additive increase of the target.
+        additive_increase: BitRate = BitRate(40_000_000),
+        /// Hyper increase of the target.
+        hyper_increase: BitRate = BitRate(200_000_000),
+        /// Lowest rate.
+        min_rate: BitRate = BitRate(100_000_000),
+    }
+}
+
+/// The state of one flow.
+#[derive(Clone, Copy, Debug)]
+pub struct DcqcnRdma15 {
+    alpha: f64,
+    target: u64,
+    timer_steps: u32,
+    byte_steps: u32,
+    bytes_left: u64,
+    next_alpha: u64,
+    /// Set from the first notification on.
+    next_increase: Option<u64>,
+    settings: Settings,
+}
+
+/// The settings in the form the arithmetic needs.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    gain: f64,
+    alpha_interval: u64,
+    timer: u64,
+    byte_counter: u64,
+    fast_recovery_steps: u32,
+    additive: u64,
+    hyper: u64,
+    min_rate: u64,
+}
+
+impl DcqcnRdma15 {
+    /// A new flow's state.
+    #[must_use]
+    pub fn new(config: &DcqcnRdma15Config, path: &Path) -> Self {
+        Self {
+            alpha: config.initial_alpha,
+            target: path.line_rate,
+            timer_steps: 0,
+            byte_steps: 0,
+            bytes_left: config.byte_counter.0,
+            next_alpha: u64::MAX,
+            next_increase: None,
+            settings: Settings {
+                gain: config.gain,
+                alpha_interval: config.alpha_interval.0,
+                timer: config.timer.0,
+                byte_counter: config.byte_counter.0,
+                fast_recovery_steps: config.fast_recovery_steps,
+                additive: config.additive_increase.0,
+                hyper: config.hyper_increase.0,
+                min_rate: config.min_rate.0,
+            },
+        }
+    }
+
+    /// Alpha decays once an interval without notifications (DCQCN eq. 2), counted when needed.
+    fn decay_alpha(&mut self, now: u64) {
+        while self.next_alpha <= now {
+            self.alpha *= 1.0 - self.settings.gain;
+            self.next_alpha += self.settings.alpha_interval;
+        }
+    }
+
+    /// DCQCN §3.1, "Rate increase": fast recovery until either counter has made F steps, then
+    /// additive increase until both have, then hyper increase.
+    fn increase(&mut self, path: &Path, pace: &mut Pace) {
+        let steps = self.settings.fast_recovery_steps;
+        let (least, most) =
+            (self.timer_steps.min(self.byte_steps), self.timer_steps.max(self.byte_steps));
+        if least >= steps {
+            self.target += self.settings.hyper * u64::from(least - steps + 1);
+        } else if most >= steps {
+            self.target += self.settings.additive;
+        } else if most == 1 && self.target > 10 * pace.rate {
+            // The authors' simulator: a target left far behind is cut before it is approached.
+            self.target /= 8;
+        }
+        *pace = path.pace((pace.rate / 2 + self.target / 2).min(path.line_rate));
+    }
+
+    /// Whether both counters are past fast recovery: hyper increase then comes twice as often.
+    fn is_hyper(&self) -> bool {
+        self.timer_steps.min(self.byte_steps) >= self.settings.fast_recovery_steps
+    }
+}
+
+impl CongestionControl for DcqcnRdma15 {
+    fn on_ack(&mut self, _path: &Path, _ack: &Ack<'_>, _pace: &mut Pace) {}
+
+    /// DCQCN eq. 1: the target becomes the rate, the rate is cut by alpha / 2, alpha grows.
+    fn on_notification(&mut self, path: &Path, now: u64, pace: &mut Pace) {
+        self.decay_alpha(now);
+        self.target = pace.rate;
+        self.bytes_left = self.settings.byte_counter;
+        self.timer_steps = 0;
+        self.byte_steps = 0;
+        self.alpha = (1.0 - self.settings.gain) * self.alpha + self.settings.gain;
+        let rate = (pace.rate as f64 * (1.0 - self.alpha / 2.0)) as u64;
+        *pace = path.pace(rate.max(self.settings.min_rate));
+        self.next_alpha = now + self.settings.alpha_interval;
+        self.next_increase = Some(now + self.settings.timer);
+    }
+
+    fn on_timer(&mut self, path: &Path, now: u64, pace: &mut Pace) {
+        self.timer_steps += 1;
+        let interval = self.settings.timer >> u32::from(self.is_hyper());
+        self.next_increase = Some(now + interval);
+        self.increase(path, pace);
+    }
+
+    #[inline]
+    fn on_sent(&mut self, path: &Path, wire_bytes: u64, pace: &mut Pace) {
+        if self.next_increase.is_none() {
+            return;
+        }
+        self.bytes_left = self.bytes_left.saturating_sub(wire_bytes);
+        if self.bytes_left == 0 {
+            self.byte_steps += 1;
+            self.bytes_left = self.settings.byte_counter >> u32::from(self.is_hyper());
+            self.increase(path, pace);
+        }
+    }
+
+    #[inline]
+    fn next_timer(&self) -> Option<u64> {
+        self.next_increase
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATH: Path = Path {
+        line_rate: 100_000_000_000,
+        base_rtt: 8_000_000,
+        bdp: 100_000,
+        window: u64::MAX,
+        window_follows_rate: false,
+        payload: 1000,
+    };
+
+    #[test]
+    fn a_notification_cuts_and_fast_recovery_returns() {
+        let mut control = DcqcnRdma15::new(&DcqcnRdma15Config::default(), &PATH);
+        let mut pace = PATH.pace(PATH.line_rate);
+        control.on_notification(&PATH, 0, &mut pace);
+        let alpha = 0.5 * 255.0 / 256.0 + 1.0 / 256.0;
+        assert_eq!(pace.rate, (1e11 * (1.0 - alpha / 2.0)) as u64);
+        let gap = PATH.line_rate - pace.rate;
+        for step in 1..=4u32 {
+            let now = control.next_timer().unwrap();
+            assert_eq!(now, u64::from(step) * 60_000_000);
+            control.on_timer(&PATH, now, &mut pace);
+            let left = PATH.line_rate - pace.rate;
+            assert!(left.abs_diff(gap >> step) <= 4, "{step}");
+        }
+    }
+
+    #[test]
+    fn bytes_count_only_after_the_first_notification() {
+        let config = DcqcnRdma15Config { byte_counter: Bytes(10_000), ..Default::default() };
+        let mut control = DcqcnRdma15::new(&config, &PATH);
+        let mut pace = PATH.pace(PATH.line_rate);
+        control.on_sent(&PATH, 50_000, &mut pace);
+        assert_eq!(control.byte_steps, 0);
+        control.on_notification(&PATH, 0, &mut pace);
+        let cut = pace.rate;
+        control.on_sent(&PATH, 10_000, &mut pace);
+        assert!(pace.rate > cut && control.byte_steps == 1);
+    }
+}

@@ -1,0 +1,224 @@
+//! HPCC (Li et al., SIGCOMM 2019): the rate follows the utilisation of the most loaded link of the
+//! path, as the switches report it in INT headers. The form is that of its authors' simulator (one
+//! rate for all hops), which the BFC paper used.
+
+use xoff_core::{BitRate, Bytes, Ps, knobs};
+use xoff_net::telemetry::{HOPS_MAX, IntHop, IntStack};
+
+use super::{Ack, CongestionControl, Path};
+use crate::flow::Pace;
+
+knobs! {
+    /// HPCC. Defaults: its paper's parameters as the BFC paper repeats them (§6.2.1) and, where both
+    /// are silent, its authors' simulator at 100 Gb/s.
+    pub struct HpccConfig in "hpcc" {
+        /// Target utilisation eta.
+        target_utilisation: f64 = 0.95,
+        /// Additive increases before the next multiplicative one (maxStage).
+        max_stage: u32 = 5,
+        /// Additive increase (10 Mb/s x 100 G / 25 G).
+        additive_increase: BitRate = BitRate(40_000_000),
+        /// Lowest rate (the simulator's run.py: 1 Gb/s).
+        min_rate: BitRate = BitRate::from_gbps(1),
+        /// Bytes of the INT header in every data packet: 80 as the BFC paper says (§6.3), or 42 as in
+        /// the simulator (5 hops x 8 + 2).
+        int_overhead: Bytes = Bytes(80),
+        /// Time stamps in INT are truncated to this (the simulator's header: 1 ns); 1 ps: exact.
+        int_time_unit: Ps = Ps::from_ns(1),
+        /// Byte counts in INT are truncated to this (the simulator's header: 128 B x 100 G / 25 G).
+        int_bytes_unit: Bytes = Bytes(512),
+        /// Queue lengths in INT are truncated to this (the simulator's header: 80 B x 100 G / 25 G).
+        int_queue_unit: Bytes = Bytes(320),
+    }
+}
+
+/// The state of one flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Hpcc {
+    /// INT of the acknowledgement before.
+    last: IntStack,
+    /// Moving average of the path's normalised in-flight bytes (HPCC Alg. 1, U).
+    u: f64,
+    /// The rate that a reference window's worth of feedback last decided (HPCC Alg. 1, W^c).
+    reference_rate: u64,
+    stage: u32,
+    /// Feedback up to this byte belongs to the present reference rate.
+    update_until: u64,
+    settings: Settings,
+}
+
+/// The settings in the form the arithmetic needs.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    eta: f64,
+    max_stage: u32,
+    increase: u64,
+    min_rate: u64,
+    time_unit: u64,
+    bytes_unit: u64,
+    queue_unit: u32,
+}
+
+impl Hpcc {
+    /// A new flow's state.
+    #[must_use]
+    pub fn new(config: &HpccConfig, path: &Path) -> Self {
+        Self {
+            last: IntStack::default(),
+            u: 1.0,
+            reference_rate: path.line_rate,
+            stage: 0,
+            update_until: 0,
+            settings: Settings {
+                eta: config.target_utilisation,
+                max_stage: config.max_stage,
+                increase: config.additive_increase.0,
+                min_rate: config.min_rate.0,
+                time_unit: config.int_time_unit.0.max(1),
+                bytes_unit: config.int_bytes_unit.0.max(1),
+                queue_unit: config.int_queue_unit.0.max(1) as u32,
+            },
+        }
+    }
+
+    /// HPCC Alg. 1, MeasureInflight: the utilisation of the most loaded hop and the time it covers.
+    fn measure(&mut self, path: &Path, int: &IntStack) {
+        let settings = &self.settings;
+        let (mut utilisation, mut covered) = (0.0, 0);
+        for (now, before) in int.hops().iter().zip(self.last.hops()) {
+            let tau =
+                whole(now.time_ps, settings.time_unit) - whole(before.time_ps, settings.time_unit);
+            if tau == 0 {
+                continue;
+            }
+            let bytes = whole(now.tx_bytes, settings.bytes_unit)
+                - whole(before.tx_bytes, settings.bytes_unit);
+            let queue =
+                now.queue_bytes.min(before.queue_bytes) / settings.queue_unit * settings.queue_unit;
+            let rate = f64::from(now.rate_mbps) * 1e6;
+            let tx_rate = bytes as f64 * 8e12 / tau as f64;
+            let window = path.window as f64;
+            let u = tx_rate / rate + f64::from(queue) * path.line_rate as f64 / (rate * window);
+            if u > utilisation {
+                utilisation = u;
+                covered = tau;
+            }
+        }
+        self.last = *int;
+        let base = path.base_rtt;
+        let covered = covered.min(base);
+        self.u = (self.u * (base - covered) as f64 + utilisation * covered as f64) / base as f64;
+    }
+
+    /// HPCC Alg. 1, ComputeWind, in terms of the rate.
+    fn compute(&self, path: &Path) -> (u64, u32) {
+        let ratio = self.u / self.settings.eta;
+        let reference = self.reference_rate;
+        let (rate, stage) = if ratio >= 1.0 || self.stage >= self.settings.max_stage {
+            ((reference as f64 / ratio) as u64 + self.settings.increase, 0)
+        } else {
+            (reference + self.settings.increase, self.stage + 1)
+        };
+        (rate.clamp(self.settings.min_rate, path.line_rate), stage)
+    }
+}
+
+#[inline]
+fn whole(value: u64, unit: u64) -> u64 {
+    if unit == 1 { value } else { value / unit * unit }
+}
+
+impl CongestionControl for Hpcc {
+    /// HPCC Alg. 1, NewAck: every acknowledgement sets the rate, but only one a round the reference.
+    fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
+        let Some(int) = ack.int else { return };
+        let full_round = ack.seq > self.update_until;
+        if self.update_until == 0 {
+            if full_round {
+                self.update_until = ack.snd_nxt;
+                self.last = *int;
+            }
+            return;
+        }
+        self.measure(path, int);
+        let (rate, stage) = self.compute(path);
+        *pace = path.pace(rate);
+        if full_round {
+            self.reference_rate = rate;
+            self.stage = stage;
+            self.update_until = self.update_until.max(ack.snd_nxt);
+        }
+    }
+
+    fn rebases_pacing(&self) -> bool {
+        true
+    }
+}
+
+const _: () = assert!(HOPS_MAX >= 5 && size_of::<IntHop>() == 24);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATH: Path = Path {
+        line_rate: 100_000_000_000,
+        base_rtt: 8_000_000,
+        bdp: 100_000,
+        window: 100_000,
+        window_follows_rate: true,
+        payload: 1000,
+    };
+
+    fn stack(time_us: u64, tx_bytes: u64, queue_bytes: u32) -> IntStack {
+        let mut stack = IntStack::default();
+        stack.push(IntHop {
+            time_ps: time_us * 1_000_000,
+            tx_bytes,
+            queue_bytes,
+            rate_mbps: 100_000,
+        });
+        stack
+    }
+
+    fn ack(control: &mut Hpcc, pace: &mut Pace, seq: u64, int: &IntStack) {
+        let ack =
+            Ack { now: 0, seq, acked: 0, snd_nxt: seq + 100_000, marked: false, int: Some(int) };
+        control.on_ack(&PATH, &ack, pace);
+    }
+
+    fn exact() -> HpccConfig {
+        HpccConfig { int_bytes_unit: Bytes(1), int_queue_unit: Bytes(1), ..HpccConfig::default() }
+    }
+
+    #[test]
+    fn a_full_link_with_a_queue_brings_the_rate_down_to_the_target() {
+        let mut control = Hpcc::new(&exact(), &PATH);
+        let mut pace = PATH.pace(PATH.line_rate);
+        ack(&mut control, &mut pace, 1000, &stack(0, 0, 50_000));
+        // One base RTT at line rate with half a BDP queued: U = 1 + 0.5.
+        ack(&mut control, &mut pace, 101_001, &stack(8, 100_000, 50_000));
+        assert!((control.u - 1.5).abs() < 1e-12);
+        assert_eq!(pace.rate, (1e11 / (1.5 / 0.95)) as u64 + 40_000_000);
+        assert_eq!(pace.window, 100_000 * pace.rate / PATH.line_rate);
+    }
+
+    #[test]
+    fn an_idle_link_is_filled_after_five_additive_steps() {
+        let mut control = Hpcc::new(&exact(), &PATH);
+        let mut pace = PATH.pace(PATH.line_rate);
+        control.reference_rate = 10_000_000_000;
+        for round in 0..7u64 {
+            ack(
+                &mut control,
+                &mut pace,
+                1000 + round * 200_000,
+                &stack(round * 8, round * 10_000, 0),
+            );
+        }
+        // First acknowledgement: no measure. Five rounds add, the sixth multiplies by eta / U = 9.5.
+        let expected = (10_200_000_000.0 / (control.u / 0.95)) as u64 + 40_000_000;
+        assert_eq!((pace.rate, control.stage), (expected, 0));
+        assert!((control.u - 0.1).abs() < 1e-9);
+    }
+}

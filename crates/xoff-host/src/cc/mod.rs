@@ -1,0 +1,203 @@
+//! Congestion controls: a rate and a window from what acknowledgements say.
+//!
+//! One file an algorithm, with its settings and defaults. A control is told facts and the time, and
+//! changes the flow's [`Pace`]; it sees neither packets nor queues nor the event wheel. To add one: a
+//! file here, a variant of [`AnyControl`] and its lines, a name in
+//! [`Congestion`](crate::transport::Congestion).
+
+mod dcqcn;
+mod dcqcn_rdma15;
+mod dctcp;
+mod hpcc;
+
+use xoff_net::telemetry::IntStack;
+
+use crate::flow::Pace;
+
+pub use dcqcn::{Dcqcn, DcqcnConfig};
+pub use dcqcn_rdma15::{DcqcnRdma15, DcqcnRdma15Config};
+pub use dctcp::{Dctcp, DctcpConfig, DctcpStart};
+pub use hpcc::{Hpcc, HpccConfig};
+
+/// What a control knows of its flow's path from the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// The NIC's rate (bit/s).
+    pub line_rate: u64,
+    /// Base RTT (ps).
+    pub base_rtt: u64,
+    /// Bandwidth-delay product (bytes).
+    pub bdp: u64,
+    /// The window before any scaling; `u64::MAX` without one.
+    pub window: u64,
+    /// Whether the window is scaled by rate / line rate.
+    pub window_follows_rate: bool,
+    /// Payload of a full packet.
+    pub payload: u64,
+}
+
+impl Path {
+    /// The pace that belongs to a rate.
+    #[inline]
+    #[must_use]
+    pub fn pace(&self, rate: u64) -> Pace {
+        let window = if self.window_follows_rate && self.window != u64::MAX {
+            match self.window.checked_mul(rate) {
+                Some(product) => product / self.line_rate,
+                None => {
+                    (u128::from(self.window) * u128::from(rate) / u128::from(self.line_rate)) as u64
+                }
+            }
+            .max(1)
+        } else {
+            self.window
+        };
+        Pace { rate, window }
+    }
+}
+
+/// What an acknowledgement says.
+#[derive(Debug)]
+pub struct Ack<'a> {
+    /// When it arrived (ps).
+    pub now: u64,
+    /// Next byte the receiver expects.
+    pub seq: u64,
+    /// Bytes it acknowledged anew.
+    pub acked: u64,
+    /// Next byte the sender will send.
+    pub snd_nxt: u64,
+    /// Whether the data packet was marked.
+    pub marked: bool,
+    /// INT entries of the data packet.
+    pub int: Option<&'a IntStack>,
+}
+
+/// What every congestion control does.
+pub trait CongestionControl {
+    /// An acknowledgement arrived.
+    fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace);
+    /// A congestion notification packet arrived.
+    fn on_notification(&mut self, _path: &Path, _now: u64, _pace: &mut Pace) {}
+    /// The time asked for by `next_timer` has come.
+    fn on_timer(&mut self, _path: &Path, _now: u64, _pace: &mut Pace) {}
+    /// A packet of so many bytes on the wire was sent.
+    fn on_sent(&mut self, _path: &Path, _wire_bytes: u64, _pace: &mut Pace) {}
+    /// When this control next wants to be asked (ps).
+    fn next_timer(&self) -> Option<u64> {
+        None
+    }
+    /// Whether a new rate also moves the time of the packet already being paced.
+    fn rebases_pacing(&self) -> bool {
+        false
+    }
+}
+
+/// One of the congestion controls.
+#[derive(Clone, Debug)]
+pub enum AnyControl {
+    /// None.
+    None,
+    /// DCTCP.
+    Dctcp(Dctcp),
+    /// DCQCN, Mellanox form.
+    Dcqcn(Dcqcn),
+    /// DCQCN, paper form.
+    DcqcnRdma15(DcqcnRdma15),
+    /// HPCC.
+    Hpcc(Hpcc),
+}
+
+macro_rules! each {
+    ($self:expr, $control:ident => $call:expr, $none:expr) => {
+        match $self {
+            AnyControl::None => $none,
+            AnyControl::Dctcp($control) => $call,
+            AnyControl::Dcqcn($control) => $call,
+            AnyControl::DcqcnRdma15($control) => $call,
+            AnyControl::Hpcc($control) => $call,
+        }
+    };
+}
+
+impl CongestionControl for AnyControl {
+    #[inline]
+    fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
+        each!(self, control => control.on_ack(path, ack, pace), ());
+    }
+    fn on_notification(&mut self, path: &Path, now: u64, pace: &mut Pace) {
+        each!(self, control => control.on_notification(path, now, pace), ());
+    }
+    fn on_timer(&mut self, path: &Path, now: u64, pace: &mut Pace) {
+        each!(self, control => control.on_timer(path, now, pace), ());
+    }
+    #[inline]
+    fn on_sent(&mut self, path: &Path, wire_bytes: u64, pace: &mut Pace) {
+        each!(self, control => control.on_sent(path, wire_bytes, pace), ());
+    }
+    #[inline]
+    fn next_timer(&self) -> Option<u64> {
+        each!(self, control => control.next_timer(), None)
+    }
+    #[inline]
+    fn rebases_pacing(&self) -> bool {
+        each!(self, control => control.rebases_pacing(), false)
+    }
+}
+
+/// The settings of the control in use: new flows start from them.
+#[derive(Clone, Debug)]
+pub enum ControlConfig {
+    /// No control.
+    None,
+    /// DCTCP.
+    Dctcp(DctcpConfig),
+    /// DCQCN, Mellanox form.
+    Dcqcn(DcqcnConfig),
+    /// DCQCN, paper form.
+    DcqcnRdma15(DcqcnRdma15Config),
+    /// HPCC.
+    Hpcc(HpccConfig),
+}
+
+impl ControlConfig {
+    /// A control for a new flow, and its first pace.
+    #[inline]
+    #[must_use]
+    pub fn start(&self, path: &Path) -> (AnyControl, Pace) {
+        match self {
+            Self::None => (AnyControl::None, path.pace(path.line_rate)),
+            Self::Dctcp(config) => {
+                let (control, pace) = Dctcp::start(config, path);
+                (AnyControl::Dctcp(control), pace)
+            }
+            Self::Dcqcn(config) => {
+                (AnyControl::Dcqcn(Dcqcn::new(config, path)), path.pace(path.line_rate))
+            }
+            Self::DcqcnRdma15(config) => {
+                (AnyControl::DcqcnRdma15(DcqcnRdma15::new(config, path)), path.pace(path.line_rate))
+            }
+            Self::Hpcc(config) => {
+                (AnyControl::Hpcc(Hpcc::new(config, path)), path.pace(path.line_rate))
+            }
+        }
+    }
+
+    /// Whether data packets carry INT, and how many bytes that takes.
+    #[must_use]
+    pub fn int_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Hpcc(config) => Some(config.int_overhead.0),
+            _ => None,
+        }
+    }
+
+    /// How long a receiver waits between two notifications of a flow, where it sends any (ps).
+    #[must_use]
+    pub fn notification_interval(&self) -> Option<u64> {
+        match self {
+            Self::DcqcnRdma15(config) => Some(config.notification_interval.0),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,534 @@
+//! All hosts of a partition: what makes flows begin, send, hear and end.
+
+use xoff_core::{Digest, Rng, SlotId, rng::Purpose};
+use xoff_net::packet::{CONTROL_QUEUE, NONE, flag};
+use xoff_net::telemetry::IntStack;
+use xoff_net::{Fabric, Kind, Packet, fabric::phase, hop::obey};
+
+use crate::cc::{Ack, AnyControl, CongestionControl, ControlConfig, Path};
+use crate::flow::{Finished, FlowStart, Sender};
+use crate::nic::{Nic, NicQueues};
+use crate::receiver::{Receivers, Reply};
+use crate::transport::{FrameConfig, RoundRobin, TransportConfig};
+
+/// What all hosts have in common.
+#[derive(Clone, Debug)]
+pub struct HostSetup {
+    /// Frame sizes.
+    pub frame: FrameConfig,
+    /// Transport of every flow.
+    pub transport: TransportConfig,
+    /// Congestion control of every flow.
+    pub control: ControlConfig,
+    /// How flows get a NIC's queues.
+    pub queues: NicQueues,
+    /// Whether NICs obey pauses.
+    pub obey_pauses: bool,
+    /// Whether acknowledgements wait behind a pause of their class.
+    pub acks_obey_pauses: bool,
+    /// Base RTT (ps).
+    pub base_rtt: u64,
+    /// Seed of the run.
+    pub seed: u64,
+}
+
+/// Names of the hosts' events: the tag of an event is its base plus the number of the flow or NIC.
+#[derive(Clone, Copy, Debug)]
+pub struct HostTags {
+    /// Pacing allows a flow's next packet.
+    pub pace: u32,
+    /// A flow's congestion control asked for this time.
+    pub control: u32,
+    /// A NIC checks its flows for timeouts.
+    pub timeout: u32,
+    /// A NIC with round robin by index looks for a packet.
+    pub index: u32,
+}
+
+/// Counts over all hosts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostStats {
+    /// Flows begun.
+    pub started: u64,
+    /// Flows ended.
+    pub finished: u64,
+    /// Data packets sent again.
+    pub retransmitted: u64,
+    /// Payload bytes handed to hosts by their flows.
+    pub offered_bytes: u64,
+    /// Timeouts.
+    pub timeouts: u64,
+    /// Acknowledgements of something new.
+    pub acknowledged: u64,
+}
+
+/// The hosts of one partition.
+#[derive(Debug)]
+pub struct Hosts {
+    setup: HostSetup,
+    tags: HostTags,
+    nics: Vec<Nic>,
+    flows: Vec<Sender>,
+    controls: Vec<AnyControl>,
+    free: Vec<u32>,
+    receivers: Receivers,
+    /// Bytes of a data packet beside its payload, and of an acknowledgement.
+    overhead: u16,
+    ack_bytes: u16,
+    telemetry: bool,
+    /// What the flows of each NIC know of their paths.
+    paths: Vec<Path>,
+    digests: Vec<Digest>,
+    /// Flows that ended since the last look.
+    pub finished: Vec<Finished>,
+    /// Counts so far.
+    pub stats: HostStats,
+}
+
+impl Hosts {
+    /// No hosts yet.
+    #[must_use]
+    pub fn new(setup: HostSetup, tags: HostTags) -> Self {
+        let int = setup.control.int_bytes();
+        let frame = &setup.frame;
+        let ack = frame.ack.0.max(frame.ack_header.0 + int.unwrap_or(0));
+        let transport = &setup.transport;
+        Self {
+            receivers: Receivers::new(
+                transport.recovery,
+                transport.nack_interval.0,
+                setup.control.notification_interval(),
+            ),
+            overhead: (frame.header.0 + int.unwrap_or(0)) as u16,
+            ack_bytes: if int.is_some() { ack as u16 } else { frame.ack.0 as u16 },
+            telemetry: int.is_some(),
+            setup,
+            tags,
+            nics: Vec::new(),
+            flows: Vec::new(),
+            controls: Vec::new(),
+            free: Vec::new(),
+            paths: Vec::new(),
+            digests: Vec::new(),
+            finished: Vec::new(),
+            stats: HostStats::default(),
+        }
+    }
+
+    /// Adds a host on a port of the fabric; returns its number in this partition.
+    pub fn add_host(&mut self, fabric: &mut Fabric, host: u32, port: u32) -> u32 {
+        let nic = self.nics.len() as u32;
+        let rank = phase::TIMER | (1 << 59) | u64::from(host) << 1;
+        let timeout = fabric.wheel.add_slot(rank, self.tags.timeout + nic);
+        let index = fabric.wheel.add_slot(rank | 1, self.tags.index + nic);
+        let rng = Rng::stream(self.setup.seed, Purpose::Transport, u64::from(host));
+        self.nics.push(Nic::new(host, port, self.setup.queues, rng, timeout, index));
+        let line_rate = fabric.rate(port);
+        let base_rtt = self.setup.base_rtt;
+        let bdp = (u128::from(line_rate) * u128::from(base_rtt) / 8_000_000_000_000) as u64;
+        let unlimited = self.setup.transport.window == crate::transport::Window::Unlimited;
+        self.paths.push(Path {
+            line_rate,
+            base_rtt,
+            bdp,
+            window: if unlimited { u64::MAX } else { bdp },
+            window_follows_rate: self.setup.transport.window_follows_rate,
+            payload: self.setup.frame.payload.0,
+        });
+        self.digests.push(Digest::default());
+        nic
+    }
+
+    /// A flow begins at a host of this partition.
+    pub fn start_flow(&mut self, fabric: &mut Fabric, nic: u32, start: FlowStart) {
+        let (control, pace) = self.setup.control.start(&self.paths[nic as usize]);
+        let (id, slots) = self.new_number(fabric, start.id);
+        let state = &mut self.nics[nic as usize];
+        let queue = state.assign_queue(start.class, start.label);
+        let mut flow = Sender::new(start, pace, nic, queue, slots);
+        flow.place = state.flows.len() as u32;
+        state.flows.push(id);
+        if self.setup.transport.round_robin == RoundRobin::Index {
+            state.order.push((id, start.id));
+        }
+        let timeout = self.setup.transport.timeout.0;
+        if timeout > 0 && fabric.wheel.armed(state.timeout_slot).is_none() {
+            fabric.wheel.arm(state.timeout_slot, fabric.now + timeout);
+        }
+        if let Some(place) = self.flows.get_mut(id as usize) {
+            *place = flow;
+            self.controls[id as usize] = control;
+        } else {
+            self.flows.push(flow);
+            self.controls.push(control);
+        }
+        self.stats.started += 1;
+        self.stats.offered_bytes += start.bytes;
+        self.make_ready(fabric, id);
+    }
+
+    /// A number for a new flow, and its two timers. They rank by the flow's number in the run, which
+    /// does not depend on how the network is cut up.
+    fn new_number(&mut self, fabric: &mut Fabric, flow: u64) -> (u32, (SlotId, SlotId)) {
+        let rank = |timer: u64| phase::TIMER | ((flow << 1 | timer) & ((1 << 59) - 1));
+        if let Some(id) = self.free.pop() {
+            let old = &self.flows[id as usize];
+            let slots = (old.pace_slot, old.timer_slot);
+            fabric.wheel.set_rank(slots.0, rank(0));
+            fabric.wheel.set_rank(slots.1, rank(1));
+            return (id, slots);
+        }
+        let id = self.flows.len() as u32;
+        let pace = fabric.wheel.add_slot(rank(0), self.tags.pace + id);
+        let control = fabric.wheel.add_slot(rank(1), self.tags.control + id);
+        (id, (pace, control))
+    }
+
+    /// Lets a flow wait for its turn, now or when pacing allows, if it may send at all.
+    fn make_ready(&mut self, fabric: &mut Fabric, id: u32) {
+        let flow = &self.flows[id as usize];
+        let nic = &mut self.nics[flow.nic as usize];
+        if self.setup.transport.round_robin == RoundRobin::Index {
+            fabric.kick(nic.port);
+            return;
+        }
+        if flow.ringing || !flow.may_send() {
+            return;
+        }
+        // A port that is busy looks at its rings only when it is idle again.
+        if flow.next_avail <= fabric.now.max(fabric.busy_until(nic.port)) {
+            nic.ring(&mut self.flows, id);
+            fabric.kick(nic.port);
+        } else {
+            fabric.wheel.arm(flow.pace_slot, flow.next_avail);
+        }
+    }
+
+    /// The port of a NIC may send: it picks its next packet.
+    #[inline]
+    pub fn pick(&mut self, fabric: &mut Fabric, nic: u32) {
+        let behind_pause = self.setup.acks_obey_pauses;
+        let state = &mut self.nics[nic as usize];
+        let port = state.port;
+        let id = match state.pop_ack(&fabric.packets, behind_pause) {
+            Some(id) => Some(id),
+            None => self.pick_data(fabric, nic),
+        };
+        let Some(id) = id else { return };
+        let packet = &mut fabric.packets[id];
+        packet.upstream = packet.queue;
+        self.digests[nic as usize]
+            .add(fabric.now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
+        fabric.transmit(port, id);
+        let state = &self.nics[nic as usize];
+        let indexed = self.setup.transport.round_robin == RoundRobin::Index;
+        if state.is_ready() || !state.acks.is_empty() || (indexed && !state.order.is_empty()) {
+            fabric.kick(port);
+        }
+    }
+
+    fn pick_data(&mut self, fabric: &mut Fabric, nic: u32) -> Option<u32> {
+        if self.setup.transport.round_robin == RoundRobin::Index {
+            let id = self.nics[nic as usize].turn_by_index(fabric, &self.flows)?;
+            return Some(self.send_data(fabric, id));
+        }
+        loop {
+            let id = self.nics[nic as usize].next_turn(&mut self.flows)?;
+            let flow = &self.flows[id as usize];
+            if !flow.alive {
+                // It ended while it waited to send something again.
+                self.free.push(id);
+                continue;
+            }
+            if !flow.may_send() {
+                continue;
+            }
+            if flow.next_avail > fabric.now {
+                // Its rate fell while it waited.
+                fabric.wheel.arm(flow.pace_slot, flow.next_avail);
+                continue;
+            }
+            let packet = self.send_data(fabric, id);
+            self.after_sending(fabric, id);
+            return Some(packet);
+        }
+    }
+
+    /// Makes the next packet of a flow and moves the time of the one after.
+    fn send_data(&mut self, fabric: &mut Fabric, id: u32) -> u32 {
+        let flow = &mut self.flows[id as usize];
+        let (seq, payload, again) = flow.take_packet(self.setup.frame.payload.0);
+        self.stats.retransmitted += u64::from(again);
+        let mut packet = Packet::new(Kind::Data, payload as u16 + self.overhead);
+        let left = flow.start.bytes - seq - payload;
+        packet.seq = seq;
+        packet.stamp = fabric.now;
+        packet.flow = flow.start.id as u32;
+        packet.src = flow.start.src;
+        packet.dst = flow.start.dst;
+        packet.label = flow.start.label;
+        packet.sender = id;
+        packet.remaining = u32::try_from(left).unwrap_or(u32::MAX);
+        packet.queue = flow.queue;
+        packet.flags = flow.start.class << flag::CLASS_SHIFT;
+        if flow.snd_una > 0 {
+            packet.flags |= flag::PROGRESSED;
+        }
+        if again {
+            packet.flags |= flag::RETRANSMITTED;
+        }
+        if self.telemetry {
+            packet.int = fabric.ints.insert(IntStack::default());
+        }
+        flow.last_wire_bytes = u64::from(packet.wire_bytes);
+        flow.next_avail = fabric.now + fabric.time_at(flow.pace.rate, flow.last_wire_bytes);
+        let path = &self.paths[flow.nic as usize];
+        self.controls[id as usize].on_sent(path, flow.last_wire_bytes, &mut flow.pace);
+        fabric.packets.insert(packet)
+    }
+
+    /// A flow that has just sent waits for its next turn, for pacing, or for an acknowledgement.
+    #[inline]
+    fn after_sending(&mut self, fabric: &mut Fabric, id: u32) {
+        let flow = &self.flows[id as usize];
+        if !flow.may_send() {
+            return;
+        }
+        let nic = &mut self.nics[flow.nic as usize];
+        let idle_at = fabric.now + fabric.time_at(fabric.rate(nic.port), flow.last_wire_bytes);
+        if flow.next_avail <= idle_at {
+            nic.ring(&mut self.flows, id);
+        } else {
+            fabric.wheel.arm(flow.pace_slot, flow.next_avail);
+        }
+    }
+
+    /// A packet has arrived at a host.
+    #[inline]
+    pub fn on_packet(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
+        match fabric.packets[id].kind {
+            Kind::Data => self.on_data(fabric, nic, id),
+            Kind::LinkControl => self.on_link_control(fabric, nic, id),
+            Kind::Ack | Kind::Nack => self.on_ack(fabric, id),
+            Kind::Notification => self.on_notification(fabric, id),
+        }
+    }
+
+    /// Data becomes its own acknowledgement, in place.
+    fn on_data(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
+        let now = fabric.now;
+        let packet = &mut fabric.packets[id];
+        let payload = u64::from(packet.wire_bytes - self.overhead);
+        let (reply, notify) = self.receivers.on_data(now, packet, payload);
+        let (kind, seq) = match reply {
+            Reply::Ack(seq) => (Kind::Ack, seq),
+            Reply::Nack(seq) => (Kind::Nack, seq),
+            Reply::Nothing => {
+                if packet.int != NONE {
+                    fabric.ints.remove(packet.int);
+                }
+                fabric.packets.remove(id);
+                return;
+            }
+        };
+        std::mem::swap(&mut packet.src, &mut packet.dst);
+        packet.label = packet.label.rotate_left(16);
+        if packet.remaining == 0 {
+            // The acknowledgement of the last byte says when that byte came.
+            packet.stamp = now;
+        }
+        packet.seq = seq;
+        packet.kind = kind;
+        packet.wire_bytes = self.ack_bytes;
+        packet.queue = CONTROL_QUEUE;
+        packet.flags &= flag::MARKED | 7 << flag::CLASS_SHIFT;
+        let notification = notify.then(|| {
+            let mut notification = *packet;
+            notification.kind = Kind::Notification;
+            notification.int = NONE;
+            notification
+        });
+        let state = &mut self.nics[nic as usize];
+        state.acks.push(&mut fabric.packets, id);
+        if let Some(notification) = notification {
+            let id = fabric.packets.insert(notification);
+            state.acks.push(&mut fabric.packets, id);
+        }
+        fabric.kick(state.port);
+    }
+
+    fn on_ack(&mut self, fabric: &mut Fabric, id: u32) {
+        let packet = fabric.packets[id];
+        let int = (packet.int != NONE).then(|| fabric.ints.remove(packet.int));
+        fabric.packets.remove(id);
+        let Some(sender) = self.sender_of(&packet) else { return };
+        let flow = &mut self.flows[sender as usize];
+        let acked = packet.seq.saturating_sub(flow.snd_una);
+        if acked > 0 {
+            flow.snd_una = packet.seq;
+            flow.snd_nxt = flow.snd_nxt.max(flow.snd_una);
+            flow.progress_ps = fabric.now;
+            self.stats.acknowledged += 1;
+            if flow.snd_una >= flow.start.bytes {
+                self.finish(fabric, sender, packet.stamp);
+                return;
+            }
+        }
+        if packet.kind == Kind::Nack {
+            flow.go_back();
+        }
+        let ack = Ack {
+            now: fabric.now,
+            seq: packet.seq,
+            acked,
+            snd_nxt: flow.snd_nxt,
+            marked: packet.has(flag::MARKED),
+            int: int.as_ref(),
+        };
+        let before = flow.pace.rate;
+        let path = &self.paths[flow.nic as usize];
+        let control = &mut self.controls[sender as usize];
+        control.on_ack(path, &ack, &mut flow.pace);
+        if control.rebases_pacing() && flow.pace.rate != before && flow.last_wire_bytes > 0 {
+            let old = fabric.time_at(before, flow.last_wire_bytes);
+            let new = fabric.time_at(flow.pace.rate, flow.last_wire_bytes);
+            flow.next_avail = (flow.next_avail + new).saturating_sub(old);
+        }
+        self.after_control(fabric, sender);
+    }
+
+    fn on_notification(&mut self, fabric: &mut Fabric, id: u32) {
+        let packet = fabric.packets[id];
+        fabric.packets.remove(id);
+        let Some(sender) = self.sender_of(&packet) else { return };
+        let flow = &mut self.flows[sender as usize];
+        let path = &self.paths[flow.nic as usize];
+        self.controls[sender as usize].on_notification(path, fabric.now, &mut flow.pace);
+        self.after_control(fabric, sender);
+    }
+
+    /// The flow a packet answers, unless it has ended and another one has its number.
+    #[inline]
+    fn sender_of(&self, packet: &Packet) -> Option<u32> {
+        let flow = self.flows.get(packet.sender as usize)?;
+        (flow.alive && flow.start.id as u32 == packet.flow).then_some(packet.sender)
+    }
+
+    /// A congestion control may have changed its mind: arms its timer and lets the flow send.
+    #[inline]
+    fn after_control(&mut self, fabric: &mut Fabric, id: u32) {
+        let slot = self.flows[id as usize].timer_slot;
+        let next = self.controls[id as usize].next_timer();
+        if next != fabric.wheel.armed(slot) {
+            match next {
+                Some(time) => fabric.wheel.arm(slot, time),
+                None => fabric.wheel.cancel(slot),
+            }
+        }
+        self.make_ready(fabric, id);
+    }
+
+    /// Pacing allows a flow's next packet.
+    pub fn on_pace(&mut self, fabric: &mut Fabric, id: u32) {
+        self.make_ready(fabric, id);
+    }
+
+    /// The time a congestion control asked for has come.
+    pub fn on_control_timer(&mut self, fabric: &mut Fabric, id: u32) {
+        let flow = &mut self.flows[id as usize];
+        let path = &self.paths[flow.nic as usize];
+        self.controls[id as usize].on_timer(path, fabric.now, &mut flow.pace);
+        self.after_control(fabric, id);
+    }
+
+    /// A NIC with round robin by index looks again.
+    pub fn on_index_timer(&mut self, fabric: &mut Fabric, nic: u32) {
+        fabric.kick(self.nics[nic as usize].port);
+    }
+
+    /// A NIC checks which of its flows made no progress for a timeout. Deadlines only ever move
+    /// back, so one event a NIC that looks again at the earliest is enough for any number of flows.
+    pub fn on_timeout(&mut self, fabric: &mut Fabric, nic: u32) {
+        let timeout = self.setup.transport.timeout.0;
+        let mut earliest = u64::MAX;
+        for place in 0..self.nics[nic as usize].flows.len() {
+            let id = self.nics[nic as usize].flows[place];
+            let flow = &mut self.flows[id as usize];
+            if flow.in_flight() > 0 && flow.progress_ps + timeout <= fabric.now {
+                flow.progress_ps = fabric.now;
+                flow.go_back();
+                self.stats.timeouts += 1;
+                self.make_ready(fabric, id);
+            } else if flow.in_flight() == 0 {
+                flow.progress_ps = fabric.now;
+            }
+            earliest = earliest.min(self.flows[id as usize].progress_ps + timeout);
+        }
+        if earliest != u64::MAX {
+            fabric.wheel.arm(self.nics[nic as usize].timeout_slot, earliest);
+        }
+    }
+
+    fn on_link_control(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
+        let state = &mut self.nics[nic as usize];
+        if self.setup.obey_pauses {
+            let paused = obey(&fabric.packets[id], state.paused());
+            state.set_paused(fabric.now, paused);
+            fabric.kick(state.port);
+        }
+        fabric.packets.remove(id);
+    }
+
+    /// A switch dropped a packet and has told its sender (perfect recovery).
+    pub fn on_loss(&mut self, fabric: &mut Fabric, packet: &Packet) {
+        let Some(sender) = self.sender_of(packet) else { return };
+        let payload = u32::from(packet.wire_bytes - self.overhead);
+        self.flows[sender as usize].lose(packet.seq, payload);
+        self.make_ready(fabric, sender);
+    }
+
+    fn finish(&mut self, fabric: &mut Fabric, id: u32, received_ps: u64) {
+        let flow = &mut self.flows[id as usize];
+        flow.alive = false;
+        let (nic, place, queue) = (flow.nic as usize, flow.place as usize, flow.queue);
+        let end_ps = fabric.now;
+        self.finished.push(Finished { flow: flow.start, end_ps, received_ps });
+        self.stats.finished += 1;
+        self.digests[nic].add(flow.start.id ^ end_ps.rotate_left(32));
+        fabric.wheel.cancel(flow.pace_slot);
+        fabric.wheel.cancel(flow.timer_slot);
+        let ringing = flow.ringing;
+        let state = &mut self.nics[nic];
+        state.flows.swap_remove(place);
+        if let Some(&moved) = state.flows.get(place) {
+            self.flows[moved as usize].place = place as u32;
+        }
+        state.release_queue(queue);
+        if !ringing {
+            self.free.push(id);
+        }
+    }
+
+    /// All NICs, in the order they were added.
+    #[must_use]
+    pub fn nics(&self) -> &[Nic] {
+        &self.nics
+    }
+
+    /// The senders of all flows that have not ended.
+    pub fn alive(&self) -> impl Iterator<Item = &Sender> {
+        self.flows.iter().filter(|flow| flow.alive)
+    }
+
+    /// The hash of all a host has sent and finished.
+    #[must_use]
+    pub fn digest(&self, nic: u32) -> u64 {
+        self.digests[nic as usize].value()
+    }
+
+    /// Flows that can be in progress without more memory: the high-water mark.
+    #[must_use]
+    pub fn flow_slots(&self) -> usize {
+        self.flows.len()
+    }
+}

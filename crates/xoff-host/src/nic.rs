@@ -1,0 +1,273 @@
+//! A NIC: acknowledgements first, then the flows, whose turns go round.
+//!
+//! Each flow belongs to one of the NIC's queues, and a neighbour pauses queues: for PFC they are the
+//! traffic classes, for BFC they are assigned as a switch assigns its own. Within a queue flows take
+//! turns packet by packet.
+
+use xoff_core::{Rng, SlotId};
+use xoff_net::packet::NONE;
+use xoff_net::{Pool, Queue};
+
+use xoff_net::Fabric;
+
+use crate::flow::Sender;
+
+/// How flows get a NIC's queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NicQueues {
+    /// A queue a traffic class; the lowest class first.
+    Classes,
+    /// So many queues, an empty one for a new flow if there is one, otherwise a random one; queues
+    /// take turns (BFC §3.3.1, at the source NIC).
+    Dynamic(u8),
+    /// So many queues, by a hash of the flow.
+    Hashed(u8),
+}
+
+impl NicQueues {
+    fn count(self) -> usize {
+        match self {
+            NicQueues::Classes => 8,
+            NicQueues::Dynamic(queues) | NicQueues::Hashed(queues) => queues as usize,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Ring {
+    head: u32,
+    tail: u32,
+    /// Flows assigned to this queue that have not ended.
+    flows: u32,
+}
+
+/// A NIC's state.
+#[derive(Debug)]
+pub struct Nic {
+    /// The host's number.
+    pub host: u32,
+    /// The fabric's number of its port.
+    pub port: u32,
+    /// Acknowledgements and notifications to send.
+    pub acks: Queue,
+    rings: Vec<Ring>,
+    /// Queues with a ready flow.
+    ready: u128,
+    /// Queues paused by the neighbour.
+    paused: u128,
+    paused_since: Option<u64>,
+    paused_total: u64,
+    queues: NicQueues,
+    last_queue: u8,
+    last_assigned: u8,
+    rng: Rng,
+    /// All flows that have not ended.
+    pub flows: Vec<u32>,
+    /// Timer of the retransmission timeouts.
+    pub timeout_slot: SlotId,
+    /// For round robin in the order of arrival: the flows in that order with their numbers, the
+    /// index served last, and the timer for the next packet that pacing allows.
+    pub order: Vec<(u32, u64)>,
+    /// Index in `order` served last.
+    pub last_index: usize,
+    /// Timer of round robin by index.
+    pub index_slot: SlotId,
+}
+
+impl Nic {
+    /// A NIC without flows.
+    #[must_use]
+    pub fn new(
+        host: u32,
+        port: u32,
+        queues: NicQueues,
+        rng: Rng,
+        timeout_slot: SlotId,
+        index_slot: SlotId,
+    ) -> Self {
+        Self {
+            host,
+            port,
+            acks: Queue::default(),
+            rings: vec![Ring { head: NONE, tail: NONE, flows: 0 }; queues.count()],
+            ready: 0,
+            paused: 0,
+            paused_since: None,
+            paused_total: 0,
+            queues,
+            last_queue: 0,
+            last_assigned: queues.count() as u8 - 1,
+            rng,
+            flows: Vec::new(),
+            timeout_slot,
+            order: Vec::new(),
+            last_index: 0,
+            index_slot,
+        }
+    }
+
+    /// The queue of a new flow.
+    pub fn assign_queue(&mut self, class: u8, label: u32) -> u8 {
+        let queue = match self.queues {
+            NicQueues::Classes => class,
+            NicQueues::Hashed(queues) => {
+                let hash = label.wrapping_mul(0x9e37_79b1);
+                ((u64::from(hash) * u64::from(queues)) >> 32) as u8
+            }
+            NicQueues::Dynamic(queues) => {
+                let after = (1..=queues)
+                    .map(|step| {
+                        (u32::from(self.last_assigned) + u32::from(step)) % u32::from(queues)
+                    })
+                    .find(|&queue| self.rings[queue as usize].flows == 0);
+                after.map_or_else(|| self.rng.below(u64::from(queues)) as u8, |queue| queue as u8)
+            }
+        };
+        self.last_assigned = queue;
+        self.rings[queue as usize].flows += 1;
+        queue
+    }
+
+    /// A flow of this queue has ended.
+    pub fn release_queue(&mut self, queue: u8) {
+        self.rings[queue as usize].flows -= 1;
+    }
+
+    /// Lets a flow wait for its turn.
+    #[inline]
+    pub fn ring(&mut self, flows: &mut [Sender], id: u32) {
+        let flow = &mut flows[id as usize];
+        flow.ringing = true;
+        flow.next = NONE;
+        let ring = &mut self.rings[flow.queue as usize];
+        self.ready |= 1 << flow.queue;
+        if ring.tail == NONE {
+            ring.head = id;
+        } else {
+            flows[ring.tail as usize].next = id;
+        }
+        ring.tail = id;
+    }
+
+    /// The flow whose turn it is, which leaves its ring.
+    #[inline]
+    pub fn next_turn(&mut self, flows: &mut [Sender]) -> Option<u32> {
+        let ready = self.ready & !self.paused;
+        if ready == 0 {
+            return None;
+        }
+        let later = match self.queues {
+            NicQueues::Classes => ready,
+            _ => ready & (u128::MAX << self.last_queue << 1),
+        };
+        let from = if later != 0 { later } else { ready };
+        self.last_queue = from.trailing_zeros() as u8;
+        let ring = &mut self.rings[self.last_queue as usize];
+        let id = ring.head;
+        let flow = &mut flows[id as usize];
+        flow.ringing = false;
+        ring.head = flow.next;
+        if ring.head == NONE {
+            ring.tail = NONE;
+            self.ready &= !(1 << self.last_queue);
+        }
+        Some(id)
+    }
+
+    /// Whether a flow could have a turn.
+    #[inline]
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.ready & !self.paused != 0
+    }
+
+    /// Whether a queue is paused.
+    #[inline]
+    #[must_use]
+    pub fn is_paused(&self, queue: u8) -> bool {
+        self.paused >> queue & 1 == 1
+    }
+
+    /// The queues that are paused.
+    #[must_use]
+    pub fn paused(&self) -> u128 {
+        self.paused
+    }
+
+    /// Pauses exactly these queues from now on.
+    pub fn set_paused(&mut self, now: u64, mask: u128) {
+        match (self.paused_since, mask != 0) {
+            (None, true) => self.paused_since = Some(now),
+            (Some(since), false) => {
+                self.paused_total += now - since;
+                self.paused_since = None;
+            }
+            _ => {}
+        }
+        self.paused = mask;
+    }
+
+    /// For how long at least one queue has been paused (ps).
+    #[must_use]
+    pub fn paused_time(&self, now: u64) -> u64 {
+        self.paused_total + self.paused_since.map_or(0, |since| now - since)
+    }
+
+    /// Takes the next acknowledgement, unless it stands behind a pause of its class.
+    #[inline]
+    pub fn pop_ack(&mut self, packets: &Pool, behind_pause: bool) -> Option<u32> {
+        let head = self.acks.head()?;
+        if behind_pause && self.is_paused(packets[head].class()) {
+            return None;
+        }
+        self.acks.pop(packets)
+    }
+
+    /// Round robin as the HPCC simulator's NICs do it: search the flows in the order of arrival,
+    /// beginning after the one served last; drop ended flows that the search has met. If pacing
+    /// holds all of them back, look again when it allows the first; a flow that stands ready behind
+    /// its window counts too, and then nothing is looked at again until an acknowledgement comes.
+    pub fn turn_by_index(&mut self, fabric: &mut Fabric, flows: &[Sender]) -> Option<u32> {
+        let count = self.order.len();
+        let ended = |entry: &(u32, u64)| {
+            let flow = &flows[entry.0 as usize];
+            !flow.alive || flow.start.id != entry.1
+        };
+        let mut found = None;
+        let mut first_ended = usize::MAX;
+        for step in 1..=count {
+            let index = (step + self.last_index) % count;
+            if ended(&self.order[index]) {
+                first_ended = first_ended.min(index);
+                continue;
+            }
+            let flow = &flows[self.order[index].0 as usize];
+            if !self.is_paused(flow.queue) && flow.may_send() && flow.next_avail <= fabric.now {
+                found = Some(index);
+                break;
+            }
+        }
+        if first_ended != usize::MAX {
+            let gone = |index: usize| index >= first_ended && ended(&self.order[index]);
+            found = found.map(|found| found - (0..found).filter(|&index| gone(index)).count());
+            let mut index = 0;
+            self.order.retain(|entry| {
+                index += 1;
+                index <= first_ended || !ended(entry)
+            });
+        }
+        if let Some(index) = found {
+            self.last_index = index;
+            return Some(self.order[index].0);
+        }
+        let waiting = |entry: &&(u32, u64)| !ended(entry) && flows[entry.0 as usize].has_data();
+        let next = self.order.iter().filter(waiting).map(|e| flows[e.0 as usize].next_avail).min();
+        if let Some(next) = next
+            && next > fabric.now
+            && fabric.wheel.armed(self.index_slot).is_none()
+        {
+            fabric.wheel.arm(self.index_slot, next);
+        }
+        None
+    }
+}

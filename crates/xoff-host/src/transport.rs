@@ -1,0 +1,103 @@
+//! What all transports share: frames, windows, recovery of losses.
+
+use xoff_core::{Bytes, Ps, choices, knobs};
+
+knobs! {
+    /// Frame sizes. The defaults are those of the HPCC simulator: 1000 B of payload, 48 B of headers
+    /// (14 PPP, 20 IP, 8 UDP, 6 sequence), a 60 B acknowledgement for every data packet, no preamble.
+    pub struct FrameConfig in "frame" {
+        /// Payload of a full packet.
+        payload: Bytes = Bytes(1000),
+        /// Headers of a data packet, without INT.
+        header: Bytes = Bytes(48),
+        /// An acknowledgement, without INT (the smallest frame).
+        ack: Bytes = Bytes(60),
+        /// Headers of an acknowledgement before padding; with INT it is as long as these and the INT
+        /// header, but not shorter than `ack` (the HPCC simulator: 88 B with 42 B of INT).
+        ack_header: Bytes = Bytes(46),
+    }
+}
+
+choices! {
+    /// Congestion controls.
+    pub enum Congestion {
+        /// None: line rate, limited by the window if there is one.
+        None = "none",
+        /// DCTCP.
+        Dctcp = "dctcp",
+        /// DCQCN as Mellanox's NICs do it.
+        Dcqcn = "dcqcn",
+        /// DCQCN as in its paper and first simulator.
+        DcqcnRdma15 = "dcqcn-rdma15",
+        /// HPCC.
+        Hpcc = "hpcc",
+    }
+}
+
+choices! {
+    /// How much of a flow may be unacknowledged.
+    pub enum Window {
+        /// One bandwidth-delay product: base RTT of the longest path x the host's rate.
+        Bdp = "bdp",
+        /// Any amount.
+        Unlimited = "unlimited",
+    }
+}
+
+choices! {
+    /// What happens after a loss.
+    pub enum Recovery {
+        /// The receiver asks for the missing packet and drops all later ones (RoCE).
+        GoBackN = "go-back-n",
+        /// The switch that dropped a packet tells its sender, which sends that packet again
+        /// (BFC §6.2.1, HPCC-PFC: "perfect retransmission").
+        Perfect = "perfect",
+    }
+}
+
+choices! {
+    /// Where acknowledgements queue.
+    pub enum AckClass {
+        /// With the data, in their flow's class.
+        Data = "data",
+        /// In the control queue, ahead of all data.
+        Control = "control",
+    }
+}
+
+choices! {
+    /// Whose turn it is at a NIC.
+    pub enum RoundRobin {
+        /// The flow that has been ready for longest: O(1) a packet.
+        Ready = "ready",
+        /// The next ready flow in the order of arrival, as the HPCC simulator's NICs search for it:
+        /// O(flows) a packet.
+        Index = "index",
+    }
+}
+
+knobs! {
+    /// Transport of every flow.
+    pub struct TransportConfig in "transport" {
+        /// Congestion control.
+        congestion: Congestion = Congestion::None,
+        /// How much of a flow may be unacknowledged.
+        window: Window = Window::Bdp,
+        /// Base RTT for the window and the controls that need one; 0: derived, two propagation delays
+        /// of the longest path and one full packet's serialisation at each of its links.
+        base_rtt: Ps = Ps(0),
+        /// Scale the window by rate / line rate (HPCC and DCTCP of the HPCC simulator).
+        window_follows_rate: bool = false,
+        /// What happens after a loss.
+        recovery: Recovery = Recovery::GoBackN,
+        /// Least time between two requests for the same missing packet (HPCC simulator: 500 us).
+        nack_interval: Ps = Ps::from_us(500),
+        /// A flow without progress for so long goes back to its first unacknowledged byte; 0: never
+        /// (right where nothing is ever lost). No source: RoCE NICs use milliseconds.
+        timeout: Ps = Ps(0),
+        /// Where acknowledgements queue at switches and NICs.
+        ack_class: AckClass = AckClass::Data,
+        /// Whose turn it is at a NIC.
+        round_robin: RoundRobin = RoundRobin::Ready,
+    }
+}

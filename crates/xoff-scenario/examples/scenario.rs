@@ -1,0 +1,42 @@
+//! Runs a scenario without the Python package, for profilers: `scenario FILE [section.key=value ...]`
+//! or `scenario CASE` with the name of a benchmark case.
+
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+use xoff_scenario::Run;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let Some(name) = arguments.next() else {
+        eprintln!("usage: scenario FILE|CASE [section.key=value ...]");
+        std::process::exit(2);
+    };
+    let overrides: Vec<String> = arguments.collect();
+    let text = xoff_scenario::bench::scenario(&name, "10ms").map_or_else(
+        || std::fs::read_to_string(&name).map_err(|error| format!("{name}: {error}")),
+        Ok,
+    );
+    let run = text.and_then(|text| {
+        Run::open(&text, &name, &overrides).map_err(|problems| problems.to_string())
+    });
+    let result = run.and_then(|mut run| {
+        let begin = std::time::Instant::now();
+        while run.step()? {
+            run.take_samples();
+            run.take_rows();
+        }
+        let hops = run.progress().packet_hops;
+        let per_hop = begin.elapsed().as_secs_f64() * 1e9 / hops as f64;
+        Ok((run.summary(), hops, per_hop))
+    });
+    match result {
+        Ok((summary, hops, per_hop)) => {
+            println!("{summary}");
+            eprintln!("{hops} packet-hops, {per_hop:.1} ns each");
+        }
+        Err(message) => {
+            eprintln!("{message}");
+            std::process::exit(1);
+        }
+    }
+}

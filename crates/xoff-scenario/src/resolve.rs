@@ -1,0 +1,419 @@
+//! From the layers of a scenario to a network, its traffic and a plan.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use xoff_core::Ps;
+use xoff_core::knobs::{Knob, Knobs};
+use xoff_host::cc::{ControlConfig, DcqcnConfig, DcqcnRdma15Config, DctcpConfig, HpccConfig};
+use xoff_host::hosts::HostSetup;
+use xoff_host::nic::NicQueues;
+use xoff_host::transport::{AckClass, Congestion, FrameConfig, TransportConfig};
+use xoff_net::buffer::{BufferConfig, BufferKind};
+use xoff_net::fabric::Rounding;
+use xoff_net::hop::{Assignment, BfcConfig, PfcConfig};
+use xoff_net::mark::EcnConfig;
+use xoff_net::topo::{
+    DumbbellConfig, LeafSpineConfig, Routes, StarConfig, Topology, dumbbell, leaf_spine, star,
+};
+use xoff_sim::setup::{EcnSetup, HopSetup, Labels, Scheduling, Setup, SwitchSetup, base_rtt};
+use xoff_sim::simulation::Plan;
+use xoff_workload::Traffic;
+
+use crate::diagnostic::Problems;
+use crate::document::Document;
+use crate::effective::Effective;
+use crate::layers::Layers;
+use crate::nearest::suggestion;
+use crate::presets;
+use crate::sections::{
+    FaultsConfig, FlowRows, HopKind, NetworkConfig, RoundingKind, RunConfig, SchedulerKind,
+    SwitchConfig, TopologyKind,
+};
+use crate::traffic;
+
+/// Everything a run needs.
+pub struct Resolved {
+    /// The scenario's name.
+    pub name: String,
+    /// The preset it starts from.
+    pub scheme: String,
+    /// Network and hosts.
+    pub setup: Setup,
+    /// When to measure.
+    pub plan: Plan,
+    /// Flows to come.
+    pub traffic: Traffic,
+    /// Traffic classes.
+    pub classes: Vec<String>,
+    /// The class of each traffic source.
+    pub class_of: Vec<u16>,
+    /// Load of the open-loop sources together, against the core links.
+    pub nominal_load: f64,
+    /// Hosts whose access link is watched.
+    pub monitored: Vec<u32>,
+    /// Parts the network is cut into.
+    pub partitions: usize,
+    /// The scenario with every default and derived value, as TOML.
+    pub effective: String,
+}
+
+/// Every section a scenario may have.
+pub const SECTIONS: [&str; 18] = [
+    "network",
+    "leaf_spine",
+    "star",
+    "dumbbell",
+    "run",
+    "frame",
+    "switch",
+    "buffer",
+    "ecn",
+    "pfc",
+    "bfc",
+    "transport",
+    "dctcp",
+    "dcqcn",
+    "dcqcn_rdma15",
+    "hpcc",
+    "faults",
+    "traffic",
+];
+
+/// Reads a scenario: `text` as the content of `file`, with overrides on top.
+///
+/// # Errors
+/// All that is wrong with it, each with its place.
+pub fn resolve(text: &str, file: &str, overrides: &[String]) -> Result<Resolved, Problems> {
+    let mut documents = vec![Document::parse(file, text)?];
+    documents.extend(Document::from_overrides(overrides)?);
+    let scheme = Layers::new(documents.clone()).scalar::<String>("scheme").ok().flatten();
+    if let Some(preset) = scheme.as_deref().and_then(presets::find) {
+        documents.insert(0, Document::preset(scheme.as_deref().unwrap_or(""), preset)?);
+    }
+    let mut layers = Layers::new(documents);
+    let folder = Path::new(file).parent().unwrap_or(Path::new("")).to_path_buf();
+    let resolved =
+        Reader { layers: &mut layers, folder: &folder, effective: Effective::default() }.read();
+    let known: Vec<&str> = SECTIONS.into_iter().chain(["name", "seed", "scheme"]).collect();
+    layers.finish(&known)?;
+    resolved.ok_or_else(|| Problems(Vec::new()))
+}
+
+struct Reader<'a> {
+    layers: &'a mut Layers,
+    folder: &'a Path,
+    effective: Effective,
+}
+
+impl Reader<'_> {
+    /// Reads everything, so that all mistakes are found; `None` if one of them leaves nothing to run.
+    fn read(mut self) -> Option<Resolved> {
+        let name = self.layers.scalar::<String>("name").ok()?.unwrap_or_default();
+        let seed = self.layers.scalar::<u64>("seed").ok()?.unwrap_or(1);
+        let scheme = self.scheme()?;
+        self.effective.top(&[
+            ("name", &name.show()),
+            ("seed", &seed.show()),
+            ("scheme", &scheme.show()),
+        ]);
+        let network = self.section::<NetworkConfig>();
+        let topology = self.topology(&network);
+        let run = self.section::<RunConfig>();
+        let frame = self.section::<FrameConfig>();
+        let transport = self.section::<TransportConfig>();
+        let control = self.control(&transport);
+        let switch = self.section::<SwitchConfig>();
+        let buffer = self.buffer();
+        let hop = self.hop(&switch, &buffer);
+        let ecn = self.ecn(&switch);
+        let faults = self.section::<FaultsConfig>();
+        self.check_fractions(&faults);
+        let plan = self.plan(&run);
+        let (topology, routes) = topology?;
+        let hosts = topology.hosts;
+        let (core, _) = topology.capacities();
+        let capacity = xoff_workload::Capacity {
+            core,
+            host_rates: (0..hosts).map(|host| topology.ports_of(host)[0].rate).collect(),
+        };
+        let flows =
+            traffic::read(self.layers, self.folder, hosts, &capacity, seed, &mut self.effective)?;
+        let monitored = self.monitored(&run, hosts)?;
+        let queues = nic_queues(&hop);
+        let obey_pauses = !matches!(&hop, HopSetup::Bfc(bfc) if !bfc.nics_obey);
+        let rtt = self.base_rtt(&transport, &topology, &routes, &frame);
+        self.effective.derive_network(&topology, rtt, &hop);
+        let setup = Setup {
+            topology: Arc::new(topology),
+            routes: Arc::new(routes),
+            switch: SwitchSetup {
+                scheduling: match switch.scheduler {
+                    SchedulerKind::Fifo => Scheduling::Fifo,
+                    SchedulerKind::Drr => Scheduling::Drr,
+                    SchedulerKind::PerFlow => Scheduling::PerFlow,
+                },
+                quantum_bytes: u32::try_from(switch.quantum.0).unwrap_or(u32::MAX),
+                buffer,
+                hop,
+                ecn,
+                control_loss: faults.control_loss,
+                hash_by_node: false,
+            },
+            hosts: HostSetup {
+                acks_obey_pauses: transport.ack_class == AckClass::Data,
+                frame,
+                transport,
+                control,
+                queues,
+                obey_pauses,
+                base_rtt: rtt.0,
+                seed,
+            },
+            rounding: match network.rounding {
+                RoundingKind::Picosecond => Rounding::PicosecondUp,
+                RoundingKind::Nanosecond => Rounding::NanosecondDown,
+            },
+            labels: Labels::Hashed,
+            seed,
+        };
+        Some(Resolved {
+            name,
+            scheme,
+            setup,
+            plan: plan?,
+            traffic: flows.traffic,
+            classes: flows.classes,
+            class_of: flows.class_of,
+            nominal_load: flows.nominal_load,
+            monitored,
+            partitions: usize::from(run.partitions.max(1)),
+            effective: self.effective.text(),
+        })
+    }
+
+    fn section<K: Knobs>(&mut self) -> K {
+        let section: K = self.layers.section();
+        self.effective.section(&section);
+        section
+    }
+
+    /// A mistake at a key of a section, or of the section as a whole.
+    fn problem(&mut self, section: &str, key: &str, message: String) {
+        let place = self.layers.has(section, key);
+        self.layers.problem(place, format!("[{section}] {message}"), None);
+    }
+
+    fn scheme(&mut self) -> Option<String> {
+        let names: Vec<&str> = presets::PRESETS.iter().map(|preset| preset.0).collect();
+        let Some(scheme) = self.layers.scalar::<String>("scheme").ok()? else {
+            let help = format!("write scheme = \"bfc\"; the schemes are {}", names.join(", "));
+            self.layers.problem(None, "the scenario names no scheme", Some(help));
+            return None;
+        };
+        if presets::find(&scheme).is_none() {
+            let place = self.layers.has("", "scheme");
+            let help = suggestion(&scheme, &names);
+            self.layers.problem(place, format!("unknown scheme \"{scheme}\""), help);
+            return None;
+        }
+        Some(scheme)
+    }
+
+    fn topology(&mut self, network: &NetworkConfig) -> Option<(Topology, Routes)> {
+        let kind = network.topology;
+        let why = format!("network.topology = {}", kind.show());
+        for (other, name) in [
+            (TopologyKind::LeafSpine, "leaf_spine"),
+            (TopologyKind::Star, "star"),
+            (TopologyKind::Dumbbell, "dumbbell"),
+        ] {
+            if other != kind {
+                self.layers.unused(name, &why);
+            }
+        }
+        let (name, built) = match kind {
+            TopologyKind::LeafSpine => {
+                ("leaf_spine", leaf_spine(&self.section::<LeafSpineConfig>()))
+            }
+            TopologyKind::Star => ("star", star(&self.section::<StarConfig>())),
+            TopologyKind::Dumbbell => ("dumbbell", dumbbell(&self.section::<DumbbellConfig>())),
+        };
+        let routed = built.and_then(|topology| {
+            if topology.ports.iter().any(|port| port.rate.0 == 0) {
+                return Err("a link's rate must be more than zero".into());
+            }
+            if topology.ports.iter().any(|port| port.delay.0 == 0) {
+                return Err("a link's delay must be more than zero".into());
+            }
+            let routes = Routes::new(&topology)?;
+            Ok((topology, routes))
+        });
+        routed
+            .map_err(|message| self.layers.problem(None, format!("[{name}] {message}"), None))
+            .ok()
+    }
+
+    fn control(&mut self, transport: &TransportConfig) -> ControlConfig {
+        let why = format!("transport.congestion = {}", transport.congestion.show());
+        for (congestion, name) in [
+            (Congestion::Dctcp, "dctcp"),
+            (Congestion::Dcqcn, "dcqcn"),
+            (Congestion::DcqcnRdma15, "dcqcn_rdma15"),
+            (Congestion::Hpcc, "hpcc"),
+        ] {
+            if congestion != transport.congestion {
+                self.layers.unused(name, &why);
+            }
+        }
+        match transport.congestion {
+            Congestion::None => ControlConfig::None,
+            Congestion::Dctcp => ControlConfig::Dctcp(self.section::<DctcpConfig>()),
+            Congestion::Dcqcn => ControlConfig::Dcqcn(self.section::<DcqcnConfig>()),
+            Congestion::DcqcnRdma15 => {
+                ControlConfig::DcqcnRdma15(self.section::<DcqcnRdma15Config>())
+            }
+            Congestion::Hpcc => {
+                if transport.window == xoff_host::transport::Window::Unlimited {
+                    let message =
+                        "window = \"unlimited\" cannot go with HPCC, which controls a window";
+                    self.problem("transport", "window", message.into());
+                }
+                ControlConfig::Hpcc(self.section::<HpccConfig>())
+            }
+        }
+    }
+
+    fn buffer(&mut self) -> BufferConfig {
+        let buffer = self.section::<BufferConfig>();
+        if buffer.kind == BufferKind::Unlimited {
+            for key in ["size", "alpha"] {
+                self.layers.unused_key("buffer", key, "buffer.kind = \"unlimited\"");
+            }
+        } else if buffer.size.0 == 0 {
+            self.problem("buffer", "size", "size must be more than zero".into());
+        }
+        buffer
+    }
+
+    fn hop(&mut self, switch: &SwitchConfig, buffer: &BufferConfig) -> HopSetup {
+        let why = format!("switch.hop = {}", switch.hop.show());
+        if switch.hop != HopKind::Pfc {
+            self.layers.unused("pfc", &why);
+        }
+        if switch.hop != HopKind::Bfc {
+            self.layers.unused("bfc", &why);
+        }
+        match switch.hop {
+            HopKind::None => HopSetup::None,
+            HopKind::Pfc => {
+                if switch.scheduler != SchedulerKind::Fifo {
+                    let message = "PFC pauses classes, so it needs scheduler = \"fifo\"";
+                    self.problem("switch", "scheduler", message.into());
+                }
+                if buffer.kind == BufferKind::Unlimited {
+                    let message = "PFC guards a finite buffer: kind = \"unlimited\" never pauses";
+                    self.problem("buffer", "kind", message.into());
+                }
+                self.layers.unused_key("buffer", "alpha", "PFC limits each ingress instead");
+                HopSetup::Pfc(self.section::<PfcConfig>())
+            }
+            HopKind::Bfc => {
+                if switch.scheduler != SchedulerKind::Drr {
+                    let message = "BFC schedules its queues, so it needs scheduler = \"drr\"";
+                    self.problem("switch", "scheduler", message.into());
+                }
+                let bfc = self.section::<BfcConfig>();
+                if let Err((key, message)) = bfc.check() {
+                    self.problem("bfc", key, format!("{key}: {message}"));
+                }
+                HopSetup::Bfc(bfc)
+            }
+        }
+    }
+
+    fn ecn(&mut self, switch: &SwitchConfig) -> EcnSetup {
+        if !switch.ecn {
+            self.layers.unused("ecn", "switch.ecn = false");
+            return EcnSetup::None;
+        }
+        let ecn = self.section::<EcnConfig>();
+        if ecn.kmin > ecn.kmax {
+            self.problem("ecn", "kmin", "kmin must not be larger than kmax".into());
+        }
+        if ecn.pmax > 1.0 {
+            self.problem("ecn", "pmax", "pmax is a probability: 0 to 1".into());
+        }
+        EcnSetup::Uniform(ecn)
+    }
+
+    fn check_fractions(&mut self, faults: &FaultsConfig) {
+        if faults.control_loss > 1.0 {
+            let message = "control_loss is a share of the frames: 0 to 1";
+            self.problem("faults", "control_loss", message.into());
+        }
+    }
+
+    fn plan(&mut self, run: &RunConfig) -> Option<Plan> {
+        let grid = run.grid.0;
+        if grid == 0 || run.measure.0 == 0 || run.watchdog.0 == 0 {
+            let message = "grid, measure and watchdog must be more than zero";
+            self.problem("run", "grid", message.into());
+            return None;
+        }
+        for (key, time) in [("warmup", run.warmup), ("measure", run.measure)] {
+            if !time.0.is_multiple_of(grid) {
+                self.problem(
+                    "run",
+                    key,
+                    format!("{key} must be a multiple of grid = {}", run.grid),
+                );
+            }
+        }
+        Some(Plan {
+            warmup: run.warmup,
+            measure: run.measure,
+            drain: run.drain,
+            grid: run.grid,
+            watchdog: run.watchdog,
+            row_every: match run.flows {
+                FlowRows::All => 1,
+                FlowRows::Sample => 100,
+                FlowRows::None => 0,
+            },
+        })
+    }
+
+    fn monitored(&mut self, run: &RunConfig, hosts: u32) -> Option<Vec<u32>> {
+        if run.monitor.is_empty() {
+            return Some(Vec::new());
+        }
+        let parsed = xoff_workload::host_set::parse(&run.monitor, hosts);
+        parsed.map_err(|message| self.problem("run", "monitor", message)).ok()
+    }
+
+    fn base_rtt(
+        &mut self,
+        transport: &TransportConfig,
+        topology: &Topology,
+        routes: &Routes,
+        frame: &FrameConfig,
+    ) -> Ps {
+        if transport.base_rtt.0 > 0 {
+            return transport.base_rtt;
+        }
+        base_rtt(topology, routes, frame.payload.0)
+    }
+}
+
+/// "BFC's NIC assigns flows to the same number of queues by the same rule as a switch"; otherwise a
+/// queue a class.
+fn nic_queues(hop: &HopSetup) -> NicQueues {
+    match hop {
+        HopSetup::Bfc(bfc) => match bfc.assignment {
+            Assignment::Dynamic => NicQueues::Dynamic(bfc.data_queues()),
+            Assignment::Stochastic | Assignment::Single => NicQueues::Hashed(bfc.data_queues()),
+        },
+        _ => NicQueues::Classes,
+    }
+}

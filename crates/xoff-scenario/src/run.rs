@@ -1,0 +1,166 @@
+//! A run from its scenario to its results: what every front end drives.
+
+use std::path::Path;
+
+use xoff_sim::{FlowRow, PortRow, Progress, SampleRow, Simulation};
+
+use crate::diagnostic::{Diagnostic, Problems};
+use crate::resolve::{Resolved, resolve};
+use crate::schema::{SectionSchema, json_schema};
+use crate::summary::{Context, summary};
+
+/// A run in progress.
+pub struct Run {
+    simulation: Simulation,
+    context: Context,
+    effective: String,
+    over: bool,
+}
+
+/// Reads `text`, the content of `file`: a scenario, or the `config.txt` of an HPCC ns-3 case.
+fn read(text: &str, file: &str, overrides: &[String]) -> Result<Resolved, Problems> {
+    if Path::new(file).extension().is_some_and(|ending| ending == "txt") {
+        return crate::hpcc_ns3::resolve(text, file, overrides);
+    }
+    resolve(text, file, overrides)
+}
+
+fn plain(message: String) -> Problems {
+    Problems(vec![Diagnostic { message, place: None, help: None }])
+}
+
+impl Run {
+    /// Reads a scenario and builds its network. `file` names it in errors, and relative paths in it
+    /// are relative to its folder.
+    ///
+    /// # Errors
+    /// All that is wrong with it.
+    pub fn open(text: &str, file: &str, overrides: &[String]) -> Result<Self, Problems> {
+        let resolved = read(text, file, overrides)?;
+        let context = Context {
+            name: resolved.name,
+            scheme: resolved.scheme,
+            seed: resolved.setup.seed,
+            plan: resolved.plan,
+            nominal_load: resolved.nominal_load,
+        };
+        let simulation = Simulation::new(
+            resolved.setup,
+            resolved.plan,
+            resolved.traffic,
+            &resolved.classes,
+            resolved.class_of,
+            &resolved.monitored,
+            resolved.partitions,
+        )
+        .map_err(plain)?;
+        Ok(Self { simulation, context, effective: resolved.effective, over: false })
+    }
+
+    /// Advances by one step of the grid. Returns whether there is more to do.
+    ///
+    /// # Errors
+    /// If the run is stuck: what waits for what.
+    pub fn step(&mut self) -> Result<bool, String> {
+        if !self.over {
+            self.over = !self.simulation.step()?;
+        }
+        Ok(!self.over)
+    }
+
+    /// How far the run is.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.simulation.progress()
+    }
+
+    /// How many rows of flows wait to be taken.
+    #[must_use]
+    pub fn rows_waiting(&self) -> usize {
+        self.simulation.rows_waiting()
+    }
+
+    /// Rows of flows since the last call.
+    pub fn take_rows(&mut self) -> Vec<FlowRow> {
+        self.simulation.take_rows()
+    }
+
+    /// Samples since the last call.
+    pub fn take_samples(&mut self) -> Vec<SampleRow> {
+        self.simulation.take_samples()
+    }
+
+    /// What each port did in the measured time.
+    #[must_use]
+    pub fn ports(&self) -> Vec<PortRow> {
+        self.simulation.ports()
+    }
+
+    /// The results in brief, as JSON.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        summary(&self.simulation, &self.context)
+    }
+
+    /// The scenario with every default and derived value, as TOML.
+    #[must_use]
+    pub fn effective(&self) -> &str {
+        &self.effective
+    }
+
+    /// The digest of everything that happened.
+    #[must_use]
+    pub fn digest(&self) -> u64 {
+        self.simulation.digest()
+    }
+
+    /// The simulation itself.
+    #[must_use]
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+}
+
+/// Checks a scenario and returns its effective form.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn check(text: &str, file: &str, overrides: &[String]) -> Result<String, Problems> {
+    Run::open(text, file, overrides).map(|run| run.effective)
+}
+
+/// The JSON schema of scenario files.
+#[must_use]
+pub fn schema() -> String {
+    use xoff_host::cc::{DcqcnConfig, DcqcnRdma15Config, DctcpConfig, HpccConfig};
+    use xoff_host::{FrameConfig, TransportConfig};
+    use xoff_net::topo::{DumbbellConfig, LeafSpineConfig, StarConfig};
+
+    use crate::sections::{FaultsConfig, NetworkConfig, RunConfig, SwitchConfig};
+
+    let sections = [
+        crate::scalars::top_level(),
+        SectionSchema::of::<NetworkConfig>(),
+        SectionSchema::of::<LeafSpineConfig>(),
+        SectionSchema::of::<StarConfig>(),
+        SectionSchema::of::<DumbbellConfig>(),
+        SectionSchema::of::<RunConfig>(),
+        SectionSchema::of::<FrameConfig>(),
+        SectionSchema::of::<SwitchConfig>(),
+        SectionSchema::of::<xoff_net::buffer::BufferConfig>(),
+        SectionSchema::of::<xoff_net::mark::EcnConfig>(),
+        SectionSchema::of::<xoff_net::hop::PfcConfig>(),
+        SectionSchema::of::<xoff_net::hop::BfcConfig>(),
+        SectionSchema::of::<TransportConfig>(),
+        SectionSchema::of::<DctcpConfig>(),
+        SectionSchema::of::<DcqcnConfig>(),
+        SectionSchema::of::<DcqcnRdma15Config>(),
+        SectionSchema::of::<HpccConfig>(),
+        SectionSchema::of::<FaultsConfig>(),
+        SectionSchema::entry::<xoff_workload::open_loop::OpenLoopConfig>("traffic", &["open-loop"]),
+        SectionSchema::entry::<xoff_workload::incast::IncastConfig>("traffic", &["incast"]),
+        SectionSchema::entry::<xoff_workload::long_lived::LongLivedConfig>("traffic", &["long"]),
+        SectionSchema::entry::<xoff_workload::list::ListConfig>("traffic", &["list"]),
+    ];
+    json_schema("xoff scenario", &sections)
+}

@@ -1,0 +1,118 @@
+//! Sections of a scenario that belong to no single part of the engine.
+
+use xoff_core::{Bytes, Ps, choices, knobs};
+
+choices! {
+    /// Shapes of network.
+    pub enum TopologyKind {
+        /// Two layers, section `leaf_spine`.
+        LeafSpine = "leaf-spine",
+        /// One switch, section `star`.
+        Star = "star",
+        /// A chain of two or three switches, section `dumbbell`.
+        Dumbbell = "dumbbell",
+    }
+}
+
+choices! {
+    /// How serialisation times are rounded.
+    pub enum RoundingKind {
+        /// Up to a whole picosecond.
+        Picosecond = "1ps-up",
+        /// Down to a whole nanosecond, as simulators with a nanosecond clock do.
+        Nanosecond = "1ns-down",
+    }
+}
+
+knobs! {
+    /// The network.
+    pub struct NetworkConfig in "network" {
+        /// Its shape; the section of that name has its sizes.
+        topology: TopologyKind = TopologyKind::LeafSpine,
+        /// How serialisation times are rounded.
+        rounding: RoundingKind = RoundingKind::Picosecond,
+    }
+}
+
+choices! {
+    /// Which flows get a row in the results.
+    pub enum FlowRows {
+        /// Every measured flow.
+        All = "all",
+        /// One in a hundred, chosen by its number.
+        Sample = "sample",
+        /// None: only bins and percentiles, which count every flow in any case.
+        None = "none",
+    }
+}
+
+knobs! {
+    /// When and what to measure. Measured flows begin in [warmup, warmup + measure); arrivals go on
+    /// until they have finished or `drain` has passed, and one that has not finished then counts as
+    /// infinitely slow.
+    pub struct RunConfig in "run" {
+        /// Flows that begin before this are not measured.
+        warmup: Ps = Ps::from_us(1000),
+        /// For how long flows are measured.
+        measure: Ps = Ps::from_us(8000),
+        /// How long to wait after that for measured flows to finish.
+        drain: Ps = Ps::from_us(50_000),
+        /// Stop conditions are evaluated and samples taken at multiples of this.
+        grid: Ps = Ps::from_us(10),
+        /// A run in which nothing is acknowledged for so long, though flows wait, is stuck: an error.
+        watchdog: Ps = Ps::from_us(50_000),
+        /// Which flows get a row in flows.parquet.
+        flows: FlowRows = FlowRows::All,
+        /// Hosts whose access link, on the switch's side, is watched closely: every packet's queueing
+        /// delay, and its queue at every step of the grid. As "0" or "0-3,7"; empty: none.
+        monitor: String = String::new(),
+        /// Parts the network is cut into. Results do not depend on it.
+        partitions: u16 = 1,
+    }
+}
+
+choices! {
+    /// Schedulers of data queues.
+    pub enum SchedulerKind {
+        /// First in, first out, by class.
+        Fifo = "fifo",
+        /// Deficit round robin over the hop control's queues.
+        Drr = "drr",
+        /// Deficit round robin with a queue for every flow.
+        PerFlow = "per-flow",
+    }
+}
+
+choices! {
+    /// Hop controls.
+    pub enum HopKind {
+        /// None: a full buffer drops.
+        None = "none",
+        /// Priority flow control, section `pfc`.
+        Pfc = "pfc",
+        /// Backpressure flow control, section `bfc`.
+        Bfc = "bfc",
+    }
+}
+
+knobs! {
+    /// What every switch is put together from.
+    pub struct SwitchConfig in "switch" {
+        /// Scheduler of data queues.
+        scheduler: SchedulerKind = SchedulerKind::Fifo,
+        /// Bytes that a turn of round robin allows (one full packet, so that every turn sends one).
+        quantum: Bytes = Bytes(1048),
+        /// Hop-by-hop flow control.
+        hop: HopKind = HopKind::None,
+        /// Whether switches mark packets, section `ecn`.
+        ecn: bool = false,
+    }
+}
+
+knobs! {
+    /// Faults injected on purpose.
+    pub struct FaultsConfig in "faults" {
+        /// Share of link-control frames (pauses, resumes, bitmaps) that are lost.
+        control_loss: f64 = 0.0,
+    }
+}

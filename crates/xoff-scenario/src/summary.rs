@@ -1,0 +1,283 @@
+//! The results of a run in brief, as JSON.
+
+use xoff_net::hop::{AnyHop, BfcStats};
+use xoff_sim::measure::{BIN_EDGES, ClassResults, Distribution, PortRow, RANGES, Slowdowns};
+use xoff_sim::simulation::Plan;
+use xoff_sim::{Simulation, measure::MonitorResults};
+
+use crate::schema::json_string;
+
+/// What the summary says beside the results.
+pub struct Context {
+    /// The scenario's name.
+    pub name: String,
+    /// Its scheme.
+    pub scheme: String,
+    /// Its seed.
+    pub seed: u64,
+    /// When it measured.
+    pub plan: Plan,
+    /// Load asked for, against the core links.
+    pub nominal_load: f64,
+}
+
+/// A JSON object from parts already in JSON.
+fn object(fields: &[(&str, String)]) -> String {
+    let field = |(name, value): &(&str, String)| format!("{}: {value}", json_string(name));
+    format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
+}
+
+fn array(items: impl IntoIterator<Item = String>) -> String {
+    format!("[{}]", items.into_iter().collect::<Vec<_>>().join(", "))
+}
+
+fn number(value: f64) -> String {
+    if value.is_finite() { format!("{value}") } else { "null".into() }
+}
+
+fn optional<T: std::fmt::Display>(value: Option<T>) -> String {
+    value.map_or_else(|| "null".into(), |value| value.to_string())
+}
+
+/// The whole summary.
+#[must_use]
+pub fn summary(simulation: &Simulation, context: &Context) -> String {
+    let progress = simulation.progress();
+    let ports = simulation.ports();
+    let totals = Totals::of(simulation);
+    object(&[
+        ("name", json_string(&context.name)),
+        ("scheme", json_string(&context.scheme)),
+        ("seed", context.seed.to_string()),
+        ("digest", json_string(&format!("{:016x}", simulation.digest()))),
+        ("classes", classes(simulation)),
+        ("buffer", buffer(simulation.buffer())),
+        ("active_flows", distribution_cdf(simulation.active_flows())),
+        ("pfc", pauses(simulation, &ports, &totals)),
+        ("bfc", totals.bfc.map_or_else(|| "null".into(), |stats| bfc(&stats))),
+        ("drops_packets", totals.drops.to_string()),
+        ("marked_packets", totals.marks.to_string()),
+        ("control_frames_lost", totals.control_lost.to_string()),
+        ("retransmitted_packets", totals.retransmitted.to_string()),
+        ("timeouts", totals.timeouts.to_string()),
+        ("utilisation", utilisation(simulation, &ports)),
+        ("load", load(simulation, context, &ports)),
+        ("monitors", array(simulation.monitors().iter().map(monitor))),
+        ("packet_hops", progress.packet_hops.to_string()),
+        ("flows_started", progress.flows_started.to_string()),
+        ("flows_finished", progress.flows_finished.to_string()),
+        ("sim_ps", progress.sim_ps.to_string()),
+        ("measured_ps", simulation.measured().0.to_string()),
+        ("warmup_ps", context.plan.warmup.0.to_string()),
+        ("warnings", array(warnings(simulation, context).iter().map(|text| json_string(text)))),
+    ])
+}
+
+/// Counters over all switches and hosts.
+struct Totals {
+    drops: u64,
+    marks: u64,
+    pauses: u64,
+    control_lost: u64,
+    retransmitted: u64,
+    timeouts: u64,
+    bfc: Option<BfcStats>,
+}
+
+impl Totals {
+    fn of(simulation: &Simulation) -> Self {
+        let mut totals = Self {
+            drops: 0,
+            marks: 0,
+            pauses: 0,
+            control_lost: 0,
+            retransmitted: 0,
+            timeouts: 0,
+            bfc: None,
+        };
+        for partition in simulation.partitions() {
+            totals.retransmitted += partition.hosts().stats.retransmitted;
+            totals.timeouts += partition.hosts().stats.timeouts;
+            for (_, switch) in partition.switches() {
+                totals.drops += switch.stats.drops;
+                totals.marks += switch.stats.marks;
+                totals.pauses += switch.stats.pauses;
+                totals.control_lost += switch.stats.control_lost;
+                if let AnyHop::Bfc(bfc) = switch.hop() {
+                    totals.bfc.get_or_insert_default().add(&bfc.stats);
+                }
+            }
+        }
+        totals
+    }
+}
+
+fn slowdowns(group: &Slowdowns) -> Vec<(&'static str, String)> {
+    vec![
+        ("flows", group.flows().to_string()),
+        ("finished", group.finished().to_string()),
+        ("mean", optional(group.mean())),
+        ("p50", optional(group.quantile(0.5))),
+        ("p95", optional(group.quantile(0.95))),
+        ("p99", optional(group.quantile(0.99))),
+    ]
+}
+
+fn classes(simulation: &Simulation) -> String {
+    let endless = simulation.endless_acked();
+    let seconds = simulation.measured().seconds();
+    let class = |(class, acked): (&ClassResults, &u64)| {
+        let bins = class.bins.iter().enumerate().map(|(index, group)| {
+            let low = if index == 0 { 0 } else { BIN_EDGES[index - 1] };
+            let mut fields = vec![
+                ("low_bytes", low.to_string()),
+                ("high_bytes", optional(BIN_EDGES.get(index))),
+            ];
+            fields.extend(slowdowns(group));
+            object(&fields)
+        });
+        let ranges: Vec<(&str, String)> = RANGES
+            .iter()
+            .zip(&class.ranges)
+            .map(|(range, group)| (range.0, object(&slowdowns(group))))
+            .collect();
+        object(&[
+            ("class", json_string(&class.name)),
+            ("flows", class.all.flows().to_string()),
+            ("finished", class.all.finished().to_string()),
+            ("unfinished", (class.all.flows() - class.all.finished()).to_string()),
+            ("bins", array(bins)),
+            ("ranges", object(&ranges)),
+            ("all", object(&slowdowns(&class.all))),
+            ("endless_goodput_bps", number(*acked as f64 * 8.0 / seconds)),
+        ])
+    };
+    array(simulation.classes().iter().zip(&endless).map(class))
+}
+
+fn cdf(distribution: &Distribution) -> String {
+    array(distribution.cdf().into_iter().map(|(value, share)| format!("[{value}, {share}]")))
+}
+
+fn buffer(distribution: &Distribution) -> String {
+    object(&[
+        ("p50_bytes", optional(distribution.quantile(0.5))),
+        ("p90_bytes", optional(distribution.quantile(0.9))),
+        ("p99_bytes", optional(distribution.quantile(0.99))),
+        ("p999_bytes", optional(distribution.quantile(0.999))),
+        ("max_bytes", distribution.max().to_string()),
+        ("mean_bytes", number(distribution.mean())),
+        ("cdf", cdf(distribution)),
+    ])
+}
+
+fn distribution_cdf(distribution: &Distribution) -> String {
+    if distribution.count() == 0 {
+        return "null".into();
+    }
+    object(&[
+        ("mean", number(distribution.mean())),
+        ("max", distribution.max().to_string()),
+        ("cdf", cdf(distribution)),
+    ])
+}
+
+fn bfc(stats: &BfcStats) -> String {
+    object(&[
+        ("pauses", stats.pauses.to_string()),
+        ("resumes", stats.resumes.to_string()),
+        ("refreshes", stats.refreshes.to_string()),
+        ("assignments", stats.assignments.to_string()),
+        ("collisions", stats.collisions.to_string()),
+    ])
+}
+
+/// Share of the measured time in which links had a paused queue: all links, and by kind.
+fn pauses(simulation: &Simulation, ports: &[PortRow], totals: &Totals) -> String {
+    let measured = simulation.measured().0.max(1) as f64;
+    let share = |kind: Option<&str>| {
+        let chosen = ports.iter().filter(|port| kind.is_none_or(|kind| port.link == kind));
+        let (sum, count) =
+            chosen.fold((0.0, 0u64), |(sum, count), port| (sum + port.paused_ps as f64, count + 1));
+        sum / (measured * count.max(1) as f64)
+    };
+    let mut kinds: Vec<&str> = ports.iter().map(|port| port.link.as_str()).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let by_link: Vec<(&str, String)> =
+        kinds.into_iter().map(|kind| (kind, number(share(Some(kind))))).collect();
+    object(&[
+        ("pause_frames", totals.pauses.to_string()),
+        ("pause_time_share", number(share(None))),
+        ("pause_time_share_by_link", object(&by_link)),
+    ])
+}
+
+/// Share of capacity in use, over links between switches and over hosts' links.
+fn utilisation(simulation: &Simulation, ports: &[PortRow]) -> String {
+    let seconds = simulation.measured().seconds();
+    let share = |of_hosts: bool| {
+        let chosen = ports.iter().filter(|port| port.link.contains("host") == of_hosts);
+        let (sent, possible) = chosen.fold((0.0, 0.0), |(sent, possible), port| {
+            (sent + port.tx_bytes as f64 * 8.0, possible + port.rate_bps as f64 * seconds)
+        });
+        if possible > 0.0 { number(sent / possible) } else { "null".into() }
+    };
+    object(&[("core", share(false)), ("hosts", share(true))])
+}
+
+fn payload_load(simulation: &Simulation) -> f64 {
+    let (core, hosts) = simulation.setup().topology.capacities();
+    let capacity = if core.0 > 0 { core } else { hosts };
+    simulation.payload_measured() as f64 * 8.0 / simulation.measured().seconds() / capacity.0 as f64
+}
+
+fn load(simulation: &Simulation, context: &Context, ports: &[PortRow]) -> String {
+    let seconds = simulation.measured().seconds();
+    let core = ports.iter().any(|port| !port.link.contains("host"));
+    let chosen = ports.iter().filter(|port| port.link.contains("host") != core);
+    let (sent, possible) = chosen.fold((0.0, 0.0), |(sent, possible), port| {
+        (sent + port.tx_bytes as f64 * 8.0, possible + port.rate_bps as f64 * seconds)
+    });
+    object(&[
+        ("nominal", number(context.nominal_load)),
+        ("payload", number(payload_load(simulation))),
+        ("wire", number(sent / possible)),
+    ])
+}
+
+fn monitor(monitor: &MonitorResults) -> String {
+    object(&[
+        ("name", json_string(&monitor.name)),
+        ("utilisation", number(monitor.utilisation)),
+        ("delay_p50_ps", optional(monitor.delays.quantile(0.5))),
+        ("delay_p99_ps", optional(monitor.delays.quantile(0.99))),
+        ("queue_mean_bytes", number(monitor.bytes.mean())),
+        ("queue_p99_bytes", optional(monitor.bytes.quantile(0.99))),
+        ("queue_max_bytes", monitor.bytes.max().to_string()),
+    ])
+}
+
+fn warnings(simulation: &Simulation, context: &Context) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let (nominal, realised) = (context.nominal_load, payload_load(simulation));
+    if nominal > 0.0 && (realised / nominal - 1.0).abs() > 0.05 {
+        warnings.push(format!(
+            "realised load {:.1} % differs from nominal {:.1} % by more than 5 %: measure for longer",
+            realised * 100.0,
+            nominal * 100.0
+        ));
+    }
+    for class in simulation.classes() {
+        let unfinished = class.all.flows() - class.all.finished();
+        if unfinished > 0 {
+            warnings.push(format!(
+                "{unfinished} of {} flows of class {} did not finish within the drain time; they \
+                 count as infinitely slow",
+                class.all.flows(),
+                class.name
+            ));
+        }
+    }
+    warnings
+}

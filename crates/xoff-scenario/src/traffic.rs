@@ -1,0 +1,196 @@
+//! The `[[traffic]]` entries of a scenario.
+
+use std::path::Path;
+
+use xoff_core::digest::text_digest;
+use xoff_workload::host_set;
+use xoff_workload::incast::{Incast, IncastConfig};
+use xoff_workload::list::{FlowList, ListConfig};
+use xoff_workload::long_lived::{LongLived, LongLivedConfig};
+use xoff_workload::open_loop::{LoadOn, OpenLoop, OpenLoopConfig};
+use xoff_workload::{Capacity, Source, Traffic, tables};
+
+use crate::effective::Effective;
+use crate::layers::{Layers, TableRef};
+use crate::nearest::suggestion;
+
+/// Kinds of traffic.
+pub const KINDS: [&str; 4] = ["open-loop", "incast", "long", "list"];
+
+/// Traffic and its classes.
+pub struct Flows {
+    /// All sources, merged.
+    pub traffic: Traffic,
+    /// Names of the classes, in the order of their first source.
+    pub classes: Vec<String>,
+    /// The class of each source.
+    pub class_of: Vec<u16>,
+    /// Load of the open-loop and incast sources together, against the core links where there are
+    /// any, otherwise the hosts' links.
+    pub nominal_load: f64,
+}
+
+struct Builder<'a> {
+    layers: &'a mut Layers,
+    folder: &'a Path,
+    hosts: u32,
+    capacity: &'a Capacity,
+    seed: u64,
+    effective: &'a mut Effective,
+    sources: Vec<Box<dyn Source + Send>>,
+    classes: Vec<String>,
+    class_of: Vec<u16>,
+    bits_per_second: f64,
+}
+
+/// Reads them all; `None` if one is wrong (the mistake is in `layers`).
+pub fn read(
+    layers: &mut Layers,
+    folder: &Path,
+    hosts: u32,
+    capacity: &Capacity,
+    seed: u64,
+    effective: &mut Effective,
+) -> Option<Flows> {
+    let entries = layers.tables("traffic");
+    if entries.is_empty() {
+        let help =
+            "add a [[traffic]] table with kind = \"open-loop\", \"incast\", \"long\" or \"list\"";
+        layers.problem(None, "the scenario has no traffic", Some(help.into()));
+        return None;
+    }
+    let mut builder = Builder {
+        layers,
+        folder,
+        hosts,
+        capacity,
+        seed,
+        effective,
+        sources: Vec::new(),
+        classes: Vec::new(),
+        class_of: Vec::new(),
+        bits_per_second: 0.0,
+    };
+    let built = entries.iter().filter(|entry| builder.add(entry).is_some()).count();
+    (built == entries.len()).then(|| builder.finish())
+}
+
+impl Builder<'_> {
+    fn add(&mut self, entry: &TableRef) -> Option<()> {
+        let (kind, place) = entry.kind(self.layers).ok()?;
+        let built: Result<(Box<dyn Source + Send>, String), String> = match kind.as_str() {
+            "open-loop" => {
+                let config: OpenLoopConfig = entry.read(self.layers);
+                self.effective.entry("traffic", &kind, &config);
+                self.open_loop(&config)
+            }
+            "incast" => {
+                let config: IncastConfig = entry.read(self.layers);
+                self.effective.entry("traffic", &kind, &config);
+                self.incast(config)
+            }
+            "long" => {
+                let config: LongLivedConfig = entry.read(self.layers);
+                self.effective.entry("traffic", &kind, &config);
+                self.long(&config)
+            }
+            "list" => {
+                let config: ListConfig = entry.read(self.layers);
+                self.effective.entry("traffic", &kind, &config);
+                self.list(&config)
+            }
+            other => {
+                let help = suggestion(other, &KINDS);
+                self.layers.problem(
+                    Some(place),
+                    format!("unknown kind of traffic \"{other}\""),
+                    help,
+                );
+                return None;
+            }
+        };
+        match built {
+            Ok((source, class)) => {
+                let known = self.classes.iter().position(|name| *name == class);
+                let index = known.unwrap_or_else(|| {
+                    self.classes.push(class);
+                    self.classes.len() - 1
+                });
+                self.class_of.push(index as u16);
+                self.sources.push(source);
+                Some(())
+            }
+            Err(message) => {
+                let place = entry.place();
+                self.layers.problem(Some(place), format!("[[traffic]] {message}"), None);
+                None
+            }
+        }
+    }
+
+    fn index(&self) -> u16 {
+        self.sources.len() as u16
+    }
+
+    fn open_loop(
+        &mut self,
+        config: &OpenLoopConfig,
+    ) -> Result<(Box<dyn Source + Send>, String), String> {
+        config.check(self.hosts)?;
+        let sizes = tables::find(&config.sizes, self.folder)?;
+        let mean = sizes.mean(config.reading);
+        self.effective.derive(
+            &format!("traffic.{}.mean_size", self.index()),
+            format!("{mean:.1}B ({}, digest {:016x})", config.sizes, sizes.digest()),
+        );
+        let reference = match config.load_on {
+            LoadOn::Core => self.capacity.core.0 as f64,
+            LoadOn::Hosts => self.capacity.hosts().0 as f64,
+            LoadOn::Receivers => {
+                self.capacity.hosts_in(&host_set::parse(&config.receivers, self.hosts)?).0 as f64
+            }
+        };
+        let source = OpenLoop::new(config, sizes, self.capacity, self.seed, self.index())?;
+        self.bits_per_second += config.load * reference;
+        Ok((Box::new(source), config.class.clone()))
+    }
+
+    fn incast(&mut self, config: IncastConfig) -> Result<(Box<dyn Source + Send>, String), String> {
+        let class = config.class.clone();
+        self.bits_per_second += config.bytes.0 as f64 * 8.0 / config.period.seconds().max(1e-12);
+        let source = Incast::new(config, self.hosts, self.seed, self.index())?;
+        Ok((Box::new(source), class))
+    }
+
+    fn long(
+        &mut self,
+        config: &LongLivedConfig,
+    ) -> Result<(Box<dyn Source + Send>, String), String> {
+        let source = LongLived::new(config, self.hosts, self.index())?;
+        Ok((Box::new(source), config.class.clone()))
+    }
+
+    fn list(&mut self, config: &ListConfig) -> Result<(Box<dyn Source + Send>, String), String> {
+        let path = self.folder.join(&config.file);
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| format!("file = {:?}: {}: {error}", config.file, path.display()))?;
+        self.effective.derive(
+            &format!("traffic.{}.digest", self.index()),
+            format!("{:016x}", text_digest(&text)),
+        );
+        let source = FlowList::from_csv(config, &text, self.hosts, self.index())
+            .map_err(|error| error.to_string())?;
+        Ok((Box::new(source), config.class.clone()))
+    }
+
+    fn finish(self) -> Flows {
+        let core = self.capacity.core.0;
+        let reference = if core > 0 { core } else { self.capacity.hosts().0 };
+        Flows {
+            traffic: Traffic::new(self.sources),
+            classes: self.classes,
+            class_of: self.class_of,
+            nominal_load: self.bits_per_second / reference as f64,
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! What is measured: flow completion times by class and size, buffers, active flows, links.
+//!
+//! Percentiles come from histograms with three significant digits, so they count every flow at any
+//! length of a run in bounded memory. A flow that did not finish counts as infinitely slow.
+
+use hdrhistogram::Histogram;
+
+/// Upper ends of the size bins (bytes); the last bin has none.
+pub const BIN_EDGES: [u64; 11] =
+    [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000];
+
+/// Named ranges of sizes, half-open: BFC §6.3 calls flows below 3 KB short and above 3 MB long,
+/// §6.2.2 flows of 200-1000 KB medium.
+pub const RANGES: [(&str, u64, u64); 3] =
+    [("short", 0, 3_000), ("medium", 200_000, 1_000_001), ("long", 3_000_001, u64::MAX)];
+
+/// A percentile needs this many flows beyond it to be shown.
+pub const SAMPLES_BEYOND: u64 = 10;
+
+/// A finished flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowRow {
+    /// Its number.
+    pub flow: u64,
+    /// Sending host.
+    pub src: u32,
+    /// Receiving host.
+    pub dst: u32,
+    /// Payload bytes.
+    pub size_bytes: u64,
+    /// When it began.
+    pub start_ps: u64,
+    /// From its start to the acknowledgement of its last byte at the sender.
+    pub fct_ps: u64,
+    /// From its start to its last byte at the receiver.
+    pub rx_fct_ps: u64,
+    /// `fct_ps` of this flow alone on its path.
+    pub ideal_fct_ps: u64,
+    /// Class of its traffic source.
+    pub class: u16,
+}
+
+impl FlowRow {
+    /// FCT over ideal FCT.
+    #[must_use]
+    pub fn slowdown(&self) -> f64 {
+        self.fct_ps as f64 / self.ideal_fct_ps as f64
+    }
+}
+
+/// What one switch, or one monitored port of it, held at a step of the grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SampleRow {
+    /// When.
+    pub time_ps: u64,
+    /// The switch's node number.
+    pub node: u32,
+    /// The port's number, or `u16::MAX` for the whole switch.
+    pub port: u16,
+    /// Bytes in data queues.
+    pub bytes: u64,
+    /// Flows with packets there (for the whole switch: the most at one port).
+    pub active: u32,
+}
+
+/// A port over the measured time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PortRow {
+    /// The node it belongs to.
+    pub node: u32,
+    /// Its number there.
+    pub port: u16,
+    /// The node at the other end.
+    pub peer: u32,
+    /// The layers it joins, such as `host-leaf`.
+    pub link: String,
+    /// Bits per second.
+    pub rate_bps: u64,
+    /// Bytes sent.
+    pub tx_bytes: u64,
+    /// Packets sent.
+    pub tx_packets: u64,
+    /// For how long at least one queue was paused.
+    pub paused_ps: u64,
+}
+
+/// Slowdowns of a group of flows.
+#[derive(Clone, Debug)]
+pub struct Slowdowns {
+    /// In thousandths.
+    histogram: Histogram<u64>,
+    sum: f64,
+    started: u64,
+}
+
+fn histogram() -> Histogram<u64> {
+    let mut histogram = Histogram::new(3).expect("three significant digits are allowed");
+    histogram.auto(true);
+    histogram
+}
+
+impl Default for Slowdowns {
+    fn default() -> Self {
+        Self { histogram: histogram(), sum: 0.0, started: 0 }
+    }
+}
+
+impl Slowdowns {
+    /// A flow of this group has begun.
+    pub fn start(&mut self) {
+        self.started += 1;
+    }
+
+    /// A flow of this group has finished.
+    pub fn finish(&mut self, slowdown: f64) {
+        self.sum += slowdown;
+        self.histogram.saturating_record((slowdown * 1000.0).round() as u64);
+    }
+
+    /// Flows begun.
+    #[must_use]
+    pub fn flows(&self) -> u64 {
+        self.started
+    }
+
+    /// Flows finished.
+    #[must_use]
+    pub fn finished(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    /// The mean slowdown; `None` if there is none or a flow did not finish.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (self.started > 0 && self.finished() == self.started)
+            .then(|| self.sum / self.started as f64)
+    }
+
+    /// A quantile of all flows; `None` if fewer than ten flows are beyond it or it is infinite.
+    #[must_use]
+    pub fn quantile(&self, quantile: f64) -> Option<f64> {
+        let rank = (quantile * self.started as f64).ceil() as u64;
+        if self.started < rank + SAMPLES_BEYOND && quantile > 0.5 {
+            return None;
+        }
+        self.at_rank(rank.max(1))
+    }
+
+    fn at_rank(&self, rank: u64) -> Option<f64> {
+        if rank > self.finished() {
+            return None;
+        }
+        let mut seen = 0;
+        self.histogram.iter_recorded().find_map(|step| {
+            seen += step.count_since_last_iteration();
+            (seen >= rank).then(|| step.value_iterated_to() as f64 / 1000.0)
+        })
+    }
+}
+
+/// The slowdowns of one traffic class, by size.
+#[derive(Clone, Debug)]
+pub struct ClassResults {
+    /// The class's name.
+    pub name: String,
+    /// By bin.
+    pub bins: Vec<Slowdowns>,
+    /// By named range.
+    pub ranges: Vec<Slowdowns>,
+    /// All sizes.
+    pub all: Slowdowns,
+}
+
+impl ClassResults {
+    /// Nothing measured yet.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.into(),
+            bins: vec![Slowdowns::default(); BIN_EDGES.len() + 1],
+            ranges: vec![Slowdowns::default(); RANGES.len()],
+            all: Slowdowns::default(),
+        }
+    }
+
+    /// Applies `change` to every group that a size belongs to.
+    pub fn with_groups(&mut self, size_bytes: u64, mut change: impl FnMut(&mut Slowdowns)) {
+        change(&mut self.all);
+        change(&mut self.bins[BIN_EDGES.partition_point(|&edge| edge <= size_bytes)]);
+        for (range, &(_, low, high)) in self.ranges.iter_mut().zip(&RANGES) {
+            if (low..high).contains(&size_bytes) {
+                change(range);
+            }
+        }
+    }
+}
+
+/// A distribution sampled on the grid.
+#[derive(Clone, Debug)]
+pub struct Distribution(Histogram<u64>);
+
+impl Default for Distribution {
+    fn default() -> Self {
+        Self(histogram())
+    }
+}
+
+impl Distribution {
+    /// Adds a sample.
+    pub fn add(&mut self, value: u64) {
+        self.0.saturating_record(value);
+    }
+
+    /// How many samples there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// A quantile; `None` without samples.
+    #[must_use]
+    pub fn quantile(&self, quantile: f64) -> Option<u64> {
+        (!self.0.is_empty()).then(|| self.0.value_at_quantile(quantile))
+    }
+
+    /// The largest sample.
+    #[must_use]
+    pub fn max(&self) -> u64 {
+        self.0.max()
+    }
+
+    /// The mean of the samples.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        self.0.mean()
+    }
+
+    /// At most about 200 points (value, fraction of samples not above it).
+    #[must_use]
+    pub fn cdf(&self) -> Vec<(u64, f64)> {
+        let total = self.0.len() as f64;
+        let mut seen = 0;
+        let mut points: Vec<(u64, f64)> = Vec::new();
+        for step in self.0.iter_recorded() {
+            seen += step.count_since_last_iteration();
+            let fraction = seen as f64 / total;
+            let spaced = points.last().is_none_or(|&(_, last)| {
+                fraction - last >= 0.005 || 1.0 - fraction <= 0.5 * (1.0 - last)
+            });
+            if spaced || seen == self.0.len() {
+                points.push((step.value_iterated_to(), fraction));
+            }
+        }
+        points
+    }
+}
+
+/// Delays of single packets through one port, and how much it sent.
+#[derive(Clone, Debug, Default)]
+pub struct MonitorResults {
+    /// What is monitored.
+    pub name: String,
+    /// Queueing delays of data packets (ps): start of transmission less enqueue.
+    pub delays: Distribution,
+    /// Bytes in the port's data queues, sampled.
+    pub bytes: Distribution,
+    /// Share of the link's time in use.
+    pub utilisation: f64,
+}
+
+impl From<Histogram<u64>> for Distribution {
+    fn from(histogram: Histogram<u64>) -> Self {
+        Self(histogram)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_count_unfinished_flows_as_infinite() {
+        let mut group = Slowdowns::default();
+        for flow in 0..2000 {
+            group.start();
+            if flow < 1990 {
+                group.finish(1.0 + f64::from(flow) / 1000.0);
+            }
+        }
+        assert_eq!(group.mean(), None);
+        assert!((group.quantile(0.5).unwrap() - 2.0).abs() < 0.01);
+        assert!((group.quantile(0.99).unwrap() - 2.98).abs() < 0.01);
+        assert_eq!(group.quantile(0.999), None);
+        let mut few = Slowdowns::default();
+        for _ in 0..100 {
+            few.start();
+            few.finish(1.0);
+        }
+        assert_eq!((few.quantile(0.95), few.quantile(0.9)), (None, Some(1.0)));
+        assert_eq!(few.mean(), Some(1.0));
+    }
+
+    #[test]
+    fn sizes_fall_into_bins_and_ranges() {
+        let mut class = ClassResults::new("background");
+        for size in [1, 99, 100, 2_999, 3_000, 200_000, 1_000_000, 3_000_000, 3_000_001] {
+            class.with_groups(size, Slowdowns::start);
+        }
+        let flows: Vec<u64> = class.bins.iter().map(Slowdowns::flows).collect();
+        assert_eq!(flows, [2, 1, 0, 1, 1, 0, 0, 1, 0, 1, 2, 0]);
+        let flows: Vec<u64> = class.ranges.iter().map(Slowdowns::flows).collect();
+        assert_eq!(flows, [4, 2, 1]);
+    }
+
+    #[test]
+    fn a_distributions_cdf_ends_at_one() {
+        let mut distribution = Distribution::default();
+        (0..10_000).for_each(|value| distribution.add(value));
+        let cdf = distribution.cdf();
+        assert!(cdf.len() < 260, "{}", cdf.len());
+        assert_eq!(cdf.last().unwrap().1, 1.0);
+        assert!(cdf.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1));
+    }
+}

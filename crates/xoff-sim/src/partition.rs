@@ -1,0 +1,379 @@
+//! A part of the network with its own clock, events and packets.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use xoff_core::SlotId;
+use xoff_host::transport::Recovery;
+use xoff_host::{FlowStart, Hosts};
+use xoff_net::arch::OutputQueued;
+use xoff_net::fabric::{Crossing, phase};
+use xoff_net::packet::NONE;
+use xoff_net::topo::{Routes, Topology};
+use xoff_net::{Fabric, Kind, Packet};
+
+use crate::setup::Setup;
+
+/// Tags of events: the kind in the upper four bits, the number of its owner below.
+pub mod tag {
+    /// The head of a link arrives at a port.
+    pub const ARRIVAL: u32 = 0;
+    /// A port has sent what it was sending.
+    pub const WAKE: u32 = 1 << 28;
+    /// Pacing allows a flow's next packet.
+    pub const PACE: u32 = 2 << 28;
+    /// A congestion control's timer.
+    pub const CONTROL: u32 = 3 << 28;
+    /// A NIC's timeout check.
+    pub const TIMEOUT: u32 = 4 << 28;
+    /// A NIC with round robin by index.
+    pub const INDEX: u32 = 5 << 28;
+    /// A hop control's timer at a port.
+    pub const SWITCH_TIMER: u32 = 6 << 28;
+    /// The next flow begins.
+    pub const START: u32 = 7 << 28;
+    /// The next message arrives.
+    pub const MESSAGE: u32 = 8 << 28;
+}
+
+/// Whose port it is.
+#[derive(Clone, Copy, Debug)]
+pub enum Owner {
+    /// A host of this partition.
+    Host(u32),
+    /// A switch of this partition, and the port's number there.
+    Switch(u32, u16),
+}
+
+/// A switch tells a sender of a drop: the packet as it was dropped, for the host that sent it.
+#[derive(Clone, Debug)]
+pub struct LossNotice {
+    /// When it arrives (ps).
+    pub time_ps: u64,
+    /// The dropped packet.
+    pub packet: Packet,
+}
+
+impl LossNotice {
+    /// The order in which notices of one instant are heard.
+    fn key(&self) -> (u64, u32, u64) {
+        (self.time_ps, self.packet.flow, self.packet.seq)
+    }
+}
+
+impl PartialEq for LossNotice {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for LossNotice {}
+
+impl PartialOrd for LossNotice {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for LossNotice {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+/// A partition.
+#[derive(Debug)]
+pub struct Partition {
+    /// Its number.
+    pub index: u32,
+    fabric: Fabric,
+    hosts: Hosts,
+    /// With their nodes' numbers.
+    switches: Vec<(u32, OutputQueued)>,
+    owners: Vec<Owner>,
+    picking: Vec<u32>,
+    starts: Vec<FlowStart>,
+    next_start: usize,
+    start_slot: SlotId,
+    notices: BinaryHeap<Reverse<LossNotice>>,
+    message_slot: SlotId,
+    /// Notices for hosts of other partitions.
+    pub notice_outbox: Vec<(u32, LossNotice)>,
+    topology: Arc<Topology>,
+    routes: Arc<Routes>,
+    of_node: Vec<u32>,
+    /// The number of each host in its own partition.
+    nic_of: Vec<u32>,
+    perfect_recovery: bool,
+}
+
+impl Partition {
+    /// Puts a partition together.
+    #[must_use]
+    pub(crate) fn new(
+        index: u32,
+        setup: &Setup,
+        mut fabric: Fabric,
+        hosts: Hosts,
+        switches: Vec<(u32, OutputQueued)>,
+        owners: Vec<Owner>,
+        of_node: &[u32],
+    ) -> Self {
+        let start_slot = fabric.wheel.add_slot(phase::ARRIVAL | 1 << 59, tag::START);
+        let message_slot = fabric.wheel.add_slot(phase::ARRIVAL | 1 << 58, tag::MESSAGE);
+        let mut nic_of = vec![u32::MAX; setup.topology.hosts as usize];
+        for (number, nic) in hosts.nics().iter().enumerate() {
+            nic_of[nic.host as usize] = number as u32;
+        }
+        Self {
+            index,
+            fabric,
+            hosts,
+            switches,
+            owners,
+            picking: Vec::new(),
+            starts: Vec::new(),
+            next_start: 0,
+            start_slot,
+            notices: BinaryHeap::new(),
+            message_slot,
+            notice_outbox: Vec::new(),
+            topology: Arc::clone(&setup.topology),
+            routes: Arc::clone(&setup.routes),
+            of_node: of_node.to_vec(),
+            nic_of,
+            perfect_recovery: setup.transport().recovery == Recovery::Perfect,
+        }
+    }
+
+    /// Hands over the flows that begin next, in the order of their starts.
+    pub fn add_start(&mut self, start: FlowStart) {
+        if self.next_start == self.starts.len() {
+            self.starts.clear();
+            self.next_start = 0;
+            self.fabric.wheel.arm(self.start_slot, start.start_ps);
+        }
+        self.starts.push(start);
+    }
+
+    /// Runs all events before `limit` (ps).
+    pub fn run_before(&mut self, limit: u64) {
+        loop {
+            // Ports pick when nothing else happens at this instant any more.
+            let now = self.fabric.now;
+            if self.fabric.is_picking() && self.fabric.wheel.peek_before(now + 1).is_none() {
+                self.pick();
+                continue;
+            }
+            let Some((time, slot)) = self.fabric.wheel.pop_before(limit) else { break };
+            debug_assert!(time >= now, "time runs forward");
+            self.fabric.now = time;
+            self.dispatch(self.fabric.wheel.tag(slot));
+        }
+        self.fabric.now = limit;
+    }
+
+    #[inline]
+    fn dispatch(&mut self, event: u32) {
+        let number = event & ((1 << 28) - 1);
+        match event & !((1 << 28) - 1) {
+            tag::ARRIVAL => self.arrive(number),
+            tag::WAKE => self.fabric.kick(number),
+            tag::PACE => self.hosts.on_pace(&mut self.fabric, number),
+            tag::CONTROL => self.hosts.on_control_timer(&mut self.fabric, number),
+            tag::TIMEOUT => self.hosts.on_timeout(&mut self.fabric, number),
+            tag::INDEX => self.hosts.on_index_timer(&mut self.fabric, number),
+            tag::SWITCH_TIMER => self.on_switch_timer(number),
+            tag::START => self.start_flows(),
+            tag::MESSAGE => self.hear_notices(),
+            other => unreachable!("an event of unknown kind {other:#x}"),
+        }
+    }
+
+    #[inline]
+    fn arrive(&mut self, port: u32) {
+        let id = self.fabric.arrive(port);
+        match self.owners[port as usize] {
+            Owner::Host(nic) => self.hosts.on_packet(&mut self.fabric, nic, id),
+            Owner::Switch(switch, ingress) => {
+                let (node, state) = &mut self.switches[switch as usize];
+                let routes = &self.routes;
+                let dropped = state.on_packet(
+                    &mut self.fabric,
+                    &routes.group_of,
+                    &routes.access_port,
+                    ingress,
+                    id,
+                );
+                if let Some(id) = dropped {
+                    let node = *node;
+                    self.discard(node, id);
+                }
+            }
+        }
+    }
+
+    fn pick(&mut self) {
+        let mut ports = std::mem::take(&mut self.picking);
+        self.fabric.take_picking(&mut ports);
+        for &port in &ports {
+            match self.owners[port as usize] {
+                Owner::Host(nic) => self.hosts.pick(&mut self.fabric, nic),
+                Owner::Switch(switch, number) => {
+                    self.switches[switch as usize].1.pick(&mut self.fabric, number);
+                }
+            }
+        }
+        ports.clear();
+        self.picking = ports;
+    }
+
+    fn on_switch_timer(&mut self, port: u32) {
+        if let Owner::Switch(switch, number) = self.owners[port as usize] {
+            self.switches[switch as usize].1.on_timer(&mut self.fabric, number);
+        }
+    }
+
+    fn start_flows(&mut self) {
+        while let Some(&start) = self.starts.get(self.next_start) {
+            if start.start_ps > self.fabric.now {
+                self.fabric.wheel.arm(self.start_slot, start.start_ps);
+                break;
+            }
+            self.next_start += 1;
+            let nic = self.nic_of[start.src as usize];
+            self.hosts.start_flow(&mut self.fabric, nic, start);
+        }
+    }
+
+    /// A packet found no room at a switch.
+    fn discard(&mut self, node: u32, id: u32) {
+        let packet = self.fabric.packets[id];
+        if packet.int != NONE {
+            self.fabric.ints.remove(packet.int);
+        }
+        self.fabric.packets.remove(id);
+        if !self.perfect_recovery || packet.kind != Kind::Data {
+            return;
+        }
+        // "On a packet drop, the switch informs the sender directly" (BFC §6.2.1): after the
+        // propagation delay of the way back.
+        let back = self.delay_to_host(node, packet.src);
+        let notice = LossNotice { time_ps: self.fabric.now + back, packet };
+        let partition = self.of_node[packet.src as usize];
+        if partition == self.index {
+            self.add_notice(notice);
+        } else {
+            self.notice_outbox.push((partition, notice));
+        }
+    }
+
+    fn delay_to_host(&self, node: u32, host: u32) -> u64 {
+        let group = self.routes.group_of[host as usize] as usize;
+        let access = self.topology.ports_of(host)[0].delay.0;
+        let mut total = access;
+        let mut at = node;
+        loop {
+            let switch = (at - self.topology.hosts) as usize;
+            let route = self.routes.by_switch[switch][group];
+            if route.count == 0 {
+                return total;
+            }
+            let number = self.routes.choices[switch][route.first as usize];
+            let port = self.topology.ports_of(at)[number as usize];
+            total += port.delay.0;
+            at = self.topology.ports[port.peer as usize].node;
+        }
+    }
+
+    /// Takes in a loss notice for one of this partition's hosts.
+    pub fn add_notice(&mut self, notice: LossNotice) {
+        self.notices.push(Reverse(notice));
+        if let Some(Reverse(first)) = self.notices.peek() {
+            self.fabric.wheel.arm(self.message_slot, first.time_ps);
+        }
+    }
+
+    fn hear_notices(&mut self) {
+        while let Some(Reverse(first)) = self.notices.peek() {
+            if first.time_ps > self.fabric.now {
+                self.fabric.wheel.arm(self.message_slot, first.time_ps);
+                break;
+            }
+            let Some(Reverse(notice)) = self.notices.pop() else { break };
+            self.hosts.on_loss(&mut self.fabric, &notice.packet);
+        }
+    }
+
+    /// Packets that left for other partitions.
+    pub fn outbox(&mut self) -> &mut Vec<Vec<Crossing>> {
+        &mut self.fabric.outbox
+    }
+
+    /// Takes in a packet from another partition.
+    pub fn receive(&mut self, crossing: Crossing) {
+        self.fabric.receive(crossing);
+    }
+
+    /// Its ports, links and packets.
+    #[must_use]
+    pub fn fabric(&self) -> &Fabric {
+        &self.fabric
+    }
+
+    /// Its hosts.
+    #[must_use]
+    pub fn hosts(&self) -> &Hosts {
+        &self.hosts
+    }
+
+    /// Its hosts, to collect finished flows.
+    pub fn hosts_mut(&mut self) -> &mut Hosts {
+        &mut self.hosts
+    }
+
+    /// Its switches with their nodes' numbers.
+    #[must_use]
+    pub fn switches(&self) -> &[(u32, OutputQueued)] {
+        &self.switches
+    }
+
+    /// Whose port it is.
+    #[must_use]
+    pub fn owner(&self, port: u32) -> Owner {
+        self.owners[port as usize]
+    }
+
+    /// Packets its ports have put on their links.
+    #[must_use]
+    pub fn packet_hops(&self) -> u64 {
+        (0..self.fabric.port_count() as u32).map(|port| self.fabric.tx_packets(port)).sum()
+    }
+
+    /// For how long at least one queue of a port has been paused (ps).
+    #[must_use]
+    pub fn paused_time(&self, port: u32, now: u64) -> u64 {
+        match self.owners[port as usize] {
+            Owner::Host(nic) => self.hosts.nics()[nic as usize].paused_time(now),
+            Owner::Switch(switch, number) => {
+                self.switches[switch as usize].1.egress()[number as usize].paused_time(now)
+            }
+        }
+    }
+
+    /// Starts recording the queueing delay of every data packet at a switch's port.
+    pub fn watch_delays(&mut self, port: u32) {
+        if let Owner::Switch(switch, number) = self.owners[port as usize] {
+            self.switches[switch as usize].1.watch_delays(number);
+        }
+    }
+
+    /// Ends that and returns what was recorded.
+    pub fn take_delays(&mut self, port: u32) -> Option<hdrhistogram::Histogram<u64>> {
+        match self.owners[port as usize] {
+            Owner::Switch(switch, number) => self.switches[switch as usize].1.take_delays(number),
+            Owner::Host(_) => None,
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! What to simulate, complete and checked: nothing here has a default.
+
+use std::sync::Arc;
+
+use xoff_core::rng::{Purpose, Rng};
+use xoff_core::{Ps, Wheel};
+use xoff_host::hosts::{HostSetup, HostTags};
+use xoff_host::{Hosts, TransportConfig};
+use xoff_net::arch::{OutputQueued, Parts};
+use xoff_net::buffer::{Buffer, BufferConfig};
+use xoff_net::fabric::{Fabric, Peer, PortSpec, Rounding};
+use xoff_net::hop::{AnyHop, Bfc, BfcConfig, BfcPort, Pfc, PfcConfig, PfcPort};
+use xoff_net::mark::{EcnConfig, MarkAt, RedEcn};
+use xoff_net::sched::{AnyScheduler, Drr, Egress, Fifo, PerFlow};
+use xoff_net::topo::{Routes, Topology};
+
+use crate::partition::{Owner, Partition, tag};
+
+/// Which scheduler every egress port has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheduling {
+    /// First in, first out, by class.
+    Fifo,
+    /// Deficit round robin over the hop control's queues.
+    Drr,
+    /// Deficit round robin over flows.
+    PerFlow,
+}
+
+/// Which hop control every switch has.
+#[derive(Clone, Debug)]
+pub enum HopSetup {
+    /// None.
+    None,
+    /// Priority flow control.
+    Pfc(PfcConfig),
+    /// Backpressure flow control.
+    Bfc(BfcConfig),
+}
+
+/// ECN thresholds by link rate.
+#[derive(Clone, Debug)]
+pub enum EcnSetup {
+    /// No marking.
+    None,
+    /// The same at every port.
+    Uniform(EcnConfig),
+    /// By the port's rate (bit/s), marked at dequeue.
+    ByRate(Vec<(u64, EcnConfig)>),
+}
+
+/// Where flows' 5-tuples come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Labels {
+    /// A hash of the run's seed and the flow's number.
+    Hashed,
+    /// As in the HPCC simulator's files: source ports count up from 10 000 for each pair of hosts,
+    /// the destination port is 100.
+    Pairs,
+}
+
+/// Every switch.
+#[derive(Clone, Debug)]
+pub struct SwitchSetup {
+    /// Scheduler of every egress port.
+    pub scheduling: Scheduling,
+    /// What a turn of round robin allows (bytes).
+    pub quantum_bytes: u32,
+    /// Packet memory.
+    pub buffer: BufferConfig,
+    /// Hop control.
+    pub hop: HopSetup,
+    /// ECN marking.
+    pub ecn: EcnSetup,
+    /// Share of link-control frames lost on purpose.
+    pub control_loss: f64,
+    /// Seed the load balancer's hash with the switch's number alone, as the HPCC simulator does.
+    pub hash_by_node: bool,
+}
+
+/// A network with its traffic-independent settings.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Nodes and links.
+    pub topology: Arc<Topology>,
+    /// Shortest paths.
+    pub routes: Arc<Routes>,
+    /// Every switch.
+    pub switch: SwitchSetup,
+    /// Every host.
+    pub hosts: HostSetup,
+    /// How serialisation times are rounded.
+    pub rounding: Rounding,
+    /// Where flows' 5-tuples come from.
+    pub labels: Labels,
+    /// Seed of the run.
+    pub seed: u64,
+}
+
+/// Base RTT of the longest path: two propagation delays of each link and the serialisation of one
+/// full packet's payload at each link on the way there (the HPCC simulator's definition).
+#[must_use]
+pub fn base_rtt(topology: &Topology, routes: &Routes, payload: u64) -> Ps {
+    let hosts = topology.hosts;
+    // Hosts of one switch have the same paths but for their own link: one of each kind is enough.
+    let mut kinds: Vec<u32> = Vec::new();
+    for host in 0..hosts {
+        let link = topology.ports_of(host)[0];
+        let same = |&other: &u32| {
+            let port = topology.ports_of(other)[0];
+            routes.group_of[other as usize] == routes.group_of[host as usize]
+                && (port.rate, port.delay) == (link.rate, link.delay)
+        };
+        if kinds.iter().filter(|kind| same(kind)).count() < 2 {
+            kinds.push(host);
+        }
+    }
+    let mut longest = Ps(0);
+    for &src in &kinds {
+        for &dst in kinds.iter().filter(|&&dst| dst != src) {
+            let one =
+                |sum: u64, leg: crate::ideal::Leg| sum + 2 * leg.delay.0 + leg_time(&leg, payload);
+            longest = longest.max(Ps(path(topology, routes, src, dst).into_iter().fold(0, one)));
+        }
+    }
+    longest
+}
+
+fn leg_time(leg: &crate::ideal::Leg, bytes: u64) -> u64 {
+    xoff_core::BitRate(leg.rate).time_for(bytes).0
+}
+
+/// The links of a shortest path (the first choice at every switch).
+#[must_use]
+pub fn path(topology: &Topology, routes: &Routes, src: u32, dst: u32) -> Vec<crate::ideal::Leg> {
+    let mut legs = Vec::new();
+    let mut port = topology.ports_of(src)[0];
+    loop {
+        legs.push(crate::ideal::Leg { rate: port.rate.0, delay: port.delay });
+        let node = topology.ports[port.peer as usize].node;
+        if node == dst {
+            return legs;
+        }
+        let switch = (node - topology.hosts) as usize;
+        let route = routes.by_switch[switch][routes.group_of[dst as usize] as usize];
+        let number = if route.count == 0 {
+            routes.access_port[dst as usize]
+        } else {
+            routes.choices[switch][route.first as usize]
+        };
+        port = topology.ports_of(node)[number as usize];
+    }
+}
+
+/// Which partition each node belongs to: switches with hosts, and their hosts with them, are dealt
+/// out in blocks, the other switches one by one.
+#[must_use]
+pub fn cut(topology: &Topology, routes: &Routes, partitions: usize) -> Vec<u32> {
+    let groups = routes.group_of.iter().max().map_or(0, |&group| group as usize + 1);
+    let mut of_node = vec![u32::MAX; topology.nodes() as usize];
+    for host in 0..topology.hosts {
+        let group = routes.group_of[host as usize] as usize;
+        let partition = (group * partitions / groups) as u32;
+        let leaf = topology.ports[topology.ports_of(host)[0].peer as usize].node;
+        of_node[host as usize] = partition;
+        of_node[leaf as usize] = partition;
+    }
+    let mut next = 0;
+    for partition in of_node.iter_mut().filter(|partition| **partition == u32::MAX) {
+        *partition = next % partitions as u32;
+        next += 1;
+    }
+    of_node
+}
+
+/// The shortest link between two partitions: how long a window may be.
+#[must_use]
+pub fn window(topology: &Topology, of_node: &[u32]) -> Ps {
+    topology
+        .ports
+        .iter()
+        .filter(|port| {
+            let other = topology.ports[port.peer as usize].node;
+            of_node[port.node as usize] != of_node[other as usize]
+        })
+        .map(|port| port.delay)
+        .min()
+        .unwrap_or(Ps::NEVER)
+}
+
+impl Setup {
+    /// Builds the partitions.
+    ///
+    /// # Errors
+    /// What the network cannot be built with.
+    pub fn build(&self, of_node: &[u32]) -> Result<Vec<Partition>, String> {
+        let topology = &self.topology;
+        let partitions = of_node.iter().max().map_or(1, |&last| last as usize + 1);
+        // Each partition numbers its ports in the order of the topology.
+        let mut local = vec![0u32; topology.ports.len()];
+        let mut counts = vec![0u32; partitions];
+        for (index, port) in topology.ports.iter().enumerate() {
+            let count = &mut counts[of_node[port.node as usize] as usize];
+            local[index] = *count;
+            *count += 1;
+        }
+        (0..partitions)
+            .map(|index| self.build_partition(index as u32, partitions, of_node, &local))
+            .collect()
+    }
+
+    fn build_partition(
+        &self,
+        index: u32,
+        partitions: usize,
+        of_node: &[u32],
+        local: &[u32],
+    ) -> Result<Partition, String> {
+        let topology = &self.topology;
+        let mut fabric = Fabric::new(self.rounding, partitions, Wheel::new(9));
+        for (id, port) in topology.ports.iter().enumerate() {
+            if of_node[port.node as usize] != index {
+                continue;
+            }
+            let far = of_node[topology.ports[port.peer as usize].node as usize];
+            let number = local[port.peer as usize];
+            let peer = if far == index {
+                Peer::Local(number)
+            } else {
+                Peer::Remote { partition: far, port: number }
+            };
+            let spec = PortSpec { id: id as u32, rate: port.rate.0, delay: port.delay, peer };
+            fabric.add_port(&spec, tag::ARRIVAL | local[id], tag::WAKE | local[id]);
+        }
+        let tags = HostTags {
+            pace: tag::PACE,
+            control: tag::CONTROL,
+            timeout: tag::TIMEOUT,
+            index: tag::INDEX,
+        };
+        let mut hosts = Hosts::new(self.hosts.clone(), tags);
+        let mut switches = Vec::new();
+        let mut owners = vec![Owner::Host(0); fabric.port_count()];
+        for node in (0..topology.nodes()).filter(|&node| of_node[node as usize] == index) {
+            let first = local[topology.first_port[node as usize] as usize];
+            if node < topology.hosts {
+                owners[first as usize] = Owner::Host(hosts.add_host(&mut fabric, node, first));
+                continue;
+            }
+            let switch = switches.len() as u32;
+            for number in 0..topology.ports_of(node).len() as u16 {
+                owners[(first + u32::from(number)) as usize] = Owner::Switch(switch, number);
+            }
+            switches.push((node, self.build_switch(&mut fabric, node, first)?));
+        }
+        Ok(Partition::new(index, self, fabric, hosts, switches, owners, of_node))
+    }
+
+    fn build_switch(
+        &self,
+        fabric: &mut Fabric,
+        node: u32,
+        first_port: u32,
+    ) -> Result<OutputQueued, String> {
+        let ports = self.topology.ports_of(node);
+        let switch = (node - self.topology.hosts) as usize;
+        let first_timer = fabric.wheel.len_slots();
+        for number in 0..ports.len() as u32 {
+            let id = u64::from(self.topology.first_port[node as usize] + number);
+            let rank = xoff_net::fabric::phase::TIMER | 1 << 58 | id;
+            fabric.wheel.add_slot(rank, tag::SWITCH_TIMER | (first_port + number));
+        }
+        let stream = |purpose| Rng::stream(self.seed, purpose, u64::from(node));
+        let hash_seed =
+            if self.switch.hash_by_node { node } else { stream(Purpose::Balancing).u64() as u32 };
+        let loss = self.switch.control_loss;
+        Ok(OutputQueued::new(Parts {
+            first_port,
+            egress: ports.iter().map(|_| Egress::new(self.scheduler())).collect(),
+            buffer: Buffer::new(&self.switch.buffer),
+            hop: self.hop(node)?,
+            ecn: self.ecn(node)?,
+            telemetry: self.hosts.control.int_bytes().is_some(),
+            control_acks: self.hosts.transport.ack_class == xoff_host::transport::AckClass::Control,
+            routes: (self.routes.by_switch[switch].clone(), self.routes.choices[switch].clone()),
+            hash_seed,
+            rngs: (stream(Purpose::Marking), stream(Purpose::QueueAssignment)),
+            control_loss: (loss > 0.0).then(|| (loss, stream(Purpose::Faults))),
+            first_timer,
+        }))
+    }
+
+    fn scheduler(&self) -> AnyScheduler {
+        let quantum = self.switch.quantum_bytes;
+        match (self.switch.scheduling, &self.switch.hop) {
+            (Scheduling::PerFlow, _) => AnyScheduler::PerFlow(Box::new(PerFlow::new(quantum))),
+            (Scheduling::Drr, HopSetup::Bfc(bfc)) => {
+                AnyScheduler::Drr(Box::new(Drr::new(bfc.data_queues(), quantum)))
+            }
+            (Scheduling::Drr, _) => AnyScheduler::Drr(Box::new(Drr::new(8, quantum))),
+            (Scheduling::Fifo, _) => AnyScheduler::Fifo(Fifo::default()),
+        }
+    }
+
+    fn hop(&self, node: u32) -> Result<AnyHop, String> {
+        let ports = self.topology.ports_of(node);
+        Ok(match &self.switch.hop {
+            HopSetup::None => AnyHop::None,
+            HopSetup::Pfc(config) => {
+                let specs: Vec<PfcPort> = ports
+                    .iter()
+                    .map(|port| PfcPort { rate: port.rate.0, delay_ps: port.delay.0 })
+                    .collect();
+                let hosts = 0..self.topology.hosts;
+                let nic_rate = hosts.map(|host| self.topology.ports_of(host)[0].rate.0).max();
+                let buffer = self.switch.buffer.size.0;
+                AnyHop::Pfc(Pfc::new(config, &specs, buffer, nic_rate.unwrap_or(0))?)
+            }
+            HopSetup::Bfc(config) => {
+                let specs: Vec<BfcPort> = ports
+                    .iter()
+                    .map(|port| BfcPort { rate: port.rate.0, delay_ps: port.delay.0 })
+                    .collect();
+                AnyHop::Bfc(Box::new(Bfc::new(config, &specs, config.data_queues())))
+            }
+        })
+    }
+
+    fn ecn(&self, node: u32) -> Result<(Vec<RedEcn>, MarkAt), String> {
+        let ports = self.topology.ports_of(node);
+        match &self.switch.ecn {
+            EcnSetup::None => Ok((Vec::new(), MarkAt::Dequeue)),
+            EcnSetup::Uniform(config) => Ok((vec![RedEcn::new(config); ports.len()], config.at)),
+            EcnSetup::ByRate(table) => {
+                let of_port = |port: &xoff_net::topo::Port| {
+                    let entry = table.iter().find(|(rate, _)| *rate == port.rate.0);
+                    entry.map(|(_, config)| RedEcn::new(config)).ok_or_else(|| {
+                        format!("no ECN thresholds are given for links of {}", port.rate)
+                    })
+                };
+                Ok((ports.iter().map(of_port).collect::<Result<_, _>>()?, MarkAt::Dequeue))
+            }
+        }
+    }
+
+    /// The transport's settings.
+    #[must_use]
+    pub fn transport(&self) -> &TransportConfig {
+        &self.hosts.transport
+    }
+}

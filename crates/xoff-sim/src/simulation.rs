@@ -1,0 +1,541 @@
+//! Runs a network under a traffic, one step of the grid at a time.
+
+use rustc_hash::FxHashMap;
+use xoff_core::{Digest, Ps, rng::mix64};
+use xoff_host::{Finished, FlowStart};
+use xoff_net::topo::Port;
+use xoff_workload::{Arrival, ENDLESS, Traffic};
+
+use crate::ideal;
+use crate::measure::{ClassResults, Distribution, FlowRow, MonitorResults, PortRow, SampleRow};
+use crate::partition::{Owner, Partition};
+use crate::setup::{Labels, Setup, cut, path, window};
+use crate::watchdog::Watchdog;
+
+/// When to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Flows that begin before this are not measured.
+    pub warmup: Ps,
+    /// Flows that begin within this after the warm-up are.
+    pub measure: Ps,
+    /// How long to wait, after that, for measured flows to finish.
+    pub drain: Ps,
+    /// Stop conditions are evaluated, samples taken and results handed out at multiples of this.
+    pub grid: Ps,
+    /// A run in which nothing is acknowledged for so long, though flows are waiting, is stuck.
+    pub watchdog: Ps,
+    /// One in how many measured flows gets a row; 0: none.
+    pub row_every: u64,
+}
+
+impl Plan {
+    /// When the last measured flow may begin.
+    #[must_use]
+    pub fn measured_until(&self) -> Ps {
+        self.warmup + self.measure
+    }
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Simulated time.
+    pub sim_ps: u64,
+    /// When arrivals to be measured end.
+    pub end_ps: u64,
+    /// Flows begun.
+    pub flows_started: u64,
+    /// Flows finished.
+    pub flows_finished: u64,
+    /// Packets put on a link.
+    pub packet_hops: u64,
+    /// Whether the run waits for the last measured flows.
+    pub draining: bool,
+}
+
+/// Counters of all ports at one instant, in the order of the topology.
+#[derive(Clone, Debug, Default)]
+struct Snapshot {
+    tx_bytes: Vec<u64>,
+    tx_packets: Vec<u64>,
+    paused_ps: Vec<u64>,
+    /// Bytes acknowledged, by class, of flows without end.
+    endless_acked: Vec<u64>,
+}
+
+/// A simulation in progress.
+pub struct Simulation {
+    setup: Setup,
+    plan: Plan,
+    partitions: Vec<Partition>,
+    /// For each port of the topology: its partition and its number there.
+    place: Vec<(u32, u32)>,
+    of_node: Vec<u32>,
+    window: Ps,
+    traffic: Traffic,
+    classes: Vec<ClassResults>,
+    class_of: Vec<u16>,
+    now: Ps,
+    arrivals: Vec<Arrival>,
+    sports: FxHashMap<(u32, u32), u16>,
+    outstanding: u64,
+    finished: Vec<Finished>,
+    rows: Vec<FlowRow>,
+    samples: Vec<SampleRow>,
+    buffer: Distribution,
+    active: Distribution,
+    monitored: Vec<u32>,
+    monitors: Vec<MonitorResults>,
+    begin: Option<Snapshot>,
+    end: Option<Snapshot>,
+    payload_measured: u64,
+    uniform: Option<ideal::Leg>,
+    watchdog: Watchdog,
+}
+
+impl Simulation {
+    /// Puts a network, cut into `partitions`, under a traffic. `class_of` gives the class of each
+    /// traffic source as an index into `classes`; `monitored` are hosts whose access link, on the
+    /// switch's side, is watched closely.
+    ///
+    /// # Errors
+    /// What the network cannot be built with.
+    pub fn new(
+        setup: Setup,
+        plan: Plan,
+        traffic: Traffic,
+        classes: &[String],
+        class_of: Vec<u16>,
+        monitored: &[u32],
+        partitions: usize,
+    ) -> Result<Self, String> {
+        let of_node = cut(&setup.topology, &setup.routes, partitions);
+        let window = window(&setup.topology, &of_node);
+        let parts = setup.build(&of_node)?;
+        let mut counts = vec![0; parts.len()];
+        let place = setup.topology.ports.iter().map(|port| {
+            let partition = of_node[port.node as usize];
+            let count = &mut counts[partition as usize];
+            *count += 1;
+            (partition, *count - 1)
+        });
+        let place = place.collect();
+        let first = setup.topology.ports[0];
+        let same = |port: &Port| (port.rate, port.delay) == (first.rate, first.delay);
+        let uniform = setup.topology.ports.iter().all(same);
+        Ok(Self {
+            watchdog: Watchdog::new(plan.watchdog),
+            uniform: uniform.then_some(ideal::Leg { rate: first.rate.0, delay: first.delay }),
+            monitored: monitored
+                .iter()
+                .map(|&host| setup.topology.ports_of(host)[0].peer)
+                .collect(),
+            monitors: monitored
+                .iter()
+                .map(|host| MonitorResults {
+                    name: format!("to host {host}"),
+                    ..Default::default()
+                })
+                .collect(),
+            setup,
+            plan,
+            partitions: parts,
+            place,
+            of_node,
+            window,
+            traffic,
+            classes: classes.iter().map(|name| ClassResults::new(name)).collect(),
+            class_of,
+            now: Ps(0),
+            arrivals: Vec::new(),
+            sports: FxHashMap::default(),
+            outstanding: 0,
+            finished: Vec::new(),
+            rows: Vec::new(),
+            samples: Vec::new(),
+            buffer: Distribution::default(),
+            active: Distribution::default(),
+            begin: None,
+            end: None,
+            payload_measured: 0,
+        })
+    }
+
+    /// Advances by one step of the grid. Returns whether there is more to do.
+    ///
+    /// # Errors
+    /// If the run is stuck: what waits for what.
+    pub fn step(&mut self) -> Result<bool, String> {
+        if self.now >= self.plan.warmup && self.begin.is_none() {
+            self.begin = Some(self.snapshot());
+            self.watch_delays();
+        }
+        let step_end = self.now + self.plan.grid;
+        self.start_flows(step_end);
+        while self.now < step_end {
+            let limit = if self.partitions.len() == 1 {
+                step_end
+            } else {
+                step_end.min(Ps(self.now.0.saturating_add(self.window.0)))
+            };
+            for partition in &mut self.partitions {
+                partition.run_before(limit.0);
+            }
+            self.exchange();
+            self.now = limit;
+        }
+        self.collect();
+        self.sample();
+        if self.now >= self.plan.measured_until() && self.end.is_none() {
+            self.end = Some(self.snapshot());
+            self.collect_delays();
+        }
+        self.watchdog.check(self.now, &self.partitions, self.outstanding)?;
+        self.skip_idle_start();
+        Ok(!self.is_over())
+    }
+
+    fn is_over(&self) -> bool {
+        if self.now < self.plan.measured_until() {
+            return false;
+        }
+        self.outstanding == 0 || self.now >= self.plan.measured_until() + self.plan.drain
+    }
+
+    /// Before anything has begun there is nothing to see: go to the first arrival's step.
+    fn skip_idle_start(&mut self) {
+        let Some(next) = self.traffic.next_start() else { return };
+        let to = Ps(next.0.min(self.plan.warmup.0) / self.plan.grid.0 * self.plan.grid.0);
+        if self.traffic.issued() == 0 && to > self.now {
+            self.now = to;
+            for partition in &mut self.partitions {
+                partition.run_before(to.0);
+            }
+        }
+    }
+
+    /// Hands the flows that begin before `until` to their partitions.
+    fn start_flows(&mut self, until: Ps) {
+        let mut arrivals = std::mem::take(&mut self.arrivals);
+        let first_id = self.traffic.take_before(until, &mut arrivals);
+        let measured = self.plan.warmup..self.plan.measured_until();
+        for (id, arrival) in (first_id..).zip(&arrivals) {
+            if measured.contains(&arrival.start) && arrival.bytes != ENDLESS {
+                let class = self.class_of[arrival.source as usize];
+                self.classes[class as usize]
+                    .with_groups(arrival.bytes, crate::measure::Slowdowns::start);
+                self.outstanding += 1;
+                self.payload_measured += arrival.bytes;
+            }
+            let start = FlowStart {
+                id,
+                start_ps: arrival.start.0,
+                src: arrival.src,
+                dst: arrival.dst,
+                bytes: arrival.bytes,
+                label: self.label(id, arrival),
+                source: arrival.source,
+                class: arrival.priority,
+            };
+            self.partitions[self.of_node[arrival.src as usize] as usize].add_start(start);
+        }
+        arrivals.clear();
+        self.arrivals = arrivals;
+    }
+
+    fn label(&mut self, id: u64, arrival: &Arrival) -> u32 {
+        match self.setup.labels {
+            Labels::Hashed => mix64(self.setup.seed ^ id.rotate_left(32)) as u32,
+            Labels::Pairs => {
+                let next = self.sports.entry((arrival.src, arrival.dst)).or_insert(10_000);
+                *next += 1;
+                u32::from(*next - 1) | 100 << 16
+            }
+        }
+    }
+
+    /// At a window's end packets and notices change partitions, in the order of the partitions.
+    fn exchange(&mut self) {
+        if self.partitions.len() == 1 {
+            return;
+        }
+        for from in 0..self.partitions.len() {
+            let mut outbox = std::mem::take(self.partitions[from].outbox());
+            for (to, crossings) in outbox.iter_mut().enumerate() {
+                crossings.drain(..).for_each(|crossing| self.partitions[to].receive(crossing));
+            }
+            *self.partitions[from].outbox() = outbox;
+            for (to, notice) in std::mem::take(&mut self.partitions[from].notice_outbox) {
+                self.partitions[to as usize].add_notice(notice);
+            }
+        }
+    }
+
+    /// Takes in the flows that finished in this step, in the order (time, flow).
+    fn collect(&mut self) {
+        let mut finished = std::mem::take(&mut self.finished);
+        for partition in &mut self.partitions {
+            finished.append(&mut partition.hosts_mut().finished);
+        }
+        finished.sort_unstable_by_key(|done| (done.end_ps, done.flow.id));
+        for done in &finished {
+            self.finish(done);
+        }
+        finished.clear();
+        self.finished = finished;
+    }
+
+    fn finish(&mut self, done: &Finished) {
+        let flow = &done.flow;
+        if !(self.plan.warmup..self.plan.measured_until()).contains(&Ps(flow.start_ps)) {
+            return;
+        }
+        let row = FlowRow {
+            flow: flow.id,
+            src: flow.src,
+            dst: flow.dst,
+            size_bytes: flow.bytes,
+            start_ps: flow.start_ps,
+            fct_ps: done.end_ps - flow.start_ps,
+            rx_fct_ps: done.received_ps - flow.start_ps,
+            ideal_fct_ps: self.ideal_fct(flow).0,
+            class: self.class_of[flow.source as usize],
+        };
+        let slowdown = row.slowdown();
+        self.classes[row.class as usize]
+            .with_groups(row.size_bytes, |group| group.finish(slowdown));
+        self.outstanding -= 1;
+        let every = self.plan.row_every;
+        if every > 0 && mix64(flow.id).is_multiple_of(every) {
+            self.rows.push(row);
+        }
+    }
+
+    fn ideal_fct(&self, flow: &FlowStart) -> Ps {
+        let (frame, rounding) = (&self.setup.hosts.frame, self.setup.rounding);
+        if let Some(leg) = self.uniform {
+            let legs = [leg; 16];
+            let count = self.setup.routes.links_between(flow.src, flow.dst) as usize;
+            if let Some(legs) = legs.get(..count) {
+                return ideal::fct(legs, flow.bytes, frame, rounding);
+            }
+        }
+        let legs = path(&self.setup.topology, &self.setup.routes, flow.src, flow.dst);
+        ideal::fct(&legs, flow.bytes, frame, rounding)
+    }
+
+    fn sample(&mut self) {
+        if self.now <= self.plan.warmup || self.now > self.plan.measured_until() {
+            return;
+        }
+        let first_new = self.samples.len();
+        for partition in &self.partitions {
+            for (node, switch) in partition.switches() {
+                let bytes = switch.buffer().used();
+                self.buffer.add(bytes);
+                let mut most = 0;
+                for number in 0..switch.egress().len() as u16 {
+                    let active = switch.active_flows(number);
+                    most = most.max(active);
+                    self.active.add(u64::from(active));
+                }
+                let time_ps = self.now.0;
+                self.samples.push(SampleRow {
+                    time_ps,
+                    node: *node,
+                    port: u16::MAX,
+                    bytes,
+                    active: most,
+                });
+            }
+        }
+        for index in 0..self.monitored.len() {
+            let port = self.setup.topology.ports[self.monitored[index] as usize];
+            let (partition, number) = self.place[self.monitored[index] as usize];
+            let Owner::Switch(switch, _) = self.partitions[partition as usize].owner(number) else {
+                continue;
+            };
+            let switch = &self.partitions[partition as usize].switches()[switch as usize].1;
+            let bytes = u64::from(switch.egress()[port.number as usize].data_bytes());
+            let active = switch.active_flows(port.number);
+            self.monitors[index].bytes.add(bytes);
+            let (time_ps, node) = (self.now.0, port.node);
+            self.samples.push(SampleRow { time_ps, node, port: port.number, bytes, active });
+        }
+        // Partitions hold different switches: the order of rows must not depend on the cut.
+        self.samples[first_new..].sort_by_key(|row| (row.node, row.port));
+    }
+
+    /// Starts, or stops, recording every packet's queueing delay at the monitored ports.
+    fn watch_delays(&mut self) {
+        for &id in &self.monitored {
+            let (partition, number) = self.place[id as usize];
+            self.partitions[partition as usize].watch_delays(number);
+        }
+    }
+
+    fn collect_delays(&mut self) {
+        for (index, &id) in self.monitored.iter().enumerate() {
+            let (partition, number) = self.place[id as usize];
+            if let Some(delays) = self.partitions[partition as usize].take_delays(number) {
+                self.monitors[index].delays = delays.into();
+            }
+        }
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let mut snapshot =
+            Snapshot { endless_acked: vec![0; self.classes.len()], ..Default::default() };
+        for &(partition, number) in &self.place {
+            let partition = &self.partitions[partition as usize];
+            snapshot.tx_bytes.push(partition.fabric().tx_bytes(number));
+            snapshot.tx_packets.push(partition.fabric().tx_packets(number));
+            snapshot.paused_ps.push(partition.paused_time(number, self.now.0));
+        }
+        for partition in &self.partitions {
+            for flow in partition.hosts().alive().filter(|flow| flow.start.bytes == ENDLESS) {
+                let class = self.class_of[flow.start.source as usize];
+                snapshot.endless_acked[class as usize] += flow.snd_una;
+            }
+        }
+        snapshot
+    }
+
+    /// What each port did in the measured time.
+    #[must_use]
+    pub fn ports(&self) -> Vec<PortRow> {
+        let empty = Snapshot::default();
+        let begin = self.begin.as_ref().unwrap_or(&empty);
+        let now = self.snapshot();
+        let end = self.end.as_ref().unwrap_or(&now);
+        let since = |begin: &[u64], end: &[u64], index: usize| {
+            end[index] - begin.get(index).copied().unwrap_or(0)
+        };
+        let topology = &self.setup.topology;
+        let row = |(index, port): (usize, &Port)| PortRow {
+            node: port.node,
+            port: port.number,
+            peer: topology.ports[port.peer as usize].node,
+            link: topology.link_name(port),
+            rate_bps: port.rate.0,
+            tx_bytes: since(&begin.tx_bytes, &end.tx_bytes, index),
+            tx_packets: since(&begin.tx_packets, &end.tx_packets, index),
+            paused_ps: since(&begin.paused_ps, &end.paused_ps, index),
+        };
+        topology.ports.iter().enumerate().map(row).collect()
+    }
+
+    /// Payload acknowledged in the measured time by each class's flows without end (bytes).
+    #[must_use]
+    pub fn endless_acked(&self) -> Vec<u64> {
+        let now = self.snapshot();
+        let end = self.end.as_ref().unwrap_or(&now);
+        let begin = self.begin.as_ref();
+        let before = |class: usize| begin.map_or(0, |begin| begin.endless_acked[class]);
+        end.endless_acked.iter().enumerate().map(|(class, sum)| sum - before(class)).collect()
+    }
+
+    /// Delays and queues at the monitored ports.
+    #[must_use]
+    pub fn monitors(&self) -> Vec<MonitorResults> {
+        let ports = self.ports();
+        let with_utilisation = |(index, monitor): (usize, &MonitorResults)| {
+            let port = &ports[self.monitored[index] as usize];
+            let sent = port.tx_bytes as f64 * 8.0;
+            let possible = port.rate_bps as f64 * self.measured().seconds();
+            MonitorResults { utilisation: sent / possible, ..monitor.clone() }
+        };
+        self.monitors.iter().enumerate().map(with_utilisation).collect()
+    }
+
+    /// The part of the measured time that has passed.
+    #[must_use]
+    pub fn measured(&self) -> Ps {
+        Ps(self.now.0.saturating_sub(self.plan.warmup.0).min(self.plan.measure.0))
+    }
+
+    /// How far the run is.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        let sum = |count: fn(&Partition) -> u64| self.partitions.iter().map(count).sum();
+        Progress {
+            sim_ps: self.now.0,
+            end_ps: self.plan.measured_until().0,
+            flows_started: sum(|partition| partition.hosts().stats.started),
+            flows_finished: sum(|partition| partition.hosts().stats.finished),
+            packet_hops: sum(Partition::packet_hops),
+            draining: self.now >= self.plan.measured_until(),
+        }
+    }
+
+    /// Rows of flows since the last call.
+    pub fn take_rows(&mut self) -> Vec<FlowRow> {
+        std::mem::take(&mut self.rows)
+    }
+
+    /// How many rows of flows wait to be taken.
+    #[must_use]
+    pub fn rows_waiting(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Samples since the last call.
+    pub fn take_samples(&mut self) -> Vec<SampleRow> {
+        std::mem::take(&mut self.samples)
+    }
+
+    /// Slowdowns by class.
+    #[must_use]
+    pub fn classes(&self) -> &[ClassResults] {
+        &self.classes
+    }
+
+    /// Bytes in each switch's buffer, sampled and pooled.
+    #[must_use]
+    pub fn buffer(&self) -> &Distribution {
+        &self.buffer
+    }
+
+    /// Flows with packets at each egress port, sampled and pooled.
+    #[must_use]
+    pub fn active_flows(&self) -> &Distribution {
+        &self.active
+    }
+
+    /// Payload bytes of all measured flows.
+    #[must_use]
+    pub fn payload_measured(&self) -> u64 {
+        self.payload_measured
+    }
+
+    /// The partitions, to sum up their counters.
+    #[must_use]
+    pub fn partitions(&self) -> &[Partition] {
+        &self.partitions
+    }
+
+    /// The network.
+    #[must_use]
+    pub fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// One number that every transmission, drop and finished flow has gone into: the chains of all
+    /// nodes in the order of their ids.
+    #[must_use]
+    pub fn digest(&self) -> u64 {
+        let mut of_node = vec![0; self.setup.topology.nodes() as usize];
+        for partition in &self.partitions {
+            for (number, nic) in partition.hosts().nics().iter().enumerate() {
+                of_node[nic.host as usize] = partition.hosts().digest(number as u32);
+            }
+            for (node, switch) in partition.switches() {
+                of_node[*node as usize] = switch.digest();
+            }
+        }
+        let mut digest = Digest::default();
+        of_node.into_iter().for_each(|chain| digest.add(chain));
+        digest.value()
+    }
+}

@@ -1,0 +1,78 @@
+//! Notices a run that cannot go on, and says what waits for what.
+
+use xoff_core::Ps;
+
+use crate::partition::Partition;
+
+/// Remembers when something was last acknowledged.
+#[derive(Debug)]
+pub(crate) struct Watchdog {
+    limit: Ps,
+    acknowledged: u64,
+    since: Ps,
+}
+
+impl Watchdog {
+    pub(crate) fn new(limit: Ps) -> Self {
+        Self { limit, acknowledged: 0, since: Ps(0) }
+    }
+
+    /// Fails if flows are waiting and nothing has been acknowledged for too long.
+    pub(crate) fn check(
+        &mut self,
+        now: Ps,
+        partitions: &[Partition],
+        outstanding: u64,
+    ) -> Result<(), String> {
+        let acknowledged = partitions.iter().map(|part| part.hosts().stats.acknowledged).sum();
+        if acknowledged != self.acknowledged || outstanding == 0 {
+            self.acknowledged = acknowledged;
+            self.since = now;
+            return Ok(());
+        }
+        if now - self.since < self.limit {
+            return Ok(());
+        }
+        Err(describe(now, self.since, partitions))
+    }
+}
+
+/// The first few waiting flows and the first few pauses that hold.
+fn describe(now: Ps, since: Ps, partitions: &[Partition]) -> String {
+    const SHOWN: usize = 5;
+    let mut text = format!(
+        "the run is stuck: at {} nothing has been acknowledged since {}, though flows wait",
+        now, since
+    );
+    for partition in partitions {
+        for flow in partition.hosts().alive().take(SHOWN) {
+            let nic = &partition.hosts().nics()[flow.nic as usize];
+            let paused = if nic.is_paused(flow.queue) { ", paused" } else { "" };
+            text += &format!(
+                "\n  flow {} from host {} to host {}: {} of {} bytes acknowledged, {} in flight, \
+                 NIC queue {}{paused}",
+                flow.start.id,
+                flow.start.src,
+                flow.start.dst,
+                flow.snd_una,
+                flow.start.bytes,
+                flow.in_flight(),
+                flow.queue,
+            );
+        }
+        for (node, switch) in partition.switches() {
+            for (number, port) in switch.egress().iter().enumerate() {
+                if port.total_bytes() > 0 || port.paused() != 0 {
+                    text += &format!(
+                        "\n  switch {node} port {number}: {} bytes wait, queues paused by its \
+                         neighbour {:#x}, neighbour's queues paused by it {:#x}",
+                        port.total_bytes(),
+                        port.paused(),
+                        switch.hop().holds_paused(number as u16),
+                    );
+                }
+            }
+        }
+    }
+    text
+}

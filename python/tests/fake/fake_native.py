@@ -1,0 +1,188 @@
+"""A stand-in for the Rust engine that keeps its contract and takes no time.
+
+Scenario keys: `name`, `scheme`, `run.seed`, `run.slices` (number of steps), `run.sleep_ms`
+(wall time a step), `run.fail` (step that raises), `run.degree`.
+"""
+
+import hashlib
+import json
+import time
+
+import pyarrow as pa
+
+version = "0.1.0"
+DEFAULTS = {
+    "name": "fake",
+    "scheme": "dctcp",
+    "run.seed": 1,
+    "run.slices": 3,
+    "run.sleep_ms": 0,
+    "run.fail": 0,
+    "run.degree": 10,
+}
+TAIL = {"bfc": 1.5, "dctcp": 6.0, "hpcc": 3.0}
+
+
+class ScenarioError(ValueError):
+    pass
+
+
+class RunError(RuntimeError):
+    pass
+
+
+def _parse(text, file, overrides):
+    found = dict(DEFAULTS)
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    for number, line in enumerate([*lines, *overrides], 1):
+        key, _, value = (part.strip().strip('"') for part in line.partition("="))
+        if key not in found:
+            raise ScenarioError(f"error: unknown key `{key}`\n --> {file}:{number}\n")
+        found[key] = type(found[key])(value)
+    return found
+
+
+def check(text, file, overrides):
+    found = _parse(text, file, overrides)
+    return "".join(
+        f'{key} = "{value}"\n' if isinstance(value, str) else f"{key} = {value}\n"
+        for key, value in found.items()
+    )
+
+
+class Run:
+    def __init__(self, text, file, overrides):
+        self.found = _parse(text, file, overrides)
+        self.text = check(text, file, overrides)
+        self.at = 0
+        self.given = 0
+
+    def step(self, wall_ms):
+        time.sleep(self.found["run.sleep_ms"] / 1000)
+        self.at += 1
+        if self.at == self.found["run.fail"]:
+            raise RunError("no progress for 1 s: flow 7, queue 3 of port leaf0:2")
+        return self.at < self.found["run.slices"]
+
+    def progress(self):
+        return {
+            "sim_ps": self.at * 10**9,
+            "end_ps": self.found["run.slices"] * 10**9,
+            "flows_started": 2 * self.at,
+            "flows_finished": 2 * self.given,
+            "packet_hops": 1000 * self.at,
+            "phase": "measure",
+        }
+
+    def take_flows(self):
+        if self.given >= self.at:
+            return None
+        first, self.given = 2 * self.given, self.at
+        ids = list(range(first, 2 * self.at))
+        n = len(ids)
+        return pa.record_batch(
+            {
+                "flow": pa.array(ids, pa.uint64()),
+                "src": pa.array([0] * n, pa.uint32()),
+                "dst": pa.array([1] * n, pa.uint32()),
+                "size_bytes": pa.array([1000] * n, pa.uint64()),
+                "start_ps": pa.array(ids, pa.uint64()),
+                "fct_ps": pa.array([2_000_000] * n, pa.uint64()),
+                "rx_fct_ps": pa.array([1_900_000] * n, pa.uint64()),
+                "ideal_fct_ps": pa.array([1_000_000] * n, pa.uint64()),
+                "slowdown": pa.array([2.0] * n, pa.float64()),
+                "class": pa.array([0] * n, pa.uint16()),
+            }
+        )
+
+    def take_samples(self):
+        return None
+
+    def ports(self):
+        return pa.record_batch({"port": pa.array([0, 1], pa.uint32())})
+
+    def summary(self):
+        return json.dumps(summary_of(self.found, self.digest()))
+
+    def effective(self):
+        return self.text
+
+    def digest(self):
+        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
+
+
+def group(flows, tail, **more):
+    few = flows < 1000
+    return {
+        "flows": flows,
+        "mean": tail / 2,
+        "p50": 1.1,
+        "p95": tail * 0.8,
+        "p99": None if few else tail,
+        **more,
+    }
+
+
+def summary_of(found, digest):
+    tail = TAIL.get(found["scheme"], 10.0) * (1 + 0.1 * found["run.seed"])
+    bins = [
+        group(5000, tail, low_bytes=0, high_bytes=1000),
+        group(2000, tail * 2, low_bytes=1000, high_bytes=100_000),
+        group(100, tail * 3, low_bytes=100_000, high_bytes=1_000_000),
+    ]
+    ranges = {
+        "short": group(5000, tail),
+        "medium": group(2000, 2 * tail),
+        "long": group(100, 3 * tail),
+    }
+    return {
+        "name": found["name"],
+        "scheme": found["scheme"],
+        "seed": found["run.seed"],
+        "digest": digest,
+        "classes": [
+            {"class": "incast", "flows": 0, "finished": 0, "unfinished": 0, "bins": []},
+            {
+                "class": "normal",
+                "flows": 7100,
+                "finished": 7100,
+                "unfinished": 0,
+                "bins": bins,
+                "ranges": ranges,
+                "all": group(7100, tail),
+            },
+        ],
+        "buffer": {"p50_bytes": 1e5, "p99_bytes": 2e6, "cdf": [[0, 0.5], [2e6, 0.99], [3e6, 1]]},
+        "active_flows": {"cdf": [[0, 0.3], [10, 0.9], [40, 1.0]]},
+        "pfc": {
+            "pause_frames": 0,
+            "pause_time_share": 0.01,
+            "pause_time_share_by_link": {"host-leaf": 0.01, "leaf-spine": 0.0},
+        },
+        "bfc": None,
+        "drops_packets": 0,
+        "utilisation": {"core": 0.6, "hosts": 0.3},
+        "load": {"nominal": 0.6, "payload": 0.59, "wire": 0.65},
+        "monitors": [{"name": "long", "throughput_share": 0.373, "delay_p99_ps": 1_200_000}],
+        "packet_hops": 3000,
+        "sim_ps": 3 * 10**9,
+        "warnings": ["realised load is 7 % below nominal"],
+    }
+
+
+def schema():
+    return "{}"
+
+
+def presets():
+    return [("bfc", "Backpressure Flow Control"), ("dctcp", "DCTCP")]
+
+
+def bench_cases():
+    return ["bfc-google-128", "dctcp-hadoop-128"]
+
+
+def bench(case, threads):
+    if case not in bench_cases():
+        raise ValueError(f"no bench case `{case}`")
+    return json.dumps({"case": case, "packet_hops": 10, "threads": threads, "digest": "00"})

@@ -1,0 +1,107 @@
+import math
+
+import fake_native
+import pytest
+
+import xoff
+from xoff import metrics
+from xoff.claims import load_claims
+from xoff.metrics import Bounds, Term
+
+GROUP = {"flows": 2000, "mean": 2.0, "p99": None}
+
+
+def result(**keys):
+    found = {**fake_native.DEFAULTS, **keys}
+    return xoff.Result(fake_native.summary_of(found, "d"), "", "d")
+
+
+def test_a_null_percentile_is_few_samples_or_infinite():
+    assert metrics.statistic({"flows": 999, "p99": None}, "p99", 5) is None
+    assert metrics.statistic(GROUP, "p99", 5) == math.inf
+    assert metrics.statistic(GROUP, "p99", 0) is None
+    assert metrics.statistic({**GROUP, "finished": 1990}, "p99") == math.inf
+    assert metrics.statistic({"flows": 3, "mean": None}, "mean", 1) == math.inf
+    assert metrics.statistic({"flows": 0, "mean": None}, "mean", 1) is None
+
+
+def test_lookup_by_index_and_by_name():
+    summary = {"monitors": [{"name": "a.b", "x": 1}, {"name": "long", "x": 2}]}
+    assert metrics.lookup(summary, "monitors.0.x") == 1
+    assert metrics.lookup(summary, "monitors.long.x") == 2
+    assert metrics.lookup(summary, "monitors.9.x") is None
+    assert metrics.lookup(summary, "nothing.here") is None
+
+
+def test_terms_read_the_first_plain_class_by_default():
+    one = result(scheme="bfc")
+    assert Term("c", range="short").read(one) == pytest.approx(1.65)
+    assert Term("c", range="long").read(one) is None
+    assert Term("c", path="buffer.p99_bytes", scale=1e-6).read(one) == 2
+    assert Term("c", cdf="active_flows", at=31).read(one) == 0.9
+    assert Term("c", cls="nobody").read(one) is None
+    assert Term("c", range={"low": 1000, "high": 100_000}).read(one) == pytest.approx(3.3)
+
+
+def test_seeds_are_averaged_or_spread():
+    runs = [result(**{"run.seed": seed}) for seed in (1, 3)]
+    assert Term("c").over_seeds(runs) == pytest.approx(6.0 * 1.2)
+    assert Term("c", seeds="std").over_seeds(runs) == pytest.approx(6.0 * 0.2 / math.sqrt(2))
+    assert Term("c", seeds="std").over_seeds(runs[:1]) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "bounds", "factor", "holds"),
+    [
+        ("value", {"a": 1.0}, Bounds(0, 1), 1, True),
+        ("value", {"a": 1.1}, Bounds(0, 1), 1, False),
+        ("value", {"a": None}, Bounds(0, 1), 1, None),
+        ("value", {"a": math.inf}, Bounds(None, 1), 1, False),
+        ("ratio", {"a": 4.0, "b": 2.0}, Bounds(2, 2), 1, True),
+        ("ratio", {"a": 4.0, "c": 9.0, "b": 2.0}, Bounds(2, 3), 1, False),
+        ("ratio", {"a": math.inf, "b": math.inf}, Bounds(2, 3), 1, None),
+        ("ratio", {"a": 0.0, "b": 0.0}, Bounds(2, 3), 1, None),
+        ("max-ratio", {"a": 4.0, "c": 9.0, "b": 2.0}, Bounds(4, 5), 1, True),
+        ("difference", {"a": 4.0, "b": 2.0}, Bounds(2, 2), 1, True),
+        ("order", {"a": 1.0, "b": 2.0, "c": 2.0}, Bounds(), 1, True),
+        ("order", {"a": 1.0, "b": 2.0, "c": 2.0}, Bounds(), 1.5, False),
+        ("order", {"a": 1.0, "b": math.inf}, Bounds(), 1, True),
+        ("order", {"a": math.inf, "b": math.inf}, Bounds(), 1, None),
+        ("order", {"a": 3.0, "b": None, "c": 2.0}, Bounds(), 1, None),
+        ("lowest", {"a": 1.0, "b": 9.0, "c": 2.0}, Bounds(), 1, True),
+        ("highest", {"a": 1.0, "b": 9.0}, Bounds(), 1, False),
+        ("sum", {"a": 1.0, "b": 9.0}, Bounds(10, 10), 1, True),
+        ("count", {"a": 1.0, "b": 9.0}, Bounds(5, None), 1, True),
+        ("count", {"a": 1.0, "b": 9.0}, Bounds(5, None), 2, False),
+    ],
+)
+def test_relations(name, values, bounds, factor, holds):
+    assert metrics.RELATIONS[name](values, bounds, factor).holds is holds
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ('metric = "ratios"\ncases = ["a"]', "unknown metric `ratios` (did you mean `ratio`?)"),
+        ('metric = "value"\ncases = ["a"]\nlow = 1\nhihg = 2', "unknown key `hihg`"),
+        ('metric = "value"\ncases = ["a"]', "wants `low`, `high` or both"),
+        ('metric = "ratio"\ncases = ["a"]\nlow = 1', "wants more `cases`"),
+        ('metric = "value"\ncases = ["a"]\nlow = 1\nrange = "shrt"', "unknown range `shrt`"),
+        ('metric = "value"\ncases = ["a"]\nlow = "1"', "`low` must be a whole number or a number"),
+        ("", "give a `metric`"),
+    ],
+)
+def test_mistakes_in_a_claim_are_named(tmp_path, body, message):
+    file = tmp_path / "claims.toml"
+    file.write_text(f'[[claim]]\nid = "C1"\ntext = "t"\nexperiment = "e"\n{body}\n')
+    with pytest.raises(xoff.UsageError) as caught:
+        load_claims(file)
+    assert message in str(caught.value)
+    assert "claim C1" in str(caught.value)
+
+
+def test_a_claim_twice(tmp_path):
+    one = '[[claim]]\nid = "C1"\ntext = "t"\nneeds = ["x"]\n'
+    (tmp_path / "claims.toml").write_text(one * 2)
+    with pytest.raises(xoff.UsageError, match="twice"):
+        load_claims(tmp_path / "claims.toml")

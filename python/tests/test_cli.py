@@ -1,0 +1,191 @@
+import json
+
+import pytest
+
+import xoff
+from xoff import cli, plots, reference, summary
+from xoff.progress import Line, RunProgress
+
+
+def call(capsys, *args):
+    code = cli.main(list(map(str, args)))
+    out, err = capsys.readouterr()
+    assert "Traceback" not in err
+    return code, out, err
+
+
+def test_run_prints_a_summary(scenario, tmp_path, capsys):
+    code, out, _ = call(capsys, "run", scenario, "--out", tmp_path / "out")
+    assert code == 0
+    assert "small: scheme bfc, seed 1, digest" in out
+    assert "FCT slowdown of class normal (7,100 flows)" in out
+    assert "size (bytes)" in out
+    assert "warning: realised load" in out
+    assert f"results in {tmp_path / 'out'}" in out
+    rows = [line for line in out.splitlines() if line.startswith(("short", "long"))]
+    assert rows[0].split() == ["short", "5,000", "0.83", "1.10", "1.32", "1.65"]
+    assert rows[1].split()[-1] == "-"
+
+
+def test_quiet_is_quiet(scenario, tmp_path, capsys):
+    assert call(capsys, "run", scenario, "--out", tmp_path / "o", "--quiet") == (0, "", "")
+
+
+def test_default_out(scenario, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert call(capsys, "run", scenario)[0] == 0
+    assert (tmp_path / "out" / "small" / "manifest.json").exists()
+
+
+def test_progress_json(scenario, tmp_path, capsys):
+    code, out, _ = call(capsys, "run", scenario, "--out", tmp_path / "o", "--progress-json")
+    assert code == 0
+    assert json.loads(out.splitlines()[0])["phase"] == "measure"
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "message"),
+    [
+        (["run", "SCENARIO", "--set", "shceme=bfc", "--out", "OUT"], 2, "unknown key `shceme`"),
+        (["run", "missing.toml"], 2, "cannot read missing.toml: no such file"),
+        (["run", "FOLDER"], 2, "is a folder"),
+        (["run", "SCENARIO", "--out", "SCENARIO"], 2, "is a file"),
+        (["run", "SCENARIO", "--out", "SCENARIO/x"], 2, "cannot write"),
+        (["run", "SCENARIO", "--set", "run.fail=1", "--out", "OUT"], 1, "queue 3 of port leaf0:2"),
+        (["check"], 2, "name a scenario file"),
+        (["bench"], 2, "name a case"),
+        (["bench", "bfc-gogle-128"], 2, "did you mean `bfc-google-128`?"),
+        (["reproduce", "bfc/nothing"], 2, ""),
+        (["reproduce"], 2, "name an experiment"),
+        (["plot", "FOLDER"], 2, "not a run directory"),
+    ],
+)
+def test_mistakes(scenario, tmp_path, capsys, args, code, message):
+    places = {"SCENARIO": scenario, "FOLDER": tmp_path, "OUT": tmp_path / "out"}
+    given = [str(places.get(a, a)).replace("SCENARIO", str(scenario)) for a in args]
+    found, out, err = call(capsys, *given)
+    assert found == code
+    assert message in err
+    assert out == ""
+
+
+def test_usage_errors_of_argparse(capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["run"])
+    assert stop.value.code == 2
+
+
+def test_a_bug_is_not_hidden(scenario, monkeypatch):
+    monkeypatch.setattr("xoff.commands.api.check", lambda *a: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["check", str(scenario)])
+
+
+def test_check_presets_bench(scenario, capsys):
+    assert 'scheme = "hpcc"' in call(capsys, "check", scenario, "--set", "scheme=hpcc")[1]
+    assert call(capsys, "check", "--schema")[1] == "{}\n"
+    assert "Backpressure" in call(capsys, "presets")[1]
+    assert call(capsys, "bench", "--list")[1].split() == ["bfc-google-128", "dctcp-hadoop-128"]
+    _, out, _ = call(capsys, "bench", "bfc-google-128", "--json", "--threads", "2")
+    assert json.loads(out)["threads"] == 2
+    _, out, _ = call(capsys, "bench", "bfc-google-128", "dctcp-hadoop-128", "--json")
+    assert [json.loads(line)["case"] for line in out.splitlines()] == [
+        "bfc-google-128",
+        "dctcp-hadoop-128",
+    ]
+    assert "ns/packet-hop" in call(capsys, "bench", "bfc-google-128")[1]
+
+
+def test_reproduce_json_is_alone_on_stdout(paper, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("xoff.reproduce.papers_dir", lambda: paper)
+    args = ["reproduce", "demo/fig1", "--out", tmp_path / "out", "--json"]
+    code, out, _ = call(capsys, *args)
+    assert code == 0
+    assert json.loads(out)["experiment"] == "demo/fig1"
+    code, out, _ = call(capsys, *args[:-1], "--check")
+    assert code == 0
+    assert "figure.svg" in out
+    assert "D-C1" in out
+
+
+def test_plot(scenario, tmp_path, capsys):
+    for scheme in ("bfc", "hpcc"):
+        xoff.run(scenario, tmp_path / scheme, set=[f"scheme={scheme}"])
+    stem = tmp_path / "pic"
+    code, out, _ = call(capsys, "plot", tmp_path / "bfc", tmp_path / "hpcc", "--out", f"{stem}.svg")
+    assert code == 0
+    assert out.split() == [f"{stem}.svg", f"{stem}.png"]
+
+
+def test_single_figures_and_their_repetition(scenario, tmp_path):
+    runs = {"BFC": xoff.run(scenario)}
+    for figure in (
+        plots.slowdown_by_size(runs, ["mean", "p99"]),
+        plots.buffer_cdf(runs),
+        plots.active_flows_cdf(runs, 31),
+        plots.pause_share(runs),
+    ):
+        assert all(axes.get_xlabel() and axes.get_ylabel() for axes in figure.axes)
+        plots.save(figure, tmp_path / "a")
+    first = (tmp_path / "a.svg").read_bytes()
+    plots.save(plots.pause_share(runs), tmp_path / "a")
+    assert (tmp_path / "a.svg").read_bytes() == first
+
+
+def test_the_summary_of_a_bare_run():
+    bare = xoff.Result({"name": "x", "classes": [{"class": "n", "flows": 0}]}, "", "d")
+    assert "no flows measured" in summary.render(bare)
+
+
+def test_unfinished_flows_are_infinite():
+    group = {"low_bytes": 0, "high_bytes": None, "flows": 5000, "mean": None, "p50": 2.0}
+    entry = {"class": "n", "flows": 5000, "unfinished": 80, "bins": [group]}
+    text = summary.render(xoff.Result({"classes": [entry]}, "", "d"))
+    assert "80 unfinished, counted as infinite" in text
+    row = next(line for line in text.splitlines() if line.startswith("0 and more"))
+    assert row.split()[-5:] == ["5,000", "inf", "2.00", "inf", "inf"]
+
+
+class Terminal:
+    def __init__(self):
+        self.said = ""
+
+    def isatty(self):
+        return True
+
+    def write(self, text):
+        self.said += text
+
+    def flush(self):
+        pass
+
+
+def test_progress_line():
+    stream = Terminal()
+    line = Line(stream)
+    RunProgress(line)(
+        {
+            "sim_ps": 10**9,
+            "end_ps": 2 * 10**9,
+            "flows_started": 4,
+            "flows_finished": 3,
+            "packet_hops": 5,
+            "phase": "measure",
+        }
+    )
+    assert stream.said.startswith("\rmeasure  1.000 of 2.000 ms simulated (50%)  3 of 4 flows")
+    line.clear()
+    assert stream.said.endswith("\r\x1b[K")
+
+
+def test_comparison_with_a_reference(tmp_path):
+    file = tmp_path / "config.txt"
+    file.write_text("run.slices=1\n")
+    # Two flows of one pair, of 2 us here and 1.6 and 2 us there.
+    (tmp_path / "fct.txt").write_text(
+        "0b000001 0b000101 10001 100 1000 0 2000 1000\n"
+        "0b000001 0b000101 10000 100 1000 0 1600 1000\n"
+    )
+    result = xoff.run(file)
+    assert reference.errors(tmp_path / "fct.txt", result) == pytest.approx({0: 0.25, 1: 0.0})
+    assert "(2 of 2 flows): median 12.50 %" in reference.report(file, result)

@@ -1,0 +1,154 @@
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import xoff
+from xoff import engine, jobs
+from xoff.experiment import load_experiment
+from xoff.reproduce import as_json, claims_text, reproduce
+
+
+def run(paper, tmp_path, **options):
+    return reproduce("demo/fig1", out=tmp_path / "out", root=paper, slots=2, **options)
+
+
+def test_everything_at_once(paper, tmp_path):
+    outcome = run(paper, tmp_path, check=True)
+    assert [f.name for f in outcome.files] == ["figure.svg", "figure.png", "table.md"]
+    assert all(f.stat().st_size > 200 for f in outcome.files)
+    assert set(outcome.results) == {"BFC", "HPCC", "Sweep@10", "Sweep@100"}
+    assert len(outcome.results["HPCC"]) == 2
+    holds = {v.claim.id: v.holds for v in outcome.verdicts}
+    assert holds == {
+        "D-C1": True,
+        "D-C2": None,
+        "D-C3": False,
+        "D-C6": True,
+        "D-C7": True,
+        "D-C8": True,
+    }
+    assert {r.claim.id: r.needs for r in outcome.not_run} == {
+        "D-C4": ("ExpressPass",),
+        "D-C5": ("Homa",),
+    }
+    text = claims_text(outcome)
+    assert "holds     undecided" in text
+    assert "fails on purpose" in text
+    assert "4 hold, 1 do not, 1 undecided (too few samples); 2 not run" in text
+    found = json.loads(as_json(outcome))
+    assert found["claims"][0]["measured"] == pytest.approx(2.0909, rel=1e-3)
+    assert found["claims"][0]["holds"] is True
+    assert found["not_run"][0] == {"claim": "D-C4", "needs": ["ExpressPass"]}
+    assert set(found["runs"]) == {"BFC", "HPCC seed 1", "HPCC seed 2", "Sweep@10", "Sweep@100"}
+    assert "| BFC | short | 5,000 |" in outcome.files[2].read_text()
+
+
+def test_a_rerun_runs_nothing_and_draws_the_same(paper, tmp_path, monkeypatch):
+    first = run(paper, tmp_path)
+    svg = first.files[0].read_bytes()
+    monkeypatch.setattr(jobs, "_Worker", None)
+    again = run(paper, tmp_path)
+    assert again.runs == first.runs
+    assert again.files[0].read_bytes() == svg
+
+
+def test_a_new_engine_is_a_new_key(paper, tmp_path, monkeypatch):
+    experiment = load_experiment(paper / "demo" / "fig1", "demo/fig1", "quick")
+    before = {job.folder for job in jobs.plan(experiment.points, tmp_path)}
+    monkeypatch.setattr(engine, "build_id", lambda: "another")
+    assert before.isdisjoint(job.folder for job in jobs.plan(experiment.points, tmp_path))
+
+
+def test_points_that_are_one_run_run_once(paper, tmp_path):
+    file = paper / "demo" / "fig1" / "experiment.toml"
+    file.write_text(file.read_text() + '\n[[case]]\nname = "Twin"\nset = ["scheme=bfc"]\n')
+    experiment = load_experiment(paper / "demo" / "fig1", "demo/fig1", "quick")
+    planned = jobs.plan(experiment.points, tmp_path)
+    assert len(planned) == len(experiment.points) - 1
+
+
+def test_scales(paper):
+    folder = paper / "demo" / "fig1"
+    quick = load_experiment(folder, "demo/fig1", "quick")
+    full = load_experiment(folder, "demo/fig1", "paper")
+    assert len(full.points) == len(quick.points) + 1
+    assert quick.points[0].overrides == ("run.slices=2", "scheme=bfc")
+    assert quick.points[1].overrides == ("run.slices=2", "scheme=hpcc", "run.seed=1")
+    assert full.points[-1].overrides == ("scheme=dctcp", "run.degree=1000")
+
+
+def test_a_failing_case_is_named_and_the_others_are_kept(paper, tmp_path):
+    file = paper / "demo" / "fig1" / "experiment.toml"
+    good = file.read_text()
+    file.write_text(good.replace('"scheme=bfc"', '"scheme=bfc", "run.fail=1"'))
+    with pytest.raises(xoff.RunError, match=r"case `BFC`.*flow 7") as caught:
+        run(paper, tmp_path)
+    assert "1 of 5" in str(caught.value)
+    assert not (tmp_path / "out" / "figure.svg").exists()
+    whole = [f for f in (tmp_path / "out" / "runs").iterdir() if f.suffix != ".partial"]
+    assert len(whole) == 4
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('title = "Slowdown"', "", "`title` is missing"),
+        ('source = "Fig. 1"', 'sourec = "Fig. 1"', "unknown key `sourec`"),
+        ('name = "HPCC"', 'name = "BFC"', "two cases are named `BFC"),
+        ('kind = "buffer-cdf"', 'kind = "bufer-cdf"', "did you mean `buffer-cdf`?"),
+        ('cases = ["Sweep"]', 'cases = ["Swep"]', "no case `Swep` (did you mean `Sweep`?)"),
+        ('"scheme=bfc"', '"shceme=bfc"', "case `BFC`:\nerror: unknown key `shceme`"),
+        ('scenario = "scenario.toml"', 'scenario = "x.toml"', "there is no scenario"),
+        ("[scale.quick]", "[scale.quik]", "unknown key `quik`"),
+    ],
+)
+def test_mistakes_are_named(paper, tmp_path, old, new, message):
+    file = paper / "demo" / "fig1" / "experiment.toml"
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new, 1))
+    with pytest.raises(xoff.UsageError) as caught:
+        run(paper, tmp_path)
+    assert message in str(caught.value)
+
+
+def test_unknown_experiment(paper, tmp_path):
+    with pytest.raises(xoff.UsageError, match="did you mean `demo/fig1`"):
+        reproduce("demo/fig2", root=paper)
+
+
+def test_interrupt_and_resume(paper, tmp_path):
+    file = paper / "demo" / "fig1" / "experiment.toml"
+    slow = '"scheme=hpcc", "run.slices=1000", "run.sleep_ms=50"'
+    fast = file.read_text()
+    file.write_text(fast.replace('"scheme=hpcc"', slow))
+    code = (
+        "import sys, pathlib, xoff.papers as p; from xoff.cli import main;"
+        "import xoff.reproduce as r;"
+        f"r.papers_dir = lambda: pathlib.Path({str(paper)!r});"
+        f"sys.exit(main(['reproduce', 'demo/fig1', '--out', {str(tmp_path / 'out')!r}]))"
+    )
+    child = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+    runs = tmp_path / "out" / "runs"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        names = [f.name for f in runs.iterdir()] if runs.exists() else []
+        slow_ones = [n for n in names if n.endswith(".partial")]
+        if len(slow_ones) == 2 and any(not n.endswith(".partial") for n in names):
+            break
+        time.sleep(0.05)
+    time.sleep(0.3)
+    began = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=20)
+    assert child.returncode == 130
+    assert time.monotonic() - began < 1.5
+    assert "1 of 5 runs are complete" in said
+    assert "Traceback" not in said
+    states = [json.loads(f.read_text())["complete"] for f in runs.glob("*.partial/manifest.json")]
+    assert states == [False, False]
+    file.write_text(fast)
+    assert len(run(paper, tmp_path).runs) == 5

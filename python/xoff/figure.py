@@ -1,0 +1,94 @@
+"""The figure of an experiment: its `[[plot]]`s as panels of one picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xoff import plots
+from xoff.experiment import Experiment, Plot
+from xoff.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Results = Mapping[str, Sequence[Result]]
+Panel = Callable[[Any], None]
+
+
+def build(experiment: Experiment, results: Results) -> Figure:
+    """Return the experiment's figure; without `[[plot]]`, slowdown by size."""
+    wanted = experiment.plots or (Plot("slowdown-by-size"),)
+    panels = [panel for plot in wanted for panel in _panels(plot, experiment, results)]
+    figure, axes = plots.new_figure(len(panels))
+    for ax, draw in zip(axes, panels, strict=True):
+        draw(ax)
+    plots.legends(axes)
+    heading = experiment.title if not experiment.source else _heading(experiment)
+    figure.suptitle(heading, fontsize=10)
+    return figure
+
+
+def _heading(experiment: Experiment) -> str:
+    return f"{experiment.title} ({experiment.source}, scale {experiment.scale})"
+
+
+def _panels(plot: Plot, experiment: Experiment, results: Results) -> list[Panel]:
+    shown = _select(plot, experiment, results)
+    if plot.kind == "slowdown-by-size":
+        return [
+            _titled(plot, lambda ax, s=stat: plots.slowdown_axes(ax, shown, s, plot.cls))  # type: ignore[misc]
+            for stat in plot.statistics
+        ]
+    x_label, y_label = plot.x_label or "", plot.y_label or plots.term_label(plot.term)
+    draw: dict[str, Panel] = {
+        "buffer-cdf": lambda ax: plots.buffer_axes(ax, shown),
+        "active-flows-cdf": lambda ax: plots.active_flows_axes(ax, shown, plot.queues),
+        "pause-share": lambda ax: plots.pause_axes(ax, shown),
+        "bars": lambda ax: plots.bars_axes(ax, shown, plot.term, y_label),
+        "curve": lambda ax: plots.curve_axes(
+            ax, _curves(plot, experiment, results), plot.term, x_label, y_label
+        ),
+    }
+    return [_titled(plot, draw[plot.kind])]
+
+
+def _titled(plot: Plot, draw: Panel) -> Panel:
+    def panel(ax: Any) -> None:
+        draw(ax)
+        if plot.title:
+            ax.set_title(plot.title, fontsize=9)
+        if plot.log_x:
+            ax.set_xscale("log")
+        if plot.log_y:
+            ax.set_yscale("log")
+        if plot.x_label:
+            ax.set_xlabel(plot.x_label)
+        if plot.y_label:
+            ax.set_ylabel(plot.y_label)
+
+    return panel
+
+
+def _select(plot: Plot, experiment: Experiment, results: Results) -> dict[str, Sequence[Result]]:
+    """Return the results a plot shows: those of its cases or labels, in its order."""
+    if not plot.cases:
+        return dict(results)
+    labels = {point.label: point.case for point in experiment.points}
+    return {
+        label: results[label]
+        for name in plot.cases
+        for label, case in labels.items()
+        if name in (case, label)
+    }
+
+
+def _curves(
+    plot: Plot, experiment: Experiment, results: Results
+) -> dict[str, dict[Any, Sequence[Result]]]:
+    shown = _select(plot, experiment, results)
+    curves: dict[str, dict[Any, Sequence[Result]]] = {}
+    for point in experiment.points:
+        if point.label in shown and point.value is not None:
+            curves.setdefault(point.case, {})[point.value] = shown[point.label]
+    return curves

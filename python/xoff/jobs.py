@@ -1,0 +1,151 @@
+"""Runs of an experiment as separate processes, cached by what they are.
+
+A run's folder is named by a hash of its effective scenario (seed included) and the
+engine's build, so a rerun finds it whole and an interrupted experiment goes on where it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from xoff import engine
+from xoff.errors import ScenarioError, writing
+from xoff.experiment import Point
+from xoff.manifest import is_complete
+
+POLL_S = 0.05
+STOP_S = 0.7
+
+
+@dataclass
+class Job:
+    """One distinct run: the points it serves and the folder it fills."""
+
+    points: list[Point]
+    folder: Path
+    progress: dict[str, Any] = field(default_factory=dict)
+    done: bool = False
+    cached: bool = False
+    failure: str | None = None
+
+    @property
+    def title(self) -> str:
+        """Name shown in the progress line."""
+        return self.points[0].title
+
+
+def plan(points: Sequence[Point], runs: Path) -> list[Job]:
+    """Validate every point and return the distinct runs, those already there marked done.
+
+    Raises `ScenarioError` naming the case, before anything is started.
+    """
+    jobs: dict[str, Job] = {}
+    for point in points:
+        text = point.scenario.read_text(encoding="utf-8")
+        try:
+            effective = engine.check(text, str(point.scenario), point.overrides)
+        except ScenarioError as error:
+            raise ScenarioError(f"case `{point.title}`:\n{error}") from None
+        identity = f"{engine.build_id()}\n{effective}"
+        key = hashlib.sha256(identity.encode()).hexdigest()[:20]
+        if key in jobs:
+            jobs[key].points.append(point)
+            continue
+        folder = runs / key
+        there = is_complete(folder)
+        jobs[key] = Job([point], folder, done=there, cached=there)
+    return list(jobs.values())
+
+
+def run_all(jobs: Sequence[Job], slots: int, tick: Callable[[], None]) -> None:
+    """Run what is not done, `slots` at a time; `tick` is called many times a second.
+
+    A failed run sets `Job.failure`, and the others go on. Ctrl-C stops every process
+    (their folders stay `.partial`) and is raised again. Raises `UsageError`/`RunError`.
+    """
+    waiting = [job for job in jobs if not job.done]
+    running: list[_Worker] = []
+    try:
+        while waiting or running:
+            while waiting and len(running) < max(1, slots):
+                running.append(_Worker(waiting.pop(0)))
+            time.sleep(POLL_S)
+            running = [worker for worker in running if not worker.finished()]
+            tick()
+    except BaseException:
+        _stop(running)
+        raise
+
+
+class _Worker:
+    """A process running one job, its progress read by a thread."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        point = job.points[0]
+        sets = [part for override in point.overrides for part in ("--set", override)]
+        command = [sys.executable, "-m", "xoff", "run", str(point.scenario), *sets]
+        command += ["--out", str(job.folder), "--progress-json"]
+        with writing(job.folder):
+            self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - kept open
+        # A session of its own: Ctrl-C reaches this program, which then stops its workers
+        # once, instead of every process handling it in its own way.
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            start_new_session=True,
+        )
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            with contextlib.suppress(ValueError):
+                self.job.progress = json.loads(line)
+
+    def finished(self) -> bool:
+        """Tell whether the process has ended, and if so note how."""
+        code = self.process.poll()
+        if code is None:
+            return False
+        self.job.done = True
+        if code != 0 or not is_complete(self.job.folder):
+            self._errors.seek(0)
+            said = self._errors.read().decode(errors="replace").strip()
+            self.job.failure = said or f"the run ended with code {code}"
+        self._errors.close()
+        return True
+
+
+def _stop(workers: Sequence[_Worker]) -> None:
+    for worker in workers:
+        with contextlib.suppress(ProcessLookupError):
+            worker.process.terminate()
+    deadline = time.monotonic() + STOP_S
+    for worker in workers:
+        try:
+            worker.process.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            worker.process.kill()
+            worker.process.wait()
+
+
+def default_slots() -> int:
+    """Return the number of cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

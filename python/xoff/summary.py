@@ -1,0 +1,129 @@
+"""The summary of a run as plain, aligned text for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from xoff.metrics import STATISTICS, Group, lookup, statistic
+from xoff.result import Result
+from xoff.text import byte_text, count_text, fixed, table, time_text
+
+HEADER = ("size (bytes)", "flows", "mean", "p50", "p95", "p99")
+
+
+def render(result: Result) -> str:
+    """Return the whole summary: slowdown by size and class, buffers, pauses, drops."""
+    parts = [_head(result.summary, result.digest)]
+    parts += [_class_table(entry) for entry in result.class_entries]
+    parts.append(_fabric(result.summary))
+    parts += [_monitors(result.summary)] if result.summary.get("monitors") else []
+    parts += [f"warning: {text}" for text in result.summary.get("warnings") or []]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _head(summary: Mapping[str, Any], digest: str) -> str:
+    name, scheme = summary.get("name", "run"), summary.get("scheme", "?")
+    lines = [f"{name}: scheme {scheme}, seed {summary.get('seed', '?')}, digest {digest}"]
+    spans = [
+        f"{words} {time_text(summary[key])}"
+        for key, words in (
+            ("sim_ps", "simulated"),
+            ("warmup_ps", "warm-up"),
+            ("measured_ps", "measured"),
+        )
+        if summary.get(key) is not None
+    ]
+    if summary.get("packet_hops") is not None:
+        spans.append(f"{count_text(summary['packet_hops'])} packet-hops")
+    return "\n".join([*lines, ", ".join(spans)]) if spans else lines[0]
+
+
+def _class_table(entry: Group) -> str:
+    left = entry.get("unfinished") or 0
+    title = f"FCT slowdown of class {entry.get('class', '?')} ({entry.get('flows', 0):,} flows"
+    title += f", {left:,} unfinished, counted as infinite)" if left else ")"
+    rows = [_row(_size(group), group, left) for group in entry.get("bins") or []]
+    ranges = entry.get("ranges") or {}
+    rows += [_row(name, ranges[name], left) for name in ranges if ranges[name]]
+    if entry.get("all"):
+        rows.append(_row("all", entry["all"], left))
+    rows = [row for row in rows if row[1] != "0"]
+    if not rows:
+        return f"{title}\nno flows measured"
+    note = ""
+    if any("-" in row[2:] for row in rows):
+        note = "\n-: fewer than 10 flows beyond the percentile"
+    return f"{title}\n{table(HEADER, rows)}{note}"
+
+
+def _row(name: str, group: Group, unfinished: int) -> list[str]:
+    values = [fixed(statistic(group, stat, unfinished)) for stat in STATISTICS]
+    return [name, f"{group.get('flows') or 0:,}", *values]
+
+
+def _size(group: Group) -> str:
+    low, high = group.get("low_bytes") or 0, group.get("high_bytes")
+    return f"{low:,.0f} - {high:,.0f}" if high is not None else f"{low:,.0f} and more"
+
+
+def _fabric(summary: Mapping[str, Any]) -> str:
+    rows = [*_buffer(summary), *_pauses(summary)]
+    for key, name in (
+        ("drops_packets", "packets dropped"),
+        ("retransmitted_packets", "packets retransmitted"),
+    ):
+        if summary.get(key) is not None:
+            rows.append([name, f"{summary[key]:,}"])
+    rows += _shares(summary, "utilisation", "utilisation, {} links")
+    rows += _shares(summary, "load", "load, {}")
+    return table(("fabric", "value"), rows) if rows else ""
+
+
+def _buffer(summary: Mapping[str, Any]) -> list[list[str]]:
+    names = (("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p999", "p99.9"), ("max", "max"))
+    found = [(name, lookup(summary, f"buffer.{key}_bytes")) for key, name in names]
+    return [
+        [f"switch buffer, {name}", byte_text(value)] for name, value in found if value is not None
+    ]
+
+
+def _pauses(summary: Mapping[str, Any]) -> list[list[str]]:
+    pfc, rows = summary.get("pfc") or {}, []
+    if pfc.get("pause_frames") is not None:
+        rows.append(["PFC pause frames", f"{pfc['pause_frames']:,}"])
+    if pfc.get("pause_time_share") is not None:
+        rows.append(["time paused by PFC", f"{pfc['pause_time_share']:.3%}"])
+    for link, share in (pfc.get("pause_time_share_by_link") or {}).items():
+        if share:
+            rows.append([f"  {link} links", f"{share:.3%}"])
+    bfc = summary.get("bfc") or {}
+    for key, value in bfc.items():
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            shown = f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+            rows.append([f"BFC {key.replace('_', ' ')}", shown])
+    return rows
+
+
+def _shares(summary: Mapping[str, Any], key: str, words: str) -> list[list[str]]:
+    found = summary.get(key) or {}
+    return [
+        [words.format(name), f"{value:.1%}"]
+        for name, value in found.items()
+        if isinstance(value, (int, float))
+    ]
+
+
+def _monitors(summary: Mapping[str, Any]) -> str:
+    rows = []
+    for monitor in summary["monitors"]:
+        share = monitor.get("throughput_share")
+        rows.append(
+            [
+                str(monitor.get("name", "?")),
+                "-" if share is None else f"{share:.1%}",
+                time_text(monitor.get("delay_p50_ps")),
+                time_text(monitor.get("delay_p99_ps")),
+            ]
+        )
+    return table(("monitor", "throughput", "delay p50", "delay p99"), rows)
