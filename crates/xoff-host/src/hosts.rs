@@ -393,6 +393,10 @@ impl Hosts {
             let old = fabric.time_at(before, flow.last_wire_bytes);
             let new = fabric.time_at(flow.pace.rate, flow.last_wire_bytes);
             flow.next_avail = (flow.next_avail + new).saturating_sub(old);
+            let index_slot = self.nics[flow.nic as usize].index_slot;
+            if fabric.wheel.armed(index_slot).is_some_and(|armed| flow.next_avail < armed) {
+                fabric.wheel.arm(index_slot, flow.next_avail.max(fabric.now));
+            }
         }
         self.after_control(fabric, sender);
     }

@@ -1,1 +1,9 @@
-//! tbd
+//! The Python module `xoff._native`, which only `xoff.engine` imports: see `_native.pyi` there.
+//!
+//! [`bindings`] is compiled with the feature `extension-module` only, which maturin turns on, so
+//! that the exporter is built and tested without a Python interpreter.
+
+pub mod arrow;
+#[cfg(feature = "extension-module")]
+pub mod bindings;
+pub mod tables;

@@ -1,0 +1,546 @@
+//! Exports record batches through the Arrow C data interface, as any Arrow library reads them.
+//!
+//! Written by hand, since the `arrow` crates would make up most of the build. Columns are shared
+//! with the consumer, not copied: every exported array, and every child that a consumer moves out
+//! of its parent, holds on to the [`Batch`] it came from until it is released.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr;
+use std::sync::Arc;
+
+/// Marks a field that may be null. Ours never are, but this is Arrow's default, so that tables
+/// which Python makes without rows have the same schema.
+const NULLABLE: i64 = 2;
+
+/// The values of one column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Column {
+    /// Of 16 bits.
+    U16(Vec<u16>),
+    /// Of 32 bits.
+    U32(Vec<u32>),
+    /// Of 64 bits.
+    U64(Vec<u64>),
+    /// Floating-point numbers.
+    F64(Vec<f64>),
+    /// Texts: text `i` is `bytes[ends[i]..ends[i + 1]]`, and `ends[0]` is 0.
+    Utf8 {
+        /// One more than there are texts.
+        ends: Vec<i32>,
+        /// All texts, one after another.
+        bytes: Vec<u8>,
+    },
+}
+
+impl From<Vec<u16>> for Column {
+    fn from(values: Vec<u16>) -> Self {
+        Self::U16(values)
+    }
+}
+
+impl From<Vec<u32>> for Column {
+    fn from(values: Vec<u32>) -> Self {
+        Self::U32(values)
+    }
+}
+
+impl From<Vec<u64>> for Column {
+    fn from(values: Vec<u64>) -> Self {
+        Self::U64(values)
+    }
+}
+
+impl From<Vec<f64>> for Column {
+    fn from(values: Vec<f64>) -> Self {
+        Self::F64(values)
+    }
+}
+
+impl<'a> FromIterator<&'a str> for Column {
+    fn from_iter<T: IntoIterator<Item = &'a str>>(texts: T) -> Self {
+        let mut ends = vec![0];
+        let mut bytes = Vec::new();
+        for text in texts {
+            bytes.extend_from_slice(text.as_bytes());
+            ends.push(i32::try_from(bytes.len()).expect("a column of less than 2 GiB of text"));
+        }
+        Self::Utf8 { ends, bytes }
+    }
+}
+
+impl Column {
+    /// How many values there are.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::U16(values) => values.len(),
+            Self::U32(values) => values.len(),
+            Self::U64(values) => values.len(),
+            Self::F64(values) => values.len(),
+            Self::Utf8 { ends, .. } => ends.len() - 1,
+        }
+    }
+
+    /// Its type, in the letters of the C data interface.
+    #[must_use]
+    pub fn format(&self) -> &'static CStr {
+        match self {
+            Self::U16(_) => c"S",
+            Self::U32(_) => c"I",
+            Self::U64(_) => c"L",
+            Self::F64(_) => c"g",
+            Self::Utf8 { .. } => c"u",
+        }
+    }
+
+    /// Its buffers; the first would say which values are null.
+    fn buffers(&self) -> Vec<*const c_void> {
+        match self {
+            Self::U16(values) => vec![ptr::null(), values.as_ptr().cast()],
+            Self::U32(values) => vec![ptr::null(), values.as_ptr().cast()],
+            Self::U64(values) => vec![ptr::null(), values.as_ptr().cast()],
+            Self::F64(values) => vec![ptr::null(), values.as_ptr().cast()],
+            Self::Utf8 { ends, bytes } => {
+                vec![ptr::null(), ends.as_ptr().cast(), bytes.as_ptr().cast()]
+            }
+        }
+    }
+}
+
+/// The named columns of a batch.
+type Columns = [(&'static CStr, Column)];
+
+/// Columns of the same length, that never change. Cloning shares them.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    columns: Arc<Columns>,
+    rows: usize,
+}
+
+impl Batch {
+    /// A batch of these columns.
+    ///
+    /// # Panics
+    ///
+    /// If they differ in length.
+    #[must_use]
+    pub fn new(columns: Vec<(&'static CStr, Column)>) -> Self {
+        let rows = columns.first().map_or(0, |(_, column)| column.rows());
+        assert!(columns.iter().all(|(_, column)| column.rows() == rows), "columns of one length");
+        Self { columns: columns.into(), rows }
+    }
+
+    /// The columns.
+    #[must_use]
+    pub fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The type of this batch, for a consumer.
+    #[must_use]
+    pub fn schema(&self) -> ArrowSchema {
+        let children = self.columns.iter();
+        let children = children
+            .map(|(name, column)| ArrowSchema::new(column.format(), name, NULLABLE, Vec::new()));
+        ArrowSchema::new(c"+s", c"", 0, children.collect())
+    }
+
+    /// The rows of this batch, for a consumer. Valid as long as the consumer keeps it.
+    #[must_use]
+    pub fn array(&self) -> ArrowArray {
+        let children = self.columns.iter();
+        let children =
+            children.map(|(_, column)| ArrowArray::new(self, column.buffers(), Vec::new()));
+        ArrowArray::new(self, vec![ptr::null()], children.collect())
+    }
+}
+
+/// `struct ArrowSchema` of the C data interface. Dropping it releases it, unless it was moved.
+#[repr(C)]
+#[derive(Debug)]
+pub struct ArrowSchema {
+    format: *const c_char,
+    name: *const c_char,
+    metadata: *const c_char,
+    flags: i64,
+    n_children: i64,
+    children: *mut *mut Self,
+    dictionary: *mut Self,
+    release: Option<unsafe extern "C" fn(*mut Self)>,
+    private_data: *mut c_void,
+}
+
+/// `struct ArrowArray` of the C data interface. Dropping it releases it, unless it was moved.
+#[repr(C)]
+#[derive(Debug)]
+pub struct ArrowArray {
+    length: i64,
+    null_count: i64,
+    offset: i64,
+    n_buffers: i64,
+    n_children: i64,
+    buffers: *mut *const c_void,
+    children: *mut *mut Self,
+    dictionary: *mut Self,
+    release: Option<unsafe extern "C" fn(*mut Self)>,
+    private_data: *mut c_void,
+}
+
+/// Structures that belong to a parent, in the form that the interface wants.
+///
+/// A consumer may move a child out: it copies the structure and sets `release` of the original to
+/// null. Whatever it left is released when this is dropped, since the structures' `drop` does that.
+struct Children<T> {
+    /// Points into `owned`, which is neither grown nor shrunk.
+    pointers: Vec<*mut T>,
+    /// Only touched through `pointers` until it is dropped.
+    _owned: Vec<T>,
+}
+
+impl<T> Children<T> {
+    fn new(mut owned: Vec<T>) -> Self {
+        Self { pointers: owned.iter_mut().map(ptr::from_mut).collect(), _owned: owned }
+    }
+}
+
+/// What `private_data` of an array points to.
+struct ArrayKeep {
+    /// Where the buffers are.
+    _columns: Arc<Columns>,
+    buffers: Vec<*const c_void>,
+    children: Children<ArrowArray>,
+}
+
+impl ArrowSchema {
+    fn new(format: &'static CStr, name: &'static CStr, flags: i64, children: Vec<Self>) -> Self {
+        let n_children = children.len() as i64;
+        let mut keep = Box::new(Children::new(children));
+        Self {
+            format: format.as_ptr(),
+            name: name.as_ptr(),
+            metadata: ptr::null(),
+            flags,
+            n_children,
+            children: keep.pointers.as_mut_ptr(),
+            dictionary: ptr::null_mut(),
+            release: Some(release_schema),
+            private_data: Box::into_raw(keep).cast(),
+        }
+    }
+}
+
+impl ArrowArray {
+    fn new(batch: &Batch, buffers: Vec<*const c_void>, children: Vec<Self>) -> Self {
+        let (n_buffers, n_children) = (buffers.len() as i64, children.len() as i64);
+        let children = Children::new(children);
+        let columns = Arc::clone(&batch.columns);
+        let mut keep = Box::new(ArrayKeep { _columns: columns, buffers, children });
+        Self {
+            length: batch.rows as i64,
+            null_count: 0,
+            offset: 0,
+            n_buffers,
+            n_children,
+            buffers: keep.buffers.as_mut_ptr(),
+            children: keep.children.pointers.as_mut_ptr(),
+            dictionary: ptr::null_mut(),
+            release: Some(release_array),
+            private_data: Box::into_raw(keep).cast(),
+        }
+    }
+}
+
+impl Drop for ArrowSchema {
+    fn drop(&mut self) {
+        if let Some(release) = self.release {
+            // SAFETY: `release` is set, so nobody has released or moved this structure yet, and
+            // `release` is `release_schema`, which `new` put there with its `private_data`.
+            unsafe { release(self) }
+        }
+    }
+}
+
+impl Drop for ArrowArray {
+    fn drop(&mut self) {
+        if let Some(release) = self.release {
+            // SAFETY: `release` is set, so nobody has released or moved this structure yet, and
+            // `release` is `release_array`, which `new` put there with its `private_data`.
+            unsafe { release(self) }
+        }
+    }
+}
+
+/// Frees what a schema holds, and marks it as released.
+///
+/// # Safety
+///
+/// `schema` points to a structure made by [`ArrowSchema::new`], or to where it was moved, and has
+/// not been released.
+unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
+    // SAFETY: the interface has the consumer call this with a valid pointer that it owns.
+    let schema = unsafe { &mut *schema };
+    schema.release = None;
+    // SAFETY: `new` made `private_data` of such a box. It is taken once, as consumers must not call
+    // `release` again, and a moved-from structure has none.
+    drop(unsafe { Box::from_raw(schema.private_data.cast::<Children<ArrowSchema>>()) });
+    (schema.children, schema.private_data) = (ptr::null_mut(), ptr::null_mut());
+}
+
+/// Frees what an array holds, and marks it as released.
+///
+/// # Safety
+///
+/// `array` points to a structure made by [`ArrowArray::new`], or to where it was moved, and has
+/// not been released.
+unsafe extern "C" fn release_array(array: *mut ArrowArray) {
+    // SAFETY: the interface has the consumer call this with a valid pointer that it owns.
+    let array = unsafe { &mut *array };
+    array.release = None;
+    // SAFETY: `new` made `private_data` of such a box. It is taken once, as consumers must not call
+    // `release` again, and a moved-from structure has none.
+    drop(unsafe { Box::from_raw(array.private_data.cast::<ArrayKeep>()) });
+    (array.buffers, array.children) = (ptr::null_mut(), ptr::null_mut());
+    array.private_data = ptr::null_mut();
+}
+
+// SAFETY: it owns what it points to, apart from names and formats, which are static; nothing in
+// there is tied to a thread.
+unsafe impl Send for ArrowSchema {}
+
+// SAFETY: it owns what it points to, apart from the columns, which are shared behind an `Arc`, are
+// `Sync` and never change; nothing in there is tied to a thread.
+unsafe impl Send for ArrowArray {}
+
+#[cfg(test)]
+mod tests {
+    use std::mem;
+    use std::slice;
+    use std::sync::Weak;
+
+    use super::*;
+
+    fn batch() -> Batch {
+        Batch::new(vec![
+            (c"port", vec![7_u16, u16::MAX, 0].into()),
+            (c"node", vec![1_u32, 2, u32::MAX].into()),
+            (c"bytes", vec![1_u64, u64::MAX, 3].into()),
+            (c"slowdown", vec![1.0, 2.5, f64::MAX].into()),
+            (c"link", ["host-leaf", "", "Späne"].into_iter().collect()),
+        ])
+    }
+
+    /// Moves a structure as a consumer does: bit by bit, marking the original as released.
+    trait Take: Sized {
+        fn take(at: *mut Self) -> Self;
+    }
+
+    impl Take for ArrowArray {
+        fn take(at: *mut Self) -> Self {
+            // SAFETY: tests pass pointers to live structures, and the original is marked.
+            unsafe {
+                let moved = ptr::read(at);
+                (*at).release = None;
+                moved
+            }
+        }
+    }
+
+    impl Take for ArrowSchema {
+        fn take(at: *mut Self) -> Self {
+            // SAFETY: tests pass pointers to live structures, and the original is marked.
+            unsafe {
+                let moved = ptr::read(at);
+                (*at).release = None;
+                moved
+            }
+        }
+    }
+
+    fn array_children(array: &ArrowArray) -> &[*mut ArrowArray] {
+        // SAFETY: the array is live, and its counts and pointers are what is tested here.
+        unsafe { slice::from_raw_parts(array.children, array.n_children as usize) }
+    }
+
+    fn schema_children(schema: &ArrowSchema) -> &[*mut ArrowSchema] {
+        // SAFETY: the schema is live, and its counts and pointers are what is tested here.
+        unsafe { slice::from_raw_parts(schema.children, schema.n_children as usize) }
+    }
+
+    fn text(at: *const c_char) -> String {
+        // SAFETY: names and formats are static C strings.
+        unsafe { CStr::from_ptr(at) }.to_str().unwrap().into()
+    }
+
+    fn values<T: Copy>(array: &ArrowArray, buffer: usize, count: usize) -> Vec<T> {
+        assert!((buffer as i64) < array.n_buffers);
+        // SAFETY: the caller names the type and length of this buffer of a live array.
+        unsafe {
+            let at = (*array.buffers.add(buffer)).cast::<T>();
+            assert!(at.is_aligned() && !at.is_null());
+            slice::from_raw_parts(at, count).to_vec()
+        }
+    }
+
+    /// Reads one column as a consumer would that knows only the C structures.
+    fn read(schema: &ArrowSchema, array: &ArrowArray) -> Column {
+        assert_eq!((array.null_count, array.offset, array.n_children), (0, 0, 0));
+        assert!(array.dictionary.is_null() && schema.dictionary.is_null());
+        // SAFETY: every array has a first buffer.
+        assert!(unsafe { (*array.buffers).is_null() });
+        let rows = array.length as usize;
+        match text(schema.format).as_str() {
+            "S" => values::<u16>(array, 1, rows).into(),
+            "I" => values::<u32>(array, 1, rows).into(),
+            "L" => values::<u64>(array, 1, rows).into(),
+            "g" => values::<f64>(array, 1, rows).into(),
+            "u" => {
+                let ends = values::<i32>(array, 1, rows + 1);
+                let bytes = values(array, 2, ends[rows] as usize);
+                Column::Utf8 { ends, bytes }
+            }
+            other => panic!("format {other}"),
+        }
+    }
+
+    fn read_all(schema: &ArrowSchema, array: &ArrowArray) -> Vec<(String, Column)> {
+        assert_eq!((text(schema.format), schema.n_children), ("+s".into(), array.n_children));
+        assert_eq!((array.null_count, array.offset, array.n_buffers), (0, 0, 1));
+        let children = schema_children(schema).iter().zip(array_children(array));
+        children
+            .map(|(&schema, &array)| {
+                // SAFETY: both are live children.
+                let (schema, array) = unsafe { (&*schema, &*array) };
+                (text(schema.name), read(schema, array))
+            })
+            .collect()
+    }
+
+    fn expected(batch: &Batch) -> Vec<(String, Column)> {
+        let columns = batch.columns().iter();
+        columns.map(|(name, column)| (name.to_str().unwrap().into(), column.clone())).collect()
+    }
+
+    fn holders(batch: &Batch) -> usize {
+        Arc::strong_count(&batch.columns)
+    }
+
+    #[test]
+    fn a_consumer_reads_what_was_put_in() {
+        let batch = batch();
+        let (schema, array) = (batch.schema(), batch.array());
+        assert_eq!(array.length, 3);
+        assert_eq!(read_all(&schema, &array), expected(&batch));
+    }
+
+    #[test]
+    fn values_are_shared_and_not_copied() {
+        let batch = batch();
+        let (first, second) = (batch.array(), batch.array());
+        let Column::U32(nodes) = &batch.columns()[1].1 else { unreachable!() };
+        for array in [&first, &second] {
+            // SAFETY: the array and its second child are live.
+            let at = unsafe { *(*array_children(array)[1]).buffers.add(1) };
+            assert_eq!(at.cast(), nodes.as_ptr());
+        }
+    }
+
+    #[test]
+    fn empty_batches_are_batches() {
+        let none = Vec::<&str>::new();
+        let batch = Batch::new(vec![
+            (c"flow", Vec::<u64>::new().into()),
+            (c"link", none.into_iter().collect()),
+        ]);
+        assert_eq!(batch.rows(), 0);
+        assert_eq!(read_all(&batch.schema(), &batch.array()), expected(&batch));
+        let batch = Batch::new(Vec::new());
+        assert_eq!(read_all(&batch.schema(), &batch.array()), []);
+    }
+
+    #[test]
+    #[should_panic(expected = "columns of one length")]
+    fn columns_of_different_lengths_are_refused() {
+        let _ = Batch::new(vec![(c"a", vec![1_u16].into()), (c"b", vec![1_u32, 2].into())]);
+    }
+
+    #[test]
+    fn an_export_outlives_the_batch_and_frees_it_once() {
+        let batch = batch();
+        let (schema, want) = (batch.schema(), expected(&batch));
+        let columns: Weak<Columns> = Arc::downgrade(&batch.columns);
+        let exports = [batch.array(), batch.array()];
+        assert_eq!(holders(&batch), 1 + 2 * 6);
+        drop(batch);
+        for mut array in exports {
+            assert_eq!(read_all(&schema, &array), want);
+            let release = array.release.unwrap();
+            // SAFETY: the array is live; a consumer calls `release` in this way.
+            unsafe { release(&raw mut array) };
+            assert!(array.release.is_none() && array.private_data.is_null());
+            // Dropping it now, as a capsule would, must not free it again.
+        }
+        assert!(columns.upgrade().is_none());
+    }
+
+    #[test]
+    fn an_array_that_nobody_takes_is_freed() {
+        let batch = batch();
+        drop((batch.schema(), batch.array()));
+        assert_eq!(holders(&batch), 1);
+    }
+
+    #[test]
+    fn a_moved_array_is_freed_by_its_new_owner_only() {
+        let batch = batch();
+        let (mut schema, mut array) = (batch.schema(), batch.array());
+        let (new_schema, new_array) = (Take::take(&raw mut schema), Take::take(&raw mut array));
+        drop((schema, array));
+        assert_eq!(holders(&batch), 1 + 6);
+        assert_eq!(read_all(&new_schema, &new_array), expected(&batch));
+        drop((new_schema, new_array));
+        assert_eq!(holders(&batch), 1);
+    }
+
+    #[test]
+    fn a_child_may_outlive_its_parent() {
+        let batch = batch();
+        let (schema, array) = (batch.schema(), batch.array());
+        let moved: Vec<_> = [3, 4]
+            .map(|at| {
+                let (field, column) = (schema_children(&schema)[at], array_children(&array)[at]);
+                (Take::take(field), Take::take(column))
+            })
+            .into();
+        drop((schema, array));
+        assert_eq!(holders(&batch), 1 + 2);
+        let want = expected(&batch);
+        for ((field, column), (name, values)) in moved.iter().zip(&want[3..]) {
+            assert_eq!((&text(field.name), &read(field, column)), (name, values));
+        }
+        drop(moved);
+        assert_eq!(holders(&batch), 1);
+    }
+
+    #[test]
+    fn arrays_may_be_freed_by_another_thread() {
+        let batch = batch();
+        let export = (batch.schema(), batch.array());
+        std::thread::spawn(move || drop(export)).join().unwrap();
+        assert_eq!(holders(&batch), 1);
+    }
+
+    #[test]
+    fn the_structures_have_the_size_that_the_interface_fixes() {
+        let word = mem::size_of::<usize>();
+        assert_eq!(mem::size_of::<ArrowSchema>(), 7 * word + 16);
+        assert_eq!(mem::size_of::<ArrowArray>(), 5 * word + 40);
+    }
+}

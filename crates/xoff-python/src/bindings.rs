@@ -1,0 +1,232 @@
+//! The Python side of the module.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::arrow::Batch;
+use crate::tables;
+
+/// How long Python's signal handlers wait at most (and one step of the engine).
+const SLICE: Duration = Duration::from_millis(50);
+
+/// With more rows than this, a step ends early so that Python takes them: some 20 MB.
+const ROWS_WAITING: usize = 250_000;
+
+create_exception!(
+    xoff._native,
+    ScenarioError,
+    PyValueError,
+    "A scenario that cannot be run; `str()` is the rendered diagnostics."
+);
+
+create_exception!(
+    xoff._native,
+    RunError,
+    PyRuntimeError,
+    "A run that failed; `str()` names the flow, queue or port."
+);
+
+/// A record batch that any Arrow library imports without a copy, as often as it likes.
+#[pyclass(name = "Batch", module = "xoff._native", frozen)]
+#[derive(Debug)]
+pub struct PyBatch(Batch);
+
+#[pymethods]
+impl PyBatch {
+    /// Return the schema as a capsule of the Arrow C data interface.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        PyCapsule::new_with_value(py, self.0.schema(), c"arrow_schema")
+    }
+
+    /// Return schema and rows as capsules of the Arrow C data interface.
+    ///
+    /// `requested_schema` is a wish, which the interface allows to ignore.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        let _ = requested_schema;
+        let array = PyCapsule::new_with_value(py, self.0.array(), c"arrow_array")?;
+        Ok((self.__arrow_c_schema__(py)?, array))
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.rows()
+    }
+}
+
+/// None if there are no rows.
+fn batch<R>(rows: &[R], table: fn(&[R]) -> Batch) -> Option<PyBatch> {
+    (!rows.is_empty()).then(|| PyBatch(table(rows)))
+}
+
+/// Where a run is. Times in picoseconds of simulated time.
+#[derive(Clone, Copy, Debug, IntoPyObject)]
+struct Progress {
+    sim_ps: u64,
+    end_ps: u64,
+    flows_started: u64,
+    flows_finished: u64,
+    packet_hops: u64,
+    phase: &'static str,
+}
+
+/// One simulation, advanced in slices of wall-clock time.
+///
+/// A run belongs to one thread at a time: a call while another thread is in `step` raises
+/// RuntimeError.
+#[pyclass(module = "xoff._native")]
+// The lock is never taken: it only makes a run shareable, as Python wants. What protects it is the
+// borrow that Python takes for every call.
+pub struct Run(Mutex<xoff_scenario::Run>);
+
+impl Run {
+    fn engine(&mut self) -> &mut xoff_scenario::Run {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Steps until there is nothing more to do (`Some(false)`), or Python should take rows
+/// (`Some(true)`), or `until` has passed (`None`).
+fn advance(run: &mut xoff_scenario::Run, until: Instant) -> Result<Option<bool>, String> {
+    loop {
+        if !run.step()? {
+            return Ok(Some(false));
+        }
+        if run.rows_waiting() > ROWS_WAITING {
+            return Ok(Some(true));
+        }
+        if Instant::now() >= until {
+            return Ok(None);
+        }
+    }
+}
+
+#[pymethods]
+impl Run {
+    /// Build a run of the scenario `text`, ready to step; `file` is its name in diagnostics.
+    ///
+    /// Raises ScenarioError.
+    #[new]
+    fn new(py: Python<'_>, text: &str, file: &str, overrides: Vec<String>) -> PyResult<Self> {
+        let run = py.detach(|| xoff_scenario::Run::open(text, file, &overrides));
+        let run = run.map_err(|problems| ScenarioError::new_err(problems.to_string()))?;
+        Ok(Self(Mutex::new(run)))
+    }
+
+    /// Advance for about `wall_ms` milliseconds of wall-clock time; return whether there is more.
+    ///
+    /// Returns early when many rows wait to be taken. Other threads of Python run meanwhile, and
+    /// signals are handled. Raises RunError if the run is stuck.
+    fn step(&mut self, py: Python<'_>, wall_ms: u32) -> PyResult<bool> {
+        let end = Instant::now() + Duration::from_millis(wall_ms.into());
+        let run = self.engine();
+        loop {
+            let until = end.min(Instant::now() + SLICE);
+            let more = py.detach(|| advance(run, until)).map_err(RunError::new_err)?;
+            py.check_signals()?;
+            match more {
+                Some(more) => return Ok(more),
+                None if until == end => return Ok(true),
+                None => (),
+            }
+        }
+    }
+
+    /// Return where the run is, as a dict.
+    fn progress(&mut self) -> Progress {
+        let xoff_sim::Progress {
+            sim_ps,
+            end_ps,
+            flows_started,
+            flows_finished,
+            packet_hops,
+            draining,
+        } = self.engine().progress();
+        let phase = if draining { "drain" } else { "measure" };
+        Progress { sim_ps, end_ps, flows_started, flows_finished, packet_hops, phase }
+    }
+
+    /// Return the flows that finished since the last call as a batch; None if there are none.
+    fn take_flows(&mut self) -> Option<PyBatch> {
+        batch(&self.engine().take_rows(), tables::flows)
+    }
+
+    /// Return the samples since the last call as a batch; None if there are none.
+    fn take_samples(&mut self) -> Option<PyBatch> {
+        batch(&self.engine().take_samples(), tables::samples)
+    }
+
+    /// Return what every port did over the measured time, as a batch.
+    fn ports(&mut self) -> PyBatch {
+        PyBatch(tables::ports(&self.engine().ports()))
+    }
+
+    /// Return the results as a JSON object.
+    fn summary(&mut self) -> String {
+        self.engine().summary()
+    }
+
+    /// Return the scenario as TOML, with every default and preset filled in.
+    fn effective(&mut self) -> String {
+        self.engine().effective().to_owned()
+    }
+
+    /// Return a hash of everything that happened, as 16 hexadecimal digits.
+    fn digest(&mut self) -> String {
+        format!("{:016x}", self.engine().digest())
+    }
+}
+
+/// Return the effective scenario as TOML. Raises ScenarioError.
+#[pyfunction]
+fn check(py: Python<'_>, text: &str, file: &str, overrides: Vec<String>) -> PyResult<String> {
+    py.detach(|| xoff_scenario::check(text, file, &overrides))
+        .map_err(|problems| ScenarioError::new_err(problems.to_string()))
+}
+
+/// Return the JSON schema of scenario files.
+#[pyfunction]
+fn schema() -> String {
+    xoff_scenario::schema()
+}
+
+/// Return every preset as (name, one-line description).
+#[pyfunction]
+fn presets() -> Vec<(String, String)> {
+    xoff_scenario::presets()
+}
+
+/// Run one benchmark case on `threads` threads; return its result as a JSON object.
+///
+/// Signals are handled when it is over. Raises ValueError if there is no such case.
+#[pyfunction]
+fn bench(py: Python<'_>, case: &str, threads: usize) -> PyResult<String> {
+    py.detach(|| xoff_scenario::bench(case, threads)).map_err(PyValueError::new_err)
+}
+
+/// Return the names of the benchmark cases.
+#[pyfunction]
+fn bench_cases() -> Vec<String> {
+    xoff_scenario::bench_cases()
+}
+
+/// The Rust engine of xoff. Use it through `xoff.engine`.
+#[pymodule(name = "_native")]
+mod native {
+    #[pymodule_export]
+    use super::{
+        PyBatch, Run, RunError, ScenarioError, bench, bench_cases, check, presets, schema,
+    };
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)] // its name in Python
+    const version: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,148 @@
+//! The tables of a run as record batches. The names and types of columns are part of xoff's files.
+
+use xoff_sim::{FlowRow, PortRow, SampleRow};
+
+use crate::arrow::{Batch, Column};
+
+fn column<R, V>(rows: &[R], value: impl Fn(&R) -> V) -> Column
+where
+    Column: From<Vec<V>>,
+{
+    rows.iter().map(value).collect::<Vec<V>>().into()
+}
+
+/// Finished flows; `class` is an index into the summary's classes.
+#[must_use]
+pub fn flows(rows: &[FlowRow]) -> Batch {
+    Batch::new(vec![
+        (c"flow", column(rows, |row| row.flow)),
+        (c"src", column(rows, |row| row.src)),
+        (c"dst", column(rows, |row| row.dst)),
+        (c"size_bytes", column(rows, |row| row.size_bytes)),
+        (c"start_ps", column(rows, |row| row.start_ps)),
+        (c"fct_ps", column(rows, |row| row.fct_ps)),
+        (c"rx_fct_ps", column(rows, |row| row.rx_fct_ps)),
+        (c"ideal_fct_ps", column(rows, |row| row.ideal_fct_ps)),
+        (c"slowdown", column(rows, FlowRow::slowdown)),
+        (c"class", column(rows, |row| row.class)),
+    ])
+}
+
+/// Samples of switches and monitored ports; `port` 65535 is the whole switch.
+#[must_use]
+pub fn samples(rows: &[SampleRow]) -> Batch {
+    Batch::new(vec![
+        (c"time_ps", column(rows, |row| row.time_ps)),
+        (c"node", column(rows, |row| row.node)),
+        (c"port", column(rows, |row| row.port)),
+        (c"bytes", column(rows, |row| row.bytes)),
+        (c"active", column(rows, |row| row.active)),
+    ])
+}
+
+/// What every port did over the measured time.
+#[must_use]
+pub fn ports(rows: &[PortRow]) -> Batch {
+    Batch::new(vec![
+        (c"node", column(rows, |row| row.node)),
+        (c"port", column(rows, |row| row.port)),
+        (c"peer", column(rows, |row| row.peer)),
+        (c"link", rows.iter().map(|row| row.link.as_str()).collect()),
+        (c"rate_bps", column(rows, |row| row.rate_bps)),
+        (c"tx_bytes", column(rows, |row| row.tx_bytes)),
+        (c"tx_packets", column(rows, |row| row.tx_packets)),
+        (c"paused_ps", column(rows, |row| row.paused_ps)),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `name:format` of every column, as a consumer sees it.
+    fn header(batch: &Batch) -> String {
+        let columns = batch.columns().iter();
+        let text = columns.map(|(name, column)| {
+            format!("{}:{}", name.to_str().unwrap(), column.format().to_str().unwrap())
+        });
+        text.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn columns_are_those_of_the_files() {
+        assert_eq!(
+            header(&flows(&[])),
+            "flow:L src:I dst:I size_bytes:L start_ps:L fct_ps:L rx_fct_ps:L ideal_fct_ps:L \
+             slowdown:g class:S"
+        );
+        assert_eq!(header(&samples(&[])), "time_ps:L node:I port:S bytes:L active:I");
+        assert_eq!(
+            header(&ports(&[])),
+            "node:I port:S peer:I link:u rate_bps:L tx_bytes:L tx_packets:L paused_ps:L"
+        );
+    }
+
+    #[test]
+    fn every_field_lands_in_its_own_column() {
+        let flow = FlowRow {
+            flow: 1,
+            src: 2,
+            dst: 3,
+            size_bytes: 4,
+            start_ps: 5,
+            fct_ps: 12,
+            rx_fct_ps: 7,
+            ideal_fct_ps: 8,
+            class: 9,
+        };
+        assert_eq!(
+            flows(&[flow]).columns().iter().map(|(_, column)| column.clone()).collect::<Vec<_>>(),
+            [
+                vec![1_u64].into(),
+                vec![2_u32].into(),
+                vec![3_u32].into(),
+                vec![4_u64].into(),
+                vec![5_u64].into(),
+                vec![12_u64].into(),
+                vec![7_u64].into(),
+                vec![8_u64].into(),
+                vec![1.5].into(),
+                Column::from(vec![9_u16]),
+            ]
+        );
+        let sample = SampleRow { time_ps: 1, node: 2, port: u16::MAX, bytes: 4, active: 5 };
+        assert_eq!(
+            samples(&[sample]).columns().iter().map(|(_, c)| c.clone()).collect::<Vec<_>>(),
+            [
+                vec![1_u64].into(),
+                vec![2_u32].into(),
+                vec![u16::MAX].into(),
+                vec![4_u64].into(),
+                Column::from(vec![5_u32]),
+            ]
+        );
+        let port = PortRow {
+            node: 1,
+            port: 2,
+            peer: 3,
+            link: "host-leaf".into(),
+            rate_bps: 5,
+            tx_bytes: 6,
+            tx_packets: 7,
+            paused_ps: 8,
+        };
+        assert_eq!(
+            ports(&[port]).columns().iter().map(|(_, c)| c.clone()).collect::<Vec<_>>(),
+            [
+                vec![1_u32].into(),
+                vec![2_u16].into(),
+                vec![3_u32].into(),
+                ["host-leaf"].into_iter().collect(),
+                vec![5_u64].into(),
+                vec![6_u64].into(),
+                vec![7_u64].into(),
+                Column::from(vec![8_u64]),
+            ]
+        );
+    }
+}
