@@ -121,7 +121,7 @@ def load_experiment(folder: Path, name: str, scale: str) -> Experiment:
         file=file,
         scale=scale,
         scenario=top.need("scenario", str),
-        seed_key=top.get("seed_key", str, "run.seed"),
+        seed_key=top.get("seed_key", str, "seed"),
         seeds=at_scale.get("seeds", list, top.get("seeds", list)),
         forced_seeds="seeds" in at_scale,
         overrides=at_scale.strings("set"),

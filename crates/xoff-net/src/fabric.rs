@@ -211,9 +211,13 @@ impl Fabric {
         if into.len() > 1 {
             into.sort_unstable();
         }
-        for &port in into.iter() {
-            self.ports[port as usize].picking = false;
-        }
+    }
+
+    /// A port is being asked. Until then it counts as waiting to be asked, so that a port asked
+    /// before it cannot have it asked twice.
+    #[inline]
+    pub fn begin_picking(&mut self, port: u32) {
+        self.ports[port as usize].picking = false;
     }
 
     /// Starts a packet on an idle port.
@@ -329,6 +333,7 @@ mod tests {
         let mut ports = Vec::new();
         fabric.take_picking(&mut ports);
         assert_eq!(ports, [0]);
+        fabric.begin_picking(0);
         let id = fabric.packets.insert(Packet::new(Kind::Data, 1000));
         fabric.transmit(0, id);
         fabric.kick(0);

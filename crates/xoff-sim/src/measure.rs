@@ -114,7 +114,8 @@ impl Slowdowns {
     /// A flow of this group has finished.
     pub fn finish(&mut self, slowdown: f64) {
         self.sum += slowdown;
-        self.histogram.saturating_record((slowdown * 1000.0).round() as u64);
+        let thousandths = (slowdown * 1000.0).round() as u64;
+        self.histogram.record(thousandths).expect("the histogram grows as needed");
     }
 
     /// Flows begun.
@@ -208,7 +209,7 @@ impl Default for Distribution {
 impl Distribution {
     /// Adds a sample.
     pub fn add(&mut self, value: u64) {
-        self.0.saturating_record(value);
+        self.0.record(value).expect("the histogram grows as needed");
     }
 
     /// How many samples there are.

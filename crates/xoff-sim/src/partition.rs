@@ -218,6 +218,7 @@ impl Partition {
         let mut ports = std::mem::take(&mut self.picking);
         self.fabric.take_picking(&mut ports);
         for &port in &ports {
+            self.fabric.begin_picking(port);
             match self.owners[port as usize] {
                 Owner::Host(nic) => self.hosts.pick(&mut self.fabric, nic),
                 Owner::Switch(switch, number) => {

@@ -1,0 +1,39 @@
+# Two commands: `make demo` draws the figure that made BFC's case, `make test` runs every test.
+# Both set up the project's own environment in .venv and build what is missing.
+
+PYTHON ?= python3
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.toml' | grep -v /target/) Cargo.toml Cargo.lock
+DATA := $(wildcard data/flow-sizes/*.csv)
+
+.PHONY: demo test lint test-rust test-python clean
+
+demo: .venv/built
+	.venv/bin/xoff reproduce bfc/fig10 --scale quick --out out/demo
+
+test: lint test-rust test-python
+
+lint: .venv/built
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy -p xoff-python --all-features -- -D warnings
+	.venv/bin/ruff check python
+	.venv/bin/ruff format --check python
+	.venv/bin/mypy
+
+test-rust:
+	cargo test --workspace
+
+test-python: .venv/built
+	.venv/bin/pytest python/tests
+
+# uv installs in seconds where pip takes minutes.
+.venv/bin/uv:
+	$(PYTHON) -m venv .venv
+	.venv/bin/python -m pip install --quiet uv
+
+.venv/built: .venv/bin/uv pyproject.toml $(RUST_SOURCES) $(DATA)
+	VIRTUAL_ENV=$(CURDIR)/.venv .venv/bin/uv pip install --quiet --reinstall-package xoff --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf target .venv out
