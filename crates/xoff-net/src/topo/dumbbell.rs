@@ -17,6 +17,8 @@ knobs! {
         side_hosts: u32 = 0,
         /// Rate of a host's link.
         host_rate: BitRate = BitRate::from_gbps(100),
+        /// Rate of the right hosts' links, where it differs; 0: the same.
+        right_rate: BitRate = BitRate(0),
         /// Rate of a link between switches.
         trunk_rate: BitRate = BitRate::from_gbps(100),
         /// Propagation delay of a host's link.
@@ -40,13 +42,14 @@ pub fn dumbbell(config: &DumbbellConfig) -> Result<Topology, String> {
     let home = |host: u32| {
         hosts + u32::from(host >= left_hosts) + u32::from(host >= left_hosts + right_hosts)
     };
+    let is_right = |host: u32| (left_hosts..left_hosts + right_hosts).contains(&host);
+    let rate = |host: u32| match config.right_rate {
+        BitRate(0) => config.host_rate,
+        rate if is_right(host) => rate,
+        _ => config.host_rate,
+    };
     let mut links: Vec<Link> = (0..hosts)
-        .map(|host| Link {
-            a: host,
-            b: home(host),
-            rate: config.host_rate,
-            delay: config.host_delay,
-        })
+        .map(|host| Link { a: host, b: home(host), rate: rate(host), delay: config.host_delay })
         .collect();
     for other in (0..switches).filter(|&switch| switch != 1) {
         links.push(Link {

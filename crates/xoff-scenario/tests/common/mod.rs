@@ -1,0 +1,38 @@
+//! What the integration tests share.
+
+#![allow(dead_code, missing_docs, unreachable_pub)]
+
+use xoff_scenario::Run;
+use xoff_sim::FlowRow;
+
+/// Opens a scenario given as text.
+pub fn open(text: &str, overrides: &[&str]) -> Run {
+    let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_string()).collect();
+    Run::open(text, "test.toml", &overrides).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+/// Runs it to its end and returns the rows of its flows.
+pub fn finish(run: &mut Run) -> Vec<FlowRow> {
+    let mut rows = Vec::new();
+    loop {
+        let more = run.step().unwrap_or_else(|message| panic!("{message}"));
+        rows.extend(run.take_rows());
+        run.take_samples();
+        if !more {
+            return rows;
+        }
+    }
+}
+
+/// Opens and finishes a scenario.
+pub fn run(text: &str, overrides: &[&str]) -> (Run, Vec<FlowRow>) {
+    let mut run = open(text, overrides);
+    let rows = finish(&mut run);
+    (run, rows)
+}
+
+/// Sums a counter over all switches.
+pub fn over_switches(run: &Run, count: fn(&xoff_net::arch::OutputQueued) -> u64) -> u64 {
+    let partitions = run.simulation().partitions().iter();
+    partitions.flat_map(|part| part.switches()).map(|(_, switch)| count(switch)).sum()
+}
