@@ -146,7 +146,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
         },
         topology: Arc::new(topology),
         routes: Arc::new(routes),
-        rounding: Rounding::NanosecondDown,
+        rounding: Rounding::BinarySeconds,
         labels: Labels::Pairs,
         seed: 1,
     })
