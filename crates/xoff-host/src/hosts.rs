@@ -369,10 +369,6 @@ impl Hosts {
             flow.snd_nxt = flow.snd_nxt.max(flow.snd_una);
             flow.progress_ps = fabric.now;
             self.stats.acknowledged += 1;
-            if flow.snd_una >= flow.start.bytes {
-                self.finish(fabric, sender, packet.stamp);
-                return;
-            }
         }
         if packet.kind == Kind::Nack {
             flow.go_back();
@@ -389,16 +385,30 @@ impl Hosts {
         let path = &self.paths[flow.nic as usize];
         let control = &mut self.controls[sender as usize];
         control.on_ack(path, &ack, &mut flow.pace);
-        if control.rebases_pacing() && flow.pace.rate != before && flow.last_wire_bytes > 0 {
+        if control.rebases_pacing() {
+            self.rebase(fabric, sender, before);
+        }
+        if self.flows[sender as usize].snd_una >= self.flows[sender as usize].start.bytes {
+            self.finish(fabric, sender, packet.stamp);
+        } else {
+            self.after_control(fabric, sender);
+        }
+    }
+
+    /// A rate that took the place of `before` moves the packet being paced, and with it the search
+    /// of a NIC with round robin by index: also where the rate is the same as before, and where the
+    /// flow has nothing left to send.
+    fn rebase(&mut self, fabric: &mut Fabric, id: u32, before: u64) {
+        let flow = &mut self.flows[id as usize];
+        if flow.pace.rate != before && flow.last_wire_bytes > 0 {
             let old = fabric.time_at(before, flow.last_wire_bytes);
             let new = fabric.time_at(flow.pace.rate, flow.last_wire_bytes);
             flow.next_avail = (flow.next_avail + new).saturating_sub(old);
-            let index_slot = self.nics[flow.nic as usize].index_slot;
-            if fabric.wheel.armed(index_slot).is_some_and(|armed| flow.next_avail < armed) {
-                fabric.wheel.arm(index_slot, flow.next_avail.max(fabric.now));
-            }
         }
-        self.after_control(fabric, sender);
+        let index_slot = self.nics[flow.nic as usize].index_slot;
+        if fabric.wheel.armed(index_slot).is_some_and(|armed| flow.next_avail < armed) {
+            fabric.wheel.arm(index_slot, flow.next_avail.max(fabric.now));
+        }
     }
 
     fn on_notification(&mut self, fabric: &mut Fabric, id: u32) {
@@ -510,6 +520,10 @@ impl Hosts {
         state.release_queue(queue);
         if !ringing {
             self.free.push(id);
+        }
+        if self.setup.transport.round_robin == RoundRobin::Index {
+            // The acknowledgement makes the NIC look at its other flows too.
+            fabric.kick(self.nics[nic].port);
         }
     }
 

@@ -87,7 +87,8 @@ pub trait CongestionControl {
     fn next_timer(&self) -> Option<u64> {
         None
     }
-    /// Whether a new rate also moves the time of the packet already being paced.
+    /// Whether the last acknowledgement set the rate in a way that also moves the time of the packet
+    /// already being paced.
     fn rebases_pacing(&self) -> bool {
         false
     }
