@@ -375,6 +375,7 @@ impl Hosts {
         }
         let ack = Ack {
             now: fabric.now,
+            set: fabric.arrival_set(),
             seq: packet.seq,
             acked,
             snd_nxt: flow.snd_nxt,
@@ -407,7 +408,7 @@ impl Hosts {
         }
         let index_slot = self.nics[flow.nic as usize].index_slot;
         if fabric.wheel.armed(index_slot).is_some_and(|armed| flow.next_avail < armed) {
-            fabric.wheel.arm(index_slot, flow.next_avail.max(fabric.now));
+            fabric.arm(index_slot, flow.next_avail.max(fabric.now));
         }
     }
 
@@ -431,15 +432,21 @@ impl Hosts {
     /// A congestion control may have changed its mind: arms its timer and lets the flow send.
     #[inline]
     fn after_control(&mut self, fabric: &mut Fabric, id: u32) {
+        self.arm_control(fabric, id);
+        self.make_ready(fabric, id);
+    }
+
+    #[inline]
+    fn arm_control(&mut self, fabric: &mut Fabric, id: u32) {
         let slot = self.flows[id as usize].timer_slot;
-        let next = self.controls[id as usize].next_timer();
+        let control = &self.controls[id as usize];
+        let next = control.next_timer();
         if next != fabric.wheel.armed(slot) {
             match next {
-                Some(time) => fabric.wheel.arm(slot, time),
+                Some(time) => fabric.arm_as_set(slot, time, control.timer_set()),
                 None => fabric.wheel.cancel(slot),
             }
         }
-        self.make_ready(fabric, id);
     }
 
     /// Pacing allows a flow's next packet.
@@ -452,7 +459,12 @@ impl Hosts {
         let flow = &mut self.flows[id as usize];
         let path = &self.paths[flow.nic as usize];
         self.controls[id as usize].on_timer(path, fabric.now, &mut flow.pace);
-        self.after_control(fabric, id);
+        if self.setup.transport.round_robin == RoundRobin::Index {
+            // Such a NIC hears of the new rate when it sends the flow's next packet.
+            self.arm_control(fabric, id);
+        } else {
+            self.after_control(fabric, id);
+        }
     }
 
     /// A NIC with round robin by index looks again.
@@ -486,9 +498,12 @@ impl Hosts {
     fn on_link_control(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
         let state = &mut self.nics[nic as usize];
         if self.setup.obey_pauses {
-            let paused = obey(&fabric.packets[id], state.paused());
+            let before = state.paused();
+            let paused = obey(&fabric.packets[id], before);
             state.set_paused(fabric.now, paused);
-            fabric.kick(state.port);
+            if before & !paused != 0 {
+                fabric.kick(state.port);
+            }
         }
         fabric.packets.remove(id);
     }

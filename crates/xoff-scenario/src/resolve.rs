@@ -10,7 +10,7 @@ use xoff_host::hosts::HostSetup;
 use xoff_host::nic::NicQueues;
 use xoff_host::transport::{AckClass, Congestion, FrameConfig, TransportConfig};
 use xoff_net::buffer::{BufferConfig, BufferKind};
-use xoff_net::fabric::Rounding;
+use xoff_net::fabric::{Instants, Rounding};
 use xoff_net::hop::{Assignment, BfcConfig, PfcConfig};
 use xoff_net::mark::EcnConfig;
 use xoff_net::topo::{
@@ -174,6 +174,7 @@ impl Reader<'_> {
                 RoundingKind::Picosecond => Rounding::PicosecondUp,
                 RoundingKind::Nanosecond => Rounding::NanosecondDown,
             },
+            instants: Instants::Phases,
             labels: Labels::Hashed,
             seed,
         };

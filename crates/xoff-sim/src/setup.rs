@@ -8,7 +8,7 @@ use xoff_host::hosts::{HostSetup, HostTags};
 use xoff_host::{Hosts, TransportConfig};
 use xoff_net::arch::{OutputQueued, Parts};
 use xoff_net::buffer::{Buffer, BufferConfig};
-use xoff_net::fabric::{Fabric, Peer, PortSpec, Rounding};
+use xoff_net::fabric::{Fabric, Instants, Peer, PortSpec, Rounding};
 use xoff_net::hop::{AnyHop, Bfc, BfcConfig, BfcPort, Pfc, PfcConfig, PfcPort};
 use xoff_net::mark::{EcnConfig, MarkAt, RedEcn};
 use xoff_net::sched::{AnyScheduler, Drr, Egress, Fifo, PerFlow};
@@ -91,6 +91,8 @@ pub struct Setup {
     pub hosts: HostSetup,
     /// How serialisation times are rounded.
     pub rounding: Rounding,
+    /// In which order the events of one instant happen.
+    pub instants: Instants,
     /// Where flows' 5-tuples come from.
     pub labels: Labels,
     /// Seed of the run.
@@ -196,6 +198,9 @@ impl Setup {
     pub fn build(&self, of_node: &[u32]) -> Result<Vec<Partition>, String> {
         let topology = &self.topology;
         let partitions = of_node.iter().max().map_or(1, |&last| last as usize + 1);
+        if partitions > 1 && self.instants == Instants::AsSet {
+            return Err("events that happen as they were set need an uncut network".into());
+        }
         // Each partition numbers its ports in the order of the topology.
         let mut local = vec![0u32; topology.ports.len()];
         let mut counts = vec![0u32; partitions];
@@ -217,7 +222,7 @@ impl Setup {
         local: &[u32],
     ) -> Result<Partition, String> {
         let topology = &self.topology;
-        let mut fabric = Fabric::new(self.rounding, partitions, Wheel::new(9));
+        let mut fabric = Fabric::new(self.rounding, self.instants, partitions, Wheel::new(9));
         for (id, port) in topology.ports.iter().enumerate() {
             if of_node[port.node as usize] != index {
                 continue;

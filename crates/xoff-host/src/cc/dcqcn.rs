@@ -184,7 +184,7 @@ mod tests {
     };
 
     fn mark(control: &mut Dcqcn, now: u64, pace: &mut Pace) {
-        let ack = Ack { now, seq: 0, acked: 0, snd_nxt: 0, marked: true, int: None };
+        let ack = Ack { now, set: now, seq: 0, acked: 0, snd_nxt: 0, marked: true, int: None };
         control.on_ack(&PATH, &ack, pace);
     }
 

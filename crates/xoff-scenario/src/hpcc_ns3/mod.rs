@@ -17,7 +17,7 @@ use xoff_host::hosts::HostSetup;
 use xoff_host::nic::NicQueues;
 use xoff_host::transport::{Congestion, FrameConfig, RoundRobin, TransportConfig, Window};
 use xoff_net::buffer::{BufferConfig, BufferKind};
-use xoff_net::fabric::Rounding;
+use xoff_net::fabric::{Instants, Rounding};
 use xoff_net::hop::PfcConfig;
 use xoff_net::mark::{EcnConfig, MarkAt};
 use xoff_net::topo::{Routes, Topology};
@@ -147,6 +147,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
         topology: Arc::new(topology),
         routes: Arc::new(routes),
         rounding: Rounding::BinarySeconds,
+        instants: Instants::AsSet,
         labels: Labels::Pairs,
         seed: 1,
     })
