@@ -16,7 +16,9 @@ use xoff_net::mark::EcnConfig;
 use xoff_net::topo::{
     DumbbellConfig, LeafSpineConfig, Routes, StarConfig, Topology, dumbbell, leaf_spine, star,
 };
-use xoff_sim::setup::{EcnSetup, HopSetup, Labels, Scheduling, Setup, SwitchSetup, base_rtt};
+use xoff_sim::setup::{
+    EcnSetup, HopSetup, Labels, MarkDraws, Scheduling, Setup, SwitchSetup, base_rtt,
+};
 use xoff_sim::simulation::Plan;
 use xoff_workload::Traffic;
 
@@ -157,6 +159,7 @@ impl Reader<'_> {
                 buffer,
                 hop,
                 ecn,
+                mark_draws: MarkDraws::Own,
                 control_loss: faults.control_loss,
                 hash_by_node: false,
             },

@@ -21,7 +21,9 @@ use xoff_net::fabric::{Instants, Rounding};
 use xoff_net::hop::PfcConfig;
 use xoff_net::mark::{EcnConfig, MarkAt};
 use xoff_net::topo::{Routes, Topology};
-use xoff_sim::setup::{EcnSetup, HopSetup, Labels, Scheduling, Setup, SwitchSetup, base_rtt};
+use xoff_sim::setup::{
+    EcnSetup, HopSetup, Labels, MarkDraws, Scheduling, Setup, SwitchSetup, base_rtt,
+};
 use xoff_sim::simulation::Plan;
 use xoff_workload::{Arrival, Source, Traffic};
 
@@ -131,6 +133,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
                 ..PfcConfig::default()
             }),
             ecn: ecn(config),
+            mark_draws: MarkDraws::FirstOfStreams(first_stream(&topology)),
             control_loss: 0.0,
             hash_by_node: true,
         },
@@ -151,6 +154,14 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
         labels: Labels::Pairs,
         seed: 1,
     })
+}
+
+/// The stream of the first draw of a run: how many that simulator's set-up has taken. Each node's
+/// internet stack takes six (one its global routing, five its IPv6 extensions: hop-by-hop,
+/// destination, fragment, routing, loose routing); the error model that all links share takes one
+/// for itself and one for the variable it is given instead.
+fn first_stream(topology: &Topology) -> u64 {
+    6 * u64::from(topology.nodes()) + 2
 }
 
 fn congestion(control: &Control) -> Congestion {
