@@ -9,7 +9,7 @@ use xoff_host::{Hosts, TransportConfig};
 use xoff_net::arch::{OutputQueued, Parts};
 use xoff_net::buffer::{Buffer, BufferConfig};
 use xoff_net::fabric::{Fabric, Instants, Peer, PortSpec, Rounding};
-use xoff_net::hop::{AnyHop, Bfc, BfcConfig, BfcPort, Pfc, PfcConfig, PfcPort};
+use xoff_net::hop::{AnyHop, Bfc, BfcConfig, BfcPort, FRAME_BYTES, Pfc, PfcConfig, PfcPort};
 use xoff_net::mark::{Draws, EcnConfig, MarkAt, RedEcn};
 use xoff_net::sched::{AnyScheduler, Drr, Egress, Fifo, PerFlow};
 use xoff_net::topo::{Routes, Topology};
@@ -313,6 +313,7 @@ impl Setup {
             hash_seed,
             marking: shared.unwrap_or_else(|| Draws::Own(stream(Purpose::Marking))),
             assignment: stream(Purpose::QueueAssignment),
+            control_frame: self.control_frame(),
             control_loss: (loss > 0.0).then(|| (loss, stream(Purpose::Faults))),
             first_timer,
         }))
@@ -352,6 +353,13 @@ impl Setup {
                 AnyHop::Bfc(Box::new(Bfc::new(config, &specs, config.data_queues())))
             }
         })
+    }
+
+    fn control_frame(&self) -> u16 {
+        match &self.switch.hop {
+            HopSetup::Pfc(config) => u16::try_from(config.frame_size.0).unwrap_or(u16::MAX),
+            HopSetup::None | HopSetup::Bfc(_) => FRAME_BYTES,
+        }
     }
 
     fn ecn(&self, node: u32) -> Result<(Vec<RedEcn>, MarkAt), String> {

@@ -41,6 +41,8 @@ pub struct Parts {
     pub marking: Draws,
     /// Stream for queue assignment.
     pub assignment: Rng,
+    /// Bytes of a link-control frame.
+    pub control_frame: u16,
     /// Share of link-control frames that are lost, and the stream that says which.
     pub control_loss: Option<(f64, Rng)>,
     /// Timer slot of port 0; the others follow.
@@ -222,7 +224,7 @@ impl OutputQueued {
         }
         // Where all share one sequence, each frame's identification is drawn from it.
         self.parts.marking.skip_shared();
-        let id = fabric.packets.insert(signal.frame());
+        let id = fabric.packets.insert(signal.frame(self.parts.control_frame));
         self.parts.egress[signal.port as usize].push_control(&mut fabric.packets, id);
         fabric.kick(self.parts.first_port + u32::from(signal.port));
     }

@@ -130,6 +130,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
             hop: HopSetup::Pfc(PfcConfig {
                 threshold: 0.125,
                 threshold_follows_rate: true,
+                frame_size: Bytes(43),
                 ..PfcConfig::default()
             }),
             ecn: ecn(config),
