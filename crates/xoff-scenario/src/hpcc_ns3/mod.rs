@@ -1,8 +1,10 @@
 //! Runs a case of the HPCC ns-3 simulator as it is: `config.txt`, topology and flows.
 //!
 //! Every key is either honoured, or known to change nothing but output, or refused by name. The
-//! model is set to that simulator's: times truncated to 1 ns, acknowledgements in the data queue,
-//! NICs that search their flows by index, ECN at dequeue, hashes seeded with the switch's number.
+//! model is set to that simulator's: times truncated to 1 ns, events of one instant in the order in
+//! which they were set, acknowledgements in the data queue, NICs that search their flows by index,
+//! ECN at dequeue with that simulator's random numbers, hashes seeded with the switch's number. In
+//! all runs compared so far (none with drops) every flow ends at the same nanosecond.
 //! The file grammar is described by that repository's `config_doc.txt` and `traffic_gen/README.md`.
 
 mod config;
