@@ -7,11 +7,13 @@
 pub mod digest;
 pub mod knobs;
 pub mod math;
+pub mod mrg32k3a;
 pub mod rng;
 pub mod units;
 pub mod wheel;
 
 pub use digest::Digest;
+pub use mrg32k3a::FirstOfStreams;
 pub use rng::Rng;
 pub use units::{BitRate, Bytes, Ps};
 pub use wheel::{SlotId, Wheel};

@@ -167,6 +167,13 @@ impl Wheel {
         self.link(id);
     }
 
+    /// Arms the slot for `time` with another rank.
+    pub fn arm_ranked(&mut self, id: SlotId, time: u64, rank: u64) {
+        self.cancel(id);
+        self.set_rank(id, rank);
+        self.arm(id, time);
+    }
+
     /// Disarms the slot.
     #[inline]
     pub fn cancel(&mut self, id: SlotId) {
@@ -372,6 +379,9 @@ mod tests {
         assert_eq!(wheel.pop_before(100), None);
         assert_eq!(wheel.pop_before(101), Some((100, 1)));
         assert_eq!(wheel.pop_before(101), Some((100, 0)));
+        wheel.arm(0, 1 << 60);
+        wheel.arm_ranked(0, 1 << 60, 0);
+        assert_eq!(wheel.pop_before(u64::MAX), Some((1 << 60, 0)));
         assert_eq!(wheel.pop_before(u64::MAX), Some((1 << 60, 3)));
         assert!(wheel.is_empty());
     }

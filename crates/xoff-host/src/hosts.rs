@@ -369,16 +369,13 @@ impl Hosts {
             flow.snd_nxt = flow.snd_nxt.max(flow.snd_una);
             flow.progress_ps = fabric.now;
             self.stats.acknowledged += 1;
-            if flow.snd_una >= flow.start.bytes {
-                self.finish(fabric, sender, packet.stamp);
-                return;
-            }
         }
         if packet.kind == Kind::Nack {
             flow.go_back();
         }
         let ack = Ack {
             now: fabric.now,
+            set: fabric.arrival_set(),
             seq: packet.seq,
             acked,
             snd_nxt: flow.snd_nxt,
@@ -389,16 +386,30 @@ impl Hosts {
         let path = &self.paths[flow.nic as usize];
         let control = &mut self.controls[sender as usize];
         control.on_ack(path, &ack, &mut flow.pace);
-        if control.rebases_pacing() && flow.pace.rate != before && flow.last_wire_bytes > 0 {
+        if control.rebases_pacing() {
+            self.rebase(fabric, sender, before);
+        }
+        if self.flows[sender as usize].snd_una >= self.flows[sender as usize].start.bytes {
+            self.finish(fabric, sender, packet.stamp);
+        } else {
+            self.after_control(fabric, sender);
+        }
+    }
+
+    /// A rate that took the place of `before` moves the packet being paced, and with it the search
+    /// of a NIC with round robin by index: also where the rate is the same as before, and where the
+    /// flow has nothing left to send.
+    fn rebase(&mut self, fabric: &mut Fabric, id: u32, before: u64) {
+        let flow = &mut self.flows[id as usize];
+        if flow.pace.rate != before && flow.last_wire_bytes > 0 {
             let old = fabric.time_at(before, flow.last_wire_bytes);
             let new = fabric.time_at(flow.pace.rate, flow.last_wire_bytes);
             flow.next_avail = (flow.next_avail + new).saturating_sub(old);
-            let index_slot = self.nics[flow.nic as usize].index_slot;
-            if fabric.wheel.armed(index_slot).is_some_and(|armed| flow.next_avail < armed) {
-                fabric.wheel.arm(index_slot, flow.next_avail.max(fabric.now));
-            }
         }
-        self.after_control(fabric, sender);
+        let index_slot = self.nics[flow.nic as usize].index_slot;
+        if fabric.wheel.armed(index_slot).is_some_and(|armed| flow.next_avail < armed) {
+            fabric.arm(index_slot, flow.next_avail.max(fabric.now));
+        }
     }
 
     fn on_notification(&mut self, fabric: &mut Fabric, id: u32) {
@@ -421,15 +432,21 @@ impl Hosts {
     /// A congestion control may have changed its mind: arms its timer and lets the flow send.
     #[inline]
     fn after_control(&mut self, fabric: &mut Fabric, id: u32) {
+        self.arm_control(fabric, id);
+        self.make_ready(fabric, id);
+    }
+
+    #[inline]
+    fn arm_control(&mut self, fabric: &mut Fabric, id: u32) {
         let slot = self.flows[id as usize].timer_slot;
-        let next = self.controls[id as usize].next_timer();
+        let control = &self.controls[id as usize];
+        let next = control.next_timer();
         if next != fabric.wheel.armed(slot) {
             match next {
-                Some(time) => fabric.wheel.arm(slot, time),
+                Some(time) => fabric.arm_as_set(slot, time, control.timer_set()),
                 None => fabric.wheel.cancel(slot),
             }
         }
-        self.make_ready(fabric, id);
     }
 
     /// Pacing allows a flow's next packet.
@@ -442,7 +459,12 @@ impl Hosts {
         let flow = &mut self.flows[id as usize];
         let path = &self.paths[flow.nic as usize];
         self.controls[id as usize].on_timer(path, fabric.now, &mut flow.pace);
-        self.after_control(fabric, id);
+        if self.setup.transport.round_robin == RoundRobin::Index {
+            // Such a NIC hears of the new rate when it sends the flow's next packet.
+            self.arm_control(fabric, id);
+        } else {
+            self.after_control(fabric, id);
+        }
     }
 
     /// A NIC with round robin by index looks again.
@@ -476,9 +498,12 @@ impl Hosts {
     fn on_link_control(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
         let state = &mut self.nics[nic as usize];
         if self.setup.obey_pauses {
-            let paused = obey(&fabric.packets[id], state.paused());
+            let before = state.paused();
+            let paused = obey(&fabric.packets[id], before);
             state.set_paused(fabric.now, paused);
-            fabric.kick(state.port);
+            if before & !paused != 0 {
+                fabric.kick(state.port);
+            }
         }
         fabric.packets.remove(id);
     }
@@ -510,6 +535,10 @@ impl Hosts {
         state.release_queue(queue);
         if !ringing {
             self.free.push(id);
+        }
+        if self.setup.transport.round_robin == RoundRobin::Index {
+            // The acknowledgement makes the NIC look at its other flows too.
+            fabric.kick(self.nics[nic].port);
         }
     }
 

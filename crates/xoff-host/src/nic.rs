@@ -266,7 +266,7 @@ impl Nic {
             && next > fabric.now
             && fabric.wheel.armed(self.index_slot).is_none()
         {
-            fabric.wheel.arm(self.index_slot, next);
+            fabric.arm(self.index_slot, next);
         }
         None
     }

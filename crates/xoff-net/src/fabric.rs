@@ -8,6 +8,7 @@
 use xoff_core::{Ps, SlotId, Wheel};
 
 use crate::packet::{NONE, Packet, Pool, Queue};
+use crate::sequence::Sequence;
 use crate::telemetry::{IntStack, IntTable};
 
 /// The phases of one instant, in their order; part of every event's rank.
@@ -27,6 +28,20 @@ pub enum Rounding {
     PicosecondUp,
     /// Down to a whole nanosecond, as simulators with a nanosecond clock do.
     NanosecondDown,
+    /// As ns-3 does: a binary number of seconds, its fraction cut to 2^-64, then cut to a whole
+    /// nanosecond. What takes a whole number of nanoseconds often comes out one short.
+    BinarySeconds,
+}
+
+/// In which order the events of one instant happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instants {
+    /// Arrivals, timers, then ports that pick their next packets, each by their numbers: the same
+    /// however the network is cut up.
+    Phases,
+    /// In the order in which they were set, and an idle port picks the moment it is given something:
+    /// what ns-3 does. For an uncut network only.
+    AsSet,
 }
 
 /// Where the other end of a link is.
@@ -100,12 +115,14 @@ pub struct Fabric {
     ports: Vec<Port>,
     picking: Vec<u32>,
     rounding: Rounding,
+    /// Ranks of events, where those of one instant happen as they were set.
+    sequence: Option<Box<Sequence>>,
 }
 
 impl Fabric {
     /// An empty fabric beside `partitions` others (itself included).
     #[must_use]
-    pub fn new(rounding: Rounding, partitions: usize, wheel: Wheel) -> Self {
+    pub fn new(rounding: Rounding, instants: Instants, partitions: usize, wheel: Wheel) -> Self {
         Self {
             now: 0,
             wheel,
@@ -115,7 +132,41 @@ impl Fabric {
             ports: Vec::new(),
             picking: Vec::new(),
             rounding,
+            sequence: (instants == Instants::AsSet).then(Box::default),
         }
+    }
+
+    /// Whether an idle port picks the moment it is given something, not when the instant ends.
+    #[inline]
+    #[must_use]
+    pub fn picks_at_once(&self) -> bool {
+        self.sequence.is_some()
+    }
+
+    /// Arms a timer.
+    #[inline]
+    pub fn arm(&mut self, slot: SlotId, time: u64) {
+        match &mut self.sequence {
+            None => self.wheel.arm(slot, time),
+            Some(sequence) => self.wheel.arm_ranked(slot, time, sequence.next(self.now)),
+        }
+    }
+
+    /// Arms a timer that counts as set at `set` (ps).
+    #[inline]
+    pub fn arm_as_set(&mut self, slot: SlotId, time: u64, set: u64) {
+        match &self.sequence {
+            None => self.wheel.arm(slot, time),
+            Some(_) => self.wheel.arm_ranked(slot, time, Sequence::rank_at(set)),
+        }
+    }
+
+    /// When the arrival that happens now was set (ps): later than any other event of this instant,
+    /// unless the order of setting matters.
+    #[inline]
+    #[must_use]
+    pub fn arrival_set(&self) -> u64 {
+        self.sequence.as_ref().map_or(self.now, |sequence| sequence.arrival_set())
     }
 
     /// Adds a port; `arrival_tag` and `wake_tag` name its two events.
@@ -197,6 +248,13 @@ impl Fabric {
         }
     }
 
+    /// A port has sent what it was sending.
+    #[inline]
+    pub fn wake(&mut self, port: u32) {
+        self.ports[port as usize].busy_until = self.now;
+        self.kick(port);
+    }
+
     /// Whether any port waits to be asked at this instant.
     #[inline]
     #[must_use]
@@ -204,11 +262,11 @@ impl Fabric {
         !self.picking.is_empty()
     }
 
-    /// Takes the ports to be asked now, in their order.
+    /// Takes the ports to be asked now, in their order, or as they were kicked if they pick at once.
     #[inline]
     pub fn take_picking(&mut self, into: &mut Vec<u32>) {
         std::mem::swap(&mut self.picking, into);
-        if into.len() > 1 {
+        if into.len() > 1 && self.sequence.is_none() {
             into.sort_unstable();
         }
     }
@@ -236,14 +294,32 @@ impl Fabric {
         state.tx_bytes += bytes;
         state.tx_packets += 1;
         packet.time = state.busy_until + state.delay;
-        match state.peer {
+        let peer = state.peer;
+        if self.sequence.is_some() {
+            self.set_in_sequence(port);
+        }
+        match peer {
             Peer::Local(peer) => self.put_in_flight(peer, id),
             Peer::Remote { partition, port } => {
-                let packet = *packet;
+                let packet = self.packets[id];
                 let int = (packet.int != NONE).then(|| self.ints.remove(packet.int));
                 self.packets.remove(id);
                 self.outbox[partition as usize].push(Crossing { port, packet, int });
             }
+        }
+    }
+
+    /// Sets the end of a transmission and then the arrival. The port stays busy until its wake-up has
+    /// happened: what comes in the same instant but before finds it busy.
+    #[cold]
+    fn set_in_sequence(&mut self, port: u32) {
+        let Some(sequence) = &mut self.sequence else { return };
+        let state = &mut self.ports[port as usize];
+        self.wheel.arm_ranked(state.wake_slot, state.busy_until, sequence.next(self.now));
+        state.busy_until += 1;
+        if let Peer::Local(peer) = state.peer {
+            let rank = sequence.next(self.now);
+            sequence.depart(peer, rank);
         }
     }
 
@@ -258,10 +334,20 @@ impl Fabric {
     #[inline]
     fn put_in_flight(&mut self, to: u32, id: u32) {
         let peer = &mut self.ports[to as usize];
-        if peer.inbound.is_empty() {
-            self.wheel.arm(peer.arrival_slot, self.packets[id].time);
-        }
+        let first = peer.inbound.is_empty();
         peer.inbound.push(&mut self.packets, id);
+        if first {
+            self.arm_arrival(to, id);
+        }
+    }
+
+    #[inline]
+    fn arm_arrival(&mut self, port: u32, id: u32) {
+        let (slot, time) = (self.ports[port as usize].arrival_slot, self.packets[id].time);
+        match &self.sequence {
+            None => self.wheel.arm(slot, time),
+            Some(sequence) => self.wheel.arm_ranked(slot, time, sequence.next_arrival(port)),
+        }
     }
 
     /// The packet that arrives at this port now.
@@ -272,8 +358,12 @@ impl Fabric {
     pub fn arrive(&mut self, port: u32) -> u32 {
         let state = &mut self.ports[port as usize];
         let id = state.inbound.pop(&self.packets).expect("an arrival without a packet");
-        if let Some(next) = state.inbound.head() {
-            self.wheel.arm(state.arrival_slot, self.packets[next].time);
+        let next = state.inbound.head();
+        if let Some(sequence) = &mut self.sequence {
+            sequence.arrive(port);
+        }
+        if let Some(next) = next {
+            self.arm_arrival(port, next);
         }
         id
     }
@@ -285,7 +375,16 @@ pub fn serialisation(rounding: Rounding, rate: u64, bytes: u64) -> u64 {
     match rounding {
         Rounding::PicosecondUp => (bytes * 8_000_000_000_000).div_ceil(rate),
         Rounding::NanosecondDown => bytes * 8_000_000_000 / rate * 1_000,
+        Rounding::BinarySeconds => binary_seconds(bytes as f64 * 8.0 / rate as f64) * 1_000,
     }
+}
+
+/// Whole nanoseconds of a number of seconds in ns-3's fixed point of 64 fractional bits.
+fn binary_seconds(seconds: f64) -> u64 {
+    const NS_PER_S: u64 = 1_000_000_000;
+    let whole = seconds.floor();
+    let fraction = ((seconds - whole) * 2f64.powi(64)) as u64;
+    whole as u64 * NS_PER_S + ((u128::from(fraction) * u128::from(NS_PER_S)) >> 64) as u64
 }
 
 #[cfg(test)]
@@ -294,7 +393,7 @@ mod tests {
     use crate::packet::Kind;
 
     fn pair() -> Fabric {
-        let mut fabric = Fabric::new(Rounding::PicosecondUp, 1, Wheel::new(9));
+        let mut fabric = Fabric::new(Rounding::PicosecondUp, Instants::Phases, 1, Wheel::new(9));
         for id in 0..2 {
             let spec = PortSpec {
                 id,
@@ -343,8 +442,34 @@ mod tests {
     }
 
     #[test]
+    fn as_set_a_port_is_busy_until_its_wake_up_has_happened() {
+        let mut fabric = pair();
+        fabric.sequence = Some(Box::default());
+        let id = fabric.packets.insert(Packet::new(Kind::Data, 1000));
+        fabric.transmit(0, id);
+        fabric.now = 80_000;
+        fabric.kick(0);
+        assert!(!fabric.is_picking());
+        assert_eq!(fabric.wheel.pop_before(u64::MAX), Some((80_000, 1)));
+        fabric.wake(0);
+        assert!(fabric.is_picking());
+        // A timer set now for the arrival's instant comes after it.
+        let timer = fabric.wheel.add_slot(0, 99);
+        fabric.arm(timer, 1_080_000);
+        let (_, slot) = fabric.wheel.pop_before(u64::MAX).unwrap();
+        assert_eq!(fabric.wheel.tag(slot), 1);
+        fabric.arrive(1);
+        assert_eq!(fabric.arrival_set(), 0);
+    }
+
+    #[test]
     fn nanosecond_truncation_is_a_setting() {
         assert_eq!(serialisation(Rounding::NanosecondDown, 100_000_000_000, 1048), 83_000);
+        assert_eq!(serialisation(Rounding::BinarySeconds, 100_000_000_000, 1048), 83_000);
+        // 80 ns are a little less in binary.
+        assert_eq!(serialisation(Rounding::NanosecondDown, 100_000_000_000, 1000), 80_000);
+        assert_eq!(serialisation(Rounding::BinarySeconds, 100_000_000_000, 1000), 79_000);
+        assert_eq!(serialisation(Rounding::BinarySeconds, 4, 3), 6_000_000_000_000);
         assert_eq!(serialisation(Rounding::PicosecondUp, 100_000_000_000, 1048), 83_840);
         assert_eq!(serialisation(Rounding::PicosecondUp, 3_000_000_000, 1), 2_667);
     }

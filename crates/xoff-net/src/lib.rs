@@ -16,6 +16,7 @@ pub mod hop;
 pub mod mark;
 pub mod packet;
 pub mod sched;
+pub mod sequence;
 pub mod telemetry;
 pub mod topo;
 

@@ -1,6 +1,8 @@
 //! ECN marking by queue length (RED without averaging, as DCTCP and DCQCN use it).
 
-use xoff_core::{Bytes, Rng, choices, knobs};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use xoff_core::{Bytes, FirstOfStreams, Rng, choices, knobs};
 
 choices! {
     /// When the queue is looked at.
@@ -26,6 +28,33 @@ knobs! {
     }
 }
 
+/// Where a switch's random marks come from.
+#[derive(Clone, Debug)]
+pub enum Draws {
+    /// A stream of its own.
+    Own(Rng),
+    /// One sequence for all switches, in the order in which they draw: only for an uncut network.
+    Shared(Arc<Mutex<FirstOfStreams>>),
+}
+
+impl Draws {
+    /// A number below 1.
+    #[inline]
+    fn unit(&mut self) -> f64 {
+        match self {
+            Draws::Own(rng) => rng.unit(),
+            Draws::Shared(streams) => streams.lock().unwrap_or_else(PoisonError::into_inner).unit(),
+        }
+    }
+
+    /// Somebody else took a number of the shared sequence.
+    pub(crate) fn skip_shared(&mut self) {
+        if let Draws::Shared(streams) = self {
+            streams.lock().unwrap_or_else(PoisonError::into_inner).skip();
+        }
+    }
+}
+
 /// The thresholds of one port.
 #[derive(Clone, Copy, Debug)]
 pub struct RedEcn {
@@ -47,7 +76,7 @@ impl RedEcn {
 
     /// Whether to mark a packet of a queue with `queue_bytes`.
     #[inline]
-    pub fn marks(&self, queue_bytes: u32, rng: &mut Rng) -> bool {
+    pub fn marks(&self, queue_bytes: u32, draws: &mut Draws) -> bool {
         if queue_bytes <= self.kmin_bytes {
             return false;
         }
@@ -56,7 +85,7 @@ impl RedEcn {
         }
         let above = f64::from(queue_bytes - self.kmin_bytes);
         let range = f64::from(self.kmax_bytes - self.kmin_bytes);
-        rng.unit() < self.pmax * above / range
+        draws.unit() < self.pmax * above / range
     }
 }
 
@@ -69,9 +98,9 @@ mod tests {
     #[test]
     fn probability_is_linear_between_the_thresholds() {
         let red = RedEcn::new(&EcnConfig::default());
-        let mut rng = Rng::stream(1, Purpose::Marking, 0);
+        let mut draws = Draws::Own(Rng::stream(1, Purpose::Marking, 0));
         let mut share = |bytes| {
-            let marked = (0..20_000).filter(|_| red.marks(bytes, &mut rng)).count();
+            let marked = (0..20_000).filter(|_| red.marks(bytes, &mut draws)).count();
             marked as f64 / 20_000.0
         };
         assert_eq!(share(100_000), 0.0);

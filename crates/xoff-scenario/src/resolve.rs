@@ -10,13 +10,15 @@ use xoff_host::hosts::HostSetup;
 use xoff_host::nic::NicQueues;
 use xoff_host::transport::{AckClass, Congestion, FrameConfig, TransportConfig};
 use xoff_net::buffer::{BufferConfig, BufferKind};
-use xoff_net::fabric::Rounding;
+use xoff_net::fabric::{Instants, Rounding};
 use xoff_net::hop::{Assignment, BfcConfig, PfcConfig};
 use xoff_net::mark::EcnConfig;
 use xoff_net::topo::{
     DumbbellConfig, LeafSpineConfig, Routes, StarConfig, Topology, dumbbell, leaf_spine, star,
 };
-use xoff_sim::setup::{EcnSetup, HopSetup, Labels, Scheduling, Setup, SwitchSetup, base_rtt};
+use xoff_sim::setup::{
+    EcnSetup, HopSetup, Labels, MarkDraws, Scheduling, Setup, SwitchSetup, base_rtt,
+};
 use xoff_sim::simulation::Plan;
 use xoff_workload::Traffic;
 
@@ -157,6 +159,7 @@ impl Reader<'_> {
                 buffer,
                 hop,
                 ecn,
+                mark_draws: MarkDraws::Own,
                 control_loss: faults.control_loss,
                 hash_by_node: false,
             },
@@ -174,6 +177,7 @@ impl Reader<'_> {
                 RoundingKind::Picosecond => Rounding::PicosecondUp,
                 RoundingKind::Nanosecond => Rounding::NanosecondDown,
             },
+            instants: Instants::Phases,
             labels: Labels::Hashed,
             seed,
         };

@@ -120,7 +120,9 @@ impl Partition {
         owners: Vec<Owner>,
         of_node: &[u32],
     ) -> Self {
-        let start_slot = fabric.wheel.add_slot(phase::ARRIVAL | 1 << 59, tag::START);
+        // As set, flows begin after all else: that simulator reaches them through events of no delay.
+        let start_rank = if fabric.picks_at_once() { u64::MAX } else { phase::ARRIVAL | 1 << 59 };
+        let start_slot = fabric.wheel.add_slot(start_rank, tag::START);
         let message_slot = fabric.wheel.add_slot(phase::ARRIVAL | 1 << 58, tag::MESSAGE);
         let mut nic_of = vec![u32::MAX; setup.topology.hosts as usize];
         for (number, nic) in hosts.nics().iter().enumerate() {
@@ -160,9 +162,11 @@ impl Partition {
     /// Runs all events before `limit` (ps).
     pub fn run_before(&mut self, limit: u64) {
         loop {
-            // Ports pick when nothing else happens at this instant any more.
+            // Ports pick when nothing else happens at this instant any more, or at once.
             let now = self.fabric.now;
-            if self.fabric.is_picking() && self.fabric.wheel.peek_before(now + 1).is_none() {
+            if self.fabric.is_picking()
+                && (self.fabric.picks_at_once() || self.fabric.wheel.peek_before(now + 1).is_none())
+            {
                 self.pick();
                 continue;
             }
@@ -179,7 +183,7 @@ impl Partition {
         let number = event & ((1 << 28) - 1);
         match event & !((1 << 28) - 1) {
             tag::ARRIVAL => self.arrive(number),
-            tag::WAKE => self.fabric.kick(number),
+            tag::WAKE => self.fabric.wake(number),
             tag::PACE => self.hosts.on_pace(&mut self.fabric, number),
             tag::CONTROL => self.hosts.on_control_timer(&mut self.fabric, number),
             tag::TIMEOUT => self.hosts.on_timeout(&mut self.fabric, number),
@@ -245,6 +249,10 @@ impl Partition {
             self.next_start += 1;
             let nic = self.nic_of[start.src as usize];
             self.hosts.start_flow(&mut self.fabric, nic, start);
+            if self.fabric.picks_at_once() {
+                // The NIC picks before it hears of the next flow.
+                self.pick();
+            }
         }
     }
 

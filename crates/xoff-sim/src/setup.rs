@@ -1,16 +1,16 @@
 //! What to simulate, complete and checked: nothing here has a default.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use xoff_core::rng::{Purpose, Rng};
-use xoff_core::{Ps, Wheel};
+use xoff_core::{FirstOfStreams, Ps, Wheel};
 use xoff_host::hosts::{HostSetup, HostTags};
 use xoff_host::{Hosts, TransportConfig};
 use xoff_net::arch::{OutputQueued, Parts};
 use xoff_net::buffer::{Buffer, BufferConfig};
-use xoff_net::fabric::{Fabric, Peer, PortSpec, Rounding};
-use xoff_net::hop::{AnyHop, Bfc, BfcConfig, BfcPort, Pfc, PfcConfig, PfcPort};
-use xoff_net::mark::{EcnConfig, MarkAt, RedEcn};
+use xoff_net::fabric::{Fabric, Instants, Peer, PortSpec, Rounding};
+use xoff_net::hop::{AnyHop, Bfc, BfcConfig, BfcPort, FRAME_BYTES, Pfc, PfcConfig, PfcPort};
+use xoff_net::mark::{Draws, EcnConfig, MarkAt, RedEcn};
 use xoff_net::sched::{AnyScheduler, Drr, Egress, Fifo, PerFlow};
 use xoff_net::topo::{Routes, Topology};
 
@@ -49,6 +49,16 @@ pub enum EcnSetup {
     ByRate(Vec<(u64, EcnConfig)>),
 }
 
+/// Where switches draw their random marks from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkDraws {
+    /// Each from a stream of its own.
+    Own,
+    /// Each draw is the first number of a new MRG32k3a stream (seed 1, run 1), counted over all
+    /// switches from this one on: what the HPCC simulator does. For an uncut network only.
+    FirstOfStreams(u64),
+}
+
 /// Where flows' 5-tuples come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Labels {
@@ -72,6 +82,8 @@ pub struct SwitchSetup {
     pub hop: HopSetup,
     /// ECN marking.
     pub ecn: EcnSetup,
+    /// Where random marks come from.
+    pub mark_draws: MarkDraws,
     /// Share of link-control frames lost on purpose.
     pub control_loss: f64,
     /// Seed the load balancer's hash with the switch's number alone, as the HPCC simulator does.
@@ -91,6 +103,8 @@ pub struct Setup {
     pub hosts: HostSetup,
     /// How serialisation times are rounded.
     pub rounding: Rounding,
+    /// In which order the events of one instant happen.
+    pub instants: Instants,
     /// Where flows' 5-tuples come from.
     pub labels: Labels,
     /// Seed of the run.
@@ -196,6 +210,12 @@ impl Setup {
     pub fn build(&self, of_node: &[u32]) -> Result<Vec<Partition>, String> {
         let topology = &self.topology;
         let partitions = of_node.iter().max().map_or(1, |&last| last as usize + 1);
+        let in_order = self.instants == Instants::AsSet || self.switch.mark_draws != MarkDraws::Own;
+        if partitions > 1 && in_order {
+            return Err(
+                "events or draws in one order over all switches need an uncut network".into()
+            );
+        }
         // Each partition numbers its ports in the order of the topology.
         let mut local = vec![0u32; topology.ports.len()];
         let mut counts = vec![0u32; partitions];
@@ -217,7 +237,7 @@ impl Setup {
         local: &[u32],
     ) -> Result<Partition, String> {
         let topology = &self.topology;
-        let mut fabric = Fabric::new(self.rounding, partitions, Wheel::new(9));
+        let mut fabric = Fabric::new(self.rounding, self.instants, partitions, Wheel::new(9));
         for (id, port) in topology.ports.iter().enumerate() {
             if of_node[port.node as usize] != index {
                 continue;
@@ -239,6 +259,12 @@ impl Setup {
             index: tag::INDEX,
         };
         let mut hosts = Hosts::new(self.hosts.clone(), tags);
+        let shared = match self.switch.mark_draws {
+            MarkDraws::Own => None,
+            MarkDraws::FirstOfStreams(first) => {
+                Some(Draws::Shared(Arc::new(Mutex::new(FirstOfStreams::new(1, 1, first)))))
+            }
+        };
         let mut switches = Vec::new();
         let mut owners = vec![Owner::Host(0); fabric.port_count()];
         for node in (0..topology.nodes()).filter(|&node| of_node[node as usize] == index) {
@@ -251,7 +277,7 @@ impl Setup {
             for number in 0..topology.ports_of(node).len() as u16 {
                 owners[(first + u32::from(number)) as usize] = Owner::Switch(switch, number);
             }
-            switches.push((node, self.build_switch(&mut fabric, node, first)?));
+            switches.push((node, self.build_switch(&mut fabric, node, first, shared.clone())?));
         }
         Ok(Partition::new(index, self, fabric, hosts, switches, owners, of_node))
     }
@@ -261,6 +287,7 @@ impl Setup {
         fabric: &mut Fabric,
         node: u32,
         first_port: u32,
+        shared: Option<Draws>,
     ) -> Result<OutputQueued, String> {
         let ports = self.topology.ports_of(node);
         let switch = (node - self.topology.hosts) as usize;
@@ -284,7 +311,9 @@ impl Setup {
             control_acks: self.hosts.transport.ack_class == xoff_host::transport::AckClass::Control,
             routes: (self.routes.by_switch[switch].clone(), self.routes.choices[switch].clone()),
             hash_seed,
-            rngs: (stream(Purpose::Marking), stream(Purpose::QueueAssignment)),
+            marking: shared.unwrap_or_else(|| Draws::Own(stream(Purpose::Marking))),
+            assignment: stream(Purpose::QueueAssignment),
+            control_frame: self.control_frame(),
             control_loss: (loss > 0.0).then(|| (loss, stream(Purpose::Faults))),
             first_timer,
         }))
@@ -324,6 +353,13 @@ impl Setup {
                 AnyHop::Bfc(Box::new(Bfc::new(config, &specs, config.data_queues())))
             }
         })
+    }
+
+    fn control_frame(&self) -> u16 {
+        match &self.switch.hop {
+            HopSetup::Pfc(config) => u16::try_from(config.frame_size.0).unwrap_or(u16::MAX),
+            HopSetup::None | HopSetup::Bfc(_) => FRAME_BYTES,
+        }
     }
 
     fn ecn(&self, node: u32) -> Result<(Vec<RedEcn>, MarkAt), String> {

@@ -87,20 +87,22 @@ impl Dcqcn {
     }
 
     /// Catches up with the alpha timer: alpha <- (1 - g) alpha (+ g if a mark came since its tick).
-    fn tick_alpha(&mut self, now: u64) {
+    /// `set` as for [`fired`].
+    fn tick_alpha(&mut self, now: u64, set: u64) {
         let Some(mut next) = self.next_alpha else { return };
-        while next <= now {
+        let interval = self.settings.alpha_interval;
+        while fired(next, interval, now, set) {
             self.alpha *= 1.0 - self.settings.gain;
             if std::mem::take(&mut self.alpha_marked) {
                 self.alpha += self.settings.gain;
             }
-            next += self.settings.alpha_interval;
+            next += interval;
         }
         self.next_alpha = Some(next);
     }
 
-    fn on_mark(&mut self, now: u64, pace: &Pace) {
-        self.tick_alpha(now);
+    fn on_mark(&mut self, now: u64, set: u64, pace: &Pace) {
+        self.tick_alpha(now, set);
         if self.next_alpha.is_none() {
             // The first mark starts the timers; cuts come one nanosecond after an update of alpha.
             self.alpha = 1.0;
@@ -110,15 +112,26 @@ impl Dcqcn {
         } else {
             self.alpha_marked = true;
         }
-        if self.next_decrease <= now {
-            let behind = (now - self.next_decrease) / self.settings.decrease_interval + 1;
-            self.next_decrease += behind * self.settings.decrease_interval;
+        if !self.decrease_marked {
+            self.skip_decreases(now, set);
+            self.decrease_marked = true;
         }
-        self.decrease_marked = true;
+    }
+
+    /// Moves the next cut past the ticks that found no mark.
+    fn skip_decreases(&mut self, now: u64, set: u64) {
+        let interval = self.settings.decrease_interval;
+        if self.next_decrease < now {
+            let behind = (now - self.next_decrease).div_ceil(interval);
+            self.next_decrease += behind * interval;
+        }
+        if fired(self.next_decrease, interval, now, set) {
+            self.next_decrease += interval;
+        }
     }
 
     fn decrease(&mut self, path: &Path, now: u64, pace: &mut Pace) {
-        self.tick_alpha(now);
+        self.tick_alpha(now, now);
         if self.settings.clamp_target || self.stage != 0 {
             self.target = pace.rate;
         }
@@ -147,16 +160,18 @@ impl CongestionControl for Dcqcn {
     #[inline]
     fn on_ack(&mut self, _path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
         if ack.marked {
-            self.on_mark(ack.now, pace);
+            self.on_mark(ack.now, ack.set, pace);
         }
     }
 
     fn on_timer(&mut self, path: &Path, now: u64, pace: &mut Pace) {
-        if self.decrease_marked && self.next_decrease <= now {
-            self.decrease(path, now, pace);
-        }
+        // An increase is a whole number of decrease intervals after the last cut, and comes first:
+        // its timer was set before.
         if self.next_increase.is_some_and(|next| next <= now) {
             self.increase(path, now, pace);
+        }
+        if self.decrease_marked && self.next_decrease <= now {
+            self.decrease(path, now, pace);
         }
     }
 
@@ -168,6 +183,20 @@ impl CongestionControl for Dcqcn {
             (a, b) => a.or(b),
         }
     }
+
+    fn timer_set(&self) -> u64 {
+        let decrease = if self.decrease_marked { self.next_decrease } else { u64::MAX };
+        match self.next_increase {
+            Some(increase) if increase <= decrease => increase - self.settings.increase_interval,
+            _ => decrease - self.settings.decrease_interval,
+        }
+    }
+}
+
+/// Whether a periodic timer's tick at `tick` came before an event of `now` that was set at `set`: in
+/// one instant, what was set first comes first.
+fn fired(tick: u64, interval: u64, now: u64, set: u64) -> bool {
+    tick < now || tick == now && now <= set + interval
 }
 
 #[cfg(test)]
@@ -184,7 +213,7 @@ mod tests {
     };
 
     fn mark(control: &mut Dcqcn, now: u64, pace: &mut Pace) {
-        let ack = Ack { now, seq: 0, acked: 0, snd_nxt: 0, marked: true, int: None };
+        let ack = Ack { now, set: now, seq: 0, acked: 0, snd_nxt: 0, marked: true, int: None };
         control.on_ack(&PATH, &ack, pace);
     }
 
@@ -203,6 +232,31 @@ mod tests {
         let cut = pace.rate;
         control.on_timer(&PATH, 314_001_000, &mut pace);
         assert_eq!(pace.rate, cut / 2 + 50_000_000_000);
+    }
+
+    #[test]
+    fn a_mark_at_the_instant_of_a_cut_counts_for_it_only_if_it_was_set_before() {
+        for (set, next) in [(0, 4_001_000), (3_000_000, 8_001_000)] {
+            let mut control = Dcqcn::new(&DcqcnConfig::default(), &PATH);
+            let mut pace = PATH.pace(PATH.line_rate);
+            mark(&mut control, 0, &mut pace);
+            control.decrease_marked = false;
+            control.on_mark(4_001_000, set, &pace);
+            assert_eq!(control.next_timer(), Some(next));
+        }
+    }
+
+    #[test]
+    fn an_increase_comes_before_the_cut_of_the_same_instant() {
+        let mut control = Dcqcn::new(&DcqcnConfig::default(), &PATH);
+        let mut pace = PATH.pace(PATH.line_rate);
+        mark(&mut control, 0, &mut pace);
+        control.on_timer(&PATH, 4_001_000, &mut pace);
+        let cut = pace.rate;
+        mark(&mut control, 303_000_000, &mut pace);
+        assert_eq!(control.timer_set(), 4_001_000);
+        control.on_timer(&PATH, 304_001_000, &mut pace);
+        assert_eq!(control.target, cut / 2 + 50_000_000_000);
     }
 
     #[test]

@@ -143,7 +143,7 @@ mod tests {
     };
 
     fn ack(seq: u64, snd_nxt: u64, marked: bool) -> Ack<'static> {
-        Ack { now: 0, seq, acked: 1000, snd_nxt, marked, int: None }
+        Ack { now: 0, set: 0, seq, acked: 1000, snd_nxt, marked, int: None }
     }
 
     #[test]

@@ -44,6 +44,8 @@ pub struct Hpcc {
     stage: u32,
     /// Feedback up to this byte belongs to the present reference rate.
     update_until: u64,
+    /// Whether the last acknowledgement set the rate: all but the first do.
+    measured: bool,
     settings: Settings,
 }
 
@@ -69,6 +71,7 @@ impl Hpcc {
             reference_rate: path.line_rate,
             stage: 0,
             update_until: 0,
+            measured: false,
             settings: Settings {
                 eta: config.target_utilisation,
                 max_stage: config.max_stage,
@@ -95,10 +98,12 @@ impl Hpcc {
                 - whole(before.tx_bytes, settings.bytes_unit);
             let queue =
                 now.queue_bytes.min(before.queue_bytes) / settings.queue_unit * settings.queue_unit;
+            // The order of these operations decides the last bit: it is that simulator's, in its
+            // unit of time, so that its runs can be followed exactly.
             let rate = f64::from(now.rate_mbps) * 1e6;
-            let tx_rate = bytes as f64 * 8e12 / tau as f64;
+            let tx_rate = (bytes * 8) as f64 / (nanoseconds(tau) * 1e-9);
             let window = path.window as f64;
-            let u = tx_rate / rate + f64::from(queue) * path.line_rate as f64 / (rate * window);
+            let u = tx_rate / rate + f64::from(queue) * path.line_rate as f64 / rate / window;
             if u > utilisation {
                 utilisation = u;
                 covered = tau;
@@ -107,7 +112,8 @@ impl Hpcc {
         self.last = *int;
         let base = path.base_rtt;
         let covered = covered.min(base);
-        self.u = (self.u * (base - covered) as f64 + utilisation * covered as f64) / base as f64;
+        self.u = (self.u * nanoseconds(base - covered) + utilisation * nanoseconds(covered))
+            / nanoseconds(base);
     }
 
     /// HPCC Alg. 1, ComputeWind, in terms of the rate.
@@ -121,6 +127,11 @@ impl Hpcc {
         };
         (rate.clamp(self.settings.min_rate, path.line_rate), stage)
     }
+}
+
+#[inline]
+fn nanoseconds(ps: u64) -> f64 {
+    ps as f64 / 1e3
 }
 
 #[inline]
@@ -140,6 +151,7 @@ impl CongestionControl for Hpcc {
             }
             return;
         }
+        self.measured = true;
         self.measure(path, int);
         let (rate, stage) = self.compute(path);
         *pace = path.pace(rate);
@@ -151,7 +163,7 @@ impl CongestionControl for Hpcc {
     }
 
     fn rebases_pacing(&self) -> bool {
-        true
+        self.measured
     }
 }
 
@@ -182,8 +194,15 @@ mod tests {
     }
 
     fn ack(control: &mut Hpcc, pace: &mut Pace, seq: u64, int: &IntStack) {
-        let ack =
-            Ack { now: 0, seq, acked: 0, snd_nxt: seq + 100_000, marked: false, int: Some(int) };
+        let ack = Ack {
+            now: 0,
+            set: 0,
+            seq,
+            acked: 0,
+            snd_nxt: seq + 100_000,
+            marked: false,
+            int: Some(int),
+        };
         control.on_ack(&PATH, &ack, pace);
     }
 

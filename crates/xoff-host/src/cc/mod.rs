@@ -61,6 +61,8 @@ impl Path {
 pub struct Ack<'a> {
     /// When it arrived (ps).
     pub now: u64,
+    /// When that arrival was set: a timer of this instant that was set before has fired (ps).
+    pub set: u64,
     /// Next byte the receiver expects.
     pub seq: u64,
     /// Bytes it acknowledged anew.
@@ -87,7 +89,12 @@ pub trait CongestionControl {
     fn next_timer(&self) -> Option<u64> {
         None
     }
-    /// Whether a new rate also moves the time of the packet already being paced.
+    /// When the timer of `next_timer` was set, for an order of events that depends on it (ps).
+    fn timer_set(&self) -> u64 {
+        0
+    }
+    /// Whether the last acknowledgement set the rate in a way that also moves the time of the packet
+    /// already being paced.
     fn rebases_pacing(&self) -> bool {
         false
     }
@@ -138,6 +145,10 @@ impl CongestionControl for AnyControl {
     #[inline]
     fn next_timer(&self) -> Option<u64> {
         each!(self, control => control.next_timer(), None)
+    }
+    #[inline]
+    fn timer_set(&self) -> u64 {
+        each!(self, control => control.timer_set(), 0)
     }
     #[inline]
     fn rebases_pacing(&self) -> bool {

@@ -10,7 +10,7 @@ use crate::balance;
 use crate::buffer::Buffer;
 use crate::fabric::Fabric;
 use crate::hop::{AnyHop, Signal, obey};
-use crate::mark::{MarkAt, RedEcn};
+use crate::mark::{Draws, MarkAt, RedEcn};
 use crate::packet::{Kind, NONE, Packet, flag};
 use crate::sched::Egress;
 use crate::telemetry::IntHop;
@@ -37,8 +37,12 @@ pub struct Parts {
     pub routes: (Vec<Route>, Vec<u16>),
     /// Seed of the load balancer's hash.
     pub hash_seed: u32,
-    /// Streams for marking and for queue assignment.
-    pub rngs: (Rng, Rng),
+    /// Where random marks come from.
+    pub marking: Draws,
+    /// Stream for queue assignment.
+    pub assignment: Rng,
+    /// Bytes of a link-control frame.
+    pub control_frame: u16,
     /// Share of link-control frames that are lost, and the stream that says which.
     pub control_loss: Option<(f64, Rng)>,
     /// Timer slot of port 0; the others follow.
@@ -115,7 +119,7 @@ impl OutputQueued {
         let parts = &mut self.parts;
         let port = &mut parts.egress[egress as usize];
         let packet = &mut fabric.packets[id];
-        packet.queue = parts.hop.queue_of(fabric.now, egress, packet, port, &mut parts.rngs.1);
+        packet.queue = parts.hop.queue_of(fabric.now, egress, packet, port, &mut parts.assignment);
         let room = parts.buffer.admits(port.queue_bytes(packet.queue), packet.wire_bytes);
         if !room || !parts.hop.admits(packet) {
             self.stats.drops += 1;
@@ -125,7 +129,7 @@ impl OutputQueued {
         parts.buffer.take(packet.wire_bytes);
         if parts.ecn.1 == MarkAt::Enqueue {
             let bytes = port.queue_bytes(packet.queue) + u32::from(packet.wire_bytes);
-            mark(&parts.ecn.0, egress, bytes, packet, &mut parts.rngs.0, &mut self.stats);
+            mark(&parts.ecn.0, egress, bytes, packet, &mut parts.marking, &mut self.stats);
         }
         port.push(&mut fabric.packets, id);
         let signal = parts.hop.on_enqueue(fabric.now, egress, &mut fabric.packets[id], port);
@@ -151,7 +155,7 @@ impl OutputQueued {
             parts.buffer.release(packet.wire_bytes);
             if parts.ecn.1 == MarkAt::Dequeue {
                 let bytes = port.queue_bytes(packet.queue);
-                mark(&parts.ecn.0, number, bytes, packet, &mut parts.rngs.0, &mut self.stats);
+                mark(&parts.ecn.0, number, bytes, packet, &mut parts.marking, &mut self.stats);
             }
             signal = parts.hop.on_dequeue(now, number, packet);
             if let Some(delays) = &mut port.delays {
@@ -218,7 +222,9 @@ impl OutputQueued {
             self.stats.control_lost += 1;
             return;
         }
-        let id = fabric.packets.insert(signal.frame());
+        // Where all share one sequence, each frame's identification is drawn from it.
+        self.parts.marking.skip_shared();
+        let id = fabric.packets.insert(signal.frame(self.parts.control_frame));
         self.parts.egress[signal.port as usize].push_control(&mut fabric.packets, id);
         fabric.kick(self.parts.first_port + u32::from(signal.port));
     }
@@ -277,11 +283,11 @@ fn mark(
     egress: u16,
     queue_bytes: u32,
     packet: &mut Packet,
-    rng: &mut Rng,
+    draws: &mut Draws,
     stats: &mut SwitchStats,
 ) {
     if let Some(red) = ecn.get(egress as usize)
-        && red.marks(queue_bytes, rng)
+        && red.marks(queue_bytes, draws)
         && packet.kind == Kind::Data
     {
         packet.flags |= flag::MARKED;

@@ -17,8 +17,8 @@ use crate::sched::{Egress, QueueMask};
 pub use bfc::{Assignment, Bfc, BfcConfig, BfcPort, BfcStats, EmptyQueueOrder};
 pub use pfc::{Pfc, PfcConfig, PfcPort};
 
-/// Bytes of a link-control frame: the smallest Ethernet frame (IEEE 802.1Qbb frames are 64 bytes;
-/// BFC's are not specified).
+/// Bytes of a link-control frame, unless a setting says otherwise: the smallest Ethernet frame
+/// (IEEE 802.1Qbb frames are 64 bytes; BFC's are not specified).
 pub const FRAME_BYTES: u16 = 64;
 
 /// What a link-control frame asks for.
@@ -45,10 +45,10 @@ pub struct Signal {
 }
 
 impl Signal {
-    /// The frame on the wire.
+    /// The frame of so many bytes on the wire.
     #[must_use]
-    pub fn frame(&self) -> Packet {
-        let mut packet = Packet::new(Kind::LinkControl, FRAME_BYTES);
+    pub fn frame(&self, bytes: u16) -> Packet {
+        let mut packet = Packet::new(Kind::LinkControl, bytes);
         packet.seq = self.queues as u64;
         packet.stamp = (self.queues >> 64) as u64;
         packet.remaining = self.ask as u32;

@@ -27,6 +27,9 @@ knobs! {
         /// Headroom of an ingress as a multiple of rate x propagation delay of its link: 2 cover the
         /// round trip of a pause, the third the frames being sent meanwhile (the HPCC simulator's 3).
         headroom_factor: u32 = 3,
+        /// Bytes of a pause or resume frame on the wire: the smallest Ethernet frame (IEEE 802.1Qbb),
+        /// or 43 as in the HPCC simulator (14 + 20 + 9).
+        frame_size: Bytes = Bytes(64),
         /// Double the threshold for each doubling of a port's rate over the hosts' rate, as the HPCC
         /// simulator does.
         threshold_follows_rate: bool = false,

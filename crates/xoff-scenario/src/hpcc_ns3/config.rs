@@ -244,12 +244,13 @@ impl Entry<'_> {
         Ok(self.whole()? != 0)
     }
 
+    /// Whole microseconds: that simulator cuts what comes after the point.
     fn microseconds(&self) -> Result<Ps, String> {
-        let us = self.number()?;
-        if us <= 0.0 {
-            return Err(format!("{} must be more than zero", self.key));
+        let us = self.number()? as u64;
+        if us == 0 {
+            return Err(format!("{} must be at least one microsecond", self.key));
         }
-        Ok(Ps((us * 1e6) as u64))
+        Ok(Ps::from_us(us))
     }
 
     fn control(&self) -> Result<Control, String> {

@@ -1,0 +1,125 @@
+//! MRG32k3a (L'Ecuyer 1999), and from it the draws of a simulator that takes the first number of a
+//! new stream each time.
+//!
+//! Streams lie 2^127 steps apart and substreams 2^76 (L'Ecuyer, Simard, Chen and Kelton 2002). All is
+//! in whole numbers, so the values are exact.
+
+/// A linear map of one component's three words.
+type Matrix = [[u64; 3]; 3];
+
+#[derive(Clone, Copy, Debug)]
+struct Component {
+    modulus: u64,
+    step: Matrix,
+}
+
+const M1: u64 = 4_294_967_087;
+const M2: u64 = 4_294_944_443;
+const COMPONENTS: [Component; 2] = [
+    Component { modulus: M1, step: [[0, 1, 0], [0, 0, 1], [M1 - 810_728, 1_403_580, 0]] },
+    Component { modulus: M2, step: [[0, 1, 0], [0, 0, 1], [M2 - 1_370_589, 0, 527_612]] },
+];
+
+const STREAM: u32 = 127;
+const SUBSTREAM: u32 = 76;
+
+impl Component {
+    fn apply(&self, map: &Matrix, state: [u64; 3]) -> [u64; 3] {
+        // Each product is below 2^64, not their sum.
+        map.map(|row| {
+            let sum: u128 = row.iter().zip(state).map(|(&a, s)| u128::from(a * s)).sum();
+            (sum % u128::from(self.modulus)) as u64
+        })
+    }
+
+    fn square(&self, map: &Matrix) -> Matrix {
+        let mut squared = [[0; 3]; 3];
+        for column in 0..3 {
+            let product = self.apply(map, map.map(|row| row[column]));
+            for row in 0..3 {
+                squared[row][column] = product[row];
+            }
+        }
+        squared
+    }
+
+    /// The map of 2^`power` steps.
+    fn leap(&self, power: u32) -> Matrix {
+        (0..power).fold(self.step, |map, _| self.square(&map))
+    }
+}
+
+/// The first number of each stream in turn.
+#[derive(Clone, Debug)]
+pub struct FirstOfStreams {
+    states: [[u64; 3]; 2],
+    to_next_stream: [Matrix; 2],
+}
+
+impl FirstOfStreams {
+    /// Begins with stream `first` of the generator whose six words are all `seed`, in substream
+    /// `run`.
+    #[must_use]
+    pub fn new(seed: u32, run: u32, first: u64) -> Self {
+        let to_next_stream = COMPONENTS.map(|component| component.leap(STREAM));
+        let states = [0, 1].map(|index| {
+            let component: &Component = &COMPONENTS[index];
+            let substream = component.leap(SUBSTREAM);
+            let seed = [u64::from(seed); 3];
+            (0..run).fold(seed, |state, _| component.apply(&substream, state))
+        });
+        let mut streams = Self { states, to_next_stream };
+        (0..first).for_each(|_| streams.skip());
+        streams
+    }
+
+    /// Passes over a stream.
+    pub fn skip(&mut self) {
+        for (index, component) in COMPONENTS.iter().enumerate() {
+            self.states[index] = component.apply(&self.to_next_stream[index], self.states[index]);
+        }
+    }
+
+    /// The first number in (0, 1) of the next stream.
+    pub fn unit(&mut self) -> f64 {
+        let [p1, p2] = [0, 1].map(|index| {
+            let component: &Component = &COMPONENTS[index];
+            component.apply(&component.step, self.states[index])[2]
+        });
+        self.skip();
+        let difference = if p1 > p2 { p1 - p2 } else { p1 + M1 - p2 };
+        difference as f64 * (1.0 / (M1 + 1) as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A1^(2^76), A2^(2^76), A1^(2^127) and A2^(2^127) as RngStreams prints them (first rows).
+    #[test]
+    fn leaps_are_the_published_ones() {
+        let row = |component: usize, power| COMPONENTS[component].leap(power)[0];
+        assert_eq!(row(0, 76), [82_758_667, 1_871_391_091, 4_127_413_238]);
+        assert_eq!(row(1, 76), [1_511_326_704, 3_759_209_742, 1_610_795_712]);
+        assert_eq!(row(0, 127), [2_427_906_178, 3_580_155_704, 949_770_784]);
+        assert_eq!(row(1, 127), [1_464_411_153, 277_697_599, 1_610_723_613]);
+    }
+
+    /// The first number of the package's default seed, 12345 six times.
+    #[test]
+    fn the_first_number_is_the_published_one() {
+        let mut streams = FirstOfStreams::new(12_345, 0, 0);
+        assert!((streams.unit() - 0.127_011_122_046_577).abs() < 1e-15);
+    }
+
+    #[test]
+    fn streams_can_be_passed_over() {
+        let mut drawn = FirstOfStreams::new(1, 1, 0);
+        let numbers: Vec<f64> = (0..5).map(|_| drawn.unit()).collect();
+        let mut later = FirstOfStreams::new(1, 1, 2);
+        assert_eq!(later.unit(), numbers[2]);
+        later.skip();
+        assert_eq!(later.unit(), numbers[4]);
+    }
+}
