@@ -24,7 +24,10 @@ PLOT_KINDS = (
     "pause-share",
     "bars",
     "curve",
+    "trace",
 )
+
+COLUMNS = ("bytes", "active")
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,10 @@ class Plot:
     y_label: str | None = None
     log_x: bool = False
     log_y: bool = False
+    monitored: bool = False
+    column: str = "bytes"
+    span_us: float = 200.0
+    level: float | None = None
 
 
 @dataclass(frozen=True)
@@ -95,7 +102,8 @@ class Experiment:
     Top-level keys of the file: `title`, `source` (where in the paper), `scenario` (file
     beside this one), `seeds`, `seed_key` (default `run.seed`), `sweep`, and the tables
     `[scale.quick]`, `[scale.paper]` (`set`, `seeds`), `[[case]]`, `[[plot]]`.
-    Overrides apply in the order scale, case, sweep, seed.
+    Overrides apply in the order scale, case, sweep, seed. A case with `scales` is left out
+    at the scales that it does not name.
     """
 
     name: str
@@ -129,13 +137,14 @@ def load_experiment(folder: Path, name: str, scale: str) -> Experiment:
     )
     at_scale.done()
     cases = top.need("case", list)
+    names = [Reader(t, f"{file}: case {i}").need("name", str) for i, t in enumerate(cases, 1)]
     points = [p for i, table in enumerate(cases, 1) for p in _case_points(table, i, shared)]
-    _refuse_twins((table["name"] for table in cases), file)
+    _refuse_twins(names, file)
     _refuse_twins((point.title for point in points), file)
     plots = top.get("plot", list, [])
     title, source = top.need("title", str), top.get("source", str, "")
     top.done()
-    read = tuple(_plot(table, f"{file}: plot {i}", points) for i, table in enumerate(plots, 1))
+    read = tuple(_plot(table, f"{file}: plot {i}", names, points) for i, table in enumerate(plots, 1))
     return Experiment(name, scale, title, source, tuple(points), read)
 
 
@@ -168,9 +177,15 @@ def _case_points(table: Any, number: int, shared: _Shared) -> list[Point]:
     sweep = Sweep.read(table, f"{where}: sweep", shared.scale) if table else None
     for other in SCALES:
         case.strings(other)
+    at_scales = case.strings("scales", SCALES)
+    unknown = [scale for scale in at_scales if scale not in SCALES]
+    if unknown:
+        raise UsageError(f"{where}: no scale `{unknown[0]}`{suggestion(unknown[0], SCALES)}")
     case.done()
     if not scenario.is_file():
         raise UsageError(f"{where}: there is no scenario {scenario}")
+    if shared.scale not in at_scales:
+        return []
     return [
         Point(name, value, seed, scenario, (*sets, *moved, *_seed(shared.seed_key, seed)))
         for value, moved in _moves(sweep)
@@ -200,13 +215,14 @@ def _refuse_twins(names: Iterable[str], file: Path) -> None:
         seen.add(name)
 
 
-def _plot(table: Any, where: str, points: list[Point]) -> Plot:
+def _plot(table: Any, where: str, names: list[str], points: list[Point]) -> Plot:
     reader = Reader(table, where)
     cases = reader.strings("cases")
-    names = list(dict.fromkeys(name for p in points for name in (p.case, p.label)))
+    known = list(dict.fromkeys([*names, *(point.label for point in points)]))
     for case in cases:
-        if case not in names:
-            raise UsageError(f"{where}: no case `{case}`{suggestion(case, names)}")
+        # A sweep's values may be thinned at this scale: `case@value` is then left out.
+        if case not in known and case.rpartition("@")[0] not in names:
+            raise UsageError(f"{where}: no case `{case}`{suggestion(case, known)}")
     term = read_term(reader)
     cls = term.get("cls")
     plot = Plot(
@@ -221,6 +237,10 @@ def _plot(table: Any, where: str, points: list[Point]) -> Plot:
         y_label=reader.get("y", str),
         log_x=reader.get("log_x", bool, False),
         log_y=reader.get("log_y", bool, False),
+        monitored=reader.get("monitored", bool, False),
+        column=reader.choice("column", COLUMNS, "bytes"),
+        span_us=reader.number("span_us", 200.0) or 200.0,
+        level=reader.number("level"),
     )
     reader.done()
     return plot

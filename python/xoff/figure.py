@@ -43,7 +43,10 @@ def _panels(plot: Plot, experiment: Experiment, results: Results) -> list[Panel]
     x_label, y_label = plot.x_label or "", plot.y_label or plots.term_label(plot.term)
     draw: dict[str, Panel] = {
         "buffer-cdf": lambda ax: plots.buffer_axes(ax, shown),
-        "active-flows-cdf": lambda ax: plots.active_flows_axes(ax, shown, plot.queues),
+        "active-flows-cdf": lambda ax: (
+            plots.monitored_flows_axes if plot.monitored else plots.active_flows_axes
+        )(ax, shown, plot.queues),
+        "trace": lambda ax: plots.trace_axes(ax, shown, plot.column, plot.span_us, plot.level),
         "pause-share": lambda ax: plots.pause_axes(ax, shown),
         "bars": lambda ax: plots.bars_axes(ax, shown, plot.term, y_label),
         "curve": lambda ax: plots.curve_axes(

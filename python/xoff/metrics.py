@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from xoff.result import Result
 
 STATISTICS = ("mean", "p50", "p95", "p99")
@@ -85,11 +87,43 @@ def cdf_at(points: Sequence[Sequence[float]], x: float) -> float:
     return max((fraction for value, fraction in points if value <= x), default=0.0)
 
 
+# Port number of a sample of a whole switch.
+WHOLE_SWITCH = 65535
+# A `path` or `cdf` that begins so is computed from the samples of the monitored ports.
+SAMPLES = "samples."
+
+
+def monitored(result: Result, column: str) -> Any:
+    """Return a column (`bytes`, `active`) of the samples of monitored ports, in time order."""
+    table = result.samples
+    if column not in table.column_names:
+        return np.array([])
+    own = table["port"].to_numpy() != WHOLE_SWITCH
+    return table[column].to_numpy()[own]
+
+
+def sampled_cdf(result: Result, column: str) -> list[tuple[float, float]]:
+    """Return the step CDF of a column over the samples of monitored ports."""
+    values, counts = np.unique(monitored(result, column), return_counts=True)
+    if not len(values):
+        return []
+    shares = np.cumsum(counts) / counts.sum()
+    return [(float(x), float(share)) for x, share in zip(values, shares, strict=True)]
+
+
+def sampled_mean(result: Result, column: str) -> float | None:
+    """Return the mean of a column over the samples of monitored ports."""
+    values = monitored(result, column)
+    return float(values.mean()) if len(values) else None
+
+
 @dataclass(frozen=True)
 class Term:
     """Which number of a case is meant: a path in the summary, a CDF, or a flow statistic.
 
     `cdf` names a part of the summary with a `cdf`, read at `at` (the fraction at or below);
+    `cdf = "samples.active"` and `path = "samples.active"` (its mean) are read from the
+    samples of the monitored ports instead, likewise `samples.bytes`;
     `scale` multiplies what is read; `seeds` says how the runs of a case become one number.
     """
 
@@ -105,11 +139,17 @@ class Term:
 
     def read(self, result: Result) -> float | None:
         """Read the number from one run; None where there is none."""
+        if self.cdf is not None and self.cdf.startswith(SAMPLES):
+            sampled = sampled_cdf(result, self.cdf.removeprefix(SAMPLES))
+            return cdf_at(sampled, self.at) * self.scale if sampled else None
         if self.cdf is not None:
             points = (result.summary.get(self.cdf) or {}).get("cdf")
             return cdf_at(points, self.at) * self.scale if points else None
         if self.path is not None:
-            found = lookup(result.summary, self.path)
+            if self.path.startswith(SAMPLES):
+                found = sampled_mean(result, self.path.removeprefix(SAMPLES))
+            else:
+                found = lookup(result.summary, self.path)
             return None if found is None else found * self.scale
         return self._flow_statistic(result)
 

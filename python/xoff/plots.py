@@ -16,7 +16,17 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from xoff.errors import writing
-from xoff.metrics import Group, Term, bins, class_entry, lookup, mean, statistic
+from xoff.metrics import (
+    WHOLE_SWITCH,
+    Group,
+    Term,
+    bins,
+    class_entry,
+    lookup,
+    mean,
+    sampled_cdf,
+    statistic,
+)
 from xoff.result import Result
 
 Axes: TypeAlias = Any
@@ -128,6 +138,48 @@ def active_flows_axes(ax: Axes, results: Runs, queues: int | None = None) -> Non
     cdf_axes(ax, results, "active_flows", 1, "active flows at a port")
     if queues is not None:
         ax.axvline(queues, color="0.4", linewidth=4, alpha=0.5, label=f"{queues} queues")
+
+
+def monitored_flows_axes(ax: Axes, results: Runs, queues: int | None = None) -> None:
+    """Draw the CDF of active flows at the monitored ports (seed 1 of several)."""
+    for index, (label, runs) in enumerate(_lists(results).items()):
+        points = sampled_cdf(runs[0], "active")
+        if points:
+            look = {**line_style(index), "marker": None}
+            xs, ys = zip(*points, strict=True)
+            ax.step(xs, ys, where="post", label=label, **look)
+    ax.set_ylim(0, 1.01)
+    ax.set_xlabel("active flows at the bottleneck")
+    ax.set_ylabel("fraction of time")
+    if queues is not None:
+        ax.axvline(queues, color="0.4", linewidth=4, alpha=0.5, label=f"{queues} queues")
+
+
+def trace_axes(
+    ax: Axes, results: Runs, column: str, span_us: float, level: float | None = None
+) -> None:
+    """Draw what the monitored ports held over the first `span_us` of the measured time.
+
+    Bytes are shown in KB; `level` is a horizontal line in the same unit.
+    """
+    scale = 1e-3 if column == "bytes" else 1.0
+    for index, (label, runs) in enumerate(_lists(results).items()):
+        table = runs[0].samples
+        if column not in table.column_names:
+            continue
+        ports = table["port"].to_numpy()
+        own = ports != WHOLE_SWITCH
+        times = table["time_ps"].to_numpy()[own] * 1e-6
+        values = table[column].to_numpy()[own] * scale
+        if len(times):
+            times = times - times[0]
+            shown = times <= span_us
+            look = {**line_style(index), "marker": None}
+            ax.step(times[shown], values[shown], where="post", label=label, **look)
+    if level is not None:
+        ax.axhline(level, color="0.4", linewidth=1.5, label=f"{level:g}")
+    ax.set_xlabel("time (us)")
+    ax.set_ylabel("queue (KB)" if column == "bytes" else "active flows")
 
 
 def pause_axes(ax: Axes, results: Runs) -> None:

@@ -32,14 +32,14 @@ struct Slot {
 /// 4096 lists and a two-level bitmap of those that are not empty.
 #[derive(Clone, Debug)]
 struct Level {
-    heads: Vec<u32>,
+    heads: Box<[u32; BUCKETS]>,
     words: [u64; 64],
     summary: u64,
 }
 
 impl Level {
     fn new() -> Self {
-        Self { heads: vec![NONE; BUCKETS], words: [0; 64], summary: 0 }
+        Self { heads: Box::new([NONE; BUCKETS]), words: [0; 64], summary: 0 }
     }
 
     #[inline]
@@ -188,9 +188,19 @@ impl Wheel {
     #[inline]
     pub fn pop_before(&mut self, limit: u64) -> Option<(u64, SlotId)> {
         let id = self.first_before(limit)?;
-        self.unlink(id);
         self.armed -= 1;
-        Some((self.slots[id as usize].time, id))
+        // The first event is the head of the bucket at the cursor.
+        let slot = &mut self.slots[id as usize];
+        slot.home = NONE;
+        let (time, next) = (slot.time, slot.next);
+        let bucket = (self.cursor & MASK) as usize;
+        self.levels[0].heads[bucket] = next;
+        if next == NONE {
+            self.levels[0].clear(bucket);
+        } else {
+            self.slots[next as usize].prev = NONE;
+        }
+        Some((time, id))
     }
 
     /// The time of the first event before `limit`, which stays. The wheel then stands at that time,
@@ -200,8 +210,22 @@ impl Wheel {
         self.first_before(limit).map(|id| self.slots[id as usize].time)
     }
 
+    /// Whether anything is armed for `now`, at or before which the wheel stands, or earlier.
+    #[inline]
+    pub fn is_due(&mut self, now: u64) -> bool {
+        if now >> self.shift != self.cursor {
+            return self.peek_before(now + 1).is_some();
+        }
+        let head = self.levels[0].heads[(self.cursor & MASK) as usize];
+        head != NONE && self.slots[head as usize].time <= now
+    }
+
     #[inline]
     fn first_before(&mut self, limit: u64) -> Option<SlotId> {
+        let head = self.levels[0].heads[(self.cursor & MASK) as usize];
+        if head != NONE {
+            return (self.slots[head as usize].time < limit).then_some(head);
+        }
         loop {
             let boundary = (self.cursor | MASK) + 1;
             if let Some(distance) = self.levels[0].distance((self.cursor & MASK) as usize) {
@@ -422,6 +446,8 @@ mod tests {
                         wheel.cancel(slot);
                     }
                     Step::Pop(window) => {
+                        let due = model.first().is_some_and(|entry| entry.0 <= now);
+                        prop_assert_eq!(wheel.is_due(now), due);
                         let limit = now + window;
                         let expected = model.first().filter(|entry| entry.0 < limit).copied();
                         if let Some(entry) = expected {

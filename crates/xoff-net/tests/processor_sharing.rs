@@ -62,7 +62,7 @@ fn check(rho: f64, shares: &[f64]) {
 #[test]
 fn active_flows_are_geometric_whatever_the_sizes() {
     let exponential = |rng: &mut Rng| (rng.exponential() * 40.0) as u64 + 1;
-    let exponential_mean = 1.0 + 1.0 / ((1.0f64 / 200.0).exp() - 1.0);
+    let exponential_mean = 1.0 + 1.0 / ((1.0f64 / 40.0).exp() - 1.0);
     // Two kinds of flow, 20 and 200 packets, half of the bytes in each.
     let mixed = |rng: &mut Rng| if rng.below(11) == 0 { 200 } else { 20 };
     let mixed_mean = 400.0 / 11.0;

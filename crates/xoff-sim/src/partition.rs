@@ -165,7 +165,7 @@ impl Partition {
             // Ports pick when nothing else happens at this instant any more, or at once.
             let now = self.fabric.now;
             if self.fabric.is_picking()
-                && (self.fabric.picks_at_once() || self.fabric.wheel.peek_before(now + 1).is_none())
+                && (self.fabric.picks_at_once() || !self.fabric.wheel.is_due(now))
             {
                 self.pick();
                 continue;
