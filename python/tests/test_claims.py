@@ -44,7 +44,7 @@ def test_terms_read_the_first_plain_class_by_default():
 
 
 def test_seeds_are_averaged_or_spread():
-    runs = [result(**{"run.seed": seed}) for seed in (1, 3)]
+    runs = [result(**{"seed": seed}) for seed in (1, 3)]
     assert Term("c").over_seeds(runs) == pytest.approx(6.0 * 1.2)
     assert Term("c", seeds="std").over_seeds(runs) == pytest.approx(6.0 * 0.2 / math.sqrt(2))
     assert Term("c", seeds="std").over_seeds(runs[:1]) is None

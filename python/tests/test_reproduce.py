@@ -77,7 +77,7 @@ def test_scales(paper):
     full = load_experiment(folder, "demo/fig1", "paper")
     assert len(full.points) == len(quick.points) + 1
     assert quick.points[0].overrides == ("run.slices=2", "scheme=bfc")
-    assert quick.points[1].overrides == ("run.slices=2", "scheme=hpcc", "run.seed=1")
+    assert quick.points[1].overrides == ("run.slices=2", "scheme=hpcc", "seed=1")
     assert full.points[-1].overrides == ("scheme=dctcp", "run.degree=1000")
 
 

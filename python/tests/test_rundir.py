@@ -64,7 +64,7 @@ def test_an_earlier_run_is_replaced_only_by_a_whole_one(scenario, tmp_path):
         xoff.run(scenario, out, set=["run.fail=2"])
     assert xoff.load(out).digest == first.digest
     assert read_manifest(tmp_path / "out.partial")["status"] == "failed"
-    second = xoff.run(scenario, out, set=["run.seed=2"])
+    second = xoff.run(scenario, out, set=["seed=2"])
     assert xoff.load(out).digest == second.digest != first.digest
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out", "small.toml"]
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from xoff import api, engine
+from xoff.counters import Instructions
 from xoff.errors import RunError, UsageError, XoffError
 from xoff.progress import JsonProgress, Line, RunProgress
 from xoff.text import fixed, suggestion, table
@@ -160,12 +161,17 @@ def _bench_row(case: str, found: dict[str, Any]) -> list[str]:
 
 def _bench_here(case: str, threads: int) -> dict[str, Any]:
     """Run a case in a thread, so that Ctrl-C is heard while the engine is busy."""
-    answer: list[str] = []
+    answer: list[dict[str, Any]] = []
     failure: list[BaseException] = []
 
     def work() -> None:
         try:
-            answer.append(engine.bench(case, threads))
+            counter = Instructions()
+            found = dict(json.loads(engine.bench(case, threads)))
+            instructions = counter.read()
+            if instructions is not None:
+                found["instructions_per_packet_hop"] = instructions / found["packet_hops"]
+            answer.append(found)
         except BaseException as error:
             failure.append(error)
 
@@ -184,7 +190,7 @@ def _bench_here(case: str, threads: int) -> dict[str, Any]:
     line.clear()
     if failure:
         raise _known_case(case, failure[0])
-    return dict(json.loads(answer[0]))
+    return answer[0]
 
 
 def _known_case(case: str, error: BaseException) -> BaseException:

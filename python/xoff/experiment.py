@@ -100,7 +100,7 @@ class Experiment:
     """An experiment at one scale.
 
     Top-level keys of the file: `title`, `source` (where in the paper), `scenario` (file
-    beside this one), `seeds`, `seed_key` (default `run.seed`), `sweep`, and the tables
+    beside this one), `seeds`, `seed_key` (default `seed`), `sweep`, and the tables
     `[scale.quick]`, `[scale.paper]` (`set`, `seeds`), `[[case]]`, `[[plot]]`.
     Overrides apply in the order scale, case, sweep, seed. A case with `scales` is left out
     at the scales that it does not name.
@@ -144,7 +144,9 @@ def load_experiment(folder: Path, name: str, scale: str) -> Experiment:
     plots = top.get("plot", list, [])
     title, source = top.need("title", str), top.get("source", str, "")
     top.done()
-    read = tuple(_plot(table, f"{file}: plot {i}", names, points) for i, table in enumerate(plots, 1))
+    read = tuple(
+        _plot(table, f"{file}: plot {i}", names, points) for i, table in enumerate(plots, 1)
+    )
     return Experiment(name, scale, title, source, tuple(points), read)
 
 

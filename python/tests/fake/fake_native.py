@@ -1,6 +1,6 @@
 """A stand-in for the Rust engine that keeps its contract and takes no time.
 
-Scenario keys: `name`, `scheme`, `run.seed`, `run.slices` (number of steps), `run.sleep_ms`
+Scenario keys: `name`, `scheme`, `seed`, `run.slices` (number of steps), `run.sleep_ms`
 (wall time a step), `run.fail` (step that raises), `run.degree`.
 """
 
@@ -14,7 +14,7 @@ version = "0.1.0"
 DEFAULTS = {
     "name": "fake",
     "scheme": "dctcp",
-    "run.seed": 1,
+    "seed": 1,
     "run.slices": 3,
     "run.sleep_ms": 0,
     "run.fail": 0,
@@ -124,7 +124,7 @@ def group(flows, tail, **more):
 
 
 def summary_of(found, digest):
-    tail = TAIL.get(found["scheme"], 10.0) * (1 + 0.1 * found["run.seed"])
+    tail = TAIL.get(found["scheme"], 10.0) * (1 + 0.1 * found["seed"])
     bins = [
         group(5000, tail, low_bytes=0, high_bytes=1000),
         group(2000, tail * 2, low_bytes=1000, high_bytes=100_000),
@@ -138,7 +138,7 @@ def summary_of(found, digest):
     return {
         "name": found["name"],
         "scheme": found["scheme"],
-        "seed": found["run.seed"],
+        "seed": found["seed"],
         "digest": digest,
         "classes": [
             {"class": "incast", "flows": 0, "finished": 0, "unfinished": 0, "bins": []},
