@@ -283,6 +283,14 @@ def order(values: Named, bounds: Bounds, factor: float) -> Outcome:
     return Outcome(dict(values), every(verdicts))
 
 
+def ratio_order(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """Of values taken in pairs, each ratio times `factor` is at most the next one."""
+    known = list(values.items())
+    pairs = list(zip(known[::2], known[1::2], strict=False))
+    measured = {f"{a}/{b}": divide(x, y) for (a, x), (b, y) in pairs}
+    return Outcome(measured, order(measured, bounds, factor).holds)
+
+
 def lowest(values: Named, bounds: Bounds, factor: float) -> Outcome:
     """The first value times `factor` is at most every other one."""
     (_, x), *rest = values.items()
@@ -319,6 +327,7 @@ RELATIONS: dict[str, Relation] = {
     "max-ratio": max_ratio,
     "difference": difference,
     "order": order,
+    "ratio-order": ratio_order,
     "lowest": lowest,
     "highest": highest,
     "sum": total,

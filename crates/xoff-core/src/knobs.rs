@@ -237,6 +237,7 @@ macro_rules! choices {
         pub enum $name:ident { $( $(#[doc = $doc:literal])* $variant:ident = $text:literal ),+ $(,)? }
     ) => {
         $(#[$attribute])*
+        #[allow(unreachable_pub)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum $name { $( $(#[doc = $doc])* $variant ),+ }
 
@@ -270,6 +271,7 @@ macro_rules! knobs {
         }
     ) => {
         $(#[doc = $section_doc])*
+        #[allow(unreachable_pub)]
         #[derive(Clone, Debug, PartialEq)]
         pub struct $name { $( $(#[doc = $doc])* pub $field: $type ),* }
 

@@ -76,8 +76,8 @@ pub struct Sender {
     pub nic: u32,
     /// Its place in the NIC's list of flows.
     pub place: u32,
-    /// Queue at the NIC.
-    pub queue: u8,
+    /// Queue at the NIC, while it has something to send.
+    pub queue: Option<u8>,
     /// Whether it waits in a ring.
     pub ringing: bool,
     /// Whether it has not ended.
@@ -87,7 +87,7 @@ pub struct Sender {
 impl Sender {
     /// A flow about to begin.
     #[must_use]
-    pub fn new(start: FlowStart, pace: Pace, nic: u32, queue: u8, slots: (SlotId, SlotId)) -> Self {
+    pub fn new(start: FlowStart, pace: Pace, nic: u32, slots: (SlotId, SlotId)) -> Self {
         Self {
             start,
             snd_nxt: 0,
@@ -104,7 +104,7 @@ impl Sender {
             timer_slot: slots.1,
             nic,
             place: 0,
-            queue,
+            queue: None,
             ringing: false,
             alive: true,
         }

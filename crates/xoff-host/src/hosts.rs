@@ -144,8 +144,7 @@ impl Hosts {
         let (control, pace) = self.setup.control.start(&self.paths[nic as usize]);
         let (id, slots) = self.new_number(fabric, start.id);
         let state = &mut self.nics[nic as usize];
-        let queue = state.assign_queue(start.class, start.label);
-        let mut flow = Sender::new(start, pace, nic, queue, slots);
+        let mut flow = Sender::new(start, pace, nic, slots);
         flow.place = state.flows.len() as u32;
         state.flows.push(id);
         if self.setup.transport.round_robin == RoundRobin::Index {
@@ -195,6 +194,11 @@ impl Hosts {
         if flow.ringing || !flow.may_send() {
             return;
         }
+        if flow.queue.is_none() {
+            let queue = nic.assign_queue(flow.start.class, flow.start.label);
+            self.flows[id as usize].queue = Some(queue);
+        }
+        let flow = &self.flows[id as usize];
         // A port that is busy looks at its rings only when it is idle again.
         if flow.next_avail <= fabric.now.max(fabric.busy_until(nic.port)) {
             nic.ring(&mut self.flows, id);
@@ -241,6 +245,7 @@ impl Hosts {
                 continue;
             }
             if !flow.may_send() {
+                self.leave_queue(id);
                 continue;
             }
             if flow.next_avail > fabric.now {
@@ -269,7 +274,7 @@ impl Hosts {
         packet.label = flow.start.label;
         packet.sender = id;
         packet.remaining = u32::try_from(left).unwrap_or(u32::MAX);
-        packet.queue = flow.queue;
+        packet.queue = flow.queue.unwrap_or(flow.start.class);
         packet.flags = flow.start.class << flag::CLASS_SHIFT;
         if flow.snd_una > 0 {
             packet.flags |= flag::PROGRESSED;
@@ -292,6 +297,7 @@ impl Hosts {
     fn after_sending(&mut self, fabric: &mut Fabric, id: u32) {
         let flow = &self.flows[id as usize];
         if !flow.may_send() {
+            self.leave_queue(id);
             return;
         }
         let nic = &mut self.nics[flow.nic as usize];
@@ -300,6 +306,17 @@ impl Hosts {
             nic.ring(&mut self.flows, id);
         } else {
             fabric.wheel.arm(flow.pace_slot, flow.next_avail);
+        }
+    }
+
+    /// A flow with nothing left to send frees its queue at the NIC; should it have to send something
+    /// again, it gets another one.
+    fn leave_queue(&mut self, id: u32) {
+        let flow = &mut self.flows[id as usize];
+        if !flow.has_data()
+            && let Some(queue) = flow.queue.take()
+        {
+            self.nics[flow.nic as usize].release_queue(queue);
         }
     }
 
@@ -519,7 +536,7 @@ impl Hosts {
     fn finish(&mut self, fabric: &mut Fabric, id: u32, received_ps: u64) {
         let flow = &mut self.flows[id as usize];
         flow.alive = false;
-        let (nic, place, queue) = (flow.nic as usize, flow.place as usize, flow.queue);
+        let (nic, place, queue) = (flow.nic as usize, flow.place as usize, flow.queue.take());
         let end_ps = fabric.now;
         self.finished.push(Finished { flow: flow.start, end_ps, received_ps });
         self.stats.finished += 1;
@@ -532,7 +549,9 @@ impl Hosts {
         if let Some(&moved) = state.flows.get(place) {
             self.flows[moved as usize].place = place as u32;
         }
-        state.release_queue(queue);
+        if let Some(queue) = queue {
+            state.release_queue(queue);
+        }
         if !ringing {
             self.free.push(id);
         }

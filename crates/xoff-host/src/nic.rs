@@ -37,7 +37,7 @@ impl NicQueues {
 struct Ring {
     head: u32,
     tail: u32,
-    /// Flows assigned to this queue that have not ended.
+    /// Flows assigned to this queue: those with something left to send.
     flows: u32,
 }
 
@@ -139,8 +139,9 @@ impl Nic {
         let flow = &mut flows[id as usize];
         flow.ringing = true;
         flow.next = NONE;
-        let ring = &mut self.rings[flow.queue as usize];
-        self.ready |= 1 << flow.queue;
+        let queue = flow.queue.unwrap_or(flow.start.class);
+        let ring = &mut self.rings[queue as usize];
+        self.ready |= 1 << queue;
         if ring.tail == NONE {
             ring.head = id;
         } else {
@@ -242,7 +243,8 @@ impl Nic {
                 continue;
             }
             let flow = &flows[self.order[index].0 as usize];
-            if !self.is_paused(flow.queue) && flow.may_send() && flow.next_avail <= fabric.now {
+            if !self.is_paused(flow.start.class) && flow.may_send() && flow.next_avail <= fabric.now
+            {
                 found = Some(index);
                 break;
             }

@@ -122,7 +122,7 @@ impl Reader<'_> {
         let network = self.section::<NetworkConfig>();
         let topology = self.topology(&network);
         let run = self.section::<RunConfig>();
-        let frame = self.section::<FrameConfig>();
+        let frame = self.frame();
         let transport = self.section::<TransportConfig>();
         let control = self.control(&transport);
         let switch = self.section::<SwitchConfig>();
@@ -256,6 +256,24 @@ impl Reader<'_> {
         routed
             .map_err(|message| self.layers.problem(None, format!("[{name}] {message}"), None))
             .ok()
+    }
+
+    fn frame(&mut self) -> FrameConfig {
+        const LONGEST: u64 = 60_000;
+        let frame = self.section::<FrameConfig>();
+        if frame.payload.0 == 0 {
+            self.problem("frame", "payload", "payload must be more than zero".into());
+        }
+        if frame.payload.0 + frame.header.0 > LONGEST
+            || frame.ack.0.max(frame.ack_header.0) > LONGEST
+        {
+            let message = format!("a frame may have up to {LONGEST} bytes with its headers");
+            self.problem("frame", "payload", message);
+        }
+        if frame.ack.0 == 0 || frame.header.0 == 0 {
+            self.problem("frame", "header", "headers and acknowledgements take some bytes".into());
+        }
+        frame
     }
 
     fn control(&mut self, transport: &TransportConfig) -> ControlConfig {

@@ -2,6 +2,7 @@
 
 use xoff_net::hop::{AnyHop, BfcStats};
 use xoff_sim::measure::{BIN_EDGES, ClassResults, Distribution, PortRow, RANGES, Slowdowns};
+use xoff_sim::setup::HopSetup;
 use xoff_sim::simulation::Plan;
 use xoff_sim::{Simulation, measure::MonitorResults};
 
@@ -54,7 +55,7 @@ pub fn summary(simulation: &Simulation, context: &Context) -> String {
         ("buffer", buffer(simulation.buffer())),
         ("active_flows", distribution_cdf(simulation.active_flows())),
         ("pfc", pauses(simulation, &ports, &totals)),
-        ("bfc", totals.bfc.map_or_else(|| "null".into(), |stats| bfc(&stats))),
+        ("bfc", totals.bfc.map_or_else(|| "null".into(), |stats| bfc(simulation, &ports, &stats))),
         ("drops_packets", totals.drops.to_string()),
         ("marked_packets", totals.marks.to_string()),
         ("control_frames_lost", totals.control_lost.to_string()),
@@ -182,8 +183,11 @@ fn distribution_cdf(distribution: &Distribution) -> String {
     ])
 }
 
-fn bfc(stats: &BfcStats) -> String {
+fn bfc(simulation: &Simulation, ports: &[PortRow], stats: &BfcStats) -> String {
+    let shares = paused_shares(simulation, ports);
     object(&[
+        ("some_queue_paused_share", shares.0),
+        ("some_queue_paused_share_by_link", shares.1),
         ("pauses", stats.pauses.to_string()),
         ("resumes", stats.resumes.to_string()),
         ("refreshes", stats.refreshes.to_string()),
@@ -192,25 +196,32 @@ fn bfc(stats: &BfcStats) -> String {
     ])
 }
 
-/// Share of the measured time in which links had a paused queue: all links, and by kind.
+/// What PFC did; all zero under any other hop control.
 fn pauses(simulation: &Simulation, ports: &[PortRow], totals: &Totals) -> String {
+    let pfc = matches!(simulation.setup().switch.hop, HopSetup::Pfc(_));
+    let shares = paused_shares(simulation, if pfc { ports } else { &[] });
+    object(&[
+        ("pause_frames", if pfc { totals.pauses } else { 0 }.to_string()),
+        ("pause_time_share", shares.0),
+        ("pause_time_share_by_link", shares.1),
+    ])
+}
+
+/// Share of the measured time in which links had a paused queue: all links, and by kind.
+fn paused_shares(simulation: &Simulation, ports: &[PortRow]) -> (String, String) {
     let measured = simulation.measured().0.max(1) as f64;
     let share = |kind: Option<&str>| {
         let chosen = ports.iter().filter(|port| kind.is_none_or(|kind| port.link == kind));
         let (sum, count) =
             chosen.fold((0.0, 0u64), |(sum, count), port| (sum + port.paused_ps as f64, count + 1));
-        sum / (measured * count.max(1) as f64)
+        number(sum / (measured * count.max(1) as f64))
     };
     let mut kinds: Vec<&str> = ports.iter().map(|port| port.link.as_str()).collect();
     kinds.sort_unstable();
     kinds.dedup();
     let by_link: Vec<(&str, String)> =
-        kinds.into_iter().map(|kind| (kind, number(share(Some(kind))))).collect();
-    object(&[
-        ("pause_frames", totals.pauses.to_string()),
-        ("pause_time_share", number(share(None))),
-        ("pause_time_share_by_link", object(&by_link)),
-    ])
+        kinds.into_iter().map(|kind| (kind, share(Some(kind)))).collect();
+    (share(None), object(&by_link))
 }
 
 /// Share of capacity in use, over links between switches and over hosts' links.

@@ -12,6 +12,7 @@ use xoff_net::fabric::{Fabric, Instants, Peer, PortSpec, Rounding};
 use xoff_net::hop::{AnyHop, Bfc, BfcConfig, BfcPort, FRAME_BYTES, Pfc, PfcConfig, PfcPort};
 use xoff_net::mark::{Draws, EcnConfig, MarkAt, RedEcn};
 use xoff_net::sched::{AnyScheduler, Drr, Egress, Fifo, PerFlow};
+use xoff_net::telemetry::HOPS_MAX;
 use xoff_net::topo::{Routes, Topology};
 
 use crate::partition::{Owner, Partition, tag};
@@ -179,10 +180,9 @@ pub fn cut(topology: &Topology, routes: &Routes, partitions: usize) -> Vec<u32> 
         of_node[host as usize] = partition;
         of_node[leaf as usize] = partition;
     }
-    let mut next = 0;
-    for partition in of_node.iter_mut().filter(|partition| **partition == u32::MAX) {
-        *partition = next % partitions as u32;
-        next += 1;
+    let others = of_node.iter_mut().filter(|partition| **partition == u32::MAX);
+    for (index, partition) in others.enumerate() {
+        *partition = (index % partitions) as u32;
     }
     of_node
 }
@@ -209,6 +209,12 @@ impl Setup {
     /// What the network cannot be built with.
     pub fn build(&self, of_node: &[u32]) -> Result<Vec<Partition>, String> {
         let topology = &self.topology;
+        let switches = self.routes.longest() as usize - 1;
+        if self.hosts.control.int_bytes().is_some() && switches > HOPS_MAX {
+            return Err(format!(
+                "the longest path has {switches} switches, but an INT record holds {HOPS_MAX}"
+            ));
+        }
         let partitions = of_node.iter().max().map_or(1, |&last| last as usize + 1);
         let in_order = self.instants == Instants::AsSet || self.switch.mark_draws != MarkDraws::Own;
         if partitions > 1 && in_order {

@@ -47,10 +47,11 @@ fn describe(now: Ps, since: Ps, partitions: &[Partition]) -> String {
     for partition in partitions {
         for flow in partition.hosts().alive().take(SHOWN) {
             let nic = &partition.hosts().nics()[flow.nic as usize];
-            let paused = if nic.is_paused(flow.queue) { ", paused" } else { "" };
+            let paused =
+                if flow.queue.is_some_and(|queue| nic.is_paused(queue)) { ", paused" } else { "" };
             text += &format!(
                 "\n  flow {} from host {} to host {}: {} of {} bytes acknowledged, {} in flight, \
-                 NIC queue {}{paused}",
+                 NIC queue {:?}{paused}",
                 flow.start.id,
                 flow.start.src,
                 flow.start.dst,

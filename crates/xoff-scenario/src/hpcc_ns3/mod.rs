@@ -65,8 +65,10 @@ fn build(text: &str, file: &str, overrides: &[String]) -> Result<Resolved, Strin
     let routes = Routes::new(&topology)?;
     let plan = plan(&config, &flows)?;
     let setup = setup(&config, topology, routes)?;
+    let lines: Vec<String> = text.lines().map(|line| format!("#   {line}")).collect();
     let effective = format!(
-        "# An HPCC ns-3 case, run as it is.\n# base_rtt = {}\n{text}",
+        "# An HPCC ns-3 case, run as it is:\n{}\n# Derived:\n#   base_rtt = {}\n",
+        lines.join("\n"),
         Ps(setup.hosts.base_rtt)
     );
     Ok(Resolved {
