@@ -52,10 +52,12 @@ pub struct HostStats {
     pub started: u64,
     /// Flows ended.
     pub finished: u64,
-    /// Data packets sent again.
+    /// Packets sent again: data, and acknowledgements that a switch reported lost.
     pub retransmitted: u64,
     /// Payload bytes handed to hosts by their flows.
     pub offered_bytes: u64,
+    /// Payload bytes that arrived at hosts, those that arrived twice included.
+    pub received_bytes: u64,
     /// Timeouts.
     pub timeouts: u64,
     /// Acknowledgements of something new.
@@ -262,6 +264,8 @@ impl Hosts {
     /// Makes the next packet of a flow and moves the time of the one after.
     fn send_data(&mut self, fabric: &mut Fabric, id: u32) -> u32 {
         let flow = &mut self.flows[id as usize];
+        let nic = &self.nics[flow.nic as usize];
+        debug_assert!(!nic.is_paused(flow.queue), "a paused queue sends nothing");
         let (seq, payload, again) = flow.take_packet(self.setup.frame.payload.0);
         self.stats.retransmitted += u64::from(again);
         let mut packet = Packet::new(Kind::Data, payload as u16 + self.overhead);
@@ -336,6 +340,7 @@ impl Hosts {
         let now = fabric.now;
         let packet = &mut fabric.packets[id];
         let payload = u64::from(packet.wire_bytes - self.overhead);
+        self.stats.received_bytes += payload;
         let (reply, notify) = self.receivers.on_data(now, packet, payload);
         let (kind, seq) = match reply {
             Reply::Ack(seq) => (Kind::Ack, seq),
@@ -525,8 +530,26 @@ impl Hosts {
         fabric.packets.remove(id);
     }
 
-    /// A switch dropped a packet and has told its sender (perfect recovery).
-    pub fn on_loss(&mut self, fabric: &mut Fabric, packet: &Packet) {
+    /// A switch dropped a packet and has told its sender (perfect recovery). An acknowledgement is
+    /// sent again as it was: where it can be lost, nothing else would replace a flow's last.
+    pub fn on_loss(
+        &mut self,
+        fabric: &mut Fabric,
+        nic: u32,
+        packet: &Packet,
+        int: Option<&IntStack>,
+    ) {
+        if packet.kind != Kind::Data {
+            let mut again = *packet;
+            again.int = int.map_or(NONE, |stack| fabric.ints.insert(*stack));
+            again.queue = CONTROL_QUEUE;
+            let id = fabric.packets.insert(again);
+            let state = &mut self.nics[nic as usize];
+            state.acks.push(&mut fabric.packets, id);
+            self.stats.retransmitted += 1;
+            fabric.kick(state.port);
+            return;
+        }
         let Some(sender) = self.sender_of(packet) else { return };
         let payload = u32::from(packet.wire_bytes - self.overhead);
         self.flows[sender as usize].lose(packet.seq, payload);
