@@ -179,6 +179,6 @@ text = "elsewhere"
 experiment = "fig2"
 metric = "value"
 cases = ["BFC"]
-path = "monitors.long.throughput_share"
+path = "monitors.long.utilisation"
 low = 0.3
 """

@@ -132,6 +132,14 @@ def test_single_figures_and_their_repetition(scenario, tmp_path):
     assert (tmp_path / "a.svg").read_bytes() == first
 
 
+def test_a_panel_with_too_few_flows_says_so(tmp_path):
+    few = {"low_bytes": 0, "high_bytes": 100, "flows": 9, "mean": 1.0, "p99": None}
+    entry = {"class": "n", "flows": 9, "unfinished": 0, "bins": [few]}
+    runs = {"BFC": xoff.Result({"classes": [entry]}, "", "d")}
+    plots.save(plots.slowdown_by_size(runs, ["mean", "p99"]), tmp_path / "few")
+    assert (tmp_path / "few.png").stat().st_size > 0
+
+
 def test_the_summary_of_a_bare_run():
     bare = xoff.Result({"name": "x", "classes": [{"class": "n", "flows": 0}]}, "", "d")
     assert "no flows measured" in summary.render(bare)

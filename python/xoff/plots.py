@@ -78,12 +78,18 @@ def bin_centre(group: Group) -> float:
 
 def slowdown_axes(ax: Axes, results: Runs, stat: str, cls: str | None = None) -> None:
     """Draw FCT slowdown against flow size, one curve a label, both axes logarithmic."""
+    drawn = False
     for index, (label, runs) in enumerate(_lists(results).items()):
         xs, ys = _slowdown_curve(runs, stat, cls)
         ax.plot(xs, ys, label=label, **line_style(index))
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    plain_ticks(ax.yaxis)
+        drawn = drawn or any(math.isfinite(y) for y in ys)
+    if drawn:
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        plain_ticks(ax.yaxis)
+    else:
+        # A logarithmic axis without a point cannot be drawn.
+        ax.text(0.5, 0.5, "too few flows", transform=ax.transAxes, ha="center")
     ax.set_xlabel("flow size (bytes)")
     ax.set_ylabel(f"FCT slowdown, {_NAMES.get(stat, stat)} (ideal = 1)")
 

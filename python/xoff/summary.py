@@ -117,7 +117,7 @@ def _shares(summary: Mapping[str, Any], key: str, words: str) -> list[list[str]]
 def _monitors(summary: Mapping[str, Any]) -> str:
     rows = []
     for monitor in summary["monitors"]:
-        share = monitor.get("throughput_share")
+        share = monitor.get("utilisation")
         rows.append(
             [
                 str(monitor.get("name", "?")),
@@ -126,4 +126,4 @@ def _monitors(summary: Mapping[str, Any]) -> str:
                 time_text(monitor.get("delay_p99_ps")),
             ]
         )
-    return table(("monitor", "throughput", "delay p50", "delay p99"), rows)
+    return table(("monitor", "link in use", "delay p50", "delay p99"), rows)

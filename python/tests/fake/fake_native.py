@@ -163,7 +163,7 @@ def summary_of(found, digest):
         "drops_packets": 0,
         "utilisation": {"core": 0.6, "hosts": 0.3},
         "load": {"nominal": 0.6, "payload": 0.59, "wire": 0.65},
-        "monitors": [{"name": "long", "throughput_share": 0.373, "delay_p99_ps": 1_200_000}],
+        "monitors": [{"name": "long", "utilisation": 0.373, "delay_p99_ps": 1_200_000}],
         "packet_hops": 3000,
         "sim_ps": 3 * 10**9,
         "warnings": ["realised load is 7 % below nominal"],
