@@ -1,6 +1,7 @@
 import math
 
 import fake_native
+import pyarrow as pa
 import pytest
 
 import xoff
@@ -43,6 +44,38 @@ def test_terms_read_the_first_plain_class_by_default():
     assert Term("c", range={"low": 1000, "high": 100_000}).read(one) == pytest.approx(3.3)
 
 
+def sampled():
+    samples = pa.table(
+        {
+            "time_ps": pa.array([1, 1, 2, 2], pa.uint64()),
+            "port": pa.array([metrics.WHOLE_SWITCH, 3, metrics.WHOLE_SWITCH, 3], pa.uint16()),
+            "bytes": pa.array([9000, 1000, 9000, 3000], pa.uint64()),
+            "active": pa.array([9, 0, 9, 2], pa.uint32()),
+        }
+    )
+    return xoff.Result({}, "", "d", tables={"samples": samples})
+
+
+def test_samples_of_monitored_ports_leave_out_whole_switches():
+    one = sampled()
+    assert metrics.sampled_cdf(one, "active") == [(0, 0.5), (2, 1)]
+    assert Term("c", path="samples.bytes", scale=1e-3).read(one) == 2
+    assert Term("c", cdf="samples.active", at=1).read(one) == 0.5
+    assert Term("c", path="samples.nothing").read(one) is None
+    assert Term("c", cdf="samples.nothing").read(one) is None
+
+
+def test_traces_and_active_flows_of_monitored_ports():
+    from xoff import plots
+
+    _, (trace, flows) = plots.new_figure(2)
+    plots.trace_axes(trace, {"a": sampled()}, "bytes", 100.0, level=2.0)
+    assert list(trace.lines[0].get_ydata()) == [1, 3]
+    assert len(trace.lines) == 2
+    plots.monitored_flows_axes(flows, {"a": sampled()}, queues=31)
+    assert list(flows.lines[0].get_ydata()) == [0.5, 1]
+
+
 def test_seeds_are_averaged_or_spread():
     runs = [result(**{"seed": seed}) for seed in (1, 3)]
     assert Term("c").over_seeds(runs) == pytest.approx(6.0 * 1.2)
@@ -71,6 +104,9 @@ def test_seeds_are_averaged_or_spread():
         ("lowest", {"a": 1.0, "b": 9.0, "c": 2.0}, Bounds(), 1, True),
         ("highest", {"a": 1.0, "b": 9.0}, Bounds(), 1, False),
         ("sum", {"a": 1.0, "b": 9.0}, Bounds(10, 10), 1, True),
+        ("ratio-order", {"a": 4.0, "b": 2.0, "c": 9.0, "d": 3.0}, Bounds(), 1, True),
+        ("ratio-order", {"a": 4.0, "b": 2.0, "c": 9.0, "d": 3.0}, Bounds(), 2, False),
+        ("ratio-order", {"a": 4.0, "b": None, "c": 9.0, "d": 3.0}, Bounds(), 1, None),
         ("count", {"a": 1.0, "b": 9.0}, Bounds(5, None), 1, True),
         ("count", {"a": 1.0, "b": 9.0}, Bounds(5, None), 2, False),
     ],

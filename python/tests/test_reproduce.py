@@ -81,6 +81,21 @@ def test_scales(paper):
     assert full.points[-1].overrides == ("scheme=dctcp", "run.degree=1000")
 
 
+def test_a_case_may_be_left_out_at_a_scale(paper):
+    folder = paper / "demo" / "fig1"
+    file = folder / "experiment.toml"
+    good = file.read_text()
+    file.write_text(good.replace("seeds = [1, 2]", 'scales = ["paper"]', 1))
+    quick = load_experiment(folder, "demo/fig1", "quick")
+    full = load_experiment(folder, "demo/fig1", "paper")
+    assert {p.case for p in full.points} - {p.case for p in quick.points} == {"HPCC"}
+    # The plot may name it all the same.
+    assert quick.plots[0].cases == ("BFC", "HPCC")
+    file.write_text(good.replace("seeds = [1, 2]", 'scales = ["papre"]', 1))
+    with pytest.raises(xoff.UsageError, match=r"no scale `papre` .did you mean `paper`"):
+        load_experiment(folder, "demo/fig1", "quick")
+
+
 def test_a_failing_case_is_named_and_the_others_are_kept(paper, tmp_path):
     file = paper / "demo" / "fig1" / "experiment.toml"
     good = file.read_text()

@@ -20,11 +20,12 @@ else:
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file. Raises `UsageError` with the place of a mistake."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        read: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
     except ValueError as error:
         raise UsageError(f"{path}: {error}") from None
+    return read
 
 
 class Reader:
