@@ -56,6 +56,8 @@ pub struct HostStats {
     pub retransmitted: u64,
     /// Payload bytes handed to hosts by their flows.
     pub offered_bytes: u64,
+    /// Payload bytes that arrived at hosts, those that arrived twice included.
+    pub received_bytes: u64,
     /// Timeouts.
     pub timeouts: u64,
     /// Acknowledgements of something new.
@@ -262,6 +264,10 @@ impl Hosts {
     /// Makes the next packet of a flow and moves the time of the one after.
     fn send_data(&mut self, fabric: &mut Fabric, id: u32) -> u32 {
         let flow = &mut self.flows[id as usize];
+        debug_assert!(
+            !self.nics[flow.nic as usize].is_paused(flow.queue.unwrap_or(flow.start.class)),
+            "a paused queue sends nothing"
+        );
         let (seq, payload, again) = flow.take_packet(self.setup.frame.payload.0);
         self.stats.retransmitted += u64::from(again);
         let mut packet = Packet::new(Kind::Data, payload as u16 + self.overhead);
@@ -336,6 +342,7 @@ impl Hosts {
         let now = fabric.now;
         let packet = &mut fabric.packets[id];
         let payload = u64::from(packet.wire_bytes - self.overhead);
+        self.stats.received_bytes += payload;
         let (reply, notify) = self.receivers.on_data(now, packet, payload);
         let (kind, seq) = match reply {
             Reply::Ack(seq) => (Kind::Ack, seq),

@@ -273,3 +273,68 @@ impl Nic {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use xoff_core::Rng;
+    use xoff_core::rng::Purpose;
+
+    use super::*;
+    use crate::flow::{FlowStart, Pace};
+
+    const QUEUES: u8 = 31;
+
+    fn nic(queues: NicQueues) -> Nic {
+        Nic::new(
+            0,
+            0,
+            queues,
+            Rng::stream(1, Purpose::Transport, 0),
+            SlotId::default(),
+            SlotId::default(),
+        )
+    }
+
+    fn flow(id: u64, queue: u8) -> Sender {
+        let (src, dst, bytes, label) = (0, 1, 1000, id as u32);
+        let start = FlowStart { id, start_ps: 0, src, dst, bytes, label, source: 0, class: 0 };
+        let pace = Pace { rate: 1, window: u64::MAX };
+        let mut flow = Sender::new(start, pace, 0, Default::default());
+        flow.queue = Some(queue);
+        flow
+    }
+
+    proptest! {
+        /// Flows wait for their turns while the mask of paused queues changes at random: a turn goes
+        /// to a flow of a queue that is not paused, and to one whenever there is one.
+        #[test]
+        fn no_flow_of_a_paused_queue_has_a_turn(
+            classes in any::<bool>(),
+            rounds in prop::collection::vec((0..QUEUES, any::<u128>(), 0usize..4), 1..100),
+        ) {
+            let mut nic = nic(if classes { NicQueues::Classes } else { NicQueues::Dynamic(QUEUES) });
+            let mut flows: Vec<Sender> = Vec::new();
+            let mut waiting = Vec::new();
+            for (queue, mask, turns) in rounds {
+                let queue = if classes { queue % 8 } else { queue };
+                let id = flows.len() as u32;
+                flows.push(flow(u64::from(id), queue));
+                nic.ring(&mut flows, id);
+                waiting.push(queue);
+                nic.set_paused(0, mask);
+                for _ in 0..turns {
+                    let may = waiting.iter().any(|&queue| mask >> queue & 1 == 0);
+                    prop_assert_eq!(nic.is_ready(), may);
+                    let turn = nic.next_turn(&mut flows);
+                    prop_assert_eq!(turn.is_some(), may);
+                    let Some(id) = turn else { continue };
+                    let queue = flows[id as usize].queue.unwrap();
+                    prop_assert!(mask >> queue & 1 == 0, "queue {} is paused", queue);
+                    let place = waiting.iter().position(|&other| other == queue).unwrap();
+                    waiting.swap_remove(place);
+                }
+            }
+        }
+    }
+}

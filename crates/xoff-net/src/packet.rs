@@ -165,6 +165,12 @@ impl Pool {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// Packets that can be there at once without more memory: the high-water mark.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.packets.len()
+    }
 }
 
 impl core::ops::Index<u32> for Pool {

@@ -1,6 +1,7 @@
 use xoff_core::rng::Purpose;
 
 use super::*;
+use crate::hop::obey;
 use crate::packet::{Kind, Pool};
 use crate::sched::{AnyScheduler, Drr};
 
@@ -106,6 +107,23 @@ fn the_bitmap_is_refreshed_while_paused_and_once_after() {
     }
     assert_eq!(bench.bfc.on_refresh(2), (map(0), false));
     assert_eq!(bench.bfc.on_refresh(2), (None, false));
+}
+
+/// What the neighbour has paused after it heard these signals.
+fn heard(signals: &[Option<Signal>]) -> QueueMask {
+    signals.iter().flatten().fold(0, |paused, signal| obey(&signal.frame(64), paused))
+}
+
+#[test]
+fn a_lost_pause_and_a_lost_resume_heal_by_the_next_bitmap() {
+    let mut bench = Bench::new(&BfcConfig::default());
+    let pauses: Vec<_> = (0..24).map(|_| bench.enqueue(0, 5, 2, 7).1).collect();
+    let (refresh, _) = bench.bfc.on_refresh(2);
+    assert_eq!((heard(&pauses), heard(&[refresh])), (1 << 7, 1 << 7));
+    let resumes: Vec<_> = (0..24).map(|_| bench.dequeue(0)).collect();
+    let (last, again) = bench.bfc.on_refresh(2);
+    assert!(resumes.iter().any(Option::is_some) && !again);
+    assert_eq!(heard(&[refresh, last]), 0);
 }
 
 #[test]

@@ -109,6 +109,7 @@ impl Egress {
             return Some(id);
         }
         let id = each!(&mut self.scheduler, scheduler => scheduler.pop(pool))?;
+        debug_assert!(self.paused() >> pool[id].queue & 1 == 0, "a paused queue sends nothing");
         self.data_bytes -= u32::from(pool[id].wire_bytes);
         Some(id)
     }
@@ -178,5 +179,81 @@ impl Egress {
     #[must_use]
     pub fn paused_time(&self, now: u64) -> u64 {
         self.paused_total + self.paused_since.map_or(0, |since| now - since)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::packet::{Kind, Packet};
+
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Push(u8),
+        Pause(QueueMask),
+        Pop,
+    }
+
+    fn steps(queues: u8) -> impl Strategy<Value = Vec<Step>> {
+        let step = prop_oneof![
+            3 => (0..queues).prop_map(Step::Push),
+            1 => any::<QueueMask>().prop_map(Step::Pause),
+            3 => Just(Step::Pop),
+        ];
+        prop::collection::vec(step, 1..200)
+    }
+
+    /// What is popped never comes from a paused queue, and a pop finds something exactly if a queue
+    /// that is not paused has something.
+    fn obeys_pauses(mut scheduler: impl Scheduler, queues: u8, steps: &[Step]) {
+        let mut pool = Pool::default();
+        let mut held = vec![0u32; queues as usize];
+        let mut mask = 0;
+        for &step in steps {
+            match step {
+                Step::Push(queue) => {
+                    let mut packet = Packet::new(Kind::Data, 1048);
+                    packet.queue = queue;
+                    let id = pool.insert(packet);
+                    scheduler.push(&mut pool, id);
+                    held[queue as usize] += 1;
+                }
+                Step::Pause(paused) => {
+                    mask = paused & (QueueMask::MAX >> (128 - u32::from(queues)));
+                    scheduler.set_paused(mask);
+                }
+                Step::Pop => {
+                    let may = (0..queues).any(|q| held[q as usize] > 0 && mask >> q & 1 == 0);
+                    assert_eq!(scheduler.is_ready(), may);
+                    let popped = scheduler.pop(&mut pool);
+                    assert_eq!(popped.is_some(), may);
+                    if let Some(id) = popped {
+                        let queue = pool[id].queue;
+                        assert_eq!(mask >> queue & 1, 0, "queue {queue} is paused");
+                        held[queue as usize] -= 1;
+                        pool.remove(id);
+                    }
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn round_robin_never_serves_a_paused_queue(steps in steps(31)) {
+            obeys_pauses(Drr::new(31, 1048), 31, &steps);
+        }
+
+        #[test]
+        fn round_robin_over_all_queues_never_serves_a_paused_one(steps in steps(128)) {
+            obeys_pauses(Drr::new(128, 1048), 128, &steps);
+        }
+
+        #[test]
+        fn classes_never_serve_a_paused_one(steps in steps(8)) {
+            obeys_pauses(Fifo::default(), 8, &steps);
+        }
     }
 }

@@ -36,3 +36,19 @@ pub fn over_switches(run: &Run, count: fn(&xoff_net::arch::OutputQueued) -> u64)
     let partitions = run.simulation().partitions().iter();
     partitions.flat_map(|part| part.switches()).map(|(_, switch)| count(switch)).sum()
 }
+
+/// Sums what BFC did over all switches.
+pub fn bfc_stats(run: &Run) -> xoff_net::hop::BfcStats {
+    let mut sum = xoff_net::hop::BfcStats::default();
+    for (_, switch) in run.simulation().partitions().iter().flat_map(|part| part.switches()) {
+        if let xoff_net::hop::AnyHop::Bfc(bfc) = switch.hop() {
+            sum.add(&bfc.stats);
+        }
+    }
+    sum
+}
+
+/// Sums a counter of the hosts.
+pub fn over_hosts(run: &Run, count: fn(&xoff_host::hosts::HostStats) -> u64) -> u64 {
+    run.simulation().partitions().iter().map(|part| count(&part.hosts().stats)).sum()
+}
