@@ -20,10 +20,12 @@ impl Effective {
         }
     }
 
-    /// A section.
-    pub fn section<K: Knobs>(&mut self, section: &K) {
+    /// A section, but for the keys that have no effect in this composition.
+    pub fn section<K: Knobs>(&mut self, section: &K, unused: &[&str]) {
         self.text += &format!("\n[{}]\n", K::SECTION);
-        self.top_of(&section.show());
+        let mut keys = section.show();
+        keys.retain(|(key, _)| !unused.contains(key));
+        self.top_of(&keys);
     }
 
     /// An entry of a list of sections.

@@ -126,7 +126,7 @@ impl Reader<'_> {
         let transport = self.section::<TransportConfig>();
         let control = self.control(&transport);
         let switch = self.section::<SwitchConfig>();
-        let buffer = self.buffer();
+        let buffer = self.buffer(&switch);
         let hop = self.hop(&switch, &buffer);
         let ecn = self.ecn(&switch);
         let faults = self.section::<FaultsConfig>();
@@ -198,7 +198,15 @@ impl Reader<'_> {
 
     fn section<K: Knobs>(&mut self) -> K {
         let section: K = self.layers.section();
-        self.effective.section(&section);
+        self.effective.section(&section, &[]);
+        section
+    }
+
+    /// A section of which some keys have no effect here: an error if the user wrote one.
+    fn section_without<K: Knobs>(&mut self, unused: &[&str], why: &str) -> K {
+        let section: K = self.layers.section();
+        unused.iter().for_each(|key| self.layers.unused_key(K::SECTION, key, why));
+        self.effective.section(&section, unused);
         section
     }
 
@@ -306,13 +314,18 @@ impl Reader<'_> {
         }
     }
 
-    fn buffer(&mut self) -> BufferConfig {
-        let buffer = self.section::<BufferConfig>();
-        if buffer.kind == BufferKind::Unlimited {
-            for key in ["size", "alpha"] {
-                self.layers.unused_key("buffer", key, "buffer.kind = \"unlimited\"");
-            }
-        } else if buffer.size.0 == 0 {
+    fn buffer(&mut self, switch: &SwitchConfig) -> BufferConfig {
+        let kind = self.layers.section::<BufferConfig>().kind;
+        let (unused, why): (&[&str], _) = match (kind, switch.hop) {
+            (BufferKind::Unlimited, _) => (&["size", "alpha"], "buffer.kind = \"unlimited\""),
+            (_, HopKind::Pfc) => (&["alpha"], "PFC limits each ingress instead"),
+            _ => (&[], ""),
+        };
+        let mut buffer = self.section_without::<BufferConfig>(unused, why);
+        if switch.hop == HopKind::Pfc {
+            buffer.alpha = 0.0;
+        }
+        if buffer.size.0 == 0 && !unused.contains(&"size") {
             self.problem("buffer", "size", "size must be more than zero".into());
         }
         buffer
@@ -337,7 +350,6 @@ impl Reader<'_> {
                     let message = "PFC guards a finite buffer: kind = \"unlimited\" never pauses";
                     self.problem("buffer", "kind", message.into());
                 }
-                self.layers.unused_key("buffer", "alpha", "PFC limits each ingress instead");
                 HopSetup::Pfc(self.section::<PfcConfig>())
             }
             HopKind::Bfc => {

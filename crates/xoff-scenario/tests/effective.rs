@@ -1,0 +1,30 @@
+//! The effective scenario is a scenario itself, and a complete one.
+
+mod common;
+
+use common::{open, run};
+
+/// One short scenario of a scheme.
+fn scenario(scheme: &str) -> String {
+    format!(
+        "scheme = \"{scheme}\"\n[run]\nwarmup = \"0us\"\nmeasure = \"20us\"\n\
+         [[traffic]]\nkind = \"open-loop\"\nload = 0.5\n"
+    )
+}
+
+#[test]
+fn every_presets_effective_scenario_reads_back_and_runs_the_same() {
+    for (scheme, _) in xoff_scenario::presets() {
+        let (first, _) = run(&scenario(&scheme), &[]);
+        let (again, _) = run(first.effective(), &[]);
+        assert_eq!(again.effective(), first.effective(), "{scheme}");
+        assert_eq!(again.digest(), first.digest(), "{scheme}");
+    }
+}
+
+#[test]
+fn what_has_no_effect_is_left_out() {
+    assert!(!open(&scenario("pfc"), &[]).effective().contains("\nalpha = "));
+    assert!(!open(&scenario("ideal-fq"), &[]).effective().contains("\nsize = "));
+    assert!(open(&scenario("bfc"), &[]).effective().contains("\nalpha = 1.0"));
+}
