@@ -52,7 +52,7 @@ pub struct HostStats {
     pub started: u64,
     /// Flows ended.
     pub finished: u64,
-    /// Data packets sent again.
+    /// Packets sent again: data, and acknowledgements that a switch reported lost.
     pub retransmitted: u64,
     /// Payload bytes handed to hosts by their flows.
     pub offered_bytes: u64,
@@ -532,8 +532,26 @@ impl Hosts {
         fabric.packets.remove(id);
     }
 
-    /// A switch dropped a packet and has told its sender (perfect recovery).
-    pub fn on_loss(&mut self, fabric: &mut Fabric, packet: &Packet) {
+    /// A switch dropped a packet and has told its sender (perfect recovery). An acknowledgement is
+    /// sent again as it was: where it can be lost, nothing else would replace a flow's last.
+    pub fn on_loss(
+        &mut self,
+        fabric: &mut Fabric,
+        nic: u32,
+        packet: &Packet,
+        int: Option<&IntStack>,
+    ) {
+        if packet.kind != Kind::Data {
+            let mut again = *packet;
+            again.int = int.map_or(NONE, |stack| fabric.ints.insert(*stack));
+            again.queue = CONTROL_QUEUE;
+            let id = fabric.packets.insert(again);
+            let state = &mut self.nics[nic as usize];
+            state.acks.push(&mut fabric.packets, id);
+            self.stats.retransmitted += 1;
+            fabric.kick(state.port);
+            return;
+        }
         let Some(sender) = self.sender_of(packet) else { return };
         let payload = u32::from(packet.wire_bytes - self.overhead);
         self.flows[sender as usize].lose(packet.seq, payload);

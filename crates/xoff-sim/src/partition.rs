@@ -10,8 +10,9 @@ use xoff_host::{FlowStart, Hosts};
 use xoff_net::arch::OutputQueued;
 use xoff_net::fabric::{Crossing, phase};
 use xoff_net::packet::NONE;
+use xoff_net::telemetry::IntStack;
 use xoff_net::topo::{Routes, Topology};
-use xoff_net::{Fabric, Kind, Packet};
+use xoff_net::{Fabric, Packet};
 
 use crate::setup::Setup;
 
@@ -53,12 +54,14 @@ pub struct LossNotice {
     pub time_ps: u64,
     /// The dropped packet.
     pub packet: Packet,
+    /// Its INT record.
+    pub int: Option<Box<IntStack>>,
 }
 
 impl LossNotice {
     /// The order in which notices of one instant are heard.
-    fn key(&self) -> (u64, u32, u64) {
-        (self.time_ps, self.packet.flow, self.packet.seq)
+    fn key(&self) -> (u64, u32, u64, u32) {
+        (self.time_ps, self.packet.flow, self.packet.seq, self.packet.src)
     }
 }
 
@@ -259,17 +262,15 @@ impl Partition {
     /// A packet found no room at a switch.
     fn discard(&mut self, node: u32, id: u32) {
         let packet = self.fabric.packets[id];
-        if packet.int != NONE {
-            self.fabric.ints.remove(packet.int);
-        }
+        let int = (packet.int != NONE).then(|| Box::new(self.fabric.ints.remove(packet.int)));
         self.fabric.packets.remove(id);
-        if !self.perfect_recovery || packet.kind != Kind::Data {
+        if !self.perfect_recovery {
             return;
         }
         // "On a packet drop, the switch informs the sender directly" (BFC §6.2.1): after the
         // propagation delay of the way back.
         let back = self.delay_to_host(node, packet.src);
-        let notice = LossNotice { time_ps: self.fabric.now + back, packet };
+        let notice = LossNotice { time_ps: self.fabric.now + back, packet, int };
         let partition = self.of_node[packet.src as usize];
         if partition == self.index {
             self.add_notice(notice);
@@ -311,7 +312,8 @@ impl Partition {
                 break;
             }
             let Some(Reverse(notice)) = self.notices.pop() else { break };
-            self.hosts.on_loss(&mut self.fabric, &notice.packet);
+            let nic = self.nic_of[notice.packet.src as usize];
+            self.hosts.on_loss(&mut self.fabric, nic, &notice.packet, notice.int.as_deref());
         }
     }
 

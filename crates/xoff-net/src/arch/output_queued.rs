@@ -52,7 +52,7 @@ pub struct Parts {
 /// What happened at a switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SwitchStats {
-    /// Data packets that found no room.
+    /// Packets that found no room: data, and acknowledgements where they wait with the data.
     pub drops: u64,
     /// Data packets marked.
     pub marks: u64,
