@@ -1,0 +1,112 @@
+//! Results depend on the scenario and its seed alone: not on the cut into partitions, nor on the run.
+
+mod common;
+
+use common::{finish, open};
+use xoff_scenario::presets;
+use xoff_sim::{FlowRow, SampleRow};
+
+/// Short, but with background flows in all directions, an incast, and ECN where the scheme has it.
+fn scenario(scheme: &str) -> String {
+    format!(
+        "scheme = \"{scheme}\"\n\
+         [run]\nwarmup = \"0us\"\nmeasure = \"40us\"\ndrain = \"1ms\"\nmonitor = \"0-127\"\n\
+         [[traffic]]\nkind = \"open-loop\"\nload = 0.6\nstop = \"40us\"\n\
+         [[traffic]]\nkind = \"incast\"\ndegree = 60\nbytes = \"2MB\"\nperiod = \"30us\"\nstop = \"40us\"\n"
+    )
+}
+
+#[derive(PartialEq)]
+struct Outcome {
+    digest: u64,
+    rows: Vec<FlowRow>,
+    samples: Vec<SampleRow>,
+    summary: String,
+}
+
+fn outcome(scheme: &str, overrides: &[&str]) -> Outcome {
+    let mut run = open(&scenario(scheme), overrides);
+    let (mut rows, mut samples) = (Vec::new(), Vec::new());
+    loop {
+        let more = run.step().unwrap_or_else(|message| panic!("{message}"));
+        rows.extend(run.take_rows());
+        samples.extend(run.take_samples());
+        if !more {
+            return Outcome { digest: run.digest(), rows, samples, summary: run.summary() };
+        }
+    }
+}
+
+fn assert_same(one: &Outcome, other: &Outcome, what: &str) {
+    for (left, right) in one.rows.iter().zip(&other.rows) {
+        assert_eq!(left, right, "{what}: flows");
+    }
+    assert_eq!(one.rows.len(), other.rows.len(), "{what}: flows");
+    for (left, right) in one.samples.iter().zip(&other.samples) {
+        assert_eq!(left, right, "{what}: samples");
+    }
+    assert_eq!(one.samples.len(), other.samples.len(), "{what}: samples");
+    assert_eq!(one.digest, other.digest, "{what}: digest");
+    assert_eq!(one.summary, other.summary, "{what}: summary");
+}
+
+fn assert_same_however_cut(scheme: &str, overrides: &[&str]) -> Outcome {
+    let whole = outcome(scheme, overrides);
+    assert!(whole.rows.len() > 1000 && !whole.samples.is_empty(), "{scheme}");
+    for parts in [1, 2, 3, 8] {
+        let cut = format!("run.partitions={parts}");
+        let overrides: Vec<&str> = overrides.iter().copied().chain([cut.as_str()]).collect();
+        assert_same(&whole, &outcome(scheme, &overrides), &format!("{scheme} {overrides:?}"));
+    }
+    whole
+}
+
+#[test]
+fn every_preset_runs_the_same_however_it_is_cut() {
+    for (scheme, _) in presets() {
+        assert_same_however_cut(&scheme, &[]);
+    }
+}
+
+/// Notices of losses, timeouts and lost control frames cross the cut as well.
+#[test]
+fn losses_are_the_same_however_it_is_cut() {
+    for (scheme, overrides) in [
+        ("hpcc-pfc", &["buffer.size=\"100KB\""][..]),
+        ("dctcp", &["switch.hop=\"none\"", "transport.timeout=\"50us\"", "buffer.size=\"100KB\""]),
+        (
+            "bfc",
+            &["buffer.size=\"100KB\"", "faults.control_loss=0.1", "transport.timeout=\"50us\""],
+        ),
+    ] {
+        let whole = assert_same_however_cut(scheme, overrides);
+        assert!(!whole.summary.contains("\"drops_packets\": 0,"), "{scheme} lost nothing");
+    }
+}
+
+#[test]
+fn another_seed_is_another_run() {
+    let first = outcome("bfc", &[]);
+    let other = outcome("bfc", &["seed=2"]);
+    assert_ne!(first.digest, other.digest);
+    assert!(first.rows != other.rows);
+}
+
+/// Schemes are compared under the same traffic: who sends what to whom, and when.
+#[test]
+fn every_preset_meets_the_same_traffic() {
+    let arrivals = |scheme: &str| {
+        let mut run = open(&scenario(scheme), &["run.drain=\"50ms\""]);
+        let mut rows: Vec<_> = finish(&mut run)
+            .iter()
+            .map(|row| (row.flow, row.src, row.dst, row.size_bytes, row.start_ps))
+            .collect();
+        rows.sort_unstable();
+        rows
+    };
+    let expected = arrivals("bfc");
+    assert!(expected.len() > 1000);
+    for (scheme, _) in presets() {
+        assert!(arrivals(&scheme) == expected, "{scheme}");
+    }
+}
