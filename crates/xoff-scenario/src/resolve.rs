@@ -8,7 +8,7 @@ use xoff_core::knobs::{Knob, Knobs};
 use xoff_host::cc::{ControlConfig, DcqcnConfig, DcqcnRdma15Config, DctcpConfig, HpccConfig};
 use xoff_host::hosts::HostSetup;
 use xoff_host::nic::NicQueues;
-use xoff_host::transport::{AckClass, Congestion, FrameConfig, TransportConfig};
+use xoff_host::transport::{AckClass, Congestion, FrameConfig, Recovery, TransportConfig};
 use xoff_net::buffer::{BufferConfig, BufferKind};
 use xoff_net::fabric::{Instants, Rounding};
 use xoff_net::hop::{Assignment, BfcConfig, PfcConfig};
@@ -123,7 +123,7 @@ impl Reader<'_> {
         let topology = self.topology(&network);
         let run = self.section::<RunConfig>();
         let frame = self.frame();
-        let transport = self.section::<TransportConfig>();
+        let transport = self.transport();
         let control = self.control(&transport);
         let switch = self.section::<SwitchConfig>();
         let buffer = self.buffer(&switch);
@@ -312,6 +312,18 @@ impl Reader<'_> {
                 ControlConfig::Hpcc(self.section::<HpccConfig>())
             }
         }
+    }
+
+    fn transport(&mut self) -> TransportConfig {
+        if self.layers.section::<TransportConfig>().recovery == Recovery::GoBackN {
+            return self.section();
+        }
+        // Its receivers count bytes, so a packet sent again without need would count twice.
+        let why = "transport.recovery = \"perfect\" hears of every loss";
+        let mut transport: TransportConfig =
+            self.section_without(&["timeout", "nack_interval"], why);
+        transport.timeout = Ps(0);
+        transport
     }
 
     fn buffer(&mut self, switch: &SwitchConfig) -> BufferConfig {

@@ -28,3 +28,19 @@ fn what_has_no_effect_is_left_out() {
     assert!(!open(&scenario("ideal-fq"), &[]).effective().contains("\nsize = "));
     assert!(open(&scenario("bfc"), &[]).effective().contains("\nalpha = 1.0"));
 }
+
+/// Go-back-N's timeout of the `bfc` preset would send what perfect recovery has not lost.
+#[test]
+fn perfect_recovery_has_no_timeout() {
+    let perfect = "transport.recovery=\"perfect\"";
+    let overrides = [perfect, "buffer.size=\"100KB\""];
+    let incast = "[[traffic]]\nkind = \"incast\"\nbytes = \"2MB\"\nperiod = \"1s\"\n";
+    let (run, rows) = run(&(scenario("bfc") + incast), &overrides);
+    assert!(rows.len() > 100);
+    assert!(common::over_switches(&run, |switch| switch.stats.drops) > 0);
+    assert_eq!(common::over_hosts(&run, |stats| stats.timeouts), 0);
+    assert!(!run.effective().contains("\ntimeout = "));
+    let overrides = [perfect, "transport.timeout=\"1ms\""].map(String::from);
+    let problems = xoff_scenario::Run::open(&scenario("bfc"), "test.toml", &overrides).err();
+    assert!(problems.unwrap().to_string().contains("\"timeout\" in [transport] is not used"));
+}
