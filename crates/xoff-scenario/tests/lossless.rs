@@ -105,7 +105,6 @@ fn without_the_bitmap_a_lost_resume_is_forever_and_the_run_says_where() {
             Err(message) => break message,
         }
     };
-    println!("{stuck}");
     for part in ["the run is stuck", "flow ", "host ", "NIC queue ", "switch ", "port ", "paused"] {
         assert!(stuck.contains(part), "{part:?} is missing:\n{stuck}");
     }
@@ -129,7 +128,7 @@ fn go_back_n_gets_every_byte_through_a_small_buffer() {
     let cases = [
         ("pfc", &lossy[..], incast("pfc")),
         ("dctcp", &lossy[..], incast_and_more("dctcp")),
-        ("bfc", &["buffer.size=\"200KB\""][..], incast("bfc")),
+        ("bfc", &["buffer.size=\"200KB\"", "run.drain=\"1s\""][..], incast("bfc")),
     ];
     for (scheme, overrides, text) in cases {
         let mut run = open(&text, overrides);

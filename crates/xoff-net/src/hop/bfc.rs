@@ -51,9 +51,12 @@ knobs! {
         /// Part of the 1-hop RTT beside the propagation delay both ways, such as a pipeline's latency
         /// (§6.2.1 counts none: 2 us over links of 1 us).
         hop_processing: Ps = Ps(0),
-        /// The pause bitmap is sent this often while some queue is paused, and once when none is any
-        /// longer (§3.3.2, "periodically"; the period is not stated).
+        /// The pause bitmap is sent this often while some queue is paused, and for a while after
+        /// (§3.3.2, "periodically"; the period is not stated).
         refresh_period: Ps = Ps::from_us(10),
+        /// How many bitmaps follow once no queue is paused any longer: each of them may be lost, as
+        /// the resume frame may. The paper says nothing of an end.
+        empty_refreshes: u16 = 10,
         /// Whether NICs obey pauses (App. A.8, "BFC - NIC", where they do not).
         nics_obey: bool = true,
     }
@@ -142,8 +145,8 @@ impl BfcStats {
 struct PauseCounters {
     counts: Vec<u16>,
     paused: QueueMask,
-    /// The bitmap sent last was not empty, so an empty one is still owed.
-    told: bool,
+    /// How many empty bitmaps are still to be sent.
+    owed: u16,
 }
 
 /// The BFC state of one switch.
@@ -162,6 +165,7 @@ pub struct Bfc {
     empty_queue: EmptyQueueOrder,
     sticky: u32,
     refresh_period: u64,
+    empty_refreshes: u16,
     /// What has happened so far.
     pub stats: BfcStats,
 }
@@ -175,7 +179,7 @@ impl Bfc {
         let hrtt = 2 * longest + config.hop_processing.0;
         let queues = config.data_queues();
         let counters =
-            PauseCounters { counts: vec![0; upstream_queues as usize], paused: 0, told: false };
+            PauseCounters { counts: vec![0; upstream_queues as usize], paused: 0, owed: 0 };
         Self {
             tables: vec![Vec::new(); ports.len()],
             table_size: u32::from(config.queues) * config.table_factor,
@@ -191,6 +195,7 @@ impl Bfc {
             empty_queue: config.empty_queue,
             sticky: ((config.sticky_hrtts * hrtt as f64) as u64 >> STAMP_SHIFT) as u32,
             refresh_period: config.refresh_period.0,
+            empty_refreshes: config.empty_refreshes,
             stats: BfcStats::default(),
         }
     }
@@ -297,7 +302,7 @@ impl Bfc {
         }
         let queues = 1 << packet.upstream;
         ingress.paused |= queues;
-        ingress.told = true;
+        ingress.owed = self.empty_refreshes;
         self.stats.pauses += 1;
         Some(Signal { port: packet.ingress, ask: Ask::Pause, queues })
     }
@@ -337,16 +342,16 @@ impl Bfc {
     }
 
     /// "we also periodically send a bitmap of the queues that should be paused at the upstream"
-    /// (§3.3.2): also once when the bitmap has become empty, so that a lost resume heals.
+    /// (§3.3.2): also when the bitmap has become empty, so that a lost resume heals.
     pub fn on_refresh(&mut self, ingress: u16) -> (Option<Signal>, bool) {
         let state = &mut self.ingresses[ingress as usize];
-        if !state.told {
-            return (None, false);
+        if state.paused == 0 {
+            let Some(left) = state.owed.checked_sub(1) else { return (None, false) };
+            state.owed = left;
         }
-        state.told = state.paused != 0;
         self.stats.refreshes += 1;
         let signal = Signal { port: ingress, ask: Ask::Exactly, queues: state.paused };
-        (Some(signal), state.told)
+        (Some(signal), state.paused != 0 || state.owed > 0)
     }
 
     /// Flow-table entries with packets at an egress port.
