@@ -85,17 +85,18 @@ impl Hpcc {
     }
 
     /// HPCC Alg. 1, MeasureInflight: the utilisation of the most loaded hop and the time it covers.
-    fn measure(&mut self, path: &Path, int: &IntStack) {
+    /// An acknowledgement overtaken by a later one, as one sent again is, says nothing: `None`.
+    fn measure(&mut self, path: &Path, int: &IntStack) -> Option<()> {
         let settings = &self.settings;
         let (mut utilisation, mut covered) = (0.0, 0);
         for (now, before) in int.hops().iter().zip(self.last.hops()) {
-            let tau =
-                whole(now.time_ps, settings.time_unit) - whole(before.time_ps, settings.time_unit);
+            let tau = whole(now.time_ps, settings.time_unit)
+                .checked_sub(whole(before.time_ps, settings.time_unit))?;
             if tau == 0 {
                 continue;
             }
             let bytes = whole(now.tx_bytes, settings.bytes_unit)
-                - whole(before.tx_bytes, settings.bytes_unit);
+                .checked_sub(whole(before.tx_bytes, settings.bytes_unit))?;
             let queue =
                 now.queue_bytes.min(before.queue_bytes) / settings.queue_unit * settings.queue_unit;
             // The order of these operations decides the last bit: it is that simulator's, in its
@@ -114,6 +115,7 @@ impl Hpcc {
         let covered = covered.min(base);
         self.u = (self.u * nanoseconds(base - covered) + utilisation * nanoseconds(covered))
             / nanoseconds(base);
+        Some(())
     }
 
     /// HPCC Alg. 1, ComputeWind, in terms of the rate.
@@ -152,7 +154,9 @@ impl CongestionControl for Hpcc {
             return;
         }
         self.measured = true;
-        self.measure(path, int);
+        if self.measure(path, int).is_none() {
+            return;
+        }
         let (rate, stage) = self.compute(path);
         *pace = path.pace(rate);
         if full_round {
