@@ -147,14 +147,17 @@ impl Layers {
         self.problems.push(Diagnostic { message: message.into(), place, help });
     }
 
-    /// Ends the reading. `known_sections` are all sections that any composition has.
+    /// Ends the reading. `known_sections` are all sections that any composition has; where the
+    /// reading was cut short (`whole` is false), those that nobody has read are no mistake.
     ///
     /// # Errors
     /// Everything found wrong, in the order of the layers and of their text.
-    pub fn finish(mut self, known_sections: &[&str]) -> Result<(), Problems> {
+    pub fn finish(mut self, known_sections: &[&str], whole: bool) -> Result<(), Problems> {
         let mut problems = std::mem::take(&mut self.problems);
         for document in &self.documents {
-            let unread = document.settings().iter().filter(|s| !self.handled.contains(&s.key));
+            let excused = |key: &str| !whole && known_sections.contains(&key);
+            let unread = document.settings().iter();
+            let unread = unread.filter(|s| !self.handled.contains(&s.key) && !excused(&s.key));
             problems
                 .extend(unread.filter_map(|s| self.diagnose_unread(document, s, known_sections)));
         }

@@ -98,7 +98,7 @@ pub fn resolve(text: &str, file: &str, overrides: &[String]) -> Result<Resolved,
     let resolved =
         Reader { layers: &mut layers, folder: &folder, effective: Effective::default() }.read();
     let known: Vec<&str> = SECTIONS.into_iter().chain(["name", "seed", "scheme"]).collect();
-    layers.finish(&known)?;
+    layers.finish(&known, resolved.is_some())?;
     resolved.ok_or_else(|| Problems(Vec::new()))
 }
 

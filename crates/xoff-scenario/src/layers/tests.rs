@@ -65,7 +65,7 @@ fn wrong(text: &str, overrides: &[&str]) -> String {
         let _ = table.kind(&mut layers);
         let _: Poisson = table.read(&mut layers);
     }
-    layers.finish(&SECTIONS).unwrap_err().to_string()
+    layers.finish(&SECTIONS, true).unwrap_err().to_string()
 }
 
 #[test]
@@ -207,14 +207,14 @@ fn higher_layers_override_lower_ones_key_by_key() {
     assert_eq!(&*layers.has("topology", "delay").unwrap().file, "preset");
     assert_eq!(&*layers.has("", "seed").unwrap().text, " seed = 3");
     assert_eq!(layers.has("transport", "congestion"), None);
-    assert_eq!(layers.finish(&SECTIONS), Ok(()));
+    assert_eq!(layers.finish(&SECTIONS, true), Ok(()));
 }
 
 #[test]
 fn an_overridden_value_must_still_be_right() {
     let mut layers = layers("", "seed = -1", &["seed=1"]);
     assert_eq!(layers.scalar::<u64>("seed"), Err(Reported));
-    assert_eq!(layers.finish(&[]).unwrap_err().0.len(), 1);
+    assert_eq!(layers.finish(&[], true).unwrap_err().0.len(), 1);
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn dead_settings_of_the_user_are_errors() {
   |
 1 | topology.rate=1Gbps
   |          ^^^^"#;
-    let shown = blamed.finish(&SECTIONS).unwrap_err().to_string();
+    let shown = blamed.finish(&SECTIONS, true).unwrap_err().to_string();
     assert!(shown.starts_with(expected), "{shown}");
     assert!(shown.contains(" --> --set:1:1\n  |\n1 | dctcp.g=2\n  | ^^^^^\n"), "{shown}");
     assert!(shown.ends_with(expected_key), "{shown}");
@@ -251,7 +251,7 @@ fn a_dead_key_of_the_top_level_is_reported_once() {
   |
 1 | seed = 2
   | ^^^^"#;
-    assert_eq!(layers.finish(&SECTIONS).unwrap_err().to_string(), expected);
+    assert_eq!(layers.finish(&SECTIONS, true).unwrap_err().to_string(), expected);
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn a_preset_is_not_blamed_for_dead_settings() {
     let _: Topology = layers.section();
     layers.unused("dctcp", "");
     layers.unused_key("topology", "rate", "");
-    assert_eq!(layers.finish(&SECTIONS), Ok(()));
+    assert_eq!(layers.finish(&SECTIONS, true), Ok(()));
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn a_section_read_twice_reports_once() {
     let mut layers = layers("", "[topology]\nrat = 1", &[]);
     let _: Topology = layers.section();
     let _: Topology = layers.section();
-    assert_eq!(layers.finish(&SECTIONS).unwrap_err().0.len(), 1);
+    assert_eq!(layers.finish(&SECTIONS, true).unwrap_err().0.len(), 1);
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn errors_of_the_composition_are_sorted_in() {
     let _: Topology = layers.section();
     let place = layers.has("topology", "hosts");
     layers.problem(place, "hosts must be even", Some("add one".into()));
-    let Problems(problems) = layers.finish(&SECTIONS).unwrap_err();
+    let Problems(problems) = layers.finish(&SECTIONS, true).unwrap_err();
     let messages: Vec<_> = problems.iter().map(|problem| problem.message.as_str()).collect();
     assert_eq!(messages, ["hosts must be even", "unknown key \"rat\" in [topology]", "no flows"]);
 }
@@ -306,14 +306,14 @@ fn the_highest_list_wins_whole_and_overrides_change_entries() {
     assert_eq!(&*tables[0].has("load").unwrap().file, "--set");
     assert_eq!(tables[1].has("load"), None);
     assert_eq!(tables[1].place().span, 40..51);
-    assert_eq!(layers.finish(&SECTIONS), Ok(()));
+    assert_eq!(layers.finish(&SECTIONS, true), Ok(()));
 }
 
 #[test]
 fn an_override_can_replace_a_list() {
     let mut layers = layers("", "[[traffic]]\n", &["traffic=[]"]);
     assert!(layers.tables("traffic").is_empty());
-    assert_eq!(layers.finish(&SECTIONS), Ok(()));
+    assert_eq!(layers.finish(&SECTIONS, true), Ok(()));
 }
 
 #[test]
@@ -362,4 +362,13 @@ fn a_file_cannot_change_entries_by_number() {
 1 | [traffic.0]
   |  ^^^^^^^"#;
     assert_eq!(wrong("[traffic.0]\nload = 1", &[]), expected);
+}
+
+#[test]
+fn a_reading_cut_short_blames_only_what_it_can_judge() {
+    let text = "[run]\nmeasure = \"1ms\"\n[runn]\nmeasure = \"1ms\"\n";
+    let layers = Layers::new(vec![Document::parse("a.toml", text).unwrap()]);
+    let Problems(problems) = layers.finish(&["run", "traffic"], false).unwrap_err();
+    assert_eq!(problems.len(), 1);
+    assert!(problems[0].message.contains("runn"), "{problems:?}");
 }
