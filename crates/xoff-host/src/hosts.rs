@@ -264,8 +264,10 @@ impl Hosts {
     /// Makes the next packet of a flow and moves the time of the one after.
     fn send_data(&mut self, fabric: &mut Fabric, id: u32) -> u32 {
         let flow = &mut self.flows[id as usize];
-        let nic = &self.nics[flow.nic as usize];
-        debug_assert!(!nic.is_paused(flow.queue), "a paused queue sends nothing");
+        debug_assert!(
+            !self.nics[flow.nic as usize].is_paused(flow.queue.unwrap_or(flow.start.class)),
+            "a paused queue sends nothing"
+        );
         let (seq, payload, again) = flow.take_packet(self.setup.frame.payload.0);
         self.stats.retransmitted += u64::from(again);
         let mut packet = Packet::new(Kind::Data, payload as u16 + self.overhead);

@@ -300,7 +300,9 @@ mod tests {
         let (src, dst, bytes, label) = (0, 1, 1000, id as u32);
         let start = FlowStart { id, start_ps: 0, src, dst, bytes, label, source: 0, class: 0 };
         let pace = Pace { rate: 1, window: u64::MAX };
-        Sender::new(start, pace, 0, queue, Default::default())
+        let mut flow = Sender::new(start, pace, 0, Default::default());
+        flow.queue = Some(queue);
+        flow
     }
 
     proptest! {
@@ -327,7 +329,7 @@ mod tests {
                     let turn = nic.next_turn(&mut flows);
                     prop_assert_eq!(turn.is_some(), may);
                     let Some(id) = turn else { continue };
-                    let queue = flows[id as usize].queue;
+                    let queue = flows[id as usize].queue.unwrap();
                     prop_assert!(mask >> queue & 1 == 0, "queue {} is paused", queue);
                     let place = waiting.iter().position(|&other| other == queue).unwrap();
                     waiting.swap_remove(place);

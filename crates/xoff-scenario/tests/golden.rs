@@ -1,0 +1,74 @@
+//! One small scenario for every preset, written down: a change of results has to be looked at, and
+//! debug and release builds have to agree on every digest.
+
+mod common;
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use common::{over_switches, run};
+use xoff_scenario::presets;
+
+const HEADER: [&str; 9] =
+    ["preset", "digest", "flows", "packet_hops", "p50", "p99", "pauses", "drops", "marks"];
+
+/// 30 us of Google's flows at 60 % load, and one 20-to-1 incast that the buffer cannot hold.
+fn scenario(scheme: &str) -> String {
+    let buffer = if scheme == "ideal-fq" { "" } else { "[buffer]\nsize = \"2MB\"\n" };
+    format!(
+        "scheme = \"{scheme}\"\n[run]\nwarmup = \"0us\"\nmeasure = \"30us\"\n\
+         [[traffic]]\nkind = \"open-loop\"\nsizes = \"google\"\nload = 0.6\nstop = \"30us\"\n\
+         [[traffic]]\nkind = \"incast\"\ndegree = 20\nbytes = \"4MB\"\nperiod = \"1s\"\n{buffer}"
+    )
+}
+
+fn line(scheme: &str) -> [String; 9] {
+    let (run, rows) = run(&scenario(scheme), &[]);
+    let short = &run.simulation().classes()[0].ranges[0];
+    let quantile = |q| short.quantile(q).map_or("-".into(), |value: f64| format!("{value:.2}"));
+    [
+        scheme.into(),
+        format!("{:016x}", run.digest()),
+        rows.len().to_string(),
+        run.progress().packet_hops.to_string(),
+        quantile(0.5),
+        quantile(0.99),
+        over_switches(&run, |switch| switch.stats.pauses).to_string(),
+        over_switches(&run, |switch| switch.stats.drops).to_string(),
+        over_switches(&run, |switch| switch.stats.marks).to_string(),
+    ]
+}
+
+/// Names to the left, numbers to the right of their columns.
+fn table(lines: &[[String; 9]]) -> String {
+    let width = |column: usize| lines.iter().map(|line| line[column].len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for line in lines {
+        let (name, rest) = (&line[0], &line[1..]);
+        let _ = write!(text, "{name:<0$}", width(0));
+        for (column, word) in (1..).zip(rest) {
+            let _ = write!(text, "  {word:>0$}", width(column));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[test]
+fn every_presets_line_is_as_written_down() {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/presets.txt");
+    let lines = presets().into_iter().map(|(scheme, _)| line(&scheme));
+    let lines: Vec<_> = std::iter::once(HEADER.map(String::from)).chain(lines).collect();
+    let found = table(&lines);
+    if std::env::var_os("XOFF_UPDATE_GOLDEN").is_some() {
+        std::fs::write(&file, found).unwrap();
+        return;
+    }
+    let written = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        found == written,
+        "results have changed.\nwritten in {}:\n{written}\nfound:\n{found}\nIf that is meant, run \
+         XOFF_UPDATE_GOLDEN=1 cargo test -p xoff-scenario --test golden",
+        file.display()
+    );
+}
