@@ -1,0 +1,257 @@
+"""The command as a user meets it: the built engine, in a process of its own."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import pyarrow.parquet as pq
+import pytest
+
+import xoff
+from xoff import _native
+from xoff.manifest import read_manifest
+
+pytestmark = [
+    pytest.mark.real_engine,
+    pytest.mark.skipif(
+        not getattr(_native, "__file__", "").endswith((".so", ".pyd")),
+        reason="the engine is not built",
+    ),
+]
+
+GOOD = """\
+name = "small"
+scheme = "bfc"
+[run]
+warmup = "0us"
+measure = "50us"
+[[traffic]]
+kind = "open-loop"
+load = 0.5
+"""
+
+
+def start(*args, **options):
+    command = [sys.executable, "-m", "xoff", *map(str, args)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, **pipes, **options)
+
+
+def call(*args, **options):
+    process = start(*args, **options)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+@pytest.fixture
+def small(tmp_path):
+    file = tmp_path / "small.toml"
+    file.write_text(GOOD)
+    return file
+
+
+def test_a_run_writes_whole_results(small, tmp_path):
+    out = tmp_path / "out"
+    code, said, err = call("run", small, "--out", out)
+    assert (code, err) == (0, "")
+    assert "small: scheme bfc, seed 1, digest" in said
+    assert read_manifest(out)["complete"] is True
+    summary = json.loads((out / "summary.json").read_text())
+    flows = pq.read_table(out / "flows.parquet").to_pydict()
+    assert len(flows["flow"]) == sum(c["flows"] for c in summary["classes"]) > 1000
+    slowdown = [a / b for a, b in zip(flows["fct_ps"], flows["ideal_fct_ps"], strict=True)]
+    assert min(slowdown) >= 1
+    assert not out.with_name("out.partial").exists()
+
+
+def test_from_python_and_from_the_command_line_it_is_the_same(small, tmp_path):
+    assert call("run", small, "--out", tmp_path / "out", "--quiet")[0] == 0
+    here = xoff.run(small)
+    assert here.digest == read_manifest(tmp_path / "out")["digest"]
+
+
+def assert_one_error(found, code, *parts):
+    """One error, with what and where, on stderr alone; no traceback."""
+    given, out, err = found
+    assert (given, out) == (code, ""), err
+    assert err.count("error") == 1, err
+    assert "Traceback" not in err
+    for part in parts:
+        assert part in err, err
+
+
+def assert_nothing_left(tmp_path):
+    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "out.partial").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "parts"),
+    [
+        ("measure", "meazure", ["small.toml:5:1", '"meazure"', "measure"]),
+        ("[run]", "[runn]", ["small.toml:3:", "[runn]", 'did you mean "run"']),
+        ('"bfc"', '"bcf"', ["small.toml:2:", "bcf", "bfc"]),
+        ('"50us"', '"50MB"', ["small.toml:5:11", "50MB", "us"]),
+        ('"50us"', "50", ["small.toml:5:11", "without a unit"]),
+        ("load = 0.5", "load = -0.5", ["small.toml:8:8", "-0.5"]),
+        ("load = 0.5", "load = 0.5\n[leaf_spine]\nhost_rate = '-1Gbps'", ["toml:10:13", "-1Gbps"]),
+        ("load = 0.5", "load = 0.5\n[buffer]\nsize = '0B'", ["toml:10:1", "more than zero"]),
+        ("load = 0.5", "load = 0.5 0.6", ["small.toml:8:"]),
+    ],
+)
+def test_a_wrong_scenario_is_refused_at_its_place(small, tmp_path, old, new, parts):
+    small.write_text(GOOD.replace(old, new))
+    assert_one_error(call("run", small, "--out", tmp_path / "out"), 2, *parts)
+    assert_one_error(call("check", small), 2, *parts)
+    assert_nothing_left(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("rows", "parts"),
+    [
+        ("0,128,1000,0\n", ["list.csv, line 2:", "host 128 does not exist", "0 to 127"]),
+        ("0,1,1000,0\n5,5,1000,9\n", ["list.csv, line 3:", "host 5 cannot send to itself"]),
+        ("0,1,1000,9\n0,1,1000,0\n", ["list.csv, line 3:"]),
+        ("0,1,-1000,0\n", ["list.csv, line 2:", "-1000"]),
+    ],
+)
+def test_a_wrong_flow_list_is_refused_at_its_line(small, tmp_path, rows, parts):
+    (tmp_path / "list.csv").write_text("src,dst,size_bytes,start_ps\n" + rows)
+    old = 'kind = "open-loop"\nload = 0.5'
+    small.write_text(GOOD.replace(old, 'kind = "list"\nfile = "list.csv"'))
+    assert_one_error(call("run", small, "--out", tmp_path / "out"), 2, *parts)
+    assert_nothing_left(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("rows", "parts"),
+    [
+        ("100,0\n200,0.4\n300,0.3\n", ["sizes.csv, line 4:", "falls from 0.4 to 0.3"]),
+        ("100,0\n200,0.9\n", ["sizes.csv, line 3:", "0.9"]),
+        ("100,0\n50,1\n", ["sizes.csv, line 3:", "50"]),
+    ],
+)
+def test_wrong_sizes_are_refused_at_their_line(small, tmp_path, rows, parts):
+    (tmp_path / "sizes.csv").write_text("size_bytes,cdf\n" + rows)
+    small.write_text(GOOD.replace("load", 'sizes = "sizes.csv"\nload'))
+    assert_one_error(call("run", small, "--out", tmp_path / "out"), 2, *parts)
+    assert_nothing_left(tmp_path)
+
+
+def test_all_mistakes_are_reported_at_once(small):
+    small.write_text(GOOD.replace("measure", "meazure").replace("load", "laod"))
+    code, _, err = call("check", small)
+    assert code == 2
+    assert "small.toml:5:1" in err
+    assert "small.toml:8:1" in err
+
+
+def test_an_out_that_cannot_be_written(small, tmp_path):
+    (tmp_path / "file").write_text("precious")
+    found = call("run", small, "--out", tmp_path / "file" / "out")
+    assert_one_error(found, 2, str(tmp_path / "file" / "out"))
+    assert (tmp_path / "file").read_text() == "precious"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_an_out_without_permission(small, tmp_path):
+    (tmp_path / "locked").mkdir(mode=0o500)
+    found = call("run", small, "--out", tmp_path / "locked" / "out")
+    assert_one_error(found, 2, "locked", "permission denied")
+
+
+def small_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+
+def test_a_disk_that_fills(small, tmp_path):
+    # A limit on the size of files stops a write in the middle, as a full disk does.
+    found = call("run", small, "--out", tmp_path / "out", preexec_fn=small_files)
+    assert_one_error(found, 1, "flows.parquet", "marked incomplete")
+    assert not (tmp_path / "out").exists()
+    manifest = read_manifest(tmp_path / "out.partial")
+    assert (manifest["complete"], manifest["status"]) == (False, "failed")
+    # What is left over is in nobody's way.
+    assert call("run", small, "--out", tmp_path / "out", "--quiet") == (0, "", "")
+    assert read_manifest(tmp_path / "out")["complete"] is True
+
+
+def test_a_full_disk_under_stdout(small):
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "xoff", "check", str(small)]
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr.count("error") == 1
+    assert "no space left" in done.stderr
+
+
+def interrupted_after(small, out):
+    """Interrupt a long run once it is under way; return how long it took to end."""
+    endless = ["--set", 'run.measure="10s"', "--progress-json"]
+    process = start("run", small, "--out", out, *endless)
+    assert process.stdout.readline()
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    took = time.monotonic() - began
+    assert process.returncode == 130
+    assert f"interrupted; what was done is in {out}.partial (marked incomplete)" in err
+    assert "Traceback" not in err
+    return took
+
+
+def test_ctrl_c_ends_a_run_within_a_second(small, tmp_path):
+    out = tmp_path / "out"
+    # Twice more if something else keeps the machine busy.
+    assert any(interrupted_after(small, out) < 1 for _ in range(3))
+    assert not out.exists()
+    manifest = read_manifest(tmp_path / "out.partial")
+    assert (manifest["complete"], manifest["status"]) == (False, "interrupted")
+    assert pq.read_table(tmp_path / "out.partial" / "flows.parquet").num_rows > 1000
+
+
+def test_a_stuck_run_says_where(small, tmp_path):
+    lossy = ["faults.control_loss=0.5", 'bfc.refresh_period="10s"', 'run.watchdog="1ms"']
+    lossy += ["traffic.0.load=0.9", 'traffic.0.stop="50us"']
+    sets = [part for text in lossy for part in ("--set", text)]
+    found = call("run", small, "--out", tmp_path / "out", *sets)
+    parts = ["the run is stuck", "flow ", "NIC queue", "paused", "marked incomplete"]
+    assert_one_error(found, 1, *parts)
+    assert not (tmp_path / "out").exists()
+
+
+def test_bench_lists_its_cases():
+    code, out, _ = call("bench", "--list")
+    assert code == 0
+    assert {"dctcp-hadoop-128", "bfc-google-128"} <= set(out.split())
+
+
+def test_bench_says_what_it_measured():
+    process = start("bench", "dctcp-hadoop-128", "--json")
+    try:
+        out, _ = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        pytest.skip("the machine is too busy")
+    found = json.loads(out)
+    assert process.returncode == 0
+    assert found["threads"] == 1
+    assert len(found["digest"]) == 16
+    for key in ("packet_hops", "flows", "wall_s", "ns_per_packet_hop", "peak_rss_bytes"):
+        assert found[key] > 0, key
+
+
+def test_bench_ends_on_ctrl_c():
+    process = start("bench", "bfc-google-128", "--json")
+    time.sleep(0.7)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert "Traceback" not in err
