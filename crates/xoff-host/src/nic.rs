@@ -5,6 +5,7 @@
 //! turns packet by packet.
 
 use xoff_core::{Rng, SlotId};
+use xoff_net::hop::PausedTime;
 use xoff_net::packet::NONE;
 use xoff_net::{Pool, Queue};
 
@@ -55,8 +56,7 @@ pub struct Nic {
     ready: u128,
     /// Queues paused by the neighbour.
     paused: u128,
-    paused_since: Option<u64>,
-    paused_total: u64,
+    paused_time: PausedTime,
     queues: NicQueues,
     last_queue: u8,
     last_assigned: u8,
@@ -92,8 +92,7 @@ impl Nic {
             rings: vec![Ring { head: NONE, tail: NONE, flows: 0 }; queues.count()],
             ready: 0,
             paused: 0,
-            paused_since: None,
-            paused_total: 0,
+            paused_time: PausedTime::default(),
             queues,
             last_queue: 0,
             last_assigned: queues.count() as u8 - 1,
@@ -197,21 +196,14 @@ impl Nic {
 
     /// Pauses exactly these queues from now on.
     pub fn set_paused(&mut self, now: u64, mask: u128) {
-        match (self.paused_since, mask != 0) {
-            (None, true) => self.paused_since = Some(now),
-            (Some(since), false) => {
-                self.paused_total += now - since;
-                self.paused_since = None;
-            }
-            _ => {}
-        }
+        self.paused_time.set(now, mask != 0);
         self.paused = mask;
     }
 
     /// For how long at least one queue has been paused (ps).
     #[must_use]
     pub fn paused_time(&self, now: u64) -> u64 {
-        self.paused_total + self.paused_since.map_or(0, |since| now - since)
+        self.paused_time.total(now)
     }
 
     /// Takes the next acknowledgement, unless it stands behind a pause of its class.

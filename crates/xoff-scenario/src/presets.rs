@@ -1,30 +1,42 @@
 //! The systems a scenario can name: compositions with the papers' parameters, as TOML.
+//!
+//! A preset is one text, or a text laid over the preset it is a variant of.
 
-/// Name and text of every preset; a preset's first line says what it is.
-pub const PRESETS: [(&str, &str); 12] = [
-    ("bfc", include_str!("../presets/bfc.toml")),
-    ("bfc-128", include_str!("../presets/bfc-128.toml")),
-    ("bfc-stochastic", include_str!("../presets/bfc-stochastic.toml")),
-    ("bfc-single", include_str!("../presets/bfc-single.toml")),
-    ("ideal-fq", include_str!("../presets/ideal-fq.toml")),
-    ("dctcp", include_str!("../presets/dctcp.toml")),
-    ("dctcp-ss", include_str!("../presets/dctcp-ss.toml")),
-    ("dcqcn", include_str!("../presets/dcqcn.toml")),
-    ("dcqcn-rdma15", include_str!("../presets/dcqcn-rdma15.toml")),
-    ("hpcc", include_str!("../presets/hpcc.toml")),
-    ("hpcc-pfc", include_str!("../presets/hpcc-pfc.toml")),
-    ("pfc", include_str!("../presets/pfc.toml")),
+macro_rules! text {
+    ($name:literal) => {
+        include_str!(concat!("../presets/", $name, ".toml"))
+    };
+}
+
+/// Name of every preset and its texts, the basic one first; the last one's first line says what the
+/// preset is.
+pub const PRESETS: [(&str, &[&str]); 12] = [
+    ("bfc", &[text!("bfc")]),
+    ("bfc-128", &[text!("bfc"), text!("bfc-128")]),
+    ("bfc-stochastic", &[text!("bfc"), text!("bfc-stochastic")]),
+    ("bfc-single", &[text!("bfc"), text!("bfc-single")]),
+    ("ideal-fq", &[text!("ideal-fq")]),
+    ("dctcp", &[text!("dctcp")]),
+    ("dctcp-ss", &[text!("dctcp"), text!("dctcp-ss")]),
+    ("dcqcn", &[text!("dcqcn")]),
+    ("dcqcn-rdma15", &[text!("dcqcn"), text!("dcqcn-rdma15")]),
+    ("hpcc", &[text!("hpcc")]),
+    ("hpcc-pfc", &[text!("hpcc"), text!("hpcc-pfc")]),
+    ("pfc", &[text!("pfc")]),
 ];
 
-/// A preset's text.
+/// A preset's texts.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static str> {
+pub fn find(name: &str) -> Option<&'static [&'static str]> {
     PRESETS.iter().find(|preset| preset.0 == name).map(|preset| preset.1)
 }
 
 /// Name and one-line description of every preset.
 #[must_use]
 pub fn presets() -> Vec<(String, String)> {
-    let line = |text: &str| text.lines().next().unwrap_or("").trim_start_matches("# ").to_string();
-    PRESETS.iter().map(|(name, text)| ((*name).to_string(), line(text))).collect()
+    let line = |texts: &[&str]| {
+        let last = texts.last().and_then(|text| text.lines().next()).unwrap_or("");
+        last.trim_start_matches("# ").to_string()
+    };
+    PRESETS.iter().map(|(name, texts)| ((*name).to_string(), line(texts))).collect()
 }

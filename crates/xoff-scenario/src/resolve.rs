@@ -87,12 +87,15 @@ pub const SECTIONS: [&str; 18] = [
 /// # Errors
 /// All that is wrong with it, each with its place.
 pub fn resolve(text: &str, file: &str, overrides: &[String]) -> Result<Resolved, Problems> {
-    let mut documents = vec![Document::parse(file, text)?];
-    documents.extend(Document::from_overrides(overrides)?);
-    let scheme = Layers::new(documents.clone()).scalar::<String>("scheme").ok().flatten();
-    if let Some(preset) = scheme.as_deref().and_then(presets::find) {
-        documents.insert(0, Document::preset(scheme.as_deref().unwrap_or(""), preset)?);
+    let mut own = vec![Document::parse(file, text)?];
+    own.extend(Document::from_overrides(overrides)?);
+    let scheme = Layers::new(own.clone()).scalar::<String>("scheme").ok().flatten();
+    let scheme = scheme.unwrap_or_default();
+    let mut documents = Vec::new();
+    for preset in presets::find(&scheme).unwrap_or_default() {
+        documents.push(Document::preset(&scheme, preset)?);
     }
+    documents.extend(own);
     let mut layers = Layers::new(documents);
     let folder = Path::new(file).parent().unwrap_or(Path::new("")).to_path_buf();
     let resolved =

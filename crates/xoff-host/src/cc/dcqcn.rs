@@ -201,16 +201,8 @@ fn fired(tick: u64, interval: u64, now: u64, set: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::PATH;
     use super::*;
-
-    const PATH: Path = Path {
-        line_rate: 100_000_000_000,
-        base_rtt: 8_000_000,
-        bdp: 100_000,
-        window: u64::MAX,
-        window_follows_rate: false,
-        payload: 1000,
-    };
 
     fn mark(control: &mut Dcqcn, now: u64, pace: &mut Pace) {
         let ack = Ack { now, set: now, seq: 0, acked: 0, snd_nxt: 0, marked: true, int: None };

@@ -162,16 +162,8 @@ impl CongestionControl for DcqcnRdma15 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::PATH;
     use super::*;
-
-    const PATH: Path = Path {
-        line_rate: 100_000_000_000,
-        base_rtt: 8_000_000,
-        bdp: 100_000,
-        window: u64::MAX,
-        window_follows_rate: false,
-        payload: 1000,
-    };
 
     #[test]
     fn a_notification_cuts_and_fast_recovery_returns() {

@@ -131,16 +131,8 @@ impl CongestionControl for Dctcp {
 
 #[cfg(test)]
 mod tests {
+    use super::super::PATH;
     use super::*;
-
-    const PATH: Path = Path {
-        line_rate: 100_000_000_000,
-        base_rtt: 8_000_000,
-        bdp: 100_000,
-        window: 100_000,
-        window_follows_rate: true,
-        payload: 1000,
-    };
 
     fn ack(seq: u64, snd_nxt: u64, marked: bool) -> Ack<'static> {
         Ack { now: 0, set: 0, seq, acked: 1000, snd_nxt, marked, int: None }

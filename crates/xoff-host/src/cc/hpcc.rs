@@ -175,16 +175,8 @@ const _: () = assert!(HOPS_MAX >= 5 && size_of::<IntHop>() == 24);
 
 #[cfg(test)]
 mod tests {
+    use super::super::PATH;
     use super::*;
-
-    const PATH: Path = Path {
-        line_rate: 100_000_000_000,
-        base_rtt: 8_000_000,
-        bdp: 100_000,
-        window: 100_000,
-        window_follows_rate: true,
-        payload: 1000,
-    };
 
     fn stack(time_us: u64, tx_bytes: u64, queue_bytes: u32) -> IntStack {
         let mut stack = IntStack::default();

@@ -212,3 +212,14 @@ impl ControlConfig {
         }
     }
 }
+
+/// A path of 100 Gb/s and 8 us for the tests of this folder.
+#[cfg(test)]
+const PATH: Path = Path {
+    line_rate: 100_000_000_000,
+    base_rtt: 8_000_000,
+    bdp: 100_000,
+    window: 100_000,
+    window_follows_rate: true,
+    payload: 1000,
+};

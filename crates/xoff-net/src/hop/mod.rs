@@ -56,6 +56,33 @@ impl Signal {
     }
 }
 
+/// For how long at least one queue of a port has been paused.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PausedTime {
+    since: Option<u64>,
+    total: u64,
+}
+
+impl PausedTime {
+    /// From now on some queue is paused, or none.
+    pub fn set(&mut self, now: u64, paused: bool) {
+        match (self.since, paused) {
+            (None, true) => self.since = Some(now),
+            (Some(since), false) => {
+                self.total += now - since;
+                self.since = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// The time so far (ps).
+    #[must_use]
+    pub fn total(&self, now: u64) -> u64 {
+        self.total + self.since.map_or(0, |since| now - since)
+    }
+}
+
 /// The mask of paused queues after a frame arrived.
 ///
 /// # Panics

@@ -10,6 +10,7 @@ mod per_flow;
 
 use hdrhistogram::Histogram;
 
+use crate::hop::PausedTime;
 use crate::packet::{CONTROL_QUEUE, Pool, Queue};
 
 pub use drr::Drr;
@@ -67,9 +68,7 @@ pub struct Egress {
     scheduler: AnyScheduler,
     /// Bytes in all data queues.
     data_bytes: u32,
-    /// Since when at least one queue has been paused, and for how long that was before (ps).
-    paused_since: Option<u64>,
-    paused_total: u64,
+    paused_time: PausedTime,
     /// Queueing delays of data packets (ps), where somebody wants them.
     pub(crate) delays: Option<Box<Histogram<u64>>>,
 }
@@ -82,8 +81,7 @@ impl Egress {
             control: Queue::default(),
             scheduler,
             data_bytes: 0,
-            paused_since: None,
-            paused_total: 0,
+            paused_time: PausedTime::default(),
             delays: None,
         }
     }
@@ -164,21 +162,14 @@ impl Egress {
 
     /// Pauses exactly the queues of `mask` from now on.
     pub fn set_paused(&mut self, now: u64, mask: QueueMask) {
-        match (self.paused_since, mask != 0) {
-            (None, true) => self.paused_since = Some(now),
-            (Some(since), false) => {
-                self.paused_total += now - since;
-                self.paused_since = None;
-            }
-            _ => {}
-        }
+        self.paused_time.set(now, mask != 0);
         each!(&mut self.scheduler, scheduler => scheduler.set_paused(mask));
     }
 
     /// For how long at least one queue has been paused (ps).
     #[must_use]
     pub fn paused_time(&self, now: u64) -> u64 {
-        self.paused_total + self.paused_since.map_or(0, |since| now - since)
+        self.paused_time.total(now)
     }
 }
 
