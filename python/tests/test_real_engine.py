@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -255,3 +256,25 @@ def test_bench_ends_on_ctrl_c():
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")
     assert "Traceback" not in err
+
+
+GOLDEN = Path(__file__).parents[2] / "crates/xoff-scenario/tests/golden"
+DIGESTS = """
+import sys
+from xoff import _native
+text = open(sys.argv[1]).read()
+for scheme, _ in _native.presets():
+    sets = [f"scheme={scheme}"] + ["buffer.size=2MB"] * (scheme != "ideal-fq")
+    run = _native.Run(text, sys.argv[1], sets)
+    while run.step(1000):
+        pass
+    print(scheme, run.digest())
+"""
+
+
+def test_release_and_debug_builds_agree():
+    """The engine here is a release build; the table is checked in debug builds by Rust's tests."""
+    command = [sys.executable, "-c", DIGESTS, GOLDEN / "scenario.toml"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    lines = (GOLDEN / "presets.txt").read_text().splitlines()[1:]
+    assert [line.split() for line in said.splitlines()] == [line.split()[:2] for line in lines]

@@ -12,18 +12,11 @@ use xoff_scenario::presets;
 const HEADER: [&str; 9] =
     ["preset", "digest", "flows", "packet_hops", "p50", "p99", "pauses", "drops", "marks"];
 
-/// 30 us of Google's flows at 60 % load, and one 20-to-1 incast that the buffer cannot hold.
-fn scenario(scheme: &str) -> String {
-    let buffer = if scheme == "ideal-fq" { "" } else { "[buffer]\nsize = \"2MB\"\n" };
-    format!(
-        "scheme = \"{scheme}\"\n[run]\nwarmup = \"0us\"\nmeasure = \"30us\"\n\
-         [[traffic]]\nkind = \"open-loop\"\nsizes = \"google\"\nload = 0.6\nstop = \"30us\"\n\
-         [[traffic]]\nkind = \"incast\"\ndegree = 20\nbytes = \"4MB\"\nperiod = \"1s\"\n{buffer}"
-    )
-}
-
 fn line(scheme: &str) -> [String; 9] {
-    let (run, rows) = run(&scenario(scheme), &[]);
+    let scheme_is = format!("scheme={scheme}");
+    let overrides: &[&str] =
+        if scheme == "ideal-fq" { &[&scheme_is] } else { &[&scheme_is, "buffer.size=2MB"] };
+    let (run, rows) = run(include_str!("golden/scenario.toml"), overrides);
     let short = &run.simulation().classes()[0].ranges[0];
     let quantile = |q| short.quantile(q).map_or("-".into(), |value: f64| format!("{value:.2}"));
     [
