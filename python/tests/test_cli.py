@@ -195,5 +195,11 @@ def test_comparison_with_a_reference(tmp_path):
         "0b000001 0b000101 10000 100 1000 0 1600 1000\n"
     )
     result = xoff.run(file)
-    assert reference.errors(tmp_path / "fct.txt", result) == pytest.approx({0: 0.25, 1: 0.0})
+    compared = reference.compare(tmp_path / "fct.txt", result)
+    errors = {flow.flow: flow.error for flow in compared}
+    assert errors == pytest.approx({0: 0.25, 1: 0.0})
+    reference.write(tmp_path / "reference.csv", compared)
+    lines = (tmp_path / "reference.csv").read_text().splitlines()
+    assert lines[0].endswith("fct_ps,reference_fct_ps,error")
+    assert lines[1].endswith(",0.250000000")
     assert "(2 of 2 flows): median 12.50 %" in reference.report(file, result)

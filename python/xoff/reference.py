@@ -6,9 +6,10 @@ it the error of every flow completion time is known and its spread is printed.
 
 from __future__ import annotations
 
+import csv
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,30 +42,55 @@ def _host(address: str) -> int:
     return (int(address, 16) >> 8) & 0xFFFF
 
 
-def errors(file: Path, result: Result) -> dict[int, float]:
-    """Return the relative FCT error of each flow by id, against the reference in `file`.
+class Comparison(NamedTuple):
+    """A flow that finished both here and there."""
 
-    A flow that finished here but not there, or the other way, is not in it.
+    flow: int
+    src: int
+    dst: int
+    size_bytes: int
+    start_ps: int
+    fct_ps: int
+    reference_fct_ps: int
+
+    @property
+    def error(self) -> float:
+        """The relative error of the FCT."""
+        return self.fct_ps / self.reference_fct_ps - 1
+
+
+def compare(file: Path, result: Result) -> list[Comparison]:
+    """Compare each flow with the reference in `file`, in the order of the flows' ids.
+
+    A flow that finished here but not there, or the other way, is not in the list.
     """
     theirs = read_fct(file)
-    flows = result.flows.select(["flow", "src", "dst", "fct_ps"]).to_pydict()
+    columns = ["flow", "src", "dst", "size_bytes", "start_ps", "fct_ps"]
+    flows = result.flows.select(columns).to_pydict()
     seen: dict[tuple[int, int], int] = defaultdict(int)
-    compared: dict[int, float] = {}
+    compared = []
     # A flow's id is its arrival index, so by id the flows of a pair are in their order.
-    for flow, src, dst, fct in sorted(zip(*flows.values(), strict=True)):
-        key = (src, dst, seen[src, dst])
-        seen[src, dst] += 1
+    for row in sorted(zip(*flows.values(), strict=True)):
+        pair = (row[1], row[2])
+        key = (*pair, seen[pair])
+        seen[pair] += 1
         if key in theirs:
-            compared[flow] = fct / (theirs[key][1] * 1000) - 1
+            compared.append(Comparison._make((*row, theirs[key][1] * 1000)))
     return compared
 
 
 def report(scenario: Path, result: Result) -> str:
-    """Return the comparison as text; empty where there is no reference beside `scenario`."""
+    """Return the spread of the errors as text; empty where there is no reference beside `scenario`.
+
+    The error of each flow goes into `reference.csv` in the run directory.
+    """
     file = scenario.parent / "fct.txt"
     if scenario.name != "config.txt" or not file.is_file():
         return ""
-    found: Any = np.abs(np.array(list(errors(file, result).values())))
+    compared = compare(file, result)
+    if result.path is not None:
+        write(Path(result.path) / "reference.csv", compared)
+    found: Any = np.abs(np.array([flow.error for flow in compared]))
     if not len(found):
         return f"\nno flow in common with {file}\n"
     spread = "  ".join(
@@ -73,3 +99,11 @@ def report(scenario: Path, result: Result) -> str:
     )
     flows = len(read_fct(file))
     return f"\nFCT error against {file} ({len(found)} of {flows} flows): {spread}\n"
+
+
+def write(file: Path, compared: list[Comparison]) -> None:
+    """Write one line a flow: both FCTs (ps) and the relative error."""
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        rows = csv.writer(stream, lineterminator="\n")
+        rows.writerow((*Comparison._fields, "error"))
+        rows.writerows((*flow, f"{flow.error:.9f}") for flow in compared)
