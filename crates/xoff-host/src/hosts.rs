@@ -54,8 +54,6 @@ pub struct HostStats {
     pub finished: u64,
     /// Packets sent again: data, and acknowledgements that a switch reported lost.
     pub retransmitted: u64,
-    /// Payload bytes handed to hosts by their flows.
-    pub offered_bytes: u64,
     /// Payload bytes that arrived at hosts, those that arrived twice included.
     pub received_bytes: u64,
     /// Timeouts.
@@ -164,7 +162,6 @@ impl Hosts {
             self.controls.push(control);
         }
         self.stats.started += 1;
-        self.stats.offered_bytes += start.bytes;
         self.make_ready(fabric, id);
     }
 
@@ -357,8 +354,8 @@ impl Hosts {
         };
         std::mem::swap(&mut packet.src, &mut packet.dst);
         packet.label = packet.label.rotate_left(16);
-        if packet.remaining == 0 {
-            // The acknowledgement of the last byte says when that byte came.
+        if seq == packet.seq + payload + u64::from(packet.remaining) {
+            // The acknowledgement of all bytes says when the last of them came.
             packet.stamp = now;
         }
         packet.seq = seq;

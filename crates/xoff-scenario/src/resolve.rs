@@ -129,6 +129,7 @@ impl Reader<'_> {
         let transport = self.transport();
         let control = self.control(&transport);
         let switch = self.section::<SwitchConfig>();
+        self.check_quantum(&switch);
         let buffer = self.buffer(&switch);
         let hop = self.hop(&switch, &buffer);
         let ecn = self.ecn(&switch);
@@ -302,9 +303,25 @@ impl Reader<'_> {
         match transport.congestion {
             Congestion::None => ControlConfig::None,
             Congestion::Dctcp => ControlConfig::Dctcp(self.section::<DctcpConfig>()),
-            Congestion::Dcqcn => ControlConfig::Dcqcn(self.section::<DcqcnConfig>()),
+            Congestion::Dcqcn => {
+                let dcqcn = self.section::<DcqcnConfig>();
+                let intervals = [
+                    ("alpha_interval", dcqcn.alpha_interval.0),
+                    ("decrease_interval", dcqcn.decrease_interval.0),
+                    ("increase_interval", dcqcn.increase_interval.0),
+                ];
+                self.check_positive("dcqcn", &intervals);
+                ControlConfig::Dcqcn(dcqcn)
+            }
             Congestion::DcqcnRdma15 => {
-                ControlConfig::DcqcnRdma15(self.section::<DcqcnRdma15Config>())
+                let dcqcn = self.section::<DcqcnRdma15Config>();
+                let intervals = [
+                    ("alpha_interval", dcqcn.alpha_interval.0),
+                    ("timer", dcqcn.timer.0),
+                    ("byte_counter", dcqcn.byte_counter.0),
+                ];
+                self.check_positive("dcqcn_rdma15", &intervals);
+                ControlConfig::DcqcnRdma15(dcqcn)
             }
             Congestion::Hpcc => {
                 if transport.window == xoff_host::transport::Window::Unlimited {
@@ -312,7 +329,11 @@ impl Reader<'_> {
                         "window = \"unlimited\" cannot go with HPCC, which controls a window";
                     self.problem("transport", "window", message.into());
                 }
-                ControlConfig::Hpcc(self.section::<HpccConfig>())
+                let hpcc = self.section::<HpccConfig>();
+                if hpcc.int_overhead.0 > 4096 {
+                    self.problem("hpcc", "int_overhead", "int_overhead may be up to 4096B".into());
+                }
+                ControlConfig::Hpcc(hpcc)
             }
         }
     }
@@ -365,7 +386,12 @@ impl Reader<'_> {
                     let message = "PFC guards a finite buffer: kind = \"unlimited\" never pauses";
                     self.problem("buffer", "kind", message.into());
                 }
-                HopSetup::Pfc(self.section::<PfcConfig>())
+                let pfc = self.section::<PfcConfig>();
+                if pfc.threshold > 1.0 {
+                    let message = "threshold is a share of the free pool: 0 to 1";
+                    self.problem("pfc", "threshold", message.into());
+                }
+                HopSetup::Pfc(pfc)
             }
             HopKind::Bfc => {
                 if switch.scheduler != SchedulerKind::Drr {
@@ -394,6 +420,21 @@ impl Reader<'_> {
             self.problem("ecn", "pmax", "pmax is a probability: 0 to 1".into());
         }
         EcnSetup::Uniform(ecn)
+    }
+
+    /// A turn that allows nothing would never end; one of many packets is not fair queueing.
+    fn check_quantum(&mut self, switch: &SwitchConfig) {
+        if !(64..=1_000_000).contains(&switch.quantum.0) {
+            self.problem("switch", "quantum", "quantum must be from 64B to 1MB".into());
+        }
+    }
+
+    fn check_positive(&mut self, section: &str, settings: &[(&str, u64)]) {
+        for (key, value) in settings {
+            if *value < 2 {
+                self.problem(section, key, format!("{key} must be more than zero"));
+            }
+        }
     }
 
     fn check_fractions(&mut self, faults: &FaultsConfig) {

@@ -104,7 +104,7 @@ pub struct BfcPort {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     stamp: u32,
-    size: u16,
+    size: u32,
     queue: u8,
 }
 
@@ -143,7 +143,7 @@ impl BfcStats {
 /// Packets in this switch that exceeded the threshold, by the neighbour's queue they came from.
 #[derive(Clone, Debug)]
 struct PauseCounters {
-    counts: Vec<u16>,
+    counts: Vec<u32>,
     paused: QueueMask,
     /// How many empty bitmaps are still to be sent.
     owed: u16,

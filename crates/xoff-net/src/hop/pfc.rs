@@ -110,7 +110,7 @@ impl Pfc {
     }
 
     fn threshold(&self, ingress: &Ingress) -> u64 {
-        (self.pool - self.pool_used) * ingress.threshold_ppm / 1_000_000
+        self.pool.saturating_sub(self.pool_used) * ingress.threshold_ppm / 1_000_000
     }
 
     fn shared(&self, count: &Count) -> u64 {
@@ -202,7 +202,7 @@ fn threshold_ppm(config: &PfcConfig, rate: u64, nic_rate: u64) -> u64 {
         ppm *= 2;
         rate /= 2;
     }
-    ppm
+    ppm.min(1_000_000)
 }
 
 #[cfg(test)]

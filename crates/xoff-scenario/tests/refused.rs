@@ -1,0 +1,40 @@
+//! Settings that would hang, overflow or mean nothing are refused with their place.
+
+use xoff_scenario::Run;
+
+const SCENARIO: &str = "[run]\nwarmup = \"0us\"\nmeasure = \"20us\"\n\
+                        [[traffic]]\nkind = \"open-loop\"\nload = 0.5\n";
+
+#[test]
+fn values_that_no_run_survives_are_refused() {
+    for (scheme, setting, said) in [
+        ("bfc", "switch.quantum=0B", "quantum must be from 64B to 1MB"),
+        ("ideal-fq", "switch.quantum=4GB", "quantum must be from 64B to 1MB"),
+        ("dcqcn", "dcqcn.alpha_interval=0us", "alpha_interval must be more than zero"),
+        ("dcqcn", "dcqcn.decrease_interval=0us", "decrease_interval must be more than zero"),
+        ("dcqcn-rdma15", "dcqcn_rdma15.timer=0us", "timer must be more than zero"),
+        ("dcqcn-rdma15", "dcqcn_rdma15.byte_counter=0B", "byte_counter must be more than zero"),
+        ("hpcc", "hpcc.int_overhead=70KB", "int_overhead may be up to 4096B"),
+        ("dctcp", "pfc.threshold=5", "threshold is a share of the free pool: 0 to 1"),
+        ("dctcp", "frame.payload=70KB", "a frame may have up to 60000 bytes"),
+        ("bfc", "bfc.queues=200", "a port has 2 to 128 queues"),
+    ] {
+        let overrides = [format!("scheme={scheme}"), setting.into()];
+        let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides) else {
+            panic!("{setting} is accepted");
+        };
+        let text = problems.to_string();
+        assert!(text.contains(said) && text.contains("--set"), "{setting}:\n{text}");
+    }
+}
+
+/// Three flows without end are more bytes than 64 bits count.
+#[test]
+fn several_flows_without_end_run_together() {
+    let long = |src: u32| format!("[[traffic]]\nkind = \"long\"\nsrc = {src}\ndst = 9\n");
+    let text = SCENARIO.to_string() + &long(1) + &long(2) + &long(3);
+    let overrides = ["scheme=bfc".to_string()];
+    let mut run = Run::open(&text, "test.toml", &overrides).unwrap_or_else(|e| panic!("{e}"));
+    while run.step().unwrap() {}
+    assert!(run.simulation().endless_acked().iter().sum::<u64>() > 100_000);
+}
