@@ -235,12 +235,7 @@ def test_bench_lists_its_cases():
 
 def test_bench_says_what_it_measured():
     process = start("bench", "dctcp-hadoop-128", "--json")
-    try:
-        out, _ = process.communicate(timeout=60)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        pytest.skip("the machine is too busy")
+    out, _ = process.communicate(timeout=300)
     found = json.loads(out)
     assert process.returncode == 0
     assert found["threads"] == 1

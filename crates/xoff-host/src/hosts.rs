@@ -282,9 +282,6 @@ impl Hosts {
         if flow.snd_una > 0 {
             packet.flags |= flag::PROGRESSED;
         }
-        if again {
-            packet.flags |= flag::RETRANSMITTED;
-        }
         if self.telemetry {
             packet.int = fabric.ints.insert(IntStack::default());
         }
@@ -304,7 +301,7 @@ impl Hosts {
             return;
         }
         let nic = &mut self.nics[flow.nic as usize];
-        let idle_at = fabric.now + fabric.time_at(fabric.rate(nic.port), flow.last_wire_bytes);
+        let idle_at = fabric.now + fabric.duration(nic.port, flow.last_wire_bytes);
         if flow.next_avail <= idle_at {
             nic.ring(&mut self.flows, id);
         } else {

@@ -88,6 +88,18 @@ struct Port {
     tx_packets: u64,
 }
 
+impl Port {
+    /// The time `bytes` take on its link: a multiplication where a byte takes whole picoseconds.
+    #[inline]
+    fn duration(&self, rounding: Rounding, bytes: u64) -> u64 {
+        if self.ps_per_byte != 0 {
+            bytes * self.ps_per_byte
+        } else {
+            serialisation(rounding, self.rate, bytes)
+        }
+    }
+}
+
 /// A packet on its way to another partition.
 #[derive(Clone, Debug)]
 pub struct Crossing {
@@ -227,6 +239,13 @@ impl Fabric {
         self.ports[port as usize].busy_until
     }
 
+    /// The time `bytes` take on a port's link.
+    #[inline]
+    #[must_use]
+    pub fn duration(&self, port: u32, bytes: u64) -> u64 {
+        self.ports[port as usize].duration(self.rounding, bytes)
+    }
+
     /// The time `bytes` take at `rate`, with this fabric's rounding.
     #[must_use]
     pub fn time_at(&self, rate: u64, bytes: u64) -> u64 {
@@ -285,11 +304,7 @@ impl Fabric {
         debug_assert!(state.busy_until <= self.now, "a port sends one packet at a time");
         let packet = &mut self.packets[id];
         let bytes = u64::from(packet.wire_bytes);
-        let duration = if state.ps_per_byte != 0 {
-            bytes * state.ps_per_byte
-        } else {
-            serialisation(self.rounding, state.rate, bytes)
-        };
+        let duration = state.duration(self.rounding, bytes);
         state.busy_until = self.now + duration;
         state.tx_bytes += bytes;
         state.tx_packets += 1;

@@ -27,8 +27,6 @@ pub mod flag {
     pub const COUNTED: u8 = 2;
     /// The sender has already had something of this flow acknowledged.
     pub const PROGRESSED: u8 = 4;
-    /// Sent before.
-    pub const RETRANSMITTED: u8 = 8;
     /// Where the class begins.
     pub const CLASS_SHIFT: u32 = 5;
 }

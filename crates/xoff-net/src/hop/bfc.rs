@@ -269,8 +269,8 @@ impl Bfc {
         Some(*last)
     }
 
-    /// On Enqueue (§3.3.1: the flow has one packet more here; §3.3.2): "if its flow is assigned a queue that exceeds the pause threshold, we
-    /// increment the pause counter at that index by 1".
+    /// On Enqueue: the flow has one packet more here (§3.3.1), and "if its flow is assigned a queue
+    /// that exceeds the pause threshold, we increment the pause counter at that index by 1" (§3.3.2).
     #[inline]
     pub fn on_enqueue(
         &mut self,
