@@ -16,4 +16,4 @@ pub use digest::Digest;
 pub use mrg32k3a::FirstOfStreams;
 pub use rng::Rng;
 pub use units::{BitRate, Bytes, Ps};
-pub use wheel::{SlotId, Wheel};
+pub use wheel::{Event, TimerId, Wheel};

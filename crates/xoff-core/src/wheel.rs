@@ -1,55 +1,93 @@
-//! The event queue: a hierarchical time wheel of event *slots*.
+//! The event queue: a hierarchical wheel of time buckets.
 //!
-//! A slot is created once for each thing that can happen next (the head of a link, a port's wake-up,
-//! a timer) and holds at most one pending event, so the queue's size is the topology's, not the
-//! traffic's, and arming, moving and cancelling are O(1) without any garbage.
+//! An event is 24 bytes by value. Level 0 has fine buckets, coarser levels hold what lies further
+//! ahead and are dealt out when the wheel reaches them. A bucket is an unordered list until its time
+//! has come; then it is sorted into the full order (time, rank) and events that are posted into it
+//! meanwhile are inserted in their place. Bitmaps only find the next bucket that is not empty: they
+//! never decide an order.
 //!
-//! Level 0 has fine buckets, each a list kept in the full order (time, rank); the coarser levels
-//! hold unordered lists that are dealt out again when the wheel reaches them. Bitmaps only find the
-//! next bucket that is not empty: they never decide an order.
+//! What may still be moved or called off is a *timer*: a slot that is armed for at most one time. Its
+//! entries in the wheel are checked when they come up, so arming for a later time and cancelling
+//! cost nothing there, and a timer moved to and fro leaves no garbage behind it.
 
-/// The number of a slot.
-pub type SlotId = u32;
+/// What happens at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// When (ps).
+    pub time: u64,
+    /// Orders the events of one time: no two may have the same.
+    pub rank: u64,
+    /// The owner's own name for what happens, below [`TIMER`].
+    pub tag: u32,
+    /// What it happens to.
+    pub item: u32,
+}
 
-const NONE: u32 = u32::MAX;
-const LEVELS: usize = 4;
-/// Buckets per level, as a power of two: 4096, the reach of a 64 x 64 bitmap.
-const BITS: u32 = 12;
+impl Event {
+    /// The full order of events as one number.
+    #[inline]
+    fn key(&self) -> u128 {
+        u128::from(self.time) << 64 | u128::from(self.rank)
+    }
+}
+
+/// The number of a timer.
+pub type TimerId = u32;
+
+/// Marks, in an entry's tag, that it is a timer's and may be out of date.
+pub const TIMER: u32 = 1 << 31;
+
+const NEVER: u64 = u64::MAX;
+const LEVELS: usize = 5;
+/// Buckets per level, as a power of two.
+const BITS: u32 = 11;
 const BUCKETS: usize = 1 << BITS;
 const MASK: u64 = (BUCKETS - 1) as u64;
+const WORDS: usize = BUCKETS / 64;
+/// Lists up to this length are sorted by insertion.
+const SHORT: usize = 24;
 
-#[derive(Clone, Debug)]
-struct Slot {
+#[derive(Clone, Copy, Debug)]
+struct Timer {
+    /// When it fires; NEVER: it is not armed.
     time: u64,
     rank: u64,
-    next: u32,
-    prev: u32,
-    /// Level x BUCKETS + bucket while armed, NONE otherwise.
-    home: u32,
+    /// The time of the entry in the wheel that looks after it; NEVER: there is none.
+    entry: u64,
     tag: u32,
 }
 
-/// 4096 lists and a two-level bitmap of those that are not empty.
+/// Lists of events and a two-level bitmap of those that are not empty.
 #[derive(Clone, Debug)]
 struct Level {
-    heads: Box<[u32; BUCKETS]>,
-    words: [u64; 64],
+    buckets: Box<[Vec<Event>; BUCKETS]>,
+    words: [u64; WORDS],
     summary: u64,
 }
 
 impl Level {
     fn new() -> Self {
-        Self { heads: Box::new([NONE; BUCKETS]), words: [0; 64], summary: 0 }
+        let buckets = vec![Vec::new(); BUCKETS].into_boxed_slice();
+        let buckets = buckets.try_into().expect("there are as many lists as buckets");
+        Self { buckets, words: [0; WORDS], summary: 0 }
     }
 
-    #[inline]
-    fn set(&mut self, bucket: usize) {
+    #[inline(always)]
+    fn push(&mut self, bucket: usize, event: Event) {
+        let list = &mut self.buckets[bucket];
+        if list.len() == list.capacity() {
+            grow(list);
+        }
+        list.push(event);
         self.words[bucket >> 6] |= 1 << (bucket & 63);
         self.summary |= 1 << (bucket >> 6);
     }
 
+    /// Exchanges a bucket's list for an empty one.
     #[inline]
-    fn clear(&mut self, bucket: usize) {
+    fn take(&mut self, bucket: usize, empty: &mut Vec<Event>) {
+        debug_assert!(empty.is_empty());
+        std::mem::swap(&mut self.buckets[bucket], empty);
         let word = &mut self.words[bucket >> 6];
         *word &= !(1 << (bucket & 63));
         if *word == 0 {
@@ -65,27 +103,38 @@ impl Level {
         if here != 0 {
             return Some(u64::from(here.trailing_zeros()));
         }
-        // Words after this one, then (cyclically) the words before, then this word's low part.
-        let rotated = self.summary.rotate_right(word as u32 + 1);
-        if rotated == 0 {
+        // Words after this one, then (cyclically) the words from the first to this one.
+        let later = self.summary >> word >> 1;
+        let found = if later != 0 {
+            word + 1 + later.trailing_zeros() as usize
+        } else if self.summary != 0 {
+            self.summary.trailing_zeros() as usize
+        } else {
             return None;
-        }
-        let found = (word + 1 + rotated.trailing_zeros() as usize) & 63;
+        };
         let bucket = (found << 6) + self.words[found].trailing_zeros() as usize;
         Some((bucket.wrapping_sub(from) as u64) & MASK)
     }
 }
 
-/// The time wheel. Times are picoseconds; events pop in the order (time, rank).
+/// Out of the way of the path on which a list has room.
+#[cold]
+#[inline(never)]
+fn grow(list: &mut Vec<Event>) {
+    list.reserve(list.len().max(4));
+}
+
+/// The time wheel. Times are picoseconds; events come in the order (time, rank).
 #[derive(Clone, Debug)]
 pub struct Wheel {
-    slots: Vec<Slot>,
+    /// The events of the bucket at the cursor, the first one last.
+    due: Vec<Event>,
     levels: [Level; LEVELS],
     /// log2 of a level-0 bucket's width in picoseconds.
     shift: u32,
     /// The level-0 bucket (time >> shift) that is being drained. Nothing is earlier.
     cursor: u64,
-    armed: usize,
+    timers: Vec<Timer>,
 }
 
 impl Wheel {
@@ -93,284 +142,248 @@ impl Wheel {
     #[must_use]
     pub fn new(shift: u32) -> Self {
         Self {
-            slots: Vec::new(),
+            due: Vec::new(),
             levels: core::array::from_fn(|_| Level::new()),
             shift,
             cursor: 0,
-            armed: 0,
+            timers: Vec::new(),
         }
     }
 
-    /// Adds a slot. `rank` orders events of one time and must be unique among the slots that can be
-    /// armed for one time; `tag` is the owner's own name for the slot.
-    pub fn add_slot(&mut self, rank: u64, tag: u32) -> SlotId {
-        let id = self.slots.len() as SlotId;
-        self.slots.push(Slot { time: 0, rank, next: NONE, prev: NONE, home: NONE, tag });
-        id
-    }
-
-    /// Gives an idle slot another rank (a timer whose owner changes).
+    /// Adds an event.
     ///
     /// # Panics
-    /// If the slot is armed.
-    pub fn set_rank(&mut self, id: SlotId, rank: u64) {
-        let slot = &mut self.slots[id as usize];
-        assert!(slot.home == NONE, "the rank of an armed slot cannot change");
-        slot.rank = rank;
-    }
-
-    /// The slot's tag.
-    #[inline]
-    #[must_use]
-    pub fn tag(&self, id: SlotId) -> u32 {
-        self.slots[id as usize].tag
-    }
-
-    /// The time the slot is armed for.
-    #[inline]
-    #[must_use]
-    pub fn armed(&self, id: SlotId) -> Option<u64> {
-        let slot = &self.slots[id as usize];
-        (slot.home != NONE).then_some(slot.time)
-    }
-
-    /// How many slots there are: the number that the next one gets.
-    #[must_use]
-    pub fn len_slots(&self) -> SlotId {
-        self.slots.len() as SlotId
-    }
-
-    /// How many slots are armed.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.armed
-    }
-
-    /// Whether nothing is pending.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.armed == 0
-    }
-
-    /// Arms the slot for `time`, moving it if it was armed.
-    ///
-    /// # Panics
-    /// In debug builds, if `time` lies before the event popped last.
-    #[inline]
-    pub fn arm(&mut self, id: SlotId, time: u64) {
-        if self.slots[id as usize].home != NONE {
-            self.unlink(id);
+    /// In debug builds, if its time has passed.
+    #[inline(always)]
+    pub fn post(&mut self, event: Event) {
+        let bucket = event.time >> self.shift;
+        let ahead = bucket.wrapping_sub(self.cursor);
+        if ahead.wrapping_sub(1) < MASK {
+            self.levels[0].push((bucket & MASK) as usize, event);
         } else {
-            self.armed += 1;
-        }
-        self.slots[id as usize].time = time;
-        self.link(id);
-    }
-
-    /// Arms the slot for `time` with another rank.
-    pub fn arm_ranked(&mut self, id: SlotId, time: u64, rank: u64) {
-        self.cancel(id);
-        self.set_rank(id, rank);
-        self.arm(id, time);
-    }
-
-    /// Disarms the slot.
-    #[inline]
-    pub fn cancel(&mut self, id: SlotId) {
-        if self.slots[id as usize].home != NONE {
-            self.unlink(id);
-            self.armed -= 1;
+            self.post_elsewhere(event.time, event.rank, event.tag, event.item);
         }
     }
 
-    /// Takes the first event before `limit`: its time and slot. Afterwards the wheel stands at that
-    /// time, or at `limit` if there was none: nothing may be armed for a time before.
-    #[inline]
-    pub fn pop_before(&mut self, limit: u64) -> Option<(u64, SlotId)> {
-        let id = self.first_before(limit)?;
-        self.armed -= 1;
-        // The first event is the head of the bucket at the cursor.
-        let slot = &mut self.slots[id as usize];
-        slot.home = NONE;
-        let (time, next) = (slot.time, slot.next);
-        let bucket = (self.cursor & MASK) as usize;
-        self.levels[0].heads[bucket] = next;
-        if next == NONE {
-            self.levels[0].clear(bucket);
-        } else {
-            self.slots[next as usize].prev = NONE;
-        }
-        Some((time, id))
-    }
-
-    /// The time of the first event before `limit`, which stays. The wheel then stands at that time,
-    /// or at `limit` if there was none.
-    #[inline]
-    pub fn peek_before(&mut self, limit: u64) -> Option<u64> {
-        self.first_before(limit).map(|id| self.slots[id as usize].time)
-    }
-
-    /// Whether anything is armed for `now`, at or before which the wheel stands, or earlier.
-    #[inline]
-    pub fn is_due(&mut self, now: u64) -> bool {
-        if now >> self.shift != self.cursor {
-            return self.peek_before(now + 1).is_some();
-        }
-        let head = self.levels[0].heads[(self.cursor & MASK) as usize];
-        head != NONE && self.slots[head as usize].time <= now
-    }
-
-    #[inline]
-    fn first_before(&mut self, limit: u64) -> Option<SlotId> {
-        let head = self.levels[0].heads[(self.cursor & MASK) as usize];
-        if head != NONE {
-            return (self.slots[head as usize].time < limit).then_some(head);
-        }
-        loop {
-            let boundary = (self.cursor | MASK) + 1;
-            if let Some(distance) = self.levels[0].distance((self.cursor & MASK) as usize) {
-                let bucket = self.cursor + distance;
-                if bucket < boundary {
-                    let head = self.levels[0].heads[(bucket & MASK) as usize];
-                    if self.slots[head as usize].time >= limit {
-                        return None;
-                    }
-                    self.cursor = bucket;
-                    return Some(head);
-                }
-            }
-            if !self.turn(boundary, limit) {
-                return None;
-            }
-        }
-    }
-
-    /// Moves the cursor to the next level-1 bucket that may hold events and deals the coarser levels
-    /// out. Returns false if nothing is pending before `limit`.
+    /// Into the bucket that is being drained, or far ahead.
     #[cold]
-    fn turn(&mut self, boundary: u64, limit: u64) -> bool {
-        if self.armed == 0 {
-            return false;
-        }
-        // The earliest bucket start over all levels, at or after the boundary.
-        let mut target = u64::MAX;
-        for (level, lists) in self.levels.iter().enumerate() {
-            let from = if level == 0 { boundary } else { self.cursor >> (BITS * level as u32) };
-            let from = if level == 0 { from } else { from + 1 };
-            if let Some(distance) = lists.distance((from & MASK) as usize) {
-                target = target.min((from + distance) << (BITS * level as u32));
-            }
-        }
-        debug_assert!(target != u64::MAX, "armed slots but no bucket");
-        let target = target & !MASK;
-        if u128::from(target) << self.shift >= u128::from(limit) {
-            return false;
-        }
-        let old = self.cursor;
-        self.cursor = target;
-        for level in (1..LEVELS).rev() {
-            let shift = BITS * level as u32;
-            if old >> shift != target >> shift {
-                self.deal(level, ((target >> shift) & MASK) as usize);
-            }
-        }
-        true
-    }
-
-    /// Puts the events of one coarse bucket where they now belong.
-    fn deal(&mut self, level: usize, bucket: usize) {
-        let mut id = std::mem::replace(&mut self.levels[level].heads[bucket], NONE);
-        self.levels[level].clear(bucket);
-        while id != NONE {
-            let next = self.slots[id as usize].next;
-            self.link(id);
-            id = next;
-        }
-    }
-
-    #[inline]
-    fn link(&mut self, id: SlotId) {
-        let (time, rank) = {
-            let slot = &self.slots[id as usize];
-            (slot.time, slot.rank)
-        };
+    #[inline(never)]
+    fn post_elsewhere(&mut self, time: u64, rank: u64, tag: u32, item: u32) {
+        let event = Event { time, rank, tag, item };
         let bucket = time >> self.shift;
         debug_assert!(bucket >= self.cursor, "an event in the past");
-        if bucket - self.cursor < BUCKETS as u64 {
-            self.link_in_order(id, (bucket & MASK) as usize, time, rank);
-        } else {
-            self.link_far(id, bucket);
+        if bucket <= self.cursor {
+            let place = self.due.iter().rposition(|other| other.key() > event.key());
+            self.due.insert(place.map_or(0, |place| place + 1), event);
+            return;
         }
-    }
-
-    #[inline]
-    fn link_in_order(&mut self, id: SlotId, bucket: usize, time: u64, rank: u64) {
-        let mut prev = NONE;
-        let mut next = self.levels[0].heads[bucket];
-        while next != NONE {
-            let other = &self.slots[next as usize];
-            if (other.time, other.rank) > (time, rank) {
-                break;
-            }
-            prev = next;
-            next = other.next;
-        }
-        let slot = &mut self.slots[id as usize];
-        slot.prev = prev;
-        slot.next = next;
-        slot.home = bucket as u32;
-        if next != NONE {
-            self.slots[next as usize].prev = id;
-        }
-        if prev == NONE {
-            self.levels[0].heads[bucket] = id;
-            self.levels[0].set(bucket);
-        } else {
-            self.slots[prev as usize].next = id;
-        }
-    }
-
-    fn link_far(&mut self, id: SlotId, bucket: u64) {
         let level = (1..LEVELS - 1)
             .find(|&level| {
                 let shift = BITS * level as u32;
-                (bucket >> shift) - (self.cursor >> shift) < BUCKETS as u64
+                (bucket >> shift) - (self.cursor >> shift) <= MASK
             })
             .unwrap_or(LEVELS - 1);
         let shift = BITS * level as u32;
         // Beyond the last level's reach events wait in its furthest bucket and are dealt out again.
         let place = (bucket >> shift).min((self.cursor >> shift) + MASK);
-        let place = (place & MASK) as usize;
-        let head = self.levels[level].heads[place];
-        let slot = &mut self.slots[id as usize];
-        slot.prev = NONE;
-        slot.next = head;
-        slot.home = (level * BUCKETS + place) as u32;
-        if head != NONE {
-            self.slots[head as usize].prev = id;
-        }
-        self.levels[level].heads[place] = id;
-        self.levels[level].set(place);
+        self.levels[level].push((place & MASK) as usize, event);
     }
 
+    /// Takes the first event before `limit`. Without one the wheel may stand anywhere up to `limit`:
+    /// nothing may be posted for a time before.
+    #[inline(always)]
+    pub fn pop_before(&mut self, limit: u64) -> Option<Event> {
+        loop {
+            let Some(&event) = self.due.last() else {
+                if self.advance(limit) {
+                    continue;
+                }
+                return None;
+            };
+            if event.time >= limit {
+                return None;
+            }
+            self.due.pop();
+            if event.tag & TIMER == 0 {
+                return Some(event);
+            }
+            if let Some(tag) = self.fire(&event) {
+                return Some(Event { tag, ..event });
+            }
+        }
+    }
+
+    /// Whether anything may still happen at `now`, the time of the event popped last: an entry of a
+    /// timer that has moved on counts too.
+    #[inline(always)]
+    #[must_use]
+    pub fn may_be_due(&self, now: u64) -> bool {
+        self.due.last().is_some_and(|event| event.time <= now)
+    }
+
+    /// Moves the cursor to the next bucket with events, and sorts them; false if it begins at `limit`
+    /// or after.
+    #[inline(never)]
+    fn advance(&mut self, limit: u64) -> bool {
+        let last = limit.saturating_sub(1) >> self.shift;
+        loop {
+            if last <= self.cursor {
+                return false;
+            }
+            let boundary = (self.cursor | MASK) + 1;
+            if let Some(distance) = self.levels[0].distance((self.cursor & MASK) as usize) {
+                let bucket = self.cursor + distance;
+                if bucket < boundary {
+                    if bucket > last {
+                        return false;
+                    }
+                    self.cursor = bucket;
+                    self.levels[0].take((bucket & MASK) as usize, &mut self.due);
+                    sort(&mut self.due);
+                    return true;
+                }
+            }
+            if !self.turn(boundary, last) {
+                return false;
+            }
+            if !self.due.is_empty() {
+                return true;
+            }
+        }
+    }
+
+    /// Moves the cursor to the next level-1 bucket that may hold events and deals the coarser levels
+    /// out. Returns false if nothing comes before the bucket after `last`.
+    #[cold]
+    fn turn(&mut self, boundary: u64, last: u64) -> bool {
+        // The earliest bucket start over all levels, at or after the boundary.
+        let mut target = None;
+        for (level, lists) in self.levels.iter().enumerate() {
+            let shift = BITS * level as u32;
+            let from = if level == 0 { boundary } else { (self.cursor >> shift) + 1 };
+            if let Some(distance) = lists.distance((from & MASK) as usize) {
+                let start = (from + distance) << shift;
+                target = Some(target.map_or(start, |target: u64| target.min(start)));
+            }
+        }
+        let Some(target) = target.map(|target| target & !MASK).filter(|&target| target <= last)
+        else {
+            return false;
+        };
+        let old = self.cursor;
+        self.cursor = target;
+        // Its own list becomes the events that are due, with what the coarser levels add to it.
+        self.levels[0].take((target & MASK) as usize, &mut self.due);
+        sort(&mut self.due);
+        for level in (1..LEVELS).rev() {
+            let shift = BITS * level as u32;
+            if old >> shift != target >> shift {
+                let mut list = Vec::new();
+                let bucket = ((target >> shift) & MASK) as usize;
+                self.levels[level].take(bucket, &mut list);
+                list.drain(..).for_each(|event| self.post(event));
+                // The list keeps its memory for the next turn.
+                self.levels[level].buckets[bucket] = list;
+            }
+        }
+        true
+    }
+
+    /// Adds a timer that is not armed. `rank` orders it among the events of one time; `tag` is its
+    /// owner's name for it.
+    pub fn add_timer(&mut self, rank: u64, tag: u32) -> TimerId {
+        let id = self.timers.len() as TimerId;
+        self.timers.push(Timer { time: NEVER, rank, entry: NEVER, tag });
+        id
+    }
+
+    /// How many timers there are: the number that the next one gets.
+    #[must_use]
+    pub fn timers(&self) -> TimerId {
+        self.timers.len() as TimerId
+    }
+
+    /// Gives a timer that is not armed another rank (its owner changes).
+    ///
+    /// # Panics
+    /// If it is armed.
+    pub fn set_rank(&mut self, id: TimerId, rank: u64) {
+        let timer = &mut self.timers[id as usize];
+        assert!(timer.time == NEVER, "the rank of an armed timer cannot change");
+        timer.rank = rank;
+        // An entry left over has the old rank and looks after nothing any more.
+        timer.entry = NEVER;
+    }
+
+    /// The time the timer is armed for.
     #[inline]
-    fn unlink(&mut self, id: SlotId) {
-        let slot = &mut self.slots[id as usize];
-        let (prev, next, home) = (slot.prev, slot.next, slot.home as usize);
-        slot.home = NONE;
-        if next != NONE {
-            self.slots[next as usize].prev = prev;
+    #[must_use]
+    pub fn armed(&self, id: TimerId) -> Option<u64> {
+        let time = self.timers[id as usize].time;
+        (time != NEVER).then_some(time)
+    }
+
+    /// Arms the timer for `time`, or moves it there.
+    #[inline]
+    pub fn arm(&mut self, id: TimerId, time: u64) {
+        let timer = &mut self.timers[id as usize];
+        timer.time = time;
+        if time < timer.entry {
+            timer.entry = time;
+            let event = Event { time, rank: timer.rank, tag: timer.tag | TIMER, item: id };
+            self.post(event);
         }
-        if prev != NONE {
-            self.slots[prev as usize].next = next;
-            return;
+    }
+
+    /// Arms the timer for `time` with another rank.
+    pub fn arm_ranked(&mut self, id: TimerId, time: u64, rank: u64) {
+        self.cancel(id);
+        self.set_rank(id, rank);
+        self.arm(id, time);
+    }
+
+    /// Disarms the timer.
+    #[inline]
+    pub fn cancel(&mut self, id: TimerId) {
+        self.timers[id as usize].time = NEVER;
+    }
+
+    /// A timer's entry has come up: the timer's tag, if it is armed for now. An entry that came too
+    /// early for a timer moved back meanwhile goes where the timer is.
+    #[inline(never)]
+    fn fire(&mut self, entry: &Event) -> Option<u32> {
+        let timer = &mut self.timers[entry.item as usize];
+        if timer.time == entry.time && timer.rank == entry.rank {
+            timer.time = NEVER;
+            timer.entry = NEVER;
+            return Some(timer.tag);
         }
-        let level = &mut self.levels[home >> BITS];
-        let bucket = home & (BUCKETS - 1);
-        level.heads[bucket] = next;
-        if next == NONE {
-            level.clear(bucket);
+        if timer.entry == entry.time && timer.rank == entry.rank {
+            timer.entry = NEVER;
+            if timer.time != NEVER {
+                self.arm(entry.item, self.timers[entry.item as usize].time);
+            }
         }
+        None
+    }
+}
+
+/// Puts the first event last.
+#[inline]
+fn sort(events: &mut [Event]) {
+    if events.len() > SHORT {
+        events.sort_unstable_by_key(|event| std::cmp::Reverse(event.key()));
+        return;
+    }
+    for end in 1..events.len() {
+        let event = events[end];
+        let key = event.key();
+        let mut place = end;
+        while place > 0 && events[place - 1].key() < key {
+            events[place] = events[place - 1];
+            place -= 1;
+        }
+        events[place] = event;
     }
 }
 
@@ -382,37 +395,52 @@ mod tests {
 
     use super::*;
 
-    fn wheel(slots: u32) -> Wheel {
-        let mut wheel = Wheel::new(3);
-        for id in 0..slots {
-            wheel.add_slot(u64::from(slots - id), id);
-        }
-        wheel
+    fn event(time: u64, rank: u64) -> Event {
+        Event { time, rank, tag: 7, item: rank as u32 }
     }
 
     #[test]
-    fn pops_in_order_of_time_then_rank() {
-        let mut wheel = wheel(4);
-        for (id, time) in [(0, 100), (1, 100), (2, 7), (3, 1 << 60)] {
-            wheel.arm(id, time);
+    fn events_come_in_the_order_of_time_then_rank() {
+        let mut wheel = Wheel::new(3);
+        for (time, rank) in [(100, 2), (1 << 60, 5), (7, 9), (100, 1)] {
+            wheel.post(event(time, rank));
         }
-        wheel.arm(2, 9);
-        wheel.cancel(0);
-        assert_eq!(wheel.pop_before(u64::MAX), Some((9, 2)));
-        wheel.arm(0, 100);
+        assert_eq!(wheel.pop_before(u64::MAX), Some(event(7, 9)));
         assert_eq!(wheel.pop_before(100), None);
-        assert_eq!(wheel.pop_before(101), Some((100, 1)));
-        assert_eq!(wheel.pop_before(101), Some((100, 0)));
-        wheel.arm(0, 1 << 60);
-        wheel.arm_ranked(0, 1 << 60, 0);
-        assert_eq!(wheel.pop_before(u64::MAX), Some((1 << 60, 0)));
-        assert_eq!(wheel.pop_before(u64::MAX), Some((1 << 60, 3)));
-        assert!(wheel.is_empty());
+        assert_eq!(wheel.pop_before(101), Some(event(100, 1)));
+        wheel.post(event(100, 0));
+        wheel.post(event(100, 3));
+        for rank in [0, 2, 3] {
+            assert_eq!(wheel.pop_before(101), Some(event(100, rank)));
+        }
+        assert_eq!(wheel.pop_before(1 << 60), None);
+        assert_eq!(wheel.pop_before(u64::MAX), Some(event(1 << 60, 5)));
+        assert_eq!(wheel.pop_before(u64::MAX), None);
+    }
+
+    #[test]
+    fn a_timer_moved_to_and_fro_leaves_one_entry() {
+        let mut wheel = Wheel::new(3);
+        let timer = wheel.add_timer(1, 7);
+        for time in 0..1000 {
+            wheel.arm(timer, 1000 + time);
+            wheel.cancel(timer);
+        }
+        wheel.arm(timer, 5000);
+        let entries: usize = wheel.levels.iter().flat_map(|l| l.buckets.iter()).map(Vec::len).sum();
+        assert_eq!(entries, 1);
+        assert_eq!(wheel.armed(timer), Some(5000));
+        assert_eq!(wheel.pop_before(5000), None);
+        let fired = Event { time: 5000, rank: 1, tag: 7, item: timer };
+        assert_eq!(wheel.pop_before(5001), Some(fired));
+        assert_eq!((wheel.armed(timer), wheel.pop_before(u64::MAX)), (None, None));
     }
 
     #[derive(Clone, Debug)]
     enum Step {
+        Post(u64),
         Arm(u32, u64),
+        Rank(u32, u64),
         Cancel(u32),
         Pop(u64),
     }
@@ -421,45 +449,72 @@ mod tests {
         // Delays of every magnitude the levels see, with many ties.
         let delay = (0u32..56, 0u64..64).prop_map(|(shift, low)| low << shift >> 3);
         prop_oneof![
-            (0..40u32, delay.clone()).prop_map(|(slot, delay)| Step::Arm(slot, delay)),
-            (0..40u32).prop_map(Step::Cancel),
+            delay.clone().prop_map(Step::Post),
+            (0..TIMERS, delay.clone()).prop_map(|(timer, delay)| Step::Arm(timer, delay)),
+            (0..TIMERS, 0..4u64).prop_map(|(timer, turn)| Step::Rank(timer, turn)),
+            (0..TIMERS).prop_map(Step::Cancel),
             delay.prop_map(Step::Pop),
         ]
     }
 
+    const TIMERS: u32 = 20;
+
+    /// Timers rank below posted events, in several ways.
+    fn rank(timer: u32, turn: u64) -> u64 {
+        u64::from(timer) + u64::from(TIMERS) * turn
+    }
+
     proptest! {
-        /// Against a sorted set: every mixture of arming, moving, cancelling and popping.
+        /// Against a sorted set: every mixture of posting, arming, moving, cancelling and popping.
         #[test]
         fn agrees_with_a_sorted_set(steps in prop::collection::vec(step(), 1..400)) {
-            let mut wheel = wheel(40);
+            let mut wheel = Wheel::new(3);
+            (0..TIMERS).for_each(|timer| assert_eq!(wheel.add_timer(rank(timer, 0), 1), timer));
+            let mut ranks: Vec<u64> = (0..TIMERS).map(|timer| rank(timer, 0)).collect();
             let mut model: BTreeSet<(u64, u64, u32)> = BTreeSet::new();
             let mut now = 0;
-            for step in steps {
+            for (count, step) in (1000..).zip(steps) {
                 match step {
-                    Step::Arm(slot, delay) => {
-                        model.retain(|entry| entry.2 != slot);
-                        model.insert((now + delay, u64::from(40 - slot), slot));
-                        wheel.arm(slot, now + delay);
+                    Step::Post(delay) => {
+                        model.insert((now + delay, u64::from(count), count));
+                        let (time, rank) = (now + delay, u64::from(count));
+                        wheel.post(Event { time, rank, tag: 2, item: count });
                     }
-                    Step::Cancel(slot) => {
-                        model.retain(|entry| entry.2 != slot);
-                        wheel.cancel(slot);
+                    Step::Arm(timer, delay) => {
+                        model.retain(|entry| entry.2 != timer);
+                        model.insert((now + delay, ranks[timer as usize], timer));
+                        wheel.arm(timer, now + delay);
                     }
-                    Step::Pop(window) => {
-                        let due = model.first().is_some_and(|entry| entry.0 <= now);
-                        prop_assert_eq!(wheel.is_due(now), due);
-                        let limit = now + window;
-                        let expected = model.first().filter(|entry| entry.0 < limit).copied();
-                        if let Some(entry) = expected {
-                            model.remove(&entry);
-                        }
-                        now = expected.map_or(limit, |entry| entry.0);
+                    Step::Rank(timer, turn) => {
+                        model.retain(|entry| entry.2 != timer);
+                        wheel.cancel(timer);
+                        wheel.set_rank(timer, rank(timer, turn));
+                        ranks[timer as usize] = rank(timer, turn);
+                    }
+                    Step::Cancel(timer) => {
+                        model.retain(|entry| entry.2 != timer);
+                        wheel.cancel(timer);
+                    }
+                    Step::Pop(delay) => {
+                        let limit = now + delay;
+                        let first = model.first().copied().filter(|first| first.0 < limit);
                         let popped = wheel.pop_before(limit);
-                        prop_assert_eq!(popped, expected.map(|entry| (entry.0, entry.2)));
+                        let popped = popped.map(|event| (event.time, event.rank, event.item));
+                        prop_assert_eq!(popped, first);
+                        now = first.map_or(limit, |first| first.0);
+                        model.retain(|entry| Some(*entry) != first);
                     }
                 }
-                prop_assert_eq!(wheel.len(), model.len());
+                for timer in 0..TIMERS {
+                    let armed = model.iter().find(|entry| entry.2 == timer).map(|entry| entry.0);
+                    prop_assert_eq!(wheel.armed(timer), armed);
+                }
             }
+            while let Some(first) = model.pop_first() {
+                let popped = wheel.pop_before(u64::MAX);
+                prop_assert_eq!(popped.map(|event| (event.time, event.rank, event.item)), Some(first));
+            }
+            prop_assert_eq!(wheel.pop_before(u64::MAX), None);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The sender's half of a flow.
 
-use xoff_core::SlotId;
+use xoff_core::TimerId;
 use xoff_net::packet::NONE;
 
 /// A flow that begins.
@@ -69,9 +69,9 @@ pub struct Sender {
     /// The next flow of the same ring.
     pub next: u32,
     /// Timer for pacing, timer of the congestion control.
-    pub pace_slot: SlotId,
+    pub pace_timer: TimerId,
     /// Timer of the congestion control.
-    pub timer_slot: SlotId,
+    pub control_timer: TimerId,
     /// The NIC's number in its partition.
     pub nic: u32,
     /// Its place in the NIC's list of flows.
@@ -87,7 +87,7 @@ pub struct Sender {
 impl Sender {
     /// A flow about to begin.
     #[must_use]
-    pub fn new(start: FlowStart, pace: Pace, nic: u32, slots: (SlotId, SlotId)) -> Self {
+    pub fn new(start: FlowStart, pace: Pace, nic: u32, timers: (TimerId, TimerId)) -> Self {
         Self {
             start,
             snd_nxt: 0,
@@ -100,8 +100,8 @@ impl Sender {
             lost: Vec::new(),
             lost_bytes: 0,
             next: NONE,
-            pace_slot: slots.0,
-            timer_slot: slots.1,
+            pace_timer: timers.0,
+            control_timer: timers.1,
             nic,
             place: 0,
             queue: None,

@@ -1,6 +1,6 @@
 //! All hosts of a partition: what makes flows begin, send, hear and end.
 
-use xoff_core::{Digest, Rng, SlotId, rng::Purpose};
+use xoff_core::{Digest, Rng, TimerId, rng::Purpose};
 use xoff_net::packet::{CONTROL_QUEUE, NONE, flag};
 use xoff_net::telemetry::IntStack;
 use xoff_net::{Fabric, Kind, Packet, fabric::phase, hop::obey};
@@ -119,8 +119,8 @@ impl Hosts {
     pub fn add_host(&mut self, fabric: &mut Fabric, host: u32, port: u32) -> u32 {
         let nic = self.nics.len() as u32;
         let rank = phase::TIMER | (1 << 59) | u64::from(host) << 1;
-        let timeout = fabric.wheel.add_slot(rank, self.tags.timeout + nic);
-        let index = fabric.wheel.add_slot(rank | 1, self.tags.index + nic);
+        let timeout = fabric.wheel.add_timer(rank, self.tags.timeout + nic);
+        let index = fabric.wheel.add_timer(rank | 1, self.tags.index + nic);
         let rng = Rng::stream(self.setup.seed, Purpose::Transport, u64::from(host));
         self.nics.push(Nic::new(host, port, self.setup.queues, rng, timeout, index));
         let line_rate = fabric.rate(port);
@@ -142,17 +142,17 @@ impl Hosts {
     /// A flow begins at a host of this partition.
     pub fn start_flow(&mut self, fabric: &mut Fabric, nic: u32, start: FlowStart) {
         let (control, pace) = self.setup.control.start(&self.paths[nic as usize]);
-        let (id, slots) = self.new_number(fabric, start.id);
+        let (id, timers) = self.new_number(fabric, start.id);
         let state = &mut self.nics[nic as usize];
-        let mut flow = Sender::new(start, pace, nic, slots);
+        let mut flow = Sender::new(start, pace, nic, timers);
         flow.place = state.flows.len() as u32;
         state.flows.push(id);
         if self.setup.transport.round_robin == RoundRobin::Index {
             state.order.push((id, start.id));
         }
         let timeout = self.setup.transport.timeout.0;
-        if timeout > 0 && fabric.wheel.armed(state.timeout_slot).is_none() {
-            fabric.wheel.arm(state.timeout_slot, fabric.now + timeout);
+        if timeout > 0 && fabric.wheel.armed(state.timeout_timer).is_none() {
+            fabric.wheel.arm(state.timeout_timer, fabric.now + timeout);
         }
         if let Some(place) = self.flows.get_mut(id as usize) {
             *place = flow;
@@ -167,18 +167,18 @@ impl Hosts {
 
     /// A number for a new flow, and its two timers. They rank by the flow's number in the run, which
     /// does not depend on how the network is cut up.
-    fn new_number(&mut self, fabric: &mut Fabric, flow: u64) -> (u32, (SlotId, SlotId)) {
+    fn new_number(&mut self, fabric: &mut Fabric, flow: u64) -> (u32, (TimerId, TimerId)) {
         let rank = |timer: u64| phase::TIMER | ((flow << 1 | timer) & ((1 << 59) - 1));
         if let Some(id) = self.free.pop() {
             let old = &self.flows[id as usize];
-            let slots = (old.pace_slot, old.timer_slot);
-            fabric.wheel.set_rank(slots.0, rank(0));
-            fabric.wheel.set_rank(slots.1, rank(1));
-            return (id, slots);
+            let timers = (old.pace_timer, old.control_timer);
+            fabric.wheel.set_rank(timers.0, rank(0));
+            fabric.wheel.set_rank(timers.1, rank(1));
+            return (id, timers);
         }
         let id = self.flows.len() as u32;
-        let pace = fabric.wheel.add_slot(rank(0), self.tags.pace + id);
-        let control = fabric.wheel.add_slot(rank(1), self.tags.control + id);
+        let pace = fabric.wheel.add_timer(rank(0), self.tags.pace + id);
+        let control = fabric.wheel.add_timer(rank(1), self.tags.control + id);
         (id, (pace, control))
     }
 
@@ -203,7 +203,7 @@ impl Hosts {
             nic.ring(&mut self.flows, id);
             fabric.kick(nic.port);
         } else {
-            fabric.wheel.arm(flow.pace_slot, flow.next_avail);
+            fabric.wheel.arm(flow.pace_timer, flow.next_avail);
         }
     }
 
@@ -222,12 +222,10 @@ impl Hosts {
         packet.upstream = packet.queue;
         self.digests[nic as usize]
             .add(fabric.now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
-        fabric.transmit(port, id);
         let state = &self.nics[nic as usize];
         let indexed = self.setup.transport.round_robin == RoundRobin::Index;
-        if state.is_ready() || !state.acks.is_empty() || (indexed && !state.order.is_empty()) {
-            fabric.kick(port);
-        }
+        let more = state.is_ready() || !state.acks.is_empty() || indexed && !state.order.is_empty();
+        fabric.transmit(port, id, more);
     }
 
     fn pick_data(&mut self, fabric: &mut Fabric, nic: u32) -> Option<u32> {
@@ -249,7 +247,7 @@ impl Hosts {
             }
             if flow.next_avail > fabric.now {
                 // Its rate fell while it waited.
-                fabric.wheel.arm(flow.pace_slot, flow.next_avail);
+                fabric.wheel.arm(flow.pace_timer, flow.next_avail);
                 continue;
             }
             let packet = self.send_data(fabric, id);
@@ -305,7 +303,7 @@ impl Hosts {
         if flow.next_avail <= idle_at {
             nic.ring(&mut self.flows, id);
         } else {
-            fabric.wheel.arm(flow.pace_slot, flow.next_avail);
+            fabric.wheel.arm(flow.pace_timer, flow.next_avail);
         }
     }
 
@@ -424,9 +422,9 @@ impl Hosts {
             let new = fabric.time_at(flow.pace.rate, flow.last_wire_bytes);
             flow.next_avail = (flow.next_avail + new).saturating_sub(old);
         }
-        let index_slot = self.nics[flow.nic as usize].index_slot;
-        if fabric.wheel.armed(index_slot).is_some_and(|armed| flow.next_avail < armed) {
-            fabric.arm(index_slot, flow.next_avail.max(fabric.now));
+        let index_timer = self.nics[flow.nic as usize].index_timer;
+        if fabric.wheel.armed(index_timer).is_some_and(|armed| flow.next_avail < armed) {
+            fabric.arm(index_timer, flow.next_avail.max(fabric.now));
         }
     }
 
@@ -456,7 +454,7 @@ impl Hosts {
 
     #[inline]
     fn arm_control(&mut self, fabric: &mut Fabric, id: u32) {
-        let slot = self.flows[id as usize].timer_slot;
+        let slot = self.flows[id as usize].control_timer;
         let control = &self.controls[id as usize];
         let next = control.next_timer();
         if next != fabric.wheel.armed(slot) {
@@ -509,7 +507,7 @@ impl Hosts {
             earliest = earliest.min(self.flows[id as usize].progress_ps + timeout);
         }
         if earliest != u64::MAX {
-            fabric.wheel.arm(self.nics[nic as usize].timeout_slot, earliest);
+            fabric.wheel.arm(self.nics[nic as usize].timeout_timer, earliest);
         }
     }
 
@@ -560,8 +558,8 @@ impl Hosts {
         self.finished.push(Finished { flow: flow.start, end_ps, received_ps });
         self.stats.finished += 1;
         self.digests[nic].add(flow.start.id ^ end_ps.rotate_left(32));
-        fabric.wheel.cancel(flow.pace_slot);
-        fabric.wheel.cancel(flow.timer_slot);
+        fabric.wheel.cancel(flow.pace_timer);
+        fabric.wheel.cancel(flow.control_timer);
         let ringing = flow.ringing;
         let state = &mut self.nics[nic];
         state.flows.swap_remove(place);

@@ -4,7 +4,7 @@
 //! traffic classes, for BFC they are assigned as a switch assigns its own. Within a queue flows take
 //! turns packet by packet.
 
-use xoff_core::{Rng, SlotId};
+use xoff_core::{Rng, TimerId};
 use xoff_net::hop::PausedTime;
 use xoff_net::packet::NONE;
 use xoff_net::{Pool, Queue};
@@ -64,14 +64,14 @@ pub struct Nic {
     /// All flows that have not ended.
     pub flows: Vec<u32>,
     /// Timer of the retransmission timeouts.
-    pub timeout_slot: SlotId,
+    pub timeout_timer: TimerId,
     /// For round robin in the order of arrival: the flows in that order with their numbers, the
     /// index served last, and the timer for the next packet that pacing allows.
     pub order: Vec<(u32, u64)>,
     /// Index in `order` served last.
     pub last_index: usize,
     /// Timer of round robin by index.
-    pub index_slot: SlotId,
+    pub index_timer: TimerId,
 }
 
 impl Nic {
@@ -82,8 +82,8 @@ impl Nic {
         port: u32,
         queues: NicQueues,
         rng: Rng,
-        timeout_slot: SlotId,
-        index_slot: SlotId,
+        timeout_timer: TimerId,
+        index_timer: TimerId,
     ) -> Self {
         Self {
             host,
@@ -98,10 +98,10 @@ impl Nic {
             last_assigned: queues.count() as u8 - 1,
             rng,
             flows: Vec::new(),
-            timeout_slot,
+            timeout_timer,
             order: Vec::new(),
             last_index: 0,
-            index_slot,
+            index_timer,
         }
     }
 
@@ -258,9 +258,9 @@ impl Nic {
         let next = self.order.iter().filter(waiting).map(|e| flows[e.0 as usize].next_avail).min();
         if let Some(next) = next
             && next > fabric.now
-            && fabric.wheel.armed(self.index_slot).is_none()
+            && fabric.wheel.armed(self.index_timer).is_none()
         {
-            fabric.arm(self.index_slot, next);
+            fabric.arm(self.index_timer, next);
         }
         None
     }
@@ -283,8 +283,8 @@ mod tests {
             0,
             queues,
             Rng::stream(1, Purpose::Transport, 0),
-            SlotId::default(),
-            SlotId::default(),
+            TimerId::default(),
+            TimerId::default(),
         )
     }
 

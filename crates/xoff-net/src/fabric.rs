@@ -1,13 +1,13 @@
 //! Ports and links: what starts on a port arrives at its peer.
 //!
-//! Packets on a link arrive in the order they left, so a link is a list of packets in flight and
-//! only its head is an event. A port remembers until when it is busy; a wake-up event exists only
-//! while something waits for it. All arrivals of an instant come before any port picks its next
-//! packet: ports that could pick are collected and asked when time is about to move on.
+//! A packet in flight is an event: its arrival. A port remembers until when it is busy; a wake-up
+//! event exists only while something waits for it. All arrivals of an instant come before any port
+//! picks its next packet: ports that could pick are collected and asked when time is about to move
+//! on.
 
-use xoff_core::{Ps, SlotId, Wheel};
+use xoff_core::{Event, Ps, TimerId, Wheel};
 
-use crate::packet::{NONE, Packet, Pool, Queue};
+use crate::packet::{NONE, Packet, Pool};
 use crate::sequence::Sequence;
 use crate::telemetry::{IntStack, IntTable};
 
@@ -63,6 +63,8 @@ pub enum Peer {
 pub struct PortSpec {
     /// Its number in the whole topology, for the order of events.
     pub id: u32,
+    /// The other end's number in the whole topology.
+    pub peer_id: u32,
     /// Bits per second.
     pub rate: u64,
     /// Propagation delay.
@@ -71,44 +73,78 @@ pub struct PortSpec {
     pub peer: Peer,
 }
 
+/// A port's state: one cache line.
 #[derive(Debug)]
+#[repr(align(64))]
 struct Port {
     busy_until: u64,
     delay: u64,
-    /// Picoseconds a byte takes where that is a whole number, otherwise 0.
-    ps_per_byte: u64,
-    rate: u64,
-    peer: Peer,
-    /// Packets in flight towards this port.
-    inbound: Queue,
-    arrival_slot: SlotId,
-    wake_slot: SlotId,
-    picking: bool,
     tx_bytes: u64,
     tx_packets: u64,
+    rate: u64,
+    /// Picoseconds a byte takes where that is a whole number, otherwise 0.
+    ps_per_byte: u32,
+    /// Its number in the whole topology, and the other end's.
+    id: u32,
+    peer_id: u32,
+    /// The other end's number in its partition.
+    peer: u32,
+    /// The other end's partition, or NONE for this one.
+    partition: u32,
+    /// Whether it is among the ports to be asked at this instant.
+    picking: bool,
+    /// Whether it will be woken when it has sent what it is sending.
+    waking: bool,
 }
+
+const _: () = assert!(size_of::<Port>() == 64);
 
 impl Port {
     /// The time `bytes` take on its link: a multiplication where a byte takes whole picoseconds.
     #[inline]
     fn duration(&self, rounding: Rounding, bytes: u64) -> u64 {
         if self.ps_per_byte != 0 {
-            bytes * self.ps_per_byte
+            bytes * u64::from(self.ps_per_byte)
         } else {
             serialisation(rounding, self.rate, bytes)
         }
     }
 }
 
+/// The tags of a fabric's own events; the event's item is the packet or the port.
+#[derive(Clone, Copy, Debug)]
+pub struct FabricTags {
+    /// A packet arrives: the tag of port 0, those of the others follow.
+    pub arrival: u32,
+    /// A port has sent what it was sending.
+    pub wake: u32,
+}
+
 /// A packet on its way to another partition.
 #[derive(Clone, Debug)]
 pub struct Crossing {
+    /// When it arrives (ps).
+    pub time: u64,
     /// The receiving port's number there.
     pub port: u32,
-    /// The packet; `time` is its arrival.
+    /// The packet.
     pub packet: Packet,
-    /// Its INT record.
-    pub int: Option<IntStack>,
+}
+
+/// Packets on their way to one other partition.
+#[derive(Clone, Debug, Default)]
+pub struct Crossings {
+    packets: Vec<Crossing>,
+    /// The INT records of those that have one, in their order.
+    ints: Vec<IntStack>,
+}
+
+impl Crossings {
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
 }
 
 /// The ports and links of one partition, with the clock, the event wheel and the packets.
@@ -123,9 +159,10 @@ pub struct Fabric {
     /// The INT records.
     pub ints: IntTable,
     /// Packets for other partitions, by partition.
-    pub outbox: Vec<Vec<Crossing>>,
+    pub outbox: Vec<Crossings>,
     ports: Vec<Port>,
     picking: Vec<u32>,
+    tags: FabricTags,
     rounding: Rounding,
     /// Ranks of events, where those of one instant happen as they were set.
     sequence: Option<Box<Sequence>>,
@@ -134,15 +171,22 @@ pub struct Fabric {
 impl Fabric {
     /// An empty fabric beside `partitions` others (itself included).
     #[must_use]
-    pub fn new(rounding: Rounding, instants: Instants, partitions: usize, wheel: Wheel) -> Self {
+    pub fn new(
+        rounding: Rounding,
+        instants: Instants,
+        partitions: usize,
+        wheel: Wheel,
+        tags: FabricTags,
+    ) -> Self {
         Self {
             now: 0,
             wheel,
             packets: Pool::default(),
             ints: IntTable::default(),
-            outbox: vec![Vec::new(); partitions],
+            outbox: vec![Crossings::default(); partitions],
             ports: Vec::new(),
             picking: Vec::new(),
+            tags,
             rounding,
             sequence: (instants == Instants::AsSet).then(Box::default),
         }
@@ -157,19 +201,19 @@ impl Fabric {
 
     /// Arms a timer.
     #[inline]
-    pub fn arm(&mut self, slot: SlotId, time: u64) {
+    pub fn arm(&mut self, timer: TimerId, time: u64) {
         match &mut self.sequence {
-            None => self.wheel.arm(slot, time),
-            Some(sequence) => self.wheel.arm_ranked(slot, time, sequence.next(self.now)),
+            None => self.wheel.arm(timer, time),
+            Some(sequence) => self.wheel.arm_ranked(timer, time, sequence.next(self.now)),
         }
     }
 
     /// Arms a timer that counts as set at `set` (ps).
     #[inline]
-    pub fn arm_as_set(&mut self, slot: SlotId, time: u64, set: u64) {
+    pub fn arm_as_set(&mut self, timer: TimerId, time: u64, set: u64) {
         match &self.sequence {
-            None => self.wheel.arm(slot, time),
-            Some(_) => self.wheel.arm_ranked(slot, time, Sequence::rank_at(set)),
+            None => self.wheel.arm(timer, time),
+            Some(_) => self.wheel.arm_ranked(timer, time, Sequence::rank_at(set)),
         }
     }
 
@@ -181,28 +225,31 @@ impl Fabric {
         self.sequence.as_ref().map_or(self.now, |sequence| sequence.arrival_set())
     }
 
-    /// Adds a port; `arrival_tag` and `wake_tag` name its two events.
-    pub fn add_port(&mut self, spec: &PortSpec, arrival_tag: u32, wake_tag: u32) {
+    /// Adds a port.
+    pub fn add_port(&mut self, spec: &PortSpec) {
         let exact = 8_000_000_000_000u64.is_multiple_of(spec.rate);
-        let id = u64::from(spec.id);
-        let arrival_slot = self.wheel.add_slot(phase::ARRIVAL | id, arrival_tag);
-        let wake_slot = self.wheel.add_slot(phase::ARBITRATION | id, wake_tag);
+        let whole = if exact && self.rounding == Rounding::PicosecondUp {
+            u32::try_from(8_000_000_000_000 / spec.rate).unwrap_or(0)
+        } else {
+            0
+        };
+        let (partition, peer) = match spec.peer {
+            Peer::Local(port) => (NONE, port),
+            Peer::Remote { partition, port } => (partition, port),
+        };
         self.ports.push(Port {
             busy_until: 0,
             delay: spec.delay.0,
-            ps_per_byte: if exact && self.rounding == Rounding::PicosecondUp {
-                8_000_000_000_000 / spec.rate
-            } else {
-                0
-            },
-            rate: spec.rate,
-            peer: spec.peer,
-            inbound: Queue::default(),
-            arrival_slot,
-            wake_slot,
-            picking: false,
             tx_bytes: 0,
             tx_packets: 0,
+            rate: spec.rate,
+            ps_per_byte: whole,
+            id: spec.id,
+            peer_id: spec.peer_id,
+            peer,
+            partition,
+            picking: false,
+            waking: false,
         });
     }
 
@@ -252,9 +299,19 @@ impl Fabric {
         serialisation(self.rounding, rate, bytes)
     }
 
+    /// Whether what is given to this port now could leave at once: the port is idle, and nothing else
+    /// happens at this instant or waits for its end.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_free(&self, port: u32) -> bool {
+        self.ports[port as usize].busy_until <= self.now
+            && self.picking.is_empty()
+            && !self.wheel.may_be_due(self.now)
+    }
+
     /// The port may have something to send: it is asked at the end of this instant, or when it has
     /// sent what it is sending.
-    #[inline]
+    #[inline(always)]
     pub fn kick(&mut self, port: u32) {
         let state = &mut self.ports[port as usize];
         if state.busy_until <= self.now {
@@ -262,15 +319,26 @@ impl Fabric {
                 state.picking = true;
                 self.picking.push(port);
             }
-        } else if self.wheel.armed(state.wake_slot).is_none() {
-            self.wheel.arm(state.wake_slot, state.busy_until);
+        } else if !state.waking {
+            self.post_wake(port);
         }
+    }
+
+    /// Has a port asked when it has sent what it is sending.
+    #[inline(never)]
+    fn post_wake(&mut self, port: u32) {
+        let state = &mut self.ports[port as usize];
+        state.waking = true;
+        let (time, rank) = (state.busy_until, phase::ARBITRATION | u64::from(state.id));
+        self.wheel.post(Event { time, rank, tag: self.tags.wake, item: port });
     }
 
     /// A port has sent what it was sending.
     #[inline]
     pub fn wake(&mut self, port: u32) {
-        self.ports[port as usize].busy_until = self.now;
+        let state = &mut self.ports[port as usize];
+        state.waking = false;
+        state.busy_until = self.now;
         self.kick(port);
     }
 
@@ -279,6 +347,12 @@ impl Fabric {
     #[must_use]
     pub fn is_picking(&self) -> bool {
         !self.picking.is_empty()
+    }
+
+    /// Takes the port to be asked now, if it is the only one.
+    #[inline]
+    pub fn take_only_picking(&mut self) -> Option<u32> {
+        if self.picking.len() == 1 { self.picking.pop() } else { None }
     }
 
     /// Takes the ports to be asked now, in their order, or as they were kicked if they pick at once.
@@ -297,90 +371,82 @@ impl Fabric {
         self.ports[port as usize].picking = false;
     }
 
-    /// Starts a packet on an idle port.
-    #[inline]
-    pub fn transmit(&mut self, port: u32, id: u32) {
+    /// Starts a packet on an idle port; `more` is whether the port has another one to send then.
+    #[inline(always)]
+    pub fn transmit(&mut self, port: u32, id: u32, more: bool) {
         let state = &mut self.ports[port as usize];
         debug_assert!(state.busy_until <= self.now, "a port sends one packet at a time");
-        let packet = &mut self.packets[id];
-        let bytes = u64::from(packet.wire_bytes);
-        let duration = state.duration(self.rounding, bytes);
-        state.busy_until = self.now + duration;
+        let bytes = u64::from(self.packets[id].wire_bytes);
+        let busy_until = self.now + state.duration(self.rounding, bytes);
+        state.busy_until = busy_until;
         state.tx_bytes += bytes;
         state.tx_packets += 1;
-        packet.time = state.busy_until + state.delay;
-        let peer = state.peer;
         if self.sequence.is_some() {
-            self.set_in_sequence(port);
+            self.transmit_in_sequence(port, id);
+            return;
         }
-        match peer {
-            Peer::Local(peer) => self.put_in_flight(peer, id),
-            Peer::Remote { partition, port } => {
-                let packet = self.packets[id];
-                let int = (packet.int != NONE).then(|| self.ints.remove(packet.int));
-                self.packets.remove(id);
-                self.outbox[partition as usize].push(Crossing { port, packet, int });
-            }
+        let time = busy_until + state.delay;
+        let wakes = more && !state.waking;
+        if state.partition == NONE {
+            let rank = phase::ARRIVAL | u64::from(state.peer_id);
+            let tag = self.tags.arrival + state.peer;
+            self.wheel.post(Event { time, rank, tag, item: id });
+        } else {
+            self.cross(port, id, time);
         }
+        if wakes {
+            self.post_wake(port);
+        }
+    }
+
+    /// Hands a packet over to another partition.
+    #[inline(never)]
+    fn cross(&mut self, port: u32, id: u32, time: u64) {
+        let state = &self.ports[port as usize];
+        let crossings = &mut self.outbox[state.partition as usize];
+        let packet = self.packets[id];
+        if packet.int != NONE {
+            crossings.ints.push(self.ints.remove(packet.int));
+        }
+        self.packets.remove(id);
+        crossings.packets.push(Crossing { time, port: state.peer, packet });
     }
 
     /// Sets the end of a transmission and then the arrival. The port stays busy until its wake-up has
     /// happened: what comes in the same instant but before finds it busy.
     #[cold]
-    fn set_in_sequence(&mut self, port: u32) {
+    fn transmit_in_sequence(&mut self, port: u32, id: u32) {
         let Some(sequence) = &mut self.sequence else { return };
         let state = &mut self.ports[port as usize];
-        self.wheel.arm_ranked(state.wake_slot, state.busy_until, sequence.next(self.now));
+        debug_assert!(state.partition == NONE, "an uncut network");
+        let (time, rank) = (state.busy_until, sequence.next(self.now));
+        state.waking = true;
+        self.wheel.post(Event { time, rank, tag: self.tags.wake, item: port });
         state.busy_until += 1;
-        if let Peer::Local(peer) = state.peer {
-            let rank = sequence.next(self.now);
-            sequence.depart(peer, rank);
+        let (time, rank) = (time + state.delay, sequence.next(self.now));
+        self.wheel.post(Event { time, rank, tag: self.tags.arrival + state.peer, item: id });
+    }
+
+    /// Takes in packets from another partition, and leaves the lists empty.
+    pub fn receive(&mut self, crossings: &mut Crossings) {
+        let mut ints = crossings.ints.drain(..);
+        for crossing in crossings.packets.drain(..) {
+            let Crossing { time, port, mut packet } = crossing;
+            if packet.int != NONE {
+                packet.int = ints.next().map_or(NONE, |stack| self.ints.insert(stack));
+            }
+            let rank = phase::ARRIVAL | u64::from(self.ports[port as usize].id);
+            let item = self.packets.insert(packet);
+            self.wheel.post(Event { time, rank, tag: self.tags.arrival + port, item });
         }
     }
 
-    /// Takes in a packet from another partition.
-    pub fn receive(&mut self, crossing: Crossing) {
-        let mut packet = crossing.packet;
-        packet.int = crossing.int.map_or(NONE, |stack| self.ints.insert(stack));
-        let id = self.packets.insert(packet);
-        self.put_in_flight(crossing.port, id);
-    }
-
+    /// A packet arrives now, by the event that had this rank.
     #[inline]
-    fn put_in_flight(&mut self, to: u32, id: u32) {
-        let peer = &mut self.ports[to as usize];
-        let first = peer.inbound.is_empty();
-        peer.inbound.push(&mut self.packets, id);
-        if first {
-            self.arm_arrival(to, id);
-        }
-    }
-
-    #[inline]
-    fn arm_arrival(&mut self, port: u32, id: u32) {
-        let (slot, time) = (self.ports[port as usize].arrival_slot, self.packets[id].time);
-        match &self.sequence {
-            None => self.wheel.arm(slot, time),
-            Some(sequence) => self.wheel.arm_ranked(slot, time, sequence.next_arrival(port)),
-        }
-    }
-
-    /// The packet that arrives at this port now.
-    ///
-    /// # Panics
-    /// If nothing is in flight towards it: an arrival event without a packet is a bug.
-    #[inline]
-    pub fn arrive(&mut self, port: u32) -> u32 {
-        let state = &mut self.ports[port as usize];
-        let id = state.inbound.pop(&self.packets).expect("an arrival without a packet");
-        let next = state.inbound.head();
+    pub fn arrive(&mut self, rank: u64) {
         if let Some(sequence) = &mut self.sequence {
-            sequence.arrive(port);
+            sequence.arrive(rank);
         }
-        if let Some(next) = next {
-            self.arm_arrival(port, next);
-        }
-        id
     }
 }
 
@@ -408,15 +474,18 @@ mod tests {
     use crate::packet::Kind;
 
     fn pair() -> Fabric {
-        let mut fabric = Fabric::new(Rounding::PicosecondUp, Instants::Phases, 1, Wheel::new(9));
+        let tags = FabricTags { arrival: 0, wake: 10 };
+        let (rounding, instants) = (Rounding::PicosecondUp, Instants::Phases);
+        let mut fabric = Fabric::new(rounding, instants, 1, Wheel::new(9), tags);
         for id in 0..2 {
             let spec = PortSpec {
                 id,
+                peer_id: 1 - id,
                 rate: 100_000_000_000,
                 delay: Ps::from_us(1),
                 peer: Peer::Local(1 - id),
             };
-            fabric.add_port(&spec, id, id + 10);
+            fabric.add_port(&spec);
         }
         fabric
     }
@@ -427,15 +496,14 @@ mod tests {
         for bytes in [1048, 60] {
             let id = fabric.packets.insert(Packet::new(Kind::Data, bytes));
             fabric.now = fabric.busy_until(0);
-            fabric.transmit(0, id);
+            fabric.transmit(0, id, false);
         }
         for (time, bytes) in [(1_083_840, 1048), (1_088_640, 60)] {
-            let (at, slot) = fabric.wheel.pop_before(u64::MAX).unwrap();
-            assert_eq!((at, fabric.wheel.tag(slot)), (time, 1));
-            let id = fabric.arrive(1);
-            assert_eq!(fabric.packets[id].wire_bytes, bytes);
+            let event = fabric.wheel.pop_before(u64::MAX).unwrap();
+            assert_eq!((event.time, event.tag), (time, 1));
+            assert_eq!(fabric.packets[event.item].wire_bytes, bytes);
         }
-        assert!(fabric.wheel.is_empty());
+        assert_eq!(fabric.wheel.pop_before(u64::MAX), None);
         assert_eq!((fabric.tx_bytes(0), fabric.tx_packets(0)), (1108, 2));
     }
 
@@ -449,11 +517,15 @@ mod tests {
         assert_eq!(ports, [0]);
         fabric.begin_picking(0);
         let id = fabric.packets.insert(Packet::new(Kind::Data, 1000));
-        fabric.transmit(0, id);
+        fabric.transmit(0, id, false);
         fabric.kick(0);
         fabric.kick(0);
         assert!(!fabric.is_picking());
-        assert_eq!(fabric.wheel.pop_before(u64::MAX), Some((80_000, 1)));
+        let wake = Event { time: 80_000, rank: phase::ARBITRATION, tag: 10, item: 0 };
+        assert_eq!(fabric.wheel.pop_before(u64::MAX), Some(wake));
+        let arrival = fabric.wheel.pop_before(u64::MAX).unwrap();
+        assert_eq!((arrival.time, arrival.tag), (1_080_000, 1));
+        assert_eq!(fabric.wheel.pop_before(u64::MAX), None);
     }
 
     #[test]
@@ -461,19 +533,20 @@ mod tests {
         let mut fabric = pair();
         fabric.sequence = Some(Box::default());
         let id = fabric.packets.insert(Packet::new(Kind::Data, 1000));
-        fabric.transmit(0, id);
+        fabric.transmit(0, id, false);
         fabric.now = 80_000;
         fabric.kick(0);
         assert!(!fabric.is_picking());
-        assert_eq!(fabric.wheel.pop_before(u64::MAX), Some((80_000, 1)));
+        let wake = fabric.wheel.pop_before(u64::MAX).unwrap();
+        assert_eq!((wake.time, wake.tag, wake.item), (80_000, 10, 0));
         fabric.wake(0);
         assert!(fabric.is_picking());
         // A timer set now for the arrival's instant comes after it.
-        let timer = fabric.wheel.add_slot(0, 99);
+        let timer = fabric.wheel.add_timer(0, 99);
         fabric.arm(timer, 1_080_000);
-        let (_, slot) = fabric.wheel.pop_before(u64::MAX).unwrap();
-        assert_eq!(fabric.wheel.tag(slot), 1);
-        fabric.arrive(1);
+        let event = fabric.wheel.pop_before(u64::MAX).unwrap();
+        assert_eq!(event.tag, 1);
+        fabric.arrive(event.rank);
         assert_eq!(fabric.arrival_set(), 0);
     }
 

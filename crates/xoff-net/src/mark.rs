@@ -75,11 +75,13 @@ impl RedEcn {
     }
 
     /// Whether to mark a packet of a queue with `queue_bytes`.
-    #[inline]
+    #[inline(always)]
     pub fn marks(&self, queue_bytes: u32, draws: &mut Draws) -> bool {
-        if queue_bytes <= self.kmin_bytes {
-            return false;
-        }
+        queue_bytes > self.kmin_bytes && self.marks_above_kmin(queue_bytes, draws)
+    }
+
+    #[inline(never)]
+    fn marks_above_kmin(&self, queue_bytes: u32, draws: &mut Draws) -> bool {
         if queue_bytes > self.kmax_bytes {
             return true;
         }

@@ -1,10 +1,7 @@
 //! Events of one instant in the order in which they were set, as simulators with a plain event queue
 //! (ns-3) execute them.
 //!
-//! An event's rank is the instant at which it was set and a count within that instant. The arrivals
-//! of one link are a single slot of the wheel, so the ranks of the packets behind the first wait here.
-
-use std::collections::VecDeque;
+//! An event's rank is the instant at which it was set and a count within that instant.
 
 /// Room for the count within an instant; whole nanoseconds of 4.8 hours above it.
 const COUNT_BITS: u32 = 20;
@@ -15,8 +12,7 @@ const PS_PER_NS: u64 = 1_000;
 pub struct Sequence {
     instant: u64,
     count: u64,
-    /// Ranks of the arrivals at each port, the next one first.
-    arrivals: Vec<VecDeque<u64>>,
+    /// The rank of the arrival that happened last.
     arrived: u64,
 }
 
@@ -37,30 +33,9 @@ impl Sequence {
         Self::rank_at(now) + self.count
     }
 
-    /// A packet starts towards a port.
-    pub fn depart(&mut self, port: u32, rank: u64) {
-        let port = port as usize;
-        if self.arrivals.len() <= port {
-            self.arrivals.resize_with(port + 1, VecDeque::new);
-        }
-        self.arrivals[port].push_back(rank);
-    }
-
-    /// The rank of the next arrival at a port.
-    ///
-    /// # Panics
-    /// If there is none: that is a bug.
-    #[must_use]
-    pub fn next_arrival(&self, port: u32) -> u64 {
-        *self.arrivals[port as usize].front().expect("a packet in flight has a rank")
-    }
-
-    /// The next packet has arrived at a port.
-    ///
-    /// # Panics
-    /// If there is none: that is a bug.
-    pub fn arrive(&mut self, port: u32) {
-        self.arrived = self.arrivals[port as usize].pop_front().expect("a packet had a rank");
+    /// The arrival with this rank happens.
+    pub fn arrive(&mut self, rank: u64) {
+        self.arrived = rank;
     }
 
     /// When the arrival that happened last was set: when its packet's transmission began (ps).
@@ -80,10 +55,7 @@ mod tests {
         let ranks = [5_000, 5_000, 6_000, 6_000].map(|now| sequence.next(now));
         assert!(ranks.is_sorted_by(|a, b| a < b));
         assert!(Sequence::rank_at(5_000) < ranks[0] && ranks[1] < Sequence::rank_at(6_000));
-        sequence.depart(3, ranks[0]);
-        sequence.depart(3, ranks[2]);
-        assert_eq!(sequence.next_arrival(3), ranks[0]);
-        sequence.arrive(3);
-        assert_eq!((sequence.arrival_set(), sequence.next_arrival(3)), (5_000, ranks[2]));
+        sequence.arrive(ranks[1]);
+        assert_eq!(sequence.arrival_set(), 5_000);
     }
 }

@@ -4,7 +4,7 @@
 use xoff_core::Rng;
 use xoff_core::rng::Purpose;
 use xoff_net::packet::{Kind, Packet, Pool};
-use xoff_net::sched::{AnyScheduler, Egress, PerFlow};
+use xoff_net::sched::{PerFlow, Scheduler};
 
 /// Time in packets: a flow of n packets keeps the link busy for n.
 fn share_of_time_by_active_flows(
@@ -15,7 +15,7 @@ fn share_of_time_by_active_flows(
 ) -> Vec<f64> {
     let mut rng = Rng::stream(7, Purpose::Traffic, 0);
     let mut pool = Pool::default();
-    let mut port = Egress::new(AnyScheduler::PerFlow(Box::new(PerFlow::new(1000))));
+    let mut port = PerFlow::new(1000);
     let mut time_with = vec![0.0; 400];
     let (mut now, mut next_arrival, mut service_end) = (0.0, 0.0, f64::INFINITY);
     let mut begun = 0;

@@ -100,10 +100,10 @@ impl Totals {
             totals.retransmitted += partition.hosts().stats.retransmitted;
             totals.timeouts += partition.hosts().stats.timeouts;
             for (_, switch) in partition.switches() {
-                totals.drops += switch.stats.drops;
-                totals.marks += switch.stats.marks;
-                totals.pauses += switch.stats.pauses;
-                totals.control_lost += switch.stats.control_lost;
+                totals.drops += switch.stats().drops;
+                totals.marks += switch.stats().marks;
+                totals.pauses += switch.stats().pauses;
+                totals.control_lost += switch.stats().control_lost;
                 if let AnyHop::Bfc(bfc) = switch.hop() {
                     totals.bfc.get_or_insert_default().add(&bfc.stats);
                 }

@@ -37,7 +37,7 @@ fn perfect_recovery_has_no_timeout() {
     let incast = "[[traffic]]\nkind = \"incast\"\nbytes = \"2MB\"\nperiod = \"1s\"\n";
     let (run, rows) = run(&(scenario("bfc") + incast), &overrides);
     assert!(rows.len() > 100);
-    assert!(common::over_switches(&run, |switch| switch.stats.drops) > 0);
+    assert!(common::over_switches(&run, |switch| switch.stats().drops) > 0);
     assert_eq!(common::over_hosts(&run, |stats| stats.timeouts), 0);
     assert!(!run.effective().contains("\ntimeout = "));
     let overrides = [perfect, "transport.timeout=\"1ms\""].map(String::from);

@@ -26,9 +26,9 @@ fn line(scheme: &str) -> [String; 9] {
         run.progress().packet_hops.to_string(),
         quantile(0.5),
         quantile(0.99),
-        over_switches(&run, |switch| switch.stats.pauses).to_string(),
-        over_switches(&run, |switch| switch.stats.drops).to_string(),
-        over_switches(&run, |switch| switch.stats.marks).to_string(),
+        over_switches(&run, |switch| switch.stats().pauses).to_string(),
+        over_switches(&run, |switch| switch.stats().drops).to_string(),
+        over_switches(&run, |switch| switch.stats().marks).to_string(),
     ]
 }
 

@@ -31,7 +31,7 @@ fn assert_all_arrived(run: &Run, rows: &[FlowRow], scheme: &str) {
     assert_eq!(rows.iter().map(|row| row.size_bytes).sum::<u64>(), BYTES);
     assert_eq!(over_hosts(run, |stats| stats.received_bytes), BYTES, "{scheme}: bytes received");
     assert_eq!(over_hosts(run, |stats| stats.retransmitted), 0, "{scheme}: sent again");
-    assert_eq!(over_switches(run, |switch| switch.stats.drops), 0, "{scheme}: drops");
+    assert_eq!(over_switches(run, |switch| switch.stats().drops), 0, "{scheme}: drops");
 }
 
 /// No packet is left anywhere, and no port waits for a resume.
@@ -56,7 +56,7 @@ fn pfc_loses_nothing_in_a_100_to_1_incast_with_the_papers_buffer() {
         let (run, rows) = run(&incast(scheme), &[]);
         assert_all_arrived(&run, &rows, scheme);
         assert_at_rest(&run, scheme);
-        let pauses = over_switches(&run, |switch| switch.stats.pauses);
+        let pauses = over_switches(&run, |switch| switch.stats().pauses);
         assert!(scheme != "pfc" || pauses > 0, "nothing was ever paused");
     }
 }
@@ -65,7 +65,7 @@ fn pfc_loses_nothing_in_a_100_to_1_incast_with_the_papers_buffer() {
 #[test]
 fn without_pfc_the_same_incast_drops() {
     let (run, _) = run(&incast("pfc"), &["switch.hop=\"none\"", "run.drain=\"0us\""]);
-    assert!(over_switches(&run, |switch| switch.stats.drops) > 1000);
+    assert!(over_switches(&run, |switch| switch.stats().drops) > 1000);
 }
 
 #[test]
@@ -85,10 +85,10 @@ fn lost_pauses_and_resumes_heal_by_the_bitmap() {
     for loss in ["0.02", "0.2"] {
         let loss = format!("faults.control_loss={loss}");
         let (run, rows) = run(&incast("bfc"), &[&loss]);
-        assert!(over_switches(&run, |switch| switch.stats.control_lost) > 10, "{loss}");
+        assert!(over_switches(&run, |switch| switch.stats().control_lost) > 10, "{loss}");
         assert_eq!(rows.len(), FLOWS, "{loss}");
         assert_eq!(over_hosts(&run, |stats| stats.timeouts), 0, "{loss}: not by timeouts");
-        assert_eq!(over_switches(&run, |switch| switch.stats.drops), 0, "{loss}");
+        assert_eq!(over_switches(&run, |switch| switch.stats().drops), 0, "{loss}");
     }
 }
 
@@ -114,7 +114,7 @@ fn without_the_bitmap_a_lost_resume_is_forever_and_the_run_says_where() {
 fn perfect_recovery_sends_each_dropped_packet_once_more() {
     for text in [incast("hpcc-pfc"), incast_and_more("hpcc-pfc")] {
         let (run, rows) = run(&text, &["buffer.size=\"500KB\""]);
-        let drops = over_switches(&run, |switch| switch.stats.drops);
+        let drops = over_switches(&run, |switch| switch.stats().drops);
         assert!(drops > 100, "{drops}");
         assert_eq!(over_hosts(&run, |stats| stats.retransmitted), drops);
         assert_eq!(rows.len() as u64, run.progress().flows_started);
@@ -133,7 +133,7 @@ fn go_back_n_gets_every_byte_through_a_small_buffer() {
     for (scheme, overrides, text) in cases {
         let mut run = open(&text, overrides);
         let rows = finish(&mut run);
-        assert!(over_switches(&run, |switch| switch.stats.drops) > 100, "{scheme}");
+        assert!(over_switches(&run, |switch| switch.stats().drops) > 100, "{scheme}");
         let started = run.progress().flows_started;
         assert_eq!(rows.len() as u64, started, "{scheme}: flows that finished");
         let sizes: u64 = rows.iter().map(|row| row.size_bytes).sum();

@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use xoff_core::SlotId;
+use xoff_core::{Event, TimerId};
 use xoff_host::transport::Recovery;
 use xoff_host::{FlowStart, Hosts};
-use xoff_net::arch::OutputQueued;
-use xoff_net::fabric::{Crossing, phase};
+use xoff_net::arch::{Destination, OutputQueued};
+use xoff_net::fabric::{Crossings, phase};
 use xoff_net::packet::NONE;
 use xoff_net::telemetry::IntStack;
 use xoff_net::topo::{Routes, Topology};
@@ -16,12 +16,12 @@ use xoff_net::{Fabric, Packet};
 
 use crate::setup::Setup;
 
-/// Tags of events: the kind in the upper four bits, the number of its owner below.
+/// Tags of events: the kind in bits 28 to 30, the number of its owner below.
 pub mod tag {
-    /// The head of a link arrives at a port.
+    /// A packet, the event's item, arrives at a port.
     pub const ARRIVAL: u32 = 0;
-    /// A port has sent what it was sending.
-    pub const WAKE: u32 = 1 << 28;
+    /// Something that has no number: see the tags below.
+    pub const SINGLE: u32 = 1 << 28;
     /// Pacing allows a flow's next packet.
     pub const PACE: u32 = 2 << 28;
     /// A congestion control's timer.
@@ -32,10 +32,12 @@ pub mod tag {
     pub const INDEX: u32 = 5 << 28;
     /// A hop control's timer at a port.
     pub const SWITCH_TIMER: u32 = 6 << 28;
+    /// A port, the event's item, has sent what it was sending.
+    pub const WAKE: u32 = SINGLE;
     /// The next flow begins.
-    pub const START: u32 = 7 << 28;
+    pub const START: u32 = SINGLE | 1;
     /// The next message arrives.
-    pub const MESSAGE: u32 = 8 << 28;
+    pub const MESSAGE: u32 = SINGLE | 2;
 }
 
 /// Whose port it is.
@@ -85,6 +87,17 @@ impl Ord for LossNotice {
     }
 }
 
+/// Where nodes are, for all partitions.
+#[derive(Debug)]
+pub(crate) struct Directory {
+    /// The partition of each node.
+    pub(crate) partition_of: Vec<u32>,
+    /// The number of each host in its own partition.
+    pub(crate) nic_of: Vec<u32>,
+    /// The switch and port of each host.
+    pub(crate) destinations: Vec<Destination>,
+}
+
 /// A partition.
 #[derive(Debug)]
 pub struct Partition {
@@ -98,16 +111,14 @@ pub struct Partition {
     picking: Vec<u32>,
     starts: Vec<FlowStart>,
     next_start: usize,
-    start_slot: SlotId,
+    start_timer: TimerId,
     notices: BinaryHeap<Reverse<LossNotice>>,
-    message_slot: SlotId,
+    message_timer: TimerId,
     /// Notices for hosts of other partitions.
     pub notice_outbox: Vec<(u32, LossNotice)>,
     topology: Arc<Topology>,
     routes: Arc<Routes>,
-    of_node: Vec<u32>,
-    /// The number of each host in its own partition.
-    nic_of: Vec<u32>,
+    directory: Arc<Directory>,
     perfect_recovery: bool,
 }
 
@@ -121,16 +132,12 @@ impl Partition {
         hosts: Hosts,
         switches: Vec<(u32, OutputQueued)>,
         owners: Vec<Owner>,
-        of_node: &[u32],
+        directory: &Arc<Directory>,
     ) -> Self {
         // As set, flows begin after all else: that simulator reaches them through events of no delay.
         let start_rank = if fabric.picks_at_once() { u64::MAX } else { phase::ARRIVAL | 1 << 59 };
-        let start_slot = fabric.wheel.add_slot(start_rank, tag::START);
-        let message_slot = fabric.wheel.add_slot(phase::ARRIVAL | 1 << 58, tag::MESSAGE);
-        let mut nic_of = vec![u32::MAX; setup.topology.hosts as usize];
-        for (number, nic) in hosts.nics().iter().enumerate() {
-            nic_of[nic.host as usize] = number as u32;
-        }
+        let start_timer = fabric.wheel.add_timer(start_rank, tag::START);
+        let message_timer = fabric.wheel.add_timer(phase::ARRIVAL | 1 << 58, tag::MESSAGE);
         Self {
             index,
             fabric,
@@ -140,14 +147,13 @@ impl Partition {
             picking: Vec::new(),
             starts: Vec::new(),
             next_start: 0,
-            start_slot,
+            start_timer,
             notices: BinaryHeap::new(),
-            message_slot,
+            message_timer,
             notice_outbox: Vec::new(),
             topology: Arc::clone(&setup.topology),
             routes: Arc::clone(&setup.routes),
-            of_node: of_node.to_vec(),
-            nic_of,
+            directory: Arc::clone(directory),
             perfect_recovery: setup.transport().recovery == Recovery::Perfect,
         }
     }
@@ -157,7 +163,7 @@ impl Partition {
         if self.next_start == self.starts.len() {
             self.starts.clear();
             self.next_start = 0;
-            self.fabric.wheel.arm(self.start_slot, start.start_ps);
+            self.fabric.wheel.arm(self.start_timer, start.start_ps);
         }
         self.starts.push(start);
     }
@@ -166,53 +172,54 @@ impl Partition {
     pub fn run_before(&mut self, limit: u64) {
         loop {
             // Ports pick when nothing else happens at this instant any more, or at once.
-            let now = self.fabric.now;
-            if self.fabric.is_picking()
-                && (self.fabric.picks_at_once() || !self.fabric.wheel.is_due(now))
-            {
-                self.pick();
-                continue;
+            let mut until = limit;
+            if self.fabric.is_picking() {
+                if !self.fabric.wheel.may_be_due(self.fabric.now) || self.fabric.picks_at_once() {
+                    self.pick();
+                    continue;
+                }
+                until = self.fabric.now + 1;
             }
-            let Some((time, slot)) = self.fabric.wheel.pop_before(limit) else { break };
-            debug_assert!(time >= now, "time runs forward");
-            self.fabric.now = time;
-            self.dispatch(self.fabric.wheel.tag(slot));
+            if let Some(event) = self.fabric.wheel.pop_before(until) {
+                debug_assert!(event.time >= self.fabric.now, "time runs forward");
+                self.fabric.now = event.time;
+                self.dispatch(&event);
+            } else if !self.fabric.is_picking() {
+                break;
+            }
         }
         self.fabric.now = limit;
     }
 
     #[inline]
-    fn dispatch(&mut self, event: u32) {
-        let number = event & ((1 << 28) - 1);
-        match event & !((1 << 28) - 1) {
-            tag::ARRIVAL => self.arrive(number),
-            tag::WAKE => self.fabric.wake(number),
+    fn dispatch(&mut self, event: &Event) {
+        let number = event.tag & ((1 << 28) - 1);
+        match event.tag & !((1 << 28) - 1) {
+            tag::ARRIVAL => self.arrive(number, event),
+            tag::SINGLE => match event.tag {
+                tag::WAKE => self.fabric.wake(event.item),
+                tag::START => self.start_flows(),
+                _ => self.hear_notices(),
+            },
             tag::PACE => self.hosts.on_pace(&mut self.fabric, number),
             tag::CONTROL => self.hosts.on_control_timer(&mut self.fabric, number),
             tag::TIMEOUT => self.hosts.on_timeout(&mut self.fabric, number),
             tag::INDEX => self.hosts.on_index_timer(&mut self.fabric, number),
             tag::SWITCH_TIMER => self.on_switch_timer(number),
-            tag::START => self.start_flows(),
-            tag::MESSAGE => self.hear_notices(),
             other => unreachable!("an event of unknown kind {other:#x}"),
         }
     }
 
     #[inline]
-    fn arrive(&mut self, port: u32) {
-        let id = self.fabric.arrive(port);
+    fn arrive(&mut self, port: u32, event: &Event) {
+        let id = event.item;
+        self.fabric.arrive(event.rank);
         match self.owners[port as usize] {
             Owner::Host(nic) => self.hosts.on_packet(&mut self.fabric, nic, id),
             Owner::Switch(switch, ingress) => {
                 let (node, state) = &mut self.switches[switch as usize];
-                let routes = &self.routes;
-                let dropped = state.on_packet(
-                    &mut self.fabric,
-                    &routes.group_of,
-                    &routes.access_port,
-                    ingress,
-                    id,
-                );
+                let dropped =
+                    state.on_packet(&mut self.fabric, &self.directory.destinations, ingress, id);
                 if let Some(id) = dropped {
                     let node = *node;
                     self.discard(node, id);
@@ -221,20 +228,36 @@ impl Partition {
         }
     }
 
+    #[inline]
     fn pick(&mut self) {
+        if let Some(port) = self.fabric.take_only_picking() {
+            self.pick_at(port);
+            return;
+        }
+        self.pick_in_order();
+    }
+
+    /// Several ports pick at one instant.
+    #[inline(never)]
+    fn pick_in_order(&mut self) {
         let mut ports = std::mem::take(&mut self.picking);
         self.fabric.take_picking(&mut ports);
         for &port in &ports {
-            self.fabric.begin_picking(port);
-            match self.owners[port as usize] {
-                Owner::Host(nic) => self.hosts.pick(&mut self.fabric, nic),
-                Owner::Switch(switch, number) => {
-                    self.switches[switch as usize].1.pick(&mut self.fabric, number);
-                }
-            }
+            self.pick_at(port);
         }
         ports.clear();
         self.picking = ports;
+    }
+
+    #[inline(never)]
+    fn pick_at(&mut self, port: u32) {
+        self.fabric.begin_picking(port);
+        match self.owners[port as usize] {
+            Owner::Host(nic) => self.hosts.pick(&mut self.fabric, nic),
+            Owner::Switch(switch, number) => {
+                self.switches[switch as usize].1.pick(&mut self.fabric, number);
+            }
+        }
     }
 
     fn on_switch_timer(&mut self, port: u32) {
@@ -246,11 +269,11 @@ impl Partition {
     fn start_flows(&mut self) {
         while let Some(&start) = self.starts.get(self.next_start) {
             if start.start_ps > self.fabric.now {
-                self.fabric.wheel.arm(self.start_slot, start.start_ps);
+                self.fabric.wheel.arm(self.start_timer, start.start_ps);
                 break;
             }
             self.next_start += 1;
-            let nic = self.nic_of[start.src as usize];
+            let nic = self.directory.nic_of[start.src as usize];
             self.hosts.start_flow(&mut self.fabric, nic, start);
             if self.fabric.picks_at_once() {
                 // The NIC picks before it hears of the next flow.
@@ -271,7 +294,7 @@ impl Partition {
         // propagation delay of the way back.
         let back = self.delay_to_host(node, packet.src);
         let notice = LossNotice { time_ps: self.fabric.now + back, packet, int };
-        let partition = self.of_node[packet.src as usize];
+        let partition = self.directory.partition_of[packet.src as usize];
         if partition == self.index {
             self.add_notice(notice);
         } else {
@@ -301,30 +324,30 @@ impl Partition {
     pub fn add_notice(&mut self, notice: LossNotice) {
         self.notices.push(Reverse(notice));
         if let Some(Reverse(first)) = self.notices.peek() {
-            self.fabric.wheel.arm(self.message_slot, first.time_ps);
+            self.fabric.wheel.arm(self.message_timer, first.time_ps);
         }
     }
 
     fn hear_notices(&mut self) {
         while let Some(Reverse(first)) = self.notices.peek() {
             if first.time_ps > self.fabric.now {
-                self.fabric.wheel.arm(self.message_slot, first.time_ps);
+                self.fabric.wheel.arm(self.message_timer, first.time_ps);
                 break;
             }
             let Some(Reverse(notice)) = self.notices.pop() else { break };
-            let nic = self.nic_of[notice.packet.src as usize];
+            let nic = self.directory.nic_of[notice.packet.src as usize];
             self.hosts.on_loss(&mut self.fabric, nic, &notice.packet, notice.int.as_deref());
         }
     }
 
     /// Packets that left for other partitions.
-    pub fn outbox(&mut self) -> &mut Vec<Vec<Crossing>> {
+    pub fn outbox(&mut self) -> &mut Vec<Crossings> {
         &mut self.fabric.outbox
     }
 
-    /// Takes in a packet from another partition.
-    pub fn receive(&mut self, crossing: Crossing) {
-        self.fabric.receive(crossing);
+    /// Takes in packets from another partition.
+    pub fn receive(&mut self, crossings: &mut Crossings) {
+        self.fabric.receive(crossings);
     }
 
     /// Its ports, links and packets.

@@ -6,16 +6,18 @@ use xoff_core::rng::{Purpose, Rng};
 use xoff_core::{FirstOfStreams, Ps, Wheel};
 use xoff_host::hosts::{HostSetup, HostTags};
 use xoff_host::{Hosts, TransportConfig};
-use xoff_net::arch::{OutputQueued, Parts};
+use xoff_net::arch::{Destination, OutputQueued, Parts};
 use xoff_net::buffer::{Buffer, BufferConfig};
-use xoff_net::fabric::{Fabric, Instants, Peer, PortSpec, Rounding};
-use xoff_net::hop::{AnyHop, Bfc, BfcConfig, BfcPort, FRAME_BYTES, Pfc, PfcConfig, PfcPort};
+use xoff_net::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding};
+use xoff_net::hop::{
+    AnyHop, Bfc, BfcConfig, BfcPort, FRAME_BYTES, Pfc, PfcConfig, PfcPort, Uncontrolled,
+};
 use xoff_net::mark::{Draws, EcnConfig, MarkAt, RedEcn};
 use xoff_net::sched::{AnyScheduler, Drr, Egress, Fifo, PerFlow};
 use xoff_net::telemetry::HOPS_MAX;
 use xoff_net::topo::{Routes, Topology};
 
-use crate::partition::{Owner, Partition, tag};
+use crate::partition::{Directory, Owner, Partition, tag};
 
 /// Which scheduler every egress port has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,20 +232,41 @@ impl Setup {
             local[index] = *count;
             *count += 1;
         }
+        let directory = Arc::new(self.directory(of_node, partitions));
         (0..partitions)
-            .map(|index| self.build_partition(index as u32, partitions, of_node, &local))
+            .map(|index| self.build_partition(index as u32, partitions, &local, &directory))
             .collect()
+    }
+
+    fn directory(&self, of_node: &[u32], partitions: usize) -> Directory {
+        let mut counts = vec![0; partitions];
+        let nic_of = of_node[..self.topology.hosts as usize].iter().map(|&partition| {
+            let count = &mut counts[partition as usize];
+            *count += 1;
+            *count - 1
+        });
+        let places = self.routes.group_of.iter().zip(&self.routes.access_port);
+        Directory {
+            partition_of: of_node.to_vec(),
+            nic_of: nic_of.collect(),
+            destinations: places
+                .map(|(&group, &access_port)| Destination { group, access_port })
+                .collect(),
+        }
     }
 
     fn build_partition(
         &self,
         index: u32,
         partitions: usize,
-        of_node: &[u32],
         local: &[u32],
+        directory: &Arc<Directory>,
     ) -> Result<Partition, String> {
+        let of_node = &directory.partition_of;
         let topology = &self.topology;
-        let mut fabric = Fabric::new(self.rounding, self.instants, partitions, Wheel::new(9));
+        let tags = FabricTags { arrival: tag::ARRIVAL, wake: tag::WAKE };
+        let mut fabric =
+            Fabric::new(self.rounding, self.instants, partitions, Wheel::new(10), tags);
         for (id, port) in topology.ports.iter().enumerate() {
             if of_node[port.node as usize] != index {
                 continue;
@@ -255,8 +278,13 @@ impl Setup {
             } else {
                 Peer::Remote { partition: far, port: number }
             };
-            let spec = PortSpec { id: id as u32, rate: port.rate.0, delay: port.delay, peer };
-            fabric.add_port(&spec, tag::ARRIVAL | local[id], tag::WAKE | local[id]);
+            fabric.add_port(&PortSpec {
+                id: id as u32,
+                peer_id: port.peer,
+                rate: port.rate.0,
+                delay: port.delay,
+                peer,
+            });
         }
         let tags = HostTags {
             pace: tag::PACE,
@@ -285,7 +313,7 @@ impl Setup {
             }
             switches.push((node, self.build_switch(&mut fabric, node, first, shared.clone())?));
         }
-        Ok(Partition::new(index, self, fabric, hosts, switches, owners, of_node))
+        Ok(Partition::new(index, self, fabric, hosts, switches, owners, directory))
     }
 
     fn build_switch(
@@ -297,11 +325,11 @@ impl Setup {
     ) -> Result<OutputQueued, String> {
         let ports = self.topology.ports_of(node);
         let switch = (node - self.topology.hosts) as usize;
-        let first_timer = fabric.wheel.len_slots();
+        let first_timer = fabric.wheel.timers();
         for number in 0..ports.len() as u32 {
             let id = u64::from(self.topology.first_port[node as usize] + number);
             let rank = xoff_net::fabric::phase::TIMER | 1 << 58 | id;
-            fabric.wheel.add_slot(rank, tag::SWITCH_TIMER | (first_port + number));
+            fabric.wheel.add_timer(rank, tag::SWITCH_TIMER | (first_port + number));
         }
         let stream = |purpose| Rng::stream(self.seed, purpose, u64::from(node));
         let hash_seed =
@@ -328,11 +356,11 @@ impl Setup {
     fn scheduler(&self) -> AnyScheduler {
         let quantum = self.switch.quantum_bytes;
         match (self.switch.scheduling, &self.switch.hop) {
-            (Scheduling::PerFlow, _) => AnyScheduler::PerFlow(Box::new(PerFlow::new(quantum))),
+            (Scheduling::PerFlow, _) => AnyScheduler::PerFlow(PerFlow::new(quantum)),
             (Scheduling::Drr, HopSetup::Bfc(bfc)) => {
-                AnyScheduler::Drr(Box::new(Drr::new(bfc.data_queues(), quantum)))
+                AnyScheduler::Drr(Drr::new(bfc.data_queues(), quantum))
             }
-            (Scheduling::Drr, _) => AnyScheduler::Drr(Box::new(Drr::new(8, quantum))),
+            (Scheduling::Drr, _) => AnyScheduler::Drr(Drr::new(8, quantum)),
             (Scheduling::Fifo, _) => AnyScheduler::Fifo(Fifo::default()),
         }
     }
@@ -340,7 +368,7 @@ impl Setup {
     fn hop(&self, node: u32) -> Result<AnyHop, String> {
         let ports = self.topology.ports_of(node);
         Ok(match &self.switch.hop {
-            HopSetup::None => AnyHop::None,
+            HopSetup::None => AnyHop::None(Uncontrolled),
             HopSetup::Pfc(config) => {
                 let specs: Vec<PfcPort> = ports
                     .iter()
@@ -356,7 +384,7 @@ impl Setup {
                     .iter()
                     .map(|port| BfcPort { rate: port.rate.0, delay_ps: port.delay.0 })
                     .collect();
-                AnyHop::Bfc(Box::new(Bfc::new(config, &specs, config.data_queues())))
+                AnyHop::Bfc(Bfc::new(config, &specs, config.data_queues()))
             }
         })
     }

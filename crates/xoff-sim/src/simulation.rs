@@ -263,7 +263,9 @@ impl Simulation {
         for from in 0..self.partitions.len() {
             let mut outbox = std::mem::take(self.partitions[from].outbox());
             for (to, crossings) in outbox.iter_mut().enumerate() {
-                crossings.drain(..).for_each(|crossing| self.partitions[to].receive(crossing));
+                if !crossings.is_empty() {
+                    self.partitions[to].receive(crossings);
+                }
             }
             *self.partitions[from].outbox() = outbox;
             for (to, notice) in std::mem::take(&mut self.partitions[from].notice_outbox) {

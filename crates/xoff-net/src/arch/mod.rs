@@ -5,4 +5,4 @@
 
 mod output_queued;
 
-pub use output_queued::{OutputQueued, Parts, SwitchStats};
+pub use output_queued::{Destination, OutputQueued, Parts, SwitchStats};

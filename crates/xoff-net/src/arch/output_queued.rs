@@ -2,19 +2,31 @@
 //!
 //! Instants: a packet is admitted and counted when it is enqueued; buffer, counters, ECN (unless
 //! marked at enqueue), INT and hop control change when its transmission starts.
+//!
+//! What a packet meets on its way in and out ([`Memory::enqueue`], [`Memory::dequeue`]) is compiled
+//! for each pair of hop control and scheduler, which are looked up once a packet.
 
 use hdrhistogram::Histogram;
-use xoff_core::{Digest, Rng, SlotId};
+use xoff_core::{Digest, Rng, TimerId};
 
 use crate::balance;
 use crate::buffer::Buffer;
 use crate::fabric::Fabric;
-use crate::hop::{AnyHop, Signal, obey};
+use crate::hop::{AnyHop, HopControl, Signal, each_hop, obey};
 use crate::mark::{Draws, MarkAt, RedEcn};
-use crate::packet::{Kind, NONE, Packet, flag};
-use crate::sched::Egress;
+use crate::packet::{CONTROL_QUEUE, Kind, NONE, Packet, flag};
+use crate::sched::{Common, Egress, Scheduler, each_scheduler};
 use crate::telemetry::IntHop;
 use crate::topo::Route;
+
+/// Where a host hangs.
+#[derive(Clone, Copy, Debug)]
+pub struct Destination {
+    /// Its group: the hosts of one switch.
+    pub group: u32,
+    /// Its port at that switch.
+    pub access_port: u16,
+}
 
 /// What a switch is put together from.
 #[derive(Debug)]
@@ -45,8 +57,8 @@ pub struct Parts {
     pub control_frame: u16,
     /// Share of link-control frames that are lost, and the stream that says which.
     pub control_loss: Option<(f64, Rng)>,
-    /// Timer slot of port 0; the others follow.
-    pub first_timer: SlotId,
+    /// Timer of port 0; the others follow.
+    pub first_timer: TimerId,
 }
 
 /// What happened at a switch.
@@ -62,20 +74,71 @@ pub struct SwitchStats {
     pub control_lost: u64,
 }
 
+/// What became of a packet.
+enum Enqueued {
+    /// It left at once.
+    Gone,
+    /// It waits in its queue, which may have to be said to the neighbour it came from.
+    Waits(Option<Signal>),
+    /// It found no room.
+    Full,
+}
+
+/// What all packets share: the memory they wait in, and what is noted of them.
+#[derive(Debug)]
+struct Memory {
+    first_port: u32,
+    buffer: Buffer,
+    ecn: Vec<RedEcn>,
+    mark_at: MarkAt,
+    marking: Draws,
+    assignment: Rng,
+    telemetry: bool,
+    stats: SwitchStats,
+    digest: Digest,
+}
+
 /// An output-queued switch.
 #[derive(Debug)]
 pub struct OutputQueued {
-    parts: Parts,
-    /// What happened so far.
-    pub stats: SwitchStats,
-    digest: Digest,
+    memory: Memory,
+    hop: AnyHop,
+    egress: Vec<Egress>,
+    routes: Vec<Route>,
+    choices: Vec<u16>,
+    hash_seed: u32,
+    control_acks: bool,
+    control_frame: u16,
+    control_loss: Option<(f64, Rng)>,
+    first_timer: TimerId,
 }
 
 impl OutputQueued {
     /// A switch with nothing in it.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        Self { parts, stats: SwitchStats::default(), digest: Digest::default() }
+        Self {
+            memory: Memory {
+                first_port: parts.first_port,
+                buffer: parts.buffer,
+                ecn: parts.ecn.0,
+                mark_at: parts.ecn.1,
+                marking: parts.marking,
+                assignment: parts.assignment,
+                telemetry: parts.telemetry,
+                stats: SwitchStats::default(),
+                digest: Digest::default(),
+            },
+            hop: parts.hop,
+            egress: parts.egress,
+            routes: parts.routes.0,
+            choices: parts.routes.1,
+            hash_seed: parts.hash_seed,
+            control_acks: parts.control_acks,
+            control_frame: parts.control_frame,
+            control_loss: parts.control_loss,
+            first_timer: parts.first_timer,
+        }
     }
 
     /// A packet has arrived at port `ingress`. Returns it if it had to be dropped.
@@ -83,8 +146,7 @@ impl OutputQueued {
     pub fn on_packet(
         &mut self,
         fabric: &mut Fabric,
-        group_of: &[u32],
-        access_port: &[u16],
+        destinations: &[Destination],
         ingress: u16,
         id: u32,
     ) -> Option<u32> {
@@ -94,90 +156,67 @@ impl OutputQueued {
             return None;
         }
         packet.ingress = ingress;
-        let egress = self.route(packet, group_of[packet.dst as usize], access_port);
-        if packet.kind != Kind::Data && self.parts.control_acks {
-            self.parts.egress[egress as usize].push_control(&mut fabric.packets, id);
-            fabric.kick(self.parts.first_port + u32::from(egress));
+        let egress = self.route(packet, destinations);
+        if packet.kind != Kind::Data && self.control_acks {
+            self.enqueue_control(fabric, egress, id);
             return None;
         }
         self.enqueue(fabric, egress, id)
     }
 
+    /// A packet joins the control queue of port `egress`.
     #[inline]
-    fn route(&self, packet: &Packet, group: u32, access_port: &[u16]) -> u16 {
-        let (routes, choices) = &self.parts.routes;
-        let route = routes[group as usize];
-        if route.count == 0 {
-            return access_port[packet.dst as usize];
+    fn enqueue_control(&mut self, fabric: &mut Fabric, egress: u16, id: u32) {
+        let port = &mut self.egress[egress as usize];
+        let own = self.memory.first_port + u32::from(egress);
+        if port.common.control.is_empty() && fabric.is_free(own) {
+            fabric.packets[id].queue = CONTROL_QUEUE;
+            let more = port.is_ready();
+            self.memory.depart(fabric, egress, id, &port.common, more);
+            return;
         }
-        let choice = balance::ecmp(packet, self.parts.hash_seed, route.count);
-        choices[(route.first + choice) as usize]
+        port.push_control(&mut fabric.packets, id);
+        fabric.kick(own);
+    }
+
+    #[inline]
+    fn route(&self, packet: &Packet, destinations: &[Destination]) -> u16 {
+        let destination = destinations[packet.dst as usize];
+        let route = self.routes[destination.group as usize];
+        if route.count == 0 {
+            return destination.access_port;
+        }
+        let choice = balance::ecmp(packet, self.hash_seed, route.count);
+        self.choices[(route.first + choice) as usize]
     }
 
     #[inline]
     fn enqueue(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
-        let parts = &mut self.parts;
-        let port = &mut parts.egress[egress as usize];
-        let packet = &mut fabric.packets[id];
-        packet.queue = parts.hop.queue_of(fabric.now, egress, packet, port, &mut parts.assignment);
-        let room = parts.buffer.admits(port.queue_bytes(packet.queue), packet.wire_bytes);
-        if !room || !parts.hop.admits(packet) {
-            self.stats.drops += 1;
-            self.digest.add(fabric.now ^ u64::from(packet.flow));
-            return Some(id);
+        let Self { memory, hop, egress: ports, .. } = self;
+        let Egress { common, scheduler } = &mut ports[egress as usize];
+        let outcome = each_hop!(hop, hop => each_scheduler!(scheduler, queues =>
+            memory.enqueue(fabric, egress, id, hop, queues, common)));
+        match outcome {
+            Enqueued::Gone => None,
+            Enqueued::Full => Some(id),
+            Enqueued::Waits(signal) => {
+                fabric.kick(self.memory.first_port + u32::from(egress));
+                if let Some(signal) = signal {
+                    self.memory.stats.pauses += 1;
+                    self.signal(fabric, signal);
+                }
+                None
+            }
         }
-        parts.buffer.take(packet.wire_bytes);
-        if parts.ecn.1 == MarkAt::Enqueue {
-            let bytes = port.queue_bytes(packet.queue) + u32::from(packet.wire_bytes);
-            mark(&parts.ecn.0, egress, bytes, packet, &mut parts.marking, &mut self.stats);
-        }
-        port.push(&mut fabric.packets, id);
-        let signal = parts.hop.on_enqueue(fabric.now, egress, &mut fabric.packets[id], port);
-        fabric.kick(parts.first_port + u32::from(egress));
-        if let Some(signal) = signal {
-            self.stats.pauses += 1;
-            self.signal(fabric, signal);
-        }
-        None
     }
 
     /// Port `number` may send: it picks its next packet.
     #[inline]
     pub fn pick(&mut self, fabric: &mut Fabric, number: u16) {
-        let parts = &mut self.parts;
-        let port = &mut parts.egress[number as usize];
-        let own = parts.first_port + u32::from(number);
-        let Some(id) = port.pop(&mut fabric.packets) else { return };
-        let now = fabric.now;
-        let packet = &mut fabric.packets[id];
-        let mut signal = None;
-        if packet.queue != crate::packet::CONTROL_QUEUE {
-            parts.buffer.release(packet.wire_bytes);
-            if parts.ecn.1 == MarkAt::Dequeue {
-                let bytes = port.queue_bytes(packet.queue);
-                mark(&parts.ecn.0, number, bytes, packet, &mut parts.marking, &mut self.stats);
-            }
-            signal = parts.hop.on_dequeue(now, number, packet);
-            if let Some(delays) = &mut port.delays {
-                delays.record(now - packet.time).expect("the histogram grows as needed");
-            }
-        }
-        packet.upstream = packet.queue;
-        self.digest.add(now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
-        if parts.telemetry && packet.int != NONE && packet.kind == Kind::Data {
-            let hop = IntHop {
-                time_ps: now,
-                tx_bytes: fabric.tx_bytes(own),
-                queue_bytes: port.total_bytes(),
-                rate_mbps: (fabric.rate(own) / 1_000_000) as u32,
-            };
-            let int = fabric.packets[id].int;
-            fabric.ints.get_mut(int).push(hop);
-        }
-        fabric.transmit(own, id);
-        if port.is_ready() {
-            fabric.kick(own);
-        }
+        let Self { memory, hop, egress, .. } = self;
+        let Egress { common, scheduler } = &mut egress[number as usize];
+        let signal = each_hop!(hop, hop => each_scheduler!(scheduler, queues =>
+            memory.dequeue(fabric, number, hop, queues, common)));
         if let Some(signal) = signal {
             self.signal(fabric, signal);
         }
@@ -185,48 +224,53 @@ impl OutputQueued {
 
     /// The hop control's timer of port `number` fires.
     pub fn on_timer(&mut self, fabric: &mut Fabric, number: u16) {
-        let (signal, again) = self.parts.hop.on_timer(number);
+        let now = fabric.now;
+        let (signal, next) = each_hop!(&mut self.hop, hop => {
+            let (signal, again) = hop.on_timer(number);
+            (signal, hop.next_timer(now).filter(|_| again))
+        });
         if let Some(signal) = signal {
             self.send(fabric, signal);
         }
-        if again && let Some(next) = self.parts.hop.next_timer(fabric.now) {
-            fabric.wheel.arm(self.parts.first_timer + u32::from(number), next);
+        if let Some(next) = next {
+            fabric.wheel.arm(self.first_timer + u32::from(number), next);
         }
     }
 
     fn on_link_control(&mut self, fabric: &mut Fabric, number: u16, id: u32) {
-        let port = &mut self.parts.egress[number as usize];
+        let port = &mut self.egress[number as usize];
         let paused = obey(&fabric.packets[id], port.paused());
         port.set_paused(fabric.now, paused);
         fabric.packets.remove(id);
         if port.is_ready() {
-            fabric.kick(self.parts.first_port + u32::from(number));
+            fabric.kick(self.memory.first_port + u32::from(number));
         }
     }
 
     /// Sends a signal of the hop control and starts the ingress's timer.
     fn signal(&mut self, fabric: &mut Fabric, signal: Signal) {
-        let timer = self.parts.first_timer + u32::from(signal.port);
+        let timer = self.first_timer + u32::from(signal.port);
         self.send(fabric, signal);
-        if fabric.wheel.armed(timer).is_none()
-            && let Some(next) = self.parts.hop.next_timer(fabric.now)
+        let next = each_hop!(&self.hop, hop => hop.next_timer(fabric.now));
+        if let Some(next) = next
+            && fabric.wheel.armed(timer).is_none()
         {
             fabric.wheel.arm(timer, next);
         }
     }
 
     fn send(&mut self, fabric: &mut Fabric, signal: Signal) {
-        if let Some((share, rng)) = &mut self.parts.control_loss
+        if let Some((share, rng)) = &mut self.control_loss
             && rng.unit() < *share
         {
-            self.stats.control_lost += 1;
+            self.memory.stats.control_lost += 1;
             return;
         }
         // Where all share one sequence, each frame's identification is drawn from it.
-        self.parts.marking.skip_shared();
-        let id = fabric.packets.insert(signal.frame(self.parts.control_frame));
-        self.parts.egress[signal.port as usize].push_control(&mut fabric.packets, id);
-        fabric.kick(self.parts.first_port + u32::from(signal.port));
+        self.memory.marking.skip_shared();
+        let id = fabric.packets.insert(signal.frame(self.control_frame));
+        self.egress[signal.port as usize].push_control(&mut fabric.packets, id);
+        fabric.kick(self.memory.first_port + u32::from(signal.port));
     }
 
     /// Starts recording the queueing delay of every data packet at a port: from its enqueue to the
@@ -234,63 +278,157 @@ impl OutputQueued {
     pub fn watch_delays(&mut self, number: u16) {
         let mut delays = Histogram::new(3).expect("three significant digits are allowed");
         delays.auto(true);
-        self.parts.egress[number as usize].delays = Some(Box::new(delays));
+        self.egress[number as usize].common.delays = Some(Box::new(delays));
     }
 
     /// Ends that and returns what was recorded.
     pub fn take_delays(&mut self, number: u16) -> Option<Histogram<u64>> {
-        self.parts.egress[number as usize].delays.take().map(|delays| *delays)
+        self.egress[number as usize].common.delays.take().map(|delays| *delays)
     }
 
     /// Its egress ports.
     #[must_use]
     pub fn egress(&self) -> &[Egress] {
-        &self.parts.egress
+        &self.egress
     }
 
     /// Its buffer.
     #[must_use]
     pub fn buffer(&self) -> &Buffer {
-        &self.parts.buffer
+        &self.memory.buffer
     }
 
     /// Its hop control.
     #[must_use]
     pub fn hop(&self) -> &AnyHop {
-        &self.parts.hop
+        &self.hop
     }
 
     /// Flows with packets at an egress port: told apart by the hop control where it can, by the
     /// scheduler otherwise.
     #[must_use]
     pub fn active_flows(&self, number: u16) -> u32 {
-        self.parts
-            .hop
-            .active_flows(number)
-            .unwrap_or_else(|| self.parts.egress[number as usize].active())
+        self.hop.active_flows(number).unwrap_or_else(|| self.egress[number as usize].active())
+    }
+
+    /// What happened so far.
+    #[must_use]
+    pub fn stats(&self) -> &SwitchStats {
+        &self.memory.stats
     }
 
     /// The hash of all it has sent and dropped.
     #[must_use]
     pub fn digest(&self) -> u64 {
-        self.digest.value()
+        self.memory.digest.value()
     }
 }
 
-#[inline]
-fn mark(
-    ecn: &[RedEcn],
-    egress: u16,
-    queue_bytes: u32,
-    packet: &mut Packet,
-    draws: &mut Draws,
-    stats: &mut SwitchStats,
-) {
-    if let Some(red) = ecn.get(egress as usize)
-        && red.marks(queue_bytes, draws)
-        && packet.kind == Kind::Data
-    {
-        packet.flags |= flag::MARKED;
-        stats.marks += 1;
+impl Memory {
+    /// A packet joins a queue of port `egress`, unless there is no room for it. Where it would be
+    /// picked at the end of this very instant, it does not wait for that: nothing else happens.
+    #[inline]
+    fn enqueue<H: HopControl, S: Scheduler>(
+        &mut self,
+        fabric: &mut Fabric,
+        egress: u16,
+        id: u32,
+        hop: &mut H,
+        queues: &mut S,
+        common: &mut Common,
+    ) -> Enqueued {
+        let now = fabric.now;
+        let free = common.control.is_empty() && fabric.is_free(self.first_port + u32::from(egress));
+        let packet = &mut fabric.packets[id];
+        let bytes = packet.wire_bytes;
+        let queue = hop.queue_of(now, egress, packet, queues, &mut self.assignment);
+        packet.queue = queue;
+        let queued = queues.queue_bytes(queue);
+        if !self.buffer.admits(queued, bytes) || !hop.admits(packet) {
+            self.stats.drops += 1;
+            self.digest.add(now ^ u64::from(packet.flow));
+            return Enqueued::Full;
+        }
+        if self.mark_at == MarkAt::Enqueue {
+            self.mark(egress, queued + u32::from(bytes), packet);
+        }
+        if free && queues.pass(queue) && hop.pass(now, egress, packet) {
+            if let Some(delays) = &mut common.delays {
+                delays.record(0).expect("the histogram grows as needed");
+            }
+            self.depart(fabric, egress, id, common, false);
+            return Enqueued::Gone;
+        }
+        packet.time = now;
+        self.buffer.take(bytes);
+        common.data_bytes += u32::from(bytes);
+        queues.push(&mut fabric.packets, id);
+        Enqueued::Waits(hop.on_enqueue(now, egress, &mut fabric.packets[id], queues))
+    }
+
+    /// The next packet leaves by port `number`, if there is one that may.
+    #[inline]
+    fn dequeue<H: HopControl, S: Scheduler>(
+        &mut self,
+        fabric: &mut Fabric,
+        number: u16,
+        hop: &mut H,
+        queues: &mut S,
+        common: &mut Common,
+    ) -> Option<Signal> {
+        let now = fabric.now;
+        let mut signal = None;
+        let id = if let Some(id) = common.control.pop(&fabric.packets) {
+            id
+        } else {
+            let id = queues.pop(&mut fabric.packets)?;
+            let packet = &mut fabric.packets[id];
+            debug_assert!(queues.paused() >> packet.queue & 1 == 0, "a paused queue sends nothing");
+            common.data_bytes -= u32::from(packet.wire_bytes);
+            self.buffer.release(packet.wire_bytes);
+            if self.mark_at == MarkAt::Dequeue {
+                self.mark(number, queues.queue_bytes(packet.queue), packet);
+            }
+            if let Some(delays) = &mut common.delays {
+                delays.record(now - packet.time).expect("the histogram grows as needed");
+            }
+            signal = hop.on_dequeue(now, number, packet);
+            id
+        };
+        let more = !common.control.is_empty() || queues.is_ready();
+        self.depart(fabric, number, id, common, more);
+        signal
+    }
+
+    /// A packet's transmission starts.
+    #[inline(always)]
+    fn depart(&mut self, fabric: &mut Fabric, number: u16, id: u32, common: &Common, more: bool) {
+        let now = fabric.now;
+        let own = self.first_port + u32::from(number);
+        let packet = &mut fabric.packets[id];
+        packet.upstream = packet.queue;
+        self.digest.add(now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
+        if self.telemetry && packet.int != NONE && packet.kind == Kind::Data {
+            let int = packet.int;
+            let hop = IntHop {
+                time_ps: now,
+                tx_bytes: fabric.tx_bytes(own),
+                queue_bytes: common.total_bytes(),
+                rate_mbps: (fabric.rate(own) / 1_000_000) as u32,
+            };
+            fabric.ints.get_mut(int).push(hop);
+        }
+        fabric.transmit(own, id, more);
+    }
+
+    #[inline(always)]
+    fn mark(&mut self, egress: u16, queue_bytes: u32, packet: &mut Packet) {
+        if let Some(red) = self.ecn.get(egress as usize)
+            && red.marks(queue_bytes, &mut self.marking)
+            && packet.kind == Kind::Data
+        {
+            packet.flags |= flag::MARKED;
+            self.stats.marks += 1;
+        }
     }
 }

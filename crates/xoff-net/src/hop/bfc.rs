@@ -3,9 +3,9 @@
 
 use xoff_core::{Ps, Rng, choices, knobs};
 
-use super::{Ask, Signal};
+use super::{Ask, HopControl, Signal};
 use crate::packet::{CONTROL_QUEUE, Packet, flag};
-use crate::sched::{Egress, QueueMask};
+use crate::sched::{QueueMask, Scheduler};
 
 choices! {
     /// How flows get their queues (BFC §6.1).
@@ -212,31 +212,13 @@ impl Bfc {
         &mut table[index as usize]
     }
 
-    /// On Enqueue (§3.3.1, §3.3.2 "Sticky queue assignment"): the queue of the packet's flow. "A new
-    /// queue assignment only happens if the size value in the flow table is 0, and the timestamp is
-    /// older than a sticky threshold".
-    #[inline]
-    pub fn queue_of(
+    fn assign<S: Scheduler>(
         &mut self,
-        now: u64,
         egress: u16,
         packet: &Packet,
-        queues: &Egress,
+        queues: &S,
         rng: &mut Rng,
     ) -> u8 {
-        let stamp = (now >> STAMP_SHIFT) as u32;
-        let sticky = self.sticky;
-        let entry = *self.entry(egress, packet);
-        let stuck = entry.queue != UNASSIGNED && stamp.wrapping_sub(entry.stamp) <= sticky;
-        if entry.size > 0 || stuck {
-            return entry.queue;
-        }
-        let queue = self.assign(egress, packet, queues, rng);
-        self.entry(egress, packet).queue = queue;
-        queue
-    }
-
-    fn assign(&mut self, egress: u16, packet: &Packet, queues: &Egress, rng: &mut Rng) -> u8 {
         self.stats.assignments += 1;
         let occupied = queues.occupied();
         let queue = match self.assignment {
@@ -268,16 +250,42 @@ impl Bfc {
         *last = from.trailing_zeros() as u8;
         Some(*last)
     }
+}
+
+impl HopControl for Bfc {
+    /// On Enqueue (§3.3.1, §3.3.2 "Sticky queue assignment"): the queue of the packet's flow. "A new
+    /// queue assignment only happens if the size value in the flow table is 0, and the timestamp is
+    /// older than a sticky threshold".
+    #[inline]
+    fn queue_of<S: Scheduler>(
+        &mut self,
+        now: u64,
+        egress: u16,
+        packet: &Packet,
+        queues: &S,
+        rng: &mut Rng,
+    ) -> u8 {
+        let stamp = (now >> STAMP_SHIFT) as u32;
+        let sticky = self.sticky;
+        let entry = *self.entry(egress, packet);
+        let stuck = entry.queue != UNASSIGNED && stamp.wrapping_sub(entry.stamp) <= sticky;
+        if entry.size > 0 || stuck {
+            return entry.queue;
+        }
+        let queue = self.assign(egress, packet, queues, rng);
+        self.entry(egress, packet).queue = queue;
+        queue
+    }
 
     /// On Enqueue: the flow has one packet more here (§3.3.1), and "if its flow is assigned a queue
     /// that exceeds the pause threshold, we increment the pause counter at that index by 1" (§3.3.2).
     #[inline]
-    pub fn on_enqueue(
+    fn on_enqueue<S: Scheduler>(
         &mut self,
         now: u64,
         egress: u16,
         packet: &mut Packet,
-        queues: &Egress,
+        queues: &S,
     ) -> Option<Signal> {
         let entry = self.entry(egress, packet);
         let woken = entry.size == 0;
@@ -307,13 +315,24 @@ impl Bfc {
         Some(Signal { port: packet.ingress, ask: Ask::Pause, queues })
     }
 
+    /// One packet in the one active queue: only the time stamp of its flow moves, unless the packet
+    /// alone exceeds the threshold.
+    #[inline]
+    fn pass(&mut self, now: u64, egress: u16, packet: &Packet) -> bool {
+        if u32::from(packet.wire_bytes) > self.thresholds[egress as usize][1] {
+            return false;
+        }
+        self.entry(egress, packet).stamp = (now >> STAMP_SHIFT) as u32;
+        true
+    }
+
     /// On Dequeue (§3.3.1, §3.3.2): the flow has one packet less here, and a packet that had exceeded
     /// the threshold gives its count back.
     ///
     /// # Panics
     /// If a count goes negative: that is a bug.
     #[inline]
-    pub fn on_dequeue(&mut self, now: u64, egress: u16, packet: &mut Packet) -> Option<Signal> {
+    fn on_dequeue(&mut self, now: u64, egress: u16, packet: &mut Packet) -> Option<Signal> {
         let entry = self.entry(egress, packet);
         entry.size = entry.size.checked_sub(1).expect("BFC's flow table went negative");
         entry.stamp = (now >> STAMP_SHIFT) as u32;
@@ -336,14 +355,13 @@ impl Bfc {
     }
 
     /// When the next pause bitmap is due after a change now.
-    #[must_use]
-    pub fn next_refresh(&self, now: u64) -> u64 {
-        now + self.refresh_period
+    fn next_timer(&self, now: u64) -> Option<u64> {
+        Some(now + self.refresh_period)
     }
 
     /// "we also periodically send a bitmap of the queues that should be paused at the upstream"
     /// (§3.3.2): also when the bitmap has become empty, so that a lost resume heals.
-    pub fn on_refresh(&mut self, ingress: u16) -> (Option<Signal>, bool) {
+    fn on_timer(&mut self, ingress: u16) -> (Option<Signal>, bool) {
         let state = &mut self.ingresses[ingress as usize];
         if state.paused == 0 {
             let Some(left) = state.owed.checked_sub(1) else { return (None, false) };
@@ -355,14 +373,12 @@ impl Bfc {
     }
 
     /// Flow-table entries with packets at an egress port.
-    #[must_use]
-    pub fn active_flows(&self, egress: u16) -> u32 {
-        self.active[egress as usize]
+    fn active_flows(&self, egress: u16) -> Option<u32> {
+        Some(self.active[egress as usize])
     }
 
     /// The neighbour's queues held paused at an ingress port.
-    #[must_use]
-    pub fn holds_paused(&self, ingress: u16) -> QueueMask {
+    fn holds_paused(&self, ingress: u16) -> QueueMask {
         self.ingresses[ingress as usize].paused
     }
 }

@@ -3,13 +3,13 @@ use xoff_core::rng::Purpose;
 use super::*;
 use crate::hop::obey;
 use crate::packet::{Kind, Pool};
-use crate::sched::{AnyScheduler, Drr};
+use crate::sched::Drr;
 
 const PORT: BfcPort = BfcPort { rate: 100_000_000_000, delay_ps: 1_000_000 };
 
 struct Bench {
     bfc: Bfc,
-    egress: Egress,
+    queues: Drr,
     pool: Pool,
     rng: Rng,
 }
@@ -19,7 +19,7 @@ impl Bench {
         let queues = config.data_queues();
         Self {
             bfc: Bfc::new(config, &[PORT; 4], queues),
-            egress: Egress::new(AnyScheduler::Drr(Box::new(Drr::new(queues, 1048)))),
+            queues: Drr::new(queues, 1048),
             pool: Pool::default(),
             rng: Rng::stream(1, Purpose::QueueAssignment, 0),
         }
@@ -30,15 +30,15 @@ impl Bench {
         packet.label = flow.wrapping_mul(0x0101_0193);
         packet.ingress = ingress;
         packet.upstream = upstream;
-        packet.queue = self.bfc.queue_of(now, 0, &packet, &self.egress, &mut self.rng);
+        packet.queue = self.bfc.queue_of(now, 0, &packet, &self.queues, &mut self.rng);
         let id = self.pool.insert(packet);
-        self.egress.push(&mut self.pool, id);
-        let signal = self.bfc.on_enqueue(now, 0, &mut self.pool[id], &self.egress);
+        self.queues.push(&mut self.pool, id);
+        let signal = self.bfc.on_enqueue(now, 0, &mut self.pool[id], &self.queues);
         (packet.queue, signal)
     }
 
     fn dequeue(&mut self, now: u64) -> Option<Signal> {
-        let id = self.egress.pop(&mut self.pool).unwrap();
+        let id = self.queues.pop(&mut self.pool).unwrap();
         let signal = self.bfc.on_dequeue(now, 0, &mut self.pool[id]);
         self.pool.remove(id);
         signal
@@ -51,7 +51,7 @@ fn flows_get_empty_queues_and_collide_only_when_there_is_none() {
     let queues: std::collections::BTreeSet<u8> =
         (0..31).map(|flow| bench.enqueue(0, flow, 1, 0).0).collect();
     assert_eq!((queues.len(), bench.bfc.stats.collisions), (31, 0));
-    assert_eq!(bench.bfc.active_flows(0), 31);
+    assert_eq!(bench.bfc.active_flows(0), Some(31));
     bench.enqueue(0, 31, 1, 0);
     assert_eq!(bench.bfc.stats.collisions, 1);
 }
@@ -96,20 +96,20 @@ fn the_threshold_is_shared_among_active_queues() {
 #[test]
 fn the_bitmap_is_refreshed_while_paused_and_a_few_times_after() {
     let mut bench = Bench::new(&BfcConfig { empty_refreshes: 2, ..BfcConfig::default() });
-    assert_eq!(bench.bfc.on_refresh(2), (None, false));
+    assert_eq!(bench.bfc.on_timer(2), (None, false));
     for _ in 0..24 {
         bench.enqueue(0, 5, 2, 7);
     }
     let map = |queues| Some(Signal { port: 2, ask: Ask::Exactly, queues });
     for _ in 0..5 {
-        assert_eq!(bench.bfc.on_refresh(2), (map(1 << 7), true));
+        assert_eq!(bench.bfc.on_timer(2), (map(1 << 7), true));
     }
     for _ in 0..24 {
         bench.dequeue(0);
     }
-    assert_eq!(bench.bfc.on_refresh(2), (map(0), true));
-    assert_eq!(bench.bfc.on_refresh(2), (map(0), false));
-    assert_eq!(bench.bfc.on_refresh(2), (None, false));
+    assert_eq!(bench.bfc.on_timer(2), (map(0), true));
+    assert_eq!(bench.bfc.on_timer(2), (map(0), false));
+    assert_eq!(bench.bfc.on_timer(2), (None, false));
 }
 
 /// What the neighbour has paused after it heard these signals.
@@ -121,10 +121,10 @@ fn heard(signals: &[Option<Signal>]) -> QueueMask {
 fn a_lost_pause_and_a_lost_resume_heal_by_the_next_bitmap() {
     let mut bench = Bench::new(&BfcConfig::default());
     let pauses: Vec<_> = (0..24).map(|_| bench.enqueue(0, 5, 2, 7).1).collect();
-    let (refresh, _) = bench.bfc.on_refresh(2);
+    let (refresh, _) = bench.bfc.on_timer(2);
     assert_eq!((heard(&pauses), heard(&[refresh])), (1 << 7, 1 << 7));
     let resumes: Vec<_> = (0..24).map(|_| bench.dequeue(0)).collect();
-    let (last, _) = bench.bfc.on_refresh(2);
+    let (last, _) = bench.bfc.on_timer(2);
     assert!(resumes.iter().any(Option::is_some));
     assert_eq!(heard(&[refresh, last]), 0);
 }
@@ -153,4 +153,32 @@ fn all_queues_carry_data_where_control_needs_none() {
         (0..128).map(|flow| bench.enqueue(0, flow * 7, 1, 0).0).collect();
     // A few of 128 flows share one of 12 800 entries, about 128 x 127 / 2 / 12 800.
     assert!(queues.len() > 124, "{}", queues.len());
+}
+
+/// A packet that passes leaves the flow table as one that joined and left.
+#[test]
+fn passing_is_joining_and_leaving() {
+    let config = BfcConfig::default();
+    let (mut passed, mut joined) = (Bench::new(&config), Bench::new(&config));
+    for turn in 0..500u64 {
+        let (now, flow) = (turn * 700_000, (turn * 7 % 40) as u32);
+        let mut packet = Packet::new(Kind::Data, 1048);
+        packet.label = flow;
+        let queues = &passed.queues;
+        packet.queue = passed.bfc.queue_of(now, 0, &packet, queues, &mut passed.rng);
+        assert!(passed.bfc.pass(now, 0, &packet));
+        let queues = &joined.queues;
+        assert_eq!(joined.bfc.queue_of(now, 0, &packet, queues, &mut joined.rng), packet.queue);
+        let id = joined.pool.insert(packet);
+        joined.queues.push(&mut joined.pool, id);
+        let packet = &mut joined.pool[id];
+        assert_eq!(joined.bfc.on_enqueue(now, 0, packet, &joined.queues), None);
+        assert_eq!(joined.queues.pop(&mut joined.pool), Some(id));
+        assert_eq!(joined.bfc.on_dequeue(now, 0, &mut joined.pool[id]), None);
+        assert_eq!(format!("{:?}", passed.bfc), format!("{:?}", joined.bfc));
+    }
+    // Where one packet is more than a queue may hold, it does not pass.
+    let port = BfcPort { rate: 1_000_000_000, delay_ps: 1_000_000 };
+    let mut bfc = Bfc::new(&config, &[port], config.data_queues());
+    assert!(!bfc.pass(0, 0, &Packet::new(Kind::Data, 1048)));
 }

@@ -3,8 +3,8 @@
 //! Each file of this folder decides *when*; the frame is the same for all: a [`Signal`] names queues
 //! of the neighbour's port and becomes a frame on the wire, which the neighbour (switch or NIC)
 //! obeys by changing the mask of paused queues ([`obey`]). A traffic class is a queue of a FIFO port,
-//! so PFC and BFC need no other frame. To add one: a file here, a variant of [`AnyHop`] and its line
-//! in each `match`.
+//! so PFC and BFC need no other frame. To add one: a file here that
+//! implements [`HopControl`], a variant of [`AnyHop`] and its line in `each_hop`.
 
 mod bfc;
 mod pfc;
@@ -12,7 +12,7 @@ mod pfc;
 use xoff_core::Rng;
 
 use crate::packet::{Kind, Packet};
-use crate::sched::{Egress, QueueMask};
+use crate::sched::{QueueMask, Scheduler};
 
 pub use bfc::{Assignment, Bfc, BfcConfig, BfcPort, BfcStats, EmptyQueueOrder};
 pub use pfc::{Pfc, PfcConfig, PfcPort};
@@ -97,104 +97,112 @@ pub fn obey(frame: &Packet, paused: QueueMask) -> QueueMask {
     }
 }
 
-/// One of the hop controls.
-#[derive(Debug)]
-pub enum AnyHop {
-    /// None: a full buffer drops.
-    None,
-    /// Priority flow control.
-    Pfc(Pfc),
-    /// Backpressure flow control.
-    Bfc(Box<Bfc>),
-}
-
-impl AnyHop {
-    /// Whether a data packet may enter by `ingress`.
+/// What a hop control does. Everything but the name of a packet's queue has a default: nothing.
+pub trait HopControl {
+    /// Whether a data packet may enter by its ingress.
     #[inline]
-    #[must_use]
-    pub fn admits(&self, packet: &Packet) -> bool {
-        match self {
-            AnyHop::Pfc(pfc) => pfc.admits(packet),
-            AnyHop::None | AnyHop::Bfc(_) => true,
-        }
+    fn admits(&self, _packet: &Packet) -> bool {
+        true
     }
 
-    /// Chooses the data queue of an admitted packet at its egress port.
+    /// Chooses the data queue of a packet at its egress port.
     #[inline]
-    pub fn queue_of(
+    fn queue_of<S: Scheduler>(
         &mut self,
-        now: u64,
-        egress: u16,
+        _now: u64,
+        _egress: u16,
         packet: &Packet,
-        queues: &Egress,
-        rng: &mut Rng,
+        _queues: &S,
+        _rng: &mut Rng,
     ) -> u8 {
-        match self {
-            AnyHop::None | AnyHop::Pfc(_) => packet.class(),
-            AnyHop::Bfc(bfc) => bfc.queue_of(now, egress, packet, queues, rng),
-        }
+        packet.class()
     }
 
     /// A data packet has joined its queue.
     #[inline]
-    pub fn on_enqueue(
+    fn on_enqueue<S: Scheduler>(
         &mut self,
-        now: u64,
-        egress: u16,
-        packet: &mut Packet,
-        queues: &Egress,
+        _now: u64,
+        _egress: u16,
+        _packet: &mut Packet,
+        _queues: &S,
     ) -> Option<Signal> {
-        match self {
-            AnyHop::None => None,
-            AnyHop::Pfc(pfc) => pfc.on_enqueue(packet),
-            AnyHop::Bfc(bfc) => bfc.on_enqueue(now, egress, packet, queues),
-        }
+        None
+    }
+
+    /// A data packet finds its queue empty and leaves at once, the only one at its port that may.
+    /// Returns false, having done nothing, if its joining and leaving would send a signal.
+    #[inline]
+    fn pass(&mut self, _now: u64, _egress: u16, _packet: &Packet) -> bool {
+        true
     }
 
     /// A data packet starts to leave.
     #[inline]
-    pub fn on_dequeue(&mut self, now: u64, egress: u16, packet: &mut Packet) -> Option<Signal> {
-        match self {
-            AnyHop::None => None,
-            AnyHop::Pfc(pfc) => pfc.on_dequeue(packet),
-            AnyHop::Bfc(bfc) => bfc.on_dequeue(now, egress, packet),
-        }
+    fn on_dequeue(&mut self, _now: u64, _egress: u16, _packet: &mut Packet) -> Option<Signal> {
+        None
     }
 
     /// When the timer of an ingress port should next fire, once a signal has been sent there.
-    #[inline]
-    #[must_use]
-    pub fn next_timer(&self, now: u64) -> Option<u64> {
-        match self {
-            AnyHop::None | AnyHop::Pfc(_) => None,
-            AnyHop::Bfc(bfc) => Some(bfc.next_refresh(now)),
-        }
+    fn next_timer(&self, _now: u64) -> Option<u64> {
+        None
     }
 
     /// The timer of an ingress port fires: a frame to send, and whether the timer goes on.
-    pub fn on_timer(&mut self, ingress: u16) -> (Option<Signal>, bool) {
-        match self {
-            AnyHop::None | AnyHop::Pfc(_) => (None, false),
-            AnyHop::Bfc(bfc) => bfc.on_refresh(ingress),
-        }
+    fn on_timer(&mut self, _ingress: u16) -> (Option<Signal>, bool) {
+        (None, false)
     }
 
     /// Flows with packets at an egress port, where the hop control tells flows apart.
-    #[must_use]
-    pub fn active_flows(&self, egress: u16) -> Option<u32> {
-        match self {
-            AnyHop::None | AnyHop::Pfc(_) => None,
-            AnyHop::Bfc(bfc) => Some(bfc.active_flows(egress)),
-        }
+    fn active_flows(&self, _egress: u16) -> Option<u32> {
+        None
     }
 
     /// The neighbour's queues that this switch holds paused at an ingress port, for the watchdog.
+    fn holds_paused(&self, _ingress: u16) -> QueueMask {
+        0
+    }
+}
+
+/// No hop control: a full buffer drops.
+#[derive(Debug)]
+pub struct Uncontrolled;
+
+impl HopControl for Uncontrolled {}
+
+/// One of the hop controls.
+#[derive(Debug)]
+pub enum AnyHop {
+    /// None.
+    None(Uncontrolled),
+    /// Priority flow control.
+    Pfc(Pfc),
+    /// Backpressure flow control.
+    Bfc(Bfc),
+}
+
+/// Applies an expression to whichever hop control it is.
+macro_rules! each_hop {
+    ($self:expr, $hop:ident => $call:expr) => {
+        match $self {
+            $crate::hop::AnyHop::None($hop) => $call,
+            $crate::hop::AnyHop::Pfc($hop) => $call,
+            $crate::hop::AnyHop::Bfc($hop) => $call,
+        }
+    };
+}
+pub(crate) use each_hop;
+
+impl AnyHop {
+    /// Flows with packets at an egress port, where the hop control tells flows apart.
+    #[must_use]
+    pub fn active_flows(&self, egress: u16) -> Option<u32> {
+        each_hop!(self, hop => hop.active_flows(egress))
+    }
+
+    /// The neighbour's queues that this switch holds paused at an ingress port.
     #[must_use]
     pub fn holds_paused(&self, ingress: u16) -> QueueMask {
-        match self {
-            AnyHop::None => 0,
-            AnyHop::Pfc(pfc) => pfc.holds_paused(ingress),
-            AnyHop::Bfc(bfc) => bfc.holds_paused(ingress),
-        }
+        each_hop!(self, hop => hop.holds_paused(ingress))
     }
 }

@@ -7,9 +7,9 @@
 
 use xoff_core::{Bytes, knobs};
 
-use super::{Ask, Signal};
+use super::{Ask, HopControl, Signal};
 use crate::packet::Packet;
-use crate::sched::QueueMask;
+use crate::sched::{QueueMask, Scheduler};
 
 const CLASSES: usize = 8;
 
@@ -116,11 +116,12 @@ impl Pfc {
     fn shared(&self, count: &Count) -> u64 {
         count.bytes.saturating_sub(self.reserve)
     }
+}
 
+impl HopControl for Pfc {
     /// Whether a packet may enter: it fits under the threshold or into the headroom.
     #[inline]
-    #[must_use]
-    pub fn admits(&self, packet: &Packet) -> bool {
+    fn admits(&self, packet: &Packet) -> bool {
         let ingress = &self.ingresses[packet.ingress as usize];
         let count = &ingress.counts[packet.class() as usize];
         let bytes = u64::from(packet.wire_bytes);
@@ -128,9 +129,27 @@ impl Pfc {
             || self.shared(count) + bytes <= self.threshold(ingress)
     }
 
+    /// A packet within its ingress's reserve changes nothing.
+    #[inline]
+    fn pass(&mut self, _now: u64, _egress: u16, packet: &Packet) -> bool {
+        let ingress = &self.ingresses[packet.ingress as usize];
+        let count = &ingress.counts[packet.class() as usize];
+        let bytes = u64::from(packet.wire_bytes);
+        count.headroom == 0
+            && count.bytes + bytes <= self.reserve
+            && self.threshold(ingress) > 0
+            && ingress.paused == 0
+    }
+
     /// Counts a packet; pauses its class if its ingress now holds too much.
     #[inline]
-    pub fn on_enqueue(&mut self, packet: &Packet) -> Option<Signal> {
+    fn on_enqueue<S: Scheduler>(
+        &mut self,
+        _now: u64,
+        _egress: u16,
+        packet: &mut Packet,
+        _queues: &S,
+    ) -> Option<Signal> {
         let (port, class) = (packet.ingress, packet.class());
         let bytes = u64::from(packet.wire_bytes);
         let threshold = self.threshold(&self.ingresses[port as usize]);
@@ -158,7 +177,7 @@ impl Pfc {
     /// # Panics
     /// If more leaves than came: that is a bug.
     #[inline]
-    pub fn on_dequeue(&mut self, packet: &Packet) -> Option<Signal> {
+    fn on_dequeue(&mut self, _now: u64, _egress: u16, packet: &mut Packet) -> Option<Signal> {
         let (port, class) = (packet.ingress, packet.class());
         let bytes = u64::from(packet.wire_bytes);
         let count = &mut self.ingresses[port as usize].counts[class as usize];
@@ -184,8 +203,7 @@ impl Pfc {
     }
 
     /// Classes this switch holds paused at the neighbour of a port.
-    #[must_use]
-    pub fn holds_paused(&self, ingress: u16) -> QueueMask {
+    fn holds_paused(&self, ingress: u16) -> QueueMask {
         QueueMask::from(self.ingresses[ingress as usize].paused)
     }
 }
@@ -209,6 +227,7 @@ fn threshold_ppm(config: &PfcConfig, rate: u64, nic_rate: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::packet::Kind;
+    use crate::sched::Fifo;
 
     fn pfc() -> Pfc {
         let port = PfcPort { rate: 100_000_000_000, delay_ps: 1_000_000 };
@@ -219,6 +238,33 @@ mod tests {
         let mut packet = Packet::new(Kind::Data, 1048);
         packet.ingress = 5;
         packet
+    }
+
+    fn join(pfc: &mut Pfc, mut packet: Packet) -> Option<Signal> {
+        pfc.on_enqueue(0, 0, &mut packet, &Fifo::default())
+    }
+
+    fn leave(pfc: &mut Pfc, mut packet: Packet) -> Option<Signal> {
+        pfc.on_dequeue(0, 0, &mut packet)
+    }
+
+    /// What passes would have joined and left without a word, and without a trace.
+    #[test]
+    fn passing_is_joining_and_leaving() {
+        let mut pfc = pfc();
+        let mut passes = 0;
+        for filling in 0..2000 {
+            let packet = packet();
+            if pfc.pass(0, 0, &packet) {
+                passes += 1;
+                let before = format!("{pfc:?}");
+                assert_eq!((join(&mut pfc, packet), leave(&mut pfc, packet)), (None, None));
+                assert_eq!(format!("{pfc:?}"), before);
+            }
+            join(&mut pfc, packet);
+            assert!(passes == filling + 1 || filling >= 3, "{filling}");
+        }
+        assert_eq!(passes, 3);
     }
 
     #[test]
@@ -232,7 +278,7 @@ mod tests {
         let signal = loop {
             assert!(pfc.admits(&packet));
             queued += 1;
-            if let Some(signal) = pfc.on_enqueue(&packet) {
+            if let Some(signal) = join(&mut pfc, packet) {
                 break signal;
             }
         };
@@ -242,7 +288,7 @@ mod tests {
         let mut left = 0;
         let signal = loop {
             left += 1;
-            if let Some(signal) = pfc.on_dequeue(&packet) {
+            if let Some(signal) = leave(&mut pfc, packet) {
                 break signal;
             }
         };
@@ -254,17 +300,17 @@ mod tests {
     fn after_a_pause_the_headroom_takes_what_is_on_its_way() {
         let mut pfc = pfc();
         let packet = packet();
-        while pfc.on_enqueue(&packet).is_none() {}
+        while join(&mut pfc, packet).is_none() {}
         let mut more = 0u64;
         while pfc.admits(&packet) {
-            pfc.on_enqueue(&packet);
+            join(&mut pfc, packet);
             more += 1048;
         }
         // Twice the propagation delay of the link at least.
         assert!(more >= 2 * 12_500, "{more}");
         let mut drained = pfc;
         while drained.ingresses[5].counts[0].bytes + drained.ingresses[5].counts[0].headroom > 0 {
-            drained.on_dequeue(&packet);
+            leave(&mut drained, packet);
         }
         assert_eq!((drained.pool_used, drained.ingresses[5].paused), (0, 0));
     }

@@ -84,6 +84,15 @@ impl Scheduler for Drr {
     }
 
     #[inline]
+    fn pass(&mut self, queue: u8) -> bool {
+        let passes = !self.is_ready() && self.paused >> queue & 1 == 0;
+        if passes {
+            self.current = queue;
+        }
+        passes
+    }
+
+    #[inline]
     fn queue_bytes(&self, queue: u8) -> u32 {
         self.turns[queue as usize].queue.bytes()
     }

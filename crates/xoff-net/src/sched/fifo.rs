@@ -42,6 +42,11 @@ impl Scheduler for Fifo {
     }
 
     #[inline]
+    fn pass(&mut self, queue: u8) -> bool {
+        !self.is_ready() && self.paused >> queue & 1 == 0
+    }
+
+    #[inline]
     fn queue_bytes(&self, queue: u8) -> u32 {
         self.queues[queue as usize].bytes()
     }

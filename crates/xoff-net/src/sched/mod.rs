@@ -28,6 +28,9 @@ pub trait Scheduler {
     fn pop(&mut self, pool: &mut Pool) -> Option<u32>;
     /// Whether `pop` would find a packet.
     fn is_ready(&self) -> bool;
+    /// Whether `pop` would find a packet that joined `queue` now, and no other. If so, all is as if
+    /// it had joined and left.
+    fn pass(&mut self, queue: u8) -> bool;
     /// Bytes in one queue.
     fn queue_bytes(&self, queue: u8) -> u32;
     /// Queues that hold something, paused or not.
@@ -46,130 +49,104 @@ pub enum AnyScheduler {
     /// First in, first out, by class.
     Fifo(Fifo),
     /// Deficit round robin over a fixed number of queues.
-    Drr(Box<Drr>),
+    Drr(Drr),
     /// Deficit round robin over as many queues as there are flows.
-    PerFlow(Box<PerFlow>),
+    PerFlow(PerFlow),
 }
 
-macro_rules! each {
+/// Applies an expression to whichever scheduler it is.
+macro_rules! each_scheduler {
     ($self:expr, $scheduler:ident => $call:expr) => {
         match $self {
-            AnyScheduler::Fifo($scheduler) => $call,
-            AnyScheduler::Drr($scheduler) => $call,
-            AnyScheduler::PerFlow($scheduler) => $call,
+            $crate::sched::AnyScheduler::Fifo($scheduler) => $call,
+            $crate::sched::AnyScheduler::Drr($scheduler) => $call,
+            $crate::sched::AnyScheduler::PerFlow($scheduler) => $call,
         }
     };
+}
+pub(crate) use each_scheduler;
+
+/// What an egress port has whatever its scheduler.
+#[derive(Debug, Default)]
+pub(crate) struct Common {
+    pub(crate) control: Queue,
+    /// Bytes in all data queues.
+    pub(crate) data_bytes: u32,
+    paused_time: PausedTime,
+    /// Queueing delays of data packets (ps), where somebody wants them.
+    pub(crate) delays: Option<Box<Histogram<u64>>>,
+}
+
+impl Common {
+    /// Bytes waiting in all queues.
+    #[inline]
+    pub(crate) fn total_bytes(&self) -> u32 {
+        self.data_bytes + self.control.bytes()
+    }
 }
 
 /// An egress port: the control queue and a scheduler.
 #[derive(Debug)]
 pub struct Egress {
-    control: Queue,
-    scheduler: AnyScheduler,
-    /// Bytes in all data queues.
-    data_bytes: u32,
-    paused_time: PausedTime,
-    /// Queueing delays of data packets (ps), where somebody wants them.
-    pub(crate) delays: Option<Box<Histogram<u64>>>,
+    pub(crate) common: Common,
+    pub(crate) scheduler: AnyScheduler,
 }
 
 impl Egress {
     /// An empty port.
     #[must_use]
     pub fn new(scheduler: AnyScheduler) -> Self {
-        Self {
-            control: Queue::default(),
-            scheduler,
-            data_bytes: 0,
-            paused_time: PausedTime::default(),
-            delays: None,
-        }
+        Self { common: Common::default(), scheduler }
     }
 
     /// Appends a packet to the control queue.
     #[inline]
     pub fn push_control(&mut self, pool: &mut Pool, id: u32) {
         pool[id].queue = CONTROL_QUEUE;
-        self.control.push(pool, id);
-    }
-
-    /// Appends a packet to the data queue its record names.
-    #[inline]
-    pub fn push(&mut self, pool: &mut Pool, id: u32) {
-        self.data_bytes += u32::from(pool[id].wire_bytes);
-        each!(&mut self.scheduler, scheduler => scheduler.push(pool, id));
-    }
-
-    /// Takes the packet to send next.
-    #[inline]
-    pub fn pop(&mut self, pool: &mut Pool) -> Option<u32> {
-        if let Some(id) = self.control.pop(pool) {
-            return Some(id);
-        }
-        let id = each!(&mut self.scheduler, scheduler => scheduler.pop(pool))?;
-        debug_assert!(self.paused() >> pool[id].queue & 1 == 0, "a paused queue sends nothing");
-        self.data_bytes -= u32::from(pool[id].wire_bytes);
-        Some(id)
+        self.common.control.push(pool, id);
     }
 
     /// Whether there is a packet that may be sent.
-    #[inline]
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        !self.control.is_empty() || each!(&self.scheduler, scheduler => scheduler.is_ready())
+        !self.common.control.is_empty()
+            || each_scheduler!(&self.scheduler, queues => queues.is_ready())
     }
 
     /// Bytes waiting in data queues.
-    #[inline]
     #[must_use]
     pub fn data_bytes(&self) -> u32 {
-        self.data_bytes
+        self.common.data_bytes
     }
 
     /// Bytes waiting in all queues.
-    #[inline]
     #[must_use]
     pub fn total_bytes(&self) -> u32 {
-        self.data_bytes + self.control.bytes()
-    }
-
-    /// Bytes in one data queue.
-    #[inline]
-    #[must_use]
-    pub fn queue_bytes(&self, queue: u8) -> u32 {
-        each!(&self.scheduler, scheduler => scheduler.queue_bytes(queue))
-    }
-
-    /// Data queues that hold something.
-    #[inline]
-    #[must_use]
-    pub fn occupied(&self) -> QueueMask {
-        each!(&self.scheduler, scheduler => scheduler.occupied())
+        self.common.total_bytes()
     }
 
     /// Data queues that are paused.
-    #[inline]
     #[must_use]
     pub fn paused(&self) -> QueueMask {
-        each!(&self.scheduler, scheduler => scheduler.paused())
+        each_scheduler!(&self.scheduler, queues => queues.paused())
     }
 
     /// Flows or queues with packets here.
     #[must_use]
     pub fn active(&self) -> u32 {
-        each!(&self.scheduler, scheduler => scheduler.active())
+        each_scheduler!(&self.scheduler, queues => queues.active())
     }
 
     /// Pauses exactly the queues of `mask` from now on.
     pub fn set_paused(&mut self, now: u64, mask: QueueMask) {
-        self.paused_time.set(now, mask != 0);
-        each!(&mut self.scheduler, scheduler => scheduler.set_paused(mask));
+        self.common.paused_time.set(now, mask != 0);
+        each_scheduler!(&mut self.scheduler, queues => queues.set_paused(mask));
     }
 
     /// For how long at least one queue has been paused (ps).
     #[must_use]
     pub fn paused_time(&self, now: u64) -> u64 {
-        self.paused_time.total(now)
+        self.common.paused_time.total(now)
     }
 }
 
@@ -231,7 +208,56 @@ mod tests {
         }
     }
 
+    /// Two schedulers see the same, but in one of them packets pass where they may, in the other they
+    /// always join and leave: what is popped afterwards is the same.
+    fn passing_is_joining_and_leaving<S: Scheduler>(make: impl Fn() -> S, steps: &[Step]) {
+        let (mut passed, mut joined) = (make(), make());
+        let mut pool = Pool::default();
+        for &step in steps {
+            match step {
+                Step::Push(queue) => {
+                    let mut packet = Packet::new(Kind::Data, 64 + 100 * u16::from(queue % 10));
+                    packet.queue = queue;
+                    packet.flow = u32::from(queue);
+                    let passes = passed.pass(queue);
+                    let ids = [packet; 2].map(|packet| pool.insert(packet));
+                    joined.push(&mut pool, ids[0]);
+                    if passes {
+                        assert_eq!(joined.pop(&mut pool), Some(ids[0]));
+                    } else {
+                        passed.push(&mut pool, ids[1]);
+                    }
+                }
+                Step::Pause(paused) => {
+                    passed.set_paused(paused);
+                    joined.set_paused(paused);
+                }
+                Step::Pop => {
+                    let mut queue_of = |scheduler: &mut S| {
+                        scheduler.pop(&mut pool).map(|id| (pool[id].queue, pool[id].wire_bytes))
+                    };
+                    assert_eq!(queue_of(&mut passed), queue_of(&mut joined));
+                }
+            }
+        }
+    }
+
     proptest! {
+        #[test]
+        fn passing_round_robin_changes_no_turn(steps in steps(31)) {
+            passing_is_joining_and_leaving(|| Drr::new(31, 500), &steps);
+        }
+
+        #[test]
+        fn passing_classes_changes_no_turn(steps in steps(8)) {
+            passing_is_joining_and_leaving(Fifo::default, &steps);
+        }
+
+        #[test]
+        fn passing_flows_changes_no_turn(steps in steps(16)) {
+            passing_is_joining_and_leaving(|| PerFlow::new(500), &steps);
+        }
+
         #[test]
         fn round_robin_never_serves_a_paused_queue(steps in steps(31)) {
             obeys_pauses(Drr::new(31, 1048), 31, &steps);

@@ -121,6 +121,11 @@ impl Scheduler for PerFlow {
         self.first != NONE && !self.paused
     }
 
+    #[inline]
+    fn pass(&mut self, _queue: u8) -> bool {
+        self.first == NONE && !self.paused
+    }
+
     fn queue_bytes(&self, _queue: u8) -> u32 {
         0
     }
