@@ -40,7 +40,7 @@ pub const TIMER: u32 = 1 << 31;
 const NEVER: u64 = u64::MAX;
 const LEVELS: usize = 5;
 /// Buckets per level, as a power of two.
-const BITS: u32 = 11;
+const BITS: u32 = 10;
 const BUCKETS: usize = 1 << BITS;
 const MASK: u64 = (BUCKETS - 1) as u64;
 const WORDS: usize = BUCKETS / 64;
@@ -57,19 +57,18 @@ struct Timer {
     tag: u32,
 }
 
-/// Lists of events and a two-level bitmap of those that are not empty.
+/// Lists of events and a bitmap of those that are not empty.
 #[derive(Clone, Debug)]
 struct Level {
     buckets: Box<[Vec<Event>; BUCKETS]>,
     words: [u64; WORDS],
-    summary: u64,
 }
 
 impl Level {
     fn new() -> Self {
         let buckets = vec![Vec::new(); BUCKETS].into_boxed_slice();
         let buckets = buckets.try_into().expect("there are as many lists as buckets");
-        Self { buckets, words: [0; WORDS], summary: 0 }
+        Self { buckets, words: [0; WORDS] }
     }
 
     #[inline(always)]
@@ -80,7 +79,6 @@ impl Level {
         }
         list.push(event);
         self.words[bucket >> 6] |= 1 << (bucket & 63);
-        self.summary |= 1 << (bucket >> 6);
     }
 
     /// Exchanges a bucket's list for an empty one.
@@ -88,11 +86,7 @@ impl Level {
     fn take(&mut self, bucket: usize, empty: &mut Vec<Event>) {
         debug_assert!(empty.is_empty());
         std::mem::swap(&mut self.buckets[bucket], empty);
-        let word = &mut self.words[bucket >> 6];
-        *word &= !(1 << (bucket & 63));
-        if *word == 0 {
-            self.summary &= !(1 << (bucket >> 6));
-        }
+        self.words[bucket >> 6] &= !(1 << (bucket & 63));
     }
 
     /// How many buckets after `from` (0 for `from` itself, cyclic) the next one with events is.
@@ -103,15 +97,13 @@ impl Level {
         if here != 0 {
             return Some(u64::from(here.trailing_zeros()));
         }
-        // Words after this one, then (cyclically) the words from the first to this one.
-        let later = self.summary >> word >> 1;
-        let found = if later != 0 {
-            word + 1 + later.trailing_zeros() as usize
-        } else if self.summary != 0 {
-            self.summary.trailing_zeros() as usize
-        } else {
-            return None;
-        };
+        self.distance_beyond(word, from)
+    }
+
+    #[inline(never)]
+    fn distance_beyond(&self, word: usize, from: usize) -> Option<u64> {
+        // The words after this one, then (cyclically) those from the first to this one.
+        let found = (1..=WORDS).map(|step| (word + step) % WORDS).find(|&w| self.words[w] != 0)?;
         let bucket = (found << 6) + self.words[found].trailing_zeros() as usize;
         Some((bucket.wrapping_sub(from) as u64) & MASK)
     }
@@ -194,21 +186,21 @@ impl Wheel {
     #[inline(always)]
     pub fn pop_before(&mut self, limit: u64) -> Option<Event> {
         loop {
-            let Some(&event) = self.due.last() else {
+            let Some(&Event { time, rank, tag, item }) = self.due.last() else {
                 if self.advance(limit) {
                     continue;
                 }
                 return None;
             };
-            if event.time >= limit {
+            if time >= limit {
                 return None;
             }
             self.due.pop();
-            if event.tag & TIMER == 0 {
-                return Some(event);
+            if tag & TIMER == 0 {
+                return Some(Event { time, rank, tag, item });
             }
-            if let Some(tag) = self.fire(&event) {
-                return Some(Event { tag, ..event });
+            if let Some(tag) = self.fire(item, time, rank) {
+                return Some(Event { time, rank, tag, item });
             }
         }
     }
@@ -351,17 +343,18 @@ impl Wheel {
     /// A timer's entry has come up: the timer's tag, if it is armed for now. An entry that came too
     /// early for a timer moved back meanwhile goes where the timer is.
     #[inline(never)]
-    fn fire(&mut self, entry: &Event) -> Option<u32> {
-        let timer = &mut self.timers[entry.item as usize];
-        if timer.time == entry.time && timer.rank == entry.rank {
+    fn fire(&mut self, id: TimerId, time: u64, rank: u64) -> Option<u32> {
+        let timer = &mut self.timers[id as usize];
+        if timer.time == time && timer.rank == rank {
             timer.time = NEVER;
             timer.entry = NEVER;
             return Some(timer.tag);
         }
-        if timer.entry == entry.time && timer.rank == entry.rank {
+        if timer.entry == time && timer.rank == rank {
             timer.entry = NEVER;
-            if timer.time != NEVER {
-                self.arm(entry.item, self.timers[entry.item as usize].time);
+            let moved_to = timer.time;
+            if moved_to != NEVER {
+                self.arm(id, moved_to);
             }
         }
         None

@@ -1,6 +1,6 @@
 //! All hosts of a partition: what makes flows begin, send, hear and end.
 
-use xoff_core::{Digest, Rng, TimerId, rng::Purpose};
+use xoff_core::{Rng, TimerId, rng::Purpose};
 use xoff_net::packet::{CONTROL_QUEUE, NONE, flag};
 use xoff_net::telemetry::IntStack;
 use xoff_net::{Fabric, Kind, Packet, fabric::phase, hop::obey};
@@ -76,9 +76,10 @@ pub struct Hosts {
     overhead: u16,
     ack_bytes: u16,
     telemetry: bool,
+    /// Whether the congestion control has timers.
+    timed: bool,
     /// What the flows of each NIC know of their paths.
     paths: Vec<Path>,
-    digests: Vec<Digest>,
     /// Flows that ended since the last look.
     pub finished: Vec<Finished>,
     /// Counts so far.
@@ -102,6 +103,7 @@ impl Hosts {
             overhead: (frame.header.0 + int.unwrap_or(0)) as u16,
             ack_bytes: if int.is_some() { ack as u16 } else { frame.ack.0 as u16 },
             telemetry: int.is_some(),
+            timed: setup.control.has_timers(),
             setup,
             tags,
             nics: Vec::new(),
@@ -109,7 +111,6 @@ impl Hosts {
             controls: Vec::new(),
             free: Vec::new(),
             paths: Vec::new(),
-            digests: Vec::new(),
             finished: Vec::new(),
             stats: HostStats::default(),
         }
@@ -135,7 +136,6 @@ impl Hosts {
             window_follows_rate: self.setup.transport.window_follows_rate,
             payload: self.setup.frame.payload.0,
         });
-        self.digests.push(Digest::default());
         nic
     }
 
@@ -184,24 +184,52 @@ impl Hosts {
 
     /// Lets a flow wait for its turn, now or when pacing allows, if it may send at all.
     fn make_ready(&mut self, fabric: &mut Fabric, id: u32) {
+        if let Some(queue) = self.queue_if_ready(fabric, id) {
+            let port = self.nics[self.flows[id as usize].nic as usize].port;
+            self.wait_for_turn(fabric, id, queue, port);
+        }
+    }
+
+    /// The same for the only flow to which something happens now: it does not wait for a turn that it
+    /// would have at the end of this very instant.
+    #[inline]
+    fn resume(&mut self, fabric: &mut Fabric, id: u32) {
+        let Some(queue) = self.queue_if_ready(fabric, id) else { return };
         let flow = &self.flows[id as usize];
+        let nic = flow.nic;
+        let state = &mut self.nics[nic as usize];
+        let port = state.port;
+        if flow.next_avail <= fabric.now && fabric.is_free(port) && state.pass(queue) {
+            let packet = self.send_data(fabric, id);
+            self.after_sending(fabric, id);
+            self.depart(fabric, nic, packet);
+        } else {
+            self.wait_for_turn(fabric, id, queue, port);
+        }
+    }
+
+    /// The queue of a flow that waits neither for its turn nor for an acknowledgement.
+    #[inline]
+    fn queue_if_ready(&mut self, fabric: &mut Fabric, id: u32) -> Option<u8> {
+        let flow = &mut self.flows[id as usize];
         let nic = &mut self.nics[flow.nic as usize];
         if self.setup.transport.round_robin == RoundRobin::Index {
             fabric.kick(nic.port);
-            return;
+            return None;
         }
         if flow.ringing || !flow.may_send() {
-            return;
+            return None;
         }
-        if flow.queue.is_none() {
-            let queue = nic.assign_queue(flow.start.class, flow.start.label);
-            self.flows[id as usize].queue = Some(queue);
-        }
+        let start = &flow.start;
+        Some(*flow.queue.get_or_insert_with(|| nic.assign_queue(start.class, start.label)))
+    }
+
+    fn wait_for_turn(&mut self, fabric: &mut Fabric, id: u32, queue: u8, port: u32) {
         let flow = &self.flows[id as usize];
         // A port that is busy looks at its rings only when it is idle again.
-        if flow.next_avail <= fabric.now.max(fabric.busy_until(nic.port)) {
-            nic.ring(&mut self.flows, id);
-            fabric.kick(nic.port);
+        if flow.next_avail <= fabric.now.max(fabric.busy_until(port)) {
+            self.nics[flow.nic as usize].ring(&mut self.flows, id, queue);
+            fabric.kick(port);
         } else {
             fabric.wheel.arm(flow.pace_timer, flow.next_avail);
         }
@@ -212,20 +240,25 @@ impl Hosts {
     pub fn pick(&mut self, fabric: &mut Fabric, nic: u32) {
         let behind_pause = self.setup.acks_obey_pauses;
         let state = &mut self.nics[nic as usize];
-        let port = state.port;
         let id = match state.pop_ack(&fabric.packets, behind_pause) {
             Some(id) => Some(id),
             None => self.pick_data(fabric, nic),
         };
-        let Some(id) = id else { return };
+        if let Some(id) = id {
+            self.depart(fabric, nic, id);
+        }
+    }
+
+    /// A packet's transmission starts.
+    #[inline]
+    fn depart(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
+        let state = &mut self.nics[nic as usize];
         let packet = &mut fabric.packets[id];
         packet.upstream = packet.queue;
-        self.digests[nic as usize]
-            .add(fabric.now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
-        let state = &self.nics[nic as usize];
+        state.digest.add(fabric.now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
         let indexed = self.setup.transport.round_robin == RoundRobin::Index;
         let more = state.is_ready() || !state.acks.is_empty() || indexed && !state.order.is_empty();
-        fabric.transmit(port, id, more);
+        fabric.transmit(state.port, id, more);
     }
 
     fn pick_data(&mut self, fabric: &mut Fabric, nic: u32) -> Option<u32> {
@@ -301,7 +334,8 @@ impl Hosts {
         let nic = &mut self.nics[flow.nic as usize];
         let idle_at = fabric.now + fabric.duration(nic.port, flow.last_wire_bytes);
         if flow.next_avail <= idle_at {
-            nic.ring(&mut self.flows, id);
+            let queue = flow.queue.unwrap_or(flow.start.class);
+            nic.ring(&mut self.flows, id, queue);
         } else {
             fabric.wheel.arm(flow.pace_timer, flow.next_avail);
         }
@@ -364,7 +398,14 @@ impl Hosts {
             notification.int = NONE;
             notification
         });
+        let class = packet.class();
         let state = &mut self.nics[nic as usize];
+        let stopped = self.setup.acks_obey_pauses && state.is_paused(class);
+        if notification.is_none() && state.acks.is_empty() && !stopped && fabric.is_free(state.port)
+        {
+            self.depart(fabric, nic, id);
+            return;
+        }
         state.acks.push(&mut fabric.packets, id);
         if let Some(notification) = notification {
             let id = fabric.packets.insert(notification);
@@ -448,8 +489,10 @@ impl Hosts {
     /// A congestion control may have changed its mind: arms its timer and lets the flow send.
     #[inline]
     fn after_control(&mut self, fabric: &mut Fabric, id: u32) {
-        self.arm_control(fabric, id);
-        self.make_ready(fabric, id);
+        if self.timed {
+            self.arm_control(fabric, id);
+        }
+        self.resume(fabric, id);
     }
 
     #[inline]
@@ -467,7 +510,7 @@ impl Hosts {
 
     /// Pacing allows a flow's next packet.
     pub fn on_pace(&mut self, fabric: &mut Fabric, id: u32) {
-        self.make_ready(fabric, id);
+        self.resume(fabric, id);
     }
 
     /// The time a congestion control asked for has come.
@@ -557,7 +600,7 @@ impl Hosts {
         let end_ps = fabric.now;
         self.finished.push(Finished { flow: flow.start, end_ps, received_ps });
         self.stats.finished += 1;
-        self.digests[nic].add(flow.start.id ^ end_ps.rotate_left(32));
+        self.nics[nic].digest.add(flow.start.id ^ end_ps.rotate_left(32));
         fabric.wheel.cancel(flow.pace_timer);
         fabric.wheel.cancel(flow.control_timer);
         let ringing = flow.ringing;
@@ -592,7 +635,7 @@ impl Hosts {
     /// The hash of all a host has sent and finished.
     #[must_use]
     pub fn digest(&self, nic: u32) -> u64 {
-        self.digests[nic as usize].value()
+        self.nics[nic as usize].digest.value()
     }
 
     /// Flows that can be in progress without more memory: the high-water mark.

@@ -4,7 +4,7 @@
 //! traffic classes, for BFC they are assigned as a switch assigns its own. Within a queue flows take
 //! turns packet by packet.
 
-use xoff_core::{Rng, TimerId};
+use xoff_core::{Digest, Rng, TimerId};
 use xoff_net::hop::PausedTime;
 use xoff_net::packet::NONE;
 use xoff_net::{Pool, Queue};
@@ -68,6 +68,8 @@ pub struct Nic {
     /// For round robin in the order of arrival: the flows in that order with their numbers, the
     /// index served last, and the timer for the next packet that pacing allows.
     pub order: Vec<(u32, u64)>,
+    /// Hash of all it has sent, and of the flows that ended here.
+    pub digest: Digest,
     /// Index in `order` served last.
     pub last_index: usize,
     /// Timer of round robin by index.
@@ -101,6 +103,7 @@ impl Nic {
             timeout_timer,
             order: Vec::new(),
             last_index: 0,
+            digest: Digest::default(),
             index_timer,
         }
     }
@@ -132,13 +135,12 @@ impl Nic {
         self.rings[queue as usize].flows -= 1;
     }
 
-    /// Lets a flow wait for its turn.
+    /// Lets a flow of `queue` wait for its turn.
     #[inline]
-    pub fn ring(&mut self, flows: &mut [Sender], id: u32) {
+    pub fn ring(&mut self, flows: &mut [Sender], id: u32, queue: u8) {
         let flow = &mut flows[id as usize];
         flow.ringing = true;
         flow.next = NONE;
-        let queue = flow.queue.unwrap_or(flow.start.class);
         let ring = &mut self.rings[queue as usize];
         self.ready |= 1 << queue;
         if ring.tail == NONE {
@@ -172,6 +174,17 @@ impl Nic {
             self.ready &= !(1 << self.last_queue);
         }
         Some(id)
+    }
+
+    /// Whether a flow of `queue` that became ready now would have the next turn. If so, all is as if
+    /// it had waited for it.
+    #[inline]
+    pub fn pass(&mut self, queue: u8) -> bool {
+        let passes = self.acks.is_empty() && !self.is_ready() && !self.is_paused(queue);
+        if passes {
+            self.last_queue = queue;
+        }
+        passes
     }
 
     /// Whether a flow could have a turn.
@@ -312,7 +325,7 @@ mod tests {
                 let queue = if classes { queue % 8 } else { queue };
                 let id = flows.len() as u32;
                 flows.push(flow(u64::from(id), queue));
-                nic.ring(&mut flows, id);
+                nic.ring(&mut flows, id, queue);
                 waiting.push(queue);
                 nic.set_paused(0, mask);
                 for _ in 0..turns {

@@ -4,6 +4,8 @@
 //! longer flow exists from its first packet to its last; what comes later is answered from its own
 //! fields.
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::FxHashMap;
 use xoff_net::Packet;
 use xoff_net::packet::flag;
@@ -68,16 +70,12 @@ impl Receivers {
         if packet.seq == 0 && packet.remaining == 0 {
             return (Reply::Ack(payload), false);
         }
-        if packet.has(flag::PROGRESSED) && !self.halves.contains_key(&packet.flow) {
+        let half = match self.halves.entry(packet.flow) {
+            Entry::Occupied(half) => half.into_mut(),
             // Something was acknowledged, so this half existed; it is gone, so it had all.
-            return (Reply::Ack(end), false);
-        }
-        let half = self.halves.entry(packet.flow).or_insert(Half {
-            expected: 0,
-            reported: u64::MAX,
-            quiet_until: 0,
-            unnotified_until: 0,
-        });
+            Entry::Vacant(_) if packet.has(flag::PROGRESSED) => return (Reply::Ack(end), false),
+            Entry::Vacant(place) => place.insert(Half::default()),
+        };
         let notify = match self.notification_interval {
             Some(interval) if packet.has(flag::MARKED) && half.unnotified_until <= now => {
                 half.unnotified_until = now + interval;
@@ -96,6 +94,12 @@ impl Receivers {
             self.halves.remove(&packet.flow);
         }
         (reply, notify)
+    }
+}
+
+impl Default for Half {
+    fn default() -> Self {
+        Self { expected: 0, reported: u64::MAX, quiet_until: 0, unnotified_until: 0 }
     }
 }
 

@@ -73,7 +73,7 @@ pub struct PortSpec {
     pub peer: Peer,
 }
 
-/// A port's state: one cache line.
+/// What a packet needs of a port: one cache line.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Port {
@@ -81,16 +81,16 @@ struct Port {
     delay: u64,
     tx_bytes: u64,
     tx_packets: u64,
-    rate: u64,
-    /// Picoseconds a byte takes where that is a whole number, otherwise 0.
-    ps_per_byte: u32,
-    /// Its number in the whole topology, and the other end's.
-    id: u32,
-    peer_id: u32,
-    /// The other end's number in its partition.
-    peer: u32,
+    /// Rank of the arrivals at the other end.
+    arrival_rank: u64,
+    /// Tag of the arrivals at the other end; the other end's number where it is in another partition.
+    arrival_tag: u32,
     /// The other end's partition, or NONE for this one.
     partition: u32,
+    /// Picoseconds a byte takes where that is a whole number, otherwise 0.
+    ps_per_byte: u32,
+    /// Its number in the whole topology.
+    id: u32,
     /// Whether it is among the ports to be asked at this instant.
     picking: bool,
     /// Whether it will be woken when it has sent what it is sending.
@@ -98,18 +98,6 @@ struct Port {
 }
 
 const _: () = assert!(size_of::<Port>() == 64);
-
-impl Port {
-    /// The time `bytes` take on its link: a multiplication where a byte takes whole picoseconds.
-    #[inline]
-    fn duration(&self, rounding: Rounding, bytes: u64) -> u64 {
-        if self.ps_per_byte != 0 {
-            bytes * u64::from(self.ps_per_byte)
-        } else {
-            serialisation(rounding, self.rate, bytes)
-        }
-    }
-}
 
 /// The tags of a fabric's own events; the event's item is the packet or the port.
 #[derive(Clone, Copy, Debug)]
@@ -161,9 +149,13 @@ pub struct Fabric {
     /// Packets for other partitions, by partition.
     pub outbox: Vec<Crossings>,
     ports: Vec<Port>,
+    /// Bits per second of each port.
+    rates: Vec<u64>,
     picking: Vec<u32>,
     tags: FabricTags,
     rounding: Rounding,
+    /// The rank of the arrival that happened last.
+    arrival_rank: u64,
     /// Ranks of events, where those of one instant happen as they were set.
     sequence: Option<Box<Sequence>>,
 }
@@ -185,9 +177,11 @@ impl Fabric {
             ints: IntTable::default(),
             outbox: vec![Crossings::default(); partitions],
             ports: Vec::new(),
+            rates: Vec::new(),
             picking: Vec::new(),
             tags,
             rounding,
+            arrival_rank: 0,
             sequence: (instants == Instants::AsSet).then(Box::default),
         }
     }
@@ -222,7 +216,7 @@ impl Fabric {
     #[inline]
     #[must_use]
     pub fn arrival_set(&self) -> u64 {
-        self.sequence.as_ref().map_or(self.now, |sequence| sequence.arrival_set())
+        if self.sequence.is_none() { self.now } else { Sequence::set_at(self.arrival_rank) }
     }
 
     /// Adds a port.
@@ -233,21 +227,21 @@ impl Fabric {
         } else {
             0
         };
-        let (partition, peer) = match spec.peer {
-            Peer::Local(port) => (NONE, port),
+        let (partition, arrival_tag) = match spec.peer {
+            Peer::Local(port) => (NONE, self.tags.arrival + port),
             Peer::Remote { partition, port } => (partition, port),
         };
+        self.rates.push(spec.rate);
         self.ports.push(Port {
             busy_until: 0,
             delay: spec.delay.0,
             tx_bytes: 0,
             tx_packets: 0,
-            rate: spec.rate,
+            arrival_rank: phase::ARRIVAL | u64::from(spec.peer_id),
+            arrival_tag,
+            partition,
             ps_per_byte: whole,
             id: spec.id,
-            peer_id: spec.peer_id,
-            peer,
-            partition,
             picking: false,
             waking: false,
         });
@@ -263,7 +257,7 @@ impl Fabric {
     #[inline]
     #[must_use]
     pub fn rate(&self, port: u32) -> u64 {
-        self.ports[port as usize].rate
+        self.rates[port as usize]
     }
 
     /// Bytes the port has sent.
@@ -290,7 +284,11 @@ impl Fabric {
     #[inline]
     #[must_use]
     pub fn duration(&self, port: u32, bytes: u64) -> u64 {
-        self.ports[port as usize].duration(self.rounding, bytes)
+        let ps_per_byte = self.ports[port as usize].ps_per_byte;
+        if ps_per_byte != 0 {
+            return bytes * u64::from(ps_per_byte);
+        }
+        odd_duration(self.rounding, &self.rates, port, bytes)
     }
 
     /// The time `bytes` take at `rate`, with this fabric's rounding.
@@ -374,10 +372,15 @@ impl Fabric {
     /// Starts a packet on an idle port; `more` is whether the port has another one to send then.
     #[inline(always)]
     pub fn transmit(&mut self, port: u32, id: u32, more: bool) {
+        let bytes = u64::from(self.packets[id].wire_bytes);
         let state = &mut self.ports[port as usize];
         debug_assert!(state.busy_until <= self.now, "a port sends one packet at a time");
-        let bytes = u64::from(self.packets[id].wire_bytes);
-        let busy_until = self.now + state.duration(self.rounding, bytes);
+        let duration = if state.ps_per_byte != 0 {
+            bytes * u64::from(state.ps_per_byte)
+        } else {
+            odd_duration(self.rounding, &self.rates, port, bytes)
+        };
+        let busy_until = self.now + duration;
         state.busy_until = busy_until;
         state.tx_bytes += bytes;
         state.tx_packets += 1;
@@ -388,8 +391,7 @@ impl Fabric {
         let time = busy_until + state.delay;
         let wakes = more && !state.waking;
         if state.partition == NONE {
-            let rank = phase::ARRIVAL | u64::from(state.peer_id);
-            let tag = self.tags.arrival + state.peer;
+            let (rank, tag) = (state.arrival_rank, state.arrival_tag);
             self.wheel.post(Event { time, rank, tag, item: id });
         } else {
             self.cross(port, id, time);
@@ -409,7 +411,7 @@ impl Fabric {
             crossings.ints.push(self.ints.remove(packet.int));
         }
         self.packets.remove(id);
-        crossings.packets.push(Crossing { time, port: state.peer, packet });
+        crossings.packets.push(Crossing { time, port: state.arrival_tag, packet });
     }
 
     /// Sets the end of a transmission and then the arrival. The port stays busy until its wake-up has
@@ -424,7 +426,7 @@ impl Fabric {
         self.wheel.post(Event { time, rank, tag: self.tags.wake, item: port });
         state.busy_until += 1;
         let (time, rank) = (time + state.delay, sequence.next(self.now));
-        self.wheel.post(Event { time, rank, tag: self.tags.arrival + state.peer, item: id });
+        self.wheel.post(Event { time, rank, tag: state.arrival_tag, item: id });
     }
 
     /// Takes in packets from another partition, and leaves the lists empty.
@@ -444,10 +446,14 @@ impl Fabric {
     /// A packet arrives now, by the event that had this rank.
     #[inline]
     pub fn arrive(&mut self, rank: u64) {
-        if let Some(sequence) = &mut self.sequence {
-            sequence.arrive(rank);
-        }
+        self.arrival_rank = rank;
     }
+}
+
+/// The time on a port where a byte does not take whole picoseconds.
+#[inline(never)]
+fn odd_duration(rounding: Rounding, rates: &[u64], port: u32, bytes: u64) -> u64 {
+    serialisation(rounding, rates[port as usize], bytes)
 }
 
 /// The time `bytes` take on a link of `rate` bit/s, in ps.

@@ -12,8 +12,6 @@ const PS_PER_NS: u64 = 1_000;
 pub struct Sequence {
     instant: u64,
     count: u64,
-    /// The rank of the arrival that happened last.
-    arrived: u64,
 }
 
 impl Sequence {
@@ -33,15 +31,10 @@ impl Sequence {
         Self::rank_at(now) + self.count
     }
 
-    /// The arrival with this rank happens.
-    pub fn arrive(&mut self, rank: u64) {
-        self.arrived = rank;
-    }
-
-    /// When the arrival that happened last was set: when its packet's transmission began (ps).
+    /// When the event with this rank was set (ps).
     #[must_use]
-    pub fn arrival_set(&self) -> u64 {
-        (self.arrived >> COUNT_BITS) * PS_PER_NS
+    pub fn set_at(rank: u64) -> u64 {
+        (rank >> COUNT_BITS) * PS_PER_NS
     }
 }
 
@@ -55,7 +48,6 @@ mod tests {
         let ranks = [5_000, 5_000, 6_000, 6_000].map(|now| sequence.next(now));
         assert!(ranks.is_sorted_by(|a, b| a < b));
         assert!(Sequence::rank_at(5_000) < ranks[0] && ranks[1] < Sequence::rank_at(6_000));
-        sequence.arrive(ranks[1]);
-        assert_eq!(sequence.arrival_set(), 5_000);
+        assert_eq!(Sequence::set_at(ranks[1]), 5_000);
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use xoff_core::{Event, TimerId};
+use xoff_core::TimerId;
 use xoff_host::transport::Recovery;
 use xoff_host::{FlowStart, Hosts};
 use xoff_net::arch::{Destination, OutputQueued};
@@ -18,9 +18,9 @@ use crate::setup::Setup;
 
 /// Tags of events: the kind in bits 28 to 30, the number of its owner below.
 pub mod tag {
-    /// A packet, the event's item, arrives at a port.
+    /// A packet, the event's item, arrives at a port. The tag is the port's number.
     pub const ARRIVAL: u32 = 0;
-    /// Something that has no number: see the tags below.
+    /// From here on: anything else. What has no number is told apart by the tags below.
     pub const SINGLE: u32 = 1 << 28;
     /// Pacing allows a flow's next packet.
     pub const PACE: u32 = 2 << 28;
@@ -183,7 +183,11 @@ impl Partition {
             if let Some(event) = self.fabric.wheel.pop_before(until) {
                 debug_assert!(event.time >= self.fabric.now, "time runs forward");
                 self.fabric.now = event.time;
-                self.dispatch(&event);
+                if event.tag < tag::SINGLE {
+                    self.arrive(event.tag, event.item, event.rank);
+                } else {
+                    self.dispatch(event.tag, event.item);
+                }
             } else if !self.fabric.is_picking() {
                 break;
             }
@@ -191,13 +195,13 @@ impl Partition {
         self.fabric.now = limit;
     }
 
+    /// Anything but an arrival.
     #[inline]
-    fn dispatch(&mut self, event: &Event) {
-        let number = event.tag & ((1 << 28) - 1);
-        match event.tag & !((1 << 28) - 1) {
-            tag::ARRIVAL => self.arrive(number, event),
-            tag::SINGLE => match event.tag {
-                tag::WAKE => self.fabric.wake(event.item),
+    fn dispatch(&mut self, event: u32, item: u32) {
+        let number = event & ((1 << 28) - 1);
+        match event & !((1 << 28) - 1) {
+            tag::SINGLE => match event {
+                tag::WAKE => self.fabric.wake(item),
                 tag::START => self.start_flows(),
                 _ => self.hear_notices(),
             },
@@ -211,9 +215,8 @@ impl Partition {
     }
 
     #[inline]
-    fn arrive(&mut self, port: u32, event: &Event) {
-        let id = event.item;
-        self.fabric.arrive(event.rank);
+    fn arrive(&mut self, port: u32, id: u32, rank: u64) {
+        self.fabric.arrive(rank);
         match self.owners[port as usize] {
             Owner::Host(nic) => self.hosts.on_packet(&mut self.fabric, nic, id),
             Owner::Switch(switch, ingress) => {

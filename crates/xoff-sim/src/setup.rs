@@ -266,7 +266,7 @@ impl Setup {
         let topology = &self.topology;
         let tags = FabricTags { arrival: tag::ARRIVAL, wake: tag::WAKE };
         let mut fabric =
-            Fabric::new(self.rounding, self.instants, partitions, Wheel::new(10), tags);
+            Fabric::new(self.rounding, self.instants, partitions, Wheel::new(11), tags);
         for (id, port) in topology.ports.iter().enumerate() {
             if of_node[port.node as usize] != index {
                 continue;

@@ -194,6 +194,12 @@ impl ControlConfig {
         }
     }
 
+    /// Whether its flows ever ask for a time.
+    #[must_use]
+    pub fn has_timers(&self) -> bool {
+        matches!(self, Self::Dcqcn(_) | Self::DcqcnRdma15(_))
+    }
+
     /// Whether data packets carry INT, and how many bytes that takes.
     #[must_use]
     pub fn int_bytes(&self) -> Option<u64> {

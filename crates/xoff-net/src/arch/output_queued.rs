@@ -344,21 +344,21 @@ impl Memory {
         let queue = hop.queue_of(now, egress, packet, queues, &mut self.assignment);
         packet.queue = queue;
         let queued = queues.queue_bytes(queue);
-        if !self.buffer.admits(queued, bytes) || !hop.admits(packet) {
-            self.stats.drops += 1;
-            self.digest.add(now ^ u64::from(packet.flow));
-            return Enqueued::Full;
-        }
-        if self.mark_at == MarkAt::Enqueue {
-            self.mark(egress, queued + u32::from(bytes), packet);
-        }
-        if free && queues.pass(queue) && hop.pass(now, egress, packet) {
+        let fits = self.buffer.admits(queued, bytes);
+        if free && fits && queues.pass(queue) && hop.pass(now, egress, packet) {
+            self.mark_at(MarkAt::Enqueue, egress, u32::from(bytes), packet);
             if let Some(delays) = &mut common.delays {
                 delays.record(0).expect("the histogram grows as needed");
             }
             self.depart(fabric, egress, id, common, false);
             return Enqueued::Gone;
         }
+        if !fits || !hop.admits(packet) {
+            self.stats.drops += 1;
+            self.digest.add(now ^ u64::from(packet.flow));
+            return Enqueued::Full;
+        }
+        self.mark_at(MarkAt::Enqueue, egress, queued + u32::from(bytes), packet);
         packet.time = now;
         self.buffer.take(bytes);
         common.data_bytes += u32::from(bytes);
@@ -386,9 +386,7 @@ impl Memory {
             debug_assert!(queues.paused() >> packet.queue & 1 == 0, "a paused queue sends nothing");
             common.data_bytes -= u32::from(packet.wire_bytes);
             self.buffer.release(packet.wire_bytes);
-            if self.mark_at == MarkAt::Dequeue {
-                self.mark(number, queues.queue_bytes(packet.queue), packet);
-            }
+            self.mark_at(MarkAt::Dequeue, number, queues.queue_bytes(packet.queue), packet);
             if let Some(delays) = &mut common.delays {
                 delays.record(now - packet.time).expect("the histogram grows as needed");
             }
@@ -422,8 +420,9 @@ impl Memory {
     }
 
     #[inline(always)]
-    fn mark(&mut self, egress: u16, queue_bytes: u32, packet: &mut Packet) {
-        if let Some(red) = self.ecn.get(egress as usize)
+    fn mark_at(&mut self, at: MarkAt, egress: u16, queue_bytes: u32, packet: &mut Packet) {
+        if self.mark_at == at
+            && let Some(red) = self.ecn.get(egress as usize)
             && red.marks(queue_bytes, &mut self.marking)
             && packet.kind == Kind::Data
         {

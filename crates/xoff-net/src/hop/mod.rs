@@ -131,7 +131,8 @@ pub trait HopControl {
     }
 
     /// A data packet finds its queue empty and leaves at once, the only one at its port that may.
-    /// Returns false, having done nothing, if its joining and leaving would send a signal.
+    /// Returns false, having done nothing, if it may not enter, or if its joining and leaving would
+    /// send a signal.
     #[inline]
     fn pass(&mut self, _now: u64, _egress: u16, _packet: &Packet) -> bool {
         true
@@ -172,6 +173,7 @@ impl HopControl for Uncontrolled {}
 
 /// One of the hop controls.
 #[derive(Debug)]
+#[repr(u8)]
 pub enum AnyHop {
     /// None.
     None(Uncontrolled),

@@ -129,7 +129,7 @@ impl HopControl for Pfc {
             || self.shared(count) + bytes <= self.threshold(ingress)
     }
 
-    /// A packet within its ingress's reserve changes nothing.
+    /// A packet within its ingress's reserve is admitted and changes nothing.
     #[inline]
     fn pass(&mut self, _now: u64, _egress: u16, packet: &Packet) -> bool {
         let ingress = &self.ingresses[packet.ingress as usize];
@@ -137,8 +137,8 @@ impl HopControl for Pfc {
         let bytes = u64::from(packet.wire_bytes);
         count.headroom == 0
             && count.bytes + bytes <= self.reserve
-            && self.threshold(ingress) > 0
             && ingress.paused == 0
+            && self.threshold(ingress) >= bytes
     }
 
     /// Counts a packet; pauses its class if its ingress now holds too much.

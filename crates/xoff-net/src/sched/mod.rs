@@ -45,6 +45,7 @@ pub trait Scheduler {
 
 /// One of the schedulers.
 #[derive(Debug)]
+#[repr(u8)]
 pub enum AnyScheduler {
     /// First in, first out, by class.
     Fifo(Fifo),
