@@ -236,7 +236,7 @@ impl Hosts {
     }
 
     /// The port of a NIC may send: it picks its next packet.
-    #[inline]
+    #[inline(never)]
     pub fn pick(&mut self, fabric: &mut Fabric, nic: u32) {
         let behind_pause = self.setup.acks_obey_pauses;
         let state = &mut self.nics[nic as usize];

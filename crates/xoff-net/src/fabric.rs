@@ -331,13 +331,18 @@ impl Fabric {
         self.wheel.post(Event { time, rank, tag: self.tags.wake, item: port });
     }
 
-    /// A port has sent what it was sending.
+    /// A port has sent what it was sending. Returns whether it can be asked now; otherwise it waits
+    /// for its turn at the end of this instant.
     #[inline]
-    pub fn wake(&mut self, port: u32) {
+    pub fn wake(&mut self, port: u32) -> bool {
         let state = &mut self.ports[port as usize];
         state.waking = false;
         state.busy_until = self.now;
-        self.kick(port);
+        let alone = self.picking.is_empty() && !self.wheel.may_be_due(self.now);
+        if !alone {
+            self.kick(port);
+        }
+        alone
     }
 
     /// Whether any port waits to be asked at this instant.

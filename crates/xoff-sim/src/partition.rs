@@ -201,7 +201,11 @@ impl Partition {
         let number = event & ((1 << 28) - 1);
         match event & !((1 << 28) - 1) {
             tag::SINGLE => match event {
-                tag::WAKE => self.fabric.wake(item),
+                tag::WAKE => {
+                    if self.fabric.wake(item) {
+                        self.pick_at(item);
+                    }
+                }
                 tag::START => self.start_flows(),
                 _ => self.hear_notices(),
             },
@@ -234,6 +238,7 @@ impl Partition {
     #[inline]
     fn pick(&mut self) {
         if let Some(port) = self.fabric.take_only_picking() {
+            self.fabric.begin_picking(port);
             self.pick_at(port);
             return;
         }
@@ -246,15 +251,15 @@ impl Partition {
         let mut ports = std::mem::take(&mut self.picking);
         self.fabric.take_picking(&mut ports);
         for &port in &ports {
+            self.fabric.begin_picking(port);
             self.pick_at(port);
         }
         ports.clear();
         self.picking = ports;
     }
 
-    #[inline(never)]
+    #[inline]
     fn pick_at(&mut self, port: u32) {
-        self.fabric.begin_picking(port);
         match self.owners[port as usize] {
             Owner::Host(nic) => self.hosts.pick(&mut self.fabric, nic),
             Owner::Switch(switch, number) => {

@@ -3,8 +3,8 @@
 //! Instants: a packet is admitted and counted when it is enqueued; buffer, counters, ECN (unless
 //! marked at enqueue), INT and hop control change when its transmission starts.
 //!
-//! What a packet meets on its way in and out ([`Memory::enqueue`], [`Memory::dequeue`]) is compiled
-//! for each pair of hop control and scheduler, which are looked up once a packet.
+//! What a packet meets on its way in and out ([`Memory::join`], [`Memory::leave`]) is compiled for
+//! each pair of hop control and scheduler, which are looked up once a packet.
 
 use hdrhistogram::Histogram;
 use xoff_core::{Digest, Rng, TimerId};
@@ -74,15 +74,8 @@ pub struct SwitchStats {
     pub control_lost: u64,
 }
 
-/// What became of a packet.
-enum Enqueued {
-    /// It left at once.
-    Gone,
-    /// It waits in its queue, which may have to be said to the neighbour it came from.
-    Waits(Option<Signal>),
-    /// It found no room.
-    Full,
-}
+/// A packet found no room.
+struct Full;
 
 /// What all packets share: the memory they wait in, and what is noted of them.
 #[derive(Debug)]
@@ -172,7 +165,7 @@ impl OutputQueued {
         if port.common.control.is_empty() && fabric.is_free(own) {
             fabric.packets[id].queue = CONTROL_QUEUE;
             let more = port.is_ready();
-            self.memory.depart(fabric, egress, id, &port.common, more);
+            self.memory.depart(fabric, own, id, &port.common, more);
             return;
         }
         port.push_control(&mut fabric.packets, id);
@@ -190,33 +183,67 @@ impl OutputQueued {
         self.choices[(route.first + choice) as usize]
     }
 
+    /// A packet joins a queue of port `egress`. Where it would be picked at the end of this very
+    /// instant, it does not wait for that: nothing else happens.
     #[inline]
     fn enqueue(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
         let Self { memory, hop, egress: ports, .. } = self;
         let Egress { common, scheduler } = &mut ports[egress as usize];
-        let outcome = each_hop!(hop, hop => each_scheduler!(scheduler, queues =>
-            memory.enqueue(fabric, egress, id, hop, queues, common)));
-        match outcome {
-            Enqueued::Gone => None,
-            Enqueued::Full => Some(id),
-            Enqueued::Waits(signal) => {
-                fabric.kick(self.memory.first_port + u32::from(egress));
-                if let Some(signal) = signal {
-                    self.memory.stats.pauses += 1;
-                    self.signal(fabric, signal);
-                }
-                None
-            }
+        let own = memory.first_port + u32::from(egress);
+        let free = common.control.is_empty() && fabric.is_free(own);
+        let (now, packet) = (fabric.now, &mut fabric.packets[id]);
+        let passes = each_hop!(hop, hop => each_scheduler!(scheduler, queues => {
+            packet.queue = hop.queue_of(now, egress, packet, queues, &mut memory.assignment);
+            free
+                && memory.buffer.admits(queues.queue_bytes(packet.queue), packet.wire_bytes)
+                && queues.pass(packet.queue)
+                && hop.pass(now, egress, packet)
+        }));
+        if !passes {
+            return self.join(fabric, egress, id);
         }
+        if memory.mark_at == MarkAt::Enqueue {
+            memory.mark(egress, u32::from(packet.wire_bytes), packet);
+        }
+        if let Some(delays) = &mut common.delays {
+            delays.record(0).expect("the histogram grows as needed");
+        }
+        memory.depart(fabric, own, id, common, false);
+        None
+    }
+
+    /// A packet has to wait in its queue, if there is room for it.
+    #[inline(never)]
+    fn join(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
+        let Self { memory, hop, egress: ports, .. } = self;
+        let Egress { common, scheduler } = &mut ports[egress as usize];
+        let joined = each_hop!(hop, hop => each_scheduler!(scheduler, queues =>
+            memory.join(fabric, egress, id, hop, queues, common)));
+        let Ok(signal) = joined else { return Some(id) };
+        fabric.kick(self.memory.first_port + u32::from(egress));
+        if let Some(signal) = signal {
+            self.memory.stats.pauses += 1;
+            self.signal(fabric, signal);
+        }
+        None
     }
 
     /// Port `number` may send: it picks its next packet.
-    #[inline]
+    #[inline(never)]
     pub fn pick(&mut self, fabric: &mut Fabric, number: u16) {
         let Self { memory, hop, egress, .. } = self;
         let Egress { common, scheduler } = &mut egress[number as usize];
-        let signal = each_hop!(hop, hop => each_scheduler!(scheduler, queues =>
-            memory.dequeue(fabric, number, hop, queues, common)));
+        let own = memory.first_port + u32::from(number);
+        if let Some(id) = common.control.pop(&fabric.packets) {
+            let more = !common.control.is_empty()
+                || each_scheduler!(scheduler, queues => queues.is_ready());
+            memory.depart(fabric, own, id, common, more);
+            return;
+        }
+        let picked = each_hop!(hop, hop => each_scheduler!(scheduler, queues =>
+            memory.leave(fabric, number, hop, queues, common)));
+        let Some((id, more, signal)) = picked else { return };
+        memory.depart(fabric, own, id, common, more);
         if let Some(signal) = signal {
             self.signal(fabric, signal);
         }
@@ -325,10 +352,10 @@ impl OutputQueued {
 }
 
 impl Memory {
-    /// A packet joins a queue of port `egress`, unless there is no room for it. Where it would be
-    /// picked at the end of this very instant, it does not wait for that: nothing else happens.
+    /// A packet joins a queue of port `egress`, unless there is no room for it. It may have to be said
+    /// to the neighbour it came from.
     #[inline]
-    fn enqueue<H: HopControl, S: Scheduler>(
+    fn join<H: HopControl, S: Scheduler>(
         &mut self,
         fabric: &mut Fabric,
         egress: u16,
@@ -336,73 +363,57 @@ impl Memory {
         hop: &mut H,
         queues: &mut S,
         common: &mut Common,
-    ) -> Enqueued {
+    ) -> Result<Option<Signal>, Full> {
         let now = fabric.now;
-        let free = common.control.is_empty() && fabric.is_free(self.first_port + u32::from(egress));
         let packet = &mut fabric.packets[id];
         let bytes = packet.wire_bytes;
-        let queue = hop.queue_of(now, egress, packet, queues, &mut self.assignment);
-        packet.queue = queue;
-        let queued = queues.queue_bytes(queue);
-        let fits = self.buffer.admits(queued, bytes);
-        if free && fits && queues.pass(queue) && hop.pass(now, egress, packet) {
-            self.mark_at(MarkAt::Enqueue, egress, u32::from(bytes), packet);
-            if let Some(delays) = &mut common.delays {
-                delays.record(0).expect("the histogram grows as needed");
-            }
-            self.depart(fabric, egress, id, common, false);
-            return Enqueued::Gone;
-        }
-        if !fits || !hop.admits(packet) {
+        let queued = queues.queue_bytes(packet.queue);
+        if !self.buffer.admits(queued, bytes) || !hop.admits(packet) {
             self.stats.drops += 1;
             self.digest.add(now ^ u64::from(packet.flow));
-            return Enqueued::Full;
+            return Err(Full);
         }
-        self.mark_at(MarkAt::Enqueue, egress, queued + u32::from(bytes), packet);
+        if self.mark_at == MarkAt::Enqueue {
+            self.mark(egress, queued + u32::from(bytes), packet);
+        }
         packet.time = now;
         self.buffer.take(bytes);
         common.data_bytes += u32::from(bytes);
         queues.push(&mut fabric.packets, id);
-        Enqueued::Waits(hop.on_enqueue(now, egress, &mut fabric.packets[id], queues))
+        Ok(hop.on_enqueue(now, egress, &mut fabric.packets[id], queues))
     }
 
-    /// The next packet leaves by port `number`, if there is one that may.
+    /// The next data packet leaves port `number`, if there is one that may: the packet, whether there
+    /// is another one, and what has to be said to the neighbour it came from.
     #[inline]
-    fn dequeue<H: HopControl, S: Scheduler>(
+    fn leave<H: HopControl, S: Scheduler>(
         &mut self,
         fabric: &mut Fabric,
         number: u16,
         hop: &mut H,
         queues: &mut S,
         common: &mut Common,
-    ) -> Option<Signal> {
+    ) -> Option<(u32, bool, Option<Signal>)> {
         let now = fabric.now;
-        let mut signal = None;
-        let id = if let Some(id) = common.control.pop(&fabric.packets) {
-            id
-        } else {
-            let id = queues.pop(&mut fabric.packets)?;
-            let packet = &mut fabric.packets[id];
-            debug_assert!(queues.paused() >> packet.queue & 1 == 0, "a paused queue sends nothing");
-            common.data_bytes -= u32::from(packet.wire_bytes);
-            self.buffer.release(packet.wire_bytes);
-            self.mark_at(MarkAt::Dequeue, number, queues.queue_bytes(packet.queue), packet);
-            if let Some(delays) = &mut common.delays {
-                delays.record(now - packet.time).expect("the histogram grows as needed");
-            }
-            signal = hop.on_dequeue(now, number, packet);
-            id
-        };
-        let more = !common.control.is_empty() || queues.is_ready();
-        self.depart(fabric, number, id, common, more);
-        signal
+        let id = queues.pop(&mut fabric.packets)?;
+        let packet = &mut fabric.packets[id];
+        debug_assert!(queues.paused() >> packet.queue & 1 == 0, "a paused queue sends nothing");
+        common.data_bytes -= u32::from(packet.wire_bytes);
+        self.buffer.release(packet.wire_bytes);
+        if self.mark_at == MarkAt::Dequeue {
+            self.mark(number, queues.queue_bytes(packet.queue), packet);
+        }
+        if let Some(delays) = &mut common.delays {
+            delays.record(now - packet.time).expect("the histogram grows as needed");
+        }
+        let signal = hop.on_dequeue(now, number, packet);
+        Some((id, queues.is_ready(), signal))
     }
 
-    /// A packet's transmission starts.
+    /// A packet's transmission starts on the port that the fabric calls `own`.
     #[inline(always)]
-    fn depart(&mut self, fabric: &mut Fabric, number: u16, id: u32, common: &Common, more: bool) {
+    fn depart(&mut self, fabric: &mut Fabric, own: u32, id: u32, common: &Common, more: bool) {
         let now = fabric.now;
-        let own = self.first_port + u32::from(number);
         let packet = &mut fabric.packets[id];
         packet.upstream = packet.queue;
         self.digest.add(now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
@@ -420,9 +431,8 @@ impl Memory {
     }
 
     #[inline(always)]
-    fn mark_at(&mut self, at: MarkAt, egress: u16, queue_bytes: u32, packet: &mut Packet) {
-        if self.mark_at == at
-            && let Some(red) = self.ecn.get(egress as usize)
+    fn mark(&mut self, egress: u16, queue_bytes: u32, packet: &mut Packet) {
+        if let Some(red) = self.ecn.get(egress as usize)
             && red.marks(queue_bytes, &mut self.marking)
             && packet.kind == Kind::Data
         {

@@ -110,7 +110,7 @@ impl Pfc {
     }
 
     fn threshold(&self, ingress: &Ingress) -> u64 {
-        self.pool.saturating_sub(self.pool_used) * ingress.threshold_ppm / 1_000_000
+        threshold(self.pool.saturating_sub(self.pool_used), ingress.threshold_ppm)
     }
 
     fn shared(&self, count: &Count) -> u64 {
@@ -152,24 +152,29 @@ impl HopControl for Pfc {
     ) -> Option<Signal> {
         let (port, class) = (packet.ingress, packet.class());
         let bytes = u64::from(packet.wire_bytes);
-        let threshold = self.threshold(&self.ingresses[port as usize]);
-        let count = &mut self.ingresses[port as usize].counts[class as usize];
+        let ingress = &mut self.ingresses[port as usize];
+        let count = &mut ingress.counts[class as usize];
         let held = count.bytes + bytes;
-        if held <= self.reserve {
+        let shared = held.saturating_sub(self.reserve);
+        let mut free = self.pool.saturating_sub(self.pool_used);
+        if shared == 0 {
             count.bytes = held;
-        } else if held - self.reserve > threshold {
+        } else if shared > threshold(free, ingress.threshold_ppm) {
             count.headroom += bytes;
         } else {
             count.bytes = held;
-            self.pool_used += bytes.min(held - self.reserve);
+            self.pool_used += bytes.min(shared);
+            free = self.pool.saturating_sub(self.pool_used);
         }
-        let ingress = &self.ingresses[port as usize];
-        let count = &ingress.counts[class as usize];
-        let over = count.headroom > 0 || self.shared(count) >= self.threshold(ingress);
-        (over && ingress.paused >> class & 1 == 0).then(|| {
-            self.ingresses[port as usize].paused |= 1 << class;
-            Signal { port, ask: Ask::Pause, queues: 1 << class }
-        })
+        if ingress.paused >> class & 1 == 1 {
+            return None;
+        }
+        let shared = count.bytes.saturating_sub(self.reserve);
+        if count.headroom == 0 && shared < threshold(free, ingress.threshold_ppm) {
+            return None;
+        }
+        ingress.paused |= 1 << class;
+        Some(Signal { port, ask: Ask::Pause, queues: 1 << class })
     }
 
     /// Discounts a packet; resumes its class if its ingress holds little enough.
@@ -179,33 +184,41 @@ impl HopControl for Pfc {
     #[inline]
     fn on_dequeue(&mut self, _now: u64, _egress: u16, packet: &mut Packet) -> Option<Signal> {
         let (port, class) = (packet.ingress, packet.class());
-        let bytes = u64::from(packet.wire_bytes);
-        let count = &mut self.ingresses[port as usize].counts[class as usize];
-        let from_headroom = count.headroom.min(bytes);
-        let from_pool = (bytes - from_headroom).min(count.bytes.saturating_sub(self.reserve));
-        count.headroom -= from_headroom;
-        count.bytes = count
-            .bytes
-            .checked_sub(bytes - from_headroom)
-            .expect("PFC's ingress accounting went negative");
-        self.pool_used -= from_pool;
-        let ingress = &self.ingresses[port as usize];
-        if ingress.paused >> class & 1 == 0 {
+        let mut bytes = u64::from(packet.wire_bytes);
+        let ingress = &mut self.ingresses[port as usize];
+        let count = &mut ingress.counts[class as usize];
+        if count.headroom > 0 {
+            let from_headroom = count.headroom.min(bytes);
+            count.headroom -= from_headroom;
+            bytes -= from_headroom;
+        }
+        let shared = count.bytes.saturating_sub(self.reserve);
+        self.pool_used -= bytes.min(shared);
+        count.bytes =
+            count.bytes.checked_sub(bytes).expect("PFC's ingress accounting went negative");
+        if ingress.paused >> class & 1 == 0 || count.headroom > 0 {
             return None;
         }
-        let count = &ingress.counts[class as usize];
-        let shared = self.shared(count);
-        let low = shared == 0 || shared + self.resume_offset <= self.threshold(ingress);
-        (count.headroom == 0 && low).then(|| {
-            self.ingresses[port as usize].paused &= !(1 << class);
-            Signal { port, ask: Ask::Resume, queues: 1 << class }
-        })
+        let shared = count.bytes.saturating_sub(self.reserve);
+        let free = self.pool.saturating_sub(self.pool_used);
+        let low = shared + self.resume_offset <= threshold(free, ingress.threshold_ppm);
+        if shared > 0 && !low {
+            return None;
+        }
+        ingress.paused &= !(1 << class);
+        Some(Signal { port, ask: Ask::Resume, queues: 1 << class })
     }
 
     /// Classes this switch holds paused at the neighbour of a port.
     fn holds_paused(&self, ingress: u16) -> QueueMask {
         QueueMask::from(self.ingresses[ingress as usize].paused)
     }
+}
+
+/// What an ingress may hold of a pool with so much free.
+#[inline]
+fn threshold(free: u64, ppm: u64) -> u64 {
+    free * ppm / 1_000_000
 }
 
 fn headroom(config: &PfcConfig, port: &PfcPort) -> u64 {
