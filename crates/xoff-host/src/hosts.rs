@@ -209,7 +209,7 @@ impl Hosts {
     }
 
     /// The queue of a flow that waits neither for its turn nor for an acknowledgement.
-    #[inline]
+    #[inline(always)]
     fn queue_if_ready(&mut self, fabric: &mut Fabric, id: u32) -> Option<u8> {
         let flow = &mut self.flows[id as usize];
         let nic = &mut self.nics[flow.nic as usize];
@@ -250,7 +250,7 @@ impl Hosts {
     }
 
     /// A packet's transmission starts.
-    #[inline]
+    #[inline(always)]
     fn depart(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
         let state = &mut self.nics[nic as usize];
         let packet = &mut fabric.packets[id];
@@ -290,6 +290,7 @@ impl Hosts {
     }
 
     /// Makes the next packet of a flow and moves the time of the one after.
+    #[inline(always)]
     fn send_data(&mut self, fabric: &mut Fabric, id: u32) -> u32 {
         let flow = &mut self.flows[id as usize];
         debug_assert!(
@@ -324,7 +325,7 @@ impl Hosts {
     }
 
     /// A flow that has just sent waits for its next turn, for pacing, or for an acknowledgement.
-    #[inline]
+    #[inline(always)]
     fn after_sending(&mut self, fabric: &mut Fabric, id: u32) {
         let flow = &self.flows[id as usize];
         if !flow.may_send() {
@@ -364,6 +365,7 @@ impl Hosts {
     }
 
     /// Data becomes its own acknowledgement, in place.
+    #[inline(never)]
     fn on_data(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
         let now = fabric.now;
         let packet = &mut fabric.packets[id];

@@ -130,7 +130,7 @@ impl HopControl for Pfc {
     }
 
     /// A packet within its ingress's reserve is admitted and changes nothing.
-    #[inline]
+    #[inline(always)]
     fn pass(&mut self, _now: u64, _egress: u16, packet: &Packet) -> bool {
         let ingress = &self.ingresses[packet.ingress as usize];
         let count = &ingress.counts[packet.class() as usize];
