@@ -9,6 +9,7 @@ pub mod knobs;
 pub mod math;
 pub mod mrg32k3a;
 pub mod rng;
+pub mod sync;
 pub mod units;
 pub mod wheel;
 
