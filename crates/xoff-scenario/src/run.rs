@@ -161,6 +161,10 @@ pub fn schema() -> String {
         SectionSchema::entry::<xoff_workload::open_loop::OpenLoopConfig>("traffic", &["open-loop"]),
         SectionSchema::entry::<xoff_workload::incast::IncastConfig>("traffic", &["incast"]),
         SectionSchema::entry::<xoff_workload::long_lived::LongLivedConfig>("traffic", &["long"]),
+        SectionSchema::entry::<xoff_workload::permutation::PermutationConfig>(
+            "traffic",
+            &["permutation"],
+        ),
         SectionSchema::entry::<xoff_workload::list::ListConfig>("traffic", &["list"]),
     ];
     json_schema("xoff scenario", &sections)
