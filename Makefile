@@ -5,20 +5,21 @@ PYTHON ?= python3
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.toml' | grep -v /target/) Cargo.toml Cargo.lock
 DATA := $(wildcard data/flow-sizes/*.csv)
 
-.PHONY: demo test lint test-rust test-loom test-python clean
+test: lint test-rust test-loom test-python test-instructions
 
 demo: .venv/built
 	.venv/bin/xoff reproduce bfc/fig10 --scale quick --out out/demo
 
-test: lint test-rust test-loom test-python
+test: lint test-rust test-loom test-python test-instructions
 
 lint: .venv/built
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy -p xoff-python --all-features -- -D warnings
-	.venv/bin/ruff check python
-	.venv/bin/ruff format --check python
+	.venv/bin/ruff check python bench
+	.venv/bin/ruff format --check python bench
 	.venv/bin/mypy
+	.venv/bin/mypy bench/instructions.py
 
 test-rust:
 	cargo test --workspace
@@ -29,6 +30,10 @@ test-loom:
 
 test-python: .venv/built
 	.venv/bin/pytest python/tests
+
+# Skipped where valgrind is missing, unless INSTRUCTIONS=--required.
+test-instructions:
+	$(PYTHON) bench/instructions.py $(INSTRUCTIONS)
 
 # uv installs in seconds where pip takes minutes.
 .venv/bin/uv:

@@ -55,6 +55,8 @@ def test_progress_json(scenario, tmp_path, capsys):
         (["check"], 2, "name a scenario file"),
         (["bench"], 2, "name a case"),
         (["bench", "bfc-gogle-128"], 2, "did you mean `bfc-google-128`?"),
+        (["bench", "*-128", "bfc-*-9"], 2, "no bench case is called `bfc-*-9`"),
+        (["bench", "--list", "x*"], 2, "no bench case is called `x*`"),
         (["reproduce", "bfc/nothing"], 2, ""),
         (["reproduce"], 2, "name an experiment"),
         (["plot", "FOLDER"], 2, "not a run directory"),
@@ -94,6 +96,20 @@ def test_check_presets_bench(scenario, capsys):
         "dctcp-hadoop-128",
     ]
     assert "ns/packet-hop" in call(capsys, "bench", "bfc-google-128")[1]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "cases"),
+    [
+        (["*-128"], ["bfc-google-128", "dctcp-hadoop-128"]),
+        (["dctcp-*", "*"], ["dctcp-hadoop-128", "bfc-google-128"]),
+        (["bfc-[fg]*"], ["bfc-google-128"]),
+    ],
+)
+def test_bench_takes_patterns(capsys, patterns, cases):
+    assert call(capsys, "bench", "--list", *patterns)[1].split() == cases
+    _, out, _ = call(capsys, "bench", *patterns, "--json")
+    assert [json.loads(line)["case"] for line in out.splitlines()] == cases
 
 
 def test_reproduce_json_is_alone_on_stdout(paper, tmp_path, capsys, monkeypatch):

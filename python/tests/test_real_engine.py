@@ -240,8 +240,13 @@ def test_bench_says_what_it_measured():
     assert process.returncode == 0
     assert found["threads"] == 1
     assert len(found["digest"]) == 16
-    for key in ("packet_hops", "flows", "wall_s", "ns_per_packet_hop", "peak_rss_bytes"):
+    assert found["hosts"] == 128
+    for key in ("packet_hops", "flows", "build_s", "wall_s", "ns_per_packet_hop"):
         assert found[key] > 0, key
+    if sys.platform == "linux":
+        assert found["peak_rss_bytes"] > 0
+        assert 0 < found["bytes_per_active_flow"] < 1e6
+        assert found["bytes_per_idle_host"] >= 0
 
 
 def test_bench_ends_on_ctrl_c():

@@ -83,9 +83,14 @@ def _add_check(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def _add_bench(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     bench = sub.add_parser("bench", help="measure the engine's speed")
-    bench.add_argument("cases", nargs="*", metavar="CASE", help="scheme-traffic-hosts")
+    bench.add_argument(
+        "cases",
+        nargs="*",
+        metavar="CASE",
+        help="scheme-traffic-hosts, or a pattern such as 'bfc-*-128'",
+    )
     bench.add_argument("--json", action="store_true", help="one JSON object a case and line")
-    bench.add_argument("--list", action="store_true", help="list the cases")
+    bench.add_argument("--list", action="store_true", help="only list the cases")
     bench.add_argument("--threads", type=_positive, default=1, metavar="N")
     bench.set_defaults(action=commands.bench)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import fnmatch
 import json
 import os
 import subprocess
@@ -115,13 +116,16 @@ def _label(folder: str, among: Iterable[str]) -> str:
 def bench(args: argparse.Namespace) -> int:
     """`xoff bench`: measure; a line of JSON a case, or a table."""
     if args.list:
-        print("\n".join(engine.bench_cases()))
+        print("\n".join(_bench_cases(args.cases or ["*"])))
         return 0
     if not args.cases:
-        raise UsageError("name a case (`xoff bench --list` shows them)")
-    rows = []
-    for case in args.cases:
-        alone = len(args.cases) == 1
+        raise UsageError(
+            "name a case or a pattern, such as bfc-google-128 or 'bfc-*-128' "
+            "(`xoff bench --list` shows the cases)"
+        )
+    cases, rows = _bench_cases(args.cases), []
+    for case in cases:
+        alone = len(cases) == 1
         found = _bench_here(case, args.threads) if alone else _bench_apart(case, args.threads)
         if args.json:
             print(json.dumps(found), flush=True)
@@ -131,10 +135,23 @@ def bench(args: argparse.Namespace) -> int:
     return 0
 
 
+def _bench_cases(patterns: Iterable[str]) -> list[str]:
+    """Return the cases that any of the patterns names, each once, in the order of the patterns."""
+    known = engine.bench_cases()
+    chosen: dict[str, None] = {}
+    for pattern in patterns:
+        matches = fnmatch.filter(known, pattern)
+        if not matches:
+            raise UsageError(f"no bench case is called `{pattern}`{suggestion(pattern, known)}")
+        chosen.update(dict.fromkeys(matches))
+    return list(chosen)
+
+
 BENCH_HEADER = (
     "case",
     "packet-hops",
     "flows",
+    "build (s)",
     "wall (s)",
     "ns/packet-hop",
     "instructions/packet-hop",
@@ -150,6 +167,7 @@ def _bench_row(case: str, found: dict[str, Any]) -> list[str]:
         case,
         f"{found.get('packet_hops', 0):,}",
         f"{found.get('flows', 0):,}",
+        fixed(found.get("build_s"), 3),
         fixed(found.get("wall_s")),
         fixed(found.get("ns_per_packet_hop"), 1),
         fixed(found.get("instructions_per_packet_hop"), 0),
@@ -189,14 +207,8 @@ def _bench_here(case: str, threads: int) -> dict[str, Any]:
         os._exit(130)  # the engine's thread cannot be stopped, and has nothing to tidy up
     line.clear()
     if failure:
-        raise _known_case(case, failure[0])
+        raise failure[0]
     return answer[0]
-
-
-def _known_case(case: str, error: BaseException) -> BaseException:
-    if isinstance(error, UsageError):
-        return UsageError(f"{error}{suggestion(case, engine.bench_cases())}")
-    return error
 
 
 def _bench_apart(case: str, threads: int) -> dict[str, Any]:

@@ -550,8 +550,7 @@ mod tests {
         assert!(!fabric.is_picking());
         let wake = fabric.wheel.pop_before(u64::MAX).unwrap();
         assert_eq!((wake.time, wake.tag, wake.item), (80_000, 10, 0));
-        fabric.wake(0);
-        assert!(fabric.is_picking());
+        assert!(fabric.wake(0), "nothing else happens: it can be asked at once");
         // A timer set now for the arrival's instant comes after it.
         let timer = fabric.wheel.add_timer(0, 99);
         fabric.arm(timer, 1_080_000);

@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use xoff_scenario::Run;
+use xoff_scenario::bench::Size;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -12,7 +13,7 @@ fn main() {
         std::process::exit(2);
     };
     let overrides: Vec<String> = arguments.collect();
-    let text = xoff_scenario::bench::scenario(&name, "10ms").map_or_else(
+    let text = xoff_scenario::bench::scenario(&name, Size::Full).map_or_else(
         || std::fs::read_to_string(&name).map_err(|error| format!("{name}: {error}")),
         Ok,
     );

@@ -1,36 +1,141 @@
-//! Named benchmark cases: scheme-traffic-hosts on BFC's fabric, 60 % load, 10 ms of arrivals.
+//! Named benchmark cases, `SCHEME-TRAFFIC-HOSTS`: each scheme under four traffics in three networks.
 
 use std::time::Instant;
 
 use crate::run::Run;
 
-/// Schemes and traffics of the cases.
 const SCHEMES: [&str; 6] = ["dctcp", "dcqcn", "hpcc", "bfc", "pfc", "ideal-fq"];
-const TRAFFICS: [&str; 2] = ["hadoop", "google"];
 
-/// All cases, such as `bfc-google-128`.
-#[must_use]
-pub fn bench_cases() -> Vec<String> {
-    SCHEMES
-        .iter()
-        .flat_map(|scheme| TRAFFICS.iter().map(move |traffic| format!("{scheme}-{traffic}-128")))
-        .collect()
+const TRAFFICS: [&str; 4] = ["hadoop", "google", "permutation", "incast"];
+
+/// A network and for how long it is loaded.
+struct Network {
+    /// The k of a full-bisection fat-tree; 0: BFC's leaf-spine fabric (§6.2.1).
+    k: u64,
+    /// How long flows arrive.
+    arrivals_us: u64,
+    /// How long a permutation is watched, in which all hosts send all the time.
+    permutation_us: u64,
 }
 
-/// The scenario of a case with so long a time of arrivals (such as `10ms`).
-#[must_use]
-pub fn scenario(case: &str, arrivals: &str) -> Option<String> {
-    if !bench_cases().iter().any(|known| known == case) {
-        return None;
+const fn network(k: u64, arrivals_us: u64, permutation_us: u64) -> Network {
+    Network { k, arrivals_us, permutation_us }
+}
+
+/// By the hosts that cases are named after: the network, and what stands for it in tests.
+const NETWORKS: [(u32, Network, Network); 3] = [
+    (128, network(0, 10_000, 5_000), network(0, 40, 40)),
+    (1024, network(16, 1_000, 500), network(4, 150, 100)),
+    (8192, network(32, 100, 60), network(8, 40, 40)),
+];
+
+impl Network {
+    fn hosts(&self) -> u64 {
+        if self.k == 0 { 128 } else { self.k.pow(3) / 4 }
     }
-    let (rest, _) = case.rsplit_once('-')?;
-    let (scheme, sizes) = rest.rsplit_once('-')?;
+
+    fn core_gbps(&self) -> u64 {
+        if self.k == 0 { 6_400 } else { self.hosts() * 100 }
+    }
+
+    /// Load on the core links.
+    fn load_percent(&self) -> u64 {
+        if self.k == 0 { 60 } else { 30 }
+    }
+
+    /// The shape, and for how long to wait for the last flows: in a large network they cost more
+    /// time than they tell.
+    fn lines(&self) -> String {
+        match self.k {
+            0 => "network.topology = \"leaf-spine\"\n".into(),
+            k => {
+                format!("network.topology = \"fat-tree\"\nfat_tree.k = {k}\nrun.drain = \"2ms\"\n")
+            }
+        }
+    }
+}
+
+/// A traffic in a network, as lines of a scenario.
+fn traffic(name: &str, network: &Network) -> Option<String> {
+    Some(match name {
+        "hadoop" | "google" => open_loop(name, network.load_percent(), network.arrivals_us),
+        "permutation" => permutation(network.permutation_us),
+        "incast" => incast(network),
+        _ => return None,
+    })
+}
+
+fn open_loop(sizes: &str, load_percent: u64, arrivals_us: u64) -> String {
+    format!(
+        "run.measure = \"{arrivals_us}us\"\n\
+         [[traffic]]\nkind = \"open-loop\"\nsizes = \"{sizes}\"\nload = 0.{load_percent:02}\n\
+         arrivals = \"lognormal\"\nstop = \"{arrivals_us}us\"\n"
+    )
+}
+
+fn permutation(us: u64) -> String {
+    format!("run.measure = \"{us}us\"\n[[traffic]]\nkind = \"permutation\"\n")
+}
+
+/// BFC's mix (§6.2.2): 200 KB from each of 100 senders at once, as often as makes 5 % of load in this
+/// network, over a background that makes the rest.
+fn incast(network: &Network) -> String {
+    const PERCENT: u64 = 5;
+    let degree = (network.hosts() - 1).min(100);
+    let bytes = degree * 200_000;
+    let period_ps = bytes * 8 * 1000 * 100 / PERCENT / network.core_gbps();
+    let background = open_loop("hadoop", network.load_percent() - PERCENT, network.arrivals_us);
+    format!(
+        "{background}[[traffic]]\nkind = \"incast\"\ndegree = {degree}\nbytes = \"{bytes}B\"\n\
+         period = \"{period_ps}ps\"\nstop = \"{}us\"\n",
+        network.arrivals_us
+    )
+}
+
+/// Which form of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// What `xoff bench` runs.
+    Full,
+    /// Microseconds of the same in a small network, for tests.
+    Small,
+}
+
+/// All cases, such as `bfc-google-128`, the smallest network first.
+#[must_use]
+pub fn bench_cases() -> Vec<String> {
+    let mut cases = Vec::new();
+    for (hosts, ..) in &NETWORKS {
+        for traffic in TRAFFICS {
+            cases.extend(SCHEMES.map(|scheme| format!("{scheme}-{traffic}-{hosts}")));
+        }
+    }
+    cases
+}
+
+/// The scenario of a case.
+#[must_use]
+pub fn scenario(case: &str, size: Size) -> Option<String> {
+    let (rest, hosts) = case.rsplit_once('-')?;
+    let (scheme, name) = rest.rsplit_once('-')?;
+    SCHEMES.iter().find(|known| **known == scheme)?;
+    let (_, full, small) = NETWORKS.iter().find(|network| network.0.to_string() == hosts)?;
+    let network = if size == Size::Full { full } else { small };
+    let (shape, traffic) = (network.lines(), traffic(name, network)?);
     Some(format!(
-        "name = \"{case}\"\nscheme = \"{scheme}\"\n\
-         [run]\nwarmup = \"0us\"\nmeasure = \"{arrivals}\"\nflows = \"none\"\n\
-         [[traffic]]\nkind = \"open-loop\"\nsizes = \"{sizes}\"\nload = 0.6\n\
-         arrivals = \"lognormal\"\nstop = \"{arrivals}\"\n"
+        "name = \"{case}\"\nscheme = \"{scheme}\"\n{shape}\
+         run.warmup = \"0us\"\nrun.flows = \"none\"\n{traffic}"
     ))
+}
+
+fn unknown(case: &str) -> String {
+    let hosts = NETWORKS.map(|network| network.0.to_string()).join(", ");
+    format!(
+        "unknown case {case:?}: a case is SCHEME-TRAFFIC-HOSTS, such as bfc-google-128; schemes are \
+         {}, traffics {}, hosts {hosts}",
+        SCHEMES.join(", "),
+        TRAFFICS.join(", ")
+    )
 }
 
 /// Runs a case and returns its figures as JSON. A packet-hop is one packet of any kind put on one
@@ -39,35 +144,62 @@ pub fn scenario(case: &str, arrivals: &str) -> Option<String> {
 /// # Errors
 /// If there is no such case, or its run is stuck.
 pub fn bench(case: &str, threads: usize) -> Result<String, String> {
-    let text = scenario(case, "10ms").ok_or_else(|| {
-        format!("unknown case {case:?}; the cases are {}", bench_cases().join(", "))
-    })?;
+    let text = scenario(case, Size::Full).ok_or_else(|| unknown(case))?;
     if threads != 1 {
         return Err(format!("{threads} threads were asked for, but a run uses one"));
     }
-    let mut run = Run::open(&text, case, &[]).map_err(|problems| problems.to_string())?;
+    let resident_before = memory("VmRSS:");
     let begin = Instant::now();
-    while run.step()? {}
+    let mut run = Run::open(&text, case, &[]).map_err(|problems| problems.to_string())?;
+    let build_s = begin.elapsed().as_secs_f64();
+    let resident_built = memory("VmRSS:");
+    let begin = Instant::now();
+    while run.step()? {
+        run.take_samples();
+    }
     let wall_s = begin.elapsed().as_secs_f64();
+    let peak = memory("VmHWM:");
     let progress = run.progress();
-    let per = |count: u64| wall_s * 1e9 / count as f64;
-    let peak = peak_rss_bytes().map_or_else(|| "null".into(), |bytes| bytes.to_string());
-    Ok(format!(
-        "{{\"case\": \"{case}\", \"packet_hops\": {}, \"flows\": {}, \"wall_s\": {wall_s:.6}, \
-         \"ns_per_packet_hop\": {:.2}, \"ns_per_flow\": {:.1}, \"peak_rss_bytes\": {peak}, \
-         \"threads\": {threads}, \"digest\": \"{:016x}\"}}",
-        progress.packet_hops,
-        progress.flows_finished,
-        per(progress.packet_hops),
-        per(progress.flows_finished),
-        run.digest(),
-    ))
+    let partitions = run.simulation().partitions().iter();
+    let flows_at_once: usize = partitions.map(|part| part.hosts().flow_slots()).sum();
+    let hosts = run.simulation().setup().topology.hosts;
+    let fields = [
+        ("case", format!("\"{case}\"")),
+        ("hosts", hosts.to_string()),
+        ("packet_hops", progress.packet_hops.to_string()),
+        ("flows", progress.flows_finished.to_string()),
+        ("build_s", format!("{build_s:.6}")),
+        ("wall_s", format!("{wall_s:.6}")),
+        ("ns_per_packet_hop", ratio(wall_s * 1e9, progress.packet_hops)),
+        ("ns_per_flow", ratio(wall_s * 1e9, progress.flows_finished)),
+        ("peak_rss_bytes", peak.map_or("null".into(), |bytes| bytes.to_string())),
+        ("bytes_per_idle_host", growth(resident_before, resident_built, hosts.into())),
+        ("bytes_per_active_flow", growth(resident_built, peak, flows_at_once as u64)),
+        ("threads", threads.to_string()),
+        ("digest", format!("\"{:016x}\"", run.digest())),
+    ];
+    let fields = fields.map(|(key, value)| format!("\"{key}\": {value}"));
+    Ok(format!("{{{}}}", fields.join(", ")))
 }
 
-/// The most memory this process has had resident, where the system tells (Linux).
-fn peak_rss_bytes() -> Option<u64> {
+/// A quotient as JSON, which has no infinity.
+fn ratio(sum: f64, count: u64) -> String {
+    if count == 0 { "null".into() } else { format!("{:.2}", sum / count as f64) }
+}
+
+/// By how much memory grew, for each of `count` things.
+fn growth(before: Option<u64>, after: Option<u64>, count: u64) -> String {
+    match (before, after) {
+        (Some(before), Some(after)) => ratio(after.saturating_sub(before) as f64, count),
+        _ => "null".into(),
+    }
+}
+
+/// Resident memory of this process in bytes, now (`VmRSS:`) or at most so far (`VmHWM:`), where the
+/// system tells (Linux).
+fn memory(key: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let line = status.lines().find(|line| line.starts_with(key))?;
     let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(kib * 1024)
 }

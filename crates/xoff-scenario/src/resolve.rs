@@ -14,7 +14,8 @@ use xoff_net::fabric::{Instants, Rounding};
 use xoff_net::hop::{Assignment, BfcConfig, PfcConfig};
 use xoff_net::mark::EcnConfig;
 use xoff_net::topo::{
-    DumbbellConfig, LeafSpineConfig, Routes, StarConfig, Topology, dumbbell, leaf_spine, star,
+    DumbbellConfig, FatTreeConfig, LeafSpineConfig, Routes, StarConfig, Topology, dumbbell,
+    fat_tree, leaf_spine, star,
 };
 use xoff_sim::setup::{
     EcnSetup, HopSetup, Labels, MarkDraws, Scheduling, Setup, SwitchSetup, base_rtt,
@@ -61,9 +62,10 @@ pub struct Resolved {
 }
 
 /// Every section a scenario may have.
-pub const SECTIONS: [&str; 18] = [
+pub const SECTIONS: [&str; 19] = [
     "network",
     "leaf_spine",
+    "fat_tree",
     "star",
     "dumbbell",
     "run",
@@ -241,6 +243,7 @@ impl Reader<'_> {
         let why = format!("network.topology = {}", kind.show());
         for (other, name) in [
             (TopologyKind::LeafSpine, "leaf_spine"),
+            (TopologyKind::FatTree, "fat_tree"),
             (TopologyKind::Star, "star"),
             (TopologyKind::Dumbbell, "dumbbell"),
         ] {
@@ -251,6 +254,14 @@ impl Reader<'_> {
         let (name, built) = match kind {
             TopologyKind::LeafSpine => {
                 ("leaf_spine", leaf_spine(&self.section::<LeafSpineConfig>()))
+            }
+            TopologyKind::FatTree => {
+                let config = self.section::<FatTreeConfig>();
+                if let Err((key, message)) = config.check() {
+                    self.problem("fat_tree", key, message);
+                    return None;
+                }
+                ("fat_tree", fat_tree(&config))
             }
             TopologyKind::Star => ("star", star(&self.section::<StarConfig>())),
             TopologyKind::Dumbbell => ("dumbbell", dumbbell(&self.section::<DumbbellConfig>())),

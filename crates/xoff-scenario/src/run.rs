@@ -134,7 +134,7 @@ pub fn check(text: &str, file: &str, overrides: &[String]) -> Result<String, Pro
 pub fn schema() -> String {
     use xoff_host::cc::{DcqcnConfig, DcqcnRdma15Config, DctcpConfig, HpccConfig};
     use xoff_host::{FrameConfig, TransportConfig};
-    use xoff_net::topo::{DumbbellConfig, LeafSpineConfig, StarConfig};
+    use xoff_net::topo::{DumbbellConfig, FatTreeConfig, LeafSpineConfig, StarConfig};
 
     use crate::sections::{FaultsConfig, NetworkConfig, RunConfig, SwitchConfig};
 
@@ -142,6 +142,7 @@ pub fn schema() -> String {
         crate::scalars::top_level(),
         SectionSchema::of::<NetworkConfig>(),
         SectionSchema::of::<LeafSpineConfig>(),
+        SectionSchema::of::<FatTreeConfig>(),
         SectionSchema::of::<StarConfig>(),
         SectionSchema::of::<DumbbellConfig>(),
         SectionSchema::of::<RunConfig>(),
@@ -160,6 +161,10 @@ pub fn schema() -> String {
         SectionSchema::entry::<xoff_workload::open_loop::OpenLoopConfig>("traffic", &["open-loop"]),
         SectionSchema::entry::<xoff_workload::incast::IncastConfig>("traffic", &["incast"]),
         SectionSchema::entry::<xoff_workload::long_lived::LongLivedConfig>("traffic", &["long"]),
+        SectionSchema::entry::<xoff_workload::permutation::PermutationConfig>(
+            "traffic",
+            &["permutation"],
+        ),
         SectionSchema::entry::<xoff_workload::list::ListConfig>("traffic", &["list"]),
     ];
     json_schema("xoff scenario", &sections)

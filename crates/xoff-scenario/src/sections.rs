@@ -7,6 +7,8 @@ choices! {
     pub enum TopologyKind {
         /// Two layers, section `leaf_spine`.
         LeafSpine = "leaf-spine",
+        /// Three layers, section `fat_tree`.
+        FatTree = "fat-tree",
         /// One switch, section `star`.
         Star = "star",
         /// A chain of two or three switches, section `dumbbell`.

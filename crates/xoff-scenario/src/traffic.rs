@@ -8,6 +8,7 @@ use xoff_workload::incast::{Incast, IncastConfig};
 use xoff_workload::list::{FlowList, ListConfig};
 use xoff_workload::long_lived::{LongLived, LongLivedConfig};
 use xoff_workload::open_loop::{LoadOn, OpenLoop, OpenLoopConfig};
+use xoff_workload::permutation::{Permutation, PermutationConfig};
 use xoff_workload::{Capacity, Source, Traffic, tables};
 
 use crate::effective::Effective;
@@ -15,7 +16,7 @@ use crate::layers::{Layers, TableRef};
 use crate::nearest::suggestion;
 
 /// Kinds of traffic.
-pub const KINDS: [&str; 4] = ["open-loop", "incast", "long", "list"];
+pub const KINDS: [&str; 5] = ["open-loop", "incast", "long", "permutation", "list"];
 
 /// Traffic and its classes.
 pub struct Flows {
@@ -54,9 +55,9 @@ pub fn read(
 ) -> Option<Flows> {
     let entries = layers.tables("traffic");
     if entries.is_empty() {
-        let help =
-            "add a [[traffic]] table with kind = \"open-loop\", \"incast\", \"long\" or \"list\"";
-        layers.problem(None, "the scenario has no traffic", Some(help.into()));
+        let kinds = KINDS.join(", ");
+        let help = format!("add a [[traffic]] table with a kind, which is one of {kinds}");
+        layers.problem(None, "the scenario has no traffic", Some(help));
         return None;
     }
     let mut builder = Builder {
@@ -93,6 +94,11 @@ impl Builder<'_> {
                 let config: LongLivedConfig = entry.read(self.layers);
                 self.effective.entry("traffic", &kind, &config);
                 self.long(&config)
+            }
+            "permutation" => {
+                let config: PermutationConfig = entry.read(self.layers);
+                self.effective.entry("traffic", &kind, &config);
+                self.permutation(&config)
             }
             "list" => {
                 let config: ListConfig = entry.read(self.layers);
@@ -167,6 +173,14 @@ impl Builder<'_> {
         config: &LongLivedConfig,
     ) -> Result<(Box<dyn Source + Send>, String), String> {
         let source = LongLived::new(config, self.hosts, self.index())?;
+        Ok((Box::new(source), config.class.clone()))
+    }
+
+    fn permutation(
+        &mut self,
+        config: &PermutationConfig,
+    ) -> Result<(Box<dyn Source + Send>, String), String> {
+        let source = Permutation::new(config, self.hosts, self.seed, self.index())?;
         Ok((Box::new(source), config.class.clone()))
     }
 

@@ -1,32 +1,44 @@
-//! Every benchmark case is there, runs, and runs the same twice.
+//! Which benchmark cases there are. That each runs, and how, is in `golden.rs`.
 
-mod common;
-
-use common::run;
-use xoff_scenario::bench::{bench, scenario};
-use xoff_scenario::bench_cases;
+use xoff_scenario::bench::{Size, bench, scenario};
+use xoff_scenario::{Run, bench_cases};
 
 #[test]
-fn every_case_runs_the_same_twice() {
-    assert!(bench_cases().len() >= 4);
-    for case in bench_cases() {
-        let text = scenario(&case, "20us").unwrap_or_else(|| panic!("{case} has no scenario"));
-        let [first, again] = [(); 2].map(|()| run(&text, &[]).0);
-        assert!(first.progress().flows_finished > 100, "{case}: {:?}", first.progress());
-        assert_eq!(first.digest(), again.digest(), "{case}");
+fn the_cases_are_all_schemes_under_all_traffics_in_all_networks() {
+    let cases = bench_cases();
+    assert_eq!(cases.len(), 6 * 4 * 3);
+    for case in ["dctcp-hadoop-128", "ideal-fq-google-1024", "bfc-permutation-8192"] {
+        assert!(cases.iter().any(|known| known == case), "{case}");
     }
 }
 
 #[test]
-fn the_cases_of_the_speed_targets_are_there() {
-    for case in ["dctcp-hadoop-128", "bfc-hadoop-128", "dctcp-google-128", "bfc-google-128"] {
-        assert!(bench_cases().iter().any(|known| known == case), "{case}");
+fn a_case_has_as_many_hosts_as_it_says() {
+    for case in bench_cases().iter().filter(|case| case.starts_with("dctcp-")) {
+        let text = scenario(case, Size::Full).unwrap_or_else(|| panic!("{case} has no scenario"));
+        let run = Run::open(&text, case, &[]).unwrap_or_else(|problems| panic!("{problems}"));
+        let hosts = run.simulation().setup().topology.hosts.to_string();
+        assert!(case.ends_with(&format!("-{hosts}")), "{case} has {hosts} hosts");
+    }
+}
+
+/// At each size 100 senders make an incast of 20 MB often enough for 5 % of load.
+#[test]
+fn incasts_scale_with_the_network() {
+    for (hosts, period) in [(128, "500000000ps"), (1024, "31250000ps"), (8192, "3906250ps")] {
+        let text = scenario(&format!("bfc-incast-{hosts}"), Size::Full).unwrap();
+        for line in ["degree = 100", "bytes = \"20000000B\"", &format!("period = \"{period}\"")] {
+            assert!(text.contains(line), "{line} is not in\n{text}");
+        }
     }
 }
 
 #[test]
 fn an_unknown_case_is_refused_by_name() {
-    assert!(scenario("bfc-gogle-128", "20us").is_none());
-    let message = bench("bfc-gogle-128", 1).unwrap_err();
-    assert!(message.contains("bfc-gogle-128") && message.contains("bfc-google-128"), "{message}");
+    for case in ["bfc-gogle-128", "bfc-google-129", "bfg-google-128", "bfc", ""] {
+        assert!(scenario(case, Size::Small).is_none(), "{case}");
+        let message = bench(case, 1).unwrap_err();
+        assert!(message.contains(&format!("{case:?}")), "{message}");
+        assert!(message.contains("bfc-google-128"), "{message}");
+    }
 }

@@ -68,6 +68,14 @@ fn every_preset_runs_the_same_however_it_is_cut() {
     }
 }
 
+/// Here paths cross up to five switches, of which only the first and the last have hosts.
+#[test]
+fn a_fat_tree_runs_the_same_however_it_is_cut() {
+    for scheme in ["bfc", "hpcc"] {
+        assert_same_however_cut(scheme, &["network.topology=fat-tree"]);
+    }
+}
+
 /// Notices of losses, timeouts and lost control frames cross the cut as well.
 #[test]
 fn losses_are_the_same_however_it_is_cut() {

@@ -1,5 +1,5 @@
-//! One small scenario for every preset, written down: a change of results has to be looked at, and
-//! debug and release builds have to agree on every digest.
+//! One small scenario for every preset and a small form of every benchmark case, written down: a change
+//! of results has to be looked at, and debug and release builds have to agree on every digest.
 
 mod common;
 
@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use common::{over_switches, run};
-use xoff_scenario::presets;
+use xoff_scenario::bench::{Size, scenario};
+use xoff_scenario::{bench_cases, presets};
 
 const HEADER: [&str; 9] =
     ["preset", "digest", "flows", "packet_hops", "p50", "p99", "pauses", "drops", "marks"];
@@ -32,8 +33,25 @@ fn line(scheme: &str) -> [String; 9] {
     ]
 }
 
+const BENCH_HEADER: [&str; 7] =
+    ["case", "digest", "flows", "packet_hops", "pauses", "drops", "marks"];
+
+fn bench_line(case: &str) -> [String; 7] {
+    let text = scenario(case, Size::Small).unwrap_or_else(|| panic!("{case} has no scenario"));
+    let (run, _) = run(&text, &[]);
+    [
+        case.into(),
+        format!("{:016x}", run.digest()),
+        run.progress().flows_finished.to_string(),
+        run.progress().packet_hops.to_string(),
+        over_switches(&run, |switch| switch.stats().pauses).to_string(),
+        over_switches(&run, |switch| switch.stats().drops).to_string(),
+        over_switches(&run, |switch| switch.stats().marks).to_string(),
+    ]
+}
+
 /// Names to the left, numbers to the right of their columns.
-fn table(lines: &[[String; 9]]) -> String {
+fn table<const COLUMNS: usize>(lines: &[[String; COLUMNS]]) -> String {
     let width = |column: usize| lines.iter().map(|line| line[column].len()).max().unwrap_or(0);
     let mut text = String::new();
     for line in lines {
@@ -47,11 +65,14 @@ fn table(lines: &[[String; 9]]) -> String {
     text
 }
 
-#[test]
-fn every_presets_line_is_as_written_down() {
-    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/presets.txt");
-    let lines = presets().into_iter().map(|(scheme, _)| line(&scheme));
-    let lines: Vec<_> = std::iter::once(HEADER.map(String::from)).chain(lines).collect();
+/// Compares a table with the one that is written down, or writes it down.
+fn compare<const COLUMNS: usize>(
+    name: &str,
+    header: [&str; COLUMNS],
+    lines: impl Iterator<Item = [String; COLUMNS]>,
+) {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    let lines: Vec<_> = std::iter::once(header.map(String::from)).chain(lines).collect();
     let found = table(&lines);
     if std::env::var_os("XOFF_UPDATE_GOLDEN").is_some() {
         std::fs::write(&file, found).unwrap();
@@ -64,4 +85,16 @@ fn every_presets_line_is_as_written_down() {
          XOFF_UPDATE_GOLDEN=1 cargo test -p xoff-scenario --test golden",
         file.display()
     );
+}
+
+#[test]
+fn every_presets_line_is_as_written_down() {
+    let lines = presets().into_iter().map(|(scheme, _)| line(&scheme));
+    compare("presets.txt", HEADER, lines);
+}
+
+#[test]
+fn every_benchmark_cases_line_is_as_written_down() {
+    let lines = bench_cases().into_iter().map(|case| bench_line(&case));
+    compare("bench.txt", BENCH_HEADER, lines);
 }

@@ -28,6 +28,25 @@ fn values_that_no_run_survives_are_refused() {
     }
 }
 
+/// A fat-tree's mistakes are shown at the key that makes them.
+#[test]
+fn fat_trees_that_cannot_be_built_are_refused() {
+    for (setting, said) in [
+        ("fat_tree.k=7", "k is 7: it must be an even number from 2 to 128"),
+        ("fat_tree.k=0", "k is 0: it must be an even number from 2 to 128"),
+        ("fat_tree.hosts_per_edge=70000", "a fat-tree may have 1048576"),
+        ("fat_tree.core_rate=0Gbps", "core_rate must be more than zero"),
+        ("leaf_spine.leaves=4", "network.topology = \"fat-tree\""),
+    ] {
+        let overrides = ["scheme=bfc", "network.topology=fat-tree", setting].map(String::from);
+        let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides) else {
+            panic!("{setting} is accepted");
+        };
+        let text = problems.to_string();
+        assert!(text.contains(said) && text.contains(setting), "{setting}:\n{text}");
+    }
+}
+
 /// Three flows without end are more bytes than 64 bits count.
 #[test]
 fn several_flows_without_end_run_together() {

@@ -118,33 +118,55 @@ pub struct Setup {
 /// full packet's payload at each link on the way there (the HPCC simulator's definition).
 #[must_use]
 pub fn base_rtt(topology: &Topology, routes: &Routes, payload: u64) -> Ps {
-    let hosts = topology.hosts;
-    // Hosts of one switch have the same paths but for their own link: one of each kind is enough.
-    let mut kinds: Vec<u32> = Vec::new();
-    for host in 0..hosts {
-        let link = topology.ports_of(host)[0];
-        let same = |&other: &u32| {
-            let port = topology.ports_of(other)[0];
-            routes.group_of[other as usize] == routes.group_of[host as usize]
-                && (port.rate, port.delay) == (link.rate, link.delay)
-        };
-        if kinds.iter().filter(|kind| same(kind)).count() < 2 {
-            kinds.push(host);
+    let ports = topology.ports.iter();
+    let costs: Vec<u64> =
+        ports.map(|port| 2 * port.delay.0 + port.rate.time_for(payload).0).collect();
+    // Hosts of one switch have the same paths but for their own link, so only the two slowest links
+    // of each switch count.
+    let groups = routes.group_of.iter().max().map_or(0, |&group| group as usize + 1);
+    let mut access = vec![(0, 0); groups];
+    let mut leaves = vec![0; groups];
+    for host in 0..topology.hosts {
+        let group = routes.group_of[host as usize] as usize;
+        let port = topology.first_port[host as usize] as usize;
+        let (slowest, second) = access[group];
+        access[group] = (slowest.max(costs[port]), second.max(slowest.min(costs[port])));
+        leaves[group] = topology.ports[topology.ports[port].peer as usize].node;
+    }
+    let mut longest = 0;
+    for (from, &(here, second)) in access.iter().enumerate() {
+        if second > 0 {
+            longest = longest.max(here + second);
+        }
+        for (to, &(there, _)) in access.iter().enumerate().filter(|&(to, _)| to != from) {
+            let between = cost_between(topology, routes, &costs, leaves[from], to);
+            longest = longest.max(here + between + there);
         }
     }
-    let mut longest = Ps(0);
-    for &src in &kinds {
-        for &dst in kinds.iter().filter(|&&dst| dst != src) {
-            let one =
-                |sum: u64, leg: crate::ideal::Leg| sum + 2 * leg.delay.0 + leg_time(&leg, payload);
-            longest = longest.max(Ps(path(topology, routes, src, dst).into_iter().fold(0, one)));
-        }
-    }
-    longest
+    Ps(longest)
 }
 
-fn leg_time(leg: &crate::ideal::Leg, bytes: u64) -> u64 {
-    xoff_core::BitRate(leg.rate).time_for(bytes).0
+/// What the links of a shortest path (the first choice at every switch) cost together, from the
+/// switch `node` to the one that a group of hosts hangs on.
+fn cost_between(
+    topology: &Topology,
+    routes: &Routes,
+    costs: &[u64],
+    mut node: u32,
+    group: usize,
+) -> u64 {
+    let mut sum = 0;
+    loop {
+        let switch = (node - topology.hosts) as usize;
+        let route = routes.by_switch[switch][group];
+        if route.count == 0 {
+            return sum;
+        }
+        let number = routes.choices[switch][route.first as usize];
+        let port = topology.first_port[node as usize] as usize + usize::from(number);
+        sum += costs[port];
+        node = topology.ports[topology.ports[port].peer as usize].node;
+    }
 }
 
 /// The links of a shortest path (the first choice at every switch).

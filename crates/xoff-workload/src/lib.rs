@@ -15,6 +15,7 @@ pub mod incast;
 pub mod list;
 pub mod long_lived;
 pub mod open_loop;
+pub mod permutation;
 pub mod sizes;
 pub mod tables;
 mod traffic;
@@ -24,6 +25,7 @@ pub use incast::{Incast, IncastConfig};
 pub use list::{FlowList, ListConfig};
 pub use long_lived::{LongLived, LongLivedConfig};
 pub use open_loop::{Arrivals, LoadOn, OpenLoop, OpenLoopConfig};
+pub use permutation::{Permutation, PermutationConfig};
 pub use sizes::{Reading, SizeTable};
 pub use traffic::Traffic;
 

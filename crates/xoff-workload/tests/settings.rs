@@ -4,7 +4,8 @@ use std::path::Path;
 
 use xoff_core::{BitRate, Bytes, Ps};
 use xoff_workload::{
-    Capacity, Incast, IncastConfig, LongLivedConfig, OpenLoop, OpenLoopConfig, tables,
+    Capacity, Incast, IncastConfig, LongLivedConfig, OpenLoop, OpenLoopConfig, Permutation,
+    PermutationConfig, tables,
 };
 
 const HOSTS: u32 = 128;
@@ -82,6 +83,10 @@ fn wrong_incast_and_long_lived_settings_say_why() {
     );
     assert_eq!(
         default().check(1).unwrap_err(),
+        "traffic needs at least 2 hosts, the network has 1"
+    );
+    assert_eq!(
+        Permutation::new(&PermutationConfig::default(), 1, 1, 0).unwrap_err(),
         "traffic needs at least 2 hosts, the network has 1"
     );
     let long =

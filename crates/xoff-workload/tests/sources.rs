@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use xoff_core::{BitRate, Bytes, Ps};
 use xoff_workload::{
     Arrival, Arrivals, Capacity, ENDLESS, Incast, IncastConfig, LoadOn, LongLived, LongLivedConfig,
-    OpenLoop, OpenLoopConfig, SizeTable, Source, Traffic, tables,
+    OpenLoop, OpenLoopConfig, Permutation, PermutationConfig, SizeTable, Source, Traffic, tables,
 };
 
 /// BFC's network: 128 hosts on 8 racks with 8 uplinks each, all at 100 Gbps.
@@ -234,6 +234,41 @@ fn long_lived_flows_start_together_and_do_not_end() {
     assert_eq!(flows(LongLived::new(&config, 4, 1).unwrap(), 9), [flow, flow]);
     let config = LongLivedConfig { bytes: Bytes(7), ..config };
     assert_eq!(flows(LongLived::new(&config, 4, 1).unwrap(), 1)[0].bytes, 7);
+}
+
+#[test]
+fn in_a_permutation_every_host_sends_and_receives_once() {
+    let make = |hosts, seed, source| {
+        let config = PermutationConfig { start: Ps(5), priority: 3, ..Default::default() };
+        flows(Permutation::new(&config, hosts, seed, source).unwrap(), usize::MAX)
+    };
+    for hosts in [2, 3, 5, 128] {
+        let flows = make(hosts, 1, 2);
+        assert!(flows.iter().map(|flow| flow.src).eq(0..hosts));
+        assert!(
+            flows.iter().map(|flow| flow.dst).collect::<BTreeSet<_>>().into_iter().eq(0..hosts)
+        );
+        assert!(flows.iter().all(|flow| flow.src != flow.dst && flow.bytes == ENDLESS));
+        assert!(flows.iter().all(|flow| (flow.start, flow.priority, flow.source) == (Ps(5), 3, 2)));
+    }
+    assert_eq!(make(128, 1, 0), make(128, 1, 0));
+    assert_ne!(make(128, 1, 0), make(128, 2, 0));
+    let small = PermutationConfig { bytes: Bytes(7), ..Default::default() };
+    assert_eq!(flows(Permutation::new(&small, 2, 1, 0).unwrap(), 9)[1].bytes, 7);
+}
+
+/// Four hosts can be deranged in nine ways.
+#[test]
+fn all_permutations_are_equally_likely() {
+    let mut seen = BTreeMap::new();
+    for seed in 0..9_000 {
+        let config = PermutationConfig::default();
+        let flows = flows(Permutation::new(&config, 4, seed, 0).unwrap(), 4);
+        let receivers: Vec<u32> = flows.iter().map(|flow| flow.dst).collect();
+        *seen.entry(receivers).or_insert(0) += 1;
+    }
+    assert_eq!(seen.len(), 9);
+    assert!(seen.values().all(|count| (880..1_120).contains(count)), "{seen:?}");
 }
 
 /// Two incasts with events at the same instants, a long flow and background traffic.

@@ -4,6 +4,7 @@
 //! links were added. Each builder is a plain function that returns a [`Topology`].
 
 mod dumbbell;
+mod fat_tree;
 mod leaf_spine;
 mod routes;
 mod star;
@@ -11,6 +12,7 @@ mod star;
 use xoff_core::{BitRate, Ps};
 
 pub use dumbbell::{DumbbellConfig, dumbbell};
+pub use fat_tree::{FatTreeConfig, fat_tree};
 pub use leaf_spine::{LeafSpineConfig, leaf_spine};
 pub use routes::{Route, Routes};
 pub use star::{StarConfig, star};
@@ -60,7 +62,8 @@ impl Topology {
     /// Builds the port tables of a network.
     ///
     /// # Errors
-    /// If a host has no link or several, or a link names a node that does not exist.
+    /// If a host has no link or several, a link names a node that does not exist, or a node has more
+    /// links than a port's number can tell apart.
     pub fn new(hosts: u32, tiers: Vec<u8>, links: &[Link]) -> Result<Self, String> {
         let nodes = tiers.len() as u32;
         let mut degree = vec![0u32; nodes as usize];
@@ -75,6 +78,11 @@ impl Topology {
         if let Some(host) = (0..hosts).find(|&host| degree[host as usize] != 1) {
             let links = degree[host as usize];
             return Err(format!("host {host} has {links} links: a host has exactly one"));
+        }
+        // The number u16::MAX stands for "no port" in tables of results.
+        if let Some(node) = degree.iter().position(|&links| links > u32::from(u16::MAX)) {
+            let links = degree[node];
+            return Err(format!("node {node} has {links} links: it may have {}", u16::MAX));
         }
         let mut first_port = vec![0u32];
         for node in &degree {
@@ -116,14 +124,19 @@ impl Topology {
         &self.ports[range]
     }
 
-    /// The sum of the rates, one way, of the links between switches and of the hosts' links.
+    /// The sum of the rates, one way, of the core links and of the hosts' links. Core links join
+    /// switches and end at the top layer: a flow that crosses it takes one of them up and one down,
+    /// however many layers are below.
     #[must_use]
     pub fn capacities(&self) -> (BitRate, BitRate) {
-        let sum = |from_hosts: bool| {
+        let top = self.tiers.iter().copied().max().unwrap_or(0);
+        let tier = |node: u32| self.tiers[node as usize];
+        let sum = |of_hosts: bool| {
             let counted = |port: &&Port| {
                 let (own, other) = (port.node, self.ports[port.peer as usize].node);
                 let host_link = own < self.hosts || other < self.hosts;
-                host_link == from_hosts && own < other
+                let core_link = !host_link && tier(own).max(tier(other)) == top;
+                own < other && if of_hosts { host_link } else { core_link }
             };
             BitRate(self.ports.iter().filter(counted).map(|port| port.rate.0).sum())
         };

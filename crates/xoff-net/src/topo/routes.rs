@@ -1,11 +1,13 @@
 //! Shortest paths, kept small: hosts on one switch share their routes everywhere else.
 
+use rustc_hash::FxHashMap;
+
 use super::Topology;
 
 /// What a switch does with a packet for a group of hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// Where the ports to choose from begin in the switch's list.
+    /// Where the ports to choose from begin in the switch's list. Groups may share them.
     pub first: u32,
     /// How many there are; 0 if the hosts hang on this switch.
     pub count: u32,
@@ -61,35 +63,52 @@ impl Routes {
             distance: vec![0; groups * groups],
             groups,
         };
+        let links = SwitchLinks::new(topology);
+        let mut known = vec![FxHashMap::default(); switches];
         for (group, &leaf) in leaves.iter().enumerate() {
-            routes.add_group(topology, group, leaf, &leaves)?;
+            let hops = links.distances(leaf);
+            routes.add_group(&links, group, &hops, &mut known);
+            routes.add_distances(group, &hops, &leaves)?;
         }
         Ok(routes)
     }
 
+    /// Adds every switch's route to a group whose leaf is `hops` away. Groups with the same ports to
+    /// choose from share one list (`known`): a switch of a large network has few different ones.
     fn add_group(
         &mut self,
-        topology: &Topology,
+        links: &SwitchLinks,
         group: usize,
-        leaf: usize,
-        leaves: &[usize],
-    ) -> Result<(), String> {
-        let hops = distances(topology, leaf);
+        hops: &[u16],
+        known: &mut [FxHashMap<Vec<u16>, Route>],
+    ) {
+        let mut ports = Vec::new();
         for (switch, &hop) in hops.iter().enumerate() {
             if hop == 0 || hop == u16::MAX {
                 continue;
             }
-            let first = self.choices[switch].len() as u32;
-            let node = topology.hosts + switch as u32;
-            for port in topology.ports_of(node) {
-                let next = topology.ports[port.peer as usize].node;
-                if next >= topology.hosts && hops[(next - topology.hosts) as usize] + 1 == hop {
-                    self.choices[switch].push(port.number);
+            ports.clear();
+            let nearer = links.of(switch).iter().filter(|(next, _)| hops[*next as usize] < hop);
+            ports.extend(nearer.map(|(_, port)| *port));
+            self.by_switch[switch][group] = match known[switch].get(&ports) {
+                Some(&route) => route,
+                None => {
+                    let choices = &mut self.choices[switch];
+                    let route = Route { first: choices.len() as u32, count: ports.len() as u32 };
+                    choices.extend(&ports);
+                    known[switch].insert(ports.clone(), route);
+                    route
                 }
-            }
-            let count = self.choices[switch].len() as u32 - first;
-            self.by_switch[switch][group] = Route { first, count };
+            };
         }
+    }
+
+    fn add_distances(
+        &mut self,
+        group: usize,
+        hops: &[u16],
+        leaves: &[usize],
+    ) -> Result<(), String> {
         for (other, &switch) in leaves.iter().enumerate() {
             if hops[switch] == u16::MAX {
                 let host = |group: usize| self.group_of.iter().position(|&g| g as usize == group);
@@ -115,33 +134,56 @@ impl Routes {
     }
 }
 
-/// Links from each switch to `leaf`; `u16::MAX` where there is no path.
-fn distances(topology: &Topology, leaf: usize) -> Vec<u16> {
-    let hosts = topology.hosts;
-    let mut hops = vec![u16::MAX; (topology.nodes() - hosts) as usize];
-    let mut queue = std::collections::VecDeque::from([leaf]);
-    hops[leaf] = 0;
-    while let Some(switch) = queue.pop_front() {
-        for port in topology.ports_of(hosts + switch as u32) {
-            let next = topology.ports[port.peer as usize].node;
-            if next < hosts {
-                continue;
+/// The links between switches alone. Switches are counted from 0 here.
+struct SwitchLinks {
+    /// The switch at the other end and the port number at this one, switch by switch.
+    links: Vec<(u32, u16)>,
+    /// Where each switch's links begin; one more entry than switches.
+    first: Vec<usize>,
+}
+
+impl SwitchLinks {
+    fn new(topology: &Topology) -> Self {
+        let mut found = Self { links: Vec::new(), first: vec![0] };
+        for node in topology.hosts..topology.nodes() {
+            for port in topology.ports_of(node) {
+                let next = topology.ports[port.peer as usize].node;
+                if next >= topology.hosts {
+                    found.links.push((next - topology.hosts, port.number));
+                }
             }
-            let next = (next - hosts) as usize;
-            if hops[next] == u16::MAX {
-                hops[next] = hops[switch] + 1;
-                queue.push_back(next);
+            found.first.push(found.links.len());
+        }
+        found
+    }
+
+    fn of(&self, switch: usize) -> &[(u32, u16)] {
+        &self.links[self.first[switch]..self.first[switch + 1]]
+    }
+
+    /// Links from each switch to `leaf`; `u16::MAX` where there is no path.
+    fn distances(&self, leaf: usize) -> Vec<u16> {
+        let mut hops = vec![u16::MAX; self.first.len() - 1];
+        let mut queue = std::collections::VecDeque::from([leaf]);
+        hops[leaf] = 0;
+        while let Some(switch) = queue.pop_front() {
+            for &(next, _) in self.of(switch) {
+                let next = next as usize;
+                if hops[next] == u16::MAX {
+                    hops[next] = hops[switch] + 1;
+                    queue.push_back(next);
+                }
             }
         }
+        hops
     }
-    hops
 }
 
 #[cfg(test)]
 mod tests {
     use xoff_core::{BitRate, Ps};
 
-    use super::super::{LeafSpineConfig, Link, leaf_spine};
+    use super::super::{FatTreeConfig, LeafSpineConfig, Link, fat_tree, leaf_spine};
     use super::*;
 
     #[test]
@@ -154,6 +196,20 @@ mod tests {
         assert_eq!(routes.by_switch[0][0].count, 0);
         assert_eq!((routes.links_between(0, 1), routes.links_between(0, 127)), (2, 4));
         assert_eq!(routes.longest(), 4);
+    }
+
+    /// A switch of a fat-tree needs a list of the ports up, and one for each port down.
+    #[test]
+    fn groups_with_the_same_choices_share_one_list() {
+        let config = FatTreeConfig { k: 8, ..FatTreeConfig::default() };
+        let routes = Routes::new(&fat_tree(&config).unwrap()).unwrap();
+        let (edge, aggregation, core) = (0, 32, 64);
+        assert_eq!(routes.choices[edge], [4, 5, 6, 7]);
+        assert_eq!(routes.choices[aggregation], [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(routes.choices[core], [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(routes.by_switch[aggregation][3], Route { first: 3, count: 1 });
+        assert_eq!(routes.by_switch[aggregation][4], Route { first: 4, count: 4 });
+        assert_eq!(routes.by_switch[core][31], Route { first: 7, count: 1 });
     }
 
     #[test]

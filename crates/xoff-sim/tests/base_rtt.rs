@@ -1,0 +1,52 @@
+//! The base RTT is that of the longest of all pairs' paths, though not all pairs are walked.
+
+use xoff_core::{BitRate, Ps};
+use xoff_net::topo::{
+    DumbbellConfig, FatTreeConfig, LeafSpineConfig, Link, Routes, StarConfig, Topology, dumbbell,
+    fat_tree, leaf_spine, star,
+};
+use xoff_sim::setup::{base_rtt, path};
+
+const PAYLOAD: u64 = 1000;
+
+fn over_all_pairs(topology: &Topology, routes: &Routes) -> Ps {
+    let mut longest = 0;
+    for src in 0..topology.hosts {
+        for dst in (0..topology.hosts).filter(|&dst| dst != src) {
+            let legs = path(topology, routes, src, dst);
+            let cost = |rate, delay: Ps| 2 * delay.0 + BitRate(rate).time_for(PAYLOAD).0;
+            longest = longest.max(legs.iter().map(|leg| cost(leg.rate, leg.delay)).sum());
+        }
+    }
+    Ps(longest)
+}
+
+/// Two switches with one link between them; each host has a link of its own.
+fn two_switches(hosts: &[(u32, u64, u64)], between_us: u64) -> Topology {
+    let count = hosts.len() as u32;
+    let link =
+        |a, b, gbps, us| Link { a, b, rate: BitRate::from_gbps(gbps), delay: Ps::from_us(us) };
+    let mut links = vec![link(count, count + 1, 100, between_us)];
+    links.extend((0..).zip(hosts).map(|(a, &(on, gbps, us))| link(a, count + on, gbps, us)));
+    let tiers = [vec![0; hosts.len()], vec![1; 2]].concat();
+    Topology::new(count, tiers, &links).unwrap()
+}
+
+#[test]
+fn it_is_the_longest_of_all_pairs() {
+    let slow = BitRate::from_gbps(10);
+    for topology in [
+        star(&StarConfig::default()).unwrap(),
+        leaf_spine(&LeafSpineConfig { hosts_per_leaf: 1, ..Default::default() }).unwrap(),
+        fat_tree(&FatTreeConfig { k: 4, core_rate: slow, ..Default::default() }).unwrap(),
+        dumbbell(&DumbbellConfig { side_hosts: 2, right_rate: slow, ..Default::default() })
+            .unwrap(),
+        // The slowest two hosts hang on one switch, or one of them hangs alone.
+        two_switches(&[(0, 1, 9), (0, 100, 1), (0, 10, 8), (1, 100, 1)], 1),
+        two_switches(&[(0, 100, 1), (0, 100, 2), (1, 10, 9)], 1),
+        two_switches(&[(0, 100, 9), (1, 100, 1)], 3),
+    ] {
+        let routes = Routes::new(&topology).unwrap();
+        assert_eq!(base_rtt(&topology, &routes, PAYLOAD), over_all_pairs(&topology, &routes));
+    }
+}

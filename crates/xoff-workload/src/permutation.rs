@@ -1,0 +1,82 @@
+//! A permutation: every host sends one flow, and every host receives one.
+
+use xoff_core::rng::Purpose;
+use xoff_core::{Bytes, Ps, Rng};
+
+use crate::{Arrival, ENDLESS, Source, checks};
+
+xoff_core::knobs! {
+    /// A permutation: every host sends one flow to another host, and every host receives exactly one.
+    /// All start together. Who sends to whom is drawn uniformly among all ways in which no host sends
+    /// to itself. Where the fabric has full bisection, only unlucky choices of paths slow it down.
+    pub struct PermutationConfig in "permutation" {
+        /// The size of each flow; 0 means that it does not end.
+        bytes: Bytes = Bytes(0),
+        /// When the flows start.
+        start: Ps = Ps(0),
+        /// The priority of the packets.
+        priority: u8 = 0,
+        /// The name of these flows in the results.
+        class: String = "permutation".to_owned(),
+    }
+}
+
+/// Makes the flows of a permutation, in the order of their senders.
+#[derive(Clone, Debug)]
+pub struct Permutation {
+    receivers: Vec<u32>,
+    bytes: u64,
+    start: Ps,
+    priority: u8,
+    source: u16,
+    /// How many flows were made, which is the next sender.
+    made: u32,
+}
+
+impl Permutation {
+    /// The flows of `config` among `hosts` hosts, as the source with index `source`.
+    ///
+    /// # Errors
+    /// If there are fewer than two hosts.
+    pub fn new(
+        config: &PermutationConfig,
+        hosts: u32,
+        seed: u64,
+        source: u16,
+    ) -> Result<Self, String> {
+        checks::hosts(hosts)?;
+        let mut rng = Rng::stream(seed, Purpose::Traffic, u64::from(source));
+        let bytes = if config.bytes == Bytes(0) { ENDLESS } else { config.bytes.0.min(ENDLESS) };
+        Ok(Self {
+            receivers: draw(hosts, &mut rng),
+            bytes,
+            start: config.start,
+            priority: config.priority,
+            source,
+            made: 0,
+        })
+    }
+}
+
+/// Shuffles until no host is left in its own place: on average 2.7 times, however many hosts.
+fn draw(hosts: u32, rng: &mut Rng) -> Vec<u32> {
+    let mut receivers: Vec<u32> = (0..hosts).collect();
+    loop {
+        for place in (1..receivers.len()).rev() {
+            receivers.swap(place, rng.below(place as u64 + 1) as usize);
+        }
+        if (0..hosts).zip(&receivers).all(|(sender, receiver)| sender != *receiver) {
+            return receivers;
+        }
+    }
+}
+
+impl Source for Permutation {
+    fn next(&mut self) -> Option<Arrival> {
+        let src = self.made;
+        let dst = *self.receivers.get(src as usize)?;
+        self.made += 1;
+        let (start, bytes) = (self.start, self.bytes);
+        Some(Arrival { start, src, dst, bytes, source: self.source, priority: self.priority })
+    }
+}
