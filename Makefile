@@ -16,9 +16,10 @@ lint: .venv/built
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy -p xoff-python --all-features -- -D warnings
-	.venv/bin/ruff check python
-	.venv/bin/ruff format --check python
+	.venv/bin/ruff check python bench
+	.venv/bin/ruff format --check python bench
 	.venv/bin/mypy
+	.venv/bin/mypy bench/peers/ns3/compare.py
 
 test-rust:
 	cargo test --workspace
