@@ -20,6 +20,7 @@ lint: .venv/built
 	.venv/bin/ruff format --check python bench
 	.venv/bin/mypy
 	.venv/bin/mypy bench/instructions.py
+	.venv/bin/mypy bench/peers/ns3/compare.py
 
 test-rust:
 	cargo test --workspace
