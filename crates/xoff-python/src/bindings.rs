@@ -8,6 +8,8 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
+use xoff_sim::Threads;
+
 use crate::arrow::Batch;
 use crate::tables;
 
@@ -111,12 +113,20 @@ fn advance(run: &mut xoff_scenario::Run, until: Instant) -> Result<Option<bool>,
 
 #[pymethods]
 impl Run {
-    /// Build a run of the scenario `text`, ready to step; `file` is its name in diagnostics.
+    /// Build a run of the scenario `text`, ready to step; `file` is its name in diagnostics. It uses
+    /// up to `threads` threads, on which its results do not depend.
     ///
     /// Raises ScenarioError.
     #[new]
-    fn new(py: Python<'_>, text: &str, file: &str, overrides: Vec<String>) -> PyResult<Self> {
-        let run = py.detach(|| xoff_scenario::Run::open(text, file, &overrides));
+    fn new(
+        py: Python<'_>,
+        text: &str,
+        file: &str,
+        overrides: Vec<String>,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let threads = Threads::up_to(threads.max(1));
+        let run = py.detach(|| xoff_scenario::Run::open(text, file, &overrides, threads));
         let run = run.map_err(|problems| ScenarioError::new_err(problems.to_string()))?;
         Ok(Self(Mutex::new(run)))
     }

@@ -1,10 +1,11 @@
 //! Runs a scenario without the Python package, for profilers: `scenario FILE [section.key=value ...]`
-//! or `scenario CASE` with the name of a benchmark case.
+//! or `scenario CASE` with the name of a benchmark case; `threads=N` for more than one thread.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use xoff_scenario::Run;
 use xoff_scenario::bench::Size;
+use xoff_sim::Threads;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -12,13 +13,21 @@ fn main() {
         eprintln!("usage: scenario FILE|CASE [section.key=value ...]");
         std::process::exit(2);
     };
-    let overrides: Vec<String> = arguments.collect();
+    let mut overrides: Vec<String> = arguments.collect();
+    let mut threads = Threads::ONE;
+    overrides.retain(|argument| match argument.strip_prefix("threads=") {
+        Some(count) => {
+            threads = Threads::up_to(count.parse().unwrap_or(1));
+            false
+        }
+        None => true,
+    });
     let text = xoff_scenario::bench::scenario(&name, Size::Full).map_or_else(
         || std::fs::read_to_string(&name).map_err(|error| format!("{name}: {error}")),
         Ok,
     );
     let run = text.and_then(|text| {
-        Run::open(&text, &name, &overrides).map_err(|problems| problems.to_string())
+        Run::open(&text, &name, &overrides, threads).map_err(|problems| problems.to_string())
     });
     let result = run.and_then(|mut run| {
         let begin = std::time::Instant::now();

@@ -55,8 +55,6 @@ pub struct Resolved {
     pub nominal_load: f64,
     /// Hosts whose access link is watched.
     pub monitored: Vec<u32>,
-    /// Parts the network is cut into.
-    pub partitions: usize,
     /// The scenario with every default and derived value, as TOML.
     pub effective: String,
 }
@@ -197,7 +195,6 @@ impl Reader<'_> {
             class_of: flows.class_of,
             nominal_load: flows.nominal_load,
             monitored,
-            partitions: usize::from(run.partitions.max(1)),
             effective: self.effective.text(),
         })
     }
@@ -482,6 +479,7 @@ impl Reader<'_> {
                 FlowRows::Sample => 100,
                 FlowRows::None => 0,
             },
+            partitions: usize::from(run.partitions),
         })
     }
 

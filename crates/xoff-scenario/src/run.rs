@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use xoff_sim::{FlowRow, PortRow, Progress, SampleRow, Simulation};
+use xoff_sim::{FlowRow, PortRow, Progress, SampleRow, Simulation, Threads};
 
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::resolve::{Resolved, resolve};
@@ -31,11 +31,16 @@ fn plain(message: String) -> Problems {
 
 impl Run {
     /// Reads a scenario and builds its network. `file` names it in errors, and relative paths in it
-    /// are relative to its folder.
+    /// are relative to its folder. Results do not depend on the threads.
     ///
     /// # Errors
     /// All that is wrong with it.
-    pub fn open(text: &str, file: &str, overrides: &[String]) -> Result<Self, Problems> {
+    pub fn open(
+        text: &str,
+        file: &str,
+        overrides: &[String],
+        threads: Threads,
+    ) -> Result<Self, Problems> {
         let resolved = read(text, file, overrides)?;
         let context = Context {
             name: resolved.name,
@@ -51,7 +56,7 @@ impl Run {
             &resolved.classes,
             resolved.class_of,
             &resolved.monitored,
-            resolved.partitions,
+            threads,
         )
         .map_err(plain)?;
         Ok(Self { simulation, context, effective: resolved.effective, over: false })
@@ -126,7 +131,7 @@ impl Run {
 /// # Errors
 /// All that is wrong with it.
 pub fn check(text: &str, file: &str, overrides: &[String]) -> Result<String, Problems> {
-    Run::open(text, file, overrides).map(|run| run.effective)
+    Run::open(text, file, overrides, Threads::ONE).map(|run| run.effective)
 }
 
 /// The JSON schema of scenario files.

@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{finish, open};
+use common::{finish, open, open_on};
 use xoff_scenario::presets;
-use xoff_sim::{FlowRow, SampleRow};
+use xoff_sim::{FlowRow, PortRow, SampleRow, Threads};
 
 /// Short, but with background flows in all directions, an incast, and ECN where the scheme has it.
 fn scenario(scheme: &str) -> String {
@@ -21,18 +21,24 @@ struct Outcome {
     digest: u64,
     rows: Vec<FlowRow>,
     samples: Vec<SampleRow>,
+    ports: Vec<PortRow>,
     summary: String,
 }
 
 fn outcome(scheme: &str, overrides: &[&str]) -> Outcome {
-    let mut run = open(&scenario(scheme), overrides);
+    outcome_on(Threads::ONE, scheme, overrides)
+}
+
+fn outcome_on(threads: Threads, scheme: &str, overrides: &[&str]) -> Outcome {
+    let mut run = open_on(threads, &scenario(scheme), overrides);
     let (mut rows, mut samples) = (Vec::new(), Vec::new());
     loop {
         let more = run.step().unwrap_or_else(|message| panic!("{message}"));
         rows.extend(run.take_rows());
         samples.extend(run.take_samples());
         if !more {
-            return Outcome { digest: run.digest(), rows, samples, summary: run.summary() };
+            let (ports, summary) = (run.ports(), run.summary());
+            return Outcome { digest: run.digest(), rows, samples, ports, summary };
         }
     }
 }
@@ -46,6 +52,7 @@ fn assert_same(one: &Outcome, other: &Outcome, what: &str) {
         assert_eq!(left, right, "{what}: samples");
     }
     assert_eq!(one.samples.len(), other.samples.len(), "{what}: samples");
+    assert!(one.ports == other.ports, "{what}: ports");
     assert_eq!(one.digest, other.digest, "{what}: digest");
     assert_eq!(one.summary, other.summary, "{what}: summary");
 }
@@ -59,6 +66,21 @@ fn assert_same_however_cut(scheme: &str, overrides: &[&str]) -> Outcome {
         assert_same(&whole, &outcome(scheme, &overrides), &format!("{scheme} {overrides:?}"));
     }
     whole
+}
+
+/// Three threads have parts of unequal size; with eight there is one a rack, and more than most
+/// machines have processors; those that wait before each window meet in another order every time.
+#[test]
+fn every_preset_runs_the_same_on_any_number_of_threads() {
+    for (scheme, _) in presets() {
+        let one = outcome(&scheme, &[]);
+        let waiting = |count| Threads { count, jitter: Some((count as u64, 30)) };
+        let threads = [2, 3, 8].into_iter().flat_map(|n| [Threads::up_to(n), waiting(n)]);
+        for threads in threads {
+            let other = outcome_on(threads, &scheme, &[]);
+            assert_same(&one, &other, &format!("{scheme} {threads:?}"));
+        }
+    }
 }
 
 #[test]

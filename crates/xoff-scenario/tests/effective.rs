@@ -41,6 +41,8 @@ fn perfect_recovery_has_no_timeout() {
     assert_eq!(common::over_hosts(&run, |stats| stats.timeouts), 0);
     assert!(!run.effective().contains("\ntimeout = "));
     let overrides = [perfect, "transport.timeout=\"1ms\""].map(String::from);
-    let problems = xoff_scenario::Run::open(&scenario("bfc"), "test.toml", &overrides).err();
+    let problems =
+        xoff_scenario::Run::open(&scenario("bfc"), "test.toml", &overrides, xoff_sim::Threads::ONE)
+            .err();
     assert!(problems.unwrap().to_string().contains("\"timeout\" in [transport] is not used"));
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use xoff_scenario::Run;
+use xoff_sim::Threads;
 
 const CONTROLS: [&str; 3] = ["dcqcn", "dctcp", "hpcc"];
 
@@ -21,7 +22,8 @@ fn text(name: &str) -> String {
 fn open(control: &str, buffer_mib: u32) -> Run {
     let name = format!("{control}.txt");
     let config = text(&name).replace("BUFFER_SIZE 32", &format!("BUFFER_SIZE {buffer_mib}"));
-    Run::open(&config, file(&name).to_str().unwrap(), &[]).unwrap_or_else(|error| panic!("{error}"))
+    Run::open(&config, file(&name).to_str().unwrap(), &[], Threads::ONE)
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// What that simulator wrote.

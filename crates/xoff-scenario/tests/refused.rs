@@ -1,6 +1,7 @@
 //! Settings that would hang, overflow or mean nothing are refused with their place.
 
 use xoff_scenario::Run;
+use xoff_sim::Threads;
 
 const SCENARIO: &str = "[run]\nwarmup = \"0us\"\nmeasure = \"20us\"\n\
                         [[traffic]]\nkind = \"open-loop\"\nload = 0.5\n";
@@ -20,7 +21,7 @@ fn values_that_no_run_survives_are_refused() {
         ("bfc", "bfc.queues=200", "a port has 2 to 128 queues"),
     ] {
         let overrides = [format!("scheme={scheme}"), setting.into()];
-        let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides) else {
+        let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides, Threads::ONE) else {
             panic!("{setting} is accepted");
         };
         let text = problems.to_string();
@@ -39,7 +40,7 @@ fn fat_trees_that_cannot_be_built_are_refused() {
         ("leaf_spine.leaves=4", "network.topology = \"fat-tree\""),
     ] {
         let overrides = ["scheme=bfc", "network.topology=fat-tree", setting].map(String::from);
-        let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides) else {
+        let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides, Threads::ONE) else {
             panic!("{setting} is accepted");
         };
         let text = problems.to_string();
@@ -53,7 +54,8 @@ fn several_flows_without_end_run_together() {
     let long = |src: u32| format!("[[traffic]]\nkind = \"long\"\nsrc = {src}\ndst = 9\n");
     let text = SCENARIO.to_string() + &long(1) + &long(2) + &long(3);
     let overrides = ["scheme=bfc".to_string()];
-    let mut run = Run::open(&text, "test.toml", &overrides).unwrap_or_else(|e| panic!("{e}"));
+    let mut run =
+        Run::open(&text, "test.toml", &overrides, Threads::ONE).unwrap_or_else(|e| panic!("{e}"));
     while run.step().unwrap() {}
     assert!(run.simulation().endless_acked().iter().sum::<u64>() > 100_000);
 }

@@ -5,6 +5,8 @@
 //! between two of them and exchange packets at the end of each, so the result does not depend on how
 //! the network is cut up.
 
+mod crew;
+mod cut;
 pub mod ideal;
 pub mod measure;
 pub mod partition;
@@ -12,6 +14,7 @@ pub mod setup;
 pub mod simulation;
 mod watchdog;
 
+pub use cut::Threads;
 pub use measure::{FlowRow, PortRow, SampleRow};
 pub use setup::Setup;
 pub use simulation::{Progress, Simulation};

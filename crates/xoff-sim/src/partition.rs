@@ -87,6 +87,13 @@ impl Ord for LossNotice {
     }
 }
 
+/// What goes from one partition to another at the end of a window.
+#[derive(Debug, Default)]
+pub(crate) struct Parcel {
+    crossings: Crossings,
+    notices: Vec<LossNotice>,
+}
+
 /// Where nodes are, for all partitions.
 #[derive(Debug)]
 pub(crate) struct Directory {
@@ -114,8 +121,8 @@ pub struct Partition {
     start_timer: TimerId,
     notices: BinaryHeap<Reverse<LossNotice>>,
     message_timer: TimerId,
-    /// Notices for hosts of other partitions.
-    pub notice_outbox: Vec<(u32, LossNotice)>,
+    /// Notices for hosts of other partitions, by partition.
+    notice_outbox: Vec<Vec<LossNotice>>,
     topology: Arc<Topology>,
     routes: Arc<Routes>,
     directory: Arc<Directory>,
@@ -135,6 +142,7 @@ impl Partition {
         directory: &Arc<Directory>,
     ) -> Self {
         // As set, flows begin after all else: that simulator reaches them through events of no delay.
+        let partitions = fabric.outbox.len();
         let start_rank = if fabric.picks_at_once() { u64::MAX } else { phase::ARRIVAL | 1 << 59 };
         let start_timer = fabric.wheel.add_timer(start_rank, tag::START);
         let message_timer = fabric.wheel.add_timer(phase::ARRIVAL | 1 << 58, tag::MESSAGE);
@@ -150,7 +158,7 @@ impl Partition {
             start_timer,
             notices: BinaryHeap::new(),
             message_timer,
-            notice_outbox: Vec::new(),
+            notice_outbox: vec![Vec::new(); partitions],
             topology: Arc::clone(&setup.topology),
             routes: Arc::clone(&setup.routes),
             directory: Arc::clone(directory),
@@ -306,7 +314,7 @@ impl Partition {
         if partition == self.index {
             self.add_notice(notice);
         } else {
-            self.notice_outbox.push((partition, notice));
+            self.notice_outbox[partition as usize].push(notice);
         }
     }
 
@@ -329,7 +337,7 @@ impl Partition {
     }
 
     /// Takes in a loss notice for one of this partition's hosts.
-    pub fn add_notice(&mut self, notice: LossNotice) {
+    fn add_notice(&mut self, notice: LossNotice) {
         self.notices.push(Reverse(notice));
         if let Some(Reverse(first)) = self.notices.peek() {
             self.fabric.wheel.arm(self.message_timer, first.time_ps);
@@ -348,14 +356,23 @@ impl Partition {
         }
     }
 
-    /// Packets that left for other partitions.
-    pub fn outbox(&mut self) -> &mut Vec<Crossings> {
-        &mut self.fabric.outbox
+    /// Whether something is to go to another partition.
+    pub(crate) fn has_mail(&self, to: usize) -> bool {
+        !self.fabric.outbox[to].is_empty() || !self.notice_outbox[to].is_empty()
     }
 
-    /// Takes in packets from another partition.
-    pub fn receive(&mut self, crossings: &mut Crossings) {
-        self.fabric.receive(crossings);
+    /// Exchanges what is to go to another partition for an empty parcel.
+    pub(crate) fn swap_mail(&mut self, to: usize, parcel: &mut Parcel) {
+        std::mem::swap(&mut self.fabric.outbox[to], &mut parcel.crossings);
+        std::mem::swap(&mut self.notice_outbox[to], &mut parcel.notices);
+    }
+
+    /// Takes in what came from another partition, and leaves the parcel empty.
+    pub(crate) fn receive(&mut self, parcel: &mut Parcel) {
+        self.fabric.receive(&mut parcel.crossings);
+        for notice in parcel.notices.drain(..) {
+            self.add_notice(notice);
+        }
     }
 
     /// Its ports, links and packets.

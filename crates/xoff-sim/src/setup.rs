@@ -191,42 +191,12 @@ pub fn path(topology: &Topology, routes: &Routes, src: u32, dst: u32) -> Vec<cra
     }
 }
 
-/// Which partition each node belongs to: switches with hosts, and their hosts with them, are dealt
-/// out in blocks, the other switches one by one.
-#[must_use]
-pub fn cut(topology: &Topology, routes: &Routes, partitions: usize) -> Vec<u32> {
-    let groups = routes.group_of.iter().max().map_or(0, |&group| group as usize + 1);
-    let mut of_node = vec![u32::MAX; topology.nodes() as usize];
-    for host in 0..topology.hosts {
-        let group = routes.group_of[host as usize] as usize;
-        let partition = (group * partitions / groups) as u32;
-        let leaf = topology.ports[topology.ports_of(host)[0].peer as usize].node;
-        of_node[host as usize] = partition;
-        of_node[leaf as usize] = partition;
-    }
-    let others = of_node.iter_mut().filter(|partition| **partition == u32::MAX);
-    for (index, partition) in others.enumerate() {
-        *partition = (index % partitions) as u32;
-    }
-    of_node
-}
-
-/// The shortest link between two partitions: how long a window may be.
-#[must_use]
-pub fn window(topology: &Topology, of_node: &[u32]) -> Ps {
-    topology
-        .ports
-        .iter()
-        .filter(|port| {
-            let other = topology.ports[port.peer as usize].node;
-            of_node[port.node as usize] != of_node[other as usize]
-        })
-        .map(|port| port.delay)
-        .min()
-        .unwrap_or(Ps::NEVER)
-}
-
 impl Setup {
+    /// Whether events or draws have one order over all switches: such a network cannot be cut.
+    pub(crate) fn is_in_one_order(&self) -> bool {
+        self.instants == Instants::AsSet || self.switch.mark_draws != MarkDraws::Own
+    }
+
     /// Builds the partitions.
     ///
     /// # Errors
@@ -240,8 +210,7 @@ impl Setup {
             ));
         }
         let partitions = of_node.iter().max().map_or(1, |&last| last as usize + 1);
-        let in_order = self.instants == Instants::AsSet || self.switch.mark_draws != MarkDraws::Own;
-        if partitions > 1 && in_order {
+        if partitions > 1 && self.is_in_one_order() {
             return Err(
                 "events or draws in one order over all switches need an uncut network".into()
             );

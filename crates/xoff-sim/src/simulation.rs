@@ -6,10 +6,12 @@ use xoff_host::{Finished, FlowStart};
 use xoff_net::topo::Port;
 use xoff_workload::{Arrival, ENDLESS, Traffic};
 
+use crate::crew::{Crew, Stretch};
+use crate::cut::{Cut, Threads};
 use crate::ideal;
 use crate::measure::{ClassResults, Distribution, FlowRow, MonitorResults, PortRow, SampleRow};
 use crate::partition::{Owner, Partition};
-use crate::setup::{Labels, Setup, cut, path, window};
+use crate::setup::{Labels, Setup, path};
 use crate::watchdog::Watchdog;
 
 /// When to measure.
@@ -27,6 +29,8 @@ pub struct Plan {
     pub watchdog: Ps,
     /// One in how many measured flows gets a row; 0: none.
     pub row_every: u64,
+    /// Parts the network is cut into; 0: as many as are good for the threads.
+    pub partitions: usize,
 }
 
 impl Plan {
@@ -71,8 +75,10 @@ pub struct Simulation {
     partitions: Vec<Partition>,
     /// For each port of the topology: its partition and its number there.
     place: Vec<(u32, u32)>,
-    of_node: Vec<u32>,
-    window: Ps,
+    cut: Cut,
+    /// Windows simulated so far.
+    windows: u64,
+    crew: Crew,
     traffic: Traffic,
     classes: Vec<ClassResults>,
     class_of: Vec<u16>,
@@ -95,9 +101,9 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Puts a network, cut into `partitions`, under a traffic. `class_of` gives the class of each
-    /// traffic source as an index into `classes`; `monitored` are hosts whose access link, on the
-    /// switch's side, is watched closely.
+    /// Puts a network under a traffic. `class_of` gives the class of each traffic source as an index
+    /// into `classes`; `monitored` are hosts whose access link, on the switch's side, is watched
+    /// closely.
     ///
     /// # Errors
     /// What the network cannot be built with.
@@ -108,14 +114,13 @@ impl Simulation {
         classes: &[String],
         class_of: Vec<u16>,
         monitored: &[u32],
-        partitions: usize,
+        threads: Threads,
     ) -> Result<Self, String> {
-        let of_node = cut(&setup.topology, &setup.routes, partitions);
-        let window = window(&setup.topology, &of_node);
-        let parts = setup.build(&of_node)?;
+        let cut = Cut::new(&setup, plan.partitions, threads.count);
+        let parts = setup.build(&cut.of_node)?;
         let mut counts = vec![0; parts.len()];
         let place = setup.topology.ports.iter().map(|port| {
-            let partition = of_node[port.node as usize];
+            let partition = cut.of_node[port.node as usize];
             let count = &mut counts[partition as usize];
             *count += 1;
             (partition, *count - 1)
@@ -140,10 +145,11 @@ impl Simulation {
                 .collect(),
             setup,
             plan,
+            crew: Crew::new(cut.threads, cut.parts(), threads.jitter),
             partitions: parts,
+            windows: 0,
             place,
-            of_node,
-            window,
+            cut,
             traffic,
             classes: classes.iter().map(|name| ClassResults::new(name)).collect(),
             class_of,
@@ -173,18 +179,7 @@ impl Simulation {
         }
         let step_end = self.now + self.plan.grid;
         self.start_flows(step_end);
-        while self.now < step_end {
-            let limit = if self.partitions.len() == 1 {
-                step_end
-            } else {
-                step_end.min(Ps(self.now.0.saturating_add(self.window.0)))
-            };
-            for partition in &mut self.partitions {
-                partition.run_before(limit.0);
-            }
-            self.exchange();
-            self.now = limit;
-        }
+        self.simulate_until(step_end);
         self.collect();
         self.sample();
         if self.now >= self.plan.measured_until() && self.end.is_none() {
@@ -238,7 +233,7 @@ impl Simulation {
                 source: arrival.source,
                 class: arrival.priority,
             };
-            self.partitions[self.of_node[arrival.src as usize] as usize].add_start(start);
+            self.partitions[self.cut.of_node[arrival.src as usize] as usize].add_start(start);
         }
         arrivals.clear();
         self.arrivals = arrivals;
@@ -255,23 +250,16 @@ impl Simulation {
         }
     }
 
-    /// At a window's end packets and notices change partitions, in the order of the partitions.
-    fn exchange(&mut self) {
-        if self.partitions.len() == 1 {
-            return;
-        }
-        for from in 0..self.partitions.len() {
-            let mut outbox = std::mem::take(self.partitions[from].outbox());
-            for (to, crossings) in outbox.iter_mut().enumerate() {
-                if !crossings.is_empty() {
-                    self.partitions[to].receive(crossings);
-                }
-            }
-            *self.partitions[from].outbox() = outbox;
-            for (to, notice) in std::mem::take(&mut self.partitions[from].notice_outbox) {
-                self.partitions[to as usize].add_notice(notice);
-            }
-        }
+    fn simulate_until(&mut self, until: Ps) {
+        let stretch = Stretch {
+            from_ps: self.now.0,
+            until_ps: until.0,
+            window_ps: self.cut.window.0,
+            first_window: self.windows,
+        };
+        self.crew.simulate(&mut self.partitions, stretch);
+        self.windows = stretch.last_window();
+        self.now = until;
     }
 
     /// Takes in the flows that finished in this step, in the order (time, flow).
@@ -515,6 +503,18 @@ impl Simulation {
     #[must_use]
     pub fn partitions(&self) -> &[Partition] {
         &self.partitions
+    }
+
+    /// How many threads the run uses.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.crew.threads()
+    }
+
+    /// Why it uses fewer threads than it was given.
+    #[must_use]
+    pub fn threads_note(&self) -> Option<&str> {
+        self.cut.note.as_deref()
     }
 
     /// The network.

@@ -81,7 +81,6 @@ fn build(text: &str, file: &str, overrides: &[String]) -> Result<Resolved, Strin
         class_of: vec![0],
         nominal_load: 0.0,
         monitored: Vec::new(),
-        partitions: 1,
         effective,
     })
 }
@@ -112,6 +111,7 @@ fn plan(config: &Config, flows: &[Arrival]) -> Result<Plan, String> {
         grid: GRID,
         watchdog: Ps::from_us(50_000),
         row_every: 1,
+        partitions: 0,
     })
 }
 

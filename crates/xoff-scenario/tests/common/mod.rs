@@ -3,12 +3,18 @@
 #![allow(dead_code, missing_docs, unreachable_pub)]
 
 use xoff_scenario::Run;
-use xoff_sim::FlowRow;
+use xoff_sim::{FlowRow, Threads};
 
 /// Opens a scenario given as text.
 pub fn open(text: &str, overrides: &[&str]) -> Run {
+    open_on(Threads::ONE, text, overrides)
+}
+
+/// The same, for so many threads.
+pub fn open_on(threads: Threads, text: &str, overrides: &[&str]) -> Run {
     let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_string()).collect();
-    Run::open(text, "test.toml", &overrides).unwrap_or_else(|problems| panic!("{problems}"))
+    Run::open(text, "test.toml", &overrides, threads)
+        .unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 /// Runs it to its end and returns the rows of its flows.

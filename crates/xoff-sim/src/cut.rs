@@ -1,0 +1,200 @@
+//! Into which parts a network is cut, and how many threads are of use.
+//!
+//! Results do not depend on any of it.
+
+use xoff_core::Ps;
+use xoff_net::topo::{Routes, Topology};
+
+use crate::setup::Setup;
+
+/// A part should have no more hosts than this: the state of its hosts and switches then stays in a
+/// processor's own cache while a window is simulated, also on one thread.
+const HOSTS_AT_ONCE: u32 = 256;
+
+/// What a packet costs in a network of four links and its acknowledgement as many, and what it costs
+/// threads to meet at the end of a window: rough figures (ns), of which only the magnitude counts.
+const PACKET_NS: u128 = 800;
+const MEETING_NS: u128 = 500;
+
+/// How many threads to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Threads {
+    /// No more than so many.
+    pub count: usize,
+    /// For tests: each thread waits before each window for up to so many microseconds, as this seed
+    /// says, so that threads meet in other orders.
+    pub jitter: Option<(u64, u64)>,
+}
+
+impl Threads {
+    /// One.
+    pub const ONE: Self = Self { count: 1, jitter: None };
+
+    /// No more than so many.
+    #[must_use]
+    pub fn up_to(count: usize) -> Self {
+        Self { count, jitter: None }
+    }
+}
+
+/// A network in parts.
+#[derive(Clone, Debug)]
+pub(crate) struct Cut {
+    /// The part of each node.
+    pub(crate) of_node: Vec<u32>,
+    /// The shortest link between two parts: how long a window may be.
+    pub(crate) window: Ps,
+    /// Threads of use.
+    pub(crate) threads: usize,
+    /// Why there are fewer than were asked for.
+    pub(crate) note: Option<String>,
+}
+
+impl Cut {
+    /// Cuts a network into so many parts, or as many as are good for these threads if `parts` is 0.
+    pub(crate) fn new(setup: &Setup, parts: usize, threads: usize) -> Self {
+        let (topology, routes) = (&setup.topology, &setup.routes);
+        let racks = routes.group_of.iter().max().map_or(1, |&last| last as usize + 1);
+        let whole = |why: &str| Self {
+            of_node: vec![0; topology.nodes() as usize],
+            window: Ps::NEVER,
+            threads: 1,
+            note: (threads > 1).then(|| format!("one thread is used: {why}")),
+        };
+        if setup.is_in_one_order() && parts <= 1 {
+            return whole("events happen in one order over all switches, as in the HPCC simulator");
+        }
+        if racks == 1 && parts == 0 {
+            return whole("all hosts hang on one switch, so there is nothing to divide");
+        }
+        let wanted = if parts > 0 { parts } else { good_number(topology.hosts, racks, threads) };
+        if wanted == 1 {
+            return whole("the network is not to be cut (run.partitions = 1)");
+        }
+        let of_node = cut(topology, routes, wanted);
+        let window = window(topology, &of_node);
+        let useful = threads.min(wanted).min(racks);
+        let cut = Self { of_node, window, threads: useful, note: None };
+        if useful > 1 && work_ns(topology, window) / (useful as u128) < 10 * MEETING_NS {
+            let why = format!("the parts are linked by {window}, in which there is little to do");
+            return if parts > 0 {
+                Self { threads: 1, note: Some(format!("one thread is used: {why}")), ..cut }
+            } else {
+                whole(&why)
+            };
+        }
+        let note = (useful < threads && threads > 1)
+            .then(|| format!("{useful} threads are used: one a part, and there are {racks} racks"));
+        Self { note, ..cut }
+    }
+
+    /// How many parts there are.
+    pub(crate) fn parts(&self) -> usize {
+        self.of_node.iter().max().map_or(1, |&last| last as usize + 1)
+    }
+}
+
+/// Parts that fit a cache; if they are few, a multiple of the threads, so that their shares are equal.
+fn good_number(hosts: u32, racks: usize, threads: usize) -> usize {
+    let fitting = hosts.div_ceil(HOSTS_AT_ONCE) as usize;
+    let few = fitting < 4 * threads;
+    let parts = if few { fitting.next_multiple_of(threads) } else { fitting };
+    if parts <= racks { parts } else { racks.min(threads).max(1) }
+}
+
+/// The work of a window in which all hosts send.
+fn work_ns(topology: &Topology, window: Ps) -> u128 {
+    let (_, hosts) = topology.capacities();
+    let packets = u128::from(hosts.0) * u128::from(window.0) / (8 * 1000 * 1_000_000_000_000);
+    packets * PACKET_NS
+}
+
+/// Which part each node belongs to. Switches with hosts, and their hosts with them, are dealt out in
+/// blocks; every other switch goes where most of its links to lower layers lead, and where there is
+/// no difference, to the part with the fewest such switches so far.
+fn cut(topology: &Topology, routes: &Routes, parts: usize) -> Vec<u32> {
+    let racks = routes.group_of.iter().max().map_or(0, |&last| last as usize + 1);
+    let mut of_node = vec![u32::MAX; topology.nodes() as usize];
+    for host in 0..topology.hosts {
+        let rack = routes.group_of[host as usize] as usize;
+        let part = (rack * parts / racks) as u32;
+        let switch = topology.ports[topology.ports_of(host)[0].peer as usize].node;
+        of_node[host as usize] = part;
+        of_node[switch as usize] = part;
+    }
+    let mut others: Vec<u32> = (topology.hosts..topology.nodes())
+        .filter(|&node| of_node[node as usize] == u32::MAX)
+        .collect();
+    others.sort_by_key(|&node| topology.tiers[node as usize]);
+    let mut dealt = vec![0usize; parts];
+    for node in others {
+        let mut links = vec![0usize; parts];
+        for port in topology.ports_of(node) {
+            let part = of_node[topology.ports[port.peer as usize].node as usize];
+            if part != u32::MAX {
+                links[part as usize] += 1;
+            }
+        }
+        let best = (0..parts).min_by_key(|&part| (std::cmp::Reverse(links[part]), dealt[part]));
+        let best = best.unwrap_or(0);
+        dealt[best] += 1;
+        of_node[node as usize] = best as u32;
+    }
+    of_node
+}
+
+/// The shortest link between two parts.
+fn window(topology: &Topology, of_node: &[u32]) -> Ps {
+    let between = topology.ports.iter().filter(|port| {
+        let other = topology.ports[port.peer as usize].node;
+        of_node[port.node as usize] != of_node[other as usize]
+    });
+    between.map(|port| port.delay).min().unwrap_or(Ps::NEVER)
+}
+
+#[cfg(test)]
+mod tests {
+    use xoff_net::topo::{FatTreeConfig, LeafSpineConfig, fat_tree, leaf_spine};
+
+    use super::*;
+
+    #[test]
+    fn half_of_a_leaf_spine_fabric_is_half_of_its_leaves_and_spines() {
+        let topology = leaf_spine(&LeafSpineConfig::default()).unwrap();
+        let routes = Routes::new(&topology).unwrap();
+        let of_node = cut(&topology, &routes, 2);
+        assert!((0..64).all(|host| of_node[host] == 0) && (64..128).all(|host| of_node[host] == 1));
+        assert_eq!(of_node[128..144].iter().filter(|&&part| part == 0).count(), 8);
+        assert_eq!(of_node[136..144].iter().filter(|&&part| part == 0).count(), 4);
+        assert_eq!(window(&topology, &of_node), Ps::from_us(1));
+    }
+
+    #[test]
+    fn a_fat_tree_is_cut_between_its_pods() {
+        let topology = fat_tree(&FatTreeConfig { k: 8, ..FatTreeConfig::default() }).unwrap();
+        let routes = Routes::new(&topology).unwrap();
+        let of_node = cut(&topology, &routes, 4);
+        for port in &topology.ports {
+            let peer = topology.ports[port.peer as usize].node;
+            let core = [port.node, peer].iter().any(|&node| topology.tiers[node as usize] == 3);
+            assert!(core || of_node[port.node as usize] == of_node[peer as usize]);
+        }
+        let cores = |part| {
+            (topology.hosts as usize..of_node.len())
+                .filter(|&node| topology.tiers[node] == 3 && of_node[node] == part)
+                .count()
+        };
+        assert_eq!([0, 1, 2, 3].map(cores), [4; 4]);
+    }
+
+    #[test]
+    fn parts_are_a_multiple_of_the_threads_and_no_more_than_racks() {
+        assert_eq!(good_number(128, 8, 1), 1);
+        assert_eq!(good_number(128, 8, 2), 2);
+        assert_eq!(good_number(128, 8, 3), 3);
+        assert_eq!(good_number(128, 8, 64), 8);
+        assert_eq!(good_number(8192, 512, 1), 32);
+        assert_eq!(good_number(8192, 512, 3), 32);
+        assert_eq!(good_number(1024, 128, 3), 6);
+    }
+}
