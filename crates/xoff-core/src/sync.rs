@@ -1,5 +1,6 @@
-//! How threads that simulate parts of one network keep in step: a barrier at the end of every window
-//! of simulated time, and mailboxes for what crosses from part to part.
+//! How threads that simulate parts of one network keep in step: each says how many windows of
+//! simulated time it has finished, none goes further ahead than the shortest link between parts
+//! allows, and what crosses from part to part lies in mailboxes meanwhile.
 //!
 //! Built with `--cfg loom` the same code runs under a model checker that tries every order in which
 //! threads can interleave (see `tests/loom.rs`).
@@ -7,12 +8,12 @@
 #[cfg(loom)]
 use loom::sync::{
     Mutex,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
+    atomic::{AtomicBool, AtomicU64, Ordering},
 };
 #[cfg(not(loom))]
 use std::sync::{
     Mutex,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
+    atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use std::sync::PoisonError;
@@ -25,51 +26,52 @@ const SPINS: u32 = 2_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Broken;
 
-/// All threads of a group wait for the last of them, again and again.
+/// A counter that shares no cache line with another thread's.
 #[derive(Debug)]
-pub struct Barrier {
-    threads: usize,
-    arrived: AtomicUsize,
-    /// How often all have met.
-    meetings: AtomicUsize,
+#[repr(align(128))]
+struct Count(AtomicU64);
+
+/// How many windows each thread of a group has finished.
+#[derive(Debug)]
+pub struct Progress {
+    finished: Vec<Count>,
     broken: AtomicBool,
 }
 
-impl Barrier {
+impl Progress {
     /// For a group of so many threads.
     #[must_use]
     pub fn new(threads: usize) -> Self {
-        Self {
-            threads,
-            arrived: AtomicUsize::new(0),
-            meetings: AtomicUsize::new(0),
-            broken: AtomicBool::new(false),
-        }
+        let finished = (0..threads).map(|_| Count(AtomicU64::new(0))).collect();
+        Self { finished, broken: AtomicBool::new(false) }
     }
 
-    /// Waits until all threads have called this. What each did before is seen by all after.
+    /// A thread has finished so many windows: who learns of it sees all it did in them.
+    ///
+    /// # Panics
+    /// If there is no such thread.
+    pub fn finish(&self, thread: usize, windows: u64) {
+        self.finished[thread].0.store(windows, Ordering::Release);
+    }
+
+    /// Waits until every thread has finished so many windows.
     ///
     /// # Errors
-    /// If a thread has broken the barrier.
-    pub fn wait(&self) -> Result<(), Broken> {
-        let meeting = self.meetings.load(Ordering::Acquire);
-        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
-            // Nobody can arrive for the next meeting before this one is over.
-            self.arrived.store(0, Ordering::Relaxed);
-            self.meetings.store(meeting.wrapping_add(1), Ordering::Release);
-            return Ok(());
-        }
-        let mut patience = Patience::default();
-        while self.meetings.load(Ordering::Acquire) == meeting {
-            if self.broken.load(Ordering::Acquire) {
-                return Err(Broken);
+    /// If a thread has given up.
+    pub fn wait_for_all(&self, windows: u64) -> Result<(), Broken> {
+        for count in &self.finished {
+            let mut patience = Patience::default();
+            while count.0.load(Ordering::Acquire) < windows {
+                if self.broken.load(Ordering::Acquire) {
+                    return Err(Broken);
+                }
+                patience.wait();
             }
-            patience.wait();
         }
         Ok(())
     }
 
-    /// From now on nobody waits here: a thread cannot go on.
+    /// From now on nobody waits: a thread cannot go on.
     pub fn break_up(&self) {
         self.broken.store(true, Ordering::Release);
     }
@@ -104,20 +106,24 @@ impl Patience {
     }
 }
 
-/// What goes from each part to each other one, for two windows: what was posted in one is taken after
-/// the barrier at its end, while others may already post in the next.
+/// What goes from each part to each other one in each window.
+///
+/// What was posted in a window is taken `lag` windows later, and nobody posts in a window before all
+/// have finished the one `lag` before it: so twice as many boxes as that are enough for ever.
 #[derive(Debug)]
 pub struct Mailboxes<T> {
     parts: usize,
+    slots: u64,
     cells: Vec<Mutex<T>>,
 }
 
 impl<T: Default> Mailboxes<T> {
     /// Empty ones between so many parts.
     #[must_use]
-    pub fn new(parts: usize) -> Self {
-        let cells = (0..2 * parts * parts).map(|_| Mutex::new(T::default())).collect();
-        Self { parts, cells }
+    pub fn new(parts: usize, lag: u64) -> Self {
+        let slots = 2 * lag;
+        let count = slots as usize * parts * parts;
+        Self { parts, slots, cells: (0..count).map(|_| Mutex::new(T::default())).collect() }
     }
 
     /// Exchanges what lies in the box between two parts for `with`: who posts leaves something for
@@ -127,8 +133,8 @@ impl<T: Default> Mailboxes<T> {
     /// If there are no such parts.
     pub fn swap(&self, window: u64, from: usize, to: usize, with: &mut T) {
         assert!(from < self.parts && to < self.parts, "no mailbox from {from} to {to}");
-        let turn = (window % 2) as usize;
-        let cell = &self.cells[(turn * self.parts + from) * self.parts + to];
+        let slot = (window % self.slots) as usize;
+        let cell = &self.cells[(slot * self.parts + from) * self.parts + to];
         std::mem::swap(&mut *cell.lock().unwrap_or_else(PoisonError::into_inner), with);
     }
 }
@@ -139,26 +145,29 @@ mod tests {
 
     use super::*;
 
+    const THREADS: usize = 3;
+    const LAG: u64 = 4;
+
     #[test]
-    fn nobody_is_ahead_by_more_than_a_window_and_no_mail_is_lost() {
-        const THREADS: usize = 3;
-        let barrier = Arc::new(Barrier::new(THREADS));
-        let mail = Arc::new(Mailboxes::<Vec<u64>>::new(THREADS));
+    fn nobody_is_too_far_ahead_and_no_mail_is_lost() {
+        let progress = Arc::new(Progress::new(THREADS));
+        let mail = Arc::new(Mailboxes::<Vec<u64>>::new(THREADS, LAG));
         let work = |own: usize| {
-            let (barrier, mail) = (Arc::clone(&barrier), Arc::clone(&mail));
+            let (progress, mail) = (Arc::clone(&progress), Arc::clone(&mail));
             move || {
-                for window in 0..1000 {
+                for window in 0..5000 {
+                    progress.wait_for_all((window + 1u64).saturating_sub(LAG)).unwrap();
+                    for from in (0..THREADS).filter(|_| window >= LAG) {
+                        let mut parcel = Vec::new();
+                        mail.swap(window - LAG, from, own, &mut parcel);
+                        assert_eq!(parcel, [(window - LAG) * 10 + from as u64]);
+                    }
                     for to in 0..THREADS {
                         let mut parcel = vec![window * 10 + own as u64];
                         mail.swap(window, own, to, &mut parcel);
-                        assert!(parcel.is_empty(), "the mail of two windows before was taken");
+                        assert!(parcel.is_empty(), "the mail that lay here before was taken");
                     }
-                    barrier.wait().unwrap();
-                    for from in 0..THREADS {
-                        let mut parcel = Vec::new();
-                        mail.swap(window, from, own, &mut parcel);
-                        assert_eq!(parcel, [window * 10 + from as u64]);
-                    }
+                    progress.finish(own, window + 1);
                 }
             }
         };
@@ -167,11 +176,11 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_barrier_lets_all_go() {
-        let barrier = Arc::new(Barrier::new(2));
-        let other = Arc::clone(&barrier);
-        let waiting = std::thread::spawn(move || other.wait());
-        barrier.break_up();
+    fn who_gives_up_lets_all_go() {
+        let progress = Arc::new(Progress::new(2));
+        let other = Arc::clone(&progress);
+        let waiting = std::thread::spawn(move || other.wait_for_all(1));
+        progress.break_up();
         assert_eq!(waiting.join().unwrap(), Err(Broken));
     }
 }

@@ -108,21 +108,10 @@ pub struct FabricTags {
     pub wake: u32,
 }
 
-/// A packet on its way to another partition.
-#[derive(Clone, Debug)]
-pub struct Crossing {
-    /// When it arrives (ps).
-    pub time: u64,
-    /// The receiving port's number there.
-    pub port: u32,
-    /// The packet.
-    pub packet: Packet,
-}
-
-/// Packets on their way to one other partition.
+/// Packets on their way to one other partition: `time` is when one arrives, `next` the port there.
 #[derive(Clone, Debug, Default)]
 pub struct Crossings {
-    packets: Vec<Crossing>,
+    packets: Vec<Packet>,
     /// The INT records of those that have one, in their order.
     ints: Vec<IntStack>,
 }
@@ -411,12 +400,14 @@ impl Fabric {
     fn cross(&mut self, port: u32, id: u32, time: u64) {
         let state = &self.ports[port as usize];
         let crossings = &mut self.outbox[state.partition as usize];
-        let packet = self.packets[id];
+        let packet = &mut self.packets[id];
+        packet.time = time;
+        packet.next = state.arrival_tag;
+        crossings.packets.push(*packet);
         if packet.int != NONE {
             crossings.ints.push(self.ints.remove(packet.int));
         }
         self.packets.remove(id);
-        crossings.packets.push(Crossing { time, port: state.arrival_tag, packet });
     }
 
     /// Sets the end of a transmission and then the arrival. The port stays busy until its wake-up has
@@ -437,8 +428,8 @@ impl Fabric {
     /// Takes in packets from another partition, and leaves the lists empty.
     pub fn receive(&mut self, crossings: &mut Crossings) {
         let mut ints = crossings.ints.drain(..);
-        for crossing in crossings.packets.drain(..) {
-            let Crossing { time, port, mut packet } = crossing;
+        for mut packet in crossings.packets.drain(..) {
+            let (time, port) = (packet.time, packet.next);
             if packet.int != NONE {
                 packet.int = ints.next().map_or(NONE, |stack| self.ints.insert(stack));
             }

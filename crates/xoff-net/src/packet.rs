@@ -46,9 +46,9 @@ pub struct Packet {
     /// Data: when it was sent (ps), returned by its acknowledgement; the acknowledgement of a flow's
     /// last byte returns when that arrived. Link control: high half of the queue mask.
     pub stamp: u64,
-    /// On a link: when its last bit arrives. In a queue: when it was enqueued (ps).
+    /// In a queue: when it was enqueued (ps). On the way to another partition: when it arrives there.
     pub time: u64,
-    /// The next packet of the same list.
+    /// In a queue: the packet behind it. On the way to another partition: the port it arrives at.
     pub next: u32,
     /// Its INT record, or NONE.
     pub int: u32,

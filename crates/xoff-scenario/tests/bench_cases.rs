@@ -16,7 +16,7 @@ fn the_cases_are_all_schemes_under_all_traffics_in_all_networks() {
 fn a_case_has_as_many_hosts_as_it_says() {
     for case in bench_cases().iter().filter(|case| case.starts_with("dctcp-")) {
         let text = scenario(case, Size::Full).unwrap_or_else(|| panic!("{case} has no scenario"));
-        let run = Run::open(&text, case, &[], Threads::ONE)
+        let run = Run::open(&text, case, &[], xoff_sim::Threads::ONE)
             .unwrap_or_else(|problems| panic!("{problems}"));
         let hosts = run.simulation().setup().topology.hosts.to_string();
         assert!(case.ends_with(&format!("-{hosts}")), "{case} has {hosts} hosts");

@@ -1,9 +1,9 @@
 //! The threads that simulate the partitions, window by window.
 //!
-//! A window is no longer than the shortest link between two partitions, so what a partition sends in
-//! one window arrives in the next one or later: within a window partitions do not see each other. At
-//! its end all threads meet, and each takes in what was sent to its partitions. Which thread runs a
-//! partition changes nothing but the time it takes.
+//! What a partition sends arrives no sooner than the shortest link between two partitions is long.
+//! That time is cut into [`LAG`] windows: a partition may begin a window once all have finished the
+//! one `LAG` before it, whose mail it takes then. So a thread with more to do for a moment does not
+//! hold up the others at once. Which thread runs a partition changes nothing but the time it takes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -12,42 +12,48 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use xoff_core::rng::mix64;
-use xoff_core::sync::{Barrier, Mailboxes, Patience};
+use xoff_core::sync::{Broken, Mailboxes, Patience, Progress};
 
 use crate::partition::{Parcel, Partition};
+
+/// Windows that the shortest link between partitions is long.
+const LAG: u64 = 4;
 
 /// Partitions are dealt out to the threads again after so many steps.
 const STEPS_BETWEEN_DEALS: u32 = 16;
 
-/// A stretch of time to simulate, cut into windows.
+/// A stretch of time to simulate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stretch {
     pub(crate) from_ps: u64,
     pub(crate) until_ps: u64,
-    pub(crate) window_ps: u64,
+    /// The shortest link between two partitions.
+    pub(crate) lookahead_ps: u64,
     /// The number of its first window.
     pub(crate) first_window: u64,
 }
 
 impl Stretch {
-    /// The end of each window with its number.
+    /// The number of each window with its end.
     fn windows(self) -> impl Iterator<Item = (u64, u64)> {
-        let Self { from_ps, until_ps, window_ps, first_window } = self;
-        let ends = std::iter::successors(Some(from_ps), move |&end| {
-            (end < until_ps).then(|| until_ps.min(end.saturating_add(window_ps)))
+        let length = (self.lookahead_ps / LAG).max(1);
+        let ends = std::iter::successors(Some(self.from_ps), move |&end| {
+            (end < self.until_ps).then(|| self.until_ps.min(end.saturating_add(length)))
         });
-        (first_window..).zip(ends.skip(1))
+        (self.first_window..).zip(ends.skip(1))
     }
 
-    pub(crate) fn last_window(self) -> u64 {
-        self.first_window + self.windows().count() as u64
+    /// The number of the first window after it.
+    pub(crate) fn next_window(self) -> u64 {
+        let length = (self.lookahead_ps / LAG).max(1);
+        self.first_window + (self.until_ps - self.from_ps).div_ceil(length)
     }
 }
 
 /// What all threads share.
 #[derive(Debug)]
 struct Shared {
-    barrier: Barrier,
+    progress: Progress,
     mail: Mailboxes<Parcel>,
     parts: usize,
     jitter: Option<(u64, u64)>,
@@ -55,36 +61,60 @@ struct Shared {
 
 impl Shared {
     /// Simulates some partitions for a stretch, in step with the other threads.
-    fn simulate(&self, thread: u64, partitions: &mut [Partition], stretch: Stretch) {
+    fn simulate(
+        &self,
+        thread: usize,
+        partitions: &mut [Partition],
+        stretch: Stretch,
+    ) -> Result<(), Broken> {
         let mut parcel = Parcel::default();
         for (window, end) in stretch.windows() {
             self.delay(thread, window);
+            if let Some(last) = (window + 1).checked_sub(LAG) {
+                self.progress.wait_for_all(last)?;
+                if last > stretch.first_window {
+                    self.take(partitions, last - 1, &mut parcel);
+                }
+            }
             for partition in &mut *partitions {
                 partition.run_before(end);
-                for to in 0..self.parts {
-                    if partition.has_mail(to) {
-                        partition.swap_mail(to, &mut parcel);
-                        self.mail.swap(window, partition.index as usize, to, &mut parcel);
-                    }
-                }
+                self.post(partition, window, &mut parcel);
             }
-            if self.barrier.wait().is_err() {
-                return;
-            }
-            for partition in &mut *partitions {
-                for from in 0..self.parts {
-                    self.mail.swap(window, from, partition.index as usize, &mut parcel);
-                    partition.receive(&mut parcel);
-                    // Its memory is used again by whoever sends next.
-                    self.mail.swap(window, from, partition.index as usize, &mut parcel);
-                }
+            self.progress.finish(thread, window + 1);
+        }
+        let next = stretch.next_window();
+        self.progress.wait_for_all(next)?;
+        for window in stretch.first_window.max(next.saturating_sub(LAG))..next {
+            self.take(partitions, window, &mut parcel);
+        }
+        Ok(())
+    }
+
+    fn post(&self, partition: &mut Partition, window: u64, parcel: &mut Parcel) {
+        let from = partition.index as usize;
+        for to in 0..self.parts {
+            if partition.has_mail(to) {
+                partition.swap_mail(to, parcel);
+                self.mail.swap(window, from, to, parcel);
             }
         }
     }
 
-    fn delay(&self, thread: u64, window: u64) {
+    fn take(&self, partitions: &mut [Partition], window: u64, parcel: &mut Parcel) {
+        for partition in partitions {
+            let to = partition.index as usize;
+            for from in (0..self.parts).filter(|&from| from != to) {
+                self.mail.swap(window, from, to, parcel);
+                partition.receive(parcel);
+                // Its memory is used again by whoever posts here next.
+                self.mail.swap(window, from, to, parcel);
+            }
+        }
+    }
+
+    fn delay(&self, thread: usize, window: u64) {
         if let Some((seed, most_us)) = self.jitter {
-            let us = mix64(mix64(seed ^ thread) ^ window) % (most_us + 1);
+            let us = mix64(mix64(seed ^ thread as u64) ^ window) % (most_us + 1);
             std::thread::sleep(Duration::from_micros(us));
         }
     }
@@ -104,7 +134,7 @@ struct Worker {
 }
 
 impl Worker {
-    fn spawn(number: u64, shared: Arc<Shared>) -> Self {
+    fn spawn(number: usize, shared: Arc<Shared>) -> Self {
         let (jobs, jobs_here) = channel::<Job>();
         let (outcomes_here, outcomes) = channel();
         let work = move || {
@@ -112,9 +142,9 @@ impl Worker {
                 let work = || shared.simulate(number, &mut partitions, stretch);
                 let outcome = catch_unwind(AssertUnwindSafe(work));
                 if outcome.is_err() {
-                    shared.barrier.break_up();
+                    shared.progress.break_up();
                 }
-                if outcomes_here.send(outcome.map(|()| partitions)).is_err() {
+                if outcomes_here.send(outcome.map(|_| partitions)).is_err() {
                     return;
                 }
             }
@@ -160,12 +190,12 @@ impl Crew {
     /// A crew for so many partitions.
     pub(crate) fn new(count: usize, parts: usize, jitter: Option<(u64, u64)>) -> Self {
         let shared = Arc::new(Shared {
-            barrier: Barrier::new(count),
-            mail: Mailboxes::new(parts),
+            progress: Progress::new(count),
+            mail: Mailboxes::new(parts, LAG),
             parts,
             jitter,
         });
-        let worker = |number| Worker::spawn(number as u64, Arc::clone(&shared));
+        let worker = |number| Worker::spawn(number, Arc::clone(&shared));
         Self {
             workers: (1..count).map(worker).collect(),
             thread_of: (0..parts).map(|part| part * count / parts).collect(),
@@ -186,7 +216,8 @@ impl Crew {
     /// As a thread of the crew did.
     pub(crate) fn simulate(&mut self, partitions: &mut Vec<Partition>, stretch: Stretch) {
         if self.workers.is_empty() {
-            self.shared.simulate(0, partitions, stretch);
+            // One thread waits for nobody.
+            let _ = self.shared.simulate(0, partitions, stretch);
             return;
         }
         if self.steps.is_multiple_of(STEPS_BETWEEN_DEALS) && self.steps > 0 {
@@ -209,7 +240,7 @@ impl Crew {
         }
         let outcome = catch_unwind(AssertUnwindSafe(|| self.shared.simulate(0, &mut own, stretch)));
         if let Err(panic) = outcome {
-            self.shared.barrier.break_up();
+            self.shared.progress.break_up();
             resume_unwind(panic);
         }
         partitions.append(&mut own);

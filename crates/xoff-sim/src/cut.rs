@@ -42,8 +42,8 @@ impl Threads {
 pub(crate) struct Cut {
     /// The part of each node.
     pub(crate) of_node: Vec<u32>,
-    /// The shortest link between two parts: how long a window may be.
-    pub(crate) window: Ps,
+    /// The shortest link between two parts: how long what a part sends is on its way at least.
+    pub(crate) lookahead: Ps,
     /// Threads of use.
     pub(crate) threads: usize,
     /// Why there are fewer than were asked for.
@@ -57,7 +57,7 @@ impl Cut {
         let racks = routes.group_of.iter().max().map_or(1, |&last| last as usize + 1);
         let whole = |why: &str| Self {
             of_node: vec![0; topology.nodes() as usize],
-            window: Ps::NEVER,
+            lookahead: Ps::NEVER,
             threads: 1,
             note: (threads > 1).then(|| format!("one thread is used: {why}")),
         };
@@ -72,11 +72,12 @@ impl Cut {
             return whole("the network is not to be cut (run.partitions = 1)");
         }
         let of_node = cut(topology, routes, wanted);
-        let window = window(topology, &of_node);
+        let lookahead = lookahead(topology, &of_node);
         let useful = threads.min(wanted).min(racks);
-        let cut = Self { of_node, window, threads: useful, note: None };
-        if useful > 1 && work_ns(topology, window) / (useful as u128) < 10 * MEETING_NS {
-            let why = format!("the parts are linked by {window}, in which there is little to do");
+        let cut = Self { of_node, lookahead, threads: useful, note: None };
+        if useful > 1 && work_ns(topology, lookahead) / (useful as u128) < 10 * MEETING_NS {
+            let why =
+                format!("the parts are linked by {lookahead}, in which there is little to do");
             return if parts > 0 {
                 Self { threads: 1, note: Some(format!("one thread is used: {why}")), ..cut }
             } else {
@@ -102,10 +103,10 @@ fn good_number(hosts: u32, racks: usize, threads: usize) -> usize {
     if parts <= racks { parts } else { racks.min(threads).max(1) }
 }
 
-/// The work of a window in which all hosts send.
-fn work_ns(topology: &Topology, window: Ps) -> u128 {
+/// The work of a time in which all hosts send.
+fn work_ns(topology: &Topology, time: Ps) -> u128 {
     let (_, hosts) = topology.capacities();
-    let packets = u128::from(hosts.0) * u128::from(window.0) / (8 * 1000 * 1_000_000_000_000);
+    let packets = u128::from(hosts.0) * u128::from(time.0) / (8 * 1000 * 1_000_000_000_000);
     packets * PACKET_NS
 }
 
@@ -144,7 +145,7 @@ fn cut(topology: &Topology, routes: &Routes, parts: usize) -> Vec<u32> {
 }
 
 /// The shortest link between two parts.
-fn window(topology: &Topology, of_node: &[u32]) -> Ps {
+fn lookahead(topology: &Topology, of_node: &[u32]) -> Ps {
     let between = topology.ports.iter().filter(|port| {
         let other = topology.ports[port.peer as usize].node;
         of_node[port.node as usize] != of_node[other as usize]
@@ -166,7 +167,7 @@ mod tests {
         assert!((0..64).all(|host| of_node[host] == 0) && (64..128).all(|host| of_node[host] == 1));
         assert_eq!(of_node[128..144].iter().filter(|&&part| part == 0).count(), 8);
         assert_eq!(of_node[136..144].iter().filter(|&&part| part == 0).count(), 4);
-        assert_eq!(window(&topology, &of_node), Ps::from_us(1));
+        assert_eq!(lookahead(&topology, &of_node), Ps::from_us(1));
     }
 
     #[test]

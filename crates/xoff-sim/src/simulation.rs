@@ -254,11 +254,11 @@ impl Simulation {
         let stretch = Stretch {
             from_ps: self.now.0,
             until_ps: until.0,
-            window_ps: self.cut.window.0,
+            lookahead_ps: self.cut.lookahead.0,
             first_window: self.windows,
         };
         self.crew.simulate(&mut self.partitions, stretch);
-        self.windows = stretch.last_window();
+        self.windows = stretch.next_window();
         self.now = until;
     }
 
