@@ -3,6 +3,7 @@
 
 use xoff_core::{Ps, Rng, choices, knobs};
 
+use super::flow_table::{Entry, FlowTable};
 use super::{Ask, HopControl, Signal};
 use crate::packet::{CONTROL_QUEUE, Packet, flag};
 use crate::sched::{QueueMask, Scheduler};
@@ -99,19 +100,9 @@ pub struct BfcPort {
     pub delay_ps: u64,
 }
 
-/// An entry of the flow table (§3.3.1): the queue of the flows that hash here, the packets they have
-/// in it, and when the last of them came or went.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    stamp: u32,
-    size: u32,
-    queue: u8,
-}
-
-/// No queue assigned yet.
-const UNASSIGNED: u8 = u8::MAX;
-/// Time stamps of the flow table count units of 2^10 ps: 32 bits go round in 4.4 s, and an entry
-/// that was idle for a whole number of turns sticks to its queue once more, which harms nobody.
+/// Time stamps of the flow table count units of 2^10 ps: 32 bits go round in 4.4 s. An entry that was
+/// idle for a whole number of turns and not forgotten sticks to its queue once more, which harms
+/// nobody.
 const STAMP_SHIFT: u32 = 10;
 
 /// What BFC has done, for the results.
@@ -149,17 +140,25 @@ struct PauseCounters {
     owed: u16,
 }
 
+/// What BFC knows of an egress port.
+#[derive(Debug)]
+struct EgressState {
+    table: FlowTable,
+    /// Entries with packets.
+    active: u32,
+    last_queue: u8,
+    /// Which of the switch's lists of thresholds is this port's.
+    rate_class: u8,
+}
+
 /// The BFC state of one switch.
 #[derive(Debug)]
 pub struct Bfc {
-    /// By egress port; empty until the port is first used.
-    tables: Vec<Vec<Entry>>,
+    egresses: Vec<EgressState>,
     table_size: u32,
     ingresses: Vec<PauseCounters>,
-    /// Pause threshold in bytes by egress port and number of active queues.
+    /// Pause threshold in bytes by the rate of the egress port and the number of active queues.
     thresholds: Vec<Vec<u32>>,
-    active: Vec<u32>,
-    last_queue: Vec<u8>,
     queues: u8,
     assignment: Assignment,
     empty_queue: EmptyQueueOrder,
@@ -180,16 +179,23 @@ impl Bfc {
         let queues = config.data_queues();
         let counters =
             PauseCounters { counts: vec![0; upstream_queues as usize], paused: 0, owed: 0 };
+        let mut rates: Vec<u64> = ports.iter().map(|port| port.rate).collect();
+        rates.sort_unstable();
+        rates.dedup();
+        let egress = |port: &BfcPort| EgressState {
+            table: FlowTable::default(),
+            active: 0,
+            last_queue: queues - 1,
+            rate_class: rates.partition_point(|&rate| rate < port.rate) as u8,
+        };
         Self {
-            tables: vec![Vec::new(); ports.len()],
+            egresses: ports.iter().map(egress).collect(),
             table_size: u32::from(config.queues) * config.table_factor,
             ingresses: vec![counters; ports.len()],
-            thresholds: ports
+            thresholds: rates
                 .iter()
-                .map(|port| thresholds(config.threshold_factor, hrtt, port.rate, queues))
+                .map(|&rate| thresholds(config.threshold_factor, hrtt, rate, queues))
                 .collect(),
-            active: vec![0; ports.len()],
-            last_queue: vec![queues - 1; ports.len()],
             queues,
             assignment: config.assignment,
             empty_queue: config.empty_queue,
@@ -202,14 +208,16 @@ impl Bfc {
 
     /// "an array indexed by the egress port of a flow and the hash of the FID" (§3.3.1).
     #[inline]
-    fn entry(&mut self, egress: u16, packet: &Packet) -> &mut Entry {
-        let table = &mut self.tables[egress as usize];
-        if table.is_empty() {
-            let blank = Entry { stamp: 0, size: 0, queue: UNASSIGNED };
-            table.resize(self.table_size as usize, blank);
-        }
+    fn entry(&mut self, now: u64, egress: u16, packet: &Packet) -> &mut Entry {
         let index = (u64::from(flow_hash(packet)) * u64::from(self.table_size)) >> 32;
-        &mut table[index as usize]
+        let table = &mut self.egresses[egress as usize].table;
+        table.entry(index as u32, stamp(now), self.sticky)
+    }
+
+    #[inline]
+    fn threshold(&self, egress: u16, active: u32) -> u32 {
+        let class = self.egresses[egress as usize].rate_class;
+        self.thresholds[class as usize][active as usize]
     }
 
     fn assign<S: Scheduler>(
@@ -241,7 +249,7 @@ impl Bfc {
         if empty == 0 {
             return None;
         }
-        let last = &mut self.last_queue[egress as usize];
+        let last = &mut self.egresses[egress as usize].last_queue;
         let later = match self.empty_queue {
             EmptyQueueOrder::Rotating => empty & (QueueMask::MAX << *last << 1),
             EmptyQueueOrder::Lowest => 0,
@@ -265,15 +273,13 @@ impl HopControl for Bfc {
         queues: &S,
         rng: &mut Rng,
     ) -> u8 {
-        let stamp = (now >> STAMP_SHIFT) as u32;
         let sticky = self.sticky;
-        let entry = *self.entry(egress, packet);
-        let stuck = entry.queue != UNASSIGNED && stamp.wrapping_sub(entry.stamp) <= sticky;
-        if entry.size > 0 || stuck {
+        let entry = self.entry(now, egress, packet);
+        if entry.keeps_queue(stamp(now), sticky) {
             return entry.queue;
         }
         let queue = self.assign(egress, packet, queues, rng);
-        self.entry(egress, packet).queue = queue;
+        self.entry(now, egress, packet).queue = queue;
         queue
     }
 
@@ -287,17 +293,17 @@ impl HopControl for Bfc {
         packet: &mut Packet,
         queues: &S,
     ) -> Option<Signal> {
-        let entry = self.entry(egress, packet);
-        let woken = entry.size == 0;
+        let entry = self.entry(now, egress, packet);
         entry.size += 1;
-        entry.stamp = (now >> STAMP_SHIFT) as u32;
-        self.active[egress as usize] += u32::from(woken);
+        entry.stamp = stamp(now);
+        let woken = entry.size == 1;
+        self.egresses[egress as usize].active += u32::from(woken);
         if packet.upstream == CONTROL_QUEUE {
             return None;
         }
         // "queues with data to transmit that are not paused" (§3.3.2, Pause threshold).
         let active = (queues.occupied() & !queues.paused()).count_ones();
-        let threshold = self.thresholds[egress as usize][active as usize];
+        let threshold = self.threshold(egress, active);
         if queues.queue_bytes(packet.queue) <= threshold {
             return None;
         }
@@ -319,10 +325,10 @@ impl HopControl for Bfc {
     /// alone exceeds the threshold.
     #[inline]
     fn pass(&mut self, now: u64, egress: u16, packet: &Packet) -> bool {
-        if u32::from(packet.wire_bytes) > self.thresholds[egress as usize][1] {
+        if u32::from(packet.wire_bytes) > self.threshold(egress, 1) {
             return false;
         }
-        self.entry(egress, packet).stamp = (now >> STAMP_SHIFT) as u32;
+        self.entry(now, egress, packet).stamp = stamp(now);
         true
     }
 
@@ -333,11 +339,11 @@ impl HopControl for Bfc {
     /// If a count goes negative: that is a bug.
     #[inline]
     fn on_dequeue(&mut self, now: u64, egress: u16, packet: &mut Packet) -> Option<Signal> {
-        let entry = self.entry(egress, packet);
+        let entry = self.entry(now, egress, packet);
         entry.size = entry.size.checked_sub(1).expect("BFC's flow table went negative");
-        entry.stamp = (now >> STAMP_SHIFT) as u32;
+        entry.stamp = stamp(now);
         let emptied = entry.size == 0;
-        self.active[egress as usize] -= u32::from(emptied);
+        self.egresses[egress as usize].active -= u32::from(emptied);
         if !packet.has(flag::COUNTED) {
             return None;
         }
@@ -374,13 +380,18 @@ impl HopControl for Bfc {
 
     /// Flow-table entries with packets at an egress port.
     fn active_flows(&self, egress: u16) -> Option<u32> {
-        Some(self.active[egress as usize])
+        Some(self.egresses[egress as usize].active)
     }
 
     /// The neighbour's queues held paused at an ingress port.
     fn holds_paused(&self, ingress: u16) -> QueueMask {
         self.ingresses[ingress as usize].paused
     }
+}
+
+#[inline]
+fn stamp(now: u64) -> u32 {
+    (now >> STAMP_SHIFT) as u32
 }
 
 /// A hash of the flow identifier, the same at every switch; other than the load balancer's.

@@ -7,6 +7,7 @@
 //! implements [`HopControl`], a variant of [`AnyHop`] and its line in `each_hop`.
 
 mod bfc;
+mod flow_table;
 mod pfc;
 
 use xoff_core::Rng;

@@ -1,0 +1,160 @@
+//! BFC's flow table (§3.3.1): "an array indexed by the egress port of a flow and the hash of the
+//! FID", of which only the entries in use are kept.
+//!
+//! A switch has the whole array, thousands of entries a port, but only those of flows with packets
+//! there, or with some a moment ago, ever matter: an entry without packets that is older than the
+//! sticky threshold is as good as a blank one. A port keeps the others in a small open-addressed
+//! table, so that a network of thousands of ports fits into memory and into caches.
+
+/// No queue assigned yet.
+pub(super) const UNASSIGNED: u8 = u8::MAX;
+/// Not the index of an entry.
+const NOBODY: u32 = u32::MAX;
+const FIRST_SLOTS: usize = 8;
+
+/// The queue of the flows that hash to one index, the packets they have in it, and when the last of
+/// them came or went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    index: u32,
+    /// When, in the table's unit of time; it goes round.
+    pub(super) stamp: u32,
+    /// Packets.
+    pub(super) size: u32,
+    /// Queue, or UNASSIGNED.
+    pub(super) queue: u8,
+}
+
+impl Entry {
+    const fn blank(index: u32) -> Self {
+        Self { index, stamp: 0, size: 0, queue: UNASSIGNED }
+    }
+
+    /// "A new queue assignment only happens if the size value in the flow table is 0, and the
+    /// timestamp is older than a sticky threshold" (§3.3.2).
+    #[inline]
+    pub(super) fn keeps_queue(&self, now: u32, sticky: u32) -> bool {
+        self.size > 0 || self.queue != UNASSIGNED && now.wrapping_sub(self.stamp) <= sticky
+    }
+}
+
+/// The entries of one egress port.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FlowTable {
+    /// A power of two, or none before the port is first used.
+    slots: Vec<Entry>,
+    /// Slots that are not blank.
+    taken: usize,
+}
+
+impl FlowTable {
+    /// The entry at an index: blank if none is in use.
+    #[inline]
+    pub(super) fn entry(&mut self, index: u32, now: u32, sticky: u32) -> &mut Entry {
+        let mask = self.slots.len().wrapping_sub(1);
+        let mut place = index as usize & mask;
+        // There is always a blank slot, unless there is none at all.
+        while let Some(slot) = self.slots.get(place) {
+            if slot.index == index {
+                break;
+            }
+            if slot.index == NOBODY {
+                place = usize::MAX;
+                break;
+            }
+            place = (place + 1) & mask;
+        }
+        if place >= self.slots.len() {
+            place = self.insert(index, now, sticky);
+        }
+        &mut self.slots[place]
+    }
+
+    /// Puts a blank entry where its index leads: into the first slot whose entry is not in use.
+    #[inline(never)]
+    fn insert(&mut self, index: u32, now: u32, sticky: u32) -> usize {
+        if (self.taken + 1) * 4 > self.slots.len() * 3 {
+            self.rebuild(now, sticky);
+        }
+        let mask = self.slots.len() - 1;
+        let mut place = index as usize & mask;
+        while self.slots[place].index != NOBODY {
+            if !self.slots[place].keeps_queue(now, sticky) {
+                self.taken -= 1;
+                break;
+            }
+            place = (place + 1) & mask;
+        }
+        self.taken += 1;
+        self.slots[place] = Entry::blank(index);
+        place
+    }
+
+    /// Forgets what is not in use; the table grows if little of it was that.
+    fn rebuild(&mut self, now: u32, sticky: u32) {
+        let kept: Vec<Entry> =
+            self.slots.iter().copied().filter(|entry| entry.keeps_queue(now, sticky)).collect();
+        let slots = FIRST_SLOTS.max((kept.len() * 2 + 1).next_power_of_two());
+        self.slots.clear();
+        self.slots.resize(slots, Entry::blank(NOBODY));
+        self.taken = kept.len();
+        for entry in kept {
+            let mut place = entry.index as usize & (slots - 1);
+            while self.slots[place].index != NOBODY {
+                place = (place + 1) & (slots - 1);
+            }
+            self.slots[place] = entry;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const STICKY: u32 = 40;
+
+    proptest! {
+        /// Against the whole array: flows come and go at random, at times after the other, and each
+        /// finds the queue that it would find there.
+        #[test]
+        fn is_as_good_as_the_whole_array(
+            steps in prop::collection::vec((0u32..60, 0u32..30, any::<bool>()), 1..600),
+            start in prop_oneof![Just(0u32), Just(u32::MAX - 500)],
+        ) {
+            let mut table = FlowTable::default();
+            let mut array: Vec<Entry> = (0..60).map(Entry::blank).collect();
+            let mut now = start;
+            for (count, (index, wait, comes)) in steps.into_iter().enumerate() {
+                now = now.wrapping_add(wait);
+                let whole = &mut array[index as usize];
+                let entry = table.entry(index, now, STICKY);
+                prop_assert_eq!(entry.size, whole.size);
+                let keeps = whole.keeps_queue(now, STICKY);
+                prop_assert_eq!(entry.keeps_queue(now, STICKY), keeps);
+                if keeps {
+                    prop_assert_eq!(entry.queue, whole.queue);
+                } else {
+                    (entry.queue, whole.queue) = (count as u8 % 31, count as u8 % 31);
+                }
+                for entry in [entry, whole] {
+                    entry.size = if comes { entry.size + 1 } else { entry.size.saturating_sub(1) };
+                    entry.stamp = now;
+                }
+                prop_assert!(table.slots.len() <= 128, "{}", table.slots.len());
+            }
+        }
+    }
+
+    #[test]
+    fn flows_that_have_gone_leave_no_trace() {
+        let mut table = FlowTable::default();
+        for flow in 0..10_000u32 {
+            let entry = table.entry(flow.wrapping_mul(2_654_435_761) >> 20, flow * 10, STICKY);
+            (entry.queue, entry.stamp) = (1, flow * 10);
+        }
+        assert!(table.slots.len() <= 16, "{}", table.slots.len());
+    }
+}
