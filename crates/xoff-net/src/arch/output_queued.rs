@@ -188,7 +188,7 @@ impl OutputQueued {
     #[inline]
     fn enqueue(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
         let Self { memory, hop, egress: ports, .. } = self;
-        let Egress { common, scheduler } = &mut ports[egress as usize];
+        let Egress { common, scheduler, .. } = &mut ports[egress as usize];
         let own = memory.first_port + u32::from(egress);
         let free = common.control.is_empty() && fabric.is_free(own);
         let (now, packet) = (fabric.now, &mut fabric.packets[id]);
@@ -216,7 +216,7 @@ impl OutputQueued {
     #[inline(never)]
     fn join(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
         let Self { memory, hop, egress: ports, .. } = self;
-        let Egress { common, scheduler } = &mut ports[egress as usize];
+        let Egress { common, scheduler, .. } = &mut ports[egress as usize];
         let joined = each_hop!(hop, hop => each_scheduler!(scheduler, queues =>
             memory.join(fabric, egress, id, hop, queues, common)));
         let Ok(signal) = joined else { return Some(id) };
@@ -232,7 +232,7 @@ impl OutputQueued {
     #[inline(never)]
     pub fn pick(&mut self, fabric: &mut Fabric, number: u16) {
         let Self { memory, hop, egress, .. } = self;
-        let Egress { common, scheduler } = &mut egress[number as usize];
+        let Egress { common, scheduler, .. } = &mut egress[number as usize];
         let own = memory.first_port + u32::from(number);
         if let Some(id) = common.control.pop(&fabric.packets) {
             let more = !common.control.is_empty()

@@ -53,12 +53,14 @@ struct Count {
     headroom: u64,
 }
 
+/// An ingress port; what its first classes need shares a cache line.
 #[derive(Debug)]
+#[repr(C, align(64))]
 struct Ingress {
-    counts: [Count; CLASSES],
-    paused: u8,
     headroom_bytes: u64,
     threshold_ppm: u64,
+    paused: u8,
+    counts: [Count; CLASSES],
 }
 
 /// The PFC state of one switch.
@@ -85,10 +87,10 @@ impl Pfc {
         let ingresses: Vec<Ingress> = ports
             .iter()
             .map(|port| Ingress {
-                counts: [Count::default(); CLASSES],
-                paused: 0,
                 headroom_bytes: headroom(config, port),
                 threshold_ppm: threshold_ppm(config, port.rate, nic_rate),
+                paused: 0,
+                counts: [Count::default(); CLASSES],
             })
             .collect();
         let dedicated: u64 =

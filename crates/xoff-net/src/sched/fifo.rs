@@ -8,10 +8,11 @@ const CLASSES: usize = 8;
 
 /// One queue a class; a packet's queue is its class.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub struct Fifo {
-    queues: [Queue; CLASSES],
     occupied: u8,
     paused: u8,
+    queues: [Queue; CLASSES],
 }
 
 impl Scheduler for Fifo {

@@ -71,11 +71,10 @@ pub(crate) use each_scheduler;
 #[derive(Debug, Default)]
 pub(crate) struct Common {
     pub(crate) control: Queue,
-    /// Bytes in all data queues.
-    pub(crate) data_bytes: u32,
-    paused_time: PausedTime,
     /// Queueing delays of data packets (ps), where somebody wants them.
     pub(crate) delays: Option<Box<Histogram<u64>>>,
+    /// Bytes in all data queues.
+    pub(crate) data_bytes: u32,
 }
 
 impl Common {
@@ -86,18 +85,21 @@ impl Common {
     }
 }
 
-/// An egress port: the control queue and a scheduler.
+/// An egress port: the control queue and a scheduler. What a packet needs that does not have to wait
+/// shares a cache line.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Egress {
     pub(crate) common: Common,
     pub(crate) scheduler: AnyScheduler,
+    paused_time: PausedTime,
 }
 
 impl Egress {
     /// An empty port.
     #[must_use]
     pub fn new(scheduler: AnyScheduler) -> Self {
-        Self { common: Common::default(), scheduler }
+        Self { common: Common::default(), scheduler, paused_time: PausedTime::default() }
     }
 
     /// Appends a packet to the control queue.
@@ -140,14 +142,14 @@ impl Egress {
 
     /// Pauses exactly the queues of `mask` from now on.
     pub fn set_paused(&mut self, now: u64, mask: QueueMask) {
-        self.common.paused_time.set(now, mask != 0);
+        self.paused_time.set(now, mask != 0);
         each_scheduler!(&mut self.scheduler, queues => queues.set_paused(mask));
     }
 
     /// For how long at least one queue has been paused (ps).
     #[must_use]
     pub fn paused_time(&self, now: u64) -> u64 {
-        self.common.paused_time.total(now)
+        self.paused_time.total(now)
     }
 }
 
