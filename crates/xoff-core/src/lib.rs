@@ -8,6 +8,7 @@ pub mod digest;
 pub mod knobs;
 pub mod math;
 pub mod mrg32k3a;
+pub mod prefetch;
 pub mod rng;
 pub mod sync;
 pub mod units;

@@ -205,6 +205,13 @@ impl Wheel {
         }
     }
 
+    /// The event that comes so many after the next one, if that is known already.
+    #[inline(always)]
+    #[must_use]
+    pub fn upcoming(&self, after: usize) -> Option<&Event> {
+        self.due.get(self.due.len().wrapping_sub(after + 1))
+    }
+
     /// Whether anything may still happen at `now`, the time of the event popped last: an entry of a
     /// timer that has moved on counts too.
     #[inline(always)]

@@ -1,5 +1,6 @@
 //! All hosts of a partition: what makes flows begin, send, hear and end.
 
+use xoff_core::prefetch::prefetch;
 use xoff_core::{Rng, TimerId, rng::Purpose};
 use xoff_net::packet::{CONTROL_QUEUE, NONE, flag};
 use xoff_net::telemetry::IntStack;
@@ -351,6 +352,12 @@ impl Hosts {
         {
             self.nics[flow.nic as usize].release_queue(queue);
         }
+    }
+
+    /// A packet will arrive soon at a host.
+    #[inline(always)]
+    pub fn prefetch(&self, nic: u32) {
+        prefetch(&self.nics, nic as usize);
     }
 
     /// A packet has arrived at a host.

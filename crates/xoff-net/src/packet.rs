@@ -3,6 +3,8 @@
 //! A packet keeps its place in the pool from its first link to its last: queues and links are
 //! linked lists through [`Packet::next`], so a hop moves no bytes and allocates nothing.
 
+use xoff_core::prefetch::prefetch;
+
 /// What a packet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -150,6 +152,12 @@ impl Pool {
     #[inline]
     pub fn remove(&mut self, id: u32) {
         self.free.push(id);
+    }
+
+    /// A packet will be needed soon.
+    #[inline(always)]
+    pub fn prefetch(&self, id: u32) {
+        prefetch(&self.packets, id as usize);
     }
 
     /// How many packets there are.

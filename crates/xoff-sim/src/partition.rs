@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use xoff_core::TimerId;
+use xoff_core::prefetch::{prefetch, prefetch_whole};
 use xoff_host::transport::Recovery;
 use xoff_host::{FlowStart, Hosts};
 use xoff_net::arch::{Destination, OutputQueued};
@@ -39,6 +40,9 @@ pub mod tag {
     /// The next message arrives.
     pub const MESSAGE: u32 = SINGLE | 2;
 }
+
+/// How many events ahead memory is asked for.
+const FAR_AHEAD: usize = 8;
 
 /// Whose port it is.
 #[derive(Clone, Copy, Debug)]
@@ -190,6 +194,9 @@ impl Partition {
             }
             if let Some(event) = self.fabric.wheel.pop_before(until) {
                 debug_assert!(event.time >= self.fabric.now, "time runs forward");
+                if self.fabric.wheel.upcoming(FAR_AHEAD).is_some() {
+                    self.look_ahead();
+                }
                 self.fabric.now = event.time;
                 if event.tag < tag::SINGLE {
                     self.arrive(event.tag, event.item, event.rank);
@@ -201,6 +208,33 @@ impl Partition {
             }
         }
         self.fabric.now = limit;
+    }
+
+    /// Many events wait to happen: asks for what the next arrivals will need. Each finds here what
+    /// was asked for when it was further ahead.
+    #[inline]
+    fn look_ahead(&self) {
+        let arrival = |after: usize| {
+            let event = self.fabric.wheel.upcoming(after)?;
+            (event.tag < tag::SINGLE).then_some((event.tag as usize, event.item))
+        };
+        if let Some((port, packet)) = arrival(FAR_AHEAD) {
+            prefetch(&self.owners, port);
+            self.fabric.packets.prefetch(packet);
+        }
+        if let Some((port, _)) = arrival(FAR_AHEAD / 2) {
+            match self.owners[port] {
+                Owner::Host(nic) => self.hosts.prefetch(nic),
+                Owner::Switch(switch, _) => prefetch_whole(&self.switches[switch as usize]),
+            }
+        }
+        if let Some((port, packet)) = arrival(FAR_AHEAD / 4)
+            && let Owner::Switch(switch, ingress) = self.owners[port]
+        {
+            let packet = &self.fabric.packets[packet];
+            let destinations = &self.directory.destinations;
+            self.switches[switch as usize].1.prefetch(packet, destinations, ingress);
+        }
     }
 
     /// Anything but an arrival.

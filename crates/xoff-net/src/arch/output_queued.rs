@@ -7,6 +7,7 @@
 //! each pair of hop control and scheduler, which are looked up once a packet.
 
 use hdrhistogram::Histogram;
+use xoff_core::prefetch::prefetch;
 use xoff_core::{Digest, Rng, TimerId};
 
 use crate::balance;
@@ -170,6 +171,14 @@ impl OutputQueued {
         }
         port.push_control(&mut fabric.packets, id);
         fabric.kick(own);
+    }
+
+    /// A packet will arrive soon.
+    #[inline(always)]
+    pub fn prefetch(&self, packet: &Packet, destinations: &[Destination], ingress: u16) {
+        let destination = destinations[packet.dst as usize];
+        prefetch(&self.routes, destination.group as usize);
+        each_hop!(&self.hop, hop => hop.prefetch(ingress));
     }
 
     #[inline]

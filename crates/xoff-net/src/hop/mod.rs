@@ -145,6 +145,10 @@ pub trait HopControl {
         None
     }
 
+    /// A packet will enter by an ingress soon.
+    #[inline]
+    fn prefetch(&self, _ingress: u16) {}
+
     /// When the timer of an ingress port should next fire, once a signal has been sent there.
     fn next_timer(&self, _now: u64) -> Option<u64> {
         None

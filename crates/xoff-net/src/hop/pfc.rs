@@ -5,6 +5,7 @@
 //! has to hold what is still on its way when a pause takes effect. The model is the one of the
 //! simulator that the BFC paper used for HPCC, DCQCN and DCTCP (its switch memory unit).
 
+use xoff_core::prefetch::prefetch;
 use xoff_core::{Bytes, knobs};
 
 use super::{Ask, HopControl, Signal};
@@ -141,6 +142,11 @@ impl HopControl for Pfc {
             && count.bytes + bytes <= self.reserve
             && ingress.paused == 0
             && self.threshold(ingress) >= bytes
+    }
+
+    #[inline]
+    fn prefetch(&self, ingress: u16) {
+        prefetch(&self.ingresses, ingress as usize);
     }
 
     /// Counts a packet; pauses its class if its ingress now holds too much.
