@@ -316,7 +316,7 @@ impl Hosts {
             packet.flags |= flag::PROGRESSED;
         }
         if self.telemetry {
-            packet.int = fabric.ints.insert(IntStack::default());
+            packet.int = fabric.ints.add();
         }
         flow.last_wire_bytes = u64::from(packet.wire_bytes);
         flow.next_avail = fabric.now + fabric.time_at(flow.pace.rate, flow.last_wire_bytes);
@@ -425,9 +425,17 @@ impl Hosts {
 
     fn on_ack(&mut self, fabric: &mut Fabric, id: u32) {
         let packet = fabric.packets[id];
-        let int = (packet.int != NONE).then(|| fabric.ints.remove(packet.int));
         fabric.packets.remove(id);
-        let Some(sender) = self.sender_of(&packet) else { return };
+        if let Some(sender) = self.sender_of(&packet) {
+            self.acknowledge(fabric, sender, &packet);
+        }
+        if packet.int != NONE {
+            fabric.ints.remove(packet.int);
+        }
+    }
+
+    #[inline]
+    fn acknowledge(&mut self, fabric: &mut Fabric, sender: u32, packet: &Packet) {
         let flow = &mut self.flows[sender as usize];
         let acked = packet.seq.saturating_sub(flow.snd_una);
         if acked > 0 {
@@ -446,16 +454,17 @@ impl Hosts {
             acked,
             snd_nxt: flow.snd_nxt,
             marked: packet.has(flag::MARKED),
-            int: int.as_ref(),
+            int: (packet.int != NONE).then(|| &fabric.ints[packet.int]),
         };
         let before = flow.pace.rate;
         let path = &self.paths[flow.nic as usize];
         let control = &mut self.controls[sender as usize];
         control.on_ack(path, &ack, &mut flow.pace);
+        let ended = flow.snd_una >= flow.start.bytes;
         if control.rebases_pacing() {
             self.rebase(fabric, sender, before);
         }
-        if self.flows[sender as usize].snd_una >= self.flows[sender as usize].start.bytes {
+        if ended {
             self.finish(fabric, sender, packet.stamp);
         } else {
             self.after_control(fabric, sender);
@@ -587,7 +596,7 @@ impl Hosts {
     ) {
         if packet.kind != Kind::Data {
             let mut again = *packet;
-            again.int = int.map_or(NONE, |stack| fabric.ints.insert(*stack));
+            again.int = int.map_or(NONE, |stack| fabric.ints.insert(stack));
             again.queue = CONTROL_QUEUE;
             let id = fabric.packets.insert(again);
             let state = &mut self.nics[nic as usize];

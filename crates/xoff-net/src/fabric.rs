@@ -405,7 +405,8 @@ impl Fabric {
         packet.next = state.arrival_tag;
         crossings.packets.push(*packet);
         if packet.int != NONE {
-            crossings.ints.push(self.ints.remove(packet.int));
+            crossings.ints.push(self.ints[packet.int]);
+            self.ints.remove(packet.int);
         }
         self.packets.remove(id);
     }
@@ -431,7 +432,7 @@ impl Fabric {
         for mut packet in crossings.packets.drain(..) {
             let (time, port) = (packet.time, packet.next);
             if packet.int != NONE {
-                packet.int = ints.next().map_or(NONE, |stack| self.ints.insert(stack));
+                packet.int = ints.next().map_or(NONE, |stack| self.ints.insert(&stack));
             }
             let rank = phase::ARRIVAL | u64::from(self.ports[port as usize].id);
             let item = self.packets.insert(packet);

@@ -38,6 +38,14 @@ impl IntStack {
     pub fn hops(&self) -> &[IntHop] {
         &self.hops[..self.count as usize]
     }
+
+    /// Becomes a copy of another record: of its entries, not of the room for more.
+    #[inline]
+    pub fn copy_from(&mut self, other: &Self) {
+        let count = other.count as usize;
+        self.hops[..count].copy_from_slice(other.hops());
+        self.count = other.count;
+    }
 }
 
 /// All INT records of a partition.
@@ -48,27 +56,42 @@ pub struct IntTable {
 }
 
 impl IntTable {
-    /// A record for a new packet.
+    /// A blank record for a new packet.
     #[inline]
-    pub fn insert(&mut self, stack: IntStack) -> u32 {
+    pub fn add(&mut self) -> u32 {
         if let Some(id) = self.free.pop() {
-            self.stacks[id as usize] = stack;
+            self.stacks[id as usize].count = 0;
             return id;
         }
-        self.stacks.push(stack);
+        self.stacks.push(IntStack::default());
         (self.stacks.len() - 1) as u32
     }
 
-    /// Takes a record out.
-    #[inline]
-    pub fn remove(&mut self, id: u32) -> IntStack {
-        self.free.push(id);
-        self.stacks[id as usize]
+    /// A record that came from elsewhere.
+    pub fn insert(&mut self, stack: &IntStack) -> u32 {
+        let id = self.add();
+        self.stacks[id as usize].copy_from(stack);
+        id
     }
 
-    /// A record to write to.
+    /// Gives a record's place back.
     #[inline]
-    pub fn get_mut(&mut self, id: u32) -> &mut IntStack {
+    pub fn remove(&mut self, id: u32) {
+        self.free.push(id);
+    }
+}
+
+impl core::ops::Index<u32> for IntTable {
+    type Output = IntStack;
+    #[inline]
+    fn index(&self, id: u32) -> &IntStack {
+        &self.stacks[id as usize]
+    }
+}
+
+impl core::ops::IndexMut<u32> for IntTable {
+    #[inline]
+    fn index_mut(&mut self, id: u32) -> &mut IntStack {
         &mut self.stacks[id as usize]
     }
 }

@@ -335,8 +335,11 @@ impl Partition {
     /// A packet found no room at a switch.
     fn discard(&mut self, node: u32, id: u32) {
         let packet = self.fabric.packets[id];
-        let int = (packet.int != NONE).then(|| Box::new(self.fabric.ints.remove(packet.int)));
         self.fabric.packets.remove(id);
+        let int = (packet.int != NONE).then(|| {
+            self.fabric.ints.remove(packet.int);
+            Box::new(self.fabric.ints[packet.int])
+        });
         if !self.perfect_recovery {
             return;
         }

@@ -110,7 +110,7 @@ impl Hpcc {
                 covered = tau;
             }
         }
-        self.last = *int;
+        self.last.copy_from(int);
         let base = path.base_rtt;
         let covered = covered.min(base);
         self.u = (self.u * nanoseconds(base - covered) + utilisation * nanoseconds(covered))
@@ -149,7 +149,7 @@ impl CongestionControl for Hpcc {
         if self.update_until == 0 {
             if full_round {
                 self.update_until = ack.snd_nxt;
-                self.last = *int;
+                self.last.copy_from(int);
             }
             return;
         }

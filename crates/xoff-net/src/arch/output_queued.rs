@@ -203,10 +203,15 @@ impl OutputQueued {
         let (now, packet) = (fabric.now, &mut fabric.packets[id]);
         let passes = each_hop!(hop, hop => each_scheduler!(scheduler, queues => {
             packet.queue = hop.queue_of(now, egress, packet, queues, &mut memory.assignment);
-            free
-                && memory.buffer.admits(queues.queue_bytes(packet.queue), packet.wire_bytes)
-                && queues.pass(packet.queue)
-                && hop.pass(now, egress, packet)
+            // A queue of which a packet may pass is empty.
+            let passes = free
+                && queues.may_pass(packet.queue)
+                && memory.buffer.admits(0, packet.wire_bytes)
+                && hop.pass(now, egress, packet);
+            if passes {
+                queues.pass(packet.queue);
+            }
+            passes
         }));
         if !passes {
             return self.join(fabric, egress, id);
@@ -434,7 +439,7 @@ impl Memory {
                 queue_bytes: common.total_bytes(),
                 rate_mbps: (fabric.rate(own) / 1_000_000) as u32,
             };
-            fabric.ints.get_mut(int).push(hop);
+            fabric.ints[int].push(hop);
         }
         fabric.transmit(own, id, more);
     }

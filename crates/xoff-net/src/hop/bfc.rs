@@ -158,7 +158,7 @@ pub struct Bfc {
     table_size: u32,
     ingresses: Vec<PauseCounters>,
     /// Pause threshold in bytes by the rate of the egress port and the number of active queues.
-    thresholds: Vec<Vec<u32>>,
+    thresholds: Vec<u32>,
     queues: u8,
     assignment: Assignment,
     empty_queue: EmptyQueueOrder,
@@ -194,7 +194,7 @@ impl Bfc {
             ingresses: vec![counters; ports.len()],
             thresholds: rates
                 .iter()
-                .map(|&rate| thresholds(config.threshold_factor, hrtt, rate, queues))
+                .flat_map(|&rate| thresholds(config.threshold_factor, hrtt, rate, queues))
                 .collect(),
             queues,
             assignment: config.assignment,
@@ -216,8 +216,8 @@ impl Bfc {
 
     #[inline]
     fn threshold(&self, egress: u16, active: u32) -> u32 {
-        let class = self.egresses[egress as usize].rate_class;
-        self.thresholds[class as usize][active as usize]
+        let class = u32::from(self.egresses[egress as usize].rate_class);
+        self.thresholds[(class * (u32::from(self.queues) + 1) + active) as usize]
     }
 
     fn assign<S: Scheduler>(

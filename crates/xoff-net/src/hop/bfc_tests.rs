@@ -88,7 +88,7 @@ fn pause_at_the_first_excess_and_resume_with_the_last() {
 #[test]
 fn the_threshold_is_shared_among_active_queues() {
     let bench = Bench::new(&BfcConfig::default());
-    let thresholds = &bench.bfc.thresholds[0];
+    let thresholds = &bench.bfc.thresholds;
     assert_eq!((thresholds[0], thresholds[1]), (25_000, 25_000));
     assert_eq!((thresholds[2], thresholds[5], thresholds[31]), (12_500, 5_000, 806));
 }

@@ -84,12 +84,13 @@ impl Scheduler for Drr {
     }
 
     #[inline]
-    fn pass(&mut self, queue: u8) -> bool {
-        let passes = !self.is_ready() && self.paused >> queue & 1 == 0;
-        if passes {
-            self.current = queue;
-        }
-        passes
+    fn may_pass(&self, queue: u8) -> bool {
+        !self.is_ready() && self.paused >> queue & 1 == 0
+    }
+
+    #[inline]
+    fn pass(&mut self, queue: u8) {
+        self.current = queue;
     }
 
     #[inline]

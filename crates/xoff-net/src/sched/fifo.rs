@@ -43,7 +43,7 @@ impl Scheduler for Fifo {
     }
 
     #[inline]
-    fn pass(&mut self, queue: u8) -> bool {
+    fn may_pass(&self, queue: u8) -> bool {
         !self.is_ready() && self.paused >> queue & 1 == 0
     }
 

@@ -28,9 +28,11 @@ pub trait Scheduler {
     fn pop(&mut self, pool: &mut Pool) -> Option<u32>;
     /// Whether `pop` would find a packet.
     fn is_ready(&self) -> bool;
-    /// Whether `pop` would find a packet that joined `queue` now, and no other. If so, all is as if
-    /// it had joined and left.
-    fn pass(&mut self, queue: u8) -> bool;
+    /// Whether `pop` would find a packet that joined `queue` now, and no other.
+    fn may_pass(&self, queue: u8) -> bool;
+    /// A packet that may pass does: all is as if it had joined `queue` and left.
+    #[inline]
+    fn pass(&mut self, _queue: u8) {}
     /// Bytes in one queue.
     fn queue_bytes(&self, queue: u8) -> u32;
     /// Queues that hold something, paused or not.
@@ -222,10 +224,11 @@ mod tests {
                     let mut packet = Packet::new(Kind::Data, 64 + 100 * u16::from(queue % 10));
                     packet.queue = queue;
                     packet.flow = u32::from(queue);
-                    let passes = passed.pass(queue);
+                    let passes = passed.may_pass(queue);
                     let ids = [packet; 2].map(|packet| pool.insert(packet));
                     joined.push(&mut pool, ids[0]);
                     if passes {
+                        passed.pass(queue);
                         assert_eq!(joined.pop(&mut pool), Some(ids[0]));
                     } else {
                         passed.push(&mut pool, ids[1]);

@@ -122,7 +122,7 @@ impl Scheduler for PerFlow {
     }
 
     #[inline]
-    fn pass(&mut self, _queue: u8) -> bool {
+    fn may_pass(&self, _queue: u8) -> bool {
         self.first == NONE && !self.paused
     }
 
