@@ -1,10 +1,12 @@
 import errno
+import itertools
 import json
 import signal
 import subprocess
 import sys
 import time
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -55,6 +57,20 @@ def test_small_batches_are_grouped(scenario, tmp_path, monkeypatch):
     assert meta.num_rows == 22
     assert meta.num_row_groups == 3
     assert meta.row_group(0).column(0).compression == "ZSTD"
+
+
+def test_a_file_does_not_depend_on_the_batches_its_rows_came_in(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "GROUP_ROWS", 1000)
+    numbers = [i * i % 977 for i in range(2500)]
+    rows = pa.record_batch({"a": numbers, "b": list(map(str, numbers))})
+    found = set()
+    for cuts in ([], [999], [1001, 2000], range(7, 2500, 7)):
+        writer = tables.TableWriter(tmp_path / "t.parquet", None)
+        for begin, end in itertools.pairwise([0, *cuts, 2500]):
+            writer.add(rows.slice(begin, end - begin))
+        writer.close()
+        found.add(writer.path.read_bytes())
+    assert len(found) == 1
 
 
 def test_an_earlier_run_is_replaced_only_by_a_whole_one(scenario, tmp_path):

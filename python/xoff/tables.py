@@ -46,6 +46,7 @@ def as_table(batches: list[pa.RecordBatch], schema: pa.Schema | None) -> pa.Tabl
 class TableWriter:
     """A Parquet file (zstd) that grows by batches and buffers small ones.
 
+    Its bytes depend on the rows alone, not on how they were divided into batches.
     The schema is the first batch's; `schema` serves a file that gets no rows.
     Raises `RunError` naming the file when the disk refuses.
     """
@@ -64,16 +65,20 @@ class TableWriter:
         self._pending.append(batch)
         self._rows += batch.num_rows
         if self._rows >= GROUP_ROWS:
-            self._flush()
+            self._flush(self._rows // GROUP_ROWS * GROUP_ROWS)
 
-    def _flush(self) -> None:
+    def _flush(self, rows: int) -> None:
+        """Write so many of the rows that wait."""
         table = as_table(self._pending, self._schema)
-        self._pending, self._rows = [], 0
+        self._pending = table.slice(rows).to_batches()
+        self._rows -= rows
         with writing(self.path):
             if self._writer is None:
                 self._writer = pq.ParquetWriter(self.path, table.schema, compression="zstd")
-            if table.num_rows:
-                self._writer.write_table(table, row_group_size=GROUP_ROWS)
+            if rows:
+                # In one piece: where pieces meet, Parquet would begin other pages.
+                whole = table.slice(0, rows).combine_chunks()
+                self._writer.write_table(whole, row_group_size=GROUP_ROWS)
 
     def close(self) -> None:
         """Write what is buffered and the footer; the file exists afterwards."""
@@ -82,7 +87,7 @@ class TableWriter:
         self._closed = True
         try:
             if self._pending or self._writer is None:
-                self._flush()
+                self._flush(self._rows)
         except BaseException:
             if self._writer is not None:
                 with suppress(Exception):  # the first error is the one that counts
