@@ -4,6 +4,7 @@ import pytest
 
 import xoff
 from xoff import cli, plots, reference, summary
+from xoff.manifest import read_manifest
 from xoff.progress import Line, RunProgress
 
 
@@ -110,6 +111,21 @@ def test_bench_takes_patterns(capsys, patterns, cases):
     assert call(capsys, "bench", "--list", *patterns)[1].split() == cases
     _, out, _ = call(capsys, "bench", *patterns, "--json")
     assert [json.loads(line)["case"] for line in out.splitlines()] == cases
+
+
+def test_threads_are_noted(scenario, tmp_path, capsys):
+    args = ["run", scenario, "--out", tmp_path / "out"]
+    for more, said in [
+        ([], ""),
+        (["--threads", "4"], ""),
+        (["--threads", "9"], "xoff: note: 4 threads are used\n"),
+        (["--threads", "9", "--quiet"], ""),
+    ]:
+        assert call(capsys, *args, *more)[2] == said
+    manifest = read_manifest(tmp_path / "out")
+    assert (manifest["threads"], manifest["threads_note"]) == (4, "4 threads are used")
+    with pytest.raises(xoff.UsageError, match="at least one thread"):
+        xoff.run(scenario, threads=0)
 
 
 def test_reproduce_json_is_alone_on_stdout(paper, tmp_path, capsys, monkeypatch):

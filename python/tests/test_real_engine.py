@@ -75,6 +75,43 @@ def test_from_python_and_from_the_command_line_it_is_the_same(small, tmp_path):
     assert here.digest == read_manifest(tmp_path / "out")["digest"]
 
 
+@pytest.mark.parametrize("scheme", ["bfc", "hpcc"])
+def test_results_do_not_depend_on_threads(small, tmp_path, scheme):
+    files = ("flows.parquet", "ports.parquet", "samples.parquet", "summary.json", "scenario.toml")
+    found = set()
+    for threads in (1, 2, 3, 8):
+        out = tmp_path / str(threads)
+        sets = ["--set", f"scheme={scheme}", "--threads", threads]
+        assert call("run", small, "--out", out, "--quiet", *sets) == (0, "", "")
+        manifest = read_manifest(out)
+        assert (manifest["threads"], manifest["threads_note"]) == (threads, None)
+        found.add((manifest["digest"], *[(out / name).read_bytes() for name in files]))
+    assert len(found) == 1
+
+
+STAR = """\
+name = "star"
+scheme = "dctcp"
+network.topology = "star"
+run = { warmup = "0us", measure = "50us" }
+[[traffic]]
+kind = "open-loop"
+load = 0.5
+load_on = "hosts"
+"""
+
+
+def test_who_asks_for_threads_hears_why_there_are_fewer(small, tmp_path):
+    small.write_text(STAR)
+    out = tmp_path / "out"
+    why = "one thread is used: all hosts hang on one switch, so there is nothing to divide"
+    code, _, err = call("run", small, "--out", out, "--threads", 2)
+    assert (code, err) == (0, f"xoff: note: {why}\n")
+    manifest = read_manifest(out)
+    assert (manifest["threads"], manifest["threads_note"]) == (1, why)
+    assert call("run", small, "--out", out)[2] == ""
+
+
 def assert_one_error(found, code, *parts):
     """One error, with what and where, on stderr alone; no traceback."""
     given, out, err = found
@@ -265,7 +302,7 @@ from xoff import _native
 text = open(sys.argv[1]).read()
 for scheme, _ in _native.presets():
     sets = [f"scheme={scheme}"] + ["buffer.size=2MB"] * (scheme != "ideal-fq")
-    run = _native.Run(text, sys.argv[1], sets)
+    run = _native.Run(text, sys.argv[1], sets, 1)
     while run.step(1000):
         pass
     print(scheme, run.digest())

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from xoff import engine
+from xoff.cores import cores
 from xoff.engine import Report
 from xoff.errors import UsageError
 from xoff.result import Result, load
@@ -70,27 +71,35 @@ def run(
     set: Iterable[str] = (),
     progress: Report | None = None,
     command: list[str] | None = None,
+    threads: int | None = None,
+    note: Callable[[str], None] | None = None,
 ) -> Result:
     """Run a scenario to its end.
 
     `scenario` is a path or TOML text, `set` overrides (`"scheme=bfc"`), `out` the run
     directory to write (None: the result stays in memory). `progress` is called a few times
     a second with a dict: `sim_ps`, `end_ps`, `flows_started`, `flows_finished`,
-    `packet_hops`, `phase`. `command` is recorded in the manifest.
+    `packet_hops`, `phase`. `command` is recorded in the manifest. `threads` is the number of
+    threads to use at most (None: one a core); results do not depend on it. `note` is told,
+    before the run begins, why fewer are used.
 
     The GIL is released while the engine works; Ctrl-C is answered within a second and
     raises `Interrupted` (a `KeyboardInterrupt`), with what was done in `<out>.partial`.
-    Raises `ScenarioError` (nothing was run), `UsageError` (`out` cannot be written),
+    Raises `ScenarioError` (nothing was run), `UsageError` (`out` cannot be written, no thread),
     `RunError` (the run failed or the disk filled).
     """
     text, file = read_scenario(scenario)
-    native = engine.open_run(text, file, list(set))
+    if threads is not None and threads < 1:
+        raise UsageError(f"a run needs at least one thread, not {threads}")
+    native = engine.open_run(text, file, list(set), threads or cores())
+    if note is not None and native.threads_note is not None:
+        note(native.threads_note)
     if out is None:
         return _run_in_memory(native, progress)
     from xoff.rundir import RunDir
 
     with RunDir(Path(out), command or sys.argv) as folder:
-        folder.effective(native.effective())
+        folder.begin(native)
         engine.drive(native, folder, progress)
         folder.finish(native)
     return load(folder.out)

@@ -53,6 +53,12 @@ def _add_run(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     run.add_argument("file", help="scenario (TOML), or the config.txt of an HPCC ns-3 case")
     run.add_argument("--out", metavar="DIR", help="run directory (default: out/<scenario>)")
     _add_set(run)
+    run.add_argument(
+        "--threads",
+        type=_positive,
+        metavar="N",
+        help="use up to N threads (default: all cores); results do not depend on it",
+    )
     shown = run.add_mutually_exclusive_group()
     shown.add_argument("--quiet", action="store_true", help="print nothing but errors")
     shown.add_argument(
@@ -68,7 +74,12 @@ def _add_reproduce(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     again.add_argument("--check", action="store_true", help="check the paper's claims")
     again.add_argument("--json", action="store_true", help="claims as one JSON object")
     again.add_argument("--out", metavar="DIR", help="default: out/PAPER/EXPERIMENT-SCALE")
-    again.add_argument("--jobs", type=_positive, metavar="N", help="runs at a time (cores)")
+    again.add_argument(
+        "--jobs",
+        type=_positive,
+        metavar="N",
+        help="runs at a time, each on one thread (default: all cores)",
+    )
     again.add_argument("--list", action="store_true", help="list the experiments")
     again.set_defaults(action=commands.reproduce)
 

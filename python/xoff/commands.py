@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,12 @@ def run(args: argparse.Namespace) -> int:
     line = Line(quiet=args.quiet)
     report = JsonProgress() if args.progress_json else RunProgress(line)
     command = ["xoff", *sys.argv[1:]]
+    # Who did not ask for threads need not hear how many there are.
+    note = _note_on(line) if args.threads else None
     try:
-        result = api.run(Path(args.file), out, args.set, report, command)
+        result = api.run(
+            Path(args.file), out, args.set, report, command, threads=args.threads, note=note
+        )
     finally:
         line.clear()
     if not args.quiet and not args.progress_json:
@@ -38,6 +42,10 @@ def run(args: argparse.Namespace) -> int:
         print(reference.report(Path(args.file), result), end="")
         print(f"\nresults in {result.path}")
     return 0
+
+
+def _note_on(line: Line) -> Callable[[str], None]:
+    return lambda text: line.note(f"xoff: note: {text}")
 
 
 def _default_out(file: Path) -> Path:

@@ -71,10 +71,10 @@ def check(text: str, file: str, overrides: Sequence[str]) -> str:
         return _native.check(text, file, list(overrides))
 
 
-def open_run(text: str, file: str, overrides: Sequence[str]) -> Run:
-    """Build a run, ready to step. Raises `ScenarioError`."""
+def open_run(text: str, file: str, overrides: Sequence[str], threads: int) -> Run:
+    """Build a run that uses up to so many threads, ready to step. Raises `ScenarioError`."""
     with _translated():
-        return _native.Run(text, file, list(overrides))
+        return _native.Run(text, file, list(overrides), threads)
 
 
 def drive(run: Run, sink: Sink, report: Report | None = None) -> None:
@@ -110,7 +110,7 @@ def bench_cases() -> list[str]:
 
 
 def bench(case: str, threads: int) -> str:
-    """Run one benchmark case; return its result as a JSON object."""
+    """Run one benchmark case on up to so many threads; return its result as a JSON object."""
     try:
         with _translated():
             return _native.bench(case, threads)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -97,7 +96,8 @@ class _Worker:
         point = job.points[0]
         sets = [part for override in point.overrides for part in ("--set", override)]
         command = [sys.executable, "-m", "xoff", "run", str(point.scenario), *sets]
-        command += ["--out", str(job.folder), "--progress-json"]
+        # One thread: the cores are busy with other runs.
+        command += ["--out", str(job.folder), "--progress-json", "--threads", "1"]
         with writing(job.folder):
             self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - kept open
         # A session of its own: Ctrl-C reaches this program, which then stops its workers
@@ -142,10 +142,3 @@ def _stop(workers: Sequence[_Worker]) -> None:
         except subprocess.TimeoutExpired:
             worker.process.kill()
             worker.process.wait()
-
-
-def default_slots() -> int:
-    """Return the number of cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

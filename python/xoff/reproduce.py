@@ -12,6 +12,7 @@ from typing import Any
 
 from xoff import engine, jobs
 from xoff.claims import Claim, NotRun, Verdict, evaluate, load_claims
+from xoff.cores import cores
 from xoff.errors import Interrupted, RunError, UsageError, writing
 from xoff.experiment import Experiment, load_experiment
 from xoff.manifest import replace_text
@@ -53,8 +54,9 @@ def reproduce(
 
     `out` (default `out/<paper>/<experiment>-<scale>`) receives `figure.svg`, `figure.png`,
     `table.md` and `runs/`, the cache that makes a rerun immediate. `slots` is the number
-    of runs at a time (default: cores). Raises `UsageError` or `ScenarioError` before
-    anything runs, `RunError` naming the cases that failed, `Interrupted` on Ctrl-C.
+    of runs at a time, each on one thread (default: cores). Raises `UsageError` or
+    `ScenarioError` before anything runs, `RunError` naming the cases that failed,
+    `Interrupted` on Ctrl-C.
     """
     root = root or papers_dir()
     line = line or Line(quiet=True)
@@ -66,7 +68,7 @@ def reproduce(
     with writing(out, UsageError):
         (out / "runs").mkdir(parents=True, exist_ok=True)
     planned = jobs.plan(experiment.points, out / "runs")
-    _run(planned, slots or jobs.default_slots(), line, name, out)
+    _run(planned, slots or cores(), line, name, out)
     results, runs = _collect(experiment, planned)
     outcome = Outcome(experiment, results, runs, out)
     outcome.files = _write_files(outcome)

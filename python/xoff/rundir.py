@@ -132,9 +132,10 @@ class RunDir:
         """Append switch and port samples."""
         self._writers["samples"].add(batch)
 
-    def effective(self, text: str) -> None:
-        """Write the effective scenario; done first, so that it survives an interruption."""
-        self._write_text("scenario.toml", text)
+    def begin(self, run: Run) -> None:
+        """Write what is known before the run, so that it survives an interruption."""
+        self._manifest.update(threads=run.threads, threads_note=run.threads_note)
+        self._write_text("scenario.toml", run.effective())
 
     def finish(self, run: Run) -> None:
         """Write what is known at the end, sync, and give the folder its final name."""

@@ -199,7 +199,7 @@ def run_xoff(file: Path) -> dict[str, Any]:
     from xoff import engine
 
     began = time.perf_counter()
-    run = engine.open_run(file.read_text(encoding="utf-8"), str(file), [])
+    run = engine.open_run(file.read_text(encoding="utf-8"), str(file), [], threads=1)
     built = time.perf_counter()
     engine.drive(run, Nowhere())
     done = time.perf_counter()

@@ -184,6 +184,18 @@ impl Run {
         self.engine().summary()
     }
 
+    /// How many threads it uses.
+    #[getter]
+    fn threads(&mut self) -> usize {
+        self.engine().simulation().threads()
+    }
+
+    /// Why it uses fewer threads than it was given; None if it uses them all.
+    #[getter]
+    fn threads_note(&mut self) -> Option<String> {
+        self.engine().simulation().threads_note().map(str::to_owned)
+    }
+
     /// Return the scenario as TOML, with every default and preset filled in.
     fn effective(&mut self) -> String {
         self.engine().effective().to_owned()

@@ -140,8 +140,8 @@ fn unknown(case: &str) -> String {
     )
 }
 
-/// Runs a case on up to so many threads and returns its figures as JSON. A packet-hop is one packet of any kind put on one
-/// link.
+/// Runs a case on up to so many threads and returns its figures as JSON. A packet-hop is one packet
+/// of any kind put on one link.
 ///
 /// # Errors
 /// If there is no such case, or its run is stuck.

@@ -20,6 +20,7 @@ DEFAULTS = {
     "run.fail": 0,
     "run.degree": 10,
 }
+MOST_THREADS = 4
 TAIL = {"bfc": 1.5, "dctcp": 6.0, "hpcc": 3.0}
 
 
@@ -51,7 +52,9 @@ def check(text, file, overrides):
 
 
 class Run:
-    def __init__(self, text, file, overrides):
+    def __init__(self, text, file, overrides, threads):
+        self.threads = min(threads, MOST_THREADS)
+        self.threads_note = f"{MOST_THREADS} threads are used" if threads > MOST_THREADS else None
         self.found = _parse(text, file, overrides)
         self.text = check(text, file, overrides)
         self.at = 0
