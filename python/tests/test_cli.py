@@ -3,7 +3,7 @@ import json
 import pytest
 
 import xoff
-from xoff import cli, plots, reference, summary
+from xoff import bench, cli, plots, reference, summary
 from xoff.manifest import read_manifest
 from xoff.progress import Line, RunProgress
 
@@ -72,9 +72,12 @@ def test_mistakes(scenario, tmp_path, capsys, args, code, message):
     assert out == ""
 
 
-def test_usage_errors_of_argparse(capsys):
+@pytest.mark.parametrize(
+    "args", [["run"], ["run", "x", "--threads", "0"], ["bench", "x", "--threads", "1,,2"]]
+)
+def test_usage_errors_of_argparse(args):
     with pytest.raises(SystemExit) as stop:
-        cli.main(["run"])
+        cli.main(args)
     assert stop.value.code == 2
 
 
@@ -89,8 +92,6 @@ def test_check_presets_bench(scenario, capsys):
     assert call(capsys, "check", "--schema")[1] == "{}\n"
     assert "Backpressure" in call(capsys, "presets")[1]
     assert call(capsys, "bench", "--list")[1].split() == ["bfc-google-128", "dctcp-hadoop-128"]
-    _, out, _ = call(capsys, "bench", "bfc-google-128", "--json", "--threads", "2")
-    assert json.loads(out)["threads"] == 2
     _, out, _ = call(capsys, "bench", "bfc-google-128", "dctcp-hadoop-128", "--json")
     assert [json.loads(line)["case"] for line in out.splitlines()] == [
         "bfc-google-128",
@@ -111,6 +112,57 @@ def test_bench_takes_patterns(capsys, patterns, cases):
     assert call(capsys, "bench", "--list", *patterns)[1].split() == cases
     _, out, _ = call(capsys, "bench", *patterns, "--json")
     assert [json.loads(line)["case"] for line in out.splitlines()] == cases
+
+
+def test_bench_alternates_over_numbers_of_threads(capsys):
+    args = ["bench", "*", "--threads", "1,2,1", "--repeat", "2"]
+    _, out, _ = call(capsys, *args, "--json")
+    found = [json.loads(line) for line in out.splitlines()]
+    cases = ("bfc-google-128", "dctcp-hadoop-128")
+    assert [(f["case"], f["threads"]) for f in found] == [(c, n) for c in cases for n in (1, 2)]
+    assert [f["runs"] for f in found] == [2] * 4
+    rows = [line.split() for line in call(capsys, *args)[1].splitlines()]
+    assert [row[-2] for row in rows] == ["speed-up", "-", "1.00", "-", "1.00"]
+
+
+def fake_times(monkeypatch, times, digest=lambda case, threads: "00"):
+    """Let runs of the bench take these times; return what is run."""
+    ran = []
+
+    def run(case, threads):
+        ran.append((case, threads))
+        wall_s = times[len(ran) - 1]
+        found = {"case": case, "threads": threads, "packet_hops": 10, "flows": 1, "build_s": 0.1}
+        return {
+            **found,
+            "wall_s": wall_s,
+            "ns_per_packet_hop": wall_s * 100,
+            "peak_rss_bytes": wall_s * 10,
+            "digest": digest(case, threads),
+        }
+
+    monkeypatch.setattr(bench, "_apart", run)
+    return ran
+
+
+def test_bench_gives_medians_with_their_extremes(monkeypatch):
+    ran = fake_times(monkeypatch, [5, 2, 1, 4, 3, 1.5])
+    one, two = bench.measure(["bfc-google-128"], [1, 2], 3)
+    assert ran == [("bfc-google-128", 1), ("bfc-google-128", 2)] * 3
+    assert (one["wall_s"], one["wall_s_min"], one["wall_s_max"]) == (3, 1, 5)
+    ns = [one[f"ns_per_packet_hop{end}"] for end in ("", "_min", "_max")]
+    assert (ns, one["peak_rss_bytes"], one["runs"]) == ([300, 100, 500], 30, 3)
+    assert (two["wall_s"], two["threads"]) == (2, 2)
+    assert bench.table_text([one, two]).splitlines()[-1].split()[-2] == "1.50"
+
+
+def test_bench_fails_where_two_runs_of_a_case_differ(capsys, monkeypatch):
+    fake_times(monkeypatch, [1] * 4, lambda case, threads: f"{case[:3]}{threads}")
+    args = ("bench", "bfc-google-128", "--json")
+    assert call(capsys, *args, "--repeat", "2")[0] == 0
+    code, out, err = call(capsys, *args, "--threads", "1,2", "--repeat", "1")
+    assert (code, out.count("\n")) == (1, 1)
+    assert "digest bfc1 with threads = 1 and bfc2 with threads = 2" in err
 
 
 def test_threads_are_noted(scenario, tmp_path, capsys):

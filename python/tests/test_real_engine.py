@@ -271,7 +271,7 @@ def test_bench_lists_its_cases():
 
 
 def test_bench_says_what_it_measured():
-    process = start("bench", "dctcp-hadoop-128", "--json")
+    process = start("bench", "dctcp-hadoop-128", "--json", "--threads", "1")
     out, _ = process.communicate(timeout=300)
     found = json.loads(out)
     assert process.returncode == 0

@@ -102,7 +102,19 @@ def _add_bench(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     bench.add_argument("--json", action="store_true", help="one JSON object a case and line")
     bench.add_argument("--list", action="store_true", help="only list the cases")
-    bench.add_argument("--threads", type=_positive, default=1, metavar="N")
+    bench.add_argument(
+        "--threads",
+        type=_numbers,
+        metavar="N[,N...]",
+        help="use up to N threads, each number in turn (default: all cores)",
+    )
+    bench.add_argument(
+        "--repeat",
+        type=_positive,
+        default=1,
+        metavar="N",
+        help="run each case N times, case after case; times are medians",
+    )
     bench.set_defaults(action=commands.bench)
 
 
@@ -114,6 +126,11 @@ def _positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
     return number
+
+
+def _numbers(text: str) -> list[int]:
+    """Read `1,2,4`; a number given twice counts once."""
+    return list(dict.fromkeys(_positive(part) for part in text.split(",")))
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> None:

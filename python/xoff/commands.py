@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import fnmatch
 import json
-import os
-import subprocess
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 from xoff import api, engine
-from xoff.counters import Instructions
-from xoff.errors import RunError, UsageError, XoffError
+from xoff.cores import cores
+from xoff.errors import UsageError
 from xoff.progress import JsonProgress, Line, RunProgress
-from xoff.text import fixed, suggestion, table
+from xoff.text import table
 
 
 def run(args: argparse.Namespace) -> int:
@@ -122,110 +116,23 @@ def _label(folder: str, among: Iterable[str]) -> str:
 
 
 def bench(args: argparse.Namespace) -> int:
-    """`xoff bench`: measure; a line of JSON a case, or a table."""
+    """`xoff bench`: measure; a line of JSON a case and number of threads, or a table."""
+    from xoff import bench as benchmark
+
     if args.list:
-        print("\n".join(_bench_cases(args.cases or ["*"])))
+        print("\n".join(benchmark.cases(args.cases or ["*"])))
         return 0
     if not args.cases:
         raise UsageError(
             "name a case or a pattern, such as bfc-google-128 or 'bfc-*-128' "
             "(`xoff bench --list` shows the cases)"
         )
-    cases, rows = _bench_cases(args.cases), []
-    for case in cases:
-        alone = len(cases) == 1
-        found = _bench_here(case, args.threads) if alone else _bench_apart(case, args.threads)
-        if args.json:
+    measured = benchmark.measure(
+        benchmark.cases(args.cases), args.threads or [cores()], args.repeat
+    )
+    if args.json:
+        for found in measured:
             print(json.dumps(found), flush=True)
-        rows.append(_bench_row(case, found))
-    if not args.json:
-        print(table(BENCH_HEADER, rows))
+    else:
+        print(benchmark.table_text(measured))
     return 0
-
-
-def _bench_cases(patterns: Iterable[str]) -> list[str]:
-    """Return the cases that any of the patterns names, each once, in the order of the patterns."""
-    known = engine.bench_cases()
-    chosen: dict[str, None] = {}
-    for pattern in patterns:
-        matches = fnmatch.filter(known, pattern)
-        if not matches:
-            raise UsageError(f"no bench case is called `{pattern}`{suggestion(pattern, known)}")
-        chosen.update(dict.fromkeys(matches))
-    return list(chosen)
-
-
-BENCH_HEADER = (
-    "case",
-    "packet-hops",
-    "flows",
-    "build (s)",
-    "wall (s)",
-    "ns/packet-hop",
-    "instructions/packet-hop",
-    "peak RSS (MB)",
-    "threads",
-    "digest",
-)
-
-
-def _bench_row(case: str, found: dict[str, Any]) -> list[str]:
-    rss = found.get("peak_rss_bytes")
-    return [
-        case,
-        f"{found.get('packet_hops', 0):,}",
-        f"{found.get('flows', 0):,}",
-        fixed(found.get("build_s"), 3),
-        fixed(found.get("wall_s")),
-        fixed(found.get("ns_per_packet_hop"), 1),
-        fixed(found.get("instructions_per_packet_hop"), 0),
-        fixed(None if rss is None else rss / 1e6, 0),
-        str(found.get("threads", "-")),
-        str(found.get("digest", "-")),
-    ]
-
-
-def _bench_here(case: str, threads: int) -> dict[str, Any]:
-    """Run a case in a thread, so that Ctrl-C is heard while the engine is busy."""
-    answer: list[dict[str, Any]] = []
-    failure: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            counter = Instructions()
-            found = dict(json.loads(engine.bench(case, threads)))
-            instructions = counter.read()
-            if instructions is not None:
-                found["instructions_per_packet_hop"] = instructions / found["packet_hops"]
-            answer.append(found)
-        except BaseException as error:
-            failure.append(error)
-
-    line, began = Line(), time.monotonic()
-    worker = threading.Thread(target=work, daemon=True)
-    worker.start()
-    try:
-        while worker.is_alive():
-            worker.join(0.1)
-            if line.due() and worker.is_alive():
-                line.show(f"bench {case}  {time.monotonic() - began:.0f} s")
-    except KeyboardInterrupt:
-        line.clear()
-        print("xoff: interrupted", file=sys.stderr, flush=True)
-        os._exit(130)  # the engine's thread cannot be stopped, and has nothing to tidy up
-    line.clear()
-    if failure:
-        raise failure[0]
-    return answer[0]
-
-
-def _bench_apart(case: str, threads: int) -> dict[str, Any]:
-    """Run a case in a process of its own: peak memory is counted a process."""
-    command = [sys.executable, "-m", "xoff", "bench", case, "--json", "--threads", str(threads)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=False, text=True)
-    if done.returncode == 130:
-        raise KeyboardInterrupt
-    if done.returncode != 0:
-        kind: type[XoffError] = UsageError if done.returncode == 2 else RunError
-        raise kind(f"bench {case} failed")
-    return dict(json.loads(done.stdout))

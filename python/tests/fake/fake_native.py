@@ -188,4 +188,5 @@ def bench_cases():
 def bench(case, threads):
     if case not in bench_cases():
         raise ValueError(f"no bench case `{case}`")
-    return json.dumps({"case": case, "packet_hops": 10, "threads": threads, "digest": "00"})
+    found = {"case": case, "packet_hops": 10, "flows": 2, "build_s": 0.5, "digest": "00"}
+    return json.dumps({**found, "wall_s": 1.0, "ns_per_packet_hop": 1e8, "threads": threads})

@@ -1,0 +1,167 @@
+"""`xoff bench`: measures cases, each as often and on as many threads as asked for."""
+
+from __future__ import annotations
+
+import fnmatch
+import itertools
+import json
+import os
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from xoff import engine
+from xoff.counters import Instructions
+from xoff.errors import RunError, UsageError, XoffError
+from xoff.progress import Line
+from xoff.text import fixed, suggestion, table
+
+Figures = dict[str, Any]
+
+# What differs from run to run: the median is given, with the extremes.
+TIMES = ("wall_s", "ns_per_packet_hop")
+
+HEADER = (
+    "case",
+    "packet-hops",
+    "flows",
+    "build (s)",
+    "wall (s)",
+    "ns/packet-hop",
+    "instructions/packet-hop",
+    "peak RSS (MB)",
+    "threads",
+    "speed-up",
+    "digest",
+)
+
+
+def cases(patterns: Iterable[str]) -> list[str]:
+    """Return the cases that any of the patterns names, each once, in the order of the patterns."""
+    known = engine.bench_cases()
+    chosen: dict[str, None] = {}
+    for pattern in patterns:
+        matches = fnmatch.filter(known, pattern)
+        if not matches:
+            raise UsageError(f"no bench case is called `{pattern}`{suggestion(pattern, known)}")
+        chosen.update(dict.fromkeys(matches))
+    return list(chosen)
+
+
+def measure(names: Sequence[str], threads: Sequence[int], repeat: int) -> Iterator[Figures]:
+    """Yield each case's figures on each number of threads, once it has run `repeat` times.
+
+    All run in turn, round after round, so that noise of the machine meets them alike.
+    Raises `RunError` if a run fails, or if two runs of a case give different digests.
+    """
+    pairs = list(itertools.product(names, threads))
+    # Peak memory is counted a process.
+    run = _here if len(pairs) * repeat == 1 else _apart
+    runs: dict[tuple[str, int], list[Figures]] = {pair: [] for pair in pairs}
+    firsts: dict[str, Figures] = {}
+    for _ in range(repeat):
+        for case, count in pairs:
+            found = run(case, count)
+            _compare(case, firsts.setdefault(case, found), found)
+            so_far = runs[case, count]
+            so_far.append(found)
+            if len(so_far) == repeat:
+                yield _median(so_far)
+
+
+def _compare(case: str, first: Figures, other: Figures) -> None:
+    if first["digest"] != other["digest"]:
+        told = [f"{run['digest']} with threads = {run['threads']}" for run in (first, other)]
+        raise RunError(
+            f"two runs of bench {case} differ: digest {' and '.join(told)}; this is a bug in xoff"
+        )
+
+
+def _median(runs: Sequence[Figures]) -> Figures:
+    """Return the figures of the run in the middle, with median and extremes of the times."""
+    found = dict(sorted(runs, key=lambda run: run["wall_s"])[(len(runs) - 1) // 2])
+    found["runs"] = len(runs)
+    for key in TIMES:
+        values = [run[key] for run in runs]
+        found[key] = round(statistics.median(values), 6)
+        found[f"{key}_min"], found[f"{key}_max"] = min(values), max(values)
+    return found
+
+
+def table_text(measured: Iterable[Figures]) -> str:
+    """Lay the figures out; speed-up is against the first row of the same case."""
+    firsts: dict[str, Figures] = {}
+    return table(HEADER, [_row(firsts.setdefault(f["case"], f), f) for f in measured])
+
+
+def _row(first: Figures, found: Figures) -> list[str]:
+    speed_up = first["ns_per_packet_hop"] / found["ns_per_packet_hop"]
+    rss = found.get("peak_rss_bytes")
+    return [
+        found["case"],
+        f"{found['packet_hops']:,}",
+        f"{found['flows']:,}",
+        fixed(found["build_s"], 3),
+        fixed(found["wall_s"]),
+        fixed(found["ns_per_packet_hop"], 1),
+        fixed(found.get("instructions_per_packet_hop"), 0),
+        fixed(None if rss is None else rss / 1e6, 0),
+        str(found["threads"]),
+        fixed(None if found is first else speed_up),
+        found["digest"],
+    ]
+
+
+def _here(case: str, threads: int) -> Figures:
+    """Run a case in a thread, so that Ctrl-C is heard while the engine is busy."""
+    answer: list[Figures] = []
+    failure: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            answer.append(_run(case, threads))
+        except BaseException as error:
+            failure.append(error)
+
+    line, began = Line(), time.monotonic()
+    worker = threading.Thread(target=work, daemon=True)
+    worker.start()
+    try:
+        while worker.is_alive():
+            worker.join(0.1)
+            if line.due() and worker.is_alive():
+                line.show(f"bench {case}  {time.monotonic() - began:.0f} s")
+    except KeyboardInterrupt:
+        line.clear()
+        print("xoff: interrupted", file=sys.stderr, flush=True)
+        os._exit(130)  # the engine's thread cannot be stopped, and has nothing to tidy up
+    line.clear()
+    if failure:
+        raise failure[0]
+    return answer[0]
+
+
+def _run(case: str, threads: int) -> Figures:
+    counter = Instructions()
+    found: Figures = json.loads(engine.bench(case, threads))
+    instructions = counter.read()
+    # The counter sees this thread alone.
+    if instructions is not None and found["threads"] == 1:
+        found["instructions_per_packet_hop"] = instructions / found["packet_hops"]
+    return found
+
+
+def _apart(case: str, threads: int) -> Figures:
+    """Run a case in a process of its own."""
+    command = [sys.executable, "-m", "xoff", "bench", case, "--json", "--threads", str(threads)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=False, text=True)
+    if done.returncode == 130:
+        raise KeyboardInterrupt
+    if done.returncode != 0:
+        kind: type[XoffError] = UsageError if done.returncode == 2 else RunError
+        raise kind(f"bench {case} failed")
+    return dict(json.loads(done.stdout))
