@@ -1,7 +1,7 @@
 //! The packet record and the pool it lives in.
 //!
-//! A packet keeps its place in the pool from its first link to its last: queues and links are
-//! linked lists through [`Packet::next`], so a hop moves no bytes and allocates nothing.
+//! A packet keeps its place in the pool from its first link to its last: queues are linked lists
+//! through [`Packet::next`], so a hop moves no bytes and allocates nothing.
 
 use xoff_core::prefetch::prefetch;
 
