@@ -54,6 +54,11 @@ impl Progress {
         self.finished[thread].0.store(windows, Ordering::Release);
     }
 
+    /// One thread has done the work of all: each counts as having finished so many windows.
+    pub fn finish_for_all(&self, windows: u64) {
+        (0..self.finished.len()).for_each(|thread| self.finish(thread, windows));
+    }
+
     /// Waits until every thread has finished so many windows.
     ///
     /// # Errors

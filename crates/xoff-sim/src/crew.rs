@@ -3,21 +3,25 @@
 //! What a partition sends arrives no sooner than the shortest link between two partitions is long.
 //! That time is cut into [`LAG`] windows: a partition may begin a window once all have finished the
 //! one `LAG` before it, whose mail it takes then. So a thread with more to do for a moment does not
-//! hold up the others at once. Which thread runs a partition changes nothing but the time it takes.
+//! hold up the others at once. Which thread runs a partition changes nothing but the time it takes;
+//! nor does the clock, which only says whether there is enough to do for more than one thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use xoff_core::rng::mix64;
 use xoff_core::sync::{Broken, Mailboxes, Patience, Progress};
 
 use crate::partition::{Parcel, Partition};
 
-/// Windows that the shortest link between partitions is long.
+/// Windows that the shortest link between partitions is long, where threads wait for each other.
 const LAG: u64 = 4;
+
+/// A stretch that takes less than this is left to one thread: the others would only wait.
+const LIGHT: Duration = Duration::from_micros(100);
 
 /// Partitions are dealt out to the threads again after so many steps.
 const STEPS_BETWEEN_DEALS: u32 = 16;
@@ -33,20 +37,32 @@ pub(crate) struct Stretch {
     pub(crate) first_window: u64,
 }
 
-impl Stretch {
-    /// The number of each window with its end.
-    fn windows(self) -> impl Iterator<Item = (u64, u64)> {
-        let length = (self.lookahead_ps / LAG).max(1);
-        let ends = std::iter::successors(Some(self.from_ps), move |&end| {
-            (end < self.until_ps).then(|| self.until_ps.min(end.saturating_add(length)))
-        });
-        (self.first_window..).zip(ends.skip(1))
+/// A stretch cut into windows.
+#[derive(Clone, Copy, Debug)]
+struct Windows {
+    stretch: Stretch,
+    /// How many of them the shortest link is long.
+    lag: u64,
+}
+
+impl Windows {
+    fn length(self) -> u64 {
+        (self.stretch.lookahead_ps / self.lag).max(1)
     }
 
-    /// The number of the first window after it.
-    pub(crate) fn next_window(self) -> u64 {
-        let length = (self.lookahead_ps / LAG).max(1);
-        self.first_window + (self.until_ps - self.from_ps).div_ceil(length)
+    /// The number of each window with its end.
+    fn all(self) -> impl Iterator<Item = (u64, u64)> {
+        let (stretch, length) = (self.stretch, self.length());
+        let ends = std::iter::successors(Some(stretch.from_ps), move |&end| {
+            (end < stretch.until_ps).then(|| stretch.until_ps.min(end.saturating_add(length)))
+        });
+        (stretch.first_window..).zip(ends.skip(1))
+    }
+
+    /// The number of the first window after them.
+    fn next(self) -> u64 {
+        let stretch = self.stretch;
+        stretch.first_window + (stretch.until_ps - stretch.from_ps).div_ceil(self.length())
     }
 }
 
@@ -65,14 +81,15 @@ impl Shared {
         &self,
         thread: usize,
         partitions: &mut [Partition],
-        stretch: Stretch,
+        windows: Windows,
     ) -> Result<(), Broken> {
         let mut parcel = Parcel::default();
-        for (window, end) in stretch.windows() {
+        let first = windows.stretch.first_window;
+        for (window, end) in windows.all() {
             self.delay(thread, window);
-            if let Some(last) = (window + 1).checked_sub(LAG) {
+            if let Some(last) = (window + 1).checked_sub(windows.lag) {
                 self.progress.wait_for_all(last)?;
-                if last > stretch.first_window {
+                if last > first {
                     self.take(partitions, last - 1, &mut parcel);
                 }
             }
@@ -82,12 +99,25 @@ impl Shared {
             }
             self.progress.finish(thread, window + 1);
         }
-        let next = stretch.next_window();
+        let next = windows.next();
         self.progress.wait_for_all(next)?;
-        for window in stretch.first_window.max(next.saturating_sub(LAG))..next {
+        for window in first.max(next.saturating_sub(windows.lag))..next {
             self.take(partitions, window, &mut parcel);
         }
         Ok(())
+    }
+
+    /// Simulates all partitions while the other threads rest.
+    fn simulate_alone(&self, partitions: &mut [Partition], windows: Windows) {
+        let mut parcel = Parcel::default();
+        for (window, end) in windows.all() {
+            for partition in &mut *partitions {
+                partition.run_before(end);
+                self.post(partition, window, &mut parcel);
+            }
+            self.take(partitions, window, &mut parcel);
+        }
+        self.progress.finish_for_all(windows.next());
     }
 
     fn post(&self, partition: &mut Partition, window: u64, parcel: &mut Parcel) {
@@ -122,7 +152,7 @@ impl Shared {
 
 struct Job {
     partitions: Vec<Partition>,
-    stretch: Stretch,
+    windows: Windows,
 }
 
 type Outcome = std::thread::Result<Vec<Partition>>;
@@ -138,8 +168,8 @@ impl Worker {
         let (jobs, jobs_here) = channel::<Job>();
         let (outcomes_here, outcomes) = channel();
         let work = move || {
-            while let Some(Job { mut partitions, stretch }) = receive(&jobs_here) {
-                let work = || shared.simulate(number, &mut partitions, stretch);
+            while let Some(Job { mut partitions, windows }) = receive(&jobs_here) {
+                let work = || shared.simulate(number, &mut partitions, windows);
                 let outcome = catch_unwind(AssertUnwindSafe(work));
                 if outcome.is_err() {
                     shared.progress.break_up();
@@ -184,6 +214,8 @@ pub(crate) struct Crew {
     thread_of: Vec<usize>,
     work_then: Vec<u64>,
     steps: u32,
+    /// Whether the last stretch was too little work for more than one thread.
+    light: bool,
 }
 
 impl Crew {
@@ -201,6 +233,7 @@ impl Crew {
             thread_of: (0..parts).map(|part| part * count / parts).collect(),
             work_then: vec![0; parts],
             steps: 0,
+            light: false,
             shared,
         }
     }
@@ -210,16 +243,26 @@ impl Crew {
         self.workers.len() + 1
     }
 
-    /// Simulates all partitions for a stretch.
+    /// Simulates all partitions for a stretch; returns the number of the first window after it.
     ///
     /// # Panics
     /// As a thread of the crew did.
-    pub(crate) fn simulate(&mut self, partitions: &mut Vec<Partition>, stretch: Stretch) {
-        if self.workers.is_empty() {
-            // One thread waits for nobody.
-            let _ = self.shared.simulate(0, partitions, stretch);
-            return;
-        }
+    pub(crate) fn simulate(&mut self, partitions: &mut Vec<Partition>, stretch: Stretch) -> u64 {
+        let begin = Instant::now();
+        let windows = if self.workers.is_empty() || self.light {
+            let windows = Windows { stretch, lag: 1 };
+            self.shared.simulate_alone(partitions, windows);
+            windows
+        } else {
+            let windows = Windows { stretch, lag: LAG };
+            self.simulate_together(partitions, windows);
+            windows
+        };
+        self.light = begin.elapsed() < LIGHT;
+        windows.next()
+    }
+
+    fn simulate_together(&mut self, partitions: &mut Vec<Partition>, windows: Windows) {
         if self.steps.is_multiple_of(STEPS_BETWEEN_DEALS) && self.steps > 0 {
             self.deal(partitions);
         }
@@ -228,17 +271,14 @@ impl Crew {
         for partition in partitions.drain(..) {
             shares[self.thread_of[partition.index as usize]].push(partition);
         }
-        let mut own = shares.swap_remove(0);
-        // The last share has taken the first one's place.
-        let count = shares.len();
-        shares.rotate_left(1.min(count));
-        for (worker, share) in self.workers.iter().zip(shares) {
+        let mut own = shares.remove(0);
+        for (worker, partitions) in self.workers.iter().zip(shares) {
             if let Some(jobs) = &worker.jobs {
                 // A worker hears until it is dropped.
-                let _ = jobs.send(Job { partitions: share, stretch });
+                let _ = jobs.send(Job { partitions, windows });
             }
         }
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.shared.simulate(0, &mut own, stretch)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.shared.simulate(0, &mut own, windows)));
         if let Err(panic) = outcome {
             self.shared.progress.break_up();
             resume_unwind(panic);

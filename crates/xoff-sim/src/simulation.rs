@@ -257,8 +257,7 @@ impl Simulation {
             lookahead_ps: self.cut.lookahead.0,
             first_window: self.windows,
         };
-        self.crew.simulate(&mut self.partitions, stretch);
-        self.windows = stretch.next_window();
+        self.windows = self.crew.simulate(&mut self.partitions, stretch);
         self.now = until;
     }
 
