@@ -45,29 +45,35 @@ pub(super) struct FlowTable {
     slots: Vec<Entry>,
     /// Slots that are not blank.
     taken: usize,
+    /// The slot looked up last: a packet that joins and leaves asks for it again and again.
+    last: usize,
 }
 
 impl FlowTable {
     /// The entry at an index: blank if none is in use.
     #[inline]
     pub(super) fn entry(&mut self, index: u32, now: u32, sticky: u32) -> &mut Entry {
+        if self.slots.get(self.last).is_none_or(|slot| slot.index != index) {
+            self.last = self.find(index, now, sticky);
+        }
+        &mut self.slots[self.last]
+    }
+
+    #[inline(never)]
+    fn find(&mut self, index: u32, now: u32, sticky: u32) -> usize {
         let mask = self.slots.len().wrapping_sub(1);
         let mut place = index as usize & mask;
         // There is always a blank slot, unless there is none at all.
         while let Some(slot) = self.slots.get(place) {
             if slot.index == index {
-                break;
+                return place;
             }
             if slot.index == NOBODY {
-                place = usize::MAX;
                 break;
             }
             place = (place + 1) & mask;
         }
-        if place >= self.slots.len() {
-            place = self.insert(index, now, sticky);
-        }
-        &mut self.slots[place]
+        self.insert(index, now, sticky)
     }
 
     /// Puts a blank entry where its index leads: into the first slot whose entry is not in use.
