@@ -32,7 +32,6 @@ pub struct Buffer {
     /// alpha in millionths; `None`: no threshold.
     alpha_ppm: Option<u64>,
     used: u64,
-    peak: u64,
 }
 
 impl Buffer {
@@ -44,7 +43,6 @@ impl Buffer {
             size: if shared { config.size.0 } else { u64::MAX / 2_000_000 },
             alpha_ppm: (shared && config.alpha > 0.0).then_some((config.alpha * 1e6) as u64),
             used: 0,
-            peak: 0,
         }
     }
 
@@ -65,7 +63,6 @@ impl Buffer {
     #[inline]
     pub fn take(&mut self, bytes: u16) {
         self.used += u64::from(bytes);
-        self.peak = self.peak.max(self.used);
     }
 
     /// Counts a packet that left.
@@ -83,12 +80,6 @@ impl Buffer {
     #[must_use]
     pub fn used(&self) -> u64 {
         self.used
-    }
-
-    /// The most bytes ever in use.
-    #[must_use]
-    pub fn peak(&self) -> u64 {
-        self.peak
     }
 }
 
@@ -130,6 +121,6 @@ mod tests {
             buffer.take(u16::MAX);
         }
         assert!(buffer.admits(u32::MAX, u16::MAX));
-        assert_eq!(buffer.peak(), 100_000 * u64::from(u16::MAX));
+        assert_eq!(buffer.used(), 100_000 * u64::from(u16::MAX));
     }
 }
