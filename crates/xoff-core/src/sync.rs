@@ -124,8 +124,12 @@ pub struct Mailboxes<T> {
 
 impl<T: Default> Mailboxes<T> {
     /// Empty ones between so many parts.
+    ///
+    /// # Panics
+    /// If `lag` is zero.
     #[must_use]
     pub fn new(parts: usize, lag: u64) -> Self {
+        assert!(lag > 0, "mail is taken in a later window");
         let slots = 2 * lag;
         let count = slots as usize * parts * parts;
         Self { parts, slots, cells: (0..count).map(|_| Mutex::new(T::default())).collect() }

@@ -8,14 +8,15 @@
 //!
 //! What may still be moved or called off is a *timer*: a slot that is armed for at most one time. Its
 //! entries in the wheel are checked when they come up, so arming for a later time and cancelling
-//! cost nothing there, and a timer moved to and fro leaves no garbage behind it.
+//! cost nothing there and leave nothing behind. Moving to an earlier time, and changing the rank,
+//! leaves an entry that is dropped when its time comes.
 
 /// What happens at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     /// When (ps).
     pub time: u64,
-    /// Orders the events of one time: no two may have the same.
+    /// Orders the events of one time. What has the same may come in any order.
     pub rank: u64,
     /// The owner's own name for what happens, below [`TIMER`].
     pub tag: u32,
@@ -273,18 +274,24 @@ impl Wheel {
         self.cursor = target;
         // Its own list becomes the events that are due, with what the coarser levels add to it.
         self.levels[0].take((target & MASK) as usize, &mut self.due);
-        sort(&mut self.due);
         for level in (1..LEVELS).rev() {
             let shift = BITS * level as u32;
             if old >> shift != target >> shift {
                 let mut list = Vec::new();
                 let bucket = ((target >> shift) & MASK) as usize;
                 self.levels[level].take(bucket, &mut list);
-                list.drain(..).for_each(|event| self.post(event));
+                for event in list.drain(..) {
+                    if event.time >> self.shift == target {
+                        self.due.push(event);
+                    } else {
+                        self.post(event);
+                    }
+                }
                 // The list keeps its memory for the next turn.
                 self.levels[level].buckets[bucket] = list;
             }
         }
+        sort(&mut self.due);
         true
     }
 
@@ -322,7 +329,10 @@ impl Wheel {
         (time != NEVER).then_some(time)
     }
 
-    /// Arms the timer for `time`, or moves it there.
+    /// Arms the timer for `time`, or moves it there; the end of time (`u64::MAX`) disarms it.
+    ///
+    /// # Panics
+    /// In debug builds, if the time has passed.
     #[inline]
     pub fn arm(&mut self, id: TimerId, time: u64) {
         let timer = &mut self.timers[id as usize];

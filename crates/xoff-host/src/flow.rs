@@ -68,7 +68,7 @@ pub struct Sender {
     lost_bytes: u64,
     /// The next flow of the same ring.
     pub next: u32,
-    /// Timer for pacing, timer of the congestion control.
+    /// Timer for pacing.
     pub pace_timer: TimerId,
     /// Timer of the congestion control.
     pub control_timer: TimerId,

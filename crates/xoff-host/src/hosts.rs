@@ -33,6 +33,21 @@ pub struct HostSetup {
     pub seed: u64,
 }
 
+impl HostSetup {
+    /// Bytes of a data packet beside its payload.
+    #[must_use]
+    pub fn overhead(&self) -> u16 {
+        (self.frame.header.0 + self.control.int_bytes().unwrap_or(0)) as u16
+    }
+
+    /// Bytes of an acknowledgement.
+    #[must_use]
+    pub fn ack_bytes(&self) -> u16 {
+        let (ack, header) = (self.frame.ack.0, self.frame.ack_header.0);
+        self.control.int_bytes().map_or(ack, |int| ack.max(header + int)) as u16
+    }
+}
+
 /// Names of the hosts' events: the tag of an event is its base plus the number of the flow or NIC.
 #[derive(Clone, Copy, Debug)]
 pub struct HostTags {
@@ -91,9 +106,6 @@ impl Hosts {
     /// No hosts yet.
     #[must_use]
     pub fn new(setup: HostSetup, tags: HostTags) -> Self {
-        let int = setup.control.int_bytes();
-        let frame = &setup.frame;
-        let ack = frame.ack.0.max(frame.ack_header.0 + int.unwrap_or(0));
         let transport = &setup.transport;
         Self {
             receivers: Receivers::new(
@@ -101,9 +113,9 @@ impl Hosts {
                 transport.nack_interval.0,
                 setup.control.notification_interval(),
             ),
-            overhead: (frame.header.0 + int.unwrap_or(0)) as u16,
-            ack_bytes: if int.is_some() { ack as u16 } else { frame.ack.0 as u16 },
-            telemetry: int.is_some(),
+            overhead: setup.overhead(),
+            ack_bytes: setup.ack_bytes(),
+            telemetry: setup.control.int_bytes().is_some(),
             timed: setup.control.has_timers(),
             setup,
             tags,
@@ -515,13 +527,13 @@ impl Hosts {
 
     #[inline]
     fn arm_control(&mut self, fabric: &mut Fabric, id: u32) {
-        let slot = self.flows[id as usize].control_timer;
+        let timer = self.flows[id as usize].control_timer;
         let control = &self.controls[id as usize];
         let next = control.next_timer();
-        if next != fabric.wheel.armed(slot) {
+        if next != fabric.wheel.armed(timer) {
             match next {
-                Some(time) => fabric.arm_as_set(slot, time, control.timer_set()),
-                None => fabric.wheel.cancel(slot),
+                Some(time) => fabric.arm_as_set(timer, time, control.timer_set()),
+                None => fabric.wheel.cancel(timer),
             }
         }
     }

@@ -63,13 +63,13 @@ pub struct Nic {
     rng: Rng,
     /// All flows that have not ended.
     pub flows: Vec<u32>,
+    /// Hash of all it has sent, and of the flows that ended here.
+    pub digest: Digest,
     /// Timer of the retransmission timeouts.
     pub timeout_timer: TimerId,
     /// For round robin in the order of arrival: the flows in that order with their numbers, the
     /// index served last, and the timer for the next packet that pacing allows.
     pub order: Vec<(u32, u64)>,
-    /// Hash of all it has sent, and of the flows that ended here.
-    pub digest: Digest,
     /// Index in `order` served last.
     pub last_index: usize,
     /// Timer of round robin by index.

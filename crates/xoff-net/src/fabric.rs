@@ -374,6 +374,7 @@ impl Fabric {
         } else {
             odd_duration(self.rounding, &self.rates, port, bytes)
         };
+        debug_assert!(duration > 0 || self.sequence.is_some(), "two arrivals at one instant");
         let busy_until = self.now + duration;
         state.busy_until = busy_until;
         state.tx_bytes += bytes;

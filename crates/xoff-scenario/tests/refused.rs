@@ -19,6 +19,7 @@ fn values_that_no_run_survives_are_refused() {
         ("dctcp", "pfc.threshold=5", "threshold is a share of the free pool: 0 to 1"),
         ("dctcp", "frame.payload=70KB", "a frame may have up to 60000 bytes"),
         ("bfc", "bfc.queues=200", "a port has 2 to 128 queues"),
+        ("bfc", "bfc.table_factor=4000000", "the flow table has 1 to 1000000 entries"),
     ] {
         let overrides = [format!("scheme={scheme}"), setting.into()];
         let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides, Threads::ONE) else {
@@ -27,6 +28,29 @@ fn values_that_no_run_survives_are_refused() {
         let text = problems.to_string();
         assert!(text.contains(said) && text.contains("--set"), "{setting}:\n{text}");
     }
+}
+
+/// Two packets of a link would arrive at one instant, and their order would be anybody's guess.
+#[test]
+fn frames_that_take_no_time_are_refused() {
+    let overrides = ["scheme=bfc", "network.rounding=1ns-down", "leaf_spine.spine_rate=800Gbps"]
+        .map(String::from);
+    let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides, Threads::ONE) else {
+        panic!("accepted");
+    };
+    let text = problems.to_string();
+    assert!(text.contains("a frame of 49 bytes takes no time on a link of 800Gbps"), "{text}");
+}
+
+/// More parts than racks are as many parts as racks, and no threads are one.
+#[test]
+fn parts_and_threads_are_as_many_as_there_can_be() {
+    let overrides = ["scheme=bfc", "run.partitions=60000"].map(String::from);
+    let run = Run::open(SCENARIO, "test.toml", &overrides, Threads::up_to(0)).unwrap();
+    assert_eq!((run.simulation().partitions().len(), run.simulation().threads()), (8, 1));
+    let run = Run::open(SCENARIO, "test.toml", &["scheme=bfc".into()], Threads::up_to(99)).unwrap();
+    assert_eq!((run.simulation().partitions().len(), run.simulation().threads()), (8, 8));
+    assert!(run.simulation().threads_note().is_some_and(|note| note.contains("8 racks")));
 }
 
 /// A fat-tree's mistakes are shown at the key that makes them.

@@ -47,7 +47,7 @@ struct Windows {
 
 impl Windows {
     fn length(self) -> u64 {
-        (self.stretch.lookahead_ps / self.lag).max(1)
+        self.stretch.lookahead_ps / self.lag
     }
 
     /// The number of each window with its end.
@@ -87,11 +87,9 @@ impl Shared {
         let first = windows.stretch.first_window;
         for (window, end) in windows.all() {
             self.delay(thread, window);
-            if let Some(last) = (window + 1).checked_sub(windows.lag) {
-                self.progress.wait_for_all(last)?;
-                if last > first {
-                    self.take(partitions, last - 1, &mut parcel);
-                }
+            self.progress.wait_for_all((window + 1).saturating_sub(windows.lag))?;
+            if let Some(old) = window.checked_sub(windows.lag).filter(|&old| old >= first) {
+                self.take(partitions, old, &mut parcel);
             }
             for partition in &mut *partitions {
                 partition.run_before(end);
@@ -216,6 +214,8 @@ pub(crate) struct Crew {
     steps: u32,
     /// Whether the last stretch was too little work for more than one thread.
     light: bool,
+    /// Whether a stretch has begun and not ended.
+    broken: bool,
 }
 
 impl Crew {
@@ -234,6 +234,7 @@ impl Crew {
             work_then: vec![0; parts],
             steps: 0,
             light: false,
+            broken: false,
             shared,
         }
     }
@@ -246,18 +247,21 @@ impl Crew {
     /// Simulates all partitions for a stretch; returns the number of the first window after it.
     ///
     /// # Panics
-    /// As a thread of the crew did.
+    /// As a thread of the crew does, and ever after.
     pub(crate) fn simulate(&mut self, partitions: &mut Vec<Partition>, stretch: Stretch) -> u64 {
+        assert!(!self.broken, "a thread of this run has panicked: nothing can follow");
+        self.broken = true;
         let begin = Instant::now();
         let windows = if self.workers.is_empty() || self.light {
             let windows = Windows { stretch, lag: 1 };
             self.shared.simulate_alone(partitions, windows);
             windows
         } else {
-            let windows = Windows { stretch, lag: LAG };
+            let windows = Windows { stretch, lag: LAG.min(stretch.lookahead_ps) };
             self.simulate_together(partitions, windows);
             windows
         };
+        self.broken = false;
         self.light = begin.elapsed() < LIGHT;
         windows.next()
     }

@@ -18,7 +18,7 @@ const MEETING_NS: u128 = 500;
 /// How many threads to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threads {
-    /// No more than so many.
+    /// No more than so many, and at least one.
     pub count: usize,
     /// For tests: each thread waits before each window for up to so many microseconds, as this seed
     /// says, so that threads meet in other orders.
@@ -32,7 +32,7 @@ impl Threads {
     /// No more than so many.
     #[must_use]
     pub fn up_to(count: usize) -> Self {
-        Self { count, jitter: None }
+        Self { count: count.max(1), jitter: None }
     }
 }
 
@@ -66,13 +66,14 @@ impl Cut {
         if racks == 1 && parts == 0 {
             return whole("all hosts hang on one switch, so there is nothing to divide");
         }
-        let wanted = if parts > 0 { parts } else { good_number(topology.hosts, racks, threads) };
+        let wanted =
+            if parts > 0 { parts.min(racks) } else { good_number(topology.hosts, racks, threads) };
         if wanted == 1 {
-            return whole("the network is not to be cut (run.partitions = 1)");
+            return whole("the network is in one part (run.partitions)");
         }
         let of_node = cut(topology, routes, wanted);
         let lookahead = lookahead(topology, &of_node);
-        let useful = threads.min(wanted).min(racks);
+        let useful = threads.min(wanted);
         let cut = Self { of_node, lookahead, threads: useful, note: None };
         if useful > 1 && work_ns(topology, lookahead) / (useful as u128) < 10 * MEETING_NS {
             let why =
@@ -83,8 +84,9 @@ impl Cut {
                 whole(&why)
             };
         }
-        let note = (useful < threads && threads > 1)
-            .then(|| format!("{useful} threads are used: one a part, and there are {racks} racks"));
+        let note = (useful < threads).then(|| {
+            format!("{useful} threads are used: the network has {wanted} parts and {racks} racks")
+        });
         Self { note, ..cut }
     }
 

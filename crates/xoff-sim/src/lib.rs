@@ -1,9 +1,9 @@
 //! The simulation: a network cut into partitions, run in windows, measured on a fixed grid.
 //!
 //! [`setup::Setup`] says what to simulate, [`Simulation`] runs it step by step, [`measure`] turns
-//! what happened into results. Partitions advance in windows no longer than the shortest link
-//! between two of them and exchange packets at the end of each, so the result does not depend on how
-//! the network is cut up.
+//! what happened into results. No partition goes further ahead of another than the shortest link
+//! between them is long, and events are ordered by what they are, so the result does not depend on
+//! how the network is cut up, nor on threads.
 
 mod crew;
 mod cut;

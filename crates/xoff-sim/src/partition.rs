@@ -335,12 +335,13 @@ impl Partition {
     /// A packet found no room at a switch.
     fn discard(&mut self, node: u32, id: u32) {
         let packet = self.fabric.packets[id];
-        self.fabric.packets.remove(id);
-        let int = (packet.int != NONE).then(|| {
+        let told = self.perfect_recovery;
+        let int = (told && packet.int != NONE).then(|| Box::new(self.fabric.ints[packet.int]));
+        if packet.int != NONE {
             self.fabric.ints.remove(packet.int);
-            Box::new(self.fabric.ints[packet.int])
-        });
-        if !self.perfect_recovery {
+        }
+        self.fabric.packets.remove(id);
+        if !told {
             return;
         }
         // "On a packet drop, the switch informs the sender directly" (BFC §6.2.1): after the

@@ -8,7 +8,7 @@ use xoff_host::hosts::{HostSetup, HostTags};
 use xoff_host::{Hosts, TransportConfig};
 use xoff_net::arch::{Destination, OutputQueued, Parts};
 use xoff_net::buffer::{Buffer, BufferConfig};
-use xoff_net::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding};
+use xoff_net::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding, serialisation};
 use xoff_net::hop::{
     AnyHop, Bfc, BfcConfig, BfcPort, FRAME_BYTES, Pfc, PfcConfig, PfcPort, Uncontrolled,
 };
@@ -209,6 +209,7 @@ impl Setup {
                 "the longest path has {switches} switches, but an INT record holds {HOPS_MAX}"
             ));
         }
+        self.check_durations()?;
         let partitions = of_node.iter().max().map_or(1, |&last| last as usize + 1);
         if partitions > 1 && self.is_in_one_order() {
             return Err(
@@ -227,6 +228,22 @@ impl Setup {
         (0..partitions)
             .map(|index| self.build_partition(index as u32, partitions, &local, &directory))
             .collect()
+    }
+
+    /// Two packets of one link must not arrive at one instant: their order would be anybody's guess.
+    fn check_durations(&self) -> Result<(), String> {
+        let frames = [self.hosts.overhead() + 1, self.hosts.ack_bytes(), self.control_frame()];
+        let shortest = u64::from(frames.into_iter().min().unwrap_or(0));
+        let timeless =
+            |port: &&xoff_net::topo::Port| serialisation(self.rounding, port.rate.0, shortest) == 0;
+        match self.topology.ports.iter().find(timeless) {
+            Some(port) if self.instants == Instants::Phases => Err(format!(
+                "a frame of {shortest} bytes takes no time on a link of {}: set network.rounding = \
+                 \"1ps-up\"",
+                port.rate
+            )),
+            _ => Ok(()),
+        }
     }
 
     fn directory(&self, of_node: &[u32], partitions: usize) -> Directory {

@@ -81,8 +81,9 @@ impl BfcConfig {
         if !(2..=128).contains(&self.queues) {
             return Err(("queues", "a port has 2 to 128 queues".into()));
         }
-        if self.table_factor == 0 {
-            return Err(("table_factor", "the flow table needs at least one entry a queue".into()));
+        if !(1..=1_000_000).contains(&self.table_factor) {
+            let message = "the flow table has 1 to 1000000 entries for each queue";
+            return Err(("table_factor", message.into()));
         }
         if self.refresh_period == Ps(0) {
             return Err(("refresh_period", "the period must be longer than zero".into()));
