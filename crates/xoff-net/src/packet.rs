@@ -261,6 +261,9 @@ impl Queue {
         self.head = packet.next;
         if self.head == NONE {
             self.tail = NONE;
+        } else {
+            // It may have waited for so long that no cache has it any more.
+            pool.prefetch(self.head);
         }
         self.bytes -= u32::from(packet.wire_bytes);
         self.count -= 1;
