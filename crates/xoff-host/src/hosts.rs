@@ -521,6 +521,8 @@ impl Hosts {
     fn after_control(&mut self, fabric: &mut Fabric, id: u32) {
         if self.timed {
             self.arm_control(fabric, id);
+        } else {
+            debug_assert!(self.controls[id as usize].next_timer().is_none(), "see has_timers");
         }
         self.resume(fabric, id);
     }
