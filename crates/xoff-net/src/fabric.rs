@@ -99,6 +99,14 @@ struct Port {
 
 const _: () = assert!(size_of::<Port>() == 64);
 
+impl Port {
+    /// The time `bytes` take: a multiplication where a byte takes whole picoseconds, otherwise `odd`.
+    #[inline(always)]
+    fn duration(&self, bytes: u64, odd: impl FnOnce() -> u64) -> u64 {
+        if self.ps_per_byte != 0 { bytes * u64::from(self.ps_per_byte) } else { odd() }
+    }
+}
+
 /// The tags of a fabric's own events; the event's item is the packet or the port.
 #[derive(Clone, Copy, Debug)]
 pub struct FabricTags {
@@ -273,11 +281,8 @@ impl Fabric {
     #[inline]
     #[must_use]
     pub fn duration(&self, port: u32, bytes: u64) -> u64 {
-        let ps_per_byte = self.ports[port as usize].ps_per_byte;
-        if ps_per_byte != 0 {
-            return bytes * u64::from(ps_per_byte);
-        }
-        odd_duration(self.rounding, &self.rates, port, bytes)
+        let state = &self.ports[port as usize];
+        state.duration(bytes, || odd_duration(self.rounding, &self.rates, port, bytes))
     }
 
     /// The time `bytes` take at `rate`, with this fabric's rounding.
@@ -341,10 +346,15 @@ impl Fabric {
         !self.picking.is_empty()
     }
 
-    /// Takes the port to be asked now, if it is the only one.
+    /// Takes the port to be asked now, if it is the only one, and begins to ask it.
     #[inline]
     pub fn take_only_picking(&mut self) -> Option<u32> {
-        if self.picking.len() == 1 { self.picking.pop() } else { None }
+        if self.picking.len() != 1 {
+            return None;
+        }
+        let port = self.picking.pop()?;
+        self.begin_picking(port);
+        Some(port)
     }
 
     /// Takes the ports to be asked now, in their order, or as they were kicked if they pick at once.
@@ -369,11 +379,8 @@ impl Fabric {
         let bytes = u64::from(self.packets[id].wire_bytes);
         let state = &mut self.ports[port as usize];
         debug_assert!(state.busy_until <= self.now, "a port sends one packet at a time");
-        let duration = if state.ps_per_byte != 0 {
-            bytes * u64::from(state.ps_per_byte)
-        } else {
-            odd_duration(self.rounding, &self.rates, port, bytes)
-        };
+        let duration =
+            state.duration(bytes, || odd_duration(self.rounding, &self.rates, port, bytes));
         debug_assert!(duration > 0 || self.sequence.is_some(), "two arrivals at one instant");
         let busy_until = self.now + duration;
         state.busy_until = busy_until;

@@ -280,7 +280,6 @@ impl Partition {
     #[inline]
     fn pick(&mut self) {
         if let Some(port) = self.fabric.take_only_picking() {
-            self.fabric.begin_picking(port);
             self.pick_at(port);
             return;
         }

@@ -19,6 +19,10 @@ use xoff_net::topo::{Routes, Topology};
 
 use crate::partition::{Directory, Owner, Partition, tag};
 
+/// log2 of the width (ps) of the wheel's finest buckets: 2 ns, so that the arrivals of links of 1 us
+/// all lie within its first level, and a bucket of a hundred hosts holds two or three events.
+const BUCKET_SHIFT: u32 = 11;
+
 /// Which scheduler every egress port has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheduling {
@@ -274,7 +278,7 @@ impl Setup {
         let topology = &self.topology;
         let tags = FabricTags { arrival: tag::ARRIVAL, wake: tag::WAKE };
         let mut fabric =
-            Fabric::new(self.rounding, self.instants, partitions, Wheel::new(11), tags);
+            Fabric::new(self.rounding, self.instants, partitions, Wheel::new(BUCKET_SHIFT), tags);
         for (id, port) in topology.ports.iter().enumerate() {
             if of_node[port.node as usize] != index {
                 continue;
