@@ -59,6 +59,8 @@ pub struct Sender {
     pub pace: Pace,
     /// When pacing allows the next packet (ps).
     pub next_avail: u64,
+    /// Until when a flow control has it paused (ps).
+    pub paused_until: u64,
     /// Bytes on the wire of the packet sent last.
     pub last_wire_bytes: u64,
     /// When something was last acknowledged (ps).
@@ -95,6 +97,7 @@ impl Sender {
             high: 0,
             pace,
             next_avail: start.start_ps,
+            paused_until: 0,
             last_wire_bytes: 0,
             progress_ps: start.start_ps,
             lost: Vec::new(),
@@ -117,7 +120,14 @@ impl Sender {
         self.snd_nxt - self.snd_una - self.lost_bytes
     }
 
-    /// Whether there is something to send that the window allows, pacing aside.
+    /// When pacing and pauses allow the next packet (ps).
+    #[inline]
+    #[must_use]
+    pub fn ready_at(&self) -> u64 {
+        self.next_avail.max(self.paused_until)
+    }
+
+    /// Whether there is something to send that the window allows, pacing and pauses aside.
     #[inline]
     #[must_use]
     pub fn may_send(&self) -> bool {

@@ -4,11 +4,12 @@ use xoff_core::prefetch::prefetch;
 use xoff_core::{Rng, TimerId, rng::Purpose};
 use xoff_net::packet::{CONTROL_QUEUE, NONE, flag};
 use xoff_net::telemetry::IntStack;
-use xoff_net::{Fabric, Kind, Packet, fabric::phase, hop::obey};
+use xoff_net::hop::{obey, timed_pause};
+use xoff_net::{Fabric, Kind, Packet, fabric::phase};
 
 use crate::cc::{Ack, AnyControl, CongestionControl, ControlConfig, Path};
 use crate::flow::{Finished, FlowStart, Sender};
-use crate::nic::{Nic, NicQueues};
+use crate::nic::{Nic, NicQueues, NicTimers};
 use crate::receiver::{Receivers, Reply};
 use crate::transport::{FrameConfig, RoundRobin, TransportConfig};
 
@@ -59,6 +60,8 @@ pub struct HostTags {
     pub timeout: u32,
     /// A NIC with round robin by index looks for a packet.
     pub index: u32,
+    /// A pause of a NIC's queues may have ended.
+    pub pause: u32,
 }
 
 /// Counts over all hosts.
@@ -76,6 +79,35 @@ pub struct HostStats {
     pub timeouts: u64,
     /// Acknowledgements of something new.
     pub acknowledged: u64,
+    /// Signals of switches to senders.
+    pub signals: SignalStats,
+}
+
+/// How long signals of switches took: from the start of the packet that called for one to the
+/// signal's arrival at its sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SignalStats {
+    /// How many there were.
+    pub count: u64,
+    /// How long all took together (ps).
+    pub sum_ps: u64,
+    /// How long the slowest took (ps).
+    pub max_ps: u64,
+}
+
+impl SignalStats {
+    fn add(&mut self, delay_ps: u64) {
+        self.count += 1;
+        self.sum_ps += delay_ps;
+        self.max_ps = self.max_ps.max(delay_ps);
+    }
+
+    /// Takes in another host's signals.
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum_ps += other.sum_ps;
+        self.max_ps = self.max_ps.max(other.max_ps);
+    }
 }
 
 /// The hosts of one partition.
@@ -132,11 +164,15 @@ impl Hosts {
     /// Adds a host on a port of the fabric; returns its number in this partition.
     pub fn add_host(&mut self, fabric: &mut Fabric, host: u32, port: u32) -> u32 {
         let nic = self.nics.len() as u32;
-        let rank = phase::TIMER | (1 << 59) | u64::from(host) << 1;
-        let timeout = fabric.wheel.add_timer(rank, self.tags.timeout + nic);
-        let index = fabric.wheel.add_timer(rank | 1, self.tags.index + nic);
+        let rank = phase::TIMER | (1 << 59) | u64::from(host) << 2;
+        let wheel = &mut fabric.wheel;
+        let timers = NicTimers {
+            timeout: wheel.add_timer(rank, self.tags.timeout + nic),
+            index: wheel.add_timer(rank | 1, self.tags.index + nic),
+            pause: wheel.add_timer(rank | 2, self.tags.pause + nic),
+        };
         let rng = Rng::stream(self.setup.seed, Purpose::Transport, u64::from(host));
-        self.nics.push(Nic::new(host, port, self.setup.queues, rng, timeout, index));
+        self.nics.push(Nic::new(host, port, self.setup.queues, rng, timers));
         let line_rate = fabric.rate(port);
         let base_rtt = self.setup.base_rtt;
         let bdp = (u128::from(line_rate) * u128::from(base_rtt) / 8_000_000_000_000) as u64;
@@ -164,8 +200,8 @@ impl Hosts {
             state.order.push((id, start.id));
         }
         let timeout = self.setup.transport.timeout.0;
-        if timeout > 0 && fabric.wheel.armed(state.timeout_timer).is_none() {
-            fabric.wheel.arm(state.timeout_timer, fabric.now + timeout);
+        if timeout > 0 && fabric.wheel.armed(state.timers.timeout).is_none() {
+            fabric.wheel.arm(state.timers.timeout, fabric.now + timeout);
         }
         if let Some(place) = self.flows.get_mut(id as usize) {
             *place = flow;
@@ -212,7 +248,7 @@ impl Hosts {
         let nic = flow.nic;
         let state = &mut self.nics[nic as usize];
         let port = state.port;
-        if flow.next_avail <= fabric.now && fabric.is_free(port) && state.pass(queue) {
+        if flow.ready_at() <= fabric.now && fabric.is_free(port) && state.pass(queue) {
             let packet = self.send_data(fabric, id);
             self.after_sending(fabric, id);
             self.depart(fabric, nic, packet);
@@ -240,11 +276,11 @@ impl Hosts {
     fn wait_for_turn(&mut self, fabric: &mut Fabric, id: u32, queue: u8, port: u32) {
         let flow = &self.flows[id as usize];
         // A port that is busy looks at its rings only when it is idle again.
-        if flow.next_avail <= fabric.now.max(fabric.busy_until(port)) {
+        if flow.ready_at() <= fabric.now.max(fabric.busy_until(port)) {
             self.nics[flow.nic as usize].ring(&mut self.flows, id, queue);
             fabric.kick(port);
         } else {
-            fabric.wheel.arm(flow.pace_timer, flow.next_avail);
+            fabric.wheel.arm(flow.pace_timer, flow.ready_at());
         }
     }
 
@@ -291,9 +327,9 @@ impl Hosts {
                 self.leave_queue(id);
                 continue;
             }
-            if flow.next_avail > fabric.now {
-                // Its rate fell while it waited.
-                fabric.wheel.arm(flow.pace_timer, flow.next_avail);
+            if flow.ready_at() > fabric.now {
+                // Its rate fell, or it was paused, while it waited.
+                fabric.wheel.arm(flow.pace_timer, flow.ready_at());
                 continue;
             }
             let packet = self.send_data(fabric, id);
@@ -310,6 +346,7 @@ impl Hosts {
             !self.nics[flow.nic as usize].is_paused(flow.queue.unwrap_or(flow.start.class)),
             "a paused queue sends nothing"
         );
+        debug_assert!(flow.paused_until <= fabric.now, "a paused flow sends nothing");
         let (seq, payload, again) = flow.take_packet(self.setup.frame.payload.0);
         self.stats.retransmitted += u64::from(again);
         let mut packet = Packet::new(Kind::Data, payload as u16 + self.overhead);
@@ -380,6 +417,7 @@ impl Hosts {
             Kind::LinkControl => self.on_link_control(fabric, nic, id),
             Kind::Ack | Kind::Nack => self.on_ack(fabric, id),
             Kind::Notification => self.on_notification(fabric, id),
+            Kind::BackToSender => self.on_back_to_sender(fabric, id),
         }
     }
 
@@ -493,7 +531,7 @@ impl Hosts {
             let new = fabric.time_at(flow.pace.rate, flow.last_wire_bytes);
             flow.next_avail = (flow.next_avail + new).saturating_sub(old);
         }
-        let index_timer = self.nics[flow.nic as usize].index_timer;
+        let index_timer = self.nics[flow.nic as usize].timers.index;
         if fabric.wheel.armed(index_timer).is_some_and(|armed| flow.next_avail < armed) {
             fabric.arm(index_timer, flow.next_avail.max(fabric.now));
         }
@@ -507,6 +545,23 @@ impl Hosts {
         let path = &self.paths[flow.nic as usize];
         self.controls[sender as usize].on_notification(path, fabric.now, &mut flow.pace);
         self.after_control(fabric, sender);
+    }
+
+    /// A switch asks for a pause of one flow: "its pause-end time is updated with the new one" (SFC
+    /// §3.3), also where that is sooner.
+    fn on_back_to_sender(&mut self, fabric: &mut Fabric, id: u32) {
+        let packet = fabric.packets[id];
+        fabric.packets.remove(id);
+        self.stats.signals.add(fabric.now - packet.stamp);
+        if let Some(sender) = self.sender_of(&packet) {
+            self.pause_until(fabric, sender, fabric.now + packet.seq);
+        }
+    }
+
+    /// A flow sends nothing before `end` (ps), and from then on what else allows.
+    fn pause_until(&mut self, fabric: &mut Fabric, id: u32, end: u64) {
+        self.flows[id as usize].paused_until = end;
+        self.make_ready(fabric, id);
     }
 
     /// The flow a packet answers, unless it has ended and another one has its number.
@@ -582,21 +637,38 @@ impl Hosts {
             earliest = earliest.min(self.flows[id as usize].progress_ps + timeout);
         }
         if earliest != u64::MAX {
-            fabric.wheel.arm(self.nics[nic as usize].timeout_timer, earliest);
+            fabric.wheel.arm(self.nics[nic as usize].timers.timeout, earliest);
         }
     }
 
     fn on_link_control(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
-        let state = &mut self.nics[nic as usize];
-        if self.setup.obey_pauses {
-            let before = state.paused();
-            let paused = obey(&fabric.packets[id], before);
-            state.set_paused(fabric.now, paused);
-            if before & !paused != 0 {
-                fabric.kick(state.port);
-            }
-        }
+        let frame = fabric.packets[id];
         fabric.packets.remove(id);
+        if !self.setup.obey_pauses {
+            return;
+        }
+        let state = &mut self.nics[nic as usize];
+        if let Some((queues, pause)) = timed_pause(&frame, fabric.rate(state.port)) {
+            state.pause_for(fabric, queues, pause);
+        } else {
+            let paused = obey(&frame, state.paused());
+            self.set_paused(fabric, nic, paused);
+        }
+    }
+
+    /// Pauses of a NIC's queues may have ended.
+    pub fn on_pause_timer(&mut self, fabric: &mut Fabric, nic: u32) {
+        let paused = self.nics[nic as usize].end_pauses(fabric);
+        self.set_paused(fabric, nic, paused);
+    }
+
+    fn set_paused(&mut self, fabric: &mut Fabric, nic: u32, paused: u128) {
+        let state = &mut self.nics[nic as usize];
+        let before = state.paused();
+        state.set_paused(fabric.now, paused);
+        if before & !paused != 0 {
+            fabric.kick(state.port);
+        }
     }
 
     /// A switch dropped a packet and has told its sender (perfect recovery). An acknowledgement is

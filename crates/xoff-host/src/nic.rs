@@ -42,6 +42,17 @@ struct Ring {
     flows: u32,
 }
 
+/// A NIC's timers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NicTimers {
+    /// Retransmission timeouts.
+    pub timeout: TimerId,
+    /// Round robin by index: when pacing allows the next packet.
+    pub index: TimerId,
+    /// The first end of a pause of a queue.
+    pub pause: TimerId,
+}
+
 /// A NIC's state.
 #[derive(Debug)]
 pub struct Nic {
@@ -57,6 +68,8 @@ pub struct Nic {
     /// Queues paused by the neighbour.
     paused: u128,
     paused_time: PausedTime,
+    /// Queues whose pause ends by itself, and when (ps).
+    pause_ends: Vec<(u8, u64)>,
     queues: NicQueues,
     last_queue: u8,
     last_assigned: u8,
@@ -65,28 +78,18 @@ pub struct Nic {
     pub flows: Vec<u32>,
     /// Hash of all it has sent, and of the flows that ended here.
     pub digest: Digest,
-    /// Timer of the retransmission timeouts.
-    pub timeout_timer: TimerId,
-    /// For round robin in the order of arrival: the flows in that order with their numbers, the
-    /// index served last, and the timer for the next packet that pacing allows.
+    /// For round robin in the order of arrival: the flows in that order with their numbers.
     pub order: Vec<(u32, u64)>,
     /// Index in `order` served last.
     pub last_index: usize,
-    /// Timer of round robin by index.
-    pub index_timer: TimerId,
+    /// Its timers.
+    pub timers: NicTimers,
 }
 
 impl Nic {
     /// A NIC without flows.
     #[must_use]
-    pub fn new(
-        host: u32,
-        port: u32,
-        queues: NicQueues,
-        rng: Rng,
-        timeout_timer: TimerId,
-        index_timer: TimerId,
-    ) -> Self {
+    pub fn new(host: u32, port: u32, queues: NicQueues, rng: Rng, timers: NicTimers) -> Self {
         Self {
             host,
             port,
@@ -95,16 +98,16 @@ impl Nic {
             ready: 0,
             paused: 0,
             paused_time: PausedTime::default(),
+            pause_ends: Vec::new(),
             queues,
             last_queue: 0,
             last_assigned: queues.count() as u8 - 1,
             rng,
             flows: Vec::new(),
-            timeout_timer,
             order: Vec::new(),
             last_index: 0,
             digest: Digest::default(),
-            index_timer,
+            timers,
         }
     }
 
@@ -213,6 +216,34 @@ impl Nic {
         self.paused = mask;
     }
 
+    /// Pauses these queues for so long from now on (ps); zero resumes them (IEEE 802.1Qbb).
+    pub fn pause_for(&mut self, fabric: &mut Fabric, queues: u128, pause_ps: u64) {
+        self.pause_ends.retain(|&(queue, _)| queues >> queue & 1 == 0);
+        let paused = (0..128).filter(|queue| queues >> queue & 1 == 1);
+        self.pause_ends.extend(paused.map(|queue| (queue, fabric.now + pause_ps)));
+        self.set_paused(fabric.now, self.paused | queues);
+        self.await_pause_end(fabric);
+    }
+
+    fn await_pause_end(&self, fabric: &mut Fabric) {
+        if let Some(next) = self.pause_ends.iter().map(|&(_, end)| end).min() {
+            fabric.wheel.arm(self.timers.pause, next);
+        }
+    }
+
+    /// The queues that are still paused when those pauses have ended whose time has come.
+    pub fn end_pauses(&mut self, fabric: &mut Fabric) -> u128 {
+        let mut paused = self.paused;
+        self.pause_ends.retain(|&(queue, end)| {
+            if end <= fabric.now {
+                paused &= !(1 << queue);
+            }
+            end > fabric.now
+        });
+        self.await_pause_end(fabric);
+        paused
+    }
+
     /// For how long at least one queue has been paused (ps).
     #[must_use]
     pub fn paused_time(&self, now: u64) -> u64 {
@@ -248,7 +279,7 @@ impl Nic {
                 continue;
             }
             let flow = &flows[self.order[index].0 as usize];
-            if !self.is_paused(flow.start.class) && flow.may_send() && flow.next_avail <= fabric.now
+            if !self.is_paused(flow.start.class) && flow.may_send() && flow.ready_at() <= fabric.now
             {
                 found = Some(index);
                 break;
@@ -268,12 +299,12 @@ impl Nic {
             return Some(self.order[index].0);
         }
         let waiting = |entry: &&(u32, u64)| !ended(entry) && flows[entry.0 as usize].has_data();
-        let next = self.order.iter().filter(waiting).map(|e| flows[e.0 as usize].next_avail).min();
+        let next = self.order.iter().filter(waiting).map(|e| flows[e.0 as usize].ready_at()).min();
         if let Some(next) = next
             && next > fabric.now
-            && fabric.wheel.armed(self.index_timer).is_none()
+            && fabric.wheel.armed(self.timers.index).is_none()
         {
-            fabric.arm(self.index_timer, next);
+            fabric.arm(self.timers.index, next);
         }
         None
     }
@@ -291,14 +322,8 @@ mod tests {
     const QUEUES: u8 = 31;
 
     fn nic(queues: NicQueues) -> Nic {
-        Nic::new(
-            0,
-            0,
-            queues,
-            Rng::stream(1, Purpose::Transport, 0),
-            TimerId::default(),
-            TimerId::default(),
-        )
+        let rng = Rng::stream(1, Purpose::Transport, 0);
+        Nic::new(0, 0, queues, rng, NicTimers::default())
     }
 
     fn flow(id: u64, queue: u8) -> Sender {

@@ -19,6 +19,8 @@ pub enum Kind {
     Notification,
     /// A frame between two neighbours that pauses or resumes queues.
     LinkControl,
+    /// A switch tells a sender to pause one flow (SFC's BTS).
+    BackToSender,
 }
 
 /// Bits of [`Packet::flags`]; the upper three bits hold the traffic class.
@@ -29,6 +31,9 @@ pub mod flag {
     pub const COUNTED: u8 = 2;
     /// The sender has already had something of this flow acknowledged.
     pub const PROGRESSED: u8 = 4;
+    /// Back to sender: the congestion is at a port that faces the receiver, so that it concerns all
+    /// who send there.
+    pub const CACHEABLE: u8 = 8;
     /// Where the class begins.
     pub const CLASS_SHIFT: u32 = 5;
 }
@@ -43,10 +48,11 @@ pub const NONE: u32 = u32::MAX;
 #[repr(C, align(64))]
 pub struct Packet {
     /// Data: first byte carried. Acknowledgement: next byte expected. Link control: low half of
-    /// the queue mask.
+    /// the queue mask. Back to sender: for how long to pause (ps).
     pub seq: u64,
     /// Data: when it was sent (ps), returned by its acknowledgement; the acknowledgement of a flow's
-    /// last byte returns when that arrived. Link control: high half of the queue mask.
+    /// last byte returns when that arrived. Link control: high half of the queue mask. Back to
+    /// sender: when the packet was sent that called for it.
     pub stamp: u64,
     /// In a queue: when it was enqueued (ps). On the way to another partition: when it arrives there.
     pub time: u64,
@@ -61,7 +67,7 @@ pub struct Packet {
     /// Host it goes to.
     pub dst: u32,
     /// Source and destination port of the 5-tuple, as one number: what load balancers and flow
-    /// tables hash beside the addresses.
+    /// tables hash beside the addresses. Link control: quanta of a pause that ends by itself.
     pub label: u32,
     /// The sender's own number for its half of the flow.
     pub sender: u32,

@@ -17,7 +17,7 @@ use xoff_net::{Fabric, Packet};
 
 use crate::setup::Setup;
 
-/// Tags of events: the kind in bits 28 to 30, the number of its owner below.
+/// Tags of events: the kind in bits 28 to 31, the number of its owner below.
 pub mod tag {
     /// A packet, the event's item, arrives at a port. The tag is the port's number.
     pub const ARRIVAL: u32 = 0;
@@ -33,6 +33,10 @@ pub mod tag {
     pub const INDEX: u32 = 5 << 28;
     /// A hop control's timer at a port.
     pub const SWITCH_TIMER: u32 = 6 << 28;
+    /// Copies of headers leave a switch; the number is that of its first port.
+    pub const MIRROR: u32 = 7 << 28;
+    /// Pauses of a NIC's queues may have ended.
+    pub const PAUSE: u32 = 8 << 28;
     /// A port, the event's item, has sent what it was sending.
     pub const WAKE: u32 = SINGLE;
     /// The next flow begins.
@@ -256,6 +260,8 @@ impl Partition {
             tag::TIMEOUT => self.hosts.on_timeout(&mut self.fabric, number),
             tag::INDEX => self.hosts.on_index_timer(&mut self.fabric, number),
             tag::SWITCH_TIMER => self.on_switch_timer(number),
+            tag::MIRROR => self.on_mirror_timer(number),
+            tag::PAUSE => self.hosts.on_pause_timer(&mut self.fabric, number),
             other => unreachable!("an event of unknown kind {other:#x}"),
         }
     }
@@ -312,6 +318,13 @@ impl Partition {
     fn on_switch_timer(&mut self, port: u32) {
         if let Owner::Switch(switch, number) = self.owners[port as usize] {
             self.switches[switch as usize].1.on_timer(&mut self.fabric, number);
+        }
+    }
+
+    fn on_mirror_timer(&mut self, port: u32) {
+        if let Owner::Switch(switch, _) = self.owners[port as usize] {
+            let destinations = &self.directory.destinations;
+            self.switches[switch as usize].1.on_mirror_timer(&mut self.fabric, destinations);
         }
     }
 

@@ -10,7 +10,8 @@ use xoff_net::arch::{Destination, OutputQueued, Parts};
 use xoff_net::buffer::{Buffer, BufferConfig};
 use xoff_net::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding, serialisation};
 use xoff_net::hop::{
-    AnyHop, Bfc, BfcConfig, BfcPort, FRAME_BYTES, Pfc, PfcConfig, PfcPort, Uncontrolled,
+    AnyHop, Bfc, BfcConfig, BfcPort, FRAME_BYTES, Deployment, Pfc, PfcConfig, PfcPort, Sfc, SfcConfig, SfcPort,
+    Uncontrolled,
 };
 use xoff_net::mark::{Draws, EcnConfig, MarkAt, RedEcn};
 use xoff_net::sched::{AnyScheduler, Drr, Egress, Fifo, PerFlow};
@@ -43,6 +44,8 @@ pub enum HopSetup {
     Pfc(PfcConfig),
     /// Backpressure flow control.
     Bfc(BfcConfig),
+    /// Source flow control, with derived settings.
+    Sfc(SfcConfig),
 }
 
 /// ECN thresholds by link rate.
@@ -303,6 +306,7 @@ impl Setup {
             control: tag::CONTROL,
             timeout: tag::TIMEOUT,
             index: tag::INDEX,
+            pause: tag::PAUSE,
         };
         let mut hosts = Hosts::new(self.hosts.clone(), tags);
         let shared = match self.switch.mark_draws {
@@ -343,6 +347,8 @@ impl Setup {
             let rank = xoff_net::fabric::phase::TIMER | 1 << 58 | id;
             fabric.wheel.add_timer(rank, tag::SWITCH_TIMER | (first_port + number));
         }
+        let rank = xoff_net::fabric::phase::TIMER | 1 << 57 | u64::from(node);
+        fabric.wheel.add_timer(rank, tag::MIRROR | first_port);
         let stream = |purpose| Rng::stream(self.seed, purpose, u64::from(node));
         let hash_seed =
             if self.switch.hash_by_node { node } else { stream(Purpose::Balancing).u64() as u32 };
@@ -398,13 +404,28 @@ impl Setup {
                     .collect();
                 AnyHop::Bfc(Bfc::new(config, &specs, config.data_queues()))
             }
+            HopSetup::Sfc(config) => self.sfc(config, ports),
         })
+    }
+
+    fn sfc(&self, config: &SfcConfig, ports: &[xoff_net::topo::Port]) -> AnyHop {
+        let is_host = |port: &xoff_net::topo::Port| {
+            self.topology.ports[port.peer as usize].node < self.topology.hosts
+        };
+        let specs: Vec<SfcPort> = ports
+            .iter()
+            .map(|port| SfcPort { rate: port.rate.0, host: is_host(port) })
+            .collect();
+        if config.deployment == Deployment::Tor && !specs.iter().any(|port| port.host) {
+            return AnyHop::None(Uncontrolled);
+        }
+        AnyHop::Sfc(Sfc::new(config, &specs, self.topology.hosts as usize))
     }
 
     fn control_frame(&self) -> u16 {
         match &self.switch.hop {
             HopSetup::Pfc(config) => u16::try_from(config.frame_size.0).unwrap_or(u16::MAX),
-            HopSetup::None | HopSetup::Bfc(_) => FRAME_BYTES,
+            HopSetup::None | HopSetup::Bfc(_) | HopSetup::Sfc(_) => FRAME_BYTES,
         }
     }
 

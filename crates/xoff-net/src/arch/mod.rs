@@ -3,6 +3,7 @@
 //! One file an architecture. A switch is driven by four calls: a packet arrives, a port may pick its
 //! next packet, a timer fires, and, at the edges of the sampling grid, its state is read.
 
+mod mirror;
 mod output_queued;
 
 pub use output_queued::{Destination, OutputQueued, Parts, SwitchStats};

@@ -10,6 +10,7 @@ use hdrhistogram::Histogram;
 use xoff_core::prefetch::prefetch;
 use xoff_core::{Digest, Rng, TimerId};
 
+use super::mirror::Mirror;
 use crate::balance;
 use crate::buffer::Buffer;
 use crate::fabric::Fabric;
@@ -58,7 +59,7 @@ pub struct Parts {
     pub control_frame: u16,
     /// Share of link-control frames that are lost, and the stream that says which.
     pub control_loss: Option<(f64, Rng)>,
-    /// Timer of port 0; the others follow.
+    /// Timer of port 0; the others follow, and then the one of header copies.
     pub first_timer: TimerId,
 }
 
@@ -77,6 +78,17 @@ pub struct SwitchStats {
 
 /// A packet found no room.
 struct Full;
+
+/// What starts to leave a port.
+struct Leaving {
+    packet: u32,
+    /// Whether there is another packet that may leave then.
+    more: bool,
+    /// What has to be said to the neighbour it came from.
+    signal: Option<Signal>,
+    /// What has to be said to its sender.
+    copy: Option<Packet>,
+}
 
 /// What all packets share: the memory they wait in, and what is noted of them.
 #[derive(Debug)]
@@ -105,13 +117,16 @@ pub struct OutputQueued {
     control_frame: u16,
     control_loss: Option<(f64, Rng)>,
     first_timer: TimerId,
+    mirror: Mirror,
 }
 
 impl OutputQueued {
     /// A switch with nothing in it.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
+        let mirror_timer = parts.first_timer + parts.egress.len() as u32;
         Self {
+            mirror: Mirror::new(mirror_timer),
             memory: Memory {
                 first_port: parts.first_port,
                 buffer: parts.buffer,
@@ -151,11 +166,33 @@ impl OutputQueued {
         }
         packet.ingress = ingress;
         let egress = self.route(packet, destinations);
-        if packet.kind != Kind::Data && self.control_acks {
-            self.enqueue_control(fabric, egress, id);
-            return None;
+        match packet.kind {
+            Kind::Data => {}
+            Kind::BackToSender => {
+                let now = fabric.now;
+                each_hop!(&mut self.hop, hop => hop.remember(now, packet));
+                self.send_back(fabric, egress, id);
+                return None;
+            }
+            _ if self.control_acks => {
+                self.enqueue_control(fabric, egress, id);
+                return None;
+            }
+            _ => {}
         }
         self.enqueue(fabric, egress, id)
+    }
+
+    /// A frame to a sender leaves by `egress`, or what takes its place there.
+    fn send_back(&mut self, fabric: &mut Fabric, egress: u16, id: u32) {
+        let signal = each_hop!(&mut self.hop, hop => hop.convert(egress, &fabric.packets[id]));
+        if let Some(signal) = signal {
+            fabric.packets.remove(id);
+            self.send(fabric, signal);
+        } else {
+            // "BTS is routed through a high-priority queue" (SFC §3.1).
+            self.enqueue_control(fabric, egress, id);
+        }
     }
 
     /// A packet joins the control queue of port `egress`.
@@ -201,7 +238,9 @@ impl OutputQueued {
         let own = memory.first_port + u32::from(egress);
         let free = common.control.is_empty() && fabric.is_free(own);
         let (now, packet) = (fabric.now, &mut fabric.packets[id]);
-        let passes = each_hop!(hop, hop => each_scheduler!(scheduler, queues => {
+        let (passes, copy) = each_hop!(hop, hop => each_scheduler!(scheduler, queues => {
+            let is_data = packet.kind == Kind::Data;
+            let copy = if is_data { hop.mirror_arrival(now, egress, packet) } else { None };
             packet.queue = hop.queue_of(now, egress, packet, queues, &mut memory.assignment);
             // A queue of which a packet may pass is empty.
             let passes = free
@@ -211,11 +250,17 @@ impl OutputQueued {
             if passes {
                 queues.pass(packet.queue);
             }
-            passes
+            (passes, copy)
         }));
+        if let Some(copy) = copy {
+            self.mirror(fabric, copy);
+        }
         if !passes {
             return self.join(fabric, egress, id);
         }
+        let Self { memory, egress: ports, .. } = self;
+        let common = &mut ports[egress as usize].common;
+        let packet = &mut fabric.packets[id];
         if memory.mark_at == MarkAt::Enqueue {
             memory.mark(egress, u32::from(packet.wire_bytes), packet);
         }
@@ -256,10 +301,34 @@ impl OutputQueued {
         }
         let picked = each_hop!(hop, hop => each_scheduler!(scheduler, queues =>
             memory.leave(fabric, number, hop, queues, common)));
-        let Some((id, more, signal)) = picked else { return };
-        memory.depart(fabric, own, id, common, more);
+        let Some(Leaving { packet, more, signal, copy }) = picked else { return };
+        memory.depart(fabric, own, packet, common, more);
         if let Some(signal) = signal {
             self.signal(fabric, signal);
+        }
+        if let Some(copy) = copy {
+            self.mirror(fabric, copy);
+        }
+    }
+
+    /// A copy of a packet's header begins its way to the packet's sender.
+    #[inline(never)]
+    fn mirror(&mut self, fabric: &mut Fabric, copy: Packet) {
+        let delay = each_hop!(&self.hop, hop => hop.mirror_delay());
+        self.mirror.push(fabric, copy, delay);
+    }
+
+    /// Copies leave the egress builder and are routed as any packet is: "we recirculate the BTS
+    /// packets to the ingress where the forwarding tables decide a correct output port" (SFC §4).
+    pub fn on_mirror_timer(&mut self, fabric: &mut Fabric, destinations: &[Destination]) {
+        while let Some(mut copy) = self.mirror.pop(fabric) {
+            each_hop!(&mut self.hop, hop => hop.build_copy(&mut copy));
+            if self.loses_control() {
+                continue;
+            }
+            let egress = self.route(&copy, destinations);
+            let id = fabric.packets.insert(copy);
+            self.send_back(fabric, egress, id);
         }
     }
 
@@ -301,10 +370,7 @@ impl OutputQueued {
     }
 
     fn send(&mut self, fabric: &mut Fabric, signal: Signal) {
-        if let Some((share, rng)) = &mut self.control_loss
-            && rng.unit() < *share
-        {
-            self.memory.stats.control_lost += 1;
+        if self.loses_control() {
             return;
         }
         // Where all share one sequence, each frame's identification is drawn from it.
@@ -312,6 +378,13 @@ impl OutputQueued {
         let id = fabric.packets.insert(signal.frame(self.control_frame));
         self.egress[signal.port as usize].push_control(&mut fabric.packets, id);
         fabric.kick(self.memory.first_port + u32::from(signal.port));
+    }
+
+    /// Whether the next frame to a neighbour or a sender is lost on purpose.
+    fn loses_control(&mut self) -> bool {
+        let lost = self.control_loss.as_mut().is_some_and(|(share, rng)| rng.unit() < *share);
+        self.memory.stats.control_lost += u64::from(lost);
+        lost
     }
 
     /// Starts recording the queueing delay of every data packet at a port: from its enqueue to the
@@ -397,8 +470,7 @@ impl Memory {
         Ok(hop.on_enqueue(now, egress, &mut fabric.packets[id], queues))
     }
 
-    /// The next data packet leaves port `number`, if there is one that may: the packet, whether there
-    /// is another one, and what has to be said to the neighbour it came from.
+    /// The next data packet leaves port `number`, if there is one that may.
     #[inline]
     fn leave<H: HopControl, S: Scheduler>(
         &mut self,
@@ -407,7 +479,7 @@ impl Memory {
         hop: &mut H,
         queues: &mut S,
         common: &mut Common,
-    ) -> Option<(u32, bool, Option<Signal>)> {
+    ) -> Option<Leaving> {
         let now = fabric.now;
         let id = queues.pop(&mut fabric.packets)?;
         let packet = &mut fabric.packets[id];
@@ -421,7 +493,9 @@ impl Memory {
             delays.record(now - packet.time).expect("the histogram grows as needed");
         }
         let signal = hop.on_dequeue(now, number, packet);
-        Some((id, queues.is_ready(), signal))
+        let is_data = packet.kind == Kind::Data;
+        let copy = if is_data { hop.mirror_departure(now, number, packet) } else { None };
+        Some(Leaving { packet: id, more: queues.is_ready(), signal, copy })
     }
 
     /// A packet's transmission starts on the port that the fabric calls `own`.

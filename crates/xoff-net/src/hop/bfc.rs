@@ -319,7 +319,7 @@ impl HopControl for Bfc {
         ingress.paused |= queues;
         ingress.owed = self.empty_refreshes;
         self.stats.pauses += 1;
-        Some(Signal { port: packet.ingress, ask: Ask::Pause, queues })
+        Some(Signal::new(packet.ingress, Ask::Pause, queues))
     }
 
     /// One packet in the one active queue: only the time stamp of its flow moves, unless the packet
@@ -358,7 +358,7 @@ impl HopControl for Bfc {
         let queues = 1 << packet.upstream;
         ingress.paused &= !queues;
         self.stats.resumes += 1;
-        Some(Signal { port: packet.ingress, ask: Ask::Resume, queues })
+        Some(Signal::new(packet.ingress, Ask::Resume, queues))
     }
 
     /// When the next pause bitmap is due after a change now.
@@ -375,7 +375,7 @@ impl HopControl for Bfc {
             state.owed = left;
         }
         self.stats.refreshes += 1;
-        let signal = Signal { port: ingress, ask: Ask::Exactly, queues: state.paused };
+        let signal = Signal::new(ingress, Ask::Exactly, state.paused);
         (Some(signal), state.paused != 0 || state.owed > 0)
     }
 

@@ -73,14 +73,14 @@ fn pause_at_the_first_excess_and_resume_with_the_last() {
     for _ in 0..23 {
         assert_eq!(bench.enqueue(0, 5, 2, 7).1, None);
     }
-    let pause = Signal { port: 2, ask: Ask::Pause, queues: 1 << 7 };
+    let pause = Signal::new(2, Ask::Pause, 1 << 7);
     assert_eq!(bench.enqueue(0, 5, 2, 7).1, Some(pause));
     assert_eq!(bench.enqueue(0, 5, 2, 7).1, None);
     assert_eq!(bench.bfc.holds_paused(2), 1 << 7);
     for _ in 0..24 {
         assert_eq!(bench.dequeue(0), None);
     }
-    let resume = Signal { port: 2, ask: Ask::Resume, queues: 1 << 7 };
+    let resume = Signal::new(2, Ask::Resume, 1 << 7);
     assert_eq!(bench.dequeue(0), Some(resume));
     assert_eq!(bench.bfc.holds_paused(2), 0);
 }
@@ -100,7 +100,7 @@ fn the_bitmap_is_refreshed_while_paused_and_a_few_times_after() {
     for _ in 0..24 {
         bench.enqueue(0, 5, 2, 7);
     }
-    let map = |queues| Some(Signal { port: 2, ask: Ask::Exactly, queues });
+    let map = |queues| Some(Signal::new(2, Ask::Exactly, queues));
     for _ in 0..5 {
         assert_eq!(bench.bfc.on_timer(2), (map(1 << 7), true));
     }

@@ -9,6 +9,7 @@
 mod bfc;
 mod flow_table;
 mod pfc;
+mod sfc;
 
 use xoff_core::Rng;
 
@@ -17,6 +18,7 @@ use crate::sched::{QueueMask, Scheduler};
 
 pub use bfc::{Assignment, Bfc, BfcConfig, BfcPort, BfcStats, EmptyQueueOrder};
 pub use pfc::{Pfc, PfcConfig, PfcPort};
+pub use sfc::{Deployment, FilterKey, Sfc, SfcConfig, SfcPort, SfcStats, SignalAt};
 
 /// Bytes of a link-control frame, unless a setting says otherwise: the smallest Ethernet frame
 /// (IEEE 802.1Qbb frames are 64 bytes; BFC's are not specified).
@@ -32,6 +34,18 @@ pub enum Ask {
     Resume = 1,
     /// Pause exactly these queues.
     Exactly = 2,
+    /// Pause these queues for so long, from now on.
+    PauseFor = 3,
+}
+
+/// Bits of one quantum of a pause (IEEE 802.1Qbb: 512 bit times of the link).
+const QUANTUM_BITS: u64 = 512;
+
+/// A pause in quanta, as many of them as it has in full; a frame can ask for up to 65 535.
+#[must_use]
+pub fn quanta(pause_ps: u64, rate: u64) -> u16 {
+    let bits = u128::from(pause_ps) * u128::from(rate) / 1_000_000_000_000;
+    (bits / u128::from(QUANTUM_BITS)).min(u128::from(u16::MAX)) as u16
 }
 
 /// A frame to be sent to the neighbour on a port.
@@ -43,9 +57,23 @@ pub struct Signal {
     pub ask: Ask,
     /// The neighbour's queues it speaks of.
     pub queues: QueueMask,
+    /// For `PauseFor`: quanta of 512 bit times.
+    pub quanta: u16,
 }
 
 impl Signal {
+    /// Asks for something that lasts until the next frame.
+    #[must_use]
+    pub fn new(port: u16, ask: Ask, queues: QueueMask) -> Self {
+        Self { port, ask, queues, quanta: 0 }
+    }
+
+    /// Pauses a traffic class for so many quanta.
+    #[must_use]
+    pub fn pause_for(port: u16, class: u8, quanta: u16) -> Self {
+        Self { port, ask: Ask::PauseFor, queues: 1 << class, quanta }
+    }
+
     /// The frame of so many bytes on the wire.
     #[must_use]
     pub fn frame(&self, bytes: u16) -> Packet {
@@ -53,6 +81,7 @@ impl Signal {
         packet.seq = self.queues as u64;
         packet.stamp = (self.queues >> 64) as u64;
         packet.remaining = self.ask as u32;
+        packet.label = u32::from(self.quanta);
         packet
     }
 }
@@ -82,6 +111,15 @@ impl PausedTime {
     pub fn total(&self, now: u64) -> u64 {
         self.total + self.since.map_or(0, |since| now - since)
     }
+}
+
+/// What a frame that pauses queues for a while asks for: the queues, and for how long (ps) on a link
+/// of `rate` bit/s.
+#[must_use]
+pub fn timed_pause(frame: &Packet, rate: u64) -> Option<(QueueMask, u64)> {
+    let bits = u128::from(frame.label) * u128::from(QUANTUM_BITS);
+    let pause = (bits * 1_000_000_000_000 / u128::from(rate)) as u64;
+    (frame.remaining == Ask::PauseFor as u32).then(|| (frame.queue_mask(), pause))
 }
 
 /// The mask of paused queues after a frame arrived.
@@ -145,6 +183,36 @@ pub trait HopControl {
         None
     }
 
+    /// A data packet has arrived for port `egress` and has not joined its queue yet: the copy of its
+    /// header to send back to its sender, if one is wanted. It leaves `mirror_delay` later.
+    #[inline]
+    fn mirror_arrival(&mut self, _now: u64, _egress: u16, _packet: &Packet) -> Option<Packet> {
+        None
+    }
+
+    /// The same when a packet has started to leave.
+    #[inline]
+    fn mirror_departure(&mut self, _now: u64, _egress: u16, _packet: &Packet) -> Option<Packet> {
+        None
+    }
+
+    /// How long a copy takes to its departure (ps).
+    fn mirror_delay(&self) -> u64 {
+        0
+    }
+
+    /// A copy leaves: makes it a frame to the sender.
+    fn build_copy(&mut self, _copy: &mut Packet) {}
+
+    /// A frame from another switch to a sender passes through.
+    fn remember(&mut self, _now: u64, _signal: &Packet) {}
+
+    /// The frame to a neighbour that takes the place of a frame to a sender about to leave by
+    /// `egress`.
+    fn convert(&mut self, _egress: u16, _signal: &Packet) -> Option<Signal> {
+        None
+    }
+
     /// A packet will enter by an ingress soon.
     #[inline]
     fn prefetch(&self, _ingress: u16) {}
@@ -186,6 +254,8 @@ pub enum AnyHop {
     Pfc(Pfc),
     /// Backpressure flow control.
     Bfc(Bfc),
+    /// Source flow control.
+    Sfc(Sfc),
 }
 
 /// Applies an expression to whichever hop control it is.
@@ -195,6 +265,7 @@ macro_rules! each_hop {
             $crate::hop::AnyHop::None($hop) => $call,
             $crate::hop::AnyHop::Pfc($hop) => $call,
             $crate::hop::AnyHop::Bfc($hop) => $call,
+            $crate::hop::AnyHop::Sfc($hop) => $call,
         }
     };
 }

@@ -182,7 +182,7 @@ impl HopControl for Pfc {
             return None;
         }
         ingress.paused |= 1 << class;
-        Some(Signal { port, ask: Ask::Pause, queues: 1 << class })
+        Some(Signal::new(port, Ask::Pause, 1 << class))
     }
 
     /// Discounts a packet; resumes its class if its ingress holds little enough.
@@ -214,7 +214,7 @@ impl HopControl for Pfc {
             return None;
         }
         ingress.paused &= !(1 << class);
-        Some(Signal { port, ask: Ask::Resume, queues: 1 << class })
+        Some(Signal::new(port, Ask::Resume, 1 << class))
     }
 
     /// Classes this switch holds paused at the neighbour of a port.
@@ -303,7 +303,7 @@ mod tests {
                 break signal;
             }
         };
-        assert_eq!(signal, Signal { port: 5, ask: Ask::Pause, queues: 1 });
+        assert_eq!(signal, Signal::new(5, Ask::Pause, 1));
         let expected = pool * 0.11 / 1.11 + 4096.0;
         assert!((f64::from(queued) * 1048.0 - expected).abs() < 2.0 * 1048.0);
         let mut left = 0;

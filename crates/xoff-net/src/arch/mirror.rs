@@ -1,0 +1,42 @@
+//! Copies of packets' headers on their way through a switch: a delay line.
+
+use std::collections::VecDeque;
+
+use xoff_core::TimerId;
+
+use crate::fabric::Fabric;
+use crate::packet::Packet;
+
+/// Copies that leave a constant time after they were made. Only the first one is an event.
+#[derive(Debug)]
+pub(super) struct Mirror {
+    timer: TimerId,
+    copies: VecDeque<(u64, Packet)>,
+}
+
+impl Mirror {
+    /// Nothing on its way.
+    pub(super) fn new(timer: TimerId) -> Self {
+        Self { timer, copies: VecDeque::new() }
+    }
+
+    /// A copy that leaves `delay` ps from now.
+    pub(super) fn push(&mut self, fabric: &mut Fabric, copy: Packet, delay: u64) {
+        let due = fabric.now + delay;
+        self.copies.push_back((due, copy));
+        if self.copies.len() == 1 {
+            fabric.wheel.arm(self.timer, due);
+        }
+    }
+
+    /// The next copy that leaves now; if there is none, waits for the next one.
+    pub(super) fn pop(&mut self, fabric: &mut Fabric) -> Option<Packet> {
+        let &(due, copy) = self.copies.front()?;
+        if due > fabric.now {
+            fabric.wheel.arm(self.timer, due);
+            return None;
+        }
+        self.copies.pop_front();
+        Some(copy)
+    }
+}

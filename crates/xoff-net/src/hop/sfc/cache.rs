@@ -1,0 +1,138 @@
+//! The pause cache: which receivers far away are congested, and until when.
+
+use xoff_core::rng::mix64;
+
+/// A cached pause end.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    /// When the pause ends by this switch's clock (ps); 0: never used.
+    end_ps: u64,
+    receiver: u32,
+    class: u8,
+}
+
+/// A hash-addressed table with receiver and class as its key ("a key (dstIP, dscp) and stores a value
+/// (pause-end time)", SFC §4). An entry whose pause has ended is free.
+#[derive(Debug)]
+pub(super) struct PauseCache {
+    entries: Vec<Entry>,
+    /// When the last pause in it ends: after that nothing needs to be looked up.
+    latest_ps: u64,
+    /// Entries with a pause that has not ended, as of the last change.
+    live: Vec<u32>,
+    /// Most live entries at any time.
+    pub(super) peak: usize,
+    /// Signals that found their place taken by another receiver.
+    pub(super) collisions: u64,
+}
+
+impl PauseCache {
+    /// An empty cache.
+    #[must_use]
+    pub(super) fn new(entries: usize) -> Self {
+        Self {
+            entries: vec![Entry::default(); entries],
+            latest_ps: 0,
+            live: Vec::new(),
+            peak: 0,
+            collisions: 0,
+        }
+    }
+
+    /// A signal says how long senders to a receiver should pause: `cache[key] = max(cache[key], now +
+    /// pause_time)` (Algorithm 1, line 6). "If the table is full, or a hash collision happens, we
+    /// just don't apply the optimization" (App. B.2).
+    pub(super) fn store(&mut self, now: u64, receiver: u32, class: u8, pause_ps: u64) {
+        let place = self.place(receiver, class);
+        let entry = &mut self.entries[place];
+        if entry.end_ps > now {
+            if (entry.receiver, entry.class) != (receiver, class) {
+                self.collisions += 1;
+                return;
+            }
+            entry.end_ps = entry.end_ps.max(now + pause_ps);
+        } else if pause_ps > 0 {
+            *entry = Entry { end_ps: now + pause_ps, receiver, class };
+            let entries = &self.entries;
+            self.live.retain(|&other| other as usize != place && entries[other as usize].end_ps > now);
+            self.live.push(place as u32);
+            self.peak = self.peak.max(self.live.len());
+        }
+        self.latest_ps = self.latest_ps.max(self.entries[place].end_ps);
+    }
+
+    /// For how long senders to a receiver should still pause (ps).
+    #[inline]
+    #[must_use]
+    pub(super) fn remaining(&self, now: u64, receiver: u32, class: u8) -> u64 {
+        if now >= self.latest_ps {
+            return 0;
+        }
+        let entry = &self.entries[self.place(receiver, class)];
+        if (entry.receiver, entry.class) == (receiver, class) {
+            entry.end_ps.saturating_sub(now)
+        } else {
+            0
+        }
+    }
+
+    #[inline]
+    fn place(&self, receiver: u32, class: u8) -> usize {
+        let mixed = mix64(u64::from(receiver) << 8 | u64::from(class));
+        ((u128::from(mixed) * self.entries.len() as u128) >> 64) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn the_later_end_stays_until_it_has_passed() {
+        let mut cache = PauseCache::new(32_768);
+        cache.store(100, 5, 0, 50);
+        cache.store(110, 5, 0, 10);
+        assert_eq!(cache.remaining(120, 5, 0), 30);
+        cache.store(120, 5, 0, 80);
+        assert_eq!((cache.remaining(120, 5, 0), cache.remaining(199, 5, 0)), (80, 1));
+        assert_eq!((cache.remaining(120, 5, 1), cache.remaining(120, 6, 0)), (0, 0));
+        assert_eq!(cache.remaining(200, 5, 0), 0);
+        assert_eq!(cache.peak, 1);
+    }
+
+    #[test]
+    fn a_collision_keeps_what_was_there_until_it_has_expired() {
+        let mut cache = PauseCache::new(1);
+        cache.store(0, 5, 0, 50);
+        cache.store(10, 6, 0, 100);
+        assert_eq!((cache.remaining(20, 5, 0), cache.remaining(20, 6, 0)), (30, 0));
+        assert_eq!(cache.collisions, 1);
+        cache.store(50, 6, 0, 100);
+        assert_eq!((cache.remaining(60, 5, 0), cache.remaining(60, 6, 0)), (0, 90));
+    }
+
+    proptest! {
+        /// However few entries there are, what is found is never more than a table without collisions
+        /// would hold: a collision costs signals, and pauses nobody without need.
+        #[test]
+        fn collisions_only_lose(
+            entries in 1usize..8,
+            steps in prop::collection::vec((0u64..30, 0u32..12, 0u8..2, 0u64..100), 1..200),
+        ) {
+            let mut cache = PauseCache::new(entries);
+            let mut exact = BTreeMap::new();
+            let mut now = 0;
+            for (step, receiver, class, pause) in steps {
+                now += step;
+                let found = cache.remaining(now, receiver, class);
+                let end = exact.entry((receiver, class)).or_insert(0);
+                prop_assert!(found <= end.saturating_sub(now));
+                cache.store(now, receiver, class, pause);
+                *end = (*end).max(now + pause);
+            }
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! Source flow control (SFC): a congested switch tells the sources of its traffic to pause.
+//!
+//! A data packet that arrives for a queue deeper than a threshold, or for a receiver that the switch
+//! knows to be congested, has its header copied. The copy leaves by the egress builder a moment later,
+//! as a Back-to-Sender frame (BTS) that says for how long to pause. On its way to the sender, switches
+//! may remember it. Sections, figures and lines are those of "SFC: Near-Source Congestion Signaling
+//! and Flow Control" (Le et al.).
+
+mod bit;
+mod cache;
+mod estimator;
+mod filter;
+
+use xoff_core::{Bytes, Ps, choices, knobs};
+
+use self::bit::CongestionBit;
+use self::cache::PauseCache;
+use self::estimator::IncastEstimator;
+use self::filter::Suppression;
+use super::{HopControl, Signal, quanta};
+use crate::packet::{CONTROL_QUEUE, Kind, NONE, Packet, flag};
+use crate::sched::Scheduler;
+
+const CLASSES: usize = 8;
+
+choices! {
+    /// Where a switch looks at a queue to send a signal.
+    pub enum SignalAt {
+        /// Before the packet joins the queue (SFC §3.2).
+        Ingress = "ingress",
+        /// When the packet leaves the queue (§2.3, "Egress BTS"): one signal for each packet sent.
+        Egress = "egress",
+    }
+}
+
+choices! {
+    /// Which switches run SFC.
+    pub enum Deployment {
+        /// Those with hosts ("we enable SFC only at the ToR layer", §5.3).
+        Tor = "tor",
+        /// All.
+        All = "all",
+    }
+}
+
+choices! {
+    /// What tells flows apart in the suppression filter.
+    pub enum FilterKey {
+        /// Addresses and ports (Algorithm 1, line 13).
+        FiveTuple = "5-tuple",
+        /// Addresses and class: Intel's open P4 implementation hashes source, destination and DSCP.
+        Pair = "pair",
+    }
+}
+
+knobs! {
+    /// Source flow control.
+    pub struct SfcConfig in "sfc" {
+        /// Where a queue is looked at.
+        signal: SignalAt = SignalAt::Ingress,
+        /// Which switches run it.
+        deployment: Deployment = Deployment::Tor,
+        /// A queue deeper than this is congested (Q_Th); 0: two bandwidth-delay products of the hosts'
+        /// rate and the base RTT (§3.3).
+        trigger: Bytes = Bytes(0),
+        /// A pause lets the queue drain to this (Q_Tg); 0: one bandwidth-delay product (§3.3).
+        target: Bytes = Bytes(0),
+        /// How late the ingress learns that a queue became congested, or no longer is. Footnote 1 says
+        /// only that it is less than the pipeline's latency, which §5.3 puts at 600 ns.
+        bit_delay: Ps = Ps::from_ns(600),
+        /// From the arrival of a packet to the departure of its copy, which takes the egress pipeline
+        /// and, recirculated, the ingress pipeline (§4): one more pass of 600 ns (§5.3).
+        mirror_delay: Ps = Ps::from_ns(600),
+        /// Pauses are cut to a whole multiple of this; 0: exact (§3.3: "We express T_P in
+        /// microseconds").
+        pause_unit: Ps = Ps::from_us(1),
+        /// Whether a filter suppresses further signals to a flow for a while (§3.2).
+        filter: bool = true,
+        /// What the filter tells flows apart by.
+        filter_key: FilterKey = FilterKey::FiveTuple,
+        /// Hash functions of the filter (App. B.2: "the minimal 3-hash filter design").
+        filter_hashes: u32 = 3,
+        /// Cells for each hash function. The paper says less than 0.1 % of the SRAM; Intel's open P4
+        /// implementation has 65 536.
+        filter_cells: u32 = 65_536,
+        /// The filter forgets at multiples of this; 0: half the base RTT (§3.2).
+        filter_reset: Ps = Ps(0),
+        /// Whether the filter's hashes change with every reset (§4).
+        filter_version: bool = true,
+        /// Whether switches remember signals of congested receivers (§3.4).
+        cache: bool = true,
+        /// Entries of that cache (§4).
+        cache_entries: u32 = 32_768,
+        /// Whether senders' switches estimate incasts by what passes them (§3.4, optional).
+        estimator: bool = false,
+        /// The estimator's time window (not stated); 0: the base RTT, after which signals come from
+        /// where the queue is.
+        estimator_tau: Ps = Ps(0),
+        /// Turn signals into PFC frames at the sender's switch (§4, "SFC-P").
+        to_pfc: bool = false,
+        /// Bytes of a signal on the wire (Intel's open P4 implementation cuts it to 64 B).
+        frame_size: Bytes = Bytes(64),
+    }
+}
+
+impl SfcConfig {
+    /// Fills in what follows from the bandwidth-delay product (bytes) and the base RTT.
+    #[must_use]
+    pub fn derived(mut self, bdp: u64, base_rtt: Ps) -> Self {
+        let or = |value: u64, otherwise: u64| if value == 0 { otherwise } else { value };
+        self.trigger = Bytes(or(self.trigger.0, 2 * bdp));
+        self.target = Bytes(or(self.target.0, bdp));
+        self.filter_reset = Ps(or(self.filter_reset.0, base_rtt.0 / 2));
+        self.estimator_tau = Ps(or(self.estimator_tau.0, base_rtt.0));
+        self
+    }
+
+    /// Checks derived settings.
+    ///
+    /// # Errors
+    /// The key that is wrong and what is allowed.
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
+        if self.target >= self.trigger {
+            let (target, trigger) = (self.target, self.trigger);
+            let message = format!(
+                "target ({target}) must be less than trigger ({trigger}): the pause is the time to \
+                 drain from one to the other (SFC §3.3)"
+            );
+            return Err(("target", message));
+        }
+        if self.cache && self.cache_entries == 0 {
+            let message = "a cache of no entries remembers nothing: set cache = false";
+            return Err(("cache_entries", message.into()));
+        }
+        if self.filter && (self.filter_hashes == 0 || self.filter_cells == 0) {
+            let key = if self.filter_hashes == 0 { "filter_hashes" } else { "filter_cells" };
+            let message = "a filter of nothing suppresses everything: set filter = false";
+            return Err((key, message.into()));
+        }
+        if self.filter_hashes > 16 || self.filter_cells > 1 << 24 || self.cache_entries > 1 << 24 {
+            let message = "up to 16 hashes, 16777216 cells and as many cache entries";
+            return Err(("filter_cells", message.into()));
+        }
+        if !(32..=1_500).contains(&self.frame_size.0) {
+            return Err(("frame_size", "a signal has 32B to 1500B".into()));
+        }
+        Ok(())
+    }
+}
+
+/// What SFC needs to know of a port.
+#[derive(Clone, Copy, Debug)]
+pub struct SfcPort {
+    /// Bits per second.
+    pub rate: u64,
+    /// Whether a host hangs on it.
+    pub host: bool,
+}
+
+/// What SFC did at a switch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SfcStats {
+    /// Data packets that called for a signal.
+    pub triggered: u64,
+    /// Those without one, as the flow had been signalled a moment before.
+    pub suppressed: u64,
+    /// Signals sent.
+    pub sent: u64,
+    /// Signals sent for congestion elsewhere, which the cache or the estimator told of.
+    pub sent_near_source: u64,
+    /// Signals turned into PFC frames.
+    pub converted: u64,
+}
+
+impl SfcStats {
+    /// Adds another switch's counts.
+    pub fn add(&mut self, other: &Self) {
+        self.triggered += other.triggered;
+        self.suppressed += other.suppressed;
+        self.sent += other.sent;
+        self.sent_near_source += other.sent_near_source;
+        self.converted += other.converted;
+    }
+}
+
+/// One queue of an egress port.
+#[derive(Debug, Default)]
+struct QueueState {
+    /// Bytes in it.
+    depth: u64,
+    /// Its depth as the data packet dequeued last told the egress pipeline (§3.3).
+    register: u64,
+    bit: CongestionBit,
+}
+
+/// The SFC state of one switch.
+#[derive(Debug)]
+pub struct Sfc {
+    config: Box<SfcConfig>,
+    ports: Vec<SfcPort>,
+    queues: Vec<[QueueState; CLASSES]>,
+    filter: Option<Box<Suppression>>,
+    cache: Option<Box<PauseCache>>,
+    estimator: Option<Box<IncastEstimator>>,
+    /// What it did so far.
+    pub stats: SfcStats,
+}
+
+impl Sfc {
+    /// For a switch with these ports in a network of `hosts`; the settings are derived.
+    #[must_use]
+    pub fn new(config: &SfcConfig, ports: &[SfcPort], hosts: usize) -> Self {
+        let host_rate = ports.iter().find(|port| port.host).map(|port| port.rate);
+        let filter = || {
+            let (cells, reset) = (u64::from(config.filter_cells), config.filter_reset.0);
+            Suppression::new(config.filter_hashes, cells, reset.max(1), config.filter_version)
+        };
+        let estimator = |rate| IncastEstimator::new(config.estimator_tau.0, rate, hosts);
+        Self {
+            ports: ports.to_vec(),
+            queues: ports.iter().map(|_| Default::default()).collect(),
+            filter: config.filter.then(|| Box::new(filter())),
+            cache: config.cache.then(|| Box::new(PauseCache::new(config.cache_entries as usize))),
+            estimator: host_rate
+                .filter(|_| config.estimator)
+                .map(|rate| Box::new(estimator(rate))),
+            config: Box::new(config.clone()),
+            stats: SfcStats::default(),
+        }
+    }
+
+    /// Most flows its filter ever held in one period.
+    #[must_use]
+    pub fn filter_peak(&self) -> usize {
+        self.filter.as_ref().map_or(0, |filter| filter.peak)
+    }
+
+    /// Flows its filter suppressed though it did not hold them.
+    #[must_use]
+    pub fn false_positives(&self) -> u64 {
+        self.filter.as_ref().map_or(0, |filter| filter.false_positives)
+    }
+
+    /// Most receivers its cache ever knew to be congested.
+    #[must_use]
+    pub fn cache_peak(&self) -> usize {
+        self.cache.as_ref().map_or(0, |cache| cache.peak)
+    }
+
+    /// Signals its cache could not hold.
+    #[must_use]
+    pub fn cache_collisions(&self) -> u64 {
+        self.cache.as_ref().map_or(0, |cache| cache.collisions)
+    }
+
+    /// The time a port takes to drain a queue to the target (ps): `T_P = (qd - Q_Tg) / R` (§3.3).
+    fn drain_time(&self, egress: u16, depth: u64) -> u64 {
+        let excess = u128::from(depth.saturating_sub(self.config.target.0));
+        (excess * 8_000_000_000_000 / u128::from(self.ports[egress as usize].rate)) as u64
+    }
+
+    /// For how long the receiver of a packet is known to be congested, or thought to be (ps).
+    #[inline]
+    fn remote_pause(&mut self, now: u64, egress: u16, packet: &Packet) -> u64 {
+        let cached = self.cache.as_ref();
+        let cached = cached.map_or(0, |cache| cache.remaining(now, packet.dst, packet.class()));
+        cached.max(self.local_estimate(now, egress, packet))
+    }
+
+    /// The pause for a remote queue as this switch alone can guess it: "we take the max of cache_time
+    /// and local_estimate in line 13" (§3.4).
+    #[inline]
+    fn local_estimate(&mut self, now: u64, egress: u16, packet: &Packet) -> u64 {
+        let of_own_host = self.ports[packet.ingress as usize].host;
+        let leaves_rack = !self.ports[egress as usize].host;
+        match &mut self.estimator {
+            Some(estimator) if of_own_host && leaves_rack => {
+                let depth = estimator.on_packet(now, packet.dst, packet.wire_bytes);
+                let over = depth > self.config.trigger.0;
+                if over { self.drain_time(packet.ingress, depth) } else { 0 }
+            }
+            _ => 0,
+        }
+    }
+
+    /// A copy of a packet's header with what the egress builder has to know: which queue it was for,
+    /// and the pause that the ingress knows of (Algorithm 1, lines 16 and 17).
+    fn copy(&mut self, now: u64, egress: u16, packet: &Packet, pause: u64) -> Option<Packet> {
+        self.stats.triggered += 1;
+        let rest = match self.config.filter_key {
+            FilterKey::FiveTuple => packet.label,
+            FilterKey::Pair => u32::from(packet.class()),
+        };
+        if let Some(filter) = &mut self.filter
+            && filter.suppresses(now, (packet.src, packet.dst, rest))
+        {
+            self.stats.suppressed += 1;
+            return None;
+        }
+        let mut copy = *packet;
+        copy.kind = Kind::BackToSender;
+        copy.int = NONE;
+        copy.seq = pause;
+        copy.ingress = egress;
+        copy.queue = packet.class();
+        Some(copy)
+    }
+}
+
+impl HopControl for Sfc {
+    #[inline]
+    fn mirror_arrival(&mut self, now: u64, egress: u16, packet: &Packet) -> Option<Packet> {
+        if self.config.signal != SignalAt::Ingress {
+            return None;
+        }
+        // Algorithm 1, lines 10 to 14.
+        let pause = self.remote_pause(now, egress, packet);
+        let queue = &mut self.queues[egress as usize][packet.class() as usize];
+        if !queue.bit.read(now, self.config.bit_delay.0) && pause == 0 {
+            return None;
+        }
+        self.copy(now, egress, packet, pause)
+    }
+
+    #[inline]
+    fn mirror_departure(&mut self, now: u64, egress: u16, packet: &Packet) -> Option<Packet> {
+        let depth = self.queues[egress as usize][packet.class() as usize].depth;
+        let congested = depth > self.config.trigger.0;
+        if self.config.signal != SignalAt::Egress || !congested {
+            return None;
+        }
+        self.copy(now, egress, packet, 0)
+    }
+
+    fn mirror_delay(&self) -> u64 {
+        self.config.mirror_delay.0
+    }
+
+    /// The egress builder (Algorithm 1, lines 20 to 25).
+    fn build_copy(&mut self, copy: &mut Packet) {
+        let egress = copy.ingress;
+        let depth = self.queues[egress as usize][copy.queue as usize].register;
+        let own = self.drain_time(egress, depth);
+        self.stats.sent += 1;
+        self.stats.sent_near_source += u64::from(own < copy.seq);
+        let unit = self.config.pause_unit.0.max(1);
+        copy.seq = copy.seq.max(own) / unit * unit;
+        std::mem::swap(&mut copy.src, &mut copy.dst);
+        copy.label = copy.label.rotate_left(16);
+        copy.wire_bytes = self.config.frame_size.0 as u16;
+        copy.flags &= 7 << flag::CLASS_SHIFT;
+        if self.ports[egress as usize].host {
+            copy.flags |= flag::CACHEABLE;
+        }
+        copy.queue = CONTROL_QUEUE;
+    }
+
+    /// Algorithm 1, lines 3 to 8.
+    fn remember(&mut self, now: u64, signal: &Packet) {
+        if let Some(cache) = &mut self.cache
+            && signal.has(flag::CACHEABLE)
+        {
+            cache.store(now, signal.src, signal.class(), signal.seq);
+        }
+    }
+
+    /// "The sender-side ToR converts the BTS packet to a PFC frame and sends this instead to the
+    /// sender NIC queue addressed by the BTS" (§4, SFC-P).
+    fn convert(&mut self, egress: u16, signal: &Packet) -> Option<Signal> {
+        let port = self.ports[egress as usize];
+        if !self.config.to_pfc || !port.host {
+            return None;
+        }
+        self.stats.converted += 1;
+        Some(Signal::pause_for(egress, signal.class(), quanta(signal.seq, port.rate)))
+    }
+
+    #[inline]
+    fn on_enqueue<S: Scheduler>(
+        &mut self,
+        now: u64,
+        egress: u16,
+        packet: &mut Packet,
+        _queues: &S,
+    ) -> Option<Signal> {
+        let queue = &mut self.queues[egress as usize][packet.queue as usize];
+        queue.depth += u64::from(packet.wire_bytes);
+        queue.bit.update(now, queue.depth > self.config.trigger.0);
+        None
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, now: u64, egress: u16, packet: &mut Packet) -> Option<Signal> {
+        let queue = &mut self.queues[egress as usize][packet.queue as usize];
+        queue.depth -= u64::from(packet.wire_bytes);
+        queue.register = queue.depth;
+        queue.bit.update(now, queue.depth > self.config.trigger.0);
+        None
+    }
+}
