@@ -64,6 +64,12 @@ impl Effective {
             self.derive("bfc_data_queues", bfc.data_queues());
             self.derive("bfc_table_entries_a_port", u32::from(bfc.queues) * bfc.table_factor);
         }
+        if let HopSetup::Sfc(sfc) = hop {
+            self.derive("sfc_trigger", sfc.trigger);
+            self.derive("sfc_target", sfc.target);
+            self.derive("sfc_filter_reset", sfc.filter_reset);
+            self.derive("sfc_estimator_tau", sfc.estimator_tau);
+        }
     }
 
     /// The whole text.

@@ -11,7 +11,7 @@ use xoff_host::nic::NicQueues;
 use xoff_host::transport::{AckClass, Congestion, FrameConfig, Recovery, TransportConfig};
 use xoff_net::buffer::{BufferConfig, BufferKind};
 use xoff_net::fabric::{Instants, Rounding};
-use xoff_net::hop::{Assignment, BfcConfig, PfcConfig};
+use xoff_net::hop::{Assignment, BfcConfig, PfcConfig, SfcConfig, SignalAt};
 use xoff_net::mark::EcnConfig;
 use xoff_net::topo::{
     DumbbellConfig, FatTreeConfig, LeafSpineConfig, Routes, StarConfig, Topology, dumbbell,
@@ -60,7 +60,7 @@ pub struct Resolved {
 }
 
 /// Every section a scenario may have.
-pub const SECTIONS: [&str; 19] = [
+pub const SECTIONS: [&str; 20] = [
     "network",
     "leaf_spine",
     "fat_tree",
@@ -73,6 +73,7 @@ pub const SECTIONS: [&str; 19] = [
     "ecn",
     "pfc",
     "bfc",
+    "sfc",
     "transport",
     "dctcp",
     "dcqcn",
@@ -149,6 +150,7 @@ impl Reader<'_> {
         let queues = nic_queues(&hop);
         let obey_pauses = !matches!(&hop, HopSetup::Bfc(bfc) if !bfc.nics_obey);
         let rtt = self.base_rtt(&transport, &topology, &routes, &frame);
+        let hop = self.derived_hop(hop, &topology, rtt);
         self.effective.derive_network(&topology, rtt, &hop);
         let setup = Setup {
             topology: Arc::new(topology),
@@ -383,6 +385,9 @@ impl Reader<'_> {
         if switch.hop != HopKind::Bfc {
             self.layers.unused("bfc", &why);
         }
+        if switch.hop != HopKind::Sfc {
+            self.layers.unused("sfc", &why);
+        }
         match switch.hop {
             HopKind::None => HopSetup::None,
             HopKind::Pfc => {
@@ -412,7 +417,54 @@ impl Reader<'_> {
                 }
                 HopSetup::Bfc(bfc)
             }
+            HopKind::Sfc => {
+                if switch.scheduler != SchedulerKind::Fifo {
+                    let message = "SFC watches the queue of a class, so it needs scheduler = \"fifo\"";
+                    self.problem("switch", "scheduler", message.into());
+                }
+                HopSetup::Sfc(self.sfc())
+            }
         }
+    }
+
+    fn sfc(&mut self) -> SfcConfig {
+        let sfc = self.layers.section::<SfcConfig>();
+        let at_egress = sfc.signal == SignalAt::Egress;
+        if at_egress && (sfc.cache || sfc.estimator) {
+            let message = "signal = \"egress\" knows its own queue only: set cache = false and \
+                           estimator = false";
+            self.problem("sfc", "signal", message.into());
+        }
+        let mut unused: Vec<&str> = Vec::new();
+        let mut why = Vec::new();
+        for (holds, reason, keys) in [
+            (at_egress, "sfc.signal = \"egress\"", &["bit_delay"][..]),
+            (!sfc.cache, "sfc.cache = false", &["cache_entries"]),
+            (!sfc.estimator, "sfc.estimator = false", &["estimator_tau"]),
+            (
+                !sfc.filter,
+                "sfc.filter = false",
+                &["filter_key", "filter_hashes", "filter_cells", "filter_reset", "filter_version"],
+            ),
+        ] {
+            if holds {
+                unused.extend(keys);
+                why.push(reason);
+            }
+        }
+        self.section_without(&unused, &why.join(" and "))
+    }
+
+    /// Fills in what a hop control derives from the network, and checks it.
+    fn derived_hop(&mut self, hop: HopSetup, topology: &Topology, rtt: Ps) -> HopSetup {
+        let HopSetup::Sfc(sfc) = hop else { return hop };
+        let rate = (0..topology.hosts).map(|host| topology.ports_of(host)[0].rate).max();
+        let bdp = rate.map_or(0, |rate| rate.bytes_in(rtt).0);
+        let sfc = sfc.derived(bdp, rtt);
+        if let Err((key, message)) = sfc.check() {
+            self.problem("sfc", key, format!("{key}: {message}"));
+        }
+        HopSetup::Sfc(sfc)
     }
 
     fn ecn(&mut self, switch: &SwitchConfig) -> EcnSetup {

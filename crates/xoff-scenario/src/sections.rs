@@ -95,6 +95,8 @@ choices! {
         Pfc = "pfc",
         /// Backpressure flow control, section `bfc`.
         Bfc = "bfc",
+        /// Source flow control, section `sfc`.
+        Sfc = "sfc",
     }
 }
 
@@ -115,7 +117,7 @@ knobs! {
 knobs! {
     /// Faults injected on purpose.
     pub struct FaultsConfig in "faults" {
-        /// Share of link-control frames (pauses, resumes, bitmaps) that are lost.
+        /// Share of frames of flow controls (pauses, resumes, bitmaps, signals to senders) that are lost.
         control_loss: f64 = 0.0,
     }
 }

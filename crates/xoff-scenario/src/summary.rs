@@ -1,6 +1,7 @@
 //! The results of a run in brief, as JSON.
 
-use xoff_net::hop::{AnyHop, BfcStats};
+use xoff_host::hosts::SignalStats;
+use xoff_net::hop::{AnyHop, BfcStats, Sfc, SfcStats};
 use xoff_sim::measure::{BIN_EDGES, ClassResults, Distribution, PortRow, RANGES, Slowdowns};
 use xoff_sim::setup::HopSetup;
 use xoff_sim::simulation::Plan;
@@ -56,6 +57,7 @@ pub fn summary(simulation: &Simulation, context: &Context) -> String {
         ("active_flows", distribution_cdf(simulation.active_flows())),
         ("pfc", pauses(simulation, &ports, &totals)),
         ("bfc", totals.bfc.map_or_else(|| "null".into(), |stats| bfc(simulation, &ports, &stats))),
+        ("sfc", totals.sfc.map_or_else(|| "null".into(), |counts| sfc(&counts, &totals.signals))),
         ("drops_packets", totals.drops.to_string()),
         ("marked_packets", totals.marks.to_string()),
         ("control_frames_lost", totals.control_lost.to_string()),
@@ -82,7 +84,9 @@ struct Totals {
     control_lost: u64,
     retransmitted: u64,
     timeouts: u64,
+    signals: SignalStats,
     bfc: Option<BfcStats>,
+    sfc: Option<SfcCounts>,
 }
 
 impl Totals {
@@ -94,18 +98,23 @@ impl Totals {
             control_lost: 0,
             retransmitted: 0,
             timeouts: 0,
+            signals: SignalStats::default(),
             bfc: None,
+            sfc: None,
         };
         for partition in simulation.partitions() {
             totals.retransmitted += partition.hosts().stats.retransmitted;
             totals.timeouts += partition.hosts().stats.timeouts;
+            totals.signals.merge(&partition.hosts().stats.signals);
             for (_, switch) in partition.switches() {
                 totals.drops += switch.stats().drops;
                 totals.marks += switch.stats().marks;
                 totals.pauses += switch.stats().pauses;
                 totals.control_lost += switch.stats().control_lost;
-                if let AnyHop::Bfc(bfc) = switch.hop() {
-                    totals.bfc.get_or_insert_default().add(&bfc.stats);
+                match switch.hop() {
+                    AnyHop::Bfc(bfc) => totals.bfc.get_or_insert_default().add(&bfc.stats),
+                    AnyHop::Sfc(sfc) => totals.sfc.get_or_insert_default().add(sfc),
+                    AnyHop::None(_) | AnyHop::Pfc(_) => {}
                 }
             }
         }
@@ -193,6 +202,48 @@ fn bfc(simulation: &Simulation, ports: &[PortRow], stats: &BfcStats) -> String {
         ("refreshes", stats.refreshes.to_string()),
         ("assignments", stats.assignments.to_string()),
         ("collisions", stats.collisions.to_string()),
+    ])
+}
+
+/// What SFC did, over all switches; peaks are those of the switch with most.
+#[derive(Clone, Copy, Default)]
+struct SfcCounts {
+    stats: SfcStats,
+    filter_peak: usize,
+    false_positives: u64,
+    cache_peak: usize,
+    cache_collisions: u64,
+}
+
+impl SfcCounts {
+    fn add(&mut self, switch: &Sfc) {
+        self.stats.add(&switch.stats);
+        self.filter_peak = self.filter_peak.max(switch.filter_peak());
+        self.false_positives += switch.false_positives();
+        self.cache_peak = self.cache_peak.max(switch.cache_peak());
+        self.cache_collisions += switch.cache_collisions();
+    }
+}
+
+fn sfc(counts: &SfcCounts, signals: &SignalStats) -> String {
+    let stats = &counts.stats;
+    let share = |part: u64, whole: u64| number(part as f64 / whole as f64);
+    object(&[
+        ("bts_triggered", stats.triggered.to_string()),
+        ("bts_suppressed", stats.suppressed.to_string()),
+        ("bts_suppressed_share", share(stats.suppressed, stats.triggered)),
+        ("bts_sent", stats.sent.to_string()),
+        ("bts_from_cache", stats.sent_near_source.to_string()),
+        ("bts_from_cache_share", share(stats.sent_near_source, stats.sent)),
+        ("bts_bytes", stats.sent_bytes.to_string()),
+        ("bts_to_pfc", stats.converted.to_string()),
+        ("filter_peak", counts.filter_peak.to_string()),
+        ("false_positives", counts.false_positives.to_string()),
+        ("cache_peak", counts.cache_peak.to_string()),
+        ("cache_collisions", counts.cache_collisions.to_string()),
+        ("signals_heard", signals.count.to_string()),
+        ("signal_delay_mean_ps", share(signals.sum_ps, signals.count)),
+        ("signal_delay_max_ps", signals.max_ps.to_string()),
     ])
 }
 

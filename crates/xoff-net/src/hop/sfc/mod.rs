@@ -166,6 +166,8 @@ pub struct SfcStats {
     pub suppressed: u64,
     /// Signals sent.
     pub sent: u64,
+    /// Their bytes on the wire.
+    pub sent_bytes: u64,
     /// Signals sent for congestion elsewhere, which the cache or the estimator told of.
     pub sent_near_source: u64,
     /// Signals turned into PFC frames.
@@ -178,6 +180,7 @@ impl SfcStats {
         self.triggered += other.triggered;
         self.suppressed += other.suppressed;
         self.sent += other.sent;
+        self.sent_bytes += other.sent_bytes;
         self.sent_near_source += other.sent_near_source;
         self.converted += other.converted;
     }
@@ -342,6 +345,7 @@ impl HopControl for Sfc {
         let depth = self.queues[egress as usize][copy.queue as usize].register;
         let own = self.drain_time(egress, depth);
         self.stats.sent += 1;
+        self.stats.sent_bytes += self.config.frame_size.0;
         self.stats.sent_near_source += u64::from(own < copy.seq);
         let unit = self.config.pause_unit.0.max(1);
         copy.seq = copy.seq.max(own) / unit * unit;

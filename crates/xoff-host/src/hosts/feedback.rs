@@ -1,0 +1,129 @@
+//! What senders hear from their receivers and their clocks: acknowledgements, notifications, timers
+//! of congestion controls.
+
+use xoff_net::packet::{NONE, flag};
+use xoff_net::{Fabric, Kind, Packet};
+
+use super::Hosts;
+use crate::cc::{Ack, CongestionControl};
+use crate::transport::RoundRobin;
+
+impl Hosts {
+    pub(super) fn on_ack(&mut self, fabric: &mut Fabric, id: u32) {
+        let packet = fabric.packets[id];
+        fabric.packets.remove(id);
+        if let Some(sender) = self.sender_of(&packet) {
+            self.acknowledge(fabric, sender, &packet);
+        }
+        if packet.int != NONE {
+            fabric.ints.remove(packet.int);
+        }
+    }
+
+    #[inline]
+    fn acknowledge(&mut self, fabric: &mut Fabric, sender: u32, packet: &Packet) {
+        let flow = &mut self.flows[sender as usize];
+        let acked = packet.seq.saturating_sub(flow.snd_una);
+        if acked > 0 {
+            flow.snd_una = packet.seq;
+            flow.snd_nxt = flow.snd_nxt.max(flow.snd_una);
+            flow.progress_ps = fabric.now;
+            self.stats.acknowledged += 1;
+        }
+        if packet.kind == Kind::Nack {
+            flow.go_back();
+        }
+        let ack = Ack {
+            now: fabric.now,
+            set: fabric.arrival_set(),
+            seq: packet.seq,
+            acked,
+            snd_nxt: flow.snd_nxt,
+            marked: packet.has(flag::MARKED),
+            int: (packet.int != NONE).then(|| &fabric.ints[packet.int]),
+        };
+        let before = flow.pace.rate;
+        let path = &self.paths[flow.nic as usize];
+        let control = &mut self.controls[sender as usize];
+        control.on_ack(path, &ack, &mut flow.pace);
+        let ended = flow.snd_una >= flow.start.bytes;
+        if control.rebases_pacing() {
+            self.rebase(fabric, sender, before);
+        }
+        if ended {
+            self.finish(fabric, sender, packet.stamp);
+        } else {
+            self.after_control(fabric, sender);
+        }
+    }
+
+    /// A rate that took the place of `before` moves the packet being paced, and with it the search
+    /// of a NIC with round robin by index: also where the rate is the same as before, and where the
+    /// flow has nothing left to send.
+    fn rebase(&mut self, fabric: &mut Fabric, id: u32, before: u64) {
+        let flow = &mut self.flows[id as usize];
+        if flow.pace.rate != before && flow.last_wire_bytes > 0 {
+            let old = fabric.time_at(before, flow.last_wire_bytes);
+            let new = fabric.time_at(flow.pace.rate, flow.last_wire_bytes);
+            flow.next_avail = (flow.next_avail + new).saturating_sub(old);
+        }
+        let index_timer = self.nics[flow.nic as usize].timers.index;
+        if fabric.wheel.armed(index_timer).is_some_and(|armed| flow.next_avail < armed) {
+            fabric.arm(index_timer, flow.next_avail.max(fabric.now));
+        }
+    }
+
+    pub(super) fn on_notification(&mut self, fabric: &mut Fabric, id: u32) {
+        let packet = fabric.packets[id];
+        fabric.packets.remove(id);
+        let Some(sender) = self.sender_of(&packet) else { return };
+        let flow = &mut self.flows[sender as usize];
+        let path = &self.paths[flow.nic as usize];
+        self.controls[sender as usize].on_notification(path, fabric.now, &mut flow.pace);
+        self.after_control(fabric, sender);
+    }
+
+    /// The flow a packet answers, unless it has ended and another one has its number.
+    #[inline]
+    pub(super) fn sender_of(&self, packet: &Packet) -> Option<u32> {
+        let flow = self.flows.get(packet.sender as usize)?;
+        (flow.alive && flow.start.id as u32 == packet.flow).then_some(packet.sender)
+    }
+
+    /// A congestion control may have changed its mind: arms its timer and lets the flow send.
+    #[inline]
+    fn after_control(&mut self, fabric: &mut Fabric, id: u32) {
+        if self.timed {
+            self.arm_control(fabric, id);
+        } else {
+            debug_assert!(self.controls[id as usize].next_timer().is_none(), "see has_timers");
+        }
+        self.resume(fabric, id);
+    }
+
+    #[inline]
+    fn arm_control(&mut self, fabric: &mut Fabric, id: u32) {
+        let timer = self.flows[id as usize].control_timer;
+        let control = &self.controls[id as usize];
+        let next = control.next_timer();
+        if next != fabric.wheel.armed(timer) {
+            match next {
+                Some(time) => fabric.arm_as_set(timer, time, control.timer_set()),
+                None => fabric.wheel.cancel(timer),
+            }
+        }
+    }
+
+    /// The time a congestion control asked for has come.
+    pub fn on_control_timer(&mut self, fabric: &mut Fabric, id: u32) {
+        let flow = &mut self.flows[id as usize];
+        let path = &self.paths[flow.nic as usize];
+        self.controls[id as usize].on_timer(path, fabric.now, &mut flow.pace);
+        if self.setup.transport.round_robin == RoundRobin::Index {
+            // Such a NIC hears of the new rate when it sends the flow's next packet.
+            self.arm_control(fabric, id);
+        } else {
+            self.after_control(fabric, id);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Flows begin and end.
+
+use xoff_core::TimerId;
+use xoff_net::{Fabric, fabric::phase};
+
+use super::Hosts;
+use crate::flow::{Finished, FlowStart, Sender};
+use crate::transport::RoundRobin;
+
+impl Hosts {
+    /// A flow begins at a host of this partition.
+    pub fn start_flow(&mut self, fabric: &mut Fabric, nic: u32, start: FlowStart) {
+        let (control, pace) = self.setup.control.start(&self.paths[nic as usize]);
+        let (id, timers) = self.new_number(fabric, start.id);
+        let state = &mut self.nics[nic as usize];
+        let mut flow = Sender::new(start, pace, nic, timers);
+        flow.place = state.flows.len() as u32;
+        state.flows.push(id);
+        if self.setup.transport.round_robin == RoundRobin::Index {
+            state.order.push((id, start.id));
+        }
+        let timeout = self.setup.transport.timeout.0;
+        if timeout > 0 && fabric.wheel.armed(state.timers.timeout).is_none() {
+            fabric.wheel.arm(state.timers.timeout, fabric.now + timeout);
+        }
+        if let Some(place) = self.flows.get_mut(id as usize) {
+            *place = flow;
+            self.controls[id as usize] = control;
+        } else {
+            self.flows.push(flow);
+            self.controls.push(control);
+        }
+        self.stats.started += 1;
+        self.make_ready(fabric, id);
+    }
+
+    /// A number for a new flow, and its two timers. They rank by the flow's number in the run, which
+    /// does not depend on how the network is cut up.
+    fn new_number(&mut self, fabric: &mut Fabric, flow: u64) -> (u32, (TimerId, TimerId)) {
+        let rank = |timer: u64| phase::TIMER | ((flow << 1 | timer) & ((1 << 59) - 1));
+        if let Some(id) = self.free.pop() {
+            let old = &self.flows[id as usize];
+            let timers = (old.pace_timer, old.control_timer);
+            fabric.wheel.set_rank(timers.0, rank(0));
+            fabric.wheel.set_rank(timers.1, rank(1));
+            return (id, timers);
+        }
+        let id = self.flows.len() as u32;
+        let pace = fabric.wheel.add_timer(rank(0), self.tags.pace + id);
+        let control = fabric.wheel.add_timer(rank(1), self.tags.control + id);
+        (id, (pace, control))
+    }
+
+    pub(super) fn finish(&mut self, fabric: &mut Fabric, id: u32, received_ps: u64) {
+        let flow = &mut self.flows[id as usize];
+        flow.alive = false;
+        let (nic, place, queue) = (flow.nic as usize, flow.place as usize, flow.queue.take());
+        let end_ps = fabric.now;
+        self.finished.push(Finished { flow: flow.start, end_ps, received_ps });
+        self.stats.finished += 1;
+        self.nics[nic].digest.add(flow.start.id ^ end_ps.rotate_left(32));
+        fabric.wheel.cancel(flow.pace_timer);
+        fabric.wheel.cancel(flow.control_timer);
+        let ringing = flow.ringing;
+        let state = &mut self.nics[nic];
+        state.flows.swap_remove(place);
+        if let Some(&moved) = state.flows.get(place) {
+            self.flows[moved as usize].place = place as u32;
+        }
+        if let Some(queue) = queue {
+            state.release_queue(queue);
+        }
+        if !ringing {
+            self.free.push(id);
+        }
+        if self.setup.transport.round_robin == RoundRobin::Index {
+            // The acknowledgement makes the NIC look at its other flows too.
+            fabric.kick(self.nics[nic].port);
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! All hosts of a partition: what makes flows begin, send, hear and end.
+
+mod feedback;
+mod flows;
+mod losses;
+mod pauses;
+mod receive;
+mod send;
+
+use xoff_core::prefetch::prefetch;
+use xoff_core::{Rng, rng::Purpose};
+use xoff_net::{Fabric, fabric::phase};
+
+use crate::cc::{AnyControl, ControlConfig, Path};
+use crate::flow::{Finished, Sender};
+use crate::nic::{Nic, NicQueues, NicTimers};
+use crate::receiver::Receivers;
+use crate::transport::{FrameConfig, TransportConfig};
+
+pub use self::pauses::SignalStats;
+
+/// What all hosts have in common.
+#[derive(Clone, Debug)]
+pub struct HostSetup {
+    /// Frame sizes.
+    pub frame: FrameConfig,
+    /// Transport of every flow.
+    pub transport: TransportConfig,
+    /// Congestion control of every flow.
+    pub control: ControlConfig,
+    /// How flows get a NIC's queues.
+    pub queues: NicQueues,
+    /// Whether NICs obey pauses.
+    pub obey_pauses: bool,
+    /// Whether acknowledgements wait behind a pause of their class.
+    pub acks_obey_pauses: bool,
+    /// Base RTT (ps).
+    pub base_rtt: u64,
+    /// Seed of the run.
+    pub seed: u64,
+}
+
+impl HostSetup {
+    /// Bytes of a data packet beside its payload.
+    #[must_use]
+    pub fn overhead(&self) -> u16 {
+        (self.frame.header.0 + self.control.int_bytes().unwrap_or(0)) as u16
+    }
+
+    /// Bytes of an acknowledgement.
+    #[must_use]
+    pub fn ack_bytes(&self) -> u16 {
+        let (ack, header) = (self.frame.ack.0, self.frame.ack_header.0);
+        self.control.int_bytes().map_or(ack, |int| ack.max(header + int)) as u16
+    }
+}
+
+/// Names of the hosts' events: the tag of an event is its base plus the number of the flow or NIC.
+#[derive(Clone, Copy, Debug)]
+pub struct HostTags {
+    /// Pacing allows a flow's next packet.
+    pub pace: u32,
+    /// A flow's congestion control asked for this time.
+    pub control: u32,
+    /// A NIC checks its flows for timeouts.
+    pub timeout: u32,
+    /// A NIC with round robin by index looks for a packet.
+    pub index: u32,
+    /// A pause of a NIC's queues may have ended.
+    pub pause: u32,
+}
+
+/// Counts over all hosts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostStats {
+    /// Flows begun.
+    pub started: u64,
+    /// Flows ended.
+    pub finished: u64,
+    /// Packets sent again: data, and acknowledgements that a switch reported lost.
+    pub retransmitted: u64,
+    /// Payload bytes that arrived at hosts, those that arrived twice included.
+    pub received_bytes: u64,
+    /// Timeouts.
+    pub timeouts: u64,
+    /// Acknowledgements of something new.
+    pub acknowledged: u64,
+    /// Signals of switches to senders.
+    pub signals: SignalStats,
+}
+
+/// The hosts of one partition.
+#[derive(Debug)]
+pub struct Hosts {
+    setup: HostSetup,
+    tags: HostTags,
+    nics: Vec<Nic>,
+    flows: Vec<Sender>,
+    controls: Vec<AnyControl>,
+    free: Vec<u32>,
+    receivers: Receivers,
+    /// Bytes of a data packet beside its payload, and of an acknowledgement.
+    overhead: u16,
+    ack_bytes: u16,
+    telemetry: bool,
+    /// Whether the congestion control has timers.
+    timed: bool,
+    /// What the flows of each NIC know of their paths.
+    paths: Vec<Path>,
+    /// Flows that ended since the last look.
+    pub finished: Vec<Finished>,
+    /// Counts so far.
+    pub stats: HostStats,
+}
+
+impl Hosts {
+    /// No hosts yet.
+    #[must_use]
+    pub fn new(setup: HostSetup, tags: HostTags) -> Self {
+        let transport = &setup.transport;
+        Self {
+            receivers: Receivers::new(
+                transport.recovery,
+                transport.nack_interval.0,
+                setup.control.notification_interval(),
+            ),
+            overhead: setup.overhead(),
+            ack_bytes: setup.ack_bytes(),
+            telemetry: setup.control.int_bytes().is_some(),
+            timed: setup.control.has_timers(),
+            setup,
+            tags,
+            nics: Vec::new(),
+            flows: Vec::new(),
+            controls: Vec::new(),
+            free: Vec::new(),
+            paths: Vec::new(),
+            finished: Vec::new(),
+            stats: HostStats::default(),
+        }
+    }
+
+    /// Adds a host on a port of the fabric; returns its number in this partition.
+    pub fn add_host(&mut self, fabric: &mut Fabric, host: u32, port: u32) -> u32 {
+        let nic = self.nics.len() as u32;
+        let rank = phase::TIMER | (1 << 59) | u64::from(host) << 2;
+        let wheel = &mut fabric.wheel;
+        let timers = NicTimers {
+            timeout: wheel.add_timer(rank, self.tags.timeout + nic),
+            index: wheel.add_timer(rank | 1, self.tags.index + nic),
+            pause: wheel.add_timer(rank | 2, self.tags.pause + nic),
+        };
+        let rng = Rng::stream(self.setup.seed, Purpose::Transport, u64::from(host));
+        self.nics.push(Nic::new(host, port, self.setup.queues, rng, timers));
+        let line_rate = fabric.rate(port);
+        let base_rtt = self.setup.base_rtt;
+        let bdp = (u128::from(line_rate) * u128::from(base_rtt) / 8_000_000_000_000) as u64;
+        let unlimited = self.setup.transport.window == crate::transport::Window::Unlimited;
+        self.paths.push(Path {
+            line_rate,
+            base_rtt,
+            bdp,
+            window: if unlimited { u64::MAX } else { bdp },
+            window_follows_rate: self.setup.transport.window_follows_rate,
+            payload: self.setup.frame.payload.0,
+        });
+        nic
+    }
+
+    /// A packet will arrive soon at a host.
+    #[inline(always)]
+    pub fn prefetch(&self, nic: u32) {
+        prefetch(&self.nics, nic as usize);
+    }
+
+    /// All NICs, in the order they were added.
+    #[must_use]
+    pub fn nics(&self) -> &[Nic] {
+        &self.nics
+    }
+
+    /// The senders of all flows that have not ended.
+    pub fn alive(&self) -> impl Iterator<Item = &Sender> {
+        self.flows.iter().filter(|flow| flow.alive)
+    }
+
+    /// The hash of all a host has sent and finished.
+    #[must_use]
+    pub fn digest(&self, nic: u32) -> u64 {
+        self.nics[nic as usize].digest.value()
+    }
+
+    /// Flows that can be in progress without more memory: the high-water mark.
+    #[must_use]
+    pub fn flow_slots(&self) -> usize {
+        self.flows.len()
+    }
+}

@@ -1,0 +1,82 @@
+//! Pauses: of a NIC's queues, by its neighbour; of one flow, by any switch on its way.
+
+use xoff_net::hop::{obey, timed_pause};
+use xoff_net::Fabric;
+
+use super::Hosts;
+
+/// How long signals of switches took: from the start of the packet that called for one to the
+/// signal's arrival at its sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SignalStats {
+    /// How many there were.
+    pub count: u64,
+    /// How long all took together (ps).
+    pub sum_ps: u64,
+    /// How long the slowest took (ps).
+    pub max_ps: u64,
+}
+
+impl SignalStats {
+    fn add(&mut self, delay_ps: u64) {
+        self.count += 1;
+        self.sum_ps += delay_ps;
+        self.max_ps = self.max_ps.max(delay_ps);
+    }
+
+    /// Takes in the signals of other hosts.
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum_ps += other.sum_ps;
+        self.max_ps = self.max_ps.max(other.max_ps);
+    }
+}
+
+impl Hosts {
+    pub(super) fn on_link_control(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
+        let frame = fabric.packets[id];
+        fabric.packets.remove(id);
+        if !self.setup.obey_pauses {
+            return;
+        }
+        let state = &mut self.nics[nic as usize];
+        if let Some((queues, pause)) = timed_pause(&frame, fabric.rate(state.port)) {
+            state.pause_for(fabric, queues, pause);
+        } else {
+            let paused = obey(&frame, state.paused());
+            self.set_paused(fabric, nic, paused);
+        }
+    }
+
+    /// Pauses of a NIC's queues may have ended.
+    pub fn on_pause_timer(&mut self, fabric: &mut Fabric, nic: u32) {
+        let paused = self.nics[nic as usize].end_pauses(fabric);
+        self.set_paused(fabric, nic, paused);
+    }
+
+    fn set_paused(&mut self, fabric: &mut Fabric, nic: u32, paused: u128) {
+        let state = &mut self.nics[nic as usize];
+        let before = state.paused();
+        state.set_paused(fabric.now, paused);
+        if before & !paused != 0 {
+            fabric.kick(state.port);
+        }
+    }
+
+    /// A switch asks for a pause of one flow: "its pause-end time is updated with the new one" (SFC
+    /// §3.3), also where that is sooner.
+    pub(super) fn on_back_to_sender(&mut self, fabric: &mut Fabric, id: u32) {
+        let signal = fabric.packets[id];
+        fabric.packets.remove(id);
+        self.stats.signals.add(fabric.now - signal.stamp);
+        if let Some(sender) = self.sender_of(&signal) {
+            self.pause_until(fabric, sender, fabric.now + signal.seq);
+        }
+    }
+
+    /// A flow sends nothing before `end` (ps), and from then on what else allows.
+    pub(super) fn pause_until(&mut self, fabric: &mut Fabric, id: u32, end: u64) {
+        self.flows[id as usize].paused_until = end;
+        self.make_ready(fabric, id);
+    }
+}

@@ -1,0 +1,73 @@
+//! What arrives at a host: data becomes its acknowledgement, pauses are obeyed.
+
+use xoff_net::packet::{CONTROL_QUEUE, NONE, flag};
+use xoff_net::{Fabric, Kind};
+
+use super::Hosts;
+use crate::receiver::Reply;
+
+impl Hosts {
+    /// A packet has arrived at a host.
+    #[inline]
+    pub fn on_packet(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
+        match fabric.packets[id].kind {
+            Kind::Data => self.on_data(fabric, nic, id),
+            Kind::LinkControl => self.on_link_control(fabric, nic, id),
+            Kind::Ack | Kind::Nack => self.on_ack(fabric, id),
+            Kind::Notification => self.on_notification(fabric, id),
+            Kind::BackToSender => self.on_back_to_sender(fabric, id),
+        }
+    }
+
+    /// Data becomes its own acknowledgement, in place.
+    #[inline(never)]
+    fn on_data(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
+        let now = fabric.now;
+        let packet = &mut fabric.packets[id];
+        let payload = u64::from(packet.wire_bytes - self.overhead);
+        self.stats.received_bytes += payload;
+        let (reply, notify) = self.receivers.on_data(now, packet, payload);
+        let (kind, seq) = match reply {
+            Reply::Ack(seq) => (Kind::Ack, seq),
+            Reply::Nack(seq) => (Kind::Nack, seq),
+            Reply::Nothing => {
+                if packet.int != NONE {
+                    fabric.ints.remove(packet.int);
+                }
+                fabric.packets.remove(id);
+                return;
+            }
+        };
+        std::mem::swap(&mut packet.src, &mut packet.dst);
+        packet.label = packet.label.rotate_left(16);
+        if seq == packet.seq + payload + u64::from(packet.remaining) {
+            // The acknowledgement of all bytes says when the last of them came.
+            packet.stamp = now;
+        }
+        packet.seq = seq;
+        packet.kind = kind;
+        packet.wire_bytes = self.ack_bytes;
+        packet.queue = CONTROL_QUEUE;
+        packet.flags &= flag::MARKED | 7 << flag::CLASS_SHIFT;
+        let notification = notify.then(|| {
+            let mut notification = *packet;
+            notification.kind = Kind::Notification;
+            notification.int = NONE;
+            notification
+        });
+        let class = packet.class();
+        let state = &mut self.nics[nic as usize];
+        let stopped = self.setup.acks_obey_pauses && state.is_paused(class);
+        if notification.is_none() && state.acks.is_empty() && !stopped && fabric.is_free(state.port)
+        {
+            self.depart(fabric, nic, id);
+            return;
+        }
+        state.acks.push(&mut fabric.packets, id);
+        if let Some(notification) = notification {
+            let id = fabric.packets.insert(notification);
+            state.acks.push(&mut fabric.packets, id);
+        }
+        fabric.kick(state.port);
+    }
+}

@@ -1,0 +1,192 @@
+//! Whose turn it is, and the packet it sends.
+
+use xoff_net::packet::flag;
+use xoff_net::{Fabric, Kind, Packet};
+
+use super::Hosts;
+use crate::cc::CongestionControl;
+use crate::transport::RoundRobin;
+
+impl Hosts {
+    /// Lets a flow wait for its turn, now or when pacing allows, if it may send at all.
+    pub(super) fn make_ready(&mut self, fabric: &mut Fabric, id: u32) {
+        if let Some(queue) = self.queue_if_ready(fabric, id) {
+            let port = self.nics[self.flows[id as usize].nic as usize].port;
+            self.wait_for_turn(fabric, id, queue, port);
+        }
+    }
+
+    /// The same for the only flow to which something happens now: it does not wait for a turn that it
+    /// would have at the end of this very instant.
+    #[inline]
+    pub(super) fn resume(&mut self, fabric: &mut Fabric, id: u32) {
+        let Some(queue) = self.queue_if_ready(fabric, id) else { return };
+        let flow = &self.flows[id as usize];
+        let nic = flow.nic;
+        let state = &mut self.nics[nic as usize];
+        let port = state.port;
+        if flow.ready_at() <= fabric.now && fabric.is_free(port) && state.pass(queue) {
+            let packet = self.send_data(fabric, id);
+            self.after_sending(fabric, id);
+            self.depart(fabric, nic, packet);
+        } else {
+            self.wait_for_turn(fabric, id, queue, port);
+        }
+    }
+
+    /// The queue of a flow that waits neither for its turn nor for an acknowledgement.
+    #[inline(always)]
+    fn queue_if_ready(&mut self, fabric: &mut Fabric, id: u32) -> Option<u8> {
+        let flow = &mut self.flows[id as usize];
+        let nic = &mut self.nics[flow.nic as usize];
+        if self.setup.transport.round_robin == RoundRobin::Index {
+            fabric.kick(nic.port);
+            return None;
+        }
+        if flow.ringing || !flow.may_send() {
+            return None;
+        }
+        let start = &flow.start;
+        Some(*flow.queue.get_or_insert_with(|| nic.assign_queue(start.class, start.label)))
+    }
+
+    fn wait_for_turn(&mut self, fabric: &mut Fabric, id: u32, queue: u8, port: u32) {
+        let flow = &self.flows[id as usize];
+        // A port that is busy looks at its rings only when it is idle again.
+        if flow.ready_at() <= fabric.now.max(fabric.busy_until(port)) {
+            self.nics[flow.nic as usize].ring(&mut self.flows, id, queue);
+            fabric.kick(port);
+        } else {
+            fabric.wheel.arm(flow.pace_timer, flow.ready_at());
+        }
+    }
+
+    /// The port of a NIC may send: it picks its next packet.
+    #[inline(never)]
+    pub fn pick(&mut self, fabric: &mut Fabric, nic: u32) {
+        let behind_pause = self.setup.acks_obey_pauses;
+        let state = &mut self.nics[nic as usize];
+        let id = match state.pop_ack(&fabric.packets, behind_pause) {
+            Some(id) => Some(id),
+            None => self.pick_data(fabric, nic),
+        };
+        if let Some(id) = id {
+            self.depart(fabric, nic, id);
+        }
+    }
+
+    /// A packet's transmission starts.
+    #[inline(always)]
+    pub(super) fn depart(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
+        let state = &mut self.nics[nic as usize];
+        let packet = &mut fabric.packets[id];
+        packet.upstream = packet.queue;
+        state.digest.add(fabric.now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
+        let indexed = self.setup.transport.round_robin == RoundRobin::Index;
+        let more = state.is_ready() || !state.acks.is_empty() || indexed && !state.order.is_empty();
+        fabric.transmit(state.port, id, more);
+    }
+
+    fn pick_data(&mut self, fabric: &mut Fabric, nic: u32) -> Option<u32> {
+        if self.setup.transport.round_robin == RoundRobin::Index {
+            let id = self.nics[nic as usize].turn_by_index(fabric, &self.flows)?;
+            return Some(self.send_data(fabric, id));
+        }
+        loop {
+            let id = self.nics[nic as usize].next_turn(&mut self.flows)?;
+            let flow = &self.flows[id as usize];
+            if !flow.alive {
+                // It ended while it waited to send something again.
+                self.free.push(id);
+                continue;
+            }
+            if !flow.may_send() {
+                self.leave_queue(id);
+                continue;
+            }
+            if flow.ready_at() > fabric.now {
+                // Its rate fell, or it was paused, while it waited.
+                fabric.wheel.arm(flow.pace_timer, flow.ready_at());
+                continue;
+            }
+            let packet = self.send_data(fabric, id);
+            self.after_sending(fabric, id);
+            return Some(packet);
+        }
+    }
+
+    /// Makes the next packet of a flow and moves the time of the one after.
+    #[inline(always)]
+    fn send_data(&mut self, fabric: &mut Fabric, id: u32) -> u32 {
+        let flow = &mut self.flows[id as usize];
+        debug_assert!(
+            !self.nics[flow.nic as usize].is_paused(flow.queue.unwrap_or(flow.start.class)),
+            "a paused queue sends nothing"
+        );
+        debug_assert!(flow.paused_until <= fabric.now, "a paused flow sends nothing");
+        let (seq, payload, again) = flow.take_packet(self.setup.frame.payload.0);
+        self.stats.retransmitted += u64::from(again);
+        let mut packet = Packet::new(Kind::Data, payload as u16 + self.overhead);
+        let left = flow.start.bytes - seq - payload;
+        packet.seq = seq;
+        packet.stamp = fabric.now;
+        packet.flow = flow.start.id as u32;
+        packet.src = flow.start.src;
+        packet.dst = flow.start.dst;
+        packet.label = flow.start.label;
+        packet.sender = id;
+        packet.remaining = u32::try_from(left).unwrap_or(u32::MAX);
+        packet.queue = flow.queue.unwrap_or(flow.start.class);
+        packet.flags = flow.start.class << flag::CLASS_SHIFT;
+        if flow.snd_una > 0 {
+            packet.flags |= flag::PROGRESSED;
+        }
+        if self.telemetry {
+            packet.int = fabric.ints.add();
+        }
+        flow.last_wire_bytes = u64::from(packet.wire_bytes);
+        flow.next_avail = fabric.now + fabric.time_at(flow.pace.rate, flow.last_wire_bytes);
+        let path = &self.paths[flow.nic as usize];
+        self.controls[id as usize].on_sent(path, flow.last_wire_bytes, &mut flow.pace);
+        fabric.packets.insert(packet)
+    }
+
+    /// A flow that has just sent waits for its next turn, for pacing, or for an acknowledgement.
+    #[inline(always)]
+    fn after_sending(&mut self, fabric: &mut Fabric, id: u32) {
+        let flow = &self.flows[id as usize];
+        if !flow.may_send() {
+            self.leave_queue(id);
+            return;
+        }
+        let nic = &mut self.nics[flow.nic as usize];
+        let idle_at = fabric.now + fabric.duration(nic.port, flow.last_wire_bytes);
+        if flow.next_avail <= idle_at {
+            let queue = flow.queue.unwrap_or(flow.start.class);
+            nic.ring(&mut self.flows, id, queue);
+        } else {
+            fabric.wheel.arm(flow.pace_timer, flow.next_avail);
+        }
+    }
+
+    /// A flow with nothing left to send frees its queue at the NIC; should it have to send something
+    /// again, it gets another one.
+    fn leave_queue(&mut self, id: u32) {
+        let flow = &mut self.flows[id as usize];
+        if !flow.has_data()
+            && let Some(queue) = flow.queue.take()
+        {
+            self.nics[flow.nic as usize].release_queue(queue);
+        }
+    }
+
+    /// Pacing allows a flow's next packet.
+    pub fn on_pace(&mut self, fabric: &mut Fabric, id: u32) {
+        self.resume(fabric, id);
+    }
+
+    /// A NIC with round robin by index looks again.
+    pub fn on_index_timer(&mut self, fabric: &mut Fabric, nic: u32) {
+        fabric.kick(self.nics[nic as usize].port);
+    }
+}
