@@ -45,6 +45,16 @@ choices! {
 }
 
 choices! {
+    /// What holds a flow's packets back beside its congestion control.
+    pub enum FlowControl {
+        /// Nothing at the sender.
+        None = "none",
+        /// The one-way delay of its packets, section `onramp`.
+        OnRampLike = "onramp-like",
+    }
+}
+
+choices! {
     /// What happens after a loss.
     pub enum Recovery {
         /// The receiver asks for the missing packet and drops all later ones (RoCE).
@@ -88,6 +98,8 @@ knobs! {
         base_rtt: Ps = Ps(0),
         /// Scale the window by rate / line rate (HPCC and DCTCP of the HPCC simulator).
         window_follows_rate: bool = false,
+        /// What holds a flow's packets back beside its congestion control.
+        flow_control: FlowControl = FlowControl::None,
         /// What happens after a loss.
         recovery: Recovery = Recovery::GoBackN,
         /// Least time between two requests for the same missing packet (HPCC simulator: 500 us).

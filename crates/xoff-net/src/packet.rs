@@ -71,7 +71,8 @@ pub struct Packet {
     pub label: u32,
     /// The sender's own number for its half of the flow.
     pub sender: u32,
-    /// Payload bytes of the flow after this packet, as far as 32 bits go; 0 on the last one.
+    /// Data: payload bytes of the flow after this packet, as far as 32 bits go; 0 on the last one.
+    /// Acknowledgement: how long the data took to the receiver (ns), where the sender wants to know.
     pub remaining: u32,
     /// Bytes on the wire.
     pub wire_bytes: u16,

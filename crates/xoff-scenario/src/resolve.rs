@@ -8,7 +8,10 @@ use xoff_core::knobs::{Knob, Knobs};
 use xoff_host::cc::{ControlConfig, DcqcnConfig, DcqcnRdma15Config, DctcpConfig, HpccConfig};
 use xoff_host::hosts::HostSetup;
 use xoff_host::nic::NicQueues;
-use xoff_host::transport::{AckClass, Congestion, FrameConfig, Recovery, TransportConfig};
+use xoff_host::onramp::OnRampConfig;
+use xoff_host::transport::{
+    AckClass, Congestion, FlowControl, FrameConfig, Recovery, TransportConfig,
+};
 use xoff_net::buffer::{BufferConfig, BufferKind};
 use xoff_net::fabric::{Instants, Rounding};
 use xoff_net::hop::{Assignment, BfcConfig, PfcConfig, SfcConfig, SignalAt};
@@ -60,7 +63,7 @@ pub struct Resolved {
 }
 
 /// Every section a scenario may have.
-pub const SECTIONS: [&str; 20] = [
+pub const SECTIONS: [&str; 21] = [
     "network",
     "leaf_spine",
     "fat_tree",
@@ -75,6 +78,7 @@ pub const SECTIONS: [&str; 20] = [
     "bfc",
     "sfc",
     "transport",
+    "onramp",
     "dctcp",
     "dcqcn",
     "dcqcn_rdma15",
@@ -129,6 +133,7 @@ impl Reader<'_> {
         let frame = self.frame();
         let transport = self.transport();
         let control = self.control(&transport);
+        let onramp = self.onramp(&transport);
         let switch = self.section::<SwitchConfig>();
         self.check_quantum(&switch);
         let buffer = self.buffer(&switch);
@@ -174,6 +179,7 @@ impl Reader<'_> {
                 frame,
                 transport,
                 control,
+                onramp,
                 queues,
                 obey_pauses,
                 base_rtt: rtt.0,
@@ -346,6 +352,19 @@ impl Reader<'_> {
                 ControlConfig::Hpcc(hpcc)
             }
         }
+    }
+
+    fn onramp(&mut self, transport: &TransportConfig) -> Option<OnRampConfig> {
+        if transport.flow_control == FlowControl::None {
+            self.layers.unused("onramp", "transport.flow_control = \"none\"");
+            return None;
+        }
+        let onramp = self.section::<OnRampConfig>();
+        if !(onramp.gain_min > 0.0 && onramp.gain_min <= 1.0) {
+            let message = "gain_min is a share: more than 0, up to 1";
+            self.problem("onramp", "gain_min", message.into());
+        }
+        Some(onramp)
     }
 
     fn transport(&mut self) -> TransportConfig {

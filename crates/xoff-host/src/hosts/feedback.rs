@@ -46,6 +46,13 @@ impl Hosts {
         let path = &self.paths[flow.nic as usize];
         let control = &mut self.controls[sender as usize];
         control.on_ack(path, &ack, &mut flow.pace);
+        if let Some(config) = &self.setup.onramp
+            && packet.kind == Kind::Ack
+        {
+            let delay = (packet.stamp, u64::from(packet.remaining) * 1_000);
+            let state = &mut self.onramps[sender as usize];
+            flow.paused_until = state.on_ack(config, path, fabric.now, delay, flow.paused_until);
+        }
         let ended = flow.snd_una >= flow.start.bytes;
         if control.rebases_pacing() {
             self.rebase(fabric, sender, before);

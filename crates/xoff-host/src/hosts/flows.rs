@@ -5,6 +5,7 @@ use xoff_net::{Fabric, fabric::phase};
 
 use super::Hosts;
 use crate::flow::{Finished, FlowStart, Sender};
+use crate::onramp::OnRamp;
 use crate::transport::RoundRobin;
 
 impl Hosts {
@@ -29,6 +30,10 @@ impl Hosts {
         } else {
             self.flows.push(flow);
             self.controls.push(control);
+        }
+        if self.setup.onramp.is_some() {
+            self.onramps.resize_with(self.flows.len(), OnRamp::default);
+            self.onramps[id as usize] = OnRamp::default();
         }
         self.stats.started += 1;
         self.make_ready(fabric, id);

@@ -14,6 +14,7 @@ use xoff_net::{Fabric, fabric::phase};
 use crate::cc::{AnyControl, ControlConfig, Path};
 use crate::flow::{Finished, Sender};
 use crate::nic::{Nic, NicQueues, NicTimers};
+use crate::onramp::{OnRamp, OnRampConfig};
 use crate::receiver::Receivers;
 use crate::transport::{FrameConfig, TransportConfig};
 
@@ -28,6 +29,8 @@ pub struct HostSetup {
     pub transport: TransportConfig,
     /// Congestion control of every flow.
     pub control: ControlConfig,
+    /// Flow control by one-way delay, if any.
+    pub onramp: Option<OnRampConfig>,
     /// How flows get a NIC's queues.
     pub queues: NicQueues,
     /// Whether NICs obey pauses.
@@ -97,6 +100,8 @@ pub struct Hosts {
     nics: Vec<Nic>,
     flows: Vec<Sender>,
     controls: Vec<AnyControl>,
+    /// Their flow control, if any.
+    onramps: Vec<OnRamp>,
     free: Vec<u32>,
     receivers: Receivers,
     /// Bytes of a data packet beside its payload, and of an acknowledgement.
@@ -133,6 +138,7 @@ impl Hosts {
             nics: Vec::new(),
             flows: Vec::new(),
             controls: Vec::new(),
+            onramps: Vec::new(),
             free: Vec::new(),
             paths: Vec::new(),
             finished: Vec::new(),

@@ -40,9 +40,13 @@ impl Hosts {
         };
         std::mem::swap(&mut packet.src, &mut packet.dst);
         packet.label = packet.label.rotate_left(16);
+        let sent = packet.stamp;
         if seq == packet.seq + payload + u64::from(packet.remaining) {
             // The acknowledgement of all bytes says when the last of them came.
             packet.stamp = now;
+        }
+        if self.setup.onramp.is_some() && kind == Kind::Ack {
+            packet.remaining = u32::try_from((now - sent) / 1_000).unwrap_or(u32::MAX);
         }
         packet.seq = seq;
         packet.kind = kind;

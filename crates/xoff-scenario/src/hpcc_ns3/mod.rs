@@ -146,6 +146,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
             frame,
             transport,
             control: control(config),
+            onramp: None,
             queues: NicQueues::Classes,
             obey_pauses: true,
             acks_obey_pauses: !config.ack_high_priority,

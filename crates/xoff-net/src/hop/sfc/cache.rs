@@ -123,7 +123,7 @@ mod tests {
             steps in prop::collection::vec((0u64..30, 0u32..12, 0u8..2, 0u64..100), 1..200),
         ) {
             let mut cache = PauseCache::new(entries);
-            let mut exact = BTreeMap::new();
+            let mut exact = BTreeMap::<(u32, u8), u64>::new();
             let mut now = 0;
             for (step, receiver, class, pause) in steps {
                 now += step;
