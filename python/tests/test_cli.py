@@ -216,6 +216,20 @@ def test_single_figures_and_their_repetition(scenario, tmp_path):
     assert (tmp_path / "a.svg").read_bytes() == first
 
 
+def test_watermarks_and_throughput_are_drawn_in_their_units():
+    found = {
+        "buffer_watermark": {"cdf": [[2_000_000, 0.5], [3_000_000, 1]]},
+        "receiver_throughput": {"cdf": [[0, 0.25], [90_000_000_000, 1]]},
+    }
+    runs = {"SFC": xoff.Result(found, "", "d")}
+    figure, (left, right) = plots.new_figure(2)
+    plots.watermark_axes(left, runs)
+    plots.throughput_axes(right, runs)
+    assert list(left.lines[0].get_xdata()) == [2, 3]
+    assert list(right.lines[0].get_xdata()) == [0, 90]
+    assert all(axes.get_xlabel() and axes.get_ylabel() for axes in figure.axes)
+
+
 def test_a_panel_with_too_few_flows_says_so(tmp_path):
     few = {"low_bytes": 0, "high_bytes": 100, "flows": 9, "mean": 1.0, "p99": None}
     entry = {"class": "n", "flows": 9, "unfinished": 0, "bins": [few]}

@@ -20,6 +20,8 @@ SCALES = ("quick", "paper")
 PLOT_KINDS = (
     "slowdown-by-size",
     "buffer-cdf",
+    "watermark-cdf",
+    "throughput-cdf",
     "active-flows-cdf",
     "pause-share",
     "bars",

@@ -43,6 +43,8 @@ def _panels(plot: Plot, experiment: Experiment, results: Results) -> list[Panel]
     x_label, y_label = plot.x_label or "", plot.y_label or plots.term_label(plot.term)
     draw: dict[str, Panel] = {
         "buffer-cdf": lambda ax: plots.buffer_axes(ax, shown),
+        "watermark-cdf": lambda ax: plots.watermark_axes(ax, shown),
+        "throughput-cdf": lambda ax: plots.throughput_axes(ax, shown),
         "active-flows-cdf": lambda ax: (
             plots.monitored_flows_axes if plot.monitored else plots.active_flows_axes
         )(ax, shown, plot.queues),

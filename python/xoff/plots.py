@@ -139,6 +139,18 @@ def buffer_axes(ax: Axes, results: Runs) -> None:
     cdf_axes(ax, results, "buffer", 1e-6, "buffer occupancy of a switch (MB)")
 
 
+def watermark_axes(ax: Axes, results: Runs) -> None:
+    """Draw the CDF of switch buffer watermarks (one a switch and step of the grid)."""
+    cdf_axes(ax, results, "buffer_watermark", 1e-6, "buffer watermark of a switch (MB)")
+    ax.set_ylabel("fraction of steps")
+
+
+def throughput_axes(ax: Axes, results: Runs) -> None:
+    """Draw the CDF of receivers' throughput (one sample a host and interval)."""
+    cdf_axes(ax, results, "receiver_throughput", 1e-9, "throughput of a receiver (Gb/s)")
+    ax.set_ylabel("fraction of intervals")
+
+
 def active_flows_axes(ax: Axes, results: Runs, queues: int | None = None) -> None:
     """Draw the CDF of active flows at a port, with a bar at the number of queues."""
     cdf_axes(ax, results, "active_flows", 1, "active flows at a port")

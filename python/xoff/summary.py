@@ -83,6 +83,7 @@ def _fabric(summary: Mapping[str, Any]) -> str:
 def _buffer(summary: Mapping[str, Any]) -> list[list[str]]:
     names = (("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p999", "p99.9"), ("max", "max"))
     found = [(name, lookup(summary, f"buffer.{key}_bytes")) for key, name in names]
+    found.append(("highest in the run", lookup(summary, "buffer_watermark.run_max_bytes")))
     return [
         [f"switch buffer, {name}", byte_text(value)] for name, value in found if value is not None
     ]

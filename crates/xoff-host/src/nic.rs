@@ -74,6 +74,8 @@ pub struct Nic {
     last_queue: u8,
     last_assigned: u8,
     rng: Rng,
+    /// Payload bytes that arrived here, those that arrived twice included.
+    pub received_bytes: u64,
     /// All flows that have not ended.
     pub flows: Vec<u32>,
     /// Hash of all it has sent, and of the flows that ended here.
@@ -99,6 +101,7 @@ impl Nic {
             paused: 0,
             paused_time: PausedTime::default(),
             pause_ends: Vec::new(),
+            received_bytes: 0,
             queues,
             last_queue: 0,
             last_assigned: queues.count() as u8 - 1,
@@ -244,10 +247,10 @@ impl Nic {
         paused
     }
 
-    /// For how long at least one queue has been paused (ps).
+    /// When its queues were paused.
     #[must_use]
-    pub fn paused_time(&self, now: u64) -> u64 {
-        self.paused_time.total(now)
+    pub fn paused_time(&self) -> &PausedTime {
+        &self.paused_time
     }
 
     /// Takes the next acknowledgement, unless it stands behind a pause of its class.

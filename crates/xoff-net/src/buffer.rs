@@ -32,6 +32,10 @@ pub struct Buffer {
     /// alpha in millionths; `None`: no threshold.
     alpha_ppm: Option<u64>,
     used: u64,
+    /// The most that was in use after any instant since somebody asked, but for the last instant at
+    /// which something changed, and when that was (ps).
+    watermark: u64,
+    changed: u64,
 }
 
 impl Buffer {
@@ -43,6 +47,8 @@ impl Buffer {
             size: if shared { config.size.0 } else { u64::MAX / 2_000_000 },
             alpha_ppm: (shared && config.alpha > 0.0).then_some((config.alpha * 1e6) as u64),
             used: 0,
+            watermark: 0,
+            changed: 0,
         }
     }
 
@@ -61,7 +67,8 @@ impl Buffer {
 
     /// Counts an admitted packet.
     #[inline]
-    pub fn take(&mut self, bytes: u16) {
+    pub fn take(&mut self, now: u64, bytes: u16) {
+        self.settle(now);
         self.used += u64::from(bytes);
     }
 
@@ -70,9 +77,27 @@ impl Buffer {
     /// # Panics
     /// If more leaves than came: that is a bug.
     #[inline]
-    pub fn release(&mut self, bytes: u16) {
+    pub fn release(&mut self, now: u64, bytes: u16) {
+        self.settle(now);
         self.used =
             self.used.checked_sub(u64::from(bytes)).expect("buffer accounting went negative");
+    }
+
+    /// Something changes now: what was in use until now has stood. A packet that comes and leaves
+    /// at one instant may as well pass the buffer by, so what is in use between does not count.
+    #[inline]
+    fn settle(&mut self, now: u64) {
+        if now > self.changed {
+            self.watermark = self.watermark.max(self.used);
+            self.changed = now;
+        }
+    }
+
+    /// The most bytes that were in use after any instant since the last call.
+    pub fn take_watermark(&mut self) -> u64 {
+        let watermark = self.watermark.max(self.used);
+        self.watermark = self.used;
+        watermark
     }
 
     /// Bytes in use.
@@ -100,7 +125,7 @@ mod tests {
                 grown = false;
                 for queue in &mut held {
                     if buffer.admits(*queue, 1000) {
-                        buffer.take(1000);
+                        buffer.take(0, 1000);
                         *queue += 1000;
                         grown = true;
                     }
@@ -114,11 +139,28 @@ mod tests {
     }
 
     #[test]
+    fn a_watermark_starts_from_what_is_there() {
+        let mut buffer = Buffer::new(&BufferConfig::default());
+        let mut watermark = |changes: &[(u64, i32)]| {
+            for &(now, bytes) in changes {
+                let size = bytes.unsigned_abs() as u16;
+                if bytes > 0 { buffer.take(now, size) } else { buffer.release(now, size) }
+            }
+            buffer.take_watermark()
+        };
+        assert_eq!(watermark(&[(1, 1000), (2, 500), (3, -1000)]), 1500);
+        assert_eq!(watermark(&[(7, -200)]), 500);
+        // What comes and leaves at one instant was never there, what stood before it was.
+        assert_eq!(watermark(&[(8, 400), (9, 1000), (9, -1000), (9, -500)]), 700);
+        assert_eq!(watermark(&[]), 200);
+    }
+
+    #[test]
     fn unlimited_never_refuses() {
         let config = BufferConfig { kind: BufferKind::Unlimited, ..BufferConfig::default() };
         let mut buffer = Buffer::new(&config);
         for _ in 0..100_000 {
-            buffer.take(u16::MAX);
+            buffer.take(0, u16::MAX);
         }
         assert!(buffer.admits(u32::MAX, u16::MAX));
         assert_eq!(buffer.used(), 100_000 * u64::from(u16::MAX));

@@ -52,6 +52,8 @@ pub fn ports(rows: &[PortRow]) -> Batch {
         (c"tx_bytes", column(rows, |row| row.tx_bytes)),
         (c"tx_packets", column(rows, |row| row.tx_packets)),
         (c"paused_ps", column(rows, |row| row.paused_ps)),
+        (c"pauses", column(rows, |row| row.pauses)),
+        (c"drops", column(rows, |row| row.drops)),
     ])
 }
 
@@ -78,7 +80,8 @@ mod tests {
         assert_eq!(header(&samples(&[])), "time_ps:L node:I port:S bytes:L active:I");
         assert_eq!(
             header(&ports(&[])),
-            "node:I port:S peer:I link:u rate_bps:L tx_bytes:L tx_packets:L paused_ps:L"
+            "node:I port:S peer:I link:u rate_bps:L tx_bytes:L tx_packets:L paused_ps:L \
+             pauses:L drops:L"
         );
     }
 
@@ -130,6 +133,8 @@ mod tests {
             tx_bytes: 6,
             tx_packets: 7,
             paused_ps: 8,
+            pauses: 9,
+            drops: 10,
         };
         assert_eq!(
             ports(&[port]).columns().iter().map(|(_, c)| c.clone()).collect::<Vec<_>>(),
@@ -141,7 +146,9 @@ mod tests {
                 vec![5_u64].into(),
                 vec![6_u64].into(),
                 vec![7_u64].into(),
-                Column::from(vec![8_u64]),
+                vec![8_u64].into(),
+                vec![9_u64].into(),
+                Column::from(vec![10_u64]),
             ]
         );
     }

@@ -5,6 +5,8 @@ use xoff_net::hop::{AnyHop, BfcStats, Sfc, SfcStats};
 use xoff_sim::measure::{BIN_EDGES, ClassResults, Distribution, PortRow, RANGES, Slowdowns};
 use xoff_sim::setup::HopSetup;
 use xoff_sim::simulation::Plan;
+use xoff_sim::throughput::Throughput;
+use xoff_sim::watermarks::Watermarks;
 use xoff_sim::{Simulation, measure::MonitorResults};
 
 use crate::schema::json_string;
@@ -53,7 +55,9 @@ pub fn summary(simulation: &Simulation, context: &Context) -> String {
         ("seed", context.seed.to_string()),
         ("digest", json_string(&format!("{:016x}", simulation.digest()))),
         ("classes", classes(simulation)),
-        ("buffer", buffer(simulation.buffer())),
+        ("buffer", buffer(simulation.buffer(), simulation.buffer().max(), &[])),
+        ("buffer_watermark", watermarks(simulation.watermarks())),
+        ("receiver_throughput", throughput(simulation.throughput())),
         ("active_flows", distribution_cdf(simulation.active_flows())),
         ("pfc", pauses(simulation, &ports, &totals)),
         ("bfc", totals.bfc.map_or_else(|| "null".into(), |stats| bfc(simulation, &ports, &stats))),
@@ -169,14 +173,36 @@ fn cdf(distribution: &Distribution) -> String {
     array(distribution.cdf().into_iter().map(|(value, share)| format!("[{value}, {share}]")))
 }
 
-fn buffer(distribution: &Distribution) -> String {
-    object(&[
+fn buffer(distribution: &Distribution, max: u64, more: &[(&'static str, String)]) -> String {
+    let mut fields = vec![
         ("p50_bytes", optional(distribution.quantile(0.5))),
         ("p90_bytes", optional(distribution.quantile(0.9))),
         ("p99_bytes", optional(distribution.quantile(0.99))),
         ("p999_bytes", optional(distribution.quantile(0.999))),
-        ("max_bytes", distribution.max().to_string()),
+        ("max_bytes", max.to_string()),
         ("mean_bytes", number(distribution.mean())),
+        ("cdf", cdf(distribution)),
+    ];
+    fields.extend_from_slice(more);
+    object(&fields)
+}
+
+fn watermarks(found: &Watermarks) -> String {
+    let run_max = ("run_max_bytes", found.run_max().to_string());
+    buffer(found.measured(), found.measured_max(), &[run_max])
+}
+
+fn throughput(found: &Throughput) -> String {
+    let distribution = found.distribution();
+    if distribution.count() == 0 {
+        return "null".into();
+    }
+    object(&[
+        ("interval_ps", found.interval().0.to_string()),
+        ("p50_bps", optional(distribution.quantile(0.5))),
+        ("p95_bps", optional(distribution.quantile(0.95))),
+        ("p99_bps", optional(distribution.quantile(0.99))),
+        ("mean_bps", number(distribution.mean())),
         ("cdf", cdf(distribution)),
     ])
 }

@@ -26,8 +26,8 @@ pub struct Flows {
     pub classes: Vec<String>,
     /// The class of each source.
     pub class_of: Vec<u16>,
-    /// Load of the open-loop and incast sources together, against the core links where there are
-    /// any, otherwise the hosts' links.
+    /// Load of the open-loop and incast sources without a number of events together, against the
+    /// core links where there are any, otherwise the hosts' links.
     pub nominal_load: f64,
 }
 
@@ -163,7 +163,11 @@ impl Builder<'_> {
 
     fn incast(&mut self, config: IncastConfig) -> Result<(Box<dyn Source + Send>, String), String> {
         let class = config.class.clone();
-        self.bits_per_second += config.bytes.0 as f64 * 8.0 / config.period.seconds().max(1e-12);
+        // A given number of events is no load that goes on.
+        if config.events == 0 {
+            let seconds = config.period.seconds().max(1e-12);
+            self.bits_per_second += config.bytes.0 as f64 * 8.0 / seconds;
+        }
         let source = Incast::new(config, self.hosts, self.seed, self.index())?;
         Ok((Box::new(source), class))
     }

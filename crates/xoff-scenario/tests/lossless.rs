@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{bfc_stats, finish, open, over_hosts, over_switches, run};
+use common::{bfc_stats, finish, open, over_hosts, over_switches, received_bytes, run};
 use xoff_scenario::Run;
 use xoff_sim::FlowRow;
 
@@ -29,7 +29,7 @@ fn incast_and_more(scheme: &str) -> String {
 fn assert_all_arrived(run: &Run, rows: &[FlowRow], scheme: &str) {
     assert_eq!(rows.len(), FLOWS, "{scheme}: flows that finished");
     assert_eq!(rows.iter().map(|row| row.size_bytes).sum::<u64>(), BYTES);
-    assert_eq!(over_hosts(run, |stats| stats.received_bytes), BYTES, "{scheme}: bytes received");
+    assert_eq!(received_bytes(run), BYTES, "{scheme}: bytes received");
     assert_eq!(over_hosts(run, |stats| stats.retransmitted), 0, "{scheme}: sent again");
     assert_eq!(over_switches(run, |switch| switch.stats().drops), 0, "{scheme}: drops");
 }
@@ -137,6 +137,6 @@ fn go_back_n_gets_every_byte_through_a_small_buffer() {
         let started = run.progress().flows_started;
         assert_eq!(rows.len() as u64, started, "{scheme}: flows that finished");
         let sizes: u64 = rows.iter().map(|row| row.size_bytes).sum();
-        assert!(over_hosts(&run, |stats| stats.received_bytes) >= sizes, "{scheme}");
+        assert!(received_bytes(&run) >= sizes, "{scheme}");
     }
 }

@@ -12,7 +12,9 @@ pub mod measure;
 pub mod partition;
 pub mod setup;
 pub mod simulation;
+pub mod throughput;
 mod watchdog;
+pub mod watermarks;
 
 pub use cut::Threads;
 pub use measure::{FlowRow, PortRow, SampleRow};

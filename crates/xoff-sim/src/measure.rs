@@ -82,6 +82,10 @@ pub struct PortRow {
     pub tx_packets: u64,
     /// For how long at least one queue was paused.
     pub paused_ps: u64,
+    /// How often it came to have a paused queue.
+    pub pauses: u64,
+    /// Packets for it that found no room.
+    pub drops: u64,
 }
 
 /// Slowdowns of a group of flows.
@@ -210,6 +214,11 @@ impl Distribution {
     /// Adds a sample.
     pub fn add(&mut self, value: u64) {
         self.0.record(value).expect("the histogram grows as needed");
+    }
+
+    /// Adds a sample many times.
+    pub fn add_many(&mut self, value: u64, count: u64) {
+        self.0.record_n(value, count).expect("the histogram grows as needed");
     }
 
     /// How many samples there are.

@@ -10,6 +10,7 @@ use xoff_host::transport::Recovery;
 use xoff_host::{FlowStart, Hosts};
 use xoff_net::arch::{Destination, OutputQueued};
 use xoff_net::fabric::{Crossings, phase};
+use xoff_net::hop::PausedTime;
 use xoff_net::packet::NONE;
 use xoff_net::telemetry::IntStack;
 use xoff_net::topo::{Routes, Topology};
@@ -460,15 +461,31 @@ impl Partition {
         (0..self.fabric.port_count() as u32).map(|port| self.fabric.tx_packets(port)).sum()
     }
 
-    /// For how long at least one queue of a port has been paused (ps).
+    /// When queues of a port were paused.
     #[must_use]
-    pub fn paused_time(&self, port: u32, now: u64) -> u64 {
+    pub fn paused_time(&self, port: u32) -> &PausedTime {
         match self.owners[port as usize] {
-            Owner::Host(nic) => self.hosts.nics()[nic as usize].paused_time(now),
+            Owner::Host(nic) => self.hosts.nics()[nic as usize].paused_time(),
             Owner::Switch(switch, number) => {
-                self.switches[switch as usize].1.egress()[number as usize].paused_time(now)
+                self.switches[switch as usize].1.egress()[number as usize].paused_time()
             }
         }
+    }
+
+    /// Packets for a switch's port that found no room.
+    #[must_use]
+    pub fn drops(&self, port: u32) -> u64 {
+        match self.owners[port as usize] {
+            Owner::Host(_) => 0,
+            Owner::Switch(switch, number) => {
+                self.switches[switch as usize].1.egress()[number as usize].drops()
+            }
+        }
+    }
+
+    /// The most bytes each switch held after any instant since the last call.
+    pub fn take_watermarks(&mut self) -> impl Iterator<Item = u64> {
+        self.switches.iter_mut().map(|(_, switch)| switch.take_watermark())
     }
 
     /// Starts recording the queueing delay of every data packet at a switch's port.

@@ -12,7 +12,9 @@ use crate::ideal;
 use crate::measure::{ClassResults, Distribution, FlowRow, MonitorResults, PortRow, SampleRow};
 use crate::partition::{Owner, Partition};
 use crate::setup::{Labels, Setup, path};
+use crate::throughput::Throughput;
 use crate::watchdog::Watchdog;
+use crate::watermarks::Watermarks;
 
 /// When to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +66,8 @@ struct Snapshot {
     tx_bytes: Vec<u64>,
     tx_packets: Vec<u64>,
     paused_ps: Vec<u64>,
+    pauses: Vec<u64>,
+    drops: Vec<u64>,
     /// Bytes acknowledged, by class, of flows without end.
     endless_acked: Vec<u64>,
 }
@@ -91,6 +95,8 @@ pub struct Simulation {
     samples: Vec<SampleRow>,
     buffer: Distribution,
     active: Distribution,
+    watermarks: Watermarks,
+    throughput: Throughput,
     monitored: Vec<u32>,
     monitors: Vec<MonitorResults>,
     begin: Option<Snapshot>,
@@ -131,6 +137,8 @@ impl Simulation {
         let uniform = setup.topology.ports.iter().all(same);
         Ok(Self {
             watchdog: Watchdog::new(plan.watchdog),
+            watermarks: Watermarks::default(),
+            throughput: Throughput::new(plan.grid, setup.topology.hosts),
             uniform: uniform.then_some(ideal::Leg { rate: first.rate.0, delay: first.delay }),
             monitored: monitored
                 .iter()
@@ -175,6 +183,7 @@ impl Simulation {
     pub fn step(&mut self) -> Result<bool, String> {
         if self.now >= self.plan.warmup && self.begin.is_none() {
             self.begin = Some(self.snapshot());
+            self.throughput.begin(self.now, received(&self.partitions));
             self.watch_delays();
         }
         let step_end = self.now + self.plan.grid;
@@ -182,6 +191,8 @@ impl Simulation {
         self.simulate_until(step_end);
         self.collect();
         self.sample();
+        self.take_watermarks();
+        self.take_throughput();
         if self.now >= self.plan.measured_until() && self.end.is_none() {
             self.end = Some(self.snapshot());
             self.collect_delays();
@@ -314,8 +325,26 @@ impl Simulation {
         ideal::fct(&legs, flow.bytes, frame, rounding)
     }
 
+    /// Whether the step that has just ended belongs to the measured time.
+    fn was_measured(&self) -> bool {
+        self.now > self.plan.warmup && self.now <= self.plan.measured_until()
+    }
+
+    fn take_watermarks(&mut self) {
+        let measured = self.was_measured();
+        for partition in &mut self.partitions {
+            partition.take_watermarks().for_each(|bytes| self.watermarks.add(bytes, measured));
+        }
+    }
+
+    fn take_throughput(&mut self) {
+        if self.was_measured() && self.throughput.is_due(self.now) {
+            self.throughput.next(self.now, received(&self.partitions));
+        }
+    }
+
     fn sample(&mut self) {
-        if self.now <= self.plan.warmup || self.now > self.plan.measured_until() {
+        if !self.was_measured() {
             return;
         }
         let first_new = self.samples.len();
@@ -380,7 +409,9 @@ impl Simulation {
             let partition = &self.partitions[partition as usize];
             snapshot.tx_bytes.push(partition.fabric().tx_bytes(number));
             snapshot.tx_packets.push(partition.fabric().tx_packets(number));
-            snapshot.paused_ps.push(partition.paused_time(number, self.now.0));
+            snapshot.paused_ps.push(partition.paused_time(number).total(self.now.0));
+            snapshot.pauses.push(partition.paused_time(number).pauses());
+            snapshot.drops.push(partition.drops(number));
         }
         for partition in &self.partitions {
             for flow in partition.hosts().alive().filter(|flow| flow.start.bytes == ENDLESS) {
@@ -411,6 +442,8 @@ impl Simulation {
             tx_bytes: since(&begin.tx_bytes, &end.tx_bytes, index),
             tx_packets: since(&begin.tx_packets, &end.tx_packets, index),
             paused_ps: since(&begin.paused_ps, &end.paused_ps, index),
+            pauses: since(&begin.pauses, &end.pauses, index),
+            drops: since(&begin.drops, &end.drops, index),
         };
         topology.ports.iter().enumerate().map(row).collect()
     }
@@ -486,6 +519,18 @@ impl Simulation {
         &self.buffer
     }
 
+    /// The most each switch's buffer held in each step.
+    #[must_use]
+    pub fn watermarks(&self) -> &Watermarks {
+        &self.watermarks
+    }
+
+    /// What hosts received in each interval.
+    #[must_use]
+    pub fn throughput(&self) -> &Throughput {
+        &self.throughput
+    }
+
     /// Flows with packets at each egress port, sampled and pooled.
     #[must_use]
     pub fn active_flows(&self) -> &Distribution {
@@ -539,4 +584,10 @@ impl Simulation {
         of_node.into_iter().for_each(|chain| digest.add(chain));
         digest.value()
     }
+}
+
+/// Each host with the payload bytes that have arrived there.
+fn received(partitions: &[Partition]) -> impl Iterator<Item = (u32, u64)> {
+    let nics = partitions.iter().flat_map(|partition| partition.hosts().nics());
+    nics.map(|nic| (nic.host, nic.received_bytes))
 }

@@ -82,6 +82,31 @@ fn wrong_incast_and_long_lived_settings_say_why() {
         "victims: host 128 does not exist: hosts are 0 to 127"
     );
     assert_eq!(
+        incast(IncastConfig { flows_per_sender: 0, ..default() }),
+        "flows_per_sender is 0: a sender needs at least 1 flow"
+    );
+    let only = |senders: &str| IncastConfig { senders: senders.into(), ..default() };
+    assert_eq!(incast(only("0-3,x")), {
+        "senders: \"x\" is not a host or a range of hosts: write all, or numbers and ranges such as \
+         0-3,7,9-12"
+    });
+    assert_eq!(
+        incast(IncastConfig { victims: "6-7".into(), ..only("7") }),
+        "host 7 is the only sender and may be the victim: add a host"
+    );
+    assert_eq!(
+        incast(IncastConfig { flows_per_sender: 2, degree: 8, ..only("0-7") }),
+        "degree is 8, but only 7 hosts are left to send"
+    );
+    let (spread, head_start) = (Ps::from_us(400), Ps::from_us(101));
+    let long = IncastConfig { spread, head_start, ..default() };
+    assert_eq!(
+        incast(long.clone()),
+        "spread is 400us and head_start 101us, together longer than the period, 500us: events must \
+         not overlap"
+    );
+    assert_eq!(IncastConfig { events: 1, ..long }.check(HOSTS), Ok(()));
+    assert_eq!(
         default().check(1).unwrap_err(),
         "traffic needs at least 2 hosts, the network has 1"
     );

@@ -217,6 +217,56 @@ fn a_large_incast_lets_senders_take_turns() {
     assert!(!flows[..127].is_sorted_by_key(|flow| flow.src));
 }
 
+/// SFC 5.3: the flows of an event start within 100 us.
+#[test]
+fn the_flows_of_an_incast_may_be_spread() {
+    let (spread, head_start) = (Ps::from_us(100), Ps::from_us(7));
+    let together = IncastConfig { degree: 100, ..Default::default() };
+    let config = IncastConfig { spread, head_start, ..together.clone() };
+    let flows = flows(Incast::new(config, HOSTS, 1, 0).unwrap(), 100 * 200);
+    assert!(flows.is_sorted_by_key(|flow| flow.start));
+    let mut after = Vec::new();
+    for (event, flows) in (0..).zip(flows.chunks(100)) {
+        let begin = Ps::from_us(500 * event);
+        assert_eq!(flows[0].start, begin);
+        assert_eq!(flows.iter().map(|flow| flow.src).collect::<BTreeSet<_>>().len(), 100);
+        after.extend(flows[1..].iter().map(|flow| (flow.start - begin - head_start).0));
+    }
+    // Uniform: every tenth of the time gets a tenth of the flows.
+    let mut tenths = [0; 10];
+    after.iter().for_each(|after| tenths[(after / Ps::from_us(10).0) as usize] += 1);
+    assert!(tenths.iter().all(|count| (1_850..2_110).contains(count)), "{tenths:?}");
+    // Hosts of the first event are those of an incast that is not spread.
+    let hosts = |flows: &[Arrival]| flows.iter().map(|flow| flow.src).collect::<BTreeSet<_>>();
+    let first = self::flows(Incast::new(together, HOSTS, 1, 0).unwrap(), 100);
+    assert_eq!((flows[0].dst, hosts(&flows[..100])), (first[0].dst, hosts(&first)));
+}
+
+#[test]
+fn each_sender_of_an_incast_may_send_several_flows() {
+    let config = IncastConfig {
+        victims: "5".into(),
+        senders: "3-8".into(),
+        degree: 4,
+        flows_per_sender: 3,
+        bytes: Bytes(1_201),
+        events: 2,
+        ..Default::default()
+    };
+    let flows = flows(Incast::new(config, 16, 1, 0).unwrap(), usize::MAX);
+    assert_eq!(flows.len(), 24);
+    for (event, flows) in (0..).zip(flows.chunks(12)) {
+        let mut sent = BTreeMap::new();
+        for flow in flows {
+            *sent.entry(flow.src).or_insert(0) += 1;
+            assert_eq!((flow.start, flow.dst), (Ps::from_us(500 * event), 5));
+        }
+        assert!(sent.len() == 4 && sent.values().all(|flows| *flows == 3), "{sent:?}");
+        assert!(sent.keys().all(|host| (3..=8).contains(host) && *host != 5), "{sent:?}");
+        assert_eq!(flows.iter().map(|flow| flow.bytes).sum::<u64>(), 1_201);
+    }
+}
+
 #[test]
 fn incasts_stop() {
     let stop = Ps::from_us(1_001);

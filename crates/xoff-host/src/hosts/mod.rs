@@ -82,8 +82,6 @@ pub struct HostStats {
     pub finished: u64,
     /// Packets sent again: data, and acknowledgements that a switch reported lost.
     pub retransmitted: u64,
-    /// Payload bytes that arrived at hosts, those that arrived twice included.
-    pub received_bytes: u64,
     /// Timeouts.
     pub timeouts: u64,
     /// Acknowledgements of something new.

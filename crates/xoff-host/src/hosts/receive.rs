@@ -25,7 +25,7 @@ impl Hosts {
         let now = fabric.now;
         let packet = &mut fabric.packets[id];
         let payload = u64::from(packet.wire_bytes - self.overhead);
-        self.stats.received_bytes += payload;
+        self.nics[nic as usize].received_bytes += payload;
         let (reply, notify) = self.receivers.on_data(now, packet, payload);
         let (kind, seq) = match reply {
             Reply::Ack(seq) => (Kind::Ack, seq),

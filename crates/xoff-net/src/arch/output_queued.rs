@@ -278,7 +278,10 @@ impl OutputQueued {
         let Egress { common, scheduler, .. } = &mut ports[egress as usize];
         let joined = each_hop!(hop, hop => each_scheduler!(scheduler, queues =>
             memory.join(fabric, egress, id, hop, queues, common)));
-        let Ok(signal) = joined else { return Some(id) };
+        let Ok(signal) = joined else {
+            self.egress[egress as usize].count_drop();
+            return Some(id);
+        };
         fabric.kick(self.memory.first_port + u32::from(egress));
         if let Some(signal) = signal {
             self.memory.stats.pauses += 1;
@@ -412,6 +415,11 @@ impl OutputQueued {
         &self.memory.buffer
     }
 
+    /// The most bytes its buffer held after any instant since the last call.
+    pub fn take_watermark(&mut self) -> u64 {
+        self.memory.buffer.take_watermark()
+    }
+
     /// Its hop control.
     #[must_use]
     pub fn hop(&self) -> &AnyHop {
@@ -464,7 +472,7 @@ impl Memory {
             self.mark(egress, queued + u32::from(bytes), packet);
         }
         packet.time = now;
-        self.buffer.take(bytes);
+        self.buffer.take(now, bytes);
         common.data_bytes += u32::from(bytes);
         queues.push(&mut fabric.packets, id);
         Ok(hop.on_enqueue(now, egress, &mut fabric.packets[id], queues))
@@ -485,7 +493,7 @@ impl Memory {
         let packet = &mut fabric.packets[id];
         debug_assert!(queues.paused() >> packet.queue & 1 == 0, "a paused queue sends nothing");
         common.data_bytes -= u32::from(packet.wire_bytes);
-        self.buffer.release(packet.wire_bytes);
+        self.buffer.release(now, packet.wire_bytes);
         if self.mark_at == MarkAt::Dequeue {
             self.mark(number, queues.queue_bytes(packet.queue), packet);
         }

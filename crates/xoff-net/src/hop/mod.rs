@@ -91,13 +91,17 @@ impl Signal {
 pub struct PausedTime {
     since: Option<u64>,
     total: u64,
+    pauses: u64,
 }
 
 impl PausedTime {
     /// From now on some queue is paused, or none.
     pub fn set(&mut self, now: u64, paused: bool) {
         match (self.since, paused) {
-            (None, true) => self.since = Some(now),
+            (None, true) => {
+                self.since = Some(now);
+                self.pauses += 1;
+            }
             (Some(since), false) => {
                 self.total += now - since;
                 self.since = None;
@@ -110,6 +114,12 @@ impl PausedTime {
     #[must_use]
     pub fn total(&self, now: u64) -> u64 {
         self.total + self.since.map_or(0, |since| now - since)
+    }
+
+    /// How often a port without a paused queue came to have one.
+    #[must_use]
+    pub fn pauses(&self) -> u64 {
+        self.pauses
     }
 }
 

@@ -95,13 +95,14 @@ pub struct Egress {
     pub(crate) common: Common,
     pub(crate) scheduler: AnyScheduler,
     paused_time: PausedTime,
+    drops: u64,
 }
 
 impl Egress {
     /// An empty port.
     #[must_use]
     pub fn new(scheduler: AnyScheduler) -> Self {
-        Self { common: Common::default(), scheduler, paused_time: PausedTime::default() }
+        Self { common: Common::default(), scheduler, paused_time: PausedTime::default(), drops: 0 }
     }
 
     /// Appends a packet to the control queue.
@@ -148,10 +149,21 @@ impl Egress {
         each_scheduler!(&mut self.scheduler, queues => queues.set_paused(mask));
     }
 
-    /// For how long at least one queue has been paused (ps).
+    /// When its queues were paused.
     #[must_use]
-    pub fn paused_time(&self, now: u64) -> u64 {
-        self.paused_time.total(now)
+    pub fn paused_time(&self) -> &PausedTime {
+        &self.paused_time
+    }
+
+    /// A packet for this port found no room.
+    pub(crate) fn count_drop(&mut self) {
+        self.drops += 1;
+    }
+
+    /// Packets for this port that found no room.
+    #[must_use]
+    pub fn drops(&self) -> u64 {
+        self.drops
     }
 }
 

@@ -14,6 +14,9 @@ knobs! {
         spines: u32 = 8,
         /// Hosts on each leaf.
         hosts_per_leaf: u32 = 16,
+        /// Parallel links between each leaf and each spine, over which flows are balanced as over
+        /// spines (SFC 5.2: 4 to one spine).
+        links: u32 = 1,
         /// Rate of a host's link.
         host_rate: BitRate = BitRate::from_gbps(100),
         /// Rate of a link between leaf and spine.
@@ -30,9 +33,12 @@ knobs! {
 /// # Errors
 /// If a count is zero.
 pub fn leaf_spine(config: &LeafSpineConfig) -> Result<Topology, String> {
-    let LeafSpineConfig { leaves, spines, hosts_per_leaf, .. } = *config;
+    let LeafSpineConfig { leaves, spines, hosts_per_leaf, links: parallel, .. } = *config;
     if leaves == 0 || spines == 0 || hosts_per_leaf == 0 {
         return Err("a leaf-spine fabric needs at least one leaf, spine and host".into());
+    }
+    if parallel == 0 {
+        return Err("links is 0: a leaf and a spine need at least one link between them".into());
     }
     let hosts = leaves * hosts_per_leaf;
     let mut links = Vec::new();
@@ -48,12 +54,13 @@ pub fn leaf_spine(config: &LeafSpineConfig) -> Result<Topology, String> {
     }
     for leaf in 0..leaves {
         for spine in 0..spines {
-            links.push(Link {
+            let link = Link {
                 a: hosts + leaf,
                 b: hosts + leaves + spine,
                 rate: config.spine_rate,
                 delay: config.spine_delay,
-            });
+            };
+            links.extend(std::iter::repeat_n(link, parallel as usize));
         }
     }
     let mut tiers = vec![0; hosts as usize];
@@ -65,6 +72,7 @@ pub fn leaf_spine(config: &LeafSpineConfig) -> Result<Topology, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::topo::{Route, Routes};
 
     #[test]
     fn bfcs_fabric() {
@@ -75,5 +83,36 @@ mod tests {
         assert_eq!((core.0, hosts.0), (6_400_000_000_000, 12_800_000_000_000));
         assert_eq!(topology.ports_of(128).len(), 24);
         assert_eq!(topology.link_name(&topology.ports_of(128)[0]), "leaf-host");
+    }
+    /// SFC 5.2: 48 hosts, 2 leaves, 1 spine, four links of 400 Gb/s from each leaf: 3:2.
+    #[test]
+    fn parallel_links_are_equal_choices() {
+        let gbps = BitRate::from_gbps;
+        let config = LeafSpineConfig {
+            leaves: 2,
+            spines: 1,
+            hosts_per_leaf: 24,
+            links: 4,
+            spine_rate: gbps(400),
+            ..Default::default()
+        };
+        let topology = leaf_spine(&config).unwrap();
+        assert_eq!((topology.hosts, topology.nodes()), (48, 51));
+        assert_eq!(topology.capacities(), (gbps(3_200), gbps(4_800)));
+        let routes = Routes::new(&topology).unwrap();
+        // From either leaf to the other, and from the spine to either leaf.
+        for (switch, group, ports) in [
+            (0, 1, [24, 25, 26, 27]),
+            (1, 0, [24, 25, 26, 27]),
+            (2, 0, [0, 1, 2, 3]),
+            (2, 1, [4, 5, 6, 7]),
+        ] {
+            let Route { first, count } = routes.by_switch[switch][group];
+            let chosen = &routes.choices[switch][first as usize..(first + count) as usize];
+            assert_eq!(chosen, ports, "switch {switch} to group {group}");
+        }
+        assert_eq!(routes.links_between(0, 47), 4);
+        let none = LeafSpineConfig { links: 0, ..config };
+        assert!(leaf_spine(&none).unwrap_err().starts_with("links is 0"));
     }
 }

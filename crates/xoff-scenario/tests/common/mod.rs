@@ -58,3 +58,9 @@ pub fn bfc_stats(run: &Run) -> xoff_net::hop::BfcStats {
 pub fn over_hosts(run: &Run, count: fn(&xoff_host::hosts::HostStats) -> u64) -> u64 {
     run.simulation().partitions().iter().map(|part| count(&part.hosts().stats)).sum()
 }
+
+/// Payload bytes that arrived at hosts.
+pub fn received_bytes(run: &Run) -> u64 {
+    let partitions = run.simulation().partitions().iter();
+    partitions.flat_map(|part| part.hosts().nics()).map(|nic| nic.received_bytes).sum()
+}

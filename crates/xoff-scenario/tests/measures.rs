@@ -1,0 +1,85 @@
+//! What is measured, against what must be so.
+
+mod common;
+
+use common::{finish, open, over_switches, run};
+
+/// Two endless flows to one of four hosts.
+const OVERLOAD: &str = r#"
+scheme = "pfc"
+network = { topology = "star" }
+star = { hosts = 4 }
+run = { warmup = "200us", measure = "450us" }
+[[traffic]]
+kind = "long"
+src = 1
+dst = 0
+[[traffic]]
+kind = "long"
+src = 2
+dst = 0
+"#;
+
+#[test]
+fn a_receivers_throughput_is_its_share_of_the_link() {
+    let (run, _) = run(OVERLOAD, &[]);
+    let throughput = run.simulation().throughput();
+    assert_eq!(throughput.interval().0, 100_000_000);
+    // Four whole intervals of the one host that receives.
+    assert_eq!(throughput.distribution().count(), 4);
+    let frame = &run.simulation().setup().hosts.frame;
+    let share = frame.payload.0 as f64 / (frame.payload.0 + frame.header.0) as f64;
+    let mean = throughput.distribution().mean();
+    assert!((mean / (100e9 * share) - 1.0).abs() < 2e-3, "{mean}");
+}
+
+#[test]
+fn watermarks_are_above_samples_and_depend_on_no_cut() {
+    let background = r#"
+scheme = "dctcp"
+run = { warmup = "20us", measure = "100us" }
+[[traffic]]
+kind = "incast"
+degree = 20
+bytes = "2MB"
+period = "100us"
+"#;
+    let maxima = |partitions: &str| {
+        let mut run = open(background, &[partitions]);
+        let mut samples = Vec::new();
+        while run.step().unwrap() {
+            samples.extend(run.take_samples());
+        }
+        let found = run.simulation().watermarks();
+        let sampled = samples.iter().map(|row| row.bytes).max().unwrap();
+        assert!(found.run_max() >= found.measured_max() && found.measured_max() > sampled);
+        assert_eq!(found.measured().count(), 10 * 16);
+        (found.run_max(), found.measured_max(), found.measured().cdf())
+    };
+    assert_eq!(maxima("run.partitions=1"), maxima("run.partitions=4"));
+}
+
+#[test]
+fn ports_know_their_pauses_and_drops() {
+    let (run, _) = run(OVERLOAD, &["buffer.size=200kB"]);
+    let ports = run.simulation().ports();
+    // Only the two senders are paused, and only from the switch.
+    let paused: Vec<u32> =
+        ports.iter().filter(|port| port.pauses > 0).map(|port| port.node).collect();
+    assert_eq!(paused, [1, 2]);
+    assert!(ports.iter().all(|port| (port.pauses > 0) == (port.paused_ps > 0)));
+
+    let all = ["scheme=dctcp", "switch.hop=none", "buffer.size=20kB", "run.warmup=0us"];
+    let mut run = open(OVERLOAD, &all);
+    finish(&mut run);
+    let dropped: Vec<(u32, u64)> = run
+        .simulation()
+        .ports()
+        .iter()
+        .map(|port| (port.peer, port.drops))
+        .filter(|port| port.1 > 0)
+        .collect();
+    let drops = over_switches(&run, |switch| switch.stats().drops);
+    assert!(drops > 0);
+    assert_eq!(dropped, [(0, drops)]);
+}
