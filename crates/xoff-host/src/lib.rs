@@ -12,6 +12,7 @@ pub mod flow;
 pub mod hosts;
 pub mod nic;
 pub mod receiver;
+pub mod recovery;
 pub mod transport;
 
 pub use flow::{Finished, FlowStart};

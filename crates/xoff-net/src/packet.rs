@@ -71,7 +71,9 @@ pub struct Packet {
     pub label: u32,
     /// The sender's own number for its half of the flow.
     pub sender: u32,
-    /// Payload bytes of the flow after this packet, as far as 32 bits go; 0 on the last one.
+    /// Data: payload bytes of the flow after this packet, as far as 32 bits go; 0 on the last one.
+    /// Negative acknowledgement: how many packets after the missing one that stands which came
+    /// instead, where the receiver keeps it (selective repeat).
     pub remaining: u32,
     /// Bytes on the wire.
     pub wire_bytes: u16,

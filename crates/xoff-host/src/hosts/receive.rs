@@ -4,7 +4,7 @@ use xoff_net::packet::{CONTROL_QUEUE, NONE, flag};
 use xoff_net::{Fabric, Kind};
 
 use super::Hosts;
-use crate::receiver::Reply;
+use crate::recovery::Reply;
 
 impl Hosts {
     /// A packet has arrived at a host.
@@ -27,9 +27,9 @@ impl Hosts {
         let payload = u64::from(packet.wire_bytes - self.overhead);
         self.stats.received_bytes += payload;
         let (reply, notify) = self.receivers.on_data(now, packet, payload);
-        let (kind, seq) = match reply {
-            Reply::Ack(seq) => (Kind::Ack, seq),
-            Reply::Nack(seq) => (Kind::Nack, seq),
+        let (kind, seq, kept) = match reply {
+            Reply::Ack(seq) => (Kind::Ack, seq, 0),
+            Reply::Nack { expected, kept } => (Kind::Nack, expected, kept),
             Reply::Nothing => {
                 if packet.int != NONE {
                     fabric.ints.remove(packet.int);
@@ -45,6 +45,7 @@ impl Hosts {
             packet.stamp = now;
         }
         packet.seq = seq;
+        packet.remaining = kept;
         packet.kind = kind;
         packet.wire_bytes = self.ack_bytes;
         packet.queue = CONTROL_QUEUE;
