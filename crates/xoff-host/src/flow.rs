@@ -3,6 +3,8 @@
 use xoff_core::TimerId;
 use xoff_net::packet::NONE;
 
+use crate::recovery::SenderHalf;
+
 /// A flow that begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowStart {
@@ -63,11 +65,15 @@ pub struct Sender {
     pub paused_until: u64,
     /// Bytes on the wire of the packet sent last.
     pub last_wire_bytes: u64,
-    /// When something was last acknowledged (ps).
+    /// When something was last acknowledged, or sent after nothing was in flight (ps).
     pub progress_ps: u64,
-    /// Packets reported lost: first byte and payload, the next one to send again last.
-    pub lost: Vec<(u64, u32)>,
+    /// How many bytes after `snd_una` may have been sent, whatever became of them.
+    pub reach: u64,
+    recovery: SenderHalf,
+    /// Bytes that are lost and not sent again yet.
     lost_bytes: u64,
+    /// Bytes after `snd_una` that the receiver has.
+    kept_bytes: u64,
     /// The next flow of the same ring.
     pub next: u32,
     /// Timer for pacing.
@@ -89,7 +95,13 @@ pub struct Sender {
 impl Sender {
     /// A flow about to begin.
     #[must_use]
-    pub fn new(start: FlowStart, pace: Pace, nic: u32, timers: (TimerId, TimerId)) -> Self {
+    pub fn new(
+        start: FlowStart,
+        pace: Pace,
+        recovery: SenderHalf,
+        nic: u32,
+        timers: (TimerId, TimerId),
+    ) -> Self {
         Self {
             start,
             snd_nxt: 0,
@@ -100,8 +112,10 @@ impl Sender {
             paused_until: 0,
             last_wire_bytes: 0,
             progress_ps: start.start_ps,
-            lost: Vec::new(),
+            reach: u64::MAX,
+            recovery,
             lost_bytes: 0,
+            kept_bytes: 0,
             next: NONE,
             pace_timer: timers.0,
             control_timer: timers.1,
@@ -113,11 +127,11 @@ impl Sender {
         }
     }
 
-    /// Bytes sent and neither acknowledged nor lost.
+    /// Bytes on their way: sent, neither lost nor known to have arrived.
     #[inline]
     #[must_use]
     pub fn in_flight(&self) -> u64 {
-        self.snd_nxt - self.snd_una - self.lost_bytes
+        self.snd_nxt - self.snd_una - self.lost_bytes - self.kept_bytes
     }
 
     /// When pacing and pauses allow the next packet (ps).
@@ -131,22 +145,30 @@ impl Sender {
     #[inline]
     #[must_use]
     pub fn may_send(&self) -> bool {
-        self.has_data() && self.in_flight() < self.pace.window
+        let within_reach = self.lost_bytes > 0 || self.snd_nxt - self.snd_una < self.reach;
+        self.has_data() && self.in_flight() < self.pace.window && within_reach
     }
 
     /// Whether there is something to send.
     #[inline]
     #[must_use]
     pub fn has_data(&self) -> bool {
-        self.snd_nxt < self.start.bytes || !self.lost.is_empty()
+        self.snd_nxt < self.start.bytes || self.lost_bytes > 0
+    }
+
+    /// Whether the receiver is known to have got something.
+    #[inline]
+    #[must_use]
+    pub fn has_progressed(&self) -> bool {
+        self.snd_una > 0 || self.kept_bytes > 0
     }
 
     /// Takes the next packet to send: first byte, payload, and whether it was sent before.
     #[inline]
     pub fn take_packet(&mut self, payload_max: u64) -> (u64, u64, bool) {
-        if let Some((seq, bytes)) = self.lost.pop() {
-            self.lost_bytes -= u64::from(bytes);
-            return (seq, u64::from(bytes), true);
+        if self.lost_bytes > 0 {
+            let (seq, bytes) = self.take_lost(payload_max);
+            return (seq, bytes, true);
         }
         let seq = self.snd_nxt;
         let bytes = payload_max.min(self.start.bytes - seq);
@@ -156,14 +178,94 @@ impl Sender {
         (seq, bytes, again)
     }
 
-    /// Goes back to the first byte not acknowledged.
-    pub fn go_back(&mut self) {
-        self.snd_nxt = self.snd_una;
+    /// Everything before `seq` has arrived (with perfect recovery: so many bytes). Returns how many
+    /// bytes more than known.
+    #[inline]
+    pub fn acknowledge(&mut self, seq: u64, payload: u64) -> u64 {
+        let acked = seq.saturating_sub(self.snd_una);
+        if acked > 0 {
+            self.snd_una = seq;
+            self.snd_nxt = self.snd_nxt.max(seq);
+            if let SenderHalf::SelectiveRepeat(Some(scoreboard)) = &mut self.recovery {
+                scoreboard.on_progress(seq.div_ceil(payload));
+                self.count(payload);
+            }
+        }
+        acked
+    }
+
+    /// The receiver misses the packet at `expected`; instead it got the one that stands `kept` packets
+    /// behind it. Returns whether that says of a packet more than known that it has arrived.
+    pub fn on_nack(&mut self, expected: u64, kept: u32, payload: u64) -> bool {
+        match &mut self.recovery {
+            SenderHalf::GoBackN => {
+                self.go_back();
+                false
+            }
+            SenderHalf::Perfect(_) => unreachable!("perfect recovery asks for nothing"),
+            SenderHalf::SelectiveRepeat(scoreboard) => {
+                let packet = expected / payload + u64::from(kept);
+                if packet < self.snd_una / payload {
+                    return false;
+                }
+                let scoreboard = scoreboard.get_or_insert_default();
+                scoreboard.on_progress(self.snd_una / payload);
+                let news = scoreboard.on_arrived(packet);
+                self.count(payload);
+                news
+            }
+        }
+    }
+
+    /// Nothing was heard for too long.
+    pub fn on_timeout(&mut self, payload: u64) {
+        match &mut self.recovery {
+            SenderHalf::GoBackN => self.go_back(),
+            SenderHalf::Perfect(_) => unreachable!("perfect recovery has no timeout"),
+            SenderHalf::SelectiveRepeat(scoreboard) => {
+                let next = self.snd_nxt.div_ceil(payload);
+                scoreboard.get_or_insert_default().on_timeout(self.snd_una / payload, next);
+                self.count(payload);
+            }
+        }
     }
 
     /// A packet was lost for certain.
-    pub fn lose(&mut self, seq: u64, bytes: u32) {
-        self.lost.push((seq, bytes));
-        self.lost_bytes += u64::from(bytes);
+    ///
+    /// # Panics
+    /// Without perfect recovery nobody says so.
+    pub fn lose(&mut self, seq: u64, bytes: u64) {
+        let SenderHalf::Perfect(losses) = &mut self.recovery else {
+            unreachable!("only perfect recovery tells of losses");
+        };
+        losses.add(seq, bytes);
+        self.lost_bytes += bytes;
+    }
+
+    #[cold]
+    fn take_lost(&mut self, payload: u64) -> (u64, u64) {
+        let packet = match &mut self.recovery {
+            SenderHalf::GoBackN => None,
+            SenderHalf::Perfect(losses) => losses.take(),
+            SenderHalf::SelectiveRepeat(scoreboard) => {
+                let packet = scoreboard.as_mut().and_then(|scoreboard| scoreboard.take());
+                let seq = packet.map(|packet| packet * payload);
+                seq.map(|seq| (seq, payload.min(self.start.bytes - seq)))
+            }
+        };
+        let (seq, bytes) = packet.expect("lost bytes are in lost packets");
+        self.lost_bytes -= bytes;
+        (seq, bytes)
+    }
+
+    /// Counts again what the scoreboard says.
+    fn count(&mut self, payload: u64) {
+        if let SenderHalf::SelectiveRepeat(Some(scoreboard)) = &self.recovery {
+            (self.kept_bytes, self.lost_bytes) = scoreboard.bytes(payload, self.start.bytes);
+        }
+    }
+
+    fn go_back(&mut self) {
+        self.snd_nxt = self.snd_una;
     }
 }

@@ -13,6 +13,7 @@ pub mod hosts;
 pub mod nic;
 pub mod onramp;
 pub mod receiver;
+pub mod recovery;
 pub mod transport;
 
 pub use flow::{Finished, FlowStart};

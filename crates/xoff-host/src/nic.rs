@@ -321,6 +321,7 @@ mod tests {
 
     use super::*;
     use crate::flow::{FlowStart, Pace};
+    use crate::recovery::SenderHalf;
 
     const QUEUES: u8 = 31;
 
@@ -333,7 +334,7 @@ mod tests {
         let (src, dst, bytes, label) = (0, 1, 1000, id as u32);
         let start = FlowStart { id, start_ps: 0, src, dst, bytes, label, source: 0, class: 0 };
         let pace = Pace { rate: 1, window: u64::MAX };
-        let mut flow = Sender::new(start, pace, 0, Default::default());
+        let mut flow = Sender::new(start, pace, SenderHalf::GoBackN, 0, Default::default());
         flow.queue = Some(queue);
         flow
     }

@@ -62,6 +62,8 @@ choices! {
         /// The switch that dropped a packet tells its sender, which sends that packet again
         /// (BFC §6.2.1, HPCC-PFC: "perfect retransmission").
         Perfect = "perfect",
+        /// The receiver keeps what comes out of order, and the sender repeats what is missing (IRN).
+        SelectiveRepeat = "selective-repeat",
     }
 }
 
@@ -104,9 +106,16 @@ knobs! {
         recovery: Recovery = Recovery::GoBackN,
         /// Least time between two requests for the same missing packet (HPCC simulator: 500 us).
         nack_interval: Ps = Ps::from_us(500),
-        /// A flow without progress for so long goes back to its first unacknowledged byte; 0: never
-        /// (right where nothing is ever lost). No source: RoCE NICs use milliseconds.
+        /// A flow without progress for so long goes back to its first unacknowledged byte, and with
+        /// selective repeat passes over what is known to have arrived; 0: never (right where nothing
+        /// is ever lost). RoCE NICs use milliseconds; IRN's RTO_high is 320 us (IRN §4.1), 1350 us in
+        /// ConWeave's simulator.
         timeout: Ps = Ps(0),
+        /// The same for a flow with few packets in flight, with selective repeat: IRN's RTO_low is
+        /// 100 us (IRN §4.1), 454 us in ConWeave's simulator. 0: `timeout` for all.
+        timeout_low: Ps = Ps::from_us(100),
+        /// Up to so many packets are few (IRN §4.1: N = 3).
+        timeout_low_packets: u16 = 3,
         /// Where acknowledgements queue at switches and NICs.
         ack_class: AckClass = AckClass::Data,
         /// Whose turn it is at a NIC.

@@ -73,6 +73,8 @@ pub struct Packet {
     pub sender: u32,
     /// Data: payload bytes of the flow after this packet, as far as 32 bits go; 0 on the last one.
     /// Acknowledgement: how long the data took to the receiver (ns), where the sender wants to know.
+    /// Negative acknowledgement: how many packets after the missing one that stands which came
+    /// instead, where the receiver keeps it (selective repeat).
     pub remaining: u32,
     /// Bytes on the wire.
     pub wire_bytes: u16,

@@ -368,14 +368,39 @@ impl Reader<'_> {
     }
 
     fn transport(&mut self) -> TransportConfig {
-        if self.layers.section::<TransportConfig>().recovery == Recovery::GoBackN {
-            return self.section();
+        let written = self.layers.section::<TransportConfig>();
+        let (unused, why): (&[&str], _) = match written.recovery {
+            Recovery::GoBackN => (
+                &["timeout_low", "timeout_low_packets"],
+                "transport.recovery = \"go-back-n\" has one timeout",
+            ),
+            // Its receivers count bytes, so a packet sent again without need would count twice.
+            Recovery::Perfect => (
+                &["timeout", "timeout_low", "timeout_low_packets", "nack_interval"],
+                "transport.recovery = \"perfect\" hears of every loss",
+            ),
+            Recovery::SelectiveRepeat if written.timeout.0 == 0 => (
+                &["timeout_low", "timeout_low_packets", "nack_interval"],
+                "transport.timeout = \"0ps\" is never, and selective repeat reports every packet \
+                 out of order",
+            ),
+            Recovery::SelectiveRepeat => (
+                &["nack_interval"],
+                "transport.recovery = \"selective-repeat\" reports every packet out of order",
+            ),
+        };
+        let mut transport: TransportConfig = self.section_without(unused, why);
+        if transport.recovery == Recovery::Perfect {
+            transport.timeout = Ps(0);
         }
-        // Its receivers count bytes, so a packet sent again without need would count twice.
-        let why = "transport.recovery = \"perfect\" hears of every loss";
-        let mut transport: TransportConfig =
-            self.section_without(&["timeout", "nack_interval"], why);
-        transport.timeout = Ps(0);
+        let two_timeouts = !unused.contains(&"timeout_low");
+        if two_timeouts && transport.timeout_low > transport.timeout {
+            let message = format!(
+                "timeout_low = {} must not be longer than timeout = {}",
+                transport.timeout_low, transport.timeout
+            );
+            self.problem("transport", "timeout_low", message);
+        }
         transport
     }
 
@@ -438,7 +463,8 @@ impl Reader<'_> {
             }
             HopKind::Sfc => {
                 if switch.scheduler != SchedulerKind::Fifo {
-                    let message = "SFC watches the queue of a class, so it needs scheduler = \"fifo\"";
+                    let message =
+                        "SFC watches the queue of a class, so it needs scheduler = \"fifo\"";
                     self.problem("switch", "scheduler", message.into());
                 }
                 HopSetup::Sfc(self.sfc())

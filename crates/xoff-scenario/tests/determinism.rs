@@ -105,6 +105,16 @@ fn losses_are_the_same_however_it_is_cut() {
         ("hpcc-pfc", &["buffer.size=\"100KB\""][..]),
         ("dctcp", &["switch.hop=\"none\"", "transport.timeout=\"50us\"", "buffer.size=\"100KB\""]),
         (
+            "hpcc",
+            &[
+                "switch.hop=\"none\"",
+                "transport.recovery=\"selective-repeat\"",
+                "transport.timeout=\"50us\"",
+                "transport.timeout_low=\"20us\"",
+                "buffer.size=\"100KB\"",
+            ],
+        ),
+        (
             "bfc",
             &["buffer.size=\"100KB\"", "faults.control_loss=0.1", "transport.timeout=\"50us\""],
         ),

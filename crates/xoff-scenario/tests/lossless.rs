@@ -122,12 +122,23 @@ fn perfect_recovery_sends_each_dropped_packet_once_more() {
     }
 }
 
+/// Selective repeat as IRN has it, where switches drop.
+const LOSSY_IRN: [&str; 4] = [
+    "switch.hop=\"none\"",
+    "buffer.size=\"500KB\"",
+    "transport.recovery=\"selective-repeat\"",
+    "transport.timeout=\"320us\"",
+];
+
 #[test]
-fn go_back_n_gets_every_byte_through_a_small_buffer() {
+fn every_byte_gets_through_a_small_buffer() {
     let lossy = ["switch.hop=\"none\"", "transport.timeout=\"1ms\"", "buffer.size=\"500KB\""];
     let cases = [
         ("pfc", &lossy[..], incast("pfc")),
         ("dctcp", &lossy[..], incast_and_more("dctcp")),
+        ("pfc", &LOSSY_IRN[..], incast("pfc")),
+        ("dctcp", &LOSSY_IRN[..], incast_and_more("dctcp")),
+        ("hpcc", &LOSSY_IRN[..], incast_and_more("hpcc")),
         ("bfc", &["buffer.size=\"200KB\"", "run.drain=\"1s\""][..], incast("bfc")),
     ];
     for (scheme, overrides, text) in cases {
@@ -139,4 +150,18 @@ fn go_back_n_gets_every_byte_through_a_small_buffer() {
         let sizes: u64 = rows.iter().map(|row| row.size_bytes).sum();
         assert!(received_bytes(&run) >= sizes, "{scheme}");
     }
+}
+
+/// What go-back-N throws away selective repeat keeps: it sends little more than what was dropped.
+#[test]
+fn selective_repeat_sends_again_little_more_than_was_dropped() {
+    let repeats_per_drop = |overrides: &[&str]| {
+        let (run, _) = run(&incast("hpcc"), overrides);
+        let drops = over_switches(&run, |switch| switch.stats().drops);
+        assert!(drops > 100, "{drops}");
+        over_hosts(&run, |stats| stats.retransmitted) as f64 / drops as f64
+    };
+    let go_back_n = ["switch.hop=\"none\"", "buffer.size=\"500KB\"", "transport.timeout=\"320us\""];
+    let (kept, thrown) = (repeats_per_drop(&LOSSY_IRN), repeats_per_drop(&go_back_n));
+    assert!(kept < 1.1 && thrown > 1.2, "{kept} {thrown}");
 }

@@ -30,6 +30,31 @@ fn values_that_no_run_survives_are_refused() {
     }
 }
 
+/// Each recovery has its own timeouts and requests.
+#[test]
+fn settings_of_another_recovery_are_refused() {
+    for (recovery, setting, said) in [
+        ("go-back-n", "timeout_low=50us", "has one timeout"),
+        ("perfect", "timeout_low_packets=5", "hears of every loss"),
+        ("selective-repeat", "nack_interval=50us", "reports every packet out of order"),
+        ("selective-repeat", "timeout=90us", "timeout_low = 100us must not be longer than"),
+    ] {
+        let setting = format!("transport.{setting}");
+        let recovery = format!("transport.recovery={recovery}");
+        let overrides = ["scheme=dctcp".into(), recovery, setting.clone()];
+        let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides, Threads::ONE) else {
+            panic!("{setting} is accepted");
+        };
+        let text = problems.to_string();
+        assert!(text.contains(said), "{setting}:\n{text}");
+    }
+    let overrides =
+        ["scheme=dctcp", "transport.recovery=selective-repeat", "transport.timeout_low=9us"];
+    let problems =
+        Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).err();
+    assert!(problems.unwrap().to_string().contains("transport.timeout = \"0ps\" is never"));
+}
+
 /// Two packets of a link would arrive at one instant, and their order would be anybody's guess.
 #[test]
 fn frames_that_take_no_time_are_refused() {

@@ -23,15 +23,15 @@ impl Hosts {
     #[inline]
     fn acknowledge(&mut self, fabric: &mut Fabric, sender: u32, packet: &Packet) {
         let flow = &mut self.flows[sender as usize];
-        let acked = packet.seq.saturating_sub(flow.snd_una);
-        if acked > 0 {
-            flow.snd_una = packet.seq;
-            flow.snd_nxt = flow.snd_nxt.max(flow.snd_una);
+        let payload = self.setup.frame.payload.0;
+        let acked = flow.acknowledge(packet.seq, payload);
+        let mut news = acked > 0;
+        if packet.kind == Kind::Nack {
+            news |= flow.on_nack(packet.seq, packet.remaining, payload);
+        }
+        if news {
             flow.progress_ps = fabric.now;
             self.stats.acknowledged += 1;
-        }
-        if packet.kind == Kind::Nack {
-            flow.go_back();
         }
         let ack = Ack {
             now: fabric.now,
@@ -60,6 +60,9 @@ impl Hosts {
         if ended {
             self.finish(fabric, sender, packet.stamp);
         } else {
+            if news && self.patience.varies() {
+                self.watch(fabric, sender);
+            }
             self.after_control(fabric, sender);
         }
     }

@@ -6,23 +6,26 @@ use xoff_net::{Fabric, fabric::phase};
 use super::Hosts;
 use crate::flow::{Finished, FlowStart, Sender};
 use crate::onramp::OnRamp;
-use crate::transport::RoundRobin;
+use crate::recovery::SenderHalf;
+use crate::transport::{Recovery, RoundRobin};
 
 impl Hosts {
     /// A flow begins at a host of this partition.
     pub fn start_flow(&mut self, fabric: &mut Fabric, nic: u32, start: FlowStart) {
-        let (control, pace) = self.setup.control.start(&self.paths[nic as usize]);
+        let path = &self.paths[nic as usize];
+        let (control, pace) = self.setup.control.start(path);
+        let recovery = self.setup.transport.recovery;
+        let reach = if recovery == Recovery::SelectiveRepeat { path.window } else { u64::MAX };
         let (id, timers) = self.new_number(fabric, start.id);
         let state = &mut self.nics[nic as usize];
-        let mut flow = Sender::new(start, pace, nic, timers);
+        let mut flow = Sender::new(start, pace, SenderHalf::new(recovery), nic, timers);
+        // "BDP-FC: each flow is bounded by one bandwidth-delay product of packets in flight", counted
+        // from the last acknowledged one (IRN §3.2).
+        flow.reach = reach;
         flow.place = state.flows.len() as u32;
         state.flows.push(id);
         if self.setup.transport.round_robin == RoundRobin::Index {
             state.order.push((id, start.id));
-        }
-        let timeout = self.setup.transport.timeout.0;
-        if timeout > 0 && fabric.wheel.armed(state.timers.timeout).is_none() {
-            fabric.wheel.arm(state.timers.timeout, fabric.now + timeout);
         }
         if let Some(place) = self.flows.get_mut(id as usize) {
             *place = flow;
@@ -36,6 +39,7 @@ impl Hosts {
             self.onramps[id as usize] = OnRamp::default();
         }
         self.stats.started += 1;
+        self.watch(fabric, id);
         self.make_ready(fabric, id);
     }
 

@@ -11,11 +11,13 @@ use xoff_core::prefetch::prefetch;
 use xoff_core::{Rng, rng::Purpose};
 use xoff_net::{Fabric, fabric::phase};
 
+use self::losses::Patience;
 use crate::cc::{AnyControl, ControlConfig, Path};
 use crate::flow::{Finished, Sender};
 use crate::nic::{Nic, NicQueues, NicTimers};
 use crate::onramp::{OnRamp, OnRampConfig};
 use crate::receiver::Receivers;
+use crate::recovery::ReceiverSetup;
 use crate::transport::{FrameConfig, TransportConfig};
 
 pub use self::pauses::SignalStats;
@@ -102,6 +104,7 @@ pub struct Hosts {
     onramps: Vec<OnRamp>,
     free: Vec<u32>,
     receivers: Receivers,
+    patience: Patience,
     /// Bytes of a data packet beside its payload, and of an acknowledgement.
     overhead: u16,
     ack_bytes: u16,
@@ -123,10 +126,10 @@ impl Hosts {
         let transport = &setup.transport;
         Self {
             receivers: Receivers::new(
-                transport.recovery,
-                transport.nack_interval.0,
+                ReceiverSetup::new(transport, setup.frame.payload.0),
                 setup.control.notification_interval(),
             ),
+            patience: Patience::new(transport, setup.frame.payload.0),
             overhead: setup.overhead(),
             ack_bytes: setup.ack_bytes(),
             telemetry: setup.control.int_bytes().is_some(),

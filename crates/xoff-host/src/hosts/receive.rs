@@ -4,7 +4,7 @@ use xoff_net::packet::{CONTROL_QUEUE, NONE, flag};
 use xoff_net::{Fabric, Kind};
 
 use super::Hosts;
-use crate::receiver::Reply;
+use crate::recovery::Reply;
 
 impl Hosts {
     /// A packet has arrived at a host.
@@ -27,9 +27,9 @@ impl Hosts {
         let payload = u64::from(packet.wire_bytes - self.overhead);
         self.nics[nic as usize].received_bytes += payload;
         let (reply, notify) = self.receivers.on_data(now, packet, payload);
-        let (kind, seq) = match reply {
-            Reply::Ack(seq) => (Kind::Ack, seq),
-            Reply::Nack(seq) => (Kind::Nack, seq),
+        let (kind, seq, kept) = match reply {
+            Reply::Ack(seq) => (Kind::Ack, seq, 0),
+            Reply::Nack { expected, kept } => (Kind::Nack, expected, kept),
             Reply::Nothing => {
                 if packet.int != NONE {
                     fabric.ints.remove(packet.int);
@@ -45,10 +45,11 @@ impl Hosts {
             // The acknowledgement of all bytes says when the last of them came.
             packet.stamp = now;
         }
+        packet.seq = seq;
+        packet.remaining = kept;
         if self.setup.onramp.is_some() && kind == Kind::Ack {
             packet.remaining = u32::try_from((now - sent) / 1_000).unwrap_or(u32::MAX);
         }
-        packet.seq = seq;
         packet.kind = kind;
         packet.wire_bytes = self.ack_bytes;
         packet.queue = CONTROL_QUEUE;

@@ -124,6 +124,9 @@ impl Hosts {
             "a paused queue sends nothing"
         );
         debug_assert!(flow.paused_until <= fabric.now, "a paused flow sends nothing");
+        if flow.in_flight() == 0 {
+            flow.progress_ps = fabric.now;
+        }
         let (seq, payload, again) = flow.take_packet(self.setup.frame.payload.0);
         self.stats.retransmitted += u64::from(again);
         let mut packet = Packet::new(Kind::Data, payload as u16 + self.overhead);
@@ -138,7 +141,7 @@ impl Hosts {
         packet.remaining = u32::try_from(left).unwrap_or(u32::MAX);
         packet.queue = flow.queue.unwrap_or(flow.start.class);
         packet.flags = flow.start.class << flag::CLASS_SHIFT;
-        if flow.snd_una > 0 {
+        if flow.has_progressed() {
             packet.flags |= flag::PROGRESSED;
         }
         if self.telemetry {

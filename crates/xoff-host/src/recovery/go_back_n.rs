@@ -1,0 +1,47 @@
+//! Go-back-N, as RoCE NICs do it: the receiver asks for the missing packet and drops all later ones,
+//! and the sender goes back to it. The sender's half has nothing to remember.
+
+use std::cmp::Ordering;
+
+use super::{Arrival, Reply};
+
+/// The receiver's half.
+#[derive(Debug, Default)]
+pub struct Receiver {
+    /// Next byte expected.
+    expected: u64,
+    /// Until when the missing packet is not asked for again (ps).
+    quiet_until: u64,
+    /// Whether packets came that were not expected: the sender has gone back or will. Otherwise no
+    /// packet comes twice, as long as the timeout is longer than a round trip.
+    may_repeat: bool,
+}
+
+impl Receiver {
+    pub(super) fn on_data(&mut self, nack_interval: u64, arrival: &Arrival) -> Reply {
+        match arrival.seq.cmp(&self.expected) {
+            Ordering::Equal => {
+                self.expected += arrival.bytes;
+                self.quiet_until = 0;
+                Reply::Ack(self.expected)
+            }
+            Ordering::Greater => {
+                self.may_repeat = true;
+                if arrival.now < self.quiet_until {
+                    return Reply::Nothing;
+                }
+                self.quiet_until = arrival.now + nack_interval;
+                Reply::Nack { expected: self.expected, kept: 0 }
+            }
+            // Sent twice: the acknowledgement tells the sender how far it is.
+            Ordering::Less => {
+                self.may_repeat = true;
+                Reply::Ack(self.expected)
+            }
+        }
+    }
+
+    pub(super) fn may_repeat(&self) -> bool {
+        self.may_repeat
+    }
+}

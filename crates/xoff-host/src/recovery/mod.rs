@@ -1,0 +1,130 @@
+//! What happens after a loss: what the receiver answers, and what the sender sends again.
+//!
+//! One file a recovery, with both of its halves. A receiver's half is told of the data that arrives
+//! and returns a [`Reply`]; a sender's half remembers what is known to be lost. Neither knows the
+//! time a packet takes, nor the window: that is [`flow::Sender`](crate::flow::Sender).
+
+mod go_back_n;
+mod packet_set;
+mod perfect;
+mod selective_repeat;
+#[cfg(test)]
+mod tests;
+
+use crate::transport::{Recovery, TransportConfig};
+
+/// A data packet that has arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// When (ps).
+    pub now: u64,
+    /// Its first byte.
+    pub seq: u64,
+    /// Its payload.
+    pub bytes: u64,
+    /// The flow's end, as far as the packet says it (see `Packet::remaining`).
+    pub end: u64,
+}
+
+/// What to send back for a data packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// Everything before this byte has come.
+    Ack(u64),
+    /// A packet is missing.
+    Nack {
+        /// Its first byte: everything before it has come.
+        expected: u64,
+        /// How many packets after it the one stands that came instead (selective repeat: and that
+        /// the receiver keeps).
+        kept: u32,
+    },
+    /// Nothing: this gap was reported a moment ago.
+    Nothing,
+}
+
+/// What all receivers have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct ReceiverSetup {
+    /// The recovery.
+    pub recovery: Recovery,
+    /// Least time between two requests for the same missing packet (ps).
+    pub nack_interval: u64,
+    /// Payload of a full packet.
+    pub payload: u64,
+}
+
+impl ReceiverSetup {
+    /// What the receivers of a transport need.
+    #[must_use]
+    pub fn new(transport: &TransportConfig, payload: u64) -> Self {
+        Self { recovery: transport.recovery, nack_interval: transport.nack_interval.0, payload }
+    }
+}
+
+/// A receiver's half.
+#[derive(Debug)]
+pub enum ReceiverHalf {
+    /// Go-back-N.
+    GoBackN(go_back_n::Receiver),
+    /// Perfect recovery.
+    Perfect(perfect::Receiver),
+    /// Selective repeat.
+    SelectiveRepeat(selective_repeat::Receiver),
+}
+
+impl ReceiverHalf {
+    /// A new flow's.
+    #[must_use]
+    pub fn new(recovery: Recovery) -> Self {
+        match recovery {
+            Recovery::GoBackN => Self::GoBackN(Default::default()),
+            Recovery::Perfect => Self::Perfect(Default::default()),
+            Recovery::SelectiveRepeat => Self::SelectiveRepeat(Default::default()),
+        }
+    }
+
+    /// A data packet has arrived.
+    #[inline]
+    pub fn on_data(&mut self, setup: &ReceiverSetup, arrival: &Arrival) -> Reply {
+        match self {
+            Self::GoBackN(half) => half.on_data(setup.nack_interval, arrival),
+            Self::Perfect(half) => half.on_data(arrival),
+            Self::SelectiveRepeat(half) => half.on_data(setup.payload, arrival),
+        }
+    }
+
+    /// Whether packets of this flow may still come once all of its bytes have.
+    #[inline]
+    #[must_use]
+    pub fn may_repeat(&self) -> bool {
+        match self {
+            Self::GoBackN(half) => half.may_repeat(),
+            Self::Perfect(_) => false,
+            Self::SelectiveRepeat(_) => true,
+        }
+    }
+}
+
+/// A sender's half.
+#[derive(Debug)]
+pub enum SenderHalf {
+    /// Go-back-N has nothing to remember.
+    GoBackN,
+    /// Perfect recovery.
+    Perfect(perfect::Losses),
+    /// Selective repeat, once something is missing.
+    SelectiveRepeat(Option<Box<selective_repeat::Scoreboard>>),
+}
+
+impl SenderHalf {
+    /// A new flow's.
+    #[must_use]
+    pub fn new(recovery: Recovery) -> Self {
+        match recovery {
+            Recovery::GoBackN => Self::GoBackN,
+            Recovery::Perfect => Self::Perfect(Default::default()),
+            Recovery::SelectiveRepeat => Self::SelectiveRepeat(None),
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Perfect recovery: the switch that dropped a packet tells its sender, which sends that packet again
+//! (BFC §6.2.1, HPCC-PFC: "perfect retransmission"). No packet comes twice, so the receiver counts.
+
+use super::{Arrival, Reply};
+
+/// The receiver's half: bytes received, in any order.
+#[derive(Debug, Default)]
+pub struct Receiver {
+    received: u64,
+}
+
+impl Receiver {
+    pub(super) fn on_data(&mut self, arrival: &Arrival) -> Reply {
+        self.received += arrival.bytes;
+        Reply::Ack(self.received)
+    }
+}
+
+/// The sender's half: packets reported lost.
+#[derive(Debug, Default)]
+pub struct Losses {
+    /// First byte and payload of each; the next one to send again is the last.
+    packets: Vec<(u64, u64)>,
+}
+
+impl Losses {
+    /// A packet was lost for certain.
+    pub fn add(&mut self, seq: u64, bytes: u64) {
+        self.packets.push((seq, bytes));
+    }
+
+    /// The next packet to send again: first byte and payload.
+    pub fn take(&mut self) -> Option<(u64, u64)> {
+        self.packets.pop()
+    }
+}

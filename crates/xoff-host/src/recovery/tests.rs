@@ -1,0 +1,281 @@
+//! One flow over a path that loses, repeats and delays packets as it is told.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::vec::IntoIter;
+
+use proptest::prelude::*;
+use xoff_net::packet::flag;
+use xoff_net::{Kind, Packet};
+
+use super::{ReceiverSetup, Reply, SenderHalf};
+use crate::flow::{FlowStart, Pace, Sender};
+use crate::receiver::Receivers;
+use crate::transport::Recovery;
+
+const PAYLOAD: u64 = 1000;
+/// One way, and the sender's patience, in steps; it sends a packet a step.
+const DELAY: u64 = 10;
+const PATIENCE: u64 = 60;
+/// The same for go-back-N: longer than any round trip.
+const LONG_PATIENCE: u64 = 150;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Arrives,
+    Lost,
+    Twice,
+    Late(u64),
+}
+
+/// Packets on their way, by when they arrive.
+struct Way {
+    fates: IntoIter<Fate>,
+    packets: BTreeMap<(u64, u64), Packet>,
+    sent: u64,
+    lost: usize,
+}
+
+impl Way {
+    /// The fates of the first packets; all later ones arrive.
+    fn new(fates: Vec<Fate>) -> Self {
+        Self { fates: fates.into_iter(), packets: BTreeMap::new(), sent: 0, lost: 0 }
+    }
+
+    fn send(&mut self, now: u64, packet: Packet) {
+        let fate = self.fates.next().unwrap_or(Fate::Arrives);
+        self.lost += usize::from(fate == Fate::Lost);
+        let (copies, late) = match fate {
+            Fate::Arrives => (1, 0),
+            Fate::Lost => (0, 0),
+            Fate::Twice => (2, 0),
+            Fate::Late(steps) => (1, steps),
+        };
+        for copy in 0..copies {
+            let delay = DELAY + late + 3 * copy;
+            self.sent += 1;
+            self.packets.insert((now + delay, self.sent), packet);
+        }
+    }
+
+    fn arrive(&mut self, now: u64) -> Option<Packet> {
+        let first = self.packets.first_entry()?;
+        (first.key().0 <= now).then(|| first.remove())
+    }
+}
+
+struct Path {
+    recovery: Recovery,
+    flow: Sender,
+    receivers: Receivers,
+    forth: Way,
+    back: Way,
+    now: u64,
+    /// First bytes of the packets sent.
+    log: Vec<u64>,
+    timeouts: u64,
+    /// Packets that have arrived: what the receiver must say follows from them.
+    arrived: BTreeSet<u64>,
+}
+
+impl Path {
+    fn new(recovery: Recovery, bytes: u64, window: u64, forth: Way, back: Way) -> Self {
+        let (id, start_ps, src, dst, label) = (7, 0, 0, 1, 0);
+        let start = FlowStart { id, start_ps, src, dst, bytes, label, source: 0, class: 0 };
+        let pace = Pace { rate: 1, window };
+        let mut flow = Sender::new(start, pace, SenderHalf::new(recovery), 0, Default::default());
+        flow.reach = window;
+        let setup = ReceiverSetup { recovery, nack_interval: 5, payload: PAYLOAD };
+        Self {
+            recovery,
+            flow,
+            receivers: Receivers::new(setup, None),
+            forth,
+            back,
+            now: 0,
+            log: Vec::new(),
+            timeouts: 0,
+            arrived: BTreeSet::new(),
+        }
+    }
+
+    /// The sender sends what it may.
+    fn send(&mut self) {
+        if !self.flow.may_send() {
+            return;
+        }
+        if self.flow.in_flight() == 0 {
+            self.flow.progress_ps = self.now;
+        }
+        let (seq, payload, _) = self.flow.take_packet(PAYLOAD);
+        let mut packet = Packet::new(Kind::Data, payload as u16);
+        packet.seq = seq;
+        packet.remaining = (self.flow.start.bytes - seq - payload) as u32;
+        packet.flags = if self.flow.has_progressed() { flag::PROGRESSED } else { 0 };
+        self.log.push(seq);
+        self.forth.send(self.now, packet);
+    }
+
+    fn receive(&mut self) {
+        while let Some(packet) = self.forth.arrive(self.now) {
+            let payload = u64::from(packet.wire_bytes);
+            self.arrived.insert(packet.seq);
+            let reply = self.receivers.on_data(self.now, &packet, payload).0;
+            let missing = (0..).find(|number| !self.arrived.contains(&(number * PAYLOAD)));
+            let missing = (missing.unwrap_or(0) * PAYLOAD).min(self.flow.start.bytes);
+            let (kind, seq, kept) = match reply {
+                Reply::Ack(seq) => (Kind::Ack, seq, 0),
+                Reply::Nack { expected, kept } => (Kind::Nack, expected, kept),
+                Reply::Nothing => continue,
+            };
+            if self.recovery == Recovery::SelectiveRepeat {
+                assert_eq!(seq, missing, "keeps what has arrived, and nothing else");
+            } else {
+                assert!(seq <= missing, "{seq} acknowledged, {missing} is missing");
+            }
+            let mut answer = Packet::new(kind, 60);
+            (answer.seq, answer.remaining) = (seq, kept);
+            self.back.send(self.now, answer);
+        }
+    }
+
+    fn hear(&mut self) {
+        while let Some(packet) = self.back.arrive(self.now) {
+            let mut news = self.flow.acknowledge(packet.seq, PAYLOAD) > 0;
+            if packet.kind == Kind::Nack {
+                news |= self.flow.on_nack(packet.seq, packet.remaining, PAYLOAD);
+            }
+            if news {
+                self.flow.progress_ps = self.now;
+            }
+        }
+        let keeps = self.recovery == Recovery::SelectiveRepeat;
+        let patience = if keeps { PATIENCE } else { LONG_PATIENCE };
+        if self.flow.in_flight() > 0 && self.flow.progress_ps + patience <= self.now {
+            self.flow.progress_ps = self.now;
+            self.flow.on_timeout(PAYLOAD);
+            self.timeouts += 1;
+        }
+    }
+
+    /// Runs until the sender knows that all has arrived.
+    fn run(&mut self) {
+        while self.flow.snd_una < self.flow.start.bytes {
+            self.receive();
+            self.hear();
+            self.send();
+            self.now += 1;
+            assert!(self.now < 1_000_000, "the flow never ends: {:?}", self.flow);
+        }
+        assert_eq!(self.flow.in_flight(), 0);
+        assert!(!self.flow.has_data());
+    }
+
+    fn repeats(&self) -> usize {
+        let once: BTreeSet<u64> = self.log.iter().copied().collect();
+        self.log.len() - once.len()
+    }
+}
+
+fn fate(kinds: u8) -> impl Strategy<Value = Fate> {
+    (0..kinds, 1..50u64).prop_map(|(kind, steps)| match kind {
+        0 => Fate::Lost,
+        8 => Fate::Late(steps),
+        9 => Fate::Twice,
+        _ => Fate::Arrives,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    /// Whatever the path does to data and answers, each byte gets there and the flow ends.
+    #[test]
+    fn selective_repeat_gets_every_byte_there(
+        bytes in 1u64..150_000,
+        window in 1u64..60_000,
+        forth in prop::collection::vec(fate(10), 0..400),
+        back in prop::collection::vec(fate(10), 0..400),
+    ) {
+        let (forth, back) = (Way::new(forth), Way::new(back));
+        let mut path = Path::new(Recovery::SelectiveRepeat, bytes, window, forth, back);
+        path.run();
+        prop_assert_eq!(path.arrived.len() as u64, bytes.div_ceil(PAYLOAD));
+    }
+
+    /// The same, over a path that repeats nothing.
+    #[test]
+    fn go_back_n_gets_every_byte_there(
+        bytes in 1u64..150_000,
+        window in 1u64..60_000,
+        forth in prop::collection::vec(fate(9), 0..400),
+        back in prop::collection::vec(fate(9), 0..400),
+    ) {
+        let (forth, back) = (Way::new(forth), Way::new(back));
+        let mut path = Path::new(Recovery::GoBackN, bytes, window, forth, back);
+        path.run();
+        prop_assert_eq!(path.arrived.len() as u64, bytes.div_ceil(PAYLOAD));
+    }
+
+    /// Over a path that keeps order, selective repeat sends nothing again but what was lost, until a
+    /// timeout comes.
+    #[test]
+    fn only_what_was_lost_is_repeated(
+        bytes in 1u64..150_000,
+        window in 1u64..60_000,
+        forth in prop::collection::vec(fate(8), 0..400),
+    ) {
+        let (forth, back) = (Way::new(forth), Way::new(Vec::new()));
+        let mut path = Path::new(Recovery::SelectiveRepeat, bytes, window, forth, back);
+        path.run();
+        if path.timeouts == 0 {
+            prop_assert_eq!(path.repeats(), path.forth.lost);
+        }
+    }
+}
+
+/// Packet 1 of 6 is lost. Selective repeat sends it once more, go-back-N all from it on.
+#[test]
+fn one_loss() {
+    let cases = [
+        (Recovery::SelectiveRepeat, vec![0, 1, 2, 3, 4, 5, 1]),
+        (Recovery::GoBackN, vec![0, 1, 2, 3, 4, 5, 1, 2, 3, 4, 5]),
+    ];
+    for (recovery, sent) in cases {
+        let (forth, back) = (Way::new(vec![Fate::Arrives, Fate::Lost]), Way::new(Vec::new()));
+        let mut path = Path::new(recovery, 5500, u64::MAX, forth, back);
+        path.run();
+        let numbers: Vec<u64> = path.log.iter().map(|seq| seq / PAYLOAD).collect();
+        assert_eq!((numbers, path.timeouts), (sent, 0), "{recovery:?}");
+    }
+}
+
+/// Packets 1 and 3 to 5 of 6 are lost: packet 1 is behind one that has arrived, the others wait for a
+/// timeout, which passes over packet 2 as long as packet 1 is lost once more.
+#[test]
+fn a_timeout_passes_over_what_has_arrived() {
+    use Fate::{Arrives, Lost};
+    let forth = Way::new(vec![Arrives, Lost, Arrives, Lost, Lost, Lost, Lost]);
+    let back = Way::new(Vec::new());
+    let mut path = Path::new(Recovery::SelectiveRepeat, 5500, u64::MAX, forth, back);
+    path.run();
+    let numbers: Vec<u64> = path.log.iter().map(|seq| seq / PAYLOAD).collect();
+    assert_eq!((numbers, path.timeouts), (vec![0, 1, 2, 3, 4, 5, 1, 1, 3, 4, 5], 1));
+}
+
+/// "Each flow is bounded by one bandwidth-delay product" counted from the last acknowledged packet,
+/// also when what lies between has arrived.
+#[test]
+fn the_window_bounds_how_far_ahead_a_sender_is() {
+    let (forth, back) = (Way::new(Vec::new()), Way::new(Vec::new()));
+    let mut path = Path::new(Recovery::SelectiveRepeat, 100_000, 4000, forth, back);
+    let mut send = || path.flow.may_send().then(|| path.flow.take_packet(PAYLOAD).0 / PAYLOAD);
+    assert_eq!([(); 5].map(|()| send()), [Some(0), Some(1), Some(2), Some(3), None]);
+    path.flow.on_nack(0, 2, PAYLOAD);
+    // Packet 2 is there: 0 and 1 are lost, 3 is in flight.
+    assert_eq!(path.flow.in_flight(), 1000);
+    let mut send = || path.flow.may_send().then(|| path.flow.take_packet(PAYLOAD).0 / PAYLOAD);
+    assert_eq!([(); 3].map(|()| send()), [Some(0), Some(1), None]);
+    path.flow.acknowledge(3000, PAYLOAD);
+    let mut send = || path.flow.may_send().then(|| path.flow.take_packet(PAYLOAD).0 / PAYLOAD);
+    assert_eq!([(); 4].map(|()| send()), [Some(4), Some(5), Some(6), None]);
+}
