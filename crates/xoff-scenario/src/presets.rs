@@ -10,7 +10,7 @@ macro_rules! text {
 
 /// Name of every preset and its texts, the basic one first; the last one's first line says what the
 /// preset is.
-pub const PRESETS: [(&str, &[&str]); 12] = [
+pub const PRESETS: [(&str, &[&str]); 19] = [
     ("bfc", &[text!("bfc")]),
     ("bfc-128", &[text!("bfc"), text!("bfc-128")]),
     ("bfc-stochastic", &[text!("bfc"), text!("bfc-stochastic")]),
@@ -23,6 +23,13 @@ pub const PRESETS: [(&str, &[&str]); 12] = [
     ("hpcc", &[text!("hpcc")]),
     ("hpcc-pfc", &[text!("hpcc"), text!("hpcc-pfc")]),
     ("pfc", &[text!("pfc")]),
+    ("irn", &[text!("irn")]),
+    ("sfc", &[text!("irn"), text!("sfc")]),
+    ("onramp", &[text!("irn"), text!("onramp")]),
+    ("irn-dcqcn", &[text!("irn"), text!("dcqcn-w")]),
+    ("sfc-dcqcn", &[text!("irn"), text!("dcqcn-w"), text!("sfc")]),
+    ("onramp-dcqcn", &[text!("irn"), text!("dcqcn-w"), text!("onramp")]),
+    ("pfc-gbn", &[text!("irn"), text!("pfc-gbn")]),
 ];
 
 /// A preset's texts.
