@@ -1,5 +1,8 @@
 //! Incast: many hosts send to one at the same time, again and again.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use xoff_core::rng::Purpose;
 use xoff_core::{Bytes, Ps, Rng};
 
@@ -66,22 +69,8 @@ impl IncastConfig {
         if self.period == Ps(0) {
             return Err("period is 0: give the time from one event to the next".into());
         }
-        self.check_spread()?;
         checks::window(self.start, self.stop)?;
         self.ends(hosts).map(drop)
-    }
-
-    /// Flows come out in the order of their starts, so those of one event start before the next.
-    fn check_spread(&self) -> Result<(), String> {
-        let (spread, head_start, period) = (self.spread, self.head_start, self.period);
-        let fits = spread.0.checked_add(head_start.0).is_some_and(|sum| sum <= period.0);
-        if fits || self.events == 1 {
-            return Ok(());
-        }
-        Err(format!(
-            "spread is {spread} and head_start {head_start}, together longer than the period, \
-             {period}: events must not overlap"
-        ))
     }
 
     /// How many flows an event has.
@@ -121,6 +110,16 @@ struct Ends {
     senders: Vec<u32>,
 }
 
+/// A flow to come; compared by its start, then in the order in which flows were drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Coming {
+    start: Ps,
+    event: u64,
+    index: u64,
+    src: u32,
+    dst: u32,
+}
+
 /// Makes incast events.
 #[derive(Clone, Debug)]
 pub struct Incast {
@@ -129,17 +128,12 @@ pub struct Incast {
     ends: Ends,
     source: u16,
     end: Ps,
-    /// When the current event is; `None` when there are no more.
-    now: Option<Ps>,
+    /// When the next event is; `None` when there are no more.
+    next_event: Option<Ps>,
     /// How many events there were before it.
     past: u64,
-    victim: u32,
-    /// The hosts that take turns in the current event.
-    senders: Vec<u32>,
-    /// How long after the current event its flows start, and their indices, in the order of both.
-    starts: Vec<(Ps, u64)>,
-    /// How many flows of the current event were made.
-    made: usize,
+    /// Flows of those events that have not been handed out. Events may overlap.
+    coming: BinaryHeap<Reverse<Coming>>,
 }
 
 impl Incast {
@@ -149,67 +143,67 @@ impl Incast {
     /// Settings that are wrong or that do not fit the network.
     pub fn new(config: IncastConfig, hosts: u32, seed: u64, source: u16) -> Result<Self, String> {
         config.check(hosts)?;
-        let mut incast = Self {
+        let end = checks::end_of(config.stop);
+        Ok(Self {
             rng: Rng::stream(seed, Purpose::Traffic, u64::from(source)),
             ends: config.ends(hosts)?,
             source,
-            end: checks::end_of(config.stop),
-            now: Some(config.start),
+            end,
+            next_event: Some(config.start).filter(|start| *start < end),
             past: 0,
-            victim: 0,
-            senders: Vec::new(),
-            starts: Vec::new(),
-            made: 0,
+            coming: BinaryHeap::new(),
             config,
-        };
-        incast.draw_event();
-        Ok(incast)
+        })
     }
 
-    /// Draws an event: its hosts, and when its flows start.
-    fn draw_event(&mut self) {
-        self.draw_hosts();
-        self.draw_starts();
-    }
-
-    /// Draws the victim and the senders of an event.
-    fn draw_hosts(&mut self) {
-        let Ends { victims, senders } = &self.ends;
-        self.victim = victims[self.rng.below(victims.len() as u64) as usize];
-        self.senders.clear();
-        self.senders.extend(senders.iter().filter(|host| **host != self.victim));
-        // The beginning of a Fisher-Yates shuffle, as far as senders are needed.
-        let needed = self.senders.len().min(self.config.degree as usize);
-        for place in 0..needed {
-            let left = self.senders.len() - place;
-            self.senders.swap(place, place + self.rng.below(left as u64) as usize);
-        }
-        self.senders.truncate(needed);
-    }
-
-    /// Draws how long after an event each of its flows starts.
-    fn draw_starts(&mut self) {
+    /// Draws the flows of the event at `event`.
+    fn draw_event(&mut self, event: Ps) {
+        let (victim, senders) = self.draw_hosts();
         let IncastConfig { spread, head_start, .. } = self.config;
-        self.starts.clear();
         for index in 0..self.config.flows() {
             let first = index == 0 && head_start > Ps(0);
             let drawn = if first || spread == Ps(0) { 0 } else { self.rng.below(spread.0) };
-            let waits = if first { Ps(0) } else { head_start };
-            self.starts.push((Ps(waits.0.saturating_add(drawn)), index));
+            let waits = if first { 0 } else { head_start.0 };
+            self.coming.push(Reverse(Coming {
+                start: Ps(event.0.saturating_add(waits).saturating_add(drawn)),
+                event: self.past,
+                index,
+                src: senders[(index % senders.len() as u64) as usize],
+                dst: victim,
+            }));
         }
-        self.starts.sort_unstable();
     }
 
-    fn next_event(&mut self) {
-        self.past += 1;
-        let more = self.config.events == 0 || self.past < self.config.events;
-        let later = |now: Ps| now.0.checked_add(self.config.period.0).map(Ps);
-        self.now = self.now.filter(|_| more).and_then(later);
-        self.made = 0;
-        self.draw_event();
+    /// Draws the victim of an event, and the senders, who take turns.
+    fn draw_hosts(&mut self) -> (u32, Vec<u32>) {
+        let Ends { victims, senders } = &self.ends;
+        let victim = victims[self.rng.below(victims.len() as u64) as usize];
+        let mut senders: Vec<u32> =
+            senders.iter().copied().filter(|host| *host != victim).collect();
+        // The beginning of a Fisher-Yates shuffle, as far as senders are needed.
+        let needed = senders.len().min(self.config.degree as usize);
+        for place in 0..needed {
+            let left = senders.len() - place;
+            senders.swap(place, place + self.rng.below(left as u64) as usize);
+        }
+        senders.truncate(needed);
+        (victim, senders)
     }
 
-    /// The size of the current event's flow with this index.
+    /// Draws all events up to the one before which the next flow starts.
+    fn draw_until_known(&mut self) {
+        while let Some(event) = self.next_event
+            && self.coming.peek().is_none_or(|Reverse(coming)| event <= coming.start)
+        {
+            self.draw_event(event);
+            self.past += 1;
+            let more = self.config.events == 0 || self.past < self.config.events;
+            let later = event.0.checked_add(self.config.period.0).map(Ps);
+            self.next_event = later.filter(|later| more && *later < self.end);
+        }
+    }
+
+    /// The size of an event's flow with this index.
     fn share(&self, index: u64) -> u64 {
         let (bytes, flows) = (self.config.bytes.0, self.config.flows());
         bytes / flows + u64::from(index < bytes % flows)
@@ -218,17 +212,13 @@ impl Incast {
 
 impl Source for Incast {
     fn next(&mut self) -> Option<Arrival> {
-        if self.made == self.starts.len() {
-            self.next_event();
-        }
-        let event = self.now.filter(|now| *now < self.end)?;
-        let (after, index) = self.starts[self.made];
-        self.made += 1;
+        self.draw_until_known();
+        let Reverse(coming) = self.coming.pop()?;
         Some(Arrival {
-            start: Ps(event.0.saturating_add(after.0)),
-            src: self.senders[(index % self.senders.len() as u64) as usize],
-            dst: self.victim,
-            bytes: self.share(index),
+            start: coming.start,
+            src: coming.src,
+            dst: coming.dst,
+            bytes: self.share(coming.index),
             source: self.source,
             priority: self.config.priority,
         })

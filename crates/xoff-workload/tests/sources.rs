@@ -242,6 +242,34 @@ fn the_flows_of_an_incast_may_be_spread() {
     assert_eq!((flows[0].dst, hosts(&flows[..100])), (first[0].dst, hosts(&first)));
 }
 
+/// SFC §5.3: 8 % of 51.2 Tb/s are an event of 32 MB each 62.5 us, while its flows start within 100 us.
+#[test]
+fn events_of_an_incast_may_overlap() {
+    let config = IncastConfig {
+        degree: 10,
+        period: Ps::from_us(50),
+        spread: Ps::from_us(100),
+        events: 40,
+        ..Default::default()
+    };
+    let apart = IncastConfig { period: Ps::from_us(200), ..config.clone() };
+    let [flows, apart] =
+        [config, apart].map(|config| flows(Incast::new(config, HOSTS, 1, 0).unwrap(), usize::MAX));
+    assert_eq!(flows.len(), 400);
+    assert!(flows.is_sorted_by_key(|flow| flow.start));
+    assert!(!flows.is_sorted_by_key(|flow| flow.dst));
+    // The same flows as if the events were further apart, but for when the events are.
+    let mut moved: Vec<_> = (0..40u64)
+        .zip(apart.chunks(10))
+        .flat_map(|(event, flows)| flows.iter().map(move |flow| (event, flow)))
+        .map(|(event, flow)| (flow.start.0 - event * Ps::from_us(150).0, flow.src, flow.dst))
+        .collect();
+    let mut found: Vec<_> = flows.iter().map(|flow| (flow.start.0, flow.src, flow.dst)).collect();
+    moved.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(found, moved);
+}
+
 #[test]
 fn each_sender_of_an_incast_may_send_several_flows() {
     let config = IncastConfig {
