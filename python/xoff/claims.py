@@ -1,7 +1,7 @@
 """`claims.toml`: what a paper says, checked against what was measured.
 
 A claim is one or more checks; a check takes numbers from cases (`metrics.Term`) through a
-relation (`metrics.RELATIONS`). A claim that cannot run yet carries `needs`.
+relation (`relations.RELATIONS`). A claim that cannot run yet carries `needs`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from xoff.errors import UsageError
-from xoff.metrics import RELATIONS, Bounds, Outcome, Term, bins, every
+from xoff.metrics import Term, bins
+from xoff.relations import RELATIONS, Bounds, Outcome, every
 from xoff.result import Result
 from xoff.strict import Reader, read_term, read_toml
 
