@@ -9,10 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from xoff import shares
 from xoff.result import Result
+from xoff.traces import MEASURES, Trace
 
-STATISTICS = ("mean", "p50", "p95", "p99")
+STATISTICS = ("mean", "p50", "p95", "p99", "p999")
 RANGES = ("short", "medium", "long", "all")
+# The mean of a statistic over the size bins that have it.
+MEAN_OF_BINS = "mean-of-bins"
 # A percentile is stated only with this many samples beyond it.
 BEYOND = 10
 
@@ -45,7 +49,7 @@ def statistic(group: Group, name: str, unfinished: int | None = None) -> float |
     if flows == 0 or left == 0:
         return None
     if name.startswith("p"):
-        permille = round(float(name[1:]) * 10)
+        permille = int(name[1:].ljust(3, "0"))
         if flows * (1000 - permille) < BEYOND * 1000:
             return None
     return math.inf
@@ -90,30 +94,49 @@ def cdf_at(points: Sequence[Sequence[float]], x: float) -> float:
 WHOLE_SWITCH = 65535
 # A `path` or `cdf` that begins so is computed from the samples of the monitored ports.
 SAMPLES = "samples."
+# A `path` that begins so is computed from what hosts' ports sent.
+SENDERS = "senders."
 
 
-def monitored(result: Result, column: str) -> Any:
-    """Return a column (`bytes`, `active`) of the samples of monitored ports, in time order."""
+def monitored(result: Result, column: str) -> Trace | None:
+    """Return times and a column (`bytes`, `active`) of the samples of monitored ports."""
     table = result.samples
     if column not in table.column_names:
-        return np.array([])
+        return None
     own = table["port"].to_numpy() != WHOLE_SWITCH
-    return table[column].to_numpy()[own]
+    return (table["time_ps"].to_numpy()[own], table[column].to_numpy()[own]) if own.any() else None
 
 
 def sampled_cdf(result: Result, column: str) -> list[tuple[float, float]]:
     """Return the step CDF of a column over the samples of monitored ports."""
-    values, counts = np.unique(monitored(result, column), return_counts=True)
-    if not len(values):
+    trace = monitored(result, column)
+    if trace is None:
         return []
+    values, counts = np.unique(trace[1], return_counts=True)
     shares = np.cumsum(counts) / counts.sum()
     return [(float(x), float(share)) for x, share in zip(values, shares, strict=True)]
 
 
-def sampled_mean(result: Result, column: str) -> float | None:
-    """Return the mean of a column over the samples of monitored ports."""
-    values = monitored(result, column)
-    return float(values.mean()) if len(values) else None
+def sampled(result: Result, what: str) -> float | None:
+    """Return a measure of the monitored ports' samples: `COLUMN.MEASURE`, or its mean."""
+    column, _, measure = what.partition(".")
+    trace = monitored(result, column)
+    return None if trace is None else MEASURES[measure or "mean"](trace)
+
+
+def cdf_points(result: Result, name: str) -> Sequence[Sequence[float]]:
+    """Return a CDF of the summary or, with `samples.COLUMN`, of the monitored ports' samples."""
+    if name.startswith(SAMPLES):
+        return sampled_cdf(result, name.removeprefix(SAMPLES))
+    return (result.summary.get(name) or {}).get("cdf") or []
+
+
+def cdf_distance(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> float | None:
+    """Return the largest vertical distance between two step CDFs (Kolmogorov and Smirnov)."""
+    if not a or not b:
+        return None
+    steps = {value for value, _ in (*a, *b)}
+    return max(abs(cdf_at(a, x) - cdf_at(b, x)) for x in steps)
 
 
 @dataclass(frozen=True)
@@ -122,7 +145,9 @@ class Term:
 
     `cdf` names a part of the summary with a `cdf`, read at `at` (the fraction at or below);
     `cdf = "samples.active"` and `path = "samples.active"` (its mean) are read from the
-    samples of the monitored ports instead, likewise `samples.bytes`;
+    samples of the monitored ports instead, likewise `samples.bytes`, and
+    `samples.bytes.MEASURE` (`traces.MEASURES`); `path = "senders.jain"` and `senders.0-3` come
+    from the ports (`shares.read`);
     `scale` multiplies what is read; `seeds` says how the runs of a case become one number.
     """
 
@@ -138,29 +163,31 @@ class Term:
 
     def read(self, result: Result) -> float | None:
         """Read the number from one run; None where there is none."""
-        if self.cdf is not None and self.cdf.startswith(SAMPLES):
-            sampled = sampled_cdf(result, self.cdf.removeprefix(SAMPLES))
-            return cdf_at(sampled, self.at) * self.scale if sampled else None
+        found = self._unscaled(result)
+        return None if found is None else found * self.scale
+
+    def _unscaled(self, result: Result) -> float | None:
         if self.cdf is not None:
-            points = (result.summary.get(self.cdf) or {}).get("cdf")
-            return cdf_at(points, self.at) * self.scale if points else None
-        if self.path is not None:
-            if self.path.startswith(SAMPLES):
-                found = sampled_mean(result, self.path.removeprefix(SAMPLES))
-            else:
-                found = lookup(result.summary, self.path)
-            return None if found is None else found * self.scale
-        return self._flow_statistic(result)
+            points = cdf_points(result, self.cdf)
+            return cdf_at(points, self.at) if points else None
+        if self.path is None:
+            return self._flow_statistic(result)
+        if self.path.startswith(SAMPLES):
+            return sampled(result, self.path.removeprefix(SAMPLES))
+        if self.path.startswith(SENDERS):
+            return shares.read(result, self.path.removeprefix(SENDERS))
+        return lookup(result.summary, self.path)
 
     def _flow_statistic(self, result: Result) -> float | None:
         entry = class_entry(result, self.cls)
         if entry is None:
             return None
+        left = entry.get("unfinished")
+        if self.range == MEAN_OF_BINS:
+            found = [statistic(group, self.statistic, left) for group in bins(result, self.cls)]
+            return mean([value for value in found if value is not None])
         group = self._group(entry)
-        if group is None:
-            return None
-        found = statistic(group, self.statistic, entry.get("unfinished"))
-        return None if found is None else found * self.scale
+        return None if group is None else statistic(group, self.statistic, left)
 
     def _group(self, entry: Group) -> Group | None:
         if isinstance(self.range, str):

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+
+from xoff.errors import UsageError
 
 
 @dataclass
@@ -40,6 +45,13 @@ def every(verdicts: Sequence[bool | None]) -> bool | None:
     if any(verdict is False for verdict in verdicts):
         return False
     return None if not verdicts or None in verdicts else True
+
+
+def some(verdicts: Sequence[bool | None]) -> bool | None:
+    """Combine verdicts: one yes is a yes, else one undecided is undecided."""
+    if any(verdict is True for verdict in verdicts):
+        return True
+    return None if not verdicts or None in verdicts else False
 
 
 def divide(above: float | None, below: float | None) -> float | None:
@@ -129,6 +141,70 @@ def count(values: Named, bounds: Bounds, factor: float) -> Outcome:
     return Outcome({**values, "count": float(found)}, found >= factor)
 
 
+def lines(values: Named) -> dict[str, tuple[float, float] | None]:
+    """Fit a line through each case's sweep, whose values are in the names: (slope, R squared).
+
+    The values of a sweep are numbers, or quantities in one unit. None where a point is missing,
+    infinite, or fewer than three are there.
+    """
+    sweeps: dict[str, list[tuple[str, float | None]]] = {}
+    for name, found in values.items():
+        case, _, x = name.rpartition("@")
+        sweeps.setdefault(case, []).append((x, found))
+    return {case: _line(_numbers(points)) for case, points in sweeps.items()}
+
+
+def _numbers(points: Sequence[tuple[str, float | None]]) -> list[tuple[float, float | None]]:
+    split = [(re.fullmatch(r"(-?[0-9.]+)([A-Za-z]*)", x), y) for x, y in points]
+    found = [(float(match[1]), match[2], y) for match, y in split if match]
+    if len(found) < len(points) or len({unit for _, unit, _ in found}) > 1:
+        raise UsageError(f"no line through sweep values {', '.join(x for x, _ in points)}")
+    return [(x, y) for x, _, y in found]
+
+
+def _line(points: Sequence[tuple[float, float | None]]) -> tuple[float, float] | None:
+    known = [(x, y) for x, y in points if y is not None and math.isfinite(y)]
+    if len(known) < max(3, len(points)):
+        return None
+    xs, ys = np.array(known).T
+    slope, intercept = np.polyfit(xs, ys, 1)
+    total = float(((ys - ys.mean()) ** 2).sum())
+    missed = float(((ys - slope * xs - intercept) ** 2).sum())
+    return float(slope), 1.0 - missed / total if total > 0 else 1.0
+
+
+def linear(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """R squared of the line through each case's sweep lies within the bounds."""
+    found = lines(values)
+    measured: dict[str, float | None] = {}
+    for case, line in found.items():
+        measured[f"{case} slope"] = line and line[0]
+        measured[f"{case} R2"] = line and line[1]
+    return Outcome(measured, every([bounds.contain(line and line[1]) for line in found.values()]))
+
+
+def slope_ratio(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """The slope of every case's sweep over the last one's lies within the bounds."""
+    slopes = {f"{case} slope": line and line[0] for case, line in lines(values).items()}
+    return ratio(slopes, bounds, factor)
+
+
+def rank_correlation(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """Spearman's correlation of the first half of the values with the second lies within."""
+    known = [value for value in values.values() if value is not None]
+    half = len(values) // 2
+    if len(known) < len(values) or half < 3:
+        return Outcome({"rank correlation": None}, None)
+    found = float(np.corrcoef(_ranks(known[:half]), _ranks(known[half:]))[0, 1])
+    return Outcome({"rank correlation": found}, bounds.contain(found))
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """Return each value's place in their order; equal ones share the middle of their places."""
+    ordered = sorted(values)
+    return [ordered.index(value) + (ordered.count(value) - 1) / 2 for value in values]
+
+
 RELATIONS: dict[str, Relation] = {
     "value": value,
     "ratio": ratio,
@@ -140,5 +216,8 @@ RELATIONS: dict[str, Relation] = {
     "highest": highest,
     "sum": total,
     "count": count,
+    "linear": linear,
+    "slope-ratio": slope_ratio,
+    "rank-correlation": rank_correlation,
 }
 """Relations over the cases' numbers, by the name claims use for them."""

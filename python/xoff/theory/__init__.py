@@ -7,8 +7,6 @@ A module for each paper. `FORMULAS` names what a claim may ask for: `sfc.t_f` is
 from __future__ import annotations
 
 from collections.abc import Callable
-from inspect import signature
-from typing import Any
 
 from xoff.theory import sfc
 
@@ -16,13 +14,3 @@ Formula = Callable[..., float]
 
 FORMULAS: dict[str, Formula] = {f"sfc.{name}": getattr(sfc, name) for name in sfc.__all__}
 """Every formula by the name that claims use."""
-
-
-def arguments_of(name: str) -> list[str]:
-    """Return the names of a formula's arguments."""
-    return list(signature(FORMULAS[name]).parameters)
-
-
-def evaluate(name: str, arguments: dict[str, Any]) -> float:
-    """Return a formula's value."""
-    return FORMULAS[name](**arguments)
