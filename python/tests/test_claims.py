@@ -6,8 +6,9 @@ import pytest
 
 import xoff
 from xoff import metrics
-from xoff.claims import load_claims
-from xoff.metrics import Bounds, Term
+from xoff.claims import evaluate, load_claims
+from xoff.metrics import Term
+from xoff.relations import RELATIONS, Bounds
 
 GROUP = {"flows": 2000, "mean": 2.0, "p99": None}
 
@@ -83,6 +84,14 @@ def test_seeds_are_averaged_or_spread():
     assert Term("c", seeds="std").over_seeds(runs[:1]) is None
 
 
+def sweeps(**values):
+    return {f"{case}@{x}": float(y) for case, ys in values.items() for x, y in enumerate(ys)}
+
+
+def named(*values):
+    return {f"v{i}": value for i, value in enumerate(values)}
+
+
 @pytest.mark.parametrize(
     ("name", "values", "bounds", "factor", "holds"),
     [
@@ -109,10 +118,20 @@ def test_seeds_are_averaged_or_spread():
         ("ratio-order", {"a": 4.0, "b": None, "c": 9.0, "d": 3.0}, Bounds(), 1, None),
         ("count", {"a": 1.0, "b": 9.0}, Bounds(5, None), 1, True),
         ("count", {"a": 1.0, "b": 9.0}, Bounds(5, None), 2, False),
+        ("linear", {"a@1": 2.0, "a@2": 4.0, "a@4": 8.0}, Bounds(0.999, 1), 1, True),
+        ("linear", {"a@1us": 2.0, "a@2us": 4.0, "a@4us": 0.0}, Bounds(0.9, None), 1, False),
+        ("linear", {"a@1": 2.0, "a@2": 4.0}, Bounds(0.9, None), 1, None),
+        ("linear", {"a@1": 2.0, "a@2": 4.0, "a@3": math.inf}, Bounds(0.9, None), 1, None),
+        ("slope-ratio", sweeps(a=(2, 4, 6), b=(0, 1, 2)), Bounds(2, 2.001), 1, True),
+        ("slope-ratio", sweeps(a=(2, 4, 6), b=(0, 1, 2)), Bounds(None, 1.5), 1, False),
+        ("rank-correlation", named(1, 2, 3, 10, 20, 30), Bounds(0.99, None), 1, True),
+        ("rank-correlation", named(1, 2, 3, 10, 30, 20), Bounds(0.6, None), 1, False),
+        ("rank-correlation", named(1, 2, 2, 5, 7, 7), Bounds(0.99, None), 1, True),
+        ("rank-correlation", named(1, 2, None, 10, 20, 30), Bounds(0.9, None), 1, None),
     ],
 )
 def test_relations(name, values, bounds, factor, holds):
-    assert metrics.RELATIONS[name](values, bounds, factor).holds is holds
+    assert RELATIONS[name](values, bounds, factor).holds is holds
 
 
 @pytest.mark.parametrize(
@@ -125,6 +144,17 @@ def test_relations(name, values, bounds, factor, holds):
         ('metric = "value"\ncases = ["a"]\nlow = 1\nrange = "shrt"', "unknown range `shrt`"),
         ('metric = "value"\ncases = ["a"]\nlow = "1"', "`low` must be a whole number or a number"),
         ("", "give a `metric`"),
+        ('metric = "value"\nterms = [{ theory = "sfc.tf" }]\nhigh = 1', "did you mean `sfc.t_f`"),
+        (
+            'metric = "value"\nterms = [{ theory = "sfc.t_f", arguments = { t_a = 1 } }]\nhigh = 1',
+            "`t_s` is missing",
+        ),
+        ('metric = "cdf-distance"\ncases = ["a", "b"]\nhigh = 1', "wants a `cdf`"),
+        (
+            'metric = "value"\ncases = ["a"]\npath = "samples.bytes.peek"\nhigh = 1',
+            "unknown measure `peek` in `path` (did you mean `peak`?)",
+        ),
+        ('metric = "value"\ncases = ["a"]\npath = "senders.all"\nhigh = 1', "senders.0-3"),
     ],
 )
 def test_mistakes_in_a_claim_are_named(tmp_path, body, message):
@@ -141,3 +171,46 @@ def test_a_claim_twice(tmp_path):
     (tmp_path / "claims.toml").write_text(one * 2)
     with pytest.raises(xoff.UsageError, match="twice"):
         load_claims(tmp_path / "claims.toml")
+
+
+def check(tmp_path, body, results):
+    file = tmp_path / "claims.toml"
+    file.write_text(f'[[claim]]\nid = "C1"\ntext = "t"\nexperiment = "e"\n{body}\n')
+    (verdict,), not_run = evaluate(load_claims(file), "e", results)
+    assert not not_run
+    return verdict
+
+
+def test_a_run_beside_a_closed_form(tmp_path):
+    body = """metric = "ratio"
+    terms = [
+        { case = "A", path = "buffer.p99_bytes" },
+        { theory = "sfc.bandwidth_delay", arguments = { rate_bps = 1e11, seconds = 80e-6 } },
+    ]
+    low = 1.9
+    high = 2.1"""
+    verdict = check(tmp_path, body, {"A": [result()]})
+    assert verdict.holds
+    name = "A/sfc.bandwidth_delay(rate_bps 1e+11, seconds 8e-05)"
+    assert verdict.measured == {name: pytest.approx(2.0)}
+
+
+def test_one_bin_is_enough_for_any_bin(tmp_path):
+    # Tails by bin are 3.3, 6.6 and 9.9 times; the last has too few flows.
+    every = 'metric = "value"\ncases = ["A"]\nrange = "bins"\nlow = 5'
+    some = every.replace("bins", "any-bin")
+    assert check(tmp_path, every, {"A": [result(scheme="hpcc")]}).holds is False
+    assert check(tmp_path, some, {"A": [result(scheme="hpcc")]}).holds is True
+    assert check(tmp_path, some.replace("5", "50"), {"A": [result(scheme="hpcc")]}).holds is False
+
+
+def test_the_mean_over_bins_leaves_out_those_with_few_flows():
+    one = result(scheme="hpcc")
+    assert Term("c", range="mean-of-bins").read(one) == pytest.approx((3.3 + 6.6) / 2)
+
+
+def test_the_distance_of_distributions_is_taken_seed_by_seed(tmp_path):
+    body = 'metric = "cdf-distance"\ncases = ["A", "B"]\ncdf = "active_flows"\nhigh = 0.1'
+    verdict = check(tmp_path, body, {"A": [result()] * 2, "B": [result()] * 2})
+    assert verdict.measured == {"A - B": 0.0}
+    assert verdict.holds

@@ -81,6 +81,30 @@ def test_scales(paper):
     assert full.points[-1].overrides == ("scheme=dctcp", "run.degree=1000")
 
 
+def test_a_sweep_may_set_more_at_a_value(paper):
+    folder = paper / "demo" / "fig1"
+    file = folder / "experiment.toml"
+    good = file.read_text()
+    more = 'quick = [10, 100], set = { 10 = ["seed=7"], 1000 = ["seed=9"] } }'
+    file.write_text(good.replace("quick = [10, 100] }", more))
+    quick = load_experiment(folder, "demo/fig1", "quick")
+    full = load_experiment(folder, "demo/fig1", "paper")
+    assert quick.points[-2].overrides[-2:] == ("run.degree=10", "seed=7")
+    assert quick.points[-1].overrides[-1:] == ("run.degree=100",)
+    assert full.points[-1].overrides[-2:] == ("run.degree=1000", "seed=9")
+    file.write_text(good.replace("quick = [10, 100] }", more.replace("1000 =", "1001 =")))
+    with pytest.raises(xoff.UsageError, match="unknown key `1001`"):
+        load_experiment(folder, "demo/fig1", "quick")
+
+
+def test_a_file_may_set_something_for_every_case(paper):
+    folder = paper / "demo" / "fig1"
+    file = folder / "experiment.toml"
+    file.write_text('set = ["run.sleep_ms=1"]\n' + file.read_text())
+    points = load_experiment(folder, "demo/fig1", "quick").points
+    assert all(point.overrides[:2] == ("run.sleep_ms=1", "run.slices=2") for point in points)
+
+
 def test_a_case_may_be_left_out_at_a_scale(paper):
     folder = paper / "demo" / "fig1"
     file = folder / "experiment.toml"

@@ -1,23 +1,31 @@
 """`claims.toml`: what a paper says, checked against what was measured.
 
 A claim is one or more checks; a check takes numbers from cases (`metrics.Term`) through a
-relation (`metrics.RELATIONS`). A claim that cannot run yet carries `needs`.
+relation (`relations.RELATIONS`). A claim that cannot run yet carries `needs`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from xoff.errors import UsageError
-from xoff.metrics import RELATIONS, Bounds, Outcome, Term, bins, every
+from xoff.metrics import Term, bins, cdf_distance, cdf_points, mean
+from xoff.relations import RELATIONS, Bounds, Outcome, every, some
 from xoff.result import Result
-from xoff.strict import Reader, read_term, read_toml
+from xoff.strict import BY_BIN, Reader, read_term, read_toml
+from xoff.theory import FORMULAS
 
+# A relation between whole distributions: how far each case's CDF is from the last one's.
+DISTANCE = "cdf-distance"
 # Relations whose verdict is nothing but bounds, and those that one number is enough for.
-BOUNDED = ("value", "ratio", "max-ratio", "difference", "sum", "count")
+BOUNDED = (
+    *("value", "ratio", "max-ratio", "difference", "sum", "count"),
+    *("linear", "slope-ratio", "rank-correlation", DISTANCE),
+)
 SINGLE = ("value", "sum", "count")
 TERM_KEYS = ("class", "range", "statistic", "path", "cdf", "at", "scale", "seeds")
 CHECK_KEYS = (*TERM_KEYS, "metric", "cases", "terms", "low", "high", "factor")
@@ -27,18 +35,39 @@ Results = Mapping[str, Sequence[Result]]
 
 
 @dataclass(frozen=True)
+class Formula:
+    """A number of theory (`theory.FORMULAS`) beside what cases measured."""
+
+    name: str
+    arguments: Mapping[str, float]
+    scale: float = 1.0
+
+    @property
+    def case(self) -> str:
+        """What the number is called where cases have their names."""
+        given = ", ".join(f"{name} {value:g}" for name, value in self.arguments.items())
+        return f"{self.name}({given})"
+
+    def over_seeds(self, _runs: Sequence[Result]) -> float:
+        """Return the number: it is the same for any run."""
+        return float(FORMULAS[self.name](**self.arguments)) * self.scale
+
+
+@dataclass(frozen=True)
 class Check:
     """One relation over the numbers of some cases."""
 
     metric: str
-    terms: tuple[Term, ...]
+    terms: tuple[Term | Formula, ...]
     bounds: Bounds
     factor: float = 1.0
-    by_bin: bool = False
+    by_bin: str | None = None
 
     def run(self, results: Results) -> Outcome:
-        """Measure. With `range = "bins"` the relation must hold in every size bin."""
-        if not self.by_bin:
+        """Measure. The relation must hold in every size bin with `by_bin = "bins"`, in at least
+        one with `"any-bin"`.
+        """
+        if self.by_bin is None:
             return self._once(results, self.terms)
         outcomes = []
         for low, high in self._bins(results):
@@ -47,12 +76,16 @@ class Check:
             if None not in found.measured.values():
                 outcomes.append((f"[{low:g}, {high:g})", found))
         measured = {f"{b} {k}": v for b, o in outcomes for k, v in o.measured.items()}
-        return Outcome(measured, every([found.holds for _, found in outcomes]))
+        verdicts = [found.holds for _, found in outcomes]
+        return Outcome(measured, every(verdicts) if self.by_bin == "bins" else some(verdicts))
 
     def expand(self, labels: Sequence[str], missing: list[str]) -> Check:
         """Replace `case@*` by the case's sweep points; note cases that are not there."""
-        terms = []
+        terms: list[Term | Formula] = []
         for term in self.terms:
+            if isinstance(term, Formula):
+                terms.append(term)
+                continue
             found = [label for label in labels if label == term.case]
             if term.case.endswith("@*"):
                 found = [label for label in labels if label.startswith(term.case[:-1])]
@@ -61,15 +94,31 @@ class Check:
             terms += [replace(term, case=label) for label in found]
         return replace(self, terms=tuple(terms))
 
-    def _once(self, results: Results, terms: Sequence[Term]) -> Outcome:
+    def _once(self, results: Results, terms: Sequence[Term | Formula]) -> Outcome:
+        if self.metric == DISTANCE:
+            return self._distance(results)
         values = {}
         for term in terms:
             name = term.case if len({t.case for t in terms}) == len(terms) else _long_name(term)
-            values[name] = term.over_seeds(results[term.case])
+            values[name] = term.over_seeds(results.get(term.case, ()))
         return RELATIONS[self.metric](values, self.bounds, self.factor)
 
+    def _distance(self, results: Results) -> Outcome:
+        """Measure how far each case's CDF is from the last one's."""
+        *others, last = [term for term in self.terms if isinstance(term, Term)]
+        measured = {
+            f"{term.case} - {last.case}": mean(
+                [
+                    cdf_distance(cdf_points(run, str(term.cdf)), cdf_points(other, str(last.cdf)))
+                    for run, other in zip(results[term.case], results[last.case], strict=True)
+                ]
+            )
+            for term in others
+        }
+        return RELATIONS["value"](measured, self.bounds, self.factor)
+
     def _bins(self, results: Results) -> list[tuple[float, float]]:
-        first = self.terms[0]
+        first = next(term for term in self.terms if isinstance(term, Term))
         found = bins(results[first.case][0], first.cls)
         return [
             (one["low_bytes"], one["high_bytes"])
@@ -78,11 +127,13 @@ class Check:
         ]
 
 
-def _in_bin(term: Term, low: float, high: float) -> Term:
-    return replace(term, range={"low": low, "high": high})
+def _in_bin(term: Term | Formula, low: float, high: float) -> Term | Formula:
+    return term if isinstance(term, Formula) else replace(term, range={"low": low, "high": high})
 
 
-def _long_name(term: Term) -> str:
+def _long_name(term: Term | Formula) -> str:
+    if isinstance(term, Formula):
+        return term.case
     where = term.range if isinstance(term.range, str) else "bin"
     parts = [term.path or term.cdf or f"{where} {term.statistic}", term.cls]
     return " ".join([term.case, *[part for part in parts if part]])
@@ -167,13 +218,15 @@ def _check(own: dict[str, Any], part: Any, where: str) -> Check:
     shared = read_term(reader, bins_too=True)
     terms = [{"case": case} for case in reader.strings("cases")]
     terms += reader.get("terms", list, [])
-    metric = reader.choice("metric", RELATIONS)
+    metric = reader.choice("metric", (*RELATIONS, DISTANCE))
     bounds = Bounds(reader.number("low"), reader.number("high"))
     if bounds == Bounds() and metric in BOUNDED:
         raise UsageError(f"{where}: `{metric}` wants `low`, `high` or both")
+    if metric == DISTANCE and "cdf" not in shared:
+        raise UsageError(f"{where}: `{DISTANCE}` wants a `cdf`")
     if len(terms) < (1 if metric in SINGLE else 2) and "@*" not in str(terms):
         raise UsageError(f"{where}: `{metric}` wants more `cases` (or `terms`)")
-    by_bin = shared.get("range") == "bins"
+    by_bin = shared["range"] if shared.get("range") in BY_BIN else None
     if by_bin:
         del shared["range"]
     return Check(
@@ -185,12 +238,27 @@ def _check(own: dict[str, Any], part: Any, where: str) -> Check:
     )
 
 
-def _own_term(table: Any, shared: dict[str, Any], where: str) -> Term:
+def _own_term(table: Any, shared: dict[str, Any], where: str) -> Term | Formula:
     reader = Reader(table, f"{where}: term")
+    if "theory" in reader:
+        return _formula(reader)
     own = read_term(reader)
     case = reader.need("case", str)
     reader.done()
     return Term(**{**shared, **own, "case": case})
+
+
+def _formula(reader: Reader) -> Formula:
+    name = reader.choice("theory", FORMULAS)
+    arguments = Reader(reader.get("arguments", dict, {}), f"{reader.where}: {name}")
+    given = {key: arguments.number(key) for key in signature(FORMULAS[name]).parameters}
+    arguments.done()
+    scale = reader.number("scale", 1.0)
+    reader.done()
+    missing = [key for key, value in given.items() if value is None]
+    if missing:
+        raise UsageError(f"{arguments.where}: `{missing[0]}` is missing")
+    return Formula(name, {key: float(value or 0.0) for key, value in given.items()}, scale or 1.0)
 
 
 def evaluate(

@@ -7,7 +7,7 @@ once a seed and averaged.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ PLOT_KINDS = (
     "active-flows-cdf",
     "pause-share",
     "bars",
+    "grouped-bars",
     "curve",
     "trace",
 )
@@ -34,17 +35,27 @@ COLUMNS = ("bytes", "active")
 
 @dataclass(frozen=True)
 class Sweep:
-    """One setting (or several moving together) taken through values."""
+    """One setting (or several moving together) taken through values.
+
+    `sets` has what else is set at a value, for settings that follow it in their own way.
+    """
 
     keys: tuple[str, ...]
     values: tuple[Any, ...]
+    sets: Mapping[str, Sequence[str]]
 
     @staticmethod
     def read(table: Any, where: str, scale: str) -> Sweep:
-        """Read `{ key, values }`; a list named after a scale replaces `values` there."""
+        """Read `{ key, values, set }`; a list named after a scale replaces `values` there.
+
+        `set` has lists of overrides by value, written as text.
+        """
         reader = Reader(table, where)
         key = reader.need("key", (str, list))
         values = reader.need("values", list)
+        sets = Reader(reader.get("set", dict, {}), f"{where}: set")
+        at_values = {_plain(value): sets.strings(_plain(value)) for value in values}
+        sets.done()
         for name in SCALES:
             thinned = reader.get(name, list)
             if name == scale and thinned is not None:
@@ -52,7 +63,12 @@ class Sweep:
         reader.done()
         if not values:
             raise UsageError(f"{where}: the sweep has no values")
-        return Sweep(tuple([key] if isinstance(key, str) else key), tuple(values))
+        return Sweep(tuple([key] if isinstance(key, str) else key), tuple(values), at_values)
+
+    def overrides(self, value: Any) -> list[str]:
+        """Return what is set at a value."""
+        plain = _plain(value)
+        return [*(f"{key}={plain}" for key in self.keys), *self.sets.get(plain, ())]
 
 
 @dataclass(frozen=True)
@@ -102,9 +118,10 @@ class Experiment:
     """An experiment at one scale.
 
     Top-level keys of the file: `title`, `source` (where in the paper), `scenario` (file
-    beside this one), `seeds`, `seed_key` (default `seed`), `sweep`, and the tables
-    `[scale.quick]`, `[scale.paper]` (`set`, `seeds`), `[[case]]`, `[[plot]]`.
-    Overrides apply in the order scale, case, sweep, seed. A case with `scales` is left out
+    beside this one), `set` (overrides of every case), `seeds`, `seed_key` (default `seed`),
+    `sweep`, and the tables `[scale.quick]`, `[scale.paper]` (`set`, `seeds`), `[[case]]`,
+    `[[plot]]`.
+    Overrides apply in the order file, scale, case, sweep, seed. A case with `scales` is left out
     at the scales that it does not name.
     """
 
@@ -134,7 +151,7 @@ def load_experiment(folder: Path, name: str, scale: str) -> Experiment:
         seed_key=top.get("seed_key", str, "seed"),
         seeds=at_scale.get("seeds", list, top.get("seeds", list)),
         forced_seeds="seeds" in at_scale,
-        overrides=at_scale.strings("set"),
+        overrides=[*top.strings("set"), *at_scale.strings("set")],
         sweep=top.get("sweep", dict),
     )
     at_scale.done()
@@ -200,7 +217,7 @@ def _case_points(table: Any, number: int, shared: _Shared) -> list[Point]:
 def _moves(sweep: Sweep | None) -> list[tuple[Any, list[str]]]:
     if sweep is None:
         return [(None, [])]
-    return [(value, [f"{key}={_plain(value)}" for key in sweep.keys]) for value in sweep.values]
+    return [(value, sweep.overrides(value)) for value in sweep.values]
 
 
 def _plain(value: Any) -> str:

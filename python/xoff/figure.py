@@ -51,6 +51,9 @@ def _panels(plot: Plot, experiment: Experiment, results: Results) -> list[Panel]
         "trace": lambda ax: plots.trace_axes(ax, shown, plot.column, plot.span_us, plot.level),
         "pause-share": lambda ax: plots.pause_axes(ax, shown),
         "bars": lambda ax: plots.bars_axes(ax, shown, plot.term, y_label),
+        "grouped-bars": lambda ax: plots.grouped_bars_axes(
+            ax, _curves(plot, experiment, results), plot.term, plot.level
+        ),
         "curve": lambda ax: plots.curve_axes(
             ax, _curves(plot, experiment, results), plot.term, x_label, y_label
         ),

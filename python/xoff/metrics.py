@@ -1,8 +1,7 @@
-"""Numbers out of a run's summary, and the relations claims are made of."""
+"""Numbers out of a run: from its summary, its samples and its ports."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from xoff import shares
 from xoff.result import Result
+from xoff.traces import MEASURES, Trace
 
-STATISTICS = ("mean", "p50", "p95", "p99")
+STATISTICS = ("mean", "p50", "p95", "p99", "p999")
 RANGES = ("short", "medium", "long", "all")
+# The mean of a statistic over the size bins that have it.
+MEAN_OF_BINS = "mean-of-bins"
 # A percentile is stated only with this many samples beyond it.
 BEYOND = 10
 
@@ -46,7 +49,7 @@ def statistic(group: Group, name: str, unfinished: int | None = None) -> float |
     if flows == 0 or left == 0:
         return None
     if name.startswith("p"):
-        permille = round(float(name[1:]) * 10)
+        permille = int(name[1:].ljust(3, "0"))
         if flows * (1000 - permille) < BEYOND * 1000:
             return None
     return math.inf
@@ -91,30 +94,49 @@ def cdf_at(points: Sequence[Sequence[float]], x: float) -> float:
 WHOLE_SWITCH = 65535
 # A `path` or `cdf` that begins so is computed from the samples of the monitored ports.
 SAMPLES = "samples."
+# A `path` that begins so is computed from what hosts' ports sent.
+SENDERS = "senders."
 
 
-def monitored(result: Result, column: str) -> Any:
-    """Return a column (`bytes`, `active`) of the samples of monitored ports, in time order."""
+def monitored(result: Result, column: str) -> Trace | None:
+    """Return times and a column (`bytes`, `active`) of the samples of monitored ports."""
     table = result.samples
     if column not in table.column_names:
-        return np.array([])
+        return None
     own = table["port"].to_numpy() != WHOLE_SWITCH
-    return table[column].to_numpy()[own]
+    return (table["time_ps"].to_numpy()[own], table[column].to_numpy()[own]) if own.any() else None
 
 
 def sampled_cdf(result: Result, column: str) -> list[tuple[float, float]]:
     """Return the step CDF of a column over the samples of monitored ports."""
-    values, counts = np.unique(monitored(result, column), return_counts=True)
-    if not len(values):
+    trace = monitored(result, column)
+    if trace is None:
         return []
+    values, counts = np.unique(trace[1], return_counts=True)
     shares = np.cumsum(counts) / counts.sum()
     return [(float(x), float(share)) for x, share in zip(values, shares, strict=True)]
 
 
-def sampled_mean(result: Result, column: str) -> float | None:
-    """Return the mean of a column over the samples of monitored ports."""
-    values = monitored(result, column)
-    return float(values.mean()) if len(values) else None
+def sampled(result: Result, what: str) -> float | None:
+    """Return a measure of the monitored ports' samples: `COLUMN.MEASURE`, or its mean."""
+    column, _, measure = what.partition(".")
+    trace = monitored(result, column)
+    return None if trace is None else MEASURES[measure or "mean"](trace)
+
+
+def cdf_points(result: Result, name: str) -> Sequence[Sequence[float]]:
+    """Return a CDF of the summary or, with `samples.COLUMN`, of the monitored ports' samples."""
+    if name.startswith(SAMPLES):
+        return sampled_cdf(result, name.removeprefix(SAMPLES))
+    return (result.summary.get(name) or {}).get("cdf") or []
+
+
+def cdf_distance(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> float | None:
+    """Return the largest vertical distance between two step CDFs (Kolmogorov and Smirnov)."""
+    if not a or not b:
+        return None
+    steps = {value for value, _ in (*a, *b)}
+    return max(abs(cdf_at(a, x) - cdf_at(b, x)) for x in steps)
 
 
 @dataclass(frozen=True)
@@ -123,7 +145,9 @@ class Term:
 
     `cdf` names a part of the summary with a `cdf`, read at `at` (the fraction at or below);
     `cdf = "samples.active"` and `path = "samples.active"` (its mean) are read from the
-    samples of the monitored ports instead, likewise `samples.bytes`;
+    samples of the monitored ports instead, likewise `samples.bytes`, and
+    `samples.bytes.MEASURE` (`traces.MEASURES`); `path = "senders.jain"` and `senders.0-3` come
+    from the ports (`shares.read`);
     `scale` multiplies what is read; `seeds` says how the runs of a case become one number.
     """
 
@@ -139,29 +163,31 @@ class Term:
 
     def read(self, result: Result) -> float | None:
         """Read the number from one run; None where there is none."""
-        if self.cdf is not None and self.cdf.startswith(SAMPLES):
-            sampled = sampled_cdf(result, self.cdf.removeprefix(SAMPLES))
-            return cdf_at(sampled, self.at) * self.scale if sampled else None
+        found = self._unscaled(result)
+        return None if found is None else found * self.scale
+
+    def _unscaled(self, result: Result) -> float | None:
         if self.cdf is not None:
-            points = (result.summary.get(self.cdf) or {}).get("cdf")
-            return cdf_at(points, self.at) * self.scale if points else None
-        if self.path is not None:
-            if self.path.startswith(SAMPLES):
-                found = sampled_mean(result, self.path.removeprefix(SAMPLES))
-            else:
-                found = lookup(result.summary, self.path)
-            return None if found is None else found * self.scale
-        return self._flow_statistic(result)
+            points = cdf_points(result, self.cdf)
+            return cdf_at(points, self.at) if points else None
+        if self.path is None:
+            return self._flow_statistic(result)
+        if self.path.startswith(SAMPLES):
+            return sampled(result, self.path.removeprefix(SAMPLES))
+        if self.path.startswith(SENDERS):
+            return shares.read(result, self.path.removeprefix(SENDERS))
+        return lookup(result.summary, self.path)
 
     def _flow_statistic(self, result: Result) -> float | None:
         entry = class_entry(result, self.cls)
         if entry is None:
             return None
+        left = entry.get("unfinished")
+        if self.range == MEAN_OF_BINS:
+            found = [statistic(group, self.statistic, left) for group in bins(result, self.cls)]
+            return mean([value for value in found if value is not None])
         group = self._group(entry)
-        if group is None:
-            return None
-        found = statistic(group, self.statistic, entry.get("unfinished"))
-        return None if found is None else found * self.scale
+        return None if group is None else statistic(group, self.statistic, left)
 
     def _group(self, entry: Group) -> Group | None:
         if isinstance(self.range, str):
@@ -198,139 +224,3 @@ OVER_SEEDS: dict[str, Callable[[Sequence[float | None]], float | None]] = {
     "mean": mean,
     "std": spread,
 }
-
-
-@dataclass
-class Outcome:
-    """What a relation measured: numbers by name, and whether it holds (None: undecided)."""
-
-    measured: dict[str, float | None]
-    holds: bool | None
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """Limits, ends included; None is no limit."""
-
-    low: float | None = None
-    high: float | None = None
-
-    def contain(self, value: float | None) -> bool | None:
-        """Tell whether a value lies inside; None if there is no value."""
-        if value is None or math.isnan(value):
-            return None
-        above = self.low is None or value >= self.low
-        return above and (self.high is None or value <= self.high)
-
-
-Named = Mapping[str, float | None]
-Relation = Callable[[Named, Bounds, float], Outcome]
-
-
-def every(verdicts: Sequence[bool | None]) -> bool | None:
-    """Combine verdicts: one no is a no, else one undecided is undecided."""
-    if any(verdict is False for verdict in verdicts):
-        return False
-    return None if not verdicts or None in verdicts else True
-
-
-def divide(above: float | None, below: float | None) -> float | None:
-    """Return a ratio; None where a side is missing, zero over zero or infinite over infinite."""
-    if above is None or below is None or (above == 0 == below):
-        return None
-    if math.isinf(above) and math.isinf(below):
-        return None
-    return math.inf if below == 0 else above / below
-
-
-def _bounded(measured: dict[str, float | None], bounds: Bounds) -> Outcome:
-    return Outcome(measured, every([bounds.contain(value) for value in measured.values()]))
-
-
-def value(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """Every case's value lies within the bounds."""
-    return _bounded(dict(values), bounds)
-
-
-def ratio(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """Every case over the last one lies within the bounds."""
-    *above, last = values
-    return _bounded({f"{a}/{last}": divide(values[a], values[last]) for a in above}, bounds)
-
-
-def max_ratio(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """The largest of the cases' ratios over the last one lies within the bounds."""
-    found = ratio(values, bounds, factor).measured
-    if None in found.values():
-        return Outcome(found, None)
-    name, top = max(found.items(), key=lambda item: item[1] or 0.0)
-    return Outcome({f"max {name}": top}, bounds.contain(top))
-
-
-def difference(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """First less second lies within the bounds."""
-    (a, x), (b, y) = list(values.items())[:2]
-    return _bounded({f"{a} - {b}": None if x is None or y is None else x - y}, bounds)
-
-
-def order(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """Each value times `factor` is at most the next: first <= second <= ..."""
-    known = list(values.values())
-    verdicts: list[bool | None] = []
-    for x, y in itertools.pairwise(known):
-        both_endless = x == math.inf == y
-        verdicts.append(None if x is None or y is None or both_endless else x * factor <= y)
-    return Outcome(dict(values), every(verdicts))
-
-
-def ratio_order(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """Of values taken in pairs, each ratio times `factor` is at most the next one."""
-    known = list(values.items())
-    pairs = list(zip(known[::2], known[1::2], strict=False))
-    measured = {f"{a}/{b}": divide(x, y) for (a, x), (b, y) in pairs}
-    return Outcome(measured, order(measured, bounds, factor).holds)
-
-
-def lowest(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """The first value times `factor` is at most every other one."""
-    (_, x), *rest = values.items()
-    verdicts = [order({"x": x, "y": y}, bounds, factor).holds for _, y in rest]
-    return Outcome(dict(values), every(verdicts))
-
-
-def highest(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """Every other value times `factor` is at most the first one."""
-    (_, x), *rest = values.items()
-    verdicts = [order({"y": y, "x": x}, bounds, factor).holds for _, y in rest]
-    return Outcome(dict(values), every(verdicts))
-
-
-def total(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """The sum over the cases lies within the bounds."""
-    known = [value for value in values.values() if value is not None]
-    found = sum(known) if len(known) == len(values) else None
-    return _bounded({"sum": found}, bounds)
-
-
-def count(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """At least `factor` of the cases have a value within the bounds."""
-    inside = [bounds.contain(value) for value in values.values()]
-    if None in inside:
-        return Outcome(dict(values), None)
-    found = sum(map(bool, inside))
-    return Outcome({**values, "count": float(found)}, found >= factor)
-
-
-RELATIONS: dict[str, Relation] = {
-    "value": value,
-    "ratio": ratio,
-    "max-ratio": max_ratio,
-    "difference": difference,
-    "order": order,
-    "ratio-order": ratio_order,
-    "lowest": lowest,
-    "highest": highest,
-    "sum": total,
-    "count": count,
-}
-"""Relations over the cases' numbers, by the name claims use for them."""

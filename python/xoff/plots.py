@@ -17,13 +17,13 @@ from matplotlib.ticker import FuncFormatter
 
 from xoff.errors import writing
 from xoff.metrics import (
-    WHOLE_SWITCH,
     Group,
     Term,
     bins,
     class_entry,
     lookup,
     mean,
+    monitored,
     sampled_cdf,
     statistic,
 )
@@ -47,7 +47,7 @@ _SETTINGS: Any = {
     "axes.grid": True,
     "grid.alpha": 0.3,
 }
-_NAMES = {"mean": "mean", "p50": "median", "p95": "p95", "p99": "p99"}
+_NAMES = {"mean": "mean", "p50": "median", "p95": "p95", "p99": "p99", "p999": "p99.9"}
 
 
 def _lists(results: Runs) -> dict[str, list[Result]]:
@@ -182,15 +182,9 @@ def trace_axes(
     """
     scale = 1e-3 if column == "bytes" else 1.0
     for index, (label, runs) in enumerate(_lists(results).items()):
-        table = runs[0].samples
-        if column not in table.column_names:
-            continue
-        ports = table["port"].to_numpy()
-        own = ports != WHOLE_SWITCH
-        times = table["time_ps"].to_numpy()[own] * 1e-6
-        values = table[column].to_numpy()[own] * scale
-        if len(times):
-            times = times - times[0]
+        trace = monitored(runs[0], column)
+        if trace is not None:
+            times, values = (trace[0] - trace[0][0]) * 1e-6, trace[1] * scale
             shown = times <= span_us
             look = {**line_style(index), "marker": None}
             ax.step(times[shown], values[shown], where="post", label=label, **look)
@@ -243,6 +237,28 @@ def bars_axes(ax: Axes, results: Runs, term: Mapping[str, Any], y_label: str) ->
         ax.annotate(shown, (index, drawn), ha="center", va="bottom", fontsize=8)
     ax.set_xticks(range(len(lists)), list(lists), rotation=30 if len(lists) > 4 else 0)
     ax.set_ylabel(y_label)
+
+
+def grouped_bars_axes(
+    ax: Axes,
+    curves: Mapping[str, Mapping[Any, Sequence[Result]]],
+    term: Mapping[str, Any],
+    level: float | None = None,
+) -> None:
+    """Draw a sweep as bars: a group for each value, in it a bar for each case.
+
+    `level` is a horizontal line in the unit of the bars.
+    """
+    spots = list(dict.fromkeys(x for points in curves.values() for x in points))
+    width = 0.8 / max(1, len(curves))
+    for index, (case, points) in enumerate(curves.items()):
+        heights = [Term(case, **term).over_seeds(points[x]) if x in points else None for x in spots]
+        drawn = [h if h is not None and math.isfinite(h) else 0.0 for h in heights]
+        places = [i + (index - (len(curves) - 1) / 2) * width for i in range(len(spots))]
+        ax.bar(places, drawn, width, label=case, **_bar_style(index))
+    ax.set_xticks(range(len(spots)), [str(x) for x in spots])
+    if level is not None:
+        ax.axhline(level, color="black", linewidth=1.5)
 
 
 def curve_axes(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from xoff.errors import UsageError
-from xoff.metrics import OVER_SEEDS, RANGES, STATISTICS
+from xoff.metrics import MEAN_OF_BINS, OVER_SEEDS, RANGES, SAMPLES, SENDERS, STATISTICS
 from xoff.text import suggestion
+from xoff.traces import MEASURES
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -89,6 +91,10 @@ class Reader:
                 raise UsageError(f"{self.where}: unknown key `{key}`{hint}")
 
 
+BY_BIN = ("bins", "any-bin")
+"""Ranges that make a relation hold in every size bin, or in at least one."""
+
+
 def read_term(reader: Reader, bins_too: bool = False) -> dict[str, Any]:
     """Read the keys that say which number is meant, as arguments of `metrics.Term`."""
     term: dict[str, Any] = {
@@ -102,11 +108,25 @@ def read_term(reader: Reader, bins_too: bool = False) -> dict[str, Any]:
         "seeds": reader.choice("seeds", OVER_SEEDS, "mean"),
     }
     if isinstance(term["range"], str):
-        reader.choice("range", (*RANGES, "bins") if bins_too else RANGES)
+        ranges = (*RANGES, MEAN_OF_BINS)
+        reader.choice("range", (*ranges, *BY_BIN) if bins_too else ranges)
+    _refuse_unknown_measure(reader, term["path"])
     for key, default in (("statistic", "p99"), ("seeds", "mean")):
         if term[key] == default and key not in reader:
             del term[key]
     return {key: value for key, value in term.items() if value is not None}
+
+
+def _refuse_unknown_measure(reader: Reader, path: str | None) -> None:
+    if path is not None and path.startswith(SAMPLES) and path.count(".") > 1:
+        measure = path.split(".", 2)[2]
+        if measure not in MEASURES:
+            hint = suggestion(measure, MEASURES) or f"; there are: {', '.join(MEASURES)}"
+            raise UsageError(f"{reader.where}: unknown measure `{measure}` in `path`{hint}")
+    if path is not None and path.startswith(SENDERS):
+        what = path.removeprefix(SENDERS)
+        if what != "jain" and not re.fullmatch(r"\d+(-\d+)?", what):
+            raise UsageError(f"{reader.where}: `{path}`: expected senders.jain or senders.0-3")
 
 
 _NAMES: dict[type, str] = {

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from xoff.metrics import STATISTICS, Group, lookup, statistic
+from xoff.metrics import Group, lookup, statistic
 from xoff.result import Result
 from xoff.text import byte_text, count_text, fixed, table, time_text
 
-HEADER = ("size (bytes)", "flows", "mean", "p50", "p95", "p99")
+SHOWN = ("mean", "p50", "p95", "p99")
+HEADER = ("size (bytes)", "flows", *SHOWN)
 
 
 def render(result: Result) -> str:
@@ -58,7 +59,7 @@ def _class_table(entry: Group) -> str:
 
 
 def _row(name: str, group: Group, unfinished: int) -> list[str]:
-    values = [fixed(statistic(group, stat, unfinished)) for stat in STATISTICS]
+    values = [fixed(statistic(group, stat, unfinished)) for stat in SHOWN]
     return [name, f"{group.get('flows') or 0:,}", *values]
 
 

@@ -134,6 +134,7 @@ fn slowdowns(group: &Slowdowns) -> Vec<(&'static str, String)> {
         ("p50", optional(group.quantile(0.5))),
         ("p95", optional(group.quantile(0.95))),
         ("p99", optional(group.quantile(0.99))),
+        ("p999", optional(group.quantile(0.999))),
     ]
 }
 

@@ -1,0 +1,223 @@
+"""Relations between the numbers of cases: what a claim says of them, and whether it holds."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xoff.errors import UsageError
+
+
+@dataclass
+class Outcome:
+    """What a relation measured: numbers by name, and whether it holds (None: undecided)."""
+
+    measured: dict[str, float | None]
+    holds: bool | None
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Limits, ends included; None is no limit."""
+
+    low: float | None = None
+    high: float | None = None
+
+    def contain(self, value: float | None) -> bool | None:
+        """Tell whether a value lies inside; None if there is no value."""
+        if value is None or math.isnan(value):
+            return None
+        above = self.low is None or value >= self.low
+        return above and (self.high is None or value <= self.high)
+
+
+Named = Mapping[str, float | None]
+Relation = Callable[[Named, Bounds, float], Outcome]
+
+
+def every(verdicts: Sequence[bool | None]) -> bool | None:
+    """Combine verdicts: one no is a no, else one undecided is undecided."""
+    if any(verdict is False for verdict in verdicts):
+        return False
+    return None if not verdicts or None in verdicts else True
+
+
+def some(verdicts: Sequence[bool | None]) -> bool | None:
+    """Combine verdicts: one yes is a yes, else one undecided is undecided."""
+    if any(verdict is True for verdict in verdicts):
+        return True
+    return None if not verdicts or None in verdicts else False
+
+
+def divide(above: float | None, below: float | None) -> float | None:
+    """Return a ratio; None where a side is missing, zero over zero or infinite over infinite."""
+    if above is None or below is None or (above == 0 == below):
+        return None
+    if math.isinf(above) and math.isinf(below):
+        return None
+    return math.inf if below == 0 else above / below
+
+
+def _bounded(measured: dict[str, float | None], bounds: Bounds) -> Outcome:
+    return Outcome(measured, every([bounds.contain(value) for value in measured.values()]))
+
+
+def value(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """Every case's value lies within the bounds."""
+    return _bounded(dict(values), bounds)
+
+
+def ratio(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """Every case over the last one lies within the bounds."""
+    *above, last = values
+    return _bounded({f"{a}/{last}": divide(values[a], values[last]) for a in above}, bounds)
+
+
+def max_ratio(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """The largest of the cases' ratios over the last one lies within the bounds."""
+    found = ratio(values, bounds, factor).measured
+    if None in found.values():
+        return Outcome(found, None)
+    name, top = max(found.items(), key=lambda item: item[1] or 0.0)
+    return Outcome({f"max {name}": top}, bounds.contain(top))
+
+
+def difference(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """First less second lies within the bounds."""
+    (a, x), (b, y) = list(values.items())[:2]
+    return _bounded({f"{a} - {b}": None if x is None or y is None else x - y}, bounds)
+
+
+def order(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """Each value times `factor` is at most the next: first <= second <= ..."""
+    known = list(values.values())
+    verdicts: list[bool | None] = []
+    for x, y in itertools.pairwise(known):
+        both_endless = x == math.inf == y
+        verdicts.append(None if x is None or y is None or both_endless else x * factor <= y)
+    return Outcome(dict(values), every(verdicts))
+
+
+def ratio_order(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """Of values taken in pairs, each ratio times `factor` is at most the next one."""
+    known = list(values.items())
+    pairs = list(zip(known[::2], known[1::2], strict=False))
+    measured = {f"{a}/{b}": divide(x, y) for (a, x), (b, y) in pairs}
+    return Outcome(measured, order(measured, bounds, factor).holds)
+
+
+def lowest(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """The first value times `factor` is at most every other one."""
+    (_, x), *rest = values.items()
+    verdicts = [order({"x": x, "y": y}, bounds, factor).holds for _, y in rest]
+    return Outcome(dict(values), every(verdicts))
+
+
+def highest(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """Every other value times `factor` is at most the first one."""
+    (_, x), *rest = values.items()
+    verdicts = [order({"y": y, "x": x}, bounds, factor).holds for _, y in rest]
+    return Outcome(dict(values), every(verdicts))
+
+
+def total(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """The sum over the cases lies within the bounds."""
+    known = [value for value in values.values() if value is not None]
+    found = sum(known) if len(known) == len(values) else None
+    return _bounded({"sum": found}, bounds)
+
+
+def count(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """At least `factor` of the cases have a value within the bounds."""
+    inside = [bounds.contain(value) for value in values.values()]
+    if None in inside:
+        return Outcome(dict(values), None)
+    found = sum(map(bool, inside))
+    return Outcome({**values, "count": float(found)}, found >= factor)
+
+
+def lines(values: Named) -> dict[str, tuple[float, float] | None]:
+    """Fit a line through each case's sweep, whose values are in the names: (slope, R squared).
+
+    The values of a sweep are numbers, or quantities in one unit. None where a point is missing,
+    infinite, or fewer than three are there.
+    """
+    sweeps: dict[str, list[tuple[str, float | None]]] = {}
+    for name, found in values.items():
+        case, _, x = name.rpartition("@")
+        sweeps.setdefault(case, []).append((x, found))
+    return {case: _line(_numbers(points)) for case, points in sweeps.items()}
+
+
+def _numbers(points: Sequence[tuple[str, float | None]]) -> list[tuple[float, float | None]]:
+    split = [(re.fullmatch(r"(-?[0-9.]+)([A-Za-z]*)", x), y) for x, y in points]
+    found = [(float(match[1]), match[2], y) for match, y in split if match]
+    if len(found) < len(points) or len({unit for _, unit, _ in found}) > 1:
+        raise UsageError(f"no line through sweep values {', '.join(x for x, _ in points)}")
+    return [(x, y) for x, _, y in found]
+
+
+def _line(points: Sequence[tuple[float, float | None]]) -> tuple[float, float] | None:
+    known = [(x, y) for x, y in points if y is not None and math.isfinite(y)]
+    if len(known) < max(3, len(points)):
+        return None
+    xs, ys = np.array(known).T
+    slope, intercept = np.polyfit(xs, ys, 1)
+    total = float(((ys - ys.mean()) ** 2).sum())
+    missed = float(((ys - slope * xs - intercept) ** 2).sum())
+    return float(slope), 1.0 - missed / total if total > 0 else 1.0
+
+
+def linear(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """R squared of the line through each case's sweep lies within the bounds."""
+    found = lines(values)
+    measured: dict[str, float | None] = {}
+    for case, line in found.items():
+        measured[f"{case} slope"] = line and line[0]
+        measured[f"{case} R2"] = line and line[1]
+    return Outcome(measured, every([bounds.contain(line and line[1]) for line in found.values()]))
+
+
+def slope_ratio(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """The slope of every case's sweep over the last one's lies within the bounds."""
+    slopes = {f"{case} slope": line and line[0] for case, line in lines(values).items()}
+    return ratio(slopes, bounds, factor)
+
+
+def rank_correlation(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """Spearman's correlation of the first half of the values with the second lies within."""
+    known = [value for value in values.values() if value is not None]
+    half = len(values) // 2
+    if len(known) < len(values) or half < 3:
+        return Outcome({"rank correlation": None}, None)
+    found = float(np.corrcoef(_ranks(known[:half]), _ranks(known[half:]))[0, 1])
+    return Outcome({"rank correlation": found}, bounds.contain(found))
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """Return each value's place in their order; equal ones share the middle of their places."""
+    ordered = sorted(values)
+    return [ordered.index(value) + (ordered.count(value) - 1) / 2 for value in values]
+
+
+RELATIONS: dict[str, Relation] = {
+    "value": value,
+    "ratio": ratio,
+    "max-ratio": max_ratio,
+    "difference": difference,
+    "order": order,
+    "ratio-order": ratio_order,
+    "lowest": lowest,
+    "highest": highest,
+    "sum": total,
+    "count": count,
+    "linear": linear,
+    "slope-ratio": slope_ratio,
+    "rank-correlation": rank_correlation,
+}
+"""Relations over the cases' numbers, by the name claims use for them."""

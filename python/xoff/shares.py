@@ -1,0 +1,40 @@
+"""What each sender got of a shared link, from the ports of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xoff.result import Result
+
+# A host that sends less than this share of its link does not take part.
+IDLE_SHARE = 0.001
+
+
+def sent_bps(result: Result, first: int = 0, last: int | None = None) -> list[float]:
+    """Return what hosts `first` to `last` sent over the measured time, in bit/s on the wire.
+
+    Hosts that sent next to nothing are left out.
+    """
+    seconds = result.summary["measured_ps"] * 1e-12
+    found = []
+    for row in result.ports.select(["node", "link", "rate_bps", "tx_bytes"]).to_pylist():
+        sent = row["tx_bytes"] * 8 / seconds
+        chosen = row["node"] >= first and (last is None or row["node"] <= last)
+        if row["link"].startswith("host-") and chosen and sent > IDLE_SHARE * row["rate_bps"]:
+            found.append(sent)
+    return found
+
+
+def jain(shares: Sequence[float]) -> float | None:
+    """Return Jain's fairness index: 1 where all shares are equal, 1/n where one has all."""
+    if not shares:
+        return None
+    return sum(shares) ** 2 / (len(shares) * sum(share**2 for share in shares))
+
+
+def read(result: Result, what: str) -> float | None:
+    """Read `jain` (of all senders), or what hosts `FIRST-LAST` sent together in bit/s."""
+    if what == "jain":
+        return jain(sent_bps(result))
+    first, _, last = what.partition("-")
+    return sum(sent_bps(result, int(first), int(last or first)))

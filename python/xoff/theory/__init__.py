@@ -1,0 +1,16 @@
+"""Closed forms of papers, as functions that claims and tests compare runs with.
+
+A module for each paper. `FORMULAS` names what a claim may ask for: `sfc.t_f` is `t_f` of
+`xoff.theory.sfc`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xoff.theory import sfc
+
+Formula = Callable[..., float]
+
+FORMULAS: dict[str, Formula] = {f"sfc.{name}": getattr(sfc, name) for name in sfc.__all__}
+"""Every formula by the name that claims use."""
