@@ -100,6 +100,10 @@ knobs! {
         base_rtt: Ps = Ps(0),
         /// Scale the window by rate / line rate (HPCC and DCTCP of the HPCC simulator).
         window_follows_rate: bool = false,
+        /// Whether a flow's rate spaces its packets. Without, its window alone decides, which then must
+        /// follow the rate: a NIC that cannot hold a part of a packet, so that a flow never goes below
+        /// one packet a round trip (SFC §5.2: Intel's E810).
+        pacing: bool = true,
         /// What holds a flow's packets back beside its congestion control.
         flow_control: FlowControl = FlowControl::None,
         /// What happens after a loss.

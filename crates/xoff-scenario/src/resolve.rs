@@ -10,7 +10,7 @@ use xoff_host::hosts::HostSetup;
 use xoff_host::nic::NicQueues;
 use xoff_host::onramp::OnRampConfig;
 use xoff_host::transport::{
-    AckClass, Congestion, FlowControl, FrameConfig, Recovery, TransportConfig,
+    AckClass, Congestion, FlowControl, FrameConfig, Recovery, TransportConfig, Window,
 };
 use xoff_net::buffer::{BufferConfig, BufferKind};
 use xoff_net::fabric::{Instants, Rounding};
@@ -340,7 +340,7 @@ impl Reader<'_> {
                 ControlConfig::DcqcnRdma15(dcqcn)
             }
             Congestion::Hpcc => {
-                if transport.window == xoff_host::transport::Window::Unlimited {
+                if transport.window == Window::Unlimited {
                     let message =
                         "window = \"unlimited\" cannot go with HPCC, which controls a window";
                     self.problem("transport", "window", message.into());
@@ -393,6 +393,7 @@ impl Reader<'_> {
         if transport.recovery == Recovery::Perfect {
             transport.timeout = Ps(0);
         }
+        self.check_pacing(&transport);
         let two_timeouts = !unused.contains(&"timeout_low");
         if two_timeouts && transport.timeout_low > transport.timeout {
             let message = format!(
@@ -402,6 +403,22 @@ impl Reader<'_> {
             self.problem("transport", "timeout_low", message);
         }
         transport
+    }
+
+    /// Without pacing a rate acts only through the window.
+    fn check_pacing(&mut self, transport: &TransportConfig) {
+        if transport.pacing {
+            return;
+        }
+        if transport.congestion == Congestion::None {
+            let message = "pacing = false has no effect with congestion = \"none\": its rate is the \
+                           link's";
+            self.problem("transport", "pacing", message.into());
+        } else if !transport.window_follows_rate || transport.window == Window::Unlimited {
+            let message = "pacing = false needs window_follows_rate = true and window = \"bdp\": \
+                           nothing else obeys the rate of the congestion control";
+            self.problem("transport", "pacing", message.into());
+        }
     }
 
     fn buffer(&mut self, switch: &SwitchConfig) -> BufferConfig {

@@ -18,6 +18,8 @@ fn values_that_no_run_survives_are_refused() {
         ("hpcc", "hpcc.int_overhead=70KB", "int_overhead may be up to 4096B"),
         ("dctcp", "pfc.threshold=5", "threshold is a share of the free pool: 0 to 1"),
         ("dctcp", "frame.payload=70KB", "a frame may have up to 60000 bytes"),
+        ("pfc", "transport.pacing=false", "has no effect with congestion = \"none\""),
+        ("dcqcn", "transport.pacing=false", "pacing = false needs window_follows_rate = true"),
         ("bfc", "bfc.queues=200", "a port has 2 to 128 queues"),
         ("bfc", "bfc.table_factor=4000000", "the flow table has 1 to 1000000 entries"),
     ] {

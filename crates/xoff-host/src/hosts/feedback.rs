@@ -54,7 +54,7 @@ impl Hosts {
             flow.paused_until = state.on_ack(config, path, fabric.now, delay, flow.paused_until);
         }
         let ended = flow.snd_una >= flow.start.bytes;
-        if control.rebases_pacing() {
+        if self.setup.transport.pacing && control.rebases_pacing() {
             self.rebase(fabric, sender, before);
         }
         if ended {

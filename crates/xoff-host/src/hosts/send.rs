@@ -148,7 +148,9 @@ impl Hosts {
             packet.int = fabric.ints.add();
         }
         flow.last_wire_bytes = u64::from(packet.wire_bytes);
-        flow.next_avail = fabric.now + fabric.time_at(flow.pace.rate, flow.last_wire_bytes);
+        if self.setup.transport.pacing {
+            flow.next_avail = fabric.now + fabric.time_at(flow.pace.rate, flow.last_wire_bytes);
+        }
         let path = &self.paths[flow.nic as usize];
         self.controls[id as usize].on_sent(path, flow.last_wire_bytes, &mut flow.pace);
         fabric.packets.insert(packet)
