@@ -10,6 +10,7 @@
 pub mod cc;
 pub mod flow;
 pub mod hosts;
+pub mod intake;
 pub mod nic;
 pub mod onramp;
 pub mod receiver;

@@ -51,6 +51,8 @@ pub struct NicTimers {
     pub index: TimerId,
     /// The first end of a pause of a queue.
     pub pause: TimerId,
+    /// When so little may wait for the host that the switch can go on.
+    pub intake: TimerId,
 }
 
 /// A NIC's state.
@@ -60,6 +62,8 @@ pub struct Nic {
     pub host: u32,
     /// The fabric's number of its port.
     pub port: u32,
+    /// Pauses and resumes to send to the neighbour.
+    pub frames: Queue,
     /// Acknowledgements and notifications to send.
     pub acks: Queue,
     rings: Vec<Ring>,
@@ -95,6 +99,7 @@ impl Nic {
         Self {
             host,
             port,
+            frames: Queue::default(),
             acks: Queue::default(),
             rings: vec![Ring { head: NONE, tail: NONE, flows: 0 }; queues.count()],
             ready: 0,
@@ -186,7 +191,7 @@ impl Nic {
     /// it had waited for it.
     #[inline]
     pub fn pass(&mut self, queue: u8) -> bool {
-        let passes = self.acks.is_empty() && !self.is_ready() && !self.is_paused(queue);
+        let passes = !self.has_control() && !self.is_ready() && !self.is_paused(queue);
         if passes {
             self.last_queue = queue;
         }
@@ -253,9 +258,20 @@ impl Nic {
         &self.paused_time
     }
 
-    /// Takes the next acknowledgement, unless it stands behind a pause of its class.
+    /// Whether something other than data waits to be sent.
     #[inline]
-    pub fn pop_ack(&mut self, packets: &Pool, behind_pause: bool) -> Option<u32> {
+    #[must_use]
+    pub fn has_control(&self) -> bool {
+        !self.acks.is_empty() || !self.frames.is_empty()
+    }
+
+    /// Takes the next frame to the neighbour, or else the next acknowledgement, unless that stands
+    /// behind a pause of its class.
+    #[inline]
+    pub fn pop_control(&mut self, packets: &Pool, behind_pause: bool) -> Option<u32> {
+        if let Some(frame) = self.frames.pop(packets) {
+            return Some(frame);
+        }
         let head = self.acks.head()?;
         if behind_pause && self.is_paused(packets[head].class()) {
             return None;

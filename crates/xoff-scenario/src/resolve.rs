@@ -7,6 +7,7 @@ use xoff_core::Ps;
 use xoff_core::knobs::{Knob, Knobs};
 use xoff_host::cc::{ControlConfig, DcqcnConfig, DcqcnRdma15Config, DctcpConfig, HpccConfig};
 use xoff_host::hosts::HostSetup;
+use xoff_host::intake::NicConfig;
 use xoff_host::nic::NicQueues;
 use xoff_host::onramp::OnRampConfig;
 use xoff_host::transport::{
@@ -63,7 +64,7 @@ pub struct Resolved {
 }
 
 /// Every section a scenario may have.
-pub const SECTIONS: [&str; 21] = [
+pub const SECTIONS: [&str; 22] = [
     "network",
     "leaf_spine",
     "fat_tree",
@@ -78,6 +79,7 @@ pub const SECTIONS: [&str; 21] = [
     "bfc",
     "sfc",
     "transport",
+    "nic",
     "onramp",
     "dctcp",
     "dcqcn",
@@ -138,6 +140,7 @@ impl Reader<'_> {
         self.check_quantum(&switch);
         let buffer = self.buffer(&switch);
         let hop = self.hop(&switch, &buffer);
+        let nic = self.nic(&switch, &hop);
         let ecn = self.ecn(&switch);
         let faults = self.section::<FaultsConfig>();
         self.check_fractions(&faults);
@@ -153,7 +156,13 @@ impl Reader<'_> {
             traffic::read(self.layers, self.folder, hosts, &capacity, seed, &mut self.effective)?;
         let monitored = self.monitored(&run, hosts)?;
         let queues = nic_queues(&hop);
-        let obey_pauses = !matches!(&hop, HopSetup::Bfc(bfc) if !bfc.nics_obey);
+        let obey_pauses = match &hop {
+            HopSetup::Bfc(bfc) => bfc.nics_obey,
+            _ => nic.pfc,
+        };
+        if let Err((key, message)) = nic.check(topology.ports_of(0)[0].rate) {
+            self.problem("nic", key, message);
+        }
         let rtt = self.base_rtt(&transport, &topology, &routes, &frame);
         let hop = self.derived_hop(hop, &topology, rtt);
         self.effective.derive_network(&topology, rtt, &hop);
@@ -182,6 +191,7 @@ impl Reader<'_> {
                 onramp,
                 queues,
                 obey_pauses,
+                nic,
                 base_rtt: rtt.0,
                 seed,
             },
@@ -527,6 +537,32 @@ impl Reader<'_> {
             self.problem("sfc", key, format!("{key}: {message}"));
         }
         HopSetup::Sfc(sfc)
+    }
+
+    fn nic(&mut self, switch: &SwitchConfig, hop: &HopSetup) -> NicConfig {
+        let written = self.layers.section::<NicConfig>();
+        let paused = match hop {
+            HopSetup::Pfc(_) => true,
+            HopSetup::Sfc(sfc) => sfc.to_pfc,
+            HopSetup::None | HopSetup::Bfc(_) => false,
+        };
+        let unlimited = written.receive_rate.0 == 0;
+        if !unlimited && switch.scheduler != SchedulerKind::Fifo {
+            let message = "a NIC pauses classes, so receive_rate needs scheduler = \"fifo\"";
+            self.problem("nic", "receive_rate", message.into());
+        }
+        let mut unused = Vec::new();
+        let mut why = Vec::new();
+        for (holds, reason, keys) in [
+            (!paused, "switches send NICs no PFC frames", &["pfc"][..]),
+            (unlimited, "nic.receive_rate = \"0bps\"", &["receive_xoff", "receive_xon"]),
+        ] {
+            if holds {
+                unused.extend(keys);
+                why.push(reason);
+            }
+        }
+        self.section_without(&unused, &why.join(" and "))
     }
 
     fn ecn(&mut self, switch: &SwitchConfig) -> EcnSetup {

@@ -158,6 +158,7 @@ pub fn schema() -> String {
         SectionSchema::of::<xoff_net::hop::PfcConfig>(),
         SectionSchema::of::<xoff_net::hop::BfcConfig>(),
         SectionSchema::of::<TransportConfig>(),
+        SectionSchema::of::<xoff_host::intake::NicConfig>(),
         SectionSchema::of::<DctcpConfig>(),
         SectionSchema::of::<DcqcnConfig>(),
         SectionSchema::of::<DcqcnRdma15Config>(),

@@ -124,6 +124,14 @@ fn losses_are_the_same_however_it_is_cut() {
     }
 }
 
+/// NICs that pause their switches have a timer, and frames of their own.
+#[test]
+fn slow_hosts_are_the_same_however_it_is_cut() {
+    let overrides = ["nic.receive_rate=70Gbps", "nic.receive_xoff=20kB", "nic.receive_xon=10kB"];
+    let whole = assert_same_however_cut("hpcc", &overrides);
+    assert_ne!(whole.digest, outcome("hpcc", &[]).digest);
+}
+
 #[test]
 fn another_seed_is_another_run() {
     let first = outcome("bfc", &[]);

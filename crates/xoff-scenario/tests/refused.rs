@@ -20,6 +20,10 @@ fn values_that_no_run_survives_are_refused() {
         ("dctcp", "frame.payload=70KB", "a frame may have up to 60000 bytes"),
         ("pfc", "transport.pacing=false", "has no effect with congestion = \"none\""),
         ("dcqcn", "transport.pacing=false", "pacing = false needs window_follows_rate = true"),
+        ("pfc", "nic.receive_rate=100Gbps", "has no effect behind a link of 100Gbps"),
+        ("pfc", "nic.receive_xon=5kB", "nic.receive_rate = \"0bps\""),
+        ("bfc", "nic.pfc=false", "switches send NICs no PFC frames"),
+        ("bfc", "nic.receive_rate=50Gbps", "receive_rate needs scheduler = \"fifo\""),
         ("bfc", "bfc.queues=200", "a port has 2 to 128 queues"),
         ("bfc", "bfc.table_factor=4000000", "the flow table has 1 to 1000000 entries"),
     ] {

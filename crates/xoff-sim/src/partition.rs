@@ -38,6 +38,8 @@ pub mod tag {
     pub const MIRROR: u32 = 7 << 28;
     /// Pauses of a NIC's queues may have ended.
     pub const PAUSE: u32 = 8 << 28;
+    /// So little may wait for a host that its switch can go on.
+    pub const INTAKE: u32 = 9 << 28;
     /// A port, the event's item, has sent what it was sending.
     pub const WAKE: u32 = SINGLE;
     /// The next flow begins.
@@ -263,6 +265,7 @@ impl Partition {
             tag::SWITCH_TIMER => self.on_switch_timer(number),
             tag::MIRROR => self.on_mirror_timer(number),
             tag::PAUSE => self.hosts.on_pause_timer(&mut self.fabric, number),
+            tag::INTAKE => self.hosts.on_intake_timer(&mut self.fabric, number),
             other => unreachable!("an event of unknown kind {other:#x}"),
         }
     }

@@ -307,6 +307,7 @@ impl Setup {
             timeout: tag::TIMEOUT,
             index: tag::INDEX,
             pause: tag::PAUSE,
+            intake: tag::INTAKE,
         };
         let mut hosts = Hosts::new(self.hosts.clone(), tags);
         let shared = match self.switch.mark_draws {

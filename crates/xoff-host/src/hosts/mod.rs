@@ -2,6 +2,7 @@
 
 mod feedback;
 mod flows;
+mod intake;
 mod losses;
 mod pauses;
 mod receive;
@@ -14,6 +15,7 @@ use xoff_net::{Fabric, fabric::phase};
 use self::losses::Patience;
 use crate::cc::{AnyControl, ControlConfig, Path};
 use crate::flow::{Finished, Sender};
+use crate::intake::{Intake, NicConfig};
 use crate::nic::{Nic, NicQueues, NicTimers};
 use crate::onramp::{OnRamp, OnRampConfig};
 use crate::receiver::Receivers;
@@ -37,6 +39,8 @@ pub struct HostSetup {
     pub queues: NicQueues,
     /// Whether NICs obey pauses.
     pub obey_pauses: bool,
+    /// Rate at which hosts take data, and what their NICs do about it.
+    pub nic: NicConfig,
     /// Whether acknowledgements wait behind a pause of their class.
     pub acks_obey_pauses: bool,
     /// Base RTT (ps).
@@ -73,6 +77,8 @@ pub struct HostTags {
     pub index: u32,
     /// A pause of a NIC's queues may have ended.
     pub pause: u32,
+    /// So little may wait for a host that its switch can go on.
+    pub intake: u32,
 }
 
 /// Counts over all hosts.
@@ -102,6 +108,8 @@ pub struct Hosts {
     controls: Vec<AnyControl>,
     /// Their flow control, if any.
     onramps: Vec<OnRamp>,
+    /// What waits for each host, where hosts take data at a limited rate.
+    intakes: Vec<Intake>,
     free: Vec<u32>,
     receivers: Receivers,
     patience: Patience,
@@ -140,6 +148,7 @@ impl Hosts {
             flows: Vec::new(),
             controls: Vec::new(),
             onramps: Vec::new(),
+            intakes: Vec::new(),
             free: Vec::new(),
             paths: Vec::new(),
             finished: Vec::new(),
@@ -156,9 +165,13 @@ impl Hosts {
             timeout: wheel.add_timer(rank, self.tags.timeout + nic),
             index: wheel.add_timer(rank | 1, self.tags.index + nic),
             pause: wheel.add_timer(rank | 2, self.tags.pause + nic),
+            intake: wheel.add_timer(rank | 3, self.tags.intake + nic),
         };
         let rng = Rng::stream(self.setup.seed, Purpose::Transport, u64::from(host));
         self.nics.push(Nic::new(host, port, self.setup.queues, rng, timers));
+        if self.setup.nic.receive_rate.0 > 0 {
+            self.intakes.push(Intake::default());
+        }
         let line_rate = fabric.rate(port);
         let base_rtt = self.setup.base_rtt;
         let bdp = (u128::from(line_rate) * u128::from(base_rtt) / 8_000_000_000_000) as u64;

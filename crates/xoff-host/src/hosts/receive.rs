@@ -22,6 +22,9 @@ impl Hosts {
     /// Data becomes its own acknowledgement, in place.
     #[inline(never)]
     fn on_data(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
+        if !self.intakes.is_empty() {
+            self.take_in(fabric, nic, id);
+        }
         let now = fabric.now;
         let packet = &mut fabric.packets[id];
         let payload = u64::from(packet.wire_bytes - self.overhead);
@@ -63,7 +66,7 @@ impl Hosts {
         let class = packet.class();
         let state = &mut self.nics[nic as usize];
         let stopped = self.setup.acks_obey_pauses && state.is_paused(class);
-        if notification.is_none() && state.acks.is_empty() && !stopped && fabric.is_free(state.port)
+        if notification.is_none() && !state.has_control() && !stopped && fabric.is_free(state.port)
         {
             self.depart(fabric, nic, id);
             return;

@@ -66,7 +66,7 @@ impl Hosts {
     pub fn pick(&mut self, fabric: &mut Fabric, nic: u32) {
         let behind_pause = self.setup.acks_obey_pauses;
         let state = &mut self.nics[nic as usize];
-        let id = match state.pop_ack(&fabric.packets, behind_pause) {
+        let id = match state.pop_control(&fabric.packets, behind_pause) {
             Some(id) => Some(id),
             None => self.pick_data(fabric, nic),
         };
@@ -83,7 +83,7 @@ impl Hosts {
         packet.upstream = packet.queue;
         state.digest.add(fabric.now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
         let indexed = self.setup.transport.round_robin == RoundRobin::Index;
-        let more = state.is_ready() || !state.acks.is_empty() || indexed && !state.order.is_empty();
+        let more = state.is_ready() || state.has_control() || indexed && !state.order.is_empty();
         fabric.transmit(state.port, id, more);
     }
 

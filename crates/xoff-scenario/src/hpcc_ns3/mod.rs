@@ -16,6 +16,7 @@ use std::sync::Arc;
 use xoff_core::{BitRate, Bytes, Ps};
 use xoff_host::cc::{ControlConfig, DcqcnConfig, DctcpConfig, HpccConfig};
 use xoff_host::hosts::HostSetup;
+use xoff_host::intake::NicConfig;
 use xoff_host::nic::NicQueues;
 use xoff_host::transport::{Congestion, FrameConfig, RoundRobin, TransportConfig, Window};
 use xoff_net::buffer::{BufferConfig, BufferKind};
@@ -149,6 +150,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
             onramp: None,
             queues: NicQueues::Classes,
             obey_pauses: true,
+            nic: NicConfig::default(),
             acks_obey_pauses: !config.ack_high_priority,
             base_rtt: rtt.0,
             seed: 1,

@@ -10,6 +10,8 @@ mod bit;
 mod cache;
 mod estimator;
 mod filter;
+#[cfg(test)]
+mod tests;
 
 use xoff_core::{Bytes, Ps, choices, knobs};
 

@@ -1,0 +1,179 @@
+use super::*;
+use crate::sched::Fifo;
+
+const RATE: u64 = 100_000_000_000;
+/// Ports of a switch with a host, another host, and a link to other switches.
+const PORTS: [SfcPort; 3] = [
+    SfcPort { rate: RATE, host: true },
+    SfcPort { rate: RATE, host: true },
+    SfcPort { rate: 4 * RATE, host: false },
+];
+
+fn sfc(change: impl FnOnce(&mut SfcConfig)) -> Sfc {
+    let mut config = SfcConfig::default();
+    change(&mut config);
+    let config = config.derived(125_000, Ps::from_us(10));
+    config.check().unwrap();
+    Sfc::new(&config, &PORTS, 8)
+}
+
+fn data(src: u32, dst: u32, ingress: u16) -> Packet {
+    let mut packet = Packet::new(Kind::Data, 1000);
+    (packet.src, packet.dst, packet.ingress, packet.label) = (src, dst, ingress, 7);
+    packet.flags = 3 << flag::CLASS_SHIFT;
+    packet.queue = 3;
+    packet
+}
+
+/// So many packets join the queue of port 0 at `now`.
+fn fill(sfc: &mut Sfc, now: u64, packets: u64) {
+    for _ in 0..packets {
+        sfc.on_enqueue(now, 0, &mut data(5, 0, 2), &Fifo::default());
+    }
+}
+
+fn drain(sfc: &mut Sfc, now: u64, packets: u64) {
+    for _ in 0..packets {
+        sfc.on_dequeue(now, 0, &mut data(5, 0, 2));
+    }
+}
+
+#[test]
+fn a_deep_queue_calls_for_a_signal_when_the_ingress_knows() {
+    let mut sfc = sfc(|_| {});
+    fill(&mut sfc, 1_000, 250);
+    assert!(sfc.mirror_arrival(900_000, 0, &data(5, 0, 2)).is_none(), "just as deep as allowed");
+    fill(&mut sfc, 2_000, 1);
+    assert!(sfc.mirror_arrival(601_999, 0, &data(5, 0, 2)).is_none(), "too soon to know");
+    assert!(sfc.mirror_arrival(602_000, 0, &data(5, 0, 2)).is_some());
+    assert!(sfc.mirror_arrival(602_001, 0, &data(5, 0, 2)).is_none(), "signalled a moment ago");
+    assert!(sfc.mirror_arrival(602_001, 0, &data(6, 0, 2)).is_some(), "another sender");
+    let mut elsewhere = data(5, 0, 2);
+    elsewhere.flags = 2 << flag::CLASS_SHIFT;
+    assert!(sfc.mirror_arrival(602_002, 0, &elsewhere).is_none(), "another class's queue");
+    let stats = SfcStats { triggered: 3, suppressed: 1, ..SfcStats::default() };
+    assert_eq!(sfc.stats, stats);
+}
+
+/// The pause is computed when the copy leaves, from what the data packet dequeued last wrote down.
+#[test]
+fn the_builder_asks_for_the_time_to_drain_to_the_target() {
+    let pause = |unit, packets, dequeued| {
+        let mut sfc = sfc(|config| (config.bit_delay, config.pause_unit) = (Ps(0), unit));
+        fill(&mut sfc, 0, packets);
+        let mut copy = sfc.mirror_arrival(1, 0, &data(5, 0, 2)).unwrap();
+        drain(&mut sfc, 2, dequeued);
+        fill(&mut sfc, 3, 100);
+        sfc.build_copy(&mut copy);
+        (copy.kind, copy.src, copy.dst, copy.label, copy.wire_bytes, copy.queue, copy.class(), copy.seq)
+    };
+    let asks = |ps| (Kind::BackToSender, 0, 5, 7 << 16, 64, CONTROL_QUEUE, 3, ps);
+    // 289 packets left when one was dequeued: (289 000 - 125 000) B x 80 ps.
+    assert_eq!(pause(Ps(0), 300, 11), asks(13_120_000));
+    assert_eq!(pause(Ps::from_us(1), 300, 11), asks(13_000_000));
+    // Drained below the target meanwhile, and nothing dequeued at all.
+    assert_eq!(pause(Ps(0), 300, 200), asks(0));
+    assert_eq!(pause(Ps(0), 300, 0), asks(0));
+}
+
+#[test]
+fn only_congestion_at_a_host_is_worth_remembering() {
+    let mut sfc = sfc(|config| config.bit_delay = Ps(0));
+    for (egress, cacheable) in [(0, true), (2, false)] {
+        for _ in 0..300 {
+            sfc.on_enqueue(0, egress, &mut data(5, 0, 1), &Fifo::default());
+        }
+        let mut copy = sfc.mirror_arrival(0, egress, &data(egress.into(), 0, 1)).unwrap();
+        sfc.build_copy(&mut copy);
+        assert_eq!(copy.has(flag::CACHEABLE), cacheable);
+    }
+}
+
+/// Algorithm 1, lines 3 to 6 and 11 to 17: a signal on its way to host 0, about host 6.
+#[test]
+fn a_remembered_signal_is_passed_on_near_the_source() {
+    let mut sfc = sfc(|config| config.pause_unit = Ps(0));
+    let mut signal = data(6, 0, 2);
+    (signal.kind, signal.seq) = (Kind::BackToSender, 20_000_000);
+    sfc.remember(0, &signal);
+    assert!(sfc.mirror_arrival(1, 2, &data(1, 6, 1)).is_none(), "not cacheable");
+    signal.flags |= flag::CACHEABLE;
+    sfc.remember(0, &signal);
+    assert!(sfc.mirror_arrival(1, 2, &data(1, 7, 1)).is_none(), "another receiver");
+    let mut copy = sfc.mirror_arrival(5_000_000, 2, &data(1, 6, 1)).unwrap();
+    sfc.build_copy(&mut copy);
+    assert_eq!((copy.seq, copy.dst, copy.has(flag::CACHEABLE)), (15_000_000, 1, false));
+    assert!(sfc.mirror_arrival(20_000_000, 2, &data(1, 6, 1)).is_none(), "the pause is over");
+    assert_eq!((sfc.stats.sent_near_source, sfc.cache_peak()), (1, 1));
+}
+
+#[test]
+fn the_estimator_speaks_up_before_any_signal_came() {
+    let mut sfc = sfc(|config| config.estimator = true);
+    // Two hosts of this rack send to host 6 at line rate: what the link to it cannot take piles up.
+    let mut first = None;
+    for k in 0..1_000u64 {
+        for host in 0..2u16 {
+            let copy = sfc.mirror_arrival(k * 80_000, 2, &data(host.into(), 6, host));
+            first = first.or(copy.map(|copy| (k, copy.seq)));
+        }
+        // What comes from other racks, or stays in this one, is none of its business.
+        assert!(sfc.mirror_arrival(k * 80_000, 0, &data(5, 0, 2)).is_none());
+        assert!(sfc.mirror_arrival(k * 80_000, 1, &data(0, 1, 0)).is_none());
+    }
+    assert_eq!(first, None, "a decaying window of one RTT never holds two more of what it drains");
+    let (rounds, mut pause) = (0..1_000u64)
+        .find_map(|k| {
+            let now = 100_000_000_000 + k * 80_000;
+            let copies = (0..4).filter_map(|host| sfc.mirror_arrival(now, 2, &data(host, 7, 0)));
+            copies.last().map(|copy| (k, copy.seq))
+        })
+        .expect("four hosts at once are an incast");
+    // Four senders: X grows by 4 packets each 80 ns and decays over 10 us; it is 375 KB, three times
+    // what the link takes, after 10 us x ln(4).
+    assert!((165..=180).contains(&rounds), "{rounds}");
+    // (250 KB - 125 KB) x 80 ps.
+    pause /= 1_000_000;
+    assert!((10..=11).contains(&pause), "{pause} us");
+}
+
+#[test]
+fn a_signal_becomes_a_pfc_frame_only_for_a_host() {
+    let mut sfc = sfc(|config| config.to_pfc = true);
+    let mut signal = data(6, 0, 2);
+    (signal.kind, signal.seq) = (Kind::BackToSender, 13_000_000);
+    assert_eq!(sfc.convert(2, &signal), None);
+    // 13 us are 1.3 Mbit at 100 Gb/s: 2539 quanta of 512 bits.
+    assert_eq!(sfc.convert(0, &signal), Some(Signal::pause_for(0, 3, 2_539)));
+    // A frame holds 65 535 quanta, 335 us.
+    signal.seq = 1_000_000_000;
+    assert_eq!(sfc.convert(1, &signal), Some(Signal::pause_for(1, 3, 65_535)));
+    assert_eq!(sfc.stats.converted, 2);
+}
+
+#[test]
+fn a_signal_from_the_egress_comes_with_each_packet_that_leaves() {
+    let mut sfc = sfc(|config| {
+        config.signal = SignalAt::Egress;
+        (config.cache, config.filter, config.pause_unit) = (false, false, Ps(0));
+    });
+    fill(&mut sfc, 0, 252);
+    assert!(sfc.mirror_arrival(900_000, 0, &data(5, 0, 2)).is_none());
+    let mut leave = |now| {
+        sfc.on_dequeue(now, 0, &mut data(5, 0, 2));
+        let mut copy = sfc.mirror_departure(now, 0, &data(5, 0, 2))?;
+        sfc.build_copy(&mut copy);
+        Some(copy.seq)
+    };
+    assert_eq!([leave(1), leave(2)], [Some(10_080_000), None]);
+}
+
+#[test]
+fn thresholds_follow_the_network_unless_they_are_given() {
+    let derived = |config: SfcConfig| config.derived(200_000, Ps::from_us(16));
+    let config = derived(SfcConfig::default());
+    assert_eq!((config.trigger, config.target), (Bytes(400_000), Bytes(200_000)));
+    assert_eq!((config.filter_reset, config.estimator_tau), (Ps::from_us(8), Ps::from_us(16)));
+    let given = SfcConfig { trigger: Bytes(50), target: Bytes(20), ..SfcConfig::default() };
+    assert_eq!((derived(given.clone()).trigger, derived(given).target), (Bytes(50), Bytes(20)));
+}
