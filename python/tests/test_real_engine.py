@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -53,6 +54,33 @@ def small(tmp_path):
     file = tmp_path / "small.toml"
     file.write_text(GOOD)
     return file
+
+
+def test_a_capture_is_written_and_depends_on_no_thread(small, tmp_path):
+    files = []
+    for threads in ("1", "2"):
+        out = tmp_path / f"on-{threads}"
+        set_ = ["--set", "run.capture=0,spine:1", "--threads", threads]
+        code, _, err = call("run", small, "--out", out, *set_)
+        assert (code, err) == (0, "")
+        files.append((out / "trace.pcapng").read_bytes())
+    assert files[0] == files[1]
+    kinds = []
+    at = 0
+    while at < len(files[0]):
+        kind, length = struct.unpack_from("<II", files[0], at)
+        kinds.append(kind)
+        at += length
+    # Host 0's link and the spine's eight, each in two directions, before all packets.
+    assert kinds[:19] == [0x0A0D0D0A, *[1] * 18]
+    assert len(kinds) > 1000
+    assert set(kinds[19:]) == {6}
+
+
+def test_a_capture_of_a_link_that_does_not_exist_is_refused(small):
+    code, _, err = call("check", small, "--set", "run.capture=spine:8")
+    assert code == 2
+    assert "spine:8 names no spine switch: they are spine:0 to spine:7" in err
 
 
 def test_a_run_writes_whole_results(small, tmp_path):

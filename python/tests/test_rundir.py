@@ -39,6 +39,14 @@ def test_a_run_leaves_exactly_its_files(scenario, tmp_path):
     assert 'scheme = "bfc"' in result.effective
 
 
+def test_a_capture_grows_with_the_run(scenario, tmp_path):
+    for _ in range(2):  # the second run begins a new file
+        xoff.run(scenario, tmp_path / "out", set=["run.capture=2"])
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {*FILES, "trace.pcapng"}
+    assert (tmp_path / "out" / "trace.pcapng").read_bytes() == bytes([1, 1, 2, 2, 3, 3])
+    assert xoff.run(scenario, set=["run.capture=2"]).flows.num_rows == 6
+
+
 def test_in_memory_equals_on_disk(scenario, tmp_path):
     memory, disk = xoff.run(scenario), xoff.run(scenario, tmp_path / "out")
     assert memory.flows.equals(disk.flows)

@@ -34,6 +34,9 @@ class Sink(Protocol):
     def samples(self, batch: Any) -> None:
         """Take a record batch of switch and port samples."""
 
+    def capture(self, data: bytes) -> None:
+        """Take the bytes that follow in the file of captured packets."""
+
 
 @contextmanager
 def _translated() -> Iterator[None]:
@@ -86,10 +89,14 @@ def drive(run: Run, sink: Sink, report: Report | None = None) -> None:
     while more:
         with _translated():
             more = run.step(STEP_MS)
-        for take, give in ((run.take_flows, sink.flows), (run.take_samples, sink.samples)):
-            batch = take()
-            if batch is not None:
-                give(batch)
+        for take, give in (
+            (run.take_flows, sink.flows),
+            (run.take_samples, sink.samples),
+            (run.take_capture, sink.capture),
+        ):
+            taken = take()
+            if taken is not None:
+                give(taken)
         if report is not None:
             report(run.progress())
 

@@ -132,6 +132,12 @@ class RunDir:
         """Append switch and port samples."""
         self._writers["samples"].add(batch)
 
+    def capture(self, data: bytes) -> None:
+        """Append to the file of captured packets."""
+        path = self.work / "trace.pcapng"
+        with writing(path), path.open("ab") as file:
+            file.write(data)
+
     def begin(self, run: Run) -> None:
         """Write what is known before the run, so that it survives an interruption."""
         self._manifest.update(threads=run.threads, threads_note=run.threads_note)

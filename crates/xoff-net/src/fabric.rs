@@ -95,6 +95,8 @@ struct Port {
     picking: bool,
     /// Whether it will be woken when it has sent what it is sending.
     waking: bool,
+    /// Whether what it sends is recorded.
+    captured: bool,
 }
 
 const _: () = assert!(size_of::<Port>() == 64);
@@ -132,6 +134,17 @@ impl Crossings {
     }
 }
 
+/// A packet as a port began to send it.
+#[derive(Clone, Copy, Debug)]
+pub struct Captured {
+    /// When (ps).
+    pub time_ps: u64,
+    /// The port's number in the whole topology.
+    pub port: u32,
+    /// The packet.
+    pub packet: Packet,
+}
+
 /// The ports and links of one partition, with the clock, the event wheel and the packets.
 #[derive(Debug)]
 pub struct Fabric {
@@ -145,6 +158,8 @@ pub struct Fabric {
     pub ints: IntTable,
     /// Packets for other partitions, by partition.
     pub outbox: Vec<Crossings>,
+    /// What captured ports have sent since somebody took it.
+    pub captured: Vec<Captured>,
     ports: Vec<Port>,
     /// Bits per second of each port.
     rates: Vec<u64>,
@@ -173,6 +188,7 @@ impl Fabric {
             packets: Pool::default(),
             ints: IntTable::default(),
             outbox: vec![Crossings::default(); partitions],
+            captured: Vec::new(),
             ports: Vec::new(),
             rates: Vec::new(),
             picking: Vec::new(),
@@ -241,7 +257,13 @@ impl Fabric {
             id: spec.id,
             picking: false,
             waking: false,
+            captured: false,
         });
+    }
+
+    /// Records what a port sends from now on.
+    pub fn capture(&mut self, port: u32) {
+        self.ports[port as usize].captured = true;
     }
 
     /// How many ports there are.
@@ -377,6 +399,9 @@ impl Fabric {
     #[inline(always)]
     pub fn transmit(&mut self, port: u32, id: u32, more: bool) {
         let bytes = u64::from(self.packets[id].wire_bytes);
+        if self.ports[port as usize].captured {
+            self.record(port, id);
+        }
         let state = &mut self.ports[port as usize];
         debug_assert!(state.busy_until <= self.now, "a port sends one packet at a time");
         let duration =
@@ -417,6 +442,12 @@ impl Fabric {
             self.ints.remove(packet.int);
         }
         self.packets.remove(id);
+    }
+
+    #[cold]
+    fn record(&mut self, port: u32, id: u32) {
+        let (port, packet) = (self.ports[port as usize].id, self.packets[id]);
+        self.captured.push(Captured { time_ps: self.now, port, packet });
     }
 
     /// Sets the end of a transmission and then the arrival. The port stays busy until its wake-up has

@@ -1,5 +1,6 @@
 //! The Python side of the module.
 
+use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -172,6 +173,11 @@ impl Run {
     /// Return the samples since the last call as a batch; None if there are none.
     fn take_samples(&mut self) -> Option<PyBatch> {
         batch(&self.engine().take_samples(), tables::samples)
+    }
+
+    /// Return the bytes that follow in the file of captured packets; None if nothing is captured.
+    fn take_capture(&mut self) -> Option<Cow<'static, [u8]>> {
+        self.engine().take_capture().map(Cow::Owned)
     }
 
     /// Return what every port did over the measured time, as a batch.

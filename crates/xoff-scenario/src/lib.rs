@@ -5,6 +5,7 @@
 //! shows the place and names what was probably meant, and all errors are reported together.
 
 pub mod bench;
+pub mod capture;
 pub mod diagnostic;
 pub mod document;
 pub mod effective;

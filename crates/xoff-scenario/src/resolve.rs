@@ -27,6 +27,7 @@ use xoff_sim::setup::{
 use xoff_sim::simulation::Plan;
 use xoff_workload::Traffic;
 
+use crate::capture;
 use crate::diagnostic::Problems;
 use crate::document::Document;
 use crate::effective::Effective;
@@ -59,6 +60,8 @@ pub struct Resolved {
     pub nominal_load: f64,
     /// Hosts whose access link is watched.
     pub monitored: Vec<u32>,
+    /// Ports of the topology whose packets are captured.
+    pub captured: Vec<u32>,
     /// The scenario with every default and derived value, as TOML.
     pub effective: String,
 }
@@ -155,6 +158,7 @@ impl Reader<'_> {
         let flows =
             traffic::read(self.layers, self.folder, hosts, &capacity, seed, &mut self.effective)?;
         let monitored = self.monitored(&run, hosts)?;
+        let captured = self.captured(&run, &topology)?;
         let queues = nic_queues(&hop);
         let obey_pauses = match &hop {
             HopSetup::Bfc(bfc) => bfc.nics_obey,
@@ -213,6 +217,7 @@ impl Reader<'_> {
             class_of: flows.class_of,
             nominal_load: flows.nominal_load,
             monitored,
+            captured,
             effective: self.effective.text(),
         })
     }
@@ -639,6 +644,11 @@ impl Reader<'_> {
         }
         let parsed = xoff_workload::host_set::parse(&run.monitor, hosts);
         parsed.map_err(|message| self.problem("run", "monitor", message)).ok()
+    }
+
+    fn captured(&mut self, run: &RunConfig, topology: &Topology) -> Option<Vec<u32>> {
+        let ports = capture::ports(&run.capture, topology);
+        ports.map_err(|message| self.problem("run", "capture", message)).ok()
     }
 
     fn base_rtt(

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use xoff_sim::{FlowRow, PortRow, Progress, SampleRow, Simulation, Threads};
 
+use crate::capture::Capture;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::resolve::{Resolved, resolve};
 use crate::schema::{SectionSchema, json_schema};
@@ -14,6 +15,7 @@ pub struct Run {
     simulation: Simulation,
     context: Context,
     effective: String,
+    capture: Option<Capture>,
     over: bool,
 }
 
@@ -49,7 +51,8 @@ impl Run {
             plan: resolved.plan,
             nominal_load: resolved.nominal_load,
         };
-        let simulation = Simulation::new(
+        let capture = Capture::new(resolved.captured, &resolved.setup);
+        let mut simulation = Simulation::new(
             resolved.setup,
             resolved.plan,
             resolved.traffic,
@@ -59,7 +62,10 @@ impl Run {
             threads,
         )
         .map_err(plain)?;
-        Ok(Self { simulation, context, effective: resolved.effective, over: false })
+        if let Some(capture) = &capture {
+            simulation.capture(capture.ports());
+        }
+        Ok(Self { simulation, context, effective: resolved.effective, capture, over: false })
     }
 
     /// Advances by one step of the grid. Returns whether there is more to do.
@@ -93,6 +99,13 @@ impl Run {
     /// Samples since the last call.
     pub fn take_samples(&mut self) -> Vec<SampleRow> {
         self.simulation.take_samples()
+    }
+
+    /// The bytes that follow in the file of captured packets; `None` if nothing is captured.
+    pub fn take_capture(&mut self) -> Option<Vec<u8>> {
+        let capture = self.capture.as_mut()?;
+        let captured = self.simulation.take_captured();
+        Some(capture.bytes(&captured, &self.simulation.setup().topology))
     }
 
     /// What each port did in the measured time.

@@ -68,6 +68,9 @@ knobs! {
         /// Hosts whose access link, on the switch's side, is watched closely: every packet's queueing
         /// delay, and its queue at every step of the grid. As "0" or "0-3,7"; empty: none.
         monitor: String = String::new(),
+        /// Links whose packets are written to trace.pcapng, in both directions: the access links of
+        /// hosts as "0" or "0-3,7", all links of switches as "leaf:0" or "spine:0-1"; empty: none.
+        capture: String = String::new(),
         /// Parts the network is cut into; 0: as many as are good for the threads. Results do not
         /// depend on it.
         partitions: u16 = 0,

@@ -9,7 +9,7 @@ use xoff_core::prefetch::{prefetch, prefetch_whole};
 use xoff_host::transport::Recovery;
 use xoff_host::{FlowStart, Hosts};
 use xoff_net::arch::{Destination, OutputQueued};
-use xoff_net::fabric::{Crossings, phase};
+use xoff_net::fabric::{Captured, Crossings, phase};
 use xoff_net::hop::PausedTime;
 use xoff_net::packet::NONE;
 use xoff_net::telemetry::IntStack;
@@ -433,6 +433,16 @@ impl Partition {
     #[must_use]
     pub fn fabric(&self) -> &Fabric {
         &self.fabric
+    }
+
+    /// Records what a port sends from now on.
+    pub fn capture(&mut self, port: u32) {
+        self.fabric.capture(port);
+    }
+
+    /// Moves what captured ports have sent to the end of `all`.
+    pub fn take_captured(&mut self, all: &mut Vec<Captured>) {
+        all.append(&mut self.fabric.captured);
     }
 
     /// Its hosts.

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 use xoff_core::{Digest, Ps, rng::mix64};
 use xoff_host::{Finished, FlowStart};
+use xoff_net::fabric::Captured;
 use xoff_net::topo::Port;
 use xoff_workload::{Arrival, ENDLESS, Traffic};
 
@@ -93,6 +94,7 @@ pub struct Simulation {
     finished: Vec<Finished>,
     rows: Vec<FlowRow>,
     samples: Vec<SampleRow>,
+    captured: Vec<Captured>,
     buffer: Distribution,
     active: Distribution,
     watermarks: Watermarks,
@@ -168,6 +170,7 @@ impl Simulation {
             finished: Vec::new(),
             rows: Vec::new(),
             samples: Vec::new(),
+            captured: Vec::new(),
             buffer: Distribution::default(),
             active: Distribution::default(),
             begin: None,
@@ -190,6 +193,7 @@ impl Simulation {
         self.start_flows(step_end);
         self.simulate_until(step_end);
         self.collect();
+        self.collect_captured();
         self.sample();
         self.take_watermarks();
         self.take_throughput();
@@ -284,6 +288,15 @@ impl Simulation {
         }
         finished.clear();
         self.finished = finished;
+    }
+
+    /// Takes in what captured ports sent in this step, in the order (time, port).
+    fn collect_captured(&mut self) {
+        let first_new = self.captured.len();
+        for partition in &mut self.partitions {
+            partition.take_captured(&mut self.captured);
+        }
+        self.captured[first_new..].sort_unstable_by_key(|sent| (sent.time_ps, sent.port));
     }
 
     fn finish(&mut self, done: &Finished) {
@@ -496,10 +509,23 @@ impl Simulation {
         std::mem::take(&mut self.rows)
     }
 
-    /// How many rows of flows wait to be taken.
+    /// How many rows of flows and captured packets wait to be taken.
     #[must_use]
     pub fn rows_waiting(&self) -> usize {
-        self.rows.len()
+        self.rows.len() + self.captured.len()
+    }
+
+    /// Records what these ports of the topology send from now on.
+    pub fn capture(&mut self, ports: &[u32]) {
+        for &port in ports {
+            let (partition, number) = self.place[port as usize];
+            self.partitions[partition as usize].capture(number);
+        }
+    }
+
+    /// What captured ports have sent since the last call.
+    pub fn take_captured(&mut self) -> Vec<Captured> {
+        std::mem::take(&mut self.captured)
     }
 
     /// Samples since the last call.

@@ -1,7 +1,8 @@
 """A stand-in for the Rust engine that keeps its contract and takes no time.
 
 Scenario keys: `name`, `scheme`, `seed`, `run.slices` (number of steps), `run.sleep_ms`
-(wall time a step), `run.fail` (step that raises), `run.degree`.
+(wall time a step), `run.fail` (step that raises), `run.degree`,
+`run.capture` (bytes a step).
 """
 
 import hashlib
@@ -19,6 +20,7 @@ DEFAULTS = {
     "run.sleep_ms": 0,
     "run.fail": 0,
     "run.degree": 10,
+    "run.capture": 0,
 }
 MOST_THREADS = 4
 TAIL = {"bfc": 1.5, "dctcp": 6.0, "hpcc": 3.0}
@@ -100,6 +102,10 @@ class Run:
 
     def take_samples(self):
         return None
+
+    def take_capture(self):
+        size = self.found["run.capture"]
+        return bytes([self.at]) * size if size else None
 
     def ports(self):
         return pa.record_batch({"port": pa.array([0, 1], pa.uint32())})

@@ -143,15 +143,21 @@ impl Topology {
         (sum(false), sum(true))
     }
 
-    /// The layers a port's link joins, such as `host-leaf`.
+    /// The name of a node's layer.
     #[must_use]
-    pub fn link_name(&self, port: &Port) -> String {
-        let layer = |node: u32| match self.tiers[node as usize] {
+    pub fn layer(&self, node: u32) -> &'static str {
+        match self.tiers[node as usize] {
             0 => "host",
             1 => "leaf",
             2 => "spine",
             _ => "core",
-        };
-        format!("{}-{}", layer(port.node), layer(self.ports[port.peer as usize].node))
+        }
+    }
+
+    /// The layers a port's link joins, such as `host-leaf`.
+    #[must_use]
+    pub fn link_name(&self, port: &Port) -> String {
+        let peer = self.ports[port.peer as usize].node;
+        format!("{}-{}", self.layer(port.node), self.layer(peer))
     }
 }

@@ -82,6 +82,7 @@ fn build(text: &str, file: &str, overrides: &[String]) -> Result<Resolved, Strin
         class_of: vec![0],
         nominal_load: 0.0,
         monitored: Vec::new(),
+        captured: Vec::new(),
         effective,
     })
 }

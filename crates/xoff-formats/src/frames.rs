@@ -1,0 +1,144 @@
+//! The engine's packet records as frames.
+//!
+//! `docs/results.md` says where addresses, ports and numbers come from. A frame ends with its headers:
+//! the payload is not simulated. The lengths in it are those of the packet on the wire as it was
+//! simulated, and so is [`Frames::wire_bytes`]; headers that are longer than the simulated ones take
+//! from the payload. INT is not written.
+
+use xoff_net::balance::address;
+use xoff_net::hop::Ask;
+use xoff_net::packet::flag;
+use xoff_net::{Kind, Packet};
+
+use crate::headers::{Datagram, Mac};
+use crate::pfc::PfcFrame;
+use crate::roce::{self, Operation, Transport};
+use crate::{Bts, CHECK_SEQUENCE, SMALLEST_FRAME};
+
+/// The EtherType of frames between neighbours that no standard has: IEEE's for local experiments.
+pub const ETHERTYPE_QUEUES: u16 = 0x88b5;
+
+/// What is left to say for a pause that lasts until it is resumed: the longest time.
+const UNTIL_RESUMED: u16 = u16::MAX;
+
+const CAPABLE: u8 = 2;
+const EXPERIENCED: u8 = 3;
+
+const PS_PER_US: u64 = 1_000_000;
+
+/// Turns packets of a run into frames.
+#[derive(Clone, Copy, Debug)]
+pub struct Frames {
+    /// Payload bytes of a full packet.
+    pub payload_bytes: u64,
+    /// Whether a pause between neighbours speaks of queues (BFC) and not of classes (PFC).
+    pub pauses_queues: bool,
+}
+
+impl Frames {
+    /// Appends a packet that node `from` sends on a link.
+    pub fn write(&self, packet: &Packet, from: u32, out: &mut Vec<u8>) {
+        match packet.kind {
+            Kind::Data => self.data(packet, out),
+            Kind::Ack | Kind::Nack | Kind::Notification => self.answer(packet, out),
+            Kind::LinkControl if self.pauses_queues => queues(packet, from, out),
+            Kind::LinkControl => classes(packet, from, out),
+            Kind::BackToSender => back_to_sender(packet, out),
+        }
+    }
+
+    /// Bytes a packet takes on the wire, of which `frame` is the beginning.
+    #[must_use]
+    pub fn wire_bytes(packet: &Packet, frame: &[u8]) -> u32 {
+        u32::from(packet.wire_bytes).max(frame.len() as u32)
+    }
+
+    fn data(&self, packet: &Packet, out: &mut Vec<u8>) {
+        let (first, last) = (packet.seq == 0, packet.remaining == 0);
+        let ecn = if packet.has(flag::MARKED) { EXPERIENCED } else { CAPABLE };
+        let sequence = (packet.seq / self.payload_bytes) as u32;
+        roce(packet, Operation::Send { first, last }, ecn, sequence, out);
+    }
+
+    fn answer(&self, packet: &Packet, out: &mut Vec<u8>) {
+        let (operation, sequence) = match packet.kind {
+            Kind::Nack => (Operation::Nak, packet.seq / self.payload_bytes),
+            Kind::Notification => (Operation::Notification, 0),
+            _ => (Operation::Ack, packet.seq.div_ceil(self.payload_bytes).saturating_sub(1)),
+        };
+        roce(packet, operation, 0, sequence as u32, out);
+    }
+}
+
+fn roce(packet: &Packet, operation: Operation, ecn: u8, sequence: u32, out: &mut Vec<u8>) {
+    let headers = Datagram::BYTES + operation.header_bytes();
+    let frame_bytes = usize::from(packet.wire_bytes).saturating_sub(CHECK_SEQUENCE).max(headers);
+    let datagram = Datagram {
+        src_mac: mac(packet.src),
+        dst_mac: mac(packet.dst),
+        src_ip: address(packet.src),
+        dst_ip: address(packet.dst),
+        dscp: packet.class(),
+        ecn,
+        src_port: source_port(packet.label),
+        dst_port: roce::PORT,
+    };
+    datagram.write(frame_bytes, out);
+    let echo = operation == Operation::Notification || operation == Operation::Ack;
+    let becn = packet.has(flag::MARKED) && ecn == 0 && echo;
+    Transport { operation, becn, queue_pair: queue_pair(packet.flow), sequence }.write(out);
+}
+
+/// The record has sender and receiver, and their ports, the other way round than the data packet.
+fn back_to_sender(packet: &Packet, out: &mut Vec<u8>) {
+    let bts = Bts {
+        src_mac: mac(packet.src),
+        dst_mac: mac(packet.dst),
+        src_ip: address(packet.src),
+        dst_ip: address(packet.dst),
+        src_port: source_port(packet.label.rotate_left(16)),
+        dst_port: roce::PORT,
+        queue_pair: queue_pair(packet.flow),
+        dscp: packet.class(),
+        pause_us: u16::try_from(packet.seq.div_ceil(PS_PER_US)).unwrap_or(u16::MAX),
+        cacheable: packet.has(flag::CACHEABLE),
+    };
+    bts.encode(out);
+}
+
+/// A pause of traffic classes.
+fn classes(packet: &Packet, from: u32, out: &mut Vec<u8>) {
+    let quanta = match packet.remaining {
+        ask if ask == Ask::Resume as u32 => 0,
+        ask if ask == Ask::PauseFor as u32 => packet.label as u16,
+        _ => UNTIL_RESUMED,
+    };
+    let spoken_of = |class| packet.queue_mask() >> class & 1 == 1;
+    let quanta = core::array::from_fn(|class| spoken_of(class).then_some(quanta));
+    PfcFrame { src_mac: mac(from), quanta }.encode(out);
+}
+
+/// A pause of queues: what is asked for in a byte, and the mask of up to 128 queues.
+fn queues(packet: &Packet, from: u32, out: &mut Vec<u8>) {
+    let begin = out.len();
+    out.extend(crate::pfc::DESTINATION);
+    out.extend(mac(from));
+    out.extend(ETHERTYPE_QUEUES.to_be_bytes());
+    out.push(packet.remaining as u8);
+    out.extend(packet.queue_mask().to_be_bytes());
+    out.resize(begin + SMALLEST_FRAME, 0);
+}
+
+/// A node's address: locally administered.
+fn mac(node: u32) -> Mac {
+    let [a, b, c, d] = node.to_be_bytes();
+    [2, 0, a, b, c, d]
+}
+
+fn source_port(label: u32) -> u16 {
+    0xc000 | label as u16 & 0x3fff
+}
+
+fn queue_pair(flow: u32) -> u32 {
+    flow % ((1 << 24) - 2) + 2
+}
