@@ -10,7 +10,7 @@ macro_rules! text {
 
 /// Name of every preset and its texts, the basic one first; the last one's first line says what the
 /// preset is.
-pub const PRESETS: [(&str, &[&str]); 19] = [
+pub const PRESETS: [(&str, &[&str]); 21] = [
     ("bfc", &[text!("bfc")]),
     ("bfc-128", &[text!("bfc"), text!("bfc-128")]),
     ("bfc-stochastic", &[text!("bfc"), text!("bfc-stochastic")]),
@@ -30,6 +30,8 @@ pub const PRESETS: [(&str, &[&str]); 19] = [
     ("sfc-dcqcn", &[text!("irn"), text!("dcqcn-w"), text!("sfc")]),
     ("onramp-dcqcn", &[text!("irn"), text!("dcqcn-w"), text!("onramp")]),
     ("pfc-gbn", &[text!("irn"), text!("pfc-gbn")]),
+    ("sfc-p", &[text!("rocev2"), text!("sfc-p")]),
+    ("pfc-dcqcn-w", &[text!("rocev2"), text!("pfc-dcqcn-w")]),
 ];
 
 /// A preset's texts.

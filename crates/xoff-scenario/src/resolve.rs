@@ -551,6 +551,10 @@ impl Reader<'_> {
             HopSetup::Sfc(sfc) => sfc.to_pfc,
             HopSetup::None | HopSetup::Bfc(_) => false,
         };
+        if matches!(hop, HopSetup::Sfc(sfc) if sfc.to_pfc) && !written.pfc {
+            let message = "pfc = false leaves nobody to obey the frames of sfc.to_pfc = true";
+            self.problem("nic", "pfc", message.into());
+        }
         let unlimited = written.receive_rate.0 == 0;
         if !unlimited && switch.scheduler != SchedulerKind::Fifo {
             let message = "a NIC pauses classes, so receive_rate needs scheduler = \"fifo\"";
