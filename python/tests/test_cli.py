@@ -59,7 +59,7 @@ def test_progress_json(scenario, tmp_path, capsys):
         (["bench", "*-128", "bfc-*-9"], 2, "no bench case is called `bfc-*-9`"),
         (["bench", "--list", "x*"], 2, "no bench case is called `x*`"),
         (["reproduce", "bfc/nothing"], 2, ""),
-        (["reproduce"], 2, "name an experiment"),
+        (["reproduce"], 2, "name a paper"),
         (["plot", "FOLDER"], 2, "not a run directory"),
     ],
 )
