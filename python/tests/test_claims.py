@@ -67,14 +67,44 @@ def test_samples_of_monitored_ports_leave_out_whole_switches():
 
 
 def test_traces_and_active_flows_of_monitored_ports():
-    from xoff import plots
+    from xoff import panels, plots
 
     _, (trace, flows) = plots.new_figure(2)
-    plots.trace_axes(trace, {"a": sampled()}, "bytes", 100.0, level=2.0)
+    panels.trace_axes(trace, {"a": sampled()}, "bytes", 100.0, level=2.0)
     assert list(trace.lines[0].get_ydata()) == [1, 3]
     assert len(trace.lines) == 2
-    plots.monitored_flows_axes(flows, {"a": sampled()}, queues=31)
+    panels.monitored_flows_axes(flows, {"a": sampled()}, queues=31)
     assert list(flows.lines[0].get_ydata()) == [0.5, 1]
+
+
+def test_traces_are_shown_in_units_that_fit():
+    from xoff import panels, plots
+
+    samples = pa.table(
+        {
+            "time_ps": pa.array([0, 2_000_000_000, 9_000_000_000], pa.uint64()),
+            "port": pa.array([3, 3, 3], pa.uint16()),
+            "bytes": pa.array([0, 13_000_000, 0], pa.uint64()),
+        }
+    )
+    long = xoff.Result({}, "", "d", tables={"samples": samples})
+    _, (ax,) = plots.new_figure(1)
+    panels.trace_axes(ax, {"a": long}, "bytes", 4000.0, level=16_000)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("time (ms)", "queue (MB)")
+    assert list(ax.lines[0].get_xdata()) == [0, 2]
+    assert list(ax.lines[0].get_ydata()) == [0, 13]
+    assert list(ax.lines[1].get_ydata()) == [16, 16]
+
+
+def test_a_sweep_as_bars_in_groups():
+    from xoff import panels, plots
+
+    curves = {"A": {"0us": [result()], "9us": [result(scheme="hpcc")]}, "B": {"9us": [result()]}}
+    _, (ax,) = plots.new_figure(1)
+    panels.grouped_bars_axes(ax, curves, {"path": "buffer.p99_bytes", "scale": 1e-6}, level=16)
+    heights = [patch.get_height() for patch in ax.patches]
+    assert heights == [2, 2, 0, 2]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["0us", "9us"]
 
 
 def test_seeds_are_averaged_or_spread():

@@ -3,7 +3,7 @@ import json
 import pytest
 
 import xoff
-from xoff import bench, cli, plots, reference, summary
+from xoff import bench, cli, panels, plots, reference, summary
 from xoff.manifest import read_manifest
 from xoff.progress import Line, RunProgress
 
@@ -59,7 +59,7 @@ def test_progress_json(scenario, tmp_path, capsys):
         (["bench", "*-128", "bfc-*-9"], 2, "no bench case is called `bfc-*-9`"),
         (["bench", "--list", "x*"], 2, "no bench case is called `x*`"),
         (["reproduce", "bfc/nothing"], 2, ""),
-        (["reproduce"], 2, "name an experiment"),
+        (["reproduce"], 2, "name a paper"),
         (["plot", "FOLDER"], 2, "not a run directory"),
     ],
 )
@@ -223,8 +223,8 @@ def test_watermarks_and_throughput_are_drawn_in_their_units():
     }
     runs = {"SFC": xoff.Result(found, "", "d")}
     figure, (left, right) = plots.new_figure(2)
-    plots.watermark_axes(left, runs)
-    plots.throughput_axes(right, runs)
+    panels.watermark_axes(left, runs)
+    panels.throughput_axes(right, runs)
     assert list(left.lines[0].get_xdata()) == [2, 3]
     assert list(right.lines[0].get_xdata()) == [0, 90]
     assert all(axes.get_xlabel() and axes.get_ylabel() for axes in figure.axes)

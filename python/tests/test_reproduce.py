@@ -1,4 +1,5 @@
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,7 +10,8 @@ import pytest
 import xoff
 from xoff import engine, jobs
 from xoff.experiment import load_experiment
-from xoff.reproduce import as_json, claims_text, reproduce
+from xoff.report import as_json, claims_text
+from xoff.reproduce import reproduce, reproduce_all
 
 
 def run(paper, tmp_path, **options):
@@ -39,12 +41,33 @@ def test_everything_at_once(paper, tmp_path):
     assert "holds     undecided" in text
     assert "fails on purpose" in text
     assert "4 hold, 1 do not, 1 undecided (too few samples); 2 not run" in text
-    found = json.loads(as_json(outcome))
+    found = as_json(outcome)
     assert found["claims"][0]["measured"] == pytest.approx(2.0909, rel=1e-3)
     assert found["claims"][0]["holds"] is True
     assert found["not_run"][0] == {"claim": "D-C4", "needs": ["ExpressPass"]}
     assert set(found["runs"]) == {"BFC", "HPCC seed 1", "HPCC seed 2", "Sweep@10", "Sweep@100"}
     assert "| BFC | short | 5,000 |" in outcome.files[2].read_text()
+
+
+def test_a_paper_is_all_its_experiments_and_shares_their_runs(paper, tmp_path, monkeypatch):
+    folder = paper / "demo" / "fig2"
+    shutil.copytree(paper / "demo" / "fig1", folder)
+    (paper / "demo" / "claims.toml").write_text(
+        (paper / "demo" / "claims.toml").read_text().replace('path = "monitors', 'path = "nowhere')
+    )
+    seen = []
+    options = {"out": tmp_path / "out", "check": True, "slots": 2, "root": paper}
+    first, second = reproduce_all("demo", lambda outcome: seen.append(outcome), **options)
+    assert seen == [first, second]
+    assert second.runs == first.runs
+    assert len(list((tmp_path / "out" / "runs").iterdir())) == len(first.runs)
+    assert {r.claim.id for r in first.not_run} == {"D-C4", "D-C5"}
+    assert not second.not_run
+    text = (tmp_path / "out" / "results-quick.md").read_text()
+    assert "## Slowdown" in text
+    assert "| D-C3 |" in text
+    assert "| no | fails on purpose |" in text
+    assert "| D-C4 |  |  | not run | needs ExpressPass |" in text
 
 
 def test_a_rerun_runs_nothing_and_draws_the_same(paper, tmp_path, monkeypatch):

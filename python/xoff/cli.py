@@ -68,12 +68,14 @@ def _add_run(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def _add_reproduce(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    again = sub.add_parser("reproduce", help="run an experiment of a paper, draw its figure")
-    again.add_argument("experiment", nargs="?", metavar="PAPER/EXPERIMENT")
+    again = sub.add_parser("reproduce", help="run experiments of a paper, draw their figures")
+    again.add_argument("experiment", nargs="?", metavar="PAPER[/EXPERIMENT]")
     again.add_argument("--scale", choices=("quick", "paper"), default="quick")
     again.add_argument("--check", action="store_true", help="check the paper's claims")
     again.add_argument("--json", action="store_true", help="claims as one JSON object")
-    again.add_argument("--out", metavar="DIR", help="default: out/PAPER/EXPERIMENT-SCALE")
+    again.add_argument(
+        "--out", metavar="DIR", help="default: out/PAPER, out/PAPER/EXPERIMENT-SCALE"
+    )
     again.add_argument(
         "--jobs",
         type=_positive,

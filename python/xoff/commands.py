@@ -49,17 +49,28 @@ def _default_out(file: Path) -> Path:
 
 
 def reproduce(args: argparse.Namespace) -> int:
-    """`xoff reproduce`: run an experiment, draw it, check its claims."""
-    from xoff import papers
-    from xoff import reproduce as experiments
+    """`xoff reproduce`: run experiments, draw them, check their claims."""
+    from xoff import papers, report
+    from xoff.reproduce import Outcome, reproduce_all
 
     if args.list:
         print("\n".join(papers.experiments()))
         return 0
     if args.experiment is None:
-        raise UsageError("name an experiment, PAPER/EXPERIMENT (`--list` shows them)")
-    outcome = experiments.reproduce(
+        raise UsageError("name a paper, or PAPER/EXPERIMENT (`--list` shows them)")
+
+    def show(outcome: Outcome) -> None:
+        if args.json:
+            return
+        print(report.table_text(outcome.experiment, outcome.results), end="")
+        if args.check:
+            print("\n" + report.claims_text(outcome), end="")
+        print(f"\nfigure: {outcome.out / 'figure.svg'}\n        {outcome.out / 'figure.png'}")
+        print(f"table:  {outcome.out / 'table.md'}", flush=True)
+
+    outcomes = reproduce_all(
         args.experiment,
+        show,
         scale=args.scale,
         out=Path(args.out) if args.out else None,
         check=args.check or args.json,
@@ -67,13 +78,9 @@ def reproduce(args: argparse.Namespace) -> int:
         line=Line(),
     )
     if args.json:
-        print(experiments.as_json(outcome))
-        return 0
-    print(experiments.table_text(outcome), end="")
-    if args.check:
-        print("\n" + experiments.claims_text(outcome), end="")
-    print(f"\nfigure: {outcome.out / 'figure.svg'}\n        {outcome.out / 'figure.png'}")
-    print(f"table:  {outcome.out / 'table.md'}")
+        found = [report.as_json(outcome) for outcome in outcomes]
+        one = found[0] if "/" in args.experiment.strip("/") else found
+        print(json.dumps(one, indent=2, allow_nan=False))
     return 0
 
 

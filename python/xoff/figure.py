@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from xoff import plots
+from xoff import panels, plots
 from xoff.experiment import Experiment, Plot
 from xoff.result import Result
 
@@ -19,9 +19,9 @@ Panel = Callable[[Any], None]
 def build(experiment: Experiment, results: Results) -> Figure:
     """Return the experiment's figure; without `[[plot]]`, slowdown by size."""
     wanted = experiment.plots or (Plot("slowdown-by-size"),)
-    panels = [panel for plot in wanted for panel in _panels(plot, experiment, results)]
-    figure, axes = plots.new_figure(len(panels))
-    for ax, draw in zip(axes, panels, strict=True):
+    drawings = [panel for plot in wanted for panel in _panels(plot, experiment, results)]
+    figure, axes = plots.new_figure(len(drawings))
+    for ax, draw in zip(axes, drawings, strict=True):
         draw(ax)
     plots.legends(axes)
     heading = experiment.title if not experiment.source else _heading(experiment)
@@ -37,24 +37,24 @@ def _panels(plot: Plot, experiment: Experiment, results: Results) -> list[Panel]
     shown = _select(plot, experiment, results)
     if plot.kind == "slowdown-by-size":
         return [
-            _titled(plot, lambda ax, s=stat: plots.slowdown_axes(ax, shown, s, plot.cls))  # type: ignore[misc]
+            _titled(plot, lambda ax, s=stat: panels.slowdown_axes(ax, shown, s, plot.cls))  # type: ignore[misc]
             for stat in plot.statistics
         ]
-    x_label, y_label = plot.x_label or "", plot.y_label or plots.term_label(plot.term)
+    x_label, y_label = plot.x_label or "", plot.y_label or panels.term_label(plot.term)
     draw: dict[str, Panel] = {
-        "buffer-cdf": lambda ax: plots.buffer_axes(ax, shown),
-        "watermark-cdf": lambda ax: plots.watermark_axes(ax, shown),
-        "throughput-cdf": lambda ax: plots.throughput_axes(ax, shown),
+        "buffer-cdf": lambda ax: panels.buffer_axes(ax, shown),
+        "watermark-cdf": lambda ax: panels.watermark_axes(ax, shown),
+        "throughput-cdf": lambda ax: panels.throughput_axes(ax, shown),
         "active-flows-cdf": lambda ax: (
-            plots.monitored_flows_axes if plot.monitored else plots.active_flows_axes
+            panels.monitored_flows_axes if plot.monitored else panels.active_flows_axes
         )(ax, shown, plot.queues),
-        "trace": lambda ax: plots.trace_axes(ax, shown, plot.column, plot.span_us, plot.level),
-        "pause-share": lambda ax: plots.pause_axes(ax, shown),
-        "bars": lambda ax: plots.bars_axes(ax, shown, plot.term, y_label),
-        "grouped-bars": lambda ax: plots.grouped_bars_axes(
+        "trace": lambda ax: panels.trace_axes(ax, shown, plot.column, plot.span_us, plot.level),
+        "pause-share": lambda ax: panels.pause_axes(ax, shown),
+        "bars": lambda ax: panels.bars_axes(ax, shown, plot.term, y_label),
+        "grouped-bars": lambda ax: panels.grouped_bars_axes(
             ax, _curves(plot, experiment, results), plot.term, plot.level
         ),
-        "curve": lambda ax: plots.curve_axes(
+        "curve": lambda ax: panels.curve_axes(
             ax, _curves(plot, experiment, results), plot.term, x_label, y_label
         ),
     }

@@ -39,3 +39,16 @@ def find_experiment(name: str, root: Path | None = None) -> Path:
         return root / name.strip("/")
     listing = ", ".join(known) or "none"
     raise UsageError(f"no experiment `{name}`{suggestion(name, known)}; there are: {listing}")
+
+
+def find_experiments(name: str, root: Path | None = None) -> list[str]:
+    """List the experiments that `paper/experiment` or `paper` names.
+
+    Raises `UsageError` with the nearest names where there is none.
+    """
+    name = name.strip("/")
+    of_paper = [one for one in experiments(root) if one.startswith(f"{name}/")]
+    if of_paper:
+        return of_paper
+    find_experiment(name, root)
+    return [name]

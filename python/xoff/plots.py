@@ -1,44 +1,29 @@
-"""Figures of a run or an experiment: SVG and PNG, readable in grey, the same every time.
-
-Curves differ in line style and marker, bars in hatching, never in colour alone.
-"""
+"""Figures of a run or an experiment: SVG and PNG, readable in grey, the same every time."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
 
 from xoff.errors import writing
-from xoff.metrics import (
-    Group,
-    Term,
-    bins,
-    class_entry,
-    lookup,
-    mean,
-    monitored,
-    sampled_cdf,
-    statistic,
+from xoff.metrics import lookup
+from xoff.panels import (
+    Axes,
+    Runs,
+    active_flows_axes,
+    as_lists,
+    buffer_axes,
+    pause_axes,
+    slowdown_axes,
 )
-from xoff.result import Result
-
-Axes: TypeAlias = Any
-Runs = Mapping[str, Result | Sequence[Result]]
-"""Results by label; a label with several seeds holds several results, shown as their mean."""
 
 PANEL_INCHES = (4.6, 3.6)
-_STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
-_MARKERS = ("o", "s", "^", "v", "D", "x", "*", "P")
-_HATCHES = ("", "//", "..", "xx", "--", "\\\\", "oo", "++")
-# Okabe and Ito's colours keep apart for the colour-blind; their greys differ too.
-_COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _SETTINGS: Any = {
     "svg.hashsalt": "xoff",
     "svg.fonttype": "path",
@@ -47,248 +32,6 @@ _SETTINGS: Any = {
     "axes.grid": True,
     "grid.alpha": 0.3,
 }
-_NAMES = {"mean": "mean", "p50": "median", "p95": "p95", "p99": "p99", "p999": "p99.9"}
-
-
-def _lists(results: Runs) -> dict[str, list[Result]]:
-    return {k: [v] if isinstance(v, Result) else list(v) for k, v in results.items()}
-
-
-def line_style(index: int) -> dict[str, Any]:
-    """Return the look of curve number `index`: colour, line style and marker."""
-    return {
-        "color": _COLOURS[index % len(_COLOURS)],
-        "linestyle": _STYLES[index % len(_STYLES)],
-        "marker": _MARKERS[index % len(_MARKERS)],
-        "markersize": 4,
-        "linewidth": 1.4,
-    }
-
-
-def bin_centre(group: Group) -> float:
-    """Return the geometric middle of a size bin, in bytes.
-
-    A bin that starts at zero, or has no end, is taken as a decade.
-    """
-    low, high = group.get("low_bytes") or 0, group.get("high_bytes")
-    if not high or math.isinf(high):
-        return float(low) * math.sqrt(10)
-    return math.sqrt(max(float(low), high / 10) * high)
-
-
-def slowdown_axes(ax: Axes, results: Runs, stat: str, cls: str | None = None) -> None:
-    """Draw FCT slowdown against flow size, one curve a label, both axes logarithmic."""
-    drawn = False
-    for index, (label, runs) in enumerate(_lists(results).items()):
-        xs, ys = _slowdown_curve(runs, stat, cls)
-        ax.plot(xs, ys, label=label, **line_style(index))
-        drawn = drawn or any(math.isfinite(y) for y in ys)
-    if drawn:
-        ax.set_xscale("log")
-        ax.set_yscale("log")
-        plain_ticks(ax.yaxis)
-    else:
-        # A logarithmic axis without a point cannot be drawn.
-        ax.text(0.5, 0.5, "too few flows", transform=ax.transAxes, ha="center")
-    ax.set_xlabel("flow size (bytes)")
-    ax.set_ylabel(f"FCT slowdown, {_NAMES.get(stat, stat)} (ideal = 1)")
-
-
-def plain_ticks(axis: Any) -> None:
-    """Label a logarithmic axis 1, 2, 5, 10 ... in place of powers of ten."""
-    axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
-    axis.set_minor_formatter(FuncFormatter(lambda x, _: f"{x:g}" if f"{x:e}"[0] in "25" else ""))
-
-
-def _slowdown_curve(
-    runs: Sequence[Result], stat: str, cls: str | None
-) -> tuple[list[float], list[float]]:
-    """Return the points with enough samples; an infinite one leaves a gap (NaN)."""
-    xs, ys = [], []
-    by_seed = [_by_bin(run, stat, cls) for run in runs]
-    for group in bins(runs[0], cls):
-        key = (group.get("low_bytes"), group.get("high_bytes"))
-        found = mean([values.get(key) for values in by_seed])
-        if found is not None:
-            xs.append(bin_centre(group))
-            ys.append(found if math.isfinite(found) else math.nan)
-    return xs, ys
-
-
-def _by_bin(run: Result, stat: str, cls: str | None) -> dict[Any, float | None]:
-    left = (class_entry(run, cls) or {}).get("unfinished")
-    groups = bins(run, cls)
-    return {(g.get("low_bytes"), g.get("high_bytes")): statistic(g, stat, left) for g in groups}
-
-
-def cdf_axes(ax: Axes, results: Runs, path: str, scale: float, x_label: str) -> None:
-    """Draw the step CDF at `summary[path]["cdf"]`, one curve a label (seed 1 of several)."""
-    for index, (label, runs) in enumerate(_lists(results).items()):
-        points = (runs[0].summary.get(path) or {}).get("cdf") or []
-        if points:
-            look = {**line_style(index), "marker": None}
-            xs, ys = zip(*points, strict=True)
-            ax.step([x * scale for x in xs], ys, where="post", label=label, **look)
-    ax.set_ylim(0, 1.01)
-    ax.set_xlabel(x_label)
-    ax.set_ylabel("fraction of time")
-
-
-def buffer_axes(ax: Axes, results: Runs) -> None:
-    """Draw the CDF of switch buffer occupancy (time-weighted, all switches pooled)."""
-    cdf_axes(ax, results, "buffer", 1e-6, "buffer occupancy of a switch (MB)")
-
-
-def watermark_axes(ax: Axes, results: Runs) -> None:
-    """Draw the CDF of switch buffer watermarks (one a switch and step of the grid)."""
-    cdf_axes(ax, results, "buffer_watermark", 1e-6, "buffer watermark of a switch (MB)")
-    ax.set_ylabel("fraction of steps")
-
-
-def throughput_axes(ax: Axes, results: Runs) -> None:
-    """Draw the CDF of receivers' throughput (one sample a host and interval)."""
-    cdf_axes(ax, results, "receiver_throughput", 1e-9, "throughput of a receiver (Gb/s)")
-    ax.set_ylabel("fraction of intervals")
-
-
-def active_flows_axes(ax: Axes, results: Runs, queues: int | None = None) -> None:
-    """Draw the CDF of active flows at a port, with a bar at the number of queues."""
-    cdf_axes(ax, results, "active_flows", 1, "active flows at a port")
-    if queues is not None:
-        ax.axvline(queues, color="0.4", linewidth=4, alpha=0.5, label=f"{queues} queues")
-
-
-def monitored_flows_axes(ax: Axes, results: Runs, queues: int | None = None) -> None:
-    """Draw the CDF of active flows at the monitored ports (seed 1 of several)."""
-    for index, (label, runs) in enumerate(_lists(results).items()):
-        points = sampled_cdf(runs[0], "active")
-        if points:
-            look = {**line_style(index), "marker": None}
-            xs, ys = zip(*points, strict=True)
-            ax.step(xs, ys, where="post", label=label, **look)
-    ax.set_ylim(0, 1.01)
-    ax.set_xlabel("active flows at the bottleneck")
-    ax.set_ylabel("fraction of time")
-    if queues is not None:
-        ax.axvline(queues, color="0.4", linewidth=4, alpha=0.5, label=f"{queues} queues")
-
-
-def trace_axes(
-    ax: Axes, results: Runs, column: str, span_us: float, level: float | None = None
-) -> None:
-    """Draw what the monitored ports held over the first `span_us` of the measured time.
-
-    Bytes are shown in KB; `level` is a horizontal line in the same unit.
-    """
-    scale = 1e-3 if column == "bytes" else 1.0
-    for index, (label, runs) in enumerate(_lists(results).items()):
-        trace = monitored(runs[0], column)
-        if trace is not None:
-            times, values = (trace[0] - trace[0][0]) * 1e-6, trace[1] * scale
-            shown = times <= span_us
-            look = {**line_style(index), "marker": None}
-            ax.step(times[shown], values[shown], where="post", label=label, **look)
-    if level is not None:
-        ax.axhline(level, color="0.4", linewidth=1.5, label=f"{level:g}")
-    ax.set_xlabel("time (us)")
-    ax.set_ylabel("queue (KB)" if column == "bytes" else "active flows")
-
-
-def pause_axes(ax: Axes, results: Runs) -> None:
-    """Draw the share of time PFC pauses links, by kind of link, bars by label."""
-    lists = _lists(results)
-    links = list(
-        dict.fromkeys(link for runs in lists.values() for r in runs for link in _by_link(r))
-    )
-    width = 0.8 / max(1, len(lists))
-    for index, (label, runs) in enumerate(lists.items()):
-        heights = [100 * (mean([_by_link(r).get(link, 0.0) for r in runs]) or 0) for link in links]
-        places = [i + (index - (len(lists) - 1) / 2) * width for i in range(len(links))]
-        ax.bar(places, heights, width, label=label, **_bar_style(index))
-    ax.set_xticks(range(len(links)), links)
-    ax.set_xlabel("links")
-    ax.set_ylabel("time paused by PFC (%)")
-
-
-def _by_link(run: Result) -> dict[str, float]:
-    pfc = run.summary.get("pfc") or {}
-    found = pfc.get("pause_time_share_by_link")
-    return found or {"all": pfc.get("pause_time_share") or 0.0}
-
-
-def _bar_style(index: int) -> dict[str, Any]:
-    greys = ("0.95", "0.75", "0.55", "0.85", "0.35", "0.65", "0.45")
-    return {
-        "color": greys[index % len(greys)],
-        "edgecolor": "black",
-        "hatch": _HATCHES[index % len(_HATCHES)],
-        "linewidth": 0.8,
-    }
-
-
-def bars_axes(ax: Axes, results: Runs, term: Mapping[str, Any], y_label: str) -> None:
-    """Draw one bar a label; a missing or infinite value is written, not drawn."""
-    lists = _lists(results)
-    for index, (label, runs) in enumerate(lists.items()):
-        found = Term(label, **term).over_seeds(runs)
-        drawn = found if found is not None and math.isfinite(found) else 0.0
-        ax.bar(index, drawn, 0.7, **_bar_style(index))
-        shown = "too few\nsamples" if found is None else f"{found:.3g}"
-        ax.annotate(shown, (index, drawn), ha="center", va="bottom", fontsize=8)
-    ax.set_xticks(range(len(lists)), list(lists), rotation=30 if len(lists) > 4 else 0)
-    ax.set_ylabel(y_label)
-
-
-def grouped_bars_axes(
-    ax: Axes,
-    curves: Mapping[str, Mapping[Any, Sequence[Result]]],
-    term: Mapping[str, Any],
-    level: float | None = None,
-) -> None:
-    """Draw a sweep as bars: a group for each value, in it a bar for each case.
-
-    `level` is a horizontal line in the unit of the bars.
-    """
-    spots = list(dict.fromkeys(x for points in curves.values() for x in points))
-    width = 0.8 / max(1, len(curves))
-    for index, (case, points) in enumerate(curves.items()):
-        heights = [Term(case, **term).over_seeds(points[x]) if x in points else None for x in spots]
-        drawn = [h if h is not None and math.isfinite(h) else 0.0 for h in heights]
-        places = [i + (index - (len(curves) - 1) / 2) * width for i in range(len(spots))]
-        ax.bar(places, drawn, width, label=case, **_bar_style(index))
-    ax.set_xticks(range(len(spots)), [str(x) for x in spots])
-    if level is not None:
-        ax.axhline(level, color="black", linewidth=1.5)
-
-
-def curve_axes(
-    ax: Axes,
-    curves: Mapping[str, Mapping[Any, Sequence[Result]]],
-    term: Mapping[str, Any],
-    x_label: str,
-    y_label: str,
-) -> None:
-    """Draw a sweep: one curve a case, its points by sweep value.
-
-    Values that are not numbers are taken in their order.
-    """
-    for index, (case, points) in enumerate(curves.items()):
-        spots = [(x, Term(case, **term).over_seeds(runs)) for x, runs in points.items()]
-        known = [(x, y) for x, y in spots if y is not None and math.isfinite(y)]
-        numeric = all(isinstance(x, (int, float)) for x, _ in known)
-        xs = [x if numeric else str(x) for x, _ in known]
-        ax.plot(xs, [y for _, y in known], label=case, **line_style(index))
-    ax.set_xlabel(x_label)
-    ax.set_ylabel(y_label)
-
-
-def term_label(term: Mapping[str, Any]) -> str:
-    """Return an axis label for the number a term reads."""
-    if term.get("path") or term.get("cdf"):
-        return str(term.get("path") or f"{term['cdf']} at or below {term.get('at', 0):g}")
-    where = term.get("range", "all")
-    where = where if isinstance(where, str) else f"{where.get('low')}-{where.get('high')} B"
-    return f"FCT slowdown, {_NAMES[term.get('statistic', 'p99')]}, {where} flows"
 
 
 def new_figure(panels: int) -> tuple[Figure, list[Axes]]:
@@ -352,7 +95,7 @@ def pause_share(results: Runs) -> Figure:
 
 def overview(results: Runs) -> Figure:
     """Return what `xoff plot` shows: slowdown panels, buffer, pauses, active flows."""
-    flat = [run for runs in _lists(results).values() for run in runs]
+    flat = [run for runs in as_lists(results).values() for run in runs]
     active = any(run.summary.get("active_flows") for run in flat)
     paused = any(lookup(run.summary, "pfc.pause_time_share") for run in flat)
     figure, axes = new_figure(4 + active + paused)

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from xoff import engine, jobs
-from xoff.claims import Claim, NotRun, Verdict, evaluate, load_claims
+from xoff import jobs, report
+from xoff.claims import NotRun, Verdict, evaluate, load_claims
 from xoff.cores import cores
 from xoff.errors import Interrupted, RunError, UsageError, writing
 from xoff.experiment import Experiment, load_experiment
 from xoff.manifest import replace_text
-from xoff.metrics import Group, class_entry, lookup, statistic
-from xoff.papers import find_experiment, papers_dir
+from xoff.papers import find_experiment, find_experiments, papers_dir
 from xoff.progress import Line, fraction, time_left
 from xoff.result import Result, load
-from xoff.text import byte_text, count_text, fixed, markdown, number
-
-TABLE = [
-    *("case", "range", "flows", "mean", "p50", "p95", "p99"),
-    *("buffer p99", "drops", "PFC pause share", "digest"),
-]
+from xoff.text import count_text
 
 
 @dataclass
@@ -49,12 +40,14 @@ def reproduce(
     slots: int | None = None,
     line: Line | None = None,
     root: Path | None = None,
+    cache: Path | None = None,
 ) -> Outcome:
     """Run experiment `paper/experiment` and write its figure and table.
 
-    `out` (default `out/<paper>/<experiment>-<scale>`) receives `figure.svg`, `figure.png`,
-    `table.md` and `runs/`, the cache that makes a rerun immediate. `slots` is the number
-    of runs at a time, each on one thread (default: cores). Raises `UsageError` or
+    `out` (default `out/<paper>/<experiment>-<scale>`) receives `figure.svg`, `figure.png` and
+    `table.md`. Runs are kept in `cache`, which makes a rerun immediate: by default `runs` in
+    `out` if that is given, else `out/<paper>/runs`, which a paper's experiments share. `slots`
+    is the number of runs at a time, each on one thread (default: cores). Raises `UsageError` or
     `ScenarioError` before anything runs, `RunError` naming the cases that failed,
     `Interrupted` on Ctrl-C.
     """
@@ -64,11 +57,13 @@ def reproduce(
     folder = find_experiment(name, root)
     experiment = load_experiment(folder, name, scale)
     claims = load_claims(folder.parent / "claims.toml") if check else []
+    cache = (cache or (out or Path("out") / name.split("/")[0]) / "runs").resolve()
     out = (out or Path("out") / f"{name}-{scale}").resolve()
-    with writing(out, UsageError):
-        (out / "runs").mkdir(parents=True, exist_ok=True)
-    planned = jobs.plan(experiment.points, out / "runs")
-    _run(planned, slots or cores(), line, name, out)
+    for folder in (out, cache):
+        with writing(folder, UsageError):
+            folder.mkdir(parents=True, exist_ok=True)
+    planned = jobs.plan(experiment.points, cache)
+    _run(planned, slots or cores(), line, name, cache)
     results, runs = _collect(experiment, planned)
     outcome = Outcome(experiment, results, runs, out)
     outcome.files = _write_files(outcome)
@@ -77,7 +72,44 @@ def reproduce(
     return outcome
 
 
-def _run(planned: list[jobs.Job], slots: int, line: Line, name: str, out: Path) -> None:
+def reproduce_all(
+    name: str,
+    done: Callable[[Outcome], None],
+    scale: str = "quick",
+    out: Path | None = None,
+    check: bool = False,
+    slots: int | None = None,
+    line: Line | None = None,
+    root: Path | None = None,
+) -> list[Outcome]:
+    """Run every experiment of a paper, or the one named; tell `done` of each when it is there.
+
+    `out` (default `out/<paper>`) gets a folder an experiment, and `results-<scale>.md` with
+    their tables and claims; experiments share their runs. Raises like `reproduce`.
+    """
+    root = root or papers_dir()
+    names = find_experiments(name, root)
+    if names == [name.strip("/")]:
+        outcomes = [reproduce(name, scale, out, check, slots, line, root)]
+        done(outcomes[0])
+        return outcomes
+    out = out or Path("out") / name.strip("/")
+    outcomes = []
+    for one in names:
+        folder = out / f"{one.split('/')[1]}-{scale}"
+        found = reproduce(one, scale, folder, check, slots, line, root, cache=out / "runs")
+        if one != names[0]:
+            # What belongs to no experiment is said once.
+            found.not_run = [rest for rest in found.not_run if rest.claim.experiments]
+        outcomes.append(found)
+        done(found)
+    target = out / f"results-{scale}.md"
+    with writing(target):
+        replace_text(target, report.paper_text(outcomes))
+    return outcomes
+
+
+def _run(planned: list[jobs.Job], slots: int, line: Line, name: str, cache: Path) -> None:
     cached = sum(job.cached for job in planned)
     if cached:
         line.note(f"{name}: {cached} of {len(planned)} runs are there already")
@@ -87,7 +119,7 @@ def _run(planned: list[jobs.Job], slots: int, line: Line, name: str, out: Path) 
     except KeyboardInterrupt:
         done = sum(job.done and job.failure is None for job in planned)
         raise Interrupted(
-            f"interrupted; {done} of {len(planned)} runs are complete in {out / 'runs'}, "
+            f"interrupted; {done} of {len(planned)} runs are complete in {cache}, "
             "the same command goes on from there"
         ) from None
     finally:
@@ -151,115 +183,5 @@ def _write_files(outcome: Outcome) -> list[Path]:
     drawn = plots.save(figure.build(outcome.experiment, outcome.results), outcome.out / "figure")
     target = outcome.out / "table.md"
     with writing(target):
-        replace_text(target, table_text(outcome))
+        replace_text(target, report.table_text(outcome.experiment, outcome.results))
     return [*drawn, target]
-
-
-def table_text(outcome: Outcome) -> str:
-    """Return the experiment's table in Markdown: one row a case, seed and size range."""
-    experiment = outcome.experiment
-    head = f"# {experiment.title}\n\n{experiment.name}, scale {experiment.scale}"
-    head += f", {experiment.source}" if experiment.source else ""
-    rows = []
-    for label, runs in outcome.results.items():
-        for index, run in enumerate(runs, 1):
-            title = label if len(runs) == 1 else f"{label} #{index}"
-            rows += _rows(title, run)
-    note = "Slowdowns are relative to the flow alone on its path. "
-    note += "`-`: fewer than 10 flows beyond the percentile.\n"
-    return f"{head}, xoff {engine.version()}.\n\n{markdown(TABLE, rows, left=2)}\n{note}"
-
-
-def _rows(title: str, run: Result) -> list[list[str]]:
-    entry = class_entry(run) or {}
-    groups: dict[str, Group] = {**(entry.get("ranges") or {}), "all": entry.get("all") or {}}
-    share = lookup(run.summary, "pfc.pause_time_share")
-    tail = [
-        byte_text(lookup(run.summary, "buffer.p99_bytes")),
-        number(lookup(run.summary, "drops_packets")),
-        "-" if share is None else f"{share:.3%}",
-        run.digest,
-    ]
-    left = entry.get("unfinished")
-    return [
-        [
-            title,
-            name,
-            f"{group.get('flows') or 0:,}",
-            *[fixed(statistic(group, s, left)) for s in ("mean", "p50", "p95", "p99")],
-            *tail,
-        ]
-        for name, group in groups.items()
-        if group
-    ]
-
-
-def claims_text(outcome: Outcome) -> str:
-    """Return the claims as text: what ran, with its verdict, then what did not."""
-    lines = []
-    words = {True: "yes", False: "no", None: "undecided"}
-    for verdict in outcome.verdicts:
-        claim = verdict.claim
-        lines.append(_headline(claim))
-        lines.append(f"    paper     {claim.paper or '-'}")
-        lines.append(f"    measured  {measured_text(verdict.measured)}")
-        lines.append(f"    holds     {words[verdict.holds]}")
-        if claim.explanation:
-            lines.append(f"    note      {claim.explanation}")
-    for rest in outcome.not_run:
-        lines.append(_headline(rest.claim))
-        lines.append(f"    not run   needs {', '.join(rest.needs)}")
-    held = [verdict.holds for verdict in outcome.verdicts]
-    lines.append(
-        f"{len(held)} claims checked: {held.count(True)} hold, {held.count(False)} do not, "
-        f"{held.count(None)} undecided (too few samples); {len(outcome.not_run)} not run"
-    )
-    return "\n".join(lines) + "\n"
-
-
-def _headline(claim: Claim) -> str:
-    where = f" ({claim.where})" if claim.where else ""
-    return f"{claim.id}{where}: {claim.text}"
-
-
-def measured_text(measured: Mapping[str, float | None]) -> str:
-    """Return measured numbers on one line, the name left out where there is just one."""
-    if len(measured) == 1:
-        return number(next(iter(measured.values())))
-    return ", ".join(f"{name} {number(value)}" for name, value in measured.items()) or "-"
-
-
-def as_json(outcome: Outcome) -> str:
-    """Return the outcome as one JSON object; an infinite number is the string `"inf"`."""
-    claims = [
-        {
-            "claim": verdict.claim.id,
-            "text": verdict.claim.text,
-            "paper": verdict.claim.paper,
-            "measured": _plain(verdict.measured),
-            "holds": verdict.holds,
-            "explanation": verdict.claim.explanation,
-        }
-        for verdict in outcome.verdicts
-    ]
-    not_run = [{"claim": r.claim.id, "needs": list(r.needs)} for r in outcome.not_run]
-    found: dict[str, Any] = {
-        "experiment": outcome.experiment.name,
-        "scale": outcome.experiment.scale,
-        "version": engine.version(),
-        "claims": claims,
-        "not_run": not_run,
-        "runs": outcome.runs,
-    }
-    return json.dumps(found, indent=2, allow_nan=False)
-
-
-def _plain(measured: Mapping[str, float | None]) -> Any:
-    shown = {name: _jsonable(value) for name, value in measured.items()}
-    return next(iter(shown.values())) if len(shown) == 1 else shown
-
-
-def _jsonable(value: float | None) -> float | str | None:
-    if value is None or math.isnan(value):
-        return None
-    return ("inf" if value > 0 else "-inf") if math.isinf(value) else value

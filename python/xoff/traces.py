@@ -8,8 +8,9 @@ import numpy as np
 
 # The level a trace ends on is its mean over this last share of the time.
 FINAL_SHARE = 0.25
-# It has settled where it stays this close to that level, as a share of it.
+# It has settled where it stays this close to that level: a share of it, or of the peak if more.
 BAND = 0.2
+PEAK_BAND = 0.05
 
 Trace = tuple[Any, Any]
 """Times in picoseconds and values, as arrays of the same length."""
@@ -28,13 +29,15 @@ def final(trace: Trace) -> float:
 
 
 def settled_ms(trace: Trace) -> float:
-    """Return when the trace comes within a fifth of its final level to stay, in milliseconds.
+    """Return when the trace comes close to its final level to stay, in milliseconds.
 
-    Time counts from the first sample. A trace that never stays there settles with its end.
+    Close is a fifth of that level or, where it is next to nothing, a twentieth of the peak. Time
+    counts from the first sample. A trace that never stays there settles with its end.
     """
     times, values = trace
     level = final(trace)
-    outside = np.flatnonzero(np.abs(values - level) > BAND * level)
+    band = max(BAND * level, PEAK_BAND * peak(trace))
+    outside = np.flatnonzero(np.abs(values - level) > band)
     first_inside = 0 if not len(outside) else min(outside[-1] + 1, len(times) - 1)
     return float(times[first_inside] - times[0]) * 1e-9
 

@@ -1,0 +1,164 @@
+"""What an experiment found, as text, Markdown and JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xoff import engine
+from xoff.claims import Claim, NotRun, Verdict
+from xoff.experiment import Experiment
+from xoff.metrics import Group, class_entry, lookup, statistic
+from xoff.result import Result
+from xoff.text import byte_text, fixed, markdown, number
+
+if TYPE_CHECKING:
+    from xoff.reproduce import Outcome
+
+TABLE = [
+    *("case", "range", "flows", "mean", "p50", "p95", "p99"),
+    *("buffer p99", "drops", "PFC pause share", "digest"),
+]
+# Rows of an experiment's table in the report on its paper.
+MOST_ROWS = 48
+HOLDS = {True: "yes", False: "no", None: "undecided"}
+
+
+def table_text(experiment: Experiment, results: Mapping[str, Sequence[Result]]) -> str:
+    """Return an experiment's table in Markdown: one row a case, seed and size range."""
+    head = f"# {experiment.title}\n\n{experiment.name}, scale {experiment.scale}"
+    head += f", {experiment.source}" if experiment.source else ""
+    rows = []
+    for label, runs in results.items():
+        for index, run in enumerate(runs, 1):
+            title = label if len(runs) == 1 else f"{label} #{index}"
+            rows += _rows(title, run)
+    note = "Slowdowns are relative to the flow alone on its path. "
+    note += "`-`: fewer than 10 flows beyond the percentile.\n"
+    return f"{head}, xoff {engine.version()}.\n\n{markdown(TABLE, rows, left=2)}\n{note}"
+
+
+def paper_text(outcomes: Sequence[Outcome]) -> str:
+    """Return the tables and claims of a paper's experiments in Markdown.
+
+    Of a long table the first rows are shown.
+    """
+    paper, scale = outcomes[0].experiment.name.split("/")[0], outcomes[0].experiment.scale
+    parts = [
+        f"# Results at scale {scale}\n\nMade by `xoff reproduce {paper} --scale {scale} --check`.\n"
+    ]
+    for outcome in outcomes:
+        lines = table_text(outcome.experiment, outcome.results).splitlines()
+        shown = [f"#{lines[0]}", *lines[1 : 6 + MOST_ROWS]]
+        if len(lines) > len(shown):
+            shown.append("\nThe command shows the other rows.")
+        parts.append("\n".join(shown) + "\n")
+        rows = [_claim_row(verdict) for verdict in outcome.verdicts]
+        rows += [[r.claim.id, r.claim.paper, "", "not run", _needs(r)] for r in outcome.not_run]
+        if rows:
+            parts.append(markdown(("claim", "paper", "measured", "holds", "note"), rows, left=5))
+    return "\n".join(parts)
+
+
+def _claim_row(verdict: Verdict) -> list[str]:
+    claim = verdict.claim
+    measured = measured_text(verdict.measured)
+    return [claim.id, claim.paper, measured, HOLDS[verdict.holds], claim.explanation]
+
+
+def _needs(rest: NotRun) -> str:
+    return f"needs {', '.join(rest.needs)}"
+
+
+def _rows(title: str, run: Result) -> list[list[str]]:
+    entry = class_entry(run) or {}
+    groups: dict[str, Group] = {**(entry.get("ranges") or {}), "all": entry.get("all") or {}}
+    share = lookup(run.summary, "pfc.pause_time_share")
+    tail = [
+        byte_text(lookup(run.summary, "buffer.p99_bytes")),
+        number(lookup(run.summary, "drops_packets")),
+        "-" if share is None else f"{share:.3%}",
+        run.digest,
+    ]
+    left = entry.get("unfinished")
+    return [
+        [
+            title,
+            name,
+            f"{group.get('flows') or 0:,}",
+            *[fixed(statistic(group, s, left)) for s in ("mean", "p50", "p95", "p99")],
+            *tail,
+        ]
+        for name, group in groups.items()
+        if group
+    ]
+
+
+def claims_text(outcome: Outcome) -> str:
+    """Return the claims as text: what ran, with its verdict, then what did not."""
+    lines = []
+    for verdict in outcome.verdicts:
+        claim = verdict.claim
+        lines.append(_headline(claim))
+        lines.append(f"    paper     {claim.paper or '-'}")
+        lines.append(f"    measured  {measured_text(verdict.measured)}")
+        lines.append(f"    holds     {HOLDS[verdict.holds]}")
+        if claim.explanation:
+            lines.append(f"    note      {claim.explanation}")
+    for rest in outcome.not_run:
+        lines.append(_headline(rest.claim))
+        lines.append(f"    not run   {_needs(rest)}")
+    held = [verdict.holds for verdict in outcome.verdicts]
+    lines.append(
+        f"{len(held)} claims checked: {held.count(True)} hold, {held.count(False)} do not, "
+        f"{held.count(None)} undecided (too few samples); {len(outcome.not_run)} not run"
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _headline(claim: Claim) -> str:
+    where = f" ({claim.where})" if claim.where else ""
+    return f"{claim.id}{where}: {claim.text}"
+
+
+def measured_text(measured: Mapping[str, float | None]) -> str:
+    """Return measured numbers on one line, the name left out where there is just one."""
+    if len(measured) == 1:
+        return number(next(iter(measured.values())))
+    return ", ".join(f"{name} {number(value)}" for name, value in measured.items()) or "-"
+
+
+def as_json(outcome: Outcome) -> dict[str, Any]:
+    """Return the outcome as a JSON object; an infinite number is the string `"inf"`."""
+    claims = [
+        {
+            "claim": verdict.claim.id,
+            "text": verdict.claim.text,
+            "paper": verdict.claim.paper,
+            "measured": _plain(verdict.measured),
+            "holds": verdict.holds,
+            "explanation": verdict.claim.explanation,
+        }
+        for verdict in outcome.verdicts
+    ]
+    not_run = [{"claim": r.claim.id, "needs": list(r.needs)} for r in outcome.not_run]
+    return {
+        "experiment": outcome.experiment.name,
+        "scale": outcome.experiment.scale,
+        "version": engine.version(),
+        "claims": claims,
+        "not_run": not_run,
+        "runs": outcome.runs,
+    }
+
+
+def _plain(measured: Mapping[str, float | None]) -> Any:
+    shown = {name: _jsonable(value) for name, value in measured.items()}
+    return next(iter(shown.values())) if len(shown) == 1 else shown
+
+
+def _jsonable(value: float | None) -> float | str | None:
+    if value is None or math.isnan(value):
+        return None
+    return ("inf" if value > 0 else "-inf") if math.isinf(value) else value
