@@ -112,7 +112,8 @@ mod tests {
     fn a_delay_is_made_up_for_once() {
         let config = OnRampConfig { gain_min: 1.0, ..OnRampConfig::default() };
         let mut flow = OnRamp::default();
-        let mut ack = |now, sent, delay, until| flow.on_ack(&config, &PATH, now, (sent, delay), until);
+        let mut ack =
+            |now, sent, delay, until| flow.on_ack(&config, &PATH, now, (sent, delay), until);
         // Below the threshold of one base RTT nothing is held back.
         assert_eq!(ack(20_000_000, 5_000_000, 10_000_000, 0), 0);
         assert_eq!(ack(30_000_000, 6_000_000, 17_000_000, 0), 37_000_000);

@@ -35,7 +35,9 @@ const RACKS: &str = "scheme = \"sfc\"\n[leaf_spine]\nleaves = 2\nspines = 2\nhos
 
 fn sum_sfc(run: &Run, count: impl Fn(&Sfc) -> u64) -> u64 {
     let switches = run.simulation().partitions().iter().flat_map(|part| part.switches());
-    switches.map(|(_, switch)| if let AnyHop::Sfc(sfc) = switch.hop() { count(sfc) } else { 0 }).sum()
+    switches
+        .map(|(_, switch)| if let AnyHop::Sfc(sfc) = switch.hop() { count(sfc) } else { 0 })
+        .sum()
 }
 
 fn drops(run: &Run) -> u64 {

@@ -10,8 +10,8 @@ use xoff_net::arch::{Destination, OutputQueued, Parts};
 use xoff_net::buffer::{Buffer, BufferConfig};
 use xoff_net::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding, serialisation};
 use xoff_net::hop::{
-    AnyHop, Bfc, BfcConfig, BfcPort, FRAME_BYTES, Deployment, Pfc, PfcConfig, PfcPort, Sfc, SfcConfig, SfcPort,
-    Uncontrolled,
+    AnyHop, Bfc, BfcConfig, BfcPort, Deployment, FRAME_BYTES, Pfc, PfcConfig, PfcPort, Sfc,
+    SfcConfig, SfcPort, Uncontrolled,
 };
 use xoff_net::mark::{Draws, EcnConfig, MarkAt, RedEcn};
 use xoff_net::sched::{AnyScheduler, Drr, Egress, Fifo, PerFlow};
@@ -413,10 +413,8 @@ impl Setup {
         let is_host = |port: &xoff_net::topo::Port| {
             self.topology.ports[port.peer as usize].node < self.topology.hosts
         };
-        let specs: Vec<SfcPort> = ports
-            .iter()
-            .map(|port| SfcPort { rate: port.rate.0, host: is_host(port) })
-            .collect();
+        let specs: Vec<SfcPort> =
+            ports.iter().map(|port| SfcPort { rate: port.rate.0, host: is_host(port) }).collect();
         if config.deployment == Deployment::Tor && !specs.iter().any(|port| port.host) {
             return AnyHop::None(Uncontrolled);
         }

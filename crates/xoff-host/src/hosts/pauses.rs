@@ -1,7 +1,7 @@
 //! Pauses: of a NIC's queues, by its neighbour; of one flow, by any switch on its way.
 
-use xoff_net::hop::{obey, timed_pause};
 use xoff_net::Fabric;
+use xoff_net::hop::{obey, timed_pause};
 
 use super::Hosts;
 

@@ -54,7 +54,8 @@ impl PauseCache {
         } else if pause_ps > 0 {
             *entry = Entry { end_ps: now + pause_ps, receiver, class };
             let entries = &self.entries;
-            self.live.retain(|&other| other as usize != place && entries[other as usize].end_ps > now);
+            self.live
+                .retain(|&other| other as usize != place && entries[other as usize].end_ps > now);
             self.live.push(place as u32);
             self.peak = self.peak.max(self.live.len());
         }

@@ -104,9 +104,10 @@ mod tests {
     fn a_flow_is_signalled_once_a_period() {
         let mut filter = Suppression::new(3, 65_536, 5_000, true);
         let mut suppresses = |now, flow| filter.suppresses(now, (flow, 1, 2));
-        assert_eq!([0, 1, 4_999, 5_000, 5_001].map(|now| suppresses(now, 7)), [
-            false, true, true, false, true
-        ]);
+        assert_eq!(
+            [0, 1, 4_999, 5_000, 5_001].map(|now| suppresses(now, 7)),
+            [false, true, true, false, true]
+        );
         assert!(!suppresses(5_002, 8));
         assert_eq!((filter.peak, filter.false_positives), (2, 0));
     }

@@ -226,9 +226,7 @@ impl Sfc {
             queues: ports.iter().map(|_| Default::default()).collect(),
             filter: config.filter.then(|| Box::new(filter())),
             cache: config.cache.then(|| Box::new(PauseCache::new(config.cache_entries as usize))),
-            estimator: host_rate
-                .filter(|_| config.estimator)
-                .map(|rate| Box::new(estimator(rate))),
+            estimator: host_rate.filter(|_| config.estimator).map(|rate| Box::new(estimator(rate))),
             config: Box::new(config.clone()),
             stats: SfcStats::default(),
         }

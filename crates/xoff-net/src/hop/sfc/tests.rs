@@ -65,7 +65,16 @@ fn the_builder_asks_for_the_time_to_drain_to_the_target() {
         drain(&mut sfc, 2, dequeued);
         fill(&mut sfc, 3, 100);
         sfc.build_copy(&mut copy);
-        (copy.kind, copy.src, copy.dst, copy.label, copy.wire_bytes, copy.queue, copy.class(), copy.seq)
+        (
+            copy.kind,
+            copy.src,
+            copy.dst,
+            copy.label,
+            copy.wire_bytes,
+            copy.queue,
+            copy.class(),
+            copy.seq,
+        )
     };
     let asks = |ps| (Kind::BackToSender, 0, 5, 7 << 16, 64, CONTROL_QUEUE, 3, ps);
     // 289 packets left when one was dequeued: (289 000 - 125 000) B x 80 ps.
