@@ -1,4 +1,4 @@
-//! Named benchmark cases, `SCHEME-TRAFFIC-HOSTS`: each scheme under four traffics in three networks.
+//! Named benchmark cases, `SCHEME-TRAFFIC-HOSTS`: each scheme under four traffics in four networks.
 
 use std::time::Instant;
 
@@ -6,51 +6,83 @@ use xoff_sim::Threads;
 
 use crate::run::Run;
 
-const SCHEMES: [&str; 6] = ["dctcp", "dcqcn", "hpcc", "bfc", "pfc", "ideal-fq"];
+const SCHEMES: [&str; 8] = ["dctcp", "dcqcn", "hpcc", "bfc", "pfc", "ideal-fq", "sfc", "irn"];
 
 const TRAFFICS: [&str; 4] = ["hadoop", "google", "permutation", "incast"];
 
+/// The shape of a network.
+#[derive(Clone, Copy)]
+enum Shape {
+    /// BFC's leaf-spine fabric (§6.2.1): 128 hosts, half as much core capacity as the hosts have.
+    Bfc,
+    /// A leaf-spine fabric like SFC's (§5.3), which has 16 leaves of 32 hosts and 8 spines at four
+    /// times the hosts' rate: as much capacity in the core as the hosts have.
+    Sfc { leaves: u64, spines: u64, hosts_per_leaf: u64 },
+    /// A full-bisection fat-tree of this k.
+    FatTree(u64),
+}
+
+const SFC: Shape = Shape::Sfc { leaves: 16, spines: 8, hosts_per_leaf: 32 };
+const SMALL_SFC: Shape = Shape::Sfc { leaves: 4, spines: 2, hosts_per_leaf: 8 };
+
 /// A network and for how long it is loaded.
 struct Network {
-    /// The k of a full-bisection fat-tree; 0: BFC's leaf-spine fabric (§6.2.1).
-    k: u64,
+    shape: Shape,
     /// How long flows arrive.
     arrivals_us: u64,
     /// How long a permutation is watched, in which all hosts send all the time.
     permutation_us: u64,
 }
 
-const fn network(k: u64, arrivals_us: u64, permutation_us: u64) -> Network {
-    Network { k, arrivals_us, permutation_us }
+const fn network(shape: Shape, arrivals_us: u64, permutation_us: u64) -> Network {
+    Network { shape, arrivals_us, permutation_us }
 }
 
 /// By the hosts that cases are named after: the network, and what stands for it in tests.
-const NETWORKS: [(u32, Network, Network); 3] = [
-    (128, network(0, 10_000, 5_000), network(0, 40, 40)),
-    (1024, network(16, 1_000, 500), network(4, 150, 100)),
-    (8192, network(32, 100, 60), network(8, 40, 40)),
+const NETWORKS: [(u32, Network, Network); 4] = [
+    (128, network(Shape::Bfc, 10_000, 5_000), network(Shape::Bfc, 40, 40)),
+    (512, network(SFC, 1_000, 500), network(SMALL_SFC, 80, 40)),
+    (1024, network(Shape::FatTree(16), 1_000, 500), network(Shape::FatTree(4), 150, 100)),
+    (8192, network(Shape::FatTree(32), 100, 60), network(Shape::FatTree(8), 40, 40)),
 ];
 
 impl Network {
     fn hosts(&self) -> u64 {
-        if self.k == 0 { 128 } else { self.k.pow(3) / 4 }
+        match self.shape {
+            Shape::Bfc => 128,
+            Shape::Sfc { leaves, hosts_per_leaf, .. } => leaves * hosts_per_leaf,
+            Shape::FatTree(k) => k.pow(3) / 4,
+        }
     }
 
     fn core_gbps(&self) -> u64 {
-        if self.k == 0 { 6_400 } else { self.hosts() * 100 }
+        match self.shape {
+            Shape::Bfc => 6_400,
+            _ => self.hosts() * 100,
+        }
     }
 
     /// Load on the core links.
     fn load_percent(&self) -> u64 {
-        if self.k == 0 { 60 } else { 30 }
+        match self.shape {
+            Shape::Bfc => 60,
+            Shape::Sfc { .. } => 50,
+            Shape::FatTree(_) => 30,
+        }
     }
 
     /// The shape, and for how long to wait for the last flows: in a large network they cost more
     /// time than they tell.
     fn lines(&self) -> String {
-        match self.k {
-            0 => "network.topology = \"leaf-spine\"\n".into(),
-            k => {
+        match self.shape {
+            Shape::Bfc => "network.topology = \"leaf-spine\"\n".into(),
+            Shape::Sfc { leaves, spines, hosts_per_leaf } => format!(
+                "network.topology = \"leaf-spine\"\nrun.drain = \"2ms\"\n\
+                 leaf_spine.leaves = {leaves}\nleaf_spine.spines = {spines}\n\
+                 leaf_spine.hosts_per_leaf = {hosts_per_leaf}\n\
+                 leaf_spine.spine_rate = \"400Gbps\"\nleaf_spine.spine_delay = \"1500ns\"\n"
+            ),
+            Shape::FatTree(k) => {
                 format!("network.topology = \"fat-tree\"\nfat_tree.k = {k}\nrun.drain = \"2ms\"\n")
             }
         }
