@@ -375,9 +375,9 @@ impl Reader<'_> {
             return None;
         }
         let onramp = self.section::<OnRampConfig>();
-        if !(onramp.gain_min > 0.0 && onramp.gain_min <= 1.0) {
-            let message = "gain_min is a share: more than 0, up to 1";
-            self.problem("onramp", "gain_min", message.into());
+        if !(onramp.gain > 0.0 && onramp.gain <= 1.0) {
+            let message = "gain is a share: more than 0, up to 1";
+            self.problem("onramp", "gain", message.into());
         }
         Some(onramp)
     }
