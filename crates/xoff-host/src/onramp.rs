@@ -1,12 +1,25 @@
 //! A flow control at the sender that holds packets back by the one-way delay of those before:
 //! in the manner of OnRamp (Liu et al., NSDI 2021).
 //!
-//! What is published of it: packets are held at the sender while the one-way delay exceeds a
-//! threshold; doing that alone "has queue oscillations and the possibility of under-utilization in
-//! the presence of feedback delay", and a smoothing "tunes the gain factor when there are more flows"
-//! (both as "SFC" quotes it, §2.3.1). The exact smoothing is not public. Here a pause subtracts what
-//! was paused since the acknowledged packet left, which the delay cannot show yet, and the rest is
-//! multiplied by a gain that falls with the number of flows sharing the link.
+//! What is published of it: a flow is paused by as much as its one-way delay exceeds a threshold;
+//! doing only that "has queue oscillations and the possibility of under-utilization in the presence
+//! of feedback delay", which a smoothing prevents that "tunes the gain factor when there are more
+//! flows" (both as "SFC" quotes it, §2.3.1). The smoothing itself is not public.
+//!
+//! Here a hold is what a delay has above the threshold, less the time for which the flow has been
+//! held since the packet of that delay left: those holds cannot show in it. For a flow that sends
+//! at line rate whenever it may, delay less holds is the time it has sent since, so that the hold
+//! grows with the data on its way. The rest is ours, and keeps many flows with one queue stable:
+//!
+//! - A packet that is not acknowledged yet has a delay, too: at least its age less the way back. So
+//!   a flow looks not only at each acknowledgement but after each packet it sends. Otherwise flows
+//!   whose first packets wait behind a queue, or who have nothing acknowledged because all were
+//!   held, send at line rate until they hear.
+//! - A hold begins only when none is in force, so that holds never pile up into the future.
+//!
+//! With both, no gain has to fall with the number of flows. N flows settle where a hold lasts the
+//! N - 1 packet times of the others: each then has the threshold, the way back and (N - 1) / gain
+//! packets on its way.
 
 use std::collections::VecDeque;
 
@@ -17,81 +30,94 @@ use crate::cc::Path;
 knobs! {
     /// Flow control by one-way delay, in the manner of OnRamp.
     pub struct OnRampConfig in "onramp" {
-        /// A one-way delay above this holds packets back; 0: the base RTT, twice the delay without
-        /// queues (not published for these networks).
+        /// A one-way delay above this holds packets back; 0: three quarters of the base RTT, half as
+        /// much again as the delay without queues (not published; such that the queue of "SFC",
+        /// Fig. 1, settles near the 13 MB it shows).
         threshold: Ps = Ps(0),
-        /// The least gain; it is 1 for a flow alone and falls as 1 / flows (choice of this
-        /// implementation: half of what is missing is made up for at each acknowledgement).
-        gain_min: f64 = 0.5,
+        /// Share of the delay above it that a hold makes up for (choice of this implementation: all
+        /// of it).
+        gain: f64 = 1.0,
     }
 }
 
-/// Weight of the newest sample in the mean time between acknowledgements.
-const SPACING_WEIGHT: f64 = 0.125;
+/// A packet on its way.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    at: u64,
+    /// `OnRamp::held` then.
+    held: u64,
+}
 
-/// A flow's state.
+/// A flow's state (times in ps).
 #[derive(Clone, Debug, Default)]
 pub struct OnRamp {
-    /// All pauses so far, one after the other (ps).
-    total: u64,
-    /// When each pause was decided, and the total with it: those that packets in flight may not have
-    /// met (ps).
-    history: VecDeque<(u64, u64)>,
-    /// The total before the first of them.
-    before: u64,
-    last_ack: u64,
-    /// Mean time between acknowledgements (ps).
-    spacing: f64,
+    /// Packets of which nothing is heard yet, oldest first.
+    on_the_way: VecDeque<Sent>,
+    /// All holds so far, one after the other.
+    held: u64,
+    /// When the last hold ends, and no sooner than the last packet has left the NIC.
+    until: u64,
 }
 
 impl OnRamp {
-    /// An acknowledgement of a packet sent at `sent`, which took `delay` to the receiver (ps): until
-    /// when the flow now pauses, given that it pauses until `paused_until` already.
-    pub fn on_ack(
+    /// A packet leaves: until when the flow is held after it, by the delay that its oldest packet on
+    /// the way has at least.
+    pub fn on_sent(
         &mut self,
         config: &OnRampConfig,
         path: &Path,
         now: u64,
-        (sent, delay): (u64, u64),
-        paused_until: u64,
+        wire_bytes: u64,
     ) -> u64 {
-        let gain = self.gain(config, path, now);
-        let threshold = if config.threshold.0 == 0 { path.base_rtt } else { config.threshold.0 };
-        let unseen = self.total - self.total_at(sent);
-        let missing = delay.saturating_sub(threshold + unseen);
-        let pause = (gain * missing as f64) as u64;
-        if pause == 0 {
-            return paused_until;
-        }
-        self.total += pause;
-        self.history.push_back((now, self.total));
-        paused_until.max(now) + pause
+        self.until = now + wire_bytes * 8_000_000_000_000 / path.line_rate;
+        self.on_the_way.push_back(Sent { at: now, held: self.held });
+        let oldest = self.on_the_way[0];
+        let delay = (now - oldest.at).saturating_sub(path.base_rtt / 2);
+        self.hold(config, path, delay, oldest.held)
     }
 
-    /// All pauses that had been decided at `time`. Acknowledgements come in the order in which their
-    /// packets were sent, so what is older is needed no more.
-    fn total_at(&mut self, time: u64) -> u64 {
-        while let Some(&(decided, total)) = self.history.front()
-            && decided <= time
+    /// The receiver has the packet sent at `sent`; an acknowledgement also says how long it took.
+    /// Until when the flow is held.
+    pub fn on_arrived(
+        &mut self,
+        config: &OnRampConfig,
+        path: &Path,
+        now: u64,
+        sent: u64,
+        delay: Option<u64>,
+    ) -> u64 {
+        let mut arrived = None;
+        // Packets do not overtake each other: what was sent before has come, too, or is lost.
+        while let Some(packet) = self.on_the_way.front().filter(|packet| packet.at <= sent) {
+            arrived = Some(packet.held);
+            self.on_the_way.pop_front();
+        }
+        if let (Some(held), Some(delay)) = (arrived, delay)
+            && self.until <= now
         {
-            self.before = total;
-            self.history.pop_front();
+            self.until = now;
+            return self.hold(config, path, delay, held);
         }
-        self.before
+        self.until
     }
 
-    /// The gain for as many flows as share the link: a link at its rate that serves them in turn
-    /// acknowledges one of them once a round.
-    fn gain(&mut self, config: &OnRampConfig, path: &Path, now: u64) -> f64 {
-        let spacing = (now - self.last_ack) as f64;
-        let first = self.last_ack == 0;
-        self.last_ack = now;
-        if first {
-            return 1.0;
-        }
-        self.spacing += SPACING_WEIGHT * (spacing - self.spacing);
-        let packet_ps = path.payload as f64 * 8e12 / path.line_rate as f64;
-        (packet_ps / self.spacing).clamp(config.gain_min, 1.0)
+    /// Nothing was heard for too long: what is on the way is lost, which is no delay.
+    pub fn on_timeout(&mut self) {
+        self.on_the_way.clear();
+    }
+
+    /// Holds the flow, which is not held now, for a packet's `delay`; `held_before` is what it had
+    /// been held when that packet left.
+    fn hold(&mut self, config: &OnRampConfig, path: &Path, delay: u64, held_before: u64) -> u64 {
+        let threshold = match config.threshold {
+            Ps(0) => path.base_rtt / 4 * 3,
+            Ps(threshold) => threshold,
+        };
+        let missing = delay.saturating_sub(threshold + self.held - held_before);
+        let hold = (config.gain * missing as f64) as u64;
+        self.held += hold;
+        self.until += hold;
+        self.until
     }
 }
 
@@ -107,33 +133,64 @@ mod tests {
         window_follows_rate: false,
         payload: 1000,
     };
+    const CONFIG: OnRampConfig = OnRampConfig { threshold: Ps(10_000_000), gain: 1.0 };
+    const US: u64 = 1_000_000;
 
-    #[test]
-    fn a_delay_is_made_up_for_once() {
-        let config = OnRampConfig { gain_min: 1.0, ..OnRampConfig::default() };
+    /// A flow that has sent a packet of 80 ns at each of these times (us).
+    fn flow(sent_us: &[u64]) -> OnRamp {
         let mut flow = OnRamp::default();
-        let mut ack =
-            |now, sent, delay, until| flow.on_ack(&config, &PATH, now, (sent, delay), until);
-        // Below the threshold of one base RTT nothing is held back.
-        assert_eq!(ack(20_000_000, 5_000_000, 10_000_000, 0), 0);
-        assert_eq!(ack(30_000_000, 6_000_000, 17_000_000, 0), 37_000_000);
-        // This packet had left before, and says nothing that is not made up for.
-        assert_eq!(ack(31_000_000, 7_000_000, 17_000_000, 37_000_000), 37_000_000);
-        // This one met a queue that grew by another 2 us.
-        assert_eq!(ack(32_000_000, 8_000_000, 19_000_000, 37_000_000), 39_000_000);
-        // What left after the pause and is late again, is late for another reason.
-        assert_eq!(ack(60_000_000, 40_000_000, 13_000_000, 39_000_000), 63_000_000);
+        for at in sent_us {
+            flow.on_sent(&CONFIG, &PATH, at * US, 1000);
+        }
+        flow
     }
 
     #[test]
-    fn the_gain_falls_with_the_number_of_flows() {
-        let config = OnRampConfig { gain_min: 0.25, ..OnRampConfig::default() };
-        let gain_of = |flows: u64| {
-            let mut flow = OnRamp::default();
-            (1..200).map(|round| flow.gain(&config, &PATH, round * flows * 80_000)).last().unwrap()
+    fn a_delay_is_made_up_for_once() {
+        let mut flow = flow(&[0, 1, 2, 3]);
+        let mut ack = |now, sent, delay| {
+            flow.on_arrived(&CONFIG, &PATH, now * US, sent * US, Some(delay * US))
         };
-        assert!((gain_of(1) - 1.0).abs() < 1e-6);
-        assert!((gain_of(2) - 0.5).abs() < 1e-6);
-        assert!((gain_of(63) - 0.25).abs() < 1e-6);
+        assert_eq!(ack(15, 0, 10), 15 * US, "the threshold holds nothing back");
+        assert_eq!(ack(23, 1, 17), 30 * US);
+        assert_eq!(ack(26, 2, 19), 30 * US, "no hold begins within another");
+        // The hold of 7 us came after this packet and cannot show in its delay.
+        assert_eq!(ack(31, 3, 19), 33 * US);
+        flow.on_sent(&CONFIG, &PATH, 40 * US, 1000);
+        // What left after the holds and is late again, is late for another reason.
+        let until = flow.on_arrived(&CONFIG, &PATH, 60 * US, 40 * US, Some(13 * US));
+        assert_eq!(until, 63 * US);
+    }
+
+    #[test]
+    fn a_part_of_a_delay_is_made_up_for_with_a_gain() {
+        let half = OnRampConfig { gain: 0.5, ..CONFIG };
+        let until = flow(&[0]).on_arrived(&half, &PATH, 30 * US, 0, Some(20 * US));
+        assert_eq!(until, 35 * US);
+    }
+
+    #[test]
+    fn a_flow_that_hears_nothing_is_held_after_each_packet() {
+        let mut flow = flow(&[0, 5]);
+        // 15 us are the way back and the threshold.
+        assert_eq!(flow.on_sent(&CONFIG, &PATH, 15 * US, 1000), 15_080_000);
+        assert_eq!(flow.on_sent(&CONFIG, &PATH, 18 * US, 1000), 21_080_000);
+        // Of 22 us, 3 were a hold, and the threshold and the way back are 15.
+        assert_eq!(flow.on_sent(&CONFIG, &PATH, 22 * US, 1000), 26_080_000);
+        // The oldest on the way is the packet of 15 us; 7 us were held since.
+        flow.on_arrived(&CONFIG, &PATH, 27 * US, 5 * US, None);
+        assert_eq!(flow.on_sent(&CONFIG, &PATH, 38 * US, 1000), 39_080_000);
+        flow.on_timeout();
+        assert_eq!(flow.on_sent(&CONFIG, &PATH, 500 * US, 1000), 500_080_000);
+    }
+
+    #[test]
+    fn the_threshold_follows_the_path() {
+        let ack = |delay| {
+            let config = OnRampConfig::default();
+            flow(&[0]).on_arrived(&config, &PATH, 20 * US, 0, Some(delay))
+        };
+        assert_eq!(ack(7_500_000), 20 * US);
+        assert_eq!(ack(8_000_000), 20_500_000);
     }
 }

@@ -375,9 +375,9 @@ impl Reader<'_> {
             return None;
         }
         let onramp = self.section::<OnRampConfig>();
-        if !(onramp.gain_min > 0.0 && onramp.gain_min <= 1.0) {
-            let message = "gain_min is a share: more than 0, up to 1";
-            self.problem("onramp", "gain_min", message.into());
+        if !(onramp.gain > 0.0 && onramp.gain <= 1.0) {
+            let message = "gain is a share: more than 0, up to 1";
+            self.problem("onramp", "gain", message.into());
         }
         Some(onramp)
     }
@@ -454,6 +454,12 @@ impl Reader<'_> {
     }
 
     fn hop(&mut self, switch: &SwitchConfig, buffer: &BufferConfig) -> HopSetup {
+        let held = self.layers.section::<TransportConfig>().flow_control != FlowControl::None;
+        if switch.hop == HopKind::Sfc && held {
+            let message = "SFC and flow_control both say until when a flow pauses: set flow_control = \
+                           \"none\"";
+            self.problem("transport", "flow_control", message.into());
+        }
         let why = format!("switch.hop = {}", switch.hop.show());
         if switch.hop != HopKind::Pfc {
             self.layers.unused("pfc", &why);

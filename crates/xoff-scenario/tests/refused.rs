@@ -31,9 +31,10 @@ fn values_that_no_run_survives_are_refused() {
         ("sfc", "sfc.signal=egress", "knows its own queue only: set cache = false"),
         ("sfc", "sfc.estimator_tau=5us", "sfc.estimator = false"),
         ("sfc", "switch.scheduler=drr", "SFC watches the queue of a class"),
+        ("onramp", "switch.hop=sfc", "both say until when a flow pauses"),
         ("sfc-p", "nic.pfc=false", "leaves nobody to obey the frames of sfc.to_pfc"),
-        ("onramp", "onramp.gain_min=0.0", "gain_min is a share: more than 0, up to 1"),
-        ("irn", "onramp.gain_min=0.5", "transport.flow_control"),
+        ("onramp", "onramp.gain=0", "gain is a share: more than 0, up to 1"),
+        ("irn", "onramp.threshold=10us", "transport.flow_control = \"none\""),
         ("bfc", "bfc.queues=200", "a port has 2 to 128 queues"),
         ("bfc", "bfc.table_factor=4000000", "the flow table has 1 to 1000000 entries"),
     ] {

@@ -46,12 +46,12 @@ impl Hosts {
         let path = &self.paths[flow.nic as usize];
         let control = &mut self.controls[sender as usize];
         control.on_ack(path, &ack, &mut flow.pace);
-        if let Some(config) = &self.setup.onramp
-            && packet.kind == Kind::Ack
-        {
-            let delay = (packet.stamp, u64::from(packet.remaining) * 1_000);
+        if let Some(config) = &self.setup.onramp {
+            let acked = packet.kind == Kind::Ack;
+            let delay = acked.then(|| u64::from(packet.remaining) * 1_000);
             let state = &mut self.onramps[sender as usize];
-            flow.paused_until = state.on_ack(config, path, fabric.now, delay, flow.paused_until);
+            let until = state.on_arrived(config, path, fabric.now, packet.stamp, delay);
+            flow.paused_until = flow.paused_until.max(until);
         }
         let ended = flow.snd_una >= flow.start.bytes;
         if self.setup.transport.pacing && control.rebases_pacing() {

@@ -72,6 +72,9 @@ impl Hosts {
                 flow.progress_ps = fabric.now;
                 flow.on_timeout(self.setup.frame.payload.0);
                 self.stats.timeouts += 1;
+                if let Some(state) = self.onramps.get_mut(id as usize) {
+                    state.on_timeout();
+                }
                 self.make_ready(fabric, id);
             }
             earliest = earliest.min(self.patience.deadline(&self.flows[id as usize]));

@@ -153,6 +153,10 @@ impl Hosts {
         }
         let path = &self.paths[flow.nic as usize];
         self.controls[id as usize].on_sent(path, flow.last_wire_bytes, &mut flow.pace);
+        if let Some(config) = &self.setup.onramp {
+            let state = &mut self.onramps[id as usize];
+            flow.paused_until = state.on_sent(config, path, fabric.now, flow.last_wire_bytes);
+        }
         fabric.packets.insert(packet)
     }
 
@@ -166,11 +170,11 @@ impl Hosts {
         }
         let nic = &mut self.nics[flow.nic as usize];
         let idle_at = fabric.now + fabric.duration(nic.port, flow.last_wire_bytes);
-        if flow.next_avail <= idle_at {
+        if flow.ready_at() <= idle_at {
             let queue = flow.queue.unwrap_or(flow.start.class);
             nic.ring(&mut self.flows, id, queue);
         } else {
-            fabric.wheel.arm(flow.pace_timer, flow.next_avail);
+            fabric.wheel.arm(flow.pace_timer, flow.ready_at());
         }
     }
 
