@@ -31,7 +31,7 @@ fn values_that_no_run_survives_are_refused() {
         ("sfc", "sfc.signal=egress", "knows its own queue only: set cache = false"),
         ("sfc", "sfc.estimator_tau=5us", "sfc.estimator = false"),
         ("sfc", "switch.scheduler=drr", "SFC watches the queue of a class"),
-        ("onramp", "switch.hop=sfc", "both say until when a flow pauses"),
+        ("sfc", "transport.flow_control=onramp-like", "both say until when a flow pauses"),
         ("sfc-p", "nic.pfc=false", "leaves nobody to obey the frames of sfc.to_pfc"),
         ("onramp", "onramp.gain=0", "gain is a share: more than 0, up to 1"),
         ("irn", "onramp.threshold=10us", "transport.flow_control = \"none\""),
