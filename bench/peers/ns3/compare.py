@@ -190,6 +190,9 @@ class Nowhere:
     def samples(self, batch: Any) -> None:
         """Take samples of switches."""
 
+    def capture(self, data: bytes) -> None:
+        """Take captured packets."""
+
 
 def run_xoff(file: Path) -> dict[str, Any]:
     """Run a scenario in this process and return what its parts took.

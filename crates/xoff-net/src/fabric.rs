@@ -87,7 +87,7 @@ struct Port {
     arrival_tag: u32,
     /// The other end's partition, or NONE for this one.
     partition: u32,
-    /// Picoseconds a byte takes where that is a whole number, otherwise 0.
+    /// Picoseconds a byte takes where that is a whole number and the port is not captured, otherwise 0.
     ps_per_byte: u32,
     /// Its number in the whole topology.
     id: u32,
@@ -261,9 +261,12 @@ impl Fabric {
         });
     }
 
-    /// Records what a port sends from now on.
+    /// Records what a port sends from now on. It then counts as one where a byte does not take whole
+    /// picoseconds, so that a port that is not captured need not even ask.
     pub fn capture(&mut self, port: u32) {
-        self.ports[port as usize].captured = true;
+        let state = &mut self.ports[port as usize];
+        state.captured = true;
+        state.ps_per_byte = 0;
     }
 
     /// How many ports there are.
@@ -399,13 +402,15 @@ impl Fabric {
     #[inline(always)]
     pub fn transmit(&mut self, port: u32, id: u32, more: bool) {
         let bytes = u64::from(self.packets[id].wire_bytes);
-        if self.ports[port as usize].captured {
-            self.record(port, id);
-        }
         let state = &mut self.ports[port as usize];
         debug_assert!(state.busy_until <= self.now, "a port sends one packet at a time");
-        let duration =
-            state.duration(bytes, || odd_duration(self.rounding, &self.rates, port, bytes));
+        let duration = state.duration(bytes, || {
+            if state.captured {
+                let (time_ps, packet) = (self.now, self.packets[id]);
+                self.captured.push(Captured { time_ps, port: state.id, packet });
+            }
+            odd_duration(self.rounding, &self.rates, port, bytes)
+        });
         debug_assert!(duration > 0 || self.sequence.is_some(), "two arrivals at one instant");
         let busy_until = self.now + duration;
         state.busy_until = busy_until;
@@ -442,12 +447,6 @@ impl Fabric {
             self.ints.remove(packet.int);
         }
         self.packets.remove(id);
-    }
-
-    #[cold]
-    fn record(&mut self, port: u32, id: u32) {
-        let (port, packet) = (self.ports[port as usize].id, self.packets[id]);
-        self.captured.push(Captured { time_ps: self.now, port, packet });
     }
 
     /// Sets the end of a transmission and then the arrival. The port stays busy until its wake-up has
