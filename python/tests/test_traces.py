@@ -38,6 +38,7 @@ def result(senders):
             "node": pa.array([host for host, _ in senders] + [9], pa.uint32()),
             "link": ["host-leaf"] * len(senders) + ["leaf-host"],
             "rate_bps": pa.array([100_000_000_000] * (len(senders) + 1), pa.uint64()),
+            "paused_ps": pa.array([MS] * len(senders) + [0], pa.uint64()),
             "tx_bytes": pa.array([sent for _, sent in senders] + [10**9], pa.uint64()),
         }
     )
@@ -52,6 +53,13 @@ def test_what_senders_got():
     assert Term("c", path="senders.2").read(one) == pytest.approx(50e9)
     assert Term("c", path="senders.jain").read(one) == pytest.approx(100**2 / (3 * 3750))
     assert Term("c", path="senders.jain").read(result([])) is None
+
+
+def test_how_long_links_were_paused():
+    one = result([(0, 1), (1, 1)])
+    assert Term("c", path="paused.host-leaf", scale=100).read(one) == pytest.approx(10)
+    assert Term("c", path="paused.leaf-host").read(one) == 0
+    assert Term("c", path="paused.leaf-spine").read(one) is None
 
 
 def test_jain_is_one_for_equal_shares_and_an_nth_for_one_of_n():

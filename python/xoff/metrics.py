@@ -96,6 +96,8 @@ WHOLE_SWITCH = 65535
 SAMPLES = "samples."
 # A `path` that begins so is computed from what hosts' ports sent.
 SENDERS = "senders."
+# A `path` that begins so is the share of time in which links of the kind that follows were paused.
+PAUSED = "paused."
 
 
 def monitored(result: Result, column: str) -> Trace | None:
@@ -146,8 +148,8 @@ class Term:
     `cdf` names a part of the summary with a `cdf`, read at `at` (the fraction at or below);
     `cdf = "samples.active"` and `path = "samples.active"` (its mean) are read from the
     samples of the monitored ports instead, likewise `samples.bytes`, and
-    `samples.bytes.MEASURE` (`traces.MEASURES`); `path = "senders.jain"` and `senders.0-3` come
-    from the ports (`shares.read`);
+    `samples.bytes.MEASURE` (`traces.MEASURES`); `path = "senders.jain"`, `senders.0-3` and
+    `paused.leaf-spine` come from the ports (`shares`);
     `scale` multiplies what is read; `seeds` says how the runs of a case become one number.
     """
 
@@ -176,6 +178,8 @@ class Term:
             return sampled(result, self.path.removeprefix(SAMPLES))
         if self.path.startswith(SENDERS):
             return shares.read(result, self.path.removeprefix(SENDERS))
+        if self.path.startswith(PAUSED):
+            return shares.paused_share(result, self.path.removeprefix(PAUSED))
         return lookup(result.summary, self.path)
 
     def _flow_statistic(self, result: Result) -> float | None:

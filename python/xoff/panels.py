@@ -250,7 +250,7 @@ def grouped_bars_axes(
         drawn = [h if h is not None and math.isfinite(h) else 0.0 for h in heights]
         places = [i + (index - (len(curves) - 1) / 2) * width for i in range(len(spots))]
         ax.bar(places, drawn, width, label=case, **_bar_style(index))
-    ax.set_xticks(range(len(spots)), [str(x) for x in spots])
+    ax.set_xticks(range(len(spots)), [str(x) for x in spots], rotation=45 if len(spots) > 6 else 0)
     if level is not None:
         ax.axhline(level, color="black", linewidth=1.5)
 

@@ -1,4 +1,4 @@
-"""What each sender got of a shared link, from the ports of a run."""
+"""What senders got of a shared link, and how long links were paused, from the ports of a run."""
 
 from __future__ import annotations
 
@@ -30,6 +30,15 @@ def jain(shares: Sequence[float]) -> float | None:
     if not shares:
         return None
     return sum(shares) ** 2 / (len(shares) * sum(share**2 for share in shares))
+
+
+def paused_share(result: Result, link: str) -> float | None:
+    """Return the mean share of the measured time in which ports of links such as `leaf-spine`
+    had a paused queue, whatever paused it.
+    """
+    table = result.ports.select(["link", "paused_ps"]).to_pylist()
+    found = [row["paused_ps"] for row in table if row["link"] == link]
+    return sum(found) / len(found) / result.summary["measured_ps"] if found else None
 
 
 def read(result: Result, what: str) -> float | None:
