@@ -153,6 +153,7 @@ impl Hosts {
         }
         let path = &self.paths[flow.nic as usize];
         self.controls[id as usize].on_sent(path, flow.last_wire_bytes, &mut flow.pace);
+        self.send_ndp(id, &mut packet, payload);
         fabric.packets.insert(packet)
     }
 
