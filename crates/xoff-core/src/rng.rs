@@ -24,6 +24,8 @@ pub enum Purpose {
     Faults = 5,
     /// A transport's choices.
     Transport = 6,
+    /// Which packet of a full queue a switch trims.
+    Trimming = 7,
 }
 
 /// A value-stable random stream (xoshiro256++).

@@ -37,6 +37,9 @@ pub struct Frames {
 
 impl Frames {
     /// Appends a packet that node `from` sends on a link.
+    ///
+    /// # Panics
+    /// If it is one of NDP's, of which no frame format is known.
     pub fn write(&self, packet: &Packet, from: u32, out: &mut Vec<u8>) {
         match packet.kind {
             Kind::Data => self.data(packet, out),
@@ -44,6 +47,9 @@ impl Frames {
             Kind::LinkControl if self.pauses_queues => queues(packet, from, out),
             Kind::LinkControl => classes(packet, from, out),
             Kind::BackToSender => back_to_sender(packet, out),
+            Kind::Trimmed | Kind::Returned | Kind::Pull => {
+                unreachable!("no frame format is known for packets of NDP")
+            }
         }
     }
 

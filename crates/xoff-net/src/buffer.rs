@@ -9,15 +9,17 @@ choices! {
         Shared = "shared",
         /// Never full.
         Unlimited = "unlimited",
+        /// Each queue has a memory of its own.
+        Dedicated = "dedicated",
     }
 }
 
 knobs! {
     /// A switch's packet buffer.
     pub struct BufferConfig in "buffer" {
-        /// Shared by all ports with a dynamic threshold a queue, or unlimited.
+        /// Shared by all ports with a dynamic threshold a queue, unlimited, or dedicated to a queue.
         kind: BufferKind = BufferKind::Shared,
-        /// Size of the memory (BFC §6.2.1: 12 MB).
+        /// Size of the memory (BFC §6.2.1: 12 MB); of a dedicated one, that of each queue.
         size: Bytes = Bytes(12_000_000),
         /// Dynamic threshold: a queue may hold up to alpha x the free bytes; 0: no limit a queue.
         /// With 1, a single queue gets half of the memory.
@@ -25,12 +27,22 @@ knobs! {
     }
 }
 
+/// What a single queue may hold.
+#[derive(Clone, Copy, Debug)]
+enum QueueLimit {
+    /// All there is.
+    None,
+    /// So many millionths of what is free (alpha).
+    FreePpm(u64),
+    /// So many bytes.
+    Bytes(u64),
+}
+
 /// The state of one switch's buffer.
 #[derive(Clone, Debug)]
 pub struct Buffer {
     size: u64,
-    /// alpha in millionths; `None`: no threshold.
-    alpha_ppm: Option<u64>,
+    queue: QueueLimit,
     used: u64,
     /// The most that was in use after any instant since somebody asked, but for the last instant at
     /// which something changed, and when that was (ps).
@@ -42,14 +54,16 @@ impl Buffer {
     /// An empty buffer.
     #[must_use]
     pub fn new(config: &BufferConfig) -> Self {
-        let shared = config.kind == BufferKind::Shared;
-        Self {
-            size: if shared { config.size.0 } else { u64::MAX / 2_000_000 },
-            alpha_ppm: (shared && config.alpha > 0.0).then_some((config.alpha * 1e6) as u64),
-            used: 0,
-            watermark: 0,
-            changed: 0,
-        }
+        const ENDLESS: u64 = u64::MAX / 2_000_000;
+        let (size, queue) = match config.kind {
+            BufferKind::Shared if config.alpha > 0.0 => {
+                (config.size.0, QueueLimit::FreePpm((config.alpha * 1e6) as u64))
+            }
+            BufferKind::Shared => (config.size.0, QueueLimit::None),
+            BufferKind::Unlimited => (ENDLESS, QueueLimit::None),
+            BufferKind::Dedicated => (ENDLESS, QueueLimit::Bytes(config.size.0)),
+        };
+        Self { size, queue, used: 0, watermark: 0, changed: 0 }
     }
 
     /// Whether `bytes` more may join a queue that holds `queue_bytes`.
@@ -57,10 +71,11 @@ impl Buffer {
     #[must_use]
     pub fn admits(&self, queue_bytes: u32, bytes: u16) -> bool {
         let free = self.size.saturating_sub(self.used);
-        let within = match self.alpha_ppm {
+        let within = match self.queue {
             // T(t) = alpha (B - Q(t)): the queue's threshold moves with what is free.
-            Some(alpha) => u64::from(queue_bytes) * 1_000_000 < alpha * free,
-            None => true,
+            QueueLimit::FreePpm(alpha) => u64::from(queue_bytes) * 1_000_000 < alpha * free,
+            QueueLimit::None => true,
+            QueueLimit::Bytes(limit) => u64::from(queue_bytes) + u64::from(bytes) <= limit,
         };
         within && u64::from(bytes) <= free
     }
@@ -153,6 +168,19 @@ mod tests {
         // What comes and leaves at one instant was never there, what stood before it was.
         assert_eq!(watermark(&[(8, 400), (9, 1000), (9, -1000), (9, -500)]), 700);
         assert_eq!(watermark(&[]), 200);
+    }
+
+    #[test]
+    fn a_dedicated_memory_is_full_on_its_own() {
+        let config = BufferConfig {
+            kind: BufferKind::Dedicated,
+            size: Bytes(3000),
+            ..BufferConfig::default()
+        };
+        let mut buffer = Buffer::new(&config);
+        buffer.take(0, 60_000);
+        let admitted = [0, 2000, 2001, 3000].map(|queued| buffer.admits(queued, 1000));
+        assert_eq!(admitted, [true, true, false, false]);
     }
 
     #[test]

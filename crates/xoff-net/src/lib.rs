@@ -19,6 +19,7 @@ pub mod sched;
 pub mod sequence;
 pub mod telemetry;
 pub mod topo;
+pub mod trim;
 
 pub use fabric::Fabric;
 pub use packet::{Kind, Packet, Pool, Queue};

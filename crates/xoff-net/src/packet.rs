@@ -11,10 +11,16 @@ use xoff_core::prefetch::prefetch;
 pub enum Kind {
     /// Payload from a flow's sender.
     Data,
+    /// A data packet whose payload a switch cut off.
+    Trimmed,
+    /// A trimmed packet that a switch sends back to its sender.
+    Returned,
     /// Acknowledgement of everything before `seq`.
     Ack,
     /// Something is missing at `seq`.
     Nack,
+    /// A receiver lets a sender send so many bytes more.
+    Pull,
     /// Congestion notification (DCQCN's CNP).
     Notification,
     /// A frame between two neighbours that pauses or resumes queues.
@@ -48,11 +54,13 @@ pub const NONE: u32 = u32::MAX;
 #[repr(C, align(64))]
 pub struct Packet {
     /// Data: first byte carried. Acknowledgement: next byte expected. Link control: low half of
-    /// the queue mask. Back to sender: for how long to pause (ps).
+    /// the queue mask. Back to sender: for how long to pause (ps). Trimmed and returned: the first
+    /// byte that was carried. NDP's answers and pulls: bytes received without a gap.
     pub seq: u64,
     /// Data: when it was sent (ps), returned by its acknowledgement; the acknowledgement of a flow's
     /// last byte returns when that arrived. Link control: high half of the queue mask. Back to
-    /// sender: when the packet was sent that called for it.
+    /// sender: when the packet was sent that called for it. NDP, data: the flow's size (bytes); its
+    /// answers: the packet that is answered, or when the last byte arrived.
     pub stamp: u64,
     /// In a queue: when it was enqueued (ps). On the way to another partition: when it arrives there.
     pub time: u64,
@@ -74,7 +82,8 @@ pub struct Packet {
     /// Data: payload bytes of the flow after this packet, as far as 32 bits go; 0 on the last one.
     /// Acknowledgement: how long the data took to the receiver (ns), where the sender wants to know.
     /// Negative acknowledgement: how many packets after the missing one that stands which came
-    /// instead, where the receiver keeps it (selective repeat).
+    /// instead, where the receiver keeps it (selective repeat). NDP, data: bytes that switches have
+    /// returned; its answers and pulls: bytes pulled so far.
     pub remaining: u32,
     /// Bytes on the wire.
     pub wire_bytes: u16,
@@ -262,6 +271,23 @@ impl Queue {
         self.tail = id;
     }
 
+    /// Puts another packet in the place of the one at the tail: they exchange their records, so that
+    /// `id` is the old one afterwards. The queue must hold something.
+    pub fn replace_tail(&mut self, pool: &mut Pool, id: u32) {
+        let before = pool[self.tail];
+        let mut after = pool[id];
+        after.next = before.next;
+        self.bytes = self.bytes - u32::from(before.wire_bytes) + u32::from(after.wire_bytes);
+        pool[self.tail] = after;
+        pool[id] = before;
+    }
+
+    /// The packet that joined last.
+    #[must_use]
+    pub fn tail(&self) -> Option<u32> {
+        (self.tail != NONE).then_some(self.tail)
+    }
+
     /// Takes the packet at the head.
     #[inline]
     pub fn pop(&mut self, pool: &Pool) -> Option<u32> {
@@ -301,5 +327,20 @@ mod tests {
         assert_eq!(queue.pop(&pool), Some(ids[2]));
         assert_eq!(queue.pop(&pool), None);
         assert_eq!((queue.bytes(), queue.count(), queue.is_empty()), (0, 0, true));
+    }
+
+    #[test]
+    fn another_packet_takes_the_place_of_the_tail() {
+        let mut pool = Pool::default();
+        let mut queue = Queue::default();
+        for bytes in [100, 200] {
+            let id = pool.insert(Packet::new(Kind::Data, bytes));
+            queue.push(&mut pool, id);
+        }
+        let other = pool.insert(Packet::new(Kind::Data, 50));
+        queue.replace_tail(&mut pool, other);
+        assert_eq!((queue.bytes(), pool[other].wire_bytes), (150, 200));
+        let order = [0, 1].map(|_| queue.pop(&pool).map(|id| pool[id].wire_bytes));
+        assert_eq!((order, queue.pop(&pool), queue.bytes()), ([Some(100), Some(50)], None, 0));
     }
 }

@@ -181,6 +181,7 @@ impl Reader<'_> {
                 },
                 quantum_bytes: u32::try_from(switch.quantum.0).unwrap_or(u32::MAX),
                 buffer,
+                trim: None,
                 hop,
                 ecn,
                 mark_draws: MarkDraws::Own,

@@ -17,6 +17,7 @@ use xoff_net::mark::{Draws, EcnConfig, MarkAt, RedEcn};
 use xoff_net::sched::{AnyScheduler, Drr, Egress, Fifo, PerFlow};
 use xoff_net::telemetry::HOPS_MAX;
 use xoff_net::topo::{Routes, Topology};
+use xoff_net::trim::{Trim, TrimConfig};
 
 use crate::partition::{Directory, Owner, Partition, tag};
 
@@ -88,6 +89,8 @@ pub struct SwitchSetup {
     pub quantum_bytes: u32,
     /// Packet memory.
     pub buffer: BufferConfig,
+    /// What happens to a packet that finds no room: trimmed, or dropped. Its control queue is not 0.
+    pub trim: Option<TrimConfig>,
     /// Hop control.
     pub hop: HopSetup,
     /// ECN marking.
@@ -360,6 +363,11 @@ impl Setup {
             buffer: Buffer::new(&self.switch.buffer),
             hop: self.hop(node)?,
             ecn: self.ecn(node)?,
+            trim: self
+                .switch
+                .trim
+                .as_ref()
+                .map(|config| Box::new(Trim::new(config, ports.len(), stream(Purpose::Trimming)))),
             telemetry: self.hosts.control.int_bytes().is_some(),
             control_acks: self.hosts.transport.ack_class == xoff_host::transport::AckClass::Control,
             routes: (self.routes.by_switch[switch].clone(), self.routes.choices[switch].clone()),

@@ -16,6 +16,9 @@ impl Hosts {
             Kind::Ack | Kind::Nack => self.on_ack(fabric, id),
             Kind::Notification => self.on_notification(fabric, id),
             Kind::BackToSender => self.on_back_to_sender(fabric, id),
+            kind @ (Kind::Trimmed | Kind::Returned | Kind::Pull) => {
+                unreachable!("{kind:?} at a host that does not run NDP")
+            }
         }
     }
 

@@ -6,6 +6,8 @@
 //! What a packet meets on its way in and out ([`Memory::join`], [`Memory::leave`]) is compiled for
 //! each pair of hop control and scheduler, which are looked up once a packet.
 
+mod overflow;
+
 use hdrhistogram::Histogram;
 use xoff_core::prefetch::prefetch;
 use xoff_core::{Digest, Rng, TimerId};
@@ -20,6 +22,7 @@ use crate::packet::{CONTROL_QUEUE, Kind, NONE, Packet, flag};
 use crate::sched::{Common, Egress, Scheduler, each_scheduler};
 use crate::telemetry::IntHop;
 use crate::topo::Route;
+use crate::trim::Trim;
 
 /// Where a host hangs.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +46,8 @@ pub struct Parts {
     pub hop: AnyHop,
     /// ECN thresholds by port, and when they are looked at; empty: no marking.
     pub ecn: (Vec<RedEcn>, MarkAt),
+    /// Whether and how it trims data packets that find their queue full.
+    pub trim: Option<Box<Trim>>,
     /// Whether it writes INT entries.
     pub telemetry: bool,
     /// Whether acknowledgements and notifications take the control queue.
@@ -66,8 +71,15 @@ pub struct Parts {
 /// What happened at a switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SwitchStats {
-    /// Packets that found no room: data, and acknowledgements where they wait with the data.
+    /// Packets that found no room and are lost: data and headers of data, and acknowledgements where
+    /// they wait with the data.
     pub drops: u64,
+    /// Packets of the control queue, but for headers, that found no room and are lost.
+    pub control_drops: u64,
+    /// Data packets trimmed.
+    pub trimmed: u64,
+    /// Headers sent back to their senders.
+    pub returned: u64,
     /// Data packets marked.
     pub marks: u64,
     /// Pause frames sent.
@@ -110,6 +122,7 @@ pub struct OutputQueued {
     memory: Memory,
     hop: AnyHop,
     egress: Vec<Egress>,
+    trim: Option<Box<Trim>>,
     routes: Vec<Route>,
     choices: Vec<u16>,
     hash_seed: u32,
@@ -140,6 +153,7 @@ impl OutputQueued {
             },
             hop: parts.hop,
             egress: parts.egress,
+            trim: parts.trim,
             routes: parts.routes.0,
             choices: parts.routes.1,
             hash_seed: parts.hash_seed,
@@ -174,10 +188,7 @@ impl OutputQueued {
                 self.send_back(fabric, egress, id);
                 return None;
             }
-            _ if self.control_acks => {
-                self.enqueue_control(fabric, egress, id);
-                return None;
-            }
+            _ if self.control_acks => return self.enqueue_control(fabric, egress, id),
             _ => {}
         }
         self.enqueue(fabric, egress, id)
@@ -191,23 +202,30 @@ impl OutputQueued {
             self.send(fabric, signal);
         } else {
             // "BTS is routed through a high-priority queue" (SFC §3.1).
-            self.enqueue_control(fabric, egress, id);
+            let dropped = self.enqueue_control(fabric, egress, id);
+            debug_assert!(dropped.is_none(), "a switch that trims has no hop control");
         }
     }
 
-    /// A packet joins the control queue of port `egress`.
+    /// A packet joins the control queue of port `egress`. Returns it if it had to be dropped.
     #[inline]
-    fn enqueue_control(&mut self, fabric: &mut Fabric, egress: u16, id: u32) {
+    fn enqueue_control(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
         let port = &mut self.egress[egress as usize];
         let own = self.memory.first_port + u32::from(egress);
         if port.common.control.is_empty() && fabric.is_free(own) {
             fabric.packets[id].queue = CONTROL_QUEUE;
             let more = port.is_ready();
             self.memory.depart(fabric, own, id, &port.common, more);
-            return;
+            return None;
+        }
+        if let Some(trim) = &self.trim
+            && !trim.admits(port.common.control.bytes(), fabric.packets[id].wire_bytes)
+        {
+            return self.on_full_control(fabric, egress, id);
         }
         port.push_control(&mut fabric.packets, id);
         fabric.kick(own);
+        None
     }
 
     /// A packet will arrive soon.
@@ -278,10 +296,7 @@ impl OutputQueued {
         let Egress { common, scheduler, .. } = &mut ports[egress as usize];
         let joined = each_hop!(hop, hop => each_scheduler!(scheduler, queues =>
             memory.join(fabric, egress, id, hop, queues, common)));
-        let Ok(signal) = joined else {
-            self.egress[egress as usize].count_drop();
-            return Some(id);
-        };
+        let Ok(signal) = joined else { return self.on_full(fabric, egress, id) };
         fabric.kick(self.memory.first_port + u32::from(egress));
         if let Some(signal) = signal {
             self.memory.stats.pauses += 1;
@@ -293,10 +308,16 @@ impl OutputQueued {
     /// Port `number` may send: it picks its next packet.
     #[inline(never)]
     pub fn pick(&mut self, fabric: &mut Fabric, number: u16) {
-        let Self { memory, hop, egress, .. } = self;
+        let Self { memory, hop, egress, trim, .. } = self;
         let Egress { common, scheduler, .. } = &mut egress[number as usize];
         let own = memory.first_port + u32::from(number);
-        if let Some(id) = common.control.pop(&fabric.packets) {
+        // Where switches trim, data that waits has its turns among the headers.
+        let control_waits = trim.as_mut().is_some_and(|trim| {
+            !common.control.is_empty()
+                && each_scheduler!(scheduler, queues => queues.is_ready())
+                && trim.is_data_turn(number)
+        });
+        if !control_waits && let Some(id) = common.control.pop(&fabric.packets) {
             let more = !common.control.is_empty()
                 || each_scheduler!(scheduler, queues => queues.is_ready());
             memory.depart(fabric, own, id, common, more);
@@ -305,7 +326,7 @@ impl OutputQueued {
         let picked = each_hop!(hop, hop => each_scheduler!(scheduler, queues =>
             memory.leave(fabric, number, hop, queues, common)));
         let Some(Leaving { packet, more, signal, copy }) = picked else { return };
-        memory.depart(fabric, own, packet, common, more);
+        memory.depart(fabric, own, packet, common, more || control_waits);
         if let Some(signal) = signal {
             self.signal(fabric, signal);
         }
@@ -464,8 +485,6 @@ impl Memory {
         let bytes = packet.wire_bytes;
         let queued = queues.queue_bytes(packet.queue);
         if !self.buffer.admits(queued, bytes) || !hop.admits(packet) {
-            self.stats.drops += 1;
-            self.digest.add(now ^ u64::from(packet.flow));
             return Err(Full);
         }
         if self.mark_at == MarkAt::Enqueue {

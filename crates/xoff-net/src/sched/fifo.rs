@@ -15,6 +15,19 @@ pub struct Fifo {
     queues: [Queue; CLASSES],
 }
 
+impl Fifo {
+    /// The packet that joined a queue last.
+    #[must_use]
+    pub fn tail(&self, queue: u8) -> Option<u32> {
+        self.queues[queue as usize].tail()
+    }
+
+    /// Puts another packet in the place of the one at a queue's tail ([`Queue::replace_tail`]).
+    pub fn replace_tail(&mut self, pool: &mut Pool, queue: u8, id: u32) {
+        self.queues[queue as usize].replace_tail(pool, id);
+    }
+}
+
 impl Scheduler for Fifo {
     #[inline]
     fn push(&mut self, pool: &mut Pool, id: u32) {

@@ -133,6 +133,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
             scheduling: Scheduling::Fifo,
             quantum_bytes: 1,
             buffer: BufferConfig { kind: BufferKind::Shared, size: config.buffer, alpha: 0.0 },
+            trim: None,
             hop: HopSetup::Pfc(PfcConfig {
                 threshold: 0.125,
                 threshold_follows_rate: true,
