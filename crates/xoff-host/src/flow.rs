@@ -3,6 +3,7 @@
 use xoff_core::TimerId;
 use xoff_net::packet::NONE;
 
+use crate::ndp::Waiting;
 use crate::recovery::SenderHalf;
 
 /// A flow that begins.
@@ -74,6 +75,9 @@ pub struct Sender {
     lost_bytes: u64,
     /// Bytes after `snd_una` that the receiver has.
     kept_bytes: u64,
+    /// Bytes its receiver lets it send: below zero, the last packet was longer than what was left.
+    /// Without end where senders decide themselves.
+    pub credit: i64,
     /// The next flow of the same ring.
     pub next: u32,
     /// Timer for pacing.
@@ -116,6 +120,7 @@ impl Sender {
             recovery,
             lost_bytes: 0,
             kept_bytes: 0,
+            credit: i64::MAX,
             next: NONE,
             pace_timer: timers.0,
             control_timer: timers.1,
@@ -141,12 +146,12 @@ impl Sender {
         self.next_avail.max(self.paused_until)
     }
 
-    /// Whether there is something to send that the window allows, pacing and pauses aside.
+    /// Whether there is something to send that window and credit allow, pacing and pauses aside.
     #[inline]
     #[must_use]
     pub fn may_send(&self) -> bool {
         let within_reach = self.lost_bytes > 0 || self.snd_nxt - self.snd_una < self.reach;
-        self.has_data() && self.in_flight() < self.pace.window && within_reach
+        self.has_data() && self.in_flight() < self.pace.window && within_reach && self.credit > 0
     }
 
     /// Whether there is something to send.
@@ -168,10 +173,12 @@ impl Sender {
     pub fn take_packet(&mut self, payload_max: u64) -> (u64, u64, bool) {
         if self.lost_bytes > 0 {
             let (seq, bytes) = self.take_lost(payload_max);
+            self.credit -= bytes as i64;
             return (seq, bytes, true);
         }
         let seq = self.snd_nxt;
         let bytes = payload_max.min(self.start.bytes - seq);
+        self.credit -= bytes as i64;
         self.snd_nxt += bytes;
         let again = seq < self.high;
         self.high = self.high.max(self.snd_nxt);
@@ -203,6 +210,7 @@ impl Sender {
                 false
             }
             SenderHalf::Perfect(_) => unreachable!("perfect recovery asks for nothing"),
+            SenderHalf::Ndp(_) => unreachable!("NDP's senders hear refusals"),
             SenderHalf::SelectiveRepeat(scoreboard) => {
                 let packet = expected / payload + u64::from(kept);
                 if packet < self.snd_una / payload {
@@ -222,6 +230,7 @@ impl Sender {
         match &mut self.recovery {
             SenderHalf::GoBackN => self.go_back(),
             SenderHalf::Perfect(_) => unreachable!("perfect recovery has no timeout"),
+            SenderHalf::Ndp(_) => unreachable!("NDP's senders have timeouts of their own"),
             SenderHalf::SelectiveRepeat(scoreboard) => {
                 let next = self.snd_nxt.div_ceil(payload);
                 scoreboard.get_or_insert_default().on_timeout(self.snd_una / payload, next);
@@ -246,6 +255,7 @@ impl Sender {
     fn take_lost(&mut self, payload: u64) -> (u64, u64) {
         let packet = match &mut self.recovery {
             SenderHalf::GoBackN => None,
+            SenderHalf::Ndp(waiting) => waiting.take(),
             SenderHalf::Perfect(losses) => losses.take(),
             SenderHalf::SelectiveRepeat(scoreboard) => {
                 let packet = scoreboard.as_mut().and_then(|scoreboard| scoreboard.take());
@@ -267,5 +277,26 @@ impl Sender {
 
     fn go_back(&mut self) {
         self.snd_nxt = self.snd_una;
+    }
+
+    /// With NDP: a packet has to be sent again. Returns whether it did not wait already.
+    pub fn requeue(&mut self, seq: u64, bytes: u64) -> bool {
+        let waits = self.waiting().add(seq, bytes);
+        self.lost_bytes += if waits { bytes } else { 0 };
+        waits
+    }
+
+    /// With NDP: a packet that waits to be sent again need not be. Returns whether it waited.
+    pub fn unqueue(&mut self, seq: u64) -> bool {
+        let bytes = self.waiting().remove(seq);
+        self.lost_bytes -= bytes.unwrap_or(0);
+        bytes.is_some()
+    }
+
+    fn waiting(&mut self) -> &mut Waiting {
+        let SenderHalf::Ndp(waiting) = &mut self.recovery else {
+            unreachable!("only NDP knows of each packet");
+        };
+        waiting
     }
 }

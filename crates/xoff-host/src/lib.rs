@@ -11,6 +11,7 @@ pub mod cc;
 pub mod flow;
 pub mod hosts;
 pub mod intake;
+pub mod ndp;
 pub mod nic;
 pub mod onramp;
 pub mod receiver;

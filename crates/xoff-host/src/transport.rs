@@ -35,6 +35,16 @@ choices! {
 }
 
 choices! {
+    /// Who decides what is sent.
+    pub enum TransportKind {
+        /// The sender: a congestion control, a window, or nothing.
+        Sender = "sender",
+        /// NDP: the receiver pulls what does not go at once, section `ndp`.
+        Ndp = "ndp",
+    }
+}
+
+choices! {
     /// How much of a flow may be unacknowledged.
     pub enum Window {
         /// One bandwidth-delay product: base RTT of the longest path x the host's rate.
@@ -91,6 +101,8 @@ choices! {
 knobs! {
     /// Transport of every flow.
     pub struct TransportConfig in "transport" {
+        /// Who decides what is sent.
+        kind: TransportKind = TransportKind::Sender,
         /// Congestion control.
         congestion: Congestion = Congestion::None,
         /// How much of a flow may be unacknowledged.
@@ -111,8 +123,8 @@ knobs! {
         /// Least time between two requests for the same missing packet (HPCC simulator: 500 us).
         nack_interval: Ps = Ps::from_us(500),
         /// A flow without progress for so long goes back to its first unacknowledged byte, and with
-        /// selective repeat passes over what is known to have arrived; 0: never (right where nothing
-        /// is ever lost). RoCE NICs use milliseconds; IRN's RTO_high is 320 us (IRN §4.1), 1350 us in
+        /// selective repeat passes over what is known to have arrived; with NDP it sends again what its
+        /// receiver has not answered for. 0: never (right where nothing is ever lost). RoCE NICs use milliseconds; IRN's RTO_high is 320 us (IRN §4.1), 1350 us in
         /// ConWeave's simulator.
         timeout: Ps = Ps(0),
         /// The same for a flow with few packets in flight, with selective repeat: IRN's RTO_low is

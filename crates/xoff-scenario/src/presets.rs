@@ -10,7 +10,7 @@ macro_rules! text {
 
 /// Name of every preset and its texts, the basic one first; the last one's first line says what the
 /// preset is.
-pub const PRESETS: [(&str, &[&str]); 21] = [
+pub const PRESETS: [(&str, &[&str]); 22] = [
     ("bfc", &[text!("bfc")]),
     ("bfc-128", &[text!("bfc"), text!("bfc-128")]),
     ("bfc-stochastic", &[text!("bfc"), text!("bfc-stochastic")]),
@@ -32,6 +32,7 @@ pub const PRESETS: [(&str, &[&str]); 21] = [
     ("pfc-gbn", &[text!("irn"), text!("pfc-gbn")]),
     ("sfc-p", &[text!("rocev2"), text!("sfc-p")]),
     ("pfc-dcqcn-w", &[text!("rocev2"), text!("pfc-dcqcn-w")]),
+    ("ndp", &[text!("ndp")]),
 ];
 
 /// A preset's texts.

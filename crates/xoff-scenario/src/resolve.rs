@@ -1,5 +1,7 @@
 //! From the layers of a scenario to a network, its traffic and a plan.
 
+mod ndp;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,7 +13,8 @@ use xoff_host::intake::NicConfig;
 use xoff_host::nic::NicQueues;
 use xoff_host::onramp::OnRampConfig;
 use xoff_host::transport::{
-    AckClass, Congestion, FlowControl, FrameConfig, Recovery, TransportConfig, Window,
+    AckClass, Congestion, FlowControl, FrameConfig, Recovery, TransportConfig, TransportKind,
+    Window,
 };
 use xoff_net::buffer::{BufferConfig, BufferKind};
 use xoff_net::fabric::{Instants, Rounding};
@@ -67,7 +70,7 @@ pub struct Resolved {
 }
 
 /// Every section a scenario may have.
-pub const SECTIONS: [&str; 22] = [
+pub const SECTIONS: [&str; 24] = [
     "network",
     "leaf_spine",
     "fat_tree",
@@ -77,6 +80,7 @@ pub const SECTIONS: [&str; 22] = [
     "frame",
     "switch",
     "buffer",
+    "trim",
     "ecn",
     "pfc",
     "bfc",
@@ -84,6 +88,7 @@ pub const SECTIONS: [&str; 22] = [
     "transport",
     "nic",
     "onramp",
+    "ndp",
     "dctcp",
     "dcqcn",
     "dcqcn_rdma15",
@@ -141,7 +146,9 @@ impl Reader<'_> {
         let onramp = self.onramp(&transport);
         let switch = self.section::<SwitchConfig>();
         self.check_quantum(&switch);
-        let buffer = self.buffer(&switch);
+        let buffer = self.buffer(&switch, &frame);
+        let mut ndp = self.ndp(&transport, &switch);
+        let mut trim = self.trim(&transport, &switch, &buffer, &frame);
         let hop = self.hop(&switch, &buffer);
         let nic = self.nic(&switch, &hop);
         let ecn = self.ecn(&switch);
@@ -170,6 +177,8 @@ impl Reader<'_> {
         let rtt = self.base_rtt(&transport, &topology, &routes, &frame);
         let hop = self.derived_hop(hop, &topology, rtt);
         self.effective.derive_network(&topology, rtt, &hop);
+        let bandwidth_delay_product = topology.ports_of(0)[0].rate.bytes_in(rtt);
+        ndp::settle(ndp.as_mut(), trim.as_mut(), bandwidth_delay_product);
         let setup = Setup {
             topology: Arc::new(topology),
             routes: Arc::new(routes),
@@ -181,7 +190,7 @@ impl Reader<'_> {
                 },
                 quantum_bytes: u32::try_from(switch.quantum.0).unwrap_or(u32::MAX),
                 buffer,
-                trim: None,
+                trim,
                 hop,
                 ecn,
                 mark_draws: MarkDraws::Own,
@@ -194,6 +203,7 @@ impl Reader<'_> {
                 transport,
                 control,
                 onramp,
+                ndp,
                 queues,
                 obey_pauses,
                 nic,
@@ -385,6 +395,9 @@ impl Reader<'_> {
 
     fn transport(&mut self) -> TransportConfig {
         let written = self.layers.section::<TransportConfig>();
+        if written.kind == TransportKind::Ndp {
+            return self.ndp_transport();
+        }
         let (unused, why): (&[&str], _) = match written.recovery {
             Recovery::GoBackN => (
                 &["timeout_low", "timeout_low_packets"],
@@ -437,10 +450,11 @@ impl Reader<'_> {
         }
     }
 
-    fn buffer(&mut self, switch: &SwitchConfig) -> BufferConfig {
+    fn buffer(&mut self, switch: &SwitchConfig, frame: &FrameConfig) -> BufferConfig {
         let kind = self.layers.section::<BufferConfig>().kind;
         let (unused, why): (&[&str], _) = match (kind, switch.hop) {
             (BufferKind::Unlimited, _) => (&["size", "alpha"], "buffer.kind = \"unlimited\""),
+            (BufferKind::Dedicated, _) => (&["alpha"], "buffer.kind = \"dedicated\""),
             (_, HopKind::Pfc) => (&["alpha"], "PFC limits each ingress instead"),
             _ => (&[], ""),
         };
@@ -451,7 +465,32 @@ impl Reader<'_> {
         if buffer.size.0 == 0 && !unused.contains(&"size") {
             self.problem("buffer", "size", "size must be more than zero".into());
         }
+        if kind == BufferKind::Dedicated {
+            self.check_dedicated(&buffer, switch, frame);
+        }
         buffer
+    }
+
+    /// A queue's own memory must hold a packet, and whoever limits it must tell queues apart.
+    fn check_dedicated(
+        &mut self,
+        buffer: &BufferConfig,
+        switch: &SwitchConfig,
+        frame: &FrameConfig,
+    ) {
+        let full = frame.payload.0 + frame.header.0;
+        if buffer.size.0 < full {
+            let message = format!("size is that of a queue, which must hold a packet of {full}B");
+            self.problem("buffer", "size", message);
+        }
+        if switch.hop == HopKind::Pfc {
+            let message = "PFC guards a memory that ports share, so it needs kind = \"shared\"";
+            self.problem("buffer", "kind", message.into());
+        }
+        if switch.scheduler == SchedulerKind::PerFlow {
+            let message = "scheduler = \"per-flow\" has no queues with a memory of their own";
+            self.problem("buffer", "kind", message.into());
+        }
     }
 
     fn hop(&mut self, switch: &SwitchConfig, buffer: &BufferConfig) -> HopSetup {

@@ -103,6 +103,16 @@ choices! {
     }
 }
 
+choices! {
+    /// What happens to a data packet that finds its queue full.
+    pub enum OverflowKind {
+        /// It is lost.
+        Drop = "drop",
+        /// Its payload is, or that of the packet before it: section `trim`.
+        Trim = "trim",
+    }
+}
+
 knobs! {
     /// What every switch is put together from.
     pub struct SwitchConfig in "switch" {
@@ -112,6 +122,8 @@ knobs! {
         quantum: Bytes = Bytes(1048),
         /// Hop-by-hop flow control.
         hop: HopKind = HopKind::None,
+        /// What happens to a data packet that finds its queue full.
+        overflow: OverflowKind = OverflowKind::Drop,
         /// Whether switches mark packets, section `ecn`.
         ecn: bool = false,
     }

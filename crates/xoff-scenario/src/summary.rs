@@ -63,6 +63,9 @@ pub fn summary(simulation: &Simulation, context: &Context) -> String {
         ("bfc", totals.bfc.map_or_else(|| "null".into(), |stats| bfc(simulation, &ports, &stats))),
         ("sfc", totals.sfc.map_or_else(|| "null".into(), |counts| sfc(&counts, &totals.signals))),
         ("drops_packets", totals.drops.to_string()),
+        ("trimmed_packets", totals.trimmed.to_string()),
+        ("returned_headers", totals.returned.to_string()),
+        ("control_drops_packets", totals.control_drops.to_string()),
         ("marked_packets", totals.marks.to_string()),
         ("control_frames_lost", totals.control_lost.to_string()),
         ("retransmitted_packets", totals.retransmitted.to_string()),
@@ -83,6 +86,9 @@ pub fn summary(simulation: &Simulation, context: &Context) -> String {
 /// Counters over all switches and hosts.
 struct Totals {
     drops: u64,
+    control_drops: u64,
+    trimmed: u64,
+    returned: u64,
     marks: u64,
     pauses: u64,
     control_lost: u64,
@@ -97,6 +103,9 @@ impl Totals {
     fn of(simulation: &Simulation) -> Self {
         let mut totals = Self {
             drops: 0,
+            control_drops: 0,
+            trimmed: 0,
+            returned: 0,
             marks: 0,
             pauses: 0,
             control_lost: 0,
@@ -112,6 +121,9 @@ impl Totals {
             totals.signals.merge(&partition.hosts().stats.signals);
             for (_, switch) in partition.switches() {
                 totals.drops += switch.stats().drops;
+                totals.control_drops += switch.stats().control_drops;
+                totals.trimmed += switch.stats().trimmed;
+                totals.returned += switch.stats().returned;
                 totals.marks += switch.stats().marks;
                 totals.pauses += switch.stats().pauses;
                 totals.control_lost += switch.stats().control_lost;

@@ -118,6 +118,7 @@ fn losses_are_the_same_however_it_is_cut() {
             "bfc",
             &["buffer.size=\"100KB\"", "faults.control_loss=0.1", "transport.timeout=\"50us\""],
         ),
+        ("ndp", &["trim.header_queue=\"500B\"", "transport.timeout=\"100us\""]),
     ] {
         let whole = assert_same_however_cut(scheme, overrides);
         assert!(!whole.summary.contains("\"drops_packets\": 0,"), "{scheme} lost nothing");

@@ -15,8 +15,8 @@ const HEADER: [&str; 9] =
 
 fn line(scheme: &str) -> [String; 9] {
     let scheme_is = format!("scheme={scheme}");
-    let overrides: &[&str] =
-        if scheme == "ideal-fq" { &[&scheme_is] } else { &[&scheme_is, "buffer.size=2MB"] };
+    let sized = !matches!(scheme, "ideal-fq" | "ndp");
+    let overrides: &[&str] = if sized { &[&scheme_is, "buffer.size=2MB"] } else { &[&scheme_is] };
     let (run, rows) = run(include_str!("golden/scenario.toml"), overrides);
     let short = &run.simulation().classes()[0].ranges[0];
     let quantile = |q| short.quantile(q).map_or("-".into(), |value: f64| format!("{value:.2}"));

@@ -35,6 +35,10 @@ fn values_that_no_run_survives_are_refused() {
         ("sfc-p", "nic.pfc=false", "leaves nobody to obey the frames of sfc.to_pfc"),
         ("onramp", "onramp.gain=0", "gain is a share: more than 0, up to 1"),
         ("irn", "onramp.threshold=10us", "transport.flow_control = \"none\""),
+        ("ndp", "buffer.size=1000B", "a queue, which must hold a packet of 1048B"),
+        ("ndp", "trim.header_bytes=1048B", "header_bytes must be from 1B to less than 1048B"),
+        ("ndp", "trim.trim_arriving=1.5", "trim_arriving is a probability: 0 to 1"),
+        ("ndp", "trim.header_queue=63B", "header_queue must hold a control packet of 64B"),
         ("bfc", "bfc.queues=200", "a port has 2 to 128 queues"),
         ("bfc", "bfc.table_factor=4000000", "the flow table has 1 to 1000000 entries"),
     ] {
@@ -70,6 +74,38 @@ fn settings_of_another_recovery_are_refused() {
     let problems =
         Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).err();
     assert!(problems.unwrap().to_string().contains("transport.timeout = \"0ps\" is never"));
+}
+
+/// Trimming switches and NDP's hosts need each other, and what others need has no effect beside them.
+#[test]
+fn compositions_that_mean_nothing_are_refused() {
+    for (scheme, setting, said) in [
+        ("pfc", "transport.kind=ndp", "they need switch.overflow = \"trim\""),
+        ("hpcc-pfc", "switch.overflow=trim", "overflow = \"trim\" needs transport.kind = \"ndp\""),
+        ("ndp", "switch.overflow=drop", "they need switch.overflow = \"trim\""),
+        ("ndp", "switch.hop=bfc", "overflow = \"trim\" needs hop = \"none\""),
+        ("ndp", "switch.scheduler=drr", "overflow = \"trim\" needs scheduler = \"fifo\""),
+        ("ndp", "buffer.kind=unlimited", "overflow = \"trim\" needs a limited buffer"),
+        ("ndp", "switch.ecn=true", "NDP's senders heed no marks"),
+        ("ndp", "nic.receive_rate=50Gbps", "NDP's receivers pull at the rate of their link"),
+        ("ndp", "run.capture=host0-leaf0", "no frame format is known for packets of NDP"),
+        ("ndp", "transport.congestion=hpcc", "receivers say what is sent"),
+        ("ndp", "transport.window=bdp", "receivers say what is sent"),
+        ("ndp", "transport.recovery=perfect", "receivers say what is sent"),
+        ("ndp", "transport.nack_interval=1us", "receivers say what is sent"),
+        ("ndp", "buffer.alpha=1", "buffer.kind = \"dedicated\""),
+        ("pfc", "buffer.kind=dedicated", "PFC guards a memory that ports share"),
+        ("ideal-fq", "buffer.kind=dedicated", "no queues with a memory of their own"),
+        ("pfc", "ndp.initial_window=1MB", "transport.kind = \"sender\""),
+        ("pfc", "trim.header_weight=1", "switch.overflow = \"drop\""),
+    ] {
+        let overrides = [format!("scheme={scheme}"), setting.into()];
+        let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides, Threads::ONE) else {
+            panic!("{setting} is accepted");
+        };
+        let text = problems.to_string();
+        assert!(text.contains(said) && text.contains("--set"), "{setting}:\n{text}");
+    }
 }
 
 /// Two packets of a link would arrive at one instant, and their order would be anybody's guess.

@@ -40,6 +40,8 @@ pub mod tag {
     pub const PAUSE: u32 = 8 << 28;
     /// So little may wait for a host that its switch can go on.
     pub const INTAKE: u32 = 9 << 28;
+    /// A NIC's next pull is due.
+    pub const PULL: u32 = 10 << 28;
     /// A port, the event's item, has sent what it was sending.
     pub const WAKE: u32 = SINGLE;
     /// The next flow begins.
@@ -262,6 +264,7 @@ impl Partition {
             tag::CONTROL => self.hosts.on_control_timer(&mut self.fabric, number),
             tag::TIMEOUT => self.hosts.on_timeout(&mut self.fabric, number),
             tag::INDEX => self.hosts.on_index_timer(&mut self.fabric, number),
+            tag::PULL => self.hosts.on_pull_timer(&mut self.fabric, number),
             tag::SWITCH_TIMER => self.on_switch_timer(number),
             tag::MIRROR => self.on_mirror_timer(number),
             tag::PAUSE => self.hosts.on_pause_timer(&mut self.fabric, number),

@@ -311,6 +311,7 @@ impl Setup {
             index: tag::INDEX,
             pause: tag::PAUSE,
             intake: tag::INTAKE,
+            pull: tag::PULL,
         };
         let mut hosts = Hosts::new(self.hosts.clone(), tags);
         let shared = match self.switch.mark_draws {

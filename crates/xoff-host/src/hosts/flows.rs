@@ -15,10 +15,14 @@ impl Hosts {
         let path = &self.paths[nic as usize];
         let (control, pace) = self.setup.control.start(path);
         let recovery = self.setup.transport.recovery;
+        let half = match self.ndp {
+            Some(_) => SenderHalf::Ndp(Default::default()),
+            None => SenderHalf::new(recovery),
+        };
         let reach = if recovery == Recovery::SelectiveRepeat { path.window } else { u64::MAX };
         let (id, timers) = self.new_number(fabric, start.id);
         let state = &mut self.nics[nic as usize];
-        let mut flow = Sender::new(start, pace, SenderHalf::new(recovery), nic, timers);
+        let mut flow = Sender::new(start, pace, half, nic, timers);
         // "BDP-FC: each flow is bounded by one bandwidth-delay product of packets in flight", counted
         // from the last acknowledged one (IRN §3.2).
         flow.reach = reach;
@@ -38,6 +42,7 @@ impl Hosts {
             self.onramps.resize_with(self.flows.len(), OnRamp::default);
             self.onramps[id as usize] = OnRamp::default();
         }
+        self.start_ndp(id);
         self.stats.started += 1;
         self.watch(fabric, id);
         self.make_ready(fabric, id);

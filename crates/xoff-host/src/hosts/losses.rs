@@ -66,11 +66,17 @@ impl Hosts {
         for place in 0..self.nics[nic as usize].flows.len() {
             let id = self.nics[nic as usize].flows[place];
             let flow = &mut self.flows[id as usize];
-            if flow.in_flight() == 0 {
+            // A flow of NDP waits for its receiver whenever it may not send.
+            let waits = if self.ndp.is_some() { !flow.may_send() } else { flow.in_flight() > 0 };
+            if !waits {
                 flow.progress_ps = fabric.now;
             } else if self.patience.deadline(flow) <= fabric.now {
                 flow.progress_ps = fabric.now;
-                flow.on_timeout(self.setup.frame.payload.0);
+                if self.ndp.is_some() {
+                    self.on_ndp_timeout(id);
+                } else {
+                    flow.on_timeout(self.setup.frame.payload.0);
+                }
                 self.stats.timeouts += 1;
                 if let Some(state) = self.onramps.get_mut(id as usize) {
                     state.on_timeout();

@@ -4,6 +4,7 @@ mod feedback;
 mod flows;
 mod intake;
 mod losses;
+mod ndp;
 mod pauses;
 mod receive;
 mod send;
@@ -16,6 +17,7 @@ use self::losses::Patience;
 use crate::cc::{AnyControl, ControlConfig, Path};
 use crate::flow::{Finished, Sender};
 use crate::intake::{Intake, NicConfig};
+use crate::ndp::{NdpConfig, Shape};
 use crate::nic::{Nic, NicQueues, NicTimers};
 use crate::onramp::{OnRamp, OnRampConfig};
 use crate::receiver::Receivers;
@@ -33,6 +35,8 @@ pub struct HostSetup {
     pub transport: TransportConfig,
     /// Congestion control of every flow.
     pub control: ControlConfig,
+    /// NDP, where receivers say what is sent; its first window is not 0.
+    pub ndp: Option<NdpConfig>,
     /// Flow control by one-way delay, if any.
     pub onramp: Option<OnRampConfig>,
     /// How flows get a NIC's queues.
@@ -79,6 +83,8 @@ pub struct HostTags {
     pub pause: u32,
     /// So little may wait for a host that its switch can go on.
     pub intake: u32,
+    /// A NIC's next pull is due.
+    pub pull: u32,
 }
 
 /// Counts over all hosts.
@@ -113,6 +119,7 @@ pub struct Hosts {
     free: Vec<u32>,
     receivers: Receivers,
     patience: Patience,
+    ndp: Option<Box<ndp::NdpHosts>>,
     /// Bytes of a data packet beside its payload, and of an acknowledgement.
     overhead: u16,
     ack_bytes: u16,
@@ -138,6 +145,10 @@ impl Hosts {
                 setup.control.notification_interval(),
             ),
             patience: Patience::new(transport, setup.frame.payload.0),
+            ndp: setup.ndp.as_ref().map(|config| {
+                let (payload, initial_window) = (setup.frame.payload.0, config.initial_window.0);
+                Box::new(ndp::NdpHosts::new(Shape { payload, initial_window }))
+            }),
             overhead: setup.overhead(),
             ack_bytes: setup.ack_bytes(),
             telemetry: setup.control.int_bytes().is_some(),
@@ -159,14 +170,18 @@ impl Hosts {
     /// Adds a host on a port of the fabric; returns its number in this partition.
     pub fn add_host(&mut self, fabric: &mut Fabric, host: u32, port: u32) -> u32 {
         let nic = self.nics.len() as u32;
-        let rank = phase::TIMER | (1 << 59) | u64::from(host) << 2;
+        let rank = phase::TIMER | (1 << 59) | u64::from(host) << 3;
         let wheel = &mut fabric.wheel;
         let timers = NicTimers {
             timeout: wheel.add_timer(rank, self.tags.timeout + nic),
             index: wheel.add_timer(rank | 1, self.tags.index + nic),
             pause: wheel.add_timer(rank | 2, self.tags.pause + nic),
             intake: wheel.add_timer(rank | 3, self.tags.intake + nic),
+            pull: wheel.add_timer(rank | 4, self.tags.pull + nic),
         };
+        if let Some(ndp) = &mut self.ndp {
+            ndp.receivers.add_host();
+        }
         let rng = Rng::stream(self.setup.seed, Purpose::Transport, u64::from(host));
         self.nics.push(Nic::new(host, port, self.setup.queues, rng, timers));
         if self.setup.nic.receive_rate.0 > 0 {

@@ -10,6 +10,10 @@ impl Hosts {
     /// A packet has arrived at a host.
     #[inline]
     pub fn on_packet(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
+        if self.ndp.is_some() {
+            self.on_ndp_packet(fabric, nic, id);
+            return;
+        }
         match fabric.packets[id].kind {
             Kind::Data => self.on_data(fabric, nic, id),
             Kind::LinkControl => self.on_link_control(fabric, nic, id),
@@ -79,6 +83,17 @@ impl Hosts {
             let id = fabric.packets.insert(notification);
             state.acks.push(&mut fabric.packets, id);
         }
+        fabric.kick(state.port);
+    }
+    /// Sends a packet of the control queue, which no pause stops, as soon as the port can.
+    pub(super) fn send_control(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
+        fabric.packets[id].queue = CONTROL_QUEUE;
+        let state = &mut self.nics[nic as usize];
+        if state.acks.is_empty() && fabric.is_free(state.port) {
+            self.depart(fabric, nic, id);
+            return;
+        }
+        state.acks.push(&mut fabric.packets, id);
         fabric.kick(state.port);
     }
 }

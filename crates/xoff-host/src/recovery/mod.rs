@@ -5,12 +5,13 @@
 //! time a packet takes, nor the window: that is [`flow::Sender`](crate::flow::Sender).
 
 mod go_back_n;
-mod packet_set;
+pub(crate) mod packet_set;
 mod perfect;
 mod selective_repeat;
 #[cfg(test)]
 mod tests;
 
+use crate::ndp::Waiting;
 use crate::transport::{Recovery, TransportConfig};
 
 /// A data packet that has arrived.
@@ -115,6 +116,8 @@ pub enum SenderHalf {
     Perfect(perfect::Losses),
     /// Selective repeat, once something is missing.
     SelectiveRepeat(Option<Box<selective_repeat::Scoreboard>>),
+    /// NDP's, which is not one of the recoveries: the receiver says what is sent.
+    Ndp(Waiting),
 }
 
 impl SenderHalf {

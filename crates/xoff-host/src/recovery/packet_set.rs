@@ -7,7 +7,7 @@ const BITS: u64 = u64::BITS as u64;
 
 /// Packets by their number in the flow. Memory follows the distance between the first and the last.
 #[derive(Debug, Default)]
-pub(super) struct PacketSet {
+pub(crate) struct PacketSet {
     /// What the first word's lowest bit stands for, in words.
     first_word: u64,
     words: VecDeque<u64>,
@@ -16,7 +16,7 @@ pub(super) struct PacketSet {
 
 impl PacketSet {
     /// Adds a packet; whether it was not there yet.
-    pub(super) fn insert(&mut self, packet: u64) -> bool {
+    pub(crate) fn insert(&mut self, packet: u64) -> bool {
         let word = packet / BITS;
         if self.words.is_empty() {
             self.first_word = word;
@@ -37,7 +37,7 @@ impl PacketSet {
     }
 
     /// Removes all packets before this one.
-    pub(super) fn remove_before(&mut self, packet: u64) {
+    pub(crate) fn remove_before(&mut self, packet: u64) {
         while self.first_word < packet / BITS
             && let Some(word) = self.words.pop_front()
         {
@@ -57,12 +57,12 @@ impl PacketSet {
     }
 
     /// Whether a packet is in it.
-    pub(super) fn contains(&self, packet: u64) -> bool {
+    pub(crate) fn contains(&self, packet: u64) -> bool {
         self.word(packet / BITS) >> (packet % BITS) & 1 == 1
     }
 
     /// The first packet from this one on that is not in it.
-    pub(super) fn first_missing(&self, from: u64) -> u64 {
+    pub(crate) fn first_missing(&self, from: u64) -> u64 {
         let mut word = from / BITS;
         let mut missing = !self.word(word) & (u64::MAX << (from % BITS));
         while missing == 0 {
@@ -73,12 +73,12 @@ impl PacketSet {
     }
 
     /// How many are in it.
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
     /// How many packets of a range are not in it.
-    pub(super) fn count_missing(&self, range: Range<u64>) -> u64 {
+    pub(crate) fn count_missing(&self, range: Range<u64>) -> u64 {
         if range.is_empty() {
             return 0;
         }

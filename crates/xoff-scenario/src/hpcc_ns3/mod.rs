@@ -150,6 +150,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
             transport,
             control: control(config),
             onramp: None,
+            ndp: None,
             queues: NicQueues::Classes,
             obey_pauses: true,
             nic: NicConfig::default(),

@@ -1,0 +1,63 @@
+//! The packets of a flow that have arrived.
+
+use crate::recovery::packet_set::PacketSet;
+
+/// All packets before a number, and some after it.
+#[derive(Debug, Default)]
+pub(super) struct Arrived {
+    next: u64,
+    beyond: PacketSet,
+}
+
+impl Arrived {
+    /// The first packet that is missing.
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+
+    pub(super) fn contains(&self, packet: u64) -> bool {
+        packet < self.next || self.beyond.contains(packet)
+    }
+
+    /// Adds a packet; whether it was not there yet.
+    pub(super) fn insert(&mut self, packet: u64) -> bool {
+        if packet != self.next {
+            return packet > self.next && self.beyond.insert(packet);
+        }
+        self.next = self.beyond.first_missing(packet + 1);
+        self.beyond.remove_before(self.next);
+        true
+    }
+
+    /// Another flow begins; memory is kept.
+    pub(super) fn restart(&mut self) {
+        self.next = 0;
+        self.beyond.remove_before(u64::MAX);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn it_holds_what_a_set_of_numbers_holds(packets in prop::collection::vec(0u64..200, 1..400)) {
+            let mut arrived = Arrived::default();
+            for _ in 0..2 {
+                let mut numbers = BTreeSet::new();
+                for &packet in &packets {
+                    prop_assert_eq!(arrived.insert(packet), numbers.insert(packet));
+                    let next = (0..).find(|number| !numbers.contains(number));
+                    prop_assert_eq!(Some(arrived.next()), next);
+                }
+                prop_assert!((0..300).all(|n| arrived.contains(n) == numbers.contains(&n)));
+                arrived.restart();
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! NDP (Handley et al., SIGCOMM 2017): senders begin at line rate, switches trim what finds no room,
+//! and receivers pull the rest, each host at the rate of its link.
+//!
+//! As SFC's evaluation has it (§B.4), that is with "byte level credits (vs packet level) to efficiently
+//! schedule small messages below MTU" and "flow-level round robin": a pull allows bytes.
+//!
+//! Both halves count payload. Of a flow of `size` bytes the first window goes unasked. Each packet
+//! that arrives, whole or trimmed, lets the receiver pull as many bytes more ([`receiver`]), as long
+//! as the sender can use them; the sender's [`credit`](crate::flow::Sender::credit) is what it has
+//! been allowed and has not used ([`sender`]). Counts of pulls are totals, so that a lost pull is
+//! made good by the next one, and acknowledgements and refusals carry them too.
+//!
+//! What is on the wire: data has its flow's size in `stamp` and the bytes that switches have returned
+//! in `remaining`. An acknowledgement, a refusal and a pull have the bytes received without a gap in
+//! `seq` and the bytes pulled so far in `remaining`; the first two name the packet they answer in
+//! `stamp`, but the acknowledgement of all bytes says there when the last of them came.
+//!
+//! Not modelled: paths other than those of ECMP (NDP sprays, SFC's comparison is by flow), and
+//! priorities among the pulls of one receiver.
+
+mod arrived;
+pub mod receiver;
+pub mod sender;
+mod waiting;
+
+use xoff_core::{Bytes, knobs};
+
+pub use receiver::Pullers;
+pub use sender::NdpSender;
+pub use waiting::Waiting;
+
+knobs! {
+    /// NDP's hosts, where `transport.kind` is "ndp".
+    pub struct NdpConfig in "ndp" {
+        /// What a sender sends before it hears of its receiver, in whole packets; 0B: one
+        /// bandwidth-delay product of base RTT and host rate, as in the simulator of SFC's comparison.
+        initial_window: Bytes = Bytes(0),
+    }
+}
+
+/// What both halves of every flow know.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Payload of a full packet.
+    pub payload: u64,
+    /// The first window (bytes).
+    pub initial_window: u64,
+}
+
+impl Shape {
+    /// Bytes of a flow that are sent without a pull: the first window, in whole packets.
+    #[must_use]
+    pub fn unasked(&self, size: u64) -> u64 {
+        size.min(self.initial_window.div_ceil(self.payload) * self.payload)
+    }
+
+    /// Payload of the packet whose first byte is `seq`.
+    #[must_use]
+    pub fn payload_at(&self, seq: u64, size: u64) -> u64 {
+        self.payload.min(size - seq)
+    }
+
+    /// The number of that packet.
+    #[must_use]
+    pub fn packet_at(&self, seq: u64) -> u64 {
+        seq / self.payload
+    }
+
+    /// Bytes of a flow before the packet of this number.
+    #[must_use]
+    pub fn bytes_before(&self, packet: u64, size: u64) -> u64 {
+        size.min(packet * self.payload)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,248 @@
+//! Receivers: what to answer, and one queue of pulls a host.
+//!
+//! Each packet that arrives puts a pull into the host's queue, which serves flows fairly, at such a
+//! pace that what is pulled arrives at the rate of the host's link (NDP §3.2). A pull asks for up to
+//! a full packet, and the next one waits for as long as what was asked for takes on the link.
+
+use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
+
+use rustc_hash::FxHashMap;
+use xoff_net::packet::{Packet, flag};
+
+use super::Shape;
+use super::arrived::Arrived;
+
+/// What to answer to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Bytes received without a gap.
+    pub seq: u64,
+    /// Bytes pulled so far, modulo 2^32.
+    pub pulled: u32,
+    /// Whether the packet's payload is here; if not it is refused.
+    pub received: bool,
+}
+
+/// A pull to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pull {
+    /// Where to.
+    pub to: Address,
+    /// Bytes received without a gap.
+    pub seq: u64,
+    /// Bytes pulled so far, modulo 2^32.
+    pub pulled: u32,
+    /// What this pull adds.
+    pub bytes: u64,
+}
+
+/// What a pull needs to reach a flow's sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The flow's number, as packets have it.
+    pub flow: u32,
+    /// The sending host.
+    pub host: u32,
+    /// The label of packets on the way back.
+    pub label: u32,
+    /// The sender's own number of the flow.
+    pub sender: u32,
+    /// The flow's class.
+    pub class: u8,
+}
+
+/// The receiver's half of a flow.
+#[derive(Debug)]
+struct Half {
+    to: Address,
+    size: u64,
+    received: Arrived,
+    /// Bytes of packets that came, whole or trimmed, and of the trimmed ones.
+    arrived: u64,
+    trimmed: u64,
+    /// Bytes that switches returned to the sender, as far as it has said.
+    returned: u64,
+    pulled: u64,
+    /// Whether it waits in its host's queue.
+    waiting: bool,
+    /// Whether something of it is missing.
+    alive: bool,
+}
+
+impl Half {
+    /// Bytes to be pulled now: as many as have arrived, but no more than the sender can use.
+    fn owed(&self, shape: &Shape) -> u64 {
+        let useful = self.size + self.trimmed + self.returned - shape.unasked(self.size);
+        self.arrived.min(useful) - self.pulled
+    }
+
+    fn answer(&self, shape: &Shape, received: bool) -> Answer {
+        let seq = shape.bytes_before(self.received.next(), self.size);
+        Answer { seq, pulled: self.pulled as u32, received }
+    }
+}
+
+/// The pull queue of one host: flows that are owed pulls take turns.
+#[derive(Debug, Default)]
+struct PullQueue {
+    halves: VecDeque<u32>,
+    /// When the next pull may go (ps).
+    next_ps: u64,
+}
+
+/// All receivers of a partition.
+#[derive(Debug)]
+pub struct Pullers {
+    shape: Shape,
+    halves: Vec<Half>,
+    free: Vec<u32>,
+    by_flow: FxHashMap<u32, u32>,
+    queues: Vec<PullQueue>,
+}
+
+impl Pullers {
+    /// No hosts yet.
+    #[must_use]
+    pub fn new(shape: Shape) -> Self {
+        Self {
+            shape,
+            halves: Vec::new(),
+            free: Vec::new(),
+            by_flow: FxHashMap::default(),
+            queues: Vec::new(),
+        }
+    }
+
+    /// One host more.
+    pub fn add_host(&mut self) {
+        self.queues.push(PullQueue::default());
+    }
+
+    /// How many flows are being received.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.by_flow.len()
+    }
+
+    /// Whether none is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.by_flow.is_empty()
+    }
+
+    /// A packet of a flow has come to host `nic`, with its payload or trimmed.
+    pub fn on_packet(&mut self, nic: u32, packet: &Packet, trimmed: bool) -> Answer {
+        let (size, shape) = (packet.stamp, self.shape);
+        let all = Answer { seq: size, pulled: 0, received: true };
+        let id = match self.by_flow.entry(packet.flow) {
+            Entry::Occupied(place) => *place.get(),
+            // It has heard of this half, which is gone: all had come.
+            Entry::Vacant(_) if packet.has(flag::PROGRESSED) => return all,
+            Entry::Vacant(_) if !trimmed && size <= shape.payload => return all,
+            Entry::Vacant(place) => {
+                *place.insert(new_half(&mut self.halves, &mut self.free, packet))
+            }
+        };
+        let half = &mut self.halves[id as usize];
+        half.returned = half.returned.max(u64::from(packet.remaining));
+        let number = shape.packet_at(packet.seq);
+        let twice = half.received.contains(number);
+        if !twice {
+            let payload = shape.payload_at(packet.seq, size);
+            half.arrived += payload;
+            if trimmed {
+                half.trimmed += payload;
+            } else {
+                half.received.insert(number);
+            }
+        }
+        if shape.bytes_before(half.received.next(), size) == size {
+            self.end(id);
+            return all;
+        }
+        if !half.waiting && half.owed(&shape) > 0 {
+            half.waiting = true;
+            self.queues[nic as usize].halves.push_back(id);
+        }
+        half.answer(&shape, twice || !trimmed)
+    }
+
+    /// All of a flow has come. What it is still owed is forgotten.
+    fn end(&mut self, id: u32) {
+        let half = &mut self.halves[id as usize];
+        half.alive = false;
+        self.by_flow.remove(&half.to.flow);
+        if !half.waiting {
+            self.free.push(id);
+        }
+    }
+
+    /// When host `nic` sends its next pull (ps), if a flow waits for one.
+    #[must_use]
+    pub fn next_pull(&self, nic: u32) -> Option<u64> {
+        let queue = &self.queues[nic as usize];
+        (!queue.halves.is_empty()).then_some(queue.next_ps)
+    }
+
+    /// Takes the pull that is due at host `nic`.
+    pub fn pull(&mut self, nic: u32) -> Option<Pull> {
+        let queue = &mut self.queues[nic as usize];
+        loop {
+            let id = queue.halves.pop_front()?;
+            let half = &mut self.halves[id as usize];
+            if !half.alive {
+                self.free.push(id);
+                continue;
+            }
+            let owed = half.owed(&self.shape);
+            let bytes = owed.min(self.shape.payload);
+            half.pulled += bytes;
+            half.waiting = owed > bytes;
+            if half.waiting {
+                queue.halves.push_back(id);
+            }
+            let Answer { seq, pulled, .. } = half.answer(&self.shape, true);
+            return Some(Pull { to: half.to, seq, pulled, bytes });
+        }
+    }
+
+    /// Host `nic` sends no other pull before this time (ps).
+    pub fn wait_until(&mut self, nic: u32, time_ps: u64) {
+        self.queues[nic as usize].next_ps = time_ps;
+    }
+}
+
+/// A half for the flow of this packet.
+fn new_half(halves: &mut Vec<Half>, free: &mut Vec<u32>, packet: &Packet) -> u32 {
+    let to = Address {
+        flow: packet.flow,
+        host: packet.src,
+        label: packet.label.rotate_left(16),
+        sender: packet.sender,
+        class: packet.class(),
+    };
+    let id = free.pop().unwrap_or(halves.len() as u32);
+    let mut received = Arrived::default();
+    if let Some(old) = halves.get_mut(id as usize) {
+        received = std::mem::take(&mut old.received);
+        received.restart();
+    }
+    let half = Half {
+        to,
+        size: packet.stamp,
+        received,
+        arrived: 0,
+        trimmed: 0,
+        returned: 0,
+        pulled: 0,
+        waiting: false,
+        alive: true,
+    };
+    if let Some(place) = halves.get_mut(id as usize) {
+        *place = half;
+    } else {
+        halves.push(half);
+    }
+    id
+}
