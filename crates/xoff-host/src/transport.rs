@@ -49,6 +49,8 @@ choices! {
     pub enum Window {
         /// One bandwidth-delay product: base RTT of the longest path x the host's rate.
         Bdp = "bdp",
+        /// What `window_size` says.
+        Fixed = "fixed",
         /// Any amount.
         Unlimited = "unlimited",
     }
@@ -107,6 +109,8 @@ knobs! {
         congestion: Congestion = Congestion::None,
         /// How much of a flow may be unacknowledged.
         window: Window = Window::Bdp,
+        /// The window, where it is fixed.
+        window_size: Bytes = Bytes(0),
         /// Base RTT for the window and the controls that need one; 0: derived, two propagation delays
         /// of the longest path and one full packet's serialisation at each of its links.
         base_rtt: Ps = Ps(0),

@@ -418,7 +418,17 @@ impl Reader<'_> {
                 "transport.recovery = \"selective-repeat\" reports every packet out of order",
             ),
         };
-        let mut transport: TransportConfig = self.section_without(unused, why);
+        let (mut unused, mut why) = (unused.to_vec(), why.to_owned());
+        if written.window == Window::Fixed {
+            if written.window_size.0 == 0 {
+                let message = "window = \"fixed\" needs a window_size of more than zero";
+                self.problem("transport", "window", message.into());
+            }
+        } else {
+            unused.push("window_size");
+            why = format!("transport.window = {}, and {why}", written.window.show());
+        }
+        let mut transport: TransportConfig = self.section_without(&unused, &why);
         if transport.recovery == Recovery::Perfect {
             transport.timeout = Ps(0);
         }

@@ -22,7 +22,7 @@ use crate::nic::{Nic, NicQueues, NicTimers};
 use crate::onramp::{OnRamp, OnRampConfig};
 use crate::receiver::Receivers;
 use crate::recovery::ReceiverSetup;
-use crate::transport::{FrameConfig, TransportConfig};
+use crate::transport::{FrameConfig, TransportConfig, Window};
 
 pub use self::pauses::SignalStats;
 
@@ -190,13 +190,17 @@ impl Hosts {
         let line_rate = fabric.rate(port);
         let base_rtt = self.setup.base_rtt;
         let bdp = (u128::from(line_rate) * u128::from(base_rtt) / 8_000_000_000_000) as u64;
-        let unlimited = self.setup.transport.window == crate::transport::Window::Unlimited;
+        let transport = &self.setup.transport;
         self.paths.push(Path {
             line_rate,
             base_rtt,
             bdp,
-            window: if unlimited { u64::MAX } else { bdp },
-            window_follows_rate: self.setup.transport.window_follows_rate,
+            window: match transport.window {
+                Window::Bdp => bdp,
+                Window::Fixed => transport.window_size.0,
+                Window::Unlimited => u64::MAX,
+            },
+            window_follows_rate: transport.window_follows_rate,
             payload: self.setup.frame.payload.0,
         });
         nic

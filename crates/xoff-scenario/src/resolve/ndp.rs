@@ -15,9 +15,10 @@ use super::Reader;
 use crate::sections::{HopKind, OverflowKind, RunConfig, SchedulerKind, SwitchConfig};
 
 /// What of `[transport]` says how a sender decides by itself.
-const OF_SENDERS: [&str; 11] = [
+const OF_SENDERS: [&str; 12] = [
     "congestion",
     "window",
+    "window_size",
     "window_follows_rate",
     "pacing",
     "recovery",
