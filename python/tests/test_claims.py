@@ -203,6 +203,14 @@ def test_a_claim_twice(tmp_path):
         load_claims(tmp_path / "claims.toml")
 
 
+def test_a_claim_that_a_test_shows_is_not_run(tmp_path):
+    file = tmp_path / "claims.toml"
+    file.write_text('[[claim]]\nid = "C1"\ntext = "t"\nshown_by = "a test"\n')
+    verdicts, (rest,) = evaluate(load_claims(file), "e", {})
+    assert not verdicts
+    assert (rest.needs, rest.claim.shown_by) == ((), "a test")
+
+
 def check(tmp_path, body, results):
     file = tmp_path / "claims.toml"
     file.write_text(f'[[claim]]\nid = "C1"\ntext = "t"\nexperiment = "e"\n{body}\n')

@@ -1,7 +1,8 @@
 """`claims.toml`: what a paper says, checked against what was measured.
 
 A claim is one or more checks; a check takes numbers from cases (`metrics.Term`) through a
-relation (`relations.RELATIONS`). A claim that cannot run yet carries `needs`.
+relation (`relations.RELATIONS`). A claim that cannot run yet carries `needs`; one that a test
+of the code shows, and no run could, says so in `shown_by`.
 """
 
 from __future__ import annotations
@@ -150,6 +151,7 @@ class Claim:
     explanation: str
     experiments: tuple[str, ...]
     needs: tuple[str, ...]
+    shown_by: str
     checks: tuple[Check, ...]
 
 
@@ -164,7 +166,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class NotRun:
-    """A claim that did not run, and what it still needs."""
+    """A claim that did not run, and what it still needs (nothing: see its `shown_by`)."""
 
     claim: Claim
     needs: tuple[str, ...]
@@ -199,10 +201,11 @@ def _claim(table: Any, file: Path, number: int) -> Claim:
         explanation=reader.get("explanation", str, ""),
         experiments=(named,) if isinstance(named, str) else tuple(named),
         needs=tuple(reader.strings("needs")),
+        shown_by=reader.get("shown_by", str, ""),
         checks=tuple(_check(own, part, where) for part in parts),
     )
     reader.done()
-    if not claim.checks and not claim.needs:
+    if not (claim.checks or claim.needs or claim.shown_by):
         raise UsageError(f"{where}: give a `metric` (or `[[claim.check]]`), or what it `needs`")
     if claim.checks and not claim.experiments:
         raise UsageError(f"{where}: `experiment` is missing")
@@ -275,7 +278,7 @@ def evaluate(
             continue
         missing = list(claim.needs)
         checks = [check.expand(list(results), missing) for check in claim.checks]
-        if missing:
+        if missing or not checks:
             rest.append(NotRun(claim, tuple(dict.fromkeys(missing))))
             continue
         outcomes = [check.run(results) for check in checks]

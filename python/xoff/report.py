@@ -68,7 +68,7 @@ def _claim_row(verdict: Verdict) -> list[str]:
 
 
 def _needs(rest: NotRun) -> str:
-    return f"needs {', '.join(rest.needs)}"
+    return f"needs {', '.join(rest.needs)}" if rest.needs else f"shown by {rest.claim.shown_by}"
 
 
 def _rows(title: str, run: Result) -> list[list[str]]:
@@ -142,7 +142,11 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
         }
         for verdict in outcome.verdicts
     ]
-    not_run = [{"claim": r.claim.id, "needs": list(r.needs)} for r in outcome.not_run]
+    not_run = [
+        {"claim": r.claim.id, "needs": list(r.needs)}
+        | ({"shown_by": r.claim.shown_by} if r.claim.shown_by else {})
+        for r in outcome.not_run
+    ]
     return {
         "experiment": outcome.experiment.name,
         "scale": outcome.experiment.scale,
