@@ -171,7 +171,9 @@ pub fn schema() -> String {
         SectionSchema::of::<xoff_net::mark::EcnConfig>(),
         SectionSchema::of::<xoff_net::hop::PfcConfig>(),
         SectionSchema::of::<xoff_net::hop::BfcConfig>(),
+        SectionSchema::of::<xoff_net::hop::SfcConfig>(),
         SectionSchema::of::<TransportConfig>(),
+        SectionSchema::of::<xoff_host::onramp::OnRampConfig>(),
         SectionSchema::of::<xoff_host::intake::NicConfig>(),
         SectionSchema::of::<xoff_host::ndp::NdpConfig>(),
         SectionSchema::of::<DctcpConfig>(),
@@ -189,4 +191,15 @@ pub fn schema() -> String {
         SectionSchema::entry::<xoff_workload::list::ListConfig>("traffic", &["list"]),
     ];
     json_schema("xoff scenario", &sections)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_schema_has_every_section() {
+        let schema = super::schema();
+        for section in crate::resolve::SECTIONS {
+            assert!(schema.contains(&format!("\"{section}\": {{")), "[{section}] is missing");
+        }
+    }
 }

@@ -9,7 +9,18 @@ use xoff_host::FrameConfig;
 use xoff_net::fabric::Rounding;
 use xoff_sim::ideal::{Leg, fct};
 
-const SCHEMES: [&str; 7] = ["bfc", "ideal-fq", "pfc", "dctcp", "dcqcn", "dcqcn-rdma15", "ndp"];
+const SCHEMES: [&str; 10] = [
+    "bfc",
+    "ideal-fq",
+    "pfc",
+    "dctcp",
+    "dcqcn",
+    "dcqcn-rdma15",
+    "ndp",
+    "irn-dcqcn",
+    "sfc-dcqcn",
+    "onramp-dcqcn",
+];
 
 fn one_flow(scheme: &str, network: &str, dst: u32, bytes: u64) -> String {
     format!(
