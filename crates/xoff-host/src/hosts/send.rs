@@ -157,7 +157,9 @@ impl Hosts {
             let state = &mut self.onramps[id as usize];
             flow.paused_until = state.on_sent(config, path, fabric.now, flow.last_wire_bytes);
         }
-        self.send_ndp(id, &mut packet, payload);
+        if self.ndp.is_some() {
+            self.send_ndp(id, &mut packet, payload);
+        }
         fabric.packets.insert(packet)
     }
 
