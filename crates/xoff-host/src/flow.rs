@@ -147,11 +147,12 @@ impl Sender {
     }
 
     /// Whether there is something to send that window and credit allow, pacing and pauses aside.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn may_send(&self) -> bool {
-        let within_reach = self.lost_bytes > 0 || self.snd_nxt - self.snd_una < self.reach;
-        self.has_data() && self.in_flight() < self.pace.window && within_reach && self.credit > 0
+        let sent = self.snd_nxt - self.snd_una;
+        let ready = self.lost_bytes > 0 || self.snd_nxt < self.start.bytes && sent < self.reach;
+        ready && self.in_flight() < self.pace.window && self.credit > 0
     }
 
     /// Whether there is something to send.
@@ -169,7 +170,7 @@ impl Sender {
     }
 
     /// Takes the next packet to send: first byte, payload, and whether it was sent before.
-    #[inline]
+    #[inline(always)]
     pub fn take_packet(&mut self, payload_max: u64) -> (u64, u64, bool) {
         if self.lost_bytes > 0 {
             let (seq, bytes) = self.take_lost(payload_max);

@@ -69,7 +69,9 @@ impl Receivers {
         if packet.seq == 0 && packet.remaining == 0 {
             return (Reply::Ack(payload), false);
         }
-        self.forget(now);
+        if self.lingering.front().is_some_and(|&(until, _)| until <= now) {
+            self.forget(now);
+        }
         let half = match self.halves.entry(packet.flow) {
             Entry::Occupied(half) => half.into_mut(),
             // The sender has heard of this half, so it existed; it is gone, so it had all.
@@ -101,7 +103,7 @@ impl Receivers {
     }
 
     /// Forgets those that have lingered long enough.
-    #[inline]
+    #[cold]
     fn forget(&mut self, now: u64) {
         while let Some(&(until, flow)) = self.lingering.front()
             && until <= now

@@ -67,7 +67,7 @@ impl Buffer {
     }
 
     /// Whether `bytes` more may join a queue that holds `queue_bytes`.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn admits(&self, queue_bytes: u32, bytes: u16) -> bool {
         let free = self.size.saturating_sub(self.used);
@@ -75,7 +75,7 @@ impl Buffer {
             // T(t) = alpha (B - Q(t)): the queue's threshold moves with what is free.
             QueueLimit::FreePpm(alpha) => u64::from(queue_bytes) * 1_000_000 < alpha * free,
             QueueLimit::None => true,
-            QueueLimit::Bytes(limit) => u64::from(queue_bytes) + u64::from(bytes) <= limit,
+            QueueLimit::Bytes(limit) => fits(limit, queue_bytes, bytes),
         };
         within && u64::from(bytes) <= free
     }
@@ -102,10 +102,10 @@ impl Buffer {
     /// at one instant may as well pass the buffer by, so what is in use between does not count.
     #[inline]
     fn settle(&mut self, now: u64) {
-        if now > self.changed {
-            self.watermark = self.watermark.max(self.used);
-            self.changed = now;
+        if self.used > self.watermark && now > self.changed {
+            self.watermark = self.used;
         }
+        self.changed = now;
     }
 
     /// The most bytes that were in use after any instant since the last call.
@@ -121,6 +121,13 @@ impl Buffer {
     pub fn used(&self) -> u64 {
         self.used
     }
+}
+
+/// Whether `bytes` more fit into a queue's own memory. A call, so that the answer for a shared memory
+/// is a jump and not computed both ways.
+#[cold]
+fn fits(limit: u64, queue_bytes: u32, bytes: u16) -> bool {
+    u64::from(queue_bytes) + u64::from(bytes) <= limit
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ impl Hosts {
     }
 
     /// What a data packet of NDP says that others do not.
-    #[inline]
+    #[inline(never)]
     pub(super) fn send_ndp(&mut self, id: u32, packet: &mut Packet, payload: u64) {
         let Some(ndp) = &mut self.ndp else { return };
         let sender = &mut ndp.senders[id as usize];

@@ -64,27 +64,30 @@ impl Hosts {
         packet.wire_bytes = self.ack_bytes;
         packet.queue = CONTROL_QUEUE;
         packet.flags &= flag::MARKED | 7 << flag::CLASS_SHIFT;
-        let notification = notify.then(|| {
-            let mut notification = *packet;
-            notification.kind = Kind::Notification;
-            notification.int = NONE;
-            notification
-        });
         let class = packet.class();
         let state = &mut self.nics[nic as usize];
         let stopped = self.setup.acks_obey_pauses && state.is_paused(class);
-        if notification.is_none() && !state.has_control() && !stopped && fabric.is_free(state.port)
-        {
+        if !notify && !state.has_control() && !stopped && fabric.is_free(state.port) {
             self.depart(fabric, nic, id);
             return;
         }
         state.acks.push(&mut fabric.packets, id);
-        if let Some(notification) = notification {
-            let id = fabric.packets.insert(notification);
-            state.acks.push(&mut fabric.packets, id);
-        }
         fabric.kick(state.port);
+        if notify {
+            self.notify(fabric, nic, id);
+        }
     }
+
+    /// A notification of congestion follows the acknowledgement. Few packets call for one.
+    #[cold]
+    fn notify(&mut self, fabric: &mut Fabric, nic: u32, acknowledgement: u32) {
+        let mut notification = fabric.packets[acknowledgement];
+        notification.kind = Kind::Notification;
+        notification.int = NONE;
+        let id = fabric.packets.insert(notification);
+        self.nics[nic as usize].acks.push(&mut fabric.packets, id);
+    }
+
     /// Sends a packet of the control queue, which no pause stops, as soon as the port can.
     pub(super) fn send_control(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
         fabric.packets[id].queue = CONTROL_QUEUE;

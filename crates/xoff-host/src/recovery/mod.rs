@@ -91,7 +91,11 @@ impl ReceiverHalf {
         match self {
             Self::GoBackN(half) => half.on_data(setup.nack_interval, arrival),
             Self::Perfect(half) => half.on_data(arrival),
-            Self::SelectiveRepeat(half) => half.on_data(setup.payload, arrival),
+            Self::SelectiveRepeat(half) => {
+                // A copy for what is not inlined, so that the others find theirs in registers.
+                let arrival = *arrival;
+                half.on_data(setup.payload, &arrival)
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use xoff_core::TimerId;
+use xoff_core::{TimerId, Wheel};
 
 use crate::fabric::Fabric;
 use crate::packet::Packet;
@@ -20,12 +20,12 @@ impl Mirror {
         Self { timer, copies: VecDeque::new() }
     }
 
-    /// A copy that leaves `delay` ps from now.
-    pub(super) fn push(&mut self, fabric: &mut Fabric, copy: Packet, delay: u64) {
-        let due = fabric.now + delay;
+    /// A copy begins its way to its packet's sender; it leaves at `due` (ps).
+    #[inline(never)]
+    pub(super) fn push(&mut self, wheel: &mut Wheel, copy: Packet, due: u64) {
         self.copies.push_back((due, copy));
         if self.copies.len() == 1 {
-            fabric.wheel.arm(self.timer, due);
+            wheel.arm(self.timer, due);
         }
     }
 

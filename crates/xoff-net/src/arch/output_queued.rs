@@ -98,8 +98,6 @@ struct Leaving {
     more: bool,
     /// What has to be said to the neighbour it came from.
     signal: Option<Signal>,
-    /// What has to be said to its sender.
-    copy: Option<Packet>,
 }
 
 /// What all packets share: the memory they wait in, and what is noted of them.
@@ -114,6 +112,8 @@ struct Memory {
     telemetry: bool,
     stats: SwitchStats,
     digest: Digest,
+    /// Copies of headers on their way to the packets' senders.
+    mirror: Mirror,
 }
 
 /// An output-queued switch.
@@ -130,7 +130,6 @@ pub struct OutputQueued {
     control_frame: u16,
     control_loss: Option<(f64, Rng)>,
     first_timer: TimerId,
-    mirror: Mirror,
 }
 
 impl OutputQueued {
@@ -139,7 +138,6 @@ impl OutputQueued {
     pub fn new(parts: Parts) -> Self {
         let mirror_timer = parts.first_timer + parts.egress.len() as u32;
         Self {
-            mirror: Mirror::new(mirror_timer),
             memory: Memory {
                 first_port: parts.first_port,
                 buffer: parts.buffer,
@@ -150,6 +148,7 @@ impl OutputQueued {
                 telemetry: parts.telemetry,
                 stats: SwitchStats::default(),
                 digest: Digest::default(),
+                mirror: Mirror::new(mirror_timer),
             },
             hop: parts.hop,
             egress: parts.egress,
@@ -174,24 +173,54 @@ impl OutputQueued {
         id: u32,
     ) -> Option<u32> {
         let packet = &mut fabric.packets[id];
-        if packet.kind == Kind::LinkControl {
-            self.on_link_control(fabric, ingress, id);
+        packet.ingress = ingress;
+        if matches!(packet.kind, Kind::LinkControl | Kind::BackToSender) {
+            self.on_signal(fabric, destinations, ingress, id);
             return None;
         }
-        packet.ingress = ingress;
         let egress = self.route(packet, destinations);
-        match packet.kind {
-            Kind::Data => {}
-            Kind::BackToSender => {
-                let now = fabric.now;
-                each_hop!(&mut self.hop, hop => hop.remember(now, packet));
-                self.send_back(fabric, egress, id);
-                return None;
-            }
-            _ if self.control_acks => return self.enqueue_control(fabric, egress, id),
-            _ => {}
+        if packet.kind != Kind::Data && self.control_acks {
+            return self.enqueue_control(fabric, egress, id);
+        }
+        if matches!(self.hop, AnyHop::Sfc(_)) {
+            return self.mirror_and_enqueue(fabric, egress, id);
         }
         self.enqueue(fabric, egress, id)
+    }
+
+    /// A packet whose arrival may be told to its sender joins a queue of port `egress`. Apart from
+    /// `enqueue`, so that other hop controls do not pay for what may happen before it.
+    #[inline(never)]
+    fn mirror_and_enqueue(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
+        let (now, packet) = (fabric.now, &fabric.packets[id]);
+        if packet.kind == Kind::Data {
+            each_hop!(&mut self.hop, hop => {
+                if let Some(copy) = hop.mirror_arrival(now, egress, packet) {
+                    let due = now + hop.mirror_delay();
+                    self.memory.mirror.push(&mut fabric.wheel, copy, due);
+                }
+            });
+        }
+        self.enqueue(fabric, egress, id)
+    }
+
+    /// A frame of another switch has arrived: for this one, or for a sender.
+    #[inline(never)]
+    fn on_signal(
+        &mut self,
+        fabric: &mut Fabric,
+        destinations: &[Destination],
+        ingress: u16,
+        id: u32,
+    ) {
+        let packet = &fabric.packets[id];
+        if packet.kind == Kind::LinkControl {
+            self.on_link_control(fabric, ingress, id);
+            return;
+        }
+        let egress = self.route(packet, destinations);
+        each_hop!(&mut self.hop, hop => hop.remember(fabric.now, packet));
+        self.send_back(fabric, egress, id);
     }
 
     /// A frame to a sender leaves by `egress`, or what takes its place there.
@@ -256,9 +285,7 @@ impl OutputQueued {
         let own = memory.first_port + u32::from(egress);
         let free = common.control.is_empty() && fabric.is_free(own);
         let (now, packet) = (fabric.now, &mut fabric.packets[id]);
-        let (passes, copy) = each_hop!(hop, hop => each_scheduler!(scheduler, queues => {
-            let is_data = packet.kind == Kind::Data;
-            let copy = if is_data { hop.mirror_arrival(now, egress, packet) } else { None };
+        let passes = each_hop!(hop, hop => each_scheduler!(scheduler, queues => {
             packet.queue = hop.queue_of(now, egress, packet, queues, &mut memory.assignment);
             // A queue of which a packet may pass is empty.
             let passes = free
@@ -268,17 +295,11 @@ impl OutputQueued {
             if passes {
                 queues.pass(packet.queue);
             }
-            (passes, copy)
+            passes
         }));
-        if let Some(copy) = copy {
-            self.mirror(fabric, copy);
-        }
         if !passes {
             return self.join(fabric, egress, id);
         }
-        let Self { memory, egress: ports, .. } = self;
-        let common = &mut ports[egress as usize].common;
-        let packet = &mut fabric.packets[id];
         if memory.mark_at == MarkAt::Enqueue {
             memory.mark(egress, u32::from(packet.wire_bytes), packet);
         }
@@ -325,27 +346,17 @@ impl OutputQueued {
         }
         let picked = each_hop!(hop, hop => each_scheduler!(scheduler, queues =>
             memory.leave(fabric, number, hop, queues, common)));
-        let Some(Leaving { packet, more, signal, copy }) = picked else { return };
+        let Some(Leaving { packet, more, signal }) = picked else { return };
         memory.depart(fabric, own, packet, common, more || control_waits);
         if let Some(signal) = signal {
             self.signal(fabric, signal);
         }
-        if let Some(copy) = copy {
-            self.mirror(fabric, copy);
-        }
-    }
-
-    /// A copy of a packet's header begins its way to the packet's sender.
-    #[inline(never)]
-    fn mirror(&mut self, fabric: &mut Fabric, copy: Packet) {
-        let delay = each_hop!(&self.hop, hop => hop.mirror_delay());
-        self.mirror.push(fabric, copy, delay);
     }
 
     /// Copies leave the egress builder and are routed as any packet is: "we recirculate the BTS
     /// packets to the ingress where the forwarding tables decide a correct output port" (SFC §4).
     pub fn on_mirror_timer(&mut self, fabric: &mut Fabric, destinations: &[Destination]) {
-        while let Some(mut copy) = self.mirror.pop(fabric) {
+        while let Some(mut copy) = self.memory.mirror.pop(fabric) {
             each_hop!(&mut self.hop, hop => hop.build_copy(&mut copy));
             if self.loses_control() {
                 continue;
@@ -520,9 +531,12 @@ impl Memory {
             delays.record(now - packet.time).expect("the histogram grows as needed");
         }
         let signal = hop.on_dequeue(now, number, packet);
-        let is_data = packet.kind == Kind::Data;
-        let copy = if is_data { hop.mirror_departure(now, number, packet) } else { None };
-        Some(Leaving { packet: id, more: queues.is_ready(), signal, copy })
+        if packet.kind == Kind::Data
+            && let Some(copy) = hop.mirror_departure(now, number, packet)
+        {
+            self.mirror.push(&mut fabric.wheel, copy, now + hop.mirror_delay());
+        }
+        Some(Leaving { packet: id, more: queues.is_ready(), signal })
     }
 
     /// A packet's transmission starts on the port that the fabric calls `own`.
