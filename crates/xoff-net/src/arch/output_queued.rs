@@ -130,6 +130,8 @@ pub struct OutputQueued {
     control_frame: u16,
     control_loss: Option<(f64, Rng)>,
     first_timer: TimerId,
+    /// Whether the hop control wants to see packets before they join their queues.
+    mirrors_arrivals: bool,
 }
 
 impl OutputQueued {
@@ -150,6 +152,7 @@ impl OutputQueued {
                 digest: Digest::default(),
                 mirror: Mirror::new(mirror_timer),
             },
+            mirrors_arrivals: each_hop!(&parts.hop, hop => hop.mirrors_arrivals()),
             hop: parts.hop,
             egress: parts.egress,
             trim: parts.trim,
@@ -182,7 +185,7 @@ impl OutputQueued {
         if packet.kind != Kind::Data && self.control_acks {
             return self.enqueue_control(fabric, egress, id);
         }
-        if matches!(self.hop, AnyHop::Sfc(_)) {
+        if self.mirrors_arrivals {
             return self.mirror_and_enqueue(fabric, egress, id);
         }
         self.enqueue(fabric, egress, id)

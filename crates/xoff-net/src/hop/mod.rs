@@ -193,6 +193,11 @@ pub trait HopControl {
         None
     }
 
+    /// Whether `mirror_arrival` is to be asked at all.
+    fn mirrors_arrivals(&self) -> bool {
+        false
+    }
+
     /// A data packet has arrived for port `egress` and has not joined its queue yet: the copy of its
     /// header to send back to its sender, if one is wanted. It leaves `mirror_delay` later.
     #[inline]

@@ -311,11 +311,12 @@ impl Sfc {
 }
 
 impl HopControl for Sfc {
+    fn mirrors_arrivals(&self) -> bool {
+        self.config.signal == SignalAt::Ingress
+    }
+
     #[inline]
     fn mirror_arrival(&mut self, now: u64, egress: u16, packet: &Packet) -> Option<Packet> {
-        if self.config.signal != SignalAt::Ingress {
-            return None;
-        }
         // Algorithm 1, lines 10 to 14.
         let pause = self.remote_pause(now, egress, packet);
         let queue = &mut self.queues[egress as usize][packet.class() as usize];

@@ -167,7 +167,7 @@ fn a_signal_from_the_egress_comes_with_each_packet_that_leaves() {
         (config.cache, config.filter, config.pause_unit) = (false, false, Ps(0));
     });
     fill(&mut sfc, 0, 252);
-    assert!(sfc.mirror_arrival(900_000, 0, &data(5, 0, 2)).is_none());
+    assert!(!sfc.mirrors_arrivals());
     let mut leave = |now| {
         sfc.on_dequeue(now, 0, &mut data(5, 0, 2));
         let mut copy = sfc.mirror_departure(now, 0, &data(5, 0, 2))?;
