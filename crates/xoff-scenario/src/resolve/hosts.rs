@@ -1,0 +1,216 @@
+//! Hosts: frames, transports and their controls, NICs.
+
+use xoff_core::Ps;
+use xoff_core::knobs::Knob;
+use xoff_host::cc::{ControlConfig, DcqcnConfig, DcqcnRdma15Config, DctcpConfig, HpccConfig};
+use xoff_host::intake::NicConfig;
+use xoff_host::nic::NicQueues;
+use xoff_host::onramp::OnRampConfig;
+use xoff_host::transport::{
+    Congestion, FlowControl, FrameConfig, Recovery, TransportConfig, TransportKind, Window,
+};
+use xoff_net::hop::Assignment;
+use xoff_sim::setup::HopSetup;
+
+use super::Reader;
+use crate::sections::{SchedulerKind, SwitchConfig};
+
+impl Reader<'_> {
+    pub(super) fn frame(&mut self) -> FrameConfig {
+        const LONGEST: u64 = 60_000;
+        let frame = self.section::<FrameConfig>();
+        if frame.payload.0 == 0 {
+            self.problem("frame", "payload", "payload must be more than zero".into());
+        }
+        if frame.payload.0 + frame.header.0 > LONGEST
+            || frame.ack.0.max(frame.ack_header.0) > LONGEST
+        {
+            let message = format!("a frame may have up to {LONGEST} bytes with its headers");
+            self.problem("frame", "payload", message);
+        }
+        if frame.ack.0 == 0 || frame.header.0 == 0 {
+            self.problem("frame", "header", "headers and acknowledgements take some bytes".into());
+        }
+        frame
+    }
+
+    pub(super) fn control(&mut self, transport: &TransportConfig) -> ControlConfig {
+        let why = format!("transport.congestion = {}", transport.congestion.show());
+        for (congestion, name) in [
+            (Congestion::Dctcp, "dctcp"),
+            (Congestion::Dcqcn, "dcqcn"),
+            (Congestion::DcqcnRdma15, "dcqcn_rdma15"),
+            (Congestion::Hpcc, "hpcc"),
+        ] {
+            if congestion != transport.congestion {
+                self.layers.unused(name, &why);
+            }
+        }
+        match transport.congestion {
+            Congestion::None => ControlConfig::None,
+            Congestion::Dctcp => ControlConfig::Dctcp(self.section::<DctcpConfig>()),
+            Congestion::Dcqcn => {
+                let dcqcn = self.section::<DcqcnConfig>();
+                let intervals = [
+                    ("alpha_interval", dcqcn.alpha_interval.0),
+                    ("decrease_interval", dcqcn.decrease_interval.0),
+                    ("increase_interval", dcqcn.increase_interval.0),
+                ];
+                self.check_positive("dcqcn", &intervals);
+                ControlConfig::Dcqcn(dcqcn)
+            }
+            Congestion::DcqcnRdma15 => {
+                let dcqcn = self.section::<DcqcnRdma15Config>();
+                let intervals = [
+                    ("alpha_interval", dcqcn.alpha_interval.0),
+                    ("timer", dcqcn.timer.0),
+                    ("byte_counter", dcqcn.byte_counter.0),
+                ];
+                self.check_positive("dcqcn_rdma15", &intervals);
+                ControlConfig::DcqcnRdma15(dcqcn)
+            }
+            Congestion::Hpcc => {
+                if transport.window == Window::Unlimited {
+                    let message =
+                        "window = \"unlimited\" cannot go with HPCC, which controls a window";
+                    self.problem("transport", "window", message.into());
+                }
+                let hpcc = self.section::<HpccConfig>();
+                if hpcc.int_overhead.0 > 4096 {
+                    self.problem("hpcc", "int_overhead", "int_overhead may be up to 4096B".into());
+                }
+                ControlConfig::Hpcc(hpcc)
+            }
+        }
+    }
+
+    pub(super) fn onramp(&mut self, transport: &TransportConfig) -> Option<OnRampConfig> {
+        if transport.flow_control == FlowControl::None {
+            self.layers.unused("onramp", "transport.flow_control = \"none\"");
+            return None;
+        }
+        let onramp = self.section::<OnRampConfig>();
+        if !(onramp.gain > 0.0 && onramp.gain <= 1.0) {
+            let message = "gain is a share: more than 0, up to 1";
+            self.problem("onramp", "gain", message.into());
+        }
+        Some(onramp)
+    }
+
+    pub(super) fn transport(&mut self) -> TransportConfig {
+        let written = self.layers.section::<TransportConfig>();
+        if written.kind == TransportKind::Ndp {
+            return self.ndp_transport();
+        }
+        let (unused, why): (&[&str], _) = match written.recovery {
+            Recovery::GoBackN => (
+                &["timeout_low", "timeout_low_packets"],
+                "transport.recovery = \"go-back-n\" has one timeout",
+            ),
+            // Its receivers count bytes, so a packet sent again without need would count twice.
+            Recovery::Perfect => (
+                &["timeout", "timeout_low", "timeout_low_packets", "nack_interval"],
+                "transport.recovery = \"perfect\" hears of every loss",
+            ),
+            Recovery::SelectiveRepeat if written.timeout.0 == 0 => (
+                &["timeout_low", "timeout_low_packets", "nack_interval"],
+                "transport.timeout = \"0ps\" is never, and selective repeat reports every packet \
+                 out of order",
+            ),
+            Recovery::SelectiveRepeat => (
+                &["nack_interval"],
+                "transport.recovery = \"selective-repeat\" reports every packet out of order",
+            ),
+        };
+        let (mut unused, mut why) = (unused.to_vec(), why.to_owned());
+        if written.window == Window::Fixed {
+            if written.window_size.0 == 0 {
+                let message = "window = \"fixed\" needs a window_size of more than zero";
+                self.problem("transport", "window", message.into());
+            }
+        } else {
+            unused.push("window_size");
+            why = format!("transport.window = {}, and {why}", written.window.show());
+        }
+        let mut transport: TransportConfig = self.section_without(&unused, &why);
+        if transport.recovery == Recovery::Perfect {
+            transport.timeout = Ps(0);
+        }
+        self.check_pacing(&transport);
+        let two_timeouts = !unused.contains(&"timeout_low");
+        if two_timeouts && transport.timeout_low > transport.timeout {
+            let message = format!(
+                "timeout_low = {} must not be longer than timeout = {}",
+                transport.timeout_low, transport.timeout
+            );
+            self.problem("transport", "timeout_low", message);
+        }
+        transport
+    }
+
+    /// Without pacing a rate acts only through the window.
+    fn check_pacing(&mut self, transport: &TransportConfig) {
+        if transport.pacing {
+            return;
+        }
+        if transport.congestion == Congestion::None {
+            let message = "pacing = false has no effect with congestion = \"none\": its rate is the \
+                           link's";
+            self.problem("transport", "pacing", message.into());
+        } else if !transport.window_follows_rate || transport.window == Window::Unlimited {
+            let message = "pacing = false needs window_follows_rate = true and window = \"bdp\": \
+                           nothing else obeys the rate of the congestion control";
+            self.problem("transport", "pacing", message.into());
+        }
+    }
+
+    pub(super) fn nic(&mut self, switch: &SwitchConfig, hop: &HopSetup) -> NicConfig {
+        let written = self.layers.section::<NicConfig>();
+        let paused = match hop {
+            HopSetup::Pfc(_) => true,
+            HopSetup::Sfc(sfc) => sfc.to_pfc,
+            HopSetup::None | HopSetup::Bfc(_) => false,
+        };
+        if matches!(hop, HopSetup::Sfc(sfc) if sfc.to_pfc) && !written.pfc {
+            let message = "pfc = false leaves nobody to obey the frames of sfc.to_pfc = true";
+            self.problem("nic", "pfc", message.into());
+        }
+        let unlimited = written.receive_rate.0 == 0;
+        if !unlimited && switch.scheduler != SchedulerKind::Fifo {
+            let message = "a NIC pauses classes, so receive_rate needs scheduler = \"fifo\"";
+            self.problem("nic", "receive_rate", message.into());
+        }
+        let mut unused = Vec::new();
+        let mut why = Vec::new();
+        for (holds, reason, keys) in [
+            (!paused, "switches send NICs no PFC frames", &["pfc"][..]),
+            (unlimited, "nic.receive_rate = \"0bps\"", &["receive_xoff", "receive_xon"]),
+        ] {
+            if holds {
+                unused.extend(keys);
+                why.push(reason);
+            }
+        }
+        self.section_without(&unused, &why.join(" and "))
+    }
+
+    fn check_positive(&mut self, section: &str, settings: &[(&str, u64)]) {
+        for (key, value) in settings {
+            if *value < 2 {
+                self.problem(section, key, format!("{key} must be more than zero"));
+            }
+        }
+    }
+}
+
+/// "BFC's NIC assigns flows to the same number of queues by the same rule as a switch"; otherwise a
+/// queue a class.
+pub(super) fn nic_queues(hop: &HopSetup) -> NicQueues {
+    match hop {
+        HopSetup::Bfc(bfc) => match bfc.assignment {
+            Assignment::Dynamic => NicQueues::Dynamic(bfc.data_queues()),
+            Assignment::Stochastic | Assignment::Single => NicQueues::Hashed(bfc.data_queues()),
+        },
+        _ => NicQueues::Classes,
+    }
+}

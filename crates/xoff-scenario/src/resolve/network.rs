@@ -1,0 +1,117 @@
+//! The network, and when and where to measure.
+
+use xoff_core::Ps;
+use xoff_core::knobs::Knob;
+use xoff_host::transport::{FrameConfig, TransportConfig};
+use xoff_net::topo::{
+    DumbbellConfig, FatTreeConfig, LeafSpineConfig, Routes, StarConfig, Topology, dumbbell,
+    fat_tree, leaf_spine, star,
+};
+use xoff_sim::setup::base_rtt;
+use xoff_sim::simulation::Plan;
+
+use super::Reader;
+use crate::capture;
+use crate::sections::{FlowRows, NetworkConfig, RunConfig, TopologyKind};
+
+impl Reader<'_> {
+    pub(super) fn topology(&mut self, network: &NetworkConfig) -> Option<(Topology, Routes)> {
+        let kind = network.topology;
+        let why = format!("network.topology = {}", kind.show());
+        for (other, name) in [
+            (TopologyKind::LeafSpine, "leaf_spine"),
+            (TopologyKind::FatTree, "fat_tree"),
+            (TopologyKind::Star, "star"),
+            (TopologyKind::Dumbbell, "dumbbell"),
+        ] {
+            if other != kind {
+                self.layers.unused(name, &why);
+            }
+        }
+        let (name, built) = match kind {
+            TopologyKind::LeafSpine => {
+                ("leaf_spine", leaf_spine(&self.section::<LeafSpineConfig>()))
+            }
+            TopologyKind::FatTree => {
+                let config = self.section::<FatTreeConfig>();
+                if let Err((key, message)) = config.check() {
+                    self.problem("fat_tree", key, message);
+                    return None;
+                }
+                ("fat_tree", fat_tree(&config))
+            }
+            TopologyKind::Star => ("star", star(&self.section::<StarConfig>())),
+            TopologyKind::Dumbbell => ("dumbbell", dumbbell(&self.section::<DumbbellConfig>())),
+        };
+        let routed = built.and_then(|topology| {
+            if topology.ports.iter().any(|port| port.rate.0 == 0) {
+                return Err("a link's rate must be more than zero".into());
+            }
+            if topology.ports.iter().any(|port| port.delay.0 == 0) {
+                return Err("a link's delay must be more than zero".into());
+            }
+            let routes = Routes::new(&topology)?;
+            Ok((topology, routes))
+        });
+        routed
+            .map_err(|message| self.layers.problem(None, format!("[{name}] {message}"), None))
+            .ok()
+    }
+
+    pub(super) fn plan(&mut self, run: &RunConfig) -> Option<Plan> {
+        let grid = run.grid.0;
+        if grid == 0 || run.measure.0 == 0 || run.watchdog.0 == 0 {
+            let message = "grid, measure and watchdog must be more than zero";
+            self.problem("run", "grid", message.into());
+            return None;
+        }
+        for (key, time) in [("warmup", run.warmup), ("measure", run.measure)] {
+            if !time.0.is_multiple_of(grid) {
+                self.problem(
+                    "run",
+                    key,
+                    format!("{key} must be a multiple of grid = {}", run.grid),
+                );
+            }
+        }
+        Some(Plan {
+            warmup: run.warmup,
+            measure: run.measure,
+            drain: run.drain,
+            grid: run.grid,
+            watchdog: run.watchdog,
+            row_every: match run.flows {
+                FlowRows::All => 1,
+                FlowRows::Sample => 100,
+                FlowRows::None => 0,
+            },
+            partitions: usize::from(run.partitions),
+        })
+    }
+
+    pub(super) fn monitored(&mut self, run: &RunConfig, hosts: u32) -> Option<Vec<u32>> {
+        if run.monitor.is_empty() {
+            return Some(Vec::new());
+        }
+        let parsed = xoff_workload::host_set::parse(&run.monitor, hosts);
+        parsed.map_err(|message| self.problem("run", "monitor", message)).ok()
+    }
+
+    pub(super) fn captured(&mut self, run: &RunConfig, topology: &Topology) -> Option<Vec<u32>> {
+        let ports = capture::ports(&run.capture, topology);
+        ports.map_err(|message| self.problem("run", "capture", message)).ok()
+    }
+
+    pub(super) fn base_rtt(
+        &mut self,
+        transport: &TransportConfig,
+        topology: &Topology,
+        routes: &Routes,
+        frame: &FrameConfig,
+    ) -> Ps {
+        if transport.base_rtt.0 > 0 {
+            return transport.base_rtt;
+        }
+        base_rtt(topology, routes, frame.payload.0)
+    }
+}

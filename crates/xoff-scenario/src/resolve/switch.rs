@@ -1,0 +1,177 @@
+//! Switches: memory, hop control, marking.
+
+use xoff_core::Ps;
+use xoff_core::knobs::Knob;
+use xoff_host::transport::{FlowControl, FrameConfig, TransportConfig};
+use xoff_net::buffer::{BufferConfig, BufferKind};
+use xoff_net::hop::{BfcConfig, PfcConfig, SfcConfig, SignalAt};
+use xoff_net::mark::EcnConfig;
+use xoff_net::topo::Topology;
+use xoff_sim::setup::{EcnSetup, HopSetup};
+
+use super::Reader;
+use crate::sections::{HopKind, SchedulerKind, SwitchConfig};
+
+impl Reader<'_> {
+    pub(super) fn buffer(&mut self, switch: &SwitchConfig, frame: &FrameConfig) -> BufferConfig {
+        let kind = self.layers.section::<BufferConfig>().kind;
+        let (unused, why): (&[&str], _) = match (kind, switch.hop) {
+            (BufferKind::Unlimited, _) => (&["size", "alpha"], "buffer.kind = \"unlimited\""),
+            (BufferKind::Dedicated, _) => (&["alpha"], "buffer.kind = \"dedicated\""),
+            (_, HopKind::Pfc) => (&["alpha"], "PFC limits each ingress instead"),
+            _ => (&[], ""),
+        };
+        let mut buffer = self.section_without::<BufferConfig>(unused, why);
+        if switch.hop == HopKind::Pfc {
+            buffer.alpha = 0.0;
+        }
+        if buffer.size.0 == 0 && !unused.contains(&"size") {
+            self.problem("buffer", "size", "size must be more than zero".into());
+        }
+        if kind == BufferKind::Dedicated {
+            self.check_dedicated(&buffer, switch, frame);
+        }
+        buffer
+    }
+
+    /// A queue's own memory must hold a packet, and whoever limits it must tell queues apart.
+    fn check_dedicated(
+        &mut self,
+        buffer: &BufferConfig,
+        switch: &SwitchConfig,
+        frame: &FrameConfig,
+    ) {
+        let full = frame.payload.0 + frame.header.0;
+        if buffer.size.0 < full {
+            let message = format!("size is that of a queue, which must hold a packet of {full}B");
+            self.problem("buffer", "size", message);
+        }
+        if switch.hop == HopKind::Pfc {
+            let message = "PFC guards a memory that ports share, so it needs kind = \"shared\"";
+            self.problem("buffer", "kind", message.into());
+        }
+        if switch.scheduler == SchedulerKind::PerFlow {
+            let message = "scheduler = \"per-flow\" has no queues with a memory of their own";
+            self.problem("buffer", "kind", message.into());
+        }
+    }
+
+    pub(super) fn hop(&mut self, switch: &SwitchConfig, buffer: &BufferConfig) -> HopSetup {
+        let held = self.layers.section::<TransportConfig>().flow_control != FlowControl::None;
+        if switch.hop == HopKind::Sfc && held {
+            let message = "SFC and flow_control both say until when a flow pauses: set flow_control = \
+                           \"none\"";
+            self.problem("transport", "flow_control", message.into());
+        }
+        let why = format!("switch.hop = {}", switch.hop.show());
+        if switch.hop != HopKind::Pfc {
+            self.layers.unused("pfc", &why);
+        }
+        if switch.hop != HopKind::Bfc {
+            self.layers.unused("bfc", &why);
+        }
+        if switch.hop != HopKind::Sfc {
+            self.layers.unused("sfc", &why);
+        }
+        match switch.hop {
+            HopKind::None => HopSetup::None,
+            HopKind::Pfc => {
+                if switch.scheduler != SchedulerKind::Fifo {
+                    let message = "PFC pauses classes, so it needs scheduler = \"fifo\"";
+                    self.problem("switch", "scheduler", message.into());
+                }
+                if buffer.kind == BufferKind::Unlimited {
+                    let message = "PFC guards a finite buffer: kind = \"unlimited\" never pauses";
+                    self.problem("buffer", "kind", message.into());
+                }
+                let pfc = self.section::<PfcConfig>();
+                if pfc.threshold > 1.0 {
+                    let message = "threshold is a share of the free pool: 0 to 1";
+                    self.problem("pfc", "threshold", message.into());
+                }
+                HopSetup::Pfc(pfc)
+            }
+            HopKind::Bfc => {
+                if switch.scheduler != SchedulerKind::Drr {
+                    let message = "BFC schedules its queues, so it needs scheduler = \"drr\"";
+                    self.problem("switch", "scheduler", message.into());
+                }
+                let bfc = self.section::<BfcConfig>();
+                if let Err((key, message)) = bfc.check() {
+                    self.problem("bfc", key, format!("{key}: {message}"));
+                }
+                HopSetup::Bfc(bfc)
+            }
+            HopKind::Sfc => {
+                if switch.scheduler != SchedulerKind::Fifo {
+                    let message =
+                        "SFC watches the queue of a class, so it needs scheduler = \"fifo\"";
+                    self.problem("switch", "scheduler", message.into());
+                }
+                HopSetup::Sfc(self.sfc())
+            }
+        }
+    }
+
+    fn sfc(&mut self) -> SfcConfig {
+        let sfc = self.layers.section::<SfcConfig>();
+        let at_egress = sfc.signal == SignalAt::Egress;
+        if at_egress && (sfc.cache || sfc.estimator) {
+            let message = "signal = \"egress\" knows its own queue only: set cache = false and \
+                           estimator = false";
+            self.problem("sfc", "signal", message.into());
+        }
+        let mut unused: Vec<&str> = Vec::new();
+        let mut why = Vec::new();
+        for (holds, reason, keys) in [
+            (at_egress, "sfc.signal = \"egress\"", &["bit_delay"][..]),
+            (!sfc.cache, "sfc.cache = false", &["cache_entries"]),
+            (!sfc.estimator, "sfc.estimator = false", &["estimator_tau"]),
+            (
+                !sfc.filter,
+                "sfc.filter = false",
+                &["filter_key", "filter_hashes", "filter_cells", "filter_reset", "filter_version"],
+            ),
+        ] {
+            if holds {
+                unused.extend(keys);
+                why.push(reason);
+            }
+        }
+        self.section_without(&unused, &why.join(" and "))
+    }
+
+    /// Fills in what a hop control derives from the network, and checks it.
+    pub(super) fn derived_hop(&mut self, hop: HopSetup, topology: &Topology, rtt: Ps) -> HopSetup {
+        let HopSetup::Sfc(sfc) = hop else { return hop };
+        let rate = (0..topology.hosts).map(|host| topology.ports_of(host)[0].rate).max();
+        let bdp = rate.map_or(0, |rate| rate.bytes_in(rtt).0);
+        let sfc = sfc.derived(bdp, rtt);
+        if let Err((key, message)) = sfc.check() {
+            self.problem("sfc", key, format!("{key}: {message}"));
+        }
+        HopSetup::Sfc(sfc)
+    }
+
+    pub(super) fn ecn(&mut self, switch: &SwitchConfig) -> EcnSetup {
+        if !switch.ecn {
+            self.layers.unused("ecn", "switch.ecn = false");
+            return EcnSetup::None;
+        }
+        let ecn = self.section::<EcnConfig>();
+        if ecn.kmin > ecn.kmax {
+            self.problem("ecn", "kmin", "kmin must not be larger than kmax".into());
+        }
+        if ecn.pmax > 1.0 {
+            self.problem("ecn", "pmax", "pmax is a probability: 0 to 1".into());
+        }
+        EcnSetup::Uniform(ecn)
+    }
+
+    /// A turn that allows nothing would never end; one of many packets is not fair queueing.
+    pub(super) fn check_quantum(&mut self, switch: &SwitchConfig) {
+        if !(64..=1_000_000).contains(&switch.quantum.0) {
+            self.problem("switch", "quantum", "quantum must be from 64B to 1MB".into());
+        }
+    }
+}
