@@ -38,6 +38,21 @@ enum QueueLimit {
     Bytes(u64),
 }
 
+impl BufferConfig {
+    /// The most that one queue can hold, while all others are empty.
+    #[must_use]
+    pub fn queue_limit(&self) -> Option<Bytes> {
+        match self.kind {
+            BufferKind::Unlimited => None,
+            BufferKind::Dedicated => Some(self.size),
+            BufferKind::Shared if self.alpha > 0.0 => {
+                Some(Bytes((self.size.0 as f64 * self.alpha / (1.0 + self.alpha)) as u64))
+            }
+            BufferKind::Shared => Some(self.size),
+        }
+    }
+}
+
 /// The state of one switch's buffer.
 #[derive(Clone, Debug)]
 pub struct Buffer {

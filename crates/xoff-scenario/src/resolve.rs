@@ -160,7 +160,7 @@ impl Reader<'_> {
             self.problem("nic", key, message);
         }
         let rtt = self.base_rtt(&transport, &topology, &routes, &frame);
-        let hop = self.derived_hop(hop, &topology, rtt);
+        let hop = self.derived_hop(hop, &buffer, &topology, rtt);
         self.effective.derive_network(&topology, rtt, &hop);
         let bandwidth_delay_product = topology.ports_of(0)[0].rate.bytes_in(rtt);
         ndp::settle(ndp.as_mut(), trim.as_mut(), bandwidth_delay_product);

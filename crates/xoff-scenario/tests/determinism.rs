@@ -6,13 +6,16 @@ use common::{finish, open, open_on};
 use xoff_scenario::presets;
 use xoff_sim::{FlowRow, PortRow, SampleRow, Threads};
 
-/// Short, but with background flows in all directions, an incast, and ECN where the scheme has it.
+/// Short, but with background flows in all directions, two incasts at a time, so that a switch often
+/// does several things at one instant, and ECN where the scheme has it.
 fn scenario(scheme: &str) -> String {
     format!(
         "scheme = \"{scheme}\"\n\
          [run]\nwarmup = \"0us\"\nmeasure = \"40us\"\ndrain = \"1ms\"\nmonitor = \"0-127\"\n\
          [[traffic]]\nkind = \"open-loop\"\nload = 0.6\nstop = \"40us\"\n\
-         [[traffic]]\nkind = \"incast\"\ndegree = 60\nbytes = \"2MB\"\nperiod = \"30us\"\nstop = \"40us\"\n"
+         [[traffic]]\nkind = \"incast\"\ndegree = 60\nbytes = \"4MB\"\nperiod = \"30us\"\nstop = \"40us\"\n\
+         [[traffic]]\nkind = \"incast\"\ndegree = 60\nbytes = \"2MB\"\nperiod = \"20us\"\n\
+         spread = \"10us\"\nstop = \"40us\"\n"
     )
 }
 
@@ -98,6 +101,26 @@ fn a_fat_tree_runs_the_same_however_it_is_cut() {
     }
 }
 
+/// Signals to senders, of all kinds: several of them often leave a switch at one instant.
+#[test]
+fn signals_to_senders_are_the_same_however_it_is_cut() {
+    let tree = "network.topology=fat-tree";
+    for overrides in [
+        &["sfc.cache=false", "sfc.filter=false"][..],
+        &["sfc.estimator=true", "transport.ack_class=control"],
+        &["sfc.signal=egress", "sfc.cache=false"],
+        &["sfc.bit_delay=0ps", "sfc.mirror_delay=0ps", "sfc.pause_unit=0ps"],
+        &["sfc.deployment=all", tree],
+        &["sfc.trigger=20KB", "sfc.target=10KB", "network.rounding=1ns-down"],
+        &["sfc.to_pfc=true", "faults.control_loss=0.1", "nic.receive_rate=70Gbps"],
+    ] {
+        let whole = assert_same_however_cut("sfc", overrides);
+        assert!(!whole.summary.contains("\"bts_sent\": 0,"), "{overrides:?} sent no signal");
+    }
+    let lossy = ["buffer.size=100KB"];
+    assert_same_however_cut("onramp", &lossy);
+}
+
 /// Notices of losses, timeouts and lost control frames cross the cut as well.
 #[test]
 fn losses_are_the_same_however_it_is_cut() {
@@ -145,7 +168,7 @@ fn another_seed_is_another_run() {
 #[test]
 fn every_preset_meets_the_same_traffic() {
     let arrivals = |scheme: &str| {
-        let mut run = open(&scenario(scheme), &["run.drain=\"50ms\""]);
+        let mut run = open(&scenario(scheme), &["run.drain=\"1s\""]);
         let mut rows: Vec<_> = finish(&mut run)
             .iter()
             .map(|row| (row.flow, row.src, row.dst, row.size_bytes, row.start_ps))

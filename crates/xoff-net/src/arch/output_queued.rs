@@ -222,21 +222,23 @@ impl OutputQueued {
             return;
         }
         let egress = self.route(packet, destinations);
-        each_hop!(&mut self.hop, hop => hop.remember(fabric.now, packet));
-        self.send_back(fabric, egress, id);
-    }
-
-    /// A frame to a sender leaves by `egress`, or what takes its place there.
-    fn send_back(&mut self, fabric: &mut Fabric, egress: u16, id: u32) {
-        let signal = each_hop!(&mut self.hop, hop => hop.convert(egress, &fabric.packets[id]));
+        let signal = each_hop!(&mut self.hop, hop => {
+            hop.remember(fabric.now, packet);
+            hop.convert(egress, packet)
+        });
         if let Some(signal) = signal {
             fabric.packets.remove(id);
             self.send(fabric, signal);
         } else {
-            // "BTS is routed through a high-priority queue" (SFC §3.1).
-            let dropped = self.enqueue_control(fabric, egress, id);
-            debug_assert!(dropped.is_none(), "a switch that trims has no hop control");
+            self.send_back(fabric, egress, id);
         }
+    }
+
+    /// A frame to a sender joins the control queue of port `egress`: "BTS is routed through a
+    /// high-priority queue" (SFC §3.1). It never leaves at once: others may follow at this instant.
+    fn send_back(&mut self, fabric: &mut Fabric, egress: u16, id: u32) {
+        self.egress[egress as usize].push_control(&mut fabric.packets, id);
+        fabric.kick(self.memory.first_port + u32::from(egress));
     }
 
     /// A packet joins the control queue of port `egress`. Returns it if it had to be dropped.
@@ -360,13 +362,17 @@ impl OutputQueued {
     /// packets to the ingress where the forwarding tables decide a correct output port" (SFC §4).
     pub fn on_mirror_timer(&mut self, fabric: &mut Fabric, destinations: &[Destination]) {
         while let Some(mut copy) = self.memory.mirror.pop(fabric) {
-            each_hop!(&mut self.hop, hop => hop.build_copy(&mut copy));
-            if self.loses_control() {
+            if !each_hop!(&mut self.hop, hop => hop.build_copy(&mut copy)) {
                 continue;
             }
             let egress = self.route(&copy, destinations);
-            let id = fabric.packets.insert(copy);
-            self.send_back(fabric, egress, id);
+            let signal = each_hop!(&mut self.hop, hop => hop.convert(egress, &copy));
+            if let Some(signal) = signal {
+                self.send(fabric, signal);
+            } else if !self.loses_control() {
+                let id = fabric.packets.insert(copy);
+                self.send_back(fabric, egress, id);
+            }
         }
     }
 

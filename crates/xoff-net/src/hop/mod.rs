@@ -216,8 +216,10 @@ pub trait HopControl {
         0
     }
 
-    /// A copy leaves: makes it a frame to the sender.
-    fn build_copy(&mut self, _copy: &mut Packet) {}
+    /// A copy leaves: makes it a frame to the sender, unless there is nothing to say any more.
+    fn build_copy(&mut self, _copy: &mut Packet) -> bool {
+        false
+    }
 
     /// A frame from another switch to a sender passes through.
     fn remember(&mut self, _now: u64, _signal: &Packet) {}

@@ -2,7 +2,7 @@
 
 use xoff_core::Ps;
 use xoff_core::knobs::Knob;
-use xoff_host::transport::{FlowControl, FrameConfig, TransportConfig};
+use xoff_host::transport::{FlowControl, FrameConfig, RoundRobin, TransportConfig};
 use xoff_net::buffer::{BufferConfig, BufferKind};
 use xoff_net::hop::{BfcConfig, PfcConfig, SfcConfig, SignalAt};
 use xoff_net::mark::EcnConfig;
@@ -57,7 +57,13 @@ impl Reader<'_> {
     }
 
     pub(super) fn hop(&mut self, switch: &SwitchConfig, buffer: &BufferConfig) -> HopSetup {
-        let held = self.layers.section::<TransportConfig>().flow_control != FlowControl::None;
+        let transport = self.layers.section::<TransportConfig>();
+        let held = transport.flow_control != FlowControl::None;
+        if transport.round_robin == RoundRobin::Index && (switch.hop == HopKind::Sfc || held) {
+            let message = "round_robin = \"index\" is that of a simulator that pauses no single flow: set \
+                           round_robin = \"ready\"";
+            self.problem("transport", "round_robin", message.into());
+        }
         if switch.hop == HopKind::Sfc && held {
             let message = "SFC and flow_control both say until when a flow pauses: set flow_control = \
                            \"none\"";
@@ -142,13 +148,26 @@ impl Reader<'_> {
     }
 
     /// Fills in what a hop control derives from the network, and checks it.
-    pub(super) fn derived_hop(&mut self, hop: HopSetup, topology: &Topology, rtt: Ps) -> HopSetup {
+    pub(super) fn derived_hop(
+        &mut self,
+        hop: HopSetup,
+        buffer: &BufferConfig,
+        topology: &Topology,
+        rtt: Ps,
+    ) -> HopSetup {
         let HopSetup::Sfc(sfc) = hop else { return hop };
         let rate = (0..topology.hosts).map(|host| topology.ports_of(host)[0].rate).max();
         let bdp = rate.map_or(0, |rate| rate.bytes_in(rtt).0);
         let sfc = sfc.derived(bdp, rtt);
-        if let Err((key, message)) = sfc.check() {
+        if let Err((key, message)) = sfc.check(rtt) {
             self.problem("sfc", key, format!("{key}: {message}"));
+        }
+        let most = buffer.queue_limit();
+        if most.is_some_and(|most| sfc.trigger >= most) {
+            let (trigger, most) = (sfc.trigger, most.unwrap_or_default());
+            let message =
+                format!("trigger ({trigger}) is never passed: a queue holds up to {most}");
+            self.problem("sfc", "trigger", message);
         }
         HopSetup::Sfc(sfc)
     }

@@ -16,10 +16,12 @@ pub(super) struct CongestionBit {
 }
 
 impl CongestionBit {
-    /// The queue's depth has changed.
+    /// The queue's depth has changed; the ingress learns of it `delay` ps later.
     #[inline]
-    pub(super) fn update(&mut self, now: u64, over: bool) {
+    pub(super) fn update(&mut self, now: u64, over: bool, delay: u64) {
         if over != self.actual {
+            // What is known by now is not kept, even if nobody reads it.
+            self.read(now, delay);
             self.actual = over;
             self.changes.push_back(now);
         }
@@ -42,6 +44,15 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn a_bit_that_nobody_reads_does_not_grow() {
+        let mut bit = CongestionBit::default();
+        for turn in 0..1_000 {
+            bit.update(turn * 10, turn % 2 == 0, 50);
+            assert!(bit.changes.len() <= 6);
+        }
+    }
+
     proptest! {
         /// Beside a list of all that ever was: the bit is what it was `delay` before.
         #[test]
@@ -54,7 +65,7 @@ mod tests {
             let mut now = 0;
             for (step, over) in steps {
                 now += step;
-                bit.update(now, over);
+                bit.update(now, over, delay);
                 history.push((now, over));
                 let then = history.iter().rev().find(|entry| entry.0 + delay <= now);
                 prop_assert_eq!(bit.read(now, delay), then.is_some_and(|entry| entry.1));

@@ -121,7 +121,17 @@ impl SfcConfig {
     ///
     /// # Errors
     /// The key that is wrong and what is allowed.
-    pub fn check(&self) -> Result<(), (&'static str, String)> {
+    pub fn check(&self, base_rtt: Ps) -> Result<(), (&'static str, String)> {
+        for (key, time) in [
+            ("bit_delay", self.bit_delay),
+            ("mirror_delay", self.mirror_delay),
+            ("pause_unit", self.pause_unit),
+        ] {
+            if time > base_rtt {
+                let message = format!("{time} is more than the base RTT ({base_rtt}): too late");
+                return Err((key, message));
+            }
+        }
         if self.target >= self.trigger {
             let (target, trigger) = (self.target, self.trigger);
             let message = format!(
@@ -139,9 +149,14 @@ impl SfcConfig {
             let message = "a filter of nothing suppresses everything: set filter = false";
             return Err((key, message.into()));
         }
-        if self.filter_hashes > 16 || self.filter_cells > 1 << 24 || self.cache_entries > 1 << 24 {
-            let message = "up to 16 hashes, 16777216 cells and as many cache entries";
-            return Err(("filter_cells", message.into()));
+        for (key, count, most) in [
+            ("filter_hashes", self.filter_hashes, 16),
+            ("filter_cells", self.filter_cells, 1 << 20),
+            ("cache_entries", self.cache_entries, 1 << 20),
+        ] {
+            if count > most {
+                return Err((key, format!("up to {most}")));
+            }
         }
         if !(32..=1_500).contains(&self.frame_size.0) {
             return Err(("frame_size", "a signal has 32B to 1500B".into()));
@@ -267,7 +282,16 @@ impl Sfc {
     fn remote_pause(&mut self, now: u64, egress: u16, packet: &Packet) -> u64 {
         let cached = self.cache.as_ref();
         let cached = cached.map_or(0, |cache| cache.remaining(now, packet.dst, packet.class()));
-        cached.max(self.local_estimate(now, egress, packet))
+        let estimate = self.local_estimate(now, egress, packet);
+        self.in_units(cached.max(estimate))
+    }
+
+    /// A pause as a frame can ask for it.
+    fn in_units(&self, pause_ps: u64) -> u64 {
+        match self.config.pause_unit.0 {
+            0 => pause_ps,
+            unit => pause_ps / unit * unit,
+        }
     }
 
     /// The pause for a remote queue as this switch alone can guess it: "we take the max of cache_time
@@ -287,8 +311,16 @@ impl Sfc {
     }
 
     /// A copy of a packet's header with what the egress builder has to know: which queue it was for,
-    /// and the pause that the ingress knows of (Algorithm 1, lines 16 and 17).
-    fn copy(&mut self, now: u64, egress: u16, packet: &Packet, pause: u64) -> Option<Packet> {
+    /// and the pause that the ingress knows of (Algorithm 1, lines 16 and 17). `near` is whether only
+    /// congestion elsewhere called for it.
+    fn copy(
+        &mut self,
+        now: u64,
+        egress: u16,
+        packet: &Packet,
+        pause: u64,
+        near: bool,
+    ) -> Option<Packet> {
         self.stats.triggered += 1;
         let rest = match self.config.filter_key {
             FilterKey::FiveTuple => packet.label,
@@ -304,6 +336,7 @@ impl Sfc {
         copy.kind = Kind::BackToSender;
         copy.int = NONE;
         copy.seq = pause;
+        copy.remaining = u32::from(near);
         copy.ingress = egress;
         copy.queue = packet.class();
         Some(copy)
@@ -320,10 +353,11 @@ impl HopControl for Sfc {
         // Algorithm 1, lines 10 to 14.
         let pause = self.remote_pause(now, egress, packet);
         let queue = &mut self.queues[egress as usize][packet.class() as usize];
-        if !queue.bit.read(now, self.config.bit_delay.0) && pause == 0 {
+        let congested = queue.bit.read(now, self.config.bit_delay.0);
+        if !congested && pause == 0 {
             return None;
         }
-        self.copy(now, egress, packet, pause)
+        self.copy(now, egress, packet, pause, !congested)
     }
 
     #[inline]
@@ -333,23 +367,25 @@ impl HopControl for Sfc {
         if self.config.signal != SignalAt::Egress || !congested {
             return None;
         }
-        self.copy(now, egress, packet, 0)
+        self.copy(now, egress, packet, 0, false)
     }
 
     fn mirror_delay(&self) -> u64 {
         self.config.mirror_delay.0
     }
 
-    /// The egress builder (Algorithm 1, lines 20 to 25).
-    fn build_copy(&mut self, copy: &mut Packet) {
+    /// The egress builder (Algorithm 1, lines 20 to 25). A queue that has drained to its target
+    /// meanwhile asks for no pause: nothing is sent.
+    fn build_copy(&mut self, copy: &mut Packet) -> bool {
         let egress = copy.ingress;
         let depth = self.queues[egress as usize][copy.queue as usize].register;
-        let own = self.drain_time(egress, depth);
+        copy.seq = copy.seq.max(self.in_units(self.drain_time(egress, depth)));
+        if copy.seq == 0 {
+            return false;
+        }
         self.stats.sent += 1;
         self.stats.sent_bytes += self.config.frame_size.0;
-        self.stats.sent_near_source += u64::from(own < copy.seq);
-        let unit = self.config.pause_unit.0.max(1);
-        copy.seq = copy.seq.max(own) / unit * unit;
+        self.stats.sent_near_source += u64::from(copy.remaining);
         std::mem::swap(&mut copy.src, &mut copy.dst);
         copy.label = copy.label.rotate_left(16);
         copy.wire_bytes = self.config.frame_size.0 as u16;
@@ -358,6 +394,7 @@ impl HopControl for Sfc {
             copy.flags |= flag::CACHEABLE;
         }
         copy.queue = CONTROL_QUEUE;
+        true
     }
 
     /// Algorithm 1, lines 3 to 8.
@@ -390,7 +427,7 @@ impl HopControl for Sfc {
     ) -> Option<Signal> {
         let queue = &mut self.queues[egress as usize][packet.queue as usize];
         queue.depth += u64::from(packet.wire_bytes);
-        queue.bit.update(now, queue.depth > self.config.trigger.0);
+        queue.bit.update(now, queue.depth > self.config.trigger.0, self.config.bit_delay.0);
         None
     }
 
@@ -399,7 +436,7 @@ impl HopControl for Sfc {
         let queue = &mut self.queues[egress as usize][packet.queue as usize];
         queue.depth -= u64::from(packet.wire_bytes);
         queue.register = queue.depth;
-        queue.bit.update(now, queue.depth > self.config.trigger.0);
+        queue.bit.update(now, queue.depth > self.config.trigger.0, self.config.bit_delay.0);
         None
     }
 }

@@ -13,7 +13,7 @@ fn sfc(change: impl FnOnce(&mut SfcConfig)) -> Sfc {
     let mut config = SfcConfig::default();
     change(&mut config);
     let config = config.derived(125_000, Ps::from_us(10));
-    config.check().unwrap();
+    config.check(Ps::from_us(10)).unwrap();
     Sfc::new(&config, &PORTS, 8)
 }
 
@@ -64,25 +64,21 @@ fn the_builder_asks_for_the_time_to_drain_to_the_target() {
         let mut copy = sfc.mirror_arrival(1, 0, &data(5, 0, 2)).unwrap();
         drain(&mut sfc, 2, dequeued);
         fill(&mut sfc, 3, 100);
-        sfc.build_copy(&mut copy);
-        (
-            copy.kind,
-            copy.src,
-            copy.dst,
-            copy.label,
-            copy.wire_bytes,
-            copy.queue,
-            copy.class(),
-            copy.seq,
-        )
+        sfc.build_copy(&mut copy).then_some(copy)
     };
-    let asks = |ps| (Kind::BackToSender, 0, 5, 7 << 16, 64, CONTROL_QUEUE, 3, ps);
+    let asks = |pause: Option<Packet>, ps| {
+        let frame = pause.unwrap();
+        assert_eq!((frame.kind, frame.wire_bytes), (Kind::BackToSender, 64));
+        assert_eq!((frame.src, frame.dst, frame.label), (0, 5, 7 << 16));
+        assert_eq!((frame.queue, frame.class(), frame.seq), (CONTROL_QUEUE, 3, ps));
+    };
     // 289 packets left when one was dequeued: (289 000 - 125 000) B x 80 ps.
-    assert_eq!(pause(Ps(0), 300, 11), asks(13_120_000));
-    assert_eq!(pause(Ps::from_us(1), 300, 11), asks(13_000_000));
-    // Drained below the target meanwhile, and nothing dequeued at all.
-    assert_eq!(pause(Ps(0), 300, 200), asks(0));
-    assert_eq!(pause(Ps(0), 300, 0), asks(0));
+    asks(pause(Ps(0), 300, 11), 13_120_000);
+    asks(pause(Ps::from_us(1), 300, 11), 13_000_000);
+    // Drained below the target meanwhile; nothing dequeued at all; less than a unit.
+    assert!(pause(Ps(0), 300, 200).is_none());
+    assert!(pause(Ps(0), 300, 0).is_none());
+    assert!(pause(Ps::from_us(1), 300, 170).is_none());
 }
 
 #[test]
@@ -92,8 +88,9 @@ fn only_congestion_at_a_host_is_worth_remembering() {
         for _ in 0..300 {
             sfc.on_enqueue(0, egress, &mut data(5, 0, 1), &Fifo::default());
         }
+        sfc.on_dequeue(0, egress, &mut data(5, 0, 1));
         let mut copy = sfc.mirror_arrival(0, egress, &data(egress.into(), 0, 1)).unwrap();
-        sfc.build_copy(&mut copy);
+        assert!(sfc.build_copy(&mut copy));
         assert_eq!(copy.has(flag::CACHEABLE), cacheable);
     }
 }
