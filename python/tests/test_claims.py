@@ -242,6 +242,82 @@ def test_one_bin_is_enough_for_any_bin(tmp_path):
     assert check(tmp_path, some.replace("5", "50"), {"A": [result(scheme="hpcc")]}).holds is False
 
 
+def test_a_relation_by_bin_may_stop_at_a_size(tmp_path):
+    body = 'metric = "value"\ncases = ["A"]\nrange = "bins"\nhigh = 5'
+    runs = {"A": [result(scheme="hpcc")]}
+    assert check(tmp_path, body, runs).holds is False
+    verdict = check(tmp_path, body + "\nbelow = 1000", runs)
+    assert verdict.holds
+    assert list(verdict.measured.values()) == [pytest.approx(3.3)]
+    with pytest.raises(xoff.UsageError, match="`below` wants a `range` by bin"):
+        check(tmp_path, body.replace('"bins"', '"all"') + "\nbelow = 1000", runs)
+
+
+def test_the_least_bin_decides(tmp_path):
+    body = 'metric = "value"\ncases = ["A"]\nrange = "least-bin"\nlow = 3\nhigh = 4'
+    verdict = check(tmp_path, body, {"A": [result(scheme="hpcc")]})
+    assert verdict.holds
+    assert list(verdict.measured.values()) == [pytest.approx(3.3)]
+    runs = {"A": [result(scheme="hpcc")]}
+    assert check(tmp_path, body.replace("low = 3", "low = 3.5"), runs).holds is False
+
+
+def test_two_endless_tails_of_a_bin_leave_every_bin_undecided(tmp_path):
+    body = 'metric = "ratio"\ncases = ["A", "B"]\nrange = "bins"\nlow = 1'
+    endless = result(scheme="hpcc")
+    for entry in endless.class_entries:
+        for group in entry["bins"]:
+            group.update(flows=5000, finished=10, p99=None)
+    assert check(tmp_path, body, {"A": [endless], "B": [endless]}).holds is None
+
+
+def test_a_check_may_be_about_one_experiment_of_its_claim(tmp_path):
+    file = tmp_path / "claims.toml"
+    text = """[[claim]]
+id = "X"
+text = "t"
+experiment = ["one", "two"]
+metric = "value"
+path = "buffer.p99_bytes"
+[[claim.check]]
+experiment = "one"
+cases = ["A"]
+low = 0
+[[claim.check]]
+experiment = "two"
+cases = ["B"]
+high = 0
+"""
+    file.write_text(text)
+    claims = load_claims(file)
+    assert [v.holds for v in evaluate(claims, "one", {"A": [result()]})[0]] == [True]
+    assert [v.holds for v in evaluate(claims, "two", {"B": [result()]})[0]] == [False]
+    file.write_text(text.replace('experiment = "two"', 'experiment = "three"'))
+    with pytest.raises(xoff.UsageError, match="`three` is not among"):
+        load_claims(file)
+
+
+def test_a_saving_is_a_share_of_what_there_was():
+    found = RELATIONS["saving"]({"with": 1.0, "without": 4.0}, Bounds(0.7, 0.8), 1.0)
+    assert found.measured == {"1 - with/without": 0.75}
+    assert found.holds
+    assert RELATIONS["saving"]({"with": 1.0, "without": None}, Bounds(0.7), 1.0).holds is None
+
+
+def test_a_difference_in_proportion_goes_through_the_origin():
+    def holds(*differences):
+        sweep = dict(zip(("1us", "2us", "4us"), differences, strict=True))
+        above = {f"A@{x}": None if y is None else 5.0 + y for x, y in sweep.items()}
+        return RELATIONS["proportional"]({**above, **{f"B@{x}": 5.0 for x in sweep}}, at, 1.0)
+
+    at = Bounds(0.99)
+    assert holds(2.0, 4.0, 8.0).measured["slope"] == pytest.approx(2.0)
+    assert holds(2.0, 4.0, 8.0).holds
+    # As linear, but not through the origin.
+    assert holds(4.0, 5.0, 7.0).holds is False
+    assert holds(2.0, None, 8.0).holds is None
+
+
 def test_the_mean_over_bins_leaves_out_those_with_few_flows():
     one = result(scheme="hpcc")
     assert Term("c", range="mean-of-bins").read(one) == pytest.approx((3.3 + 6.6) / 2)

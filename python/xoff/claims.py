@@ -7,6 +7,7 @@ of the code shows, and no run could, says so in `shown_by`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
@@ -25,11 +26,11 @@ DISTANCE = "cdf-distance"
 # Relations whose verdict is nothing but bounds, and those that one number is enough for.
 BOUNDED = (
     *("value", "ratio", "max-ratio", "difference", "sum", "count"),
-    *("linear", "slope-ratio", "rank-correlation", DISTANCE),
+    *("linear", "slope-ratio", "proportional", "saving", "rank-correlation", DISTANCE),
 )
 SINGLE = ("value", "sum", "count")
 TERM_KEYS = ("class", "range", "statistic", "path", "cdf", "at", "scale", "seeds")
-CHECK_KEYS = (*TERM_KEYS, "metric", "cases", "terms", "low", "high", "factor")
+CHECK_KEYS = (*TERM_KEYS, "metric", "cases", "terms", "low", "high", "factor", "below")
 
 Results = Mapping[str, Sequence[Result]]
 """The runs of each label (case, or `case@value`): one a seed."""
@@ -56,29 +57,37 @@ class Formula:
 
 @dataclass(frozen=True)
 class Check:
-    """One relation over the numbers of some cases."""
+    """One relation over the numbers of some cases.
+
+    `by_bin` takes it in each size bin, of flows up to `below` bytes: it must hold in all of them
+    (`"bins"`), in at least one (`"any-bin"`) or where its number is least (`"least-bin"`).
+    `experiment` is the only one of the claim's that the check is about.
+    """
 
     metric: str
     terms: tuple[Term | Formula, ...]
     bounds: Bounds
     factor: float = 1.0
     by_bin: str | None = None
+    below: float = math.inf
+    experiment: str | None = None
 
     def run(self, results: Results) -> Outcome:
-        """Measure. The relation must hold in every size bin with `by_bin = "bins"`, in at least
-        one with `"any-bin"`.
-        """
+        """Measure. Bins with too few flows for a number are left out."""
+        if self.metric == DISTANCE:
+            return self._distance(results)
         if self.by_bin is None:
-            return self._once(results, self.terms)
+            return self._relate(self._values(results, self.terms))
         outcomes = []
         for low, high in self._bins(results):
-            terms = [_in_bin(term, low, high) for term in self.terms]
-            found = self._once(results, terms)
-            if None not in found.measured.values():
-                outcomes.append((f"[{low:g}, {high:g})", found))
+            values = self._values(results, [_in_bin(term, low, high) for term in self.terms])
+            if None not in values.values():
+                outcomes.append((f"[{low:g}, {high:g})", self._relate(values)))
+        if self.by_bin == "least-bin":
+            outcomes = sorted(outcomes, key=lambda found: _least(found[1]))[:1]
         measured = {f"{b} {k}": v for b, o in outcomes for k, v in o.measured.items()}
         verdicts = [found.holds for _, found in outcomes]
-        return Outcome(measured, every(verdicts) if self.by_bin == "bins" else some(verdicts))
+        return Outcome(measured, some(verdicts) if self.by_bin == "any-bin" else every(verdicts))
 
     def expand(self, labels: Sequence[str], missing: list[str]) -> Check:
         """Replace `case@*` by the case's sweep points; note cases that are not there."""
@@ -95,13 +104,14 @@ class Check:
             terms += [replace(term, case=label) for label in found]
         return replace(self, terms=tuple(terms))
 
-    def _once(self, results: Results, terms: Sequence[Term | Formula]) -> Outcome:
-        if self.metric == DISTANCE:
-            return self._distance(results)
+    def _values(self, results: Results, terms: Sequence[Term | Formula]) -> dict[str, float | None]:
         values = {}
         for term in terms:
             name = term.case if len({t.case for t in terms}) == len(terms) else _long_name(term)
             values[name] = term.over_seeds(results.get(term.case, ()))
+        return values
+
+    def _relate(self, values: Mapping[str, float | None]) -> Outcome:
         return RELATIONS[self.metric](values, self.bounds, self.factor)
 
     def _distance(self, results: Results) -> Outcome:
@@ -124,12 +134,18 @@ class Check:
         return [
             (one["low_bytes"], one["high_bytes"])
             for one in found
-            if one.get("low_bytes") is not None and one.get("high_bytes") is not None
+            if one.get("low_bytes") is not None
+            and one.get("high_bytes") is not None
+            and one["high_bytes"] <= self.below
         ]
 
 
 def _in_bin(term: Term | Formula, low: float, high: float) -> Term | Formula:
     return term if isinstance(term, Formula) else replace(term, range={"low": low, "high": high})
+
+
+def _least(found: Outcome) -> float:
+    return min(math.inf if value is None else value for value in found.measured.values())
 
 
 def _long_name(term: Term | Formula) -> str:
@@ -209,6 +225,9 @@ def _claim(table: Any, file: Path, number: int) -> Claim:
         raise UsageError(f"{where}: give a `metric` (or `[[claim.check]]`), or what it `needs`")
     if claim.checks and not claim.experiments:
         raise UsageError(f"{where}: `experiment` is missing")
+    for check in claim.checks:
+        if check.experiment not in (None, *claim.experiments):
+            raise UsageError(f"{where}: check: `{check.experiment}` is not among its `experiment`")
     return claim
 
 
@@ -216,6 +235,7 @@ def _check(own: dict[str, Any], part: Any, where: str) -> Check:
     extra = Reader(part, f"{where}: check")
     for key in CHECK_KEYS:
         extra.get(key, object)
+    experiment = extra.get("experiment", str)
     extra.done()
     reader = Reader({**own, **part}, where)
     shared = read_term(reader, bins_too=True)
@@ -232,12 +252,16 @@ def _check(own: dict[str, Any], part: Any, where: str) -> Check:
     by_bin = shared["range"] if shared.get("range") in BY_BIN else None
     if by_bin:
         del shared["range"]
+    elif "below" in reader:
+        raise UsageError(f"{where}: `below` wants a `range` by bin: {', '.join(BY_BIN)}")
     return Check(
         metric=metric,
         terms=tuple(_own_term(table, shared, where) for table in terms),
         bounds=bounds,
         factor=reader.number("factor", 1.0) or 1.0,
         by_bin=by_bin,
+        below=reader.number("below", math.inf) or math.inf,
+        experiment=experiment,
     )
 
 
@@ -277,7 +301,8 @@ def evaluate(
         if claim.experiments and experiment not in claim.experiments:
             continue
         missing = list(claim.needs)
-        checks = [check.expand(list(results), missing) for check in claim.checks]
+        about = [check for check in claim.checks if check.experiment in (None, experiment)]
+        checks = [check.expand(list(results), missing) for check in about]
         if missing or not checks:
             rest.append(NotRun(claim, tuple(dict.fromkeys(missing))))
             continue

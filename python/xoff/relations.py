@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +38,7 @@ class Bounds:
 
 
 Named = Mapping[str, float | None]
+Array = np.ndarray[Any, np.dtype[np.float64]]
 Relation = Callable[[Named, Bounds, float], Outcome]
 
 
@@ -85,6 +87,12 @@ def max_ratio(values: Named, bounds: Bounds, factor: float) -> Outcome:
         return Outcome(found, None)
     name, top = max(found.items(), key=lambda item: item[1] or 0.0)
     return Outcome({f"max {name}": top}, bounds.contain(top))
+
+
+def saving(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """What every case takes off the last one, as a share of it, lies within the bounds."""
+    found = ratio(values, bounds, factor).measured
+    return _bounded({f"1 - {k}": None if x is None else 1 - x for k, x in found.items()}, bounds)
 
 
 def difference(values: Named, bounds: Bounds, factor: float) -> Outcome:
@@ -147,11 +155,15 @@ def lines(values: Named) -> dict[str, tuple[float, float] | None]:
     The values of a sweep are numbers, or quantities in one unit. None where a point is missing,
     infinite, or fewer than three are there.
     """
-    sweeps: dict[str, list[tuple[str, float | None]]] = {}
-    for name, found in values.items():
+    return {case: _line(points) for case, points in _sweeps(values).items()}
+
+
+def _sweeps(values: Named) -> dict[str, list[tuple[float, float | None]]]:
+    found: dict[str, list[tuple[str, float | None]]] = {}
+    for name, value in values.items():
         case, _, x = name.rpartition("@")
-        sweeps.setdefault(case, []).append((x, found))
-    return {case: _line(_numbers(points)) for case, points in sweeps.items()}
+        found.setdefault(case, []).append((x, value))
+    return {case: _numbers(points) for case, points in found.items()}
 
 
 def _numbers(points: Sequence[tuple[str, float | None]]) -> list[tuple[float, float | None]]:
@@ -168,9 +180,13 @@ def _line(points: Sequence[tuple[float, float | None]]) -> tuple[float, float] |
         return None
     xs, ys = np.array(known).T
     slope, intercept = np.polyfit(xs, ys, 1)
-    total = float(((ys - ys.mean()) ** 2).sum())
-    missed = float(((ys - slope * xs - intercept) ** 2).sum())
-    return float(slope), 1.0 - missed / total if total > 0 else 1.0
+    return float(slope), _r_squared(ys, slope * xs + intercept)
+
+
+def _r_squared(measured: Array, fitted: Array) -> float:
+    total = float(((measured - measured.mean()) ** 2).sum())
+    missed = float(((measured - fitted) ** 2).sum())
+    return 1.0 - missed / total if total > 0 else 1.0
 
 
 def linear(values: Named, bounds: Bounds, factor: float) -> Outcome:
@@ -187,6 +203,22 @@ def slope_ratio(values: Named, bounds: Bounds, factor: float) -> Outcome:
     """The slope of every case's sweep over the last one's lies within the bounds."""
     slopes = {f"{case} slope": line and line[0] for case, line in lines(values).items()}
     return ratio(slopes, bounds, factor)
+
+
+def proportional(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """What the second case takes off the first is in proportion to what is swept: R squared of the
+    line through the origin lies within the bounds.
+    """
+    above, below = _sweeps(values).values()
+    pairs = [(x, y, z) for (x, y), (_, z) in zip(above, below, strict=True)]
+    points = [(x, y - z) for x, y, z in pairs if y is not None and z is not None]
+    if len(points) < max(3, len(pairs)):
+        return Outcome({"R2": None}, None)
+    xs, ys = np.array(points).T
+    slope = float(xs @ ys / (xs @ xs))
+    fit = _r_squared(ys, slope * xs)
+    measured: dict[str, float | None] = {f"difference@{x:g}": float(y) for x, y in points}
+    return Outcome({**measured, "slope": slope, "R2": fit}, bounds.contain(fit))
 
 
 def rank_correlation(values: Named, bounds: Bounds, factor: float) -> Outcome:
@@ -209,6 +241,7 @@ RELATIONS: dict[str, Relation] = {
     "value": value,
     "ratio": ratio,
     "max-ratio": max_ratio,
+    "saving": saving,
     "difference": difference,
     "order": order,
     "ratio-order": ratio_order,
@@ -218,6 +251,7 @@ RELATIONS: dict[str, Relation] = {
     "count": count,
     "linear": linear,
     "slope-ratio": slope_ratio,
+    "proportional": proportional,
     "rank-correlation": rank_correlation,
 }
 """Relations over the cases' numbers, by the name claims use for them."""

@@ -91,8 +91,8 @@ class Reader:
                 raise UsageError(f"{self.where}: unknown key `{key}`{hint}")
 
 
-BY_BIN = ("bins", "any-bin")
-"""Ranges that make a relation hold in every size bin, or in at least one."""
+BY_BIN = ("bins", "any-bin", "least-bin")
+"""Ranges that make a relation hold in every size bin, in at least one, or where it is least."""
 
 
 def read_term(reader: Reader, bins_too: bool = False) -> dict[str, Any]:
