@@ -31,6 +31,6 @@ def test_claims_name_cases_that_their_experiments_have(paper):
             folder = PAPERS / paper / name
             labels = [p.label for p in load_experiment(folder, name, "paper").points]
             missing = []
-            for check in claim.checks:
+            for check in claim.about(name):
                 check.expand(list(dict.fromkeys(labels)), missing)
             assert claim.needs or not missing, f"{claim.id} in {name}"

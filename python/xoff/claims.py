@@ -170,6 +170,10 @@ class Claim:
     shown_by: str
     checks: tuple[Check, ...]
 
+    def about(self, experiment: str) -> list[Check]:
+        """Return the checks on an experiment: those that name no other one."""
+        return [check for check in self.checks if check.experiment in (None, experiment)]
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -301,8 +305,7 @@ def evaluate(
         if claim.experiments and experiment not in claim.experiments:
             continue
         missing = list(claim.needs)
-        about = [check for check in claim.checks if check.experiment in (None, experiment)]
-        checks = [check.expand(list(results), missing) for check in about]
+        checks = [check.expand(list(results), missing) for check in claim.about(experiment)]
         if missing or not checks:
             rest.append(NotRun(claim, tuple(dict.fromkeys(missing))))
             continue
