@@ -332,6 +332,10 @@ impl Nic {
 }
 
 #[cfg(test)]
+#[path = "nic_pause_tests.rs"]
+mod pause_tests;
+
+#[cfg(test)]
 mod tests {
     use proptest::prelude::*;
     use xoff_core::Rng;

@@ -2,60 +2,49 @@
 
 mod common;
 
-use common::open_on;
+use std::collections::{BTreeMap, BTreeSet};
+
+use common::{data, open_on, packets};
 use xoff_formats::{Bts, PfcFrame};
 use xoff_scenario::Run;
 use xoff_sim::Threads;
 
-/// An incast over an amount of background traffic; all is over well before the measured time ends.
+/// Two incasts over an amount of background traffic; all is over well before the measured time ends.
 fn scenario(scheme: &str) -> String {
     format!(
         "scheme = \"{scheme}\"\n\
          [run]\nwarmup = \"0us\"\nmeasure = \"400us\"\ncapture = \"0-1,leaf:2\"\n\
          [leaf_spine]\nleaves = 4\nspines = 2\nhosts_per_leaf = 4\n\
          [[traffic]]\nkind = \"open-loop\"\nload = 0.5\nstop = \"20us\"\n\
-         [[traffic]]\nkind = \"incast\"\nvictims = \"0\"\ndegree = 12\nbytes = \"1.2MB\"\nevents = 1\n"
+         [[traffic]]\nkind = \"incast\"\nvictims = \"0\"\ndegree = 12\nbytes = \"1.2MB\"\nevents = 1\n\
+         [[traffic]]\nkind = \"incast\"\nvictims = \"2\"\ndegree = 12\nbytes = \"1.2MB\"\nevents = 1\n\
+         start = \"20us\"\n"
     )
 }
 
-/// Runs it, taking what was captured every few steps.
 fn captured(scheme: &str, threads: Threads, overrides: &[&str]) -> (Run, Vec<u8>) {
     let mut run = open_on(threads, &scenario(scheme), overrides);
-    let (mut file, mut steps) = (Vec::new(), 0);
-    loop {
-        let more = run.step().unwrap_or_else(|message| panic!("{message}"));
-        steps += 1;
-        if !more || steps % 3 == 0 {
-            file.extend(run.take_capture().unwrap_or_default());
-        }
-        if !more {
-            return (run, file);
-        }
-    }
+    let (_, file) = common::captured(&mut run);
+    (run, file)
 }
 
-fn word(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
-}
-
-/// Interface, time and bytes of each packet.
-fn packets(mut file: &[u8]) -> Vec<(u32, u64, &[u8])> {
-    let mut found = Vec::new();
-    while !file.is_empty() {
-        let (block, rest) = file.split_at(word(file, 4) as usize);
-        if word(block, 0) == 6 {
-            let time = u64::from(word(block, 12)) << 32 | u64::from(word(block, 16));
-            found.push((word(block, 8), time, &block[28..28 + word(block, 20) as usize]));
-        }
-        file = rest;
-    }
-    found
+/// Signals in a file, or the PFC frames that stand for them: those that pause for a while.
+fn signals(scheme: &str, file: &[u8]) -> usize {
+    let is_signal = |frame: &[u8]| {
+        let quanta =
+            PfcFrame::decode(frame).ok().and_then(|pause| pause.quanta.into_iter().flatten().max());
+        if scheme == "sfc-p" { quanta > Some(0) } else { Bts::decode(frame).is_ok() }
+    };
+    packets(file).iter().filter(|packet| is_signal(packet.2)).count()
 }
 
 #[test]
 fn a_capture_depends_on_no_cut_and_changes_nothing() {
-    for scheme in ["bfc", "hpcc-pfc", "dcqcn"] {
+    for scheme in ["bfc", "hpcc-pfc", "dcqcn", "sfc", "sfc-p"] {
         let (run, file) = captured(scheme, Threads::ONE, &[]);
+        if scheme.starts_with("sfc") {
+            assert!(signals(scheme, &file) > 20, "{scheme}: signals to hosts 8 to 11");
+        }
         assert_eq!(file, captured(scheme, Threads::ONE, &["run.partitions=3"]).1, "{scheme}");
         let threads = Threads { count: 3, jitter: Some((1, 20)) };
         assert_eq!(file, captured(scheme, threads, &["run.partitions=3"]).1, "{scheme}");
@@ -99,4 +88,27 @@ fn pauses_and_signals_can_be_read_back() {
     assert!(heard.count > 0 && signals.len() as u64 == heard.count);
     // The congestion is at the victim's leaf, which faces a server.
     assert!(signals.iter().any(|bts| bts.cacheable && bts.src_ip == xoff_net::balance::address(0)));
+}
+
+/// A signal is an answer to a data packet of its flow: addresses the other way round, the ports and the
+/// class as that packet has them (SFC 3.3, 4).
+#[test]
+fn a_signal_tells_which_data_it_answers() {
+    let (_, file) = captured("sfc", Threads::ONE, &["run.capture=all", "traffic.2.priority=2"]);
+    let mut sent = BTreeMap::new();
+    let mut classes = BTreeSet::new();
+    for (_, _, frame) in packets(&file) {
+        if let Some((datagram, queue_pair)) = data(frame) {
+            sent.insert(queue_pair, datagram);
+        } else if let Ok(bts) = Bts::decode(frame) {
+            let data = sent.get(&bts.queue_pair).expect("data of the queue pair was sent before");
+            assert_eq!((bts.src_mac, bts.dst_mac), (data.dst_mac, data.src_mac));
+            assert_eq!((bts.src_ip, bts.dst_ip), (data.dst_ip, data.src_ip));
+            assert_eq!((bts.src_port, bts.dst_port), (data.src_port, data.dst_port));
+            assert_eq!(bts.dscp, data.dscp);
+            assert!(bts.pause_us > 0);
+            classes.insert(bts.dscp);
+        }
+    }
+    assert_eq!(classes, [0, 2].into(), "both incasts are signalled");
 }

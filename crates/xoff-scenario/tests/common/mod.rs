@@ -2,6 +2,8 @@
 
 #![allow(dead_code, missing_docs, unreachable_pub)]
 
+use xoff_formats::headers::Datagram;
+use xoff_formats::roce;
 use xoff_scenario::Run;
 use xoff_sim::{FlowRow, Threads};
 
@@ -63,4 +65,47 @@ pub fn over_hosts(run: &Run, count: fn(&xoff_host::hosts::HostStats) -> u64) -> 
 pub fn received_bytes(run: &Run) -> u64 {
     let partitions = run.simulation().partitions().iter();
     partitions.flat_map(|part| part.hosts().nics()).map(|nic| nic.received_bytes).sum()
+}
+
+/// Runs it to its end, taking what was captured every few steps; the rows of its flows, and the file.
+pub fn captured(run: &mut Run) -> (Vec<FlowRow>, Vec<u8>) {
+    let (mut rows, mut file, mut steps) = (Vec::new(), Vec::new(), 0);
+    loop {
+        let more = run.step().unwrap_or_else(|message| panic!("{message}"));
+        rows.extend(run.take_rows());
+        steps += 1;
+        if !more || steps % 3 == 0 {
+            file.extend(run.take_capture().unwrap_or_default());
+        }
+        if !more {
+            return (rows, file);
+        }
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
+}
+
+/// What is in a capture file: interface, time (ps) and bytes of each packet.
+pub fn packets(mut file: &[u8]) -> Vec<(u32, u64, &[u8])> {
+    let mut found = Vec::new();
+    while !file.is_empty() {
+        let (block, rest) = file.split_at(word(file, 4) as usize);
+        if word(block, 0) == 6 {
+            let time = u64::from(word(block, 12)) << 32 | u64::from(word(block, 16));
+            found.push((word(block, 8), time, &block[28..28 + word(block, 20) as usize]));
+        }
+        file = rest;
+    }
+    found
+}
+
+/// The headers and the queue pair of a data packet.
+pub fn data(frame: &[u8]) -> Option<(Datagram, u32)> {
+    let datagram = Datagram::read(frame).ok().filter(|datagram| datagram.dst_port == roce::PORT)?;
+    let header = &frame[Datagram::BYTES..];
+    // The operations of a SEND come first (InfiniBand, base transport header).
+    let is_data = header[0] <= 4;
+    is_data.then(|| (datagram, u32::from_be_bytes([0, header[5], header[6], header[7]])))
 }

@@ -1,0 +1,119 @@
+//! Pauses that end by themselves, as the frames of a switch ask for them (IEEE 802.1Qbb).
+
+use xoff_core::rng::Purpose;
+use xoff_core::{Ps, Rng, TimerId, Wheel};
+use xoff_net::fabric::{FabricTags, Instants, Peer, PortSpec, Rounding};
+use xoff_net::hop::{Signal, timed_pause};
+
+use super::*;
+
+/// At this rate a quantum, 512 bit times, takes 20.48 ns.
+const RATE: u64 = 25_000_000_000;
+const QUANTUM_PS: u64 = 20_480;
+
+/// A NIC behind a link, with nothing but the timer of its pauses.
+struct Link {
+    nic: Nic,
+    fabric: Fabric,
+}
+
+impl Link {
+    fn new() -> Self {
+        let tags = FabricTags { arrival: 10, wake: 1 };
+        let mut wheel = Wheel::new(11);
+        let pause: TimerId = wheel.add_timer(0, 2);
+        let mut fabric = Fabric::new(Rounding::PicosecondUp, Instants::Phases, 1, wheel, tags);
+        let delay = Ps::from_us(1);
+        fabric.add_port(&PortSpec { id: 0, peer_id: 1, rate: RATE, delay, peer: Peer::Local(0) });
+        let timers = NicTimers { pause, ..NicTimers::default() };
+        let rng = Rng::stream(1, Purpose::Transport, 0);
+        Self { nic: Nic::new(0, 0, NicQueues::Classes, rng, timers), fabric }
+    }
+
+    /// At `now` (ps) a frame asks to pause these classes.
+    fn frame(&mut self, now: u64, classes: u128, quanta: u16) {
+        self.advance(now);
+        let signal = Signal { queues: classes, ..Signal::pause_for(0, 0, quanta) };
+        let (queues, pause_ps) = timed_pause(&signal.frame(64), self.fabric.rate(0)).unwrap();
+        self.nic.pause_for(&mut self.fabric, queues, pause_ps);
+    }
+
+    /// All that happens up to `now`, this instant included: the times (ps) at which the paused
+    /// classes changed, and what is paused from then on.
+    fn advance(&mut self, now: u64) -> Vec<(u64, u128)> {
+        let mut changes = Vec::new();
+        while let Some(event) = self.fabric.wheel.pop_before(now + 1) {
+            self.fabric.now = event.time;
+            let before = self.nic.paused();
+            let paused = self.nic.end_pauses(&mut self.fabric);
+            self.nic.set_paused(event.time, paused);
+            if paused != before {
+                changes.push((event.time, paused));
+            }
+        }
+        self.fabric.now = now;
+        changes
+    }
+}
+
+const LONG: u64 = 1_000_000_000;
+
+#[test]
+fn a_pause_ends_after_just_its_quanta() {
+    for quanta in [1, 1000, u16::MAX] {
+        let mut link = Link::new();
+        link.frame(777, 1 << 3, quanta);
+        assert_eq!(link.nic.paused(), 1 << 3);
+        let end = 777 + u64::from(quanta) * QUANTUM_PS;
+        assert!(link.advance(end - 1).is_empty(), "{quanta} quanta");
+        assert_eq!(link.advance(LONG * 10), [(end, 0)], "{quanta} quanta");
+        assert_eq!(link.nic.paused_time().total(LONG * 10), u64::from(quanta) * QUANTUM_PS);
+    }
+}
+
+/// The latest frame counts, whether it asks for more or for less.
+#[test]
+fn another_pause_of_a_class_replaces_the_first() {
+    let second_at = 10 * QUANTUM_PS;
+    for quanta in [500, 20] {
+        let mut link = Link::new();
+        link.frame(0, 1 << 3, 100);
+        link.frame(second_at, 1 << 3, quanta);
+        let end = second_at + u64::from(quanta) * QUANTUM_PS;
+        assert_eq!(link.advance(LONG), [(end, 0)], "{quanta} quanta");
+    }
+}
+
+#[test]
+fn no_quanta_resume_a_class_at_once() {
+    let mut link = Link::new();
+    link.frame(0, 1 << 3, 100);
+    link.frame(4321, 1 << 3, 0);
+    assert_eq!(link.advance(LONG), [(4321, 0)]);
+    // Nothing is left of the first pause that could end the next one.
+    let mut link = Link::new();
+    link.frame(0, 1 << 3, 100);
+    link.frame(4321, 1 << 3, 0);
+    link.frame(5000, 1 << 3, 1000);
+    assert_eq!(link.nic.paused(), 1 << 3);
+    assert_eq!(link.advance(LONG), [(5000 + 1000 * QUANTUM_PS, 0)]);
+}
+
+/// Each class has an end of its own, whichever was asked for first; a frame that resumes one, or
+/// pauses it for longer, leaves the others as they are.
+#[test]
+fn classes_have_ends_of_their_own() {
+    let mut link = Link::new();
+    link.frame(0, 1 << 3, 300);
+    link.frame(1000, 1 << 5, 100);
+    link.frame(2000, 1 << 0 | 1 << 6, 200);
+    assert_eq!(link.nic.paused(), 0b110_1001);
+    link.frame(3000, 1 << 6, 0);
+    let ends = [
+        (3000, 0b10_1001),
+        (1000 + 100 * QUANTUM_PS, 0b1001),
+        (2000 + 200 * QUANTUM_PS, 0b1000),
+        (300 * QUANTUM_PS, 0),
+    ];
+    assert_eq!(link.advance(LONG), ends);
+}
