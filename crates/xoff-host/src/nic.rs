@@ -228,11 +228,16 @@ impl Nic {
 
     /// Pauses these queues for so long from now on (ps); zero resumes them (IEEE 802.1Qbb).
     pub fn pause_for(&mut self, fabric: &mut Fabric, queues: u128, pause_ps: u64) {
-        self.pause_ends.retain(|&(queue, _)| queues >> queue & 1 == 0);
+        self.forget_pause_ends(queues);
         let paused = (0..128).filter(|queue| queues >> queue & 1 == 1);
         self.pause_ends.extend(paused.map(|queue| (queue, fabric.now + pause_ps)));
         self.set_paused(fabric.now, self.paused | queues);
         self.await_pause_end(fabric);
+    }
+
+    /// Pauses of these queues do not end by themselves any more: a later frame speaks of them.
+    pub fn forget_pause_ends(&mut self, queues: u128) {
+        self.pause_ends.retain(|&(queue, _)| queues >> queue & 1 == 0);
     }
 
     fn await_pause_end(&self, fabric: &mut Fabric) {

@@ -117,3 +117,13 @@ fn classes_have_ends_of_their_own() {
     ];
     assert_eq!(link.advance(LONG), ends);
 }
+
+/// The end of a pause is that of its own frame, not of another that came later.
+#[test]
+fn a_later_pause_without_end_outlasts_an_earlier_end() {
+    let mut link = Link::new();
+    link.frame(0, 0b11, 100);
+    link.nic.forget_pause_ends(0b01);
+    link.nic.set_paused(0, 0b11);
+    assert_eq!(link.advance(LONG), [(100 * QUANTUM_PS, 0b01)]);
+}

@@ -43,6 +43,7 @@ impl Hosts {
         if let Some((queues, pause)) = timed_pause(&frame, fabric.rate(state.port)) {
             state.pause_for(fabric, queues, pause);
         } else {
+            state.forget_pause_ends(frame.queue_mask());
             let paused = obey(&frame, state.paused());
             self.set_paused(fabric, nic, paused);
         }
