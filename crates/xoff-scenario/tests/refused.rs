@@ -6,6 +6,16 @@ use xoff_sim::Threads;
 const SCENARIO: &str = "[run]\nwarmup = \"0us\"\nmeasure = \"20us\"\n\
                         [[traffic]]\nkind = \"open-loop\"\nload = 0.5\n";
 
+/// A scheme refuses a setting, at its place, and says so.
+fn assert_refused(scheme: &str, setting: &str, said: &str) {
+    let overrides = [format!("scheme={scheme}"), setting.into()];
+    let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides, Threads::ONE) else {
+        panic!("{setting} is accepted");
+    };
+    let text = problems.to_string();
+    assert!(text.contains(said) && text.contains("--set"), "{setting}:\n{text}");
+}
+
 #[test]
 fn values_that_no_run_survives_are_refused() {
     for (scheme, setting, said) in [
@@ -47,12 +57,7 @@ fn values_that_no_run_survives_are_refused() {
         ("bfc", "bfc.queues=200", "a port has 2 to 128 queues"),
         ("bfc", "bfc.table_factor=4000000", "the flow table has 1 to 1000000 entries"),
     ] {
-        let overrides = [format!("scheme={scheme}"), setting.into()];
-        let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides, Threads::ONE) else {
-            panic!("{setting} is accepted");
-        };
-        let text = problems.to_string();
-        assert!(text.contains(said) && text.contains("--set"), "{setting}:\n{text}");
+        assert_refused(scheme, setting, said);
     }
 }
 
@@ -104,12 +109,7 @@ fn compositions_that_mean_nothing_are_refused() {
         ("pfc", "ndp.initial_window=1MB", "transport.kind = \"sender\""),
         ("pfc", "trim.header_weight=1", "switch.overflow = \"drop\""),
     ] {
-        let overrides = [format!("scheme={scheme}"), setting.into()];
-        let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides, Threads::ONE) else {
-            panic!("{setting} is accepted");
-        };
-        let text = problems.to_string();
-        assert!(text.contains(said) && text.contains("--set"), "{setting}:\n{text}");
+        assert_refused(scheme, setting, said);
     }
 }
 

@@ -33,7 +33,7 @@ impl Hosts {
     }
 
     fn tell_switch(&mut self, fabric: &mut Fabric, nic: u32, ask: Ask, queues: u128) {
-        let frame = Signal { port: 0, ask, queues, quanta: 0 }.frame(FRAME_BYTES);
+        let frame = Signal::new(0, ask, queues).frame(FRAME_BYTES);
         let id = fabric.packets.insert(frame);
         let state = &mut self.nics[nic as usize];
         state.frames.push(&mut fabric.packets, id);

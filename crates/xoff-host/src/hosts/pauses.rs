@@ -65,19 +65,15 @@ impl Hosts {
     }
 
     /// A switch asks for a pause of one flow: "its pause-end time is updated with the new one" (SFC
-    /// §3.3), also where that is sooner.
+    /// §3.3), also where that is sooner. Until then the flow sends nothing, from then on what else
+    /// allows.
     pub(super) fn on_back_to_sender(&mut self, fabric: &mut Fabric, id: u32) {
         let signal = fabric.packets[id];
         fabric.packets.remove(id);
         self.stats.signals.add(fabric.now - signal.stamp);
         if let Some(sender) = self.sender_of(&signal) {
-            self.pause_until(fabric, sender, fabric.now + signal.seq);
+            self.flows[sender as usize].paused_until = fabric.now + signal.seq;
+            self.make_ready(fabric, sender);
         }
-    }
-
-    /// A flow sends nothing before `end` (ps), and from then on what else allows.
-    pub(super) fn pause_until(&mut self, fabric: &mut Fabric, id: u32, end: u64) {
-        self.flows[id as usize].paused_until = end;
-        self.make_ready(fabric, id);
     }
 }
