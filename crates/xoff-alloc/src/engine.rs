@@ -1,0 +1,197 @@
+//! One iteration: rates from prices, sums over links, prices from sums, normalised rates.
+
+use crate::config::{Config, Normalizer};
+use crate::flows::Flows;
+use crate::network::Network;
+use crate::normalize;
+use crate::real::Real;
+use crate::rules::{Demand, Rule, Senders};
+use crate::utility::{LogResponse, PowerResponse, Response, Utility};
+
+/// Prices of links and rates of flows, in one precision.
+///
+/// Sums over a link's flows are in double precision whatever the rates are in: a link may have a
+/// million of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Engine<R> {
+    utility: Utility,
+    normalizer: Normalizer,
+    rate_bound: f64,
+    rule: Rule,
+    // By flow slot.
+    /// The flow's weight; zero if it may not send because a link of its path has no capacity.
+    weight: Vec<R>,
+    /// The price at which the flow's rate would be its bound: the least it ever pays.
+    floor: Vec<R>,
+    /// Rates as the optimiser leaves them.
+    rate: Vec<R>,
+    /// How much a rate falls for a unit more of price.
+    slope: Vec<R>,
+    normalized: Vec<R>,
+    // By link.
+    price: Vec<R>,
+    ratio: Vec<R>,
+    demand: Demand,
+}
+
+impl<R: Real> Engine<R> {
+    pub(crate) fn new(links: usize, config: &Config) -> Self {
+        Self {
+            utility: config.utility,
+            normalizer: config.normalizer,
+            rate_bound: config.rate_bound,
+            rule: Rule::new(config, links),
+            weight: Vec::new(),
+            floor: Vec::new(),
+            rate: Vec::new(),
+            slope: Vec::new(),
+            normalized: Vec::new(),
+            price: vec![R::of(config.initial_price); links],
+            ratio: vec![R::ZERO; links],
+            demand: Demand {
+                load: vec![0.0; links],
+                slope: vec![0.0; links],
+                users: vec![0; links],
+            },
+        }
+    }
+
+    pub(crate) fn rate(&self, slot: usize) -> f64 {
+        self.rate[slot].get()
+    }
+
+    pub(crate) fn normalized(&self, slot: usize) -> f64 {
+        self.normalized[slot].get()
+    }
+
+    pub(crate) fn price(&self, link: usize) -> f64 {
+        self.price[link].get()
+    }
+
+    pub(crate) fn demand(&self) -> &Demand {
+        &self.demand
+    }
+
+    /// A flow has taken a slot: "when flows arrive, their initial rates are computed using current
+    /// prices" (§2).
+    pub(crate) fn add(&mut self, network: &Network, flows: &Flows, slot: usize) {
+        if slot == self.weight.len() {
+            self.weight.push(R::ZERO);
+            self.floor.push(R::ONE);
+            self.rate.push(R::ZERO);
+            self.slope.push(R::ZERO);
+            self.normalized.push(R::ZERO);
+        }
+        self.set_terms(network, flows, slot);
+        match self.utility {
+            Utility::Log => self.update_rate(&LogResponse, flows.path(slot), slot),
+            Utility::AlphaFair(alpha) => {
+                self.update_rate(&PowerResponse::new(alpha), flows.path(slot), slot);
+            }
+        }
+        let rate = self.rate(slot).min(network.bottleneck(flows.path(slot)));
+        self.normalized[slot] = R::of(rate);
+        self.count(flows.path(slot), slot, 1);
+    }
+
+    /// The flow of a slot is about to go.
+    pub(crate) fn remove(&mut self, flows: &Flows, slot: usize) {
+        self.count(flows.path(slot), slot, u32::MAX);
+        self.weight[slot] = R::ZERO;
+        self.rate[slot] = R::ZERO;
+        self.slope[slot] = R::ZERO;
+        self.normalized[slot] = R::ZERO;
+    }
+
+    /// Capacities have changed.
+    pub(crate) fn refresh(&mut self, network: &Network, flows: &Flows) {
+        self.demand.users.fill(0);
+        for slot in 0..flows.slots() {
+            if flows.is_taken(slot) {
+                self.set_terms(network, flows, slot);
+                self.count(flows.path(slot), slot, 1);
+            }
+        }
+    }
+
+    /// Sets what a flow's rate depends on besides prices.
+    fn set_terms(&mut self, network: &Network, flows: &Flows, slot: usize) {
+        let bottleneck = network.bottleneck(flows.path(slot));
+        let weight = flows.weight(slot);
+        let (weight, floor) = if bottleneck > 0.0 {
+            (weight, self.utility.marginal(weight, self.rate_bound * bottleneck))
+        } else {
+            (0.0, 1.0)
+        };
+        self.weight[slot] = R::of(weight);
+        self.floor[slot] = R::of(floor);
+    }
+
+    /// Adds to the number of flows that may send on each link of a path.
+    fn count(&mut self, path: &[u32], slot: usize, change: u32) {
+        if self.weight[slot] > R::ZERO {
+            for &link in path {
+                let users = &mut self.demand.users[link as usize];
+                *users = users.wrapping_add(change);
+            }
+        }
+    }
+
+    /// One iteration for the current flows.
+    pub(crate) fn iterate(&mut self, network: &Network, flows: &Flows) {
+        match self.utility {
+            Utility::Log => self.update_rates(&LogResponse, flows),
+            Utility::AlphaFair(alpha) => self.update_rates(&PowerResponse::new(alpha), flows),
+        }
+        self.sum(flows);
+        let senders = Senders {
+            flows,
+            utility: self.utility,
+            weight: &self.weight,
+            floor: &self.floor,
+            slope: &self.slope,
+        };
+        self.rule.update(&mut self.price, &self.demand, network.usable(), &senders);
+        self.normalize(network, flows);
+    }
+
+    /// "Rate update. Given prices p, for each flow s, update the rate: x = U'^-1 (sum of p over its
+    /// links)" (equation 3).
+    fn update_rates(&mut self, response: &impl Response<R>, flows: &Flows) {
+        for slot in 0..flows.slots() {
+            self.update_rate(response, flows.path(slot), slot);
+        }
+    }
+
+    fn update_rate(&mut self, response: &impl Response<R>, path: &[u32], slot: usize) {
+        let price = path.iter().fold(R::ZERO, |sum, &link| sum + self.price[link as usize]);
+        (self.rate[slot], self.slope[slot]) =
+            response.answer(self.weight[slot], price.at_least(self.floor[slot]));
+    }
+
+    fn sum(&mut self, flows: &Flows) {
+        let Demand { load, slope, .. } = &mut self.demand;
+        load.fill(0.0);
+        slope.fill(0.0);
+        for slot in 0..flows.slots() {
+            let (own_rate, own_slope) = (self.rate[slot].get(), self.slope[slot].get());
+            for &link in flows.path(slot) {
+                load[link as usize] += own_rate;
+                slope[link as usize] += own_slope;
+            }
+        }
+    }
+
+    fn normalize(&mut self, network: &Network, flows: &Flows) {
+        normalize::ratios(&self.demand.load, network.usable(), &mut self.ratio);
+        let (rates, out) = (&self.rate, &mut self.normalized);
+        match self.normalizer {
+            Normalizer::Flow => normalize::by_flow(rates, &self.ratio, flows, R::ONE, out),
+            Normalizer::FlowAsPrinted => {
+                normalize::by_flow(rates, &self.ratio, flows, R::ZERO, out)
+            }
+            Normalizer::Uniform => normalize::uniformly(rates, &self.ratio, out),
+            Normalizer::None => out.copy_from_slice(rates),
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Tests of the allocator from outside.
+
+mod allocator;
+mod common;
+mod properties;
