@@ -4,7 +4,8 @@ use xoff_core::TimerId;
 use xoff_net::packet::NONE;
 
 use crate::ndp::Waiting;
-use crate::recovery::SenderHalf;
+use crate::recovery::sack::{Block, Sent};
+use crate::recovery::{SenderHalf, sack, selective_repeat};
 
 /// A flow that begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,9 +151,19 @@ impl Sender {
     #[inline(always)]
     #[must_use]
     pub fn may_send(&self) -> bool {
+        if self.lost_bytes > 0 {
+            return self.may_repeat();
+        }
         let sent = self.snd_nxt - self.snd_una;
-        let ready = self.lost_bytes > 0 || self.snd_nxt < self.start.bytes && sent < self.reach;
+        let ready = self.snd_nxt < self.start.bytes && sent < self.reach;
         ready && self.in_flight() < self.pace.window && self.credit > 0
+    }
+
+    /// The same for what is lost.
+    #[cold]
+    fn may_repeat(&self) -> bool {
+        let urgent = matches!(&self.recovery, SenderHalf::Sack(half) if half.is_urgent());
+        (urgent || self.in_flight() < self.pace.window) && self.credit > 0
     }
 
     /// Whether there is something to send.
@@ -194,16 +205,24 @@ impl Sender {
         if acked > 0 {
             self.snd_una = seq;
             self.snd_nxt = self.snd_nxt.max(seq);
-            if let SenderHalf::SelectiveRepeat(Some(scoreboard)) = &mut self.recovery {
-                scoreboard.on_progress(seq.div_ceil(payload));
-                self.count(payload);
+            match &mut self.recovery {
+                SenderHalf::SelectiveRepeat(Some(scoreboard)) => {
+                    scoreboard.on_progress(seq.div_ceil(payload));
+                    self.count(payload);
+                }
+                SenderHalf::Sack(half) => {
+                    half.on_progress(seq.div_ceil(payload));
+                    self.count(payload);
+                }
+                _ => {}
             }
         }
         acked
     }
 
     /// The receiver misses the packet at `expected`; instead it got the one that stands `kept` packets
-    /// behind it. Returns whether that says of a packet more than known that it has arrived.
+    /// behind it (with selective acknowledgements: the block of these bits). Returns whether that says of
+    /// a packet more than known that it has arrived.
     pub fn on_nack(&mut self, expected: u64, kept: u32, payload: u64) -> bool {
         match &mut self.recovery {
             SenderHalf::GoBackN => {
@@ -219,7 +238,15 @@ impl Sender {
                 }
                 let scoreboard = scoreboard.get_or_insert_default();
                 scoreboard.on_progress(self.snd_una / payload);
-                let news = scoreboard.on_arrived(packet);
+                let news = selective_repeat::on_arrived(scoreboard, packet);
+                self.count(payload);
+                news
+            }
+            SenderHalf::Sack(half) => {
+                if expected < self.snd_una {
+                    return false;
+                }
+                let news = half.on_block(expected / payload, Block::from_bits(kept));
                 self.count(payload);
                 news
             }
@@ -228,6 +255,7 @@ impl Sender {
 
     /// Nothing was heard for too long.
     pub fn on_timeout(&mut self, payload: u64) {
+        let sent = self.sent(payload);
         match &mut self.recovery {
             SenderHalf::GoBackN => self.go_back(),
             SenderHalf::Perfect(_) => unreachable!("perfect recovery has no timeout"),
@@ -235,6 +263,10 @@ impl Sender {
             SenderHalf::SelectiveRepeat(scoreboard) => {
                 let next = self.snd_nxt.div_ceil(payload);
                 scoreboard.get_or_insert_default().on_timeout(self.snd_una / payload, next);
+                self.count(payload);
+            }
+            SenderHalf::Sack(half) => {
+                half.on_timeout(&sent);
                 self.count(payload);
             }
         }
@@ -263,6 +295,10 @@ impl Sender {
                 let seq = packet.map(|packet| packet * payload);
                 seq.map(|seq| (seq, payload.min(self.start.bytes - seq)))
             }
+            SenderHalf::Sack(half) => {
+                let seq = half.take().map(|packet| packet * payload);
+                seq.map(|seq| (seq, payload.min(self.start.bytes - seq)))
+            }
         };
         let (seq, bytes) = packet.expect("lost bytes are in lost packets");
         self.lost_bytes -= bytes;
@@ -271,8 +307,48 @@ impl Sender {
 
     /// Counts again what the scoreboard says.
     fn count(&mut self, payload: u64) {
-        if let SenderHalf::SelectiveRepeat(Some(scoreboard)) = &self.recovery {
-            (self.kept_bytes, self.lost_bytes) = scoreboard.bytes(payload, self.start.bytes);
+        match &self.recovery {
+            SenderHalf::SelectiveRepeat(Some(scoreboard)) => {
+                (self.kept_bytes, self.lost_bytes) = scoreboard.bytes(payload, self.start.bytes);
+            }
+            SenderHalf::Sack(half) => {
+                (self.kept_bytes, self.lost_bytes) = half.bytes(payload, self.start.bytes);
+            }
+            _ => {}
+        }
+    }
+
+    /// How far it is.
+    fn sent(&self, payload: u64) -> Sent {
+        Sent { una: self.snd_una, next: self.snd_nxt, payload, end: self.start.bytes }
+    }
+
+    /// With selective acknowledgements, its sender's half.
+    pub fn sack(&mut self) -> Option<&mut sack::Sender> {
+        match &mut self.recovery {
+            SenderHalf::Sack(half) => Some(half),
+            _ => None,
+        }
+    }
+
+    /// With selective acknowledgements, once one has been taken in: finds what is lost.
+    pub fn detect(&mut self, payload: u64) -> sack::Progress {
+        let sent = self.sent(payload);
+        let progress = self.sack().map(|half| half.detect(&sent));
+        self.count(payload);
+        progress.unwrap_or_default()
+    }
+
+    /// The same, once congestion control has had its say: what may be sent again though nothing says that
+    /// it is lost.
+    pub fn look_further(&mut self, payload: u64) {
+        if self.has_data() || self.in_flight() + payload > self.pace.window {
+            return;
+        }
+        let sent = self.sent(payload);
+        if let Some(half) = self.sack() {
+            half.look_further(&sent);
+            self.count(payload);
         }
     }
 

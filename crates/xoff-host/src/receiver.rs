@@ -61,6 +61,14 @@ impl Receivers {
         self.halves.is_empty()
     }
 
+    /// The next byte a flow expects: its application has had everything before. `None` before the
+    /// flow's first packet, for a flow of one packet, and once a flow that has all is forgotten. With
+    /// perfect recovery it is how many bytes have come, in any order.
+    #[must_use]
+    pub fn expected(&self, flow: u32) -> Option<u64> {
+        self.halves.get(&flow).map(|half| half.recovery.expected())
+    }
+
     /// A data packet of `payload` bytes arrived: the reply, and whether to notify its sender of
     /// congestion.
     #[inline]

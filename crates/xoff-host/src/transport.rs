@@ -31,6 +31,8 @@ choices! {
         DcqcnRdma15 = "dcqcn-rdma15",
         /// HPCC.
         Hpcc = "hpcc",
+        /// TCP NewReno: slow start, congestion avoidance, half for a loss.
+        NewReno = "newreno",
     }
 }
 
@@ -76,6 +78,9 @@ choices! {
         Perfect = "perfect",
         /// The receiver keeps what comes out of order, and the sender repeats what is missing (IRN).
         SelectiveRepeat = "selective-repeat",
+        /// Selective acknowledgements and a timeout from measured round trips, section `tcp` (RFC 6675,
+        /// RFC 6298).
+        Sack = "sack",
     }
 }
 
@@ -97,6 +102,27 @@ choices! {
         /// The next ready flow in the order of arrival, as the HPCC simulator's NICs search for it:
         /// O(flows) a packet.
         Index = "index",
+    }
+}
+
+knobs! {
+    /// TCP: its recovery (`transport.recovery = "sack"`) and the start of its windows.
+    pub struct TcpConfig in "tcp" {
+        /// First congestion window, in packets (RFC 6928: 10).
+        initial_window_packets: u32 = 10,
+        /// Up to this window a flow begins with slow start; 0: up to its first loss.
+        initial_ssthresh: Bytes = Bytes(0),
+        /// A packet is lost once so many packets after it have arrived (RFC 6675: 3); 0: losses show by
+        /// timeouts only.
+        duplicate_acks: u16 = 3,
+        /// Least retransmission timeout. RFC 6298 has 1 s; published ns-2 scripts for data centres have
+        /// 1 ms with timers of high resolution.
+        min_rto: Ps = Ps::from_us(1000),
+        /// Longest retransmission timeout, also after doubling.
+        max_rto: Ps = Ps::from_us(1_000_000),
+        /// Retransmission timeout before the first measured round trip (RFC 6298: 1 s; the same scripts:
+        /// as the least).
+        initial_rto: Ps = Ps::from_us(1000),
     }
 }
 

@@ -82,7 +82,8 @@ pub struct Packet {
     /// Data: payload bytes of the flow after this packet, as far as 32 bits go; 0 on the last one.
     /// Acknowledgement: how long the data took to the receiver (ns), where the sender wants to know.
     /// Negative acknowledgement: how many packets after the missing one that stands which came
-    /// instead, where the receiver keeps it (selective repeat). NDP, data: bytes that switches have
+    /// instead, where the receiver keeps it (selective repeat), or which block of packets has come
+    /// (selective acknowledgements). NDP, data: bytes that switches have
     /// returned; its answers and pulls: bytes pulled so far.
     pub remaining: u32,
     /// Bytes on the wire.

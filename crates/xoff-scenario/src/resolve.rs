@@ -4,6 +4,7 @@ mod hosts;
 mod ndp;
 mod network;
 mod switch;
+mod tcp;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -55,7 +56,7 @@ pub struct Resolved {
 }
 
 /// Every section a scenario may have.
-pub const SECTIONS: [&str; 24] = [
+pub const SECTIONS: [&str; 25] = [
     "network",
     "leaf_spine",
     "fat_tree",
@@ -71,6 +72,7 @@ pub const SECTIONS: [&str; 24] = [
     "bfc",
     "sfc",
     "transport",
+    "tcp",
     "nic",
     "onramp",
     "ndp",
@@ -127,7 +129,8 @@ impl Reader<'_> {
         let run = self.section::<RunConfig>();
         let frame = self.frame();
         let transport = self.transport();
-        let control = self.control(&transport);
+        let tcp = self.tcp(&transport);
+        let control = self.control(&transport, &tcp);
         let onramp = self.onramp(&transport);
         let switch = self.section::<SwitchConfig>();
         self.check_quantum(&switch);
@@ -187,6 +190,7 @@ impl Reader<'_> {
                 frame,
                 transport,
                 control,
+                tcp,
                 onramp,
                 ndp,
                 queues,

@@ -173,6 +173,7 @@ pub fn schema() -> String {
         SectionSchema::of::<xoff_net::hop::BfcConfig>(),
         SectionSchema::of::<xoff_net::hop::SfcConfig>(),
         SectionSchema::of::<TransportConfig>(),
+        SectionSchema::of::<xoff_host::transport::TcpConfig>(),
         SectionSchema::of::<xoff_host::onramp::OnRampConfig>(),
         SectionSchema::of::<xoff_host::intake::NicConfig>(),
         SectionSchema::of::<xoff_host::ndp::NdpConfig>(),

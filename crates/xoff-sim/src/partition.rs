@@ -42,6 +42,8 @@ pub mod tag {
     pub const INTAKE: u32 = 9 << 28;
     /// A NIC's next pull is due.
     pub const PULL: u32 = 10 << 28;
+    /// A flow's retransmission timeout.
+    pub const RETRANSMISSION: u32 = 11 << 28;
     /// A port, the event's item, has sent what it was sending.
     pub const WAKE: u32 = SINGLE;
     /// The next flow begins.
@@ -264,6 +266,7 @@ impl Partition {
             tag::CONTROL => self.hosts.on_control_timer(&mut self.fabric, number),
             tag::TIMEOUT => self.hosts.on_timeout(&mut self.fabric, number),
             tag::INDEX => self.hosts.on_index_timer(&mut self.fabric, number),
+            tag::RETRANSMISSION => self.hosts.on_retransmission_timer(&mut self.fabric, number),
             tag::PULL => self.hosts.on_pull_timer(&mut self.fabric, number),
             tag::SWITCH_TIMER => self.on_switch_timer(number),
             tag::MIRROR => self.on_mirror_timer(number),

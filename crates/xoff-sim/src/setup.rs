@@ -312,6 +312,7 @@ impl Setup {
             pause: tag::PAUSE,
             intake: tag::INTAKE,
             pull: tag::PULL,
+            retransmission: tag::RETRANSMISSION,
         };
         let mut hosts = Hosts::new(self.hosts.clone(), tags);
         let shared = match self.switch.mark_draws {

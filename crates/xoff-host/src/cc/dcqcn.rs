@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     fn mark(control: &mut Dcqcn, now: u64, pace: &mut Pace) {
-        let ack = Ack { now, set: now, seq: 0, acked: 0, snd_nxt: 0, marked: true, int: None };
+        let ack = Ack { now, set: now, marked: true, ..Ack::default() };
         control.on_ack(&PATH, &ack, pace);
     }
 

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     fn ack(seq: u64, snd_nxt: u64, marked: bool) -> Ack<'static> {
-        Ack { now: 0, set: 0, seq, acked: 1000, snd_nxt, marked, int: None }
+        Ack { seq, acked: 1000, snd_nxt, marked, ..Ack::default() }
     }
 
     #[test]

@@ -190,15 +190,7 @@ mod tests {
     }
 
     fn ack(control: &mut Hpcc, pace: &mut Pace, seq: u64, int: &IntStack) {
-        let ack = Ack {
-            now: 0,
-            set: 0,
-            seq,
-            acked: 0,
-            snd_nxt: seq + 100_000,
-            marked: false,
-            int: Some(int),
-        };
+        let ack = Ack { seq, snd_nxt: seq + 100_000, int: Some(int), ..Ack::default() };
         control.on_ack(&PATH, &ack, pace);
     }
 

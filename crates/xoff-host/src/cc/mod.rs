@@ -9,15 +9,19 @@ mod dcqcn;
 mod dcqcn_rdma15;
 mod dctcp;
 mod hpcc;
+mod newreno;
+mod window;
 
 use xoff_net::telemetry::IntStack;
 
 use crate::flow::Pace;
+use crate::transport::TcpConfig;
 
 pub use dcqcn::{Dcqcn, DcqcnConfig};
 pub use dcqcn_rdma15::{DcqcnRdma15, DcqcnRdma15Config};
 pub use dctcp::{Dctcp, DctcpConfig, DctcpStart};
 pub use hpcc::{Hpcc, HpccConfig};
+pub use newreno::NewReno;
 
 /// What a control knows of its flow's path from the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +61,7 @@ impl Path {
 }
 
 /// What an acknowledgement says.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Ack<'a> {
     /// When it arrived (ps).
     pub now: u64,
@@ -69,10 +73,28 @@ pub struct Ack<'a> {
     pub acked: u64,
     /// Next byte the sender will send.
     pub snd_nxt: u64,
+    /// How long the data packet and the acknowledgement took (ps); of a flow's last, only the latter.
+    pub rtt: u64,
+    /// Bytes on their way, after what it says.
+    pub in_flight: u64,
+    /// Whether the flow recovers from a loss that `on_loss` told of, or did until now.
+    pub recovering: bool,
     /// Whether the data packet was marked.
     pub marked: bool,
     /// INT entries of the data packet.
     pub int: Option<&'a IntStack>,
+}
+
+/// Packets are lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// When that was found (ps).
+    pub now: u64,
+    /// Bytes that were sent and not acknowledged, up to the window: without what was sent beyond it
+    /// since the first sign of the loss (RFC 5681 §3.2, FlightSize).
+    pub flight: u64,
+    /// Whether the flow has timed out since it last heard anything.
+    pub again: bool,
 }
 
 /// What every congestion control does.
@@ -85,6 +107,11 @@ pub trait CongestionControl {
     fn on_timer(&mut self, _path: &Path, _now: u64, _pace: &mut Pace) {}
     /// A packet of so many bytes on the wire was sent.
     fn on_sent(&mut self, _path: &Path, _wire_bytes: u64, _pace: &mut Pace) {}
+    /// Acknowledgements say that packets are lost: told once until all is acknowledged that was sent
+    /// before. The acknowledgement follows with `on_ack`.
+    fn on_loss(&mut self, _path: &Path, _loss: &Loss, _pace: &mut Pace) {}
+    /// Nothing was heard for the retransmission timeout.
+    fn on_timeout(&mut self, _path: &Path, _loss: &Loss, _pace: &mut Pace) {}
     /// When this control next wants to be asked (ps).
     fn next_timer(&self) -> Option<u64> {
         None
@@ -113,6 +140,8 @@ pub enum AnyControl {
     DcqcnRdma15(DcqcnRdma15),
     /// HPCC.
     Hpcc(Hpcc),
+    /// TCP NewReno.
+    NewReno(NewReno),
 }
 
 macro_rules! each {
@@ -123,6 +152,7 @@ macro_rules! each {
             AnyControl::Dcqcn($control) => $call,
             AnyControl::DcqcnRdma15($control) => $call,
             AnyControl::Hpcc($control) => $call,
+            AnyControl::NewReno($control) => $call,
         }
     };
 }
@@ -134,6 +164,12 @@ impl CongestionControl for AnyControl {
     }
     fn on_notification(&mut self, path: &Path, now: u64, pace: &mut Pace) {
         each!(self, control => control.on_notification(path, now, pace), ());
+    }
+    fn on_loss(&mut self, path: &Path, loss: &Loss, pace: &mut Pace) {
+        each!(self, control => control.on_loss(path, loss, pace), ());
+    }
+    fn on_timeout(&mut self, path: &Path, loss: &Loss, pace: &mut Pace) {
+        each!(self, control => control.on_timeout(path, loss, pace), ());
     }
     fn on_timer(&mut self, path: &Path, now: u64, pace: &mut Pace) {
         each!(self, control => control.on_timer(path, now, pace), ());
@@ -169,6 +205,8 @@ pub enum ControlConfig {
     DcqcnRdma15(DcqcnRdma15Config),
     /// HPCC.
     Hpcc(HpccConfig),
+    /// TCP NewReno.
+    NewReno(TcpConfig),
 }
 
 impl ControlConfig {
@@ -190,6 +228,10 @@ impl ControlConfig {
             }
             Self::Hpcc(config) => {
                 (AnyControl::Hpcc(Hpcc::new(config, path)), path.pace(path.line_rate))
+            }
+            Self::NewReno(config) => {
+                let (control, pace) = NewReno::start(config, path);
+                (AnyControl::NewReno(control), pace)
             }
         }
     }

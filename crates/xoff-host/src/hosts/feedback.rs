@@ -33,12 +33,17 @@ impl Hosts {
             flow.progress_ps = fabric.now;
             self.stats.acknowledged += 1;
         }
+        let recovering = self.tcp.is_some() && self.on_sack(fabric, sender, packet, acked);
+        let flow = &mut self.flows[sender as usize];
         let ack = Ack {
             now: fabric.now,
             set: fabric.arrival_set(),
             seq: packet.seq,
             acked,
             snd_nxt: flow.snd_nxt,
+            rtt: fabric.now - packet.stamp,
+            in_flight: flow.in_flight(),
+            recovering,
             marked: packet.has(flag::MARKED),
             int: (packet.int != NONE).then(|| &fabric.ints[packet.int]),
         };
@@ -46,6 +51,9 @@ impl Hosts {
         let path = &self.paths[flow.nic as usize];
         let control = &mut self.controls[sender as usize];
         control.on_ack(path, &ack, &mut flow.pace);
+        if recovering {
+            flow.look_further(payload);
+        }
         if let Some(config) = &self.setup.onramp {
             let acked = packet.kind == Kind::Ack;
             let delay = acked.then(|| u64::from(packet.remaining) * 1_000);
@@ -102,7 +110,7 @@ impl Hosts {
 
     /// A congestion control may have changed its mind: arms its timer and lets the flow send.
     #[inline]
-    fn after_control(&mut self, fabric: &mut Fabric, id: u32) {
+    pub(super) fn after_control(&mut self, fabric: &mut Fabric, id: u32) {
         if self.timed {
             self.arm_control(fabric, id);
         } else {

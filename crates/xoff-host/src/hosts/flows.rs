@@ -6,7 +6,7 @@ use xoff_net::{Fabric, fabric::phase};
 use super::Hosts;
 use crate::flow::{Finished, FlowStart, Sender};
 use crate::onramp::OnRamp;
-use crate::recovery::SenderHalf;
+use crate::recovery::{SenderHalf, sack};
 use crate::transport::{Recovery, RoundRobin};
 
 impl Hosts {
@@ -17,14 +17,18 @@ impl Hosts {
         let recovery = self.setup.transport.recovery;
         let half = match self.ndp {
             Some(_) => SenderHalf::Ndp(Default::default()),
-            None => SenderHalf::new(recovery),
+            None => SenderHalf::new(recovery, &self.setup.tcp),
         };
-        let reach = if recovery == Recovery::SelectiveRepeat { path.window } else { u64::MAX };
+        // "BDP-FC: each flow is bounded by one bandwidth-delay product of packets in flight", counted
+        // from the last acknowledged one (IRN §3.2).
+        let reach = match recovery {
+            Recovery::SelectiveRepeat => path.window,
+            Recovery::Sack => sack::REACH_PACKETS * path.payload,
+            Recovery::GoBackN | Recovery::Perfect => u64::MAX,
+        };
         let (id, timers) = self.new_number(fabric, start.id);
         let state = &mut self.nics[nic as usize];
         let mut flow = Sender::new(start, pace, half, nic, timers);
-        // "BDP-FC: each flow is bounded by one bandwidth-delay product of packets in flight", counted
-        // from the last acknowledged one (IRN §3.2).
         flow.reach = reach;
         flow.place = state.flows.len() as u32;
         state.flows.push(id);
@@ -48,11 +52,12 @@ impl Hosts {
         self.make_ready(fabric, id);
     }
 
-    /// A number for a new flow, and its two timers. They rank by the flow's number in the run, which
+    /// A number for a new flow, and its two timers beside that of retransmissions. They rank by the flow's number in the run, which
     /// does not depend on how the network is cut up.
     fn new_number(&mut self, fabric: &mut Fabric, flow: u64) -> (u32, (TimerId, TimerId)) {
-        let rank = |timer: u64| phase::TIMER | ((flow << 1 | timer) & ((1 << 59) - 1));
+        let rank = |timer: u64| phase::TIMER | ((flow << 2 | timer) & ((1 << 59) - 1));
         if let Some(id) = self.free.pop() {
+            self.add_retransmission_timer(fabric, id, rank(2));
             let old = &self.flows[id as usize];
             let timers = (old.pace_timer, old.control_timer);
             fabric.wheel.set_rank(timers.0, rank(0));
@@ -60,6 +65,7 @@ impl Hosts {
             return (id, timers);
         }
         let id = self.flows.len() as u32;
+        self.add_retransmission_timer(fabric, id, rank(2));
         let pace = fabric.wheel.add_timer(rank(0), self.tags.pace + id);
         let control = fabric.wheel.add_timer(rank(1), self.tags.control + id);
         (id, (pace, control))
@@ -76,6 +82,7 @@ impl Hosts {
         fabric.wheel.cancel(flow.pace_timer);
         fabric.wheel.cancel(flow.control_timer);
         let ringing = flow.ringing;
+        self.stop_timer(fabric, id);
         let state = &mut self.nics[nic];
         state.flows.swap_remove(place);
         if let Some(&moved) = state.flows.get(place) {

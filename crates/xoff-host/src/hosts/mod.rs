@@ -8,6 +8,7 @@ mod ndp;
 mod pauses;
 mod receive;
 mod send;
+mod tcp;
 
 use xoff_core::prefetch::prefetch;
 use xoff_core::{Rng, rng::Purpose};
@@ -22,7 +23,7 @@ use crate::nic::{Nic, NicQueues, NicTimers};
 use crate::onramp::{OnRamp, OnRampConfig};
 use crate::receiver::Receivers;
 use crate::recovery::ReceiverSetup;
-use crate::transport::{FrameConfig, TransportConfig, Window};
+use crate::transport::{FrameConfig, Recovery, TcpConfig, TransportConfig, Window};
 
 pub use self::pauses::SignalStats;
 
@@ -35,6 +36,8 @@ pub struct HostSetup {
     pub transport: TransportConfig,
     /// Congestion control of every flow.
     pub control: ControlConfig,
+    /// TCP's settings, which have an effect with selective acknowledgements.
+    pub tcp: TcpConfig,
     /// NDP, where receivers say what is sent; its first window is not 0.
     pub ndp: Option<NdpConfig>,
     /// Flow control by one-way delay, if any.
@@ -77,6 +80,8 @@ pub struct HostTags {
     pub control: u32,
     /// A NIC checks its flows for timeouts.
     pub timeout: u32,
+    /// A flow's retransmission timeout.
+    pub retransmission: u32,
     /// A NIC with round robin by index looks for a packet.
     pub index: u32,
     /// A pause of a NIC's queues may have ended.
@@ -120,6 +125,8 @@ pub struct Hosts {
     receivers: Receivers,
     patience: Patience,
     ndp: Option<Box<ndp::NdpHosts>>,
+    /// Where flows have selective acknowledgements.
+    tcp: Option<tcp::TcpHosts>,
     /// Bytes of a data packet beside its payload, and of an acknowledgement.
     overhead: u16,
     ack_bytes: u16,
@@ -149,6 +156,7 @@ impl Hosts {
                 let (payload, initial_window) = (setup.frame.payload.0, config.initial_window.0);
                 Box::new(ndp::NdpHosts::new(Shape { payload, initial_window }))
             }),
+            tcp: (transport.recovery == Recovery::Sack).then(Default::default),
             overhead: setup.overhead(),
             ack_bytes: setup.ack_bytes(),
             telemetry: setup.control.int_bytes().is_some(),

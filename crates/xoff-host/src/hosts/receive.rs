@@ -40,6 +40,7 @@ impl Hosts {
         let (kind, seq, kept) = match reply {
             Reply::Ack(seq) => (Kind::Ack, seq, 0),
             Reply::Nack { expected, kept } => (Kind::Nack, expected, kept),
+            Reply::Sack { expected, block } => (Kind::Nack, expected, block.to_bits()),
             Reply::Nothing => {
                 if packet.int != NONE {
                     fabric.ints.remove(packet.int);

@@ -168,6 +168,9 @@ impl Hosts {
         if self.ndp.is_some() {
             self.send_ndp(id, &mut packet, payload);
         }
+        if self.tcp.is_some() {
+            self.on_sack_sent(fabric, id, again);
+        }
         fabric.packets.insert(packet)
     }
 

@@ -41,6 +41,10 @@ impl Receiver {
         }
     }
 
+    pub(super) fn expected(&self) -> u64 {
+        self.expected
+    }
+
     pub(super) fn may_repeat(&self) -> bool {
         self.may_repeat
     }

@@ -7,12 +7,16 @@
 mod go_back_n;
 pub(crate) mod packet_set;
 mod perfect;
-mod selective_repeat;
+mod reassembly;
+pub mod rto;
+pub mod sack;
+pub(crate) mod scoreboard;
+pub(crate) mod selective_repeat;
 #[cfg(test)]
 mod tests;
 
 use crate::ndp::Waiting;
-use crate::transport::{Recovery, TransportConfig};
+use crate::transport::{Recovery, TcpConfig, TransportConfig};
 
 /// A data packet that has arrived.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +43,13 @@ pub enum Reply {
         /// How many packets after it the one stands that came instead (selective repeat: and that
         /// the receiver keeps).
         kept: u32,
+    },
+    /// A packet came before its turn.
+    Sack {
+        /// Everything before this byte has come.
+        expected: u64,
+        /// The packets around that one that have come.
+        block: sack::Block,
     },
     /// Nothing: this gap was reported a moment ago.
     Nothing,
@@ -72,6 +83,8 @@ pub enum ReceiverHalf {
     Perfect(perfect::Receiver),
     /// Selective repeat.
     SelectiveRepeat(selective_repeat::Receiver),
+    /// Selective acknowledgements.
+    Sack(sack::Receiver),
 }
 
 impl ReceiverHalf {
@@ -82,6 +95,7 @@ impl ReceiverHalf {
             Recovery::GoBackN => Self::GoBackN(Default::default()),
             Recovery::Perfect => Self::Perfect(Default::default()),
             Recovery::SelectiveRepeat => Self::SelectiveRepeat(Default::default()),
+            Recovery::Sack => Self::Sack(Default::default()),
         }
     }
 
@@ -96,6 +110,21 @@ impl ReceiverHalf {
                 let arrival = *arrival;
                 half.on_data(setup.payload, &arrival)
             }
+            Self::Sack(half) => {
+                let arrival = *arrival;
+                half.on_data(setup.payload, &arrival)
+            }
+        }
+    }
+
+    /// Next byte expected: everything before it has come. With perfect recovery: how many have.
+    #[must_use]
+    pub fn expected(&self) -> u64 {
+        match self {
+            Self::GoBackN(half) => half.expected(),
+            Self::Perfect(half) => half.received(),
+            Self::SelectiveRepeat(half) => half.expected(),
+            Self::Sack(half) => half.expected(),
         }
     }
 
@@ -106,7 +135,7 @@ impl ReceiverHalf {
         match self {
             Self::GoBackN(half) => half.may_repeat(),
             Self::Perfect(_) => false,
-            Self::SelectiveRepeat(_) => true,
+            Self::SelectiveRepeat(_) | Self::Sack(_) => true,
         }
     }
 }
@@ -119,19 +148,22 @@ pub enum SenderHalf {
     /// Perfect recovery.
     Perfect(perfect::Losses),
     /// Selective repeat, once something is missing.
-    SelectiveRepeat(Option<Box<selective_repeat::Scoreboard>>),
+    SelectiveRepeat(Option<Box<scoreboard::Scoreboard>>),
+    /// Selective acknowledgements.
+    Sack(Box<sack::Sender>),
     /// NDP's, which is not one of the recoveries: the receiver says what is sent.
     Ndp(Waiting),
 }
 
 impl SenderHalf {
-    /// A new flow's.
+    /// A new flow's; `tcp` has an effect with selective acknowledgements.
     #[must_use]
-    pub fn new(recovery: Recovery) -> Self {
+    pub fn new(recovery: Recovery, tcp: &TcpConfig) -> Self {
         match recovery {
             Recovery::GoBackN => Self::GoBackN,
             Recovery::Perfect => Self::Perfect(Default::default()),
             Recovery::SelectiveRepeat => Self::SelectiveRepeat(None),
+            Recovery::Sack => Self::Sack(Box::new(sack::Sender::new(tcp))),
         }
     }
 }

@@ -18,22 +18,43 @@ impl PacketSet {
     /// Adds a packet; whether it was not there yet.
     pub(crate) fn insert(&mut self, packet: u64) -> bool {
         let word = packet / BITS;
-        if self.words.is_empty() {
-            self.first_word = word;
+        self.cover(word..word + 1);
+        self.add(word, 1 << (packet % BITS))
+    }
+
+    /// Adds all packets of a range; whether any was not there yet.
+    pub(crate) fn insert_range(&mut self, range: Range<u64>) -> bool {
+        let words = words_of(&range);
+        self.cover(words.clone());
+        let mut new = false;
+        for word in words {
+            new |= self.add(word, mask(word, &range));
         }
-        while word < self.first_word {
+        new
+    }
+
+    /// Makes room for these words.
+    fn cover(&mut self, words: Range<u64>) {
+        if self.words.is_empty() {
+            self.first_word = words.start;
+        }
+        while words.start < self.first_word {
             self.words.push_front(0);
             self.first_word -= 1;
         }
-        let place = (word - self.first_word) as usize;
-        if place >= self.words.len() {
-            self.words.resize(place + 1, 0);
+        let places = words.end.saturating_sub(self.first_word) as usize;
+        if places > self.words.len() {
+            self.words.resize(places, 0);
         }
-        let bit = 1 << (packet % BITS);
-        let new = self.words[place] & bit == 0;
-        self.words[place] |= bit;
-        self.count += u64::from(new);
-        new
+    }
+
+    /// Adds bits to a word there is room for; whether any was not there yet.
+    fn add(&mut self, word: u64, bits: u64) -> bool {
+        let held = &mut self.words[(word - self.first_word) as usize];
+        let new = bits & !*held;
+        *held |= bits;
+        self.count += u64::from(new.count_ones());
+        new != 0
     }
 
     /// Removes all packets before this one.
@@ -77,24 +98,42 @@ impl PacketSet {
         self.count
     }
 
+    /// The packets around this one, which is in it, of which none is missing.
+    pub(crate) fn block_of(&self, packet: u64) -> Range<u64> {
+        let mut word = packet / BITS;
+        let mut missing = !self.word(word) & !(u64::MAX << (packet % BITS));
+        while missing == 0 && word > self.first_word {
+            word -= 1;
+            missing = !self.word(word);
+        }
+        let first = match missing.checked_ilog2() {
+            Some(bit) => word * BITS + u64::from(bit) + 1,
+            None => word * BITS,
+        };
+        first..self.first_missing(packet)
+    }
+
+    /// The last packet but `after` of all that are in it.
+    pub(crate) fn nth_last(&self, after: u64) -> Option<u64> {
+        let mut left = after;
+        for (place, &word) in self.words.iter().enumerate().rev() {
+            let here = u64::from(word.count_ones());
+            if left < here {
+                let bits = (0..left).fold(word, |bits, _| bits & !(1 << bits.ilog2()));
+                return Some((self.first_word + place as u64) * BITS + u64::from(bits.ilog2()));
+            }
+            left -= here;
+        }
+        None
+    }
+
     /// How many packets of a range are not in it.
     pub(crate) fn count_missing(&self, range: Range<u64>) -> u64 {
         if range.is_empty() {
             return 0;
         }
-        let (first, last) = (range.start / BITS, (range.end - 1) / BITS);
-        let there: u32 = (first..=last)
-            .map(|word| {
-                let mut bits = self.word(word);
-                if word == first {
-                    bits &= u64::MAX << (range.start % BITS);
-                }
-                if word == last {
-                    bits &= u64::MAX >> (BITS - 1 - (range.end - 1) % BITS);
-                }
-                bits.count_ones()
-            })
-            .sum();
+        let there: u32 =
+            words_of(&range).map(|word| (self.word(word) & mask(word, &range)).count_ones()).sum();
         range.end - range.start - u64::from(there)
     }
 
@@ -102,6 +141,23 @@ impl PacketSet {
         let place = word.checked_sub(self.first_word);
         place.and_then(|place| self.words.get(place as usize)).copied().unwrap_or(0)
     }
+}
+
+/// The words that hold a range of packets.
+fn words_of(range: &Range<u64>) -> Range<u64> {
+    range.start / BITS..range.end.div_ceil(BITS)
+}
+
+/// The bits of one of those words that belong to the range.
+fn mask(word: u64, range: &Range<u64>) -> u64 {
+    let mut bits = u64::MAX;
+    if word == range.start / BITS {
+        bits &= u64::MAX << (range.start % BITS);
+    }
+    if word == (range.end - 1) / BITS {
+        bits &= u64::MAX >> (BITS - 1 - (range.end - 1) % BITS);
+    }
+    bits
 }
 
 #[cfg(test)]
@@ -113,6 +169,26 @@ mod tests {
     use super::*;
 
     proptest! {
+        /// Ranges against single packets.
+        #[test]
+        fn a_range_is_its_packets(
+            ranges in prop::collection::vec((0u64..300, 0u64..150), 1..20),
+        ) {
+            let (mut set, mut plain) = (PacketSet::default(), PacketSet::default());
+            for (first, count) in ranges {
+                let packets = first..first + count;
+                let new = packets.clone().filter(|&packet| plain.insert(packet)).count();
+                prop_assert_eq!(set.insert_range(packets), new > 0);
+                prop_assert_eq!(set.count(), plain.count());
+            }
+            for packet in (0..450).filter(|&packet| plain.contains(packet)) {
+                let block = set.block_of(packet);
+                prop_assert!(block.contains(&packet) && block.clone().all(|other| plain.contains(other)));
+                prop_assert!(!plain.contains(block.end));
+                prop_assert!(block.start == 0 || !plain.contains(block.start - 1));
+            }
+        }
+
         /// Against a set of the standard library, while the packets of interest move on.
         #[test]
         fn it_is_a_set(steps in prop::collection::vec((0u64..300, 0u64..40), 1..100)) {
@@ -128,6 +204,14 @@ mod tests {
                 prop_assert_eq!(set.count(), plain.len() as u64);
                 let missing = (base..).find(|packet| !plain.contains(packet)).unwrap();
                 prop_assert_eq!(set.first_missing(base), missing);
+                if let Some(&last) = plain.last() {
+                    let first = (0..last).rev().find(|packet| !plain.contains(packet));
+                    prop_assert_eq!(set.block_of(last), first.map_or(0, |first| first + 1)..last + 1);
+                }
+                for after in [0, 2, 70] {
+                    let nth = plain.iter().nth_back(after).copied();
+                    prop_assert_eq!(set.nth_last(after as u64), nth);
+                }
                 let range = base + on..base + ahead;
                 let absent = range.clone().filter(|packet| !plain.contains(packet)).count();
                 prop_assert_eq!(set.count_missing(range), absent as u64);

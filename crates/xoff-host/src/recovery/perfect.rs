@@ -14,6 +14,10 @@ impl Receiver {
         self.received += arrival.bytes;
         Reply::Ack(self.received)
     }
+
+    pub(super) fn received(&self) -> u64 {
+        self.received
+    }
 }
 
 /// The sender's half: packets reported lost.

@@ -10,7 +10,7 @@ use xoff_net::{Kind, Packet};
 use super::{ReceiverSetup, Reply, SenderHalf};
 use crate::flow::{FlowStart, Pace, Sender};
 use crate::receiver::Receivers;
-use crate::transport::Recovery;
+use crate::transport::{Recovery, TcpConfig};
 
 const PAYLOAD: u64 = 1000;
 /// One way, and the sender's patience, in steps; it sends a packet a step.
@@ -73,6 +73,8 @@ struct Path {
     /// First bytes of the packets sent.
     log: Vec<u64>,
     timeouts: u64,
+    /// Recoveries begun, with selective acknowledgements.
+    recoveries: u64,
     /// Packets that have arrived: what the receiver must say follows from them.
     arrived: BTreeSet<u64>,
 }
@@ -82,7 +84,13 @@ impl Path {
         let (id, start_ps, src, dst, label) = (7, 0, 0, 1, 0);
         let start = FlowStart { id, start_ps, src, dst, bytes, label, source: 0, class: 0 };
         let pace = Pace { rate: 1, window };
-        let mut flow = Sender::new(start, pace, SenderHalf::new(recovery), 0, Default::default());
+        let mut flow = Sender::new(
+            start,
+            pace,
+            SenderHalf::new(recovery, &TcpConfig::default()),
+            0,
+            Default::default(),
+        );
         flow.reach = window;
         let setup = ReceiverSetup { recovery, nack_interval: 5, payload: PAYLOAD };
         Self {
@@ -94,6 +102,7 @@ impl Path {
             now: 0,
             log: Vec::new(),
             timeouts: 0,
+            recoveries: 0,
             arrived: BTreeSet::new(),
         }
     }
@@ -125,9 +134,10 @@ impl Path {
             let (kind, seq, kept) = match reply {
                 Reply::Ack(seq) => (Kind::Ack, seq, 0),
                 Reply::Nack { expected, kept } => (Kind::Nack, expected, kept),
+                Reply::Sack { expected, block } => (Kind::Nack, expected, block.to_bits()),
                 Reply::Nothing => continue,
             };
-            if self.recovery == Recovery::SelectiveRepeat {
+            if matches!(self.recovery, Recovery::SelectiveRepeat | Recovery::Sack) {
                 assert_eq!(seq, missing, "keeps what has arrived, and nothing else");
             } else {
                 assert!(seq <= missing, "{seq} acknowledged, {missing} is missing");
@@ -147,8 +157,15 @@ impl Path {
             if news {
                 self.flow.progress_ps = self.now;
             }
+            if self.recovery == Recovery::Sack && self.flow.snd_una < self.flow.start.bytes {
+                let progress = self.flow.detect(PAYLOAD);
+                self.recoveries += u64::from(progress.begins);
+                if progress.recovering {
+                    self.flow.look_further(PAYLOAD);
+                }
+            }
         }
-        let keeps = self.recovery == Recovery::SelectiveRepeat;
+        let keeps = matches!(self.recovery, Recovery::SelectiveRepeat | Recovery::Sack);
         let patience = if keeps { PATIENCE } else { LONG_PATIENCE };
         if self.flow.in_flight() > 0 && self.flow.progress_ps + patience <= self.now {
             self.flow.progress_ps = self.now;
@@ -214,6 +231,38 @@ proptest! {
         let mut path = Path::new(Recovery::GoBackN, bytes, window, forth, back);
         path.run();
         prop_assert_eq!(path.arrived.len() as u64, bytes.div_ceil(PAYLOAD));
+    }
+
+    /// Whatever the path does, each byte gets there, and no more is in flight than the window allows
+    /// but for the first packet of a recovery.
+    #[test]
+    fn selective_acknowledgements_get_every_byte_there(
+        bytes in 1u64..150_000,
+        packets in 1u64..60,
+        forth in prop::collection::vec(fate(10), 0..400),
+        back in prop::collection::vec(fate(10), 0..400),
+    ) {
+        let (forth, back) = (Way::new(forth), Way::new(back));
+        let mut path = Path::new(Recovery::Sack, bytes, packets * PAYLOAD, forth, back);
+        path.run();
+        prop_assert_eq!(path.arrived.len() as u64, bytes.div_ceil(PAYLOAD));
+    }
+
+    /// Over a path that keeps order, what is sent again was lost, but for one packet a recovery (the
+    /// rescue), as long as no timeout comes.
+    #[test]
+    fn selective_acknowledgements_repeat_what_was_lost(
+        bytes in 1u64..150_000,
+        packets in 1u64..60,
+        forth in prop::collection::vec(fate(8), 0..400),
+    ) {
+        let (forth, back) = (Way::new(forth), Way::new(Vec::new()));
+        let mut path = Path::new(Recovery::Sack, bytes, packets * PAYLOAD, forth, back);
+        path.run();
+        if path.timeouts == 0 {
+            let (repeats, lost) = (path.repeats(), path.forth.lost);
+            prop_assert!(repeats >= lost && repeats <= lost + path.recoveries as usize);
+        }
     }
 
     /// Over a path that keeps order, selective repeat sends nothing again but what was lost, until a

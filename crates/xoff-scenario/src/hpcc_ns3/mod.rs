@@ -18,7 +18,9 @@ use xoff_host::cc::{ControlConfig, DcqcnConfig, DctcpConfig, HpccConfig};
 use xoff_host::hosts::HostSetup;
 use xoff_host::intake::NicConfig;
 use xoff_host::nic::NicQueues;
-use xoff_host::transport::{Congestion, FrameConfig, RoundRobin, TransportConfig, Window};
+use xoff_host::transport::{
+    Congestion, FrameConfig, RoundRobin, TcpConfig, TransportConfig, Window,
+};
 use xoff_net::buffer::{BufferConfig, BufferKind};
 use xoff_net::fabric::{Instants, Rounding};
 use xoff_net::hop::PfcConfig;
@@ -149,6 +151,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
             frame,
             transport,
             control: control(config),
+            tcp: TcpConfig::default(),
             onramp: None,
             ndp: None,
             queues: NicQueues::Classes,

@@ -7,7 +7,8 @@ use xoff_host::intake::NicConfig;
 use xoff_host::nic::NicQueues;
 use xoff_host::onramp::OnRampConfig;
 use xoff_host::transport::{
-    Congestion, FlowControl, FrameConfig, Recovery, TransportConfig, TransportKind, Window,
+    Congestion, FlowControl, FrameConfig, Recovery, TcpConfig, TransportConfig, TransportKind,
+    Window,
 };
 use xoff_net::hop::Assignment;
 use xoff_sim::setup::HopSetup;
@@ -34,7 +35,11 @@ impl Reader<'_> {
         frame
     }
 
-    pub(super) fn control(&mut self, transport: &TransportConfig) -> ControlConfig {
+    pub(super) fn control(
+        &mut self,
+        transport: &TransportConfig,
+        tcp: &TcpConfig,
+    ) -> ControlConfig {
         let why = format!("transport.congestion = {}", transport.congestion.show());
         for (congestion, name) in [
             (Congestion::Dctcp, "dctcp"),
@@ -69,6 +74,7 @@ impl Reader<'_> {
                 self.check_positive("dcqcn_rdma15", &intervals);
                 ControlConfig::DcqcnRdma15(dcqcn)
             }
+            Congestion::NewReno => ControlConfig::NewReno(tcp.clone()),
             Congestion::Hpcc => {
                 if transport.window == Window::Unlimited {
                     let message =
@@ -112,6 +118,11 @@ impl Reader<'_> {
                 &["timeout", "timeout_low", "timeout_low_packets", "nack_interval"],
                 "transport.recovery = \"perfect\" hears of every loss",
             ),
+            Recovery::Sack => (
+                &["timeout", "timeout_low", "timeout_low_packets", "nack_interval"],
+                "transport.recovery = \"sack\" has the timeouts of section tcp and reports every packet \
+                 out of order",
+            ),
             Recovery::SelectiveRepeat if written.timeout.0 == 0 => (
                 &["timeout_low", "timeout_low_packets", "nack_interval"],
                 "transport.timeout = \"0ps\" is never, and selective repeat reports every packet \
@@ -133,7 +144,7 @@ impl Reader<'_> {
             why = format!("transport.window = {}, and {why}", written.window.show());
         }
         let mut transport: TransportConfig = self.section_without(&unused, &why);
-        if transport.recovery == Recovery::Perfect {
+        if matches!(transport.recovery, Recovery::Perfect | Recovery::Sack) {
             transport.timeout = Ps(0);
         }
         self.check_pacing(&transport);

@@ -1,0 +1,112 @@
+//! Flows with selective acknowledgements: what an acknowledgement says of losses, and retransmission
+//! timeouts. Each flow has a timer of its own: a timeout may be as short as a round trip, and an
+//! acknowledgement that moves one back touches nothing but the timer's slot.
+
+use xoff_core::TimerId;
+use xoff_net::{Fabric, Packet};
+
+use super::Hosts;
+use crate::cc::{CongestionControl, Loss};
+use crate::flow::Sender;
+
+/// What flows with selective acknowledgements have beside what all have.
+#[derive(Debug, Default)]
+pub(super) struct TcpHosts {
+    /// Retransmission timers, by the number of the flow.
+    timers: Vec<TimerId>,
+}
+
+/// A loss at this time.
+fn loss_of(flow: &mut Sender, now: u64) -> Loss {
+    let again = flow.sack().is_some_and(|half| half.rto.has_backed_off());
+    Loss { now, flight: (flow.snd_nxt - flow.snd_una).min(flow.pace.window), again }
+}
+
+impl Hosts {
+    /// The flow of this number has a retransmission timer, which ranks behind its others.
+    pub(super) fn add_retransmission_timer(&mut self, fabric: &mut Fabric, id: u32, rank: u64) {
+        let Some(tcp) = &mut self.tcp else { return };
+        match tcp.timers.get(id as usize) {
+            Some(&timer) => fabric.wheel.set_rank(timer, rank),
+            None => tcp.timers.push(fabric.wheel.add_timer(rank, self.tags.retransmission + id)),
+        }
+    }
+
+    /// An acknowledgement of `acked` new bytes has been taken in. Returns whether the flow recovers from
+    /// a loss.
+    #[inline(never)]
+    pub(super) fn on_sack(
+        &mut self,
+        fabric: &mut Fabric,
+        id: u32,
+        packet: &Packet,
+        acked: u64,
+    ) -> bool {
+        let payload = self.setup.frame.payload.0;
+        let flow = &mut self.flows[id as usize];
+        if flow.snd_una >= flow.start.bytes {
+            return false;
+        }
+        if let Some(half) = flow.sack() {
+            half.rto.on_sample(fabric.now - packet.stamp);
+        }
+        let progress = flow.detect(payload);
+        if progress.begins {
+            let loss = loss_of(flow, fabric.now);
+            let path = &self.paths[flow.nic as usize];
+            self.controls[id as usize].on_loss(path, &loss, &mut flow.pace);
+        }
+        if acked > 0 {
+            // "When an ACK is received that acknowledges new data, restart the retransmission timer"
+            // (RFC 6298 §5.3).
+            self.restart_timer(fabric, id);
+        }
+        progress.recovering
+    }
+
+    /// A packet leaves. "If the timer is not running, start it" (RFC 6298 §5.1); what is sent again
+    /// restarts it (RFC 6675 §6).
+    #[inline(never)]
+    pub(super) fn on_sack_sent(&mut self, fabric: &mut Fabric, id: u32, again: bool) {
+        let Some(tcp) = &self.tcp else { return };
+        if again || fabric.wheel.armed(tcp.timers[id as usize]).is_none() {
+            self.restart_timer(fabric, id);
+        }
+    }
+
+    fn restart_timer(&mut self, fabric: &mut Fabric, id: u32) {
+        let Some(tcp) = &self.tcp else { return };
+        let (flow, timer) = (&mut self.flows[id as usize], tcp.timers[id as usize]);
+        let outstanding = flow.snd_nxt > flow.snd_una;
+        match flow.sack() {
+            Some(half) if outstanding => fabric.wheel.arm(timer, fabric.now + half.rto.timeout()),
+            _ => fabric.wheel.cancel(timer),
+        }
+    }
+
+    /// A flow ends.
+    pub(super) fn stop_timer(&mut self, fabric: &mut Fabric, id: u32) {
+        if let Some(tcp) = &self.tcp {
+            fabric.wheel.cancel(tcp.timers[id as usize]);
+        }
+    }
+
+    /// A flow's retransmission timeout has come. The timer runs again from when the first packet is sent
+    /// again.
+    pub fn on_retransmission_timer(&mut self, fabric: &mut Fabric, id: u32) {
+        let flow = &mut self.flows[id as usize];
+        if flow.in_flight() == 0 {
+            // All that is lost waits for its turn at the NIC.
+            return;
+        }
+        let loss = loss_of(flow, fabric.now);
+        flow.on_timeout(self.setup.frame.payload.0);
+        self.stats.timeouts += 1;
+        let path = &self.paths[flow.nic as usize];
+        self.controls[id as usize].on_timeout(path, &loss, &mut flow.pace);
+        if let Some(state) = self.onramps.get_mut(id as usize) {
+            state.on_timeout();
+        }
+        self.after_control(fabric, id);
+    }
+}

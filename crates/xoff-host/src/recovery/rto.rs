@@ -1,0 +1,133 @@
+//! The retransmission timeout of a flow (RFC 6298).
+//!
+//! Every acknowledgement returns when its packet was sent, so each is a sample, also that of a packet
+//! sent again (RFC 6298 §3: Karn's algorithm is for those that cannot tell). The clock has no
+//! granularity.
+
+use crate::transport::TcpConfig;
+
+/// Within what a timeout lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RtoLimits {
+    /// Before the first round trip has been measured (ps).
+    pub initial_ps: u64,
+    /// The least (ps).
+    pub min_ps: u64,
+    /// The most, also after doubling (ps).
+    pub max_ps: u64,
+}
+
+impl From<&TcpConfig> for RtoLimits {
+    fn from(config: &TcpConfig) -> Self {
+        Self {
+            initial_ps: config.initial_rto.0,
+            min_ps: config.min_rto.0,
+            max_ps: config.max_rto.0,
+        }
+    }
+}
+
+/// What a sender has measured, and how often it has timed out since.
+#[derive(Clone, Copy, Debug)]
+pub struct Rto {
+    limits: RtoLimits,
+    /// SRTT and RTTVAR (ps), once there is a sample.
+    smoothed: Option<(u64, u64)>,
+    /// Timeouts since the last sample.
+    backoff: u32,
+}
+
+impl Rto {
+    /// Nothing is measured yet.
+    #[must_use]
+    pub fn new(limits: RtoLimits) -> Self {
+        Self { limits, smoothed: None, backoff: 0 }
+    }
+
+    /// A packet and its acknowledgement took so long (ps).
+    pub fn on_sample(&mut self, rtt: u64) {
+        self.smoothed = Some(match self.smoothed {
+            // "SRTT <- R, RTTVAR <- R/2" (§2.2).
+            None => (rtt, rtt / 2),
+            // "RTTVAR <- (1 - beta) * RTTVAR + beta * |SRTT - R'|, SRTT <- (1 - alpha) * SRTT + alpha *
+            // R'", alpha = 1/8, beta = 1/4 (§2.3).
+            Some((mean, variation)) => {
+                let off = mean.abs_diff(rtt);
+                (mean - mean / 8 + rtt / 8, variation - variation / 4 + off / 4)
+            }
+        });
+        self.backoff = 0;
+    }
+
+    /// A timeout has come: "the host MUST set RTO <- RTO * 2" (§5.5).
+    pub fn back_off(&mut self) {
+        self.backoff += 1;
+    }
+
+    /// Whether a timeout has come since the last sample.
+    #[must_use]
+    pub fn has_backed_off(&self) -> bool {
+        self.backoff > 0
+    }
+
+    /// The smoothed round-trip time (ps), once there is a sample.
+    #[must_use]
+    pub fn smoothed_rtt(&self) -> Option<u64> {
+        self.smoothed.map(|(mean, _)| mean)
+    }
+
+    /// How long to wait now (ps).
+    #[must_use]
+    pub fn timeout(&self) -> u64 {
+        let RtoLimits { initial_ps, min_ps, max_ps } = self.limits;
+        // "RTO <- SRTT + max (G, K*RTTVAR)", K = 4 (§2.3).
+        let measured = |(mean, variation)| mean + 4 * variation;
+        let once = self.smoothed.map_or(initial_ps, measured).clamp(min_ps, max_ps);
+        // Sixty doublings of a picosecond are two weeks.
+        once.saturating_mul(1 << self.backoff.min(60)).min(max_ps)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: RtoLimits =
+        RtoLimits { initial_ps: 1_000_000, min_ps: 1_000, max_ps: 60_000_000 };
+
+    #[test]
+    fn samples_move_it_as_the_rfc_says() {
+        let mut rto = Rto::new(LIMITS);
+        assert_eq!(rto.timeout(), 1_000_000);
+        // SRTT 80 000, RTTVAR 40 000.
+        rto.on_sample(80_000);
+        assert_eq!((rto.smoothed_rtt(), rto.timeout()), (Some(80_000), 240_000));
+        // RTTVAR 30 000 + 40 000 / 4 with the SRTT before, then SRTT 70 000 + 15 000.
+        rto.on_sample(120_000);
+        assert_eq!((rto.smoothed_rtt(), rto.timeout()), (Some(85_000), 245_000));
+    }
+
+    #[test]
+    fn a_steady_round_trip_ends_at_the_least() {
+        let mut rto = Rto::new(RtoLimits { min_ps: 100_000, ..LIMITS });
+        (0..100).for_each(|_| rto.on_sample(80_000));
+        assert_eq!((rto.smoothed_rtt(), rto.timeout()), (Some(80_000), 100_000));
+    }
+
+    #[test]
+    fn each_timeout_doubles_it_up_to_the_most_and_a_sample_brings_it_back() {
+        let mut rto = Rto::new(LIMITS);
+        rto.on_sample(1_000_000);
+        let mut timeouts = Vec::new();
+        for _ in 0..6 {
+            timeouts.push(rto.timeout() / 1_000_000);
+            rto.back_off();
+        }
+        assert_eq!(timeouts, [3, 6, 12, 24, 48, 60]);
+        (0..100).for_each(|_| rto.back_off());
+        assert_eq!(rto.timeout(), 60_000_000);
+        rto.on_sample(1_000_000);
+        // RTTVAR fell from 500 000 to 375 000.
+        assert_eq!((rto.timeout(), rto.has_backed_off()), (2_500_000, false));
+    }
+}

@@ -1,0 +1,80 @@
+//! What a sender knows of the packets between the first that is missing and the last it sent.
+
+use std::ops::Range;
+
+use super::packet_set::PacketSet;
+
+/// In numbers of packets, not bytes. Each that is lost is sent again once, in order, until a timeout.
+#[derive(Debug, Default)]
+pub struct Scoreboard {
+    /// Packets after the first missing one that have arrived.
+    arrived: PacketSet,
+    /// Those before this one have been sent again, if they are missing, and may be on their way.
+    repeated_before: u64,
+    /// Those missing before this one are lost.
+    lost_before: u64,
+}
+
+impl Scoreboard {
+    /// These have arrived; whether that is news of any.
+    pub(crate) fn insert(&mut self, packets: Range<u64>) -> bool {
+        self.arrived.insert_range(packets)
+    }
+
+    /// Those that have arrived.
+    pub(crate) fn arrived(&self) -> &PacketSet {
+        &self.arrived
+    }
+
+    /// All before this packet that have not arrived are lost.
+    pub(crate) fn lose_before(&mut self, packet: u64) {
+        self.lost_before = self.lost_before.max(packet);
+    }
+
+    /// All before this packet have arrived.
+    pub(crate) fn on_progress(&mut self, packet: u64) {
+        self.arrived.remove_before(packet);
+        self.repeated_before = self.repeated_before.max(packet);
+        self.lost_before = self.lost_before.max(packet);
+    }
+
+    /// Nothing was heard for too long: all from `first` to before `next` are lost that are not known to
+    /// have arrived.
+    pub(crate) fn on_timeout(&mut self, first: u64, next: u64) {
+        self.repeated_before = first;
+        self.lost_before = next;
+    }
+
+    /// Takes the next packet to send again.
+    pub(crate) fn take(&mut self) -> Option<u64> {
+        let packet = self.arrived.first_missing(self.repeated_before);
+        if packet >= self.lost_before {
+            return None;
+        }
+        self.repeated_before = packet + 1;
+        Some(packet)
+    }
+
+    /// Whether this packet is lost, whatever has been sent again.
+    pub(crate) fn is_lost(&self, packet: u64) -> bool {
+        packet < self.lost_before && !self.arrived.contains(packet)
+    }
+
+    /// Whether this packet has been sent again or waits for it.
+    pub(crate) fn is_repeated(&self, packet: u64) -> bool {
+        packet < self.repeated_before.max(self.lost_before)
+    }
+
+    /// Bytes that have arrived, and bytes that are lost and not sent again yet.
+    pub(crate) fn bytes(&self, payload: u64, flow_bytes: u64) -> (u64, u64) {
+        // The flow's last packet may be shorter than the others.
+        let last = (flow_bytes - 1) / payload;
+        let short = payload - 1 - (flow_bytes - 1) % payload;
+        let bytes = |packets, has_last| packets * payload - if has_last { short } else { 0 };
+        let lost = self.repeated_before..self.lost_before;
+        let last_arrived = self.arrived.contains(last);
+        let last_lost = !last_arrived && lost.contains(&last);
+        let arrived_bytes = bytes(self.arrived.count(), last_arrived);
+        (arrived_bytes, bytes(self.arrived.count_missing(lost), last_lost))
+    }
+}
