@@ -12,6 +12,7 @@ mod selective_repeat;
 mod tests;
 
 use crate::ndp::Waiting;
+use crate::receiver::Got;
 use crate::transport::{Recovery, TransportConfig};
 
 /// A data packet that has arrived.
@@ -96,6 +97,16 @@ impl ReceiverHalf {
                 let arrival = *arrival;
                 half.on_data(setup.payload, &arrival)
             }
+        }
+    }
+
+    /// What has come.
+    #[must_use]
+    pub fn got(&self, setup: &ReceiverSetup) -> Got {
+        match self {
+            Self::GoBackN(half) => half.got(),
+            Self::Perfect(half) => half.got(),
+            Self::SelectiveRepeat(half) => half.got(setup.payload),
         }
     }
 

@@ -2,6 +2,7 @@
 //! (BFC §6.2.1, HPCC-PFC: "perfect retransmission"). No packet comes twice, so the receiver counts.
 
 use super::{Arrival, Reply};
+use crate::receiver::Got;
 
 /// The receiver's half: bytes received, in any order.
 #[derive(Debug, Default)]
@@ -13,6 +14,10 @@ impl Receiver {
     pub(super) fn on_data(&mut self, arrival: &Arrival) -> Reply {
         self.received += arrival.bytes;
         Reply::Ack(self.received)
+    }
+
+    pub(super) fn got(&self) -> Got {
+        Got { received: self.received, delivered: self.received }
     }
 }
 

@@ -10,6 +10,7 @@ use std::cmp::Ordering;
 
 use super::packet_set::PacketSet;
 use super::{Arrival, Reply};
+use crate::receiver::Got;
 
 /// The receiver's half.
 #[derive(Debug, Default)]
@@ -38,6 +39,11 @@ impl Receiver {
             }
             Ordering::Less => Reply::Ack(self.expected),
         }
+    }
+
+    pub(super) fn got(&self, payload: u64) -> Got {
+        let beyond = self.beyond.as_ref().map_or(0, |beyond| beyond.count() * payload);
+        Got { received: self.expected + beyond, delivered: self.expected }
     }
 
     /// What came before its turn and is in order now.
