@@ -28,14 +28,26 @@ pub struct FlowStart {
     pub class: u8,
 }
 
+/// A flow whose application will have no more to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FlowStop {
+    /// When (ps).
+    pub time_ps: u64,
+    /// The flow's number.
+    pub flow: u64,
+    /// Its sending host.
+    pub src: u32,
+}
+
 /// A flow that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// How it began.
+    /// How it began; one that was stopped has the bytes it has sent.
     pub flow: FlowStart,
     /// When the acknowledgement of its last byte reached the sender (ps).
     pub end_ps: u64,
-    /// When its last byte reached the receiver (ps).
+    /// When its last byte reached the receiver (ps). Of a flow that was stopped nobody can say: no
+    /// packet told the receiver that it was the last.
     pub received_ps: u64,
 }
 
@@ -195,6 +207,12 @@ impl Sender {
         let again = seq < self.high;
         self.high = self.high.max(self.snd_nxt);
         (seq, bytes, again)
+    }
+
+    /// There will be no more to send than was sent. Returns whether all of that has arrived.
+    pub fn stop(&mut self) -> bool {
+        self.start.bytes = self.high;
+        self.snd_una >= self.high
     }
 
     /// Everything before `seq` has arrived (with perfect recovery: so many bytes). Returns how many

@@ -18,6 +18,6 @@ pub mod receiver;
 pub mod recovery;
 pub mod transport;
 
-pub use flow::{Finished, FlowStart};
+pub use flow::{Finished, FlowStart, FlowStop};
 pub use hosts::Hosts;
 pub use transport::{FrameConfig, TransportConfig};

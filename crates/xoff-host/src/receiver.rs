@@ -18,6 +18,16 @@ use crate::recovery::{Arrival, ReceiverHalf, ReceiverSetup, Reply};
 /// are 2.6 ms).
 const LINGER: u64 = 10_000_000_000;
 
+/// What has come of a flow (bytes of payload).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Got {
+    /// All that is kept, in any order; the last packet of a flow may be counted as a full one.
+    pub received: u64,
+    /// What comes before the first byte that is missing. With perfect recovery, which knows no order:
+    /// all.
+    pub delivered: u64,
+}
+
 #[derive(Debug)]
 struct Half {
     recovery: ReceiverHalf,
@@ -61,12 +71,10 @@ impl Receivers {
         self.halves.is_empty()
     }
 
-    /// The next byte a flow expects: its application has had everything before. `None` before the
-    /// flow's first packet, for a flow of one packet, and once a flow that has all is forgotten. With
-    /// perfect recovery it is how many bytes have come, in any order.
+    /// What has come of a flow, while its half exists.
     #[must_use]
-    pub fn expected(&self, flow: u32) -> Option<u64> {
-        self.halves.get(&flow).map(|half| half.recovery.expected())
+    pub fn got(&self, flow: u32) -> Option<Got> {
+        self.halves.get(&flow).map(|half| half.recovery.got(&self.setup))
     }
 
     /// A data packet of `payload` bytes arrived: the reply, and whether to notify its sender of
@@ -108,6 +116,16 @@ impl Receivers {
             }
         }
         (reply, notify)
+    }
+
+    /// All bytes of a flow have come, though no packet said so: its sender stopped.
+    pub fn end(&mut self, now: u64, flow: u32) {
+        if let Some(half) = self.halves.get_mut(&flow)
+            && !half.lingers
+        {
+            half.lingers = true;
+            self.lingering.push_back((now + LINGER, flow));
+        }
     }
 
     /// Forgets those that have lingered long enough.

@@ -175,6 +175,17 @@ impl Run {
         batch(&self.engine().take_samples(), tables::samples)
     }
 
+    /// Return what flows' receivers got in the intervals since the last call as a batch; None if there
+    /// are none.
+    fn take_flow_series(&mut self) -> Option<PyBatch> {
+        batch(&self.engine().take_flow_series(), tables::flow_series)
+    }
+
+    /// Return the samples of all ports since the last call as a batch; None if there are none.
+    fn take_port_samples(&mut self) -> Option<PyBatch> {
+        batch(&self.engine().take_port_samples(), tables::port_samples)
+    }
+
     /// Return the bytes that follow in the file of captured packets; None if nothing is captured.
     fn take_capture(&mut self) -> Option<Cow<'static, [u8]>> {
         self.engine().take_capture().map(Cow::Owned)

@@ -1,6 +1,6 @@
 //! The tables of a run as record batches. The names and types of columns are part of xoff's files.
 
-use xoff_sim::{FlowRow, PortRow, SampleRow};
+use xoff_sim::{FlowRow, FlowSeriesRow, PortRow, PortSampleRow, SampleRow};
 
 use crate::arrow::{Batch, Column};
 
@@ -54,11 +54,42 @@ pub fn ports(rows: &[PortRow]) -> Batch {
         (c"paused_ps", column(rows, |row| row.paused_ps)),
         (c"pauses", column(rows, |row| row.pauses)),
         (c"drops", column(rows, |row| row.drops)),
+        (c"drop_bytes", column(rows, |row| row.drop_bytes)),
+    ])
+}
+
+/// What flows' receivers got in each interval.
+#[must_use]
+pub fn flow_series(rows: &[FlowSeriesRow]) -> Batch {
+    Batch::new(vec![
+        (c"time_ps", column(rows, |row| row.time_ps)),
+        (c"flow", column(rows, |row| row.flow)),
+        (c"src", column(rows, |row| row.src)),
+        (c"dst", column(rows, |row| row.dst)),
+        (c"received_bytes", column(rows, |row| row.received_bytes)),
+        (c"delivered_bytes", column(rows, |row| row.delivered_bytes)),
+    ])
+}
+
+/// What ports held at the end of each interval, and sent and lost in it.
+#[must_use]
+pub fn port_samples(rows: &[PortSampleRow]) -> Batch {
+    Batch::new(vec![
+        (c"time_ps", column(rows, |row| row.time_ps)),
+        (c"node", column(rows, |row| row.node)),
+        (c"port", column(rows, |row| row.port)),
+        (c"queue_bytes", column(rows, |row| row.queue_bytes)),
+        (c"tx_bytes", column(rows, |row| row.totals.tx_bytes)),
+        (c"tx_packets", column(rows, |row| row.totals.tx_packets)),
+        (c"drops", column(rows, |row| row.totals.drops)),
+        (c"drop_bytes", column(rows, |row| row.totals.drop_bytes)),
     ])
 }
 
 #[cfg(test)]
 mod tests {
+    use xoff_sim::port_samples::PortTotals;
+
     use super::*;
 
     /// `name:format` of every column, as a consumer sees it.
@@ -81,7 +112,15 @@ mod tests {
         assert_eq!(
             header(&ports(&[])),
             "node:I port:S peer:I link:u rate_bps:L tx_bytes:L tx_packets:L paused_ps:L \
-             pauses:L drops:L"
+             pauses:L drops:L drop_bytes:L"
+        );
+        assert_eq!(
+            header(&flow_series(&[])),
+            "time_ps:L flow:L src:I dst:I received_bytes:L delivered_bytes:L"
+        );
+        assert_eq!(
+            header(&port_samples(&[])),
+            "time_ps:L node:I port:S queue_bytes:L tx_bytes:L tx_packets:L drops:L drop_bytes:L"
         );
     }
 
@@ -135,6 +174,7 @@ mod tests {
             paused_ps: 8,
             pauses: 9,
             drops: 10,
+            drop_bytes: 11,
         };
         assert_eq!(
             ports(&[port]).columns().iter().map(|(_, c)| c.clone()).collect::<Vec<_>>(),
@@ -148,7 +188,46 @@ mod tests {
                 vec![7_u64].into(),
                 vec![8_u64].into(),
                 vec![9_u64].into(),
-                Column::from(vec![10_u64]),
+                vec![10_u64].into(),
+                Column::from(vec![11_u64]),
+            ]
+        );
+    }
+
+    #[test]
+    fn every_field_of_an_interval_lands_in_its_own_column() {
+        let flow = FlowSeriesRow {
+            time_ps: 1,
+            flow: 2,
+            src: 3,
+            dst: 4,
+            received_bytes: 5,
+            delivered_bytes: 6,
+        };
+        assert_eq!(
+            flow_series(&[flow]).columns().iter().map(|(_, c)| c.clone()).collect::<Vec<_>>(),
+            [
+                vec![1_u64].into(),
+                vec![2_u64].into(),
+                vec![3_u32].into(),
+                vec![4_u32].into(),
+                vec![5_u64].into(),
+                Column::from(vec![6_u64]),
+            ]
+        );
+        let totals = PortTotals { tx_bytes: 5, tx_packets: 6, drops: 7, drop_bytes: 8 };
+        let port = PortSampleRow { time_ps: 1, node: 2, port: 3, queue_bytes: 4, totals };
+        assert_eq!(
+            port_samples(&[port]).columns().iter().map(|(_, c)| c.clone()).collect::<Vec<_>>(),
+            [
+                vec![1_u64].into(),
+                vec![2_u32].into(),
+                vec![3_u16].into(),
+                vec![4_u64].into(),
+                vec![5_u64].into(),
+                vec![6_u64].into(),
+                vec![7_u64].into(),
+                Column::from(vec![8_u64]),
             ]
         );
     }

@@ -152,6 +152,11 @@ impl Reader<'_> {
         };
         let flows =
             traffic::read(self.layers, self.folder, hosts, &capacity, seed, &mut self.effective)?;
+        if let Some(place) = flows.stops.filter(|_| ndp.is_some()) {
+            let message = "[[traffic]] kind = \"staggered\" cannot go with NDP, whose receivers are \
+                           told the size of a flow by its first packet";
+            self.layers.problem(Some(place), message, None);
+        }
         let monitored = self.monitored(&run, hosts)?;
         let captured = self.captured(&run, &topology)?;
         let queues = nic_queues(&hop);

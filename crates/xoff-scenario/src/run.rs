@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use xoff_sim::{FlowRow, PortRow, Progress, SampleRow, Simulation, Threads};
+use xoff_sim::{
+    FlowRow, FlowSeriesRow, PortRow, PortSampleRow, Progress, SampleRow, Simulation, Threads,
+};
 
 use crate::capture::Capture;
 use crate::diagnostic::{Diagnostic, Problems};
@@ -101,6 +103,16 @@ impl Run {
         self.simulation.take_samples()
     }
 
+    /// What flows' receivers got in the intervals since the last call.
+    pub fn take_flow_series(&mut self) -> Vec<FlowSeriesRow> {
+        self.simulation.take_flow_series()
+    }
+
+    /// Samples of all ports since the last call.
+    pub fn take_port_samples(&mut self) -> Vec<PortSampleRow> {
+        self.simulation.take_port_samples()
+    }
+
     /// The bytes that follow in the file of captured packets; `None` if nothing is captured.
     pub fn take_capture(&mut self) -> Option<Vec<u8>> {
         let capture = self.capture.as_mut()?;
@@ -188,6 +200,10 @@ pub fn schema() -> String {
         SectionSchema::entry::<xoff_workload::permutation::PermutationConfig>(
             "traffic",
             &["permutation"],
+        ),
+        SectionSchema::entry::<xoff_workload::staggered::StaggeredConfig>(
+            "traffic",
+            &["staggered"],
         ),
         SectionSchema::entry::<xoff_workload::list::ListConfig>("traffic", &["list"]),
     ];

@@ -71,6 +71,12 @@ knobs! {
         /// Links whose packets are written to trace.pcapng, in both directions: the access links of
         /// hosts as "0" or "0-3,7", all links of switches as "leaf:0" or "spine:0-1"; empty: none.
         capture: String = String::new(),
+        /// For each flow and interval of this length, how much its receiver got: flow_series.parquet.
+        /// A row for every flow that is under way, so a table for a few flows, or a short time. 0: none.
+        flow_series: Ps = Ps(0),
+        /// At intervals of this length, what each port holds, and has sent and lost since the one
+        /// before: port_samples.parquet (Flowtune 5.3.3: 1 ms). 0: none.
+        port_samples: Ps = Ps(0),
         /// Parts the network is cut into; 0: as many as are good for the threads. Results do not
         /// depend on it.
         partitions: u16 = 0,

@@ -9,14 +9,16 @@ use xoff_workload::list::{FlowList, ListConfig};
 use xoff_workload::long_lived::{LongLived, LongLivedConfig};
 use xoff_workload::open_loop::{LoadOn, OpenLoop, OpenLoopConfig};
 use xoff_workload::permutation::{Permutation, PermutationConfig};
+use xoff_workload::staggered::{Staggered, StaggeredConfig};
 use xoff_workload::{Capacity, Source, Traffic, tables};
 
+use crate::diagnostic::Place;
 use crate::effective::Effective;
 use crate::layers::{Layers, TableRef};
 use crate::nearest::suggestion;
 
 /// Kinds of traffic.
-pub const KINDS: [&str; 5] = ["open-loop", "incast", "long", "permutation", "list"];
+pub const KINDS: [&str; 6] = ["open-loop", "incast", "long", "permutation", "staggered", "list"];
 
 /// Traffic and its classes.
 pub struct Flows {
@@ -29,6 +31,8 @@ pub struct Flows {
     /// Load of the open-loop and incast sources without a number of events together, against the
     /// core links where there are any, otherwise the hosts' links.
     pub nominal_load: f64,
+    /// Where the first source stands whose flows are stopped.
+    pub stops: Option<Place>,
 }
 
 struct Builder<'a> {
@@ -42,6 +46,7 @@ struct Builder<'a> {
     classes: Vec<String>,
     class_of: Vec<u16>,
     bits_per_second: f64,
+    stops: Option<Place>,
 }
 
 /// Reads them all; `None` if one is wrong (the mistake is in `layers`).
@@ -71,6 +76,7 @@ pub fn read(
         classes: Vec::new(),
         class_of: Vec::new(),
         bits_per_second: 0.0,
+        stops: None,
     };
     let built = entries.iter().filter(|entry| builder.add(entry).is_some()).count();
     (built == entries.len()).then(|| builder.finish())
@@ -99,6 +105,12 @@ impl Builder<'_> {
                 let config: PermutationConfig = entry.read(self.layers);
                 self.effective.entry("traffic", &kind, &config);
                 self.permutation(&config)
+            }
+            "staggered" => {
+                let config: StaggeredConfig = entry.read(self.layers);
+                self.effective.entry("traffic", &kind, &config);
+                self.stops.get_or_insert(place);
+                self.staggered(config)
             }
             "list" => {
                 let config: ListConfig = entry.read(self.layers);
@@ -188,6 +200,15 @@ impl Builder<'_> {
         Ok((Box::new(source), config.class.clone()))
     }
 
+    fn staggered(
+        &mut self,
+        config: StaggeredConfig,
+    ) -> Result<(Box<dyn Source + Send>, String), String> {
+        let class = config.class.clone();
+        let source = Staggered::new(config, self.hosts, self.index())?;
+        Ok((Box::new(source), class))
+    }
+
     fn list(&mut self, config: &ListConfig) -> Result<(Box<dyn Source + Send>, String), String> {
         let path = self.folder.join(&config.file);
         let text = std::fs::read_to_string(&path)
@@ -209,6 +230,7 @@ impl Builder<'_> {
             classes: self.classes,
             class_of: self.class_of,
             nominal_load: self.bits_per_second / reference as f64,
+            stops: self.stops,
         }
     }
 }

@@ -19,6 +19,8 @@ fn assert_refused(scheme: &str, setting: &str, said: &str) {
 #[test]
 fn values_that_no_run_survives_are_refused() {
     for (scheme, setting, said) in [
+        ("bfc", "run.flow_series=15us", "flow_series = 15us must be a multiple of grid = 10us"),
+        ("bfc", "run.port_samples=30us", "port_samples = 30us is longer than measure = 20us"),
         ("bfc", "switch.quantum=0B", "quantum must be from 64B to 1MB"),
         ("ideal-fq", "switch.quantum=4GB", "quantum must be from 64B to 1MB"),
         ("dcqcn", "dcqcn.alpha_interval=0us", "alpha_interval must be more than zero"),
@@ -153,6 +155,17 @@ fn fat_trees_that_cannot_be_built_are_refused() {
         let text = problems.to_string();
         assert!(text.contains(said) && text.contains(setting), "{setting}:\n{text}");
     }
+}
+
+/// NDP's receivers go by the size of a flow, of which nobody knows how it will be stopped.
+#[test]
+fn flows_that_stop_are_refused_with_ndp() {
+    let text = SCENARIO.to_owned() + "[[traffic]]\nkind = \"staggered\"\n";
+    let Err(problems) = Run::open(&text, "test.toml", &["scheme=ndp".into()], Threads::ONE) else {
+        panic!("accepted");
+    };
+    let text = problems.to_string();
+    assert!(text.contains("cannot go with NDP") && text.contains("test.toml:8:8"), "{text}");
 }
 
 /// Three flows without end are more bytes than 64 bits count.

@@ -7,9 +7,12 @@
 
 mod crew;
 mod cut;
+pub mod flow_series;
 pub mod ideal;
 pub mod measure;
 pub mod partition;
+pub mod port_samples;
+mod series;
 pub mod setup;
 pub mod simulation;
 pub mod throughput;
@@ -17,6 +20,8 @@ mod watchdog;
 pub mod watermarks;
 
 pub use cut::Threads;
+pub use flow_series::FlowSeriesRow;
 pub use measure::{FlowRow, PortRow, SampleRow};
+pub use port_samples::PortSampleRow;
 pub use setup::Setup;
 pub use simulation::{Progress, Simulation};

@@ -86,6 +86,8 @@ pub struct PortRow {
     pub pauses: u64,
     /// Packets for it that found no room.
     pub drops: u64,
+    /// Their bytes on the wire.
+    pub drop_bytes: u64,
 }
 
 /// Slowdowns of a group of flows.

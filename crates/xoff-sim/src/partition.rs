@@ -7,15 +7,17 @@ use std::sync::Arc;
 use xoff_core::TimerId;
 use xoff_core::prefetch::{prefetch, prefetch_whole};
 use xoff_host::transport::Recovery;
-use xoff_host::{FlowStart, Hosts};
+use xoff_host::{FlowStart, FlowStop, Hosts};
 use xoff_net::arch::{Destination, OutputQueued};
 use xoff_net::fabric::{Captured, Crossings, phase};
 use xoff_net::hop::PausedTime;
 use xoff_net::packet::NONE;
+use xoff_net::sched::Drops;
 use xoff_net::telemetry::IntStack;
 use xoff_net::topo::{Routes, Topology};
 use xoff_net::{Fabric, Packet};
 
+use crate::port_samples::PortTotals;
 use crate::setup::Setup;
 
 /// Tags of events: the kind in bits 28 to 31, the number of its owner below.
@@ -50,6 +52,8 @@ pub mod tag {
     pub const START: u32 = SINGLE | 1;
     /// The next message arrives.
     pub const MESSAGE: u32 = SINGLE | 2;
+    /// The next flow stops.
+    pub const STOP: u32 = SINGLE | 3;
 }
 
 /// How many events ahead memory is asked for.
@@ -134,6 +138,9 @@ pub struct Partition {
     starts: Vec<FlowStart>,
     next_start: usize,
     start_timer: TimerId,
+    /// Flows that will stop.
+    stops: BinaryHeap<Reverse<FlowStop>>,
+    stop_timer: TimerId,
     notices: BinaryHeap<Reverse<LossNotice>>,
     message_timer: TimerId,
     /// Notices for hosts of other partitions, by partition.
@@ -161,6 +168,7 @@ impl Partition {
         let start_rank = if fabric.picks_at_once() { u64::MAX } else { phase::ARRIVAL | 1 << 59 };
         let start_timer = fabric.wheel.add_timer(start_rank, tag::START);
         let message_timer = fabric.wheel.add_timer(phase::ARRIVAL | 1 << 58, tag::MESSAGE);
+        let stop_timer = fabric.wheel.add_timer(phase::ARRIVAL | 3 << 58, tag::STOP);
         Self {
             index,
             fabric,
@@ -171,6 +179,8 @@ impl Partition {
             starts: Vec::new(),
             next_start: 0,
             start_timer,
+            stops: BinaryHeap::new(),
+            stop_timer,
             notices: BinaryHeap::new(),
             message_timer,
             notice_outbox: vec![Vec::new(); partitions],
@@ -189,6 +199,18 @@ impl Partition {
             self.fabric.wheel.arm(self.start_timer, start.start_ps);
         }
         self.starts.push(start);
+    }
+
+    /// Hands over a flow's stop, at any time before it.
+    pub fn add_stop(&mut self, stop: FlowStop) {
+        self.stops.push(Reverse(stop));
+        self.await_stop();
+    }
+
+    fn await_stop(&mut self) {
+        if let Some(Reverse(first)) = self.stops.peek() {
+            self.fabric.wheel.arm(self.stop_timer, first.time_ps);
+        }
     }
 
     /// Runs all events before `limit` (ps).
@@ -260,6 +282,7 @@ impl Partition {
                     }
                 }
                 tag::START => self.start_flows(),
+                tag::STOP => self.stop_flows(),
                 _ => self.hear_notices(),
             },
             tag::PACE => self.hosts.on_pace(&mut self.fabric, number),
@@ -352,6 +375,18 @@ impl Partition {
                 self.pick();
             }
         }
+    }
+
+    #[cold]
+    fn stop_flows(&mut self) {
+        while let Some(&Reverse(stop)) = self.stops.peek()
+            && stop.time_ps <= self.fabric.now
+        {
+            self.stops.pop();
+            let nic = self.directory.nic_of[stop.src as usize];
+            self.hosts.stop_flow(&mut self.fabric, nic, &stop);
+        }
+        self.await_stop();
     }
 
     /// A packet found no room at a switch.
@@ -491,11 +526,37 @@ impl Partition {
         }
     }
 
-    /// Packets for a switch's port that found no room.
+    /// Bytes waiting in all queues of a port; at a host, without the data of its flows.
     #[must_use]
-    pub fn drops(&self, port: u32) -> u64 {
+    pub fn queue_bytes(&self, port: u32) -> u64 {
         match self.owners[port as usize] {
-            Owner::Host(_) => 0,
+            Owner::Host(nic) => {
+                let nic = &self.hosts.nics()[nic as usize];
+                u64::from(nic.frames.bytes() + nic.acks.bytes())
+            }
+            Owner::Switch(switch, number) => {
+                let switch = &self.switches[switch as usize].1;
+                u64::from(switch.egress()[number as usize].total_bytes())
+            }
+        }
+    }
+
+    /// What a port has sent and lost.
+    #[must_use]
+    pub fn totals(&self, port: u32) -> PortTotals {
+        let Drops { packets, bytes } = self.drops(port);
+        PortTotals {
+            tx_bytes: self.fabric.tx_bytes(port),
+            tx_packets: self.fabric.tx_packets(port),
+            drops: packets,
+            drop_bytes: bytes,
+        }
+    }
+
+    /// Packets for a switch's port that found no room.
+    fn drops(&self, port: u32) -> Drops {
+        match self.owners[port as usize] {
+            Owner::Host(_) => Drops::default(),
             Owner::Switch(switch, number) => {
                 self.switches[switch as usize].1.egress()[number as usize].drops()
             }

@@ -1,17 +1,20 @@
 //! Runs a network under a traffic, one step of the grid at a time.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use xoff_core::{Digest, Ps, rng::mix64};
-use xoff_host::{Finished, FlowStart};
+use xoff_host::{Finished, FlowStart, FlowStop};
 use xoff_net::fabric::Captured;
 use xoff_net::topo::Port;
 use xoff_workload::{Arrival, ENDLESS, Traffic};
 
 use crate::crew::{Crew, Stretch};
 use crate::cut::{Cut, Threads};
+use crate::flow_series::FlowSeriesRow;
 use crate::ideal;
 use crate::measure::{ClassResults, Distribution, FlowRow, MonitorResults, PortRow, SampleRow};
 use crate::partition::{Owner, Partition};
+use crate::port_samples::{PortSampleRow, PortTotals};
+use crate::series::{Series, View};
 use crate::setup::{Labels, Setup, path};
 use crate::throughput::Throughput;
 use crate::watchdog::Watchdog;
@@ -32,6 +35,10 @@ pub struct Plan {
     pub watchdog: Ps,
     /// One in how many measured flows gets a row; 0: none.
     pub row_every: u64,
+    /// The intervals in which what each flow's receiver gets is recorded; 0: it is not.
+    pub flow_series: Ps,
+    /// The intervals in which ports are sampled; 0: they are not.
+    pub port_samples: Ps,
     /// Parts the network is cut into; 0: as many as are good for the threads.
     pub partitions: usize,
 }
@@ -64,12 +71,10 @@ pub struct Progress {
 /// Counters of all ports at one instant, in the order of the topology.
 #[derive(Clone, Debug, Default)]
 struct Snapshot {
-    tx_bytes: Vec<u64>,
-    tx_packets: Vec<u64>,
+    totals: Vec<PortTotals>,
     paused_ps: Vec<u64>,
     pauses: Vec<u64>,
-    drops: Vec<u64>,
-    /// Bytes acknowledged, by class, of flows without end.
+    /// Bytes acknowledged, by class, of flows without end and of those that are stopped.
     endless_acked: Vec<u64>,
 }
 
@@ -90,6 +95,9 @@ pub struct Simulation {
     now: Ps,
     arrivals: Vec<Arrival>,
     sports: FxHashMap<(u32, u32), u16>,
+    /// Flows that will be stopped and have not ended, and what those that have ended sent, by class.
+    stopping: FxHashSet<u64>,
+    stopped_bytes: Vec<u64>,
     outstanding: u64,
     finished: Vec<Finished>,
     rows: Vec<FlowRow>,
@@ -99,6 +107,7 @@ pub struct Simulation {
     active: Distribution,
     watermarks: Watermarks,
     throughput: Throughput,
+    series: Series,
     monitored: Vec<u32>,
     monitors: Vec<MonitorResults>,
     begin: Option<Snapshot>,
@@ -141,6 +150,7 @@ impl Simulation {
             watchdog: Watchdog::new(plan.watchdog),
             watermarks: Watermarks::default(),
             throughput: Throughput::new(plan.grid, setup.topology.hosts),
+            series: Series::new(plan.flow_series, plan.port_samples),
             uniform: uniform.then_some(ideal::Leg { rate: first.rate.0, delay: first.delay }),
             monitored: monitored
                 .iter()
@@ -166,6 +176,8 @@ impl Simulation {
             now: Ps(0),
             arrivals: Vec::new(),
             sports: FxHashMap::default(),
+            stopping: FxHashSet::default(),
+            stopped_bytes: vec![0; classes.len()],
             outstanding: 0,
             finished: Vec::new(),
             rows: Vec::new(),
@@ -187,6 +199,7 @@ impl Simulation {
         if self.now >= self.plan.warmup && self.begin.is_none() {
             self.begin = Some(self.snapshot());
             self.throughput.begin(self.now, received(&self.partitions));
+            self.with_series(Series::begin);
             self.watch_delays();
         }
         let step_end = self.now + self.plan.grid;
@@ -197,9 +210,13 @@ impl Simulation {
         self.sample();
         self.take_watermarks();
         self.take_throughput();
+        if self.was_measured() {
+            self.with_series(Series::step);
+        }
         if self.now >= self.plan.measured_until() && self.end.is_none() {
             self.end = Some(self.snapshot());
             self.collect_delays();
+            self.series.finish();
         }
         self.watchdog.check(self.now, &self.partitions, self.outstanding)?;
         self.skip_idle_start();
@@ -231,7 +248,11 @@ impl Simulation {
         let first_id = self.traffic.take_before(until, &mut arrivals);
         let measured = self.plan.warmup..self.plan.measured_until();
         for (id, arrival) in (first_id..).zip(&arrivals) {
-            if measured.contains(&arrival.start) && arrival.bytes != ENDLESS {
+            if let Some(flows) = &mut self.series.flows {
+                flows.begin_flow(id, arrival);
+            }
+            let open_ended = arrival.bytes == ENDLESS || arrival.stop != Ps::NEVER;
+            if measured.contains(&arrival.start) && !open_ended {
                 let class = self.class_of[arrival.source as usize];
                 self.classes[class as usize]
                     .with_groups(arrival.bytes, crate::measure::Slowdowns::start);
@@ -248,7 +269,13 @@ impl Simulation {
                 source: arrival.source,
                 class: arrival.priority,
             };
-            self.partitions[self.cut.of_node[arrival.src as usize] as usize].add_start(start);
+            let partition = &mut self.partitions[self.cut.of_node[arrival.src as usize] as usize];
+            partition.add_start(start);
+            if arrival.stop != Ps::NEVER {
+                self.stopping.insert(id);
+                let (time_ps, src) = (arrival.stop.0, arrival.src);
+                partition.add_stop(FlowStop { time_ps, flow: id, src });
+            }
         }
         arrivals.clear();
         self.arrivals = arrivals;
@@ -301,6 +328,13 @@ impl Simulation {
 
     fn finish(&mut self, done: &Finished) {
         let flow = &done.flow;
+        if let Some(flows) = &mut self.series.flows {
+            flows.end_flow(flow.id, flow.bytes);
+        }
+        if !self.stopping.is_empty() && self.stopping.remove(&flow.id) {
+            self.finish_stopped(flow);
+            return;
+        }
         if !(self.plan.warmup..self.plan.measured_until()).contains(&Ps(flow.start_ps)) {
             return;
         }
@@ -323,6 +357,14 @@ impl Simulation {
         if every > 0 && mix64(flow.id).is_multiple_of(every) {
             self.rows.push(row);
         }
+    }
+
+    /// A flow has ended that was to be stopped: how long it took says nothing. Its receiver may still
+    /// wait for bytes that were never sent.
+    fn finish_stopped(&mut self, flow: &FlowStart) {
+        self.stopped_bytes[self.class_of[flow.source as usize] as usize] += flow.bytes;
+        let partition = self.cut.of_node[flow.dst as usize] as usize;
+        self.partitions[partition].hosts_mut().end_receiver(self.now.0, flow.id);
     }
 
     fn ideal_fct(&self, flow: &FlowStart) -> Ps {
@@ -354,6 +396,17 @@ impl Simulation {
         if self.was_measured() && self.throughput.is_due(self.now) {
             self.throughput.next(self.now, received(&self.partitions));
         }
+    }
+
+    /// What is recorded at intervals: its ports and receivers.
+    fn with_series(&mut self, act: impl FnOnce(&mut Series, Ps, View<'_>)) {
+        let view = View {
+            partitions: &self.partitions,
+            of_node: &self.cut.of_node,
+            ports: &self.setup.topology.ports,
+            place: &self.place,
+        };
+        act(&mut self.series, self.now, view);
     }
 
     fn sample(&mut self) {
@@ -417,17 +470,16 @@ impl Simulation {
 
     fn snapshot(&self) -> Snapshot {
         let mut snapshot =
-            Snapshot { endless_acked: vec![0; self.classes.len()], ..Default::default() };
+            Snapshot { endless_acked: self.stopped_bytes.clone(), ..Default::default() };
         for &(partition, number) in &self.place {
             let partition = &self.partitions[partition as usize];
-            snapshot.tx_bytes.push(partition.fabric().tx_bytes(number));
-            snapshot.tx_packets.push(partition.fabric().tx_packets(number));
+            snapshot.totals.push(partition.totals(number));
             snapshot.paused_ps.push(partition.paused_time(number).total(self.now.0));
             snapshot.pauses.push(partition.paused_time(number).pauses());
-            snapshot.drops.push(partition.drops(number));
         }
+        let counts = |flow: &FlowStart| flow.bytes == ENDLESS || self.stopping.contains(&flow.id);
         for partition in &self.partitions {
-            for flow in partition.hosts().alive().filter(|flow| flow.start.bytes == ENDLESS) {
+            for flow in partition.hosts().alive().filter(|flow| counts(&flow.start)) {
                 let class = self.class_of[flow.start.source as usize];
                 snapshot.endless_acked[class as usize] += flow.snd_una;
             }
@@ -446,22 +498,28 @@ impl Simulation {
             end[index] - begin.get(index).copied().unwrap_or(0)
         };
         let topology = &self.setup.topology;
-        let row = |(index, port): (usize, &Port)| PortRow {
-            node: port.node,
-            port: port.number,
-            peer: topology.ports[port.peer as usize].node,
-            link: topology.link_name(port),
-            rate_bps: port.rate.0,
-            tx_bytes: since(&begin.tx_bytes, &end.tx_bytes, index),
-            tx_packets: since(&begin.tx_packets, &end.tx_packets, index),
-            paused_ps: since(&begin.paused_ps, &end.paused_ps, index),
-            pauses: since(&begin.pauses, &end.pauses, index),
-            drops: since(&begin.drops, &end.drops, index),
+        let row = |(index, port): (usize, &Port)| {
+            let totals = end.totals[index];
+            let before = begin.totals.get(index).copied().unwrap_or_default();
+            PortRow {
+                node: port.node,
+                port: port.number,
+                peer: topology.ports[port.peer as usize].node,
+                link: topology.link_name(port),
+                rate_bps: port.rate.0,
+                tx_bytes: totals.tx_bytes - before.tx_bytes,
+                tx_packets: totals.tx_packets - before.tx_packets,
+                paused_ps: since(&begin.paused_ps, &end.paused_ps, index),
+                pauses: since(&begin.pauses, &end.pauses, index),
+                drops: totals.drops - before.drops,
+                drop_bytes: totals.drop_bytes - before.drop_bytes,
+            }
         };
         topology.ports.iter().enumerate().map(row).collect()
     }
 
-    /// Payload acknowledged in the measured time by each class's flows without end (bytes).
+    /// Payload acknowledged in the measured time by each class's flows that have no end or are stopped
+    /// (bytes).
     #[must_use]
     pub fn endless_acked(&self) -> Vec<u64> {
         let now = self.snapshot();
@@ -509,10 +567,20 @@ impl Simulation {
         std::mem::take(&mut self.rows)
     }
 
-    /// How many rows of flows and captured packets wait to be taken.
+    /// What flows' receivers got in the intervals since the last call.
+    pub fn take_flow_series(&mut self) -> Vec<FlowSeriesRow> {
+        std::mem::take(&mut self.series.flow_rows)
+    }
+
+    /// Samples of all ports since the last call.
+    pub fn take_port_samples(&mut self) -> Vec<PortSampleRow> {
+        std::mem::take(&mut self.series.port_rows)
+    }
+
+    /// How many rows of flows, intervals and ports, and captured packets, wait to be taken.
     #[must_use]
     pub fn rows_waiting(&self) -> usize {
-        self.rows.len() + self.captured.len()
+        self.rows.len() + self.captured.len() + self.series.rows_waiting()
     }
 
     /// Records what these ports of the topology send from now on.

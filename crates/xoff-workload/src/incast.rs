@@ -219,6 +219,7 @@ impl Source for Incast {
             src: coming.src,
             dst: coming.dst,
             bytes: self.share(coming.index),
+            stop: Ps::NEVER,
             source: self.source,
             priority: self.config.priority,
         })

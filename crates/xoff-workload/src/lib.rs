@@ -17,6 +17,7 @@ pub mod long_lived;
 pub mod open_loop;
 pub mod permutation;
 pub mod sizes;
+pub mod staggered;
 pub mod tables;
 mod traffic;
 
@@ -27,6 +28,7 @@ pub use long_lived::{LongLived, LongLivedConfig};
 pub use open_loop::{Arrivals, LoadOn, OpenLoop, OpenLoopConfig};
 pub use permutation::{Permutation, PermutationConfig};
 pub use sizes::{Reading, SizeTable};
+pub use staggered::{Staggered, StaggeredConfig, StopOrder};
 pub use traffic::Traffic;
 
 use xoff_core::{BitRate, Ps};
@@ -46,6 +48,9 @@ pub struct Arrival {
     pub dst: u32,
     /// The payload in bytes, from 1 to [`ENDLESS`].
     pub bytes: u64,
+    /// When the sender stops, even if it has not sent all of that: what it has sent by then is
+    /// delivered, and the flow ends. [`Ps::NEVER`]: it sends all.
+    pub stop: Ps,
     /// The index of the source that made the flow.
     pub source: u16,
     /// The priority (traffic class) of the flow's packets.

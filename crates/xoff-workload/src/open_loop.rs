@@ -239,7 +239,7 @@ impl Source for OpenLoop {
         let bytes = self.sizes.sample(&mut self.rng, self.reading);
         let (src, dst) = self.ends.draw(&mut self.rng);
         let (source, priority) = (self.source, self.priority);
-        Some(Arrival { start: self.now, src, dst, bytes, source, priority })
+        Some(Arrival { start: self.now, src, dst, bytes, stop: Ps::NEVER, source, priority })
     }
 }
 

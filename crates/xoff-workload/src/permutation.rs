@@ -76,7 +76,14 @@ impl Source for Permutation {
         let src = self.made;
         let dst = *self.receivers.get(src as usize)?;
         self.made += 1;
-        let (start, bytes) = (self.start, self.bytes);
-        Some(Arrival { start, src, dst, bytes, source: self.source, priority: self.priority })
+        Some(Arrival {
+            start: self.start,
+            src,
+            dst,
+            bytes: self.bytes,
+            stop: Ps::NEVER,
+            source: self.source,
+            priority: self.priority,
+        })
     }
 }

@@ -75,7 +75,8 @@ fn read_list(text: &str) -> Result<Vec<Arrival>, String> {
 
 #[test]
 fn a_list_is_read_as_it_stands() {
-    let flow = Arrival { start: Ps(5), src: 0, dst: 15, bytes: 9, source: 2, priority: 3 };
+    let (start, stop) = (Ps(5), Ps::NEVER);
+    let flow = Arrival { start, src: 0, dst: 15, bytes: 9, stop, source: 2, priority: 3 };
     let plain = read_list("src,dst,size_bytes,start_ps\n0,15,9,5\n0,15,9,5\n");
     assert_eq!(plain, Ok(vec![flow, flow]));
     let urgent = read_list("src,dst,size_bytes,start_ps,priority\n 0, 15, 9, 5, 7\n");

@@ -5,7 +5,7 @@ use std::path::Path;
 use xoff_core::{BitRate, Bytes, Ps};
 use xoff_workload::{
     Capacity, Incast, IncastConfig, LongLivedConfig, OpenLoop, OpenLoopConfig, Permutation,
-    PermutationConfig, tables,
+    PermutationConfig, StaggeredConfig, tables,
 };
 
 const HOSTS: u32 = 128;
@@ -114,4 +114,22 @@ fn wrong_incast_and_long_lived_settings_say_why() {
         long(0, 1, 0).unwrap_err(),
         "count is 0: give at least 1 flow or leave the section out"
     );
+}
+
+#[test]
+fn wrong_staggered_settings_say_why() {
+    let error = |config: StaggeredConfig| config.check(16).unwrap_err();
+    let default = StaggeredConfig::default;
+    for (senders, receiver, said) in [
+        ("1-16", 0, "senders: host 16 does not exist: hosts are 0 to 15"),
+        ("1-5", 16, "receiver: host 16 does not exist: hosts are 0 to 15"),
+        ("0-5", 3, "host 3 is the receiver: leave it out of senders"),
+    ] {
+        let senders = senders.to_owned();
+        assert_eq!(error(StaggeredConfig { senders, receiver, ..default() }), said);
+    }
+    let found = error(StaggeredConfig { interval: Ps(0), ..default() });
+    assert_eq!(found, "interval is 0: give the time from one start to the next");
+    let found = error(StaggeredConfig { interval: Ps(u64::MAX / 8), ..default() });
+    assert!(found.contains("the last stop is beyond the end of time"), "{found}");
 }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use xoff_core::{BitRate, Bytes, Ps};
 use xoff_workload::{
     Arrival, Arrivals, Capacity, ENDLESS, Incast, IncastConfig, LoadOn, LongLived, LongLivedConfig,
-    OpenLoop, OpenLoopConfig, Permutation, PermutationConfig, SizeTable, Source, Traffic, tables,
+    OpenLoop, OpenLoopConfig, Permutation, PermutationConfig, SizeTable, Source, Staggered,
+    StaggeredConfig, StopOrder, Traffic, tables,
 };
 
 /// BFC's network: 128 hosts on 8 racks with 8 uplinks each, all at 100 Gbps.
@@ -308,7 +309,8 @@ fn incasts_stop() {
 #[test]
 fn long_lived_flows_start_together_and_do_not_end() {
     let config = LongLivedConfig { src: 3, dst: 2, count: 2, ..Default::default() };
-    let flow = Arrival { start: Ps(0), src: 3, dst: 2, bytes: ENDLESS, source: 1, priority: 0 };
+    let (start, stop) = (Ps(0), Ps::NEVER);
+    let flow = Arrival { start, src: 3, dst: 2, bytes: ENDLESS, stop, source: 1, priority: 0 };
     assert_eq!(flows(LongLived::new(&config, 4, 1).unwrap(), 9), [flow, flow]);
     let config = LongLivedConfig { bytes: Bytes(7), ..config };
     assert_eq!(flows(LongLived::new(&config, 4, 1).unwrap(), 1)[0].bytes, 7);
@@ -388,4 +390,31 @@ fn the_batches_in_which_flows_are_taken_do_not_matter() {
     }
     assert_eq!(whole, cut);
     assert_eq!(Traffic::new(Vec::new()).next_start(), None);
+}
+
+/// Flowtune 5.3.1: "a flow starts every 10 ms, and then every 10 ms one stops".
+#[test]
+fn staggered_flows_start_one_by_one_and_stop_one_by_one() {
+    let times = |stop_order| {
+        let config = StaggeredConfig {
+            senders: "3,5-6".to_owned(),
+            receiver: 4,
+            interval: Ps(10),
+            start: Ps(7),
+            stop_order,
+            ..Default::default()
+        };
+        let flows = flows(Staggered::new(config, 16, 2).unwrap(), 9);
+        assert!(flows.iter().all(|flow| (flow.dst, flow.bytes, flow.source) == (4, ENDLESS, 2)));
+        flows.iter().map(|flow| (flow.src, flow.start.0, flow.stop.0)).collect::<Vec<_>>()
+    };
+    assert_eq!(times(StopOrder::First), [(3, 7, 37), (5, 17, 47), (6, 27, 57)]);
+    assert_eq!(times(StopOrder::Last), [(3, 7, 57), (5, 17, 47), (6, 27, 37)]);
+}
+
+#[test]
+fn a_staggered_flow_may_have_a_size() {
+    let config = StaggeredConfig { bytes: Bytes(9), ..Default::default() };
+    let flows = flows(Staggered::new(config, 16, 0).unwrap(), 9);
+    assert_eq!(flows.iter().map(|flow| flow.bytes).collect::<Vec<_>>(), [9; 5]);
 }

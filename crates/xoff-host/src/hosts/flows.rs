@@ -4,7 +4,7 @@ use xoff_core::TimerId;
 use xoff_net::{Fabric, fabric::phase};
 
 use super::Hosts;
-use crate::flow::{Finished, FlowStart, Sender};
+use crate::flow::{Finished, FlowStart, FlowStop, Sender};
 use crate::onramp::OnRamp;
 use crate::recovery::{SenderHalf, sack};
 use crate::transport::{Recovery, RoundRobin};
@@ -69,6 +69,25 @@ impl Hosts {
         let pace = fabric.wheel.add_timer(rank(0), self.tags.pace + id);
         let control = fabric.wheel.add_timer(rank(1), self.tags.control + id);
         (id, (pace, control))
+    }
+
+    /// The application of a flow has no more to send: what was sent is delivered, and the flow ends.
+    pub fn stop_flow(&mut self, fabric: &mut Fabric, nic: u32, stop: &FlowStop) {
+        let of_nic = self.nics[nic as usize].flows.iter().copied();
+        let found = of_nic.into_iter().find(|&id| self.flows[id as usize].start.id == stop.flow);
+        // It may have sent all it had, and ended.
+        let Some(id) = found else { return };
+        let flow = &mut self.flows[id as usize];
+        if flow.stop() {
+            self.finish(fabric, id, fabric.now);
+        } else if !flow.ringing {
+            self.leave_queue(id);
+        }
+    }
+
+    /// All bytes of a flow to a host here have come, though no packet said so: its sender stopped.
+    pub fn end_receiver(&mut self, now: u64, flow: u64) {
+        self.receivers.end(now, flow as u32);
     }
 
     pub(super) fn finish(&mut self, fabric: &mut Fabric, id: u32, received_ps: u64) {

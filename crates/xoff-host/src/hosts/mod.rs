@@ -21,7 +21,7 @@ use crate::intake::{Intake, NicConfig};
 use crate::ndp::{NdpConfig, Shape};
 use crate::nic::{Nic, NicQueues, NicTimers};
 use crate::onramp::{OnRamp, OnRampConfig};
-use crate::receiver::Receivers;
+use crate::receiver::{Got, Receivers};
 use crate::recovery::ReceiverSetup;
 use crate::transport::{FrameConfig, Recovery, TcpConfig, TransportConfig, Window};
 
@@ -229,6 +229,15 @@ impl Hosts {
     /// The senders of all flows that have not ended.
     pub fn alive(&self) -> impl Iterator<Item = &Sender> {
         self.flows.iter().filter(|flow| flow.alive)
+    }
+
+    /// What has come of a flow to a host here, between its first packet and its last.
+    #[must_use]
+    pub fn got(&self, flow: u64) -> Option<Got> {
+        match &self.ndp {
+            Some(ndp) => ndp.receivers.got(flow as u32),
+            None => self.receivers.got(flow as u32),
+        }
     }
 
     /// The hash of all a host has sent and finished.

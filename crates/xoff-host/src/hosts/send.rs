@@ -194,7 +194,7 @@ impl Hosts {
 
     /// A flow with nothing left to send frees its queue at the NIC; should it have to send something
     /// again, it gets another one.
-    fn leave_queue(&mut self, id: u32) {
+    pub(super) fn leave_queue(&mut self, id: u32) {
         let flow = &mut self.flows[id as usize];
         if !flow.has_data()
             && let Some(queue) = flow.queue.take()

@@ -12,6 +12,7 @@ use xoff_net::packet::{Packet, flag};
 
 use super::Shape;
 use super::arrived::Arrived;
+use crate::receiver::Got;
 
 /// What to answer to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,6 +130,14 @@ impl Pullers {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.by_flow.is_empty()
+    }
+
+    /// What has come of a flow, while something of it is missing.
+    #[must_use]
+    pub fn got(&self, flow: u32) -> Option<Got> {
+        let half = &self.halves[*self.by_flow.get(&flow)? as usize];
+        let delivered = self.shape.bytes_before(half.received.next(), half.size);
+        Some(Got { received: half.arrived - half.trimmed, delivered })
     }
 
     /// A packet of a flow has come to host `nic`, with its payload or trimmed.

@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 
 use super::{Arrival, Reply};
+use crate::receiver::Got;
 
 /// The receiver's half.
 #[derive(Debug, Default)]
@@ -41,8 +42,8 @@ impl Receiver {
         }
     }
 
-    pub(super) fn expected(&self) -> u64 {
-        self.expected
+    pub(super) fn got(&self) -> Got {
+        Got { received: self.expected, delivered: self.expected }
     }
 
     pub(super) fn may_repeat(&self) -> bool {

@@ -16,6 +16,7 @@ pub(crate) mod selective_repeat;
 mod tests;
 
 use crate::ndp::Waiting;
+use crate::receiver::Got;
 use crate::transport::{Recovery, TcpConfig, TransportConfig};
 
 /// A data packet that has arrived.
@@ -117,14 +118,14 @@ impl ReceiverHalf {
         }
     }
 
-    /// Next byte expected: everything before it has come. With perfect recovery: how many have.
+    /// What has come.
     #[must_use]
-    pub fn expected(&self) -> u64 {
+    pub fn got(&self, setup: &ReceiverSetup) -> Got {
         match self {
-            Self::GoBackN(half) => half.expected(),
-            Self::Perfect(half) => half.received(),
-            Self::SelectiveRepeat(half) => half.expected(),
-            Self::Sack(half) => half.expected(),
+            Self::GoBackN(half) => half.got(),
+            Self::Perfect(half) => half.got(),
+            Self::SelectiveRepeat(half) => half.got(setup.payload),
+            Self::Sack(half) => half.got(setup.payload),
         }
     }
 

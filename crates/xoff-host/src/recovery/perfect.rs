@@ -2,6 +2,7 @@
 //! (BFC §6.2.1, HPCC-PFC: "perfect retransmission"). No packet comes twice, so the receiver counts.
 
 use super::{Arrival, Reply};
+use crate::receiver::Got;
 
 /// The receiver's half: bytes received, in any order.
 #[derive(Debug, Default)]
@@ -15,8 +16,8 @@ impl Receiver {
         Reply::Ack(self.received)
     }
 
-    pub(super) fn received(&self) -> u64 {
-        self.received
+    pub(super) fn got(&self) -> Got {
+        Got { received: self.received, delivered: self.received }
     }
 }
 

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::Arrival;
 use super::packet_set::PacketSet;
+use crate::receiver::Got;
 
 /// All before a byte, and some packets after it.
 #[derive(Debug, Default)]
@@ -35,6 +36,12 @@ impl Reassembly {
     /// Next byte expected: everything before it has come.
     pub(super) fn expected(&self) -> u64 {
         self.expected
+    }
+
+    /// What has come: in order, and in all.
+    pub(super) fn got(&self, payload: u64) -> Got {
+        let beyond = self.beyond.as_ref().map_or(0, |beyond| beyond.count() * payload);
+        Got { received: self.expected + beyond, delivered: self.expected }
     }
 
     /// What came before its turn and is in order now.

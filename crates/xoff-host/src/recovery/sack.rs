@@ -16,6 +16,7 @@ use super::reassembly::Reassembly;
 use super::rto::{Rto, RtoLimits};
 use super::scoreboard::Scoreboard;
 use super::{Arrival, Reply};
+use crate::receiver::Got;
 use crate::transport::TcpConfig;
 
 /// How far a sender may be ahead of its first packet that is missing: what a block can tell.
@@ -69,8 +70,8 @@ impl Receiver {
         }
     }
 
-    pub(super) fn expected(&self) -> u64 {
-        self.0.expected()
+    pub(super) fn got(&self, payload: u64) -> Got {
+        self.0.got(payload)
     }
 }
 

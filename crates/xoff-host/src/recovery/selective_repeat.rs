@@ -9,6 +9,7 @@
 use super::reassembly::Reassembly;
 use super::scoreboard::Scoreboard;
 use super::{Arrival, Reply};
+use crate::receiver::Got;
 
 /// The receiver's half.
 #[derive(Debug, Default)]
@@ -28,8 +29,8 @@ impl Receiver {
         Reply::Ack(expected)
     }
 
-    pub(super) fn expected(&self) -> u64 {
-        self.0.expected()
+    pub(super) fn got(&self, payload: u64) -> Got {
+        self.0.got(payload)
     }
 }
 

@@ -87,6 +87,23 @@ impl Common {
     }
 }
 
+/// Packets that were lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drops {
+    /// How many.
+    pub packets: u64,
+    /// Their bytes on the wire.
+    pub bytes: u64,
+}
+
+impl Drops {
+    /// A packet is lost.
+    pub fn add(&mut self, wire_bytes: u16) {
+        self.packets += 1;
+        self.bytes += u64::from(wire_bytes);
+    }
+}
+
 /// An egress port: the control queue and a scheduler. What a packet needs that does not have to wait
 /// shares a cache line.
 #[derive(Debug)]
@@ -95,14 +112,15 @@ pub struct Egress {
     pub(crate) common: Common,
     pub(crate) scheduler: AnyScheduler,
     paused_time: PausedTime,
-    drops: u64,
+    drops: Drops,
 }
 
 impl Egress {
     /// An empty port.
     #[must_use]
     pub fn new(scheduler: AnyScheduler) -> Self {
-        Self { common: Common::default(), scheduler, paused_time: PausedTime::default(), drops: 0 }
+        let (paused_time, drops) = (PausedTime::default(), Drops::default());
+        Self { common: Common::default(), scheduler, paused_time, drops }
     }
 
     /// Appends a packet to the control queue.
@@ -156,13 +174,13 @@ impl Egress {
     }
 
     /// A packet for this port found no room.
-    pub(crate) fn count_drop(&mut self) {
-        self.drops += 1;
+    pub(crate) fn count_drop(&mut self, wire_bytes: u16) {
+        self.drops.add(wire_bytes);
     }
 
     /// Packets for this port that found no room.
     #[must_use]
-    pub fn drops(&self) -> u64 {
+    pub fn drops(&self) -> Drops {
         self.drops
     }
 }

@@ -159,7 +159,8 @@ pub(super) fn flows(text: &str, file: &str, hosts: u32) -> Result<Vec<Arrival>, 
         if flows.last().is_some_and(|last| last.start > start) {
             return Err(words.fail("flows must be sorted by their start"));
         }
-        flows.push(Arrival { start, src, dst, bytes, source: 0, priority: class });
+        let stop = Ps::NEVER;
+        flows.push(Arrival { start, src, dst, bytes, stop, source: 0, priority: class });
     }
     Ok(flows)
 }

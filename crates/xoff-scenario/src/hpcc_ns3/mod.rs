@@ -115,6 +115,8 @@ fn plan(config: &Config, flows: &[Arrival]) -> Result<Plan, String> {
         grid: GRID,
         watchdog: Ps::from_us(50_000),
         row_every: 1,
+        flow_series: Ps(0),
+        port_samples: Ps(0),
         partitions: 0,
     })
 }

@@ -74,6 +74,11 @@ impl Reader<'_> {
                 );
             }
         }
+        for (key, interval) in
+            [("flow_series", run.flow_series), ("port_samples", run.port_samples)]
+        {
+            self.check_interval(run, key, interval);
+        }
         Some(Plan {
             warmup: run.warmup,
             measure: run.measure,
@@ -85,8 +90,28 @@ impl Reader<'_> {
                 FlowRows::Sample => 100,
                 FlowRows::None => 0,
             },
+            flow_series: run.flow_series,
+            port_samples: run.port_samples,
             partitions: usize::from(run.partitions),
         })
+    }
+
+    /// Intervals end at steps of the grid, and there are not more of them than anybody can read.
+    fn check_interval(&mut self, run: &RunConfig, key: &str, interval: Ps) {
+        const MOST: u64 = 1_000_000;
+        if !interval.0.is_multiple_of(run.grid.0) {
+            let message = format!("{key} = {interval} must be a multiple of grid = {}", run.grid);
+            self.problem("run", key, message);
+        } else if interval.0 > 0 && run.measure.0 / interval.0 > MOST {
+            let message = format!(
+                "{key} = {interval} divides measure = {} into more than {MOST} intervals",
+                run.measure
+            );
+            self.problem("run", key, message);
+        } else if interval > run.measure {
+            let message = format!("{key} = {interval} is longer than measure = {}", run.measure);
+            self.problem("run", key, message);
+        }
     }
 
     pub(super) fn monitored(&mut self, run: &RunConfig, hosts: u32) -> Option<Vec<u32>> {

@@ -14,7 +14,7 @@ impl OutputQueued {
         let Self { memory, egress: ports, trim, .. } = self;
         let Some(trim) = trim else {
             memory.stats.drops += 1;
-            ports[egress as usize].count_drop();
+            ports[egress as usize].count_drop(fabric.packets[id].wire_bytes);
             return Some(memory.lose(fabric, id));
         };
         let port = &mut ports[egress as usize];
@@ -44,7 +44,7 @@ impl OutputQueued {
             let back = packet.ingress;
             return self.enqueue_control(fabric, back, id);
         }
-        self.egress[egress as usize].count_drop();
+        self.egress[egress as usize].count_drop(packet.wire_bytes);
         let stats = &mut self.memory.stats;
         match packet.kind {
             Kind::Trimmed | Kind::Returned => stats.drops += 1,

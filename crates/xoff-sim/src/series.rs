@@ -1,0 +1,94 @@
+//! What is recorded at intervals of the measured time: flows and ports, each if asked for.
+
+use xoff_core::Ps;
+use xoff_host::receiver::Got;
+use xoff_net::topo::Port;
+
+use crate::flow_series::{FlowSeries, FlowSeriesRow};
+use crate::partition::Partition;
+use crate::port_samples::{PortSampleRow, PortSamples};
+
+/// Where to look.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    pub(crate) partitions: &'a [Partition],
+    /// The partition of each node.
+    pub(crate) of_node: &'a [u32],
+    /// All ports of the topology, and for each its partition and its number there.
+    pub(crate) ports: &'a [Port],
+    pub(crate) place: &'a [(u32, u32)],
+}
+
+impl<'a> View<'a> {
+    /// What has come of a flow to a host.
+    fn got(self, flow: u64, host: u32) -> Option<Got> {
+        self.partitions[self.of_node[host as usize] as usize].hosts().got(flow)
+    }
+
+    /// Each port as it is now, with what it has sent and lost since the run began.
+    fn ports(self, now: Ps) -> impl Iterator<Item = PortSampleRow> + 'a {
+        self.ports.iter().zip(self.place).map(move |(port, &(partition, number))| {
+            let partition = &self.partitions[partition as usize];
+            PortSampleRow {
+                time_ps: now.0,
+                node: port.node,
+                port: port.number,
+                queue_bytes: partition.queue_bytes(number),
+                totals: partition.totals(number),
+            }
+        })
+    }
+}
+
+/// Both, with the rows that wait to be taken.
+#[derive(Debug)]
+pub(crate) struct Series {
+    pub(crate) flows: Option<FlowSeries>,
+    pub(crate) ports: Option<PortSamples>,
+    pub(crate) flow_rows: Vec<FlowSeriesRow>,
+    pub(crate) port_rows: Vec<PortSampleRow>,
+}
+
+impl Series {
+    pub(crate) fn new(flows: Ps, ports: Ps) -> Self {
+        Self {
+            flows: FlowSeries::new(flows),
+            ports: PortSamples::new(ports),
+            flow_rows: Vec::new(),
+            port_rows: Vec::new(),
+        }
+    }
+
+    /// The measured time begins.
+    pub(crate) fn begin(&mut self, now: Ps, view: View<'_>) {
+        if let Some(flows) = &mut self.flows {
+            flows.begin(now, |flow, host| view.got(flow, host));
+        }
+        if let Some(ports) = &mut self.ports {
+            ports.begin(now, view.ports(now).map(|row| row.totals));
+        }
+    }
+
+    /// A step of the measured time has ended.
+    pub(crate) fn step(&mut self, now: Ps, view: View<'_>) {
+        if let Some(flows) = self.flows.as_mut().filter(|flows| flows.is_due(now)) {
+            flows.next(now, |flow, host| view.got(flow, host), &mut self.flow_rows);
+        }
+        if let Some(ports) = self.ports.as_mut().filter(|ports| ports.is_due(now)) {
+            let first_new = self.port_rows.len();
+            self.port_rows.extend(view.ports(now));
+            ports.next(now, &mut self.port_rows[first_new..]);
+        }
+    }
+
+    /// The measured time has ended.
+    pub(crate) fn finish(&mut self) {
+        self.flows = None;
+        self.ports = None;
+    }
+
+    /// How many rows wait to be taken.
+    pub(crate) fn rows_waiting(&self) -> usize {
+        self.flow_rows.len() + self.port_rows.len()
+    }
+}
