@@ -23,6 +23,7 @@ PLOT_KINDS = (
     "watermark-cdf",
     "throughput-cdf",
     "active-flows-cdf",
+    "size-cdf",
     "pause-share",
     "bars",
     "grouped-bars",

@@ -48,6 +48,7 @@ def _panels(plot: Plot, experiment: Experiment, results: Results) -> list[Panel]
         "active-flows-cdf": lambda ax: (
             panels.monitored_flows_axes if plot.monitored else panels.active_flows_axes
         )(ax, shown, plot.queues),
+        "size-cdf": lambda ax: panels.size_axes(ax, shown),
         "trace": lambda ax: panels.trace_axes(ax, shown, plot.column, plot.span_us, plot.level),
         "pause-share": lambda ax: panels.pause_axes(ax, shown),
         "bars": lambda ax: panels.bars_axes(ax, shown, plot.term, y_label),

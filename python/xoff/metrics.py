@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xoff import shares
+from xoff import rows, shares
 from xoff.result import Result
 from xoff.traces import MEASURES, Trace
 
@@ -98,6 +98,8 @@ SAMPLES = "samples."
 SENDERS = "senders."
 # A `path` that begins so is the share of time in which links of the kind that follows were paused.
 PAUSED = "paused."
+# A `path` or `cdf` that begins so is computed from the rows of finished flows.
+FLOWS = "flows."
 
 
 def monitored(result: Result, column: str) -> Trace | None:
@@ -127,9 +129,14 @@ def sampled(result: Result, what: str) -> float | None:
 
 
 def cdf_points(result: Result, name: str) -> Sequence[Sequence[float]]:
-    """Return a CDF of the summary or, with `samples.COLUMN`, of the monitored ports' samples."""
+    """Return a CDF of the summary or, with `samples.COLUMN`, of the monitored ports' samples.
+
+    With `flows.COLUMN` it is that of the rows of finished flows.
+    """
     if name.startswith(SAMPLES):
         return sampled_cdf(result, name.removeprefix(SAMPLES))
+    if name.startswith(FLOWS):
+        return rows.cdf(result, name.removeprefix(FLOWS))
     return (result.summary.get(name) or {}).get("cdf") or []
 
 
@@ -149,7 +156,8 @@ class Term:
     `cdf = "samples.active"` and `path = "samples.active"` (its mean) are read from the
     samples of the monitored ports instead, likewise `samples.bytes`, and
     `samples.bytes.MEASURE` (`traces.MEASURES`); `path = "senders.jain"`, `senders.0-3` and
-    `paused.leaf-spine` come from the ports (`shares`);
+    `paused.leaf-spine` come from the ports (`shares`), `flows.COLUMN.MEASURE` from the rows of
+    finished flows (`rows`);
     `scale` multiplies what is read; `seeds` says how the runs of a case become one number.
     """
 
@@ -180,6 +188,8 @@ class Term:
             return shares.read(result, self.path.removeprefix(SENDERS))
         if self.path.startswith(PAUSED):
             return shares.paused_share(result, self.path.removeprefix(PAUSED))
+        if self.path.startswith(FLOWS):
+            return rows.read(result, self.path.removeprefix(FLOWS))
         return lookup(result.summary, self.path)
 
     def _flow_statistic(self, result: Result) -> float | None:
@@ -224,7 +234,19 @@ def mean(values: Sequence[float | None]) -> float | None:
     return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
+def percentile(share: float) -> Callable[[Sequence[float | None]], float | None]:
+    """Return what takes a percentile of runs, as papers do; None if any run has no value."""
+
+    def over_runs(values: Sequence[float | None]) -> float | None:
+        known = [value for value in values if value is not None]
+        return float(np.percentile(known, share)) if known and len(known) == len(values) else None
+
+    return over_runs
+
+
 OVER_SEEDS: dict[str, Callable[[Sequence[float | None]], float | None]] = {
     "mean": mean,
     "std": spread,
+    "p90": percentile(90),
+    "p95": percentile(95),
 }

@@ -9,8 +9,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+import numpy as np
 from matplotlib.ticker import FuncFormatter
 
+from xoff import rows
 from xoff.metrics import (
     Group,
     Term,
@@ -157,6 +159,19 @@ def monitored_flows_axes(ax: Axes, results: Runs, queues: int | None = None) -> 
     ax.set_ylabel("fraction of time")
     if queues is not None:
         ax.axvline(queues, color="0.4", linewidth=4, alpha=0.5, label=f"{queues} queues")
+
+
+def size_axes(ax: Axes, results: Runs) -> None:
+    """Draw the CDF of the sizes of finished flows, one curve a label (all seeds together)."""
+    for index, (label, runs) in enumerate(as_lists(results).items()):
+        sizes = np.sort(np.concatenate([rows.values(run, "size_bytes") for run in runs]))
+        look = {**line_style(index), "marker": None}
+        shares = np.arange(1, len(sizes) + 1) / max(1, len(sizes))
+        ax.step(sizes, shares, where="post", label=label, **look)
+    ax.set_xscale("log")
+    ax.set_ylim(0, 1.01)
+    ax.set_xlabel("flow size (bytes)")
+    ax.set_ylabel("fraction of flows")
 
 
 def trace_axes(

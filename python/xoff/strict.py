@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from xoff import rows
 from xoff.errors import UsageError
-from xoff.metrics import MEAN_OF_BINS, OVER_SEEDS, RANGES, SAMPLES, SENDERS, STATISTICS
+from xoff.metrics import FLOWS, MEAN_OF_BINS, OVER_SEEDS, RANGES, SAMPLES, SENDERS, STATISTICS
 from xoff.text import suggestion
 from xoff.traces import MEASURES
 
@@ -111,6 +112,7 @@ def read_term(reader: Reader, bins_too: bool = False) -> dict[str, Any]:
         ranges = (*RANGES, MEAN_OF_BINS)
         reader.choice("range", (*ranges, *BY_BIN) if bins_too else ranges)
     _refuse_unknown_measure(reader, term["path"])
+    _refuse_unknown_rows(reader, term)
     for key, default in (("statistic", "p99"), ("seeds", "mean")):
         if term[key] == default and key not in reader:
             del term[key]
@@ -127,6 +129,16 @@ def _refuse_unknown_measure(reader: Reader, path: str | None) -> None:
         what = path.removeprefix(SENDERS)
         if what != "jain" and not re.fullmatch(r"\d+(-\d+)?", what):
             raise UsageError(f"{reader.where}: `{path}`: expected senders.jain or senders.0-3")
+
+
+def _refuse_unknown_rows(reader: Reader, term: Mapping[str, Any]) -> None:
+    path, cdf = term["path"] or "", term["cdf"] or ""
+    if path.startswith(FLOWS) and not rows.is_known(path.removeprefix(FLOWS)):
+        known = f"columns {', '.join(rows.COLUMNS)}; measures {', '.join(rows.MEASURES)}"
+        raise UsageError(f"{reader.where}: `{path}`: expected flows.COLUMN.MEASURE: {known}")
+    if cdf.startswith(FLOWS) and cdf.removeprefix(FLOWS) not in rows.COLUMNS:
+        known = ", ".join(rows.COLUMNS)
+        raise UsageError(f"{reader.where}: `{cdf}`: expected flows.COLUMN: columns {known}")
 
 
 _NAMES: dict[type, str] = {

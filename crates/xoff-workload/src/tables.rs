@@ -7,12 +7,15 @@ use std::path::Path;
 use crate::sizes::SizeTable;
 
 /// Short names and CSV texts.
-const TABLES: [(&str, &str); 5] = [
+const TABLES: [(&str, &str); 8] = [
     ("google", include_str!("../../../data/flow-sizes/google_all_rpc_2008.csv")),
     ("hadoop", include_str!("../../../data/flow-sizes/homa_w4_fb_hadoop.csv")),
     ("hadoop-hpcc", include_str!("../../../data/flow-sizes/fb_hadoop_hpcc.csv")),
     ("websearch", include_str!("../../../data/flow-sizes/websearch_dctcp.csv")),
     ("alistorage", include_str!("../../../data/flow-sizes/ali_storage_2019.csv")),
+    ("fb-web", include_str!("../../../data/flow-sizes/fb_web_all_roy2015.csv")),
+    ("fb-cache", include_str!("../../../data/flow-sizes/fb_cache_follower_all_roy2015.csv")),
+    ("fb-hadoop", include_str!("../../../data/flow-sizes/fb_hadoop_all_roy2015.csv")),
 ];
 
 /// The CSV text of a table that comes with xoff.
@@ -85,8 +88,8 @@ mod tests {
     fn an_unknown_name_lists_the_nearest_first() {
         assert_eq!(
             find("hadop-hpc", Path::new(".")).unwrap_err(),
-            "no size table is called \"hadop-hpc\": choose one of hadoop-hpcc, hadoop, google, \
-             websearch, alistorage, or give the path of a .csv file"
+            "no size table is called \"hadop-hpc\": choose one of hadoop-hpcc, hadoop, fb-hadoop, \
+             google, fb-web, fb-cache, websearch, alistorage, or give the path of a .csv file"
         );
         let missing = find("nowhere.csv", Path::new("/nonexistent")).unwrap_err();
         assert!(missing.starts_with("cannot read the size table /nonexistent/nowhere.csv: "));

@@ -15,12 +15,15 @@ fn rng(entity: u64) -> Rng {
 }
 
 /// The means that data/flow-sizes/README.md tells: name, linear, step.
-const MEANS: [(&str, f64, f64); 5] = [
+const MEANS: [(&str, f64, f64); 8] = [
     ("google", 2_892.0, 2_929.0),
     ("hadoop", 121_849.0, 127_797.0),
     ("hadoop-hpcc", 120_421.0, 183_897.0),
     ("websearch", 1_711_250.0, 2_434_900.0),
     ("alistorage", 40_870.0, 67_050.0),
+    ("fb-web", 91_343.0, 152_824.0),
+    ("fb-cache", 609_883.0, 698_171.0),
+    ("fb-hadoop", 568_755.0, 977_600.0),
 ];
 
 fn cases() -> impl Iterator<Item = (&'static str, Reading, f64)> {
@@ -68,6 +71,16 @@ fn samples_have_the_quantiles_of_the_table() {
             let size = sizes[rank];
             assert!((low..=high).contains(&size), "{name} {reading:?} at {u}: {size}");
         }
+    }
+}
+
+/// Flowtune §5.3.2: "The Web workload, which has the smallest mean flow size".
+#[test]
+fn of_facebooks_tables_the_web_servers_have_the_smallest_mean() {
+    for reading in [Reading::Linear, Reading::Step] {
+        let [web, cache, hadoop] =
+            ["fb-web", "fb-cache", "fb-hadoop"].map(|name| table(name).mean(reading));
+        assert!(web < cache && web < hadoop, "{reading:?}: {web} {cache} {hadoop}");
     }
 }
 

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xoff.theory import sfc
+from xoff.theory import flowtune, sfc
 
 Formula = Callable[..., float]
 
-FORMULAS: dict[str, Formula] = {f"sfc.{name}": getattr(sfc, name) for name in sfc.__all__}
+FORMULAS: dict[str, Formula] = {
+    f"{paper.__name__.rpartition('.')[2]}.{name}": getattr(paper, name)
+    for paper in (flowtune, sfc)
+    for name in paper.__all__
+}
 """Every formula by the name that claims use."""
