@@ -2,4 +2,6 @@
 
 mod allocator;
 mod common;
+mod convergence;
+mod optimal;
 mod properties;
