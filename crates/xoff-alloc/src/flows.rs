@@ -19,6 +19,18 @@ impl FlowId {
     pub fn slot(self) -> usize {
         self.slot as usize
     }
+
+    /// The flow as one number, for places that know no other type.
+    #[must_use]
+    pub fn bits(self) -> u64 {
+        u64::from(self.generation) << 32 | u64::from(self.slot)
+    }
+
+    /// The flow that a number stands for. Whether there is such a flow its allocator finds out.
+    #[must_use]
+    pub fn from_bits(bits: u64) -> Self {
+        Self { slot: bits as u32, generation: (bits >> 32) as u32 }
+    }
 }
 
 impl fmt::Display for FlowId {

@@ -15,7 +15,7 @@ use crate::arrow::Batch;
 use crate::tables;
 
 /// How long Python's signal handlers wait at most (and one step of the engine).
-const SLICE: Duration = Duration::from_millis(50);
+pub(crate) const SLICE: Duration = Duration::from_millis(50);
 
 /// With more rows than this, a step ends early so that Python takes them: some 20 MB.
 const ROWS_WAITING: usize = 250_000;
@@ -260,6 +260,9 @@ fn bench_cases() -> Vec<String> {
 /// The Rust engine of xoff. Use it through `xoff.engine`.
 #[pymodule(name = "_native")]
 mod native {
+    #[pymodule_export]
+    use crate::alloc::{Allocator, AllocatorError};
+
     #[pymodule_export]
     use super::{
         PyBatch, Run, RunError, ScenarioError, bench, bench_cases, check, presets, schema,

@@ -3,6 +3,8 @@
 //! [`bindings`] is compiled with the feature `extension-module` only, which maturin turns on, so
 //! that the exporter is built and tested without a Python interpreter.
 
+#[cfg(feature = "extension-module")]
+pub mod alloc;
 pub mod arrow;
 #[cfg(feature = "extension-module")]
 pub mod bindings;
