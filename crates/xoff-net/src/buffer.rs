@@ -19,7 +19,9 @@ knobs! {
     pub struct BufferConfig in "buffer" {
         /// Shared by all ports with a dynamic threshold a queue, unlimited, or dedicated to a queue.
         kind: BufferKind = BufferKind::Shared,
-        /// Size of the memory (BFC §6.2.1: 12 MB); of a dedicated one, that of each queue.
+        /// Size of the memory (BFC §6.2.1: 12 MB); of a dedicated one, that of each queue, or of each port
+        /// where the scheduler does not divide it. 0: with scheduler = "pfabric", two bandwidth-delay
+        /// products of the base RTT and the hosts' rate (pFabric §5: 36 KB at 10 Gb/s).
         size: Bytes = Bytes(12_000_000),
         /// Dynamic threshold: a queue may hold up to alpha x the free bytes; 0: no limit a queue.
         /// With 1, a single queue gets half of the memory.

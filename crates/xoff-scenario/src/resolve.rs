@@ -3,6 +3,7 @@
 mod hosts;
 mod ndp;
 mod network;
+mod scheduler;
 mod switch;
 mod tcp;
 
@@ -13,7 +14,7 @@ use xoff_core::knobs::{Knob, Knobs};
 use xoff_host::hosts::HostSetup;
 use xoff_host::transport::AckClass;
 use xoff_net::fabric::{Instants, Rounding};
-use xoff_sim::setup::{HopSetup, Labels, MarkDraws, Scheduling, Setup, SwitchSetup};
+use xoff_sim::setup::{HopSetup, Labels, MarkDraws, Setup, SwitchSetup};
 use xoff_sim::simulation::Plan;
 use xoff_workload::Traffic;
 
@@ -24,9 +25,7 @@ use crate::effective::Effective;
 use crate::layers::Layers;
 use crate::nearest::suggestion;
 use crate::presets;
-use crate::sections::{
-    FaultsConfig, NetworkConfig, RoundingKind, RunConfig, SchedulerKind, SwitchConfig,
-};
+use crate::sections::{FaultsConfig, NetworkConfig, RoundingKind, RunConfig, SwitchConfig};
 use crate::traffic;
 
 /// Everything a run needs.
@@ -56,7 +55,7 @@ pub struct Resolved {
 }
 
 /// Every section a scenario may have.
-pub const SECTIONS: [&str; 25] = [
+pub const SECTIONS: &[&str] = &[
     "network",
     "leaf_spine",
     "fat_tree",
@@ -67,6 +66,7 @@ pub const SECTIONS: [&str; 25] = [
     "switch",
     "buffer",
     "trim",
+    "sfqcodel",
     "ecn",
     "pfc",
     "bfc",
@@ -138,6 +138,7 @@ impl Reader<'_> {
         let mut ndp = self.ndp(&transport, &switch);
         let mut trim = self.trim(&transport, &switch, &buffer, &frame);
         let hop = self.hop(&switch, &buffer);
+        let scheduling = self.scheduling(&switch, &buffer);
         let nic = self.nic(&switch, &hop);
         let ecn = self.ecn(&switch);
         let faults = self.section::<FaultsConfig>();
@@ -171,16 +172,14 @@ impl Reader<'_> {
         let hop = self.derived_hop(hop, &buffer, &topology, rtt);
         self.effective.derive_network(&topology, rtt, &hop);
         let bandwidth_delay_product = topology.ports_of(0)[0].rate.bytes_in(rtt);
+        let scheduling = self.derived_scheduling(scheduling, rtt);
+        let buffer = self.derived_buffer(buffer, &switch, &frame, bandwidth_delay_product);
         ndp::settle(ndp.as_mut(), trim.as_mut(), bandwidth_delay_product);
         let setup = Setup {
             topology: Arc::new(topology),
             routes: Arc::new(routes),
             switch: SwitchSetup {
-                scheduling: match switch.scheduler {
-                    SchedulerKind::Fifo => Scheduling::Fifo,
-                    SchedulerKind::Drr => Scheduling::Drr,
-                    SchedulerKind::PerFlow => Scheduling::PerFlow,
-                },
+                scheduling,
                 quantum_bytes: u32::try_from(switch.quantum.0).unwrap_or(u32::MAX),
                 buffer,
                 trim,

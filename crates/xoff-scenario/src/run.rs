@@ -180,6 +180,7 @@ pub fn schema() -> String {
         SectionSchema::of::<SwitchConfig>(),
         SectionSchema::of::<xoff_net::buffer::BufferConfig>(),
         SectionSchema::of::<xoff_net::trim::TrimConfig>(),
+        SectionSchema::of::<xoff_net::sched::SfqCodelConfig>(),
         SectionSchema::of::<xoff_net::mark::EcnConfig>(),
         SectionSchema::of::<xoff_net::hop::PfcConfig>(),
         SectionSchema::of::<xoff_net::hop::BfcConfig>(),

@@ -92,6 +92,10 @@ choices! {
         Drr = "drr",
         /// Deficit round robin with a queue for every flow.
         PerFlow = "per-flow",
+        /// pFabric: the flow with least left goes first, and of a full port the one with most loses.
+        PFabric = "pfabric",
+        /// Stochastic fair queueing with CoDel, section `sfqcodel`.
+        SfqCodel = "sfqcodel",
     }
 }
 

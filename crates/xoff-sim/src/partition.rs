@@ -343,7 +343,11 @@ impl Partition {
         match self.owners[port as usize] {
             Owner::Host(nic) => self.hosts.pick(&mut self.fabric, nic),
             Owner::Switch(switch, number) => {
-                self.switches[switch as usize].1.pick(&mut self.fabric, number);
+                let (node, state) = &mut self.switches[switch as usize];
+                if let Some(id) = state.pick(&mut self.fabric, number) {
+                    let node = *node;
+                    self.discard(node, id);
+                }
             }
         }
     }
@@ -389,8 +393,18 @@ impl Partition {
         self.await_stop();
     }
 
-    /// A packet found no room at a switch.
-    fn discard(&mut self, node: u32, id: u32) {
+    /// A switch dropped a packet, and those that it leads to.
+    #[cold]
+    #[inline(never)]
+    fn discard(&mut self, node: u32, mut id: u32) {
+        while id != NONE {
+            let next = self.fabric.packets[id].next;
+            self.discard_one(node, id);
+            id = next;
+        }
+    }
+
+    fn discard_one(&mut self, node: u32, id: u32) {
         let packet = self.fabric.packets[id];
         let told = self.perfect_recovery;
         let int = (told && packet.int != NONE).then(|| Box::new(self.fabric.ints[packet.int]));

@@ -14,7 +14,9 @@ use xoff_net::hop::{
     SfcConfig, SfcPort, Uncontrolled,
 };
 use xoff_net::mark::{Draws, EcnConfig, MarkAt, RedEcn};
-use xoff_net::sched::{AnyScheduler, Drr, Egress, Fifo, PerFlow};
+use xoff_net::sched::{
+    AnyScheduler, Drr, Egress, Fifo, PFabric, PerFlow, SfqCodel, SfqCodelConfig,
+};
 use xoff_net::telemetry::HOPS_MAX;
 use xoff_net::topo::{Routes, Topology};
 use xoff_net::trim::{Trim, TrimConfig};
@@ -26,7 +28,7 @@ use crate::partition::{Directory, Owner, Partition, tag};
 const BUCKET_SHIFT: u32 = 11;
 
 /// Which scheduler every egress port has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Scheduling {
     /// First in, first out, by class.
     Fifo,
@@ -34,6 +36,10 @@ pub enum Scheduling {
     Drr,
     /// Deficit round robin over flows.
     PerFlow,
+    /// pFabric.
+    PFabric,
+    /// Stochastic fair queueing with CoDel, with derived settings.
+    SfqCodel(SfqCodelConfig),
 }
 
 /// Which hop control every switch has.
@@ -359,9 +365,10 @@ impl Setup {
         let hash_seed =
             if self.switch.hash_by_node { node } else { stream(Purpose::Balancing).u64() as u32 };
         let loss = self.switch.control_loss;
+        let bin_seed = stream(Purpose::QueueAssignment).u64() as u32;
         Ok(OutputQueued::new(Parts {
             first_port,
-            egress: ports.iter().map(|_| Egress::new(self.scheduler())).collect(),
+            egress: ports.iter().map(|_| Egress::new(self.scheduler(bin_seed))).collect(),
             buffer: Buffer::new(&self.switch.buffer),
             hop: self.hop(node)?,
             ecn: self.ecn(node)?,
@@ -382,15 +389,19 @@ impl Setup {
         }))
     }
 
-    fn scheduler(&self) -> AnyScheduler {
+    fn scheduler(&self, bin_seed: u32) -> AnyScheduler {
         let quantum = self.switch.quantum_bytes;
-        match (self.switch.scheduling, &self.switch.hop) {
+        match (&self.switch.scheduling, &self.switch.hop) {
             (Scheduling::PerFlow, _) => AnyScheduler::PerFlow(PerFlow::new(quantum)),
             (Scheduling::Drr, HopSetup::Bfc(bfc)) => {
                 AnyScheduler::Drr(Drr::new(bfc.data_queues(), quantum))
             }
             (Scheduling::Drr, _) => AnyScheduler::Drr(Drr::new(8, quantum)),
             (Scheduling::Fifo, _) => AnyScheduler::Fifo(Fifo::default()),
+            (Scheduling::PFabric, _) => AnyScheduler::PFabric(PFabric::default()),
+            (Scheduling::SfqCodel(config), _) => {
+                AnyScheduler::SfqCodel(SfqCodel::new(config, quantum, bin_seed))
+            }
         }
     }
 

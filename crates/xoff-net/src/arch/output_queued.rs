@@ -18,7 +18,7 @@ use crate::buffer::Buffer;
 use crate::fabric::Fabric;
 use crate::hop::{AnyHop, HopControl, Signal, each_hop, obey};
 use crate::mark::{Draws, MarkAt, RedEcn};
-use crate::packet::{CONTROL_QUEUE, Kind, NONE, Packet, flag};
+use crate::packet::{CONTROL_QUEUE, Kind, NONE, Packet, Queue, flag};
 use crate::sched::{Common, Egress, Scheduler, each_scheduler};
 use crate::telemetry::IntHop;
 use crate::topo::Route;
@@ -71,8 +71,8 @@ pub struct Parts {
 /// What happened at a switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SwitchStats {
-    /// Packets that found no room and are lost: data and headers of data, and acknowledgements where
-    /// they wait with the data.
+    /// Packets that are lost, mostly for want of room: data and headers of data, and acknowledgements
+    /// where they wait with the data.
     pub drops: u64,
     /// Packets of the control queue, but for headers, that found no room and are lost.
     pub control_drops: u64,
@@ -114,6 +114,8 @@ struct Memory {
     digest: Digest,
     /// Copies of headers on their way to the packets' senders.
     mirror: Mirror,
+    /// The first of the packets that a port dropped rather than sent; each leads to the next.
+    shed: u32,
 }
 
 /// An output-queued switch.
@@ -151,6 +153,7 @@ impl OutputQueued {
                 stats: SwitchStats::default(),
                 digest: Digest::default(),
                 mirror: Mirror::new(mirror_timer),
+                shed: NONE,
             },
             mirrors_arrivals: each_hop!(&parts.hop, hop => hop.mirrors_arrivals()),
             hop: parts.hop,
@@ -166,7 +169,8 @@ impl OutputQueued {
         }
     }
 
-    /// A packet has arrived at port `ingress`. Returns it if it had to be dropped.
+    /// A packet has arrived at port `ingress`. Returns the packet that is dropped, it or another;
+    /// [`Packet::next`] leads from it to others.
     #[inline]
     pub fn on_packet(
         &mut self,
@@ -298,7 +302,7 @@ impl OutputQueued {
                 && memory.buffer.admits(0, packet.wire_bytes)
                 && hop.pass(now, egress, packet);
             if passes {
-                queues.pass(packet.queue);
+                queues.pass(packet);
             }
             passes
         }));
@@ -331,9 +335,10 @@ impl OutputQueued {
         None
     }
 
-    /// Port `number` may send: it picks its next packet.
+    /// Port `number` may send: it picks its next packet. Returns the first of those that it drops
+    /// instead; [`Packet::next`] leads from it to others.
     #[inline(never)]
-    pub fn pick(&mut self, fabric: &mut Fabric, number: u16) {
+    pub fn pick(&mut self, fabric: &mut Fabric, number: u16) -> Option<u32> {
         let Self { memory, hop, egress, trim, .. } = self;
         let Egress { common, scheduler, .. } = &mut egress[number as usize];
         let own = memory.first_port + u32::from(number);
@@ -347,15 +352,16 @@ impl OutputQueued {
             let more = !common.control.is_empty()
                 || each_scheduler!(scheduler, queues => queues.is_ready());
             memory.depart(fabric, own, id, common, more);
-            return;
+            return None;
         }
         let picked = each_hop!(hop, hop => each_scheduler!(scheduler, queues =>
             memory.leave(fabric, number, hop, queues, common)));
-        let Some(Leaving { packet, more, signal }) = picked else { return };
+        let Some(Leaving { packet, more, signal }) = picked else { return self.take_shed(fabric, number) };
         memory.depart(fabric, own, packet, common, more || control_waits);
         if let Some(signal) = signal {
             self.signal(fabric, signal);
         }
+        self.take_shed(fabric, number)
     }
 
     /// Copies leave the egress builder and are routed as any packet is: "we recirculate the BTS
@@ -528,6 +534,11 @@ impl Memory {
         common: &mut Common,
     ) -> Option<Leaving> {
         let now = fabric.now;
+        let mut shed = Queue::default();
+        queues.shed(&mut fabric.packets, now, &mut shed);
+        if !shed.is_empty() {
+            self.drop_waiting(fabric, common, &mut shed);
+        }
         let id = queues.pop(&mut fabric.packets)?;
         let packet = &mut fabric.packets[id];
         debug_assert!(queues.paused() >> packet.queue & 1 == 0, "a paused queue sends nothing");

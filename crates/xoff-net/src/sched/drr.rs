@@ -2,7 +2,7 @@
 //! those that hold something and are not paused.
 
 use super::{QueueMask, Scheduler};
-use crate::packet::{Pool, Queue};
+use crate::packet::{Packet, Pool, Queue};
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Turn {
@@ -89,8 +89,8 @@ impl Scheduler for Drr {
     }
 
     #[inline]
-    fn pass(&mut self, queue: u8) {
-        self.current = queue;
+    fn pass(&mut self, packet: &Packet) {
+        self.current = packet.queue;
     }
 
     #[inline]
@@ -122,7 +122,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::packet::{Kind, Packet};
+    use crate::packet::Kind;
 
     fn push(pool: &mut Pool, drr: &mut Drr, queue: u8, bytes: u16) {
         let mut packet = Packet::new(Kind::Data, bytes);

@@ -4,18 +4,23 @@
 //! stands one of the schedulers of this folder; each keeps its queues and obeys a mask of paused
 //! ones. To add one: a file here, a variant of [`AnyScheduler`] and its line in each `match`.
 
+mod codel;
 mod drr;
 mod fifo;
 mod per_flow;
+mod pfabric;
+mod sfqcodel;
 
 use hdrhistogram::Histogram;
 
 use crate::hop::PausedTime;
-use crate::packet::{CONTROL_QUEUE, Pool, Queue};
+use crate::packet::{CONTROL_QUEUE, Packet, Pool, Queue};
 
 pub use drr::Drr;
 pub use fifo::Fifo;
 pub use per_flow::PerFlow;
+pub use pfabric::PFabric;
+pub use sfqcodel::{SfqCodel, SfqCodelConfig};
 
 /// A set of queues, one bit each.
 pub type QueueMask = u128;
@@ -30,9 +35,18 @@ pub trait Scheduler {
     fn is_ready(&self) -> bool;
     /// Whether `pop` would find a packet that joined `queue` now, and no other.
     fn may_pass(&self, queue: u8) -> bool;
-    /// A packet that may pass does: all is as if it had joined `queue` and left.
+    /// A packet that may pass does: all is as if it had joined the queue its record names and left.
     #[inline]
-    fn pass(&mut self, _queue: u8) {}
+    fn pass(&mut self, _packet: &Packet) {}
+    /// There is no room for `arriving`, which has not joined: takes out the packet to be dropped in its
+    /// place. `None`: none here gives way to it.
+    fn evict(&mut self, _pool: &mut Pool, _arriving: u32) -> Option<u32> {
+        None
+    }
+    /// Takes out what is dropped at `now` (ps) rather than sent, so that the next `pop` finds what is
+    /// sent.
+    #[inline]
+    fn shed(&mut self, _pool: &mut Pool, _now: u64, _shed: &mut Queue) {}
     /// Bytes in one queue.
     fn queue_bytes(&self, queue: u8) -> u32;
     /// Queues that hold something, paused or not.
@@ -55,6 +69,10 @@ pub enum AnyScheduler {
     Drr(Drr),
     /// Deficit round robin over as many queues as there are flows.
     PerFlow(PerFlow),
+    /// pFabric: the flow with least left goes first, the one with most is dropped.
+    PFabric(PFabric),
+    /// Stochastic fair queueing with CoDel.
+    SfqCodel(SfqCodel),
 }
 
 /// Applies an expression to whichever scheduler it is.
@@ -64,6 +82,8 @@ macro_rules! each_scheduler {
             $crate::sched::AnyScheduler::Fifo($scheduler) => $call,
             $crate::sched::AnyScheduler::Drr($scheduler) => $call,
             $crate::sched::AnyScheduler::PerFlow($scheduler) => $call,
+            $crate::sched::AnyScheduler::PFabric($scheduler) => $call,
+            $crate::sched::AnyScheduler::SfqCodel($scheduler) => $call,
         }
     };
 }
@@ -173,12 +193,12 @@ impl Egress {
         &self.paused_time
     }
 
-    /// A packet for this port found no room.
+    /// A packet for this port is dropped.
     pub(crate) fn count_drop(&mut self, wire_bytes: u16) {
         self.drops.add(wire_bytes);
     }
 
-    /// Packets for this port that found no room.
+    /// Packets for this port that were dropped.
     #[must_use]
     pub fn drops(&self) -> Drops {
         self.drops
@@ -258,7 +278,7 @@ mod tests {
                     let ids = [packet; 2].map(|packet| pool.insert(packet));
                     joined.push(&mut pool, ids[0]);
                     if passes {
-                        passed.pass(queue);
+                        passed.pass(&packet);
                         assert_eq!(joined.pop(&mut pool), Some(ids[0]));
                     } else {
                         passed.push(&mut pool, ids[1]);
@@ -292,6 +312,11 @@ mod tests {
         #[test]
         fn passing_flows_changes_no_turn(steps in steps(16)) {
             passing_is_joining_and_leaving(|| PerFlow::new(500), &steps);
+        }
+
+        #[test]
+        fn passing_pfabric_changes_no_turn(steps in steps(16)) {
+            passing_is_joining_and_leaving(PFabric::default, &steps);
         }
 
         #[test]

@@ -25,17 +25,18 @@ impl Reader<'_> {
         if switch.hop == HopKind::Pfc {
             buffer.alpha = 0.0;
         }
-        if buffer.size.0 == 0 && !unused.contains(&"size") {
+        let derived = buffer.size.0 == 0 && switch.scheduler == SchedulerKind::PFabric;
+        if buffer.size.0 == 0 && !derived && !unused.contains(&"size") {
             self.problem("buffer", "size", "size must be more than zero".into());
         }
-        if kind == BufferKind::Dedicated {
+        if kind == BufferKind::Dedicated && !derived {
             self.check_dedicated(&buffer, switch, frame);
         }
         buffer
     }
 
     /// A queue's own memory must hold a packet, and whoever limits it must tell queues apart.
-    fn check_dedicated(
+    pub(super) fn check_dedicated(
         &mut self,
         buffer: &BufferConfig,
         switch: &SwitchConfig,

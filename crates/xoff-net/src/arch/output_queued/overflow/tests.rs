@@ -1,4 +1,4 @@
-//! A port of a trimming switch against a model of its two queues.
+//! A port of a trimming switch against a model of its two queues, and ports whose scheduler drops.
 
 use std::collections::VecDeque;
 
@@ -11,8 +11,8 @@ use crate::buffer::{Buffer, BufferConfig, BufferKind};
 use crate::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding};
 use crate::hop::{AnyHop, Uncontrolled};
 use crate::mark::{Draws, MarkAt};
-use crate::packet::{Kind, Packet};
-use crate::sched::{AnyScheduler, Egress, Fifo};
+use crate::packet::{Kind, NONE, Packet};
+use crate::sched::{AnyScheduler, Egress, Fifo, PFabric, SfqCodel, SfqCodelConfig};
 use crate::topo::Route;
 use crate::trim::{Trim, TrimConfig};
 
@@ -23,6 +23,14 @@ const DESTINATIONS: [Destination; 2] =
 
 /// A switch of two ports, 0 and 1; the other ends of their links are 2 and 3.
 fn switch(trim: &TrimConfig) -> (OutputQueued, Fabric) {
+    let trim = Trim::new(trim, 2, Rng::stream(1, Purpose::Trimming, 0));
+    switch_of(|| AnyScheduler::Fifo(Fifo::default()), Some(Box::new(trim)))
+}
+
+fn switch_of(
+    scheduler: impl Fn() -> AnyScheduler,
+    trim: Option<Box<Trim>>,
+) -> (OutputQueued, Fabric) {
     let tags = FabricTags { arrival: 0, wake: 10 };
     let (rounding, instants) = (Rounding::PicosecondUp, Instants::Phases);
     let mut fabric = Fabric::new(rounding, instants, 1, Wheel::new(9), tags);
@@ -38,11 +46,11 @@ fn switch(trim: &TrimConfig) -> (OutputQueued, Fabric) {
     };
     let parts = Parts {
         first_port: 0,
-        egress: [0; 2].map(|_| Egress::new(AnyScheduler::Fifo(Fifo::default()))).into(),
+        egress: [0; 2].map(|_| Egress::new(scheduler())).into(),
         buffer: Buffer::new(&buffer),
         hop: AnyHop::None(Uncontrolled),
         ecn: (Vec::new(), MarkAt::Dequeue),
-        trim: Some(Box::new(Trim::new(trim, 2, rng(Purpose::Trimming)))),
+        trim,
         telemetry: false,
         control_acks: true,
         routes: (vec![Route { first: 0, count: 0 }], Vec::new()),
@@ -133,16 +141,34 @@ impl Model {
 fn deliver(switch: &mut OutputQueued, fabric: &mut Fabric, packet: (u64, Kind, u16)) {
     let mut record = Packet::new(packet.1, packet.2);
     (record.seq, record.src, record.dst) = (packet.0, 1, 0);
+    deliver_record(switch, fabric, record);
+}
+
+/// Delivers a packet and lets ports pick. Returns the numbers of packets that are dropped.
+fn deliver_record(switch: &mut OutputQueued, fabric: &mut Fabric, record: Packet) -> Vec<u64> {
     let id = fabric.packets.insert(record);
-    if let Some(dropped) = switch.on_packet(fabric, &DESTINATIONS, 1, id) {
-        fabric.packets.remove(dropped);
-    }
+    let first = switch.on_packet(fabric, &DESTINATIONS, 1, id);
+    let mut dropped = discard(fabric, first);
     let mut ports = Vec::new();
     fabric.take_picking(&mut ports);
     for port in ports {
         fabric.begin_picking(port);
-        switch.pick(fabric, port as u16);
+        let first = switch.pick(fabric, port as u16);
+        dropped.extend(discard(fabric, first));
     }
+    dropped
+}
+
+/// Takes a packet and those it leads to out of the pool.
+fn discard(fabric: &mut Fabric, first: Option<u32>) -> Vec<u64> {
+    let mut id = first.unwrap_or(NONE);
+    let mut numbers = Vec::new();
+    while id != NONE {
+        numbers.push(fabric.packets[id].seq);
+        fabric.packets.remove(id);
+        id = fabric.packets[id].next;
+    }
+    numbers
 }
 
 /// An arrival of data of so many bytes, one of an acknowledgement, or a departure.
@@ -201,4 +227,59 @@ fn a_header_that_finds_no_room_leaves_by_the_port_it_came_in_by() {
     assert_eq!(switch.stats(), &stats);
     let returned = arrivals(&mut fabric, 3);
     assert_eq!(returned[0], (12, Kind::Returned, 64));
+}
+
+/// Two short packets give way to a long one of a flow with less left, both counted and both returned.
+#[test]
+fn as_many_packets_give_way_as_make_room() {
+    let (mut switch, mut fabric) = switch_of(|| AnyScheduler::PFabric(PFabric::default()), None);
+    let mut send = |number: u64, bytes: u16, remaining: u32| {
+        let mut record = Packet::new(Kind::Data, bytes);
+        (record.seq, record.src, record.dst) = (number, 1, 0);
+        (record.flow, record.remaining) = (number as u32, remaining);
+        let dropped = deliver_record(&mut switch, &mut fabric, record);
+        assert_eq!(switch.buffer().used(), u64::from(switch.egress()[0].data_bytes()));
+        dropped
+    };
+    // The first one leaves at once; those after it fill the port's 4000 B.
+    let sizes = [1000, 1000, 500, 500, 1000, 1000];
+    for (number, bytes) in (0..).zip(sizes) {
+        assert_eq!(send(number, bytes, 10_000 + 1000 * number as u32), [0; 0]);
+    }
+    assert_eq!(send(6, 1000, 90_000), [6], "it has most left");
+    assert_eq!(send(7, 1000, 10), [5]);
+    assert_eq!(send(8, 500, 10), [4]);
+    assert_eq!(send(9, 1500, 0), [3, 2]);
+    assert_eq!((switch.stats().drops, switch.egress()[0].drops()), (5, 5));
+    assert_eq!(switch.egress()[0].data_bytes(), 4000);
+}
+
+/// What CoDel drops when a port is served is counted as what finds no room is, and the packet behind
+/// it is sent at the same instant.
+#[test]
+fn a_packet_dropped_as_it_would_leave_is_counted() {
+    let us = |count: u64| Ps::from_us(count);
+    let config = SfqCodelConfig { bins: 16, interval: us(10), target: us(1) };
+    let port = || AnyScheduler::SfqCodel(SfqCodel::new(&config, 1000, 3));
+    let (mut switch, mut fabric) = switch_of(port, None);
+    let packet = |number: u64| {
+        let mut record = Packet::new(Kind::Data, 1000);
+        (record.seq, record.src, record.dst) = (number, 1, 0);
+        record
+    };
+    for number in 0..5 {
+        assert_eq!(deliver_record(&mut switch, &mut fabric, packet(number)), [0; 0]);
+    }
+    // The first has left. The second tells that the wait is long, the third has waited for an interval
+    // more.
+    for (now, dropped) in [(us(5), None), (us(15), Some(2))] {
+        fabric.now = now.0;
+        let first = switch.pick(&mut fabric, 0);
+        assert_eq!(discard(&mut fabric, first).first().copied(), dropped);
+        assert_eq!(switch.buffer().used(), u64::from(switch.egress()[0].data_bytes()));
+    }
+    assert_eq!((switch.stats().drops, switch.egress()[0].drops()), (1, 1));
+    assert_eq!(switch.egress()[0].data_bytes(), 1000);
+    let sent: Vec<u64> = arrivals(&mut fabric, 2).iter().map(|packet| packet.0).collect();
+    assert_eq!(sent, [0, 1, 3]);
 }

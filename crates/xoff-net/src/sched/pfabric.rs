@@ -1,0 +1,219 @@
+//! pFabric's switch (Alizadeh et al., "pFabric: minimal near-optimal datacenter transport", SIGCOMM
+//! 2013, §4.1): a port holds a few packets and looks at all of them. It sends for the flow that has
+//! least left, and drops from the one that has most.
+//!
+//! A packet's priority is what its flow had left when it was sent: the bytes from this packet on
+//! ("remaining flow size"). Acknowledgements are not seen here: they take the control queue.
+
+use super::{QueueMask, Scheduler};
+use crate::packet::{Packet, Pool};
+
+/// A packet that waits.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    /// Bytes its flow had left, headers of this packet included. Less goes first.
+    remaining: u64,
+    flow: u32,
+    id: u32,
+}
+
+impl Waiting {
+    fn new(packet: &Packet, id: u32) -> Self {
+        let remaining = u64::from(packet.remaining) + u64::from(packet.wire_bytes);
+        Self { remaining, flow: packet.flow, id }
+    }
+}
+
+/// The packets of a port, in the order in which they came.
+#[derive(Debug, Default)]
+pub struct PFabric {
+    waiting: Vec<Waiting>,
+    bytes: u32,
+    paused: bool,
+}
+
+impl PFabric {
+    /// The packet to send: "pFabric switches dequeue the earliest packet from the flow that has the
+    /// highest priority packet in the queue", as a later packet of a flow has the higher priority and
+    /// would starve the ones before it. Among equals the first to come is first.
+    fn next(&self) -> Option<usize> {
+        let best = self.waiting.iter().min_by_key(|packet| packet.remaining)?;
+        self.waiting.iter().position(|packet| packet.flow == best.flow)
+    }
+
+    fn take(&mut self, pool: &Pool, place: usize) -> u32 {
+        let id = self.waiting.remove(place).id;
+        self.bytes -= u32::from(pool[id].wire_bytes);
+        id
+    }
+}
+
+impl Scheduler for PFabric {
+    fn push(&mut self, pool: &mut Pool, id: u32) {
+        let packet = &pool[id];
+        self.bytes += u32::from(packet.wire_bytes);
+        self.waiting.push(Waiting::new(packet, id));
+    }
+
+    fn pop(&mut self, pool: &mut Pool) -> Option<u32> {
+        if self.paused {
+            return None;
+        }
+        let place = self.next()?;
+        Some(self.take(pool, place))
+    }
+
+    #[inline]
+    fn is_ready(&self) -> bool {
+        !self.waiting.is_empty() && !self.paused
+    }
+
+    #[inline]
+    fn may_pass(&self, _queue: u8) -> bool {
+        self.waiting.is_empty() && !self.paused
+    }
+
+    /// "If the incoming packet has lower priority than all buffered packets, it is dropped; otherwise
+    /// the packet with the lowest priority in the buffer is dropped." Among equals the last to come is
+    /// worst.
+    fn evict(&mut self, pool: &mut Pool, arriving: u32) -> Option<u32> {
+        let arriving = Waiting::new(&pool[arriving], arriving);
+        let (place, worst) =
+            self.waiting.iter().enumerate().max_by_key(|(_, packet)| packet.remaining)?;
+        (worst.remaining > arriving.remaining).then(|| self.take(pool, place))
+    }
+
+    /// Bytes of the port: its memory is not divided.
+    fn queue_bytes(&self, _queue: u8) -> u32 {
+        self.bytes
+    }
+
+    fn occupied(&self) -> QueueMask {
+        QueueMask::from(!self.waiting.is_empty())
+    }
+
+    fn paused(&self) -> QueueMask {
+        QueueMask::from(self.paused)
+    }
+
+    fn set_paused(&mut self, mask: QueueMask) {
+        self.paused = mask != 0;
+    }
+
+    fn active(&self) -> u32 {
+        let before = |place: usize| &self.waiting[..place];
+        let is_first = |(place, packet): &(usize, &Waiting)| {
+            before(*place).iter().all(|earlier| earlier.flow != packet.flow)
+        };
+        self.waiting.iter().enumerate().filter(is_first).count() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::packet::Kind;
+
+    fn insert(pool: &mut Pool, (flow, remaining): (u32, u32)) -> u32 {
+        let mut packet = Packet::new(Kind::Data, 1000);
+        (packet.flow, packet.remaining) = (flow, remaining);
+        pool.insert(packet)
+    }
+
+    fn filled(packets: &[(u32, u32)]) -> (Pool, PFabric) {
+        let (mut pool, mut port) = (Pool::default(), PFabric::default());
+        for &packet in packets {
+            let id = insert(&mut pool, packet);
+            port.push(&mut pool, id);
+        }
+        (pool, port)
+    }
+
+    #[test]
+    fn the_flow_with_least_left_sends_its_earliest_packet() {
+        let (mut pool, mut port) = filled(&[(1, 9000), (2, 5000), (2, 4000), (3, 4000), (2, 3000)]);
+        assert_eq!(port.active(), 3);
+        let next = || port.pop(&mut pool).map(|id| (pool[id].flow, pool[id].remaining));
+        let order: Vec<_> = std::iter::from_fn(next).collect();
+        assert_eq!(order, [(2, 5000), (2, 4000), (2, 3000), (3, 4000), (1, 9000)]);
+        assert_eq!((port.queue_bytes(0), port.active()), (0, 0));
+    }
+
+    #[test]
+    fn only_a_worse_packet_gives_way() {
+        let (mut pool, mut port) = filled(&[(1, 9000), (2, 500), (3, 9000)]);
+        let equal = insert(&mut pool, (4, 9000));
+        assert_eq!(port.evict(&mut pool, equal), None);
+        let better = insert(&mut pool, (5, 8999));
+        let dropped = port.evict(&mut pool, better).unwrap();
+        assert_eq!((pool[dropped].flow, port.queue_bytes(0)), (3, 2000));
+    }
+
+    #[test]
+    fn a_packet_counts_by_its_own_bytes_too() {
+        let (mut pool, mut port) = filled(&[(1, 0)]);
+        let mut short = Packet::new(Kind::Data, 100);
+        short.flow = 2;
+        let short = pool.insert(short);
+        port.push(&mut pool, short);
+        assert_eq!(port.pop(&mut pool), Some(short));
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Arrive(u32, u32),
+        Send,
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = prop_oneof![
+            3 => (0u32..6, 0u32..40).prop_map(|(flow, left)| Step::Arrive(flow, left)),
+            1 => Just(Step::Send),
+        ];
+        prop::collection::vec(step, 1..300)
+    }
+
+    proptest! {
+        /// A port of 24 packets against its definition: nothing that is dropped is better than anything
+        /// that stays; what is sent belongs to a flow of the best priority and is its earliest.
+        #[test]
+        fn the_best_are_sent_and_the_worst_are_dropped(steps in steps()) {
+            const ROOM: usize = 24;
+            let (mut pool, mut port) = filled(&[]);
+            // In the order of arrival: flow, what it has left, number.
+            let mut model: Vec<(u32, u32, u32)> = Vec::new();
+            for step in steps {
+                let Step::Arrive(flow, left) = step else {
+                    let best = model.iter().map(|packet| packet.1).min();
+                    let sent = port.pop(&mut pool);
+                    prop_assert_eq!(sent.is_some(), best.is_some());
+                    let (Some(sent), Some(best)) = (sent, best) else { continue };
+                    let flow = pool[sent].flow;
+                    prop_assert!(model.iter().any(|packet| packet.0 == flow && packet.1 == best));
+                    let earliest = model.iter().position(|packet| packet.0 == flow).unwrap();
+                    prop_assert_eq!(model.remove(earliest).2, sent);
+                    pool.remove(sent);
+                    continue;
+                };
+                let id = insert(&mut pool, (flow, left));
+                let mut dropped = None;
+                if model.len() == ROOM {
+                    dropped = Some(port.evict(&mut pool, id).unwrap_or(id));
+                }
+                model.push((flow, left, id));
+                if dropped != Some(id) {
+                    port.push(&mut pool, id);
+                }
+                if let Some(dropped) = dropped {
+                    model.retain(|packet| packet.2 != dropped);
+                    let worst = model.iter().map(|packet| packet.1).max().unwrap();
+                    prop_assert!(pool[dropped].remaining >= worst);
+                    pool.remove(dropped);
+                }
+                prop_assert_eq!(port.queue_bytes(0), 1000 * model.len() as u32);
+            }
+        }
+    }
+}
