@@ -5,11 +5,13 @@ mod ndp;
 mod network;
 mod switch;
 mod tcp;
+mod xcp;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use xoff_core::knobs::{Knob, Knobs};
+use xoff_host::cc::ControlConfig;
 use xoff_host::hosts::HostSetup;
 use xoff_host::transport::AckClass;
 use xoff_net::fabric::{Instants, Rounding};
@@ -56,7 +58,7 @@ pub struct Resolved {
 }
 
 /// Every section a scenario may have.
-pub const SECTIONS: [&str; 25] = [
+pub const SECTIONS: [&str; 26] = [
     "network",
     "leaf_spine",
     "fat_tree",
@@ -80,6 +82,7 @@ pub const SECTIONS: [&str; 25] = [
     "dcqcn",
     "dcqcn_rdma15",
     "hpcc",
+    "xcp",
     "faults",
     "traffic",
 ];
@@ -164,7 +167,11 @@ impl Reader<'_> {
         }
         let rtt = self.base_rtt(&transport, &topology, &routes, &frame);
         let hop = self.derived_hop(hop, &buffer, &topology, rtt);
+        let control = control.settled(rtt);
         self.effective.derive_network(&topology, rtt, &hop);
+        if let ControlConfig::Xcp(xcp) = &control {
+            self.effective.derive("xcp_initial_interval", xcp.initial_interval);
+        }
         let bandwidth_delay_product = topology.ports_of(0)[0].rate.bytes_in(rtt);
         ndp::settle(ndp.as_mut(), trim.as_mut(), bandwidth_delay_product);
         let setup = Setup {
