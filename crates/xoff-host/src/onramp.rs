@@ -132,6 +132,7 @@ mod tests {
         window: u64::MAX,
         window_follows_rate: false,
         payload: 1000,
+        full_packet: 1048,
     };
     const CONFIG: OnRampConfig = OnRampConfig { threshold: Ps(10_000_000), gain: 1.0 };
     const US: u64 = 1_000_000;

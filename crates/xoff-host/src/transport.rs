@@ -33,6 +33,8 @@ choices! {
         Hpcc = "hpcc",
         /// TCP NewReno: slow start, congestion avoidance, half for a loss.
         NewReno = "newreno",
+        /// XCP, in hosts and switches.
+        Xcp = "xcp",
     }
 }
 

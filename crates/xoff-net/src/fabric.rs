@@ -8,8 +8,8 @@
 use xoff_core::{Event, Ps, TimerId, Wheel};
 
 use crate::packet::{NONE, Packet, Pool};
+use crate::record::{Record, RecordTable};
 use crate::sequence::Sequence;
-use crate::telemetry::{IntStack, IntTable};
 
 /// The phases of one instant, in their order; part of every event's rank.
 pub mod phase {
@@ -122,8 +122,8 @@ pub struct FabricTags {
 #[derive(Clone, Debug, Default)]
 pub struct Crossings {
     packets: Vec<Packet>,
-    /// The INT records of those that have one, in their order.
-    ints: Vec<IntStack>,
+    /// The side records of those that have one, in their order.
+    records: Vec<Record>,
 }
 
 impl Crossings {
@@ -154,8 +154,8 @@ pub struct Fabric {
     pub wheel: Wheel,
     /// The packets.
     pub packets: Pool,
-    /// The INT records.
-    pub ints: IntTable,
+    /// The packets' side records.
+    pub records: RecordTable,
     /// Packets for other partitions, by partition.
     pub outbox: Vec<Crossings>,
     /// What captured ports have sent since somebody took it.
@@ -186,7 +186,7 @@ impl Fabric {
             now: 0,
             wheel,
             packets: Pool::default(),
-            ints: IntTable::default(),
+            records: RecordTable::default(),
             outbox: vec![Crossings::default(); partitions],
             captured: Vec::new(),
             ports: Vec::new(),
@@ -442,9 +442,9 @@ impl Fabric {
         packet.time = time;
         packet.next = state.arrival_tag;
         crossings.packets.push(*packet);
-        if packet.int != NONE {
-            crossings.ints.push(self.ints[packet.int]);
-            self.ints.remove(packet.int);
+        if packet.record != NONE {
+            crossings.records.push(self.records[packet.record]);
+            self.records.remove(packet.record);
         }
         self.packets.remove(id);
     }
@@ -466,11 +466,11 @@ impl Fabric {
 
     /// Takes in packets from another partition, and leaves the lists empty.
     pub fn receive(&mut self, crossings: &mut Crossings) {
-        let mut ints = crossings.ints.drain(..);
+        let mut records = crossings.records.drain(..);
         for mut packet in crossings.packets.drain(..) {
             let (time, port) = (packet.time, packet.next);
-            if packet.int != NONE {
-                packet.int = ints.next().map_or(NONE, |stack| self.ints.insert(&stack));
+            if packet.record != NONE {
+                packet.record = records.next().map_or(NONE, |record| self.records.insert(&record));
             }
             let rank = phase::ARRIVAL | u64::from(self.ports[port as usize].id);
             let item = self.packets.insert(packet);

@@ -15,11 +15,14 @@ pub mod fabric;
 pub mod hop;
 pub mod mark;
 pub mod packet;
+pub mod record;
 pub mod sched;
 pub mod sequence;
 pub mod telemetry;
 pub mod topo;
 pub mod trim;
+pub mod xcp;
 
 pub use fabric::Fabric;
 pub use packet::{Kind, Packet, Pool, Queue};
+pub use record::Record;

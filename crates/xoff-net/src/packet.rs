@@ -66,8 +66,8 @@ pub struct Packet {
     pub time: u64,
     /// In a queue: the packet behind it. On the way to another partition: the port it arrives at.
     pub next: u32,
-    /// Its INT record, or NONE.
-    pub int: u32,
+    /// Its side record, or NONE.
+    pub record: u32,
     /// Low half of the flow's number.
     pub flow: u32,
     /// Host that sent it.
@@ -111,7 +111,7 @@ impl Packet {
             stamp: 0,
             time: 0,
             next: NONE,
-            int: NONE,
+            record: NONE,
             flow: 0,
             src: 0,
             dst: 0,

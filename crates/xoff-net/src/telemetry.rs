@@ -1,5 +1,5 @@
 //! In-band network telemetry: what each switch writes into an INT header (HPCC, §4.1 of its paper),
-//! kept beside the packets in side records.
+//! kept beside the packets ([`record`](crate::record)).
 
 /// Most switches a record can hold.
 pub const HOPS_MAX: usize = 8;
@@ -32,6 +32,12 @@ impl IntStack {
         self.count += 1;
     }
 
+    /// Forgets its entries.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.count = 0;
+    }
+
     /// The entries.
     #[inline]
     #[must_use]
@@ -45,53 +51,5 @@ impl IntStack {
         let count = other.count as usize;
         self.hops[..count].copy_from_slice(other.hops());
         self.count = other.count;
-    }
-}
-
-/// All INT records of a partition.
-#[derive(Debug, Default)]
-pub struct IntTable {
-    stacks: Vec<IntStack>,
-    free: Vec<u32>,
-}
-
-impl IntTable {
-    /// A blank record for a new packet.
-    #[inline]
-    pub fn add(&mut self) -> u32 {
-        if let Some(id) = self.free.pop() {
-            self.stacks[id as usize].count = 0;
-            return id;
-        }
-        self.stacks.push(IntStack::default());
-        (self.stacks.len() - 1) as u32
-    }
-
-    /// A record that came from elsewhere.
-    pub fn insert(&mut self, stack: &IntStack) -> u32 {
-        let id = self.add();
-        self.stacks[id as usize].copy_from(stack);
-        id
-    }
-
-    /// Gives a record's place back.
-    #[inline]
-    pub fn remove(&mut self, id: u32) {
-        self.free.push(id);
-    }
-}
-
-impl core::ops::Index<u32> for IntTable {
-    type Output = IntStack;
-    #[inline]
-    fn index(&self, id: u32) -> &IntStack {
-        &self.stacks[id as usize]
-    }
-}
-
-impl core::ops::IndexMut<u32> for IntTable {
-    #[inline]
-    fn index_mut(&mut self, id: u32) -> &mut IntStack {
-        &mut self.stacks[id as usize]
     }
 }

@@ -6,11 +6,13 @@ mod network;
 mod scheduler;
 mod switch;
 mod tcp;
+mod xcp;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use xoff_core::knobs::{Knob, Knobs};
+use xoff_host::cc::ControlConfig;
 use xoff_host::hosts::HostSetup;
 use xoff_host::transport::AckClass;
 use xoff_net::fabric::{Instants, Rounding};
@@ -80,6 +82,7 @@ pub const SECTIONS: &[&str] = &[
     "dcqcn",
     "dcqcn_rdma15",
     "hpcc",
+    "xcp",
     "faults",
     "traffic",
 ];
@@ -102,7 +105,7 @@ pub fn resolve(text: &str, file: &str, overrides: &[String]) -> Result<Resolved,
     let folder = Path::new(file).parent().unwrap_or(Path::new("")).to_path_buf();
     let resolved =
         Reader { layers: &mut layers, folder: &folder, effective: Effective::default() }.read();
-    let known: Vec<&str> = SECTIONS.into_iter().chain(["name", "seed", "scheme"]).collect();
+    let known: Vec<&str> = SECTIONS.iter().copied().chain(["name", "seed", "scheme"]).collect();
     layers.finish(&known, resolved.is_some())?;
     resolved.ok_or_else(|| Problems(Vec::new()))
 }
@@ -170,7 +173,11 @@ impl Reader<'_> {
         }
         let rtt = self.base_rtt(&transport, &topology, &routes, &frame);
         let hop = self.derived_hop(hop, &buffer, &topology, rtt);
+        let control = control.settled(rtt);
         self.effective.derive_network(&topology, rtt, &hop);
+        if let ControlConfig::Xcp(xcp) = &control {
+            self.effective.derive("xcp_initial_interval", xcp.initial_interval);
+        }
         let bandwidth_delay_product = topology.ports_of(0)[0].rate.bytes_in(rtt);
         let scheduling = self.derived_scheduling(scheduling, rtt);
         let buffer = self.derived_buffer(buffer, &switch, &frame, bandwidth_delay_product);

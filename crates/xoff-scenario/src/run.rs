@@ -194,6 +194,7 @@ pub fn schema() -> String {
         SectionSchema::of::<DcqcnConfig>(),
         SectionSchema::of::<DcqcnRdma15Config>(),
         SectionSchema::of::<HpccConfig>(),
+        SectionSchema::of::<xoff_net::xcp::XcpConfig>(),
         SectionSchema::of::<FaultsConfig>(),
         SectionSchema::entry::<xoff_workload::open_loop::OpenLoopConfig>("traffic", &["open-loop"]),
         SectionSchema::entry::<xoff_workload::incast::IncastConfig>("traffic", &["incast"]),

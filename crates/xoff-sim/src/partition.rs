@@ -12,8 +12,8 @@ use xoff_net::arch::{Destination, OutputQueued};
 use xoff_net::fabric::{Captured, Crossings, phase};
 use xoff_net::hop::PausedTime;
 use xoff_net::packet::NONE;
+use xoff_net::record::Record;
 use xoff_net::sched::Drops;
-use xoff_net::telemetry::IntStack;
 use xoff_net::topo::{Routes, Topology};
 use xoff_net::{Fabric, Packet};
 
@@ -75,8 +75,8 @@ pub struct LossNotice {
     pub time_ps: u64,
     /// The dropped packet.
     pub packet: Packet,
-    /// Its INT record.
-    pub int: Option<Box<IntStack>>,
+    /// Its side record.
+    pub record: Option<Box<Record>>,
 }
 
 impl LossNotice {
@@ -407,9 +407,11 @@ impl Partition {
     fn discard_one(&mut self, node: u32, id: u32) {
         let packet = self.fabric.packets[id];
         let told = self.perfect_recovery;
-        let int = (told && packet.int != NONE).then(|| Box::new(self.fabric.ints[packet.int]));
-        if packet.int != NONE {
-            self.fabric.ints.remove(packet.int);
+        let records = &mut self.fabric.records;
+        let carries = packet.record != NONE;
+        let record = (told && carries).then(|| Box::new(records[packet.record]));
+        if carries {
+            records.remove(packet.record);
         }
         self.fabric.packets.remove(id);
         if !told {
@@ -418,7 +420,7 @@ impl Partition {
         // "On a packet drop, the switch informs the sender directly" (BFC §6.2.1): after the
         // propagation delay of the way back.
         let back = self.delay_to_host(node, packet.src);
-        let notice = LossNotice { time_ps: self.fabric.now + back, packet, int };
+        let notice = LossNotice { time_ps: self.fabric.now + back, packet, record };
         let partition = self.directory.partition_of[packet.src as usize];
         if partition == self.index {
             self.add_notice(notice);
@@ -461,7 +463,7 @@ impl Partition {
             }
             let Some(Reverse(notice)) = self.notices.pop() else { break };
             let nic = self.directory.nic_of[notice.packet.src as usize];
-            self.hosts.on_loss(&mut self.fabric, nic, &notice.packet, notice.int.as_deref());
+            self.hosts.on_loss(&mut self.fabric, nic, &notice.packet, notice.record.as_deref());
         }
     }
 

@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use xoff_core::rng::{Purpose, Rng};
 use xoff_core::{FirstOfStreams, Ps, Wheel};
+use xoff_host::cc::{Carries, ControlConfig};
 use xoff_host::hosts::{HostSetup, HostTags};
 use xoff_host::{Hosts, TransportConfig};
-use xoff_net::arch::{Destination, OutputQueued, Parts};
+use xoff_net::arch::{Destination, InBand, OutputQueued, Parts};
 use xoff_net::buffer::{Buffer, BufferConfig};
 use xoff_net::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding, serialisation};
 use xoff_net::hop::{
@@ -20,6 +21,7 @@ use xoff_net::sched::{
 use xoff_net::telemetry::HOPS_MAX;
 use xoff_net::topo::{Routes, Topology};
 use xoff_net::trim::{Trim, TrimConfig};
+use xoff_net::xcp;
 
 use crate::partition::{Directory, Owner, Partition, tag};
 
@@ -220,7 +222,7 @@ impl Setup {
     pub fn build(&self, of_node: &[u32]) -> Result<Vec<Partition>, String> {
         let topology = &self.topology;
         let switches = self.routes.longest() as usize - 1;
-        if self.hosts.control.int_bytes().is_some() && switches > HOPS_MAX {
+        if self.hosts.control.carries() == Carries::Int && switches > HOPS_MAX {
             return Err(format!(
                 "the longest path has {switches} switches, but an INT record holds {HOPS_MAX}"
             ));
@@ -377,7 +379,7 @@ impl Setup {
                 .trim
                 .as_ref()
                 .map(|config| Box::new(Trim::new(config, ports.len(), stream(Purpose::Trimming)))),
-            telemetry: self.hosts.control.int_bytes().is_some(),
+            in_band: self.in_band(node),
             control_acks: self.hosts.transport.ack_class == xoff_host::transport::AckClass::Control,
             routes: (self.routes.by_switch[switch].clone(), self.routes.choices[switch].clone()),
             hash_seed,
@@ -387,6 +389,15 @@ impl Setup {
             control_loss: (loss > 0.0).then(|| (loss, stream(Purpose::Faults))),
             first_timer,
         }))
+    }
+
+    fn in_band(&self, node: u32) -> InBand {
+        let rates = self.topology.ports_of(node).iter().map(|port| port.rate.0);
+        match &self.hosts.control {
+            ControlConfig::Hpcc(_) => InBand::Int,
+            ControlConfig::Xcp(config) => InBand::Xcp(xcp::Router::new(config, rates)),
+            _ => InBand::None,
+        }
     }
 
     fn scheduler(&self, bin_seed: u32) -> AnyScheduler {

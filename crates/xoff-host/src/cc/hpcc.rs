@@ -3,6 +3,7 @@
 //! rate for all hops), which the BFC paper used.
 
 use xoff_core::{BitRate, Bytes, Ps, knobs};
+use xoff_net::Record;
 use xoff_net::telemetry::{HOPS_MAX, IntHop, IntStack};
 
 use super::{Ack, CongestionControl, Path};
@@ -144,7 +145,7 @@ fn whole(value: u64, unit: u64) -> u64 {
 impl CongestionControl for Hpcc {
     /// HPCC Alg. 1, NewAck: every acknowledgement sets the rate, but only one a round the reference.
     fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
-        let Some(int) = ack.int else { return };
+        let Some(Record::Int(int)) = ack.record else { return };
         let full_round = ack.seq > self.update_until;
         if self.update_until == 0 {
             if full_round {
@@ -178,7 +179,7 @@ mod tests {
     use super::super::PATH;
     use super::*;
 
-    fn stack(time_us: u64, tx_bytes: u64, queue_bytes: u32) -> IntStack {
+    fn stack(time_us: u64, tx_bytes: u64, queue_bytes: u32) -> Record {
         let mut stack = IntStack::default();
         stack.push(IntHop {
             time_ps: time_us * 1_000_000,
@@ -186,11 +187,11 @@ mod tests {
             queue_bytes,
             rate_mbps: 100_000,
         });
-        stack
+        Record::Int(stack)
     }
 
-    fn ack(control: &mut Hpcc, pace: &mut Pace, seq: u64, int: &IntStack) {
-        let ack = Ack { seq, snd_nxt: seq + 100_000, int: Some(int), ..Ack::default() };
+    fn ack(control: &mut Hpcc, pace: &mut Pace, seq: u64, int: &Record) {
+        let ack = Ack { seq, snd_nxt: seq + 100_000, record: Some(int), ..Ack::default() };
         control.on_ack(&PATH, &ack, pace);
     }
 

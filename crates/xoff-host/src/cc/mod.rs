@@ -11,8 +11,11 @@ mod dctcp;
 mod hpcc;
 mod newreno;
 mod window;
+mod xcp;
 
-use xoff_net::telemetry::IntStack;
+use xoff_core::Ps;
+use xoff_net::Record;
+use xoff_net::xcp::{XcpConfig, XcpHeader};
 
 use crate::flow::Pace;
 use crate::transport::TcpConfig;
@@ -22,6 +25,7 @@ pub use dcqcn_rdma15::{DcqcnRdma15, DcqcnRdma15Config};
 pub use dctcp::{Dctcp, DctcpConfig, DctcpStart};
 pub use hpcc::{Hpcc, HpccConfig};
 pub use newreno::NewReno;
+pub use xcp::Xcp;
 
 /// What a control knows of its flow's path from the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +42,8 @@ pub struct Path {
     pub window_follows_rate: bool,
     /// Payload of a full packet.
     pub payload: u64,
+    /// Bytes of a full packet on the wire.
+    pub full_packet: u64,
 }
 
 impl Path {
@@ -81,8 +87,8 @@ pub struct Ack<'a> {
     pub recovering: bool,
     /// Whether the data packet was marked.
     pub marked: bool,
-    /// INT entries of the data packet.
-    pub int: Option<&'a IntStack>,
+    /// What the data packet carried beside its payload.
+    pub record: Option<&'a Record>,
 }
 
 /// Packets are lost.
@@ -142,6 +148,8 @@ pub enum AnyControl {
     Hpcc(Hpcc),
     /// TCP NewReno.
     NewReno(NewReno),
+    /// XCP.
+    Xcp(Xcp),
 }
 
 macro_rules! each {
@@ -153,6 +161,7 @@ macro_rules! each {
             AnyControl::DcqcnRdma15($control) => $call,
             AnyControl::Hpcc($control) => $call,
             AnyControl::NewReno($control) => $call,
+            AnyControl::Xcp($control) => $call,
         }
     };
 }
@@ -207,6 +216,30 @@ pub enum ControlConfig {
     Hpcc(HpccConfig),
     /// TCP NewReno.
     NewReno(TcpConfig),
+    /// XCP, with its first interval settled.
+    Xcp(XcpConfig),
+}
+
+/// What data packets carry beside their payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carries {
+    /// Nothing.
+    Nothing,
+    /// INT entries.
+    Int,
+    /// A congestion header.
+    Xcp,
+}
+
+impl AnyControl {
+    /// The congestion header of a packet of so many bytes on the wire.
+    #[must_use]
+    pub fn xcp_header(&self, path: &Path, wire_bytes: u16) -> XcpHeader {
+        match self {
+            Self::Xcp(control) => control.header(path, wire_bytes),
+            _ => XcpHeader::default(),
+        }
+    }
 }
 
 impl ControlConfig {
@@ -233,6 +266,10 @@ impl ControlConfig {
                 let (control, pace) = NewReno::start(config, path);
                 (AnyControl::NewReno(control), pace)
             }
+            Self::Xcp(config) => {
+                let (control, pace) = Xcp::start(config, path);
+                (AnyControl::Xcp(control), pace)
+            }
         }
     }
 
@@ -242,12 +279,32 @@ impl ControlConfig {
         matches!(self, Self::Dcqcn(_) | Self::DcqcnRdma15(_))
     }
 
-    /// Whether data packets carry INT, and how many bytes that takes.
+    /// What data packets carry.
     #[must_use]
-    pub fn int_bytes(&self) -> Option<u64> {
+    pub fn carries(&self) -> Carries {
+        match self {
+            Self::Hpcc(_) => Carries::Int,
+            Self::Xcp(_) => Carries::Xcp,
+            _ => Carries::Nothing,
+        }
+    }
+
+    /// How many bytes of a packet that takes, if it carries anything.
+    #[must_use]
+    pub fn header_bytes(&self) -> Option<u64> {
         match self {
             Self::Hpcc(config) => Some(config.int_overhead.0),
+            Self::Xcp(config) => Some(config.header.0),
             _ => None,
+        }
+    }
+
+    /// The same with what follows from the base RTT.
+    #[must_use]
+    pub fn settled(self, base_rtt: Ps) -> Self {
+        match self {
+            Self::Xcp(config) => Self::Xcp(config.settled(base_rtt)),
+            other => other,
         }
     }
 
@@ -270,4 +327,5 @@ const PATH: Path = Path {
     window: 100_000,
     window_follows_rate: true,
     payload: 1000,
+    full_packet: 1048,
 };

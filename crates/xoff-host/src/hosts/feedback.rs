@@ -15,8 +15,8 @@ impl Hosts {
         if let Some(sender) = self.sender_of(&packet) {
             self.acknowledge(fabric, sender, &packet);
         }
-        if packet.int != NONE {
-            fabric.ints.remove(packet.int);
+        if packet.record != NONE {
+            fabric.records.remove(packet.record);
         }
     }
 
@@ -45,7 +45,7 @@ impl Hosts {
             in_flight: flow.in_flight(),
             recovering,
             marked: packet.has(flag::MARKED),
-            int: (packet.int != NONE).then(|| &fabric.ints[packet.int]),
+            record: (packet.record != NONE).then(|| &fabric.records[packet.record]),
         };
         let before = flow.pace.rate;
         let path = &self.paths[flow.nic as usize];

@@ -2,7 +2,7 @@
 //! what they dropped.
 
 use xoff_net::packet::{CONTROL_QUEUE, NONE};
-use xoff_net::telemetry::IntStack;
+use xoff_net::record::Record;
 use xoff_net::{Fabric, Kind, Packet};
 
 use super::Hosts;
@@ -97,11 +97,11 @@ impl Hosts {
         fabric: &mut Fabric,
         nic: u32,
         packet: &Packet,
-        int: Option<&IntStack>,
+        record: Option<&Record>,
     ) {
         if packet.kind != Kind::Data {
             let mut again = *packet;
-            again.int = int.map_or(NONE, |stack| fabric.ints.insert(stack));
+            again.record = record.map_or(NONE, |record| fabric.records.insert(record));
             again.queue = CONTROL_QUEUE;
             let id = fabric.packets.insert(again);
             let state = &mut self.nics[nic as usize];

@@ -15,7 +15,7 @@ use xoff_core::{Rng, rng::Purpose};
 use xoff_net::{Fabric, fabric::phase};
 
 use self::losses::Patience;
-use crate::cc::{AnyControl, ControlConfig, Path};
+use crate::cc::{AnyControl, Carries, ControlConfig, Path};
 use crate::flow::{Finished, Sender};
 use crate::intake::{Intake, NicConfig};
 use crate::ndp::{NdpConfig, Shape};
@@ -60,14 +60,14 @@ impl HostSetup {
     /// Bytes of a data packet beside its payload.
     #[must_use]
     pub fn overhead(&self) -> u16 {
-        (self.frame.header.0 + self.control.int_bytes().unwrap_or(0)) as u16
+        (self.frame.header.0 + self.control.header_bytes().unwrap_or(0)) as u16
     }
 
     /// Bytes of an acknowledgement.
     #[must_use]
     pub fn ack_bytes(&self) -> u16 {
         let (ack, header) = (self.frame.ack.0, self.frame.ack_header.0);
-        self.control.int_bytes().map_or(ack, |int| ack.max(header + int)) as u16
+        self.control.header_bytes().map_or(ack, |more| ack.max(header + more)) as u16
     }
 }
 
@@ -130,7 +130,7 @@ pub struct Hosts {
     /// Bytes of a data packet beside its payload, and of an acknowledgement.
     overhead: u16,
     ack_bytes: u16,
-    telemetry: bool,
+    carries: Carries,
     /// Whether the congestion control has timers.
     timed: bool,
     /// What the flows of each NIC know of their paths.
@@ -159,7 +159,7 @@ impl Hosts {
             tcp: (transport.recovery == Recovery::Sack).then(Default::default),
             overhead: setup.overhead(),
             ack_bytes: setup.ack_bytes(),
-            telemetry: setup.control.int_bytes().is_some(),
+            carries: setup.control.carries(),
             timed: setup.control.has_timers(),
             setup,
             tags,
@@ -210,6 +210,7 @@ impl Hosts {
             },
             window_follows_rate: transport.window_follows_rate,
             payload: self.setup.frame.payload.0,
+            full_packet: self.setup.frame.payload.0 + u64::from(self.overhead),
         });
         nic
     }

@@ -42,8 +42,8 @@ impl Hosts {
             Reply::Nack { expected, kept } => (Kind::Nack, expected, kept),
             Reply::Sack { expected, block } => (Kind::Nack, expected, block.to_bits()),
             Reply::Nothing => {
-                if packet.int != NONE {
-                    fabric.ints.remove(packet.int);
+                if packet.record != NONE {
+                    fabric.records.remove(packet.record);
                 }
                 fabric.packets.remove(id);
                 return;
@@ -84,7 +84,7 @@ impl Hosts {
     fn notify(&mut self, fabric: &mut Fabric, nic: u32, acknowledgement: u32) {
         let mut notification = fabric.packets[acknowledgement];
         notification.kind = Kind::Notification;
-        notification.int = NONE;
+        notification.record = NONE;
         let id = fabric.packets.insert(notification);
         self.nics[nic as usize].acks.push(&mut fabric.packets, id);
     }

@@ -4,7 +4,7 @@ use xoff_net::packet::flag;
 use xoff_net::{Fabric, Kind, Packet};
 
 use super::Hosts;
-use crate::cc::CongestionControl;
+use crate::cc::{Carries, CongestionControl};
 use crate::transport::RoundRobin;
 
 impl Hosts {
@@ -152,8 +152,14 @@ impl Hosts {
         if flow.has_progressed() {
             packet.flags |= flag::PROGRESSED;
         }
-        if self.telemetry {
-            packet.int = fabric.ints.add();
+        match self.carries {
+            Carries::Nothing => {}
+            Carries::Int => packet.record = fabric.records.add_stack(),
+            Carries::Xcp => {
+                let (path, control) = (&self.paths[flow.nic as usize], &self.controls[id as usize]);
+                let header = control.xcp_header(path, packet.wire_bytes);
+                packet.record = fabric.records.add_header(header);
+            }
         }
         flow.last_wire_bytes = u64::from(packet.wire_bytes);
         if self.setup.transport.pacing {

@@ -6,4 +6,4 @@
 mod mirror;
 mod output_queued;
 
-pub use output_queued::{Destination, OutputQueued, Parts, SwitchStats};
+pub use output_queued::{Destination, InBand, OutputQueued, Parts, SwitchStats};

@@ -23,6 +23,7 @@ use crate::sched::{Common, Egress, Scheduler, each_scheduler};
 use crate::telemetry::IntHop;
 use crate::topo::Route;
 use crate::trim::Trim;
+use crate::xcp;
 
 /// Where a host hangs.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +32,17 @@ pub struct Destination {
     pub group: u32,
     /// Its port at that switch.
     pub access_port: u16,
+}
+
+/// What a switch writes into the side records of packets.
+#[derive(Debug)]
+pub enum InBand {
+    /// Nothing.
+    None,
+    /// INT entries (HPCC).
+    Int,
+    /// Feedback into congestion headers (XCP).
+    Xcp(xcp::Router),
 }
 
 /// What a switch is put together from.
@@ -48,8 +60,8 @@ pub struct Parts {
     pub ecn: (Vec<RedEcn>, MarkAt),
     /// Whether and how it trims data packets that find their queue full.
     pub trim: Option<Box<Trim>>,
-    /// Whether it writes INT entries.
-    pub telemetry: bool,
+    /// What it writes into packets.
+    pub in_band: InBand,
     /// Whether acknowledgements and notifications take the control queue.
     pub control_acks: bool,
     /// Routes by destination group, and the ports they refer to.
@@ -109,7 +121,7 @@ struct Memory {
     mark_at: MarkAt,
     marking: Draws,
     assignment: Rng,
-    telemetry: bool,
+    in_band: InBand,
     stats: SwitchStats,
     digest: Digest,
     /// Copies of headers on their way to the packets' senders.
@@ -132,8 +144,8 @@ pub struct OutputQueued {
     control_frame: u16,
     control_loss: Option<(f64, Rng)>,
     first_timer: TimerId,
-    /// Whether the hop control wants to see packets before they join their queues.
-    mirrors_arrivals: bool,
+    /// Whether the hop control or XCP want to see packets before they join their queues.
+    watches_arrivals: bool,
 }
 
 impl OutputQueued {
@@ -141,6 +153,8 @@ impl OutputQueued {
     #[must_use]
     pub fn new(parts: Parts) -> Self {
         let mirror_timer = parts.first_timer + parts.egress.len() as u32;
+        let watches_arrivals = matches!(parts.in_band, InBand::Xcp(_))
+            || each_hop!(&parts.hop, hop => hop.mirrors_arrivals());
         Self {
             memory: Memory {
                 first_port: parts.first_port,
@@ -149,13 +163,13 @@ impl OutputQueued {
                 mark_at: parts.ecn.1,
                 marking: parts.marking,
                 assignment: parts.assignment,
-                telemetry: parts.telemetry,
+                in_band: parts.in_band,
                 stats: SwitchStats::default(),
                 digest: Digest::default(),
                 mirror: Mirror::new(mirror_timer),
                 shed: NONE,
             },
-            mirrors_arrivals: each_hop!(&parts.hop, hop => hop.mirrors_arrivals()),
+            watches_arrivals,
             hop: parts.hop,
             egress: parts.egress,
             trim: parts.trim,
@@ -189,16 +203,20 @@ impl OutputQueued {
         if packet.kind != Kind::Data && self.control_acks {
             return self.enqueue_control(fabric, egress, id);
         }
-        if self.mirrors_arrivals {
-            return self.mirror_and_enqueue(fabric, egress, id);
+        if self.watches_arrivals {
+            return self.watch_and_enqueue(fabric, egress, id);
         }
         self.enqueue(fabric, egress, id)
     }
 
-    /// A packet whose arrival may be told to its sender joins a queue of port `egress`. Apart from
-    /// `enqueue`, so that other hop controls do not pay for what may happen before it.
+    /// A packet whose arrival is counted, or may be told to its sender, joins a queue of port `egress`.
+    /// Apart from `enqueue`, so that others do not pay for what may happen before it.
     #[inline(never)]
-    fn mirror_and_enqueue(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
+    fn watch_and_enqueue(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
+        if let InBand::Xcp(router) = &mut self.memory.in_band {
+            let waiting = self.egress[egress as usize].common.total_bytes();
+            router.on_arrival(fabric, egress, id, waiting);
+        }
         let (now, packet) = (fabric.now, &fabric.packets[id]);
         if packet.kind == Kind::Data {
             each_hop!(&mut self.hop, hop => {
@@ -356,7 +374,9 @@ impl OutputQueued {
         }
         let picked = each_hop!(hop, hop => each_scheduler!(scheduler, queues =>
             memory.leave(fabric, number, hop, queues, common)));
-        let Some(Leaving { packet, more, signal }) = picked else { return self.take_shed(fabric, number) };
+        let Some(Leaving { packet, more, signal }) = picked else {
+            return self.take_shed(fabric, number);
+        };
         memory.depart(fabric, own, packet, common, more || control_waits);
         if let Some(signal) = signal {
             self.signal(fabric, signal);
@@ -480,6 +500,12 @@ impl OutputQueued {
         self.hop.active_flows(number).unwrap_or_else(|| self.egress[number as usize].active())
     }
 
+    /// What it writes into packets.
+    #[must_use]
+    pub fn in_band(&self) -> &InBand {
+        &self.memory.in_band
+    }
+
     /// What happened so far.
     #[must_use]
     pub fn stats(&self) -> &SwitchStats {
@@ -566,15 +592,23 @@ impl Memory {
         let packet = &mut fabric.packets[id];
         packet.upstream = packet.queue;
         self.digest.add(now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
-        if self.telemetry && packet.int != NONE && packet.kind == Kind::Data {
-            let int = packet.int;
-            let hop = IntHop {
-                time_ps: now,
-                tx_bytes: fabric.tx_bytes(own),
-                queue_bytes: common.total_bytes(),
-                rate_mbps: (fabric.rate(own) / 1_000_000) as u32,
-            };
-            fabric.ints[int].push(hop);
+        match &mut self.in_band {
+            InBand::None => {}
+            InBand::Int if packet.record == NONE || packet.kind != Kind::Data => {}
+            InBand::Int => {
+                let record = packet.record;
+                let hop = IntHop {
+                    time_ps: now,
+                    tx_bytes: fabric.tx_bytes(own),
+                    queue_bytes: common.total_bytes(),
+                    rate_mbps: (fabric.rate(own) / 1_000_000) as u32,
+                };
+                fabric.records.push_hop(record, hop);
+            }
+            InBand::Xcp(router) => {
+                let egress = (own - self.first_port) as u16;
+                router.on_departure(fabric, egress, id, common.total_bytes());
+            }
         }
         fabric.transmit(own, id, more);
     }

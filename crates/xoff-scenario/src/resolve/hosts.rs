@@ -46,6 +46,7 @@ impl Reader<'_> {
             (Congestion::Dcqcn, "dcqcn"),
             (Congestion::DcqcnRdma15, "dcqcn_rdma15"),
             (Congestion::Hpcc, "hpcc"),
+            (Congestion::Xcp, "xcp"),
         ] {
             if congestion != transport.congestion {
                 self.layers.unused(name, &why);
@@ -87,6 +88,7 @@ impl Reader<'_> {
                 }
                 ControlConfig::Hpcc(hpcc)
             }
+            Congestion::Xcp => ControlConfig::Xcp(self.xcp(transport)),
         }
     }
 
@@ -161,7 +163,8 @@ impl Reader<'_> {
 
     /// Without pacing a rate acts only through the window.
     fn check_pacing(&mut self, transport: &TransportConfig) {
-        if transport.pacing {
+        // XCP sets its window itself.
+        if transport.pacing || transport.congestion == Congestion::Xcp {
             return;
         }
         if transport.congestion == Congestion::None {

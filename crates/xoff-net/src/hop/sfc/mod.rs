@@ -334,7 +334,7 @@ impl Sfc {
         }
         let mut copy = *packet;
         copy.kind = Kind::BackToSender;
-        copy.int = NONE;
+        copy.record = NONE;
         copy.seq = pause;
         copy.remaining = u32::from(near);
         copy.ingress = egress;

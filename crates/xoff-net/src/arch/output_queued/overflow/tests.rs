@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use xoff_core::rng::Purpose;
 use xoff_core::{Bytes, Ps, Rng, Wheel};
 
-use super::super::{Destination, OutputQueued, Parts, SwitchStats};
+use super::super::{Destination, InBand, OutputQueued, Parts, SwitchStats};
 use crate::buffer::{Buffer, BufferConfig, BufferKind};
 use crate::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding};
 use crate::hop::{AnyHop, Uncontrolled};
@@ -51,7 +51,7 @@ fn switch_of(
         hop: AnyHop::None(Uncontrolled),
         ecn: (Vec::new(), MarkAt::Dequeue),
         trim,
-        telemetry: false,
+        in_band: InBand::None,
         control_acks: true,
         routes: (vec![Route { first: 0, count: 0 }], Vec::new()),
         hash_seed: 0,

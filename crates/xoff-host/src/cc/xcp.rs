@@ -1,0 +1,214 @@
+//! XCP's sender (Katabi, Handley, Rohrs, SIGCOMM 2002, §3.3): the window changes by what the switches
+//! wrote into the congestion header. What they write is in [`xoff_net::xcp`].
+//!
+//! Packets are spaced by window / RTT (with `transport.pacing`), so that a window that is no whole number
+//! of packets is obeyed too: in a data centre a fair share is a few packets, and rounding it makes flows
+//! unequal by as much as a packet.
+
+use xoff_net::Record;
+use xoff_net::xcp::{XcpConfig, XcpHeader};
+
+use super::{Ack, CongestionControl, Loss, Path};
+use crate::flow::Pace;
+
+/// Bytes per picosecond as bit/s.
+const BITS_PER_S: f64 = 8e12;
+
+/// The state of one flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Xcp {
+    /// The window, in bytes on the wire: what switches count.
+    window: f64,
+    /// Estimate of the RTT (ps); 0: none yet.
+    rtt_ps: f64,
+    rtt_gain: f64,
+}
+
+impl Xcp {
+    /// A new flow's state and pace.
+    #[must_use]
+    pub fn start(config: &XcpConfig, path: &Path) -> (Self, Pace) {
+        let packets = f64::from(config.initial_window_packets);
+        let control = Self {
+            window: packets * path.full_packet as f64,
+            rtt_ps: 0.0,
+            rtt_gain: config.rtt_gain,
+        };
+        (control, control.pace(path))
+    }
+
+    /// The header of a packet of so many bytes on the wire.
+    #[must_use]
+    pub fn header(&self, path: &Path, wire_bytes: u16) -> XcpHeader {
+        let bytes = f64::from(wire_bytes);
+        if self.rtt_ps == 0.0 {
+            // "A source's first packet has its H_rtt field set to zero" (§3.2).
+            return XcpHeader::default();
+        }
+        let line_rate = path.line_rate as f64 / BITS_PER_S;
+        let throughput = self.window / self.rtt_ps;
+        XcpHeader {
+            rtt_ps: self.rtt_ps,
+            spacing_ps: bytes * self.rtt_ps / self.window,
+            // "The sender uses the application's desired rate, r, to initialise the increase it
+            // wants: r rtt - cwnd divided by the number of packets in a window" (§3.3). Here r is the
+            // link's rate.
+            feedback: (line_rate - throughput) * bytes / self.window,
+        }
+    }
+
+    /// The window becomes so many bytes, but at least a packet.
+    fn set_window(&mut self, path: &Path, bytes: f64, pace: &mut Pace) {
+        self.window = bytes.max(path.full_packet as f64);
+        *pace = self.pace(path);
+    }
+
+    fn pace(&self, path: &Path) -> Pace {
+        let share = path.payload as f64 / path.full_packet as f64;
+        let rate = if self.rtt_ps == 0.0 {
+            path.line_rate
+        } else {
+            ((self.window / self.rtt_ps * BITS_PER_S) as u64).clamp(1, path.line_rate)
+        };
+        let window = ((self.window * share) as u64).max(path.payload);
+        // The transport's window bounds it, as that of a receiver does.
+        Pace { rate, window: window.min(path.window) }
+    }
+}
+
+impl CongestionControl for Xcp {
+    fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
+        let Some(Record::Xcp(header)) = ack.record else { return };
+        let sample = ack.rtt as f64;
+        self.rtt_ps = if self.rtt_ps == 0.0 {
+            sample
+        } else {
+            self.rtt_ps + self.rtt_gain * (sample - self.rtt_ps)
+        };
+        // "cwnd = max(cwnd + H_feedback, s)" (§3.3), where H_feedback is a change of the window at the
+        // RTT that the packet had told.
+        self.set_window(path, self.window + header.feedback * header.rtt_ps, pace);
+    }
+
+    /// "XCP still needs to respond to losses although they are rare. It does this in a similar manner
+    /// to TCP" (§3.3).
+    fn on_loss(&mut self, path: &Path, _loss: &Loss, pace: &mut Pace) {
+        self.set_window(path, self.window / 2.0, pace);
+    }
+
+    fn on_timeout(&mut self, path: &Path, _loss: &Loss, pace: &mut Pace) {
+        self.set_window(path, 0.0, pace);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// 8 us at 100 Gb/s in bytes.
+    const BDP: f64 = 100_000.0;
+    const RTT: u64 = 8_000_000;
+
+    /// A path without another window.
+    const PATH: Path = Path { window: u64::MAX, ..super::super::PATH };
+
+    fn ack(control: &mut Xcp, pace: &mut Pace, rtt: u64, header: XcpHeader) {
+        let record = Record::Xcp(header);
+        let ack = Ack { rtt, record: Some(&record), ..Ack::default() };
+        control.on_ack(&PATH, &ack, pace);
+    }
+
+    fn start() -> (Xcp, Pace) {
+        Xcp::start(&XcpConfig::default(), &PATH)
+    }
+
+    #[test]
+    fn the_first_packets_know_no_rtt_and_go_at_line_rate() {
+        let (control, pace) = start();
+        assert_eq!(pace, Pace { rate: PATH.line_rate, window: 2000 });
+        assert_eq!(control.header(&PATH, 1048), XcpHeader::default());
+    }
+
+    #[test]
+    fn a_header_says_how_fast_the_flow_is_and_what_it_lacks() {
+        let (mut control, mut pace) = start();
+        ack(&mut control, &mut pace, RTT, XcpHeader::default());
+        // Two packets of 1048 B in 8 us: one in 4 us.
+        assert_eq!(pace, Pace { rate: 2_096_000_000, window: 2000 });
+        let header = control.header(&PATH, 1048);
+        assert_eq!((header.rtt_ps, header.spacing_ps), (8e6, 4e6));
+        // Both packets together ask for what is missing to 12.5 kB/us.
+        let lacks = (12_500.0 - 262.0) / 1e6;
+        assert!((2.0 * header.feedback / lacks - 1.0).abs() < 1e-12, "{}", header.feedback);
+        // A shorter packet claims less.
+        assert_eq!(control.header(&PATH, 524).spacing_ps, 2e6);
+    }
+
+    #[test]
+    fn the_window_moves_by_the_feedback_at_the_rtt_that_was_told() {
+        let (mut control, mut pace) = start();
+        let told = XcpHeader { rtt_ps: 4e6, spacing_ps: 0.0, feedback: 1048.0 / 4e6 };
+        ack(&mut control, &mut pace, RTT, told);
+        assert_eq!(pace, Pace { rate: 3 * 1_048_000_000, window: 3000 });
+    }
+
+    #[test]
+    fn the_window_is_at_least_one_packet() {
+        let (mut control, mut pace) = start();
+        let told = XcpHeader { rtt_ps: 8e6, spacing_ps: 0.0, feedback: -1e9 };
+        ack(&mut control, &mut pace, RTT, told);
+        assert_eq!(pace, Pace { rate: 1_048_000_000, window: 1000 });
+    }
+
+    #[test]
+    fn a_loss_halves_the_window_and_a_timeout_leaves_one_packet() {
+        let config = XcpConfig { initial_window_packets: 10, ..XcpConfig::default() };
+        let (mut control, mut pace) = Xcp::start(&config, &PATH);
+        let loss = Loss { now: 0, flight: 10_000, again: false };
+        for left in [5000, 2500] {
+            control.on_loss(&PATH, &loss, &mut pace);
+            assert_eq!(pace.window, left);
+        }
+        control.on_timeout(&PATH, &loss, &mut pace);
+        assert_eq!(pace.window, 1000);
+        control.on_loss(&PATH, &loss, &mut pace);
+        assert_eq!(pace.window, 1000);
+    }
+
+    #[test]
+    fn the_transports_window_bounds_it() {
+        let bounded = Path { window: 1500, ..PATH };
+        let (_, pace) = Xcp::start(&XcpConfig::default(), &bounded);
+        assert_eq!(pace.window, 1500);
+    }
+
+    #[test]
+    fn the_rtt_is_averaged_with_the_gain() {
+        let config = XcpConfig { rtt_gain: 0.25, ..XcpConfig::default() };
+        let (mut control, mut pace) = Xcp::start(&config, &PATH);
+        for sample in [RTT, RTT + 4_000_000] {
+            ack(&mut control, &mut pace, sample, XcpHeader::default());
+        }
+        assert_eq!(control.rtt_ps, 9e6);
+    }
+
+    proptest! {
+        /// A sender that is granted all it asks for sends at line rate, and no faster.
+        #[test]
+        fn what_is_asked_for_leads_to_the_line_rate(rtt_us in 1u64..100, packets in 1u32..200) {
+            let config = XcpConfig { initial_window_packets: packets, ..XcpConfig::default() };
+            let (mut control, mut pace) = Xcp::start(&config, &PATH);
+            let rtt = rtt_us * 1_000_000;
+            ack(&mut control, &mut pace, rtt, XcpHeader::default());
+            let full = BDP * rtt as f64 / RTT as f64;
+            for _ in 0..10_000 {
+                let header = control.header(&PATH, 1048);
+                ack(&mut control, &mut pace, rtt, header);
+                prop_assert!(pace.window >= 1000 && pace.rate <= PATH.line_rate);
+            }
+            prop_assert!((control.window / full.max(1048.0) - 1.0).abs() < 0.01, "{:?}", control);
+        }
+    }
+}

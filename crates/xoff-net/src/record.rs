@@ -1,0 +1,146 @@
+//! Side records: what a congestion control writes into its packets beyond what a packet's cache line
+//! holds. Packets of other controls have none.
+
+use crate::telemetry::{IntHop, IntStack};
+use crate::xcp::XcpHeader;
+
+/// What a packet carries. All packets of a run that carry something carry the same kind.
+#[derive(Clone, Copy, Debug)]
+pub enum Record {
+    /// What each switch on the way wrote (HPCC).
+    Int(IntStack),
+    /// A congestion header (XCP).
+    Xcp(XcpHeader),
+}
+
+/// All records of a partition.
+#[derive(Debug, Default)]
+pub struct RecordTable {
+    records: Vec<Record>,
+    free: Vec<u32>,
+}
+
+impl RecordTable {
+    /// A blank INT record for a new packet. Of one that was used before only the count is touched.
+    #[inline]
+    pub fn add_stack(&mut self) -> u32 {
+        if let Some(id) = self.free.pop() {
+            if let Record::Int(stack) = &mut self.records[id as usize] {
+                stack.clear();
+            }
+            return id;
+        }
+        self.push(Record::Int(IntStack::default()))
+    }
+
+    /// A congestion header for a new packet.
+    #[inline]
+    pub fn add_header(&mut self, header: XcpHeader) -> u32 {
+        if let Some(id) = self.free.pop() {
+            self.records[id as usize] = Record::Xcp(header);
+            return id;
+        }
+        self.push(Record::Xcp(header))
+    }
+
+    /// A record that came from elsewhere.
+    pub fn insert(&mut self, record: &Record) -> u32 {
+        match record {
+            Record::Xcp(header) => self.add_header(*header),
+            Record::Int(stack) => {
+                let id = self.add_stack();
+                if let Record::Int(own) = &mut self.records[id as usize] {
+                    own.copy_from(stack);
+                }
+                id
+            }
+        }
+    }
+
+    /// Gives a record's place back.
+    #[inline]
+    pub fn remove(&mut self, id: u32) {
+        self.free.push(id);
+    }
+
+    /// Appends a switch's entry to an INT record.
+    #[inline]
+    pub fn push_hop(&mut self, id: u32, hop: IntHop) {
+        if let Record::Int(stack) = &mut self.records[id as usize] {
+            stack.push(hop);
+        }
+    }
+
+    /// How many records are in use.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.records.len() - self.free.len()
+    }
+
+    /// Whether none is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    #[cold]
+    fn push(&mut self, record: Record) -> u32 {
+        self.records.push(record);
+        (self.records.len() - 1) as u32
+    }
+}
+
+impl core::ops::Index<u32> for RecordTable {
+    type Output = Record;
+    #[inline]
+    fn index(&self, id: u32) -> &Record {
+        &self.records[id as usize]
+    }
+}
+
+impl core::ops::IndexMut<u32> for RecordTable {
+    #[inline]
+    fn index_mut(&mut self, id: u32) -> &mut Record {
+        &mut self.records[id as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hops(record: &Record) -> &[IntHop] {
+        let Record::Int(stack) = record else { panic!("{record:?} is no INT record") };
+        stack.hops()
+    }
+
+    #[test]
+    fn a_place_that_is_used_again_is_blank() {
+        let mut table = RecordTable::default();
+        let first = table.add_stack();
+        let hop = IntHop { time_ps: 1, ..IntHop::default() };
+        table.push_hop(first, hop);
+        assert_eq!(hops(&table[first]), [hop]);
+        let elsewhere = table[first];
+        table.remove(first);
+        assert!(table.is_empty());
+        assert_eq!(table.add_stack(), first);
+        assert!(hops(&table[first]).is_empty());
+        let second = table.insert(&elsewhere);
+        assert_ne!(first, second);
+        assert_eq!((hops(&table[second]), table.len()), (&[hop][..], 2));
+    }
+
+    #[test]
+    fn headers_keep_what_was_written() {
+        let mut table = RecordTable::default();
+        let id = table.add_header(XcpHeader { rtt_ps: 5.0, ..XcpHeader::default() });
+        let Record::Xcp(header) = &mut table[id] else { panic!("no header") };
+        header.feedback = -1.0;
+        let copy = table[id];
+        table.remove(id);
+        let again = table.insert(&copy);
+        let Record::Xcp(header) = &table[again] else { panic!("no header") };
+        assert_eq!((again, header.rtt_ps, header.feedback), (id, 5.0, -1.0));
+    }
+}

@@ -1,0 +1,237 @@
+//! What XCP does at one egress port.
+//!
+//! Two clocks run: one for control intervals, one for the persistent queue. Both are read when a
+//! packet comes or goes, which is as good as a timer: between two packets nothing changes that
+//! they would see. A clock stops at the end of a period in which nothing happened, and the next
+//! packet starts it again, so a port at rest does no work and wakes up with a whole interval.
+//!
+//! Times are picoseconds and throughputs bytes per picosecond, as floating-point numbers where they
+//! are multiplied; when a period ends is an integer.
+
+use super::{XcpConfig, XcpHeader};
+
+/// A clock that stands still.
+const STOPPED: u64 = u64::MAX;
+
+/// XCP at one egress port.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    alpha: f64,
+    beta: f64,
+    gamma: f64,
+    /// Bytes per ps.
+    capacity: f64,
+    initial_interval_ps: u64,
+    min_interval_ps: u64,
+    /// When the control interval ends, and how long it is.
+    interval_end: u64,
+    interval_ps: u64,
+    arrived: Arrived,
+    mean_rtt_ps: f64,
+    give: Share,
+    take: Share,
+    /// When the present search for the persistent queue ends.
+    queue_end: u64,
+    /// Whether nothing came or went since it began.
+    queue_rested: bool,
+    /// Fewest bytes in the queue since it began.
+    queue_min: u32,
+    /// What the search before found.
+    persistent_queue: u32,
+}
+
+/// What arrived in a control interval.
+#[derive(Clone, Copy, Debug, Default)]
+struct Arrived {
+    /// All bytes.
+    bytes: u64,
+    /// Those of packets whose senders know their RTT.
+    known_bytes: u64,
+    /// Sum of the times between packets of a flow (ps): each flow adds one interval, however fast it
+    /// sends.
+    spacing: f64,
+    /// The same weighted with the RTT (ps^2).
+    rtt_spacing: f64,
+}
+
+/// A change of throughput that is shared out in one control interval.
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    /// What each unit of a packet's claim gets: the paper's xi.
+    scale: f64,
+    /// What is left (bytes/ps).
+    left: f64,
+}
+
+impl Share {
+    fn new(total: f64, claims: f64) -> Self {
+        if claims > 0.0 { Self { scale: total / claims, left: total } } else { Self::default() }
+    }
+
+    /// What a claim gets.
+    fn of(&self, claim: f64) -> f64 {
+        (self.scale * claim).min(self.left)
+    }
+
+    /// So much has been given.
+    fn spend(&mut self, amount: f64) {
+        self.left = (self.left - amount).max(0.0);
+        if self.left == 0.0 {
+            self.scale = 0.0;
+        }
+    }
+}
+
+impl Agent {
+    /// At a port of `rate` bit/s. The settings are settled.
+    #[must_use]
+    pub fn new(config: &XcpConfig, rate: u64) -> Self {
+        let initial_interval_ps = config.initial_interval.0;
+        Self {
+            alpha: config.alpha,
+            beta: config.beta,
+            gamma: config.gamma,
+            capacity: rate as f64 / 8e12,
+            initial_interval_ps,
+            min_interval_ps: config.min_interval.0,
+            interval_end: STOPPED,
+            interval_ps: initial_interval_ps,
+            arrived: Arrived::default(),
+            mean_rtt_ps: initial_interval_ps as f64,
+            give: Share::default(),
+            take: Share::default(),
+            queue_end: STOPPED,
+            queue_rested: true,
+            queue_min: 0,
+            persistent_queue: 0,
+        }
+    }
+
+    /// A packet arrives and finds so many bytes waiting.
+    pub fn on_arrival(
+        &mut self,
+        now: u64,
+        queue_bytes: u32,
+        wire_bytes: u16,
+        header: Option<&XcpHeader>,
+    ) {
+        self.advance(now, queue_bytes);
+        if self.interval_end == STOPPED {
+            self.interval_ps = self.initial_interval_ps;
+            self.interval_end = now + self.interval_ps;
+        }
+        let arrived = &mut self.arrived;
+        arrived.bytes += u64::from(wire_bytes);
+        if let Some(header) = header.filter(|header| header.rtt_ps > 0.0) {
+            arrived.known_bytes += u64::from(wire_bytes);
+            arrived.spacing += header.spacing_ps;
+            arrived.rtt_spacing += header.rtt_ps * header.spacing_ps;
+        }
+    }
+
+    /// A packet begins to leave and leaves so many bytes behind it.
+    pub fn on_departure(
+        &mut self,
+        now: u64,
+        queue_bytes: u32,
+        wire_bytes: u16,
+        header: Option<&mut XcpHeader>,
+    ) {
+        // What did not wait has arrived at this very instant, and both clocks are up to date.
+        self.advance(now, queue_bytes + u32::from(wire_bytes));
+        self.queue_min = self.queue_min.min(queue_bytes);
+        if let Some(header) = header {
+            self.write_feedback(header, wire_bytes);
+        }
+    }
+
+    /// Ends all periods that are over. Since the last packet came or went, `queue_bytes` waited.
+    #[inline]
+    fn advance(&mut self, now: u64, queue_bytes: u32) {
+        while now >= self.interval_end.min(self.queue_end) {
+            if self.queue_end <= self.interval_end {
+                self.end_search(queue_bytes);
+            } else {
+                self.end_interval();
+            }
+        }
+        if self.queue_end == STOPPED {
+            self.queue_min = queue_bytes;
+            self.queue_end = now + self.search_ps(queue_bytes);
+        }
+        self.queue_rested = false;
+    }
+
+    /// "We compute Q by taking the minimum queue seen by an arriving packet during the last
+    /// propagation delay" (§3.5.1).
+    fn end_search(&mut self, queue_bytes: u32) {
+        self.persistent_queue = self.queue_min;
+        self.queue_min = queue_bytes;
+        self.queue_end =
+            if self.queue_rested { STOPPED } else { self.queue_end + self.search_ps(queue_bytes) };
+        self.queue_rested = true;
+    }
+
+    /// "... which we estimate by subtracting the local queuing delay from the average RTT" (§3.5.1);
+    /// the draft takes half of it (§3.3.4).
+    fn search_ps(&self, queue_bytes: u32) -> u64 {
+        let queueing_ps = f64::from(queue_bytes) / self.capacity;
+        (((self.mean_rtt_ps - queueing_ps) / 2.0) as u64).max(self.min_interval_ps)
+    }
+
+    /// "The efficiency and fairness controllers make a single control decision every average RTT
+    /// (the control interval)" (§3.5).
+    #[inline(never)]
+    fn end_interval(&mut self) {
+        let arrived = core::mem::take(&mut self.arrived);
+        self.mean_rtt_ps = if arrived.spacing > 0.0 {
+            arrived.rtt_spacing / arrived.spacing
+        } else {
+            self.initial_interval_ps as f64
+        };
+        if arrived.bytes == 0 {
+            (self.give, self.take) = (Share::default(), Share::default());
+            self.interval_end = STOPPED;
+            return;
+        }
+        // "phi = alpha d S - beta Q" (§3.5.1), as a throughput: divided by d.
+        let input = arrived.bytes as f64 / self.interval_ps as f64;
+        let queue = f64::from(self.persistent_queue);
+        let change = self.alpha * (self.capacity - input) - self.beta * queue / self.mean_rtt_ps;
+        // "h = max(0, gamma y - |phi|)" (§3.5.2).
+        let shuffled = (self.gamma * input - change.abs()).max(0.0);
+        // "If phi > 0, allocate it so that the increase in throughput of all flows is the same. If
+        // phi < 0, allocate it so that the decrease in throughput of a flow is proportional to its
+        // current throughput" (§3.5.2).
+        self.give = Share::new(shuffled + change.max(0.0), arrived.spacing);
+        self.take = Share::new(shuffled + (-change).max(0.0), arrived.known_bytes as f64);
+        self.interval_ps = (self.mean_rtt_ps as u64).max(self.min_interval_ps);
+        self.interval_end += self.interval_ps;
+    }
+
+    /// A packet's share of the change, unless a switch before allowed less: then this one gives the
+    /// difference to others (draft, §3.3.2, lines 20 to 31).
+    fn write_feedback(&mut self, header: &mut XcpHeader, wire_bytes: u16) {
+        if header.rtt_ps <= 0.0 {
+            header.feedback = 0.0;
+            return;
+        }
+        let (mut more, mut less) =
+            (self.give.of(header.spacing_ps), self.take.of(f64::from(wire_bytes)));
+        let feedback = more - less;
+        if header.feedback >= feedback {
+            header.feedback = feedback;
+        } else {
+            less = (less + (feedback - header.feedback)).min(self.take.left);
+            more = header.feedback + less;
+        }
+        self.give.spend(more);
+        self.take.spend(less);
+    }
+
+    /// The mean RTT of the last control interval (ps).
+    #[must_use]
+    pub fn mean_rtt_ps(&self) -> f64 {
+        self.mean_rtt_ps
+    }
+}

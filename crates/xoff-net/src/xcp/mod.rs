@@ -1,0 +1,179 @@
+//! XCP (Katabi, Handley, Rohrs, SIGCOMM 2002): each switch computes at each of its ports how much the
+//! throughput of all flows together should change, shares that out among packets, and writes each
+//! packet's share into its congestion header.
+//!
+//! Sections named § are the paper's; "draft" is draft-falk-xcp-spec-03, whose form of the arithmetic
+//! this is: feedback is a change of throughput, not of the window, and packets bring the time between
+//! two packets of their flow instead of its window, which saves the switch two divisions. The
+//! control of the hosts is in `xoff-host`.
+//!
+//! Not modelled: a host's NIC is no XCP router. Its flows wait there for their turn, so that no queue
+//! builds up, and a flow that it holds back claims a higher rate than it has.
+
+mod agent;
+
+use xoff_core::{Bytes, Ps, knobs, math};
+
+use crate::fabric::Fabric;
+use crate::packet::{CONTROL_QUEUE, Kind, NONE};
+use crate::record::Record;
+
+pub use agent::Agent;
+
+knobs! {
+    /// XCP, in switches and hosts. The gains are the paper's (§4.1: alpha 0.4, beta 0.226; §3.5.2:
+    /// 10 % shuffled); times that ns-2 and the draft have in milliseconds are those of a data centre.
+    pub struct XcpConfig in "xcp" {
+        /// Share of the spare bandwidth that is handed out in a control interval: more than 0, less
+        /// than pi / (4 sqrt 2), about 0.555, below which the control is stable (§4.1, theorem 1).
+        alpha: f64 = 0.4,
+        /// Share of the persistent queue that is drained in a control interval. Stability asks for
+        /// alpha^2 sqrt 2 (§4.1, theorem 1); up to 1 % beside it is accepted.
+        beta: f64 = 0.226,
+        /// Least share of the traffic that changes hands in a control interval, so that bandwidth
+        /// moves to flows with less of it also on a link that is full (§3.5.2).
+        gamma: f64 = 0.1,
+        /// Control interval of a port that has seen no RTT, after a rest too; 0: derived, the base
+        /// RTT. (ns-2: 50 ms.)
+        initial_interval: Ps = Ps(0),
+        /// Shortest control interval and shortest time over which the persistent queue is sought.
+        /// (ns-2: 1 and 2 ms.)
+        min_interval: Ps = Ps::from_us(1),
+        /// First window of a flow (ns-2's TCP: 2 packets).
+        initial_window_packets: u32 = 2,
+        /// Gain of the moving average of the RTT; 1: the last sample, which is exact here. TCP's 1/8
+        /// (RFC 6298) lags by several RTTs where a window is a few packets, and the control then
+        /// oscillates.
+        rtt_gain: f64 = 1.0,
+        /// Bytes of the congestion header, in data packets and acknowledgements (draft, §2.2.1).
+        header: Bytes = Bytes(20),
+    }
+}
+
+/// How far beta may be from what stability asks for: the paper rounds it to three digits.
+const BETA_TOLERANCE: f64 = 0.01;
+
+impl XcpConfig {
+    /// Whether the settings make sense together.
+    ///
+    /// # Errors
+    /// The key that does not, and why.
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
+        let most = core::f64::consts::PI / (4.0 * core::f64::consts::SQRT_2);
+        if !(self.alpha > 0.0 && self.alpha < most) {
+            return Err((
+                "alpha",
+                format!("alpha is stable between 0 and {most:.3}, both excluded"),
+            ));
+        }
+        let beta = self.alpha * self.alpha * math::sqrt(2.0);
+        if (self.beta / beta - 1.0).abs() > BETA_TOLERANCE {
+            let alpha = self.alpha;
+            let message = format!("beta must be alpha^2 sqrt 2: {beta:.4} at alpha = {alpha}");
+            return Err(("beta", message));
+        }
+        if self.gamma > 1.0 {
+            return Err(("gamma", "gamma is a share of the traffic: 0 to 1".into()));
+        }
+        if self.min_interval.0 == 0 {
+            return Err(("min_interval", "min_interval must be more than zero".into()));
+        }
+        if self.initial_interval.0 > 0 && self.initial_interval < self.min_interval {
+            let message = format!(
+                "initial_interval = {} must not be shorter than min_interval = {}",
+                self.initial_interval, self.min_interval
+            );
+            return Err(("initial_interval", message));
+        }
+        if self.initial_window_packets == 0 {
+            let message = "initial_window_packets must be at least 1";
+            return Err(("initial_window_packets", message.into()));
+        }
+        if !(self.rtt_gain > 0.0 && self.rtt_gain <= 1.0) {
+            return Err(("rtt_gain", "rtt_gain is a share: more than 0, up to 1".into()));
+        }
+        if self.header.0 > 4096 {
+            return Err(("header", "header may be up to 4096B".into()));
+        }
+        Ok(())
+    }
+
+    /// The same with the first interval settled.
+    #[must_use]
+    pub fn settled(mut self, base_rtt: Ps) -> Self {
+        if self.initial_interval.0 == 0 {
+            self.initial_interval = base_rtt.max(self.min_interval);
+        }
+        self
+    }
+}
+
+/// A packet's congestion header (§3.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct XcpHeader {
+    /// The sender's estimate of the RTT (ps); 0: none yet. "H_rtt"
+    pub rtt_ps: f64,
+    /// Time between two packets of the flow, this packet's bytes x RTT / window (ps). The draft's X.
+    pub spacing_ps: f64,
+    /// By how much the flow's throughput is to change for this packet (bytes/ps): first what the
+    /// sender would like, then the least that a switch allows. "H_feedback"
+    pub feedback: f64,
+}
+
+/// XCP of a switch: an agent for each egress port.
+#[derive(Debug)]
+pub struct Router {
+    agents: Vec<Agent>,
+}
+
+impl Router {
+    /// For ports of these rates (bit/s). The settings are settled.
+    #[must_use]
+    pub fn new(config: &XcpConfig, rates: impl Iterator<Item = u64>) -> Self {
+        Self { agents: rates.map(|rate| Agent::new(config, rate)).collect() }
+    }
+
+    /// A packet is about to join the queues of port `egress`, in which `queue_bytes` wait.
+    pub(crate) fn on_arrival(&mut self, fabric: &Fabric, egress: u16, id: u32, queue_bytes: u32) {
+        let packet = &fabric.packets[id];
+        let header = match (packet.kind, packet.record) {
+            (Kind::Data, record) if record != NONE => match &fabric.records[record] {
+                Record::Xcp(header) => Some(header),
+                Record::Int(_) => None,
+            },
+            _ => None,
+        };
+        self.agents[egress as usize].on_arrival(fabric.now, queue_bytes, packet.wire_bytes, header);
+    }
+
+    /// A packet begins to leave port `egress`, where `queue_bytes` stay behind. What leaves by the
+    /// control queue is counted only now: it waits for one packet at most.
+    #[inline(never)]
+    pub(crate) fn on_departure(
+        &mut self,
+        fabric: &mut Fabric,
+        egress: u16,
+        id: u32,
+        queue_bytes: u32,
+    ) {
+        let (now, packet) = (fabric.now, &fabric.packets[id]);
+        let agent = &mut self.agents[egress as usize];
+        if packet.queue == CONTROL_QUEUE {
+            agent.on_arrival(now, queue_bytes, packet.wire_bytes, None);
+        }
+        let header = match (packet.kind, packet.record) {
+            (Kind::Data, record) if record != NONE => match &mut fabric.records[record] {
+                Record::Xcp(header) => Some(header),
+                Record::Int(_) => None,
+            },
+            _ => None,
+        };
+        agent.on_departure(now, queue_bytes, packet.wire_bytes, header);
+    }
+
+    /// The agent of each port.
+    #[must_use]
+    pub fn agents(&self) -> &[Agent] {
+        &self.agents
+    }
+}
