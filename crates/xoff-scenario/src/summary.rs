@@ -55,6 +55,7 @@ pub fn summary(simulation: &Simulation, context: &Context) -> String {
         ("seed", context.seed.to_string()),
         ("digest", json_string(&format!("{:016x}", simulation.digest()))),
         ("classes", classes(simulation)),
+        ("frame", frame(simulation)),
         ("buffer", buffer(simulation.buffer(), simulation.buffer().max(), &[])),
         ("buffer_watermark", watermarks(simulation.watermarks())),
         ("receiver_throughput", throughput(simulation.throughput())),
@@ -63,6 +64,7 @@ pub fn summary(simulation: &Simulation, context: &Context) -> String {
         ("bfc", totals.bfc.map_or_else(|| "null".into(), |stats| bfc(simulation, &ports, &stats))),
         ("sfc", totals.sfc.map_or_else(|| "null".into(), |counts| sfc(&counts, &totals.signals))),
         ("drops_packets", totals.drops.to_string()),
+        ("dropped", dropped(simulation, &ports)),
         ("trimmed_packets", totals.trimmed.to_string()),
         ("returned_headers", totals.returned.to_string()),
         ("control_drops_packets", totals.control_drops.to_string()),
@@ -80,6 +82,33 @@ pub fn summary(simulation: &Simulation, context: &Context) -> String {
         ("measured_ps", simulation.measured().0.to_string()),
         ("warmup_ps", context.plan.warmup.0.to_string()),
         ("warnings", array(warnings(simulation, context).iter().map(|text| json_string(text)))),
+    ])
+}
+
+/// Sizes of data packets.
+fn frame(simulation: &Simulation) -> String {
+    let hosts = &simulation.setup().hosts;
+    object(&[
+        ("payload_bytes", hosts.frame.payload.0.to_string()),
+        ("overhead_bytes", hosts.overhead().to_string()),
+    ])
+}
+
+/// What all ports lost in the measured time, beside what hosts sent.
+fn dropped(simulation: &Simulation, ports: &[PortRow]) -> String {
+    let seconds = simulation.measured().seconds();
+    let packets: u64 = ports.iter().map(|port| port.drops).sum();
+    let bytes: u64 = ports.iter().map(|port| port.drop_bytes).sum();
+    let of_hosts = ports.iter().filter(|port| port.link.starts_with("host-"));
+    let sent: u64 = of_hosts.map(|port| port.tx_bytes).sum();
+    let rate = |bytes: u64| number(bytes as f64 * 8.0 / seconds);
+    object(&[
+        ("packets", packets.to_string()),
+        ("bytes", bytes.to_string()),
+        ("bps", rate(bytes)),
+        ("hosts_sent_bytes", sent.to_string()),
+        ("hosts_sent_bps", rate(sent)),
+        ("share", number(bytes as f64 / sent as f64)),
     ])
 }
 

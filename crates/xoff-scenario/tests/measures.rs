@@ -82,4 +82,14 @@ fn ports_know_their_pauses_and_drops() {
     let drops = over_switches(&run, |switch| switch.stats().drops);
     assert!(drops > 0);
     assert_eq!(dropped, [(0, drops)]);
+    // Data alone: two flows without end, whose receiver answers in the other direction.
+    let ports = run.simulation().ports();
+    let sent: u64 = ports.iter().filter(|port| port.node < 4).map(|port| port.tx_bytes).sum();
+    let bytes = drops * 1048;
+    let said = format!(
+        "\"dropped\": {{\"packets\": {drops}, \"bytes\": {bytes}, \"bps\": {}, \
+         \"hosts_sent_bytes\": {sent}, ",
+        bytes as f64 * 8.0 / 450e-6
+    );
+    assert!(run.summary().contains(&said), "{said}\n{}", run.summary());
 }
