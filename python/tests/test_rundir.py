@@ -47,6 +47,20 @@ def test_a_capture_grows_with_the_run(scenario, tmp_path):
     assert xoff.run(scenario, set=["run.capture=2"]).flows.num_rows == 6
 
 
+def test_tables_of_intervals_are_there_if_a_run_records_them(scenario, tmp_path):
+    both = ["run.flow_series=2", "run.port_samples=3"]
+    disk = xoff.run(scenario, tmp_path / "out", set=both)
+    optional = {"flow_series.parquet", "port_samples.parquet"}
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {*FILES, *optional}
+    for result in (disk, xoff.run(scenario, set=both)):
+        assert (result.flow_series.num_rows, result.port_samples.num_rows) == (6, 9)
+    for result in (xoff.run(scenario, tmp_path / "other"), xoff.run(scenario)):
+        with pytest.raises(xoff.UsageError, match=r"no flow_series: set run\.flow_series"):
+            _ = result.flow_series
+        with pytest.raises(xoff.UsageError, match=r"no port_samples: set run\.port_samples"):
+            _ = result.port_samples
+
+
 def test_in_memory_equals_on_disk(scenario, tmp_path):
     memory, disk = xoff.run(scenario), xoff.run(scenario, tmp_path / "out")
     assert memory.flows.equals(disk.flows)

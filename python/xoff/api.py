@@ -54,15 +54,22 @@ class _Memory:
     def __init__(self) -> None:
         self.batches: dict[str, list[Any]] = {"flows": [], "samples": []}
 
-    def flows(self, batch: Any) -> None:
+    def _add(self, name: str, batch: Any) -> None:
         from xoff.tables import as_batch
 
-        self.batches["flows"].append(as_batch(batch))
+        self.batches.setdefault(name, []).append(as_batch(batch))
+
+    def flows(self, batch: Any) -> None:
+        self._add("flows", batch)
 
     def samples(self, batch: Any) -> None:
-        from xoff.tables import as_batch
+        self._add("samples", batch)
 
-        self.batches["samples"].append(as_batch(batch))
+    def flow_series(self, batch: Any) -> None:
+        self._add("flow_series", batch)
+
+    def port_samples(self, batch: Any) -> None:
+        self._add("port_samples", batch)
 
     def capture(self, data: bytes) -> None:
         """Leave it: a capture is a file of a run directory."""
@@ -114,8 +121,8 @@ def _run_in_memory(native: Any, progress: Report | None) -> Result:
     memory = _Memory()
     engine.drive(native, memory, progress)
     tables = {
+        **{name: as_table(batches, None) for name, batches in memory.batches.items()},
         "flows": as_table(memory.batches["flows"], FLOW_SCHEMA),
-        "samples": as_table(memory.batches["samples"], None),
         "ports": as_table([as_batch(native.ports())], None),
     }
     summary = json.loads(native.summary())

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from xoff.errors import UsageError
-from xoff.metrics import Term, bins, cdf_distance, cdf_points, mean
+from xoff.metrics import Term, bins, cdf_distance, cdf_points, mean, score_difference
 from xoff.relations import RELATIONS, Bounds, Outcome, every, some
 from xoff.result import Result
 from xoff.strict import BY_BIN, Reader, read_term, read_toml
@@ -23,10 +23,12 @@ from xoff.theory import FORMULAS
 
 # A relation between whole distributions: how far each case's CDF is from the last one's.
 DISTANCE = "cdf-distance"
+# Another one: how much fairer each case is than the last one, flow by flow.
+SCORE = "score-difference"
 # Relations whose verdict is nothing but bounds, and those that one number is enough for.
 BOUNDED = (
     *("value", "ratio", "max-ratio", "difference", "sum", "count"),
-    *("linear", "slope-ratio", "proportional", "saving", "rank-correlation", DISTANCE),
+    *("linear", "slope-ratio", "proportional", "saving", "rank-correlation", DISTANCE, SCORE),
 )
 SINGLE = ("value", "sum", "count")
 TERM_KEYS = ("class", "range", "statistic", "path", "cdf", "at", "scale", "seeds")
@@ -76,6 +78,8 @@ class Check:
         """Measure. Bins with too few flows for a number are left out."""
         if self.metric == DISTANCE:
             return self._distance(results)
+        if self.metric == SCORE:
+            return self._score_difference(results)
         if self.by_bin is None:
             return self._relate(self._values(results, self.terms))
         outcomes = []
@@ -123,6 +127,17 @@ class Check:
                     cdf_distance(cdf_points(run, str(term.cdf)), cdf_points(other, str(last.cdf)))
                     for run, other in zip(results[term.case], results[last.case], strict=True)
                 ]
+            )
+            for term in others
+        }
+        return RELATIONS["value"](measured, self.bounds, self.factor)
+
+    def _score_difference(self, results: Results) -> Outcome:
+        """Measure how much fairer each case is than the last one."""
+        *others, last = [term for term in self.terms if isinstance(term, Term)]
+        measured = {
+            f"{term.case} - {last.case}": score_difference(
+                results[term.case], results[last.case], term.cls
             )
             for term in others
         }
@@ -245,7 +260,7 @@ def _check(own: dict[str, Any], part: Any, where: str) -> Check:
     shared = read_term(reader, bins_too=True)
     terms = [{"case": case} for case in reader.strings("cases")]
     terms += reader.get("terms", list, [])
-    metric = reader.choice("metric", (*RELATIONS, DISTANCE))
+    metric = reader.choice("metric", (*RELATIONS, DISTANCE, SCORE))
     bounds = Bounds(reader.number("low"), reader.number("high"))
     if bounds == Bounds() and metric in BOUNDED:
         raise UsageError(f"{where}: `{metric}` wants `low`, `high` or both")

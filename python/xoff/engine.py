@@ -34,6 +34,12 @@ class Sink(Protocol):
     def samples(self, batch: Any) -> None:
         """Take a record batch of switch and port samples."""
 
+    def flow_series(self, batch: Any) -> None:
+        """Take a record batch of what flows' receivers got in intervals."""
+
+    def port_samples(self, batch: Any) -> None:
+        """Take a record batch of samples of all ports."""
+
     def capture(self, data: bytes) -> None:
         """Take the bytes that follow in the file of captured packets."""
 
@@ -92,6 +98,8 @@ def drive(run: Run, sink: Sink, report: Report | None = None) -> None:
         for take, give in (
             (run.take_flows, sink.flows),
             (run.take_samples, sink.samples),
+            (run.take_flow_series, sink.flow_series),
+            (run.take_port_samples, sink.port_samples),
             (run.take_capture, sink.capture),
         ):
             taken = take()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from xoff.errors import UsageError
+from xoff.metrics import COMPARISONS
 from xoff.strict import Reader, read_term, read_toml
 from xoff.text import suggestion
 
@@ -29,7 +30,10 @@ PLOT_KINDS = (
     "grouped-bars",
     "curve",
     "trace",
+    "flow-series",
 )
+# What may be shown in relation to a case.
+RELATED_KINDS = ("bars", "grouped-bars", "curve")
 
 COLUMNS = ("bytes", "active")
 
@@ -112,6 +116,8 @@ class Plot:
     column: str = "bytes"
     span_us: float = 200.0
     level: float | None = None
+    relative_to: str | None = None
+    relation: str = "ratio"
 
 
 @dataclass(frozen=True)
@@ -263,6 +269,13 @@ def _plot(table: Any, where: str, names: list[str], points: list[Point]) -> Plot
         column=reader.choice("column", COLUMNS, "bytes"),
         span_us=reader.number("span_us", 200.0) or 200.0,
         level=reader.number("level"),
+        relative_to=reader.get("relative_to", str),
+        relation=reader.choice("relation", COMPARISONS, "ratio"),
     )
     reader.done()
+    if plot.relative_to is not None and plot.kind not in RELATED_KINDS:
+        raise UsageError(f"{where}: `relative_to` goes with {', '.join(RELATED_KINDS)}")
+    if plot.relative_to not in (None, *names):
+        hint = suggestion(str(plot.relative_to), names)
+        raise UsageError(f"{where}: no case `{plot.relative_to}`{hint}")
     return plot

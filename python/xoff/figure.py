@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from xoff import panels, plots
 from xoff.experiment import Experiment, Plot
+from xoff.metrics import Relative
 from xoff.result import Result
 
 if TYPE_CHECKING:
@@ -40,6 +41,12 @@ def _panels(plot: Plot, experiment: Experiment, results: Results) -> list[Panel]
             _titled(plot, lambda ax, s=stat: panels.slowdown_axes(ax, shown, s, plot.cls))  # type: ignore[misc]
             for stat in plot.statistics
         ]
+    if plot.kind == "flow-series":
+        return [
+            _titled(plot, lambda ax, k=label, r=runs[0]: panels.flow_series_axes(ax, k, r))  # type: ignore[misc]
+            for label, runs in shown.items()
+        ]
+    relative = _relative(plot, experiment, results)
     x_label, y_label = plot.x_label or "", plot.y_label or panels.term_label(plot.term)
     draw: dict[str, Panel] = {
         "buffer-cdf": lambda ax: panels.buffer_axes(ax, shown),
@@ -51,12 +58,12 @@ def _panels(plot: Plot, experiment: Experiment, results: Results) -> list[Panel]
         "size-cdf": lambda ax: panels.size_axes(ax, shown),
         "trace": lambda ax: panels.trace_axes(ax, shown, plot.column, plot.span_us, plot.level),
         "pause-share": lambda ax: panels.pause_axes(ax, shown),
-        "bars": lambda ax: panels.bars_axes(ax, shown, plot.term, y_label),
+        "bars": lambda ax: panels.bars_axes(ax, shown, plot.term, y_label, relative),
         "grouped-bars": lambda ax: panels.grouped_bars_axes(
-            ax, _curves(plot, experiment, results), plot.term, plot.level
+            ax, _curves(plot, experiment, results), plot.term, plot.level, relative
         ),
         "curve": lambda ax: panels.curve_axes(
-            ax, _curves(plot, experiment, results), plot.term, x_label, y_label
+            ax, _curves(plot, experiment, results), plot.term, x_label, y_label, relative
         ),
     }
     return [_titled(plot, draw[plot.kind])]
@@ -79,11 +86,23 @@ def _titled(plot: Plot, draw: Panel) -> Panel:
     return panel
 
 
+def _relative(plot: Plot, experiment: Experiment, results: Results) -> Relative | None:
+    """Return the runs that a plot's numbers are compared with."""
+    if plot.relative_to is None:
+        return None
+    base = [point for point in experiment.points if point.case == plot.relative_to]
+    return Relative({point.value: results[point.label] for point in base}, plot.relation)
+
+
 def _select(plot: Plot, experiment: Experiment, results: Results) -> dict[str, Sequence[Result]]:
-    """Return the results a plot shows: those of its cases or labels, in its order."""
-    if not plot.cases:
-        return dict(results)
+    """Return the results a plot shows: those of its cases or labels, in its order.
+
+    What others are compared with is shown only if it is named.
+    """
     labels = {point.label: point.case for point in experiment.points}
+    if not plot.cases:
+        base = [label for label, case in labels.items() if case == plot.relative_to]
+        return {label: runs for label, runs in results.items() if label not in base}
     return {
         label: results[label]
         for name in plot.cases

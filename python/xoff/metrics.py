@@ -9,12 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from xoff import rows, shares
+from xoff import fairness, queueing, rows, series, shares
+from xoff.errors import UsageError
 from xoff.result import Result
 from xoff.traces import MEASURES, Trace
 
 STATISTICS = ("mean", "p50", "p95", "p99", "p999")
 RANGES = ("short", "medium", "long", "all")
+# Keys of a range by bytes, which is one of the summary's bins, and of one by packets.
+BIN = {"low", "high"}
+PACKETS = {"low_packets", "high_packets"}
 # The mean of a statistic over the size bins that have it.
 MEAN_OF_BINS = "mean-of-bins"
 # A percentile is stated only with this many samples beyond it.
@@ -100,6 +104,12 @@ SENDERS = "senders."
 PAUSED = "paused."
 # A `path` or `cdf` that begins so is computed from the rows of finished flows.
 FLOWS = "flows."
+# A `path` that begins so is computed from what flows got in intervals (`series.read`).
+SERIES = "series."
+# A `path` that begins so is a queueing delay along paths (`queueing.read`).
+QUEUEING = "queueing."
+# The mean of log2 of flows' rates (`fairness.score`).
+FAIRNESS = "fairness.score"
 
 
 def monitored(result: Result, column: str) -> Trace | None:
@@ -148,6 +158,43 @@ def cdf_distance(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> 
     return max(abs(cdf_at(a, x) - cdf_at(b, x)) for x in steps)
 
 
+def in_packets(
+    result: Result, cls: str | None, name: str, low: float | None, high: float | None
+) -> float | None:
+    """Return a statistic of the slowdowns of flows with `low` to `high` full packets' payload.
+
+    From the rows of finished flows. Nobody says how long those were that did not finish: in
+    percentiles they count as infinitely slow flows of every range, in the mean not at all.
+    """
+    entry = class_entry(result, cls)
+    if entry is None:
+        return None
+    table = result.flows
+    packets = np.ceil(table["size_bytes"].to_numpy() / result.summary["frame"]["payload_bytes"])
+    own = table["class"].to_numpy() == result.class_entries.index(entry)  # type: ignore[arg-type]
+    own &= (packets >= (low or 1)) & (packets <= (high or math.inf))
+    slowdowns = np.sort(table["slowdown"].to_numpy()[own])
+    if name == "mean":
+        return float(slowdowns.mean()) if len(slowdowns) else None
+    flows = len(slowdowns) + int(entry.get("unfinished") or 0)
+    permille = int(name[1:].ljust(3, "0"))
+    if not len(slowdowns) or (permille > 500 and flows * (1000 - permille) < BEYOND * 1000):
+        return None
+    rank = max(1, math.ceil(flows * permille / 1000))
+    return float(slowdowns[rank - 1]) if rank <= len(slowdowns) else math.inf
+
+
+# What a `path` that begins so is computed by, from the rest of it.
+READERS: Mapping[str, Callable[[Result, str], float | None]] = {
+    SAMPLES: sampled,
+    SENDERS: shares.read,
+    PAUSED: shares.paused_share,
+    FLOWS: rows.read,
+    SERIES: series.read,
+    QUEUEING: queueing.read,
+}
+
+
 @dataclass(frozen=True)
 class Term:
     """Which number of a case is meant: a path in the summary, a CDF, or a flow statistic.
@@ -157,7 +204,11 @@ class Term:
     samples of the monitored ports instead, likewise `samples.bytes`, and
     `samples.bytes.MEASURE` (`traces.MEASURES`); `path = "senders.jain"`, `senders.0-3` and
     `paused.leaf-spine` come from the ports (`shares`), `flows.COLUMN.MEASURE` from the rows of
-    finished flows (`rows`);
+    finished flows (`rows`),
+     `series.MEASURE` from the flows' series (`series`), `queueing.4.p99_us` from the samples of
+     all ports (`queueing`), `fairness.score` from the flows (`fairness`); a `range` is a name, a
+     bin of the summary with its `low` and `high` bytes, or all flows of `low_packets` to
+     `high_packets`;
     `scale` multiplies what is read; `seeds` says how the runs of a case become one number.
     """
 
@@ -182,17 +233,17 @@ class Term:
             return cdf_at(points, self.at) if points else None
         if self.path is None:
             return self._flow_statistic(result)
-        if self.path.startswith(SAMPLES):
-            return sampled(result, self.path.removeprefix(SAMPLES))
-        if self.path.startswith(SENDERS):
-            return shares.read(result, self.path.removeprefix(SENDERS))
-        if self.path.startswith(PAUSED):
-            return shares.paused_share(result, self.path.removeprefix(PAUSED))
-        if self.path.startswith(FLOWS):
-            return rows.read(result, self.path.removeprefix(FLOWS))
+        for prefix, read in READERS.items():
+            if self.path.startswith(prefix):
+                return read(result, self.path.removeprefix(prefix))
+        if self.path == FAIRNESS:
+            return fairness.score(result, self.cls)
         return lookup(result.summary, self.path)
 
     def _flow_statistic(self, result: Result) -> float | None:
+        if not isinstance(self.range, str) and PACKETS & self.range.keys():
+            low, high = self.range.get("low_packets"), self.range.get("high_packets")
+            return in_packets(result, self.cls, self.statistic, low, high)
         entry = class_entry(result, self.cls)
         if entry is None:
             return None
@@ -242,6 +293,42 @@ def percentile(share: float) -> Callable[[Sequence[float | None]], float | None]
         return float(np.percentile(known, share)) if known and len(known) == len(values) else None
 
     return over_runs
+
+
+@dataclass(frozen=True)
+class Relative:
+    """A case that others are compared with: its runs by sweep value, and how."""
+
+    runs: Mapping[Any, Sequence[Result]]
+    relation: str = "ratio"
+
+    def read(self, term: Term, x: Any, runs: Sequence[Result]) -> float | None:
+        """Return the term of a case at sweep value `x`, over or less that of this one.
+
+        Scores of fairness are compared flow by flow.
+        """
+        base = self.runs.get(x, ())
+        if self.relation == "difference" and term.path == FAIRNESS:
+            return score_difference(runs, base, term.cls)
+        above, below = term.over_seeds(runs), term.over_seeds(base)
+        if above is None or below is None or (math.isinf(above) and math.isinf(below)):
+            return None
+        if self.relation == "difference":
+            return above - below
+        return above / below if below else None
+
+
+COMPARISONS = ("ratio", "difference")
+
+
+def score_difference(
+    runs: Sequence[Result], others: Sequence[Result], cls: str | None = None
+) -> float | None:
+    """Return how much fairer a case is than another, seed by seed and flow by flow."""
+    if len(runs) != len(others):
+        raise UsageError("scores of fairness are compared seed by seed: as many seeds each")
+    pairs = zip(runs, others, strict=True)
+    return mean([fairness.difference(run, other, cls) for run, other in pairs])
 
 
 OVER_SEEDS: dict[str, Callable[[Sequence[float | None]], float | None]] = {

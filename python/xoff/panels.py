@@ -14,7 +14,9 @@ from matplotlib.ticker import FuncFormatter
 
 from xoff import rows
 from xoff.metrics import (
+    PACKETS,
     Group,
+    Relative,
     Term,
     bins,
     class_entry,
@@ -203,6 +205,22 @@ def trace_axes(
     ax.set_ylabel(f"queue ({unit})" if column == "bytes" else "active flows")
 
 
+def flow_series_axes(ax: Axes, label: str, run: Result) -> None:
+    """Draw what the application of each flow got over time, one line a flow."""
+    table = run.flow_series
+    columns = {name: table[name].to_numpy() for name in ("time_ps", "flow", "delivered_bytes")}
+    times = np.unique(columns["time_ps"])
+    interval = float(np.diff(times).min()) if len(times) > 1 else math.nan
+    for index, flow in enumerate(np.unique(columns["flow"])):
+        own = columns["flow"] == flow
+        rates = columns["delivered_bytes"][own] * 8e3 / interval
+        look = {**line_style(index), "linewidth": 1.0, "markevery": 0.1}
+        ax.plot(columns["time_ps"][own] * 1e-9, rates, label=f"flow {flow}", **look)
+    ax.set_xlabel("time (ms)")
+    ax.set_ylabel("throughput (Gb/s)")
+    ax.set_title(label, fontsize=9)
+
+
 def pause_axes(ax: Axes, results: Runs) -> None:
     """Draw the share of time PFC pauses links, by kind of link, bars by label."""
     lists = as_lists(results)
@@ -235,11 +253,25 @@ def _bar_style(index: int) -> dict[str, Any]:
     }
 
 
-def bars_axes(ax: Axes, results: Runs, term: Mapping[str, Any], y_label: str) -> None:
+def _read(
+    case: str, term: Mapping[str, Any], x: Any, runs: Sequence[Result], relative: Relative | None
+) -> float | None:
+    """Return a case's number at a sweep value (None without a sweep)."""
+    wanted = Term(case, **term)
+    return wanted.over_seeds(runs) if relative is None else relative.read(wanted, x, runs)
+
+
+def bars_axes(
+    ax: Axes,
+    results: Runs,
+    term: Mapping[str, Any],
+    y_label: str,
+    relative: Relative | None = None,
+) -> None:
     """Draw one bar a label; a missing or infinite value is written, not drawn."""
     lists = as_lists(results)
     for index, (label, runs) in enumerate(lists.items()):
-        found = Term(label, **term).over_seeds(runs)
+        found = _read(label, term, None, runs, relative)
         drawn = found if found is not None and math.isfinite(found) else 0.0
         ax.bar(index, drawn, 0.7, **_bar_style(index))
         shown = "too few\nsamples" if found is None else f"{found:.3g}"
@@ -253,6 +285,7 @@ def grouped_bars_axes(
     curves: Mapping[str, Mapping[Any, Sequence[Result]]],
     term: Mapping[str, Any],
     level: float | None = None,
+    relative: Relative | None = None,
 ) -> None:
     """Draw a sweep as bars: a group for each value, in it a bar for each case.
 
@@ -261,7 +294,9 @@ def grouped_bars_axes(
     spots = list(dict.fromkeys(x for points in curves.values() for x in points))
     width = 0.8 / max(1, len(curves))
     for index, (case, points) in enumerate(curves.items()):
-        heights = [Term(case, **term).over_seeds(points[x]) if x in points else None for x in spots]
+        heights = [
+            _read(case, term, x, points[x], relative) if x in points else None for x in spots
+        ]
         drawn = [h if h is not None and math.isfinite(h) else 0.0 for h in heights]
         places = [i + (index - (len(curves) - 1) / 2) * width for i in range(len(spots))]
         ax.bar(places, drawn, width, label=case, **_bar_style(index))
@@ -276,13 +311,14 @@ def curve_axes(
     term: Mapping[str, Any],
     x_label: str,
     y_label: str,
+    relative: Relative | None = None,
 ) -> None:
     """Draw a sweep: one curve a case, its points by sweep value.
 
     Values that are not numbers are taken in their order.
     """
     for index, (case, points) in enumerate(curves.items()):
-        spots = [(x, Term(case, **term).over_seeds(runs)) for x, runs in points.items()]
+        spots = [(x, _read(case, term, x, runs, relative)) for x, runs in points.items()]
         known = [(x, y) for x, y in spots if y is not None and math.isfinite(y)]
         numeric = all(isinstance(x, (int, float)) for x, _ in known)
         xs = [x if numeric else str(x) for x, _ in known]
@@ -296,5 +332,8 @@ def term_label(term: Mapping[str, Any]) -> str:
     if term.get("path") or term.get("cdf"):
         return str(term.get("path") or f"{term['cdf']} at or below {term.get('at', 0):g}")
     where = term.get("range", "all")
-    where = where if isinstance(where, str) else f"{where.get('low')}-{where.get('high')} B"
+    if not isinstance(where, str):
+        keys, unit = (PACKETS, "packets") if PACKETS & where.keys() else ({"low", "high"}, "B")
+        low, high = (where.get(key) for key in sorted(keys, reverse=True))
+        where = f"{low or ''}-{high or ''} {unit}"
     return f"FCT slowdown, {_NAMES[term.get('statistic', 'p99')]}, {where} flows"

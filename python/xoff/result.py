@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TABLES = ("flows", "samples", "ports")
+OPTIONAL_TABLES = ("flow_series", "port_samples")
 
 
 class Result:
@@ -23,6 +24,7 @@ class Result:
     `flow`, `src`, `dst`, `size_bytes`, `start_ps`, `fct_ps`, `rx_fct_ps`, `ideal_fct_ps`
     (picoseconds), `slowdown` (>= 1), `class` (index into `summary["classes"]`).
     `samples` has one row a sample of a switch or port, `ports` one row a port at the end.
+    `flow_series` and `port_samples` are there only if `run.flow_series`, `run.port_samples` say so.
     Tables are read from the run directory on first use and kept.
     """
 
@@ -74,12 +76,30 @@ class Result:
         """One row a port, at the end of the run."""
         return self._table("ports")
 
+    @property
+    def flow_series(self) -> pa.Table:
+        """What each flow's receiver got in each interval of `run.flow_series`.
+
+        Raises `UsageError` where the run recorded none.
+        """
+        return self._table("flow_series")
+
+    @property
+    def port_samples(self) -> pa.Table:
+        """What each port held, sent and lost in each interval of `run.port_samples`.
+
+        Raises `UsageError` where the run recorded none.
+        """
+        return self._table("port_samples")
+
     def _table(self, name: str) -> pa.Table:
         if name not in self._tables:
             import pyarrow.parquet as pq
 
-            assert self.path is not None, "a result in memory holds all its tables"
-            file = self.path / f"{name}.parquet"
+            file = self.path / f"{name}.parquet" if self.path is not None else None
+            if name in OPTIONAL_TABLES and (file is None or not file.is_file()):
+                raise UsageError(f"this run recorded no {name}: set run.{name}")
+            assert file is not None, "a result in memory holds all its tables"
             try:
                 self._tables[name] = pq.read_table(file)
             except (OSError, ValueError) as error:

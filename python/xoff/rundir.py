@@ -132,6 +132,19 @@ class RunDir:
         """Append switch and port samples."""
         self._writers["samples"].add(batch)
 
+    def flow_series(self, batch: Any) -> None:
+        """Append what flows' receivers got; the file is there only if a run records it."""
+        self._optional("flow_series").add(batch)
+
+    def port_samples(self, batch: Any) -> None:
+        """Append samples of all ports; the file is there only if a run records it."""
+        self._optional("port_samples").add(batch)
+
+    def _optional(self, name: str) -> TableWriter:
+        if name not in self._writers:
+            self._writers[name] = TableWriter(self.work / f"{name}.parquet", None)
+        return self._writers[name]
+
     def capture(self, data: bytes) -> None:
         """Append to the file of captured packets."""
         path = self.work / "trace.pcapng"

@@ -8,9 +8,22 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from xoff import rows
+from xoff import queueing, rows, series
 from xoff.errors import UsageError
-from xoff.metrics import FLOWS, MEAN_OF_BINS, OVER_SEEDS, RANGES, SAMPLES, SENDERS, STATISTICS
+from xoff.metrics import (
+    BIN,
+    FAIRNESS,
+    FLOWS,
+    MEAN_OF_BINS,
+    OVER_SEEDS,
+    PACKETS,
+    QUEUEING,
+    RANGES,
+    SAMPLES,
+    SENDERS,
+    SERIES,
+    STATISTICS,
+)
 from xoff.text import suggestion
 from xoff.traces import MEASURES
 
@@ -111,6 +124,12 @@ def read_term(reader: Reader, bins_too: bool = False) -> dict[str, Any]:
     if isinstance(term["range"], str):
         ranges = (*RANGES, MEAN_OF_BINS)
         reader.choice("range", (*ranges, *BY_BIN) if bins_too else ranges)
+    elif term["range"] is not None and not any(
+        term["range"].keys() <= keys for keys in (BIN, PACKETS)
+    ):
+        raise UsageError(
+            f"{reader.where}: `range` has `low` and `high`, or `low_packets` and `high_packets`"
+        )
     _refuse_unknown_measure(reader, term["path"])
     _refuse_unknown_rows(reader, term)
     for key, default in (("statistic", "p99"), ("seeds", "mean")):
@@ -125,6 +144,14 @@ def _refuse_unknown_measure(reader: Reader, path: str | None) -> None:
         if measure not in MEASURES:
             hint = suggestion(measure, MEASURES) or f"; there are: {', '.join(MEASURES)}"
             raise UsageError(f"{reader.where}: unknown measure `{measure}` in `path`{hint}")
+    for prefix, parse in ((SERIES, series.parse), (QUEUEING, queueing.parse)):
+        if path is not None and path.startswith(prefix):
+            try:
+                parse(path.removeprefix(prefix))
+            except UsageError as error:
+                raise UsageError(f"{reader.where}: {error}") from None
+    if path is not None and path.startswith("fairness.") and path != FAIRNESS:
+        raise UsageError(f"{reader.where}: unknown path `{path}`; there is `{FAIRNESS}`")
     if path is not None and path.startswith(SENDERS):
         what = path.removeprefix(SENDERS)
         if what != "jain" and not re.fullmatch(r"\d+(-\d+)?", what):

@@ -2,7 +2,7 @@
 
 Scenario keys: `name`, `scheme`, `seed`, `run.slices` (number of steps), `run.sleep_ms`
 (wall time a step), `run.fail` (step that raises), `run.degree`,
-`run.capture` (bytes a step).
+`run.capture` (bytes a step), `run.flow_series` and `run.port_samples` (rows a step).
 """
 
 import hashlib
@@ -21,6 +21,8 @@ DEFAULTS = {
     "run.fail": 0,
     "run.degree": 10,
     "run.capture": 0,
+    "run.flow_series": 0,
+    "run.port_samples": 0,
 }
 MOST_THREADS = 4
 TAIL = {"bfc": 1.5, "dctcp": 6.0, "hpcc": 3.0}
@@ -102,6 +104,14 @@ class Run:
 
     def take_samples(self):
         return None
+
+    def take_flow_series(self):
+        rows = self.found["run.flow_series"]
+        return pa.record_batch({"flow": pa.array(range(rows), pa.uint64())}) if rows else None
+
+    def take_port_samples(self):
+        rows = self.found["run.port_samples"]
+        return pa.record_batch({"port": pa.array(range(rows), pa.uint16())}) if rows else None
 
     def take_capture(self):
         size = self.found["run.capture"]

@@ -1,0 +1,44 @@
+"""How fair and fast flows are together: the mean of the logarithms of their rates.
+
+Flowtune §5.3.3 (K): a network that is proportionally fair has the greatest sum of log2(rate) over
+its flows, so of two networks with the same flows the one with the higher score is fairer. A flow's
+rate is its size over its completion time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from xoff.result import Result
+
+Array = Any
+
+
+def _log_rates(result: Result, cls: str | None) -> tuple[Array, Array]:
+    """Return finished flows in the order of their numbers, and log2 of their rates in bit/s."""
+    table = result.flows
+    columns = {key: table[key].to_numpy() for key in ("flow", "size_bytes", "fct_ps", "class")}
+    own = np.ones(len(columns["flow"]), dtype=bool)
+    if cls is not None:
+        own = columns["class"] == (result.classes.index(cls) if cls in result.classes else -1)
+    order = np.argsort(columns["flow"][own])
+    rates = columns["size_bytes"][own] * 8e12 / columns["fct_ps"][own]
+    return columns["flow"][own][order], np.log2(rates)[order]
+
+
+def score(result: Result, cls: str | None = None) -> float | None:
+    """Return the mean over finished flows of log2 of their rates in bit/s."""
+    _, logs = _log_rates(result, cls)
+    return float(logs.mean()) if len(logs) else None
+
+
+def difference(one: Result, other: Result, cls: str | None = None) -> float | None:
+    """Return the mean of log2(rate in `one`) - log2(rate in `other`) over flows finished in both.
+
+    Flows are told by their numbers, which are the same under every scheme. None without any.
+    """
+    (flows, logs), (other_flows, other_logs) = _log_rates(one, cls), _log_rates(other, cls)
+    _, here, there = np.intersect1d(flows, other_flows, assume_unique=True, return_indices=True)
+    return float((logs[here] - other_logs[there]).mean()) if len(here) else None

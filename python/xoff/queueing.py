@@ -1,0 +1,95 @@
+"""Queueing delay along paths, from samples of all ports.
+
+As Flowtune §5.3.3 (I) does it: the queues of all ports are sampled, and a path's delay is what the
+queues of its ports take to drain at their rates, at the same instant.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Any
+
+import numpy as np
+
+from xoff.errors import UsageError
+from xoff.result import Result
+
+Array = Any
+
+# So many paths of a length are drawn, the same for every run of one network.
+PATHS = 4096
+
+STATISTICS = {"mean_us": None, "p50_us": 50.0, "p95_us": 95.0, "p99_us": 99.0}
+
+
+class _Network:
+    """Ports by node, and where each leads."""
+
+    def __init__(self, result: Result) -> None:
+        rows = result.ports.select(["node", "port", "peer", "link", "rate_bps"]).to_pylist()
+        self.rates = np.array([row["rate_bps"] for row in rows], dtype=float)
+        self.by_pair: dict[tuple[int, int], list[int]] = {}
+        self.neighbours: dict[int, set[int]] = {}
+        for i, row in enumerate(rows):
+            self.by_pair.setdefault((row["node"], row["peer"]), []).append(i)
+            self.neighbours.setdefault(row["node"], set()).add(row["peer"])
+        of_hosts = [row for row in rows if row["link"].startswith("host-")]
+        self.hosts = np.array([row["node"] for row in of_hosts])
+        self.leaves = np.array([row["peer"] for row in of_hosts])
+
+    def paths(self, links: int) -> Array:
+        """Draw paths of two or four links between two hosts, as ports that send on it."""
+        rng = np.random.default_rng(1)
+        src, dst = rng.integers(len(self.hosts), size=(2, PATHS * 64))
+        near = self.leaves[src] == self.leaves[dst]
+        wanted = np.flatnonzero(((links == 2) == near) & (src != dst))[:PATHS]
+        drawn = [self._path(rng, int(src[i]), int(dst[i])) for i in wanted]
+        return np.array([path for path in drawn if path is not None], dtype=int)
+
+    def _path(self, rng: Any, src: int, dst: int) -> list[int] | None:
+        first, last = int(self.leaves[src]), int(self.leaves[dst])
+        between = [first]
+        if first != last:
+            joint = sorted(self.neighbours[first] & self.neighbours[last])
+            if not joint:
+                return None
+            between = [first, joint[rng.integers(len(joint))], last]
+        nodes = [int(self.hosts[src]), *between, int(self.hosts[dst])]
+        choices = [self.by_pair[step] for step in itertools.pairwise(nodes)]
+        return [ports[rng.integers(len(ports))] for ports in choices]
+
+
+def path_delays_us(result: Result, links: int) -> Array:
+    """Return the queueing delays of paths of so many links, at every sample: microseconds."""
+    network = _Network(result)
+    paths = network.paths(links)
+    if not len(paths):
+        return np.array([])
+    samples = result.port_samples
+    times = np.unique(samples["time_ps"].to_numpy())
+    # Rows are in the order (time, node, port), which is that of the table of ports.
+    queues = samples["queue_bytes"].to_numpy().reshape(len(times), len(network.rates))
+    delays = queues * 8e6 / network.rates
+    return delays[:, paths].sum(axis=2).ravel()
+
+
+def parse(what: str) -> tuple[int, str]:
+    """Read `LINKS.STATISTIC`, such as `4.p99_us`. Raises `UsageError`."""
+    match = re.fullmatch(r"([24])\.(\w+)", what)
+    if not match or match[2] not in STATISTICS:
+        names = ", ".join(STATISTICS)
+        raise UsageError(
+            f"`queueing.{what}`: expected queueing.2 or queueing.4, then one of {names}"
+        )
+    return int(match[1]), match[2]
+
+
+def read(result: Result, what: str) -> float | None:
+    """Read a statistic of path delays (`parse`); None where there is no such path or sample."""
+    links, name = parse(what)
+    delays = path_delays_us(result, links)
+    if not len(delays):
+        return None
+    percent = STATISTICS[name]
+    return float(delays.mean() if percent is None else np.percentile(delays, percent))

@@ -1,0 +1,210 @@
+"""How flows share their receiver's link over time, from what each got in each interval.
+
+The time is divided into phases: stretches of intervals at whose ends the same flows to one receiver
+are under way. A flow's fair share is what the receiver's link carries of payload, divided by the
+number of these flows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from xoff.errors import UsageError
+from xoff.result import Result
+from xoff.text import suggestion
+
+Array = Any
+
+# A flow has settled where it stays this close to its fair share, in percent of that.
+BAND_PERCENT = 10.0
+
+SUMMARIES: dict[str, Callable[[Array], Any]] = {
+    "mean": np.mean,
+    "p50": np.median,
+    "p95": lambda values: np.percentile(values, 95),
+    "max": np.max,
+}
+"""How many numbers become one."""
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A stretch of time in which the same flows to one receiver are under way.
+
+    `received` and `delivered` have bytes, a row an interval and a column a flow; `full` is what
+    the receiver's link carries of payload in an interval.
+    """
+
+    flows: tuple[int, ...]
+    interval_us: float
+    full: float
+    received: Array
+    delivered: Array
+
+    @property
+    def shares(self) -> Array:
+        """What each flow got in each interval, as a multiple of its fair share."""
+        return self.received / (self.full / len(self.flows))
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of one receiver: ends of intervals, flows, and bytes (a row an interval)."""
+
+    times: Array
+    flows: Array
+    present: Array
+    received: Array
+    delivered: Array
+
+
+def tables(result: Result) -> dict[int, Table]:
+    """Return what the flows to each receiver got, by receiver."""
+    source = result.flow_series
+    columns = {name: source[name].to_numpy() for name in source.column_names}
+    times = np.unique(columns["time_ps"])
+    found = {}
+    for dst in np.unique(columns["dst"]):
+        own = columns["dst"] == dst
+        flows, flow_at = np.unique(columns["flow"][own], return_inverse=True)
+        time_at = np.searchsorted(times, columns["time_ps"][own])
+        shape = (len(times), len(flows))
+        present = np.zeros(shape, dtype=bool)
+        present[time_at, flow_at] = True
+        received, delivered = np.zeros(shape), np.zeros(shape)
+        received[time_at, flow_at] = columns["received_bytes"][own]
+        delivered[time_at, flow_at] = columns["delivered_bytes"][own]
+        found[int(dst)] = Table(times, flows, present, received, delivered)
+    return found
+
+
+def _payload_rate(result: Result, host: int) -> float:
+    """Return what a host's link carries of payload, in bytes a second."""
+    frame = result.summary["frame"]
+    share = frame["payload_bytes"] / (frame["payload_bytes"] + frame["overhead_bytes"])
+    ports = result.ports
+    own = ports["node"].to_numpy() == host
+    rate_bps = float(ports["rate_bps"].to_numpy()[own][0])
+    return rate_bps / 8 * float(share)
+
+
+def phases(result: Result) -> Iterator[Phase]:
+    """Return the phases of all receivers in which any flow is under way."""
+    for dst, table in tables(result).items():
+        interval_ps = int(np.diff(table.times).min()) if len(table.times) > 1 else 0
+        # A flow that has no row in the next interval has ended in this one.
+        alive = table.present.copy()
+        alive[:-1] &= table.present[1:]
+        changes = np.flatnonzero((alive[1:] != alive[:-1]).any(axis=1)) + 1
+        for first, end in zip([0, *changes], [*changes, len(alive)], strict=True):
+            active = np.flatnonzero(alive[first])
+            if not len(active) or interval_ps == 0:
+                continue
+            yield Phase(
+                flows=tuple(int(flow) for flow in table.flows[active]),
+                interval_us=interval_ps * 1e-6,
+                full=_payload_rate(result, dst) * interval_ps * 1e-12,
+                received=table.received[first:end][:, active],
+                delivered=table.delivered[first:end][:, active],
+            )
+
+
+def settled_us(phase: Phase, percent: float = BAND_PERCENT) -> float:
+    """Return how long after the phase began every flow is near its fair share to stay.
+
+    Counted to the end of the first interval of which that is true. Flows that never stay there
+    settle with the end of the phase.
+    """
+    outside = np.flatnonzero((np.abs(phase.shares - 1) > percent / 100).any(axis=1))
+    intervals = outside[-1] + 2 if len(outside) else 1
+    return float(min(intervals, len(phase.received)) * phase.interval_us)
+
+
+def _settling(found: Sequence[Phase], percent: float) -> Array:
+    return np.array([settled_us(phase, percent) for phase in found])
+
+
+def _deviation(found: Sequence[Phase], percent: float) -> Array:
+    """How far each flow's mean over a phase is from its share, the first interval left out."""
+    means = [np.abs(phase.shares[1:].mean(axis=0) - 1) for phase in _long(found)]
+    return np.concatenate(means) if means else np.array([])
+
+
+def _swing(found: Sequence[Phase], percent: float) -> Array:
+    """Standard deviation over mean of each flow's intervals, the first of a phase left out."""
+    swings = []
+    for phase in _long(found):
+        delivered = phase.delivered[1:]
+        means = delivered.mean(axis=0)
+        swings.append(delivered.std(axis=0)[means > 0] / means[means > 0])
+    return np.concatenate(swings) if swings else np.array([])
+
+
+def _top_share(found: Sequence[Phase], percent: float) -> Array:
+    """What the flow with most has of all bytes of an interval, where several flows are there."""
+    received = [phase.received for phase in found if len(phase.flows) > 1]
+    shares = [r.max(axis=1) / r.sum(axis=1) for r in map(_nonempty, received) if len(r)]
+    return np.concatenate(shares) if shares else np.array([])
+
+
+def _nonempty(received: Array) -> Array:
+    return received[received.sum(axis=1) > 0]
+
+
+def _idle(found: Sequence[Phase], percent: float) -> Array:
+    """Whether nothing was delivered of a flow in an interval."""
+    parts = [(phase.delivered[1:] == 0).ravel() for phase in _long(found)]
+    return np.concatenate(parts).astype(float) if parts else np.array([])
+
+
+def _utilisation(found: Sequence[Phase], percent: float) -> Array:
+    """What arrived in an interval over what the link carries."""
+    parts = [phase.received.sum(axis=1) / phase.full for phase in found]
+    return np.concatenate(parts) if parts else np.array([])
+
+
+def _long(found: Sequence[Phase]) -> list[Phase]:
+    return [phase for phase in found if len(phase.received) > 1]
+
+
+MEASURES: dict[str, Callable[[Sequence[Phase], float], Array]] = {
+    "settle_us": _settling,
+    "deviation": _deviation,
+    "swing": _swing,
+    "top_share": _top_share,
+    "idle_share": _idle,
+    "utilisation": _utilisation,
+}
+"""What `series.MEASURE` reads: numbers by phase, by flow and phase, or by interval."""
+
+
+def parse(what: str) -> tuple[str, str, float]:
+    """Read `MEASURE[.SUMMARY[.PERCENT]]`; the mean and a band of 10 % if not said.
+
+    Raises `UsageError`.
+    """
+    measure, _, rest = what.partition(".")
+    summary, _, percent = rest.partition(".")
+    summary = summary or "mean"
+    _refuse_unknown(measure, MEASURES)
+    _refuse_unknown(summary, SUMMARIES)
+    if percent and (measure != "settle_us" or not percent.isdigit() or int(percent) == 0):
+        raise UsageError(f"`series.{what}`: only settle_us takes a band, in whole percent")
+    return measure, summary, float(percent or BAND_PERCENT)
+
+
+def _refuse_unknown(word: str, known: Mapping[str, Any]) -> None:
+    if word not in known:
+        hint = suggestion(word, known) or f"; there are: {', '.join(known)}"
+        raise UsageError(f"unknown measure `{word}` of series{hint}")
+
+
+def read(result: Result, what: str) -> float | None:
+    """Read a measure (`parse`); None where there is nothing to measure."""
+    measure, summary, percent = parse(what)
+    values = MEASURES[measure](list(phases(result)), percent)
+    return float(SUMMARIES[summary](values)) if len(values) else None
