@@ -106,12 +106,16 @@ fn samples_of_ports_add_up_to_what_ports_did() {
 /// whatever the recovery, also where a stop finds a flow in the middle of its recovery.
 #[test]
 fn what_was_sent_before_a_stop_is_delivered_whatever_is_lost() {
-    for recovery in ["go-back-n", "selective-repeat", "perfect"] {
-        let recovery = format!("transport.recovery={recovery}");
-        let mut sets = vec!["scheme=dctcp", "switch.hop=none", "buffer.size=30kB", &recovery];
-        if recovery != "transport.recovery=perfect" {
-            sets.push("transport.timeout=100us");
-        }
+    let lossy = ["switch.hop=none", "buffer.size=30kB"];
+    for (scheme, recovery) in [
+        ("dctcp", &["transport.recovery=go-back-n", "transport.timeout=100us"][..]),
+        ("dctcp", &["transport.recovery=selective-repeat", "transport.timeout=100us"]),
+        ("dctcp", &["transport.recovery=perfect"]),
+        ("tcp-newreno", &["tcp.min_rto=100us"]),
+    ] {
+        let scheme = format!("scheme={scheme}");
+        let sets = [&[scheme.as_str()], &lossy[..], recovery].concat();
+        let recovery = format!("{scheme} {recovery:?}");
         let mut run = open(SCENARIO, &sets);
         let (rows, _) = series(&mut run);
         assert_eq!(run.progress().flows_finished, 3, "{recovery}");
@@ -150,7 +154,7 @@ fn a_flow_that_sent_nothing_ends_with_nothing() {
 fn stops_are_the_same_however_it_is_cut_and_on_any_threads() {
     let background = "[[traffic]]\nkind = \"open-loop\"\nload = 0.3\nstop = \"300us\"\n";
     let text = SCENARIO.to_owned() + "start = \"13us\"\n" + background;
-    for scheme in ["bfc", "dctcp", "irn-dcqcn", "hpcc-pfc"] {
+    for scheme in ["bfc", "dctcp", "irn-dcqcn", "hpcc-pfc", "tcp-newreno"] {
         let outcome = |threads, parts: &str| {
             let scheme = format!("scheme={scheme}");
             let sets = [scheme.as_str(), parts, "traffic.0.interval=47us", "run.drain=2ms"];
