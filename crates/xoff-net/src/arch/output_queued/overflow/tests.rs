@@ -250,7 +250,7 @@ fn as_many_packets_give_way_as_make_room() {
     assert_eq!(send(7, 1000, 10), [5]);
     assert_eq!(send(8, 500, 10), [4]);
     assert_eq!(send(9, 1500, 0), [3, 2]);
-    assert_eq!((switch.stats().drops, switch.egress()[0].drops()), (5, 5));
+    assert_eq!((switch.stats().drops, switch.egress()[0].drops().packets), (5, 5));
     assert_eq!(switch.egress()[0].data_bytes(), 4000);
 }
 
@@ -278,7 +278,7 @@ fn a_packet_dropped_as_it_would_leave_is_counted() {
         assert_eq!(discard(&mut fabric, first).first().copied(), dropped);
         assert_eq!(switch.buffer().used(), u64::from(switch.egress()[0].data_bytes()));
     }
-    assert_eq!((switch.stats().drops, switch.egress()[0].drops()), (1, 1));
+    assert_eq!((switch.stats().drops, switch.egress()[0].drops().packets), (1, 1));
     assert_eq!(switch.egress()[0].data_bytes(), 1000);
     let sent: Vec<u64> = arrivals(&mut fabric, 2).iter().map(|packet| packet.0).collect();
     assert_eq!(sent, [0, 1, 3]);
