@@ -33,6 +33,10 @@ choices! {
         Hpcc = "hpcc",
         /// TCP NewReno: slow start, congestion avoidance, half for a loss.
         NewReno = "newreno",
+        /// TCP CUBIC.
+        Cubic = "cubic",
+        /// DCTCP with TCP's window.
+        DctcpTcp = "dctcp-tcp",
         /// XCP, in hosts and switches.
         Xcp = "xcp",
     }

@@ -82,6 +82,8 @@ pub const SECTIONS: &[&str] = &[
     "dcqcn",
     "dcqcn_rdma15",
     "hpcc",
+    "cubic",
+    "dctcp_tcp",
     "xcp",
     "faults",
     "traffic",

@@ -162,7 +162,9 @@ pub fn check(text: &str, file: &str, overrides: &[String]) -> Result<String, Pro
 /// The JSON schema of scenario files.
 #[must_use]
 pub fn schema() -> String {
-    use xoff_host::cc::{DcqcnConfig, DcqcnRdma15Config, DctcpConfig, HpccConfig};
+    use xoff_host::cc::{
+        CubicConfig, DcqcnConfig, DcqcnRdma15Config, DctcpConfig, DctcpTcpConfig, HpccConfig,
+    };
     use xoff_host::{FrameConfig, TransportConfig};
     use xoff_net::topo::{DumbbellConfig, FatTreeConfig, LeafSpineConfig, StarConfig};
 
@@ -194,6 +196,8 @@ pub fn schema() -> String {
         SectionSchema::of::<DcqcnConfig>(),
         SectionSchema::of::<DcqcnRdma15Config>(),
         SectionSchema::of::<HpccConfig>(),
+        SectionSchema::of::<CubicConfig>(),
+        SectionSchema::of::<DctcpTcpConfig>(),
         SectionSchema::of::<xoff_net::xcp::XcpConfig>(),
         SectionSchema::of::<FaultsConfig>(),
         SectionSchema::entry::<xoff_workload::open_loop::OpenLoopConfig>("traffic", &["open-loop"]),

@@ -141,6 +141,10 @@ fn losses_are_the_same_however_it_is_cut() {
             "bfc",
             &["buffer.size=\"100KB\"", "faults.control_loss=0.1", "transport.timeout=\"50us\""],
         ),
+        (
+            "tcp-cubic",
+            &["buffer.size=\"20KB\"", "tcp.min_rto=\"20us\"", "tcp.initial_rto=\"50us\""],
+        ),
         ("ndp", &["trim.header_queue=\"500B\"", "transport.timeout=\"100us\""]),
     ] {
         let whole = assert_same_however_cut(scheme, overrides);

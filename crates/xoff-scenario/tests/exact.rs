@@ -130,9 +130,20 @@ fn two_flows_share_a_link_to_within_one_quantum() {
 /// No flow of any scheme is faster than alone on its path.
 #[test]
 fn slowdown_is_at_least_one() {
-    for scheme in
-        ["bfc", "ideal-fq", "hpcc", "hpcc-pfc", "dctcp", "dctcp-ss", "dcqcn", "dcqcn-rdma15", "ndp"]
-    {
+    for scheme in [
+        "bfc",
+        "ideal-fq",
+        "hpcc",
+        "hpcc-pfc",
+        "dctcp",
+        "dctcp-ss",
+        "dcqcn",
+        "dcqcn-rdma15",
+        "ndp",
+        "tcp-newreno",
+        "tcp-cubic",
+        "tcp-dctcp",
+    ] {
         let text = format!(
             "scheme = \"{scheme}\"\n[run]\nwarmup = \"0us\"\nmeasure = \"100us\"\n\
              [[traffic]]\nkind = \"open-loop\"\nload = 0.5\n"

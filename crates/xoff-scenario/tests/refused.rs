@@ -129,6 +129,46 @@ fn compositions_that_mean_nothing_are_refused() {
     }
 }
 
+/// TCP's controls need to hear of losses, and what they cannot heed has no effect.
+#[test]
+fn settings_that_mean_nothing_to_tcp_are_refused() {
+    for (scheme, setting, said) in [
+        ("tcp-newreno", "transport.recovery=go-back-n", "nothing else tells it of losses"),
+        ("tcp-dctcp", "transport.recovery=perfect", "congestion = \"dctcp-tcp\" needs recovery"),
+        ("pfc", "transport.congestion=cubic", "congestion = \"cubic\" needs recovery = \"sack\""),
+        ("tcp-newreno", "transport.window_follows_rate=true", "\"newreno\", which has no rate"),
+        ("tcp-newreno", "transport.pacing=false", "pacing = false needs window_follows_rate"),
+        ("tcp-newreno", "transport.timeout=1ms", "has the timeouts of section tcp"),
+        ("tcp-newreno", "transport.nack_interval=1us", "reports every packet out of order"),
+        ("tcp-newreno", "transport.kind=ndp", "they need switch.overflow = \"trim\""),
+        ("tcp-cubic", "switch.ecn=true", "congestion = \"cubic\" heeds no marks"),
+        (
+            "tcp-newreno",
+            "run.capture=leaf:0",
+            "no frame format is known for selective acknowledgements",
+        ),
+        ("tcp-newreno", "tcp.initial_window_packets=0", "a window of one packet at least"),
+        ("tcp-newreno", "tcp.min_rto=0us", "min_rto must be more than zero"),
+        ("tcp-newreno", "tcp.min_rto=2s", "min_rto must not be longer than max_rto"),
+        ("tcp-newreno", "tcp.initial_rto=1us", "initial_rto must be from min_rto to max_rto"),
+        ("tcp-newreno", "tcp.initial_rto=2s", "initial_rto must be from min_rto to max_rto"),
+        ("irn", "tcp.min_rto=1us", "transport.recovery = \"selective-repeat\""),
+        ("tcp-newreno", "cubic.beta=0.5", "transport.congestion = \"newreno\""),
+        ("tcp-cubic", "cubic.beta=1", "beta is a share of the window"),
+        ("tcp-cubic", "cubic.scale=0", "scale must be more than zero"),
+        ("tcp-dctcp", "dctcp_tcp.gain=0", "gain is a share: more than 0, up to 1"),
+    ] {
+        assert_refused(scheme, setting, said);
+    }
+    // Recovery alone goes with any control, which then has a window of its own.
+    let overrides = ["scheme=hpcc", "transport.recovery=sack", "tcp.initial_window_packets=5"];
+    let problems =
+        Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).err();
+    assert!(problems.unwrap().to_string().contains("transport.congestion = \"hpcc\""));
+    let overrides = ["scheme=hpcc", "transport.recovery=sack", "tcp.min_rto=50us"];
+    assert!(Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).is_ok());
+}
+
 /// Two packets of a link would arrive at one instant, and their order would be anybody's guess.
 #[test]
 fn frames_that_take_no_time_are_refused() {

@@ -5,9 +5,11 @@
 //! file here, a variant of [`AnyControl`] and its lines, a name in
 //! [`Congestion`](crate::transport::Congestion).
 
+mod cubic;
 mod dcqcn;
 mod dcqcn_rdma15;
 mod dctcp;
+mod dctcp_tcp;
 mod hpcc;
 mod newreno;
 mod window;
@@ -20,9 +22,11 @@ use xoff_net::xcp::{XcpConfig, XcpHeader};
 use crate::flow::Pace;
 use crate::transport::TcpConfig;
 
+pub use cubic::{Cubic, CubicConfig};
 pub use dcqcn::{Dcqcn, DcqcnConfig};
 pub use dcqcn_rdma15::{DcqcnRdma15, DcqcnRdma15Config};
 pub use dctcp::{Dctcp, DctcpConfig, DctcpStart};
+pub use dctcp_tcp::{DctcpTcp, DctcpTcpConfig};
 pub use hpcc::{Hpcc, HpccConfig};
 pub use newreno::NewReno;
 pub use xcp::Xcp;
@@ -148,6 +152,10 @@ pub enum AnyControl {
     Hpcc(Hpcc),
     /// TCP NewReno.
     NewReno(NewReno),
+    /// TCP CUBIC.
+    Cubic(Cubic),
+    /// DCTCP with TCP's window.
+    DctcpTcp(DctcpTcp),
     /// XCP.
     Xcp(Xcp),
 }
@@ -161,6 +169,8 @@ macro_rules! each {
             AnyControl::DcqcnRdma15($control) => $call,
             AnyControl::Hpcc($control) => $call,
             AnyControl::NewReno($control) => $call,
+            AnyControl::Cubic($control) => $call,
+            AnyControl::DctcpTcp($control) => $call,
             AnyControl::Xcp($control) => $call,
         }
     };
@@ -216,6 +226,10 @@ pub enum ControlConfig {
     Hpcc(HpccConfig),
     /// TCP NewReno.
     NewReno(TcpConfig),
+    /// TCP CUBIC.
+    Cubic(CubicConfig, TcpConfig),
+    /// DCTCP with TCP's window.
+    DctcpTcp(DctcpTcpConfig, TcpConfig),
     /// XCP, with its first interval settled.
     Xcp(XcpConfig),
 }
@@ -265,6 +279,14 @@ impl ControlConfig {
             Self::NewReno(config) => {
                 let (control, pace) = NewReno::start(config, path);
                 (AnyControl::NewReno(control), pace)
+            }
+            Self::Cubic(config, tcp) => {
+                let (control, pace) = Cubic::start(config, tcp, path);
+                (AnyControl::Cubic(control), pace)
+            }
+            Self::DctcpTcp(config, tcp) => {
+                let (control, pace) = DctcpTcp::start(config, tcp, path);
+                (AnyControl::DctcpTcp(control), pace)
             }
             Self::Xcp(config) => {
                 let (control, pace) = Xcp::start(config, path);

@@ -27,8 +27,8 @@ impl NewReno {
         if !self.window.may_grow(ack) || self.window.slow_start(path, ack) {
             return;
         }
-        // "When the number of bytes acknowledged reaches cwnd, then cwnd can be incremented by up to
-        // SMSS bytes" (RFC 5681 §3.1).
+        // Once so many bytes are acknowledged as the window has, it may grow by one packet (RFC 5681
+        // §3.1, RFC 3465 §2.1).
         self.counted += ack.acked;
         if self.counted >= self.window.bytes {
             self.counted -= self.window.bytes;

@@ -64,3 +64,130 @@ impl CongestionWindow {
         Pace { rate: path.line_rate, window: whole.min(path.window).max(1) }
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::{CongestionControl, Loss, NewReno};
+    use super::*;
+
+    /// A path whose receiver bounds no window.
+    pub(crate) const PATH: Path =
+        Path { window: u64::MAX, window_follows_rate: false, ..super::super::PATH };
+
+    /// A loss with so many packets in flight.
+    pub(crate) fn loss_of(packets: u64) -> Loss {
+        Loss { now: 0, flight: packets * PATH.payload, again: false }
+    }
+
+    /// A flow that always has its window in flight, all of whose packets arrive.
+    pub(crate) struct Driver<C> {
+        pub(crate) control: C,
+        pub(crate) pace: Pace,
+        pub(crate) now: u64,
+        acknowledged: u64,
+        next: u64,
+    }
+
+    impl<C: CongestionControl> Driver<C> {
+        pub(crate) fn new(control: C, pace: Pace) -> Self {
+            Self { control, pace, now: 0, acknowledged: 0, next: pace.window }
+        }
+
+        /// The window in packets.
+        pub(crate) fn packets(&self) -> u64 {
+            self.pace.window / PATH.payload
+        }
+
+        fn acknowledge(&mut self, rtt: u64, marked: bool) {
+            let in_flight = self.next - self.acknowledged;
+            self.acknowledged += PATH.payload;
+            let ack = Ack {
+                now: self.now,
+                seq: self.acknowledged,
+                acked: PATH.payload,
+                snd_nxt: self.next,
+                rtt,
+                in_flight: in_flight - PATH.payload,
+                marked,
+                ..Ack::default()
+            };
+            self.control.on_ack(&PATH, &ack, &mut self.pace);
+            self.next = self.next.max(self.acknowledged + self.pace.window);
+        }
+
+        /// The next packet is acknowledged.
+        pub(crate) fn packet(&mut self, marked: bool) {
+            self.acknowledge(8_000_000, marked);
+        }
+
+        /// A round trip later a whole window is acknowledged, evenly over the next one.
+        pub(crate) fn round(&mut self, rtt: u64) {
+            let (packets, begin) = (self.packets(), self.now + rtt);
+            for packet in 0..packets {
+                self.now = begin + rtt * packet / packets;
+                self.acknowledge(rtt, false);
+            }
+            self.now = begin;
+        }
+
+        /// All packets in flight are acknowledged, each marked.
+        pub(crate) fn marked_round(&mut self) {
+            let end = self.next;
+            while self.acknowledged < end {
+                self.packet(true);
+            }
+        }
+    }
+
+    fn newreno(config: TcpConfig) -> Driver<NewReno> {
+        let (control, pace) = NewReno::start(&config, &PATH);
+        Driver::new(control, pace)
+    }
+
+    #[test]
+    fn slow_start_doubles_up_to_the_threshold_and_then_adds_one() {
+        let threshold = xoff_core::Bytes(20 * PATH.payload);
+        let mut driver = newreno(TcpConfig {
+            initial_window_packets: 5,
+            initial_ssthresh: threshold,
+            ..TcpConfig::default()
+        });
+        let mut windows = Vec::new();
+        for _ in 0..6 {
+            windows.push(driver.packets());
+            driver.round(8_000_000);
+        }
+        assert_eq!(windows, [5, 10, 20, 21, 22, 23]);
+    }
+
+    #[test]
+    fn a_loss_halves_and_a_timeout_goes_back_to_one() {
+        let mut driver = newreno(TcpConfig::default());
+        driver.control.on_loss(&PATH, &loss_of(10), &mut driver.pace);
+        assert_eq!((driver.packets(), driver.control.window.threshold), (5, 5000));
+        driver.control.on_timeout(&PATH, &loss_of(5), &mut driver.pace);
+        assert_eq!((driver.packets(), driver.control.window.threshold), (1, 2500));
+        // "The value of ssthresh is held constant" (RFC 5681 §3.1).
+        let again = Loss { again: true, ..loss_of(1) };
+        driver.control.on_timeout(&PATH, &again, &mut driver.pace);
+        assert_eq!((driver.packets(), driver.control.window.threshold), (1, 2500));
+        driver.control.on_loss(&PATH, &loss_of(3), &mut driver.pace);
+        assert_eq!(driver.control.window.threshold, 2 * PATH.payload);
+    }
+
+    #[test]
+    fn a_window_that_is_not_used_does_not_grow() {
+        let mut driver = newreno(TcpConfig::default());
+        let window = driver.pace.window;
+        let idle = Ack { acked: 1000, in_flight: 4000, ..Ack::default() };
+        driver.control.on_ack(&PATH, &idle, &mut driver.pace);
+        assert_eq!(driver.pace.window, window);
+        let used = Ack { acked: 1000, in_flight: 4001, ..Ack::default() };
+        driver.control.on_ack(&PATH, &used, &mut driver.pace);
+        assert_eq!(driver.pace.window, window + PATH.payload);
+        for ack in [Ack { acked: 0, ..used }, Ack { recovering: true, acked: 1000, ..used }] {
+            driver.control.on_ack(&PATH, &Ack { in_flight: 20_000, ..ack }, &mut driver.pace);
+            assert_eq!(driver.pace.window, window + PATH.payload);
+        }
+    }
+}

@@ -57,15 +57,15 @@ impl Hosts {
             self.controls[id as usize].on_loss(path, &loss, &mut flow.pace);
         }
         if acked > 0 {
-            // "When an ACK is received that acknowledges new data, restart the retransmission timer"
-            // (RFC 6298 §5.3).
+            // "When an ACK is received that acknowledges new data, restart the retransmission timer" (RFC
+            // 6298 §5.3).
             self.restart_timer(fabric, id);
         }
         progress.recovering
     }
 
-    /// A packet leaves. "If the timer is not running, start it" (RFC 6298 §5.1); what is sent again
-    /// restarts it (RFC 6675 §6).
+    /// A packet leaves. "If the timer is not running, start it running" (RFC 6298 §5.1); what is sent
+    /// again restarts it (RFC 6675 §6: "a more careful variant").
     #[inline(never)]
     pub(super) fn on_sack_sent(&mut self, fabric: &mut Fabric, id: u32, again: bool) {
         let Some(tcp) = &self.tcp else { return };

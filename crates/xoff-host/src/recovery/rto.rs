@@ -47,10 +47,10 @@ impl Rto {
     /// A packet and its acknowledgement took so long (ps).
     pub fn on_sample(&mut self, rtt: u64) {
         self.smoothed = Some(match self.smoothed {
-            // "SRTT <- R, RTTVAR <- R/2" (§2.2).
+            // SRTT <- R, RTTVAR <- R/2 (§2.2).
             None => (rtt, rtt / 2),
-            // "RTTVAR <- (1 - beta) * RTTVAR + beta * |SRTT - R'|, SRTT <- (1 - alpha) * SRTT + alpha *
-            // R'", alpha = 1/8, beta = 1/4 (§2.3).
+            // RTTVAR <- (1 - beta) RTTVAR + beta |SRTT - R'|, then SRTT <- (1 - alpha) SRTT + alpha R',
+            // with alpha = 1/8 and beta = 1/4 (§2.3).
             Some((mean, variation)) => {
                 let off = mean.abs_diff(rtt);
                 (mean - mean / 8 + rtt / 8, variation - variation / 4 + off / 4)
@@ -80,7 +80,7 @@ impl Rto {
     #[must_use]
     pub fn timeout(&self) -> u64 {
         let RtoLimits { initial_ps, min_ps, max_ps } = self.limits;
-        // "RTO <- SRTT + max (G, K*RTTVAR)", K = 4 (§2.3).
+        // RTO <- SRTT + max (G, K RTTVAR), K = 4 (§2.3).
         let measured = |(mean, variation)| mean + 4 * variation;
         let once = self.smoothed.map_or(initial_ps, measured).clamp(min_ps, max_ps);
         // Sixty doublings of a picosecond are two weeks.

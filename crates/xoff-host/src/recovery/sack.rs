@@ -239,3 +239,6 @@ impl Sender {
         (arrived, lost + self.rescue.map_or(0, rescue))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -46,6 +46,8 @@ impl Reader<'_> {
             (Congestion::Dcqcn, "dcqcn"),
             (Congestion::DcqcnRdma15, "dcqcn_rdma15"),
             (Congestion::Hpcc, "hpcc"),
+            (Congestion::Cubic, "cubic"),
+            (Congestion::DctcpTcp, "dctcp_tcp"),
             (Congestion::Xcp, "xcp"),
         ] {
             if congestion != transport.congestion {
@@ -76,6 +78,8 @@ impl Reader<'_> {
                 ControlConfig::DcqcnRdma15(dcqcn)
             }
             Congestion::NewReno => ControlConfig::NewReno(tcp.clone()),
+            Congestion::Cubic => ControlConfig::Cubic(self.cubic(), tcp.clone()),
+            Congestion::DctcpTcp => ControlConfig::DctcpTcp(self.dctcp_tcp(), tcp.clone()),
             Congestion::Hpcc => {
                 if transport.window == Window::Unlimited {
                     let message =

@@ -1,6 +1,7 @@
 //! TCP: recovery with selective acknowledgements, and the controls of a window that need it.
 
 use xoff_core::knobs::Knob;
+use xoff_host::cc::{CubicConfig, DctcpTcpConfig};
 use xoff_host::transport::{Congestion, Recovery, TcpConfig, TransportConfig};
 
 use super::Reader;
@@ -11,7 +12,7 @@ const OF_WINDOWS: [&str; 2] = ["initial_window_packets", "initial_ssthresh"];
 
 /// Whether this control is one of TCP's, which keep a window in packets and cut it for losses.
 fn is_tcp(congestion: Congestion) -> bool {
-    matches!(congestion, Congestion::NewReno)
+    matches!(congestion, Congestion::NewReno | Congestion::Cubic | Congestion::DctcpTcp)
 }
 
 impl Reader<'_> {
@@ -55,13 +56,35 @@ impl Reader<'_> {
         tcp
     }
 
+    pub(super) fn cubic(&mut self) -> CubicConfig {
+        let cubic = self.section::<CubicConfig>();
+        if !(cubic.scale > 0.0 && cubic.scale.is_finite()) {
+            self.problem("cubic", "scale", "scale must be more than zero".into());
+        }
+        if !(cubic.beta > 0.0 && cubic.beta < 1.0) {
+            let message = "beta is a share of the window: more than 0, less than 1";
+            self.problem("cubic", "beta", message.into());
+        }
+        cubic
+    }
+
+    pub(super) fn dctcp_tcp(&mut self) -> DctcpTcpConfig {
+        let dctcp = self.section::<DctcpTcpConfig>();
+        if !(dctcp.gain > 0.0 && dctcp.gain <= 1.0) {
+            let message = "gain is a share: more than 0, up to 1";
+            self.problem("dctcp_tcp", "gain", message.into());
+        }
+        dctcp
+    }
+
     fn check_tcp_control(&mut self, transport: &TransportConfig) {
         let name = transport.congestion.show();
         if transport.recovery != Recovery::Sack {
             let message = format!(
                 "congestion = {name} needs recovery = \"sack\": nothing else tells it of losses"
             );
-            self.problem("transport", "congestion", message);
+            let named = self.layers.has("transport", "recovery").is_some();
+            self.problem("transport", if named { "recovery" } else { "congestion" }, message);
         }
         if transport.window_follows_rate {
             let message = format!(
@@ -69,7 +92,8 @@ impl Reader<'_> {
             );
             self.problem("transport", "window_follows_rate", message);
         }
-        if self.layers.section::<SwitchConfig>().ecn {
+        let heeds_marks = transport.congestion == Congestion::DctcpTcp;
+        if !heeds_marks && self.layers.section::<SwitchConfig>().ecn {
             let message = format!("congestion = {name} heeds no marks: set ecn = false");
             self.problem("switch", "ecn", message);
         }

@@ -1,0 +1,161 @@
+//! DCTCP as TCP does it (RFC 8257; Alizadeh et al., SIGCOMM 2010): NewReno whose window is cut by half
+//! the share of marked packets. `dctcp.rs` is the rate form of another simulator.
+//!
+//! Each packet has an acknowledgement of its own, which says whether that packet was marked, so the
+//! receiver needs none of §3.2's states. A share of packets stands for RFC 8257's share of bytes.
+
+use xoff_core::knobs;
+
+use super::newreno::NewReno;
+use super::{Ack, CongestionControl, Loss, Path};
+use crate::flow::Pace;
+use crate::transport::TcpConfig;
+
+knobs! {
+    /// DCTCP with TCP's window.
+    pub struct DctcpTcpConfig in "dctcp_tcp" {
+        /// Gain g of the moving average of the marked share (RFC 8257: 1/16).
+        gain: f64 = 0.0625,
+    }
+}
+
+/// The state of one flow.
+#[derive(Clone, Copy, Debug)]
+pub struct DctcpTcp {
+    reno: NewReno,
+    gain: f64,
+    /// "DCTCP.Alpha": the estimated share of marked packets.
+    alpha: f64,
+    /// "DCTCP.WindowEnd": the byte whose acknowledgement ends the observed window.
+    window_end: u64,
+    /// Packets acknowledged in it, and those of them that were marked.
+    packets: u64,
+    marked: u64,
+    /// Marks up to this byte belong to a window that was cut already.
+    cut_until: u64,
+}
+
+impl DctcpTcp {
+    /// A new flow's state and pace.
+    #[must_use]
+    pub fn start(config: &DctcpTcpConfig, tcp: &TcpConfig, path: &Path) -> (Self, Pace) {
+        let (reno, pace) = NewReno::start(tcp, path);
+        let control = Self {
+            reno,
+            gain: config.gain,
+            // As RFC 8257 has it, so that an early mark halves.
+            alpha: 1.0,
+            window_end: 0,
+            packets: 0,
+            marked: 0,
+            cut_until: 0,
+        };
+        (control, pace)
+    }
+
+    /// The congestion estimate of §3.3.
+    fn observe(&mut self, ack: &Ack<'_>) {
+        self.packets += 1;
+        self.marked += u64::from(ack.marked);
+        if ack.seq <= self.window_end {
+            return;
+        }
+        // M = DCTCP.BytesMarked / DCTCP.BytesAcked, DCTCP.Alpha = DCTCP.Alpha (1 - g) + g M.
+        let share = self.marked as f64 / self.packets as f64;
+        self.alpha = self.alpha * (1.0 - self.gain) + self.gain * share;
+        self.window_end = ack.snd_nxt;
+        self.packets = 0;
+        self.marked = 0;
+    }
+}
+
+impl CongestionControl for DctcpTcp {
+    fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
+        self.observe(ack);
+        if !ack.marked {
+            self.reno.on_ack(path, ack, pace);
+            return;
+        }
+        // A mark, as RFC 3168 §6.1.2 has it: no growth, and a cut no more than once a window. A recovery
+        // has cut the window already.
+        if ack.recovering || ack.seq <= self.cut_until {
+            return;
+        }
+        // "cwnd = cwnd * (1 - DCTCP.Alpha / 2)" (§3.3). It ends slow start.
+        let left = self.reno.window.bytes as f64 * (1.0 - self.alpha / 2.0);
+        self.reno.reduce_to(path, left as u64);
+        self.cut_until = ack.snd_nxt;
+        *pace = self.reno.window.pace(path);
+    }
+
+    /// A loss is what it is to conventional TCP (§3.5).
+    fn on_loss(&mut self, path: &Path, loss: &Loss, pace: &mut Pace) {
+        self.reno.on_loss(path, loss, pace);
+    }
+
+    fn on_timeout(&mut self, path: &Path, loss: &Loss, pace: &mut Pace) {
+        self.reno.on_timeout(path, loss, pace);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::window::tests::{Driver, PATH};
+    use super::*;
+
+    fn flow(packets: u32, threshold_packets: u64) -> Driver<DctcpTcp> {
+        let tcp = TcpConfig {
+            initial_window_packets: packets,
+            initial_ssthresh: xoff_core::Bytes(threshold_packets * PATH.payload),
+            ..TcpConfig::default()
+        };
+        let (control, pace) = DctcpTcp::start(&DctcpTcpConfig::default(), &tcp, &PATH);
+        Driver::new(control, pace)
+    }
+
+    /// alpha_n = (1 - g) alpha_(n-1) + g F, with a share F that differs from window to window.
+    #[test]
+    fn alpha_is_a_moving_average_of_the_marked_share() {
+        let mut driver = flow(64, 1);
+        let mut alpha = 15.0 / 16.0;
+        driver.packet(false);
+        for round in 0..50 {
+            let (mut marked, mut packets) = (0, 0);
+            let end = driver.control.window_end;
+            while driver.control.window_end == end {
+                let mark = packets % 4 < round % 5;
+                driver.packet(mark);
+                (marked, packets) = (marked + u32::from(mark), packets + 1);
+            }
+            alpha = alpha * 15.0 / 16.0 + f64::from(marked) / f64::from(packets) / 16.0;
+            assert!((driver.control.alpha - alpha).abs() < 1e-12, "{round}");
+        }
+    }
+
+    #[test]
+    fn a_mark_cuts_by_half_of_alpha_once_a_window_and_ends_slow_start() {
+        let mut driver = flow(40, 0);
+        driver.packet(false);
+        assert_eq!(driver.packets(), 41);
+        let end = driver.control.cut_until;
+        driver.packet(true);
+        // alpha is 15/16: 41 packets become 41 (1 - 15/32).
+        assert_eq!(driver.pace.window, 41_000 * 17 / 32 / 1000 * 1000);
+        assert!(driver.control.cut_until > end);
+        let window = driver.packets();
+        // The marks of the rest of that window change nothing, and there is no slow start any more.
+        (0..30).for_each(|_| driver.packet(true));
+        assert_eq!(driver.packets(), window);
+        (0..window).for_each(|_| driver.packet(false));
+        assert!(driver.packets() <= window + 1);
+    }
+
+    /// Every packet marked: alpha comes to 1, and the window to its least.
+    #[test]
+    fn no_window_falls_below_two_packets() {
+        let mut driver = flow(100, 1);
+        (0..100).for_each(|_| driver.marked_round());
+        assert_eq!((driver.packets(), driver.pace.window), (2, 2000));
+        assert!(driver.control.alpha > 0.99);
+    }
+}
