@@ -162,7 +162,7 @@ pub fn check(text: &str, file: &str, overrides: &[String]) -> Result<String, Pro
 /// The JSON schema of scenario files.
 #[must_use]
 pub fn schema() -> String {
-    use xoff_host::cc::{DcqcnConfig, DcqcnRdma15Config, DctcpConfig, HpccConfig};
+    use xoff_host::cc::{DcqcnConfig, DcqcnRdma15Config, DctcpConfig, HpccConfig, PFabricConfig};
     use xoff_host::{FrameConfig, TransportConfig};
     use xoff_net::topo::{DumbbellConfig, FatTreeConfig, LeafSpineConfig, StarConfig};
 
@@ -195,6 +195,7 @@ pub fn schema() -> String {
         SectionSchema::of::<DcqcnRdma15Config>(),
         SectionSchema::of::<HpccConfig>(),
         SectionSchema::of::<xoff_net::xcp::XcpConfig>(),
+        SectionSchema::of::<PFabricConfig>(),
         SectionSchema::of::<FaultsConfig>(),
         SectionSchema::entry::<xoff_workload::open_loop::OpenLoopConfig>("traffic", &["open-loop"]),
         SectionSchema::entry::<xoff_workload::incast::IncastConfig>("traffic", &["incast"]),

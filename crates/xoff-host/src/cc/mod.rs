@@ -10,6 +10,7 @@ mod dcqcn_rdma15;
 mod dctcp;
 mod hpcc;
 mod newreno;
+mod pfabric;
 mod window;
 mod xcp;
 
@@ -25,6 +26,7 @@ pub use dcqcn_rdma15::{DcqcnRdma15, DcqcnRdma15Config};
 pub use dctcp::{Dctcp, DctcpConfig, DctcpStart};
 pub use hpcc::{Hpcc, HpccConfig};
 pub use newreno::NewReno;
+pub use pfabric::{PFabric, PFabricConfig};
 pub use xcp::Xcp;
 
 /// What a control knows of its flow's path from the start.
@@ -150,6 +152,8 @@ pub enum AnyControl {
     NewReno(NewReno),
     /// XCP.
     Xcp(Xcp),
+    /// pFabric.
+    PFabric(PFabric),
 }
 
 macro_rules! each {
@@ -162,6 +166,7 @@ macro_rules! each {
             AnyControl::Hpcc($control) => $call,
             AnyControl::NewReno($control) => $call,
             AnyControl::Xcp($control) => $call,
+            AnyControl::PFabric($control) => $call,
         }
     };
 }
@@ -218,6 +223,8 @@ pub enum ControlConfig {
     NewReno(TcpConfig),
     /// XCP, with its first interval settled.
     Xcp(XcpConfig),
+    /// pFabric.
+    PFabric(PFabricConfig),
 }
 
 /// What data packets carry beside their payload.
@@ -269,6 +276,10 @@ impl ControlConfig {
             Self::Xcp(config) => {
                 let (control, pace) = Xcp::start(config, path);
                 (AnyControl::Xcp(control), pace)
+            }
+            Self::PFabric(config) => {
+                let (control, pace) = PFabric::start(config, path);
+                (AnyControl::PFabric(control), pace)
             }
         }
     }

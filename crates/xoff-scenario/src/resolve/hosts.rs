@@ -2,7 +2,9 @@
 
 use xoff_core::Ps;
 use xoff_core::knobs::Knob;
-use xoff_host::cc::{ControlConfig, DcqcnConfig, DcqcnRdma15Config, DctcpConfig, HpccConfig};
+use xoff_host::cc::{
+    ControlConfig, DcqcnConfig, DcqcnRdma15Config, DctcpConfig, HpccConfig, PFabricConfig,
+};
 use xoff_host::intake::NicConfig;
 use xoff_host::nic::NicQueues;
 use xoff_host::onramp::OnRampConfig;
@@ -47,6 +49,7 @@ impl Reader<'_> {
             (Congestion::DcqcnRdma15, "dcqcn_rdma15"),
             (Congestion::Hpcc, "hpcc"),
             (Congestion::Xcp, "xcp"),
+            (Congestion::PFabric, "pfabric"),
         ] {
             if congestion != transport.congestion {
                 self.layers.unused(name, &why);
@@ -76,6 +79,7 @@ impl Reader<'_> {
                 ControlConfig::DcqcnRdma15(dcqcn)
             }
             Congestion::NewReno => ControlConfig::NewReno(tcp.clone()),
+            Congestion::PFabric => ControlConfig::PFabric(self.section::<PFabricConfig>()),
             Congestion::Hpcc => {
                 if transport.window == Window::Unlimited {
                     let message =
