@@ -174,8 +174,18 @@ impl Sender {
     /// The same for what is lost.
     #[cold]
     fn may_repeat(&self) -> bool {
-        let urgent = matches!(&self.recovery, SenderHalf::Sack(half) if half.is_urgent());
-        (urgent || self.in_flight() < self.pace.window) && self.credit > 0
+        let has_room = self.in_flight() < self.pace.window;
+        let may = match &self.recovery {
+            SenderHalf::Sack(half) => half.may_repeat(has_room),
+            _ => has_room,
+        };
+        may && self.credit > 0
+    }
+
+    /// Bytes to send, those that are lost included.
+    #[must_use]
+    pub fn left_to_send(&self) -> u64 {
+        self.start.bytes - self.snd_nxt + self.lost_bytes
     }
 
     /// Whether there is something to send.
@@ -314,6 +324,9 @@ impl Sender {
                 seq.map(|seq| (seq, payload.min(self.start.bytes - seq)))
             }
             SenderHalf::Sack(half) => {
+                if half.take_probe() {
+                    return (self.snd_una, 0);
+                }
                 let seq = half.take().map(|packet| packet * payload);
                 seq.map(|seq| (seq, payload.min(self.start.bytes - seq)))
             }

@@ -164,9 +164,9 @@ impl Nic {
         ring.tail = id;
     }
 
-    /// The flow whose turn it is, which leaves its ring.
-    #[inline]
-    pub fn next_turn(&mut self, flows: &mut [Sender]) -> Option<u32> {
+    /// The queue whose turn it is.
+    #[inline(always)]
+    fn next_queue(&self) -> Option<u8> {
         let ready = self.ready & !self.paused;
         if ready == 0 {
             return None;
@@ -176,7 +176,13 @@ impl Nic {
             _ => ready & (u128::MAX << self.last_queue << 1),
         };
         let from = if later != 0 { later } else { ready };
-        self.last_queue = from.trailing_zeros() as u8;
+        Some(from.trailing_zeros() as u8)
+    }
+
+    /// The flow whose turn it is, which leaves its ring.
+    #[inline]
+    pub fn next_turn(&mut self, flows: &mut [Sender]) -> Option<u32> {
+        self.last_queue = self.next_queue()?;
         let ring = &mut self.rings[self.last_queue as usize];
         let id = ring.head;
         let flow = &mut flows[id as usize];
@@ -187,6 +193,42 @@ impl Nic {
             self.ready &= !(1 << self.last_queue);
         }
         Some(id)
+    }
+
+    /// The flow with the least left to send among those of the queue whose turn it is, which leaves its
+    /// ring; among equals the one that has been ready for longest.
+    pub fn shortest_turn(&mut self, flows: &mut [Sender]) -> Option<u32> {
+        let ring = self.rings[self.next_queue()? as usize];
+        let (mut shortest, mut before) = (ring.head, NONE);
+        let mut id = ring.head;
+        loop {
+            let next = flows[id as usize].next;
+            if next == NONE {
+                break;
+            }
+            if flows[next as usize].left_to_send() < flows[shortest as usize].left_to_send() {
+                (shortest, before) = (next, id);
+            }
+            id = next;
+        }
+        if before != NONE {
+            self.bring_forward(flows, shortest, before);
+        }
+        self.next_turn(flows)
+    }
+
+    /// A flow of the queue whose turn it is becomes the first of its ring, where it stands behind
+    /// `before`.
+    fn bring_forward(&mut self, flows: &mut [Sender], id: u32, before: u32) {
+        let Some(queue) = self.next_queue() else { return };
+        let ring = &mut self.rings[queue as usize];
+        let after = flows[id as usize].next;
+        flows[before as usize].next = after;
+        if after == NONE {
+            ring.tail = before;
+        }
+        flows[id as usize].next = ring.head;
+        ring.head = id;
     }
 
     /// Whether a flow of `queue` that became ready now would have the next turn. If so, all is as if

@@ -92,6 +92,8 @@ impl Receivers {
             Entry::Occupied(half) => half.into_mut(),
             // The sender has heard of this half, so it existed; it is gone, so it had all.
             Entry::Vacant(_) if packet.has(flag::PROGRESSED) => return (Reply::Ack(end), false),
+            // A probe, and nothing before it: a flow of one packet never needs a half.
+            Entry::Vacant(_) if payload == 0 => return (Reply::Ack(packet.seq), false),
             Entry::Vacant(place) => place.insert(Half {
                 recovery: ReceiverHalf::new(self.setup.recovery),
                 unnotified_until: 0,

@@ -39,6 +39,9 @@ choices! {
         DctcpTcp = "dctcp-tcp",
         /// XCP, in hosts and switches.
         Xcp = "xcp",
+        /// pFabric: a first window of a bandwidth-delay product, less after timeouts only, section
+        /// `pfabric`.
+        PFabric = "pfabric",
     }
 }
 
@@ -108,6 +111,8 @@ choices! {
         /// The next ready flow in the order of arrival, as the HPCC simulator's NICs search for it:
         /// O(flows) a packet.
         Index = "index",
+        /// The ready flow with the least left to send, as pFabric's hosts do it: O(ready flows) a packet.
+        Shortest = "shortest",
     }
 }
 
@@ -129,6 +134,9 @@ knobs! {
         /// Retransmission timeout before the first measured round trip (RFC 6298: 1 s; the same scripts:
         /// as the least).
         initial_rto: Ps = Ps::from_us(1000),
+        /// After so many timeouts in a row a sender probes: it sends headers only, one each timeout, until
+        /// one is answered (pFabric §4.2); 0: never.
+        probe_after: u16 = 0,
     }
 }
 

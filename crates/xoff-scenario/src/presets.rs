@@ -10,7 +10,7 @@ macro_rules! text {
 
 /// Name of every preset and its texts, the basic one first; the last one's first line says what the
 /// preset is.
-pub const PRESETS: [(&str, &[&str]); 26] = [
+pub const PRESETS: &[(&str, &[&str])] = &[
     ("bfc", &[text!("bfc")]),
     ("bfc-128", &[text!("bfc"), text!("bfc-128")]),
     ("bfc-stochastic", &[text!("bfc"), text!("bfc-stochastic")]),
@@ -37,6 +37,8 @@ pub const PRESETS: [(&str, &[&str]); 26] = [
     ("tcp-cubic", &[text!("tcp-newreno"), text!("tcp-cubic")]),
     ("tcp-dctcp", &[text!("tcp-newreno"), text!("tcp-dctcp")]),
     ("xcp", &[text!("xcp")]),
+    ("sfqcodel", &[text!("sfqcodel")]),
+    ("pfabric", &[text!("pfabric")]),
 ];
 
 /// A preset's texts.

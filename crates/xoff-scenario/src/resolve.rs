@@ -75,6 +75,7 @@ pub const SECTIONS: &[&str] = &[
     "sfc",
     "transport",
     "tcp",
+    "pfabric",
     "nic",
     "onramp",
     "ndp",
@@ -182,6 +183,7 @@ impl Reader<'_> {
         }
         let bandwidth_delay_product = topology.ports_of(0)[0].rate.bytes_in(rtt);
         let scheduling = self.derived_scheduling(scheduling, rtt);
+        let tcp = self.derived_tcp(tcp, &control, rtt);
         let buffer = self.derived_buffer(buffer, &switch, &frame, bandwidth_delay_product);
         ndp::settle(ndp.as_mut(), trim.as_mut(), bandwidth_delay_product);
         let setup = Setup {

@@ -164,6 +164,7 @@ pub fn check(text: &str, file: &str, overrides: &[String]) -> Result<String, Pro
 pub fn schema() -> String {
     use xoff_host::cc::{
         CubicConfig, DcqcnConfig, DcqcnRdma15Config, DctcpConfig, DctcpTcpConfig, HpccConfig,
+        PFabricConfig,
     };
     use xoff_host::{FrameConfig, TransportConfig};
     use xoff_net::topo::{DumbbellConfig, FatTreeConfig, LeafSpineConfig, StarConfig};
@@ -199,6 +200,7 @@ pub fn schema() -> String {
         SectionSchema::of::<CubicConfig>(),
         SectionSchema::of::<DctcpTcpConfig>(),
         SectionSchema::of::<xoff_net::xcp::XcpConfig>(),
+        SectionSchema::of::<PFabricConfig>(),
         SectionSchema::of::<FaultsConfig>(),
         SectionSchema::entry::<xoff_workload::open_loop::OpenLoopConfig>("traffic", &["open-loop"]),
         SectionSchema::entry::<xoff_workload::incast::IncastConfig>("traffic", &["incast"]),

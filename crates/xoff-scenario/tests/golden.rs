@@ -15,7 +15,8 @@ const HEADER: [&str; 9] =
 
 fn line(scheme: &str) -> [String; 9] {
     let scheme_is = format!("scheme={scheme}");
-    let sized = !matches!(scheme, "ideal-fq" | "ndp" | "xcp") && !scheme.starts_with("tcp-");
+    let sized = !matches!(scheme, "ideal-fq" | "ndp" | "xcp" | "pfabric" | "sfqcodel")
+        && !scheme.starts_with("tcp-");
     let overrides: &[&str] = if sized { &[&scheme_is, "buffer.size=2MB"] } else { &[&scheme_is] };
     let (run, rows) = run(include_str!("golden/scenario.toml"), overrides);
     let short = &run.simulation().classes()[0].ranges[0];

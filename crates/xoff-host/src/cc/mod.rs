@@ -12,6 +12,7 @@ mod dctcp;
 mod dctcp_tcp;
 mod hpcc;
 mod newreno;
+mod pfabric;
 mod window;
 mod xcp;
 
@@ -29,6 +30,7 @@ pub use dctcp::{Dctcp, DctcpConfig, DctcpStart};
 pub use dctcp_tcp::{DctcpTcp, DctcpTcpConfig};
 pub use hpcc::{Hpcc, HpccConfig};
 pub use newreno::NewReno;
+pub use pfabric::{PFabric, PFabricConfig};
 pub use xcp::Xcp;
 
 /// What a control knows of its flow's path from the start.
@@ -158,6 +160,8 @@ pub enum AnyControl {
     DctcpTcp(DctcpTcp),
     /// XCP.
     Xcp(Xcp),
+    /// pFabric.
+    PFabric(PFabric),
 }
 
 macro_rules! each {
@@ -172,6 +176,7 @@ macro_rules! each {
             AnyControl::Cubic($control) => $call,
             AnyControl::DctcpTcp($control) => $call,
             AnyControl::Xcp($control) => $call,
+            AnyControl::PFabric($control) => $call,
         }
     };
 }
@@ -232,6 +237,8 @@ pub enum ControlConfig {
     DctcpTcp(DctcpTcpConfig, TcpConfig),
     /// XCP, with its first interval settled.
     Xcp(XcpConfig),
+    /// pFabric.
+    PFabric(PFabricConfig),
 }
 
 /// What data packets carry beside their payload.
@@ -291,6 +298,10 @@ impl ControlConfig {
             Self::Xcp(config) => {
                 let (control, pace) = Xcp::start(config, path);
                 (AnyControl::Xcp(control), pace)
+            }
+            Self::PFabric(config) => {
+                let (control, pace) = PFabric::start(config, path);
+                (AnyControl::PFabric(control), pace)
             }
         }
     }

@@ -19,7 +19,12 @@ impl NewReno {
     #[must_use]
     pub fn start(config: &TcpConfig, path: &Path) -> (Self, Pace) {
         let window = CongestionWindow::start(config, path);
-        (Self { window, counted: 0 }, window.pace(path))
+        (Self::with(window), window.pace(path))
+    }
+
+    /// A new flow that begins with this window.
+    pub(super) fn with(window: CongestionWindow) -> Self {
+        Self { window, counted: 0 }
     }
 
     /// An acknowledgement lets the window grow.

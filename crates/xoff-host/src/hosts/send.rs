@@ -96,31 +96,52 @@ impl Hosts {
     }
 
     fn pick_data(&mut self, fabric: &mut Fabric, nic: u32) -> Option<u32> {
-        if self.setup.transport.round_robin == RoundRobin::Index {
-            let id = self.nics[nic as usize].turn_by_index(fabric, &self.flows)?;
-            return Some(self.send_data(fabric, id));
+        match self.setup.transport.round_robin {
+            RoundRobin::Ready => loop {
+                let id = self.nics[nic as usize].next_turn(&mut self.flows)?;
+                if let Some(packet) = self.take_turn(fabric, id) {
+                    return Some(packet);
+                }
+            },
+            RoundRobin::Index => {
+                let id = self.nics[nic as usize].turn_by_index(fabric, &self.flows)?;
+                Some(self.send_data(fabric, id))
+            }
+            RoundRobin::Shortest => self.pick_shortest(fabric, nic),
         }
+    }
+
+    #[inline(never)]
+    fn pick_shortest(&mut self, fabric: &mut Fabric, nic: u32) -> Option<u32> {
         loop {
-            let id = self.nics[nic as usize].next_turn(&mut self.flows)?;
-            let flow = &self.flows[id as usize];
-            if !flow.alive {
-                // It ended while it waited to send something again.
-                self.free.push(id);
-                continue;
+            let id = self.nics[nic as usize].shortest_turn(&mut self.flows)?;
+            if let Some(packet) = self.take_turn(fabric, id) {
+                return Some(packet);
             }
-            if !flow.may_send() {
-                self.leave_queue(id);
-                continue;
-            }
-            if flow.ready_at() > fabric.now {
-                // Its rate fell, or it was paused, while it waited.
-                fabric.wheel.arm(flow.pace_timer, flow.ready_at());
-                continue;
-            }
-            let packet = self.send_data(fabric, id);
-            self.after_sending(fabric, id);
-            return Some(packet);
         }
+    }
+
+    /// A flow that left its ring sends a packet, if it still may.
+    #[inline(always)]
+    fn take_turn(&mut self, fabric: &mut Fabric, id: u32) -> Option<u32> {
+        let flow = &self.flows[id as usize];
+        if !flow.alive {
+            // It ended while it waited to send something again.
+            self.free.push(id);
+            return None;
+        }
+        if !flow.may_send() {
+            self.leave_queue(id);
+            return None;
+        }
+        if flow.ready_at() > fabric.now {
+            // Its rate fell, or it was paused, while it waited.
+            fabric.wheel.arm(flow.pace_timer, flow.ready_at());
+            return None;
+        }
+        let packet = self.send_data(fabric, id);
+        self.after_sending(fabric, id);
+        Some(packet)
     }
 
     /// Makes the next packet of a flow and moves the time of the one after.

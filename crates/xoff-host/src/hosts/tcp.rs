@@ -48,7 +48,7 @@ impl Hosts {
             return false;
         }
         if let Some(half) = flow.sack() {
-            half.rto.on_sample(fabric.now - packet.stamp);
+            half.on_answer(fabric.now - packet.stamp);
         }
         let progress = flow.detect(payload);
         if progress.begins {
@@ -95,7 +95,8 @@ impl Hosts {
     /// again.
     pub fn on_retransmission_timer(&mut self, fabric: &mut Fabric, id: u32) {
         let flow = &mut self.flows[id as usize];
-        if flow.in_flight() == 0 {
+        let probing = flow.sack().is_some_and(|half| half.is_probing());
+        if flow.in_flight() == 0 && !probing {
             // All that is lost waits for its turn at the NIC.
             return;
         }

@@ -64,6 +64,12 @@ impl Rto {
         self.backoff += 1;
     }
 
+    /// Timeouts since the last sample.
+    #[must_use]
+    pub fn timeouts(&self) -> u32 {
+        self.backoff
+    }
+
     /// Whether a timeout has come since the last sample.
     #[must_use]
     pub fn has_backed_off(&self) -> bool {

@@ -9,6 +9,11 @@
 //! lost a second time waits for the timeout (`rto.rs`), after which all is lost that is not known to
 //! have arrived.
 //!
+//! Where a flow has timed out `probe_after` times in a row, each further timeout sends the header of its
+//! first packet alone, until anything is answered: "if a fixed number of consecutive timeouts [...]
+//! occur, the flow enters into probe mode where it periodically retransmits minimum sized packets" (pFabric
+//! §4.2).
+//!
 //! Not modelled: delayed acknowledgements, D-SACK, receivers that discard what they have acknowledged
 //! selectively, SYN and FIN.
 
@@ -120,6 +125,10 @@ pub struct Sender {
     rescue: Option<u64>,
     /// "RescueRxt": no rescue before the packets up to this one are acknowledged.
     rescued: u64,
+    /// Timeouts in a row before it probes; 0: it never does.
+    probe_after: u32,
+    /// Whether it sends headers only.
+    probing: bool,
     /// The retransmission timeout.
     pub rto: Rto,
 }
@@ -135,6 +144,8 @@ impl Sender {
             urgent: false,
             rescue: None,
             rescued: 0,
+            probe_after: u32::from(config.probe_after),
+            probing: false,
             rto: Rto::new(RtoLimits::from(config)),
         }
     }
@@ -217,6 +228,27 @@ impl Sender {
         self.rescue = None;
         self.board.on_timeout(sent.una / sent.payload, sent.next.div_ceil(sent.payload));
         self.rto.back_off();
+        self.probing = self.probe_after > 0 && self.rto.timeouts() >= self.probe_after;
+        self.urgent = self.probing;
+    }
+
+    /// Something is answered, so long after it was sent (ps).
+    pub fn on_answer(&mut self, rtt: u64) {
+        self.rto.on_sample(rtt);
+        self.urgent &= !self.probing;
+        self.probing = false;
+    }
+
+    /// Whether what is sent next is a probe, which then is on its way.
+    pub fn take_probe(&mut self) -> bool {
+        self.urgent &= !self.probing;
+        self.probing
+    }
+
+    /// Whether it sends headers only.
+    #[must_use]
+    pub fn is_probing(&self) -> bool {
+        self.probing
     }
 
     /// Takes the next packet to send again.
@@ -225,10 +257,10 @@ impl Sender {
         self.board.take().or_else(|| self.rescue.take())
     }
 
-    /// Whether the next packet to send again goes whatever the window says.
+    /// Whether something may be sent again, where the window has room or not.
     #[must_use]
-    pub fn is_urgent(&self) -> bool {
-        self.urgent
+    pub fn may_repeat(&self, has_room: bool) -> bool {
+        self.urgent || has_room && !self.probing
     }
 
     /// Bytes that have arrived, and bytes to send again.

@@ -2,7 +2,9 @@
 
 use xoff_core::Ps;
 use xoff_core::knobs::Knob;
-use xoff_host::cc::{ControlConfig, DcqcnConfig, DcqcnRdma15Config, DctcpConfig, HpccConfig};
+use xoff_host::cc::{
+    ControlConfig, DcqcnConfig, DcqcnRdma15Config, DctcpConfig, HpccConfig, PFabricConfig,
+};
 use xoff_host::intake::NicConfig;
 use xoff_host::nic::NicQueues;
 use xoff_host::onramp::OnRampConfig;
@@ -49,6 +51,7 @@ impl Reader<'_> {
             (Congestion::Cubic, "cubic"),
             (Congestion::DctcpTcp, "dctcp_tcp"),
             (Congestion::Xcp, "xcp"),
+            (Congestion::PFabric, "pfabric"),
         ] {
             if congestion != transport.congestion {
                 self.layers.unused(name, &why);
@@ -80,6 +83,7 @@ impl Reader<'_> {
             Congestion::NewReno => ControlConfig::NewReno(tcp.clone()),
             Congestion::Cubic => ControlConfig::Cubic(self.cubic(), tcp.clone()),
             Congestion::DctcpTcp => ControlConfig::DctcpTcp(self.dctcp_tcp(), tcp.clone()),
+            Congestion::PFabric => ControlConfig::PFabric(self.section::<PFabricConfig>()),
             Congestion::Hpcc => {
                 if transport.window == Window::Unlimited {
                     let message =

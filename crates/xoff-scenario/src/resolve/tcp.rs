@@ -1,7 +1,8 @@
 //! TCP: recovery with selective acknowledgements, and the controls of a window that need it.
 
+use xoff_core::Ps;
 use xoff_core::knobs::Knob;
-use xoff_host::cc::{CubicConfig, DctcpTcpConfig};
+use xoff_host::cc::{ControlConfig, CubicConfig, DctcpTcpConfig};
 use xoff_host::transport::{Congestion, Recovery, TcpConfig, TransportConfig};
 
 use super::Reader;
@@ -19,7 +20,8 @@ impl Reader<'_> {
     /// TCP's settings; their defaults where they have no effect.
     pub(super) fn tcp(&mut self, transport: &TransportConfig) -> TcpConfig {
         let of_tcp = is_tcp(transport.congestion);
-        if of_tcp {
+        let of_pfabric = transport.congestion == Congestion::PFabric;
+        if of_tcp || of_pfabric {
             self.check_tcp_control(transport);
         }
         if transport.recovery != Recovery::Sack {
@@ -32,8 +34,12 @@ impl Reader<'_> {
                 "no frame format is known for selective acknowledgements: leave capture out";
             self.problem("run", "capture", message.into());
         }
-        let unused: &[&str] = if of_tcp { &[] } else { &OF_WINDOWS };
         let why = format!("transport.congestion = {}", transport.congestion.show());
+        if of_pfabric {
+            self.layers.unused("tcp", &format!("{why} has timeouts of its own"));
+            return TcpConfig::default();
+        }
+        let unused: &[&str] = if of_tcp { &[] } else { &OF_WINDOWS };
         let tcp: TcpConfig = self.section_without(unused, &why);
         for (wrong, key, message) in [
             (
@@ -75,6 +81,19 @@ impl Reader<'_> {
             self.problem("dctcp_tcp", "gain", message.into());
         }
         dctcp
+    }
+
+    /// Fills in what pFabric's recovery derives from the base RTT.
+    pub(super) fn derived_tcp(
+        &mut self,
+        tcp: TcpConfig,
+        control: &ControlConfig,
+        rtt: Ps,
+    ) -> TcpConfig {
+        let ControlConfig::PFabric(pfabric) = control else { return tcp };
+        let tcp = pfabric.recovery(rtt);
+        self.effective.derive("pfabric_rto", tcp.min_rto);
+        tcp
     }
 
     fn check_tcp_control(&mut self, transport: &TransportConfig) {
