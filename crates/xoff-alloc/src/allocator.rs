@@ -3,8 +3,9 @@
 use crate::config::{Config, Precision};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::flows::{FlowId, Flows};
+use crate::flows::Flows;
 use crate::network::{LinkId, Network};
+use crate::slots::FlowId;
 use crate::threshold::Reported;
 
 /// Allocates the capacities of a network's links to its flows.
@@ -63,11 +64,7 @@ impl Allocator {
     /// If the path is empty, names a link twice or one that does not exist, or if the weight is not
     /// a positive number.
     pub fn add_flow(&mut self, path: &[LinkId], weight: f64) -> Result<FlowId, Error> {
-        let least = self.config.range().least_weight;
-        let most = 1.0 / least;
-        if !(least..=most).contains(&weight) {
-            return Err(Error::Weight { weight, least, most });
-        }
+        self.config.check_weight(weight)?;
         self.refresh();
         let flow = self.flows.add(&self.network, path, weight)?;
         on_engine!(&mut self.engine, it => it.add(&self.network, &self.flows, flow.slot()));
@@ -80,7 +77,7 @@ impl Allocator {
     /// # Errors
     /// If there is no such flow.
     pub fn remove_flow(&mut self, flow: FlowId) -> Result<(), Error> {
-        let slot = self.flows.find(flow).ok_or(Error::UnknownFlow { flow })?;
+        let slot = self.flows.ids().find(flow).ok_or(Error::UnknownFlow { flow })?;
         on_engine!(&mut self.engine, it => it.remove(&self.flows, slot));
         self.flows.remove(slot);
         Ok(())
@@ -124,14 +121,14 @@ impl Allocator {
     /// A flow's rate, normalised; nothing if there is no such flow.
     #[must_use]
     pub fn rate(&self, flow: FlowId) -> Option<f64> {
-        let slot = self.flows.find(flow)?;
+        let slot = self.flows.ids().find(flow)?;
         Some(on_engine!(&self.engine, it => it.normalized(slot)))
     }
 
     /// A flow's rate as the optimiser left it, which may exceed capacities.
     #[must_use]
     pub fn raw_rate(&self, flow: FlowId) -> Option<f64> {
-        let slot = self.flows.find(flow)?;
+        let slot = self.flows.ids().find(flow)?;
         Some(on_engine!(&self.engine, it => it.rate(slot)))
     }
 
@@ -140,29 +137,29 @@ impl Allocator {
     /// reported.
     pub fn changed_rates(&mut self) -> impl Iterator<Item = (FlowId, f64)> {
         let Self { config, flows, engine, reported, .. } = self;
-        (0..flows.slots()).filter(|&slot| flows.is_taken(slot)).filter_map(|slot| {
+        (0..flows.slots()).filter(|&slot| flows.ids().is_taken(slot)).filter_map(|slot| {
             let rate = on_engine!(&*engine, it => it.normalized(slot));
-            reported.report(slot, rate, config.threshold).then(|| (flows.id(slot), rate))
+            reported.report(slot, rate, config.threshold).then(|| (flows.ids().id(slot), rate))
         })
     }
 
     /// All flows, in the order of [`FlowId::slot`].
     pub fn flows(&self) -> impl Iterator<Item = FlowId> {
         (0..self.flows.slots())
-            .filter(|&slot| self.flows.is_taken(slot))
-            .map(|slot| self.flows.id(slot))
+            .filter(|&slot| self.flows.ids().is_taken(slot))
+            .map(|slot| self.flows.ids().id(slot))
     }
 
     /// A flow's path; nothing if there is no such flow.
     pub fn path(&self, flow: FlowId) -> Option<impl Iterator<Item = LinkId>> {
-        let slot = self.flows.find(flow)?;
+        let slot = self.flows.ids().find(flow)?;
         Some(self.flows.path(slot).iter().map(|&link| LinkId(link)))
     }
 
     /// How many flows there are.
     #[must_use]
     pub fn flow_count(&self) -> usize {
-        self.flows.len()
+        self.flows.ids().taken()
     }
 
     /// How many links there are.

@@ -127,6 +127,17 @@ impl Config {
         }
     }
 
+    /// A weight must be a positive number that the precision can work with.
+    pub(crate) fn check_weight(&self, weight: f64) -> Result<(), Error> {
+        let least = self.range().least_weight;
+        let most = 1.0 / least;
+        if (least..=most).contains(&weight) {
+            Ok(())
+        } else {
+            Err(Error::Weight { weight, least, most })
+        }
+    }
+
     /// What the precision can hold.
     pub(crate) fn range(&self) -> Range {
         match self.precision {

@@ -107,7 +107,7 @@ impl<R: Real> Engine<R> {
     pub(crate) fn refresh(&mut self, network: &Network, flows: &Flows) {
         self.demand.users.fill(0);
         for slot in 0..flows.slots() {
-            if flows.is_taken(slot) {
+            if flows.ids().is_taken(slot) {
                 self.set_terms(network, flows, slot);
                 self.count(flows.path(slot), slot, 1);
             }

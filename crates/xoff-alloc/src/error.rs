@@ -27,6 +27,15 @@ pub enum Error {
         /// How many links there are.
         links: usize,
     },
+    /// There is no such server, rack or spine.
+    UnknownNode {
+        /// What it is.
+        kind: &'static str,
+        /// The number that was named.
+        index: u32,
+        /// How many there are.
+        count: usize,
+    },
     /// A flow's path has a link twice.
     RepeatedLink {
         /// The link.
@@ -85,6 +94,9 @@ impl fmt::Display for Error {
                 "there is no link {}; the network has {links} links, numbered from 0",
                 link.0
             ),
+            Self::UnknownNode { kind, index, count } => {
+                write!(f, "there is no {kind} {index}; there are {count}, numbered from 0")
+            }
             Self::RepeatedLink { link } => {
                 write!(f, "link {} is in the path twice; name each link once", link.0)
             }

@@ -46,14 +46,17 @@ mod error;
 mod flows;
 mod network;
 mod normalize;
+mod parallel;
 mod real;
 mod rules;
+mod slots;
 mod threshold;
 mod utility;
 
 pub use allocator::Allocator;
 pub use config::{Config, Normalizer, Optimizer, Precision};
 pub use error::Error;
-pub use flows::FlowId;
 pub use network::LinkId;
+pub use parallel::{Clos, ClosLink, Exchange, ParallelAllocator, ParallelConfig};
+pub use slots::FlowId;
 pub use utility::Utility;

@@ -4,4 +4,5 @@ mod allocator;
 mod common;
 mod convergence;
 mod optimal;
+mod parallel;
 mod properties;

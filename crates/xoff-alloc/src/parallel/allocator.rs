@@ -1,0 +1,404 @@
+//! The parallel allocator, as its users see it.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, MutexGuard};
+
+use crate::config::{Config, Precision};
+use crate::error::Error;
+use crate::network::{LinkId, Network};
+use crate::real::{Real, approximate_reciprocal};
+use crate::slots::{FlowId, Slots};
+use crate::threshold::Reported;
+use crate::utility::Utility;
+
+use super::clos::{Clos, ClosLink, Shape, Way};
+use super::crew::Crew;
+use super::flow_block::{FlowBlock, FlowSet};
+use super::square::Square;
+use super::state::{LinkBlock, State, Total};
+
+/// The settings of a parallel allocator: NED with `w log x`, F-NORM that scales down only, in single
+/// precision (the -RT form). Those of [`Config`] mean the same here.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ParallelConfig {
+    /// Into how many blocks racks are cut: n of n x n FlowBlocks. A power of two that divides the
+    /// number of racks.
+    pub blocks: usize,
+    /// On how many threads an iteration runs; more than FlowBlocks are of no use.
+    pub threads: usize,
+    /// How far a price is moved.
+    pub gamma: f64,
+    /// The share of a rate that has to change before it is reported, and of capacities left free.
+    pub threshold: f64,
+    /// The price of each link when the allocator starts.
+    pub initial_price: f64,
+    /// Before rates are normalised, none is more than this many times the smallest capacity of its
+    /// path.
+    pub rate_bound: f64,
+}
+
+impl Default for ParallelConfig {
+    fn default() -> Self {
+        let Config { gamma, threshold, initial_price, rate_bound, .. } = Config::default();
+        Self { blocks: 1, threads: 1, gamma, threshold, initial_price, rate_bound }
+    }
+}
+
+/// What the FlowBlocks of an allocator exchange in an iteration, and what they keep to themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// Steps of the aggregation, and again of the distribution: log2 of the number of blocks.
+    pub steps: usize,
+    /// LinkBlocks sent in all steps of an aggregation.
+    pub link_blocks: usize,
+    /// Bytes of a LinkBlock as it is sent: loads and slopes.
+    pub link_block_bytes: usize,
+    /// Bytes of all FlowBlocks, which are not sent.
+    pub flow_block_bytes: usize,
+}
+
+/// A flow as it was added, and where it is.
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    source: u32,
+    destination: u32,
+    spine: u32,
+    weight: f64,
+    block: usize,
+    index: usize,
+}
+
+/// Allocates the capacities of a two-stage Clos to flows between its servers, on several cores.
+///
+/// ```
+/// use xoff_alloc::{Clos, ParallelAllocator, ParallelConfig};
+///
+/// let clos = Clos {
+///     racks: 24,
+///     servers_per_rack: 16,
+///     spines: 4,
+///     server_capacity: 40.0,
+///     spine_capacity: 160.0,
+/// };
+/// let config = ParallelConfig { blocks: 2, threads: 2, ..ParallelConfig::default() };
+/// let mut allocator = ParallelAllocator::new(&clos, config)?;
+/// let first = allocator.add_flow(0, 100, 0, 1.0)?;
+/// let second = allocator.add_flow(1, 100, 3, 1.0)?;
+/// (0..50).for_each(|_| allocator.iterate());
+/// // They share the link to server 100, of which 99 % is allocated.
+/// assert!((allocator.rate(first).unwrap() - 19.8).abs() < 1e-3);
+/// # Ok::<(), xoff_alloc::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ParallelAllocator {
+    config: Config,
+    shape: Shape,
+    network: Network,
+    square: Arc<Square>,
+    crew: Crew<Square>,
+    slots: Slots,
+    flows: Vec<Flow>,
+    reported: Reported,
+    is_stale: bool,
+}
+
+impl ParallelAllocator {
+    /// An allocator for this network, without flows.
+    ///
+    /// # Errors
+    /// If a setting or a capacity has no sense, or if the network cannot be cut into so many blocks.
+    pub fn new(clos: &Clos, config: ParallelConfig) -> Result<Self, Error> {
+        let ParallelConfig { blocks, threads, gamma, threshold, initial_price, rate_bound } =
+            config;
+        if threads == 0 {
+            return Err(Error::Setting { name: "threads", value: 0.0, expected: "at least 1" });
+        }
+        let precision = Precision::Single;
+        let config =
+            Config { precision, gamma, threshold, initial_price, rate_bound, ..Config::default() };
+        config.check()?;
+        let shape = Shape::new(clos, blocks)?;
+        let square = Arc::new(Square::new(shape, gamma as f32, initial_price as f32));
+        let mut allocator = Self {
+            config,
+            shape,
+            network: Network::new(&capacities(clos, &shape), &config)?,
+            crew: Crew::new(Arc::clone(&square), threads.min(blocks * blocks)),
+            square,
+            slots: Slots::default(),
+            flows: Vec::new(),
+            reported: Reported::default(),
+            is_stale: true,
+        };
+        allocator.refresh();
+        Ok(allocator)
+    }
+
+    /// Adds a flow from a server to another, by way of a spine unless both are in one rack. Until the
+    /// next iteration its rate is what current prices give.
+    ///
+    /// # Errors
+    /// If there is no such server or spine, if both servers are the same, or if the weight is not a
+    /// positive number.
+    pub fn add_flow(
+        &mut self,
+        source: u32,
+        destination: u32,
+        spine: u32,
+        weight: f64,
+    ) -> Result<FlowId, Error> {
+        self.config.check_weight(weight)?;
+        for server in [source, destination] {
+            self.shape.check("server", server, self.shape.servers() * self.shape.blocks)?;
+        }
+        self.shape.check("spine", spine, self.shape.spines)?;
+        if source == destination {
+            return Err(Error::EmptyPath);
+        }
+        self.refresh();
+        let id = self.slots.take();
+        let (from, to) = (self.shape.server(source), self.shape.server(destination));
+        let block = self.square.block(from.0, to.0);
+        let (up, down) = if self.is_near(source, destination) {
+            (from.1, to.1)
+        } else {
+            (self.shape.way(from.1, spine as usize), self.shape.way(to.1, spine as usize))
+        };
+        let mut flow = Flow { source, destination, spine, weight, block, index: 0 };
+        let index = self.set(&flow).push(up, down, id.slot());
+        flow.index = index;
+        if id.slot() == self.flows.len() {
+            self.flows.push(flow);
+        }
+        self.flows[id.slot()] = flow;
+        self.set_terms(&flow);
+        self.set_first_rate(&flow);
+        self.reported.forget(id.slot());
+        Ok(id)
+    }
+
+    /// Removes a flow.
+    ///
+    /// # Errors
+    /// If there is no such flow.
+    pub fn remove_flow(&mut self, flow: FlowId) -> Result<(), Error> {
+        let slot = self.slots.find(flow).ok_or(Error::UnknownFlow { flow })?;
+        let Flow { index, .. } = self.flows[slot];
+        let moved = self.set(&self.flows[slot]).swap_remove(index);
+        if let Some(moved) = moved {
+            self.flows[moved].index = index;
+        }
+        self.slots.release(slot);
+        Ok(())
+    }
+
+    /// Changes a link's capacity, from the next iteration on; with zero it has failed. Errors name
+    /// links by number: upward LinkBlocks first, in each the servers' links first.
+    ///
+    /// # Errors
+    /// If there is no such link, or if the capacity has no sense.
+    pub fn set_capacity(&mut self, link: ClosLink, capacity: f64) -> Result<(), Error> {
+        let link = self.find(link)?;
+        self.network.set_capacity(link, capacity)?;
+        self.is_stale = true;
+        Ok(())
+    }
+
+    /// Leaves so much of a link's capacity to traffic that is not allocated, from the next iteration
+    /// on, instead of what was left to it before.
+    ///
+    /// # Errors
+    /// If there is no such link, or if the amount is negative or not finite.
+    pub fn reserve(&mut self, link: ClosLink, amount: f64) -> Result<(), Error> {
+        let link = self.find(link)?;
+        self.network.reserve(link, amount)?;
+        self.is_stale = true;
+        Ok(())
+    }
+
+    /// One iteration: rates from prices, prices from rates, and rates normalised.
+    pub fn iterate(&mut self) {
+        self.refresh();
+        self.crew.run();
+    }
+
+    /// A flow's rate, normalised; nothing if there is no such flow.
+    #[must_use]
+    pub fn rate(&self, flow: FlowId) -> Option<f64> {
+        let flow = &self.flows[self.slots.find(flow)?];
+        Some(f64::from(self.set(flow).normalized[flow.index]))
+    }
+
+    /// The rates that differ from what was last reported by more than the threshold, and those of
+    /// flows that never were, in the order of [`FlowId::slot`].
+    pub fn changed_rates(&mut self) -> impl Iterator<Item = (FlowId, f64)> {
+        let blocks = self.shape.blocks * self.shape.blocks;
+        let sets: Vec<_> = (0..blocks).map(|block| self.square.flows(block)).collect();
+        let Self { config, shape, slots, flows, reported, .. } = self;
+        let slots = &*slots;
+        (0..slots.len()).filter(|&slot| slots.is_taken(slot)).filter_map(move |slot| {
+            let flow = &flows[slot];
+            let set = of_length(&sets[flow.block], is_near(shape, flow.source, flow.destination));
+            let rate = f64::from(set.normalized[flow.index]);
+            reported.report(slot, rate, config.threshold).then(|| (slots.id(slot), rate))
+        })
+    }
+
+    /// A link's price.
+    ///
+    /// # Errors
+    /// If there is no such link.
+    pub fn price(&self, link: ClosLink) -> Result<f64, Error> {
+        let (way, block, link) = self.shape.find(link)?;
+        Ok(f64::from(self.square.home(way, block).links.prices[link]))
+    }
+
+    /// How many flows there are.
+    #[must_use]
+    pub fn flow_count(&self) -> usize {
+        self.slots.taken()
+    }
+
+    /// On how many threads an iteration runs.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.crew.threads()
+    }
+
+    /// What FlowBlocks exchange in an iteration.
+    #[must_use]
+    pub fn exchange(&self) -> Exchange {
+        let blocks = self.shape.blocks * self.shape.blocks;
+        Exchange {
+            steps: self.square.steps().len(),
+            link_blocks: self.square.steps().iter().map(Vec::len).sum(),
+            link_block_bytes: self.shape.links() * size_of::<Total>(),
+            flow_block_bytes: (0..blocks).map(|block| self.square.flows(block).bytes()).sum(),
+        }
+    }
+
+    fn find(&self, link: ClosLink) -> Result<LinkId, Error> {
+        let (way, block, link) = self.shape.find(link)?;
+        Ok(LinkId(flat(&self.shape, way, block, link)))
+    }
+
+    fn is_near(&self, source: u32, destination: u32) -> bool {
+        is_near(&self.shape, source, destination)
+    }
+
+    /// The flows that a flow is among.
+    fn set(&self, flow: &Flow) -> Guarded<'_> {
+        Guarded {
+            block: self.square.flows(flow.block),
+            is_near: self.is_near(flow.source, flow.destination),
+        }
+    }
+
+    fn refresh(&mut self) {
+        if !std::mem::take(&mut self.is_stale) {
+            return;
+        }
+        for way in [Way::Up, Way::Down] {
+            for block in 0..self.shape.blocks {
+                let first = flat(&self.shape, way, block, 0) as usize;
+                let from = &self.network.usable()[first..first + self.shape.links()];
+                let mut to = self.square.usable(way, block);
+                to.iter_mut().zip(from).for_each(|(to, from)| *to = *from as f32);
+            }
+        }
+        for slot in (0..self.slots.len()).filter(|&slot| self.slots.is_taken(slot)) {
+            self.set_terms(&self.flows[slot]);
+        }
+    }
+
+    /// The links of a flow, by number.
+    fn path(&self, flow: &Flow) -> Vec<u32> {
+        let Shape { servers_per_rack, .. } = self.shape;
+        let (from, to) = (self.shape.server(flow.source), self.shape.server(flow.destination));
+        let mut path = vec![
+            flat(&self.shape, Way::Up, from.0, from.1),
+            flat(&self.shape, Way::Down, to.0, to.1),
+        ];
+        if !self.is_near(flow.source, flow.destination) {
+            for (way, (block, server)) in [(Way::Up, from), (Way::Down, to)] {
+                let link = self.shape.spine_link(server / servers_per_rack, flow.spine as usize);
+                path.push(flat(&self.shape, way, block, link));
+            }
+        }
+        path
+    }
+
+    /// Sets what a flow's rate depends on besides prices.
+    fn set_terms(&self, flow: &Flow) {
+        let bottleneck = self.network.bottleneck(&self.path(flow));
+        let (weight, floor) = if bottleneck > 0.0 {
+            (flow.weight, Utility::Log.marginal(flow.weight, self.config.rate_bound * bottleneck))
+        } else {
+            (0.0, 1.0)
+        };
+        let mut set = self.set(flow);
+        set.weights[flow.index] = weight as f32;
+        set.floors[flow.index] = floor as f32;
+    }
+
+    /// "When flows arrive, their initial rates are computed using current prices" (§2).
+    fn set_first_rate(&self, flow: &Flow) {
+        let is_near = self.is_near(flow.source, flow.destination);
+        let price = |way: Way, index: u16| {
+            let copy = self.square.copy(way, flow.block);
+            let LinkBlock { links, ways, .. } = &*copy;
+            let state: &State = if is_near { links } else { ways };
+            state.prices[usize::from(index)]
+        };
+        let mut set = self.set(flow);
+        let index = flow.index;
+        let price = price(Way::Up, set.up[index]) + price(Way::Down, set.down[index]);
+        let inverse = approximate_reciprocal(price.at_least(set.floors[index]));
+        let most = self.network.bottleneck(&self.path(flow)) as f32;
+        set.normalized[index] = (set.weights[index] * inverse).min(most);
+    }
+}
+
+/// A FlowBlock in use, and which of its sets is meant.
+struct Guarded<'a> {
+    block: MutexGuard<'a, FlowBlock>,
+    is_near: bool,
+}
+
+impl Deref for Guarded<'_> {
+    type Target = FlowSet;
+
+    fn deref(&self) -> &FlowSet {
+        of_length(&self.block, self.is_near)
+    }
+}
+
+impl DerefMut for Guarded<'_> {
+    fn deref_mut(&mut self) -> &mut FlowSet {
+        if self.is_near { &mut self.block.near } else { &mut self.block.far }
+    }
+}
+
+fn of_length(block: &FlowBlock, is_near: bool) -> &FlowSet {
+    if is_near { &block.near } else { &block.far }
+}
+
+/// Whether two servers are in one rack.
+fn is_near(shape: &Shape, source: u32, destination: u32) -> bool {
+    let rack = |server: u32| server as usize / shape.servers_per_rack;
+    rack(source) == rack(destination)
+}
+
+/// The number of a link among all.
+fn flat(shape: &Shape, way: Way, block: usize, link: usize) -> u32 {
+    ((way as usize * shape.blocks + block) * shape.links() + link) as u32
+}
+
+/// Capacities of all links, by number.
+fn capacities(clos: &Clos, shape: &Shape) -> Vec<f64> {
+    let link_block = || {
+        let servers = std::iter::repeat_n(clos.server_capacity, shape.servers());
+        servers.chain(std::iter::repeat_n(clos.spine_capacity, shape.links() - shape.servers()))
+    };
+    (0..2 * shape.blocks).flat_map(|_| link_block()).collect()
+}

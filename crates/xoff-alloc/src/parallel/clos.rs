@@ -1,0 +1,149 @@
+//! The network that the parallel allocator is for: a two-stage Clos, cut into blocks of racks (§4).
+
+use crate::error::Error;
+
+use super::state::MOST_INDICES;
+
+/// Racks of servers, and spines to which each rack has one link up and one down.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clos {
+    /// How many racks.
+    pub racks: u32,
+    /// How many servers each has.
+    pub servers_per_rack: u32,
+    /// How many spines.
+    pub spines: u32,
+    /// What a server's link carries, each way.
+    pub server_capacity: f64,
+    /// What the link from a rack to a spine carries, each way.
+    pub spine_capacity: f64,
+}
+
+/// A link of a two-stage Clos.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClosLink {
+    /// From a server to its rack's switch.
+    FromServer(u32),
+    /// From a rack's switch to a spine.
+    ToSpine {
+        /// The rack.
+        rack: u32,
+        /// The spine.
+        spine: u32,
+    },
+    /// From a spine to a rack's switch.
+    FromSpine {
+        /// The rack.
+        rack: u32,
+        /// The spine.
+        spine: u32,
+    },
+    /// From a rack's switch to a server.
+    ToServer(u32),
+}
+
+/// Which way a link leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Up,
+    Down,
+}
+
+/// How a LinkBlock is laid out: links of its servers, then of its first rack to all spines, and so on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) blocks: usize,
+    pub(crate) racks: usize,
+    pub(crate) servers_per_rack: usize,
+    pub(crate) spines: usize,
+}
+
+impl Shape {
+    /// Racks are dealt out evenly to a power of two of blocks.
+    pub(crate) fn new(clos: &Clos, blocks: usize) -> Result<Self, Error> {
+        let refused = |name, value: usize, expected| {
+            Err(Error::Setting { name, value: value as f64, expected })
+        };
+        let (racks, servers_per_rack) = (clos.racks as usize, clos.servers_per_rack as usize);
+        let spines = clos.spines as usize;
+        for (name, value) in
+            [("racks", racks), ("servers_per_rack", servers_per_rack), ("spines", spines)]
+        {
+            if value == 0 {
+                return refused(name, value, "at least 1");
+            }
+        }
+        if !blocks.is_power_of_two() || !racks.is_multiple_of(blocks) {
+            return refused("blocks", blocks, "a power of two that divides the number of racks");
+        }
+        let shape = Self { blocks, racks: racks / blocks, servers_per_rack, spines };
+        let most = (shape.servers() as u64 * spines as u64).max(shape.links() as u64);
+        if most > MOST_INDICES as u64 {
+            return refused("blocks", blocks, "more: a block has more than 65 536 links or ways");
+        }
+        Ok(shape)
+    }
+
+    /// Servers of a block.
+    pub(crate) fn servers(&self) -> usize {
+        self.racks * self.servers_per_rack
+    }
+
+    /// Links of a LinkBlock.
+    pub(crate) fn links(&self) -> usize {
+        self.servers() + self.racks * self.spines
+    }
+
+    /// Ways from a server of a block to a spine, or back.
+    pub(crate) fn ways(&self) -> usize {
+        self.servers() * self.spines
+    }
+
+    /// The block of a server, and its place there.
+    pub(crate) fn server(&self, server: u32) -> (usize, usize) {
+        (server as usize / self.servers(), server as usize % self.servers())
+    }
+
+    /// A rack's link to or from a spine, in its LinkBlock.
+    pub(crate) fn spine_link(&self, rack: usize, spine: usize) -> usize {
+        self.servers() + rack * self.spines + spine
+    }
+
+    /// The way between a server of a block and a spine: those of one rack to one spine lie together.
+    pub(crate) fn way(&self, server: usize, spine: usize) -> usize {
+        let (rack, within) = (server / self.servers_per_rack, server % self.servers_per_rack);
+        (rack * self.spines + spine) * self.servers_per_rack + within
+    }
+
+    /// Where a link is: which way it leads, its LinkBlock, its place there.
+    pub(crate) fn find(&self, link: ClosLink) -> Result<(Way, usize, usize), Error> {
+        let (way, server, at) = match link {
+            ClosLink::FromServer(server) => (Way::Up, server, None),
+            ClosLink::ToServer(server) => (Way::Down, server, None),
+            ClosLink::ToSpine { rack, spine } => (Way::Up, 0, Some((rack, spine))),
+            ClosLink::FromSpine { rack, spine } => (Way::Down, 0, Some((rack, spine))),
+        };
+        match at {
+            None => {
+                self.check("server", server, self.servers() * self.blocks)?;
+                let (block, server) = self.server(server);
+                Ok((way, block, server))
+            }
+            Some((rack, spine)) => {
+                self.check("rack", rack, self.racks * self.blocks)?;
+                self.check("spine", spine, self.spines)?;
+                let rack = rack as usize;
+                let link = self.spine_link(rack % self.racks, spine as usize);
+                Ok((way, rack / self.racks, link))
+            }
+        }
+    }
+
+    pub(crate) fn check(&self, kind: &'static str, index: u32, count: usize) -> Result<(), Error> {
+        if (index as usize) < count {
+            Ok(())
+        } else {
+            Err(Error::UnknownNode { kind, index, count })
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! What is known of the links of a LinkBlock, and of the ways that lead over two of them.
+//!
+//! A flow between racks takes four links: from its server to its rack's switch and on to a spine, and
+//! two back down. The first two are one of servers x spines *ways* up, the other two a way down. A
+//! FlowBlock looks up and adds up by ways, which is half the work of doing it by links; from ways to
+//! links and back it is a walk through memory in order.
+
+use super::clos::Shape;
+
+/// So many links, and so many ways, a LinkBlock may have: an index of 16 bits needs no check. There is
+/// room for all of them; memory that no link uses is never touched.
+pub(crate) const MOST_INDICES: usize = 1 << 16;
+
+/// The sum of rates, and by how much it falls for a unit more of price (`-H`). In double precision,
+/// whatever rates are in: a link may have a million flows.
+pub(crate) type Total = [f64; 2];
+
+/// An array that an index of 16 bits always falls into.
+pub(crate) type Room<T> = Box<[T; MOST_INDICES]>;
+
+fn room<T: Clone>(value: T) -> Room<T> {
+    let Ok(array) = vec![value; MOST_INDICES].into_boxed_slice().try_into() else {
+        unreachable!("the vector has this length")
+    };
+    array
+}
+
+/// What flows are told of each link or way, and what they say of it.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    pub(crate) prices: Room<f32>,
+    /// What F-NORM multiplies rates by: one over how often it is oversubscribed, and at most one.
+    pub(crate) factors: Room<f32>,
+    pub(crate) totals: Room<Total>,
+}
+
+impl State {
+    fn new() -> Self {
+        Self { prices: room(0.0), factors: room(0.0), totals: room([0.0; 2]) }
+    }
+}
+
+/// A copy of a LinkBlock, as one FlowBlock has it.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkBlock {
+    pub(crate) shape: Shape,
+    pub(crate) links: State,
+    pub(crate) ways: State,
+}
+
+impl LinkBlock {
+    pub(crate) fn new(shape: Shape, price: f32) -> Self {
+        let mut block = Self { shape, links: State::new(), ways: State::new() };
+        block.links.prices[..shape.links()].fill(price);
+        block.links.factors[..shape.links()].fill(1.0);
+        block.spread();
+        block
+    }
+
+    pub(crate) fn clear_totals(&mut self) {
+        self.links.totals[..self.shape.links()].fill([0.0; 2]);
+    }
+
+    /// Adds what was summed up for ways to their links, and starts again from nothing.
+    pub(crate) fn gather(&mut self) {
+        let Shape { servers_per_rack, spines, .. } = self.shape;
+        let (servers, uplinks) = self.links.totals.split_at_mut(self.shape.servers());
+        let ways = &mut self.ways.totals[..self.shape.ways()];
+        let racks =
+            servers.chunks_exact_mut(servers_per_rack).zip(uplinks.chunks_exact_mut(spines));
+        let rack_ways = ways.chunks_exact_mut(servers_per_rack * spines);
+        for ((servers, uplinks), ways) in racks.zip(rack_ways) {
+            for (uplink, ways) in uplinks.iter_mut().zip(ways.chunks_exact_mut(servers_per_rack)) {
+                let mut sum = *uplink;
+                for (server, way) in servers.iter_mut().zip(ways) {
+                    let own = std::mem::take(way);
+                    add(server, own);
+                    add(&mut sum, own);
+                }
+                *uplink = sum;
+            }
+        }
+    }
+
+    /// Works out prices and factors of ways from those of their links.
+    pub(crate) fn spread(&mut self) {
+        let Shape { servers_per_rack, spines, .. } = self.shape;
+        let (servers, links) = (self.shape.servers(), self.shape.links());
+        let (from, to) = (&self.links, &mut self.ways);
+        for uplink in servers..links {
+            let rack = (uplink - servers) / spines * servers_per_rack;
+            let way = (uplink - servers) * servers_per_rack;
+            let (price, factor) = (from.prices[uplink], from.factors[uplink]);
+            let own = rack..rack + servers_per_rack;
+            let ways = way..way + servers_per_rack;
+            for (to, from) in to.prices[ways.clone()].iter_mut().zip(&from.prices[own.clone()]) {
+                *to = from + price;
+            }
+            for (to, from) in to.factors[ways].iter_mut().zip(&from.factors[own]) {
+                *to = if *from < factor { *from } else { factor };
+            }
+        }
+    }
+
+    /// Aggregation: adds another copy's totals to this one's.
+    pub(crate) fn absorb(&mut self, other: &Self) {
+        let links = self.shape.links();
+        for (own, other) in self.links.totals[..links].iter_mut().zip(&other.links.totals[..links])
+        {
+            add(own, *other);
+        }
+    }
+
+    /// Distribution: takes over another copy's prices and factors.
+    pub(crate) fn follow(&mut self, other: &Self) {
+        let links = self.shape.links();
+        self.links.prices[..links].copy_from_slice(&other.links.prices[..links]);
+        self.links.factors[..links].copy_from_slice(&other.links.factors[..links]);
+    }
+
+    /// The price update of NED (equation 4), and what F-NORM needs of it (equation 6), on a copy that
+    /// has everyone's totals. The price of a link without flows stays as it is.
+    pub(crate) fn update_prices(&mut self, gamma: f32, usable: &[f32]) {
+        let prices = self.links.prices[..usable.len()].iter_mut();
+        let factors = self.links.factors[..usable.len()].iter_mut();
+        let said = self.links.totals[..usable.len()].iter().zip(usable);
+        for ((price, factor), (&[load, slope], &usable)) in prices.zip(factors).zip(said) {
+            let (load, slope) = (load as f32, slope as f32);
+            let moved = *price + gamma * (load - usable) / slope;
+            let moved = if moved > 0.0 { moved } else { 0.0 };
+            *price = if load > 0.0 { moved } else { *price };
+            let full = usable / load;
+            *factor = if full < 1.0 { full } else { 1.0 };
+        }
+    }
+}
+
+/// Adds both parts of a total.
+#[inline]
+pub(crate) fn add(total: &mut Total, own: Total) {
+    total[0] += own[0];
+    total[1] += own[1];
+}
