@@ -1,5 +1,5 @@
-//! Side records: what a congestion control writes into its packets beyond what a packet's cache line
-//! holds. Packets of other controls have none.
+//! Side records: what a congestion control writes into its packets beyond what a packet's cache
+//! line holds. Packets of other controls have none.
 
 use crate::telemetry::{IntHop, IntStack};
 use crate::xcp::XcpHeader;

@@ -146,6 +146,7 @@ fn losses_are_the_same_however_it_is_cut() {
             &["buffer.size=\"20KB\"", "tcp.min_rto=\"20us\"", "tcp.initial_rto=\"50us\""],
         ),
         ("ndp", &["trim.header_queue=\"500B\"", "transport.timeout=\"100us\""]),
+        ("xcp", &["buffer.size=\"10KB\"", "transport.ack_class=control"]),
     ] {
         let whole = assert_same_however_cut(scheme, overrides);
         assert!(!whole.summary.contains("\"drops_packets\": 0,"), "{scheme} lost nothing");

@@ -143,6 +143,7 @@ fn slowdown_is_at_least_one() {
         "tcp-newreno",
         "tcp-cubic",
         "tcp-dctcp",
+        "xcp",
     ] {
         let text = format!(
             "scheme = \"{scheme}\"\n[run]\nwarmup = \"0us\"\nmeasure = \"100us\"\n\

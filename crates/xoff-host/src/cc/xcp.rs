@@ -1,9 +1,9 @@
-//! XCP's sender (Katabi, Handley, Rohrs, SIGCOMM 2002, §3.3): the window changes by what the switches
-//! wrote into the congestion header. What they write is in [`xoff_net::xcp`].
+//! XCP's sender (Katabi, Handley, Rohrs, SIGCOMM 2002, §3.3): the window changes by what the
+//! switches wrote into the congestion header. What they write is in [`xoff_net::xcp`].
 //!
-//! Packets are spaced by window / RTT (with `transport.pacing`), so that a window that is no whole number
-//! of packets is obeyed too: in a data centre a fair share is a few packets, and rounding it makes flows
-//! unequal by as much as a packet.
+//! Packets are spaced by window / RTT (with `transport.pacing`), so that a window that is no whole
+//! number of packets is obeyed too: in a data centre a fair share is a few packets, and rounding it
+//! makes flows unequal by as much as a packet.
 
 use xoff_net::Record;
 use xoff_net::xcp::{XcpConfig, XcpHeader};
@@ -42,7 +42,7 @@ impl Xcp {
     pub fn header(&self, path: &Path, wire_bytes: u16) -> XcpHeader {
         let bytes = f64::from(wire_bytes);
         if self.rtt_ps == 0.0 {
-            // "A source's first packet has its H_rtt field set to zero" (§3.2).
+            // An RTT of zero says that there is no estimate yet (§3.2).
             return XcpHeader::default();
         }
         let line_rate = path.line_rate as f64 / BITS_PER_S;
@@ -50,9 +50,8 @@ impl Xcp {
         XcpHeader {
             rtt_ps: self.rtt_ps,
             spacing_ps: bytes * self.rtt_ps / self.window,
-            // "The sender uses the application's desired rate, r, to initialise the increase it
-            // wants: r rtt - cwnd divided by the number of packets in a window" (§3.3). Here r is the
-            // link's rate.
+            // What takes the flow to the rate it would like, divided by the packets of a window
+            // (§3.3). Here that rate is the link's.
             feedback: (line_rate - throughput) * bytes / self.window,
         }
     }
@@ -85,13 +84,13 @@ impl CongestionControl for Xcp {
         } else {
             self.rtt_ps + self.rtt_gain * (sample - self.rtt_ps)
         };
-        // "cwnd = max(cwnd + H_feedback, s)" (§3.3), where H_feedback is a change of the window at the
-        // RTT that the packet had told.
+        // "cwnd = max(cwnd + H_feedback, s)" (§3.3), where H_feedback is a change of the window at
+        // the RTT that the packet had told.
         self.set_window(path, self.window + header.feedback * header.rtt_ps, pace);
     }
 
-    /// "XCP still needs to respond to losses although they are rare. It does this in a similar manner
-    /// to TCP" (§3.3).
+    /// "XCP still needs to respond to losses although they are rare. It does this in a similar
+    /// manner to TCP" (§3.3).
     fn on_loss(&mut self, path: &Path, _loss: &Loss, pace: &mut Pace) {
         self.set_window(path, self.window / 2.0, pace);
     }

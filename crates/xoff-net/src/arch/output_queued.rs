@@ -6,6 +6,8 @@
 //! What a packet meets on its way in and out ([`Memory::join`], [`Memory::leave`]) is compiled for
 //! each pair of hop control and scheduler, which are looked up once a packet.
 
+#[cfg(test)]
+mod in_band_tests;
 mod overflow;
 
 use hdrhistogram::Histogram;
@@ -209,8 +211,8 @@ impl OutputQueued {
         self.enqueue(fabric, egress, id)
     }
 
-    /// A packet whose arrival is counted, or may be told to its sender, joins a queue of port `egress`.
-    /// Apart from `enqueue`, so that others do not pay for what may happen before it.
+    /// A packet whose arrival is counted, or may be told to its sender, joins a queue of port
+    /// `egress`. Apart from `enqueue`, so that others do not pay for what may happen before it.
     #[inline(never)]
     fn watch_and_enqueue(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
         if let InBand::Xcp(router) = &mut self.memory.in_band {

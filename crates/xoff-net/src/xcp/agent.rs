@@ -47,8 +47,8 @@ struct Arrived {
     bytes: u64,
     /// Those of packets whose senders know their RTT.
     known_bytes: u64,
-    /// Sum of the times between packets of a flow (ps): each flow adds one interval, however fast it
-    /// sends.
+    /// Sum of the times between packets of a flow (ps): each flow adds one interval, however fast
+    /// it sends.
     spacing: f64,
     /// The same weighted with the RTT (ps^2).
     rtt_spacing: f64,
@@ -76,9 +76,6 @@ impl Share {
     /// So much has been given.
     fn spend(&mut self, amount: f64) {
         self.left = (self.left - amount).max(0.0);
-        if self.left == 0.0 {
-            self.scale = 0.0;
-        }
     }
 }
 
@@ -163,7 +160,7 @@ impl Agent {
     }
 
     /// "We compute Q by taking the minimum queue seen by an arriving packet during the last
-    /// propagation delay" (§3.5.1).
+    /// propagation delay" (§3.5.1): the least there was, since a queue only grows by arrivals.
     fn end_search(&mut self, queue_bytes: u32) {
         self.persistent_queue = self.queue_min;
         self.queue_min = queue_bytes;
@@ -172,15 +169,14 @@ impl Agent {
         self.queue_rested = true;
     }
 
-    /// "... which we estimate by subtracting the local queuing delay from the average RTT" (§3.5.1);
-    /// the draft takes half of it (§3.3.4).
+    /// "... which we estimate by subtracting the local queuing delay from the average RTT"
+    /// (§3.5.1); the draft and ns-2 take half of it.
     fn search_ps(&self, queue_bytes: u32) -> u64 {
         let queueing_ps = f64::from(queue_bytes) / self.capacity;
         (((self.mean_rtt_ps - queueing_ps) / 2.0) as u64).max(self.min_interval_ps)
     }
 
-    /// "The efficiency and fairness controllers make a single control decision every average RTT
-    /// (the control interval)" (§3.5).
+    /// A control interval is over: "a single control decision every average RTT" (§3.5).
     #[inline(never)]
     fn end_interval(&mut self) {
         let arrived = core::mem::take(&mut self.arrived);
@@ -209,8 +205,9 @@ impl Agent {
         self.interval_end += self.interval_ps;
     }
 
-    /// A packet's share of the change, unless a switch before allowed less: then this one gives the
-    /// difference to others (draft, §3.3.2, lines 20 to 31).
+    /// A packet's share of the change, unless a switch before allowed less: then that much more is
+    /// taken from what has to be taken, or less from what is to give (the draft's lines 20 to 29).
+    /// A switch before that takes a lot does not add to what this one gives.
     fn write_feedback(&mut self, header: &mut XcpHeader, wire_bytes: u16) {
         if header.rtt_ps <= 0.0 {
             header.feedback = 0.0;
@@ -223,7 +220,7 @@ impl Agent {
             header.feedback = feedback;
         } else {
             less = (less + (feedback - header.feedback)).min(self.take.left);
-            more = header.feedback + less;
+            more = (header.feedback + less).max(0.0);
         }
         self.give.spend(more);
         self.take.spend(less);

@@ -1,18 +1,20 @@
-//! XCP (Katabi, Handley, Rohrs, SIGCOMM 2002): each switch computes at each of its ports how much the
-//! throughput of all flows together should change, shares that out among packets, and writes each
-//! packet's share into its congestion header.
+//! XCP (Katabi, Handley, Rohrs, SIGCOMM 2002): each switch computes at each of its ports how much
+//! the throughput of all flows together should change, shares that out among packets, and writes
+//! each packet's share into its congestion header.
 //!
-//! Sections named § are the paper's; "draft" is draft-falk-xcp-spec-03, whose form of the arithmetic
-//! this is: feedback is a change of throughput, not of the window, and packets bring the time between
-//! two packets of their flow instead of its window, which saves the switch two divisions. The
-//! control of the hosts is in `xoff-host`.
+//! Sections named § are the paper's; "draft" is draft-falk-xcp-spec-03, whose form of the
+//! arithmetic this is: feedback is a change of throughput, not of the window, and packets bring the
+//! time between two packets of their flow instead of its window, which saves the switch two
+//! divisions. The control of the hosts is in `xoff-host`.
 //!
-//! Not modelled: a host's NIC is no XCP router. Its flows wait there for their turn, so that no queue
-//! builds up, and a flow that it holds back claims a higher rate than it has.
+//! Not modelled: a host's NIC is no XCP router. Its flows wait there for their turn, so that no
+//! queue builds up, and a flow that it holds back claims a higher rate than it has.
 
 mod agent;
+#[cfg(test)]
+mod tests;
 
-use xoff_core::{Bytes, Ps, knobs, math};
+use xoff_core::{Bytes, Ps, knobs};
 
 use crate::fabric::Fabric;
 use crate::packet::{CONTROL_QUEUE, Kind, NONE};
@@ -21,14 +23,15 @@ use crate::record::Record;
 pub use agent::Agent;
 
 knobs! {
-    /// XCP, in switches and hosts. The gains are the paper's (§4.1: alpha 0.4, beta 0.226; §3.5.2:
-    /// 10 % shuffled); times that ns-2 and the draft have in milliseconds are those of a data centre.
+    /// XCP, in switches and hosts. The gains are the paper's (§4: alpha 0.4, beta 0.226; §3.5.2: a
+    /// tenth is shuffled); times that ns-2 and the draft have in milliseconds are those of a data
+    /// centre.
     pub struct XcpConfig in "xcp" {
         /// Share of the spare bandwidth that is handed out in a control interval: more than 0, less
-        /// than pi / (4 sqrt 2), about 0.555, below which the control is stable (§4.1, theorem 1).
+        /// than pi / (4 sqrt 2), about 0.555, below which the control is stable (§4).
         alpha: f64 = 0.4,
         /// Share of the persistent queue that is drained in a control interval. Stability asks for
-        /// alpha^2 sqrt 2 (§4.1, theorem 1); up to 1 % beside it is accepted.
+        /// alpha^2 sqrt 2 (§4); up to 1 % beside it is accepted.
         beta: f64 = 0.226,
         /// Least share of the traffic that changes hands in a control interval, so that bandwidth
         /// moves to flows with less of it also on a link that is full (§3.5.2).
@@ -41,11 +44,11 @@ knobs! {
         min_interval: Ps = Ps::from_us(1),
         /// First window of a flow (ns-2's TCP: 2 packets).
         initial_window_packets: u32 = 2,
-        /// Gain of the moving average of the RTT; 1: the last sample, which is exact here. TCP's 1/8
-        /// (RFC 6298) lags by several RTTs where a window is a few packets, and the control then
-        /// oscillates.
+        /// Gain of the moving average of the RTT; 1: the last sample, which is exact here. TCP's
+        /// 1/8 (RFC 6298) lags by several RTTs where a window is a few packets, and the control
+        /// then oscillates.
         rtt_gain: f64 = 1.0,
-        /// Bytes of the congestion header, in data packets and acknowledgements (draft, §2.2.1).
+        /// Bytes of the congestion header, in data packets and acknowledgements (draft).
         header: Bytes = Bytes(20),
     }
 }
@@ -60,40 +63,43 @@ impl XcpConfig {
     /// The key that does not, and why.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         let most = core::f64::consts::PI / (4.0 * core::f64::consts::SQRT_2);
-        if !(self.alpha > 0.0 && self.alpha < most) {
-            return Err((
+        let beta = self.alpha * self.alpha * core::f64::consts::SQRT_2;
+        let (first, least) = (self.initial_interval, self.min_interval);
+        for (holds, key, message) in [
+            (
+                self.alpha > 0.0 && self.alpha < most,
                 "alpha",
                 format!("alpha is stable between 0 and {most:.3}, both excluded"),
-            ));
-        }
-        let beta = self.alpha * self.alpha * math::sqrt(2.0);
-        if (self.beta / beta - 1.0).abs() > BETA_TOLERANCE {
-            let alpha = self.alpha;
-            let message = format!("beta must be alpha^2 sqrt 2: {beta:.4} at alpha = {alpha}");
-            return Err(("beta", message));
-        }
-        if self.gamma > 1.0 {
-            return Err(("gamma", "gamma is a share of the traffic: 0 to 1".into()));
-        }
-        if self.min_interval.0 == 0 {
-            return Err(("min_interval", "min_interval must be more than zero".into()));
-        }
-        if self.initial_interval.0 > 0 && self.initial_interval < self.min_interval {
-            let message = format!(
-                "initial_interval = {} must not be shorter than min_interval = {}",
-                self.initial_interval, self.min_interval
-            );
-            return Err(("initial_interval", message));
-        }
-        if self.initial_window_packets == 0 {
-            let message = "initial_window_packets must be at least 1";
-            return Err(("initial_window_packets", message.into()));
-        }
-        if !(self.rtt_gain > 0.0 && self.rtt_gain <= 1.0) {
-            return Err(("rtt_gain", "rtt_gain is a share: more than 0, up to 1".into()));
-        }
-        if self.header.0 > 4096 {
-            return Err(("header", "header may be up to 4096B".into()));
+            ),
+            (
+                (self.beta - beta).abs() <= BETA_TOLERANCE * beta,
+                "beta",
+                format!("beta must be alpha^2 sqrt 2: {beta:.4} at alpha = {}", self.alpha),
+            ),
+            (self.gamma <= 1.0, "gamma", "gamma is a share of the traffic: 0 to 1".into()),
+            (least.0 > 0, "min_interval", "min_interval must be more than zero".into()),
+            (
+                first.0 == 0 || first >= least,
+                "initial_interval",
+                format!(
+                    "initial_interval = {first} must not be shorter than min_interval = {least}"
+                ),
+            ),
+            (
+                self.initial_window_packets > 0,
+                "initial_window_packets",
+                "a flow needs a window of one packet at least to begin".into(),
+            ),
+            (
+                self.rtt_gain > 0.0 && self.rtt_gain <= 1.0,
+                "rtt_gain",
+                "rtt_gain is a share: more than 0, up to 1".into(),
+            ),
+            (self.header.0 <= 4096, "header", "header may be up to 4096B".into()),
+        ] {
+            if !holds {
+                return Err((key, message));
+            }
         }
         Ok(())
     }
@@ -113,7 +119,8 @@ impl XcpConfig {
 pub struct XcpHeader {
     /// The sender's estimate of the RTT (ps); 0: none yet. "H_rtt"
     pub rtt_ps: f64,
-    /// Time between two packets of the flow, this packet's bytes x RTT / window (ps). The draft's X.
+    /// Time between two packets of the flow, this packet's bytes x RTT / window (ps): the
+    /// draft's X.
     pub spacing_ps: f64,
     /// By how much the flow's throughput is to change for this packet (bytes/ps): first what the
     /// sender would like, then the least that a switch allows. "H_feedback"

@@ -1,0 +1,95 @@
+//! What a switch writes into packets is the same whether they wait in a queue or pass it.
+
+use proptest::prelude::*;
+use xoff_core::rng::Purpose;
+use xoff_core::{Ps, Rng, Wheel};
+
+use super::{Destination, InBand, OutputQueued, Parts};
+use crate::buffer::{Buffer, BufferConfig};
+use crate::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding};
+use crate::hop::{AnyHop, Uncontrolled};
+use crate::mark::{Draws, MarkAt};
+use crate::packet::{Kind, Packet};
+use crate::record::Record;
+use crate::sched::{AnyScheduler, Egress, Fifo};
+use crate::topo::Route;
+use crate::xcp::{Router, XcpConfig, XcpHeader};
+
+const RATE: u64 = 10_000_000_000;
+const DESTINATIONS: [Destination; 2] =
+    [Destination { group: 0, access_port: 0 }, Destination { group: 0, access_port: 1 }];
+
+/// A switch of two ports, 0 and 1; the other ends of their links are 2 and 3.
+fn switch() -> (OutputQueued, Fabric) {
+    let tags = FabricTags { arrival: 0, wake: 10 };
+    let (rounding, instants) = (Rounding::PicosecondUp, Instants::Phases);
+    let mut fabric = Fabric::new(rounding, instants, 1, Wheel::new(9), tags);
+    for id in 0..4 {
+        let (peer_id, delay) = ((id + 2) % 4, Ps::from_us(1));
+        fabric.add_port(&PortSpec { id, peer_id, rate: RATE, delay, peer: Peer::Local(peer_id) });
+    }
+    let rng = |purpose| Rng::stream(1, purpose, 0);
+    let config = XcpConfig::default().settled(Ps::from_us(10));
+    let parts = Parts {
+        first_port: 0,
+        egress: [0; 2].map(|_| Egress::new(AnyScheduler::Fifo(Fifo::default()))).into(),
+        buffer: Buffer::new(&BufferConfig::default()),
+        hop: AnyHop::None(Uncontrolled),
+        ecn: (Vec::new(), MarkAt::Dequeue),
+        trim: None,
+        in_band: InBand::Xcp(Router::new(&config, [RATE, RATE].into_iter())),
+        control_acks: false,
+        routes: (vec![Route { first: 0, count: 0 }], Vec::new()),
+        hash_seed: 0,
+        marking: Draws::Own(rng(Purpose::Marking)),
+        assignment: rng(Purpose::QueueAssignment),
+        control_frame: 64,
+        control_loss: None,
+        first_timer: 0,
+    };
+    (OutputQueued::new(parts), fabric)
+}
+
+/// Sends packets of so many bytes, each so long after the one before has left, out of port 1.
+/// Returns their headers as they left, and the agent. Where they wait, another port has its turn
+/// within the same instant.
+fn send(packets: &[(u64, u16)], waits: bool) -> (Vec<XcpHeader>, String) {
+    let (mut switch, mut fabric) = switch();
+    let mut headers = Vec::new();
+    for &(gap, bytes) in packets {
+        fabric.now = fabric.busy_until(1) + gap;
+        while fabric.wheel.pop_before(fabric.now + 1).is_some() {}
+        let header = XcpHeader { rtt_ps: 1e7, spacing_ps: f64::from(bytes) * 1e3, feedback: 1.0 };
+        let mut packet = Packet::new(Kind::Data, bytes);
+        packet.dst = 1;
+        packet.record = fabric.records.add_header(header);
+        let record = packet.record;
+        let id = fabric.packets.insert(packet);
+        if waits {
+            fabric.kick(0);
+        }
+        assert_eq!(switch.on_packet(&mut fabric, &DESTINATIONS, 0, id), None);
+        assert_eq!(switch.egress()[1].data_bytes(), if waits { u32::from(bytes) } else { 0 });
+        let mut ports = Vec::new();
+        fabric.take_picking(&mut ports);
+        for port in ports {
+            fabric.begin_picking(port);
+            switch.pick(&mut fabric, port as u16);
+        }
+        assert!(fabric.busy_until(1) > fabric.now, "it has left");
+        let Record::Xcp(header) = fabric.records[record] else { panic!("no header") };
+        headers.push(header);
+    }
+    let InBand::Xcp(router) = switch.in_band() else { panic!("no XCP") };
+    (headers, format!("{:?}", router.agents()[1]))
+}
+
+proptest! {
+    #[test]
+    fn passing_is_waiting(packets in prop::collection::vec((0u64..3_000_000, 64u16..1500), 1..60)) {
+        let (passed, waited) = (send(&packets, false), send(&packets, true));
+        prop_assert_eq!(&passed, &waited);
+        let told = passed.0.iter().filter(|header| header.feedback != 0.0).count();
+        prop_assert!(packets.len() < 59 || told > 0, "nothing was ever told");
+    }
+}
