@@ -107,6 +107,8 @@ pub struct Sender {
     pub ringing: bool,
     /// Whether it has not ended.
     pub alive: bool,
+    /// Whether it is a stream, which ends only with the run: more bytes may be written to it.
+    pub open: bool,
 }
 
 impl Sender {
@@ -142,6 +144,7 @@ impl Sender {
             queue: None,
             ringing: false,
             alive: true,
+            open: false,
         }
     }
 
@@ -176,6 +179,13 @@ impl Sender {
     fn may_repeat(&self) -> bool {
         let urgent = matches!(&self.recovery, SenderHalf::Sack(half) if half.is_urgent());
         (urgent || self.in_flight() < self.pace.window) && self.credit > 0
+    }
+
+    /// Whether all has been acknowledged and nothing will follow.
+    #[inline]
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.snd_una >= self.start.bytes && !self.open
     }
 
     /// Whether there is something to send.

@@ -10,7 +10,7 @@ macro_rules! text {
 
 /// Name of every preset and its texts, the basic one first; the last one's first line says what the
 /// preset is.
-pub const PRESETS: [(&str, &[&str]); 24] = [
+pub const PRESETS: [(&str, &[&str]); 25] = [
     ("bfc", &[text!("bfc")]),
     ("bfc-128", &[text!("bfc"), text!("bfc-128")]),
     ("bfc-stochastic", &[text!("bfc"), text!("bfc-stochastic")]),
@@ -35,6 +35,7 @@ pub const PRESETS: [(&str, &[&str]); 24] = [
     ("ndp", &[text!("ndp")]),
     ("tcp-newreno", &[text!("tcp-newreno")]),
     ("xcp", &[text!("xcp")]),
+    ("flowtune", &[text!("flowtune")]),
 ];
 
 /// A preset's texts.
