@@ -4,6 +4,7 @@
 //!
 //! Nothing here knows what travels on a link.
 
+pub mod counts;
 pub mod digest;
 pub mod knobs;
 pub mod math;

@@ -42,7 +42,7 @@ impl Frames {
     /// If it is one of NDP's, of which no frame format is known.
     pub fn write(&self, packet: &Packet, from: u32, out: &mut Vec<u8>) {
         match packet.kind {
-            Kind::Data => self.data(packet, out),
+            Kind::Data | Kind::Segment => self.data(packet, out),
             Kind::Ack | Kind::Nack | Kind::Notification => self.answer(packet, out),
             Kind::LinkControl if self.pauses_queues => queues(packet, from, out),
             Kind::LinkControl => classes(packet, from, out),

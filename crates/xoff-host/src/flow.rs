@@ -107,6 +107,8 @@ pub struct Sender {
     pub ringing: bool,
     /// Whether it has not ended.
     pub alive: bool,
+    /// Whether it is a stream, which ends only with the run: more bytes may be written to it.
+    pub open: bool,
 }
 
 impl Sender {
@@ -142,6 +144,7 @@ impl Sender {
             queue: None,
             ringing: false,
             alive: true,
+            open: false,
         }
     }
 
@@ -186,6 +189,13 @@ impl Sender {
     #[must_use]
     pub fn left_to_send(&self) -> u64 {
         self.start.bytes - self.snd_nxt + self.lost_bytes
+    }
+
+    /// Whether all has been acknowledged and nothing will follow.
+    #[inline]
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.snd_una >= self.start.bytes && !self.open
     }
 
     /// Whether there is something to send.

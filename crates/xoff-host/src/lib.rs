@@ -9,6 +9,7 @@
 
 pub mod cc;
 pub mod flow;
+pub mod flowtune;
 pub mod hosts;
 pub mod intake;
 pub mod ndp;

@@ -56,6 +56,16 @@ choices! {
 }
 
 choices! {
+    /// Who hands out rates, beside the congestion controls of the flows.
+    pub enum AllocatorKind {
+        /// Nobody.
+        None = "none",
+        /// Flowtune's allocator, section `flowtune`: `congestion` is that of flows without a rate.
+        Flowtune = "flowtune",
+    }
+}
+
+choices! {
     /// How much of a flow may be unacknowledged.
     pub enum Window {
         /// One bandwidth-delay product: base RTT of the longest path x the host's rate.
@@ -147,6 +157,8 @@ knobs! {
         kind: TransportKind = TransportKind::Sender,
         /// Congestion control.
         congestion: Congestion = Congestion::None,
+        /// Who hands out rates beside it.
+        allocator: AllocatorKind = AllocatorKind::None,
         /// How much of a flow may be unacknowledged.
         window: Window = Window::Bdp,
         /// The window, where it is fixed.

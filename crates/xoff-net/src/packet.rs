@@ -11,6 +11,9 @@ use xoff_core::prefetch::prefetch;
 pub enum Kind {
     /// Payload from a flow's sender.
     Data,
+    /// Bytes of a control connection between two hosts: to switches an acknowledgement like others, but
+    /// as long as data.
+    Segment,
     /// A data packet whose payload a switch cut off.
     Trimmed,
     /// A trimmed packet that a switch sends back to its sender.

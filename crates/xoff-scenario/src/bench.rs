@@ -194,7 +194,7 @@ pub fn bench(case: &str, threads: usize) -> Result<String, String> {
     let progress = run.progress();
     let partitions = run.simulation().partitions().iter();
     let flows_at_once: usize = partitions.map(|part| part.hosts().flow_slots()).sum();
-    let hosts = run.simulation().setup().topology.hosts;
+    let hosts = run.simulation().setup().topology.servers();
     let fields = [
         ("case", format!("\"{case}\"")),
         ("hosts", hosts.to_string()),

@@ -22,7 +22,7 @@ pub fn ports(text: &str, topology: &Topology) -> Result<Vec<u32>, String> {
     let mut nodes = Vec::new();
     let hosts: Vec<&str> = parts().filter(|part| !is_switch(part)).collect();
     if !hosts.is_empty() && !text.is_empty() {
-        nodes.extend(host_set::parse(&hosts.join(","), topology.hosts)?);
+        nodes.extend(host_set::parse(&hosts.join(","), topology.servers())?);
     }
     for part in parts().filter(is_switch) {
         nodes.extend(switches(part, topology)?);

@@ -50,7 +50,7 @@ impl Effective {
     pub fn derive_network(&mut self, topology: &Topology, base_rtt: Ps, hop: &HopSetup) {
         let (core, hosts) = topology.capacities();
         let line = topology.ports_of(0)[0].rate;
-        self.derive("hosts", topology.hosts);
+        self.derive("hosts", topology.servers());
         self.derive("switches", topology.nodes() - topology.hosts);
         self.derive("core_capacity", core);
         self.derive("host_capacity", hosts);

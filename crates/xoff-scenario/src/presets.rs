@@ -39,6 +39,7 @@ pub const PRESETS: &[(&str, &[&str])] = &[
     ("xcp", &[text!("xcp")]),
     ("sfqcodel", &[text!("sfqcodel")]),
     ("pfabric", &[text!("pfabric")]),
+    ("flowtune", &[text!("flowtune")]),
 ];
 
 /// A preset's texts.

@@ -1,5 +1,6 @@
 //! From the layers of a scenario to a network, its traffic and a plan.
 
+mod flowtune;
 mod hosts;
 mod ndp;
 mod network;
@@ -16,7 +17,7 @@ use xoff_host::cc::ControlConfig;
 use xoff_host::hosts::HostSetup;
 use xoff_host::transport::AckClass;
 use xoff_net::fabric::{Instants, Rounding};
-use xoff_sim::setup::{HopSetup, Labels, MarkDraws, Setup, SwitchSetup};
+use xoff_sim::setup::{HopSetup, MarkDraws, Setup, SwitchSetup};
 use xoff_sim::simulation::Plan;
 use xoff_workload::Traffic;
 
@@ -79,6 +80,7 @@ pub const SECTIONS: &[&str] = &[
     "nic",
     "onramp",
     "ndp",
+    "flowtune",
     "dctcp",
     "dcqcn",
     "dcqcn_rdma15",
@@ -145,13 +147,14 @@ impl Reader<'_> {
         let mut trim = self.trim(&transport, &switch, &buffer, &frame);
         let hop = self.hop(&switch, &buffer);
         let scheduling = self.scheduling(&switch, &buffer);
+        let flowtune = self.flowtune(&transport, &switch);
         let nic = self.nic(&switch, &hop);
         let ecn = self.ecn(&switch);
         let faults = self.section::<FaultsConfig>();
         self.check_fractions(&faults);
         let plan = self.plan(&run);
-        let (topology, routes) = topology?;
-        let hosts = topology.hosts;
+        let (topology, routes, flowtune) = self.attach_allocators(flowtune, topology?)?;
+        let hosts = topology.servers();
         let (core, _) = topology.capacities();
         let capacity = xoff_workload::Capacity {
             core,
@@ -208,6 +211,7 @@ impl Reader<'_> {
                 tcp,
                 onramp,
                 ndp,
+                flowtune: flowtune::hosts(flowtune.as_ref()),
                 queues,
                 obey_pauses,
                 nic,
@@ -219,7 +223,8 @@ impl Reader<'_> {
                 RoundingKind::Nanosecond => Rounding::NanosecondDown,
             },
             instants: Instants::Phases,
-            labels: Labels::Hashed,
+            labels: flowtune::labels(flowtune.as_ref()),
+            flowtune,
             seed,
         };
         Some(Resolved {

@@ -1,7 +1,9 @@
 //! The results of a run in brief, as JSON.
 
+use xoff_host::flowtune::stream::StreamStats;
 use xoff_host::hosts::SignalStats;
 use xoff_net::hop::{AnyHop, BfcStats, Sfc, SfcStats};
+use xoff_sim::flowtune::FlowtuneCounts;
 use xoff_sim::measure::{BIN_EDGES, ClassResults, Distribution, PortRow, RANGES, Slowdowns};
 use xoff_sim::setup::HopSetup;
 use xoff_sim::simulation::Plan;
@@ -63,6 +65,7 @@ pub fn summary(simulation: &Simulation, context: &Context) -> String {
         ("pfc", pauses(simulation, &ports, &totals)),
         ("bfc", totals.bfc.map_or_else(|| "null".into(), |stats| bfc(simulation, &ports, &stats))),
         ("sfc", totals.sfc.map_or_else(|| "null".into(), |counts| sfc(&counts, &totals.signals))),
+        ("flowtune", flowtune(simulation)),
         ("drops_packets", totals.drops.to_string()),
         ("dropped", dropped(simulation, &ports)),
         ("trimmed_packets", totals.trimmed.to_string()),
@@ -315,6 +318,46 @@ fn sfc(counts: &SfcCounts, signals: &SignalStats) -> String {
     ])
 }
 
+/// What Flowtune's allocators and servers did in the measured time.
+fn flowtune(simulation: &Simulation) -> String {
+    let Some(counts) = simulation.flowtune() else { return "null".into() };
+    let FlowtuneCounts { allocators, agents, to_allocators, from_allocators } = counts;
+    let share = |part: u64, whole: u64| number(part as f64 / whole as f64);
+    object(&[
+        ("iterations", allocators.iterations.to_string()),
+        ("active_flowlets_mean", share(allocators.active_flowlets, allocators.iterations)),
+        ("flowlets", agents.flowlets.to_string()),
+        ("joined_flows", agents.joined.to_string()),
+        ("rates_sent", allocators.rates.to_string()),
+        ("rates_per_flowlet", share(allocators.rates, allocators.flowlets)),
+        ("rates_received", agents.rates.to_string()),
+        ("renewals", allocators.renewals.to_string()),
+        ("expiries", agents.expiries.to_string()),
+        ("fallbacks", agents.fallbacks.to_string()),
+        ("to_allocator", stream(simulation, &to_allocators)),
+        ("from_allocator", stream(simulation, &from_allocators)),
+    ])
+}
+
+/// What was sent in one direction between servers and allocators. Shares are of the network's
+/// capacity: that of all servers' links, one way.
+fn stream(simulation: &Simulation, sent: &StreamStats) -> String {
+    let (_, capacity) = simulation.setup().topology.capacities();
+    let possible = capacity.0 as f64 * simulation.measured().seconds() / 8.0;
+    object(&[
+        ("messages", sent.messages.to_string()),
+        ("message_bytes", sent.message_bytes.to_string()),
+        ("packets", sent.packets.to_string()),
+        ("wire_bytes", sent.wire_bytes.to_string()),
+        ("capacity_share", number(sent.wire_bytes as f64 / possible)),
+        ("ack_wire_bytes", sent.ack_wire_bytes.to_string()),
+        ("ack_capacity_share", number(sent.ack_wire_bytes as f64 / possible)),
+        ("repeated_packets", sent.repeated.to_string()),
+        ("timeouts", sent.timeouts.to_string()),
+        ("lost_on_purpose", sent.lost.to_string()),
+    ])
+}
+
 /// What PFC did; all zero under any other hop control.
 fn pauses(simulation: &Simulation, ports: &[PortRow], totals: &Totals) -> String {
     let pfc = matches!(simulation.setup().switch.hop, HopSetup::Pfc(_));
@@ -343,11 +386,16 @@ fn paused_shares(simulation: &Simulation, ports: &[PortRow]) -> (String, String)
     (share(None), object(&by_link))
 }
 
+/// Whether a kind of link joins servers to switches, or else switches to switches.
+fn is_of(link: &str, of_hosts: bool) -> bool {
+    link.contains("host") == of_hosts && !link.contains("attached")
+}
+
 /// Share of capacity in use, over links between switches and over hosts' links.
 fn utilisation(simulation: &Simulation, ports: &[PortRow]) -> String {
     let seconds = simulation.measured().seconds();
     let share = |of_hosts: bool| {
-        let chosen = ports.iter().filter(|port| port.link.contains("host") == of_hosts);
+        let chosen = ports.iter().filter(|port| is_of(&port.link, of_hosts));
         let (sent, possible) = chosen.fold((0.0, 0.0), |(sent, possible), port| {
             (sent + port.tx_bytes as f64 * 8.0, possible + port.rate_bps as f64 * seconds)
         });
@@ -364,8 +412,8 @@ fn payload_load(simulation: &Simulation) -> f64 {
 
 fn load(simulation: &Simulation, context: &Context, ports: &[PortRow]) -> String {
     let seconds = simulation.measured().seconds();
-    let core = ports.iter().any(|port| !port.link.contains("host"));
-    let chosen = ports.iter().filter(|port| port.link.contains("host") != core);
+    let core = ports.iter().any(|port| is_of(&port.link, false));
+    let chosen = ports.iter().filter(|port| is_of(&port.link, !core));
     let (sent, possible) = chosen.fold((0.0, 0.0), |(sent, possible), port| {
         (sent + port.tx_bytes as f64 * 8.0, possible + port.rate_bps as f64 * seconds)
     });

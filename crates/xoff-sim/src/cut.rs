@@ -53,7 +53,7 @@ impl Cut {
     /// Cuts a network into so many parts, or as many as are good for these threads if `parts` is 0.
     pub(crate) fn new(setup: &Setup, parts: usize, threads: usize) -> Self {
         let (topology, routes) = (&setup.topology, &setup.routes);
-        let racks = routes.group_of.iter().max().map_or(1, |&last| last as usize + 1);
+        let racks = racks(topology, routes);
         let whole = |why: &str| Self {
             of_node: vec![0; topology.nodes() as usize],
             lookahead: Ps::NEVER,
@@ -66,12 +66,16 @@ impl Cut {
         if racks == 1 && parts == 0 {
             return whole("all hosts hang on one switch, so there is nothing to divide");
         }
-        let wanted =
-            if parts > 0 { parts.min(racks) } else { good_number(topology.hosts, racks, threads) };
+        let wanted = if parts > 0 {
+            parts.min(racks)
+        } else {
+            good_number(topology.servers(), racks, threads)
+        };
         if wanted == 1 {
             return whole("the network is in one part (run.partitions)");
         }
-        let of_node = cut(topology, routes, wanted);
+        let mut of_node = cut(topology, routes, wanted);
+        keep_together(setup, &mut of_node);
         let lookahead = lookahead(topology, &of_node);
         let useful = threads.min(wanted);
         let cut = Self { of_node, lookahead, threads: useful, note: None };
@@ -115,9 +119,9 @@ fn work_ns(topology: &Topology, time: Ps) -> u128 {
 /// blocks; every other switch goes where most of its links to lower layers lead, and where there is
 /// no difference, to the part with the fewest such switches so far.
 fn cut(topology: &Topology, routes: &Routes, parts: usize) -> Vec<u32> {
-    let racks = routes.group_of.iter().max().map_or(0, |&last| last as usize + 1);
+    let racks = racks(topology, routes);
     let mut of_node = vec![u32::MAX; topology.nodes() as usize];
-    for host in 0..topology.hosts {
+    for host in 0..topology.servers() {
         let rack = routes.group_of[host as usize] as usize;
         let part = (rack * parts / racks) as u32;
         let switch = topology.ports[topology.ports_of(host)[0].peer as usize].node;
@@ -143,6 +147,22 @@ fn cut(topology: &Topology, routes: &Routes, parts: usize) -> Vec<u32> {
         of_node[node as usize] = best as u32;
     }
     of_node
+}
+
+/// An allocator is in one part with all of its NICs: that of the switch the first one hangs on.
+fn keep_together(setup: &Setup, of_node: &mut [u32]) {
+    for site in setup.flowtune.iter().flat_map(|flowtune| &flowtune.sites) {
+        let port = setup.topology.ports_of(site.nics.start)[0];
+        let switch = setup.topology.ports[port.peer as usize].node;
+        let part = of_node[switch as usize];
+        site.nics.clone().for_each(|nic| of_node[nic as usize] = part);
+    }
+}
+
+/// Switches that servers hang on: servers' groups come before those of other hosts.
+fn racks(topology: &Topology, routes: &Routes) -> usize {
+    let groups = routes.group_of[..topology.servers() as usize].iter();
+    groups.max().map_or(1, |&last| last as usize + 1)
 }
 
 /// The shortest link between two parts.

@@ -8,9 +8,11 @@
 mod crew;
 mod cut;
 pub mod flow_series;
+pub mod flowtune;
 pub mod ideal;
 pub mod measure;
 pub mod partition;
+pub mod paths;
 pub mod port_samples;
 mod series;
 pub mod setup;

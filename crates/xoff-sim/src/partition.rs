@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use xoff_core::TimerId;
 use xoff_core::prefetch::{prefetch, prefetch_whole};
+use xoff_host::flowtune::stream::Letter;
 use xoff_host::transport::Recovery;
 use xoff_host::{FlowStart, FlowStop, Hosts};
 use xoff_net::arch::{Destination, OutputQueued};
@@ -17,6 +18,8 @@ use xoff_net::sched::Drops;
 use xoff_net::topo::{Routes, Topology};
 use xoff_net::{Fabric, Packet};
 
+use crate::flowtune::allocator::Allocator;
+use crate::flowtune::node::Allocators;
 use crate::port_samples::PortTotals;
 use crate::setup::Setup;
 
@@ -46,6 +49,8 @@ pub mod tag {
     pub const PULL: u32 = 10 << 28;
     /// A flow's retransmission timeout.
     pub const RETRANSMISSION: u32 = 11 << 28;
+    /// A server's agent asked for this time.
+    pub const AGENT: u32 = 12 << 28;
     /// A port, the event's item, has sent what it was sending.
     pub const WAKE: u32 = SINGLE;
     /// The next flow begins.
@@ -54,6 +59,10 @@ pub mod tag {
     pub const MESSAGE: u32 = SINGLE | 2;
     /// The next flow stops.
     pub const STOP: u32 = SINGLE | 3;
+    /// Allocators begin an iteration.
+    pub const ITERATE: u32 = SINGLE | 4;
+    /// The rates of an iteration are computed.
+    pub const PUBLISH: u32 = SINGLE | 5;
 }
 
 /// How many events ahead memory is asked for.
@@ -111,6 +120,7 @@ impl Ord for LossNotice {
 pub(crate) struct Parcel {
     crossings: Crossings,
     notices: Vec<LossNotice>,
+    letters: Vec<Letter>,
 }
 
 /// Where nodes are, for all partitions.
@@ -149,6 +159,7 @@ pub struct Partition {
     routes: Arc<Routes>,
     directory: Arc<Directory>,
     perfect_recovery: bool,
+    allocators: Option<Box<Allocators>>,
 }
 
 impl Partition {
@@ -188,6 +199,7 @@ impl Partition {
             routes: Arc::clone(&setup.routes),
             directory: Arc::clone(directory),
             perfect_recovery: setup.transport().recovery == Recovery::Perfect,
+            allocators: None,
         }
     }
 
@@ -283,7 +295,8 @@ impl Partition {
                 }
                 tag::START => self.start_flows(),
                 tag::STOP => self.stop_flows(),
-                _ => self.hear_notices(),
+                tag::MESSAGE => self.hear_notices(),
+                _ => self.allocate(event),
             },
             tag::PACE => self.hosts.on_pace(&mut self.fabric, number),
             tag::CONTROL => self.hosts.on_control_timer(&mut self.fabric, number),
@@ -294,6 +307,7 @@ impl Partition {
             tag::SWITCH_TIMER => self.on_switch_timer(number),
             tag::MIRROR => self.on_mirror_timer(number),
             tag::PAUSE => self.hosts.on_pause_timer(&mut self.fabric, number),
+            tag::AGENT => self.hosts.on_agent_timer(&mut self.fabric, number),
             tag::INTAKE => self.hosts.on_intake_timer(&mut self.fabric, number),
             other => unreachable!("an event of unknown kind {other:#x}"),
         }
@@ -467,15 +481,35 @@ impl Partition {
         }
     }
 
+    /// Gives it the allocators whose NICs it has.
+    pub(crate) fn add_allocators(&mut self, allocators: Allocators) {
+        self.allocators = Some(Box::new(allocators));
+    }
+
+    fn allocate(&mut self, event: u32) {
+        if let Some(allocators) = &mut self.allocators {
+            allocators.on_timer(&mut self.fabric, &mut self.hosts, event == tag::PUBLISH);
+        }
+    }
+
+    /// The allocators whose NICs it has.
+    #[must_use]
+    pub fn allocators(&self) -> &[Allocator] {
+        self.allocators.as_ref().map_or(&[], |allocators| allocators.all())
+    }
+
     /// Whether something is to go to another partition.
     pub(crate) fn has_mail(&self, to: usize) -> bool {
-        !self.fabric.outbox[to].is_empty() || !self.notice_outbox[to].is_empty()
+        !self.fabric.outbox[to].is_empty()
+            || !self.notice_outbox[to].is_empty()
+            || self.hosts.has_letters(to)
     }
 
     /// Exchanges what is to go to another partition for an empty parcel.
     pub(crate) fn swap_mail(&mut self, to: usize, parcel: &mut Parcel) {
         std::mem::swap(&mut self.fabric.outbox[to], &mut parcel.crossings);
         std::mem::swap(&mut self.notice_outbox[to], &mut parcel.notices);
+        self.hosts.swap_letters(to, &mut parcel.letters);
     }
 
     /// Takes in what came from another partition, and leaves the parcel empty.
@@ -484,6 +518,7 @@ impl Partition {
         for notice in parcel.notices.drain(..) {
             self.add_notice(notice);
         }
+        self.hosts.receive_letters(parcel.letters.drain(..));
     }
 
     /// Its ports, links and packets.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use xoff_core::rng::{Purpose, Rng};
 use xoff_core::{FirstOfStreams, Ps, Wheel};
 use xoff_host::cc::{Carries, ControlConfig};
-use xoff_host::hosts::{HostSetup, HostTags};
+use xoff_host::hosts::{HostSetup, HostTags, StreamSpec};
 use xoff_host::{Hosts, TransportConfig};
 use xoff_net::arch::{Destination, InBand, OutputQueued, Parts};
 use xoff_net::buffer::{Buffer, BufferConfig};
@@ -23,7 +23,12 @@ use xoff_net::topo::{Routes, Topology};
 use xoff_net::trim::{Trim, TrimConfig};
 use xoff_net::xcp;
 
+use crate::flowtune::allocator::Allocator;
+use crate::flowtune::domain::Domain;
+use crate::flowtune::node::Allocators;
+use crate::flowtune::{FlowtuneSetup, Site};
 use crate::partition::{Directory, Owner, Partition, tag};
+use crate::paths::Paths;
 
 /// log2 of the width (ps) of the wheel's finest buckets: 2 ns, so that the arrivals of links of 1 us
 /// all lie within its first level, and a bucket of a hundred hosts holds two or three events.
@@ -83,6 +88,8 @@ pub enum MarkDraws {
 pub enum Labels {
     /// A hash of the run's seed and the flow's number.
     Hashed,
+    /// A hash of the run's seed and the two hosts: all flows from one to another share a connection.
+    Connections,
     /// As in the HPCC simulator's files: source ports count up from 10 000 for each pair of hosts,
     /// the destination port is 100.
     Pairs,
@@ -128,6 +135,8 @@ pub struct Setup {
     pub instants: Instants,
     /// Where flows' 5-tuples come from.
     pub labels: Labels,
+    /// The allocators that run it, if there are any.
+    pub flowtune: Option<FlowtuneSetup>,
     /// Seed of the run.
     pub seed: u64,
 }
@@ -141,10 +150,12 @@ pub fn base_rtt(topology: &Topology, routes: &Routes, payload: u64) -> Ps {
         ports.map(|port| 2 * port.delay.0 + port.rate.time_for(payload).0).collect();
     // Hosts of one switch have the same paths but for their own link, so only the two slowest links
     // of each switch count.
-    let groups = routes.group_of.iter().max().map_or(0, |&group| group as usize + 1);
+    let servers = topology.servers();
+    let groups = routes.group_of[..servers as usize].iter().max();
+    let groups = groups.map_or(0, |&group| group as usize + 1);
     let mut access = vec![(0, 0); groups];
     let mut leaves = vec![0; groups];
-    for host in 0..topology.hosts {
+    for host in 0..servers {
         let group = routes.group_of[host as usize] as usize;
         let port = topology.first_port[host as usize] as usize;
         let (slowest, second) = access[group];
@@ -321,6 +332,7 @@ impl Setup {
             intake: tag::INTAKE,
             pull: tag::PULL,
             retransmission: tag::RETRANSMISSION,
+            agent: tag::AGENT,
         };
         let mut hosts = Hosts::new(self.hosts.clone(), tags);
         let shared = match self.switch.mark_draws {
@@ -343,7 +355,66 @@ impl Setup {
             }
             switches.push((node, self.build_switch(&mut fabric, node, first, shared.clone())?));
         }
-        Ok(Partition::new(index, self, fabric, hosts, switches, owners, directory))
+        let allocators = self.build_allocators(&mut fabric, &mut hosts, directory, index)?;
+        let mut built = Partition::new(index, self, fabric, hosts, switches, owners, directory);
+        if let Some(allocators) = allocators {
+            built.add_allocators(allocators);
+        }
+        Ok(built)
+    }
+
+    /// Opens the control connections of a partition's hosts, and makes the allocators whose NICs it
+    /// has.
+    fn build_allocators(
+        &self,
+        fabric: &mut Fabric,
+        hosts: &mut Hosts,
+        directory: &Directory,
+        index: u32,
+    ) -> Result<Option<Allocators>, String> {
+        let Some(flowtune) = &self.flowtune else { return Ok(None) };
+        let partition_of = |host: u32| directory.partition_of[host as usize];
+        for (stream, src, dst) in flowtune.sites.iter().flat_map(Site::streams) {
+            if partition_of(dst) == index {
+                hosts.read_stream(stream);
+            }
+            if partition_of(src) == index {
+                let label = FlowtuneSetup::label(self.seed, stream);
+                let partition = Some(partition_of(dst)).filter(|&there| there != index);
+                let spec = StreamSpec { stream, src, dst, label, partition };
+                hosts.open_stream(fabric, directory.nic_of[src as usize], spec);
+            }
+        }
+        let here = flowtune.sites.iter().filter(|site| partition_of(site.nics.start) == index);
+        let paths = Arc::new(self.paths());
+        let network = (&self.topology, &self.routes);
+        let allocator = |site: &Site| {
+            let domain = Domain::new(&flowtune.config, network, &paths, &self.hosts);
+            Allocator::new(flowtune.config.clone(), site.clone(), domain)
+        };
+        let all = here.map(allocator).collect::<Result<Vec<_>, _>>()?;
+        Ok((!all.is_empty()).then(|| Allocators::new(all, fabric)))
+    }
+
+    /// What says which path a flow takes.
+    #[must_use]
+    pub fn paths(&self) -> Paths {
+        let switches = self.topology.hosts..self.topology.nodes();
+        Paths::new(switches.map(|node| self.hash_seed(node)).collect())
+    }
+
+    /// The seed of a switch's hash. Attached hosts move the numbers of switches, but not their seeds:
+    /// flows take the same paths with them as without.
+    fn hash_seed(&self, node: u32) -> u32 {
+        if self.switch.hash_by_node {
+            return node;
+        }
+        self.stream(Purpose::Balancing, node).u64() as u32
+    }
+
+    /// A switch's random stream, which attached hosts do not change either.
+    fn stream(&self, purpose: Purpose, node: u32) -> Rng {
+        Rng::stream(self.seed, purpose, u64::from(node - self.topology.attached))
     }
 
     fn build_switch(
@@ -363,9 +434,7 @@ impl Setup {
         }
         let rank = xoff_net::fabric::phase::TIMER | 1 << 57 | u64::from(node);
         fabric.wheel.add_timer(rank, tag::MIRROR | first_port);
-        let stream = |purpose| Rng::stream(self.seed, purpose, u64::from(node));
-        let hash_seed =
-            if self.switch.hash_by_node { node } else { stream(Purpose::Balancing).u64() as u32 };
+        let stream = |purpose| self.stream(purpose, node);
         let loss = self.switch.control_loss;
         let bin_seed = stream(Purpose::QueueAssignment).u64() as u32;
         Ok(OutputQueued::new(Parts {
@@ -382,7 +451,7 @@ impl Setup {
             in_band: self.in_band(node),
             control_acks: self.hosts.transport.ack_class == xoff_host::transport::AckClass::Control,
             routes: (self.routes.by_switch[switch].clone(), self.routes.choices[switch].clone()),
-            hash_seed,
+            hash_seed: self.hash_seed(node),
             marking: shared.unwrap_or_else(|| Draws::Own(stream(Purpose::Marking))),
             assignment: stream(Purpose::QueueAssignment),
             control_frame: self.control_frame(),

@@ -10,6 +10,7 @@ use xoff_workload::{Arrival, ENDLESS, Traffic};
 use crate::crew::{Crew, Stretch};
 use crate::cut::{Cut, Threads};
 use crate::flow_series::FlowSeriesRow;
+use crate::flowtune::FlowtuneCounts;
 use crate::ideal;
 use crate::measure::{ClassResults, Distribution, FlowRow, MonitorResults, PortRow, SampleRow};
 use crate::partition::{Owner, Partition};
@@ -76,6 +77,7 @@ struct Snapshot {
     pauses: Vec<u64>,
     /// Bytes acknowledged, by class, of flows without end and of those that are stopped.
     endless_acked: Vec<u64>,
+    flowtune: FlowtuneCounts,
 }
 
 /// A simulation in progress.
@@ -149,7 +151,7 @@ impl Simulation {
         Ok(Self {
             watchdog: Watchdog::new(plan.watchdog),
             watermarks: Watermarks::default(),
-            throughput: Throughput::new(plan.grid, setup.topology.hosts),
+            throughput: Throughput::new(plan.grid, setup.topology.servers()),
             series: Series::new(plan.flow_series, plan.port_samples),
             uniform: uniform.then_some(ideal::Leg { rate: first.rate.0, delay: first.delay }),
             monitored: monitored
@@ -198,7 +200,7 @@ impl Simulation {
     pub fn step(&mut self) -> Result<bool, String> {
         if self.now >= self.plan.warmup && self.begin.is_none() {
             self.begin = Some(self.snapshot());
-            self.throughput.begin(self.now, received(&self.partitions));
+            self.throughput.begin(self.now, received(&self.setup, &self.partitions));
             self.with_series(Series::begin);
             self.watch_delays();
         }
@@ -284,6 +286,10 @@ impl Simulation {
     fn label(&mut self, id: u64, arrival: &Arrival) -> u32 {
         match self.setup.labels {
             Labels::Hashed => mix64(self.setup.seed ^ id.rotate_left(32)) as u32,
+            Labels::Connections => {
+                let pair = u64::from(arrival.src) << 32 | u64::from(arrival.dst);
+                mix64(mix64(self.setup.seed) ^ pair) as u32
+            }
             Labels::Pairs => {
                 let next = self.sports.entry((arrival.src, arrival.dst)).or_insert(10_000);
                 *next += 1;
@@ -394,7 +400,7 @@ impl Simulation {
 
     fn take_throughput(&mut self) {
         if self.was_measured() && self.throughput.is_due(self.now) {
-            self.throughput.next(self.now, received(&self.partitions));
+            self.throughput.next(self.now, received(&self.setup, &self.partitions));
         }
     }
 
@@ -469,8 +475,11 @@ impl Simulation {
     }
 
     fn snapshot(&self) -> Snapshot {
-        let mut snapshot =
-            Snapshot { endless_acked: self.stopped_bytes.clone(), ..Default::default() };
+        let mut snapshot = Snapshot {
+            endless_acked: self.stopped_bytes.clone(),
+            flowtune: FlowtuneCounts::of(&self.partitions),
+            ..Default::default()
+        };
         for &(partition, number) in &self.place {
             let partition = &self.partitions[partition as usize];
             snapshot.totals.push(partition.totals(number));
@@ -516,6 +525,16 @@ impl Simulation {
             }
         };
         topology.ports.iter().enumerate().map(row).collect()
+    }
+
+    /// What allocators, agents and streams did in the measured time, where there is an allocator.
+    #[must_use]
+    pub fn flowtune(&self) -> Option<FlowtuneCounts> {
+        self.setup.flowtune.as_ref()?;
+        let now = self.snapshot();
+        let end = self.end.as_ref().unwrap_or(&now);
+        let begin = self.begin.as_ref().map_or_else(FlowtuneCounts::default, |s| s.flowtune);
+        Some(end.flowtune.since(&begin))
     }
 
     /// Payload acknowledged in the measured time by each class's flows that have no end or are stopped
@@ -680,8 +699,9 @@ impl Simulation {
     }
 }
 
-/// Each host with the payload bytes that have arrived there.
-fn received(partitions: &[Partition]) -> impl Iterator<Item = (u32, u64)> {
+/// Each server with the payload bytes that have arrived there.
+fn received(setup: &Setup, partitions: &[Partition]) -> impl Iterator<Item = (u32, u64)> {
+    let servers = setup.topology.servers();
     let nics = partitions.iter().flat_map(|partition| partition.hosts().nics());
-    nics.map(|nic| (nic.host, nic.received_bytes))
+    nics.filter(move |nic| nic.host < servers).map(|nic| (nic.host, nic.received_bytes))
 }

@@ -45,7 +45,7 @@ fn describe(now: Ps, since: Ps, partitions: &[Partition]) -> String {
         now, since
     );
     for partition in partitions {
-        for flow in partition.hosts().alive().take(SHOWN) {
+        for flow in partition.hosts().alive().filter(|flow| !flow.open).take(SHOWN) {
             let nic = &partition.hosts().nics()[flow.nic as usize];
             let paused =
                 if flow.queue.is_some_and(|queue| nic.is_paused(queue)) { ", paused" } else { "" };

@@ -16,7 +16,7 @@ mod pfabric;
 mod window;
 mod xcp;
 
-use xoff_core::Ps;
+use xoff_core::{Bytes, Ps};
 use xoff_net::Record;
 use xoff_net::xcp::{XcpConfig, XcpHeader};
 
@@ -303,6 +303,23 @@ impl ControlConfig {
                 let (control, pace) = PFabric::start(config, path);
                 (AnyControl::PFabric(control), pace)
             }
+        }
+    }
+
+    /// A control for a flow that has gone at a rate (bit/s) with this round-trip time (ps). Those of
+    /// TCP go on from the window that belongs to it, in congestion avoidance.
+    #[must_use]
+    pub fn resume(&self, path: &Path, rate: u64, rtt: u64) -> (AnyControl, Pace) {
+        let bytes = u128::from(rate) * u128::from(rtt) / 8_000_000_000_000;
+        let packets = bytes.div_ceil(u128::from(path.payload)).clamp(1, u128::from(u32::MAX));
+        let from = |tcp: &TcpConfig| TcpConfig {
+            initial_window_packets: packets as u32,
+            initial_ssthresh: Bytes(packets as u64 * path.payload),
+            ..tcp.clone()
+        };
+        match self {
+            Self::NewReno(tcp) => Self::NewReno(from(tcp)).start(path),
+            other => other.start(path),
         }
     }
 

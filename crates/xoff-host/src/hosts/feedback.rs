@@ -31,7 +31,7 @@ impl Hosts {
         }
         if news {
             flow.progress_ps = fabric.now;
-            self.stats.acknowledged += 1;
+            self.stats.acknowledged += u64::from(!flow.open);
         }
         let recovering = self.tcp.is_some() && self.on_sack(fabric, sender, packet, acked);
         let flow = &mut self.flows[sender as usize];
@@ -61,7 +61,7 @@ impl Hosts {
             let until = state.on_arrived(config, path, fabric.now, packet.stamp, delay);
             flow.paused_until = flow.paused_until.max(until);
         }
-        let ended = flow.snd_una >= flow.start.bytes;
+        let ended = flow.has_ended();
         if self.setup.transport.pacing && control.rebases_pacing() {
             self.rebase(fabric, sender, before);
         }
@@ -78,7 +78,7 @@ impl Hosts {
     /// A rate that took the place of `before` moves the packet being paced, and with it the search
     /// of a NIC with round robin by index: also where the rate is the same as before, and where the
     /// flow has nothing left to send.
-    fn rebase(&mut self, fabric: &mut Fabric, id: u32, before: u64) {
+    pub(super) fn rebase(&mut self, fabric: &mut Fabric, id: u32, before: u64) {
         let flow = &mut self.flows[id as usize];
         if flow.pace.rate != before && flow.last_wire_bytes > 0 {
             let old = fabric.time_at(before, flow.last_wire_bytes);

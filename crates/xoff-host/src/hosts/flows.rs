@@ -4,6 +4,7 @@ use xoff_core::TimerId;
 use xoff_net::{Fabric, fabric::phase};
 
 use super::Hosts;
+use crate::cc::AnyControl;
 use crate::flow::{Finished, FlowStart, FlowStop, Sender};
 use crate::onramp::OnRamp;
 use crate::recovery::{SenderHalf, sack};
@@ -27,14 +28,29 @@ impl Hosts {
             Recovery::GoBackN | Recovery::Perfect => u64::MAX,
         };
         let (id, timers) = self.new_number(fabric, start.id);
-        let state = &mut self.nics[nic as usize];
         let mut flow = Sender::new(start, pace, half, nic, timers);
         flow.reach = reach;
+        self.add_flow(id, flow, control);
+        if self.setup.transport.round_robin == RoundRobin::Index {
+            self.nics[nic as usize].order.push((id, start.id));
+        }
+        if self.setup.onramp.is_some() {
+            self.onramps.resize_with(self.flows.len(), OnRamp::default);
+            self.onramps[id as usize] = OnRamp::default();
+        }
+        self.start_ndp(id);
+        self.start_flowtune(fabric, id);
+        self.stats.started += 1;
+        self.watch(fabric, id);
+        self.make_ready(fabric, id);
+    }
+
+    /// Gives a new flow its place.
+    #[inline]
+    pub(super) fn add_flow(&mut self, id: u32, mut flow: Sender, control: AnyControl) {
+        let state = &mut self.nics[flow.nic as usize];
         flow.place = state.flows.len() as u32;
         state.flows.push(id);
-        if self.setup.transport.round_robin == RoundRobin::Index {
-            state.order.push((id, start.id));
-        }
         if let Some(place) = self.flows.get_mut(id as usize) {
             *place = flow;
             self.controls[id as usize] = control;
@@ -42,19 +58,15 @@ impl Hosts {
             self.flows.push(flow);
             self.controls.push(control);
         }
-        if self.setup.onramp.is_some() {
-            self.onramps.resize_with(self.flows.len(), OnRamp::default);
-            self.onramps[id as usize] = OnRamp::default();
-        }
-        self.start_ndp(id);
-        self.stats.started += 1;
-        self.watch(fabric, id);
-        self.make_ready(fabric, id);
     }
 
     /// A number for a new flow, and its two timers beside that of retransmissions. They rank by the flow's number in the run, which
     /// does not depend on how the network is cut up.
-    fn new_number(&mut self, fabric: &mut Fabric, flow: u64) -> (u32, (TimerId, TimerId)) {
+    pub(super) fn new_number(
+        &mut self,
+        fabric: &mut Fabric,
+        flow: u64,
+    ) -> (u32, (TimerId, TimerId)) {
         let rank = |timer: u64| phase::TIMER | ((flow << 2 | timer) & ((1 << 59) - 1));
         if let Some(id) = self.free.pop() {
             self.add_retransmission_timer(fabric, id, rank(2));
@@ -79,9 +91,10 @@ impl Hosts {
         let Some(id) = found else { return };
         let flow = &mut self.flows[id as usize];
         if flow.stop() {
+            self.stop_flowtune(fabric, id);
             self.finish(fabric, id, fabric.now);
         } else if !flow.ringing {
-            self.leave_queue(id);
+            self.leave_queue(fabric, id);
         }
     }
 

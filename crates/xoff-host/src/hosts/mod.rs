@@ -2,6 +2,7 @@
 
 mod feedback;
 mod flows;
+mod flowtune;
 mod intake;
 mod losses;
 mod ndp;
@@ -25,6 +26,7 @@ use crate::receiver::{Got, Receivers};
 use crate::recovery::ReceiverSetup;
 use crate::transport::{FrameConfig, Recovery, TcpConfig, TransportConfig, Window};
 
+pub use self::flowtune::{FlowtuneHostSetup, StreamSpec};
 pub use self::pauses::SignalStats;
 
 /// What all hosts have in common.
@@ -42,6 +44,8 @@ pub struct HostSetup {
     pub ndp: Option<NdpConfig>,
     /// Flow control by one-way delay, if any.
     pub onramp: Option<OnRampConfig>,
+    /// What servers do with the rates of an allocator, if there is one.
+    pub flowtune: Option<FlowtuneHostSetup>,
     /// How flows get a NIC's queues.
     pub queues: NicQueues,
     /// Whether NICs obey pauses.
@@ -90,6 +94,8 @@ pub struct HostTags {
     pub intake: u32,
     /// A NIC's next pull is due.
     pub pull: u32,
+    /// The agent of a server under an allocator asked for this time.
+    pub agent: u32,
 }
 
 /// Counts over all hosts.
@@ -127,6 +133,7 @@ pub struct Hosts {
     ndp: Option<Box<ndp::NdpHosts>>,
     /// Where flows have selective acknowledgements.
     tcp: Option<tcp::TcpHosts>,
+    flowtune: Option<Box<flowtune::FlowtuneHosts>>,
     /// Bytes of a data packet beside its payload, and of an acknowledgement.
     overhead: u16,
     ack_bytes: u16,
@@ -157,6 +164,10 @@ impl Hosts {
                 Box::new(ndp::NdpHosts::new(Shape { payload, initial_window }))
             }),
             tcp: (transport.recovery == Recovery::Sack).then(Default::default),
+            flowtune: setup
+                .flowtune
+                .as_ref()
+                .map(|setup| Box::new(flowtune::FlowtuneHosts::new(setup.clone()))),
             overhead: setup.overhead(),
             ack_bytes: setup.ack_bytes(),
             carries: setup.control.carries(),
@@ -189,6 +200,10 @@ impl Hosts {
         };
         if let Some(ndp) = &mut self.ndp {
             ndp.receivers.add_host();
+        }
+        if let Some(flowtune) = &mut self.flowtune {
+            let timer = fabric.wheel.add_timer(rank | 7, self.tags.agent + nic);
+            flowtune.add_host(timer, self.setup.seed, host);
         }
         let rng = Rng::stream(self.setup.seed, Purpose::Transport, u64::from(host));
         self.nics.push(Nic::new(host, port, self.setup.queues, rng, timers));

@@ -131,7 +131,7 @@ impl Hosts {
             return None;
         }
         if !flow.may_send() {
-            self.leave_queue(id);
+            self.leave_queue(fabric, id);
             return None;
         }
         if flow.ready_at() > fabric.now {
@@ -156,8 +156,9 @@ impl Hosts {
         if flow.in_flight() == 0 {
             flow.progress_ps = fabric.now;
         }
+        let open = flow.open;
         let (seq, payload, again) = flow.take_packet(self.setup.frame.payload.0);
-        self.stats.retransmitted += u64::from(again);
+        self.stats.retransmitted += u64::from(again && !open);
         let mut packet = Packet::new(Kind::Data, payload as u16 + self.overhead);
         let left = flow.start.bytes - seq - payload;
         packet.seq = seq;
@@ -195,6 +196,9 @@ impl Hosts {
         if self.ndp.is_some() {
             self.send_ndp(id, &mut packet, payload);
         }
+        if open {
+            self.send_segment(fabric, id, &mut packet);
+        }
         if self.tcp.is_some() {
             self.on_sack_sent(fabric, id, again);
         }
@@ -206,7 +210,7 @@ impl Hosts {
     fn after_sending(&mut self, fabric: &mut Fabric, id: u32) {
         let flow = &self.flows[id as usize];
         if !flow.may_send() {
-            self.leave_queue(id);
+            self.leave_queue(fabric, id);
             return;
         }
         let nic = &mut self.nics[flow.nic as usize];
@@ -221,12 +225,13 @@ impl Hosts {
 
     /// A flow with nothing left to send frees its queue at the NIC; should it have to send something
     /// again, it gets another one.
-    pub(super) fn leave_queue(&mut self, id: u32) {
+    pub(super) fn leave_queue(&mut self, fabric: &mut Fabric, id: u32) {
         let flow = &mut self.flows[id as usize];
-        if !flow.has_data()
-            && let Some(queue) = flow.queue.take()
-        {
-            self.nics[flow.nic as usize].release_queue(queue);
+        if !flow.has_data() {
+            if let Some(queue) = flow.queue.take() {
+                self.nics[flow.nic as usize].release_queue(queue);
+            }
+            self.rest_flowtune(fabric, id);
         }
     }
 

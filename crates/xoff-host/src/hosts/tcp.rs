@@ -44,7 +44,7 @@ impl Hosts {
     ) -> bool {
         let payload = self.setup.frame.payload.0;
         let flow = &mut self.flows[id as usize];
-        if flow.snd_una >= flow.start.bytes {
+        if flow.has_ended() {
             return false;
         }
         if let Some(half) = flow.sack() {
@@ -102,12 +102,13 @@ impl Hosts {
         }
         let loss = loss_of(flow, fabric.now);
         flow.on_timeout(self.setup.frame.payload.0);
-        self.stats.timeouts += 1;
+        self.stats.timeouts += u64::from(!flow.open);
         let path = &self.paths[flow.nic as usize];
         self.controls[id as usize].on_timeout(path, &loss, &mut flow.pace);
         if let Some(state) = self.onramps.get_mut(id as usize) {
             state.on_timeout();
         }
+        self.count_stream_timeout(id);
         self.after_control(fabric, id);
     }
 }

@@ -1,8 +1,10 @@
 //! Networks: nodes, links, and the shortest paths between hosts.
 //!
 //! Hosts are numbered from 0, switches after them; a node's ports are numbered in the order its
-//! links were added. Each builder is a plain function that returns a [`Topology`].
+//! links were added. Each builder is a plain function that returns a [`Topology`]. A system of the
+//! network may attach hosts of its own ([`Topology::attach`]): the others are servers.
 
+mod attach;
 mod dumbbell;
 mod fat_tree;
 mod leaf_spine;
@@ -11,6 +13,7 @@ mod star;
 
 use xoff_core::{BitRate, Ps};
 
+pub use attach::Attachment;
 pub use dumbbell::{DumbbellConfig, dumbbell};
 pub use fat_tree::{FatTreeConfig, fat_tree};
 pub use leaf_spine::{LeafSpineConfig, leaf_spine};
@@ -50,6 +53,8 @@ pub struct Port {
 pub struct Topology {
     /// How many hosts there are: nodes 0 to hosts - 1.
     pub hosts: u32,
+    /// How many of them, the last ones, are attached for a system's own use.
+    pub attached: u32,
     /// The layer of each node: 0 for hosts, 1 for the switches they hang on, and so on.
     pub tiers: Vec<u8>,
     /// All ports, those of one node together and in its own order.
@@ -107,7 +112,7 @@ impl Topology {
                 };
             }
         }
-        Ok(Self { hosts, tiers, ports, first_port })
+        Ok(Self { hosts, attached: 0, tiers, ports, first_port })
     }
 
     /// How many nodes there are.
@@ -124,7 +129,7 @@ impl Topology {
         &self.ports[range]
     }
 
-    /// The sum of the rates, one way, of the core links and of the hosts' links. Core links join
+    /// The sum of the rates, one way, of the core links and of the servers' links. Core links join
     /// switches and end at the top layer: a flow that crosses it takes one of them up and one down,
     /// however many layers are below.
     #[must_use]
@@ -134,6 +139,9 @@ impl Topology {
         let sum = |of_hosts: bool| {
             let counted = |port: &&Port| {
                 let (own, other) = (port.node, self.ports[port.peer as usize].node);
+                if [own, other].into_iter().any(|node| self.is_attached(node)) {
+                    return false;
+                }
                 let host_link = own < self.hosts || other < self.hosts;
                 let core_link = !host_link && tier(own).max(tier(other)) == top;
                 own < other && if of_hosts { host_link } else { core_link }
@@ -147,6 +155,7 @@ impl Topology {
     #[must_use]
     pub fn layer(&self, node: u32) -> &'static str {
         match self.tiers[node as usize] {
+            0 if self.is_attached(node) => "attached",
             0 => "host",
             1 => "leaf",
             2 => "spine",

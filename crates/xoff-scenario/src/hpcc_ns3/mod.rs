@@ -156,6 +156,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
             tcp: TcpConfig::default(),
             onramp: None,
             ndp: None,
+            flowtune: None,
             queues: NicQueues::Classes,
             obey_pauses: true,
             nic: NicConfig::default(),
@@ -167,6 +168,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
         routes: Arc::new(routes),
         rounding: Rounding::BinarySeconds,
         instants: Instants::AsSet,
+        flowtune: None,
         labels: Labels::Pairs,
         seed: 1,
     })

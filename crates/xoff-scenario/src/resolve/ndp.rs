@@ -5,8 +5,8 @@ use xoff_core::knobs::Knob;
 use xoff_host::intake::NicConfig;
 use xoff_host::ndp::NdpConfig;
 use xoff_host::transport::{
-    AckClass, Congestion, FlowControl, FrameConfig, Recovery, RoundRobin, TransportConfig,
-    TransportKind, Window,
+    AckClass, AllocatorKind, Congestion, FlowControl, FrameConfig, Recovery, RoundRobin,
+    TransportConfig, TransportKind, Window,
 };
 use xoff_net::buffer::{BufferConfig, BufferKind};
 use xoff_net::trim::TrimConfig;
@@ -15,8 +15,9 @@ use super::Reader;
 use crate::sections::{HopKind, OverflowKind, RunConfig, SchedulerKind, SwitchConfig};
 
 /// What of `[transport]` says how a sender decides by itself.
-const OF_SENDERS: [&str; 12] = [
+const OF_SENDERS: [&str; 13] = [
     "congestion",
+    "allocator",
     "window",
     "window_size",
     "window_follows_rate",
@@ -37,6 +38,7 @@ impl Reader<'_> {
         let config: TransportConfig = self.section_without(&OF_SENDERS, why);
         TransportConfig {
             congestion: Congestion::None,
+            allocator: AllocatorKind::None,
             window: Window::Unlimited,
             window_follows_rate: false,
             pacing: true,

@@ -1,0 +1,343 @@
+//! Byte streams that carry messages: one direction of a control connection.
+//!
+//! A stream is a [`Sender`](crate::flow::Sender) whose flow has no end. All messages that wait when a
+//! packet may leave go into it, as far as they fit; nothing waits for more to come (no Nagle). As the
+//! recovery counts packets, each takes as much of the sender's sequence as a full one would, whatever
+//! its length on the wire, and is sent again as it was: windows are of packets, as in ns-2 and Linux.
+//!
+//! What the bytes mean travels beside them, from writer to reader, and is read once all packets with
+//! bytes of a message have arrived ("only applied when the corresponding bytes arrive, as in ns2's
+//! TcpApp", §5.3). Where the reader is in another partition it travels with the mail of the window in
+//! which the packet left: no packet can be there earlier.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+use xoff_core::counts;
+
+use super::Message;
+
+/// Packets of streams have flow numbers from the end of the range down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StreamId(u32);
+
+impl StreamId {
+    /// What a server tells its allocator.
+    #[must_use]
+    pub fn to_allocator(server: u32) -> Self {
+        Self(server << 1)
+    }
+
+    /// What it is told.
+    #[must_use]
+    pub fn from_allocator(server: u32) -> Self {
+        Self(server << 1 | 1)
+    }
+
+    /// The stream whose packets have this flow number.
+    #[must_use]
+    pub fn of_flow(flow: u32) -> Self {
+        Self(u32::MAX - flow)
+    }
+
+    /// The flow number of its packets.
+    #[must_use]
+    pub fn flow(self) -> u32 {
+        u32::MAX - self.0
+    }
+
+    /// The server at one of its ends.
+    #[must_use]
+    pub fn server(self) -> u32 {
+        self.0 >> 1
+    }
+
+    /// Whether it leads to the allocator.
+    #[must_use]
+    pub fn is_to_allocator(self) -> bool {
+        self.0 & 1 == 0
+    }
+}
+
+/// A message on its way to the partition of its reader.
+#[derive(Clone, Copy, Debug)]
+pub struct Letter {
+    stream: StreamId,
+    /// The stream's packets up to the one in which it ends.
+    packets: u64,
+    message: Message,
+}
+
+/// What a stream's writer knows.
+#[derive(Debug)]
+struct Writer {
+    /// The number of its sender in this partition.
+    sender: u32,
+    /// The partition of its reader, unless it is this one.
+    partition: Option<u32>,
+    /// Messages that wait for a packet, the first with the bytes of it that are left.
+    waiting: VecDeque<(u64, Message)>,
+    waiting_bytes: u64,
+    /// Payloads of the packets that may have to be sent again, and the number of the first.
+    sent: VecDeque<u16>,
+    first: u64,
+}
+
+impl Writer {
+    /// Packets there have been, and those that what waits will take.
+    fn packets(&self, full: u64) -> u64 {
+        self.first + self.sent.len() as u64 + self.waiting_bytes.div_ceil(full)
+    }
+
+    /// Fills a new packet: its payload; the messages that end in it are moved to `complete`.
+    fn fill(&mut self, full: u64, mut complete: impl FnMut(Message)) -> u16 {
+        let bytes = self.waiting_bytes.min(full);
+        self.waiting_bytes -= bytes;
+        let mut room = bytes;
+        while let Some((left, message)) = self.waiting.front_mut() {
+            if *left > room {
+                *left -= room;
+                break;
+            }
+            room -= *left;
+            complete(*message);
+            self.waiting.pop_front();
+        }
+        self.sent.push_back(bytes as u16);
+        bytes as u16
+    }
+}
+
+counts! {
+    /// What was sent in one direction.
+    pub struct StreamStats {
+        /// Messages written.
+        messages,
+        /// Their bytes.
+        message_bytes,
+        /// Packets sent with bytes of the stream.
+        packets,
+        /// Their bytes on the wire.
+        wire_bytes,
+        /// Those of the packets that were sent again.
+        repeated,
+        /// Retransmission timeouts.
+        timeouts,
+        /// Bytes on the wire of acknowledgements sent for packets of the stream.
+        ack_wire_bytes,
+        /// Packets and acknowledgements lost on purpose.
+        lost,
+    }
+}
+
+/// The ends of streams in one partition.
+#[derive(Debug, Default)]
+pub struct Streams {
+    writers: FxHashMap<StreamId, Writer>,
+    /// What has been written and not yet read, of streams that are read here.
+    unread: FxHashMap<StreamId, VecDeque<Letter>>,
+    /// Messages for readers of other partitions, by partition.
+    outbox: Vec<Vec<Letter>>,
+    /// Streams to the allocator, and from it.
+    stats: [StreamStats; 2],
+}
+
+impl Streams {
+    /// This partition writes a stream, with a sender of this number; the reader is in another
+    /// partition, unless `partition` is `None`.
+    pub fn write_here(&mut self, stream: StreamId, sender: u32, partition: Option<u32>) {
+        let partitions = partition.map_or(0, |partition| partition as usize + 1);
+        if self.outbox.len() < partitions {
+            self.outbox.resize_with(partitions, Vec::new);
+        }
+        let (waiting, sent) = Default::default();
+        let writer = Writer { sender, partition, waiting, waiting_bytes: 0, sent, first: 0 };
+        self.writers.insert(stream, writer);
+    }
+
+    /// This partition reads a stream.
+    pub fn read_here(&mut self, stream: StreamId) {
+        self.unread.insert(stream, VecDeque::new());
+    }
+
+    /// The number of a stream's sender in this partition.
+    ///
+    /// # Panics
+    /// If it is not written here.
+    #[must_use]
+    pub fn sender(&self, stream: StreamId) -> u32 {
+        self.writers[&stream].sender
+    }
+
+    /// A message is written. Returns the stream's packets until then, those it will take included;
+    /// `full` is the payload of a full one.
+    ///
+    /// # Panics
+    /// If the stream is not written here.
+    pub fn write(&mut self, stream: StreamId, message: Message, full: u64) -> u64 {
+        let stats = self.count(stream);
+        stats.messages += 1;
+        stats.message_bytes += message.bytes();
+        let writer = self.writers.get_mut(&stream).expect("a stream that is written here");
+        writer.waiting.push_back((message.bytes(), message));
+        writer.waiting_bytes += message.bytes();
+        writer.packets(full)
+    }
+
+    /// A packet of a stream leaves, perhaps again; those before `unacknowledged` never will. Returns
+    /// its payload.
+    ///
+    /// # Panics
+    /// If the stream is not written here.
+    pub fn send(&mut self, stream: StreamId, number: u64, unacknowledged: u64, full: u64) -> u16 {
+        let writer = self.writers.get_mut(&stream).expect("a stream that is written here");
+        while writer.first < unacknowledged && writer.sent.pop_front().is_some() {
+            writer.first += 1;
+        }
+        if let Some(&bytes) = writer.sent.get((number - writer.first) as usize) {
+            self.count(stream).repeated += 1;
+            return bytes;
+        }
+        let (outbox, unread) = (&mut self.outbox, &mut self.unread);
+        let partition = writer.partition;
+        writer.fill(full, |message| {
+            let letter = Letter { stream, packets: number + 1, message };
+            match partition {
+                Some(partition) => outbox[partition as usize].push(letter),
+                None => deliver(unread, letter),
+            }
+        })
+    }
+
+    /// A message has come to its reader's partition.
+    pub fn receive(&mut self, letter: Letter) {
+        deliver(&mut self.unread, letter);
+    }
+
+    /// The next message that is complete with the first `packets` of the stream.
+    pub fn read(&mut self, stream: StreamId, packets: u64) -> Option<Message> {
+        let unread = self.unread.get_mut(&stream)?;
+        if unread.front()?.packets > packets {
+            return None;
+        }
+        unread.pop_front().map(|letter| letter.message)
+    }
+
+    /// Exchanges the messages for readers of another partition for an empty list.
+    pub fn swap_mail(&mut self, partition: usize, letters: &mut Vec<Letter>) {
+        if let Some(outbox) = self.outbox.get_mut(partition) {
+            std::mem::swap(outbox, letters);
+        }
+    }
+
+    /// Whether there are any.
+    #[must_use]
+    pub fn has_mail(&self, partition: usize) -> bool {
+        self.outbox.get(partition).is_some_and(|letters| !letters.is_empty())
+    }
+
+    /// What was sent here in a direction.
+    #[must_use]
+    pub fn stats(&self, to_allocator: bool) -> &StreamStats {
+        &self.stats[usize::from(!to_allocator)]
+    }
+
+    /// The same, to count.
+    pub fn count(&mut self, stream: StreamId) -> &mut StreamStats {
+        &mut self.stats[usize::from(!stream.is_to_allocator())]
+    }
+}
+
+fn deliver(unread: &mut FxHashMap<StreamId, VecDeque<Letter>>, letter: Letter) {
+    unread.get_mut(&letter.stream).expect("a stream has a reader").push_back(letter);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const END: Message = Message::End { flowlet: 7 };
+
+    #[test]
+    fn numbers_of_streams_and_flows_belong_together() {
+        for server in [0, 1, 2047] {
+            let (to, from) = (StreamId::to_allocator(server), StreamId::from_allocator(server));
+            assert_ne!(to, from);
+            for (stream, is_to) in [(to, true), (from, false)] {
+                assert_eq!(StreamId::of_flow(stream.flow()), stream);
+                assert_eq!((stream.server(), stream.is_to_allocator()), (server, is_to));
+                assert!(stream.flow() > u32::MAX - 4096);
+            }
+        }
+    }
+
+    /// A stream that is written and read here.
+    fn local() -> (Streams, StreamId) {
+        let (mut streams, stream) = (Streams::default(), StreamId::to_allocator(3));
+        streams.write_here(stream, 0, None);
+        streams.read_here(stream);
+        (streams, stream)
+    }
+
+    #[test]
+    fn what_waits_goes_into_one_packet_and_is_read_when_that_has_come() {
+        let (mut streams, stream) = local();
+        assert_eq!(streams.write(stream, END, 1460), 1);
+        assert_eq!(streams.write(stream, Message::Renewal, 1460), 1);
+        assert_eq!(streams.send(stream, 0, 0, 1460), 8);
+        assert_eq!(streams.write(stream, END, 1460), 2);
+        assert_eq!(streams.send(stream, 1, 0, 1460), 4);
+        assert_eq!(streams.read(stream, 0), None);
+        assert_eq!(streams.read(stream, 1), Some(END));
+        assert_eq!(streams.read(stream, 1), Some(Message::Renewal));
+        assert_eq!(streams.read(stream, 1), None);
+        assert_eq!(streams.read(stream, 2), Some(END));
+        let stats = streams.stats(true);
+        assert_eq!((stats.messages, stats.message_bytes), (3, 12));
+        assert_eq!(streams.stats(false).messages, 0);
+    }
+
+    #[test]
+    fn a_packet_is_sent_again_as_it_was() {
+        let (mut streams, stream) = local();
+        let start = Message::Start { flowlet: 0, dst: 0, label: 0 };
+        for (number, message) in [(0, start), (1, END), (2, start)] {
+            streams.write(stream, message, 1460);
+            streams.send(stream, number, 0, 1460);
+        }
+        assert_eq!([0, 1, 2].map(|number| streams.send(stream, number, 0, 1460)), [16, 4, 16]);
+        assert_eq!([1, 2].map(|number| streams.send(stream, number, 1, 1460)), [4, 16]);
+        assert_eq!(
+            [0, 1, 2, 3].map(|_| streams.read(stream, 3).is_some()),
+            [true, true, true, false]
+        );
+    }
+
+    #[test]
+    fn a_message_across_two_packets_is_read_with_the_second() {
+        let (mut streams, stream) = local();
+        streams.write(stream, END, 6);
+        assert_eq!(streams.write(stream, Message::Renewal, 6), 2);
+        assert_eq!([0, 1].map(|number| streams.send(stream, number, 0, 6)), [6, 2]);
+        assert_eq!(streams.read(stream, 1), Some(END));
+        assert_eq!(streams.read(stream, 1), None);
+        assert_eq!(streams.read(stream, 2), Some(Message::Renewal));
+    }
+
+    #[test]
+    fn a_message_for_another_partition_waits_for_its_mail() {
+        let mut streams = [Streams::default(), Streams::default()];
+        let stream = StreamId::from_allocator(0);
+        streams[0].write_here(stream, 0, Some(1));
+        streams[1].read_here(stream);
+        streams[0].write(stream, END, 1460);
+        assert!(!streams[0].has_mail(1));
+        streams[0].send(stream, 0, 0, 1460);
+        assert!(streams[0].has_mail(1) && !streams[0].has_mail(0));
+        let mut letters = Vec::new();
+        streams[0].swap_mail(1, &mut letters);
+        assert_eq!(streams[1].read(stream, 1), None);
+        letters.into_iter().for_each(|letter| streams[1].receive(letter));
+        assert_eq!(streams[1].read(stream, 1), Some(END));
+    }
+}

@@ -1,0 +1,136 @@
+//! Hosts that a system of the network has for itself, such as the NICs of an allocator of rates.
+//!
+//! They are numbered after the servers, so that all which counts servers (traffic, loads, base RTT,
+//! results of hosts) need not know of them, and what forwards packets treats them as hosts. The ports
+//! of the switches keep their numbers: an attached host takes the next one.
+
+use xoff_core::{BitRate, Ps};
+
+use super::{Port, Topology};
+
+/// A host to be attached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attachment {
+    /// The switch it hangs on: its node in the network without attached hosts.
+    pub switch: u32,
+    /// Rate of its link.
+    pub rate: BitRate,
+    /// Propagation delay of its link.
+    pub delay: Ps,
+}
+
+impl Topology {
+    /// The same network with these hosts attached, in their order.
+    ///
+    /// # Errors
+    /// If one is to hang on what is no switch, or a switch gets more ports than can be told apart.
+    pub fn attach(&self, attachments: &[Attachment]) -> Result<Self, String> {
+        let added = attachments.len() as u32;
+        let (hosts, nodes) = (self.hosts, self.nodes());
+        let renamed = |node: u32| if node < hosts { node } else { node + added };
+        let mut degree = vec![1; (hosts + added) as usize];
+        degree.extend((hosts..nodes).map(|switch| self.ports_of(switch).len() as u32));
+        for Attachment { switch, .. } in attachments {
+            if !(hosts..nodes).contains(switch) {
+                return Err(format!("a host cannot be attached to node {switch}: it is no switch"));
+            }
+            degree[renamed(*switch) as usize] += 1;
+        }
+        if let Some(node) = degree.iter().position(|&links| links > u32::from(u16::MAX)) {
+            return Err(format!("node {node} has more than {} links", u16::MAX));
+        }
+        let mut first_port = vec![0];
+        degree.iter().for_each(|links| first_port.push(first_port[first_port.len() - 1] + links));
+        let place = |node: u32, number: u16| first_port[node as usize] + u32::from(number);
+        let blank = Port { node: 0, number: 0, peer: 0, rate: BitRate(0), delay: Ps(0) };
+        let mut ports = vec![blank; first_port[first_port.len() - 1] as usize];
+        for port in &self.ports {
+            let peer = &self.ports[port.peer as usize];
+            let (node, peer) = (renamed(port.node), place(renamed(peer.node), peer.number));
+            ports[place(node, port.number) as usize] = Port { node, peer, ..*port };
+        }
+        let mut next: Vec<u16> = (hosts..nodes).map(|n| self.ports_of(n).len() as u16).collect();
+        for (host, attachment) in (hosts..).zip(attachments) {
+            let Attachment { switch, rate, delay } = *attachment;
+            let number = &mut next[(switch - hosts) as usize];
+            let ends = [(host, 0), (renamed(switch), *number)];
+            *number += 1;
+            for ((node, number), peer) in [(ends[0], ends[1]), (ends[1], ends[0])] {
+                let peer = place(peer.0, peer.1);
+                ports[place(node, number) as usize] = Port { node, number, peer, rate, delay };
+            }
+        }
+        let mut tiers = self.tiers.clone();
+        tiers.splice(hosts as usize..hosts as usize, attachments.iter().map(|_| 0));
+        let attached = self.attached + added;
+        Ok(Self { hosts: hosts + added, attached, tiers, ports, first_port })
+    }
+
+    /// How many servers there are: hosts 0 to servers - 1, all that are not attached.
+    #[must_use]
+    pub fn servers(&self) -> u32 {
+        self.hosts - self.attached
+    }
+
+    /// Whether a node is an attached host.
+    #[must_use]
+    pub fn is_attached(&self, node: u32) -> bool {
+        (self.servers()..self.hosts).contains(&node)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{LeafSpineConfig, Routes, leaf_spine};
+    use super::*;
+
+    fn small() -> Topology {
+        let (leaves, spines, hosts_per_leaf) = (3, 2, 4);
+        leaf_spine(&LeafSpineConfig { leaves, spines, hosts_per_leaf, ..Default::default() })
+            .unwrap()
+    }
+
+    fn at(switch: u32) -> Attachment {
+        Attachment { switch, rate: BitRate::from_gbps(40), delay: Ps::from_us(2) }
+    }
+
+    #[test]
+    fn attached_hosts_stand_between_servers_and_switches() {
+        let plain = small();
+        let topology = plain.attach(&[at(15), at(16)]).unwrap();
+        assert_eq!((topology.servers(), topology.hosts, topology.nodes()), (12, 14, 19));
+        assert_eq!(topology.capacities(), plain.capacities());
+        for (host, spine) in [(12, 17), (13, 18)] {
+            let port = topology.ports_of(host)[0];
+            let peer = topology.ports[port.peer as usize];
+            assert_eq!((peer.node, peer.number), (spine, 3));
+            assert_eq!((port.rate, peer.delay), (BitRate::from_gbps(40), Ps::from_us(2)));
+            assert_eq!(topology.link_name(&port), "attached-spine");
+        }
+        let routes = Routes::new(&topology).unwrap();
+        assert_eq!((routes.links_between(0, 12), routes.links_between(0, 11)), (3, 4));
+    }
+
+    /// Nothing else moves: links of the network join the same ports as before.
+    #[test]
+    fn other_ports_keep_their_numbers_and_peers() {
+        let plain = small();
+        let topology = plain.attach(&[at(16), at(15), at(16)]).unwrap();
+        let renamed = |node: u32| if node < 12 { node } else { node + 3 };
+        for port in &plain.ports {
+            let peer = plain.ports[port.peer as usize];
+            let now = topology.ports_of(renamed(port.node))[port.number as usize];
+            let then = topology.ports[now.peer as usize];
+            assert_eq!((then.node, then.number), (renamed(peer.node), peer.number));
+        }
+        for (index, port) in topology.ports.iter().enumerate() {
+            assert_eq!(topology.ports[port.peer as usize].peer as usize, index);
+        }
+    }
+
+    #[test]
+    fn a_host_hangs_on_a_switch() {
+        assert!(small().attach(&[at(3)]).unwrap_err().contains("no switch"));
+        assert!(small().attach(&[at(17)]).unwrap_err().contains("no switch"));
+    }
+}

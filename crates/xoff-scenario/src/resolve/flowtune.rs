@@ -1,0 +1,151 @@
+//! Flowtune: the allocator's settings, what it goes with, and its NICs in the network.
+
+use xoff_host::flowtune::Detection;
+use xoff_host::hosts::FlowtuneHostSetup;
+use xoff_host::transport::{
+    AckClass, AllocatorKind, FlowControl, Recovery, RoundRobin, TransportConfig, TransportKind,
+};
+use xoff_net::topo::{Routes, Topology};
+use xoff_sim::flowtune::{FlowtuneConfig, FlowtuneSetup, OptimizerKind, UtilityKind};
+use xoff_sim::setup::Labels;
+
+use super::Reader;
+use crate::sections::{HopKind, SchedulerKind, SwitchConfig};
+
+impl Reader<'_> {
+    /// The allocator's settings, if there is one.
+    pub(super) fn flowtune(
+        &mut self,
+        transport: &TransportConfig,
+        switch: &SwitchConfig,
+    ) -> Option<FlowtuneConfig> {
+        if transport.allocator == AllocatorKind::None {
+            self.layers.unused("flowtune", "transport.allocator = \"none\"");
+            return None;
+        }
+        self.check_under_allocator(transport, switch);
+        let written = self.layers.section::<FlowtuneConfig>();
+        let mut unused = Vec::new();
+        let mut why = Vec::new();
+        for (holds, reason, key) in [
+            (written.utility == UtilityKind::Log, "flowtune.utility = \"log\"", "alpha"),
+            (
+                written.optimizer != OptimizerKind::NewtonLike,
+                "flowtune.optimizer measures nothing",
+                "newton_interval",
+            ),
+            (
+                written.detection == Detection::Send,
+                "flowtune.detection = \"send\"",
+                "idle_threshold",
+            ),
+            (written.detection == Detection::Idle, "flowtune.detection = \"idle\"", "coalesce"),
+        ] {
+            if holds {
+                unused.push(key);
+                why.push(reason);
+            }
+        }
+        let flowtune: FlowtuneConfig = self.section_without(&unused, &why.join(" and "));
+        if let Err((key, message)) = flowtune.check() {
+            self.problem("flowtune", key, message);
+        }
+        Some(flowtune)
+    }
+
+    /// What has no sense with rates from an allocator.
+    fn check_under_allocator(&mut self, transport: &TransportConfig, switch: &SwitchConfig) {
+        let needs = [
+            (
+                transport.kind != TransportKind::Sender,
+                "transport",
+                "kind",
+                "kind = \"sender\": NDP's receivers say what is sent",
+            ),
+            (
+                transport.flow_control != FlowControl::None,
+                "transport",
+                "flow_control",
+                "flow_control = \"none\": it would hold flows that have a rate",
+            ),
+            (
+                transport.round_robin != RoundRobin::Ready,
+                "transport",
+                "round_robin",
+                "round_robin = \"ready\"",
+            ),
+            (
+                transport.recovery != Recovery::Sack,
+                "transport",
+                "recovery",
+                "recovery = \"sack\": its control connections, and flows without a rate, are TCP's",
+            ),
+            (!transport.pacing, "transport", "pacing", "pacing = true: nothing else obeys a rate"),
+            (
+                transport.ack_class != AckClass::Data,
+                "transport",
+                "ack_class",
+                "ack_class = \"data\": its messages share the queues of the data",
+            ),
+            (
+                switch.hop != HopKind::None,
+                "switch",
+                "hop",
+                "hop = \"none\": pauses hold back what has been allocated",
+            ),
+            (
+                switch.scheduler != SchedulerKind::Fifo,
+                "switch",
+                "scheduler",
+                "scheduler = \"fifo\": another one hands out rates of its own",
+            ),
+        ];
+        for (wrong, section, key, need) in needs {
+            if wrong {
+                let named = self.layers.has(section, key).is_some();
+                let (section, key) =
+                    if named { (section, key) } else { ("transport", "allocator") };
+                let message = format!("allocator = \"flowtune\" needs {need}");
+                self.problem(section, key, message);
+            }
+        }
+    }
+
+    /// Puts the allocator's NICs into the network.
+    pub(super) fn attach_allocators(
+        &mut self,
+        config: Option<FlowtuneConfig>,
+        network: (Topology, Routes),
+    ) -> Option<(Topology, Routes, Option<FlowtuneSetup>)> {
+        let Some(config) = config else { return Some((network.0, network.1, None)) };
+        let attached = FlowtuneSetup::attach(config, &network.0)
+            .and_then(|(topology, setup)| Ok((Routes::new(&topology)?, topology, setup)));
+        match attached {
+            Ok((routes, topology, setup)) => {
+                self.effective.derive("allocator_nics", topology.attached);
+                Some((topology, routes, Some(setup)))
+            }
+            Err(message) => {
+                self.problem("flowtune", "allocators", message);
+                None
+            }
+        }
+    }
+}
+
+/// What hosts need of the allocator's settings.
+pub(super) fn hosts(flowtune: Option<&FlowtuneSetup>) -> Option<FlowtuneHostSetup> {
+    flowtune.map(|flowtune| FlowtuneHostSetup {
+        agent: flowtune.config.agent(),
+        stream: flowtune.config.stream(),
+    })
+}
+
+/// Flows that join a flowlet travel on its connection.
+pub(super) fn labels(flowtune: Option<&FlowtuneSetup>) -> Labels {
+    if flowtune.is_some_and(|flowtune| flowtune.config.agent().joins) {
+        Labels::Connections
+    } else {
+        Labels::Hashed
+    }
+}

@@ -1,0 +1,240 @@
+//! Settings of a network run by an allocator.
+
+use xoff_core::{BitRate, Ps, choices, knobs};
+use xoff_host::flowtune::{AgentConfig, Detection};
+use xoff_host::transport::TcpConfig;
+
+choices! {
+    /// How many allocators there are.
+    pub enum Allocators {
+        /// One for the whole network, with a NIC at each switch of the top layer.
+        One = "one",
+        /// One for each pod of a fat-tree, with a NIC at each of its aggregation switches (§6,
+        /// "Scaling to larger networks").
+        PerPod = "per-pod",
+    }
+}
+
+choices! {
+    /// How prices are adjusted.
+    pub enum OptimizerKind {
+        /// Newton-Exact-Diagonal (§2, Algorithm 1).
+        Ned = "ned",
+        /// Gradient projection (Appendix B).
+        Gradient = "gradient",
+        /// Fast Weighted Gradient (§5.4).
+        FastWeightedGradient = "fast-weighted-gradient",
+        /// Newton's method with a measured diagonal (Appendix B).
+        NewtonLike = "newton-like",
+        /// Newton's method with the whole Hessian (Appendix B): for small networks.
+        Newton = "newton",
+    }
+}
+
+choices! {
+    /// What flowlets' rates are worth.
+    pub enum UtilityKind {
+        /// log x: proportional fairness (§2).
+        Log = "log",
+        /// x^(1 - alpha) / (1 - alpha), with `alpha`.
+        AlphaFair = "alpha-fair",
+    }
+}
+
+choices! {
+    /// How rates are scaled to capacities (§3).
+    pub enum NormalizerKind {
+        /// Each flowlet by its most over-allocated link; none is scaled up.
+        FNorm = "f-norm",
+        /// The same as equation 6 prints it: a flowlet all of whose links are under-allocated is
+        /// scaled up.
+        FNormAsPrinted = "f-norm-as-printed",
+        /// All flowlets by the network's most over-allocated link (equation 5).
+        UNorm = "u-norm",
+        /// Not at all.
+        None = "none",
+    }
+}
+
+choices! {
+    /// What an allocator knows of paths (§6).
+    pub enum PathsKind {
+        /// Each flowlet's path, by the hash that switches choose ports with.
+        Known = "known",
+        /// Nothing: the network is one big switch, of which only the servers' links are allocated.
+        BigSwitch = "big-switch",
+    }
+}
+
+knobs! {
+    /// Flowtune: rates from an allocator (NSDI 2017; its simulations, §5.3, where not said otherwise).
+    pub struct FlowtuneConfig in "flowtune" {
+        /// Rate of an allocator's link to each switch of the top layer. Larger networks need more
+        /// (Fig. 11: 1.13 % of 2048 links of 10 Gb/s are 231 Gb/s).
+        link_rate: BitRate = BitRate::from_gbps(40),
+        /// How many allocators there are.
+        allocators: Allocators = Allocators::One,
+        /// Time from one iteration to the next.
+        iteration: Ps = Ps::from_us(10),
+        /// Time from the beginning of an iteration until its rates are sent. 0: at once, as in the
+        /// paper's simulations. Its implementation takes 8.29 us for 384 servers and 30.71 us for 4608
+        /// (§8); one that takes longer than `iteration` cannot keep up.
+        compute_time: Ps = Ps(0),
+        /// How prices are adjusted.
+        optimizer: OptimizerKind = OptimizerKind::Ned,
+        /// Step of the optimizer ("γ in the range [0.2, 1.5]" performs similarly).
+        gamma: f64 = 0.4,
+        /// With `optimizer = "newton-like"`: iterations over which reactions are averaged.
+        newton_interval: u32 = 10,
+        /// What rates are worth.
+        utility: UtilityKind = UtilityKind::Log,
+        /// The exponent of `utility = "alpha-fair"`; 1 is "log".
+        alpha: f64 = 2.0,
+        /// How rates are scaled to capacities.
+        normalizer: NormalizerKind = NormalizerKind::FNorm,
+        /// Servers are told of a rate that has changed by more than this share of the one told last,
+        /// and links are allocated up to 1 - threshold of their capacity (§5.3.2).
+        threshold: f64 = 0.01,
+        /// What allocators know of paths.
+        paths: PathsKind = PathsKind::Known,
+        /// Share of each link's capacity that is kept free for flows that have no rate yet ("a small
+        /// fraction of link capacity", §6). The paper's simulations keep only the threshold.
+        reserve: f64 = 0.0,
+        /// Whether the acknowledgements that allocated flowlets cause are taken off the capacities of
+        /// the links they return on, as external traffic (§6). Rates are of bits on the wire, so
+        /// headers are counted in any case; acknowledgements would otherwise have to find room in
+        /// `threshold`, and take 5 % of a link that is full in both directions.
+        reserve_acks: bool = true,
+        /// Whether flows start under their own congestion control before they have a rate.
+        start_before_allocation: bool = true,
+        /// How long a server's rates hold after the last message from the allocator ("every few tens
+        /// of microseconds", §6); servers that have heard nothing for half of it are told that they
+        /// still hold. Then `transport.congestion` takes over from the last rate.
+        lifetime: Ps = Ps::from_us(100),
+        /// How servers tell where flowlets begin and end.
+        detection: Detection = Detection::Send,
+        /// With `detection = "send"`: whether a flow between two servers that have a flowlet joins it.
+        /// Flows of one flowlet are served one after the other.
+        coalesce: bool = false,
+        /// With `detection = "idle"`: for how long nothing is backlogged when a flowlet ends. The
+        /// paper names no value.
+        idle_threshold: Ps = Ps::from_us(50),
+        /// How long before its last byte leaves a flowlet is reported as ended (§6: sizes are known).
+        advance_notice: Ps = Ps(0),
+        /// Shortest timeout of the control connections.
+        min_rto: Ps = Ps::from_us(20),
+        /// Their longest.
+        max_rto: Ps = Ps::from_us(30),
+        /// Share of packets of the control connections, acknowledgements among them, that are lost on
+        /// purpose.
+        message_loss: f64 = 0.0,
+        /// When the allocators stop; 0: never. Their NICs go on acknowledging, but what they are told is
+        /// lost.
+        stop_at: Ps = Ps(0),
+        /// When they begin anew; 0: never. They know no flowlets then and ask to be told of all there
+        /// are.
+        resume_at: Ps = Ps(0),
+    }
+}
+
+impl FlowtuneConfig {
+    /// What the servers' agents need.
+    #[must_use]
+    pub fn agent(&self) -> AgentConfig {
+        let config = AgentConfig {
+            start_before_allocation: self.start_before_allocation,
+            lifetime: self.lifetime.0,
+            joins: false,
+            linger: 0,
+            advance_notice: self.advance_notice.0,
+            message_loss: self.message_loss,
+        };
+        config.detect(self.detection, self.coalesce, self.idle_threshold)
+    }
+
+    /// TCP of the control connections: "a 20 µs minRTO and 30 µs maxRTO" (§5.3). Before a round trip has
+    /// been measured the longest timeout holds.
+    #[must_use]
+    pub fn stream(&self) -> TcpConfig {
+        TcpConfig {
+            min_rto: self.min_rto,
+            max_rto: self.max_rto,
+            initial_rto: self.max_rto,
+            ..TcpConfig::default()
+        }
+    }
+
+    /// Whether the allocators are at work at this time (ps).
+    #[must_use]
+    pub fn is_running(&self, now: u64) -> bool {
+        let stopped = self.stop_at.0 > 0 && now >= self.stop_at.0;
+        !stopped || self.resume_at.0 > 0 && now >= self.resume_at.0
+    }
+
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// The key that is wrong, and why.
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
+        let problem = |key, message: String| Err((key, format!("{key}: {message}")));
+        if self.link_rate.0 == 0 {
+            return problem("link_rate", "the allocator's links need a rate".into());
+        }
+        if self.iteration.0 == 0 {
+            return problem("iteration", "it must be more than zero".into());
+        }
+        if self.compute_time > self.iteration {
+            let message = format!(
+                "an iteration begins every {}, so it must not take {}",
+                self.iteration, self.compute_time
+            );
+            return problem("compute_time", message);
+        }
+        // A renewal is written when half of it has passed, at an iteration, and is on its way for a
+        // while.
+        if self.lifetime.0 < 4 * self.iteration.0 {
+            let message = format!(
+                "rates that hold for {} expire before the allocator can renew them: it needs 4 \
+                 iterations of {}",
+                self.lifetime, self.iteration
+            );
+            return problem("lifetime", message);
+        }
+        for (key, share) in [("threshold", self.threshold), ("reserve", self.reserve)] {
+            if share >= 1.0 {
+                return problem(key, "it is a share of the capacity: 0 to less than 1".into());
+            }
+        }
+        if self.message_loss >= 1.0 {
+            return problem(
+                "message_loss",
+                "it is a share of the packets, and some must pass".into(),
+            );
+        }
+        if self.gamma == 0.0 {
+            return problem("gamma", "a step of zero never changes a price".into());
+        }
+        if self.alpha == 0.0 {
+            return problem(
+                "alpha",
+                "it must be more than zero: 0 maximises throughput alone".into(),
+            );
+        }
+        if self.newton_interval == 0 {
+            return problem("newton_interval", "it is a number of iterations, at least 1".into());
+        }
+        if self.min_rto.0 == 0 || self.max_rto < self.min_rto {
+            return problem(
+                "max_rto",
+                "it must not be shorter than min_rto, which is not 0".into(),
+            );
+        }
+        if self.detection == Detection::Idle && self.idle_threshold.0 == 0 {
+            return problem("idle_threshold", "it must be more than zero".into());
+        }
+        if self.resume_at.0 > 0 && (self.stop_at.0 == 0 || self.resume_at <= self.stop_at) {
+            return problem("resume_at", "it must come after stop_at".into());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,68 @@
+//! The allocators of a partition as part of it: when they compute, what they hear, what they say.
+
+use xoff_core::TimerId;
+use xoff_host::Hosts;
+use xoff_host::flowtune::Message;
+use xoff_host::flowtune::stream::StreamId;
+use xoff_net::Fabric;
+use xoff_net::fabric::phase;
+
+use super::allocator::Allocator;
+use crate::partition::tag;
+
+/// Allocators whose NICs are in one partition. They iterate at the same times, one after the other.
+#[derive(Debug)]
+pub(crate) struct Allocators {
+    all: Vec<Allocator>,
+    iteration_ps: u64,
+    compute_ps: u64,
+    iterate: TimerId,
+    publish: TimerId,
+    /// What the iteration that goes on will say, and to which server.
+    said: Vec<(u32, Message)>,
+}
+
+impl Allocators {
+    /// Allocators that begin their first iteration when one period has passed.
+    pub(crate) fn new(all: Vec<Allocator>, fabric: &mut Fabric) -> Self {
+        let config = all[0].config();
+        let (iteration_ps, compute_ps) = (config.iteration.0, config.compute_time.0);
+        let rank = |timer: u64| phase::TIMER | 1 << 56 | timer;
+        let iterate = fabric.wheel.add_timer(rank(1), tag::ITERATE);
+        let publish = fabric.wheel.add_timer(rank(0), tag::PUBLISH);
+        fabric.wheel.arm(iterate, iteration_ps);
+        Self { all, iteration_ps, compute_ps, iterate, publish, said: Vec::new() }
+    }
+
+    pub(crate) fn all(&self) -> &[Allocator] {
+        &self.all
+    }
+
+    /// An iteration begins, or the rates of one are computed.
+    pub(crate) fn on_timer(&mut self, fabric: &mut Fabric, hosts: &mut Hosts, computed: bool) {
+        if computed {
+            self.publish(fabric, hosts);
+            return;
+        }
+        let now = fabric.now;
+        for (server, message) in hosts.take_inbox() {
+            let of_server = self.all.iter_mut().find(|a| a.site().servers.contains(&server));
+            of_server.expect("an allocator of these NICs").on_message(now, server, message);
+        }
+        for allocator in &mut self.all {
+            allocator.iterate(now, &mut self.said);
+        }
+        fabric.wheel.arm(self.iterate, now + self.iteration_ps);
+        if self.compute_ps == 0 {
+            self.publish(fabric, hosts);
+        } else {
+            fabric.wheel.arm(self.publish, now + self.compute_ps);
+        }
+    }
+
+    fn publish(&mut self, fabric: &mut Fabric, hosts: &mut Hosts) {
+        for (server, message) in self.said.drain(..) {
+            hosts.tell(fabric, StreamId::from_allocator(server), message);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The path a flow takes, as the switches on it choose.
+
+use xoff_net::topo::{Routes, Topology};
+use xoff_net::{Kind, Packet, balance};
+
+/// What says which path a flow takes: "Routing information can be computed from the network state: in
+/// ECMP-based networks, given the ECMP hash function" (Flowtune §6).
+#[derive(Clone, Debug)]
+pub struct Paths {
+    /// The seed of each switch's hash, in the order of nodes.
+    hash_seeds: Vec<u32>,
+}
+
+impl Paths {
+    /// Paths through switches with these seeds.
+    #[must_use]
+    pub fn new(hash_seeds: Vec<u32>) -> Self {
+        Self { hash_seeds }
+    }
+
+    /// The ports that send a flow's packets, from its sender's to the one that faces its receiver, as
+    /// indices into [`Topology::ports`].
+    pub fn follow<'a>(
+        &'a self,
+        topology: &'a Topology,
+        routes: &'a Routes,
+        (src, dst, label): (u32, u32, u32),
+    ) -> impl Iterator<Item = u32> + 'a {
+        let mut packet = Packet::new(Kind::Data, 0);
+        (packet.src, packet.dst, packet.label) = (src, dst, label);
+        let group = routes.group_of[dst as usize] as usize;
+        let next = move |&port: &u32| {
+            let node = topology.ports[topology.ports[port as usize].peer as usize].node;
+            if node == dst {
+                return None;
+            }
+            let switch = (node - topology.hosts) as usize;
+            let route = routes.by_switch[switch][group];
+            let number = if route.count == 0 {
+                routes.access_port[dst as usize]
+            } else {
+                let choice = balance::ecmp(&packet, self.hash_seeds[switch], route.count);
+                routes.choices[switch][(route.first + choice) as usize]
+            };
+            Some(topology.first_port[node as usize] + u32::from(number))
+        };
+        std::iter::successors(Some(topology.first_port[src as usize]), next)
+    }
+}
