@@ -1,11 +1,13 @@
 //! The sender's half of a flow.
 
+mod tcp;
+
 use xoff_core::TimerId;
 use xoff_net::packet::NONE;
 
 use crate::ndp::Waiting;
-use crate::recovery::sack::{Block, Sent};
-use crate::recovery::{SenderHalf, sack, selective_repeat};
+use crate::recovery::sack::Block;
+use crate::recovery::{SenderHalf, selective_repeat};
 
 /// A flow that begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -356,40 +358,6 @@ impl Sender {
                 (self.kept_bytes, self.lost_bytes) = half.bytes(payload, self.start.bytes);
             }
             _ => {}
-        }
-    }
-
-    /// How far it is.
-    fn sent(&self, payload: u64) -> Sent {
-        Sent { una: self.snd_una, next: self.snd_nxt, payload, end: self.start.bytes }
-    }
-
-    /// With selective acknowledgements, its sender's half.
-    pub fn sack(&mut self) -> Option<&mut sack::Sender> {
-        match &mut self.recovery {
-            SenderHalf::Sack(half) => Some(half),
-            _ => None,
-        }
-    }
-
-    /// With selective acknowledgements, once one has been taken in: finds what is lost.
-    pub fn detect(&mut self, payload: u64) -> sack::Progress {
-        let sent = self.sent(payload);
-        let progress = self.sack().map(|half| half.detect(&sent));
-        self.count(payload);
-        progress.unwrap_or_default()
-    }
-
-    /// The same, once congestion control has had its say: what may be sent again though nothing says that
-    /// it is lost.
-    pub fn look_further(&mut self, payload: u64) {
-        if self.has_data() || self.in_flight() + payload > self.pace.window {
-            return;
-        }
-        let sent = self.sent(payload);
-        if let Some(half) = self.sack() {
-            half.look_further(&sent);
-            self.count(payload);
         }
     }
 

@@ -123,8 +123,8 @@ fn two_flows_share_a_bottleneck_fairly() {
     }
 }
 
-/// "The maximum queue size is Q_max = K + N" for N flows in step (DCTCP §3.3), and a queue that never
-/// runs dry keeps the link busy.
+/// N flows in step have a queue of up to K + N packets (DCTCP §3.3), and one that never runs dry keeps the
+/// link busy.
 #[test]
 fn dctcp_holds_its_queue_at_the_threshold() {
     let threshold = 40_000;

@@ -1,7 +1,9 @@
 //! What TCP's congestion controls have in common: a congestion window, slow start and its threshold
 //! (RFC 5681).
 //!
-//! Not modelled: restart after idle, HyStart (RFC 9406).
+//! Not modelled: restart after idle, HyStart (RFC 9406). Nothing in a host is random, so where flows
+//! are in step, tail drop may always hit the same one of them: the phase effects of Floyd and Jacobson
+//! (1991). A little other traffic ends them, as it does in a real network.
 
 use super::{Ack, Path};
 use crate::flow::Pace;

@@ -2,7 +2,8 @@
 //!
 //! One file a recovery, with both of its halves. A receiver's half is told of the data that arrives
 //! and returns a [`Reply`]; a sender's half remembers what is known to be lost. Neither knows the
-//! time a packet takes, nor the window: that is [`flow::Sender`](crate::flow::Sender).
+//! window: that is [`flow::Sender`](crate::flow::Sender). Those that keep packets out of order share
+//! how they do it (`reassembly.rs`, `scoreboard.rs`, `packet_set.rs`).
 
 mod go_back_n;
 pub(crate) mod packet_set;

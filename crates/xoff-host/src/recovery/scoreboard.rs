@@ -67,6 +67,9 @@ impl Scoreboard {
 
     /// Bytes that have arrived, and bytes that are lost and not sent again yet.
     pub(crate) fn bytes(&self, payload: u64, flow_bytes: u64) -> (u64, u64) {
+        if self.arrived.count() == 0 && self.repeated_before >= self.lost_before {
+            return (0, 0);
+        }
         // The flow's last packet may be shorter than the others.
         let last = (flow_bytes - 1) / payload;
         let short = payload - 1 - (flow_bytes - 1) % payload;
