@@ -1,9 +1,10 @@
+import itertools
 import json
 
 import pytest
 
 import xoff
-from xoff import bench, cli, panels, plots, reference, summary
+from xoff import bench, cli, engine, panels, plots, reference, summary
 from xoff.manifest import read_manifest
 from xoff.progress import Line, RunProgress
 
@@ -112,6 +113,29 @@ def test_bench_takes_patterns(capsys, patterns, cases):
     assert call(capsys, "bench", "--list", *patterns)[1].split() == cases
     _, out, _ = call(capsys, "bench", *patterns, "--json")
     assert [json.loads(line)["case"] for line in out.splitlines()] == cases
+
+
+def test_bench_of_the_allocator(capsys):
+    args = ["bench", "alloc", "--threads", "1,2,5", "--repeat", "2"]
+    found = [json.loads(line) for line in call(capsys, *args, "--json")[1].splitlines()]
+    assert [(f["nodes"], f["threads"], f["blocks"]) for f in found] == [
+        (nodes, threads, blocks)
+        for nodes in (384, 1536, 4608)
+        for threads, blocks in ((1, 1), (2, 2), (5, 4))
+    ]
+    assert found[1]["iteration_us"] == 1.92
+    assert found[1]["ns_per_flow_per_core"] == 1.25
+    rows = [line.split() for line in call(capsys, *args)[1].splitlines()]
+    assert rows[1][:5] == ["384", "3,072", "1", "1", "3.84"]
+    assert [row[-4] for row in rows[1:4]] == ["-", "2.00", "5.00"]
+
+
+def test_two_runs_of_the_allocator_must_agree(capsys, monkeypatch):
+    digests = itertools.count()
+    monkeypatch.setattr(engine, "bench_alloc", lambda *_: (1, 1.0, 1.0, next(digests)))
+    code, _, err = call(capsys, "bench", "alloc", "--repeat", "2")
+    assert code == 1
+    assert "this is a bug in xoff" in err
 
 
 def test_bench_alternates_over_numbers_of_threads(capsys):

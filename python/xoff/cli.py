@@ -100,7 +100,7 @@ def _add_bench(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "cases",
         nargs="*",
         metavar="CASE",
-        help="scheme-traffic-hosts, or a pattern such as 'bfc-*-128'",
+        help="scheme-traffic-hosts, or a pattern such as 'bfc-*-128'; or alloc, the allocator",
     )
     bench.add_argument("--json", action="store_true", help="one JSON object a case and line")
     bench.add_argument("--list", action="store_true", help="only list the cases")

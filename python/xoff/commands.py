@@ -126,6 +126,8 @@ def bench(args: argparse.Namespace) -> int:
     """`xoff bench`: measure; a line of JSON a case and number of threads, or a table."""
     from xoff import bench as benchmark
 
+    if args.cases == ["alloc"]:
+        return _bench_alloc(args)
     if args.list:
         print("\n".join(benchmark.cases(args.cases or ["*"])))
         return 0
@@ -142,4 +144,20 @@ def bench(args: argparse.Namespace) -> int:
             print(json.dumps(found), flush=True)
     else:
         print(benchmark.table_text(measured))
+    return 0
+
+
+def _bench_alloc(args: argparse.Namespace) -> int:
+    from xoff import bench_alloc
+
+    if args.list:
+        print("alloc")
+        return 0
+    threads = args.threads or list(range(1, cores() + 1))
+    measured = bench_alloc.measure(threads, args.repeat)
+    if args.json:
+        for found in measured:
+            print(json.dumps(found), flush=True)
+    else:
+        print(bench_alloc.table_text(list(measured)))
     return 0

@@ -131,3 +131,14 @@ def bench(case: str, threads: int) -> str:
             return _native.bench(case, threads)
     except ValueError as error:
         raise UsageError(str(error)) from None
+
+
+def bench_alloc(
+    nodes: int, flows: int, blocks: int, threads: int, iterations: int
+) -> tuple[int, float, float, int]:
+    """Measure iterations of the parallel allocator.
+
+    Return the number of threads, the median and the least nanoseconds of an iteration, and a hash
+    of the rates.
+    """
+    return _native.bench_alloc(nodes, flows, blocks, threads, iterations)

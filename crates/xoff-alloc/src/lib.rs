@@ -40,6 +40,7 @@
 //! capacity to spare ([`Normalizer`]).
 
 mod allocator;
+mod bench;
 mod config;
 mod engine;
 mod error;
@@ -54,6 +55,7 @@ mod threshold;
 mod utility;
 
 pub use allocator::Allocator;
+pub use bench::{Figures, bench};
 pub use config::{Config, Normalizer, Optimizer, Precision};
 pub use error::Error;
 pub use network::LinkId;

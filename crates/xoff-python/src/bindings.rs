@@ -257,6 +257,24 @@ fn bench_cases() -> Vec<String> {
     xoff_scenario::bench_cases()
 }
 
+/// Measure iterations of the parallel allocator: return the number of threads, the median and the
+/// least nanoseconds of an iteration, and a hash of the rates.
+///
+/// Signals are handled when it is over. Raises ValueError if there is no such network.
+#[pyfunction]
+fn bench_alloc(
+    py: Python<'_>,
+    nodes: u32,
+    flows: usize,
+    blocks: usize,
+    threads: usize,
+    iterations: usize,
+) -> PyResult<(usize, f64, f64, u64)> {
+    let found = py.detach(|| xoff_alloc::bench(nodes, flows, blocks, threads, iterations));
+    let found = found.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok((found.threads, found.median_ns, found.least_ns, found.digest))
+}
+
 /// The Rust engine of xoff. Use it through `xoff.engine`.
 #[pymodule(name = "_native")]
 mod native {
@@ -265,7 +283,8 @@ mod native {
 
     #[pymodule_export]
     use super::{
-        PyBatch, Run, RunError, ScenarioError, bench, bench_cases, check, presets, schema,
+        PyBatch, Run, RunError, ScenarioError, bench, bench_alloc, bench_cases, check, presets,
+        schema,
     };
 
     #[pymodule_export]

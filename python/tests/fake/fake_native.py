@@ -201,6 +201,10 @@ def bench_cases():
     return ["bfc-google-128", "dctcp-hadoop-128"]
 
 
+def bench_alloc(nodes, flows, blocks, threads, iterations):
+    return threads, 10.0 * nodes / threads, 9.0 * nodes / threads, nodes + blocks
+
+
 def bench(case, threads):
     if case not in bench_cases():
         raise ValueError(f"no bench case `{case}`")

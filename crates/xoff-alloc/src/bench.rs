@@ -1,0 +1,121 @@
+//! How long an iteration of the parallel allocator takes.
+
+use std::time::Instant;
+
+use crate::error::Error;
+use crate::parallel::{Clos, ParallelAllocator, ParallelConfig};
+
+/// Racks as in the paper's simulations (§5.3): 16 servers, 4 spines, full bisection.
+const SERVERS_PER_RACK: u32 = 16;
+const SPINES: u32 = 4;
+const SERVER_GBPS: f64 = 40.0;
+
+/// Iterations before those that are measured: prices settle, and memory is in caches.
+const WARM_UP: usize = 50;
+
+/// What a measurement found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figures {
+    /// On how many threads it ran.
+    pub threads: usize,
+    /// Nanoseconds of an iteration: the median.
+    pub median_ns: f64,
+    /// Nanoseconds of the fastest iteration: what it takes where nothing else runs.
+    pub least_ns: f64,
+    /// A hash of all rates: the same for any number of threads.
+    pub digest: u64,
+}
+
+/// Measures iterations with so many flows in a network of so many servers. Every flow takes four links:
+/// source and destination are random, in different racks, and so is the spine.
+///
+/// An iteration is all of it: rates, sums over links, prices, and rates normalised.
+///
+/// # Errors
+/// If the network cannot be cut into so many blocks, or is not of whole racks.
+pub fn bench(
+    nodes: u32,
+    flows: usize,
+    blocks: usize,
+    threads: usize,
+    iterations: usize,
+) -> Result<Figures, Error> {
+    if nodes < 2 * SERVERS_PER_RACK || !nodes.is_multiple_of(SERVERS_PER_RACK) {
+        let expected = "a multiple of 16, at least 32";
+        return Err(Error::Setting { name: "nodes", value: f64::from(nodes), expected });
+    }
+    let clos = Clos {
+        racks: nodes / SERVERS_PER_RACK,
+        servers_per_rack: SERVERS_PER_RACK,
+        spines: SPINES,
+        server_capacity: SERVER_GBPS,
+        spine_capacity: SERVER_GBPS * f64::from(SERVERS_PER_RACK / SPINES),
+    };
+    let config = ParallelConfig { blocks, threads, ..ParallelConfig::default() };
+    let mut allocator = ParallelAllocator::new(&clos, config)?;
+    let mut random = Random(1);
+    for _ in 0..flows {
+        let source = random.below(nodes);
+        // As many steps on as lead to another rack.
+        let racks = 1 + random.below(clos.racks - 1);
+        let within = random.below(SERVERS_PER_RACK);
+        let rack = (source / SERVERS_PER_RACK + racks) % clos.racks;
+        allocator.add_flow(source, rack * SERVERS_PER_RACK + within, random.below(SPINES), 1.0)?;
+    }
+    (0..WARM_UP).for_each(|_| allocator.iterate());
+    let mut times: Vec<f64> = (0..iterations.max(1))
+        .map(|_| {
+            let began = Instant::now();
+            allocator.iterate();
+            began.elapsed().as_nanos() as f64
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    Ok(Figures {
+        threads: allocator.threads(),
+        median_ns: times[times.len() / 2],
+        least_ns: times[0],
+        digest: digest(&mut allocator),
+    })
+}
+
+/// A hash (FNV-1a) of all rates.
+fn digest(allocator: &mut ParallelAllocator) -> u64 {
+    allocator.changed_rates().fold(0xCBF2_9CE4_8422_2325, |hash, (_, rate)| {
+        (hash ^ rate.to_bits()).wrapping_mul(0x0100_0000_01B3)
+    })
+}
+
+/// A small generator of random numbers (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u32) -> u32 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^= mixed >> 31;
+        ((u128::from(mixed) * u128::from(bound)) >> 64) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_flows_get_the_same_rates_on_any_number_of_threads() {
+        let alone = bench(64, 500, 2, 1, 3).unwrap();
+        let together = bench(64, 500, 2, 2, 3).unwrap();
+        assert_eq!((alone.threads, together.threads), (1, 2));
+        assert_eq!(alone.digest, together.digest);
+        assert!(alone.least_ns > 0.0 && alone.least_ns <= alone.median_ns);
+    }
+
+    #[test]
+    fn networks_that_are_not_of_whole_racks_are_refused() {
+        assert!(bench(40, 10, 1, 1, 1).is_err());
+        assert!(bench(16, 10, 1, 1, 1).is_err());
+    }
+}
