@@ -439,5 +439,33 @@ mod tests {
                 }
             }
         }
+
+        /// The flow with the least left has the turn, the first to be ready among equals, and every
+        /// flow has one in the end.
+        #[test]
+        fn the_shortest_flow_has_the_next_turn(
+            rounds in prop::collection::vec((1u64..20, 0usize..3), 1..60),
+        ) {
+            let mut nic = nic(NicQueues::Classes);
+            let mut flows: Vec<Sender> = Vec::new();
+            let mut waiting: Vec<(u64, u32)> = Vec::new();
+            let turn = |nic: &mut Nic, flows: &mut [Sender], waiting: &mut Vec<(u64, u32)>| {
+                let place = (0..waiting.len()).min_by_key(|&place| waiting[place].0);
+                let expected = place.map(|place| waiting.remove(place).1);
+                assert_eq!(nic.shortest_turn(flows), expected);
+            };
+            for (bytes, turns) in rounds {
+                let id = flows.len() as u32;
+                flows.push(flow(u64::from(id), 0));
+                flows[id as usize].start.bytes = bytes;
+                nic.ring(&mut flows, id, 0);
+                waiting.push((bytes, id));
+                (0..turns).for_each(|_| turn(&mut nic, &mut flows, &mut waiting));
+            }
+            while nic.is_ready() {
+                turn(&mut nic, &mut flows, &mut waiting);
+            }
+            prop_assert!(waiting.is_empty());
+        }
     }
 }

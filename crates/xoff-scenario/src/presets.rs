@@ -37,7 +37,7 @@ pub const PRESETS: &[(&str, &[&str])] = &[
     ("tcp-cubic", &[text!("tcp-newreno"), text!("tcp-cubic")]),
     ("tcp-dctcp", &[text!("tcp-newreno"), text!("tcp-dctcp")]),
     ("xcp", &[text!("xcp")]),
-    ("sfqcodel", &[text!("sfqcodel")]),
+    ("sfqcodel", &[text!("tcp-newreno"), text!("tcp-cubic"), text!("sfqcodel")]),
     ("pfabric", &[text!("pfabric")]),
     ("flowtune", &[text!("flowtune")]),
 ];

@@ -72,6 +72,12 @@ fn values_that_no_run_survives_are_refused() {
         ("dctcp", "xcp.gamma=0.2", "transport.congestion = \"dctcp\""),
         ("bfc", "bfc.queues=200", "a port has 2 to 128 queues"),
         ("bfc", "bfc.table_factor=4000000", "the flow table has 1 to 1000000 entries"),
+        ("sfqcodel", "sfqcodel.bins=0", "a port has 1 to 65534 bins"),
+        ("sfqcodel", "sfqcodel.bins=65535", "a port has 1 to 65534 bins"),
+        ("sfqcodel", "sfqcodel.target=10ms", "target (10ms) must be less than interval"),
+        ("sfqcodel", "switch.quantum=0B", "quantum must be from 64B to 1MB"),
+        ("pfabric", "buffer.size=1000B", "a queue, which must hold a packet of 1048B"),
+        ("sfqcodel", "buffer.size=0B", "size must be more than zero"),
     ] {
         assert_refused(scheme, setting, said);
     }
@@ -124,6 +130,18 @@ fn compositions_that_mean_nothing_are_refused() {
         ("ideal-fq", "buffer.kind=dedicated", "no queues with a memory of their own"),
         ("pfc", "ndp.initial_window=1MB", "transport.kind = \"sender\""),
         ("pfc", "trim.header_weight=1", "switch.overflow = \"drop\""),
+        ("pfc", "switch.scheduler=pfabric", "PFC pauses classes, so it needs scheduler = \"fifo\""),
+        ("bfc", "switch.scheduler=sfqcodel", "it needs scheduler = \"drr\""),
+        ("sfc", "switch.scheduler=sfqcodel", "SFC watches the queue of a class"),
+        ("pfabric", "nic.receive_rate=50Gbps", "receive_rate needs scheduler = \"fifo\""),
+        ("sfqcodel", "nic.receive_rate=50Gbps", "receive_rate needs scheduler = \"fifo\""),
+        ("pfabric", "switch.overflow=trim", "overflow = \"trim\" needs scheduler = \"fifo\""),
+        ("pfabric", "buffer.kind=shared", "set kind = \"dedicated\""),
+        ("dctcp", "transport.congestion=pfabric", "needs recovery = \"sack\""),
+        ("pfabric", "tcp.min_rto=1ms", "has timeouts of its own"),
+        ("pfabric", "switch.ecn=true", "heeds no marks: set ecn = false"),
+        ("pfabric", "sfqcodel.bins=8", "switch.scheduler = \"pfabric\""),
+        ("tcp-newreno", "pfabric.rto=1us", "transport.congestion = \"newreno\""),
     ] {
         assert_refused(scheme, setting, said);
     }

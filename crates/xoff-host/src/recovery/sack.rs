@@ -273,4 +273,6 @@ impl Sender {
 }
 
 #[cfg(test)]
+mod probe_tests;
+#[cfg(test)]
 mod tests;

@@ -66,12 +66,13 @@ impl Way {
 pub(super) struct Path {
     recovery: Recovery,
     pub(super) flow: Sender,
-    receivers: Receivers,
+    pub(super) receivers: Receivers,
     pub(super) forth: Way,
     back: Way,
     pub(super) now: u64,
-    /// First bytes of the packets sent.
+    /// First bytes of the packets sent, and which of them are probes.
     pub(super) log: Vec<u64>,
+    pub(super) probes: Vec<bool>,
     pub(super) timeouts: u64,
     /// Recoveries begun, with selective acknowledgements.
     pub(super) recoveries: u64,
@@ -83,16 +84,22 @@ pub(super) struct Path {
 
 impl Path {
     pub(super) fn new(recovery: Recovery, bytes: u64, window: u64, forth: Way, back: Way) -> Self {
+        Self::with(&TcpConfig::default(), recovery, bytes, window, forth, back)
+    }
+
+    pub(super) fn with(
+        tcp: &TcpConfig,
+        recovery: Recovery,
+        bytes: u64,
+        window: u64,
+        forth: Way,
+        back: Way,
+    ) -> Self {
         let (id, start_ps, src, dst, label) = (7, 0, 0, 1, 0);
         let start = FlowStart { id, start_ps, src, dst, bytes, label, source: 0, class: 0 };
         let pace = Pace { rate: 1, window };
-        let mut flow = Sender::new(
-            start,
-            pace,
-            SenderHalf::new(recovery, &TcpConfig::default()),
-            0,
-            Default::default(),
-        );
+        let mut flow =
+            Sender::new(start, pace, SenderHalf::new(recovery, tcp), 0, Default::default());
         flow.reach = window;
         let setup = ReceiverSetup { recovery, nack_interval: 5, payload: PAYLOAD };
         Self {
@@ -103,6 +110,7 @@ impl Path {
             back,
             now: 0,
             log: Vec::new(),
+            probes: Vec::new(),
             timeouts: 0,
             recoveries: 0,
             arrived: BTreeSet::new(),
@@ -124,13 +132,16 @@ impl Path {
         packet.remaining = (self.flow.start.bytes - seq - payload) as u32;
         packet.flags = if self.flow.has_progressed() { flag::PROGRESSED } else { 0 };
         self.log.push(seq);
+        self.probes.push(payload == 0);
         self.forth.send(self.now, packet);
     }
 
     pub(super) fn receive(&mut self) {
         while let Some(packet) = self.forth.arrive(self.now) {
             let payload = u64::from(packet.wire_bytes);
-            self.arrived.insert(packet.seq);
+            if payload > 0 {
+                self.arrived.insert(packet.seq);
+            }
             let reply = self.receivers.on_data(self.now, &packet, payload).0;
             let missing = (0..).find(|number| !self.arrived.contains(&(number * PAYLOAD)));
             let missing = (missing.unwrap_or(0) * PAYLOAD).min(self.flow.start.bytes);
@@ -140,7 +151,9 @@ impl Path {
                 Reply::Sack { expected, block } => (Kind::Nack, expected, block.to_bits()),
                 Reply::Nothing => continue,
             };
-            if matches!(self.recovery, Recovery::SelectiveRepeat | Recovery::Sack) {
+            if payload == 0 && self.flow.start.bytes <= PAYLOAD {
+                assert_eq!(seq, 0, "nothing is remembered of a flow of one packet");
+            } else if matches!(self.recovery, Recovery::SelectiveRepeat | Recovery::Sack) {
                 assert_eq!(seq, missing, "keeps what has arrived, and nothing else");
             } else {
                 assert!(seq <= missing, "{seq} acknowledged, {missing} is missing");
@@ -162,6 +175,9 @@ impl Path {
                 self.flow.progress_ps = self.now;
             }
             if self.recovery == Recovery::Sack && self.flow.snd_una < self.flow.start.bytes {
+                if let Some(half) = self.flow.sack() {
+                    half.on_answer(2 * DELAY);
+                }
                 let progress = self.flow.detect(PAYLOAD);
                 self.recoveries += u64::from(progress.begins);
                 if progress.recovering {
@@ -171,7 +187,8 @@ impl Path {
         }
         let keeps = matches!(self.recovery, Recovery::SelectiveRepeat | Recovery::Sack);
         let patience = if keeps { PATIENCE } else { LONG_PATIENCE };
-        if self.flow.in_flight() > 0 && self.flow.progress_ps + patience <= self.now {
+        let probing = self.flow.sack().is_some_and(|half| half.is_probing());
+        if (self.flow.in_flight() > 0 || probing) && self.flow.progress_ps + patience <= self.now {
             self.flow.progress_ps = self.now;
             self.flow.on_timeout(PAYLOAD);
             self.timeouts += 1;
