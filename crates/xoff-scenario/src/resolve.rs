@@ -1,5 +1,6 @@
 //! From the layers of a scenario to a network, its traffic and a plan.
 
+pub(crate) mod faults;
 mod hosts;
 mod ndp;
 mod network;
@@ -87,6 +88,7 @@ pub const SECTIONS: &[&str] = &[
     "dctcp_tcp",
     "xcp",
     "faults",
+    "fault",
     "traffic",
 ];
 
@@ -166,6 +168,7 @@ impl Reader<'_> {
         }
         let monitored = self.monitored(&run, hosts)?;
         let captured = self.captured(&run, &topology)?;
+        let faults_of_links = self.link_faults(&topology, &transport, &hop, &nic);
         let queues = nic_queues(&hop);
         let obey_pauses = match &hop {
             HopSetup::Bfc(bfc) => bfc.nics_obey,
@@ -221,6 +224,7 @@ impl Reader<'_> {
             instants: Instants::Phases,
             labels: Labels::Hashed,
             seed,
+            faults: faults_of_links,
         };
         Some(Resolved {
             name,

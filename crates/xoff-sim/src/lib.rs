@@ -7,6 +7,7 @@
 
 mod crew;
 mod cut;
+pub mod faults;
 pub mod flow_series;
 pub mod ideal;
 pub mod measure;

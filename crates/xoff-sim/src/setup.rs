@@ -23,6 +23,7 @@ use xoff_net::topo::{Routes, Topology};
 use xoff_net::trim::{Trim, TrimConfig};
 use xoff_net::xcp;
 
+use crate::faults::Fault;
 use crate::partition::{Directory, Owner, Partition, tag};
 
 /// log2 of the width (ps) of the wheel's finest buckets: 2 ns, so that the arrivals of links of 1 us
@@ -130,6 +131,8 @@ pub struct Setup {
     pub labels: Labels,
     /// Seed of the run.
     pub seed: u64,
+    /// Faults of links, while none of which hosts are cut off.
+    pub faults: Vec<Fault>,
 }
 
 /// Base RTT of the longest path: two propagation delays of each link and the serialisation of one

@@ -169,6 +169,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
         instants: Instants::AsSet,
         labels: Labels::Pairs,
         seed: 1,
+        faults: Vec::new(),
     })
 }
 
