@@ -26,6 +26,8 @@ pub enum Purpose {
     Transport = 6,
     /// Which packet of a full queue a switch trims.
     Trimming = 7,
+    /// Which packets a lossy link loses.
+    LinkLoss = 8,
 }
 
 /// A value-stable random stream (xoshiro256++).

@@ -295,6 +295,28 @@ impl Wheel {
         true
     }
 
+    /// Takes all events with this tag out of the wheel, wherever they are; timers stay. They come in
+    /// the order (time, rank). Goes through everything that waits.
+    pub fn take_all(&mut self, tag: u32) -> Vec<Event> {
+        let mut taken = Vec::new();
+        let mut keep = |event: &Event| {
+            let keep = event.tag != tag;
+            taken.extend((!keep).then_some(*event));
+            keep
+        };
+        self.due.retain(&mut keep);
+        for level in &mut self.levels {
+            for (bucket, list) in level.buckets.iter_mut().enumerate() {
+                list.retain(&mut keep);
+                if list.is_empty() {
+                    level.words[bucket >> 6] &= !(1 << (bucket & 63));
+                }
+            }
+        }
+        taken.sort_unstable_by_key(Event::key);
+        taken
+    }
+
     /// Adds a timer that is not armed. `rank` orders it among the events of one time; `tag` is its
     /// owner's name for it.
     pub fn add_timer(&mut self, rank: u64, tag: u32) -> TimerId {
@@ -449,6 +471,7 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Step {
         Post(u64),
+        TakeAll(u32),
         Arm(u32, u64),
         Rank(u32, u64),
         Cancel(u32),
@@ -460,6 +483,7 @@ mod tests {
         let delay = (0u32..56, 0u64..64).prop_map(|(shift, low)| low << shift >> 3);
         prop_oneof![
             delay.clone().prop_map(Step::Post),
+            (0..TAGS).prop_map(Step::TakeAll),
             (0..TIMERS, delay.clone()).prop_map(|(timer, delay)| Step::Arm(timer, delay)),
             (0..TIMERS, 0..4u64).prop_map(|(timer, turn)| Step::Rank(timer, turn)),
             (0..TIMERS).prop_map(Step::Cancel),
@@ -468,6 +492,8 @@ mod tests {
     }
 
     const TIMERS: u32 = 20;
+    /// Tags of posted events are 2 and the following ones.
+    const TAGS: u32 = 8;
 
     /// Timers rank below posted events, in several ways.
     fn rank(timer: u32, turn: u64) -> u64 {
@@ -488,7 +514,17 @@ mod tests {
                     Step::Post(delay) => {
                         model.insert((now + delay, u64::from(count), count));
                         let (time, rank) = (now + delay, u64::from(count));
-                        wheel.post(Event { time, rank, tag: 2, item: count });
+                        wheel.post(Event { time, rank, tag: 2 + count % TAGS, item: count });
+                    }
+                    Step::TakeAll(tag) => {
+                        let has_tag = |entry: &(u64, u64, u32)| {
+                            entry.2 >= 1000 && entry.2 % TAGS == tag
+                        };
+                        let taken = wheel.take_all(2 + tag).into_iter();
+                        let taken: Vec<_> = taken.map(|e| (e.time, e.rank, e.item)).collect();
+                        let expected: Vec<_> = model.iter().copied().filter(has_tag).collect();
+                        prop_assert_eq!(taken, expected);
+                        model.retain(|entry| !has_tag(entry));
                     }
                     Step::Arm(timer, delay) => {
                         model.retain(|entry| entry.2 != timer);

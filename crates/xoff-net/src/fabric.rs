@@ -5,7 +5,11 @@
 //! picks its next packet: ports that could pick are collected and asked when time is about to move
 //! on.
 
+mod impairment;
+
 use xoff_core::{Event, Ps, TimerId, Wheel};
+
+use self::impairment::{IMPAIRED, Impairment};
 
 use crate::packet::{NONE, Packet, Pool};
 use crate::record::{Record, RecordTable};
@@ -85,7 +89,7 @@ struct Port {
     arrival_rank: u64,
     /// Tag of the arrivals at the other end; the other end's number where it is in another partition.
     arrival_tag: u32,
-    /// The other end's partition, or NONE for this one.
+    /// The other end's partition, or NONE for this one, or IMPAIRED.
     partition: u32,
     /// Picoseconds a byte takes where that is a whole number and the port is not captured, otherwise 0.
     ps_per_byte: u32,
@@ -163,6 +167,8 @@ pub struct Fabric {
     ports: Vec<Port>,
     /// Bits per second of each port.
     rates: Vec<u64>,
+    /// Ports whose links lose packets, or have lost some.
+    impaired: Vec<Impairment>,
     picking: Vec<u32>,
     tags: FabricTags,
     rounding: Rounding,
@@ -191,6 +197,7 @@ impl Fabric {
             captured: Vec::new(),
             ports: Vec::new(),
             rates: Vec::new(),
+            impaired: Vec::new(),
             picking: Vec::new(),
             tags,
             rounding,
@@ -433,11 +440,22 @@ impl Fabric {
         }
     }
 
-    /// Hands a packet over to another partition.
+    /// Sends a packet that does not simply arrive in this partition.
     #[inline(never)]
     fn cross(&mut self, port: u32, id: u32, time: u64) {
+        let partition = self.ports[port as usize].partition;
+        if partition == IMPAIRED {
+            self.cross_impaired(port, id, time);
+        } else {
+            self.hand_over(port, partition, id, time);
+        }
+    }
+
+    /// Hands a packet over to another partition.
+    #[inline]
+    fn hand_over(&mut self, port: u32, partition: u32, id: u32, time: u64) {
         let state = &self.ports[port as usize];
-        let crossings = &mut self.outbox[state.partition as usize];
+        let crossings = &mut self.outbox[partition as usize];
         let packet = &mut self.packets[id];
         packet.time = time;
         packet.next = state.arrival_tag;
@@ -514,7 +532,7 @@ mod tests {
     use super::*;
     use crate::packet::Kind;
 
-    fn pair() -> Fabric {
+    pub(super) fn pair() -> Fabric {
         let tags = FabricTags { arrival: 0, wake: 10 };
         let (rounding, instants) = (Rounding::PicosecondUp, Instants::Phases);
         let mut fabric = Fabric::new(rounding, instants, 1, Wheel::new(9), tags);

@@ -38,6 +38,42 @@ pub fn ports(text: &str, topology: &Topology) -> Result<Vec<u32>, String> {
     Ok(ports)
 }
 
+/// The ports, at both ends, of all links between two nodes: hosts by their numbers, and switches as
+/// `leaf:3`.
+///
+/// # Errors
+/// What cannot be read or does not exist.
+pub fn link(text: &str, topology: &Topology) -> Result<Vec<u32>, String> {
+    let nodes = text.split(',').map(|part| node(part.trim(), topology));
+    let nodes = nodes.collect::<Result<Vec<u32>, String>>()?;
+    let &[one, other] = nodes.as_slice() else {
+        return Err(format!("\"{text}\" has not two ends: write them as leaf:0,spine:1"));
+    };
+    let mut ports = Vec::new();
+    for (own, port) in (topology.first_port[one as usize]..).zip(topology.ports_of(one)) {
+        if topology.ports[port.peer as usize].node == other {
+            ports.extend([own, port.peer]);
+        }
+    }
+    if ports.is_empty() {
+        return Err(format!("no link joins {}", text.replace(',', " and ")));
+    }
+    Ok(ports)
+}
+
+/// A single node.
+fn node(part: &str, topology: &Topology) -> Result<u32, String> {
+    let found = if part.contains(':') {
+        switches(part, topology)?
+    } else {
+        host_set::parse(part, topology.hosts)?
+    };
+    match found.as_slice() {
+        &[node] => Ok(node),
+        _ => Err(format!("\"{part}\" is more than one node: an end of a link is one")),
+    }
+}
+
 /// The nodes of a part such as `leaf:3` or `spine:0-1`.
 fn switches(part: &str, topology: &Topology) -> Result<Vec<u32>, String> {
     let (layer, numbers) = part.split_once(':').unwrap_or((part, ""));

@@ -1,5 +1,6 @@
 //! From the layers of a scenario to a network, its traffic and a plan.
 
+pub(crate) mod faults;
 mod flowtune;
 mod hosts;
 mod ndp;
@@ -89,6 +90,7 @@ pub const SECTIONS: &[&str] = &[
     "dctcp_tcp",
     "xcp",
     "faults",
+    "fault",
     "traffic",
 ];
 
@@ -169,6 +171,7 @@ impl Reader<'_> {
         }
         let monitored = self.monitored(&run, hosts)?;
         let captured = self.captured(&run, &topology)?;
+        let faults_of_links = self.link_faults(&topology, &transport, &hop, &nic);
         let queues = nic_queues(&hop);
         let obey_pauses = match &hop {
             HopSetup::Bfc(bfc) => bfc.nics_obey,
@@ -226,6 +229,7 @@ impl Reader<'_> {
             labels: flowtune::labels(flowtune.as_ref()),
             flowtune,
             seed,
+            faults: faults_of_links,
         };
         Some(Resolved {
             name,

@@ -169,6 +169,7 @@ pub fn schema() -> String {
     use xoff_host::{FrameConfig, TransportConfig};
     use xoff_net::topo::{DumbbellConfig, FatTreeConfig, LeafSpineConfig, StarConfig};
 
+    use crate::resolve::faults::{LinkDownConfig, LossConfig};
     use crate::sections::{FaultsConfig, NetworkConfig, RunConfig, SwitchConfig};
 
     let sections = [
@@ -203,6 +204,8 @@ pub fn schema() -> String {
         SectionSchema::of::<xoff_net::xcp::XcpConfig>(),
         SectionSchema::of::<PFabricConfig>(),
         SectionSchema::of::<FaultsConfig>(),
+        SectionSchema::entry::<LinkDownConfig>("fault", &["link-down"]),
+        SectionSchema::entry::<LossConfig>("fault", &["loss"]),
         SectionSchema::entry::<xoff_workload::open_loop::OpenLoopConfig>("traffic", &["open-loop"]),
         SectionSchema::entry::<xoff_workload::incast::IncastConfig>("traffic", &["incast"]),
         SectionSchema::entry::<xoff_workload::long_lived::LongLivedConfig>("traffic", &["long"]),

@@ -7,6 +7,7 @@
 
 mod crew;
 mod cut;
+pub mod faults;
 pub mod flow_series;
 pub mod flowtune;
 pub mod ideal;

@@ -84,7 +84,7 @@ pub struct PortRow {
     pub paused_ps: u64,
     /// How often it came to have a paused queue.
     pub pauses: u64,
-    /// Packets for it that found no room.
+    /// Packets for it that found no room, and those that its link lost.
     pub drops: u64,
     /// Their bytes on the wire.
     pub drop_bytes: u64,

@@ -521,6 +521,20 @@ impl Partition {
         self.hosts.receive_letters(parcel.letters.drain(..));
     }
 
+    /// Its switches take other routes from now on.
+    pub(crate) fn set_routes(&mut self, routes: &Arc<Routes>) {
+        for (node, switch) in &mut self.switches {
+            let number = (*node - self.topology.hosts) as usize;
+            switch.set_routes(&routes.by_switch[number], &routes.choices[number]);
+        }
+        self.routes = Arc::clone(routes);
+    }
+
+    /// Its ports and links, to impair them.
+    pub(crate) fn fabric_mut(&mut self) -> &mut Fabric {
+        &mut self.fabric
+    }
+
     /// Its ports, links and packets.
     #[must_use]
     pub fn fabric(&self) -> &Fabric {
@@ -604,14 +618,15 @@ impl Partition {
         }
     }
 
-    /// Packets for a switch's port that found no room.
+    /// Packets for a port that found no room, and those that its link lost.
     fn drops(&self, port: u32) -> Drops {
-        match self.owners[port as usize] {
-            Owner::Host(_) => Drops::default(),
-            Owner::Switch(switch, number) => {
-                self.switches[switch as usize].1.egress()[number as usize].drops()
-            }
+        let mut drops = self.fabric.lost(port);
+        if let Owner::Switch(switch, number) = self.owners[port as usize] {
+            let full = self.switches[switch as usize].1.egress()[number as usize].drops();
+            drops.packets += full.packets;
+            drops.bytes += full.bytes;
         }
+        drops
     }
 
     /// The most bytes each switch held after any instant since the last call.

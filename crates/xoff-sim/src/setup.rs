@@ -23,6 +23,7 @@ use xoff_net::topo::{Routes, Topology};
 use xoff_net::trim::{Trim, TrimConfig};
 use xoff_net::xcp;
 
+use crate::faults::Fault;
 use crate::flowtune::allocator::Allocator;
 use crate::flowtune::domain::Domain;
 use crate::flowtune::node::Allocators;
@@ -139,6 +140,8 @@ pub struct Setup {
     pub flowtune: Option<FlowtuneSetup>,
     /// Seed of the run.
     pub seed: u64,
+    /// Faults of links, while none of which hosts are cut off.
+    pub faults: Vec<Fault>,
 }
 
 /// Base RTT of the longest path: two propagation delays of each link and the serialisation of one

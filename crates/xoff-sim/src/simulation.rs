@@ -9,6 +9,7 @@ use xoff_workload::{Arrival, ENDLESS, Traffic};
 
 use crate::crew::{Crew, Stretch};
 use crate::cut::{Cut, Threads};
+use crate::faults::Faults;
 use crate::flow_series::FlowSeriesRow;
 use crate::flowtune::FlowtuneCounts;
 use crate::ideal;
@@ -109,6 +110,7 @@ pub struct Simulation {
     active: Distribution,
     watermarks: Watermarks,
     throughput: Throughput,
+    faults: Faults,
     series: Series,
     monitored: Vec<u32>,
     monitors: Vec<MonitorResults>,
@@ -137,6 +139,7 @@ impl Simulation {
     ) -> Result<Self, String> {
         let cut = Cut::new(&setup, plan.partitions, threads.count);
         let parts = setup.build(&cut.of_node)?;
+        let faults = Faults::new(&setup)?;
         let mut counts = vec![0; parts.len()];
         let place = setup.topology.ports.iter().map(|port| {
             let partition = cut.of_node[port.node as usize];
@@ -152,6 +155,7 @@ impl Simulation {
             watchdog: Watchdog::new(plan.watchdog),
             watermarks: Watermarks::default(),
             throughput: Throughput::new(plan.grid, setup.topology.servers()),
+            faults,
             series: Series::new(plan.flow_series, plan.port_samples),
             uniform: uniform.then_some(ideal::Leg { rate: first.rate.0, delay: first.delay }),
             monitored: monitored
@@ -203,6 +207,9 @@ impl Simulation {
             self.throughput.begin(self.now, received(&self.setup, &self.partitions));
             self.with_series(Series::begin);
             self.watch_delays();
+        }
+        if self.faults.is_due(self.now) {
+            self.faults.apply(self.now, &self.setup, &self.place, &mut self.partitions);
         }
         let step_end = self.now + self.plan.grid;
         self.start_flows(step_end);
@@ -681,7 +688,7 @@ impl Simulation {
     }
 
     /// One number that every transmission, drop and finished flow has gone into: the chains of all
-    /// nodes in the order of their ids.
+    /// nodes in the order of their ids, and with faults what each link has lost.
     #[must_use]
     pub fn digest(&self) -> u64 {
         let mut of_node = vec![0; self.setup.topology.nodes() as usize];
@@ -695,6 +702,13 @@ impl Simulation {
         }
         let mut digest = Digest::default();
         of_node.into_iter().for_each(|chain| digest.add(chain));
+        if !self.setup.faults.is_empty() {
+            for &(partition, number) in &self.place {
+                let lost = self.partitions[partition as usize].fabric().lost(number);
+                digest.add(lost.packets);
+                digest.add(lost.bytes);
+            }
+        }
         digest.value()
     }
 }

@@ -286,6 +286,15 @@ impl OutputQueued {
         None
     }
 
+    /// Packets that arrive from now on take other routes: by destination group, and the ports they
+    /// refer to.
+    pub fn set_routes(&mut self, routes: &[Route], choices: &[u16]) {
+        self.routes.clear();
+        self.routes.extend_from_slice(routes);
+        self.choices.clear();
+        self.choices.extend_from_slice(choices);
+    }
+
     /// A packet will arrive soon.
     #[inline(always)]
     pub fn prefetch(&self, packet: &Packet, destinations: &[Destination], ingress: u16) {

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::Topology;
+use super::{Port, Topology};
 
 /// What a switch does with a packet for a group of hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,15 @@ impl Routes {
     /// # Errors
     /// If some host cannot reach another.
     pub fn new(topology: &Topology) -> Result<Self, String> {
+        Self::without(topology, &[])
+    }
+
+    /// The same without the links of these ports, of which both ends are named. Groups keep their
+    /// numbers.
+    ///
+    /// # Errors
+    /// If some host cannot reach another.
+    pub fn without(topology: &Topology, ports: &[u32]) -> Result<Self, String> {
         let hosts = topology.hosts;
         let switches = (topology.nodes() - hosts) as usize;
         let mut group_of_switch = vec![u32::MAX; switches];
@@ -63,7 +72,7 @@ impl Routes {
             distance: vec![0; groups * groups],
             groups,
         };
-        let links = SwitchLinks::new(topology);
+        let links = SwitchLinks::new(topology, ports);
         let mut known = vec![FxHashMap::default(); switches];
         for (group, &leaf) in leaves.iter().enumerate() {
             let hops = links.distances(leaf);
@@ -84,12 +93,16 @@ impl Routes {
     ) {
         let mut ports = Vec::new();
         for (switch, &hop) in hops.iter().enumerate() {
-            if hop == 0 || hop == u16::MAX {
+            if hop == 0 {
                 continue;
             }
             ports.clear();
             let nearer = links.of(switch).iter().filter(|(next, _)| hops[*next as usize] < hop);
             ports.extend(nearer.map(|(_, port)| *port));
+            if hop == u16::MAX {
+                // No packet comes here. If one did, a port has to be named.
+                ports.push(0);
+            }
             self.by_switch[switch][group] = match known[switch].get(&ports) {
                 Some(&route) => route,
                 None => {
@@ -143,12 +156,14 @@ struct SwitchLinks {
 }
 
 impl SwitchLinks {
-    fn new(topology: &Topology) -> Self {
+    /// All but those of these ports.
+    fn new(topology: &Topology, without: &[u32]) -> Self {
         let mut found = Self { links: Vec::new(), first: vec![0] };
         for node in topology.hosts..topology.nodes() {
             for port in topology.ports_of(node) {
-                let next = topology.ports[port.peer as usize].node;
-                if next >= topology.hosts {
+                let Port { node: next, .. } = topology.ports[port.peer as usize];
+                let own = topology.first_port[node as usize] + u32::from(port.number);
+                if next >= topology.hosts && !without.contains(&own) {
                     found.links.push((next - topology.hosts, port.number));
                 }
             }
@@ -196,6 +211,35 @@ mod tests {
         assert_eq!(routes.by_switch[0][0].count, 0);
         assert_eq!((routes.links_between(0, 1), routes.links_between(0, 127)), (2, 4));
         assert_eq!(routes.longest(), 4);
+    }
+
+    /// Without its link to spine 1, leaf 0 sends by the other spines, and all others send to it by
+    /// them. What is at spine 1 already goes there by another leaf.
+    #[test]
+    fn routes_avoid_links() {
+        let topology = leaf_spine(&LeafSpineConfig::default()).unwrap();
+        let down = topology.first_port[128] + 17;
+        let ends = [down, topology.ports[down as usize].peer];
+        let routes = Routes::without(&topology, &ends).unwrap();
+        let whole = Routes::new(&topology).unwrap();
+        assert_eq!(routes.group_of, whole.group_of);
+        let choices = |routes: &Routes, switch: usize, group: usize| {
+            let Route { first, count } = routes.by_switch[switch][group];
+            routes.choices[switch][first as usize..][..count as usize].to_vec()
+        };
+        assert_eq!(choices(&routes, 0, 5), [16, 18, 19, 20, 21, 22, 23]);
+        assert_eq!(choices(&routes, 3, 0), [16, 18, 19, 20, 21, 22, 23]);
+        assert_eq!(choices(&routes, 3, 5), choices(&whole, 3, 5));
+        let spine = 8 + 1;
+        assert_eq!(choices(&whole, spine, 0), [0]);
+        assert_eq!(choices(&routes, spine, 0), [1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!((routes.links_between(0, 127), routes.longest()), (4, 4));
+        let all: Vec<u32> = (16..24)
+            .map(|number| topology.first_port[128] + number)
+            .flat_map(|port| [port, topology.ports[port as usize].peer])
+            .collect();
+        let error = Routes::without(&topology, &all).unwrap_err();
+        assert!(error.contains("cannot reach"), "{error}");
     }
 
     /// A switch of a fat-tree needs a list of the ports up, and one for each port down.

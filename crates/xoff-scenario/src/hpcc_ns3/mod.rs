@@ -171,6 +171,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
         flowtune: None,
         labels: Labels::Pairs,
         seed: 1,
+        faults: Vec::new(),
     })
 }
 

@@ -1,0 +1,230 @@
+//! Links that lose packets: those that are down, and those that lose some at random.
+//!
+//! A port whose link is impaired takes the way of packets for another partition, which asks here. So a
+//! port that is not need not ask.
+
+use xoff_core::{Event, Rng};
+
+use super::Fabric;
+use crate::packet::NONE;
+use crate::sched::Drops;
+
+/// Stands for the other end's partition at a port whose link is impaired.
+pub(super) const IMPAIRED: u32 = NONE - 1;
+
+/// Loses a share of the packets at random.
+#[derive(Debug)]
+struct Loss {
+    /// Its owner's number for it.
+    number: u32,
+    share: f64,
+    rng: Rng,
+}
+
+/// One direction of a link, by the port that sends.
+#[derive(Debug)]
+pub(super) struct Impairment {
+    port: u32,
+    /// The other end's partition, or NONE for this one.
+    partition: u32,
+    /// How many reasons there are for it to be down.
+    down: u32,
+    losses: Vec<Loss>,
+    lost: Drops,
+}
+
+impl Impairment {
+    fn holds(&self) -> bool {
+        self.down > 0 || !self.losses.is_empty()
+    }
+
+    /// Whether the next packet is lost.
+    fn loses(&mut self) -> bool {
+        // Each has its turn at every packet, so that none moves the others' draws.
+        let mut lost = self.down > 0;
+        for loss in &mut self.losses {
+            lost |= loss.rng.unit() < loss.share;
+        }
+        lost
+    }
+}
+
+impl Fabric {
+    /// What a port sends from now on is lost, until `repair` has been called as often as this.
+    pub fn take_down(&mut self, port: u32) {
+        self.impairment(port).down += 1;
+        self.note_impairment(port);
+    }
+
+    /// One reason less for the port's link to be down.
+    pub fn repair(&mut self, port: u32) {
+        self.impairment(port).down -= 1;
+        self.note_impairment(port);
+    }
+
+    /// A port loses this share of what it sends; `number` is for `end_loss`.
+    pub fn begin_loss(&mut self, port: u32, number: u32, share: f64, rng: Rng) {
+        self.impairment(port).losses.push(Loss { number, share, rng });
+        self.note_impairment(port);
+    }
+
+    /// Ends that.
+    pub fn end_loss(&mut self, port: u32, number: u32) {
+        self.impairment(port).losses.retain(|loss| loss.number != number);
+        self.note_impairment(port);
+    }
+
+    /// Packets on their way to a port are lost. They count at the port that sent them, which may be
+    /// another fabric's: `count_lost`.
+    pub fn lose_in_flight(&mut self, port: u32) -> Drops {
+        let mut lost = Drops::default();
+        for event in self.wheel.take_all(self.tags.arrival + port) {
+            lost.add(self.packets[event.item].wire_bytes);
+            self.discard(event.item);
+        }
+        lost
+    }
+
+    /// These packets that a port has sent are lost.
+    pub fn count_lost(&mut self, port: u32, drops: Drops) {
+        let lost = &mut self.impairment(port).lost;
+        lost.packets += drops.packets;
+        lost.bytes += drops.bytes;
+    }
+
+    /// What a port's link has lost.
+    #[must_use]
+    pub fn lost(&self, port: u32) -> Drops {
+        let found = self.impaired.iter().find(|impairment| impairment.port == port);
+        found.map_or(Drops::default(), |impairment| impairment.lost)
+    }
+
+    /// The record of a port that has ever been impaired, or is about to be.
+    fn impairment(&mut self, port: u32) -> &mut Impairment {
+        let place = match self.impaired.iter().position(|impairment| impairment.port == port) {
+            Some(place) => place,
+            None => {
+                let partition = self.ports[port as usize].partition;
+                let (down, losses, lost) = (0, Vec::new(), Drops::default());
+                self.impaired.push(Impairment { port, partition, down, losses, lost });
+                self.impaired.len() - 1
+            }
+        };
+        &mut self.impaired[place]
+    }
+
+    /// Has the port ask here, if its link is impaired.
+    fn note_impairment(&mut self, port: u32) {
+        let impairment = self.impairment(port);
+        let partition = if impairment.holds() { IMPAIRED } else { impairment.partition };
+        self.ports[port as usize].partition = partition;
+    }
+
+    /// Sends a packet on an impaired link.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn cross_impaired(&mut self, port: u32, id: u32, time: u64) {
+        let wire_bytes = self.packets[id].wire_bytes;
+        let impairment = self.impairment(port);
+        let (down, partition) = (impairment.down > 0, impairment.partition);
+        if impairment.loses() {
+            impairment.lost.add(wire_bytes);
+            if down {
+                // Nothing leaves a port without a link.
+                let state = &mut self.ports[port as usize];
+                state.tx_bytes -= u64::from(wire_bytes);
+                state.tx_packets -= 1;
+            }
+            self.discard(id);
+        } else if partition == NONE {
+            let state = &self.ports[port as usize];
+            let (rank, tag) = (state.arrival_rank, state.arrival_tag);
+            self.wheel.post(Event { time, rank, tag, item: id });
+        } else {
+            self.hand_over(port, partition, id, time);
+        }
+    }
+
+    /// A packet is gone.
+    fn discard(&mut self, id: u32) {
+        let record = self.packets[id].record;
+        if record != NONE {
+            self.records.remove(record);
+        }
+        self.packets.remove(id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use xoff_core::rng::Purpose;
+
+    use super::super::tests::pair;
+    use super::*;
+    use crate::packet::{Kind, Packet};
+
+    /// Sends so many packets of 1000 bytes on port 0 and returns how many arrive.
+    fn send(fabric: &mut Fabric, count: u64) -> u64 {
+        for _ in 0..count {
+            let id = fabric.packets.insert(Packet::new(Kind::Data, 1000));
+            fabric.now = fabric.now.max(fabric.busy_until(0));
+            fabric.transmit(0, id, false);
+        }
+        let mut arrived = 0;
+        while let Some(event) = fabric.wheel.pop_before(u64::MAX) {
+            fabric.now = fabric.now.max(event.time);
+            fabric.packets.remove(event.item);
+            arrived += 1;
+        }
+        arrived
+    }
+
+    #[test]
+    fn a_link_that_is_down_loses_all_until_every_reason_is_gone() {
+        let mut fabric = pair();
+        fabric.take_down(0);
+        fabric.take_down(0);
+        assert_eq!(send(&mut fabric, 3), 0);
+        fabric.repair(0);
+        assert_eq!(send(&mut fabric, 1), 0);
+        assert_eq!(fabric.lost(0), Drops { packets: 4, bytes: 4000 });
+        assert_eq!((fabric.tx_packets(0), fabric.tx_bytes(0)), (0, 0));
+        fabric.repair(0);
+        assert_eq!(send(&mut fabric, 2), 2);
+        assert_eq!((fabric.tx_packets(0), fabric.lost(0).packets), (2, 4));
+        assert!(fabric.packets.is_empty());
+        assert_eq!(fabric.lost(1), Drops::default());
+    }
+
+    #[test]
+    fn what_is_in_flight_is_lost() {
+        let mut fabric = pair();
+        for port in [0, 0, 1] {
+            let id = fabric.packets.insert(Packet::new(Kind::Data, 1000));
+            fabric.now = fabric.busy_until(port);
+            fabric.transmit(port, id, false);
+        }
+        let lost = fabric.lose_in_flight(1);
+        assert_eq!(lost, Drops { packets: 2, bytes: 2000 });
+        fabric.count_lost(0, lost);
+        assert_eq!((fabric.lost(0), fabric.packets.len()), (lost, 1));
+        // What goes the other way arrives.
+        assert_eq!(fabric.wheel.pop_before(u64::MAX).map(|event| event.tag), Some(0));
+        assert_eq!(fabric.wheel.pop_before(u64::MAX), None);
+    }
+
+    #[test]
+    fn a_share_is_lost_at_random_while_it_lasts() {
+        let mut fabric = pair();
+        fabric.begin_loss(0, 5, 0.25, Rng::stream(1, Purpose::LinkLoss, 0));
+        let arrived = send(&mut fabric, 4000);
+        assert!((2900..3100).contains(&arrived), "{arrived}");
+        assert_eq!(fabric.lost(0).packets, 4000 - arrived);
+        assert_eq!(fabric.tx_packets(0), 4000, "they were sent");
+        fabric.begin_loss(0, 6, 1.0, Rng::stream(1, Purpose::LinkLoss, 1));
+        assert_eq!(send(&mut fabric, 10), 0);
+        fabric.end_loss(0, 6);
+        fabric.end_loss(0, 5);
+        assert_eq!(send(&mut fabric, 100), 100);
+    }
+}

@@ -1,0 +1,228 @@
+//! Faults of links, on the grid: when links go down and come back, when switches have noticed, and when
+//! links lose packets at random.
+//!
+//! A fault begins and ends at a step of the grid, the first at or after its time, between two steps. So
+//! all partitions see it at once. What is on a link that goes down is lost, and what is sent into it
+//! until it is back; packets that wait for it go the same way. `detection` after a link went down all
+//! switches route around it, and as long after it came back they use it again.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use xoff_core::{Ps, Rng, rng::Purpose};
+use xoff_host::cc::Carries;
+use xoff_net::telemetry::HOPS_MAX;
+use xoff_net::topo::Routes;
+
+use crate::partition::Partition;
+use crate::setup::Setup;
+
+/// What is wrong with links.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FaultKind {
+    /// They are down.
+    LinkDown {
+        /// How long switches take to notice that a link is down, or back.
+        detection: Ps,
+    },
+    /// They lose packets at random.
+    Loss {
+        /// Which share of the packets.
+        share: f64,
+    },
+}
+
+/// A fault of some links.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    /// What is wrong with them.
+    pub kind: FaultKind,
+    /// Their ports, both ends of each, by their numbers in the topology.
+    pub ports: Vec<u32>,
+    /// When it begins.
+    pub at: Ps,
+    /// When it ends; [`Ps::NEVER`]: it does not.
+    pub until: Ps,
+}
+
+/// From when until when.
+type Period = (Ps, Ps);
+
+impl Fault {
+    /// When these links are down; `None` if they only lose packets.
+    #[must_use]
+    pub fn outage(&self) -> Option<Period> {
+        matches!(self.kind, FaultKind::LinkDown { .. }).then_some((self.at, self.until))
+    }
+
+    /// From when on, and until when, switches route around these links; `None` if they never do,
+    /// because they would notice too late.
+    #[must_use]
+    pub fn avoided(&self) -> Option<Period> {
+        let FaultKind::LinkDown { detection } = self.kind else { return None };
+        let after = |time: Ps| Ps(time.0.saturating_add(detection.0));
+        (after(self.at) < self.until).then(|| (after(self.at), after(self.until)))
+    }
+}
+
+/// Something that happens between two steps.
+#[derive(Clone, Debug)]
+enum Action {
+    /// This fault begins.
+    Begin(u32),
+    /// This fault ends.
+    End(u32),
+    /// All switches take these routes.
+    Route(Arc<Routes>),
+}
+
+/// The faults of a run, and what of them is to come.
+#[derive(Debug)]
+pub(crate) struct Faults {
+    /// The next one is the last.
+    actions: Vec<(Ps, Action)>,
+}
+
+impl Faults {
+    /// What the faults of a network do, and when.
+    ///
+    /// # Errors
+    /// If hosts could not reach each other, or packets met too many switches.
+    pub(crate) fn new(setup: &Setup) -> Result<Self, String> {
+        let mut actions = Vec::new();
+        for (number, fault) in (0..).zip(&setup.faults) {
+            actions.push((fault.at, Action::Begin(number)));
+            if fault.until != Ps::NEVER {
+                actions.push((fault.until, Action::End(number)));
+            }
+        }
+        for time in changes(&setup.faults, Fault::outage) {
+            Self::routes(setup, Fault::outage, time)?;
+        }
+        for time in changes(&setup.faults, Fault::avoided) {
+            let routes = Self::routes(setup, Fault::avoided, time)?;
+            actions.push((time, Action::Route(Arc::new(routes))));
+        }
+        actions.sort_by_key(|(time, _)| Reverse(*time));
+        Ok(Self { actions })
+    }
+
+    /// The routes that are left at a time.
+    fn routes(
+        setup: &Setup,
+        period: fn(&Fault) -> Option<Period>,
+        time: Ps,
+    ) -> Result<Routes, String> {
+        let holds =
+            |fault: &&Fault| period(fault).is_some_and(|(at, until)| (at..until).contains(&time));
+        let faults = setup.faults.iter().filter(holds);
+        let down: Vec<u32> = faults.flat_map(|fault| fault.ports.iter().copied()).collect();
+        let routes = Routes::without(&setup.topology, &down)
+            .map_err(|why| format!("[[fault]] at {time} the network falls apart: {why}"))?;
+        // A packet may have come most of its way when the routes change.
+        let switches = (setup.routes.longest() + routes.longest() - 1) as usize;
+        if setup.hosts.control.carries() == Carries::Int && switches > HOPS_MAX {
+            return Err(format!(
+                "[[fault]] at {time} a packet may meet {switches} switches, but an INT record holds \
+                 {HOPS_MAX}"
+            ));
+        }
+        Ok(routes)
+    }
+
+    /// Whether something happens now.
+    pub(crate) fn is_due(&self, now: Ps) -> bool {
+        self.actions.last().is_some_and(|(time, _)| *time <= now)
+    }
+
+    /// Does what is due. `place` has the partition of each port and its number there.
+    pub(crate) fn apply(
+        &mut self,
+        now: Ps,
+        setup: &Setup,
+        place: &[(u32, u32)],
+        partitions: &mut [Partition],
+    ) {
+        while self.is_due(now)
+            && let Some((_, action)) = self.actions.pop()
+        {
+            match action {
+                Action::Begin(number) => begin(number, setup, place, partitions),
+                Action::End(number) => end(number, setup, place, partitions),
+                Action::Route(routes) => {
+                    partitions.iter_mut().for_each(|partition| partition.set_routes(&routes));
+                }
+            }
+        }
+    }
+}
+
+/// When any of these periods begins or ends, in order.
+fn changes(faults: &[Fault], period: fn(&Fault) -> Option<Period>) -> Vec<Ps> {
+    let periods = faults.iter().filter_map(period);
+    let mut times: Vec<Ps> = periods.flat_map(|(at, until)| [at, until]).collect();
+    times.retain(|time| *time != Ps::NEVER);
+    times.sort_unstable();
+    times.dedup();
+    times
+}
+
+fn begin(number: u32, setup: &Setup, place: &[(u32, u32)], partitions: &mut [Partition]) {
+    let fault = &setup.faults[number as usize];
+    for &port in &fault.ports {
+        let (partition, local) = place[port as usize];
+        let fabric = partitions[partition as usize].fabric_mut();
+        match fault.kind {
+            FaultKind::Loss { share } => {
+                let entity = u64::from(number) << 32 | u64::from(port);
+                let rng = Rng::stream(setup.seed, Purpose::LinkLoss, entity);
+                fabric.begin_loss(local, number, share, rng);
+            }
+            FaultKind::LinkDown { .. } => {
+                fabric.take_down(local);
+                let lost = fabric.lose_in_flight(local);
+                let (partition, peer) = place[setup.topology.ports[port as usize].peer as usize];
+                partitions[partition as usize].fabric_mut().count_lost(peer, lost);
+            }
+        }
+    }
+}
+
+fn end(number: u32, setup: &Setup, place: &[(u32, u32)], partitions: &mut [Partition]) {
+    let fault = &setup.faults[number as usize];
+    for &port in &fault.ports {
+        let (partition, local) = place[port as usize];
+        let fabric = partitions[partition as usize].fabric_mut();
+        match fault.kind {
+            FaultKind::Loss { .. } => fabric.end_loss(local, number),
+            FaultKind::LinkDown { .. } => fabric.repair(local),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn down(at: u64, until: u64, detection: u64) -> Fault {
+        let kind = FaultKind::LinkDown { detection: Ps(detection) };
+        Fault { kind, ports: vec![1, 2], at: Ps(at), until: Ps(until) }
+    }
+
+    #[test]
+    fn a_link_is_avoided_from_its_detection_to_that_of_its_return() {
+        assert_eq!(down(10, 50, 5).avoided(), Some((Ps(15), Ps(55))));
+        assert_eq!(down(10, 50, 0).avoided(), Some((Ps(10), Ps(50))));
+        assert_eq!(down(10, u64::MAX, 5).avoided(), Some((Ps(15), Ps::NEVER)));
+        assert_eq!(down(10, 15, 5).avoided(), None, "it is back before anybody has noticed");
+        let loss = Fault { kind: FaultKind::Loss { share: 0.1 }, ..down(10, 50, 0) };
+        assert_eq!((loss.avoided(), loss.outage()), (None, None));
+    }
+
+    #[test]
+    fn changes_are_in_order_and_there_once() {
+        let faults = [down(10, 50, 5), down(50, u64::MAX, 5), down(0, 10, 0)];
+        assert_eq!(changes(&faults, Fault::outage), [0, 10, 50].map(Ps));
+        assert_eq!(changes(&faults, Fault::avoided), [0, 10, 15, 55].map(Ps));
+    }
+}
