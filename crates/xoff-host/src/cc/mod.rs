@@ -87,7 +87,7 @@ pub struct Ack<'a> {
     pub snd_nxt: u64,
     /// How long the data packet and the acknowledgement took (ps); of a flow's last, only the latter.
     pub rtt: u64,
-    /// Bytes on their way, after what it says.
+    /// Bytes on their way, after what it says; only with selective acknowledgements.
     pub in_flight: u64,
     /// Whether the flow recovers from a loss that `on_loss` told of, or did until now.
     pub recovering: bool,

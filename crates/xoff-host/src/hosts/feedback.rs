@@ -5,6 +5,7 @@ use xoff_net::packet::{NONE, flag};
 use xoff_net::{Fabric, Kind, Packet};
 
 use super::Hosts;
+use super::tcp::Heard;
 use crate::cc::{Ack, CongestionControl};
 use crate::transport::RoundRobin;
 
@@ -33,8 +34,12 @@ impl Hosts {
             flow.progress_ps = fabric.now;
             self.stats.acknowledged += u64::from(!flow.open);
         }
-        let recovering = self.tcp.is_some() && self.on_sack(fabric, sender, packet, acked);
-        let flow = &mut self.flows[sender as usize];
+        let path = &self.paths[flow.nic as usize];
+        let control = &mut self.controls[sender as usize];
+        let Heard { recovering, in_flight } = match &self.tcp {
+            Some(tcp) => tcp.on_ack(fabric, sender, flow, path, control, (packet, acked)),
+            None => Heard::default(),
+        };
         let ack = Ack {
             now: fabric.now,
             set: fabric.arrival_set(),
@@ -42,14 +47,12 @@ impl Hosts {
             acked,
             snd_nxt: flow.snd_nxt,
             rtt: fabric.now - packet.stamp,
-            in_flight: flow.in_flight(),
+            in_flight,
             recovering,
             marked: packet.has(flag::MARKED),
             record: (packet.record != NONE).then(|| &fabric.records[packet.record]),
         };
         let before = flow.pace.rate;
-        let path = &self.paths[flow.nic as usize];
-        let control = &mut self.controls[sender as usize];
         control.on_ack(path, &ack, &mut flow.pace);
         if recovering {
             flow.look_further(payload);

@@ -193,14 +193,14 @@ impl Hosts {
             let state = &mut self.onramps[id as usize];
             flow.paused_until = state.on_sent(config, path, fabric.now, flow.last_wire_bytes);
         }
+        if let Some(tcp) = &self.tcp {
+            tcp.on_sent(fabric, id, flow, again);
+        }
         if self.ndp.is_some() {
             self.send_ndp(id, &mut packet, payload);
         }
         if open {
             self.send_segment(fabric, id, &mut packet);
-        }
-        if self.tcp.is_some() {
-            self.on_sack_sent(fabric, id, again);
         }
         fabric.packets.insert(packet)
     }

@@ -6,7 +6,7 @@ use xoff_core::TimerId;
 use xoff_net::{Fabric, Packet};
 
 use super::Hosts;
-use crate::cc::{CongestionControl, Loss};
+use crate::cc::{AnyControl, CongestionControl, Loss, Path};
 use crate::flow::Sender;
 
 /// What flows with selective acknowledgements have beside what all have.
@@ -16,10 +16,69 @@ pub(super) struct TcpHosts {
     timers: Vec<TimerId>,
 }
 
+/// What an acknowledgement means to the congestion control of a flow with selective acknowledgements.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Heard {
+    /// Whether the flow recovers from a loss.
+    pub(super) recovering: bool,
+    /// Bytes on their way.
+    pub(super) in_flight: u64,
+}
+
 /// A loss at this time.
 fn loss_of(flow: &mut Sender, now: u64) -> Loss {
     let again = flow.sack().is_some_and(|half| half.rto.has_backed_off());
     Loss { now, flight: (flow.snd_nxt - flow.snd_una).min(flow.pace.window), again }
+}
+
+impl TcpHosts {
+    /// An acknowledgement of so many new bytes has been taken in.
+    #[inline(never)]
+    pub(super) fn on_ack(
+        &self,
+        fabric: &mut Fabric,
+        id: u32,
+        flow: &mut Sender,
+        path: &Path,
+        control: &mut AnyControl,
+        (packet, acked): (&Packet, u64),
+    ) -> Heard {
+        if flow.has_ended() {
+            return Heard::default();
+        }
+        if let Some(half) = flow.sack() {
+            half.on_answer(fabric.now - packet.stamp);
+        }
+        let progress = flow.detect(path.payload);
+        if progress.begins {
+            let loss = loss_of(flow, fabric.now);
+            control.on_loss(path, &loss, &mut flow.pace);
+        }
+        if acked > 0 {
+            // "When an ACK is received that acknowledges new data, restart the retransmission timer" (RFC
+            // 6298 §5.3).
+            self.restart_timer(fabric, id, flow);
+        }
+        Heard { recovering: progress.recovering, in_flight: flow.in_flight() }
+    }
+
+    /// A packet leaves. "If the timer is not running, start it running" (RFC 6298 §5.1); what is sent
+    /// again restarts it (RFC 6675 §6: "a more careful variant").
+    #[inline(never)]
+    pub(super) fn on_sent(&self, fabric: &mut Fabric, id: u32, flow: &mut Sender, again: bool) {
+        if again || fabric.wheel.armed(self.timers[id as usize]).is_none() {
+            self.restart_timer(fabric, id, flow);
+        }
+    }
+
+    fn restart_timer(&self, fabric: &mut Fabric, id: u32, flow: &mut Sender) {
+        let timer = self.timers[id as usize];
+        let outstanding = flow.snd_nxt > flow.snd_una;
+        match flow.sack() {
+            Some(half) if outstanding => fabric.wheel.arm(timer, fabric.now + half.rto.timeout()),
+            _ => fabric.wheel.cancel(timer),
+        }
+    }
 }
 
 impl Hosts {
@@ -29,58 +88,6 @@ impl Hosts {
         match tcp.timers.get(id as usize) {
             Some(&timer) => fabric.wheel.set_rank(timer, rank),
             None => tcp.timers.push(fabric.wheel.add_timer(rank, self.tags.retransmission + id)),
-        }
-    }
-
-    /// An acknowledgement of `acked` new bytes has been taken in. Returns whether the flow recovers from
-    /// a loss.
-    #[inline(never)]
-    pub(super) fn on_sack(
-        &mut self,
-        fabric: &mut Fabric,
-        id: u32,
-        packet: &Packet,
-        acked: u64,
-    ) -> bool {
-        let payload = self.setup.frame.payload.0;
-        let flow = &mut self.flows[id as usize];
-        if flow.has_ended() {
-            return false;
-        }
-        if let Some(half) = flow.sack() {
-            half.on_answer(fabric.now - packet.stamp);
-        }
-        let progress = flow.detect(payload);
-        if progress.begins {
-            let loss = loss_of(flow, fabric.now);
-            let path = &self.paths[flow.nic as usize];
-            self.controls[id as usize].on_loss(path, &loss, &mut flow.pace);
-        }
-        if acked > 0 {
-            // "When an ACK is received that acknowledges new data, restart the retransmission timer" (RFC
-            // 6298 §5.3).
-            self.restart_timer(fabric, id);
-        }
-        progress.recovering
-    }
-
-    /// A packet leaves. "If the timer is not running, start it running" (RFC 6298 §5.1); what is sent
-    /// again restarts it (RFC 6675 §6: "a more careful variant").
-    #[inline(never)]
-    pub(super) fn on_sack_sent(&mut self, fabric: &mut Fabric, id: u32, again: bool) {
-        let Some(tcp) = &self.tcp else { return };
-        if again || fabric.wheel.armed(tcp.timers[id as usize]).is_none() {
-            self.restart_timer(fabric, id);
-        }
-    }
-
-    fn restart_timer(&mut self, fabric: &mut Fabric, id: u32) {
-        let Some(tcp) = &self.tcp else { return };
-        let (flow, timer) = (&mut self.flows[id as usize], tcp.timers[id as usize]);
-        let outstanding = flow.snd_nxt > flow.snd_una;
-        match flow.sack() {
-            Some(half) if outstanding => fabric.wheel.arm(timer, fabric.now + half.rto.timeout()),
-            _ => fabric.wheel.cancel(timer),
         }
     }
 
