@@ -16,6 +16,7 @@ import pytest
 import xoff
 from xoff import _native
 from xoff.manifest import read_manifest
+from xoff.metrics import Term
 
 pytestmark = [
     pytest.mark.real_engine,
@@ -115,6 +116,62 @@ def test_results_do_not_depend_on_threads(small, tmp_path, scheme):
         assert (manifest["threads"], manifest["threads_note"]) == (threads, None)
         found.add((manifest["digest"], *[(out / name).read_bytes() for name in files]))
     assert len(found) == 1
+
+
+STAGGERED = """\
+name = "staggered"
+scheme = "ideal-fq"
+leaf_spine = { leaves = 4, spines = 2, hosts_per_leaf = 4 }
+[run]
+warmup = "0us"
+measure = "1200us"
+flow_series = "20us"
+port_samples = "100us"
+[[traffic]]
+kind = "staggered"
+senders = "4,8,12"
+interval = "200us"
+"""
+
+
+def test_flows_that_come_and_go_share_a_link(small, tmp_path):
+    small.write_text(STAGGERED)
+    found = set()
+    for threads in (1, 2):
+        out = tmp_path / str(threads)
+        assert call("run", small, "--out", out, "--quiet", "--threads", threads) == (0, "", "")
+        files = ("flow_series.parquet", "port_samples.parquet", "summary.json")
+        found.add(tuple((out / name).read_bytes() for name in files))
+    assert len(found) == 1
+    result = xoff.load(tmp_path / "1")
+    assert result.flow_series.column_names[-2:] == ["received_bytes", "delivered_bytes"]
+    read = {
+        path: Term("c", path=path).read(result)
+        for path in ("series.settle_us.max", "series.deviation.max", "series.utilisation.p50")
+    }
+    # Fair queueing shares the link from the first round trip on.
+    assert 20 <= read["series.settle_us.max"] <= 60
+    assert read["series.deviation.max"] < 0.05
+    assert 0.98 < read["series.utilisation.p50"] < 1.02
+    # Three windows wait at the receiver's port at most; nobody else sends.
+    assert Term("c", path="queueing.4.p99_us").read(result) > 0
+    assert Term("c", path="dropped.bytes").read(result) == 0
+
+
+def test_a_link_that_goes_down_loses_what_the_summary_says(small, tmp_path):
+    fault = '[[fault]]\nkind = "link-down"\nlink = "leaf:0,spine:1"\nat = "20us"\nuntil = "40us"\n'
+    small.write_text(GOOD.replace("bfc", "tcp-newreno") + fault)
+    assert call("run", small, "--out", tmp_path / "out", "--quiet") == (0, "", "")
+    result = xoff.load(tmp_path / "out")
+    ports = result.ports.to_pylist()
+    ends = [{row["node"], row["peer"]} == {128, 137} for row in ports]
+    lost = sum(row["drop_bytes"] for row, end in zip(ports, ends, strict=True) if end)
+    assert lost > 0
+    assert result.summary["dropped"]["bytes"] >= lost
+    small.write_text(small.read_text().replace("leaf:0,spine:1", "leaf:0,spine:8"))
+    code, _, err = call("check", small)
+    assert code == 2
+    assert "spine:8 names no spine switch: they are spine:0 to spine:7" in err
 
 
 STAR = """\
