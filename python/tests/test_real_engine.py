@@ -387,7 +387,7 @@ from xoff import _native
 text = open(sys.argv[1]).read()
 for scheme, _ in _native.presets():
     sets = [f"scheme={scheme}"] + ["buffer.size=2MB"] * (scheme not in ("ideal-fq", "ndp"))
-    run = _native.Run(text, sys.argv[1], sets, 1)
+    run = _native.open_run(text, sys.argv[1], sets, 1)
     while run.step(1000):
         pass
     print(scheme, run.digest())

@@ -120,10 +120,11 @@ def _run_in_memory(native: Any, progress: Report | None) -> Result:
 
     memory = _Memory()
     engine.drive(native, memory, progress)
+    ports = native.ports()
     tables = {
         **{name: as_table(batches, None) for name, batches in memory.batches.items()},
         "flows": as_table(memory.batches["flows"], FLOW_SCHEMA),
-        "ports": as_table([as_batch(native.ports())], None),
+        "ports": as_table([] if ports is None else [as_batch(ports)], None),
     }
     summary = json.loads(native.summary())
     return Result(summary, native.effective(), native.digest(), tables=tables)

@@ -81,9 +81,12 @@ def check(text: str, file: str, overrides: Sequence[str]) -> str:
 
 
 def open_run(text: str, file: str, overrides: Sequence[str], threads: int) -> Run:
-    """Build a run that uses up to so many threads, ready to step. Raises `ScenarioError`."""
+    """Build a run, by the engine its scenario names, that uses up to so many threads.
+
+    Raises `ScenarioError`.
+    """
     with _translated():
-        return _native.Run(text, file, list(overrides), threads)
+        return _native.open_run(text, file, list(overrides), threads)
 
 
 def drive(run: Run, sink: Sink, report: Report | None = None) -> None:

@@ -31,11 +31,17 @@ PLOT_KINDS = (
     "curve",
     "trace",
     "flow-series",
+    "series",
 )
 # What may be shown in relation to a case.
 RELATED_KINDS = ("bars", "grouped-bars", "curve")
 
 COLUMNS = ("bytes", "active")
+SERIES = (
+    *("flows", "allocated_gbps", "carried_gbps", "over_capacity_gbps", "optimal_gbps"),
+    *("optimum_share", "error_p50", "error_p90", "error_first", "within"),
+)
+"""What numerical runs have by time or by iteration."""
 
 
 @dataclass(frozen=True)
@@ -253,8 +259,10 @@ def _plot(table: Any, where: str, names: list[str], points: list[Point]) -> Plot
             raise UsageError(f"{where}: no case `{case}`{suggestion(case, known)}")
     term = read_term(reader)
     cls = term.get("cls")
+    kind = reader.choice("kind", PLOT_KINDS)
+    columns, usual = (SERIES, "optimum_share") if kind == "series" else (COLUMNS, "bytes")
     plot = Plot(
-        kind=reader.choice("kind", PLOT_KINDS),
+        kind=kind,
         title=reader.get("title", str),
         cases=tuple(cases),
         statistics=tuple(reader.strings("statistics", ("mean", "p95", "p99"))),
@@ -266,7 +274,7 @@ def _plot(table: Any, where: str, names: list[str], points: list[Point]) -> Plot
         log_x=reader.get("log_x", bool, False),
         log_y=reader.get("log_y", bool, False),
         monitored=reader.get("monitored", bool, False),
-        column=reader.choice("column", COLUMNS, "bytes"),
+        column=reader.choice("column", columns, usual),
         span_us=reader.number("span_us", 200.0) or 200.0,
         level=reader.number("level"),
         relative_to=reader.get("relative_to", str),

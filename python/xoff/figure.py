@@ -57,6 +57,7 @@ def _panels(plot: Plot, experiment: Experiment, results: Results) -> list[Panel]
         )(ax, shown, plot.queues),
         "size-cdf": lambda ax: panels.size_axes(ax, shown),
         "trace": lambda ax: panels.trace_axes(ax, shown, plot.column, plot.span_us, plot.level),
+        "series": lambda ax: panels.series_axes(ax, shown, plot.column, plot.span_us),
         "pause-share": lambda ax: panels.pause_axes(ax, shown),
         "bars": lambda ax: panels.bars_axes(ax, shown, plot.term, y_label, relative),
         "grouped-bars": lambda ax: panels.grouped_bars_axes(

@@ -221,6 +221,43 @@ def flow_series_axes(ax: Axes, label: str, run: Result) -> None:
     ax.set_title(label, fontsize=9)
 
 
+SERIES_LABELS = {
+    "flows": "flowlets",
+    "allocated_gbps": "allocated (Gb/s)",
+    "carried_gbps": "carried (Gb/s)",
+    "over_capacity_gbps": "allocated beyond capacities (Gb/s)",
+    "optimal_gbps": "optimal (Gb/s)",
+    "optimum_share": "throughput over the optimum's",
+    "error_p50": "largest relative error, median of networks",
+    "error_p90": "largest relative error, p90 of networks",
+    "error_first": "largest relative error in one network",
+    "within": "share of networks within the tolerance",
+}
+
+
+def series_axes(ax: Axes, results: Runs, column: str, span: float) -> None:
+    """Draw what numerical runs have by time, its first `span` us, or by iteration, up to `span`.
+
+    Of several seeds the first is shown. Steps that have no value are left out.
+    """
+    by = "time (us)"
+    for index, (label, runs) in enumerate(as_lists(results).items()):
+        table = runs[0].samples
+        if column not in table.column_names:
+            continue
+        xs = np.asarray(table.column(0), dtype=float)
+        ys = np.asarray(table.column(column), dtype=float)
+        if table.column_names[0] == "iteration":
+            by = "iteration"
+        else:
+            xs = (xs - xs[0]) * 1e-6
+        shown = (xs <= span) & np.isfinite(ys)
+        look = {**line_style(index), "marker": None}
+        ax.plot(xs[shown], ys[shown], label=label, **look)
+    ax.set_xlabel(by)
+    ax.set_ylabel(SERIES_LABELS[column])
+
+
 def pause_axes(ax: Axes, results: Runs) -> None:
     """Draw the share of time PFC pauses links, by kind of link, bars by label."""
     lists = as_lists(results)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from xoff import engine
+from xoff import engine, numerical
 from xoff.claims import Claim, NotRun, Verdict
 from xoff.experiment import Experiment
 from xoff.metrics import Group, class_entry, lookup, statistic
@@ -29,14 +29,19 @@ def table_text(experiment: Experiment, results: Mapping[str, Sequence[Result]]) 
     """Return an experiment's table in Markdown: one row a case, seed and size range."""
     head = f"# {experiment.title}\n\n{experiment.name}, scale {experiment.scale}"
     head += f", {experiment.source}" if experiment.source else ""
-    rows = []
-    for label, runs in results.items():
-        for index, run in enumerate(runs, 1):
-            title = label if len(runs) == 1 else f"{label} #{index}"
-            rows += _rows(title, run)
+    head += f", xoff {engine.version()}.\n\n"
+    titled = [
+        (label if len(runs) == 1 else f"{label} #{index}", run)
+        for label, runs in results.items()
+        for index, run in enumerate(runs, 1)
+    ]
+    if kind := numerical.engine_of(titled[0][1].summary):
+        shown = [[title, *numerical.values(run.summary), run.digest] for title, run in titled]
+        return head + markdown(["case", *numerical.titles(kind), "digest"], shown, left=1)
+    rows = [row for title, run in titled for row in _rows(title, run)]
     note = "Slowdowns are relative to the flow alone on its path. "
     note += "`-`: fewer than 10 flows beyond the percentile.\n"
-    return f"{head}, xoff {engine.version()}.\n\n{markdown(TABLE, rows, left=2)}\n{note}"
+    return f"{head}{markdown(TABLE, rows, left=2)}\n{note}"
 
 
 def paper_text(outcomes: Sequence[Outcome]) -> str:

@@ -159,7 +159,8 @@ class RunDir:
     def finish(self, run: Run) -> None:
         """Write what is known at the end, sync, and give the folder its final name."""
         ports = TableWriter(self.work / "ports.parquet", None)
-        ports.add(as_batch(run.ports()))
+        if (found := run.ports()) is not None:
+            ports.add(as_batch(found))
         summary = run.summary()
         with signals_held():
             for writer in (*self._writers.values(), ports):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from xoff import numerical
 from xoff.metrics import Group, lookup, statistic
 from xoff.result import Result
 from xoff.text import byte_text, count_text, fixed, table, time_text
@@ -15,6 +16,9 @@ HEADER = ("size (bytes)", "flows", *SHOWN)
 
 def render(result: Result) -> str:
     """Return the whole summary: slowdown by size and class, buffers, pauses, drops."""
+    if engine := numerical.engine_of(result.summary):
+        rows = list(zip(numerical.titles(engine), numerical.values(result.summary), strict=True))
+        return f"{_head(result.summary, result.digest)}\n\n{table((engine, 'value'), rows)}\n"
     parts = [_head(result.summary, result.digest)]
     parts += [_class_table(entry) for entry in result.class_entries]
     parts.append(_fabric(result.summary))
@@ -24,8 +28,10 @@ def render(result: Result) -> str:
 
 
 def _head(summary: Mapping[str, Any], digest: str) -> str:
-    name, scheme = summary.get("name", "run"), summary.get("scheme", "?")
-    lines = [f"{name}: scheme {scheme}, seed {summary.get('seed', '?')}, digest {digest}"]
+    name, by = summary.get("name", "run"), f"scheme {summary.get('scheme', '?')}"
+    if engine := numerical.engine_of(summary):
+        by = f"engine {engine}"
+    lines = [f"{name}: {by}, seed {summary.get('seed', '?')}, digest {digest}"]
     spans = [
         f"{words} {time_text(summary[key])}"
         for key, words in (

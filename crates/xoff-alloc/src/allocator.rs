@@ -1,10 +1,11 @@
 //! The allocator: a network, its flows, and their rates.
 
-use crate::config::{Config, Precision};
+use crate::config::{Config, Normalizer, Precision};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::flows::Flows;
 use crate::network::{LinkId, Network};
+use crate::real::Real as _;
 use crate::slots::FlowId;
 use crate::threshold::Reported;
 
@@ -130,6 +131,17 @@ impl Allocator {
     pub fn raw_rate(&self, flow: FlowId) -> Option<f64> {
         let slot = self.flows.ids().find(flow)?;
         Some(on_engine!(&self.engine, it => it.rate(slot)))
+    }
+
+    /// The rates that another normaliser would have made of the last iteration's, in the order of
+    /// [`flows`](Self::flows). A flow that was added since then is scaled by the links as they were.
+    #[must_use]
+    pub fn rates_by(&self, normalizer: Normalizer) -> Vec<f64> {
+        let rates: Vec<f64> = on_engine!(&self.engine, it => {
+            it.normalized_by(normalizer, &self.flows).iter().map(|rate| rate.get()).collect()
+        });
+        let slots = rates.into_iter().enumerate();
+        slots.filter(|&(slot, _)| self.flows.ids().is_taken(slot)).map(|(_, rate)| rate).collect()
     }
 
     /// The rates that differ from what was last reported by more than the threshold, and those of

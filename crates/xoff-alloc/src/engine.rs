@@ -184,13 +184,24 @@ impl<R: Real> Engine<R> {
 
     fn normalize(&mut self, network: &Network, flows: &Flows) {
         normalize::ratios(&self.demand.load, network.usable(), &mut self.ratio);
-        let (rates, out) = (&self.rate, &mut self.normalized);
-        match self.normalizer {
-            Normalizer::Flow => normalize::by_flow(rates, &self.ratio, flows, R::ONE, out),
-            Normalizer::FlowAsPrinted => {
-                normalize::by_flow(rates, &self.ratio, flows, R::ZERO, out)
-            }
-            Normalizer::Uniform => normalize::uniformly(rates, &self.ratio, out),
+        let mut out = std::mem::take(&mut self.normalized);
+        self.apply(self.normalizer, flows, &mut out);
+        self.normalized = out;
+    }
+
+    /// The rates of the last iteration as a normaliser makes them, by slot.
+    pub(crate) fn normalized_by(&self, normalizer: Normalizer, flows: &Flows) -> Vec<R> {
+        let mut out = vec![R::ZERO; self.rate.len()];
+        self.apply(normalizer, flows, &mut out);
+        out
+    }
+
+    fn apply(&self, normalizer: Normalizer, flows: &Flows, out: &mut [R]) {
+        let (rates, ratio) = (&self.rate, &self.ratio);
+        match normalizer {
+            Normalizer::Flow => normalize::by_flow(rates, ratio, flows, R::ONE, out),
+            Normalizer::FlowAsPrinted => normalize::by_flow(rates, ratio, flows, R::ZERO, out),
+            Normalizer::Uniform => normalize::uniformly(rates, ratio, out),
             Normalizer::None => out.copy_from_slice(rates),
         }
     }

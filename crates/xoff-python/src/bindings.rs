@@ -9,8 +9,6 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use xoff_sim::Threads;
-
 use crate::arrow::Batch;
 use crate::tables;
 
@@ -18,7 +16,7 @@ use crate::tables;
 pub(crate) const SLICE: Duration = Duration::from_millis(50);
 
 /// With more rows than this, a step ends early so that Python takes them: some 20 MB.
-const ROWS_WAITING: usize = 250_000;
+pub(crate) const ROWS_WAITING: usize = 250_000;
 
 create_exception!(
     xoff._native,
@@ -66,19 +64,34 @@ impl PyBatch {
 }
 
 /// None if there are no rows.
-fn batch<R>(rows: &[R], table: fn(&[R]) -> Batch) -> Option<PyBatch> {
+pub(crate) fn batch<R>(rows: &[R], table: fn(&[R]) -> Batch) -> Option<PyBatch> {
     (!rows.is_empty()).then(|| PyBatch(table(rows)))
 }
 
 /// Where a run is. Times in picoseconds of simulated time.
 #[derive(Clone, Copy, Debug, IntoPyObject)]
-struct Progress {
+pub(crate) struct Progress {
     sim_ps: u64,
     end_ps: u64,
     flows_started: u64,
     flows_finished: u64,
     packet_hops: u64,
     phase: &'static str,
+}
+
+impl From<xoff_sim::Progress> for Progress {
+    fn from(progress: xoff_sim::Progress) -> Self {
+        let xoff_sim::Progress {
+            sim_ps,
+            end_ps,
+            flows_started,
+            flows_finished,
+            packet_hops,
+            draining,
+        } = progress;
+        let phase = if draining { "drain" } else { "measure" };
+        Self { sim_ps, end_ps, flows_started, flows_finished, packet_hops, phase }
+    }
 }
 
 /// One simulation, advanced in slices of wall-clock time.
@@ -89,6 +102,12 @@ struct Progress {
 // The lock is never taken: it only makes a run shareable, as Python wants. What protects it is the
 // borrow that Python takes for every call.
 pub struct Run(Mutex<xoff_scenario::Run>);
+
+impl From<xoff_scenario::Run> for Run {
+    fn from(run: xoff_scenario::Run) -> Self {
+        Self(Mutex::new(run))
+    }
+}
 
 impl Run {
     fn engine(&mut self) -> &mut xoff_scenario::Run {
@@ -114,24 +133,6 @@ fn advance(run: &mut xoff_scenario::Run, until: Instant) -> Result<Option<bool>,
 
 #[pymethods]
 impl Run {
-    /// Build a run of the scenario `text`, ready to step; `file` is its name in diagnostics. It uses
-    /// up to `threads` threads, on which its results do not depend.
-    ///
-    /// Raises ScenarioError.
-    #[new]
-    fn new(
-        py: Python<'_>,
-        text: &str,
-        file: &str,
-        overrides: Vec<String>,
-        threads: usize,
-    ) -> PyResult<Self> {
-        let threads = Threads::up_to(threads.max(1));
-        let run = py.detach(|| xoff_scenario::Run::open(text, file, &overrides, threads));
-        let run = run.map_err(|problems| ScenarioError::new_err(problems.to_string()))?;
-        Ok(Self(Mutex::new(run)))
-    }
-
     /// Advance for about `wall_ms` milliseconds of wall-clock time; return whether there is more.
     ///
     /// Returns early when many rows wait to be taken. Other threads of Python run meanwhile, and
@@ -153,16 +154,7 @@ impl Run {
 
     /// Return where the run is, as a dict.
     fn progress(&mut self) -> Progress {
-        let xoff_sim::Progress {
-            sim_ps,
-            end_ps,
-            flows_started,
-            flows_finished,
-            packet_hops,
-            draining,
-        } = self.engine().progress();
-        let phase = if draining { "drain" } else { "measure" };
-        Progress { sim_ps, end_ps, flows_started, flows_finished, packet_hops, phase }
+        self.engine().progress().into()
     }
 
     /// Return the flows that finished since the last call as a batch; None if there are none.
@@ -280,6 +272,8 @@ fn bench_alloc(
 mod native {
     #[pymodule_export]
     use crate::alloc::{Allocator, AllocatorError};
+    #[pymodule_export]
+    use crate::numerical::{NumericalRun, open_run};
 
     #[pymodule_export]
     use super::{

@@ -8,4 +8,6 @@ pub mod alloc;
 pub mod arrow;
 #[cfg(feature = "extension-module")]
 pub mod bindings;
+#[cfg(feature = "extension-module")]
+pub mod numerical;
 pub mod tables;

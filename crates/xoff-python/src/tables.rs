@@ -1,5 +1,6 @@
 //! The tables of a run as record batches. The names and types of columns are part of xoff's files.
 
+use xoff_fluid::{ErrorRow, StepRow};
 use xoff_sim::{FlowRow, FlowSeriesRow, PortRow, PortSampleRow, SampleRow};
 
 use crate::arrow::{Batch, Column};
@@ -86,6 +87,33 @@ pub fn port_samples(rows: &[PortSampleRow]) -> Batch {
     ])
 }
 
+/// Steps of a numerical simulation, in Gb/s over all flowlets or links; not a number where a step did
+/// not compute the optimum.
+#[must_use]
+pub fn steps(rows: &[StepRow]) -> Batch {
+    Batch::new(vec![
+        (c"time_ps", column(rows, |row| row.time_ps)),
+        (c"flows", column(rows, |row| row.flows)),
+        (c"allocated_gbps", column(rows, |row| row.allocated_gbps)),
+        (c"carried_gbps", column(rows, |row| row.carried_gbps)),
+        (c"over_capacity_gbps", column(rows, |row| row.over_capacity_gbps)),
+        (c"optimal_gbps", column(rows, |row| row.optimal_gbps)),
+        (c"optimum_share", column(rows, |row| row.carried_gbps / row.optimal_gbps)),
+    ])
+}
+
+/// Errors of an allocator by iteration.
+#[must_use]
+pub fn errors(rows: &[ErrorRow]) -> Batch {
+    Batch::new(vec![
+        (c"iteration", column(rows, |row| row.iteration)),
+        (c"error_p50", column(rows, |row| row.error_p50)),
+        (c"error_p90", column(rows, |row| row.error_p90)),
+        (c"error_first", column(rows, |row| row.error_first)),
+        (c"within", column(rows, |row| row.within)),
+    ])
+}
+
 #[cfg(test)]
 mod tests {
     use xoff_sim::port_samples::PortTotals;
@@ -121,6 +149,19 @@ mod tests {
         assert_eq!(
             header(&port_samples(&[])),
             "time_ps:L node:I port:S queue_bytes:L tx_bytes:L tx_packets:L drops:L drop_bytes:L"
+        );
+    }
+
+    #[test]
+    fn columns_of_numerical_runs_are_those_of_the_files() {
+        assert_eq!(
+            header(&steps(&[])),
+            "time_ps:L flows:I allocated_gbps:g carried_gbps:g over_capacity_gbps:g optimal_gbps:g \
+             optimum_share:g"
+        );
+        assert_eq!(
+            header(&errors(&[])),
+            "iteration:I error_p50:g error_p90:g error_first:g within:g"
         );
     }
 

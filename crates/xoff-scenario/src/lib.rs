@@ -12,6 +12,7 @@ pub mod effective;
 pub mod hpcc_ns3;
 pub mod layers;
 pub mod nearest;
+pub mod numerical;
 pub mod presets;
 pub mod resolve;
 pub mod run;
@@ -22,5 +23,6 @@ pub mod summary;
 pub mod traffic;
 
 pub use bench::{bench, bench_cases};
+pub use numerical::NumericalRun;
 pub use presets::presets;
-pub use run::{Run, check, schema};
+pub use run::{AnyRun, Run, check, open, schema};

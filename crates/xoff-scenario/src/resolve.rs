@@ -5,6 +5,7 @@ mod flowtune;
 mod hosts;
 mod ndp;
 mod network;
+mod numerical;
 mod scheduler;
 mod switch;
 mod tcp;
@@ -23,12 +24,14 @@ use xoff_sim::simulation::Plan;
 use xoff_workload::Traffic;
 
 use self::hosts::nic_queues;
+pub(crate) use self::numerical::Numerical;
 use crate::diagnostic::Problems;
 use crate::document::Document;
 use crate::effective::Effective;
 use crate::layers::Layers;
 use crate::nearest::suggestion;
 use crate::presets;
+use crate::scalars::EngineKind;
 use crate::sections::{FaultsConfig, NetworkConfig, RoundingKind, RunConfig, SwitchConfig};
 use crate::traffic;
 
@@ -92,7 +95,45 @@ pub const SECTIONS: &[&str] = &[
     "faults",
     "fault",
     "traffic",
+    "fluid",
+    "convergence",
+    "allocator",
 ];
+
+/// Every key at the top of a scenario.
+const TOP_LEVEL: [&str; 4] = ["name", "engine", "seed", "scheme"];
+
+/// What a scenario is run by; what cannot be read is for [`resolve`] to report.
+pub(crate) fn engine(text: &str, file: &str, overrides: &[String]) -> EngineKind {
+    let documents = || -> Result<Vec<Document>, Problems> {
+        let mut documents = vec![Document::parse(file, text)?];
+        documents.extend(Document::from_overrides(overrides)?);
+        Ok(documents)
+    };
+    let named = documents().ok().and_then(|all| Layers::new(all).scalar("engine").ok().flatten());
+    named.unwrap_or(EngineKind::Packets)
+}
+
+/// Reads a scenario for one of the numerical engines.
+///
+/// # Errors
+/// All that is wrong with it, each with its place.
+pub(crate) fn resolve_numerical(
+    engine: EngineKind,
+    text: &str,
+    file: &str,
+    overrides: &[String],
+) -> Result<Numerical, Problems> {
+    let mut documents = vec![Document::parse(file, text)?];
+    documents.extend(Document::from_overrides(overrides)?);
+    let mut layers = Layers::new(documents);
+    let folder = Path::new(file).parent().unwrap_or(Path::new("")).to_path_buf();
+    let reader = Reader { layers: &mut layers, folder: &folder, effective: Effective::default() };
+    let resolved = reader.numerical(engine);
+    let known: Vec<&str> = SECTIONS.iter().copied().chain(TOP_LEVEL).collect();
+    layers.finish(&known, resolved.is_some())?;
+    resolved.ok_or_else(|| Problems(Vec::new()))
+}
 
 /// Reads a scenario: `text` as the content of `file`, with overrides on top.
 ///
@@ -112,7 +153,7 @@ pub fn resolve(text: &str, file: &str, overrides: &[String]) -> Result<Resolved,
     let folder = Path::new(file).parent().unwrap_or(Path::new("")).to_path_buf();
     let resolved =
         Reader { layers: &mut layers, folder: &folder, effective: Effective::default() }.read();
-    let known: Vec<&str> = SECTIONS.iter().copied().chain(["name", "seed", "scheme"]).collect();
+    let known: Vec<&str> = SECTIONS.iter().copied().chain(TOP_LEVEL).collect();
     layers.finish(&known, resolved.is_some())?;
     resolved.ok_or_else(|| Problems(Vec::new()))
 }
@@ -127,6 +168,7 @@ impl Reader<'_> {
     /// Reads everything, so that all mistakes are found; `None` if one of them leaves nothing to run.
     fn read(mut self) -> Option<Resolved> {
         let name = self.layers.scalar::<String>("name").ok()?.unwrap_or_default();
+        let _ = self.layers.scalar::<EngineKind>("engine");
         let seed = self.layers.scalar::<u64>("seed").ok()?.unwrap_or(1);
         let scheme = self.scheme()?;
         self.effective.top(&[

@@ -8,7 +8,9 @@ use xoff_sim::{
 
 use crate::capture::Capture;
 use crate::diagnostic::{Diagnostic, Problems};
-use crate::resolve::{Resolved, resolve};
+use crate::numerical::NumericalRun;
+use crate::resolve::{self, Resolved};
+use crate::scalars::EngineKind;
 use crate::schema::{SectionSchema, json_schema};
 use crate::summary::{Context, summary};
 
@@ -26,7 +28,7 @@ fn read(text: &str, file: &str, overrides: &[String]) -> Result<Resolved, Proble
     if Path::new(file).extension().is_some_and(|ending| ending == "txt") {
         return crate::hpcc_ns3::resolve(text, file, overrides);
     }
-    resolve(text, file, overrides)
+    resolve::resolve(text, file, overrides)
 }
 
 fn plain(message: String) -> Problems {
@@ -151,12 +153,43 @@ impl Run {
     }
 }
 
+/// A run of any engine.
+pub enum AnyRun {
+    /// With packets.
+    Packets(Box<Run>),
+    /// Without.
+    Numerical(Box<NumericalRun>),
+}
+
+/// Reads a scenario and builds a run by the engine that it names. See [`Run::open`].
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn open(
+    text: &str,
+    file: &str,
+    overrides: &[String],
+    threads: Threads,
+) -> Result<AnyRun, Problems> {
+    match resolve::engine(text, file, overrides) {
+        EngineKind::Packets => {
+            Run::open(text, file, overrides, threads).map(Box::new).map(AnyRun::Packets)
+        }
+        other => {
+            NumericalRun::open(other, text, file, overrides).map(Box::new).map(AnyRun::Numerical)
+        }
+    }
+}
+
 /// Checks a scenario and returns its effective form.
 ///
 /// # Errors
 /// All that is wrong with it.
 pub fn check(text: &str, file: &str, overrides: &[String]) -> Result<String, Problems> {
-    Run::open(text, file, overrides, Threads::ONE).map(|run| run.effective)
+    open(text, file, overrides, Threads::ONE).map(|run| match run {
+        AnyRun::Packets(run) => run.effective,
+        AnyRun::Numerical(run) => run.effective().to_owned(),
+    })
 }
 
 /// The JSON schema of scenario files.
@@ -206,6 +239,9 @@ pub fn schema() -> String {
         SectionSchema::of::<FaultsConfig>(),
         SectionSchema::entry::<LinkDownConfig>("fault", &["link-down"]),
         SectionSchema::entry::<LossConfig>("fault", &["loss"]),
+        SectionSchema::of::<xoff_fluid::FluidConfig>(),
+        SectionSchema::of::<xoff_fluid::ConvergenceConfig>(),
+        SectionSchema::of::<xoff_fluid::config::AllocatorConfig>(),
         SectionSchema::entry::<xoff_workload::open_loop::OpenLoopConfig>("traffic", &["open-loop"]),
         SectionSchema::entry::<xoff_workload::incast::IncastConfig>("traffic", &["incast"]),
         SectionSchema::entry::<xoff_workload::long_lived::LongLivedConfig>("traffic", &["long"]),

@@ -28,16 +28,16 @@ pub struct Context {
 }
 
 /// A JSON object from parts already in JSON.
-fn object(fields: &[(&str, String)]) -> String {
+pub(crate) fn object(fields: &[(&str, String)]) -> String {
     let field = |(name, value): &(&str, String)| format!("{}: {value}", json_string(name));
     format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
 }
 
-fn array(items: impl IntoIterator<Item = String>) -> String {
+pub(crate) fn array(items: impl IntoIterator<Item = String>) -> String {
     format!("[{}]", items.into_iter().collect::<Vec<_>>().join(", "))
 }
 
-fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     if value.is_finite() { format!("{value}") } else { "null".into() }
 }
 

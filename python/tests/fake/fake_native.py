@@ -130,6 +130,9 @@ class Run:
         return hashlib.sha256(self.text.encode()).hexdigest()[:16]
 
 
+open_run = Run
+
+
 def group(flows, tail, **more):
     few = flows < 1000
     return {

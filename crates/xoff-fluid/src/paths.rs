@@ -1,0 +1,82 @@
+//! The links of a network as the allocator knows them, and each flow's path.
+
+use std::sync::Arc;
+
+use xoff_alloc::LinkId;
+use xoff_core::Rng;
+use xoff_core::rng::Purpose;
+use xoff_net::topo::{Routes, Topology};
+
+/// Bits per second of a Gb/s, the unit of the allocator's rates here.
+pub(crate) const GBPS: f64 = 1e9;
+
+/// A network and the random stream that picks paths in it. A link is one direction: the port that
+/// sends into it.
+pub(crate) struct Paths {
+    topology: Arc<Topology>,
+    routes: Arc<Routes>,
+    rng: Rng,
+}
+
+impl Paths {
+    pub(crate) fn new(topology: Arc<Topology>, routes: Arc<Routes>, seed: u64) -> Self {
+        Self { topology, routes, rng: Rng::stream(seed, Purpose::Balancing, 0) }
+    }
+
+    /// What each link carries, in Gb/s.
+    pub(crate) fn capacities(&self) -> Vec<f64> {
+        self.topology.ports.iter().map(|port| port.rate.0 as f64 / GBPS).collect()
+    }
+
+    /// A shortest path, at every switch by a port drawn evenly among the equal ones: flows are spread
+    /// as ECMP spreads them.
+    pub(crate) fn draw(&mut self, src: u32, dst: u32) -> Vec<LinkId> {
+        let (topology, routes) = (&self.topology, &self.routes);
+        let group = routes.group_of[dst as usize] as usize;
+        let mut port = topology.first_port[src as usize];
+        let mut path = vec![LinkId(port)];
+        loop {
+            let node = topology.ports[topology.ports[port as usize].peer as usize].node;
+            if node == dst {
+                return path;
+            }
+            let switch = (node - topology.hosts) as usize;
+            let route = routes.by_switch[switch][group];
+            let number = match route.count {
+                0 => routes.access_port[dst as usize],
+                1 => routes.choices[switch][route.first as usize],
+                count => {
+                    let drawn = self.rng.below(count.into()) as usize;
+                    routes.choices[switch][route.first as usize + drawn]
+                }
+            };
+            port = topology.first_port[node as usize] + u32::from(number);
+            path.push(LinkId(port));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xoff_net::topo::{LeafSpineConfig, leaf_spine};
+
+    #[test]
+    fn paths_lead_there_and_use_all_spines_alike() {
+        let topology = Arc::new(leaf_spine(&LeafSpineConfig::default()).unwrap());
+        let routes = Arc::new(Routes::new(&topology).unwrap());
+        let mut paths = Paths::new(Arc::clone(&topology), routes, 1);
+        let node_at = |link: LinkId| topology.ports[link.0 as usize].node;
+        assert_eq!(paths.draw(0, 1).len(), 2);
+        let mut by_spine = [0; 8];
+        for _ in 0..8000 {
+            let path = paths.draw(3, 100);
+            let nodes: Vec<u32> = path.iter().copied().map(node_at).collect();
+            assert_eq!((nodes[0], nodes[1], nodes[3]), (3, 128, 128 + 6));
+            let last = topology.ports[path[3].0 as usize];
+            assert_eq!(topology.ports[last.peer as usize].node, 100);
+            by_spine[(nodes[2] - 136) as usize] += 1;
+        }
+        assert!(by_spine.iter().all(|count| (850..1150).contains(count)), "{by_spine:?}");
+    }
+}

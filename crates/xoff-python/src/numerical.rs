@@ -1,0 +1,146 @@
+//! Runs without packets. They answer the calls that [`Run`] answers.
+
+use std::borrow::Cow;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+
+use xoff_scenario::numerical::StudyRows;
+use xoff_scenario::{AnyRun, NumericalRun as Numerical};
+use xoff_sim::Threads;
+
+use crate::bindings::{
+    Progress, PyBatch, ROWS_WAITING, Run, RunError, SLICE, ScenarioError, batch,
+};
+use crate::tables;
+
+/// A numerical run, advanced in slices of wall-clock time.
+#[pyclass(module = "xoff._native")]
+// Never locked, as in `Run`.
+pub struct NumericalRun(Mutex<Numerical>);
+
+impl NumericalRun {
+    fn engine(&mut self) -> &mut Numerical {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Steps until there is nothing more to do (`Some(false)`), or Python should take rows
+/// (`Some(true)`), or `until` has passed (`None`).
+fn advance(run: &mut Numerical, until: Instant) -> Result<Option<bool>, String> {
+    loop {
+        if !run.step()? {
+            return Ok(Some(false));
+        }
+        if run.rows_waiting() > ROWS_WAITING {
+            return Ok(Some(true));
+        }
+        if Instant::now() >= until {
+            return Ok(None);
+        }
+    }
+}
+
+#[pymethods]
+impl NumericalRun {
+    /// Advance for about `wall_ms` milliseconds of wall-clock time; return whether there is more.
+    fn step(&mut self, py: Python<'_>, wall_ms: u32) -> PyResult<bool> {
+        let end = Instant::now() + Duration::from_millis(wall_ms.into());
+        let run = self.engine();
+        loop {
+            let until = end.min(Instant::now() + SLICE);
+            let more = py.detach(|| advance(run, until)).map_err(RunError::new_err)?;
+            py.check_signals()?;
+            match more {
+                Some(more) => return Ok(more),
+                None if until == end => return Ok(true),
+                None => (),
+            }
+        }
+    }
+
+    /// Return where the run is, as a dict.
+    fn progress(&mut self) -> Progress {
+        self.engine().progress().into()
+    }
+
+    /// Return the flowlets that ended since the last call as a batch; None if there are none.
+    fn take_flows(&mut self) -> Option<PyBatch> {
+        batch(&self.engine().take_flows(), tables::flows)
+    }
+
+    /// Return the rows since the last call as a batch; None if there are none.
+    fn take_samples(&mut self) -> Option<PyBatch> {
+        match self.engine().take_rows() {
+            StudyRows::Steps(rows) => batch(&rows, tables::steps),
+            StudyRows::Errors(rows) => batch(&rows, tables::errors),
+        }
+    }
+
+    /// Return None: `take_samples` has what a numerical run says of time.
+    fn take_flow_series(&self) -> Option<PyBatch> {
+        None
+    }
+
+    /// Return None: there are no ports.
+    fn take_port_samples(&self) -> Option<PyBatch> {
+        None
+    }
+
+    /// Return None: there are no packets.
+    fn take_capture(&self) -> Option<Cow<'static, [u8]>> {
+        None
+    }
+
+    /// Return None: there are no ports.
+    fn ports(&self) -> Option<PyBatch> {
+        None
+    }
+
+    /// Return the results as a JSON object.
+    fn summary(&mut self) -> String {
+        self.engine().summary()
+    }
+
+    /// How many threads it uses.
+    #[getter]
+    fn threads(&self) -> usize {
+        1
+    }
+
+    /// Why it uses fewer threads than it was given.
+    #[getter]
+    fn threads_note(&self) -> Option<&'static str> {
+        Some("a numerical run has one thread")
+    }
+
+    /// Return the scenario as TOML, with every default filled in.
+    fn effective(&mut self) -> String {
+        self.engine().effective().to_owned()
+    }
+
+    /// Return a hash of everything that happened, as 16 hexadecimal digits.
+    fn digest(&mut self) -> String {
+        format!("{:016x}", self.engine().digest())
+    }
+}
+
+/// Build a run of the scenario `text`, by the engine that it names, ready to step: see `Run`.
+///
+/// Raises ScenarioError.
+#[pyfunction]
+pub(crate) fn open_run(
+    py: Python<'_>,
+    text: &str,
+    file: &str,
+    overrides: Vec<String>,
+    threads: usize,
+) -> PyResult<Py<PyAny>> {
+    let threads = Threads::up_to(threads.max(1));
+    let run = py.detach(|| xoff_scenario::open(text, file, &overrides, threads));
+    match run.map_err(|problems| ScenarioError::new_err(problems.to_string()))? {
+        AnyRun::Packets(run) => Ok(Py::new(py, Run::from(*run))?.into_any()),
+        AnyRun::Numerical(run) => Ok(Py::new(py, NumericalRun(Mutex::new(*run)))?.into_any()),
+    }
+}
