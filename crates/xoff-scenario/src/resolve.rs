@@ -223,6 +223,7 @@ impl Reader<'_> {
             self.problem("nic", key, message);
         }
         let rtt = self.base_rtt(&transport, &topology, &routes, &frame);
+        self.check_allocator_times(flowtune.as_ref(), rtt);
         let hop = self.derived_hop(hop, &buffer, &topology, rtt);
         let control = control.settled(rtt);
         self.effective.derive_network(&topology, rtt, &hop);

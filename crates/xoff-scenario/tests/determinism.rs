@@ -101,6 +101,22 @@ fn a_fat_tree_runs_the_same_however_it_is_cut() {
     }
 }
 
+/// An allocator's messages cross the cut with what they mean, are lost and come again, and rates expire.
+#[test]
+fn rates_from_an_allocator_are_the_same_however_it_is_cut() {
+    let tree = "network.topology=fat-tree";
+    for overrides in [
+        &["flowtune.message_loss=0.2", "flowtune.lifetime=40us"][..],
+        &["flowtune.stop_at=30us", "flowtune.resume_at=200us", "flowtune.lifetime=40us"],
+        &["flowtune.coalesce=true", "flowtune.compute_time=7us", "flowtune.advance_notice=10us"],
+        &["flowtune.detection=idle", "flowtune.start_before_allocation=false", tree],
+        &["flowtune.paths=big-switch", "buffer.size=20KB", "flowtune.iteration=3us"],
+    ] {
+        let whole = assert_same_however_cut("flowtune", overrides);
+        assert!(!whole.summary.contains("\"rates_received\": 0,"), "{overrides:?}: no rates");
+    }
+}
+
 /// Signals to senders, of all kinds: several of them often leave a switch at one instant.
 #[test]
 fn signals_to_senders_are_the_same_however_it_is_cut() {

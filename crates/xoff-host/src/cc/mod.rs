@@ -5,6 +5,7 @@
 //! file here, a variant of [`AnyControl`] and its lines, a name in
 //! [`Congestion`](crate::transport::Congestion).
 
+mod capped;
 mod cubic;
 mod dcqcn;
 mod dcqcn_rdma15;
@@ -23,6 +24,7 @@ use xoff_net::xcp::{XcpConfig, XcpHeader};
 use crate::flow::Pace;
 use crate::transport::TcpConfig;
 
+pub use capped::Capped;
 pub use cubic::{Cubic, CubicConfig};
 pub use dcqcn::{Dcqcn, DcqcnConfig};
 pub use dcqcn_rdma15::{DcqcnRdma15, DcqcnRdma15Config};
@@ -162,6 +164,8 @@ pub enum AnyControl {
     Xcp(Xcp),
     /// pFabric.
     PFabric(PFabric),
+    /// Another one, whose rate has an upper limit.
+    Capped(Capped),
 }
 
 macro_rules! each {
@@ -177,6 +181,7 @@ macro_rules! each {
             AnyControl::DctcpTcp($control) => $call,
             AnyControl::Xcp($control) => $call,
             AnyControl::PFabric($control) => $call,
+            AnyControl::Capped($control) => $call,
         }
     };
 }
@@ -319,6 +324,8 @@ impl ControlConfig {
         };
         match self {
             Self::NewReno(tcp) => Self::NewReno(from(tcp)).start(path),
+            Self::Cubic(config, tcp) => Self::Cubic(config.clone(), from(tcp)).start(path),
+            Self::DctcpTcp(config, tcp) => Self::DctcpTcp(config.clone(), from(tcp)).start(path),
             other => other.start(path),
         }
     }

@@ -6,7 +6,7 @@ use xoff_core::{Rng, TimerId};
 use xoff_net::{Fabric, Kind, Packet};
 
 use super::Hosts;
-use crate::cc::{AnyControl, ControlConfig};
+use crate::cc::{AnyControl, Capped, ControlConfig};
 use crate::flow::{FlowStart, Pace, Sender};
 use crate::flowtune::agent::{Action, Agent, AgentStats};
 use crate::flowtune::stream::{Letter, StreamId, StreamStats, Streams};
@@ -266,17 +266,26 @@ impl Hosts {
         if let Some(next) = flowtune.agents[nic as usize].next_timer(&flowtune.setup.agent)
             && fabric.wheel.armed(timer).is_none_or(|armed| next < armed)
         {
-            fabric.wheel.arm(timer, next);
+            fabric.wheel.arm(timer, next.max(fabric.now));
         }
     }
 
     /// "Whenever a server receives a rate update for a flow from the allocator, it opens the flow's TCP
     /// window and paces packets on that flow according to the allocated rate" (§5.3).
     fn go(&mut self, fabric: &mut Fabric, id: u32, rate: u64) {
-        self.controls[id as usize] = AnyControl::None;
-        let flow = &mut self.flows[id as usize];
+        let Some(flowtune) = &self.flowtune else { return };
+        let (flow, control) = (&mut self.flows[id as usize], &mut self.controls[id as usize]);
         let before = flow.pace.rate;
-        flow.pace = Pace { rate, window: u64::MAX };
+        if flowtune.setup.agent.opens_window {
+            *control = AnyControl::None;
+            flow.pace = Pace { rate, window: u64::MAX };
+        } else {
+            if matches!(control, AnyControl::None) {
+                // It was held.
+                (*control, flow.pace) = self.setup.control.start(&self.paths[flow.nic as usize]);
+            }
+            Capped::limit(control, rate, &mut flow.pace);
+        }
         let left = flow.start.bytes - flow.snd_nxt;
         self.rebase(fabric, id, before);
         self.make_ready(fabric, id);
@@ -293,18 +302,20 @@ impl Hosts {
 
     /// A flow goes on under its own congestion control, from a rate where it had one.
     fn fall_back(&mut self, fabric: &mut Fabric, id: u32, rate: u64) {
-        let flow = &mut self.flows[id as usize];
+        let (flow, control) = (&mut self.flows[id as usize], &mut self.controls[id as usize]);
         let path = &self.paths[flow.nic as usize];
-        let (control, pace) = match rate {
-            0 => self.setup.control.start(path),
-            rate => {
-                let rtt = flow.sack().and_then(|half| half.rto.smoothed_rtt());
-                self.setup.control.resume(path, rate, rtt.unwrap_or(path.base_rtt))
-            }
-        };
-        self.controls[id as usize] = control;
         let before = flow.pace.rate;
-        flow.pace = pace;
+        if matches!(control, AnyControl::Capped(_)) {
+            Capped::release(control, path.line_rate, &mut flow.pace);
+        } else {
+            (*control, flow.pace) = match rate {
+                0 => self.setup.control.start(path),
+                rate => {
+                    let rtt = flow.sack().and_then(|half| half.rto.smoothed_rtt());
+                    self.setup.control.resume(path, rate, rtt.unwrap_or(path.base_rtt))
+                }
+            };
+        }
         self.rebase(fabric, id, before);
         self.make_ready(fabric, id);
     }

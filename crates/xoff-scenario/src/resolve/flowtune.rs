@@ -1,5 +1,6 @@
 //! Flowtune: the allocator's settings, what it goes with, and its NICs in the network.
 
+use xoff_core::Ps;
 use xoff_host::flowtune::Detection;
 use xoff_host::hosts::FlowtuneHostSetup;
 use xoff_host::transport::{
@@ -10,6 +11,7 @@ use xoff_sim::flowtune::{FlowtuneConfig, FlowtuneSetup, OptimizerKind, UtilityKi
 use xoff_sim::setup::Labels;
 
 use super::Reader;
+use super::tcp::is_tcp;
 use crate::sections::{HopKind, SchedulerKind, SwitchConfig};
 
 impl Reader<'_> {
@@ -49,6 +51,7 @@ impl Reader<'_> {
         let flowtune: FlowtuneConfig = self.section_without(&unused, &why.join(" and "));
         if let Err((key, message)) = flowtune.check() {
             self.problem("flowtune", key, message);
+            return None;
         }
         Some(flowtune)
     }
@@ -80,6 +83,12 @@ impl Reader<'_> {
                 "recovery",
                 "recovery = \"sack\": its control connections, and flows without a rate, are TCP's",
             ),
+            (
+                !is_tcp(transport.congestion),
+                "transport",
+                "congestion",
+                "congestion = \"newreno\", \"cubic\" or \"dctcp-tcp\": rates fall back to a window",
+            ),
             (!transport.pacing, "transport", "pacing", "pacing = true: nothing else obeys a rate"),
             (
                 transport.ack_class != AckClass::Data,
@@ -108,6 +117,13 @@ impl Reader<'_> {
                 let message = format!("allocator = \"flowtune\" needs {need}");
                 self.problem(section, key, message);
             }
+        }
+    }
+
+    /// What does not go with the network's round trips.
+    pub(super) fn check_allocator_times(&mut self, flowtune: Option<&FlowtuneSetup>, rtt: Ps) {
+        if let Some(Err((key, message))) = flowtune.map(|setup| setup.config.check_times(rtt)) {
+            self.problem("flowtune", key, message);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::sections::{RunConfig, SwitchConfig};
 const OF_WINDOWS: [&str; 2] = ["initial_window_packets", "initial_ssthresh"];
 
 /// Whether this control is one of TCP's, which keep a window in packets and cut it for losses.
-fn is_tcp(congestion: Congestion) -> bool {
+pub(super) fn is_tcp(congestion: Congestion) -> bool {
     matches!(congestion, Congestion::NewReno | Congestion::Cubic | Congestion::DctcpTcp)
 }
 

@@ -61,7 +61,8 @@ choices! {
     pub enum PathsKind {
         /// Each flowlet's path, by the hash that switches choose ports with.
         Known = "known",
-        /// Nothing: the network is one big switch, of which only the servers' links are allocated.
+        /// Nothing: the network is one big switch, of which only the servers' links are allocated. Rates
+        /// are upper limits then, under which `transport.congestion` sees to the core.
         BigSwitch = "big-switch",
     }
 }
@@ -143,6 +144,7 @@ impl FlowtuneConfig {
     pub fn agent(&self) -> AgentConfig {
         let config = AgentConfig {
             start_before_allocation: self.start_before_allocation,
+            opens_window: self.paths == PathsKind::Known,
             lifetime: self.lifetime.0,
             joins: false,
             linger: 0,
@@ -171,6 +173,30 @@ impl FlowtuneConfig {
         !stopped || self.resume_at.0 > 0 && now >= self.resume_at.0
     }
 
+    /// Checks the settings against the network's longest base RTT.
+    ///
+    /// # Errors
+    /// The key that is wrong, and why.
+    pub fn check_times(&self, base_rtt: Ps) -> Result<(), (&'static str, String)> {
+        if self.max_rto <= base_rtt {
+            let message = format!(
+                "max_rto: the base RTT is {base_rtt}, so every message would be sent again after {}",
+                self.max_rto
+            );
+            return Err(("max_rto", message));
+        }
+        // A renewal is written at an iteration after half of it, and half a round trip away.
+        if self.lifetime.0 / 2 <= self.iteration.0 + base_rtt.0 / 2 {
+            let message = format!(
+                "lifetime: rates that hold for {} expire before the allocator can renew them: iterations \
+                 are {} apart, and the base RTT is {base_rtt}",
+                self.lifetime, self.iteration
+            );
+            return Err(("lifetime", message));
+        }
+        Ok(())
+    }
+
     /// Checks the settings.
     ///
     /// # Errors
@@ -189,16 +215,6 @@ impl FlowtuneConfig {
                 self.iteration, self.compute_time
             );
             return problem("compute_time", message);
-        }
-        // A renewal is written when half of it has passed, at an iteration, and is on its way for a
-        // while.
-        if self.lifetime.0 < 4 * self.iteration.0 {
-            let message = format!(
-                "rates that hold for {} expire before the allocator can renew them: it needs 4 \
-                 iterations of {}",
-                self.lifetime, self.iteration
-            );
-            return problem("lifetime", message);
         }
         for (key, share) in [("threshold", self.threshold), ("reserve", self.reserve)] {
             if share >= 1.0 {
