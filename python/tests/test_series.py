@@ -182,10 +182,24 @@ def test_sizes_in_packets():
     assert read("p99", 2, 10) is None, "five flows are beyond it"
     assert read("p50", 11) is None
     assert read("p50") == 1250
-    # Flows that did not finish may be of any size.
-    some = flows(small, unfinished=100)
-    assert Term("c", range={"low_packets": 1}, statistic="p99").read(some) == math.inf
-    assert Term("c", range={"low_packets": 1}, statistic="p50").read(some) == 1050
+
+
+def test_flows_that_did_not_finish_count_in_ranges_that_their_size_bins_reach_into():
+    bins = [
+        {"low_bytes": 0, "high_bytes": 3000, "flows": 2000, "finished": 2000},
+        {"low_bytes": 3000, "high_bytes": None, "flows": 100, "finished": 0},
+    ]
+    run = flows([(i, 1000, US, 1.0 + i) for i in range(2000)], bins=bins)
+
+    def read(statistic, low, high=None):
+        packets = {"low_packets": low, "high_packets": high}
+        return Term("c", range=packets, statistic=statistic).read(run)
+
+    assert read("p99", 1, 1) == 1980
+    assert read("p99", 1, 2) == 1980, "up to 2000 B"
+    assert read("p99", 1, 3) == math.inf, "3000 B are in the second bin"
+    assert read("p50", 1) == 1050
+    assert read("mean", 1) == pytest.approx(1000.5)
 
 
 def test_a_case_in_relation_to_another():

@@ -163,25 +163,36 @@ def in_packets(
 ) -> float | None:
     """Return a statistic of the slowdowns of flows with `low` to `high` full packets' payload.
 
-    From the rows of finished flows. Nobody says how long those were that did not finish: in
-    percentiles they count as infinitely slow flows of every range, in the mean not at all.
+    From the rows of finished flows. Those that did not finish have no rows: all those of size bins
+    that reach into the range count in percentiles, as infinitely slow, and none in the mean.
     """
     entry = class_entry(result, cls)
     if entry is None:
         return None
-    table = result.flows
-    packets = np.ceil(table["size_bytes"].to_numpy() / result.summary["frame"]["payload_bytes"])
+    table, payload = result.flows, result.summary["frame"]["payload_bytes"]
+    sizes = table["size_bytes"].to_numpy()
+    low_bytes, high_bytes = ((low or 1) - 1) * payload, (high or math.inf) * payload
     own = table["class"].to_numpy() == result.class_entries.index(entry)  # type: ignore[arg-type]
-    own &= (packets >= (low or 1)) & (packets <= (high or math.inf))
+    own &= (sizes > low_bytes) & (sizes <= high_bytes)
     slowdowns = np.sort(table["slowdown"].to_numpy()[own])
     if name == "mean":
         return float(slowdowns.mean()) if len(slowdowns) else None
-    flows = len(slowdowns) + int(entry.get("unfinished") or 0)
+    flows = len(slowdowns) + _unfinished(entry, low_bytes, high_bytes)
     permille = int(name[1:].ljust(3, "0"))
     if not len(slowdowns) or (permille > 500 and flows * (1000 - permille) < BEYOND * 1000):
         return None
     rank = max(1, math.ceil(flows * permille / 1000))
     return float(slowdowns[rank - 1]) if rank <= len(slowdowns) else math.inf
+
+
+def _unfinished(entry: Group, low_bytes: float, high_bytes: float) -> int:
+    """Count the unfinished flows of the size bins that have any of these sizes."""
+    return sum(
+        int(one.get("flows") or 0) - int(one.get("finished") or 0)
+        for one in entry.get("bins") or []
+        if (one.get("low_bytes") or 0) <= high_bytes
+        and (one.get("high_bytes") or math.inf) > low_bytes + 1
+    )
 
 
 # What a `path` that begins so is computed by, from the rest of it.
