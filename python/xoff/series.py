@@ -66,7 +66,7 @@ def tables(result: Result) -> dict[int, Table]:
     """Return what the flows to each receiver got, by receiver."""
     source = result.flow_series
     columns = {name: source[name].to_numpy() for name in source.column_names}
-    times = np.unique(columns["time_ps"])
+    times = _ends_of_intervals(columns["time_ps"], result.summary)
     found = {}
     for dst in np.unique(columns["dst"]):
         own = columns["dst"] == dst
@@ -80,6 +80,19 @@ def tables(result: Result) -> dict[int, Table]:
         delivered[time_at, flow_at] = columns["delivered_bytes"][own]
         found[int(dst)] = Table(times, flows, present, received, delivered)
     return found
+
+
+def _ends_of_intervals(times: Array, summary: Mapping[str, Any]) -> Array:
+    """Return the ends of all intervals from the first with a row on.
+
+    In those without rows, which may be the last of the measured time, no flow is under way.
+    """
+    known = np.unique(times.astype(np.int64))
+    if len(known) < 2:
+        return known
+    measured_until = summary.get("warmup_ps", 0) + summary.get("measured_ps", 0)
+    last = max(int(known[-1]), measured_until)
+    return np.arange(known[0], last + 1, np.diff(known).min())
 
 
 def _payload_rate(result: Result, host: int) -> float:
@@ -102,7 +115,10 @@ def phases(result: Result) -> Iterator[Phase]:
         changes = np.flatnonzero((alive[1:] != alive[:-1]).any(axis=1)) + 1
         for first, end in zip([0, *changes], [*changes, len(alive)], strict=True):
             active = np.flatnonzero(alive[first])
-            if not len(active) or interval_ps == 0:
+            if end < len(alive) and (alive[end - 1] & ~alive[end]).any():
+                # A flow ends when its sender hears so: its last bytes may have come before.
+                end -= 1
+            if not len(active) or first == end or interval_ps == 0:
                 continue
             yield Phase(
                 flows=tuple(int(flow) for flow in table.flows[active]),
