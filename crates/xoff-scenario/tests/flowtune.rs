@@ -294,3 +294,46 @@ fn ends_can_be_told_in_advance() {
     let (late, early) = (time("0us"), time("20us"));
     assert!(early < late && late - early < 20 * US, "{early} {late}");
 }
+
+/// A link goes down, and half a millisecond later switches route around it. With notice the allocator
+/// puts flowlets on their new paths. Without, it gives away more than what is left, and what waits is as
+/// much as the windows that rates open. Either way nothing is lost any more, and all flows end.
+#[test]
+fn a_link_that_fails_with_and_without_notice() {
+    let flows: String = (0..4).map(|src| long(src, src + 4, "1500KB")).collect();
+    let fault = "[[fault]]\nkind = \"link-down\"\nlink = \"leaf:0,spine:0\"\nat = \"1ms\"\n\
+                 detection = \"500us\"\n";
+    let text = FABRIC.to_owned() + &flows + fault;
+    let waiting_after_detection = |overrides: &[&str]| {
+        let mut run = open(&text, overrides);
+        let drops = |run: &Run| over_switches(run, |switch| switch.stats().drops);
+        while run.progress().sim_ps < 2000 * US {
+            run.step().unwrap();
+        }
+        let (before, mut most) = (drops(&run), 0);
+        while run.progress().sim_ps < 3000 * US {
+            run.step().unwrap();
+            most = most.max(over_switches(&run, |switch| switch.buffer().used()));
+        }
+        let mut rows = run.take_rows();
+        rows.extend(finish(&mut run));
+        assert_eq!(rows.len(), 4, "{overrides:?}");
+        assert_eq!(drops(&run), before, "{overrides:?}");
+        most
+    };
+    let known = waiting_after_detection(&[]);
+    let later = waiting_after_detection(&["flowtune.path_discovery=200us"]);
+    let unknown = waiting_after_detection(&["flowtune.failures=unknown"]);
+    assert!(known < 10_000 && later < 10_000, "{known} {later}");
+    // One link carries what was allocated on two: 20 Gb/s in windows of two base RTTs of 27 us are 135 KB.
+    assert!((50_000..140_000).contains(&unknown), "{unknown}");
+}
+
+#[test]
+fn timeouts_shorter_than_a_round_trip_are_refused() {
+    let text = FABRIC.replace("3500ns", "7us") + &long(0, 4, "1MB");
+    let Err(problems) = Run::open(&text, "test.toml", &[], Threads::ONE) else {
+        panic!("a base RTT of 36 us is accepted");
+    };
+    assert!(problems.to_string().contains("so every message would be sent again"), "{problems}");
+}

@@ -76,7 +76,6 @@ fn values_that_no_run_survives_are_refused() {
         ("flowtune", "flowtune.threshold=1", "threshold: it is a share"),
         ("flowtune", "flowtune.message_loss=1", "and some must pass"),
         ("flowtune", "flowtune.gamma=0", "a step of zero never changes a price"),
-        ("flowtune", "leaf_spine.host_delay=7us", "so every message would be sent again"),
         ("flowtune", "flowtune.max_rto=10us", "must not be shorter than min_rto"),
         ("flowtune", "flowtune.resume_at=1ms", "it must come after stop_at"),
         ("flowtune", "flowtune.alpha=2", "flowtune.utility = \"log\""),

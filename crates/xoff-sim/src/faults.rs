@@ -72,8 +72,8 @@ enum Action {
     Begin(u32),
     /// This fault ends.
     End(u32),
-    /// All switches take these routes.
-    Route(Arc<Routes>),
+    /// All switches take these routes, which avoid the links of these ports.
+    Route(Arc<Routes>, Vec<u32>),
 }
 
 /// The faults of a run, and what of them is to come.
@@ -97,27 +97,20 @@ impl Faults {
             }
         }
         for time in changes(&setup.faults, Fault::outage) {
-            Self::routes(setup, Fault::outage, time)?;
+            Self::routes(setup, &down(setup, Fault::outage, time), time)?;
         }
         for time in changes(&setup.faults, Fault::avoided) {
-            let routes = Self::routes(setup, Fault::avoided, time)?;
-            actions.push((time, Action::Route(Arc::new(routes))));
+            let down = down(setup, Fault::avoided, time);
+            let routes = Self::routes(setup, &down, time)?;
+            actions.push((time, Action::Route(Arc::new(routes), down)));
         }
         actions.sort_by_key(|(time, _)| Reverse(*time));
         Ok(Self { actions })
     }
 
-    /// The routes that are left at a time.
-    fn routes(
-        setup: &Setup,
-        period: fn(&Fault) -> Option<Period>,
-        time: Ps,
-    ) -> Result<Routes, String> {
-        let holds =
-            |fault: &&Fault| period(fault).is_some_and(|(at, until)| (at..until).contains(&time));
-        let faults = setup.faults.iter().filter(holds);
-        let down: Vec<u32> = faults.flat_map(|fault| fault.ports.iter().copied()).collect();
-        let routes = Routes::without(&setup.topology, &down)
+    /// The routes that are left at a time without the links of these ports.
+    fn routes(setup: &Setup, down: &[u32], time: Ps) -> Result<Routes, String> {
+        let routes = Routes::without(&setup.topology, down)
             .map_err(|why| format!("[[fault]] at {time} the network falls apart: {why}"))?;
         // A packet may have come most of its way when the routes change.
         let switches = (setup.routes.longest() + routes.longest() - 1) as usize;
@@ -149,12 +142,22 @@ impl Faults {
             match action {
                 Action::Begin(number) => begin(number, setup, place, partitions),
                 Action::End(number) => end(number, setup, place, partitions),
-                Action::Route(routes) => {
-                    partitions.iter_mut().for_each(|partition| partition.set_routes(&routes));
+                Action::Route(routes, down) => {
+                    for partition in &mut *partitions {
+                        partition.set_routes(&routes, &down);
+                    }
                 }
             }
         }
     }
+}
+
+/// The ports of faults in whose period a time is.
+fn down(setup: &Setup, period: fn(&Fault) -> Option<Period>, time: Ps) -> Vec<u32> {
+    let holds =
+        |fault: &&Fault| period(fault).is_some_and(|(at, until)| (at..until).contains(&time));
+    let faults = setup.faults.iter().filter(holds);
+    faults.flat_map(|fault| fault.ports.iter().copied()).collect()
 }
 
 /// When any of these periods begins or ends, in order.

@@ -521,8 +521,12 @@ impl Partition {
         self.hosts.receive_letters(parcel.letters.drain(..));
     }
 
-    /// Its switches take other routes from now on.
-    pub(crate) fn set_routes(&mut self, routes: &Arc<Routes>) {
+    /// Its switches take other routes from now on, which avoid the links of ports that are `down`, and
+    /// its allocators hear of it.
+    pub(crate) fn set_routes(&mut self, routes: &Arc<Routes>, down: &[u32]) {
+        if let Some(allocators) = &mut self.allocators {
+            allocators.on_routes(self.fabric.now, routes, down);
+        }
         for (node, switch) in &mut self.switches {
             let number = (*node - self.topology.hosts) as usize;
             switch.set_routes(&routes.by_switch[number], &routes.choices[number]);

@@ -311,15 +311,14 @@ impl ControlConfig {
         }
     }
 
-    /// A control for a flow that has gone at a rate (bit/s) with this round-trip time (ps). Those of
-    /// TCP go on from the window that belongs to it, in congestion avoidance.
+    /// A control that begins with a window of so many bytes. Those of TCP are in congestion avoidance
+    /// then.
     #[must_use]
-    pub fn resume(&self, path: &Path, rate: u64, rtt: u64) -> (AnyControl, Pace) {
-        let bytes = u128::from(rate) * u128::from(rtt) / 8_000_000_000_000;
-        let packets = bytes.div_ceil(u128::from(path.payload)).clamp(1, u128::from(u32::MAX));
+    pub fn resume(&self, path: &Path, window_bytes: u64) -> (AnyControl, Pace) {
+        let packets = window_bytes.div_ceil(path.payload).clamp(1, u64::from(u32::MAX));
         let from = |tcp: &TcpConfig| TcpConfig {
             initial_window_packets: packets as u32,
-            initial_ssthresh: Bytes(packets as u64 * path.payload),
+            initial_ssthresh: Bytes(packets * path.payload),
             ..tcp.clone()
         };
         match self {

@@ -315,7 +315,7 @@ mod tests {
 
     const CONFIG: AgentConfig = AgentConfig {
         start_before_allocation: true,
-        opens_window: true,
+        window_rtts: 2.0,
         lifetime: 100,
         joins: false,
         linger: 0,

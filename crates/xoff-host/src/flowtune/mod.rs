@@ -71,9 +71,8 @@ choices! {
 pub struct AgentConfig {
     /// Whether flows start under their own congestion control before they have a rate.
     pub start_before_allocation: bool,
-    /// Whether a rate opens a flow's window. Otherwise it is only an upper limit, and the flow's own
-    /// congestion control goes on.
-    pub opens_window: bool,
+    /// How far a rate opens a flow's window, in round trips; 0: it is only an upper limit.
+    pub window_rtts: f64,
     /// How long rates hold after the last message (ps).
     pub lifetime: u64,
     /// Whether a flow joins the flowlet that its server has to the same destination.

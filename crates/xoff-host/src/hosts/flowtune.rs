@@ -7,7 +7,7 @@ use xoff_net::{Fabric, Kind, Packet};
 
 use super::Hosts;
 use crate::cc::{AnyControl, Capped, ControlConfig};
-use crate::flow::{FlowStart, Pace, Sender};
+use crate::flow::{FlowStart, Sender};
 use crate::flowtune::agent::{Action, Agent, AgentStats};
 use crate::flowtune::stream::{Letter, StreamId, StreamStats, Streams};
 use crate::flowtune::{AgentConfig, Message};
@@ -84,6 +84,11 @@ impl FlowtuneHosts {
         self.streams.count(stream).lost += u64::from(lost);
         lost
     }
+}
+
+/// Bytes on their way at a rate (bit/s) with a round-trip time (ps).
+fn in_flight(rate: u64, rtt: u64) -> u64 {
+    (u128::from(rate) * u128::from(rtt) / 8_000_000_000_000) as u64
 }
 
 impl Hosts {
@@ -276,16 +281,16 @@ impl Hosts {
         let Some(flowtune) = &self.flowtune else { return };
         let (flow, control) = (&mut self.flows[id as usize], &mut self.controls[id as usize]);
         let before = flow.pace.rate;
-        if flowtune.setup.agent.opens_window {
-            *control = AnyControl::None;
-            flow.pace = Pace { rate, window: u64::MAX };
-        } else {
-            if matches!(control, AnyControl::None) {
-                // It was held.
-                (*control, flow.pace) = self.setup.control.start(&self.paths[flow.nic as usize]);
-            }
-            Capped::limit(control, rate, &mut flow.pace);
+        let path = &self.paths[flow.nic as usize];
+        let window_rtts = flowtune.setup.agent.window_rtts;
+        if window_rtts > 0.0 {
+            let bytes = window_rtts * in_flight(rate, path.base_rtt) as f64;
+            (*control, flow.pace) = self.setup.control.resume(path, bytes as u64);
+        } else if matches!(control, AnyControl::None) {
+            // It was held.
+            (*control, flow.pace) = self.setup.control.start(path);
         }
+        Capped::limit(control, rate, &mut flow.pace);
         let left = flow.start.bytes - flow.snd_nxt;
         self.rebase(fabric, id, before);
         self.make_ready(fabric, id);
@@ -305,16 +310,15 @@ impl Hosts {
         let (flow, control) = (&mut self.flows[id as usize], &mut self.controls[id as usize]);
         let path = &self.paths[flow.nic as usize];
         let before = flow.pace.rate;
-        if matches!(control, AnyControl::Capped(_)) {
+        let known = self.flowtune.as_ref().is_some_and(|all| all.setup.agent.window_rtts > 0.0);
+        if matches!(control, AnyControl::Capped(_)) && !known {
             Capped::release(control, path.line_rate, &mut flow.pace);
+        } else if rate == 0 {
+            (*control, flow.pace) = self.setup.control.start(path);
         } else {
-            (*control, flow.pace) = match rate {
-                0 => self.setup.control.start(path),
-                rate => {
-                    let rtt = flow.sack().and_then(|half| half.rto.smoothed_rtt());
-                    self.setup.control.resume(path, rate, rtt.unwrap_or(path.base_rtt))
-                }
-            };
+            let rtt = flow.sack().and_then(|half| half.rto.smoothed_rtt());
+            let bytes = in_flight(rate, rtt.unwrap_or(path.base_rtt));
+            (*control, flow.pace) = self.setup.control.resume(path, bytes);
         }
         self.rebase(fabric, id, before);
         self.make_ready(fabric, id);

@@ -7,7 +7,9 @@ use xoff_host::transport::{
     AckClass, AllocatorKind, FlowControl, Recovery, RoundRobin, TransportConfig, TransportKind,
 };
 use xoff_net::topo::{Routes, Topology};
-use xoff_sim::flowtune::{FlowtuneConfig, FlowtuneSetup, OptimizerKind, UtilityKind};
+use xoff_sim::flowtune::{
+    FailuresKind, FlowtuneConfig, FlowtuneSetup, OptimizerKind, PathsKind, UtilityKind,
+};
 use xoff_sim::setup::Labels;
 
 use super::Reader;
@@ -29,22 +31,23 @@ impl Reader<'_> {
         let written = self.layers.section::<FlowtuneConfig>();
         let mut unused = Vec::new();
         let mut why = Vec::new();
-        for (holds, reason, key) in [
-            (written.utility == UtilityKind::Log, "flowtune.utility = \"log\"", "alpha"),
+        let (send, idle) = (Detection::Send, Detection::Idle);
+        let one_switch = written.paths == PathsKind::BigSwitch;
+        let unknown = written.failures == FailuresKind::Unknown;
+        for (holds, reason, keys) in [
+            (written.utility == UtilityKind::Log, "flowtune.utility = \"log\"", &["alpha"][..]),
             (
                 written.optimizer != OptimizerKind::NewtonLike,
                 "flowtune.optimizer measures nothing",
-                "newton_interval",
+                &["newton_interval"],
             ),
-            (
-                written.detection == Detection::Send,
-                "flowtune.detection = \"send\"",
-                "idle_threshold",
-            ),
-            (written.detection == Detection::Idle, "flowtune.detection = \"idle\"", "coalesce"),
+            (written.detection == send, "flowtune.detection = \"send\"", &["idle_threshold"]),
+            (written.detection == idle, "flowtune.detection = \"idle\"", &["coalesce"]),
+            (one_switch, "flowtune.paths = \"big-switch\"", &["failures", "path_discovery"]),
+            (unknown, "flowtune.failures = \"unknown\"", &["path_discovery"]),
         ] {
             if holds {
-                unused.push(key);
+                unused.extend(keys);
                 why.push(reason);
             }
         }

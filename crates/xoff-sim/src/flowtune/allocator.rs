@@ -1,12 +1,15 @@
 //! The allocator: which flowlets there are, and what each of them gets.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 use xoff_alloc::{Config, FlowId, LinkId, Normalizer, Optimizer, Utility};
 use xoff_core::counts;
 use xoff_host::flowtune::Message;
+use xoff_net::topo::Routes;
 
 use super::domain::Domain;
-use super::{FlowtuneConfig, NormalizerKind, OptimizerKind, Site, UtilityKind};
+use super::{FailuresKind, FlowtuneConfig, NormalizerKind, OptimizerKind, Site, UtilityKind};
 
 /// Rates and capacities are Gb/s for the optimizer: prices begin at 1.
 const BITS: f64 = 1e9;
@@ -34,6 +37,8 @@ counts! {
 #[derive(Debug)]
 struct Known {
     flow: FlowId,
+    dst: u32,
+    label: u32,
     /// The links its acknowledgements return on, and what they take there (bit/s).
     ack_links: Vec<LinkId>,
     ack_rate: u64,
@@ -88,6 +93,10 @@ pub struct Allocator {
     /// Links of which they take something else than they did at the last iteration.
     other_acks: Vec<LinkId>,
     running: bool,
+    /// Links that have failed.
+    failed: Vec<LinkId>,
+    /// When the paths over new routes will be known (ps), and the routes.
+    discovery: Option<(u64, Arc<Routes>)>,
     /// Counts so far.
     pub stats: AllocatorStats,
 }
@@ -108,6 +117,8 @@ impl Allocator {
             acks: vec![0; capacities.len()],
             other_acks: Vec::new(),
             running: true,
+            failed: Vec::new(),
+            discovery: None,
             stats: AllocatorStats::default(),
             config,
             site,
@@ -146,28 +157,79 @@ impl Allocator {
         if self.flowlets.contains_key(&key) {
             return;
         }
+        self.place(key, dst, label);
         let (src, _) = key;
-        let path = self.domain.path(src, dst, label);
-        let flow = self.rates.add_flow(&path, 1.0).expect("a path of known links");
-        let back = (dst, src, label.rotate_left(16));
-        let ack_links = if self.config.reserve_acks {
-            self.domain.path(back.0, back.1, back.2)
-        } else {
-            Vec::new()
-        };
-        self.flowlets.insert(key, Known { flow, ack_links, ack_rate: 0 });
-        self.owners.insert(flow, key);
         self.server(src).flowlets += 1;
         self.stats.flowlets += 1;
     }
 
-    /// The end of a flowlet whose start an allocator was told before it stopped says nothing.
-    fn remove(&mut self, key: Key) {
-        let Some(mut known) = self.flowlets.remove(&key) else { return };
+    /// Puts a flowlet on its path.
+    fn place(&mut self, key: Key, dst: u32, label: u32) {
+        let (src, _) = key;
+        let path = self.domain.path(src, dst, label);
+        let flow = self.rates.add_flow(&path, 1.0).expect("a path of known links");
+        let ack_links = if self.config.reserve_acks {
+            self.domain.path(dst, src, label.rotate_left(16))
+        } else {
+            Vec::new()
+        };
+        self.flowlets.insert(key, Known { flow, dst, label, ack_links, ack_rate: 0 });
+        self.owners.insert(flow, key);
+    }
+
+    /// Takes a flowlet off its path. The end of one whose start an allocator was told before it stopped
+    /// says nothing.
+    fn displace(&mut self, key: Key) -> Option<Known> {
+        let mut known = self.flowlets.remove(&key)?;
         self.reserve_acks(&mut known, 0);
         self.rates.remove_flow(known.flow).expect("a flow that was added");
         self.owners.remove(&known.flow);
-        self.server(key.0).flowlets -= 1;
+        Some(known)
+    }
+
+    fn remove(&mut self, key: Key) {
+        if self.displace(key).is_some() {
+            self.server(key.0).flowlets -= 1;
+        }
+    }
+
+    /// Switches route around the links of these ports. "While correct path information is being
+    /// obtained, the allocator can mitigate link over-allocation by zeroing the capacity of failed links"
+    /// (§6).
+    pub fn on_routes(&mut self, now: u64, routes: &Arc<Routes>, down: &[u32]) {
+        if self.config.failures == FailuresKind::Unknown {
+            return;
+        }
+        for link in self.failed.drain(..) {
+            let capacity = self.domain.capacities()[link.0 as usize];
+            self.rates.set_capacity(link, capacity).expect("as at the beginning");
+        }
+        self.failed.extend(down.iter().map(|&port| LinkId(port)));
+        self.fail_links();
+        self.discovery = Some((now + self.config.path_discovery.0, Arc::clone(routes)));
+    }
+
+    fn fail_links(&mut self) {
+        for &link in &self.failed {
+            self.rates.set_capacity(link, 0.0).expect("a known link");
+        }
+    }
+
+    /// Puts flowlets that take other paths now on these.
+    fn discover(&mut self, now: u64) {
+        let Some((_, routes)) = self.discovery.take_if(|(time, _)| *time <= now) else { return };
+        self.domain.set_routes(&routes);
+        let flows: Vec<FlowId> = self.rates.flows().collect();
+        for flow in flows {
+            let key = self.owners[&flow];
+            let Known { dst, label, .. } = self.flowlets[&key];
+            let path = self.domain.path(key.0, dst, label);
+            if self.rates.path(flow).is_some_and(|old| old.eq(path)) {
+                continue;
+            }
+            self.displace(key);
+            self.place(key, dst, label);
+        }
     }
 
     fn server(&mut self, server: u32) -> &mut Server {
@@ -191,6 +253,7 @@ impl Allocator {
         if !self.is_at_work(now, tell) {
             return;
         }
+        self.discover(now);
         self.stats.iterations += 1;
         self.stats.active_flowlets += self.flowlets.len() as u64;
         for link in self.other_acks.drain(..) {
@@ -227,15 +290,20 @@ impl Allocator {
         }
     }
 
+    /// Begins anew; of the network it knows what it knew.
+    fn forget(&mut self) {
+        let (config, site, domain) = (self.config.clone(), self.site.clone(), self.domain.clone());
+        let fresh = Self::new(config, site, domain).expect("as it began the first time");
+        let Self { stats, failed, discovery, .. } = std::mem::replace(self, fresh);
+        (self.stats, self.failed, self.discovery) = (stats, failed, discovery);
+        self.fail_links();
+    }
+
     /// Whether the allocator is at work. One that begins anew knows nothing of what was before.
     fn is_at_work(&mut self, now: u64, tell: &mut Vec<(u32, Message)>) -> bool {
         let before = std::mem::replace(&mut self.running, self.config.is_running(now));
         if self.running && !before {
-            let stats = self.stats;
-            let (config, site, domain) =
-                (self.config.clone(), self.site.clone(), self.domain.clone());
-            *self = Self::new(config, site, domain).expect("as it began the first time");
-            self.stats = stats;
+            self.forget();
             tell.extend(self.site.servers.clone().map(|server| (server, Message::Resync)));
         }
         self.running

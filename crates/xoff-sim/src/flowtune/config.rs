@@ -67,6 +67,16 @@ choices! {
     }
 }
 
+choices! {
+    /// Whether allocators hear of links that fail (§6, "Handling network failure").
+    pub enum FailuresKind {
+        /// When switches route around them, and of the new routes `path_discovery` later.
+        Known = "known",
+        /// Never: flowlets that were re-routed are allocated on their old paths.
+        Unknown = "unknown",
+    }
+}
+
 knobs! {
     /// Flowtune: rates from an allocator (NSDI 2017; its simulations, §5.3, where not said otherwise).
     pub struct FlowtuneConfig in "flowtune" {
@@ -98,6 +108,11 @@ knobs! {
         threshold: f64 = 0.01,
         /// What allocators know of paths.
         paths: PathsKind = PathsKind::Known,
+        /// Whether allocators hear of links that fail.
+        failures: FailuresKind = FailuresKind::Known,
+        /// How long after switches route around a link allocators know the new paths. Until then the
+        /// link has no capacity, so that flowlets over it wait.
+        path_discovery: Ps = Ps(0),
         /// Share of each link's capacity that is kept free for flows that have no rate yet ("a small
         /// fraction of link capacity", §6). The paper's simulations keep only the threshold.
         reserve: f64 = 0.0,
@@ -108,6 +123,10 @@ knobs! {
         reserve_acks: bool = true,
         /// Whether flows start under their own congestion control before they have a rate.
         start_before_allocation: bool = true,
+        /// How far a rate opens a flow's window: to what it sends in so many base RTTs. Under the rate
+        /// the flow's congestion control goes on, so that losses and marks close the window again until
+        /// the next rate ("our implementation keeps those unchanged", §5.1).
+        window_rtts: f64 = 2.0,
         /// How long a server's rates hold after the last message from the allocator ("every few tens
         /// of microseconds", §6); servers that have heard nothing for half of it are told that they
         /// still hold. Then `transport.congestion` takes over from the last rate.
@@ -144,7 +163,7 @@ impl FlowtuneConfig {
     pub fn agent(&self) -> AgentConfig {
         let config = AgentConfig {
             start_before_allocation: self.start_before_allocation,
-            opens_window: self.paths == PathsKind::Known,
+            window_rtts: if self.paths == PathsKind::Known { self.window_rtts } else { 0.0 },
             lifetime: self.lifetime.0,
             joins: false,
             linger: 0,
@@ -234,6 +253,12 @@ impl FlowtuneConfig {
             return problem(
                 "alpha",
                 "it must be more than zero: 0 maximises throughput alone".into(),
+            );
+        }
+        if self.window_rtts < 1.0 {
+            return problem(
+                "window_rtts",
+                "a window of less than a round trip holds rates back".into(),
             );
         }
         if self.newton_interval == 0 {

@@ -52,6 +52,11 @@ impl Domain {
         &self.capacities
     }
 
+    /// Switches take other routes.
+    pub fn set_routes(&mut self, routes: &Arc<Routes>) {
+        self.routes = Arc::clone(routes);
+    }
+
     /// The links that a flowlet takes, as far as they are known.
     #[must_use]
     pub fn path(&self, src: u32, dst: u32, label: u32) -> Vec<LinkId> {

@@ -20,7 +20,7 @@ use self::allocator::AllocatorStats;
 use crate::partition::Partition;
 
 pub use config::{
-    Allocators, FlowtuneConfig, NormalizerKind, OptimizerKind, PathsKind, UtilityKind,
+    Allocators, FailuresKind, FlowtuneConfig, NormalizerKind, OptimizerKind, PathsKind, UtilityKind,
 };
 
 /// What all allocators, agents and streams of a network did in some time.

@@ -1,11 +1,14 @@
 //! The allocators of a partition as part of it: when they compute, what they hear, what they say.
 
+use std::sync::Arc;
+
 use xoff_core::TimerId;
 use xoff_host::Hosts;
 use xoff_host::flowtune::Message;
 use xoff_host::flowtune::stream::StreamId;
 use xoff_net::Fabric;
 use xoff_net::fabric::phase;
+use xoff_net::topo::Routes;
 
 use super::allocator::Allocator;
 use crate::partition::tag;
@@ -57,6 +60,13 @@ impl Allocators {
             self.publish(fabric, hosts);
         } else {
             fabric.wheel.arm(self.publish, now + self.compute_ps);
+        }
+    }
+
+    /// Switches route around links.
+    pub(crate) fn on_routes(&mut self, now: u64, routes: &Arc<Routes>, down: &[u32]) {
+        for allocator in &mut self.all {
+            allocator.on_routes(now, routes, down);
         }
     }
 
