@@ -86,6 +86,30 @@ fn an_incast_with_drops_delivers_every_byte() {
     }
 }
 
+/// A retransmission that is lost again waits for the timeout, which other losses do not put off: what
+/// the application sees never stands still for much longer than a timeout and its double.
+#[test]
+fn other_losses_do_not_put_a_timeout_off() {
+    let text = format!(
+        "scheme = \"tcp-newreno\"\n{STAR}[run]\nwarmup = \"0us\"\nmeasure = \"200ms\"\n\
+         drain = \"0us\"\nflow_series = \"100us\"\n\
+         [[traffic]]\nkind = \"long\"\nsrc = 0\ndst = 1\n\
+         [[fault]]\nkind = \"loss\"\nlink = \"all\"\nshare = 0.02\n"
+    );
+    let mut run = open(&text, &[]);
+    let (mut still, mut longest, mut last) = (0, 0, 0);
+    while run.step().unwrap_or_else(|message| panic!("{message}")) {
+        for row in run.take_flow_series() {
+            still = if row.delivered_bytes == 0 { still + 1 } else { 0 };
+            longest = longest.max(still);
+            last = row.time_ps;
+        }
+    }
+    assert!(last > 190_000_000_000, "it was followed to the end");
+    assert!(over_hosts(&run, |stats| stats.timeouts) > 5, "retransmissions were lost");
+    assert!(longest < 40, "nothing was delivered for {longest} intervals of 100 us");
+}
+
 /// Two flows without end through one port, with a little other traffic or none: the shares of the link
 /// they got in 100 ms, and what the switch held at each step of the grid (bytes).
 fn shares(scheme: &str, overrides: &[&str], others: bool) -> ([f64; 2], Vec<u64>) {

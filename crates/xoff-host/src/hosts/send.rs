@@ -194,7 +194,7 @@ impl Hosts {
             flow.paused_until = state.on_sent(config, path, fabric.now, flow.last_wire_bytes);
         }
         if let Some(tcp) = &self.tcp {
-            tcp.on_sent(fabric, id, flow, again);
+            tcp.on_sent(fabric, id, flow);
         }
         if self.ndp.is_some() {
             self.send_ndp(id, &mut packet, payload);

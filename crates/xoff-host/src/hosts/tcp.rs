@@ -62,11 +62,12 @@ impl TcpHosts {
         Heard { recovering: progress.recovering, in_flight: flow.in_flight() }
     }
 
-    /// A packet leaves. "If the timer is not running, start it running" (RFC 6298 §5.1); what is sent
-    /// again restarts it (RFC 6675 §6: "a more careful variant").
+    /// A packet leaves. "If the timer is not running, start it running" (RFC 6298 §5.1). RFC 6675 §6 also
+    /// allows to restart it with each retransmission, but where losses are many, a packet lost twice
+    /// would wait for as long as others are sent again.
     #[inline(never)]
-    pub(super) fn on_sent(&self, fabric: &mut Fabric, id: u32, flow: &mut Sender, again: bool) {
-        if again || fabric.wheel.armed(self.timers[id as usize]).is_none() {
+    pub(super) fn on_sent(&self, fabric: &mut Fabric, id: u32, flow: &mut Sender) {
+        if fabric.wheel.armed(self.timers[id as usize]).is_none() {
             self.restart_timer(fabric, id, flow);
         }
     }
