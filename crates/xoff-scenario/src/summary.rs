@@ -321,7 +321,7 @@ fn sfc(counts: &SfcCounts, signals: &SignalStats) -> String {
 /// What Flowtune's allocators and servers did in the measured time.
 fn flowtune(simulation: &Simulation) -> String {
     let Some(counts) = simulation.flowtune() else { return "null".into() };
-    let FlowtuneCounts { allocators, agents, to_allocators, from_allocators } = counts;
+    let FlowtuneCounts { allocators, agents, streams: [to, from, between] } = counts;
     let share = |part: u64, whole: u64| number(part as f64 / whole as f64);
     object(&[
         ("iterations", allocators.iterations.to_string()),
@@ -334,8 +334,9 @@ fn flowtune(simulation: &Simulation) -> String {
         ("renewals", allocators.renewals.to_string()),
         ("expiries", agents.expiries.to_string()),
         ("fallbacks", agents.fallbacks.to_string()),
-        ("to_allocator", stream(simulation, &to_allocators)),
-        ("from_allocator", stream(simulation, &from_allocators)),
+        ("to_allocator", stream(simulation, &to)),
+        ("from_allocator", stream(simulation, &from)),
+        ("between_allocators", stream(simulation, &between)),
     ])
 }
 

@@ -110,6 +110,7 @@ fn rates_from_an_allocator_are_the_same_however_it_is_cut() {
         &["flowtune.stop_at=30us", "flowtune.resume_at=200us", "flowtune.lifetime=40us"],
         &["flowtune.coalesce=true", "flowtune.compute_time=7us", "flowtune.advance_notice=10us"],
         &["flowtune.detection=idle", "flowtune.start_before_allocation=false", tree],
+        &["flowtune.allocators=per-pod", tree],
         &["flowtune.paths=big-switch", "buffer.size=20KB", "flowtune.iteration=3us"],
     ] {
         let whole = assert_same_however_cut("flowtune", overrides);

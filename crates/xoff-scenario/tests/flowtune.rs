@@ -219,8 +219,8 @@ fn flows_end_whatever_is_lost_of_messages() {
         let (run, rows) = run(&text, &[&format!("flowtune.message_loss={loss}")]);
         assert_eq!(rows.len() as u64, run.progress().flows_started, "{loss}");
         let counts = counts(&run);
-        assert_eq!(counts.to_allocators.lost > 0, loss != "0");
-        assert_eq!(counts.from_allocators.lost > 0, loss != "0");
+        assert_eq!(counts.streams[0].lost > 0, loss != "0");
+        assert_eq!(counts.streams[1].lost > 0, loss != "0");
         slowest.push(rows.iter().map(FlowRow::slowdown).fold(0.0, f64::max));
     }
     assert!(slowest.iter().all(|&slowest| slowest < 50.0), "{slowest:?}");
@@ -237,7 +237,7 @@ fn flows_that_join_a_flowlet_cost_no_messages() {
     let (apart, joined) = (counts(&apart), counts(&joined));
     assert_eq!((apart.agents.flowlets, apart.agents.joined), (5, 0));
     assert_eq!((joined.agents.flowlets, joined.agents.joined), (1, 4));
-    assert_eq!((apart.to_allocators.messages, joined.to_allocators.messages), (10, 2));
+    assert_eq!((apart.streams[0].messages, joined.streams[0].messages), (10, 2));
     let last = |rows: &[FlowRow]| rows.iter().map(|row| row.fct_ps).max().unwrap() as f64;
     let ratio = last(&joined_rows) / last(&apart_rows);
     assert!((ratio - 1.0).abs() < 0.03, "{ratio}");
@@ -255,7 +255,7 @@ fn an_idle_threshold_ends_flowlets() {
     let counts = counts(&run);
     assert_eq!(rows.len(), 4);
     assert_eq!((counts.agents.flowlets, counts.agents.joined), (2, 2));
-    assert_eq!(counts.to_allocators.messages, 4);
+    assert_eq!(counts.streams[0].messages, 4);
     assert_eq!(counts.allocators.flowlets, 2);
 }
 
@@ -288,7 +288,7 @@ fn ends_can_be_told_in_advance() {
     let text = STAR.to_owned() + &long(1, 0, "1MB") + &long(2, 0, "2MB");
     let time = |advance: &str| {
         let (run, rows) = run(&text, &[&format!("flowtune.advance_notice={advance}")]);
-        assert_eq!(counts(&run).to_allocators.messages, 4);
+        assert_eq!(counts(&run).streams[0].messages, 4);
         rows.iter().map(|row| row.fct_ps).max().unwrap()
     };
     let (late, early) = (time("0us"), time("20us"));
@@ -336,4 +336,31 @@ fn timeouts_shorter_than_a_round_trip_are_refused() {
         panic!("a base RTT of 36 us is accepted");
     };
     assert!(problems.to_string().contains("so every message would be sent again"), "{problems}");
+}
+
+/// Each pod has an allocator. What comes from another pod is announced and taken off the capacities, so
+/// that a flow from there and one of the pod share a server's link; when the former has ended, the latter
+/// gets all of it.
+#[test]
+fn allocators_of_pods_leave_room_for_each_other() {
+    let text = "scheme = \"flowtune\"\n[network]\ntopology = \"fat-tree\"\n\
+                [fat_tree]\nk = 4\nhost_rate = \"10Gbps\"\naggregation_rate = \"10Gbps\"\n\
+                core_rate = \"10Gbps\"\n[run]\nwarmup = \"0us\"\nmeasure = \"5ms\"\n"
+        .to_owned()
+        + &long(2, 0, "0B")
+        + &long(4, 0, "1MB");
+    let mut run = open(&text, &["flowtune.allocators=per-pod"]);
+    assert_eq!(run.simulation().setup().topology.attached, 8);
+    let local = |run: &Run| rates(run).iter().find(|((src, ..), _)| *src == 2).unwrap().1;
+    while run.progress().sim_ps < 500 * US {
+        run.step().unwrap();
+    }
+    // What acknowledgements of its own take is on other links.
+    assert!((4_900_000_000..=4_950_000_000).contains(&local(&run)), "{}", local(&run));
+    let rows = finish(&mut run);
+    let ideal = 8e6 * (1538.0 / 1460.0) / 5e9 * 1e12;
+    assert!((rows[0].fct_ps as f64) < 1.3 * ideal, "{}", rows[0].fct_ps);
+    assert!((9_800_000_000..=9_900_000_000).contains(&local(&run)), "{}", local(&run));
+    let [_, _, between] = counts(&run).streams;
+    assert!((2..10).contains(&between.messages), "{between:?}");
 }

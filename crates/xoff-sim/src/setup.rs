@@ -377,12 +377,12 @@ impl Setup {
     ) -> Result<Option<Allocators>, String> {
         let Some(flowtune) = &self.flowtune else { return Ok(None) };
         let partition_of = |host: u32| directory.partition_of[host as usize];
-        for (stream, src, dst) in flowtune.sites.iter().flat_map(Site::streams) {
+        for (stream, src, dst) in flowtune.streams() {
             if partition_of(dst) == index {
                 hosts.read_stream(stream);
             }
             if partition_of(src) == index {
-                let label = FlowtuneSetup::label(self.seed, stream);
+                let label = FlowtuneSetup::label(self.seed, src, dst);
                 let partition = Some(partition_of(dst)).filter(|&there| there != index);
                 let spec = StreamSpec { stream, src, dst, label, partition };
                 hosts.open_stream(fabric, directory.nic_of[src as usize], spec);
@@ -392,7 +392,7 @@ impl Setup {
         let paths = Arc::new(self.paths());
         let network = (&self.topology, &self.routes);
         let allocator = |site: &Site| {
-            let domain = Domain::new(&flowtune.config, network, &paths, &self.hosts);
+            let domain = Domain::new(flowtune, site, network, &paths, &self.hosts);
             Allocator::new(flowtune.config.clone(), site.clone(), domain)
         };
         let all = here.map(allocator).collect::<Result<Vec<_>, _>>()?;

@@ -195,8 +195,8 @@ impl Agent {
                 actions.extend(known.map(|flowlet| Action::Tell(flowlet.announcement())));
             }
             Message::Renewal => {}
-            Message::Start { .. } | Message::End { .. } => {
-                unreachable!("servers tell these, and hear them from nobody")
+            Message::Start { .. } | Message::End { .. } | Message::Transit { .. } => {
+                unreachable!("allocators hear these")
             }
         }
     }
@@ -314,6 +314,7 @@ mod tests {
     use super::*;
 
     const CONFIG: AgentConfig = AgentConfig {
+        domain_servers: u32::MAX,
         start_before_allocation: true,
         window_rtts: 2.0,
         lifetime: 100,

@@ -9,7 +9,9 @@
 pub mod agent;
 pub mod stream;
 
-use xoff_core::{Ps, choices};
+use xoff_core::choices;
+
+use crate::flow::FlowStart;
 
 /// What goes over a control connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +37,19 @@ pub enum Message {
         /// Bits per second on the wire; 0: it cannot be carried now.
         rate: u64,
     },
+    /// From one allocator to another: so much of a flowlet comes to servers of that one's domain.
+    Transit {
+        /// Host it comes from.
+        src: u32,
+        /// Its number there.
+        flowlet: u32,
+        /// Host it goes to.
+        dst: u32,
+        /// Source and destination port.
+        label: u32,
+        /// Bits per second on the wire; 0: it has ended.
+        rate: u64,
+    },
     /// Nothing is new, and all rates of this server still hold.
     Renewal,
     /// The allocator knows no flowlets and wants to be told of all there are.
@@ -50,6 +65,8 @@ impl Message {
             Self::Start { .. } => 16,
             Self::End { .. } | Self::Renewal | Self::Resync => 4,
             Self::Rate { .. } => 6,
+            // A flowlet as at its start, and its rate.
+            Self::Transit { .. } => 20,
         }
     }
 }
@@ -69,6 +86,9 @@ choices! {
 /// What all agents have in common.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentConfig {
+    /// Servers of an allocator's domain: with a rate a flow that leaves it goes on under its own
+    /// congestion control.
+    pub domain_servers: u32,
     /// Whether flows start under their own congestion control before they have a rate.
     pub start_before_allocation: bool,
     /// How far a rate opens a flow's window, in round trips; 0: it is only an upper limit.
@@ -85,14 +105,11 @@ pub struct AgentConfig {
     pub message_loss: f64,
 }
 
-/// Times of [`AgentConfig`] are picoseconds; settings have [`Ps`].
 impl AgentConfig {
-    /// Flowlets by `detection`; with calls of send(), `coalesce` is whether one in the middle of a
-    /// flowlet joins it.
+    /// Whether a rate opens a flow's window, because the allocator knows all of its path.
     #[must_use]
-    pub fn detect(mut self, detection: Detection, coalesce: bool, idle_threshold: Ps) -> Self {
-        self.joins = coalesce || detection == Detection::Idle;
-        self.linger = if detection == Detection::Idle { idle_threshold.0 } else { 0 };
-        self
+    pub fn opens_window(&self, flow: &FlowStart) -> bool {
+        let domain = |host: u32| host / self.domain_servers;
+        self.window_rtts > 0.0 && domain(flow.src) == domain(flow.dst)
     }
 }

@@ -17,6 +17,20 @@ use xoff_core::counts;
 
 use super::Message;
 
+/// From here on: streams between allocators. Before it there is room for two of each server.
+const BETWEEN: u32 = 1 << 24;
+
+/// From whom to whom a stream leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From this server to its allocator.
+    ToAllocator(u32),
+    /// From its allocator to this server.
+    FromAllocator(u32),
+    /// From one allocator to another.
+    Between(u32, u32),
+}
+
 /// Packets of streams have flow numbers from the end of the range down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StreamId(u32);
@@ -34,6 +48,12 @@ impl StreamId {
         Self(server << 1 | 1)
     }
 
+    /// What one allocator tells another.
+    #[must_use]
+    pub fn between(from: u32, to: u32) -> Self {
+        Self(BETWEEN | from << 8 | to)
+    }
+
     /// The stream whose packets have this flow number.
     #[must_use]
     pub fn of_flow(flow: u32) -> Self {
@@ -46,16 +66,22 @@ impl StreamId {
         u32::MAX - self.0
     }
 
-    /// The server at one of its ends.
+    /// From whom to whom it leads.
     #[must_use]
-    pub fn server(self) -> u32 {
-        self.0 >> 1
+    pub fn direction(self) -> Direction {
+        match self.0 {
+            number if number >= BETWEEN => Direction::Between(number >> 8 & 0xff, number & 0xff),
+            number if number & 1 == 0 => Direction::ToAllocator(number >> 1),
+            number => Direction::FromAllocator(number >> 1),
+        }
     }
 
-    /// Whether it leads to the allocator.
-    #[must_use]
-    pub fn is_to_allocator(self) -> bool {
-        self.0 & 1 == 0
+    fn kind(self) -> usize {
+        match self.direction() {
+            Direction::ToAllocator(_) => 0,
+            Direction::FromAllocator(_) => 1,
+            Direction::Between(..) => 2,
+        }
     }
 }
 
@@ -138,8 +164,8 @@ pub struct Streams {
     unread: FxHashMap<StreamId, VecDeque<Letter>>,
     /// Messages for readers of other partitions, by partition.
     outbox: Vec<Vec<Letter>>,
-    /// Streams to the allocator, and from it.
-    stats: [StreamStats; 2],
+    /// Streams to allocators, from them, and between them.
+    stats: [StreamStats; 3],
 }
 
 impl Streams {
@@ -236,15 +262,15 @@ impl Streams {
         self.outbox.get(partition).is_some_and(|letters| !letters.is_empty())
     }
 
-    /// What was sent here in a direction.
+    /// What was sent here to allocators, by them, and from one to another.
     #[must_use]
-    pub fn stats(&self, to_allocator: bool) -> &StreamStats {
-        &self.stats[usize::from(!to_allocator)]
+    pub fn stats(&self) -> &[StreamStats; 3] {
+        &self.stats
     }
 
-    /// The same, to count.
+    /// Counters of a stream's direction.
     pub fn count(&mut self, stream: StreamId) -> &mut StreamStats {
-        &mut self.stats[usize::from(!stream.is_to_allocator())]
+        &mut self.stats[stream.kind()]
     }
 }
 
@@ -260,14 +286,18 @@ mod tests {
 
     #[test]
     fn numbers_of_streams_and_flows_belong_together() {
-        for server in [0, 1, 2047] {
-            let (to, from) = (StreamId::to_allocator(server), StreamId::from_allocator(server));
-            assert_ne!(to, from);
-            for (stream, is_to) in [(to, true), (from, false)] {
-                assert_eq!(StreamId::of_flow(stream.flow()), stream);
-                assert_eq!((stream.server(), stream.is_to_allocator()), (server, is_to));
-                assert!(stream.flow() > u32::MAX - 4096);
-            }
+        let of_server = |server| {
+            [
+                (StreamId::to_allocator(server), Direction::ToAllocator(server)),
+                (StreamId::from_allocator(server), Direction::FromAllocator(server)),
+            ]
+        };
+        let between = |(a, b)| (StreamId::between(a, b), Direction::Between(a, b));
+        let streams = [0, 1, (1 << 20) - 1].into_iter().flat_map(of_server);
+        for (stream, direction) in streams.chain([(0, 1), (1, 0), (127, 126)].map(between)) {
+            assert_eq!(StreamId::of_flow(stream.flow()), stream);
+            assert_eq!(stream.direction(), direction);
+            assert!(stream.flow() > u32::MAX - (1 << 25));
         }
     }
 
@@ -292,9 +322,9 @@ mod tests {
         assert_eq!(streams.read(stream, 1), Some(Message::Renewal));
         assert_eq!(streams.read(stream, 1), None);
         assert_eq!(streams.read(stream, 2), Some(END));
-        let stats = streams.stats(true);
-        assert_eq!((stats.messages, stats.message_bytes), (3, 12));
-        assert_eq!(streams.stats(false).messages, 0);
+        let [to, from, between] = streams.stats();
+        assert_eq!((to.messages, to.message_bytes), (3, 12));
+        assert_eq!((from.messages, between.messages), (0, 0));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::Hosts;
 use crate::cc::{AnyControl, Capped, ControlConfig};
 use crate::flow::{FlowStart, Sender};
 use crate::flowtune::agent::{Action, Agent, AgentStats};
-use crate::flowtune::stream::{Letter, StreamId, StreamStats, Streams};
+use crate::flowtune::stream::{Direction, Letter, StreamId, StreamStats, Streams};
 use crate::flowtune::{AgentConfig, Message};
 use crate::recovery::{Reply, SenderHalf, sack};
 use crate::transport::{Recovery, TcpConfig};
@@ -49,8 +49,8 @@ pub(super) struct FlowtuneHosts {
     /// Flows that have sent all they had, by NIC, until their agent is told.
     sent_all: Vec<Vec<u32>>,
     losses: Vec<Rng>,
-    /// What servers have told allocators of this partition.
-    inbox: Vec<(u32, Message)>,
+    /// What allocators of this partition have been told.
+    inbox: Vec<(StreamId, Message)>,
     stats: AgentStats,
     actions: Vec<Action>,
 }
@@ -195,15 +195,16 @@ impl Hosts {
 
     fn read(&mut self, fabric: &mut Fabric, nic: u32, stream: StreamId, packets: u64) {
         let Some(flowtune) = &mut self.flowtune else { return };
+        let to_server = matches!(stream.direction(), Direction::FromAllocator(_));
         while let Some(message) = flowtune.streams.read(stream, packets) {
-            if stream.is_to_allocator() {
-                flowtune.inbox.push((stream.server(), message));
-            } else {
+            if to_server {
                 let agent = &mut flowtune.agents[nic as usize];
                 agent.on_message(fabric.now, message, &mut flowtune.stats, &mut flowtune.actions);
+            } else {
+                flowtune.inbox.push((stream, message));
             }
         }
-        if !stream.is_to_allocator() {
+        if to_server {
             self.act(fabric, nic);
         }
     }
@@ -282,9 +283,9 @@ impl Hosts {
         let (flow, control) = (&mut self.flows[id as usize], &mut self.controls[id as usize]);
         let before = flow.pace.rate;
         let path = &self.paths[flow.nic as usize];
-        let window_rtts = flowtune.setup.agent.window_rtts;
-        if window_rtts > 0.0 {
-            let bytes = window_rtts * in_flight(rate, path.base_rtt) as f64;
+        let config = &flowtune.setup.agent;
+        if config.opens_window(&flow.start) {
+            let bytes = config.window_rtts * in_flight(rate, path.base_rtt) as f64;
             (*control, flow.pace) = self.setup.control.resume(path, bytes as u64);
         } else if matches!(control, AnyControl::None) {
             // It was held.
@@ -310,8 +311,9 @@ impl Hosts {
         let (flow, control) = (&mut self.flows[id as usize], &mut self.controls[id as usize]);
         let path = &self.paths[flow.nic as usize];
         let before = flow.pace.rate;
-        let known = self.flowtune.as_ref().is_some_and(|all| all.setup.agent.window_rtts > 0.0);
-        if matches!(control, AnyControl::Capped(_)) && !known {
+        let Some(flowtune) = &self.flowtune else { return };
+        let opened = flowtune.setup.agent.opens_window(&flow.start);
+        if matches!(control, AnyControl::Capped(_)) && !opened {
             Capped::release(control, path.line_rate, &mut flow.pace);
         } else if rate == 0 {
             (*control, flow.pace) = self.setup.control.start(path);
@@ -330,8 +332,8 @@ impl Hosts {
         self.flows[id as usize].pace.window = 0;
     }
 
-    /// What servers have told allocators of this partition since somebody took it.
-    pub fn take_inbox(&mut self) -> Vec<(u32, Message)> {
+    /// What allocators of this partition have been told since somebody took it.
+    pub fn take_inbox(&mut self) -> Vec<(StreamId, Message)> {
         self.flowtune.as_mut().map_or_else(Vec::new, |flowtune| std::mem::take(&mut flowtune.inbox))
     }
 
@@ -355,11 +357,10 @@ impl Hosts {
         }
     }
 
-    /// What agents did here, what was sent to allocators, and what allocators sent.
+    /// What agents did here, and what was sent over streams.
     #[must_use]
-    pub fn flowtune_stats(&self) -> Option<(&AgentStats, &StreamStats, &StreamStats)> {
+    pub fn flowtune_stats(&self) -> Option<(&AgentStats, &[StreamStats; 3])> {
         let flowtune = self.flowtune.as_ref()?;
-        let streams = &flowtune.streams;
-        Some((&flowtune.stats, streams.stats(true), streams.stats(false)))
+        Some((&flowtune.stats, flowtune.streams.stats()))
     }
 }

@@ -8,7 +8,7 @@ use xoff_host::transport::{
 };
 use xoff_net::topo::{Routes, Topology};
 use xoff_sim::flowtune::{
-    FailuresKind, FlowtuneConfig, FlowtuneSetup, OptimizerKind, PathsKind, UtilityKind,
+    Allocators, FailuresKind, FlowtuneConfig, FlowtuneSetup, OptimizerKind, PathsKind, UtilityKind,
 };
 use xoff_sim::setup::Labels;
 
@@ -32,6 +32,7 @@ impl Reader<'_> {
         let mut unused = Vec::new();
         let mut why = Vec::new();
         let (send, idle) = (Detection::Send, Detection::Idle);
+        let one = written.allocators == Allocators::One;
         let one_switch = written.paths == PathsKind::BigSwitch;
         let unknown = written.failures == FailuresKind::Unknown;
         for (holds, reason, keys) in [
@@ -44,6 +45,7 @@ impl Reader<'_> {
             (written.detection == send, "flowtune.detection = \"send\"", &["idle_threshold"]),
             (written.detection == idle, "flowtune.detection = \"idle\"", &["coalesce"]),
             (one_switch, "flowtune.paths = \"big-switch\"", &["failures", "path_discovery"]),
+            (one, "flowtune.allocators = \"one\"", &["transit_share"]),
             (unknown, "flowtune.failures = \"unknown\"", &["path_discovery"]),
         ] {
             if holds {
@@ -155,14 +157,14 @@ impl Reader<'_> {
 /// What hosts need of the allocator's settings.
 pub(super) fn hosts(flowtune: Option<&FlowtuneSetup>) -> Option<FlowtuneHostSetup> {
     flowtune.map(|flowtune| FlowtuneHostSetup {
-        agent: flowtune.config.agent(),
+        agent: flowtune.config.agent(flowtune.sites[0].servers.len() as u32),
         stream: flowtune.config.stream(),
     })
 }
 
 /// Flows that join a flowlet travel on its connection.
 pub(super) fn labels(flowtune: Option<&FlowtuneSetup>) -> Labels {
-    if flowtune.is_some_and(|flowtune| flowtune.config.agent().joins) {
+    if flowtune.is_some_and(|flowtune| flowtune.config.joins()) {
         Labels::Connections
     } else {
         Labels::Hashed

@@ -1,14 +1,17 @@
 //! The allocator: which flowlets there are, and what each of them gets.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use xoff_alloc::{Config, FlowId, LinkId, Normalizer, Optimizer, Utility};
 use xoff_core::counts;
 use xoff_host::flowtune::Message;
+use xoff_host::flowtune::stream::{Direction, StreamId};
 use xoff_net::topo::Routes;
 
 use super::domain::Domain;
+use super::reserved::Reserved;
 use super::{FailuresKind, FlowtuneConfig, NormalizerKind, OptimizerKind, Site, UtilityKind};
 
 /// Rates and capacities are Gb/s for the optimizer: prices begin at 1.
@@ -33,15 +36,26 @@ counts! {
     }
 }
 
-/// A flowlet the allocator knows.
+/// A flowlet of a server of this domain.
 #[derive(Debug)]
 struct Known {
     flow: FlowId,
     dst: u32,
     label: u32,
-    /// The links its acknowledgements return on, and what they take there (bit/s).
+    /// What was told last (bit/s).
+    rate: u64,
+    /// The links its acknowledgements return on, where they count.
     ack_links: Vec<LinkId>,
-    ack_rate: u64,
+}
+
+/// A flowlet that comes to this domain from another.
+#[derive(Debug)]
+struct Transit {
+    dst: u32,
+    label: u32,
+    rate: u64,
+    links: Vec<LinkId>,
+    ack_links: Vec<LinkId>,
 }
 
 fn optimizer_config(config: &FlowtuneConfig) -> Config {
@@ -87,11 +101,11 @@ pub struct Allocator {
     rates: xoff_alloc::Allocator,
     flowlets: FxHashMap<Key, Known>,
     owners: FxHashMap<FlowId, Key>,
+    transits: BTreeMap<Key, Transit>,
     servers: Vec<Server>,
-    /// What acknowledgements take of each link (bit/s).
-    acks: Vec<u64>,
-    /// Links of which they take something else than they did at the last iteration.
-    other_acks: Vec<LinkId>,
+    reserved: Reserved,
+    /// What to say at the next iteration, whatever its rates.
+    pending: Vec<(StreamId, Message)>,
     running: bool,
     /// Links that have failed.
     failed: Vec<LinkId>,
@@ -113,9 +127,10 @@ impl Allocator {
             rates: rates.map_err(|error| error.to_string())?,
             flowlets: FxHashMap::default(),
             owners: FxHashMap::default(),
+            transits: BTreeMap::new(),
             servers: vec![Server::default(); site.servers.len()],
-            acks: vec![0; capacities.len()],
-            other_acks: Vec::new(),
+            reserved: Reserved::new(capacities.len()),
+            pending: Vec::new(),
             running: true,
             failed: Vec::new(),
             discovery: None,
@@ -138,17 +153,23 @@ impl Allocator {
         &self.site
     }
 
-    /// A server has said something. While the allocator is stopped nobody hears it.
-    pub fn on_message(&mut self, now: u64, server: u32, message: Message) {
+    /// A server or another allocator has said something. While the allocator is stopped nobody hears
+    /// it.
+    pub fn on_message(&mut self, now: u64, from: StreamId, message: Message) {
         if !self.config.is_running(now) {
             return;
         }
-        match message {
-            Message::Start { flowlet, dst, label } => self.add((server, flowlet), dst, label),
-            Message::End { flowlet } => self.remove((server, flowlet)),
-            Message::Rate { .. } | Message::Renewal | Message::Resync => {
-                unreachable!("the allocator tells these, and hears them from nobody")
+        match (from.direction(), message) {
+            (Direction::ToAllocator(server), Message::Start { flowlet, dst, label }) => {
+                self.add((server, flowlet), dst, label);
             }
+            (Direction::ToAllocator(server), Message::End { flowlet }) => {
+                self.remove((server, flowlet));
+            }
+            (_, Message::Transit { src, flowlet, dst, label, rate }) => {
+                self.pass((src, flowlet), dst, label, rate);
+            }
+            other => unreachable!("nobody tells an allocator {other:?}"),
         }
     }
 
@@ -165,32 +186,72 @@ impl Allocator {
 
     /// Puts a flowlet on its path.
     fn place(&mut self, key: Key, dst: u32, label: u32) {
-        let (src, _) = key;
-        let path = self.domain.path(src, dst, label);
+        let path = self.domain.path(key.0, dst, label);
         let flow = self.rates.add_flow(&path, 1.0).expect("a path of known links");
-        let ack_links = if self.config.reserve_acks {
-            self.domain.path(dst, src, label.rotate_left(16))
-        } else {
-            Vec::new()
-        };
-        self.flowlets.insert(key, Known { flow, dst, label, ack_links, ack_rate: 0 });
+        let ack_links = self.ack_links(key.0, dst, label);
+        self.flowlets.insert(key, Known { flow, dst, label, rate: 0, ack_links });
         self.owners.insert(flow, key);
+    }
+
+    fn ack_links(&self, src: u32, dst: u32, label: u32) -> Vec<LinkId> {
+        if !self.config.reserve_acks {
+            return Vec::new();
+        }
+        self.domain.path(dst, src, label.rotate_left(16))
     }
 
     /// Takes a flowlet off its path. The end of one whose start an allocator was told before it stopped
     /// says nothing.
     fn displace(&mut self, key: Key) -> Option<Known> {
-        let mut known = self.flowlets.remove(&key)?;
-        self.reserve_acks(&mut known, 0);
+        let known = self.flowlets.remove(&key)?;
+        self.reserved.change_acks(&known.ack_links, self.domain.ack_rate(known.rate), 0);
         self.rates.remove_flow(known.flow).expect("a flow that was added");
         self.owners.remove(&known.flow);
         Some(known)
     }
 
     fn remove(&mut self, key: Key) {
-        if self.displace(key).is_some() {
+        if let Some(known) = self.displace(key) {
             self.server(key.0).flowlets -= 1;
+            let ended = self.transit(key, &known, 0);
+            self.pending.extend(ended);
         }
+    }
+
+    /// What the allocator of the domain that a flowlet goes to has to know, if it is another one.
+    fn transit(
+        &self,
+        (src, flowlet): Key,
+        known: &Known,
+        rate: u64,
+    ) -> Option<(StreamId, Message)> {
+        let Known { dst, label, .. } = *known;
+        if self.site.servers.contains(&dst) {
+            return None;
+        }
+        let to = dst / self.site.servers.len() as u32;
+        let message = Message::Transit { src, flowlet, dst, label, rate };
+        Some((StreamId::between(self.site.index, to), message))
+    }
+
+    /// A flowlet of another domain comes to this one at a rate; 0: it has ended.
+    fn pass(&mut self, key: Key, dst: u32, label: u32, rate: u64) {
+        if let Some(before) = self.transits.remove(&key) {
+            self.reserve(&before, before.rate, 0);
+        }
+        if rate > 0 {
+            let links = self.domain.path(key.0, dst, label);
+            let ack_links = self.ack_links(key.0, dst, label);
+            let transit = Transit { dst, label, rate, links, ack_links };
+            self.reserve(&transit, 0, rate);
+            self.transits.insert(key, transit);
+        }
+    }
+
+    fn reserve(&mut self, transit: &Transit, before: u64, after: u64) {
+        self.reserved.change_transit(&transit.links, before, after);
+        let (before, after) = (self.domain.ack_rate(before), self.domain.ack_rate(after));
+        self.reserved.change_acks(&transit.ack_links, before, after);
     }
 
     /// Switches route around the links of these ports. "While correct path information is being
@@ -230,62 +291,69 @@ impl Allocator {
             self.displace(key);
             self.place(key, dst, label);
         }
+        for (key, transit) in std::mem::take(&mut self.transits) {
+            self.reserve(&transit, transit.rate, 0);
+            self.pass(key, transit.dst, transit.label, transit.rate);
+        }
     }
 
     fn server(&mut self, server: u32) -> &mut Server {
         &mut self.servers[(server - self.site.servers.start) as usize]
     }
 
-    /// What a flowlet's acknowledgements take is not there for others: "it is straightforward to
-    /// dynamically adjust link capacities" (§6).
-    fn reserve_acks(&mut self, known: &mut Known, ack_rate: u64) {
-        for &link in &known.ack_links {
-            let taken = &mut self.acks[link.0 as usize];
-            *taken = *taken - known.ack_rate + ack_rate;
-        }
-        self.other_acks.extend(&known.ack_links);
-        known.ack_rate = ack_rate;
-    }
-
     /// One iteration: "rate update", "price update" (§2) and normalisation (§3). Appends whom to tell
     /// what.
-    pub fn iterate(&mut self, now: u64, tell: &mut Vec<(u32, Message)>) {
+    pub fn iterate(&mut self, now: u64, tell: &mut Vec<(StreamId, Message)>) {
         if !self.is_at_work(now, tell) {
             return;
         }
         self.discover(now);
         self.stats.iterations += 1;
         self.stats.active_flowlets += self.flowlets.len() as u64;
-        for link in self.other_acks.drain(..) {
-            let taken = self.acks[link.0 as usize] as f64 / BITS;
-            self.rates.reserve(link, taken).expect("a known link, and finite");
+        let share = self.config.transit_share;
+        for (link, amount) in self.reserved.take_changed(self.domain.capacities(), share) {
+            self.rates.reserve(link, amount).expect("a known link, and finite");
         }
         self.rates.iterate();
+        tell.append(&mut self.pending);
         let changed: Vec<(FlowId, f64)> = self.rates.changed_rates().collect();
         self.stats.rates += changed.len() as u64;
         for (flow, rate) in changed {
-            let (server, flowlet) = self.owners[&flow];
             // A rate that is hardly one is still not that of a failed link.
             let rate = if rate > 0.0 { ((rate * BITS) as u64).max(1) } else { 0 };
-            tell.push((server, Message::Rate { flowlet, rate }));
-            self.server(server).told_ps = now;
-            if let Some(mut known) = self.flowlets.remove(&(server, flowlet)) {
-                self.reserve_acks(&mut known, self.domain.ack_rate(rate));
-                self.flowlets.insert((server, flowlet), known);
-            }
+            self.tell_rate(now, flow, rate, tell);
         }
         self.renew(now, tell);
     }
 
+    fn tell_rate(
+        &mut self,
+        now: u64,
+        flow: FlowId,
+        rate: u64,
+        tell: &mut Vec<(StreamId, Message)>,
+    ) {
+        let key = self.owners[&flow];
+        let (server, flowlet) = key;
+        tell.push((StreamId::from_allocator(server), Message::Rate { flowlet, rate }));
+        self.server(server).told_ps = now;
+        let Some(mut known) = self.flowlets.remove(&key) else { return };
+        tell.extend(self.transit(key, &known, rate));
+        let (before, after) = (self.domain.ack_rate(known.rate), self.domain.ack_rate(rate));
+        self.reserved.change_acks(&known.ack_links, before, after);
+        known.rate = rate;
+        self.flowlets.insert(key, known);
+    }
+
     /// "new allocated rates must arrive every few tens of microseconds" (§6): who has been told nothing
     /// for half of a rate's lifetime is told that its rates still hold.
-    fn renew(&mut self, now: u64, tell: &mut Vec<(u32, Message)>) {
+    fn renew(&mut self, now: u64, tell: &mut Vec<(StreamId, Message)>) {
         let due = now.saturating_sub(self.config.lifetime.0 / 2);
         for (server, state) in self.site.servers.clone().zip(&mut self.servers) {
             if state.flowlets > 0 && state.told_ps <= due {
                 state.told_ps = now;
                 self.stats.renewals += 1;
-                tell.push((server, Message::Renewal));
+                tell.push((StreamId::from_allocator(server), Message::Renewal));
             }
         }
     }
@@ -300,11 +368,13 @@ impl Allocator {
     }
 
     /// Whether the allocator is at work. One that begins anew knows nothing of what was before.
-    fn is_at_work(&mut self, now: u64, tell: &mut Vec<(u32, Message)>) -> bool {
+    fn is_at_work(&mut self, now: u64, tell: &mut Vec<(StreamId, Message)>) -> bool {
         let before = std::mem::replace(&mut self.running, self.config.is_running(now));
         if self.running && !before {
             self.forget();
-            tell.extend(self.site.servers.clone().map(|server| (server, Message::Resync)));
+            let servers = self.site.servers.clone();
+            let ask = |server| (StreamId::from_allocator(server), Message::Resync);
+            tell.extend(servers.map(ask));
         }
         self.running
     }

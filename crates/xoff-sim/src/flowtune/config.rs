@@ -9,8 +9,11 @@ choices! {
     pub enum Allocators {
         /// One for the whole network, with a NIC at each switch of the top layer.
         One = "one",
-        /// One for each pod of a fat-tree, with a NIC at each of its aggregation switches (§6,
-        /// "Scaling to larger networks").
+        /// One for each pod of a fat-tree, with a NIC at each of its aggregation switches: "running a
+        /// seperate Flowtune allocator per pod, each controller treating incoming inter-pod traffic as
+        /// external traffic" (§6). Each allocates the flowlets that begin in its pod, on the pod's own
+        /// links, and tells the pod they go to how much of them comes, which is taken off the capacities
+        /// there. For such flowlets rates are upper limits under `transport.congestion`.
         PerPod = "per-pod",
     }
 }
@@ -108,6 +111,9 @@ knobs! {
         threshold: f64 = 0.01,
         /// What allocators know of paths.
         paths: PathsKind = PathsKind::Known,
+        /// With `allocators = "per-pod"`: at most this share of a link is taken off for flowlets from
+        /// other pods.
+        transit_share: f64 = 0.5,
         /// Whether allocators hear of links that fail.
         failures: FailuresKind = FailuresKind::Known,
         /// How long after switches route around a link allocators know the new paths. Until then the
@@ -158,19 +164,25 @@ knobs! {
 }
 
 impl FlowtuneConfig {
-    /// What the servers' agents need.
+    /// What the servers' agents need, where a domain has so many servers.
     #[must_use]
-    pub fn agent(&self) -> AgentConfig {
-        let config = AgentConfig {
+    pub fn agent(&self, domain_servers: u32) -> AgentConfig {
+        AgentConfig {
+            domain_servers,
             start_before_allocation: self.start_before_allocation,
             window_rtts: if self.paths == PathsKind::Known { self.window_rtts } else { 0.0 },
             lifetime: self.lifetime.0,
-            joins: false,
-            linger: 0,
+            joins: self.joins(),
+            linger: if self.detection == Detection::Idle { self.idle_threshold.0 } else { 0 },
             advance_notice: self.advance_notice.0,
             message_loss: self.message_loss,
-        };
-        config.detect(self.detection, self.coalesce, self.idle_threshold)
+        }
+    }
+
+    /// Whether a flow joins the flowlet that its server has to the same destination.
+    #[must_use]
+    pub fn joins(&self) -> bool {
+        self.coalesce || self.detection == Detection::Idle
     }
 
     /// TCP of the control connections: "a 20 µs minRTO and 30 µs maxRTO" (§5.3). Before a round trip has
@@ -235,7 +247,11 @@ impl FlowtuneConfig {
             );
             return problem("compute_time", message);
         }
-        for (key, share) in [("threshold", self.threshold), ("reserve", self.reserve)] {
+        for (key, share) in [
+            ("threshold", self.threshold),
+            ("reserve", self.reserve),
+            ("transit_share", self.transit_share),
+        ] {
             if share >= 1.0 {
                 return problem(key, "it is a share of the capacity: 0 to less than 1".into());
             }

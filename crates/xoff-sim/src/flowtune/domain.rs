@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use xoff_alloc::LinkId;
 use xoff_host::hosts::HostSetup;
-use xoff_net::topo::{Routes, Topology};
+use xoff_net::topo::{Port, Routes, Topology};
 
-use super::{FlowtuneConfig, PathsKind};
+use super::{FlowtuneSetup, PathsKind, Site};
 use crate::paths::Paths;
 
 /// The links of an allocator: one for each port of the topology, in that order, of which it only ever
@@ -17,6 +17,8 @@ pub struct Domain {
     routes: Arc<Routes>,
     paths: Arc<Paths>,
     knows: PathsKind,
+    /// The links within the domain, by port; empty: all are.
+    within: Vec<bool>,
     /// Gb/s on the wire.
     capacities: Vec<f64>,
     /// Bytes of an acknowledgement and of the packet it is for.
@@ -25,10 +27,11 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// The links of a network.
+    /// What the allocator at a site knows.
     #[must_use]
     pub fn new(
-        config: &FlowtuneConfig,
+        FlowtuneSetup { config, sites }: &FlowtuneSetup,
+        site: &Site,
         (topology, routes): (&Arc<Topology>, &Arc<Routes>),
         paths: &Arc<Paths>,
         hosts: &HostSetup,
@@ -41,6 +44,7 @@ impl Domain {
             routes: Arc::clone(routes),
             paths: Arc::clone(paths),
             knows: config.paths,
+            within: if sites.len() > 1 { within(topology, site) } else { Vec::new() },
             ack_bytes: u64::from(hosts.ack_bytes()),
             packet_bytes: hosts.frame.payload.0 + u64::from(hosts.overhead()),
         }
@@ -64,19 +68,62 @@ impl Domain {
         match self.knows {
             PathsKind::Known => {
                 let ports = self.paths.follow(&self.topology, &self.routes, (src, dst, label));
-                ports.map(LinkId).collect()
+                ports.filter(|&port| self.is_within(port)).map(LinkId).collect()
             }
             // "Flowtune would manage rates on the edge links between servers and the top-of-rack
             // switches, while TCP congestion control would handle contention in the core" (§6).
             PathsKind::BigSwitch => {
-                vec![LinkId(port(src)), LinkId(self.topology.ports[port(dst) as usize].peer)]
+                let ports = [port(src), self.topology.ports[port(dst) as usize].peer];
+                ports.into_iter().filter(|&port| self.is_within(port)).map(LinkId).collect()
             }
         }
+    }
+
+    fn is_within(&self, port: u32) -> bool {
+        self.within.is_empty() || self.within[port as usize]
     }
 
     /// What the acknowledgements of full packets at a rate take (bit/s).
     #[must_use]
     pub fn ack_rate(&self, rate: u64) -> u64 {
         (u128::from(rate) * u128::from(self.ack_bytes) / u128::from(self.packet_bytes)) as u64
+    }
+}
+
+/// Whether each port's link belongs to the pod of a site's servers: it has an end there. The pod is what
+/// can be reached from the servers without the top layer.
+fn within(topology: &Topology, site: &Site) -> Vec<bool> {
+    let top = topology.tiers.iter().copied().max().unwrap_or(0);
+    let mut in_pod = vec![false; topology.nodes() as usize];
+    let mut found: Vec<u32> = site.servers.clone().collect();
+    while let Some(node) = found.pop() {
+        if !std::mem::replace(&mut in_pod[node as usize], true) {
+            let peers = topology.ports_of(node).iter();
+            let peers = peers.map(|port| topology.ports[port.peer as usize].node);
+            found.extend(peers.filter(|&peer| topology.tiers[peer as usize] < top));
+        }
+    }
+    let ends = |port: &Port| [port.node, topology.ports[port.peer as usize].node];
+    topology.ports.iter().map(|port| ends(port).iter().any(|&n| in_pod[n as usize])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use xoff_net::topo::{FatTreeConfig, fat_tree};
+
+    use super::*;
+
+    #[test]
+    fn a_pod_has_its_links_down_and_up() {
+        let topology = fat_tree(&FatTreeConfig { k: 4, ..Default::default() }).unwrap();
+        let of_pod = |index| Site { index, nics: 0..0, servers: index * 4..(index + 1) * 4 };
+        let pods = [0, 1, 2, 3].map(|index| within(&topology, &of_pod(index)));
+        for pod in &pods {
+            // 4 links of servers, 4 between edge and aggregation, 4 to the core, both ways.
+            assert_eq!(pod.iter().filter(|&&within| within).count(), 24);
+        }
+        for port in 0..topology.ports.len() {
+            assert_eq!(pods.iter().filter(|pod| pod[port]).count(), 1, "port {port}");
+        }
     }
 }

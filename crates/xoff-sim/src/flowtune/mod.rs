@@ -8,6 +8,7 @@ pub mod allocator;
 mod config;
 pub mod domain;
 pub(crate) mod node;
+mod reserved;
 
 use std::ops::Range;
 
@@ -30,10 +31,8 @@ pub struct FlowtuneCounts {
     pub allocators: AllocatorStats,
     /// The servers.
     pub agents: AgentStats,
-    /// What was sent to allocators.
-    pub to_allocators: StreamStats,
-    /// What they sent.
-    pub from_allocators: StreamStats,
+    /// What was sent to allocators, by them, and from one to another.
+    pub streams: [StreamStats; 3],
 }
 
 impl FlowtuneCounts {
@@ -43,10 +42,9 @@ impl FlowtuneCounts {
         let mut sum = Self::default();
         for partition in partitions {
             partition.allocators().iter().for_each(|one| sum.allocators.add(&one.stats));
-            if let Some((agents, to, from)) = partition.hosts().flowtune_stats() {
+            if let Some((agents, streams)) = partition.hosts().flowtune_stats() {
                 sum.agents.add(agents);
-                sum.to_allocators.add(to);
-                sum.from_allocators.add(from);
+                sum.streams.iter_mut().zip(streams).for_each(|(sum, one)| sum.add(one));
             }
         }
         sum
@@ -58,8 +56,7 @@ impl FlowtuneCounts {
         Self {
             allocators: self.allocators.since(&earlier.allocators),
             agents: self.agents.since(&earlier.agents),
-            to_allocators: self.to_allocators.since(&earlier.to_allocators),
-            from_allocators: self.from_allocators.since(&earlier.from_allocators),
+            streams: std::array::from_fn(|kind| self.streams[kind].since(&earlier.streams[kind])),
         }
     }
 }
@@ -67,6 +64,8 @@ impl FlowtuneCounts {
 /// An allocator's place in the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
+    /// Which of the allocators it is.
+    pub index: u32,
     /// Its NICs, as hosts.
     pub nics: Range<u32>,
     /// The servers whose flowlets it allocates.
@@ -74,19 +73,10 @@ pub struct Site {
 }
 
 impl Site {
-    /// The NIC at the allocator's end of a server's connection.
+    /// The NIC at this end of a connection with a server, or with another allocator.
     #[must_use]
-    pub fn nic_of(&self, server: u32) -> u32 {
-        self.nics.start + (server - self.servers.start) % self.nics.len() as u32
-    }
-
-    /// Both ends of both streams of each connection: the stream, who writes it and who reads it.
-    pub fn streams(&self) -> impl Iterator<Item = (StreamId, u32, u32)> + '_ {
-        self.servers.clone().flat_map(|server| {
-            let nic = self.nic_of(server);
-            let (to, from) = (StreamId::to_allocator(server), StreamId::from_allocator(server));
-            [(to, server, nic), (from, nic, server)]
-        })
+    pub fn nic_for(&self, other: u32) -> u32 {
+        self.nics.start + other % self.nics.len() as u32
     }
 }
 
@@ -100,16 +90,28 @@ pub struct FlowtuneSetup {
 }
 
 impl FlowtuneSetup {
-    /// Attaches the NICs of allocators to a network: one to each switch of the top layer, "using a 40
-    /// Gbits/s link to each of the spine switches" (§5.3), with the delay of that switch's links.
+    /// Attaches the NICs of allocators to a network: one to each switch of the top layer of their
+    /// domains, "using a 40 Gbits/s link to each of the spine switches" (§5.3), with the delay of that
+    /// switch's links.
     ///
     /// # Errors
     /// What a NIC cannot be attached to.
     pub fn attach(config: FlowtuneConfig, topology: &Topology) -> Result<(Topology, Self), String> {
         let servers = topology.hosts;
         let top = topology.tiers.iter().copied().max().unwrap_or(0);
+        let (tier, pods) = match config.allocators {
+            Allocators::One => (top, 1),
+            Allocators::PerPod if top < 3 => {
+                return Err("\"per-pod\" needs pods: network.topology = \"fat-tree\"".into());
+            }
+            // All pods are equal, and hosts and switches numbered pod by pod.
+            Allocators::PerPod => {
+                let cores = topology.tiers.iter().rposition(|&tier| tier == top).unwrap_or(0);
+                (top - 1, topology.ports_of(cores as u32).len() as u32)
+            }
+        };
         let switches = servers..topology.nodes();
-        let switches = switches.filter(|&node| topology.tiers[node as usize] == top);
+        let switches = switches.filter(|&node| topology.tiers[node as usize] == tier);
         let attachments: Vec<Attachment> = switches
             .map(|switch| Attachment {
                 switch,
@@ -117,16 +119,41 @@ impl FlowtuneSetup {
                 delay: topology.ports_of(switch)[0].delay,
             })
             .collect();
-        let topology = topology.attach(&attachments)?;
-        let sites = vec![Site { nics: servers..topology.hosts, servers: 0..servers }];
-        Ok((topology, Self { config, sites }))
+        let (nics, here) = (attachments.len() as u32 / pods, servers / pods);
+        let site = |index| Site {
+            index,
+            nics: servers + index * nics..servers + (index + 1) * nics,
+            servers: index * here..(index + 1) * here,
+        };
+        let sites = (0..pods).map(site).collect();
+        Ok((topology.attach(&attachments)?, Self { config, sites }))
     }
 
-    /// Source and destination port of a stream's connection: the same for both of its directions, as
-    /// seen from the sender of each.
+    /// All streams, with who writes them and who reads them.
+    pub fn streams(&self) -> impl Iterator<Item = (StreamId, u32, u32)> + '_ {
+        let with_servers = self.sites.iter().flat_map(|site| {
+            site.servers.clone().flat_map(|server| {
+                let nic = site.nic_for(server);
+                let to = StreamId::to_allocator(server);
+                let from = StreamId::from_allocator(server);
+                [(to, server, nic), (from, nic, server)]
+            })
+        });
+        let between = self.sites.iter().flat_map(|one| {
+            let others = self.sites.iter().filter(|other| other.index != one.index);
+            others.map(|other| {
+                let stream = StreamId::between(one.index, other.index);
+                (stream, one.nic_for(other.index), other.nic_for(one.index))
+            })
+        });
+        with_servers.chain(between)
+    }
+
+    /// Source and destination port of the connection of two hosts, as seen from `src`.
     #[must_use]
-    pub fn label(seed: u64, stream: StreamId) -> u32 {
-        let label = mix64(seed ^ u64::from(StreamId::to_allocator(stream.server()).flow()) << 32);
-        if stream.is_to_allocator() { label as u32 } else { (label as u32).rotate_left(16) }
+    pub fn label(seed: u64, src: u32, dst: u32) -> u32 {
+        let pair = u64::from(src.min(dst)) << 32 | u64::from(src.max(dst));
+        let label = mix64(mix64(seed) ^ pair) as u32;
+        if src < dst { label } else { label.rotate_left(16) }
     }
 }

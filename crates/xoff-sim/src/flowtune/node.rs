@@ -5,11 +5,12 @@ use std::sync::Arc;
 use xoff_core::TimerId;
 use xoff_host::Hosts;
 use xoff_host::flowtune::Message;
-use xoff_host::flowtune::stream::StreamId;
+use xoff_host::flowtune::stream::{Direction, StreamId};
 use xoff_net::Fabric;
 use xoff_net::fabric::phase;
 use xoff_net::topo::Routes;
 
+use super::Site;
 use super::allocator::Allocator;
 use crate::partition::tag;
 
@@ -21,8 +22,8 @@ pub(crate) struct Allocators {
     compute_ps: u64,
     iterate: TimerId,
     publish: TimerId,
-    /// What the iteration that goes on will say, and to which server.
-    said: Vec<(u32, Message)>,
+    /// What the iteration that goes on will say.
+    said: Vec<(StreamId, Message)>,
 }
 
 impl Allocators {
@@ -48,9 +49,14 @@ impl Allocators {
             return;
         }
         let now = fabric.now;
-        for (server, message) in hosts.take_inbox() {
-            let of_server = self.all.iter_mut().find(|a| a.site().servers.contains(&server));
-            of_server.expect("an allocator of these NICs").on_message(now, server, message);
+        for (stream, message) in hosts.take_inbox() {
+            let reads = |site: &Site| match stream.direction() {
+                Direction::ToAllocator(server) => site.servers.contains(&server),
+                Direction::Between(_, to) => site.index == to,
+                Direction::FromAllocator(_) => false,
+            };
+            let reader = self.all.iter_mut().find(|allocator| reads(allocator.site()));
+            reader.expect("an allocator of these NICs").on_message(now, stream, message);
         }
         for allocator in &mut self.all {
             allocator.iterate(now, &mut self.said);
@@ -71,8 +77,8 @@ impl Allocators {
     }
 
     fn publish(&mut self, fabric: &mut Fabric, hosts: &mut Hosts) {
-        for (server, message) in self.said.drain(..) {
-            hosts.tell(fabric, StreamId::from_allocator(server), message);
+        for (stream, message) in self.said.drain(..) {
+            hosts.tell(fabric, stream, message);
         }
     }
 }
