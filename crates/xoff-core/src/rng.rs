@@ -28,6 +28,8 @@ pub enum Purpose {
     Trimming = 7,
     /// Which packets a lossy link loses.
     LinkLoss = 8,
+    /// Which packets of a control connection are lost on purpose.
+    MessageLoss = 9,
 }
 
 /// A value-stable random stream (xoshiro256++).

@@ -1,0 +1,199 @@
+//! Agents without a network.
+
+use proptest::prelude::*;
+
+use super::*;
+
+const CONFIG: AgentConfig = AgentConfig {
+    domain_servers: u32::MAX,
+    start_before_allocation: true,
+    window_rtts: 2.0,
+    lifetime: 100,
+    joins: false,
+    linger: 0,
+    advance_notice: 0,
+    message_loss: 0.0,
+};
+
+/// An agent and what it wants.
+#[derive(Default)]
+struct Rig {
+    agent: Agent,
+    stats: AgentStats,
+    actions: Vec<Action>,
+}
+
+impl Rig {
+    fn wants(&mut self) -> Vec<Action> {
+        std::mem::take(&mut self.actions)
+    }
+
+    fn start(&mut self, config: &AgentConfig, now: u64, flow: u32, dst: u32) -> Vec<Action> {
+        self.agent.on_start(config, now, (flow, dst, 7), &mut self.stats, &mut self.actions);
+        self.wants()
+    }
+
+    fn hear(&mut self, now: u64, message: Message) -> Vec<Action> {
+        self.agent.on_message(now, message, &mut self.stats, &mut self.actions);
+        self.wants()
+    }
+
+    fn sent_all(&mut self, config: &AgentConfig, now: u64, flow: u32) -> Vec<Action> {
+        self.agent.on_sent_all(config, now, flow, &mut self.actions);
+        self.wants()
+    }
+
+    fn tick(&mut self, config: &AgentConfig, now: u64) -> Vec<Action> {
+        self.agent.on_timer(config, now, &mut self.stats, &mut self.actions);
+        self.wants()
+    }
+}
+
+fn start(flowlet: u32, dst: u32) -> Action {
+    Action::Tell(Message::Start { flowlet, dst, label: 7 })
+}
+
+fn end(flowlet: u32) -> Action {
+    Action::Tell(Message::End { flowlet })
+}
+
+fn rate(flowlet: u32, rate: u64) -> Message {
+    Message::Rate { flowlet, rate }
+}
+
+#[test]
+fn a_flowlet_is_announced_gets_rates_and_ends() {
+    let mut rig = Rig::default();
+    assert_eq!(rig.start(&CONFIG, 0, 5, 9), [start(0, 9)]);
+    assert_eq!(rig.hear(10, rate(0, 40)), [Action::Go { flow: 5, rate: 40 }]);
+    assert_eq!(rig.hear(20, rate(0, 0)), [Action::Hold { flow: 5 }]);
+    assert_eq!(rig.hear(30, rate(0, 20)), [Action::Go { flow: 5, rate: 20 }]);
+    assert_eq!(rig.sent_all(&CONFIG, 40, 5), [Action::FallBack { flow: 5, rate: 20 }, end(0)]);
+    // A rate that was on its way, and a flow that has sent something again.
+    assert_eq!(rig.hear(50, rate(0, 30)), []);
+    assert_eq!(rig.sent_all(&CONFIG, 60, 5), []);
+    assert_eq!(rig.agent.next_timer(&CONFIG), None);
+}
+
+#[test]
+fn a_flow_may_have_to_wait_for_its_rate() {
+    let waits = AgentConfig { start_before_allocation: false, ..CONFIG };
+    let mut rig = Rig::default();
+    assert_eq!(rig.start(&waits, 0, 5, 9), [start(0, 9), Action::Hold { flow: 5 }]);
+    assert_eq!(rig.tick(&waits, 99), []);
+    assert_eq!(rig.tick(&waits, 100), [Action::FallBack { flow: 5, rate: 0 }]);
+    // Nobody answers, so the next one begins at once.
+    assert_eq!(rig.start(&waits, 110, 6, 9), [start(1, 9)]);
+}
+
+#[test]
+fn rates_expire_and_come_back_with_any_message() {
+    let mut rig = Rig::default();
+    rig.start(&CONFIG, 0, 5, 9);
+    rig.start(&CONFIG, 0, 6, 8);
+    rig.hear(50, rate(0, 40));
+    rig.hear(60, Message::Renewal);
+    assert_eq!(rig.agent.next_timer(&CONFIG), Some(160));
+    assert_eq!(rig.tick(&CONFIG, 159), []);
+    assert_eq!(rig.tick(&CONFIG, 160), [Action::FallBack { flow: 5, rate: 40 }]);
+    assert_eq!((rig.stats.expiries, rig.stats.fallbacks), (1, 1));
+    assert_eq!(rig.agent.next_timer(&CONFIG), None);
+    assert_eq!(rig.hear(300, Message::Renewal), [Action::Go { flow: 5, rate: 40 }]);
+    assert_eq!(rig.agent.next_timer(&CONFIG), Some(400));
+}
+
+/// "synchronizes state between the allocator and endpoints" (§5.1): one that begins anew hears of
+/// all flowlets that are.
+#[test]
+fn an_allocator_that_asks_is_told_of_all_flowlets() {
+    let mut rig = Rig::default();
+    (5..8).for_each(|flow| drop(rig.start(&CONFIG, 0, flow, flow)));
+    rig.sent_all(&CONFIG, 10, 6);
+    assert_eq!(rig.hear(20, Message::Resync), [start(0, 5), start(2, 7)]);
+}
+
+#[test]
+fn flows_of_one_flowlet_are_served_one_after_the_other() {
+    let joins = AgentConfig { joins: true, ..CONFIG };
+    let mut rig = Rig::default();
+    rig.start(&joins, 0, 5, 9);
+    assert_eq!(rig.start(&joins, 0, 6, 9), [Action::Hold { flow: 6 }]);
+    rig.hear(10, rate(0, 40));
+    let next = [Action::FallBack { flow: 5, rate: 40 }, Action::Go { flow: 6, rate: 40 }];
+    assert_eq!(rig.sent_all(&joins, 20, 5), next);
+    let over = [Action::FallBack { flow: 6, rate: 40 }, end(0)];
+    assert_eq!(rig.sent_all(&joins, 30, 6), over);
+    assert_eq!((rig.stats.flowlets, rig.stats.joined), (1, 1));
+}
+
+#[test]
+fn an_idle_flowlet_keeps_its_rate_until_its_time_is_over() {
+    let idle = AgentConfig { joins: true, linger: 50, lifetime: 1000, ..CONFIG };
+    let mut rig = Rig::default();
+    rig.start(&idle, 0, 5, 9);
+    rig.hear(10, rate(0, 40));
+    assert_eq!(rig.sent_all(&idle, 20, 5), [Action::FallBack { flow: 5, rate: 40 }]);
+    assert_eq!(rig.start(&idle, 60, 6, 9), [Action::Go { flow: 6, rate: 40 }]);
+    rig.sent_all(&idle, 80, 6);
+    assert_eq!(rig.agent.next_timer(&idle), Some(130));
+    assert_eq!(rig.tick(&idle, 129), []);
+    assert_eq!(rig.tick(&idle, 130), [end(0)]);
+}
+
+#[test]
+fn an_end_is_reported_once() {
+    let early = AgentConfig { advance_notice: 20, ..CONFIG };
+    let mut rig = Rig::default();
+    rig.start(&early, 0, 5, 9);
+    rig.hear(10, rate(0, 40));
+    rig.agent.expect_end(&early, 5, 60);
+    assert_eq!(rig.agent.next_timer(&early), Some(40));
+    assert_eq!(rig.tick(&early, 40), [end(0)]);
+    // Its rate holds: nobody renews it any more.
+    assert_eq!(rig.agent.next_timer(&early), None);
+    assert_eq!(rig.sent_all(&early, 60, 5), [Action::FallBack { flow: 5, rate: 40 }]);
+}
+
+proptest! {
+    /// Whatever happens, the allocator is told of as many ends as of starts, of each flowlet once, and
+    /// a flow of which it knows nothing any more does not go at a rate.
+    #[test]
+    fn what_begins_ends(
+        joins in any::<bool>(),
+        linger in 0u64..60,
+        steps in prop::collection::vec((0u64..80, 0u8..4, 0u32..4), 1..80),
+    ) {
+        let config = AgentConfig { joins, linger: if joins { linger } else { 0 }, ..CONFIG };
+        let (mut rig, mut now, mut begun) = (Rig::default(), 0, Vec::new());
+        let (mut starts, mut ends) = (Vec::new(), Vec::new());
+        let mut note = |actions: Vec<Action>| for action in actions {
+            match action {
+                Action::Tell(Message::Start { flowlet, .. }) => starts.push(flowlet),
+                Action::Tell(Message::End { flowlet }) => ends.push(flowlet),
+                _ => {}
+            }
+        };
+        for (time, what, which) in steps {
+            now += time;
+            match what {
+                0 => {
+                    let flow = begun.len() as u32;
+                    begun.push(Some(flow));
+                    note(rig.start(&config, now, flow, which));
+                }
+                1 => note(rig.hear(now, rate(which, u64::from(which)))),
+                2 => if let Some(served) = rig.agent.flowlets.first().and_then(|f| f.flow) {
+                    note(rig.sent_all(&config, now, served));
+                },
+                _ => note(rig.tick(&config, now)),
+            }
+        }
+        while let Some(flow) = rig.agent.flowlets.iter().find_map(|f| f.flow) {
+            note(rig.sent_all(&config, now, flow));
+        }
+        note(rig.tick(&config, now + 1000));
+        prop_assert!(rig.agent.flowlets.is_empty());
+        ends.sort_unstable();
+        prop_assert_eq!(starts, ends);
+    }
+}
