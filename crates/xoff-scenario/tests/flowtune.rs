@@ -4,7 +4,7 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::{finish, open, over_switches, run};
+use common::{finish, open, over_hosts, over_switches, run};
 use xoff_alloc::{Allocator, Config, LinkId};
 use xoff_net::Kind;
 use xoff_net::fabric::Captured;
@@ -293,6 +293,38 @@ fn ends_can_be_told_in_advance() {
     };
     let (late, early) = (time("0us"), time("20us"));
     assert!(early < late && late - early < 20 * US, "{early} {late}");
+}
+
+/// Also where a flow is longer than 64 bits of its time could tell, and where one has no end.
+#[test]
+fn no_end_is_expected_too_early() {
+    for bytes in ["20MB", "0B"] {
+        let text = STAR.to_owned() + &long(1, 0, bytes) + &long(2, 0, "2MB");
+        let active = |advance: &str| {
+            let set = [&format!("flowtune.advance_notice={advance}")[..], "run.drain=0us"];
+            let mut run = open(&text, &set);
+            finish(&mut run);
+            counts(&run).allocators.active_flowlets
+        };
+        let (late, early) = (active("0us"), active("20us"));
+        assert!(late.abs_diff(early) < 10, "{bytes}: {late} and {early} flowlet-iterations");
+    }
+}
+
+/// Allocators talk before the first flow begins, over the borders of parts of the network as well.
+#[test]
+fn what_is_said_before_the_first_flow_is_the_same_however_it_is_cut() {
+    let text = FABRIC.replace("warmup = \"0us\"", "warmup = \"1ms\"")
+        + "[[traffic]]\nkind = \"long\"\n\
+                src = 0\ndst = 4\nbytes = \"1MB\"\nstart = \"1ms\"\n";
+    let digest = |parts: &str| {
+        let faults = ["flowtune.stop_at=20us", "flowtune.resume_at=40us"];
+        let mut run = open(&text, &[faults[0], faults[1], &format!("run.partitions={parts}")]);
+        finish(&mut run);
+        assert_eq!(over_hosts(&run, |stats| stats.timeouts), 0);
+        run.simulation().digest()
+    };
+    assert_eq!(digest("1"), digest("2"));
 }
 
 /// A link goes down, and half a millisecond later switches route around it. With notice the allocator

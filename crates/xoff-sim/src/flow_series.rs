@@ -34,6 +34,8 @@ struct Followed {
     dst: u32,
     /// Its size: of a flow that is stopped, once it has ended, what it has sent.
     bytes: u64,
+    /// Whether it is to stop, so that its size is not known before it has ended.
+    stops: bool,
     ended: bool,
     /// What its receiver had when the current interval began.
     got: Got,
@@ -47,12 +49,12 @@ impl Followed {
         let has_begun = self.got != Got::default();
         match receiver {
             _ if self.ended => all,
-            None if has_begun => all,
+            None if has_begun && !self.stops => all,
             None => self.got,
             // A receiver that counts packets takes the last one for a full one.
             Some(got) => Got {
                 received: got.received.clamp(self.got.received, self.bytes),
-                delivered: got.delivered.min(self.bytes),
+                delivered: got.delivered.clamp(self.got.delivered, self.bytes),
             },
         }
     }
@@ -77,8 +79,9 @@ impl FlowSeries {
 
     /// A flow begins.
     pub fn begin_flow(&mut self, flow: u64, arrival: &Arrival) {
-        let Arrival { src, dst, bytes, .. } = *arrival;
-        self.flows.insert(flow, Followed { src, dst, bytes, ended: false, got: Got::default() });
+        let Arrival { src, dst, bytes, stop, .. } = *arrival;
+        let (stops, got) = (stop != Ps::NEVER, Got::default());
+        self.flows.insert(flow, Followed { src, dst, bytes, stops, ended: false, got });
     }
 
     /// A flow ends, of which so many bytes were sent.
@@ -176,11 +179,23 @@ mod tests {
     #[test]
     fn a_flow_that_is_stopped_has_the_bytes_it_sent() {
         let mut series = FlowSeries::new(Ps(10)).unwrap();
-        series.begin_flow(0, &arrival(ENDLESS));
+        series.begin_flow(0, &Arrival { stop: Ps(15), ..arrival(ENDLESS) });
         series.begin(Ps(0), |_, _| None);
         assert_eq!(interval(&mut series, 10, |_, _| got(400, 400)), [(0, 400, 400)]);
+        // Its receiver has all, which its sender has not heard yet.
+        assert_eq!(interval(&mut series, 20, |_, _| None), [(0, 0, 0)]);
         series.end_flow(0, 500);
-        assert_eq!(interval(&mut series, 20, |_, _| got(500, 500)), [(0, 100, 100)]);
+        assert_eq!(interval(&mut series, 30, |_, _| got(500, 500)), [(0, 100, 100)]);
+    }
+
+    /// A packet that is repeated after the receiver has forgotten its flow begins it anew.
+    #[test]
+    fn what_was_delivered_stays_so() {
+        let mut series = FlowSeries::new(Ps(10)).unwrap();
+        series.begin_flow(0, &arrival(500));
+        series.begin(Ps(0), |_, _| None);
+        assert_eq!(interval(&mut series, 10, |_, _| got(400, 400)), [(0, 400, 400)]);
+        assert_eq!(interval(&mut series, 20, |_, _| got(100, 100)), [(0, 0, 0)]);
     }
 
     #[test]

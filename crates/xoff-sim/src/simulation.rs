@@ -239,15 +239,12 @@ impl Simulation {
         self.outstanding == 0 || self.now >= self.plan.measured_until() + self.plan.drain
     }
 
-    /// Before anything has begun there is nothing to see: go to the first arrival's step.
+    /// Before the first flow there is nothing to see, though nodes may talk: go to its step at once.
     fn skip_idle_start(&mut self) {
         let Some(next) = self.traffic.next_start() else { return };
         let to = Ps(next.0.min(self.plan.warmup.0) / self.plan.grid.0 * self.plan.grid.0);
         if self.traffic.issued() == 0 && to > self.now {
-            self.now = to;
-            for partition in &mut self.partitions {
-                partition.run_before(to.0);
-            }
+            self.simulate_until(to);
         }
     }
 

@@ -136,6 +136,20 @@ impl Agent {
         self.flowlets.push(flowlet);
     }
 
+    /// A flow ends before it has sent what it was to send, perhaps before its turn came.
+    pub fn on_stop(
+        &mut self,
+        config: &AgentConfig,
+        now: u64,
+        flow: u32,
+        actions: &mut Vec<Action>,
+    ) {
+        for flowlet in &mut self.flowlets {
+            flowlet.waiting.retain(|&waiting| waiting != flow);
+        }
+        self.on_sent_all(config, now, flow, actions);
+    }
+
     /// A flow has sent its last byte. What may have to be sent again is no part of a flowlet: its own
     /// congestion control sees to that.
     pub fn on_sent_all(
@@ -151,6 +165,7 @@ impl Agent {
             actions.push(Action::FallBack { flow, rate });
         }
         flowlet.flow = flowlet.waiting.pop_front();
+        flowlet.report_at = u64::MAX;
         if flowlet.flow.is_some() {
             flowlet.serve(config, self.expired, actions);
         } else if config.linger > 0 {
@@ -188,6 +203,10 @@ impl Agent {
                 let Ok(place) = place else { return };
                 let flowlet = &mut self.flowlets[place];
                 flowlet.rate = Some(rate);
+                if rate == 0 {
+                    // It waits, and nobody knows when it ends.
+                    flowlet.report_at = u64::MAX;
+                }
                 actions.extend(flowlet.flow.map(|flow| at_rate(flow, rate)));
             }
             Message::Resync => {

@@ -101,7 +101,7 @@ impl Hosts {
         let Some(flowtune) = &mut self.flowtune else { return };
         let nic = self.flows[id as usize].nic;
         let FlowtuneHosts { setup, agents, actions, .. } = &mut **flowtune;
-        agents[nic as usize].on_sent_all(&setup.agent, fabric.now, id, actions);
+        agents[nic as usize].on_stop(&setup.agent, fabric.now, id, actions);
         self.act(fabric, nic);
     }
 
@@ -160,10 +160,13 @@ impl Hosts {
         self.make_ready(fabric, id);
         let Some(flowtune) = &mut self.flowtune else { return };
         let config = &flowtune.setup.agent;
-        if config.advance_notice > 0 && self.flows[id as usize].start.bytes < u64::MAX {
+        if config.advance_notice > 0 {
             let full = self.setup.frame.payload.0;
-            let wire_bytes = left + left.div_ceil(full) * u64::from(self.overhead);
-            let end = fabric.now + fabric.time_at(rate, wire_bytes);
+            let wire_bytes = u128::from(left + left.div_ceil(full) * u64::from(self.overhead));
+            let takes = wire_bytes * 8_000_000_000_000 / u128::from(rate);
+            // A flow without end has none that could be expected.
+            let Ok(takes) = u64::try_from(takes) else { return };
+            let end = fabric.now.saturating_add(takes);
             let agent = &mut flowtune.agents[self.flows[id as usize].nic as usize];
             agent.expect_end(config, id, end);
         }

@@ -43,8 +43,16 @@ impl Reader<'_> {
                 &["newton_interval"],
             ),
             (written.detection == send, "flowtune.detection = \"send\"", &["idle_threshold"]),
-            (written.detection == idle, "flowtune.detection = \"idle\"", &["coalesce"]),
-            (one_switch, "flowtune.paths = \"big-switch\"", &["failures", "path_discovery"]),
+            (
+                written.detection == idle,
+                "flowtune.detection = \"idle\"",
+                &["coalesce", "advance_notice"],
+            ),
+            (
+                one_switch,
+                "flowtune.paths = \"big-switch\"",
+                &["failures", "path_discovery", "window_rtts"],
+            ),
             (one, "flowtune.allocators = \"one\"", &["transit_share"]),
             (unknown, "flowtune.failures = \"unknown\"", &["path_discovery"]),
         ] {

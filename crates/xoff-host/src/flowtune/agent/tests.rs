@@ -154,6 +154,34 @@ fn an_end_is_reported_once() {
     assert_eq!(rig.sent_all(&early, 60, 5), [Action::FallBack { flow: 5, rate: 40 }]);
 }
 
+/// A flow that is stopped before its turn is not served, and those behind it are.
+#[test]
+fn a_flow_that_stops_while_it_waits_is_passed_over() {
+    let joins = AgentConfig { joins: true, ..CONFIG };
+    let mut rig = Rig::default();
+    (5..8).for_each(|flow| drop(rig.start(&joins, 0, flow, 9)));
+    rig.hear(10, rate(0, 40));
+    rig.agent.on_stop(&joins, 15, 6, &mut rig.actions);
+    assert_eq!(rig.wants(), []);
+    let next = [Action::FallBack { flow: 5, rate: 40 }, Action::Go { flow: 7, rate: 40 }];
+    assert_eq!(rig.sent_all(&joins, 20, 5), next);
+}
+
+/// Of a flow that waits for a path, and of one that takes another's place, no end is expected.
+#[test]
+fn an_expected_end_is_that_of_the_flow_that_goes() {
+    let early = AgentConfig { advance_notice: 20, joins: true, lifetime: 1000, ..CONFIG };
+    let mut rig = Rig::default();
+    (5..7).for_each(|flow| drop(rig.start(&early, 0, flow, 9)));
+    rig.hear(10, rate(0, 40));
+    rig.agent.expect_end(&early, 5, 60);
+    rig.sent_all(&early, 60, 5);
+    assert_eq!(rig.tick(&early, 60), []);
+    rig.agent.expect_end(&early, 6, 200);
+    assert_eq!(rig.hear(70, rate(0, 0)), [Action::Hold { flow: 6 }]);
+    assert_eq!(rig.tick(&early, 200), []);
+}
+
 proptest! {
     /// Whatever happens, the allocator is told of as many ends as of starts, of each flowlet once, and
     /// a flow of which it knows nothing any more does not go at a rate.
