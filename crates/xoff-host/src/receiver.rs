@@ -79,7 +79,7 @@ impl Receivers {
 
     /// A data packet of `payload` bytes arrived: the reply, and whether to notify its sender of
     /// congestion.
-    #[inline]
+    #[inline(always)]
     pub fn on_data(&mut self, now: u64, packet: &Packet, payload: u64) -> (Reply, bool) {
         let end = packet.seq + payload + u64::from(packet.remaining);
         if packet.seq == 0 && packet.remaining == 0 {

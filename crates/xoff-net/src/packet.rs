@@ -11,9 +11,6 @@ use xoff_core::prefetch::prefetch;
 pub enum Kind {
     /// Payload from a flow's sender.
     Data,
-    /// Bytes of a control connection between two hosts: to switches an acknowledgement like others, but
-    /// as long as data.
-    Segment,
     /// A data packet whose payload a switch cut off.
     Trimmed,
     /// A trimmed packet that a switch sends back to its sender.
@@ -30,6 +27,9 @@ pub enum Kind {
     LinkControl,
     /// A switch tells a sender to pause one flow (SFC's BTS).
     BackToSender,
+    /// Bytes of a control connection between two hosts: to switches an acknowledgement like others, but
+    /// as long as data.
+    Segment,
 }
 
 /// Bits of [`Packet::flags`]; the upper three bits hold the traffic class.

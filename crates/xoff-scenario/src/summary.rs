@@ -148,7 +148,9 @@ impl Totals {
             sfc: None,
         };
         for partition in simulation.partitions() {
-            totals.retransmitted += partition.hosts().stats.retransmitted;
+            let streams = partition.hosts().flowtune_stats().map(|(_, streams)| streams);
+            let of_streams: u64 = streams.into_iter().flatten().map(|sent| sent.repeated).sum();
+            totals.retransmitted += partition.hosts().stats.retransmitted - of_streams;
             totals.timeouts += partition.hosts().stats.timeouts;
             totals.signals.merge(&partition.hosts().stats.signals);
             for (_, switch) in partition.switches() {

@@ -486,6 +486,8 @@ impl Partition {
         self.allocators = Some(Box::new(allocators));
     }
 
+    #[cold]
+    #[inline(never)]
     fn allocate(&mut self, event: u32) {
         if let Some(allocators) = &mut self.allocators {
             allocators.on_timer(&mut self.fabric, &mut self.hosts, event == tag::PUBLISH);

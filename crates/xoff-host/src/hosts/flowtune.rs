@@ -106,6 +106,8 @@ impl Hosts {
     }
 
     /// The time an agent asked for has come.
+    #[cold]
+    #[inline(never)]
     pub fn on_agent_timer(&mut self, fabric: &mut Fabric, nic: u32) {
         let Some(flowtune) = &mut self.flowtune else { return };
         let FlowtuneHosts { setup, agents, sent_all, stats, actions, .. } = &mut **flowtune;

@@ -105,7 +105,8 @@ pub struct HostStats {
     pub started: u64,
     /// Flows ended.
     pub finished: u64,
-    /// Packets sent again: data, and acknowledgements that a switch reported lost.
+    /// Packets sent again: data, control connections among them, and acknowledgements that a switch
+    /// reported lost.
     pub retransmitted: u64,
     /// Timeouts.
     pub timeouts: u64,

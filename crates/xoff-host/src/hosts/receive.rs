@@ -38,20 +38,6 @@ impl Hosts {
         let payload = u64::from(packet.wire_bytes - self.overhead);
         self.nics[nic as usize].received_bytes += payload;
         let (reply, notify) = self.receivers.on_data(now, packet, payload);
-        self.answer_data(fabric, nic, id, (payload, reply, notify));
-    }
-
-    /// What has arrived becomes its own acknowledgement.
-    #[inline(always)]
-    pub(super) fn answer_data(
-        &mut self,
-        fabric: &mut Fabric,
-        nic: u32,
-        id: u32,
-        (payload, reply, notify): (u64, Reply, bool),
-    ) {
-        let now = fabric.now;
-        let packet = &mut fabric.packets[id];
         let (kind, seq, kept) = match reply {
             Reply::Ack(seq) => (Kind::Ack, seq, 0),
             Reply::Nack { expected, kept } => (Kind::Nack, expected, kept),

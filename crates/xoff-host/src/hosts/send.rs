@@ -156,9 +156,8 @@ impl Hosts {
         if flow.in_flight() == 0 {
             flow.progress_ps = fabric.now;
         }
-        let open = flow.open;
         let (seq, payload, again) = flow.take_packet(self.setup.frame.payload.0);
-        self.stats.retransmitted += u64::from(again && !open);
+        self.stats.retransmitted += u64::from(again);
         let mut packet = Packet::new(Kind::Data, payload as u16 + self.overhead);
         let left = flow.start.bytes - seq - payload;
         packet.seq = seq;
@@ -195,12 +194,13 @@ impl Hosts {
         }
         if let Some(tcp) = &self.tcp {
             tcp.on_sent(fabric, id, flow);
+            // Streams are TCP's, so that others need not ask.
+            if flow.open {
+                self.send_segment(fabric, id, &mut packet);
+            }
         }
         if self.ndp.is_some() {
             self.send_ndp(id, &mut packet, payload);
-        }
-        if open {
-            self.send_segment(fabric, id, &mut packet);
         }
         fabric.packets.insert(packet)
     }

@@ -1,6 +1,7 @@
 //! Control connections at the hosts: what is written leaves as packets, what arrives is acknowledged and
 //! read.
 
+use xoff_net::packet::flag;
 use xoff_net::{Fabric, Kind, Packet};
 
 use super::FlowtuneHosts;
@@ -125,16 +126,23 @@ impl Hosts {
         }
         let payload = self.setup.frame.payload.0;
         let (reply, _) = self.receivers.on_data(fabric.now, packet, payload);
-        let arrived = match reply {
-            Reply::Ack(seq) => seq,
-            Reply::Sack { expected, .. } | Reply::Nack { expected, .. } => expected,
-            Reply::Nothing => 0,
+        let (kind, arrived, block) = match reply {
+            Reply::Sack { expected, block } => (Kind::Nack, expected, block.to_bits()),
+            Reply::Ack(seq) => (Kind::Ack, seq, 0),
+            Reply::Nack { .. } | Reply::Nothing => {
+                unreachable!("selective acknowledgements answer every packet")
+            }
         };
         if flowtune.loses(nic, stream) {
             fabric.packets.remove(id);
         } else {
             flowtune.streams.count(stream).ack_wire_bytes += u64::from(self.ack_bytes);
-            self.answer_data(fabric, nic, id, (payload, reply, false));
+            std::mem::swap(&mut packet.src, &mut packet.dst);
+            packet.label = packet.label.rotate_left(16);
+            (packet.kind, packet.seq, packet.remaining) = (kind, arrived, block);
+            packet.wire_bytes = self.ack_bytes;
+            packet.flags &= 7 << flag::CLASS_SHIFT;
+            self.send_control(fabric, nic, id);
         }
         self.read(fabric, nic, stream, arrived / payload);
     }
