@@ -190,6 +190,12 @@ class Nowhere:
     def samples(self, batch: Any) -> None:
         """Take samples of switches."""
 
+    def flow_series(self, batch: Any) -> None:
+        """Take series of flows."""
+
+    def port_samples(self, batch: Any) -> None:
+        """Take samples of ports."""
+
     def capture(self, data: bytes) -> None:
         """Take captured packets."""
 
