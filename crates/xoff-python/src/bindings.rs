@@ -16,7 +16,7 @@ use crate::tables;
 pub(crate) const SLICE: Duration = Duration::from_millis(50);
 
 /// With more rows than this, a step ends early so that Python takes them: some 20 MB.
-pub(crate) const ROWS_WAITING: usize = 250_000;
+const ROWS_WAITING: usize = 250_000;
 
 create_exception!(
     xoff._native,
@@ -115,9 +115,26 @@ impl Run {
     }
 }
 
+/// What advances by steps and collects rows meanwhile.
+pub(crate) trait Steps: Send {
+    /// Advances by one step; whether there is more to do.
+    fn step(&mut self) -> Result<bool, String>;
+    /// How many rows wait to be taken.
+    fn rows_waiting(&self) -> usize;
+}
+
+impl Steps for xoff_scenario::Run {
+    fn step(&mut self) -> Result<bool, String> {
+        self.step()
+    }
+    fn rows_waiting(&self) -> usize {
+        self.rows_waiting()
+    }
+}
+
 /// Steps until there is nothing more to do (`Some(false)`), or Python should take rows
 /// (`Some(true)`), or `until` has passed (`None`).
-fn advance(run: &mut xoff_scenario::Run, until: Instant) -> Result<Option<bool>, String> {
+fn advance(run: &mut impl Steps, until: Instant) -> Result<Option<bool>, String> {
     loop {
         if !run.step()? {
             return Ok(Some(false));
@@ -131,6 +148,22 @@ fn advance(run: &mut xoff_scenario::Run, until: Instant) -> Result<Option<bool>,
     }
 }
 
+/// Advances for about `wall_ms` milliseconds, or until many rows wait; whether there is more. Between
+/// slices, other threads of Python run and signals are handled.
+pub(crate) fn advance_for(py: Python<'_>, run: &mut impl Steps, wall_ms: u32) -> PyResult<bool> {
+    let end = Instant::now() + Duration::from_millis(wall_ms.into());
+    loop {
+        let until = end.min(Instant::now() + SLICE);
+        let more = py.detach(|| advance(run, until)).map_err(RunError::new_err)?;
+        py.check_signals()?;
+        match more {
+            Some(more) => return Ok(more),
+            None if until == end => return Ok(true),
+            None => (),
+        }
+    }
+}
+
 #[pymethods]
 impl Run {
     /// Advance for about `wall_ms` milliseconds of wall-clock time; return whether there is more.
@@ -138,18 +171,7 @@ impl Run {
     /// Returns early when many rows wait to be taken. Other threads of Python run meanwhile, and
     /// signals are handled. Raises RunError if the run is stuck.
     fn step(&mut self, py: Python<'_>, wall_ms: u32) -> PyResult<bool> {
-        let end = Instant::now() + Duration::from_millis(wall_ms.into());
-        let run = self.engine();
-        loop {
-            let until = end.min(Instant::now() + SLICE);
-            let more = py.detach(|| advance(run, until)).map_err(RunError::new_err)?;
-            py.check_signals()?;
-            match more {
-                Some(more) => return Ok(more),
-                None if until == end => return Ok(true),
-                None => (),
-            }
-        }
+        advance_for(py, self.engine(), wall_ms)
     }
 
     /// Return where the run is, as a dict.

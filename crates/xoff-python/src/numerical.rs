@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
@@ -10,9 +9,7 @@ use xoff_scenario::numerical::StudyRows;
 use xoff_scenario::{AnyRun, NumericalRun as Numerical};
 use xoff_sim::Threads;
 
-use crate::bindings::{
-    Progress, PyBatch, ROWS_WAITING, Run, RunError, SLICE, ScenarioError, batch,
-};
+use crate::bindings::{Progress, PyBatch, Run, ScenarioError, Steps, advance_for, batch};
 use crate::tables;
 
 /// A numerical run, advanced in slices of wall-clock time.
@@ -26,19 +23,12 @@ impl NumericalRun {
     }
 }
 
-/// Steps until there is nothing more to do (`Some(false)`), or Python should take rows
-/// (`Some(true)`), or `until` has passed (`None`).
-fn advance(run: &mut Numerical, until: Instant) -> Result<Option<bool>, String> {
-    loop {
-        if !run.step()? {
-            return Ok(Some(false));
-        }
-        if run.rows_waiting() > ROWS_WAITING {
-            return Ok(Some(true));
-        }
-        if Instant::now() >= until {
-            return Ok(None);
-        }
+impl Steps for Numerical {
+    fn step(&mut self) -> Result<bool, String> {
+        self.step()
+    }
+    fn rows_waiting(&self) -> usize {
+        self.rows_waiting()
     }
 }
 
@@ -46,18 +36,7 @@ fn advance(run: &mut Numerical, until: Instant) -> Result<Option<bool>, String> 
 impl NumericalRun {
     /// Advance for about `wall_ms` milliseconds of wall-clock time; return whether there is more.
     fn step(&mut self, py: Python<'_>, wall_ms: u32) -> PyResult<bool> {
-        let end = Instant::now() + Duration::from_millis(wall_ms.into());
-        let run = self.engine();
-        loop {
-            let until = end.min(Instant::now() + SLICE);
-            let more = py.detach(|| advance(run, until)).map_err(RunError::new_err)?;
-            py.check_signals()?;
-            match more {
-                Some(more) => return Ok(more),
-                None if until == end => return Ok(true),
-                None => (),
-            }
-        }
+        advance_for(py, self.engine(), wall_ms)
     }
 
     /// Return where the run is, as a dict.

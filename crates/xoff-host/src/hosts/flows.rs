@@ -60,8 +60,8 @@ impl Hosts {
         }
     }
 
-    /// A number for a new flow, and its two timers beside that of retransmissions. They rank by the flow's number in the run, which
-    /// does not depend on how the network is cut up.
+    /// A number for a new flow, and its two timers beside that of retransmissions. They rank by the
+    /// flow's number in the run, which does not depend on how the network is cut up.
     pub(super) fn new_number(
         &mut self,
         fabric: &mut Fabric,

@@ -4,7 +4,7 @@
 mod streams;
 
 use xoff_core::rng::Purpose;
-use xoff_core::{Rng, TimerId};
+use xoff_core::{BitRate, Ps, Rng, TimerId};
 use xoff_net::Fabric;
 
 use super::Hosts;
@@ -64,11 +64,6 @@ impl FlowtuneHosts {
         self.sent_all.push(Vec::new());
         self.losses.push(Rng::stream(seed, Purpose::MessageLoss, u64::from(host)));
     }
-}
-
-/// Bytes on their way at a rate (bit/s) with a round-trip time (ps).
-fn in_flight(rate: u64, rtt: u64) -> u64 {
-    (u128::from(rate) * u128::from(rtt) / 8_000_000_000_000) as u64
 }
 
 impl Hosts {
@@ -150,7 +145,7 @@ impl Hosts {
         let path = &self.paths[flow.nic as usize];
         let config = &flowtune.setup.agent;
         if config.opens_window(&flow.start) {
-            let bytes = config.window_rtts * in_flight(rate, path.base_rtt) as f64;
+            let bytes = config.window_rtts * BitRate(rate).bytes_in(Ps(path.base_rtt)).0 as f64;
             (*control, flow.pace) = self.setup.control.resume(path, bytes as u64);
         } else if matches!(control, AnyControl::None) {
             // It was held.
@@ -187,7 +182,7 @@ impl Hosts {
             (*control, flow.pace) = self.setup.control.start(path);
         } else {
             let rtt = flow.sack().and_then(|half| half.rto.smoothed_rtt());
-            let bytes = in_flight(rate, rtt.unwrap_or(path.base_rtt));
+            let bytes = BitRate(rate).bytes_in(Ps(rtt.unwrap_or(path.base_rtt))).0;
             (*control, flow.pace) = self.setup.control.resume(path, bytes);
         }
         self.rebase(fabric, id, before);

@@ -12,7 +12,7 @@ mod send;
 mod tcp;
 
 use xoff_core::prefetch::prefetch;
-use xoff_core::{Rng, rng::Purpose};
+use xoff_core::{BitRate, Ps, Rng, rng::Purpose};
 use xoff_net::{Fabric, fabric::phase};
 
 use self::losses::Patience;
@@ -213,7 +213,7 @@ impl Hosts {
         }
         let line_rate = fabric.rate(port);
         let base_rtt = self.setup.base_rtt;
-        let bdp = (u128::from(line_rate) * u128::from(base_rtt) / 8_000_000_000_000) as u64;
+        let bdp = BitRate(line_rate).bytes_in(Ps(base_rtt)).0;
         let transport = &self.setup.transport;
         self.paths.push(Path {
             line_rate,
