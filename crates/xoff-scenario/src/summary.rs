@@ -2,6 +2,7 @@
 
 use xoff_host::flowtune::stream::StreamStats;
 use xoff_host::hosts::SignalStats;
+use xoff_net::arch::Switch;
 use xoff_net::hop::{AnyHop, BfcStats, Sfc, SfcStats};
 use xoff_sim::flowtune::FlowtuneCounts;
 use xoff_sim::measure::{BIN_EDGES, ClassResults, Distribution, PortRow, RANGES, Slowdowns};
@@ -162,9 +163,9 @@ impl Totals {
                 totals.pauses += switch.stats().pauses;
                 totals.control_lost += switch.stats().control_lost;
                 match switch.hop() {
-                    AnyHop::Bfc(bfc) => totals.bfc.get_or_insert_default().add(&bfc.stats),
-                    AnyHop::Sfc(sfc) => totals.sfc.get_or_insert_default().add(sfc),
-                    AnyHop::None(_) | AnyHop::Pfc(_) => {}
+                    Some(AnyHop::Bfc(bfc)) => totals.bfc.get_or_insert_default().add(&bfc.stats),
+                    Some(AnyHop::Sfc(sfc)) => totals.sfc.get_or_insert_default().add(sfc),
+                    Some(AnyHop::None(_) | AnyHop::Pfc(_)) | None => {}
                 }
             }
         }

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{open, run};
+use xoff_net::arch::Switch;
 
 /// One short scenario of a scheme.
 fn scenario(scheme: &str) -> String {

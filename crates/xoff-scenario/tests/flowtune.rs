@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use common::{finish, open, over_hosts, over_switches, run};
 use xoff_alloc::{Allocator, Config, LinkId};
 use xoff_net::Kind;
+use xoff_net::arch::Switch;
 use xoff_net::fabric::Captured;
 use xoff_scenario::Run;
 use xoff_scenario::resolve::{Resolved, resolve};
@@ -345,7 +346,7 @@ fn a_link_that_fails_with_and_without_notice() {
         let (before, mut most) = (drops(&run), 0);
         while run.progress().sim_ps < 3000 * US {
             run.step().unwrap();
-            most = most.max(over_switches(&run, |switch| switch.buffer().used()));
+            most = most.max(over_switches(&run, |switch| switch.used_bytes()));
         }
         let mut rows = run.take_rows();
         rows.extend(finish(&mut run));

@@ -5,6 +5,7 @@ mod common;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use xoff_net::arch::Switch;
 
 use common::{over_switches, run};
 use xoff_scenario::bench::{Size, scenario};

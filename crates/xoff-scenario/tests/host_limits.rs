@@ -3,6 +3,7 @@
 mod common;
 
 use common::{open, over_switches, run};
+use xoff_net::arch::Switch;
 
 /// So many senders without end to host 0 of a star, whose round trip takes about 1 us: 12 packets.
 fn incast(senders: u32, settings: &str) -> String {
@@ -22,7 +23,7 @@ fn buffer_bytes(text: &str, overrides: &[&str]) -> Vec<u64> {
     let mut run = open(text, overrides);
     let mut used = Vec::new();
     while run.step().unwrap_or_else(|message| panic!("{message}")) {
-        used.push(run.simulation().partitions()[0].switches()[0].1.buffer().used());
+        used.push(run.simulation().partitions()[0].switches()[0].1.used_bytes());
     }
     used.split_off(used.len() / 2)
 }
@@ -58,7 +59,7 @@ fn a_slow_host_pauses_its_switch() {
     let mut after_one_ms = None;
     while run.step().unwrap_or_else(|message| panic!("{message}")) {
         let partition = &run.simulation().partitions()[0];
-        used.push(partition.switches()[0].1.buffer().used());
+        used.push(partition.switches()[0].1.used_bytes());
         if partition.fabric().now == 1_000_000_000 {
             after_one_ms = Some(received(&run));
         }

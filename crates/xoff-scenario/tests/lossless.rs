@@ -4,6 +4,7 @@
 mod common;
 
 use common::{bfc_stats, finish, open, over_hosts, over_switches, received_bytes, run};
+use xoff_net::arch::Switch;
 use xoff_scenario::Run;
 use xoff_sim::FlowRow;
 
@@ -40,9 +41,9 @@ fn assert_at_rest(run: &Run, scheme: &str) {
         assert!(partition.fabric().packets.is_empty(), "{scheme}: packets are left");
         assert!(partition.hosts().nics().iter().all(|nic| nic.paused() == 0), "{scheme}: a NIC");
         for (node, switch) in partition.switches() {
-            assert_eq!(switch.buffer().used(), 0, "{scheme}: bytes left in switch {node}");
+            assert_eq!(switch.used_bytes(), 0, "{scheme}: bytes left in switch {node}");
             for (number, port) in switch.egress().iter().enumerate() {
-                let held = switch.hop().holds_paused(number as u16);
+                let held = switch.holds_paused(number as u16);
                 assert_eq!((port.paused(), held), (0, 0), "{scheme}: switch {node} port {number}");
                 assert_eq!(port.total_bytes(), 0, "{scheme}: switch {node} port {number}");
             }

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{finish, open, over_switches, run};
+use xoff_net::arch::Switch;
 
 /// Two endless flows to one of four hosts.
 const OVERLOAD: &str = r#"

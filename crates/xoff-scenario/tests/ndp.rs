@@ -3,6 +3,7 @@
 mod common;
 
 use common::{over_hosts, over_switches, received_bytes, run};
+use xoff_net::arch::Switch;
 use xoff_scenario::Run;
 use xoff_sim::FlowRow;
 
@@ -39,7 +40,7 @@ fn counts(run: &Run) -> Counts {
 fn assert_at_rest(run: &Run) {
     for partition in run.simulation().partitions() {
         for (node, switch) in partition.switches() {
-            assert_eq!(switch.buffer().used(), 0, "bytes left in switch {node}");
+            assert_eq!(switch.used_bytes(), 0, "bytes left in switch {node}");
             assert!(switch.egress().iter().all(|port| port.total_bytes() == 0), "switch {node}");
         }
     }

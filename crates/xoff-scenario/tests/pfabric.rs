@@ -4,6 +4,7 @@
 mod common;
 
 use common::{over_hosts, over_switches, run};
+use xoff_net::arch::Switch;
 use xoff_sim::FlowRow;
 
 /// A full packet on a link of 10 Gb/s (ps).

@@ -4,6 +4,7 @@
 mod common;
 
 use common::{finish, open, over_hosts, over_switches, run};
+use xoff_net::arch::Switch;
 use xoff_net::hop::{AnyHop, Sfc};
 use xoff_scenario::Run;
 
@@ -36,7 +37,7 @@ const RACKS: &str = "scheme = \"sfc\"\n[leaf_spine]\nleaves = 2\nspines = 2\nhos
 fn sum_sfc(run: &Run, count: impl Fn(&Sfc) -> u64) -> u64 {
     let switches = run.simulation().partitions().iter().flat_map(|part| part.switches());
     switches
-        .map(|(_, switch)| if let AnyHop::Sfc(sfc) = switch.hop() { count(sfc) } else { 0 })
+        .map(|(_, switch)| if let Some(AnyHop::Sfc(sfc)) = switch.hop() { count(sfc) } else { 0 })
         .sum()
 }
 
@@ -49,7 +50,7 @@ fn peak_bytes(run: &mut Run) -> u64 {
     let mut peak = 0;
     while run.step().unwrap_or_else(|message| panic!("{message}")) {
         let switches = run.simulation().partitions().iter().flat_map(|part| part.switches());
-        peak = switches.map(|(_, switch)| switch.buffer().used()).max().unwrap_or(0).max(peak);
+        peak = switches.map(|(_, switch)| switch.used_bytes()).max().unwrap_or(0).max(peak);
     }
     peak
 }
@@ -203,6 +204,6 @@ fn a_run_leaves_nothing_behind() {
     finish(&mut run);
     for partition in run.simulation().partitions() {
         assert!(partition.fabric().packets.is_empty());
-        assert!(partition.switches().iter().all(|(_, switch)| switch.buffer().used() == 0));
+        assert!(partition.switches().iter().all(|(_, switch)| switch.used_bytes() == 0));
     }
 }

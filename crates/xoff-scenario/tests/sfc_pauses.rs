@@ -4,6 +4,7 @@
 mod common;
 
 use std::collections::BTreeMap;
+use xoff_net::arch::Switch;
 
 use common::{captured, data, finish, open, over_hosts, over_switches, packets};
 use xoff_formats::Bts;

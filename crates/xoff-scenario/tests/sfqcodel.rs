@@ -3,6 +3,7 @@
 mod common;
 
 use common::{over_switches, run};
+use xoff_net::arch::Switch;
 
 /// Eight hosts send to one over a link of 10 Gb/s; a round trip takes 23 us.
 const STAR: &str = "scheme = \"sfqcodel\"\n[network]\ntopology = \"star\"\n\

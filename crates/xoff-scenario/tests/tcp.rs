@@ -3,6 +3,7 @@
 mod common;
 
 use common::{open, over_hosts, over_switches, received_bytes, run};
+use xoff_net::arch::Switch;
 
 /// A full packet and an acknowledgement on a link of 10 Gb/s (ps), and a link's delay.
 const PACKET: u64 = 1048 * 800;

@@ -4,6 +4,7 @@
 mod common;
 
 use common::{finish, open, over_hosts, over_switches, run};
+use xoff_net::arch::Switch;
 use xoff_scenario::Run;
 
 /// Frames and delays of a network of 10 Gb/s hosts: 14 us of propagation between hosts of one

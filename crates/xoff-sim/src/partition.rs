@@ -9,7 +9,7 @@ use xoff_core::prefetch::{prefetch, prefetch_whole};
 use xoff_host::flowtune::stream::Letter;
 use xoff_host::transport::Recovery;
 use xoff_host::{FlowStart, FlowStop, Hosts};
-use xoff_net::arch::{Destination, OutputQueued};
+use xoff_net::arch::{AnySwitch, Destination, Switch};
 use xoff_net::fabric::{Captured, Crossings, phase};
 use xoff_net::hop::PausedTime;
 use xoff_net::packet::NONE;
@@ -51,6 +51,8 @@ pub mod tag {
     pub const RETRANSMISSION: u32 = 11 << 28;
     /// A server's agent asked for this time.
     pub const AGENT: u32 = 12 << 28;
+    /// A packet, the event's item, has passed a stage inside a switch; the number is that of a port.
+    pub const STAGE: u32 = 13 << 28;
     /// A port, the event's item, has sent what it was sending.
     pub const WAKE: u32 = SINGLE;
     /// The next flow begins.
@@ -142,7 +144,7 @@ pub struct Partition {
     fabric: Fabric,
     hosts: Hosts,
     /// With their nodes' numbers.
-    switches: Vec<(u32, OutputQueued)>,
+    switches: Vec<(u32, AnySwitch)>,
     owners: Vec<Owner>,
     picking: Vec<u32>,
     starts: Vec<FlowStart>,
@@ -170,7 +172,7 @@ impl Partition {
         setup: &Setup,
         mut fabric: Fabric,
         hosts: Hosts,
-        switches: Vec<(u32, OutputQueued)>,
+        switches: Vec<(u32, AnySwitch)>,
         owners: Vec<Owner>,
         directory: &Arc<Directory>,
     ) -> Self {
@@ -304,6 +306,7 @@ impl Partition {
             tag::INDEX => self.hosts.on_index_timer(&mut self.fabric, number),
             tag::RETRANSMISSION => self.hosts.on_retransmission_timer(&mut self.fabric, number),
             tag::PULL => self.hosts.on_pull_timer(&mut self.fabric, number),
+            tag::STAGE => self.on_stage(number, item),
             tag::SWITCH_TIMER => self.on_switch_timer(number),
             tag::MIRROR => self.on_mirror_timer(number),
             tag::PAUSE => self.hosts.on_pause_timer(&mut self.fabric, number),
@@ -363,6 +366,17 @@ impl Partition {
                     self.discard(node, id);
                 }
             }
+        }
+    }
+
+    #[inline(never)]
+    fn on_stage(&mut self, port: u32, id: u32) {
+        let Owner::Switch(switch, number) = self.owners[port as usize] else { return };
+        let (node, state) = &mut self.switches[switch as usize];
+        let destinations = &self.directory.destinations;
+        if let Some(id) = state.on_stage(&mut self.fabric, destinations, number, id) {
+            let node = *node;
+            self.discard(node, id);
         }
     }
 
@@ -570,7 +584,7 @@ impl Partition {
 
     /// Its switches with their nodes' numbers.
     #[must_use]
-    pub fn switches(&self) -> &[(u32, OutputQueued)] {
+    pub fn switches(&self) -> &[(u32, AnySwitch)] {
         &self.switches
     }
 

@@ -7,7 +7,7 @@ use xoff_core::{FirstOfStreams, Ps, Wheel};
 use xoff_host::cc::{Carries, ControlConfig};
 use xoff_host::hosts::{HostSetup, HostTags, StreamSpec};
 use xoff_host::{Hosts, TransportConfig};
-use xoff_net::arch::{Destination, InBand, OutputQueued, Parts};
+use xoff_net::arch::{AnySwitch, Destination, Forwarding, InBand, OutputQueued, Parts};
 use xoff_net::buffer::{Buffer, BufferConfig};
 use xoff_net::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding, serialisation};
 use xoff_net::hop::{
@@ -426,7 +426,7 @@ impl Setup {
         node: u32,
         first_port: u32,
         shared: Option<Draws>,
-    ) -> Result<OutputQueued, String> {
+    ) -> Result<AnySwitch, String> {
         let ports = self.topology.ports_of(node);
         let switch = (node - self.topology.hosts) as usize;
         let first_timer = fabric.wheel.timers();
@@ -440,7 +440,7 @@ impl Setup {
         let stream = |purpose| self.stream(purpose, node);
         let loss = self.switch.control_loss;
         let bin_seed = stream(Purpose::QueueAssignment).u64() as u32;
-        Ok(OutputQueued::new(Parts {
+        Ok(AnySwitch::OutputQueued(OutputQueued::new(Parts {
             first_port,
             egress: ports.iter().map(|_| Egress::new(self.scheduler(bin_seed))).collect(),
             buffer: Buffer::new(&self.switch.buffer),
@@ -453,14 +453,17 @@ impl Setup {
                 .map(|config| Box::new(Trim::new(config, ports.len(), stream(Purpose::Trimming)))),
             in_band: self.in_band(node),
             control_acks: self.hosts.transport.ack_class == xoff_host::transport::AckClass::Control,
-            routes: (self.routes.by_switch[switch].clone(), self.routes.choices[switch].clone()),
-            hash_seed: self.hash_seed(node),
+            forwarding: Forwarding::new(
+                self.routes.by_switch[switch].clone(),
+                self.routes.choices[switch].clone(),
+                self.hash_seed(node),
+            ),
             marking: shared.unwrap_or_else(|| Draws::Own(stream(Purpose::Marking))),
             assignment: stream(Purpose::QueueAssignment),
             control_frame: self.control_frame(),
             control_loss: (loss > 0.0).then(|| (loss, stream(Purpose::Faults))),
             first_timer,
-        }))
+        })))
     }
 
     fn in_band(&self, node: u32) -> InBand {

@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use xoff_core::{Digest, Ps, rng::mix64};
 use xoff_host::{Finished, FlowStart, FlowStop};
+use xoff_net::arch::Switch;
 use xoff_net::fabric::Captured;
 use xoff_net::topo::Port;
 use xoff_workload::{Arrival, ENDLESS, Traffic};
@@ -426,7 +427,7 @@ impl Simulation {
         let first_new = self.samples.len();
         for partition in &self.partitions {
             for (node, switch) in partition.switches() {
-                let bytes = switch.buffer().used();
+                let bytes = switch.used_bytes();
                 self.buffer.add(bytes);
                 let mut most = 0;
                 for number in 0..switch.egress().len() as u16 {

@@ -1,6 +1,7 @@
 //! Notices a run that cannot go on, and says what waits for what.
 
 use xoff_core::Ps;
+use xoff_net::arch::Switch;
 
 use crate::partition::Partition;
 
@@ -69,7 +70,7 @@ fn describe(now: Ps, since: Ps, partitions: &[Partition]) -> String {
                          neighbour {:#x}, neighbour's queues paused by it {:#x}",
                         port.total_bytes(),
                         port.paused(),
-                        switch.hop().holds_paused(number as u16),
+                        switch.holds_paused(number as u16),
                     );
                 }
             }

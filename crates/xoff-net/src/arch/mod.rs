@@ -1,9 +1,220 @@
 //! How packets cross a switch.
 //!
-//! One file an architecture. A switch is driven by four calls: a packet arrives, a port may pick its
-//! next packet, a timer fires, and, at the edges of the sampling grid, its state is read.
+//! One file or folder an architecture, a variant of [`AnySwitch`] each. A switch is driven by four
+//! calls: a packet arrives, a port may pick its next packet, something it asked for is due (a timer, or
+//! a packet that has passed a stage inside), and, at the edges of the sampling grid, its state is read.
 
+mod forwarding;
 mod mirror;
 mod output_queued;
 
-pub use output_queued::{Destination, InBand, OutputQueued, Parts, SwitchStats};
+use hdrhistogram::Histogram;
+
+use crate::fabric::Fabric;
+use crate::hop::AnyHop;
+use crate::packet::Packet;
+use crate::sched::{Egress, QueueMask};
+use crate::topo::Route;
+
+pub use forwarding::{Destination, Forwarding};
+pub use output_queued::{InBand, OutputQueued, Parts};
+
+/// What happened at a switch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SwitchStats {
+    /// Packets that are lost, mostly for want of room: data and headers of data, and acknowledgements
+    /// where they wait with the data.
+    pub drops: u64,
+    /// Packets of the control queue, but for headers, that found no room and are lost.
+    pub control_drops: u64,
+    /// Data packets trimmed.
+    pub trimmed: u64,
+    /// Headers sent back to their senders.
+    pub returned: u64,
+    /// Data packets marked.
+    pub marks: u64,
+    /// Pause frames sent.
+    pub pauses: u64,
+    /// Link-control frames lost on purpose.
+    pub control_lost: u64,
+}
+
+/// What every switch does. A packet that is dropped is returned, it or another;
+/// [`Packet::next`] leads from it to others.
+pub trait Switch {
+    /// A packet has arrived at port `ingress`.
+    fn on_packet(
+        &mut self,
+        fabric: &mut Fabric,
+        destinations: &[Destination],
+        ingress: u16,
+        id: u32,
+    ) -> Option<u32>;
+
+    /// Port `number` may send: it picks its next packet.
+    fn pick(&mut self, fabric: &mut Fabric, number: u16) -> Option<u32>;
+
+    /// The timer of port `number` fires.
+    fn on_timer(&mut self, fabric: &mut Fabric, number: u16);
+
+    /// Copies of headers on their way to senders are due, where it makes any.
+    fn on_mirror_timer(&mut self, _fabric: &mut Fabric, _destinations: &[Destination]) {}
+
+    /// A packet has passed a stage inside the switch, where there are stages: an event that it posted
+    /// at port `number`.
+    fn on_stage(
+        &mut self,
+        _fabric: &mut Fabric,
+        _destinations: &[Destination],
+        _number: u16,
+        _id: u32,
+    ) -> Option<u32> {
+        None
+    }
+
+    /// A packet will arrive soon.
+    fn prefetch(&self, packet: &Packet, destinations: &[Destination], ingress: u16);
+
+    /// Packets that arrive from now on take other routes: by destination group, and the ports they
+    /// refer to.
+    fn set_routes(&mut self, routes: &[Route], choices: &[u16]);
+
+    /// Its egress ports.
+    fn egress(&self) -> &[Egress];
+
+    /// The same, to watch them.
+    fn egress_mut(&mut self) -> &mut [Egress];
+
+    /// Bytes that wait in it.
+    fn used_bytes(&self) -> u64;
+
+    /// The most bytes that waited in it after any instant since the last call.
+    fn take_watermark(&mut self) -> u64;
+
+    /// The neighbour's queues that it holds paused at an ingress port.
+    fn holds_paused(&self, ingress: u16) -> QueueMask;
+
+    /// Flows with packets at an egress port, or queues where flows are not told apart.
+    fn active_flows(&self, number: u16) -> u32;
+
+    /// What happened so far.
+    fn stats(&self) -> &SwitchStats;
+
+    /// The hash of all it has sent and dropped.
+    fn digest(&self) -> u64;
+}
+
+/// One of the architectures.
+#[derive(Debug)]
+pub enum AnySwitch {
+    /// Packets wait at their egress, in a memory that ports share.
+    OutputQueued(OutputQueued),
+}
+
+/// Applies an expression to whichever switch it is.
+macro_rules! each_switch {
+    ($self:expr, $switch:ident => $call:expr) => {
+        match $self {
+            AnySwitch::OutputQueued($switch) => $call,
+        }
+    };
+}
+
+impl AnySwitch {
+    /// Its hop control, where it has one.
+    #[must_use]
+    pub fn hop(&self) -> Option<&AnyHop> {
+        match self {
+            Self::OutputQueued(switch) => Some(switch.hop()),
+        }
+    }
+
+    /// Starts recording the queueing delay of every data packet at a port: from its enqueue to the
+    /// start of its transmission (ps).
+    pub fn watch_delays(&mut self, number: u16) {
+        self.egress_mut()[number as usize].watch_delays();
+    }
+
+    /// Ends that and returns what was recorded.
+    pub fn take_delays(&mut self, number: u16) -> Option<Histogram<u64>> {
+        self.egress_mut()[number as usize].take_delays()
+    }
+}
+
+impl Switch for AnySwitch {
+    #[inline(always)]
+    fn on_packet(
+        &mut self,
+        fabric: &mut Fabric,
+        destinations: &[Destination],
+        ingress: u16,
+        id: u32,
+    ) -> Option<u32> {
+        each_switch!(self, switch => switch.on_packet(fabric, destinations, ingress, id))
+    }
+
+    #[inline(always)]
+    fn pick(&mut self, fabric: &mut Fabric, number: u16) -> Option<u32> {
+        each_switch!(self, switch => switch.pick(fabric, number))
+    }
+
+    fn on_timer(&mut self, fabric: &mut Fabric, number: u16) {
+        each_switch!(self, switch => switch.on_timer(fabric, number));
+    }
+
+    fn on_mirror_timer(&mut self, fabric: &mut Fabric, destinations: &[Destination]) {
+        each_switch!(self, switch => switch.on_mirror_timer(fabric, destinations));
+    }
+
+    #[inline]
+    fn on_stage(
+        &mut self,
+        fabric: &mut Fabric,
+        destinations: &[Destination],
+        number: u16,
+        id: u32,
+    ) -> Option<u32> {
+        each_switch!(self, switch => switch.on_stage(fabric, destinations, number, id))
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, packet: &Packet, destinations: &[Destination], ingress: u16) {
+        each_switch!(self, switch => switch.prefetch(packet, destinations, ingress));
+    }
+
+    fn set_routes(&mut self, routes: &[Route], choices: &[u16]) {
+        each_switch!(self, switch => switch.set_routes(routes, choices));
+    }
+
+    fn egress(&self) -> &[Egress] {
+        each_switch!(self, switch => switch.egress())
+    }
+
+    fn egress_mut(&mut self) -> &mut [Egress] {
+        each_switch!(self, switch => switch.egress_mut())
+    }
+
+    fn used_bytes(&self) -> u64 {
+        each_switch!(self, switch => switch.used_bytes())
+    }
+
+    fn take_watermark(&mut self) -> u64 {
+        each_switch!(self, switch => switch.take_watermark())
+    }
+
+    fn holds_paused(&self, ingress: u16) -> QueueMask {
+        each_switch!(self, switch => switch.holds_paused(ingress))
+    }
+
+    fn active_flows(&self, number: u16) -> u32 {
+        each_switch!(self, switch => switch.active_flows(number))
+    }
+
+    fn stats(&self) -> &SwitchStats {
+        each_switch!(self, switch => switch.stats())
+    }
+
+    fn digest(&self) -> u64 {
+        each_switch!(self, switch => switch.digest())
+    }
+}

@@ -10,31 +10,21 @@
 mod in_band_tests;
 mod overflow;
 
-use hdrhistogram::Histogram;
-use xoff_core::prefetch::prefetch;
 use xoff_core::{Digest, Rng, TimerId};
 
+use super::forwarding::{Destination, Forwarding};
 use super::mirror::Mirror;
-use crate::balance;
+use super::{Switch, SwitchStats};
 use crate::buffer::Buffer;
 use crate::fabric::Fabric;
 use crate::hop::{AnyHop, HopControl, Signal, each_hop, obey};
 use crate::mark::{Draws, MarkAt, RedEcn};
 use crate::packet::{CONTROL_QUEUE, Kind, NONE, Packet, Queue, flag};
-use crate::sched::{Common, Egress, Scheduler, each_scheduler};
+use crate::sched::{Common, Egress, QueueMask, Scheduler, each_scheduler};
 use crate::telemetry::IntHop;
 use crate::topo::Route;
 use crate::trim::Trim;
 use crate::xcp;
-
-/// Where a host hangs.
-#[derive(Clone, Copy, Debug)]
-pub struct Destination {
-    /// Its group: the hosts of one switch.
-    pub group: u32,
-    /// Its port at that switch.
-    pub access_port: u16,
-}
 
 /// What a switch writes into the side records of packets.
 #[derive(Debug)]
@@ -66,10 +56,8 @@ pub struct Parts {
     pub in_band: InBand,
     /// Whether acknowledgements and notifications take the control queue.
     pub control_acks: bool,
-    /// Routes by destination group, and the ports they refer to.
-    pub routes: (Vec<Route>, Vec<u16>),
-    /// Seed of the load balancer's hash.
-    pub hash_seed: u32,
+    /// Where packets go.
+    pub forwarding: Forwarding,
     /// Where random marks come from.
     pub marking: Draws,
     /// Stream for queue assignment.
@@ -80,26 +68,6 @@ pub struct Parts {
     pub control_loss: Option<(f64, Rng)>,
     /// Timer of port 0; the others follow, and then the one of header copies.
     pub first_timer: TimerId,
-}
-
-/// What happened at a switch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SwitchStats {
-    /// Packets that are lost, mostly for want of room: data and headers of data, and acknowledgements
-    /// where they wait with the data.
-    pub drops: u64,
-    /// Packets of the control queue, but for headers, that found no room and are lost.
-    pub control_drops: u64,
-    /// Data packets trimmed.
-    pub trimmed: u64,
-    /// Headers sent back to their senders.
-    pub returned: u64,
-    /// Data packets marked.
-    pub marks: u64,
-    /// Pause frames sent.
-    pub pauses: u64,
-    /// Link-control frames lost on purpose.
-    pub control_lost: u64,
 }
 
 /// A packet found no room.
@@ -139,9 +107,7 @@ pub struct OutputQueued {
     hop: AnyHop,
     egress: Vec<Egress>,
     trim: Option<Box<Trim>>,
-    routes: Vec<Route>,
-    choices: Vec<u16>,
-    hash_seed: u32,
+    forwarding: Forwarding,
     control_acks: bool,
     control_frame: u16,
     control_loss: Option<(f64, Rng)>,
@@ -175,40 +141,12 @@ impl OutputQueued {
             hop: parts.hop,
             egress: parts.egress,
             trim: parts.trim,
-            routes: parts.routes.0,
-            choices: parts.routes.1,
-            hash_seed: parts.hash_seed,
+            forwarding: parts.forwarding,
             control_acks: parts.control_acks,
             control_frame: parts.control_frame,
             control_loss: parts.control_loss,
             first_timer: parts.first_timer,
         }
-    }
-
-    /// A packet has arrived at port `ingress`. Returns the packet that is dropped, it or another;
-    /// [`Packet::next`] leads from it to others.
-    #[inline]
-    pub fn on_packet(
-        &mut self,
-        fabric: &mut Fabric,
-        destinations: &[Destination],
-        ingress: u16,
-        id: u32,
-    ) -> Option<u32> {
-        let packet = &mut fabric.packets[id];
-        packet.ingress = ingress;
-        if matches!(packet.kind, Kind::LinkControl | Kind::BackToSender) {
-            self.on_signal(fabric, destinations, ingress, id);
-            return None;
-        }
-        let egress = self.route(packet, destinations);
-        if packet.kind != Kind::Data && self.control_acks {
-            return self.enqueue_control(fabric, egress, id);
-        }
-        if self.watches_arrivals {
-            return self.watch_and_enqueue(fabric, egress, id);
-        }
-        self.enqueue(fabric, egress, id)
     }
 
     /// A packet whose arrival is counted, or may be told to its sender, joins a queue of port
@@ -245,7 +183,7 @@ impl OutputQueued {
             self.on_link_control(fabric, ingress, id);
             return;
         }
-        let egress = self.route(packet, destinations);
+        let egress = self.forwarding.ecmp(packet, destinations);
         let signal = each_hop!(&mut self.hop, hop => {
             hop.remember(fabric.now, packet);
             hop.convert(egress, packet)
@@ -284,34 +222,6 @@ impl OutputQueued {
         port.push_control(&mut fabric.packets, id);
         fabric.kick(own);
         None
-    }
-
-    /// Packets that arrive from now on take other routes: by destination group, and the ports they
-    /// refer to.
-    pub fn set_routes(&mut self, routes: &[Route], choices: &[u16]) {
-        self.routes.clear();
-        self.routes.extend_from_slice(routes);
-        self.choices.clear();
-        self.choices.extend_from_slice(choices);
-    }
-
-    /// A packet will arrive soon.
-    #[inline(always)]
-    pub fn prefetch(&self, packet: &Packet, destinations: &[Destination], ingress: u16) {
-        let destination = destinations[packet.dst as usize];
-        prefetch(&self.routes, destination.group as usize);
-        each_hop!(&self.hop, hop => hop.prefetch(ingress));
-    }
-
-    #[inline]
-    fn route(&self, packet: &Packet, destinations: &[Destination]) -> u16 {
-        let destination = destinations[packet.dst as usize];
-        let route = self.routes[destination.group as usize];
-        if route.count == 0 {
-            return destination.access_port;
-        }
-        let choice = balance::ecmp(packet, self.hash_seed, route.count);
-        self.choices[(route.first + choice) as usize]
     }
 
     /// A packet joins a queue of port `egress`. Where it would be picked at the end of this very
@@ -364,70 +274,6 @@ impl OutputQueued {
         None
     }
 
-    /// Port `number` may send: it picks its next packet. Returns the first of those that it drops
-    /// instead; [`Packet::next`] leads from it to others.
-    #[inline(never)]
-    pub fn pick(&mut self, fabric: &mut Fabric, number: u16) -> Option<u32> {
-        let Self { memory, hop, egress, trim, .. } = self;
-        let Egress { common, scheduler, .. } = &mut egress[number as usize];
-        let own = memory.first_port + u32::from(number);
-        // Where switches trim, data that waits has its turns among the headers.
-        let control_waits = trim.as_mut().is_some_and(|trim| {
-            !common.control.is_empty()
-                && each_scheduler!(scheduler, queues => queues.is_ready())
-                && trim.is_data_turn(number)
-        });
-        if !control_waits && let Some(id) = common.control.pop(&fabric.packets) {
-            let more = !common.control.is_empty()
-                || each_scheduler!(scheduler, queues => queues.is_ready());
-            memory.depart(fabric, own, id, common, more);
-            return None;
-        }
-        let picked = each_hop!(hop, hop => each_scheduler!(scheduler, queues =>
-            memory.leave(fabric, number, hop, queues, common)));
-        let Some(Leaving { packet, more, signal }) = picked else {
-            return self.take_shed(fabric, number);
-        };
-        memory.depart(fabric, own, packet, common, more || control_waits);
-        if let Some(signal) = signal {
-            self.signal(fabric, signal);
-        }
-        self.take_shed(fabric, number)
-    }
-
-    /// Copies leave the egress builder and are routed as any packet is: "we recirculate the BTS
-    /// packets to the ingress where the forwarding tables decide a correct output port" (SFC §4).
-    pub fn on_mirror_timer(&mut self, fabric: &mut Fabric, destinations: &[Destination]) {
-        while let Some(mut copy) = self.memory.mirror.pop(fabric) {
-            if !each_hop!(&mut self.hop, hop => hop.build_copy(&mut copy)) {
-                continue;
-            }
-            let egress = self.route(&copy, destinations);
-            let signal = each_hop!(&mut self.hop, hop => hop.convert(egress, &copy));
-            if let Some(signal) = signal {
-                self.send(fabric, signal);
-            } else if !self.loses_control() {
-                let id = fabric.packets.insert(copy);
-                self.send_back(fabric, egress, id);
-            }
-        }
-    }
-
-    /// The hop control's timer of port `number` fires.
-    pub fn on_timer(&mut self, fabric: &mut Fabric, number: u16) {
-        let now = fabric.now;
-        let (signal, next) = each_hop!(&mut self.hop, hop => {
-            let (signal, again) = hop.on_timer(number);
-            (signal, hop.next_timer(now).filter(|_| again))
-        });
-        if let Some(signal) = signal {
-            self.send(fabric, signal);
-        }
-        if let Some(next) = next {
-            fabric.wheel.arm(self.first_timer + u32::from(number), next);
-        }
-    }
-
     fn on_link_control(&mut self, fabric: &mut Fabric, number: u16, id: u32) {
         let port = &mut self.egress[number as usize];
         let paused = obey(&fabric.packets[id], port.paused());
@@ -468,47 +314,10 @@ impl OutputQueued {
         lost
     }
 
-    /// Starts recording the queueing delay of every data packet at a port: from its enqueue to the
-    /// start of its transmission (ps).
-    pub fn watch_delays(&mut self, number: u16) {
-        let mut delays = Histogram::new(3).expect("three significant digits are allowed");
-        delays.auto(true);
-        self.egress[number as usize].common.delays = Some(Box::new(delays));
-    }
-
-    /// Ends that and returns what was recorded.
-    pub fn take_delays(&mut self, number: u16) -> Option<Histogram<u64>> {
-        self.egress[number as usize].common.delays.take().map(|delays| *delays)
-    }
-
-    /// Its egress ports.
-    #[must_use]
-    pub fn egress(&self) -> &[Egress] {
-        &self.egress
-    }
-
-    /// Its buffer.
-    #[must_use]
-    pub fn buffer(&self) -> &Buffer {
-        &self.memory.buffer
-    }
-
-    /// The most bytes its buffer held after any instant since the last call.
-    pub fn take_watermark(&mut self) -> u64 {
-        self.memory.buffer.take_watermark()
-    }
-
     /// Its hop control.
     #[must_use]
     pub fn hop(&self) -> &AnyHop {
         &self.hop
-    }
-
-    /// Flows with packets at an egress port: told apart by the hop control where it can, by the
-    /// scheduler otherwise.
-    #[must_use]
-    pub fn active_flows(&self, number: u16) -> u32 {
-        self.hop.active_flows(number).unwrap_or_else(|| self.egress[number as usize].active())
     }
 
     /// What it writes into packets.
@@ -516,16 +325,133 @@ impl OutputQueued {
     pub fn in_band(&self) -> &InBand {
         &self.memory.in_band
     }
+}
 
-    /// What happened so far.
-    #[must_use]
-    pub fn stats(&self) -> &SwitchStats {
+impl Switch for OutputQueued {
+    #[inline]
+    fn on_packet(
+        &mut self,
+        fabric: &mut Fabric,
+        destinations: &[Destination],
+        ingress: u16,
+        id: u32,
+    ) -> Option<u32> {
+        let packet = &mut fabric.packets[id];
+        packet.ingress = ingress;
+        if matches!(packet.kind, Kind::LinkControl | Kind::BackToSender) {
+            self.on_signal(fabric, destinations, ingress, id);
+            return None;
+        }
+        let egress = self.forwarding.ecmp(packet, destinations);
+        if packet.kind != Kind::Data && self.control_acks {
+            return self.enqueue_control(fabric, egress, id);
+        }
+        if self.watches_arrivals {
+            return self.watch_and_enqueue(fabric, egress, id);
+        }
+        self.enqueue(fabric, egress, id)
+    }
+
+    #[inline(never)]
+    fn pick(&mut self, fabric: &mut Fabric, number: u16) -> Option<u32> {
+        let Self { memory, hop, egress, trim, .. } = self;
+        let Egress { common, scheduler, .. } = &mut egress[number as usize];
+        let own = memory.first_port + u32::from(number);
+        // Where switches trim, data that waits has its turns among the headers.
+        let control_waits = trim.as_mut().is_some_and(|trim| {
+            !common.control.is_empty()
+                && each_scheduler!(scheduler, queues => queues.is_ready())
+                && trim.is_data_turn(number)
+        });
+        if !control_waits && let Some(id) = common.control.pop(&fabric.packets) {
+            let more = !common.control.is_empty()
+                || each_scheduler!(scheduler, queues => queues.is_ready());
+            memory.depart(fabric, own, id, common, more);
+            return None;
+        }
+        let picked = each_hop!(hop, hop => each_scheduler!(scheduler, queues =>
+            memory.leave(fabric, number, hop, queues, common)));
+        let Some(Leaving { packet, more, signal }) = picked else {
+            return self.take_shed(fabric, number);
+        };
+        memory.depart(fabric, own, packet, common, more || control_waits);
+        if let Some(signal) = signal {
+            self.signal(fabric, signal);
+        }
+        self.take_shed(fabric, number)
+    }
+
+    fn on_timer(&mut self, fabric: &mut Fabric, number: u16) {
+        let now = fabric.now;
+        let (signal, next) = each_hop!(&mut self.hop, hop => {
+            let (signal, again) = hop.on_timer(number);
+            (signal, hop.next_timer(now).filter(|_| again))
+        });
+        if let Some(signal) = signal {
+            self.send(fabric, signal);
+        }
+        if let Some(next) = next {
+            fabric.wheel.arm(self.first_timer + u32::from(number), next);
+        }
+    }
+
+    // Copies leave the egress builder and are routed as any packet is: "we recirculate the BTS
+    // packets to the ingress where the forwarding tables decide a correct output port" (SFC §4).
+    fn on_mirror_timer(&mut self, fabric: &mut Fabric, destinations: &[Destination]) {
+        while let Some(mut copy) = self.memory.mirror.pop(fabric) {
+            if !each_hop!(&mut self.hop, hop => hop.build_copy(&mut copy)) {
+                continue;
+            }
+            let egress = self.forwarding.ecmp(&copy, destinations);
+            let signal = each_hop!(&mut self.hop, hop => hop.convert(egress, &copy));
+            if let Some(signal) = signal {
+                self.send(fabric, signal);
+            } else if !self.loses_control() {
+                let id = fabric.packets.insert(copy);
+                self.send_back(fabric, egress, id);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, packet: &Packet, destinations: &[Destination], ingress: u16) {
+        self.forwarding.prefetch(packet, destinations);
+        each_hop!(&self.hop, hop => hop.prefetch(ingress));
+    }
+
+    fn set_routes(&mut self, routes: &[Route], choices: &[u16]) {
+        self.forwarding.set_routes(routes, choices);
+    }
+
+    fn egress(&self) -> &[Egress] {
+        &self.egress
+    }
+
+    fn egress_mut(&mut self) -> &mut [Egress] {
+        &mut self.egress
+    }
+
+    fn used_bytes(&self) -> u64 {
+        self.memory.buffer.used()
+    }
+
+    fn take_watermark(&mut self) -> u64 {
+        self.memory.buffer.take_watermark()
+    }
+
+    fn holds_paused(&self, ingress: u16) -> QueueMask {
+        self.hop.holds_paused(ingress)
+    }
+
+    fn active_flows(&self, number: u16) -> u32 {
+        self.hop.active_flows(number).unwrap_or_else(|| self.egress[number as usize].active())
+    }
+
+    fn stats(&self) -> &SwitchStats {
         &self.memory.stats
     }
 
-    /// The hash of all it has sent and dropped.
-    #[must_use]
-    pub fn digest(&self) -> u64 {
+    fn digest(&self) -> u64 {
         self.memory.digest.value()
     }
 }

@@ -193,6 +193,18 @@ impl Egress {
         &self.paused_time
     }
 
+    /// Starts recording the queueing delay of every data packet (ps).
+    pub fn watch_delays(&mut self) {
+        let mut delays = Histogram::new(3).expect("three significant digits are allowed");
+        delays.auto(true);
+        self.common.delays = Some(Box::new(delays));
+    }
+
+    /// Ends that and returns what was recorded.
+    pub fn take_delays(&mut self) -> Option<Histogram<u64>> {
+        self.common.delays.take().map(|delays| *delays)
+    }
+
     /// A packet for this port is dropped.
     pub(crate) fn count_drop(&mut self, wire_bytes: u16) {
         self.drops.add(wire_bytes);

@@ -40,7 +40,7 @@ pub fn run(text: &str, overrides: &[&str]) -> (Run, Vec<FlowRow>) {
 }
 
 /// Sums a counter over all switches.
-pub fn over_switches(run: &Run, count: fn(&xoff_net::arch::OutputQueued) -> u64) -> u64 {
+pub fn over_switches(run: &Run, count: fn(&xoff_net::arch::AnySwitch) -> u64) -> u64 {
     let partitions = run.simulation().partitions().iter();
     partitions.flat_map(|part| part.switches()).map(|(_, switch)| count(switch)).sum()
 }
@@ -49,7 +49,7 @@ pub fn over_switches(run: &Run, count: fn(&xoff_net::arch::OutputQueued) -> u64)
 pub fn bfc_stats(run: &Run) -> xoff_net::hop::BfcStats {
     let mut sum = xoff_net::hop::BfcStats::default();
     for (_, switch) in run.simulation().partitions().iter().flat_map(|part| part.switches()) {
-        if let xoff_net::hop::AnyHop::Bfc(bfc) = switch.hop() {
+        if let Some(xoff_net::hop::AnyHop::Bfc(bfc)) = switch.hop() {
             sum.add(&bfc.stats);
         }
     }

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use xoff_core::rng::Purpose;
 use xoff_core::{Ps, Rng, Wheel};
 
-use super::{Destination, InBand, OutputQueued, Parts};
+use super::{Destination, Forwarding, InBand, OutputQueued, Parts};
+use crate::arch::Switch;
 use crate::buffer::{Buffer, BufferConfig};
 use crate::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding};
 use crate::hop::{AnyHop, Uncontrolled};
@@ -39,8 +40,7 @@ fn switch() -> (OutputQueued, Fabric) {
         trim: None,
         in_band: InBand::Xcp(Router::new(&config, [RATE, RATE].into_iter())),
         control_acks: false,
-        routes: (vec![Route { first: 0, count: 0 }], Vec::new()),
-        hash_seed: 0,
+        forwarding: Forwarding::new(vec![Route { first: 0, count: 0 }], Vec::new(), 0),
         marking: Draws::Own(rng(Purpose::Marking)),
         assignment: rng(Purpose::QueueAssignment),
         control_frame: 64,

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use xoff_core::rng::Purpose;
 use xoff_core::{Bytes, Ps, Rng, Wheel};
 
-use super::super::{Destination, InBand, OutputQueued, Parts, SwitchStats};
+use super::super::{Destination, Forwarding, InBand, OutputQueued, Parts, SwitchStats};
+use crate::arch::Switch;
 use crate::buffer::{Buffer, BufferConfig, BufferKind};
 use crate::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding};
 use crate::hop::{AnyHop, Uncontrolled};
@@ -53,8 +54,7 @@ fn switch_of(
         trim,
         in_band: InBand::None,
         control_acks: true,
-        routes: (vec![Route { first: 0, count: 0 }], Vec::new()),
-        hash_seed: 0,
+        forwarding: Forwarding::new(vec![Route { first: 0, count: 0 }], Vec::new(), 0),
         marking: Draws::Own(rng(Purpose::Marking)),
         assignment: rng(Purpose::QueueAssignment),
         control_frame: 64,
@@ -207,7 +207,7 @@ proptest! {
                     model.leave(&config);
                 }
             }
-            prop_assert_eq!(switch.buffer().used(), u64::from(Model::bytes(&model.data)));
+            prop_assert_eq!(switch.used_bytes(), u64::from(Model::bytes(&model.data)));
             prop_assert_eq!(switch.egress()[0].data_bytes(), Model::bytes(&model.data));
             prop_assert_eq!(switch.stats(), &model.stats);
         }
@@ -238,7 +238,7 @@ fn as_many_packets_give_way_as_make_room() {
         (record.seq, record.src, record.dst) = (number, 1, 0);
         (record.flow, record.remaining) = (number as u32, remaining);
         let dropped = deliver_record(&mut switch, &mut fabric, record);
-        assert_eq!(switch.buffer().used(), u64::from(switch.egress()[0].data_bytes()));
+        assert_eq!(switch.used_bytes(), u64::from(switch.egress()[0].data_bytes()));
         dropped
     };
     // The first one leaves at once; those after it fill the port's 4000 B.
@@ -276,7 +276,7 @@ fn a_packet_dropped_as_it_would_leave_is_counted() {
         fabric.now = now.0;
         let first = switch.pick(&mut fabric, 0);
         assert_eq!(discard(&mut fabric, first).first().copied(), dropped);
-        assert_eq!(switch.buffer().used(), u64::from(switch.egress()[0].data_bytes()));
+        assert_eq!(switch.used_bytes(), u64::from(switch.egress()[0].data_bytes()));
     }
     assert_eq!((switch.stats().drops, switch.egress()[0].drops().packets), (1, 1));
     assert_eq!(switch.egress()[0].data_bytes(), 1000);
