@@ -298,6 +298,14 @@ def _read(
     return wanted.over_seeds(runs) if relative is None else relative.read(wanted, x, runs)
 
 
+def _name_spots(ax: Axes, names: Sequence[str], *, slanted: bool) -> None:
+    """Write names below bars; slanted ones end at their bar, so that none covers another."""
+    ax.set_xticks(range(len(names)), names)
+    if slanted:
+        for name in ax.get_xticklabels():
+            name.set(rotation=30, ha="right", rotation_mode="anchor")
+
+
 def bars_axes(
     ax: Axes,
     results: Runs,
@@ -313,7 +321,7 @@ def bars_axes(
         ax.bar(index, drawn, 0.7, **_bar_style(index))
         shown = "too few\nsamples" if found is None else f"{found:.3g}"
         ax.annotate(shown, (index, drawn), ha="center", va="bottom", fontsize=8)
-    ax.set_xticks(range(len(lists)), list(lists), rotation=30 if len(lists) > 4 else 0)
+    _name_spots(ax, list(lists), slanted=len(lists) > 4)
     ax.set_ylabel(y_label)
 
 
@@ -337,7 +345,7 @@ def grouped_bars_axes(
         drawn = [h if h is not None and math.isfinite(h) else 0.0 for h in heights]
         places = [i + (index - (len(curves) - 1) / 2) * width for i in range(len(spots))]
         ax.bar(places, drawn, width, label=case, **_bar_style(index))
-    ax.set_xticks(range(len(spots)), [str(x) for x in spots], rotation=45 if len(spots) > 6 else 0)
+    _name_spots(ax, [str(x) for x in spots], slanted=len(spots) > 6)
     if level is not None:
         ax.axhline(level, color="black", linewidth=1.5)
 
