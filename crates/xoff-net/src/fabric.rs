@@ -9,7 +9,7 @@ mod impairment;
 
 use xoff_core::{Event, Ps, TimerId, Wheel};
 
-use self::impairment::{IMPAIRED, Impairment};
+use self::impairment::{IMPAIRED, Impairments};
 
 use crate::packet::{NONE, Packet, Pool};
 use crate::record::{Record, RecordTable};
@@ -168,7 +168,7 @@ pub struct Fabric {
     /// Bits per second of each port.
     rates: Vec<u64>,
     /// Ports whose links lose packets, or have lost some.
-    impaired: Vec<Impairment>,
+    impaired: Impairments,
     picking: Vec<u32>,
     tags: FabricTags,
     rounding: Rounding,
@@ -197,7 +197,7 @@ impl Fabric {
             captured: Vec::new(),
             ports: Vec::new(),
             rates: Vec::new(),
-            impaired: Vec::new(),
+            impaired: Impairments::default(),
             picking: Vec::new(),
             tags,
             rounding,

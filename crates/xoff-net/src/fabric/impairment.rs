@@ -23,8 +23,7 @@ struct Loss {
 
 /// One direction of a link, by the port that sends.
 #[derive(Debug)]
-pub(super) struct Impairment {
-    port: u32,
+struct Impairment {
     /// The other end's partition, or NONE for this one.
     partition: u32,
     /// How many reasons there are for it to be down.
@@ -46,6 +45,20 @@ impl Impairment {
             lost |= loss.rng.unit() < loss.share;
         }
         lost
+    }
+}
+
+/// The records of a fabric's ports that have ever been impaired.
+#[derive(Debug, Default)]
+pub(super) struct Impairments {
+    records: Vec<Impairment>,
+    /// The place of each port's record there, or NONE; as long as no port has one, empty.
+    places: Vec<u32>,
+}
+
+impl Impairments {
+    fn place(&self, port: u32) -> Option<usize> {
+        self.places.get(port as usize).filter(|&&place| place != NONE).map(|&place| place as usize)
     }
 }
 
@@ -95,22 +108,22 @@ impl Fabric {
     /// What a port's link has lost.
     #[must_use]
     pub fn lost(&self, port: u32) -> Drops {
-        let found = self.impaired.iter().find(|impairment| impairment.port == port);
-        found.map_or(Drops::default(), |impairment| impairment.lost)
+        let place = self.impaired.place(port);
+        place.map_or(Drops::default(), |place| self.impaired.records[place].lost)
     }
 
     /// The record of a port that has ever been impaired, or is about to be.
     fn impairment(&mut self, port: u32) -> &mut Impairment {
-        let place = match self.impaired.iter().position(|impairment| impairment.port == port) {
-            Some(place) => place,
-            None => {
-                let partition = self.ports[port as usize].partition;
-                let (down, losses, lost) = (0, Vec::new(), Drops::default());
-                self.impaired.push(Impairment { port, partition, down, losses, lost });
-                self.impaired.len() - 1
-            }
-        };
-        &mut self.impaired[place]
+        let Impairments { records, places } = &mut self.impaired;
+        places.resize(self.ports.len(), NONE);
+        let place = &mut places[port as usize];
+        if *place == NONE {
+            *place = records.len() as u32;
+            let partition = self.ports[port as usize].partition;
+            let (down, losses, lost) = (0, Vec::new(), Drops::default());
+            records.push(Impairment { partition, down, losses, lost });
+        }
+        &mut records[*place as usize]
     }
 
     /// Has the port ask here, if its link is impaired.
