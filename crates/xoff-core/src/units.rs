@@ -65,7 +65,8 @@ impl BitRate {
         BitRate(gbps * 1_000_000_000)
     }
 
-    /// Time to send `bytes` at this rate, rounded up to a whole picosecond.
+    /// Time to send `bytes` at this rate, rounded up to a whole picosecond; [`Ps::NEVER`] if that is
+    /// longer than times can be.
     ///
     /// # Panics
     /// If the rate is zero.
@@ -73,7 +74,7 @@ impl BitRate {
     pub fn time_for(self, bytes: u64) -> Ps {
         assert!(self.0 > 0, "a rate of zero never sends anything");
         let bits_times_ps = u128::from(bytes) * 8_000_000_000_000;
-        Ps(bits_times_ps.div_ceil(u128::from(self.0)) as u64)
+        u64::try_from(bits_times_ps.div_ceil(u128::from(self.0))).map_or(Ps::NEVER, Ps)
     }
 
     /// Bytes sent in `time` at this rate, rounded down.
@@ -132,6 +133,15 @@ mod tests {
         // 8e12 x bytes overflows 64 bits above 2.3 MB.
         assert_eq!(BitRate::from_gbps(100).time_for(30_000_000), Ps(2_400_000_000));
         assert_eq!(BitRate::from_gbps(100).bytes_in(Ps::from_us(8)), Bytes(100_000));
+    }
+
+    #[test]
+    fn what_takes_longer_than_times_can_be_takes_for_ever() {
+        // 2^61 bytes at 8 Tb/s are 2^61 ps, at 1 Tb/s the first time that is too long.
+        assert_eq!(BitRate::from_gbps(8_000).time_for(1 << 61), Ps(1 << 61));
+        assert_eq!(BitRate::from_gbps(1_000).time_for((1 << 61) - 1), Ps(u64::MAX - 7));
+        assert_eq!(BitRate::from_gbps(1_000).time_for(1 << 61), Ps::NEVER);
+        assert_eq!(BitRate(1).time_for(u64::MAX), Ps::NEVER);
     }
 
     #[test]

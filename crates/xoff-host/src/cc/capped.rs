@@ -1,5 +1,6 @@
-//! A congestion control whose rate has an upper limit from elsewhere, such as an allocator that knows a
-//! part of the network only.
+//! A congestion control under a limit from elsewhere: that of an allocator that knows a part of the
+//! network only, or that holds a flow. The control goes on beneath it, and what it decides itself is
+//! kept, so that it counts again once the limit is gone.
 
 use super::{Ack, AnyControl, CongestionControl, Loss, Path};
 use crate::flow::Pace;
@@ -8,62 +9,139 @@ use crate::flow::Pace;
 #[derive(Clone, Debug)]
 pub struct Capped {
     control: Box<AnyControl>,
-    /// Bits per second.
+    /// What the control itself decided.
+    own: Pace,
+    /// Bits per second; 0: the flow is held.
     rate: u64,
 }
 
 impl Capped {
-    /// Limits a control, or changes its limit. The flow's pace obeys from now on.
+    /// Limits a control's rate, or changes its limit. The flow's pace obeys from now on.
     pub fn limit(control: &mut AnyControl, rate: u64, pace: &mut Pace) {
-        match control {
-            AnyControl::Capped(capped) => capped.rate = rate,
-            other => {
-                let control = Box::new(std::mem::replace(other, AnyControl::None));
-                *other = AnyControl::Capped(Self { control, rate });
-            }
+        if !matches!(control, AnyControl::Capped(_)) {
+            let own = Box::new(std::mem::replace(control, AnyControl::None));
+            *control = AnyControl::Capped(Self { control: own, own: *pace, rate });
         }
-        pace.rate = rate;
+        if let AnyControl::Capped(capped) = control {
+            capped.rate = rate;
+            capped.obey(pace);
+        }
     }
 
-    /// Takes the limit away; the control's own rate is `line_rate` until it says otherwise.
-    pub fn release(control: &mut AnyControl, line_rate: u64, pace: &mut Pace) {
-        if let AnyControl::Capped(capped) = control {
-            *control = std::mem::replace(&mut *capped.control, AnyControl::None);
-            pace.rate = line_rate;
-        }
+    /// Lets the flow send nothing.
+    pub fn hold(control: &mut AnyControl, pace: &mut Pace) {
+        Self::limit(control, 0, pace);
+    }
+
+    /// Takes the limit away: the pace is what the control decided last. Returns whether there was a limit
+    /// of the rate.
+    pub fn release(control: &mut AnyControl, pace: &mut Pace) -> bool {
+        let AnyControl::Capped(capped) = control else { return false };
+        let had_rate = capped.rate > 0;
+        *pace = capped.own;
+        *control = std::mem::replace(&mut *capped.control, AnyControl::None);
+        had_rate
     }
 
     fn obey(&self, pace: &mut Pace) {
-        pace.rate = pace.rate.min(self.rate);
+        if self.rate == 0 {
+            pace.window = 0;
+        } else {
+            *pace = Pace { rate: self.own.rate.min(self.rate), ..self.own };
+        }
     }
 }
 
 impl CongestionControl for Capped {
     fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
-        self.control.on_ack(path, ack, pace);
+        self.control.on_ack(path, ack, &mut self.own);
         self.obey(pace);
     }
     fn on_notification(&mut self, path: &Path, now: u64, pace: &mut Pace) {
-        self.control.on_notification(path, now, pace);
+        self.control.on_notification(path, now, &mut self.own);
         self.obey(pace);
     }
     fn on_timer(&mut self, path: &Path, now: u64, pace: &mut Pace) {
-        self.control.on_timer(path, now, pace);
+        self.control.on_timer(path, now, &mut self.own);
         self.obey(pace);
     }
     fn on_sent(&mut self, path: &Path, wire_bytes: u64, pace: &mut Pace) {
-        self.control.on_sent(path, wire_bytes, pace);
+        self.control.on_sent(path, wire_bytes, &mut self.own);
         self.obey(pace);
     }
+    /// What is lost while the flow is held says nothing of a window: there is none.
     fn on_loss(&mut self, path: &Path, loss: &Loss, pace: &mut Pace) {
-        self.control.on_loss(path, loss, pace);
-        self.obey(pace);
+        if self.rate > 0 {
+            self.control.on_loss(path, loss, &mut self.own);
+            self.obey(pace);
+        }
     }
     fn on_timeout(&mut self, path: &Path, loss: &Loss, pace: &mut Pace) {
-        self.control.on_timeout(path, loss, pace);
+        if self.rate > 0 {
+            self.control.on_timeout(path, loss, &mut self.own);
+            self.obey(pace);
+        }
+    }
+    fn reopen(&mut self, path: &Path, bytes: u64, pace: &mut Pace) {
+        self.control.reopen(path, bytes, &mut self.own);
         self.obey(pace);
     }
     fn next_timer(&self) -> Option<u64> {
         self.control.next_timer()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::window::tests::PATH;
+    use super::super::{ControlConfig, DctcpTcpConfig};
+    use super::*;
+    use crate::transport::TcpConfig;
+
+    const LIMIT: u64 = 4_000_000_000;
+
+    fn flow() -> (AnyControl, Pace) {
+        ControlConfig::DctcpTcp(DctcpTcpConfig::default(), TcpConfig::default()).start(&PATH)
+    }
+
+    fn ack(control: &mut AnyControl, pace: &mut Pace) {
+        let ack = Ack { acked: PATH.payload, in_flight: 1_000_000, ..Ack::default() };
+        control.on_ack(&PATH, &ack, pace);
+    }
+
+    #[test]
+    fn under_a_limit_the_window_is_the_controls_own() {
+        let ((mut free, mut own), (mut control, mut pace)) = (flow(), flow());
+        Capped::limit(&mut control, LIMIT, &mut pace);
+        assert_eq!(pace, Pace { rate: LIMIT, ..own });
+        for _ in 0..20 {
+            ack(&mut free, &mut own);
+            ack(&mut control, &mut pace);
+            assert_eq!(pace, Pace { rate: LIMIT, ..own });
+        }
+        assert!(Capped::release(&mut control, &mut pace));
+        assert_eq!(pace, own);
+        assert!(!Capped::release(&mut control, &mut pace));
+    }
+
+    /// What arrives is heard, what is lost is not: nothing of it was sent into a window.
+    #[test]
+    fn a_flow_that_is_held_sends_nothing_and_goes_on_from_where_it_was() {
+        let ((mut free, mut own), (mut control, mut pace)) = (flow(), flow());
+        Capped::hold(&mut control, &mut pace);
+        assert_eq!(pace.window, 0);
+        ack(&mut free, &mut own);
+        ack(&mut control, &mut pace);
+        let loss = Loss { now: 0, flight: 0, again: false };
+        control.on_loss(&PATH, &loss, &mut pace);
+        control.on_timeout(&PATH, &loss, &mut pace);
+        assert_eq!(pace.window, 0);
+        let mut held = (control.clone(), pace);
+        assert!(!Capped::release(&mut held.0, &mut held.1));
+        assert_eq!(held.1, own);
+        control.reopen(&PATH, 50_000, &mut pace);
+        assert_eq!(pace.window, 0);
+        Capped::limit(&mut control, LIMIT, &mut pace);
+        assert_eq!(pace, Pace { rate: LIMIT, window: 50_000 });
     }
 }

@@ -165,6 +165,14 @@ impl CongestionControl for Cubic {
         self.timed_out = true;
         *pace = self.window.pace(path);
     }
+
+    /// A new stage begins with this window, under the plateau that the last loss has left.
+    fn reopen(&mut self, path: &Path, bytes: u64, pace: &mut Pace) {
+        self.window.open(path, bytes);
+        self.packets = self.window.bytes as f64 / path.payload as f64;
+        self.stage = None;
+        *pace = self.window.pace(path);
+    }
 }
 
 #[cfg(test)]
@@ -230,6 +238,19 @@ mod tests {
         driver.control.on_loss(&PATH, &loss_of(70), &mut driver.pace);
         // 70 (1 + 0.7) / 2, not 70.
         assert_eq!((driver.control.maximum, driver.packets()), (Some(59.5), 49));
+    }
+
+    /// As an allocator's rate does: what the last loss has told of the path is still known.
+    #[test]
+    fn the_plateau_outlives_a_window_that_is_opened() {
+        let mut driver = after_a_loss(100);
+        driver.round(MS / 10);
+        driver.control.reopen(&PATH, 40_000, &mut driver.pace);
+        assert_eq!((driver.packets(), driver.control.maximum), (40, Some(100.0)));
+        driver.round(MS / 10);
+        let stage = driver.control.stage.unwrap();
+        assert_eq!((stage.plateau, stage.flat_after), (100.0, math::cbrt(60.0 / 0.4)));
+        assert!((driver.control.packets - 40.5).abs() < 0.1, "{}", driver.control.packets);
     }
 
     #[test]

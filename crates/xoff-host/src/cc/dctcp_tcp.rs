@@ -96,6 +96,11 @@ impl CongestionControl for DctcpTcp {
     fn on_timeout(&mut self, path: &Path, loss: &Loss, pace: &mut Pace) {
         self.reno.on_timeout(path, loss, pace);
     }
+
+    /// DCTCP.Alpha and the observed window are what they were.
+    fn reopen(&mut self, path: &Path, bytes: u64, pace: &mut Pace) {
+        self.reno.reopen(path, bytes, pace);
+    }
 }
 
 #[cfg(test)]
@@ -148,6 +153,24 @@ mod tests {
         assert_eq!(driver.packets(), window);
         (0..window).for_each(|_| driver.packet(false));
         assert!(driver.packets() <= window + 1);
+    }
+
+    /// As an allocator's rate does: the window is what it says, and the next mark cuts by what was
+    /// learnt before.
+    #[test]
+    fn alpha_outlives_a_window_that_is_opened() {
+        let mut driver = flow(20, 1);
+        (0..1000).for_each(|_| driver.packet(false));
+        let alpha = driver.control.alpha;
+        assert!(alpha < 0.5, "{alpha}");
+        driver.control.reopen(&PATH, 59_001, &mut driver.pace);
+        assert_eq!((driver.packets(), driver.control.alpha), (60, alpha));
+        // In congestion avoidance: no packet more for an acknowledgement.
+        driver.packet(false);
+        assert_eq!(driver.packets(), 60);
+        let alpha = driver.control.alpha;
+        driver.packet(true);
+        assert_eq!(driver.packets(), (60.0 * (1.0 - alpha / 2.0)) as u64);
     }
 
     /// Every packet marked: alpha comes to 1, and the window to its least.

@@ -17,7 +17,7 @@ mod pfabric;
 mod window;
 mod xcp;
 
-use xoff_core::{Bytes, Ps};
+use xoff_core::Ps;
 use xoff_net::Record;
 use xoff_net::xcp::{XcpConfig, XcpHeader};
 
@@ -126,6 +126,9 @@ pub trait CongestionControl {
     fn on_loss(&mut self, _path: &Path, _loss: &Loss, _pace: &mut Pace) {}
     /// Nothing was heard for the retransmission timeout.
     fn on_timeout(&mut self, _path: &Path, _loss: &Loss, _pace: &mut Pace) {}
+    /// Somebody who knows more opens the flow's window to so many bytes. What the control has learnt
+    /// stays. Only those of TCP stand under such a one; they are in congestion avoidance then.
+    fn reopen(&mut self, _path: &Path, _bytes: u64, _pace: &mut Pace) {}
     /// When this control next wants to be asked (ps).
     fn next_timer(&self) -> Option<u64> {
         None
@@ -202,6 +205,9 @@ impl CongestionControl for AnyControl {
     }
     fn on_timer(&mut self, path: &Path, now: u64, pace: &mut Pace) {
         each!(self, control => control.on_timer(path, now, pace), ());
+    }
+    fn reopen(&mut self, path: &Path, bytes: u64, pace: &mut Pace) {
+        each!(self, control => control.reopen(path, bytes, pace), ());
     }
     #[inline]
     fn on_sent(&mut self, path: &Path, wire_bytes: u64, pace: &mut Pace) {
@@ -308,24 +314,6 @@ impl ControlConfig {
                 let (control, pace) = PFabric::start(config, path);
                 (AnyControl::PFabric(control), pace)
             }
-        }
-    }
-
-    /// A control that begins with a window of so many bytes. Those of TCP are in congestion avoidance
-    /// then.
-    #[must_use]
-    pub fn resume(&self, path: &Path, window_bytes: u64) -> (AnyControl, Pace) {
-        let packets = window_bytes.div_ceil(path.payload).clamp(1, u64::from(u32::MAX));
-        let from = |tcp: &TcpConfig| TcpConfig {
-            initial_window_packets: packets as u32,
-            initial_ssthresh: Bytes(packets * path.payload),
-            ..tcp.clone()
-        };
-        match self {
-            Self::NewReno(tcp) => Self::NewReno(from(tcp)).start(path),
-            Self::Cubic(config, tcp) => Self::Cubic(config.clone(), from(tcp)).start(path),
-            Self::DctcpTcp(config, tcp) => Self::DctcpTcp(config.clone(), from(tcp)).start(path),
-            other => other.start(path),
         }
     }
 

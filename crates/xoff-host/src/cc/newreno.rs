@@ -65,4 +65,10 @@ impl CongestionControl for NewReno {
         self.counted = 0;
         *pace = self.window.pace(path);
     }
+
+    fn reopen(&mut self, path: &Path, bytes: u64, pace: &mut Pace) {
+        self.window.open(path, bytes);
+        self.counted = 0;
+        *pace = self.window.pace(path);
+    }
 }

@@ -26,6 +26,12 @@ impl CongestionWindow {
         Self { bytes: u64::from(config.initial_window_packets) * path.payload, threshold }
     }
 
+    /// It is known that so many bytes are right, in whole packets: there is no need to probe.
+    pub(super) fn open(&mut self, path: &Path, bytes: u64) {
+        self.bytes = bytes.max(1).next_multiple_of(path.payload);
+        self.threshold = self.bytes;
+    }
+
     /// Whether an acknowledgement may make it grow: it has acknowledged something, outside of a
     /// recovery, and at least half of the window was in use. Without the last, the window of a flow
     /// that its own NIC holds back would grow without end (RFC 7661; Linux' rule for slow start).

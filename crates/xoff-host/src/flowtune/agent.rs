@@ -26,7 +26,7 @@ pub enum Action {
     FallBack {
         /// The flow.
         flow: u32,
-        /// The rate to begin from (bit/s); 0: from the beginning.
+        /// The rate to begin from (bit/s); 0: none, as it was before.
         rate: u64,
     },
     /// A flow waits.

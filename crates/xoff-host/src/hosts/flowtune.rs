@@ -8,7 +8,7 @@ use xoff_core::{BitRate, Ps, Rng, TimerId};
 use xoff_net::Fabric;
 
 use super::Hosts;
-use crate::cc::{AnyControl, Capped};
+use crate::cc::{Capped, CongestionControl};
 use crate::flow::FlowStart;
 use crate::flowtune::agent::{Action, Agent, AgentStats};
 use crate::flowtune::stream::{StreamId, StreamStats, Streams};
@@ -146,10 +146,7 @@ impl Hosts {
         let config = &flowtune.setup.agent;
         if config.opens_window(&flow.start) {
             let bytes = config.window_rtts * BitRate(rate).bytes_in(Ps(path.base_rtt)).0 as f64;
-            (*control, flow.pace) = self.setup.control.resume(path, bytes as u64);
-        } else if matches!(control, AnyControl::None) {
-            // It was held.
-            (*control, flow.pace) = self.setup.control.start(path);
+            control.reopen(path, bytes as u64, &mut flow.pace);
         }
         Capped::limit(control, rate, &mut flow.pace);
         let left = flow.start.bytes - flow.snd_nxt;
@@ -159,11 +156,13 @@ impl Hosts {
         let config = &flowtune.setup.agent;
         if config.advance_notice > 0 {
             let full = self.setup.frame.payload.0;
-            let wire_bytes = u128::from(left + left.div_ceil(full) * u64::from(self.overhead));
-            let takes = wire_bytes * 8_000_000_000_000 / u128::from(rate);
+            let headers = left.div_ceil(full) * u64::from(self.overhead);
+            let takes = BitRate(rate).time_for(left.saturating_add(headers));
             // A flow without end has none that could be expected.
-            let Ok(takes) = u64::try_from(takes) else { return };
-            let end = fabric.now.saturating_add(takes);
+            if takes == Ps::NEVER {
+                return;
+            }
+            let end = fabric.now.saturating_add(takes.0);
             let agent = &mut flowtune.agents[self.flows[id as usize].nic as usize];
             agent.expect_end(config, id, end);
         }
@@ -176,14 +175,12 @@ impl Hosts {
         let before = flow.pace.rate;
         let Some(flowtune) = &self.flowtune else { return };
         let opened = flowtune.setup.agent.opens_window(&flow.start);
-        if matches!(control, AnyControl::Capped(_)) && !opened {
-            Capped::release(control, path.line_rate, &mut flow.pace);
-        } else if rate == 0 {
-            (*control, flow.pace) = self.setup.control.start(path);
-        } else {
+        let was_limited = Capped::release(control, &mut flow.pace);
+        // Under a rate that was only an upper limit its window is its own.
+        if rate > 0 && (opened || !was_limited) {
             let rtt = flow.sack().and_then(|half| half.rto.smoothed_rtt());
             let bytes = BitRate(rate).bytes_in(Ps(rtt.unwrap_or(path.base_rtt))).0;
-            (*control, flow.pace) = self.setup.control.resume(path, bytes);
+            control.reopen(path, bytes, &mut flow.pace);
         }
         self.rebase(fabric, id, before);
         self.make_ready(fabric, id);
@@ -191,8 +188,7 @@ impl Hosts {
 
     /// A flow sends nothing until it is told something else.
     fn hold(&mut self, id: u32) {
-        self.controls[id as usize] = AnyControl::None;
-        self.flows[id as usize].pace.window = 0;
+        Capped::hold(&mut self.controls[id as usize], &mut self.flows[id as usize].pace);
     }
 
     /// What agents did here, and what was sent over streams.
