@@ -91,3 +91,20 @@ fn all_flows_of_an_incast_end() {
     // A header takes little of the port's memory.
     assert!(dropped[0] < dropped[1], "{dropped:?}");
 }
+
+/// Nothing of a flow of one packet gets through for 100 us. The seventh timeout's probe does, and with its
+/// answer the flow has a whole timeout again for the packet it sends then, which takes longer than what
+/// was left of the probe's.
+#[test]
+fn an_answered_probe_leaves_no_timeout_running() {
+    let text = STAR.to_owned()
+        + &flow(1, "1000B", "0us")
+        + "[[fault]]\nkind = \"loss\"\nshare = 1.0\nuntil = \"100us\"\n";
+    let (run, rows) = run(&text, &["pfabric.rto=15us"]);
+    // At 105 us the header, and then the packet.
+    let trip = |data_ps: u64| 8_000_000 + 2 * (data_ps + 60 * 800);
+    assert_eq!(rows[0].fct_ps, 105_000_000 + trip(48 * 800) + trip(PACKET));
+    assert_eq!(over_hosts(&run, |stats| stats.timeouts), 7);
+    // Four times as it is, three probes, and the packet.
+    assert_eq!(over_hosts(&run, |stats| stats.retransmitted), 8);
+}

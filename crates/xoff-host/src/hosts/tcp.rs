@@ -46,9 +46,8 @@ impl TcpHosts {
         if flow.has_ended() {
             return Heard::default();
         }
-        if let Some(half) = flow.sack() {
-            half.on_answer(fabric.now - packet.stamp);
-        }
+        let rtt = fabric.now - packet.stamp;
+        let probed = flow.sack().is_some_and(|half| half.on_answer(rtt));
         let progress = flow.detect(path.payload);
         if progress.begins {
             let loss = loss_of(flow, fabric.now);
@@ -58,6 +57,10 @@ impl TcpHosts {
             // "When an ACK is received that acknowledges new data, restart the retransmission timer" (RFC
             // 6298 §5.3).
             self.restart_timer(fabric, id, flow);
+        } else if probed {
+            // Nothing is in flight now: the next packet has a whole timeout, not what is left of the
+            // probe's.
+            fabric.wheel.cancel(self.timers[id as usize]);
         }
         Heard { recovering: progress.recovering, in_flight: flow.in_flight() }
     }

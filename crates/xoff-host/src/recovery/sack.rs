@@ -232,11 +232,11 @@ impl Sender {
         self.urgent = self.probing;
     }
 
-    /// Something is answered, so long after it was sent (ps).
-    pub fn on_answer(&mut self, rtt: u64) {
+    /// Something is answered, so long after it was sent (ps). Returns whether that ends its probing.
+    pub fn on_answer(&mut self, rtt: u64) -> bool {
         self.rto.on_sample(rtt);
         self.urgent &= !self.probing;
-        self.probing = false;
+        std::mem::take(&mut self.probing)
     }
 
     /// Whether what is sent next is a probe, which then is on its way.
