@@ -213,7 +213,7 @@ impl Reader<'_> {
         }
         let monitored = self.monitored(&run, hosts)?;
         let captured = self.captured(&run, &topology)?;
-        let faults_of_links = self.link_faults(&topology, &transport, &hop, &nic);
+        let faults_of_links = self.link_faults(&topology, &transport, &hop, &nic, run.grid);
         let queues = nic_queues(&hop);
         let obey_pauses = match &hop {
             HopSetup::Bfc(bfc) => bfc.nics_obey,
@@ -223,7 +223,7 @@ impl Reader<'_> {
             self.problem("nic", key, message);
         }
         let rtt = self.base_rtt(&transport, &topology, &routes, &frame);
-        self.check_allocator_times(flowtune.as_ref(), rtt);
+        self.check_allocator(flowtune.as_ref(), rtt, &frame);
         let hop = self.derived_hop(hop, &buffer, &topology, rtt);
         let control = control.settled(rtt);
         self.effective.derive_network(&topology, rtt, &hop);

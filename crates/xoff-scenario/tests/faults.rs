@@ -231,6 +231,7 @@ fn faults_that_cannot_be_are_refused() {
         ("leaf:1,spine:2", "4,leaf:1", "host 4 has no other link, so it would be cut off"),
         ("link-down", "link-dwon", "unknown kind of fault \"link-dwon\""),
         ("600us", "193us", "until is 193us, which is not after at (193us)"),
+        ("600us", "199us", "(193us) and until (199us) are rounded up to the same step of run.grid"),
         ("detection", "detectoin", "unknown key \"detectoin\""),
     ] {
         refused(&with(&DOWN.replace(from, to)), &SETS, said);

@@ -54,11 +54,13 @@ impl Reader<'_> {
         transport: &TransportConfig,
         hop: &HopSetup,
         nic: &NicConfig,
+        grid: Ps,
     ) -> Vec<Fault> {
         let entries = self.layers.tables("fault");
         let mut faults = Vec::new();
         for entry in &entries {
             let problem = self.link_fault(entry, topology).and_then(|fault| {
+                fault.as_ref().map_or(Ok(()), |fault| check_steps(fault, grid))?;
                 check_composition(transport, hop, nic)?;
                 faults.extend(fault);
                 Ok(())
@@ -117,6 +119,19 @@ impl Reader<'_> {
         let until = if until == Ps(0) { Ps::NEVER } else { until };
         Ok(Some(Fault { kind, ports, at, until }))
     }
+}
+
+/// Whether a fault lasts for a step of the grid, to which its times are rounded up.
+fn check_steps(fault: &Fault, grid: Ps) -> Result<(), String> {
+    let Fault { at, until, .. } = *fault;
+    let step = |time: Ps| time.0.div_ceil(grid.0.max(1));
+    if step(at) < step(until) {
+        return Ok(());
+    }
+    Err(format!(
+        "at ({at}) and until ({until}) are rounded up to the same step of run.grid ({grid}), so that \
+         nothing would happen: let it last longer, or make run.grid shorter"
+    ))
 }
 
 /// Whether a link may lose packets that nobody speaks of.

@@ -4,7 +4,8 @@ use xoff_core::Ps;
 use xoff_host::flowtune::Detection;
 use xoff_host::hosts::FlowtuneHostSetup;
 use xoff_host::transport::{
-    AckClass, AllocatorKind, FlowControl, Recovery, RoundRobin, TransportConfig, TransportKind,
+    AckClass, AllocatorKind, FlowControl, FrameConfig, Recovery, RoundRobin, TransportConfig,
+    TransportKind,
 };
 use xoff_net::topo::{Routes, Topology};
 use xoff_sim::flowtune::{
@@ -133,10 +134,19 @@ impl Reader<'_> {
         }
     }
 
-    /// What does not go with the network's round trips.
-    pub(super) fn check_allocator_times(&mut self, flowtune: Option<&FlowtuneSetup>, rtt: Ps) {
-        if let Some(Err((key, message))) = flowtune.map(|setup| setup.config.check_times(rtt)) {
-            self.problem("flowtune", key, message);
+    /// What does not go with the network's round trips and packets.
+    pub(super) fn check_allocator(
+        &mut self,
+        flowtune: Option<&FlowtuneSetup>,
+        rtt: Ps,
+        frame: &FrameConfig,
+    ) {
+        let Some(FlowtuneSetup { config, .. }) = flowtune else { return };
+        let ack_share = frame.ack.0 as f64 / (frame.payload.0 + frame.header.0) as f64;
+        for checked in [config.check_times(rtt), config.check_shares(ack_share)] {
+            if let Err((key, message)) = checked {
+                self.problem("flowtune", key, message);
+            }
         }
     }
 

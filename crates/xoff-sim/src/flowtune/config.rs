@@ -228,6 +228,30 @@ impl FlowtuneConfig {
         Ok(())
     }
 
+    /// Checks that links keep some capacity for the flowlets of their own domain, where the
+    /// acknowledgements for what fills one link take this share of another.
+    ///
+    /// # Errors
+    /// The key that is wrong, and why.
+    pub fn check_shares(&self, ack_share: f64) -> Result<(), (&'static str, String)> {
+        let acks = if self.reserve_acks { ack_share } else { 0.0 };
+        let pods = self.allocators == Allocators::PerPod;
+        let transit = if pods { self.transit_share } else { 0.0 };
+        if (1.0 - self.reserve) * (1.0 - transit) > acks {
+            return Ok(());
+        }
+        let key = if pods { "transit_share" } else { "reserve" };
+        let transit = if pods { format!(", transit_share = {transit}") } else { String::new() };
+        Err((
+            key,
+            format!(
+                "{key}: reserve = {}{transit} and acknowledgements (reserve_acks), which take up to \
+                 {acks:.3} of a link, leave nothing of it for the flowlets of its own servers",
+                self.reserve
+            ),
+        ))
+    }
+
     /// Checks the settings.
     ///
     /// # Errors
