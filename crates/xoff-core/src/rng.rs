@@ -30,6 +30,8 @@ pub enum Purpose {
     LinkLoss = 8,
     /// Which packets of a control connection are lost on purpose.
     MessageLoss = 9,
+    /// Which of its favoured ports a switch sends a packet by.
+    Spraying = 10,
 }
 
 /// A value-stable random stream (xoshiro256++).

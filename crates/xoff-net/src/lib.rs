@@ -15,6 +15,7 @@ pub mod fabric;
 pub mod hop;
 pub mod mark;
 pub mod packet;
+pub mod ports;
 pub mod record;
 pub mod sched;
 pub mod sequence;

@@ -49,6 +49,8 @@ pub mod flag {
 
 /// The queue number of packets that no pause of a queue can stop: the control queue.
 pub const CONTROL_QUEUE: u8 = u8::MAX;
+/// Traffic classes: 0 is the most important one.
+pub const CLASSES: usize = 8;
 /// No packet, no side record.
 pub const NONE: u32 = u32::MAX;
 

@@ -4,6 +4,7 @@
 //! calls: a packet arrives, a port may pick its next packet, something it asked for is due (a timer, or
 //! a packet that has passed a stage inside), and, at the edges of the sampling grid, its state is read.
 
+pub mod crossbar;
 mod forwarding;
 mod mirror;
 mod output_queued;

@@ -9,10 +9,8 @@ use xoff_core::prefetch::prefetch;
 use xoff_core::{Bytes, knobs};
 
 use super::{Ask, HopControl, Signal};
-use crate::packet::Packet;
+use crate::packet::{CLASSES, Packet};
 use crate::sched::{QueueMask, Scheduler};
-
-const CLASSES: usize = 8;
 
 knobs! {
     /// Priority flow control.

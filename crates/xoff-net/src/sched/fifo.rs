@@ -1,10 +1,7 @@
 //! First in, first out; with several traffic classes, strictly the lowest-numbered class first.
 
 use super::{QueueMask, Scheduler};
-use crate::packet::{Pool, Queue};
-
-/// Traffic classes (priorities) a port tells apart.
-const CLASSES: usize = 8;
+use crate::packet::{CLASSES, Pool, Queue};
 
 /// One queue a class; a packet's queue is its class.
 #[derive(Debug, Default)]

@@ -1,0 +1,177 @@
+//! iSlip (McKeown, IEEE/ACM Transactions on Networking 7(2), 1999), with strict priorities as in its
+//! section on prioritised iSlip.
+//!
+//! An iteration: each free output grants one of the free inputs that have something for it, each
+//! input accepts one of its grants. Both go round from a pointer of their own, one for each class, and
+//! put the most important class first. Pointers move past what was matched only in the first
+//! iteration, which is what keeps outputs from granting the same input again and again.
+//!
+//! Packet mode: a matched pair stays together for as long as its packet takes, and a matching is made
+//! over those that are free then, whenever that may help.
+
+use crate::packet::CLASSES;
+use crate::ports::{PortMask, each, next_from};
+
+/// What inputs have for one output.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted {
+    /// Classes in which some input has something.
+    pub classes: u8,
+    /// By class, the inputs that have something.
+    pub inputs: [PortMask; CLASSES],
+}
+
+impl Wanted {
+    /// An input has something of this class.
+    #[inline]
+    pub fn add(&mut self, input: u8, class: u8) {
+        self.inputs[class as usize] |= 1 << input;
+        self.classes |= 1 << class;
+    }
+
+    /// An input has nothing of this class any more.
+    #[inline]
+    pub fn remove(&mut self, input: u8, class: u8) {
+        let inputs = &mut self.inputs[class as usize];
+        *inputs &= !(1 << input);
+        self.classes &= !(u8::from(*inputs == 0) << class);
+    }
+
+    /// The most important class, of those in `open`, in which one of `free` has something, and which.
+    #[inline]
+    fn best(&self, open: u8, free: PortMask) -> Option<(u8, PortMask)> {
+        let mut classes = self.classes & open;
+        while classes != 0 {
+            let class = classes.trailing_zeros() as u8;
+            let inputs = self.inputs[class as usize] & free;
+            if inputs != 0 {
+                return Some((class, inputs));
+            }
+            classes &= classes - 1;
+        }
+        None
+    }
+}
+
+/// A packet of this class goes from an input to an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Match {
+    /// From here.
+    pub input: u8,
+    /// To there.
+    pub output: u8,
+    /// Its class.
+    pub class: u8,
+}
+
+/// The arbiters of one switch.
+#[derive(Debug)]
+pub struct ISlip {
+    iterations: u8,
+    /// Where each output begins to look for an input, and each input for an output, by class.
+    grant: Vec<[u8; CLASSES]>,
+    accept: Vec<[u8; CLASSES]>,
+    /// Within an iteration: the outputs that grant an input, and in which class each does.
+    granting: Vec<PortMask>,
+    class_of: Vec<u8>,
+}
+
+impl ISlip {
+    /// For so many ports; a matching takes up to `iterations`.
+    #[must_use]
+    pub fn new(ports: usize, iterations: u8) -> Self {
+        Self {
+            iterations,
+            grant: vec![[0; CLASSES]; ports],
+            accept: vec![[0; CLASSES]; ports],
+            granting: vec![0; ports],
+            class_of: vec![0; ports],
+        }
+    }
+
+    /// Matches free inputs with free outputs and tells of each pair. `wanted` and `open` are by output:
+    /// what inputs have for it, and the classes that it has room for.
+    #[inline]
+    pub fn arbitrate(
+        &mut self,
+        mut inputs: PortMask,
+        mut outputs: PortMask,
+        wanted: &[Wanted],
+        open: &[u8],
+        mut matched: impl FnMut(Match),
+    ) {
+        for iteration in 0..self.iterations {
+            let granted = self.grant(inputs, &mut outputs, wanted, open);
+            if granted == 0 {
+                return;
+            }
+            for input in each(granted) {
+                let pair = self.accept(input);
+                inputs &= !(1 << pair.input);
+                outputs &= !(1 << pair.output);
+                if iteration == 0 {
+                    self.advance(pair);
+                }
+                matched(pair);
+            }
+        }
+    }
+
+    /// Each output grants one input. Returns those that are granted; outputs for which there is none
+    /// have nothing to ask for in later iterations either.
+    #[inline]
+    fn grant(
+        &mut self,
+        inputs: PortMask,
+        outputs: &mut PortMask,
+        wanted: &[Wanted],
+        open: &[u8],
+    ) -> PortMask {
+        let mut granted = 0;
+        for output in each(*outputs) {
+            let at = output as usize;
+            let Some((class, from)) = wanted[at].best(open[at], inputs) else {
+                *outputs &= !(1 << output);
+                continue;
+            };
+            let input = next_from(from, self.grant[at][class as usize]);
+            let granting = &mut self.granting[input as usize];
+            // What an earlier iteration left behind is of no use.
+            *granting =
+                if granted >> input & 1 == 1 { *granting | 1 << output } else { 1 << output };
+            granted |= 1 << input;
+            self.class_of[at] = class;
+        }
+        granted
+    }
+
+    /// An input that is granted accepts one of the outputs of its most important class.
+    #[inline]
+    fn accept(&self, input: u8) -> Match {
+        let granting = self.granting[input as usize];
+        let class_of = |output: u8| self.class_of[output as usize];
+        let first = granting.trailing_zeros() as u8;
+        if granting & (granting - 1) == 0 {
+            return Match { input, output: first, class: class_of(first) };
+        }
+        let class = each(granting).map(class_of).min().unwrap_or(0);
+        let equal = each(granting).filter(|&output| class_of(output) == class);
+        let outputs = equal.fold(0, |set, output| set | 1 << output);
+        let output = next_from(outputs, self.accept[input as usize][class as usize]);
+        Match { input, output, class }
+    }
+
+    /// "The pointer is incremented (modulo N) to one location beyond the granted input if, and only if,
+    /// the grant is accepted" in the first iteration.
+    #[inline]
+    fn advance(&mut self, Match { input, output, class }: Match) {
+        let ports = self.grant.len() as u8;
+        let beyond = |port: u8| if port + 1 == ports { 0 } else { port + 1 };
+        self.grant[output as usize][class as usize] = beyond(input);
+        self.accept[input as usize][class as usize] = beyond(output);
+    }
+}
+
+#[cfg(test)]
+#[path = "islip_tests.rs"]
+mod tests;
