@@ -45,6 +45,8 @@ pub struct Receivers {
     lingering: VecDeque<(u64, u32)>,
     setup: ReceiverSetup,
     notification_interval: Option<u64>,
+    /// Data packets that came again, of flows that are remembered, where packets are kept out of order.
+    pub repeated: u64,
 }
 
 impl Receivers {
@@ -56,6 +58,7 @@ impl Receivers {
             lingering: VecDeque::new(),
             setup,
             notification_interval,
+            repeated: 0,
         }
     }
 
@@ -109,6 +112,7 @@ impl Receivers {
         };
         let arrival = Arrival { now, seq: packet.seq, bytes: payload, end };
         let reply = half.recovery.on_data(&self.setup, &arrival);
+        self.repeated += u64::from(half.recovery.repeated());
         if reply == Reply::Ack(end) && !half.lingers {
             if half.recovery.may_repeat() {
                 half.lingers = true;
