@@ -162,7 +162,10 @@ def test_other_threads_run_during_iterations():
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"optimizer": "adam"}, "setting `optimizer`: expected one of ned, gradient, fgm"),
+        (
+            {"optimizer": "adam"},
+            "setting `optimizer`: expected one of ned, gradient, fast-weighted-",
+        ),
         ({"gamma": -1.0}, "setting `gamma`: expected a number that is not negative"),
         ({"gamma": 0}, "setting `gamma` is 0; it must be above 0"),
         ({"gamma": float("nan")}, "setting `gamma`"),

@@ -37,13 +37,13 @@ class Allocator:
 
     Settings, with the paper's values as defaults:
 
-    - `optimizer`: `"ned"`, `"gradient"`, `"fgm"`, `"newton-like"` or `"newton"`
+    - `optimizer`: `"ned"`, `"gradient"`, `"fast-weighted-gradient"`, `"newton-like"` or
+      `"newton"`
     - `precision`: `"double"`, or `"single"` for the -RT forms of NED and Gradient
     - `gamma`: how far a price is moved in an iteration; Gradient's must be small
     - `interval`: iterations over which Newton-like measures
     - `alpha`: utilities are alpha-fair; 1 is proportional fairness, `weight * log(rate)`
-    - `normalizer`: `"flow"` (F-NORM, down only), `"flow-as-printed"` (also up), `"uniform"`
-      (U-NORM) or `"none"`
+    - `normalizer`: `"f-norm"` (down only), `"f-norm-as-printed"` (also up), `"u-norm"` or `"none"`
     - `threshold`: the change of a rate that is reported, and the share of capacities left free
     - `initial_price`: of every link
     - `rate_bound`: the most a flow takes before normalisation, in bottleneck capacities
@@ -58,7 +58,7 @@ class Allocator:
         gamma: float = 0.4,
         interval: int = 10,
         alpha: float = 1.0,
-        normalizer: str = "flow",
+        normalizer: str = "f-norm",
         threshold: float = 0.01,
         initial_price: float = 1.0,
         rate_bound: float = 2.0,

@@ -1,5 +1,7 @@
 //! How an allocator works.
 
+use xoff_core::choices;
+
 use crate::error::Error;
 use crate::real::{Range, Real};
 use crate::utility::Utility;
@@ -23,28 +25,59 @@ pub enum Optimizer {
     Newton,
 }
 
-/// The numbers rates are computed in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Precision {
-    /// Double precision.
-    #[default]
-    Double,
-    /// The -RT form of NED and Gradient: single precision and an approximated reciprocal (§5.4).
-    Single,
+choices! {
+    /// The names of optimisers.
+    pub enum OptimizerKind {
+        /// Newton-Exact-Diagonal (§2, Algorithm 1).
+        Ned = "ned",
+        /// Gradient projection (Appendix B).
+        Gradient = "gradient",
+        /// Fast Weighted Gradient (§5.4).
+        FastWeightedGradient = "fast-weighted-gradient",
+        /// Newton's method with a measured diagonal (Appendix B).
+        NewtonLike = "newton-like",
+        /// Newton's method with the whole Hessian (Appendix B): for small networks.
+        Newton = "newton",
+    }
 }
 
-/// What is done with rates that exceed capacities (§3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Normalizer {
-    /// F-NORM that scales down only: each flow by its most over-allocated link, if one is.
-    #[default]
-    Flow,
-    /// F-NORM as equation 6 prints it: also up, where all links of a flow have capacity to spare.
-    FlowAsPrinted,
-    /// U-NORM: all flows by one factor, so that the most congested link is at its capacity.
-    Uniform,
-    /// Rates as the optimiser leaves them.
-    None,
+impl OptimizerKind {
+    /// The optimiser of this name; Newton-like measures over so many iterations.
+    #[must_use]
+    pub fn with_interval(self, interval: u32) -> Optimizer {
+        match self {
+            Self::Ned => Optimizer::Ned,
+            Self::Gradient => Optimizer::Gradient,
+            Self::FastWeightedGradient => Optimizer::FastWeightedGradient,
+            Self::NewtonLike => Optimizer::NewtonLike { interval },
+            Self::Newton => Optimizer::Newton,
+        }
+    }
+}
+
+choices! {
+    /// The numbers rates are computed in.
+    pub enum Precision {
+        /// Double precision.
+        Double = "double",
+        /// The -RT form of NED and Gradient: single precision and an approximated reciprocal (§5.4).
+        Single = "single",
+    }
+}
+
+choices! {
+    /// What is done with rates that exceed capacities (§3).
+    pub enum Normalizer {
+        /// F-NORM that scales down only: each flow by its most over-allocated link, if one is.
+        Flow = "f-norm",
+        /// F-NORM as equation 6 prints it: also up, where all links of a flow have capacity to spare.
+        FlowAsPrinted = "f-norm-as-printed",
+        /// U-NORM: all flows by one factor, so that the most congested link is at its capacity (equation
+        /// 5).
+        Uniform = "u-norm",
+        /// Rates as the optimiser leaves them.
+        None = "none",
+    }
 }
 
 /// The settings of an allocator.

@@ -56,7 +56,7 @@ mod utility;
 
 pub use allocator::Allocator;
 pub use bench::{Figures, bench};
-pub use config::{Config, Normalizer, Optimizer, Precision};
+pub use config::{Config, Normalizer, Optimizer, OptimizerKind, Precision};
 pub use error::Error;
 pub use network::LinkId;
 pub use parallel::{Clos, ClosLink, Exchange, ParallelAllocator, ParallelConfig};

@@ -1,46 +1,6 @@
 //! The allocator's settings, as scenario files and Python name them.
 
-use xoff_alloc::{Config, Error, Normalizer, Optimizer, Precision, Utility};
-
-xoff_core::choices! {
-    /// Rules that move prices.
-    pub enum OptimizerKind {
-        /// Newton-Exact-Diagonal, Flowtune's own.
-        Ned = "ned",
-        /// Gradient projection.
-        Gradient = "gradient",
-        /// Fast Weighted Gradient Method.
-        Fgm = "fgm",
-        /// Newton-like: with measured reactions.
-        NewtonLike = "newton-like",
-        /// Newton's method with the whole Hessian.
-        Newton = "newton",
-    }
-}
-
-xoff_core::choices! {
-    /// The numbers that rates are computed in.
-    pub enum PrecisionKind {
-        /// Double precision.
-        Double = "double",
-        /// Single precision with approximated reciprocals: the -RT form of NED and Gradient.
-        Single = "single",
-    }
-}
-
-xoff_core::choices! {
-    /// What is done with rates that exceed capacities.
-    pub enum NormalizerKind {
-        /// F-NORM that scales down only.
-        Flow = "flow",
-        /// F-NORM as equation 6 prints it: also up.
-        FlowAsPrinted = "flow-as-printed",
-        /// U-NORM: all flows by one factor.
-        Uniform = "uniform",
-        /// Nothing.
-        None = "none",
-    }
-}
+use xoff_alloc::{Config, Error, Normalizer, OptimizerKind, Precision, Utility};
 
 xoff_core::knobs! {
     /// An allocator of rates.
@@ -48,7 +8,7 @@ xoff_core::knobs! {
         /// The rule that moves prices.
         optimizer: OptimizerKind = OptimizerKind::Ned,
         /// The numbers that rates are computed in.
-        precision: PrecisionKind = PrecisionKind::Double,
+        precision: Precision = Precision::Double,
         /// How far the rule moves a price (§5.3: 0.4 for NED). Gradient's has units, price over rate.
         gamma: f64 = 0.4,
         /// Iterations over which Newton-like measures; no other rule reads it.
@@ -57,7 +17,7 @@ xoff_core::knobs! {
         /// rates come to max-min fairness.
         alpha: f64 = 1.0,
         /// What is done with rates that exceed capacities.
-        normalizer: NormalizerKind = NormalizerKind::Flow,
+        normalizer: Normalizer = Normalizer::Flow,
         /// Rates are reported when they change by more than this share, and that share of capacities
         /// is left free (§5.3.2).
         threshold: f64 = 0.01,
@@ -74,25 +34,11 @@ impl AllocatorConfig {
     #[must_use]
     pub fn config(&self) -> Config {
         Config {
-            optimizer: match self.optimizer {
-                OptimizerKind::Ned => Optimizer::Ned,
-                OptimizerKind::Gradient => Optimizer::Gradient,
-                OptimizerKind::Fgm => Optimizer::FastWeightedGradient,
-                OptimizerKind::NewtonLike => Optimizer::NewtonLike { interval: self.interval },
-                OptimizerKind::Newton => Optimizer::Newton,
-            },
-            precision: match self.precision {
-                PrecisionKind::Double => Precision::Double,
-                PrecisionKind::Single => Precision::Single,
-            },
+            optimizer: self.optimizer.with_interval(self.interval),
+            precision: self.precision,
             gamma: self.gamma,
             utility: if self.alpha == 1.0 { Utility::Log } else { Utility::AlphaFair(self.alpha) },
-            normalizer: match self.normalizer {
-                NormalizerKind::Flow => Normalizer::Flow,
-                NormalizerKind::FlowAsPrinted => Normalizer::FlowAsPrinted,
-                NormalizerKind::Uniform => Normalizer::Uniform,
-                NormalizerKind::None => Normalizer::None,
-            },
+            normalizer: self.normalizer,
             threshold: self.threshold,
             initial_price: self.initial_price,
             rate_bound: self.rate_bound,

@@ -1,6 +1,7 @@
 //! Convergence in random networks.
 
-use xoff_fluid::config::{AllocatorConfig, OptimizerKind};
+use xoff_alloc::OptimizerKind;
+use xoff_fluid::config::AllocatorConfig;
 use xoff_fluid::{Convergence, ConvergenceConfig};
 
 fn study(optimizer: OptimizerKind, gamma: f64, interval: u32) -> Convergence {

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use xoff_alloc::Normalizer;
 use xoff_core::{BitRate, Ps};
-use xoff_fluid::config::{AllocatorConfig, NormalizerKind};
+use xoff_fluid::config::AllocatorConfig;
 use xoff_fluid::{Finished, Fluid, FluidConfig, Iterates, RatesAre, StepRow};
 use xoff_net::topo::{LeafSpineConfig, Routes, StarConfig, Topology, leaf_spine, star};
 use xoff_workload::{
@@ -109,7 +110,7 @@ fn all_that_is_carried_arrives() {
         .map(|n| (n % 7, 7 - n % 3, 5_000 + 9_000 * u64::from(n), 20 * u64::from(n)))
         .filter(|flow| flow.0 != flow.1)
         .collect();
-    for normalizer in [NormalizerKind::Flow, NormalizerKind::None, NormalizerKind::Uniform] {
+    for normalizer in [Normalizer::Flow, Normalizer::None, Normalizer::Uniform] {
         let allocator = AllocatorConfig { normalizer, ..exact() };
         let (fluid, rows, finished) = run(listed(&flows, &allocator, config.clone()));
         assert_eq!((finished.len(), fluid.measured().unfinished), (flows.len(), 0));
@@ -127,10 +128,10 @@ fn all_that_is_carried_arrives() {
 #[test]
 fn normalised_rates_exceed_no_capacity_and_others_do() {
     for (normalizer, exceeds) in [
-        (NormalizerKind::Flow, false),
-        (NormalizerKind::FlowAsPrinted, false),
-        (NormalizerKind::Uniform, false),
-        (NormalizerKind::None, true),
+        (Normalizer::Flow, false),
+        (Normalizer::FlowAsPrinted, false),
+        (Normalizer::Uniform, false),
+        (Normalizer::None, true),
     ] {
         let allocator = AllocatorConfig { normalizer, ..exact() };
         let (fluid, rows, _) = run(loaded(1, 0.7, &allocator, short()));
@@ -152,11 +153,9 @@ fn normalised_rates_exceed_no_capacity_and_others_do() {
 #[test]
 fn the_normaliser_in_force_is_among_those_compared() {
     let config = FluidConfig { optimum_every: 7, ..short() };
-    for (normalizer, pick) in [
-        (NormalizerKind::Flow, 0),
-        (NormalizerKind::FlowAsPrinted, 1),
-        (NormalizerKind::Uniform, 2),
-    ] {
+    for (normalizer, pick) in
+        [(Normalizer::Flow, 0), (Normalizer::FlowAsPrinted, 1), (Normalizer::Uniform, 2)]
+    {
         let allocator = AllocatorConfig { normalizer, ..exact() };
         let (fluid, ..) = run(loaded(2, 0.6, &allocator, config.clone()));
         let measured = fluid.measured();
@@ -181,7 +180,7 @@ fn rates_of_flowlets_that_stay_are_optimal_and_over_no_capacity() {
         optimum_every: 5,
         ..short()
     };
-    let allocator = AllocatorConfig { normalizer: NormalizerKind::None, ..exact() };
+    let allocator = AllocatorConfig { normalizer: Normalizer::None, ..exact() };
     let (fluid, ..) = run(listed(&flows, &allocator, config));
     let measured = fluid.measured();
     assert!((measured.optimum_share.mean().unwrap() - 1.0).abs() < 1e-4);

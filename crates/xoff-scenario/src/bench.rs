@@ -6,7 +6,23 @@ use xoff_sim::Threads;
 
 use crate::run::Run;
 
-const SCHEMES: [&str; 8] = ["dctcp", "dcqcn", "hpcc", "bfc", "pfc", "ideal-fq", "sfc", "irn"];
+const SCHEMES: [&str; 15] = [
+    "dctcp",
+    "dcqcn",
+    "hpcc",
+    "bfc",
+    "pfc",
+    "ideal-fq",
+    "sfc",
+    "irn",
+    "tcp-newreno",
+    "tcp-cubic",
+    "tcp-dctcp",
+    "pfabric",
+    "sfqcodel",
+    "xcp",
+    "flowtune",
+];
 
 const TRAFFICS: [&str; 4] = ["hadoop", "google", "permutation", "incast"];
 

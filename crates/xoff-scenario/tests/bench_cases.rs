@@ -6,9 +6,9 @@ use xoff_scenario::{Run, bench_cases};
 #[test]
 fn the_cases_are_all_schemes_under_all_traffics_in_all_networks() {
     let cases = bench_cases();
-    assert_eq!(cases.len(), 8 * 4 * 4);
+    assert_eq!(cases.len(), 15 * 4 * 4);
     for case in
-        ["dctcp-hadoop-128", "sfc-hadoop-512", "ideal-fq-google-1024", "bfc-permutation-8192"]
+        ["dctcp-hadoop-128", "sfc-hadoop-512", "ideal-fq-google-1024", "tcp-cubic-permutation-8192"]
     {
         assert!(cases.iter().any(|known| known == case), "{case}");
     }

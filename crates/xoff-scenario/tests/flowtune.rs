@@ -400,3 +400,24 @@ fn allocators_of_pods_leave_room_for_each_other() {
     let [_, _, between] = counts(&run).streams;
     assert!((2..10).contains(&between.messages), "{between:?}");
 }
+
+/// A flow that hears of no rate, because its allocator has stopped, and whose lifetime is long.
+#[test]
+fn a_flow_that_is_held_is_named() {
+    let text = FABRIC.to_owned() + &long(0, 4, "1MB");
+    let sets = [
+        "flowtune.start_before_allocation=false",
+        "flowtune.stop_at=1us",
+        "flowtune.lifetime=1s",
+        "run.watchdog=2ms",
+    ];
+    let mut run = open(&text, &sets);
+    let error = loop {
+        match run.step() {
+            Ok(true) => {}
+            Ok(false) => panic!("the flow has ended"),
+            Err(error) => break error,
+        }
+    };
+    assert!(error.contains("held until the allocator gives it a rate"), "{error}");
+}

@@ -57,14 +57,18 @@ fn what_has_no_sense_is_refused_at_its_place() {
         (FLUID, "allocator.gamma=0", "setting `gamma` is 0; it must be above 0"),
         (FLUID, "allocator.threshold=1", "it must be from 0 to below 1"),
         (FLUID, "allocator.interval=5", "not used because optimizer = \"ned\""),
-        (FLUID, "allocator.optimizer=adam", "expected one of ned, gradient, fgm"),
+        (
+            FLUID,
+            "allocator.optimizer=adam",
+            "expected one of ned, gradient, fast-weighted-gradient",
+        ),
         (FLUID, "scheme=bfc", "nothing in this scenario reads it"),
         (FLUID, "pfc.threshold=0.1", "nothing in this scenario reads it"),
         (FLUID, "network.rounding=1ns-down", "engine = \"fluid\""),
         (FLUID, "convergence.links=3", "nothing in this scenario reads it"),
         (CONVERGENCE, "convergence.links=0", "links is 0: it must be at least 1"),
         (CONVERGENCE, "convergence.tolerance=0", "tolerance is 0"),
-        (CONVERGENCE, "allocator.normalizer=uniform", "convergence is that of rates before it"),
+        (CONVERGENCE, "allocator.normalizer=u-norm", "convergence is that of rates before it"),
         (CONVERGENCE, "network.topology=star", "nothing in this scenario reads it"),
     ] {
         let refused = check(text, "test.toml", &[setting.into()]);

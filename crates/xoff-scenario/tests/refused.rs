@@ -75,6 +75,8 @@ fn values_that_no_run_survives_are_refused() {
         ("flowtune", "flowtune.link_rate=0bps", "the allocator's links need a rate"),
         ("flowtune", "flowtune.allocators=per-pod", "needs pods: network.topology = \"fat-tree\""),
         ("flowtune", "flowtune.transit_share=0.2", "flowtune.allocators = \"one\""),
+        ("flowtune", "transport.window=bdp", "window = \"bdp\" would bound the windows"),
+        ("pfabric", "pfabric.rto=8us", "rto = 8us is not longer than the base RTT of 8"),
         ("flowtune", "flowtune.reserve=0.95", "take up to 0.055 of a link, leave nothing of it"),
         ("flowtune", "flowtune.window_rtts=0.5", "holds rates back"),
         ("flowtune", "flowtune.threshold=1", "threshold: it is a share"),

@@ -1,6 +1,7 @@
 //! Notices a run that cannot go on, and says what waits for what.
 
 use xoff_core::Ps;
+use xoff_host::flow::Sender;
 use xoff_net::arch::Switch;
 
 use crate::partition::Partition;
@@ -38,6 +39,19 @@ impl Watchdog {
     }
 }
 
+/// What a flow waits for, if others hold it: nothing else sets a window of zero than an allocator.
+fn held(flow: &Sender, now: Ps) -> String {
+    if flow.pace.window == 0 {
+        ", held until the allocator gives it a rate".into()
+    } else if flow.credit <= 0 {
+        ", without credit of its receiver".into()
+    } else if flow.paused_until > now.0 {
+        format!(", paused by its flow control until {}", Ps(flow.paused_until))
+    } else {
+        String::new()
+    }
+}
+
 /// The first few waiting flows and the first few pauses that hold.
 fn describe(now: Ps, since: Ps, partitions: &[Partition]) -> String {
     const SHOWN: usize = 5;
@@ -50,9 +64,10 @@ fn describe(now: Ps, since: Ps, partitions: &[Partition]) -> String {
             let nic = &partition.hosts().nics()[flow.nic as usize];
             let paused =
                 if flow.queue.is_some_and(|queue| nic.is_paused(queue)) { ", paused" } else { "" };
+            let held = held(flow, now);
             text += &format!(
                 "\n  flow {} from host {} to host {}: {} of {} bytes acknowledged, {} in flight, \
-                 NIC queue {:?}{paused}",
+                 NIC queue {:?}{paused}{held}",
                 flow.start.id,
                 flow.start.src,
                 flow.start.dst,
@@ -77,4 +92,30 @@ fn describe(now: Ps, since: Ps, partitions: &[Partition]) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use xoff_host::flow::{FlowStart, Pace};
+    use xoff_host::recovery::SenderHalf;
+    use xoff_host::transport::{Recovery, TcpConfig};
+
+    use super::*;
+
+    #[test]
+    fn a_flow_that_is_held_says_by_whom() {
+        let (id, start_ps, src, dst, bytes, label) = (7, 0, 0, 1, 1000, 0);
+        let start = FlowStart { id, start_ps, src, dst, bytes, label, source: 0, class: 0 };
+        let half = SenderHalf::new(Recovery::Sack, &TcpConfig::default());
+        let pace = Pace { rate: 1, window: 1000 };
+        let mut flow = Sender::new(start, pace, half, 0, Default::default());
+        let now = Ps::from_us(3);
+        assert_eq!(held(&flow, now), "");
+        flow.paused_until = 5_000_000;
+        assert_eq!(held(&flow, now), ", paused by its flow control until 5us");
+        flow.credit = 0;
+        assert_eq!(held(&flow, now), ", without credit of its receiver");
+        flow.pace.window = 0;
+        assert_eq!(held(&flow, now), ", held until the allocator gives it a rate");
+    }
 }

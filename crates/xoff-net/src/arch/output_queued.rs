@@ -9,6 +9,8 @@
 #[cfg(test)]
 mod in_band_tests;
 mod overflow;
+#[cfg(test)]
+mod rig;
 
 use xoff_core::{Digest, Rng, TimerId};
 

@@ -1,15 +1,17 @@
 //! Flowtune: the allocator's settings, what it goes with, and its NICs in the network.
 
+use xoff_alloc::OptimizerKind;
 use xoff_core::Ps;
+use xoff_core::knobs::Knob as _;
 use xoff_host::flowtune::Detection;
 use xoff_host::hosts::FlowtuneHostSetup;
 use xoff_host::transport::{
     AckClass, AllocatorKind, FlowControl, FrameConfig, Recovery, RoundRobin, TransportConfig,
-    TransportKind,
+    TransportKind, Window,
 };
 use xoff_net::topo::{Routes, Topology};
 use xoff_sim::flowtune::{
-    Allocators, FailuresKind, FlowtuneConfig, FlowtuneSetup, OptimizerKind, PathsKind, UtilityKind,
+    Allocators, FailuresKind, FlowtuneConfig, FlowtuneSetup, PathsKind, UtilityKind,
 };
 use xoff_sim::setup::Labels;
 
@@ -61,6 +63,15 @@ impl Reader<'_> {
                 unused.extend(keys);
                 why.push(reason);
             }
+        }
+        if !one_switch && transport.window != Window::Unlimited {
+            let named = self.layers.has("transport", "window").is_some();
+            let message = format!(
+                "window = {} would bound the windows that rates open (flowtune.window_rtts): \
+                 allocator = \"flowtune\" needs window = \"unlimited\"",
+                transport.window.show()
+            );
+            self.problem("transport", if named { "window" } else { "allocator" }, message);
         }
         let flowtune: FlowtuneConfig = self.section_without(&unused, &why.join(" and "));
         if let Err((key, message)) = flowtune.check() {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use xoff_alloc::Error;
+use xoff_alloc::{Error, OptimizerKind};
 use xoff_core::knobs::Knob as _;
-use xoff_fluid::config::{AllocatorConfig, OptimizerKind};
+use xoff_fluid::config::AllocatorConfig;
 use xoff_fluid::{Convergence, ConvergenceConfig, Fluid, FluidConfig, Iterates, RatesAre};
 use xoff_workload::Capacity;
 

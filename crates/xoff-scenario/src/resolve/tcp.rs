@@ -91,6 +91,14 @@ impl Reader<'_> {
         rtt: Ps,
     ) -> TcpConfig {
         let ControlConfig::PFabric(pfabric) = control else { return tcp };
+        if pfabric.rto.0 > 0 && pfabric.rto <= rtt {
+            let message = format!(
+                "rto = {} is not longer than the base RTT of {rtt}: every packet would be sent again \
+                 before its acknowledgement can be there; 0s means three base RTTs",
+                pfabric.rto
+            );
+            self.problem("pfabric", "rto", message);
+        }
         let tcp = pfabric.recovery(rtt);
         self.effective.derive("pfabric_rto", tcp.min_rto);
         tcp

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use xoff_alloc::{Config, FlowId, LinkId, Normalizer, Optimizer, Utility};
+use xoff_alloc::{Config, FlowId, LinkId, Utility};
 use xoff_core::counts;
 use xoff_host::flowtune::Message;
 use xoff_host::flowtune::stream::{Direction, StreamId};
@@ -12,7 +12,7 @@ use xoff_net::topo::Routes;
 
 use super::domain::Domain;
 use super::reserved::Reserved;
-use super::{FailuresKind, FlowtuneConfig, NormalizerKind, OptimizerKind, Site, UtilityKind};
+use super::{FailuresKind, FlowtuneConfig, Site, UtilityKind};
 
 /// Rates and capacities are Gb/s for the optimizer: prices begin at 1.
 const BITS: f64 = 1e9;
@@ -60,24 +60,13 @@ struct Transit {
 
 fn optimizer_config(config: &FlowtuneConfig) -> Config {
     Config {
-        optimizer: match config.optimizer {
-            OptimizerKind::Ned => Optimizer::Ned,
-            OptimizerKind::Gradient => Optimizer::Gradient,
-            OptimizerKind::FastWeightedGradient => Optimizer::FastWeightedGradient,
-            OptimizerKind::NewtonLike => Optimizer::NewtonLike { interval: config.newton_interval },
-            OptimizerKind::Newton => Optimizer::Newton,
-        },
+        optimizer: config.optimizer.with_interval(config.newton_interval),
         gamma: config.gamma,
         utility: match config.utility {
             UtilityKind::Log => Utility::Log,
             UtilityKind::AlphaFair => Utility::AlphaFair(config.alpha),
         },
-        normalizer: match config.normalizer {
-            NormalizerKind::FNorm => Normalizer::Flow,
-            NormalizerKind::FNormAsPrinted => Normalizer::FlowAsPrinted,
-            NormalizerKind::UNorm => Normalizer::Uniform,
-            NormalizerKind::None => Normalizer::None,
-        },
+        normalizer: config.normalizer,
         threshold: config.threshold,
         ..Config::default()
     }

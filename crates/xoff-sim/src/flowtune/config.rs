@@ -1,5 +1,6 @@
 //! Settings of a network run by an allocator.
 
+use xoff_alloc::{Normalizer, OptimizerKind};
 use xoff_core::{BitRate, Ps, choices, knobs};
 use xoff_host::flowtune::{AgentConfig, Detection};
 use xoff_host::transport::TcpConfig;
@@ -19,43 +20,12 @@ choices! {
 }
 
 choices! {
-    /// How prices are adjusted.
-    pub enum OptimizerKind {
-        /// Newton-Exact-Diagonal (§2, Algorithm 1).
-        Ned = "ned",
-        /// Gradient projection (Appendix B).
-        Gradient = "gradient",
-        /// Fast Weighted Gradient (§5.4).
-        FastWeightedGradient = "fast-weighted-gradient",
-        /// Newton's method with a measured diagonal (Appendix B).
-        NewtonLike = "newton-like",
-        /// Newton's method with the whole Hessian (Appendix B): for small networks.
-        Newton = "newton",
-    }
-}
-
-choices! {
     /// What flowlets' rates are worth.
     pub enum UtilityKind {
         /// log x: proportional fairness (§2).
         Log = "log",
         /// x^(1 - alpha) / (1 - alpha), with `alpha`.
         AlphaFair = "alpha-fair",
-    }
-}
-
-choices! {
-    /// How rates are scaled to capacities (§3).
-    pub enum NormalizerKind {
-        /// Each flowlet by its most over-allocated link; none is scaled up.
-        FNorm = "f-norm",
-        /// The same as equation 6 prints it: a flowlet all of whose links are under-allocated is
-        /// scaled up.
-        FNormAsPrinted = "f-norm-as-printed",
-        /// All flowlets by the network's most over-allocated link (equation 5).
-        UNorm = "u-norm",
-        /// Not at all.
-        None = "none",
     }
 }
 
@@ -105,7 +75,7 @@ knobs! {
         /// The exponent of `utility = "alpha-fair"`; 1 is "log".
         alpha: f64 = 2.0,
         /// How rates are scaled to capacities.
-        normalizer: NormalizerKind = NormalizerKind::FNorm,
+        normalizer: Normalizer = Normalizer::Flow,
         /// Servers are told of a rate that has changed by more than this share of the one told last,
         /// and links are allocated up to 1 - threshold of their capacity (§5.3.2).
         threshold: f64 = 0.01,

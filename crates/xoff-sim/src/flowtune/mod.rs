@@ -20,9 +20,7 @@ use xoff_net::topo::{Attachment, Topology};
 use self::allocator::AllocatorStats;
 use crate::partition::Partition;
 
-pub use config::{
-    Allocators, FailuresKind, FlowtuneConfig, NormalizerKind, OptimizerKind, PathsKind, UtilityKind,
-};
+pub use config::{Allocators, FailuresKind, FlowtuneConfig, PathsKind, UtilityKind};
 
 /// What all allocators, agents and streams of a network did in some time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

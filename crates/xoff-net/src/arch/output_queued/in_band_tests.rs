@@ -1,53 +1,26 @@
 //! What a switch writes into packets is the same whether they wait in a queue or pass it.
 
 use proptest::prelude::*;
-use xoff_core::rng::Purpose;
-use xoff_core::{Ps, Rng, Wheel};
+use xoff_core::Ps;
 
-use super::{Destination, Forwarding, InBand, OutputQueued, Parts};
+use super::rig::{self, DESTINATIONS};
+use super::{InBand, OutputQueued, Parts};
 use crate::arch::Switch;
-use crate::buffer::{Buffer, BufferConfig};
-use crate::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding};
-use crate::hop::{AnyHop, Uncontrolled};
-use crate::mark::{Draws, MarkAt};
+use crate::buffer::BufferConfig;
+use crate::fabric::Fabric;
 use crate::packet::{Kind, Packet};
 use crate::record::Record;
-use crate::sched::{AnyScheduler, Egress, Fifo};
-use crate::topo::Route;
+use crate::sched::{AnyScheduler, Fifo};
 use crate::xcp::{Router, XcpConfig, XcpHeader};
 
 const RATE: u64 = 10_000_000_000;
-const DESTINATIONS: [Destination; 2] =
-    [Destination { group: 0, access_port: 0 }, Destination { group: 0, access_port: 1 }];
 
-/// A switch of two ports, 0 and 1; the other ends of their links are 2 and 3.
 fn switch() -> (OutputQueued, Fabric) {
-    let tags = FabricTags { arrival: 0, wake: 10 };
-    let (rounding, instants) = (Rounding::PicosecondUp, Instants::Phases);
-    let mut fabric = Fabric::new(rounding, instants, 1, Wheel::new(9), tags);
-    for id in 0..4 {
-        let (peer_id, delay) = ((id + 2) % 4, Ps::from_us(1));
-        fabric.add_port(&PortSpec { id, peer_id, rate: RATE, delay, peer: Peer::Local(peer_id) });
-    }
-    let rng = |purpose| Rng::stream(1, purpose, 0);
     let config = XcpConfig::default().settled(Ps::from_us(10));
-    let parts = Parts {
-        first_port: 0,
-        egress: [0; 2].map(|_| Egress::new(AnyScheduler::Fifo(Fifo::default()))).into(),
-        buffer: Buffer::new(&BufferConfig::default()),
-        hop: AnyHop::None(Uncontrolled),
-        ecn: (Vec::new(), MarkAt::Dequeue),
-        trim: None,
-        in_band: InBand::Xcp(Router::new(&config, [RATE, RATE].into_iter())),
-        control_acks: false,
-        forwarding: Forwarding::new(vec![Route { first: 0, count: 0 }], Vec::new(), 0),
-        marking: Draws::Own(rng(Purpose::Marking)),
-        assignment: rng(Purpose::QueueAssignment),
-        control_frame: 64,
-        control_loss: None,
-        first_timer: 0,
-    };
-    (OutputQueued::new(parts), fabric)
+    let in_band = InBand::Xcp(Router::new(&config, [RATE, RATE].into_iter()));
+    let fifo = || AnyScheduler::Fifo(Fifo::default());
+    let parts = Parts { in_band, ..rig::parts(fifo, &BufferConfig::default()) };
+    (OutputQueued::new(parts), rig::fabric(RATE))
 }
 
 /// Sends packets of so many bytes, each so long after the one before has left, out of port 1.

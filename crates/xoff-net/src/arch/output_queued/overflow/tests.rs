@@ -4,25 +4,21 @@ use std::collections::VecDeque;
 
 use proptest::prelude::*;
 use xoff_core::rng::Purpose;
-use xoff_core::{Bytes, Ps, Rng, Wheel};
+use xoff_core::{Bytes, Ps, Rng};
 
-use super::super::{Destination, Forwarding, InBand, OutputQueued, Parts, SwitchStats};
+use super::super::rig::{self, DESTINATIONS};
+use super::super::{OutputQueued, Parts, SwitchStats};
 use crate::arch::Switch;
-use crate::buffer::{Buffer, BufferConfig, BufferKind};
-use crate::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding};
-use crate::hop::{AnyHop, Uncontrolled};
-use crate::mark::{Draws, MarkAt};
+use crate::buffer::{BufferConfig, BufferKind};
+use crate::fabric::Fabric;
 use crate::packet::{Kind, NONE, Packet};
-use crate::sched::{AnyScheduler, Egress, Fifo, PFabric, SfqCodel, SfqCodelConfig};
-use crate::topo::Route;
+use crate::sched::{AnyScheduler, Fifo, PFabric, SfqCodel, SfqCodelConfig};
 use crate::trim::{Trim, TrimConfig};
 
+const RATE: u64 = 100_000_000_000;
 const QUEUE_BYTES: u32 = 4000;
 const HEADER_QUEUE_BYTES: u32 = 500;
-const DESTINATIONS: [Destination; 2] =
-    [Destination { group: 0, access_port: 0 }, Destination { group: 0, access_port: 1 }];
 
-/// A switch of two ports, 0 and 1; the other ends of their links are 2 and 3.
 fn switch(trim: &TrimConfig) -> (OutputQueued, Fabric) {
     let trim = Trim::new(trim, 2, Rng::stream(1, Purpose::Trimming, 0));
     switch_of(|| AnyScheduler::Fifo(Fifo::default()), Some(Box::new(trim)))
@@ -32,36 +28,10 @@ fn switch_of(
     scheduler: impl Fn() -> AnyScheduler,
     trim: Option<Box<Trim>>,
 ) -> (OutputQueued, Fabric) {
-    let tags = FabricTags { arrival: 0, wake: 10 };
-    let (rounding, instants) = (Rounding::PicosecondUp, Instants::Phases);
-    let mut fabric = Fabric::new(rounding, instants, 1, Wheel::new(9), tags);
-    for id in 0..4 {
-        let (peer_id, rate, delay) = ((id + 2) % 4, 100_000_000_000, Ps::from_us(1));
-        fabric.add_port(&PortSpec { id, peer_id, rate, delay, peer: Peer::Local(peer_id) });
-    }
-    let rng = |purpose| Rng::stream(1, purpose, 0);
-    let buffer = BufferConfig {
-        kind: BufferKind::Dedicated,
-        size: Bytes(u64::from(QUEUE_BYTES)),
-        ..BufferConfig::default()
-    };
-    let parts = Parts {
-        first_port: 0,
-        egress: [0; 2].map(|_| Egress::new(scheduler())).into(),
-        buffer: Buffer::new(&buffer),
-        hop: AnyHop::None(Uncontrolled),
-        ecn: (Vec::new(), MarkAt::Dequeue),
-        trim,
-        in_band: InBand::None,
-        control_acks: true,
-        forwarding: Forwarding::new(vec![Route { first: 0, count: 0 }], Vec::new(), 0),
-        marking: Draws::Own(rng(Purpose::Marking)),
-        assignment: rng(Purpose::QueueAssignment),
-        control_frame: 64,
-        control_loss: None,
-        first_timer: 0,
-    };
-    (OutputQueued::new(parts), fabric)
+    let (kind, size) = (BufferKind::Dedicated, Bytes(u64::from(QUEUE_BYTES)));
+    let buffer = BufferConfig { kind, size, ..BufferConfig::default() };
+    let parts = Parts { trim, control_acks: true, ..rig::parts(scheduler, &buffer) };
+    (OutputQueued::new(parts), rig::fabric(RATE))
 }
 
 fn config(trim_arriving: f64, header_weight: u8, return_to_sender: bool) -> TrimConfig {
