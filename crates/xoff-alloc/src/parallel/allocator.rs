@@ -11,11 +11,13 @@ use crate::slots::{FlowId, Slots};
 use crate::threshold::Reported;
 use crate::utility::Utility;
 
+use super::bundles::Seat;
 use super::clos::{Clos, ClosLink, Shape, Way};
 use super::crew::Crew;
-use super::flow_block::{FlowBlock, FlowSet};
+use super::flow_block::FlowBlock;
+use super::flow_set::{FlowSet, Terms};
 use super::square::Square;
-use super::state::{LinkBlock, State, Total};
+use super::state::Total;
 
 /// The settings of a parallel allocator: NED with `w log x`, F-NORM that scales down only, in single
 /// precision (the -RT form). Those of [`Config`] mean the same here.
@@ -65,7 +67,9 @@ struct Flow {
     spine: u32,
     weight: f64,
     block: usize,
-    index: usize,
+    /// The way up, in its block: flows of one are bundled.
+    way: usize,
+    seat: Seat,
 }
 
 /// Allocates the capacities of a two-stage Clos to flows between its servers, on several cores.
@@ -158,15 +162,15 @@ impl ParallelAllocator {
         self.refresh();
         let id = self.slots.take();
         let (from, to) = (self.shape.server(source), self.shape.server(destination));
-        let block = self.square.block(from.0, to.0);
-        let (up, down) = if self.is_near(source, destination) {
-            (from.1, to.1)
-        } else {
-            (self.shape.way(from.1, spine as usize), self.shape.way(to.1, spine as usize))
-        };
-        let mut flow = Flow { source, destination, spine, weight, block, index: 0 };
-        let index = self.set(&flow).push(up, down, id.slot());
-        flow.index = index;
+        let (block, way) =
+            (self.square.block(from.0, to.0), self.shape.way(from.1, spine as usize));
+        let is_near = self.is_near(source, destination);
+        let up = self.shape.end(from.1, spine as usize, is_near);
+        let down = if is_near { to.1 } else { self.shape.way(to.1, spine as usize) };
+        let mut set = Guarded { block: self.square.flows(block), is_near };
+        let seat = set.push(way, up, down, id.slot());
+        drop(set);
+        let flow = Flow { source, destination, spine, weight, block, way, seat };
         if id.slot() == self.flows.len() {
             self.flows.push(flow);
         }
@@ -183,10 +187,10 @@ impl ParallelAllocator {
     /// If there is no such flow.
     pub fn remove_flow(&mut self, flow: FlowId) -> Result<(), Error> {
         let slot = self.slots.find(flow).ok_or(Error::UnknownFlow { flow })?;
-        let Flow { index, .. } = self.flows[slot];
-        let moved = self.set(&self.flows[slot]).swap_remove(index);
+        let Flow { way, seat, .. } = self.flows[slot];
+        let moved = self.set(&self.flows[slot]).remove(way, seat);
         if let Some(moved) = moved {
-            self.flows[moved].index = index;
+            self.flows[moved].seat = seat;
         }
         self.slots.release(slot);
         Ok(())
@@ -226,7 +230,7 @@ impl ParallelAllocator {
     #[must_use]
     pub fn rate(&self, flow: FlowId) -> Option<f64> {
         let flow = &self.flows[self.slots.find(flow)?];
-        Some(f64::from(self.set(flow).normalized[flow.index]))
+        Some(f64::from(self.set(flow).rate(flow.seat)))
     }
 
     /// The rates that differ from what was last reported by more than the threshold, and those of
@@ -239,7 +243,7 @@ impl ParallelAllocator {
         (0..slots.len()).filter(|&slot| slots.is_taken(slot)).filter_map(move |slot| {
             let flow = &flows[slot];
             let set = of_length(&sets[flow.block], is_near(shape, flow.source, flow.destination));
-            let rate = f64::from(set.normalized[flow.index]);
+            let rate = f64::from(set.rate(flow.seat));
             reported.report(slot, rate, config.threshold).then(|| (slots.id(slot), rate))
         })
     }
@@ -330,32 +334,33 @@ impl ParallelAllocator {
 
     /// Sets what a flow's rate depends on besides prices.
     fn set_terms(&self, flow: &Flow) {
+        self.set(flow).set_terms(flow.seat, self.terms(flow));
+    }
+
+    fn terms(&self, flow: &Flow) -> Terms {
         let bottleneck = self.network.bottleneck(&self.path(flow));
         let (weight, floor) = if bottleneck > 0.0 {
             (flow.weight, Utility::Log.marginal(flow.weight, self.config.rate_bound * bottleneck))
         } else {
             (0.0, 1.0)
         };
-        let mut set = self.set(flow);
-        set.weights[flow.index] = weight as f32;
-        set.floors[flow.index] = floor as f32;
+        Terms { weight: weight as f32, floor: floor as f32 }
     }
 
     /// "When flows arrive, their initial rates are computed using current prices" (§2).
     fn set_first_rate(&self, flow: &Flow) {
         let is_near = self.is_near(flow.source, flow.destination);
-        let price = |way: Way, index: u16| {
+        let price = |way: Way, server: u32| {
+            let server = self.shape.server(server).1;
+            let [one, other] = self.shape.end(server, flow.spine as usize, is_near);
             let copy = self.square.copy(way, flow.block);
-            let LinkBlock { links, ways, .. } = &*copy;
-            let state: &State = if is_near { links } else { ways };
-            state.prices[usize::from(index)]
+            copy.links.prices[one] + copy.links.prices[other]
         };
-        let mut set = self.set(flow);
-        let index = flow.index;
-        let price = price(Way::Up, set.up[index]) + price(Way::Down, set.down[index]);
-        let inverse = approximate_reciprocal(price.at_least(set.floors[index]));
+        let price = price(Way::Up, flow.source) + price(Way::Down, flow.destination);
+        let Terms { weight, floor } = self.terms(flow);
         let most = self.network.bottleneck(&self.path(flow)) as f32;
-        set.normalized[index] = (set.weights[index] * inverse).min(most);
+        let rate = (weight * approximate_reciprocal(price.at_least(floor))).min(most);
+        self.set(flow).set_rate(flow.seat, rate);
     }
 }
 

@@ -77,7 +77,7 @@ impl Shape {
             return refused("blocks", blocks, "a power of two that divides the number of racks");
         }
         let shape = Self { blocks, racks: racks / blocks, servers_per_rack, spines };
-        let most = (shape.servers() as u64 * spines as u64).max(shape.links() as u64);
+        let most = (shape.servers() as u64 * spines as u64).max(shape.links() as u64 + 1);
         if most > MOST_INDICES as u64 {
             return refused("blocks", blocks, "more: a block has more than 65 536 links or ways");
         }
@@ -94,6 +94,12 @@ impl Shape {
         self.servers() + self.racks * self.spines
     }
 
+    /// The link of a LinkBlock that costs nothing and is never full: flows within a rack take it instead
+    /// of one to a spine.
+    pub(crate) fn free_link(&self) -> usize {
+        self.links()
+    }
+
     /// Ways from a server of a block to a spine, or back.
     pub(crate) fn ways(&self) -> usize {
         self.servers() * self.spines
@@ -107,6 +113,12 @@ impl Shape {
     /// A rack's link to or from a spine, in its LinkBlock.
     pub(crate) fn spine_link(&self, rack: usize, spine: usize) -> usize {
         self.servers() + rack * self.spines + spine
+    }
+
+    /// The two links of a path at one of its ends, in their LinkBlock.
+    pub(crate) fn end(&self, server: usize, spine: usize, is_near: bool) -> [usize; 2] {
+        let rack = server / self.servers_per_rack;
+        [server, if is_near { self.free_link() } else { self.spine_link(rack, spine) }]
     }
 
     /// The way between a server of a block and a spine: those of one rack to one spine lie together.

@@ -11,9 +11,11 @@
 //! loads are added up. They do not depend on the number of threads.
 
 mod allocator;
+mod bundles;
 mod clos;
 mod crew;
 mod flow_block;
+mod flow_set;
 mod pattern;
 mod square;
 mod state;

@@ -39,7 +39,7 @@ impl Square {
         Self {
             shape,
             gamma,
-            flows: (0..count).map(|_| Mutex::default()).collect(),
+            flows: (0..count).map(|_| Mutex::new(FlowBlock::new(shape))).collect(),
             up: copies(),
             down: copies(),
             usable: [usable(), usable()],

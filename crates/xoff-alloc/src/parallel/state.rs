@@ -40,66 +40,23 @@ impl State {
     }
 }
 
-/// A copy of a LinkBlock, as one FlowBlock has it.
+/// A copy of a LinkBlock, as one FlowBlock has it. Behind its links is one that is free and never full.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkBlock {
     pub(crate) shape: Shape,
     pub(crate) links: State,
-    pub(crate) ways: State,
 }
 
 impl LinkBlock {
     pub(crate) fn new(shape: Shape, price: f32) -> Self {
-        let mut block = Self { shape, links: State::new(), ways: State::new() };
-        block.links.prices[..shape.links()].fill(price);
-        block.links.factors[..shape.links()].fill(1.0);
-        block.spread();
-        block
+        let mut links = State::new();
+        links.prices[..shape.links()].fill(price);
+        links.factors[..=shape.links()].fill(1.0);
+        Self { shape, links }
     }
 
     pub(crate) fn clear_totals(&mut self) {
-        self.links.totals[..self.shape.links()].fill([0.0; 2]);
-    }
-
-    /// Adds what was summed up for ways to their links, and starts again from nothing.
-    pub(crate) fn gather(&mut self) {
-        let Shape { servers_per_rack, spines, .. } = self.shape;
-        let (servers, uplinks) = self.links.totals.split_at_mut(self.shape.servers());
-        let ways = &mut self.ways.totals[..self.shape.ways()];
-        let racks =
-            servers.chunks_exact_mut(servers_per_rack).zip(uplinks.chunks_exact_mut(spines));
-        let rack_ways = ways.chunks_exact_mut(servers_per_rack * spines);
-        for ((servers, uplinks), ways) in racks.zip(rack_ways) {
-            for (uplink, ways) in uplinks.iter_mut().zip(ways.chunks_exact_mut(servers_per_rack)) {
-                let mut sum = *uplink;
-                for (server, way) in servers.iter_mut().zip(ways) {
-                    let own = std::mem::take(way);
-                    add(server, own);
-                    add(&mut sum, own);
-                }
-                *uplink = sum;
-            }
-        }
-    }
-
-    /// Works out prices and factors of ways from those of their links.
-    pub(crate) fn spread(&mut self) {
-        let Shape { servers_per_rack, spines, .. } = self.shape;
-        let (servers, links) = (self.shape.servers(), self.shape.links());
-        let (from, to) = (&self.links, &mut self.ways);
-        for uplink in servers..links {
-            let rack = (uplink - servers) / spines * servers_per_rack;
-            let way = (uplink - servers) * servers_per_rack;
-            let (price, factor) = (from.prices[uplink], from.factors[uplink]);
-            let own = rack..rack + servers_per_rack;
-            let ways = way..way + servers_per_rack;
-            for (to, from) in to.prices[ways.clone()].iter_mut().zip(&from.prices[own.clone()]) {
-                *to = from + price;
-            }
-            for (to, from) in to.factors[ways].iter_mut().zip(&from.factors[own]) {
-                *to = if *from < factor { *from } else { factor };
-            }
-        }
+        self.links.totals[..=self.shape.links()].as_flattened_mut().fill(0.0);
     }
 
     /// Aggregation: adds another copy's totals to this one's.
@@ -135,9 +92,105 @@ impl LinkBlock {
     }
 }
 
+/// The ways that lead down over the links of a LinkBlock.
+#[derive(Clone, Debug)]
+pub(crate) struct Ways {
+    shape: Shape,
+    pub(crate) state: State,
+}
+
+impl Ways {
+    pub(crate) fn new(shape: Shape) -> Self {
+        Self { shape, state: State::new() }
+    }
+
+    /// Adds what was summed up for ways to their links, and starts again from nothing.
+    pub(crate) fn gather(&mut self, links: &mut State) {
+        let Shape { servers_per_rack, spines, .. } = self.shape;
+        let (servers, uplinks) = links.totals.split_at_mut(self.shape.servers());
+        let ways = &mut self.state.totals[..self.shape.ways()];
+        let racks =
+            servers.chunks_exact_mut(servers_per_rack).zip(uplinks.chunks_exact_mut(spines));
+        let rack_ways = ways.chunks_exact(servers_per_rack * spines);
+        for ((servers, uplinks), ways) in racks.zip(rack_ways) {
+            let (quads, rest) = uplinks.as_chunks_mut::<4>();
+            let (quad_ways, rest_ways) = ways.split_at(4 * servers_per_rack * quads.len());
+            for (uplinks, ways) in
+                quads.iter_mut().zip(quad_ways.chunks_exact(4 * servers_per_rack))
+            {
+                add_ways_to_four(servers, uplinks, ways);
+            }
+            for (uplink, ways) in rest.iter_mut().zip(rest_ways.chunks_exact(servers_per_rack)) {
+                add_ways(servers, uplink, ways);
+            }
+        }
+        ways.as_flattened_mut().fill(0.0);
+    }
+
+    /// Works out the prices of ways from those of their links.
+    pub(crate) fn spread_prices(&mut self, links: &State) {
+        let to = &mut self.state.prices[..];
+        spread(&self.shape, &links.prices[..], to, |server, uplink| server + uplink);
+    }
+
+    /// Works out the factors of ways from those of their links.
+    pub(crate) fn spread_factors(&mut self, links: &State) {
+        let to = &mut self.state.factors[..];
+        spread(&self.shape, &links.factors[..], to, least);
+    }
+}
+
+fn spread(shape: &Shape, links: &[f32], ways: &mut [f32], combine: impl Fn(f32, f32) -> f32) {
+    let Shape { servers_per_rack, spines, .. } = *shape;
+    let (servers, uplinks) = links[..shape.links()].split_at(shape.servers());
+    let racks = servers.chunks_exact(servers_per_rack).zip(uplinks.chunks_exact(spines));
+    let rack_ways = ways[..shape.ways()].chunks_exact_mut(servers_per_rack * spines);
+    for ((servers, uplinks), ways) in racks.zip(rack_ways) {
+        for (uplink, ways) in uplinks.iter().zip(ways.chunks_exact_mut(servers_per_rack)) {
+            for (way, server) in ways.iter_mut().zip(servers) {
+                *way = combine(*server, *uplink);
+            }
+        }
+    }
+}
+
+/// Adds what was summed up for the ways between the servers of a rack and a spine to their links.
+#[inline]
+fn add_ways(servers: &mut [Total], uplink: &mut Total, ways: &[Total]) {
+    let mut sum = *uplink;
+    for (server, own) in servers.iter_mut().zip(ways) {
+        add(server, *own);
+        add(&mut sum, *own);
+    }
+    *uplink = sum;
+}
+
+/// The same for four spines at once, which writes each server's sum once.
+#[inline]
+fn add_ways_to_four(servers: &mut [Total], uplinks: &mut [Total; 4], ways: &[Total]) {
+    let (half, other_half) = ways.split_at(2 * servers.len());
+    let (a, b) = half.split_at(servers.len());
+    let (c, d) = other_half.split_at(servers.len());
+    let mut sums = *uplinks;
+    for ((((server, a), b), c), d) in servers.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+        for (sum, own) in sums.iter_mut().zip([a, b, c, d]) {
+            add(sum, *own);
+        }
+        *server =
+            std::array::from_fn(|part| server[part] + ((a[part] + b[part]) + (c[part] + d[part])));
+    }
+    *uplinks = sums;
+}
+
 /// Adds both parts of a total.
 #[inline]
 pub(crate) fn add(total: &mut Total, own: Total) {
     total[0] += own[0];
     total[1] += own[1];
+}
+
+/// The smaller one of two factors.
+#[inline]
+pub(crate) fn least(one: f32, other: f32) -> f32 {
+    if one < other { one } else { other }
 }
