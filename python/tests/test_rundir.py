@@ -61,6 +61,19 @@ def test_tables_of_intervals_are_there_if_a_run_records_them(scenario, tmp_path)
             _ = result.port_samples
 
 
+def test_tables_of_web_requests_are_there_if_a_run_has_any(scenario, tmp_path):
+    both = ["run.queries=2", "run.requests=3"]
+    disk = xoff.run(scenario, tmp_path / "out", set=both)
+    optional = {"queries.parquet", "requests.parquet"}
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {*FILES, *optional}
+    for result in (disk, xoff.run(scenario, set=both)):
+        assert (result.queries.num_rows, result.requests.num_rows) == (6, 9)
+    with pytest.raises(xoff.UsageError, match=r"no queries: they come with"):
+        _ = xoff.run(scenario).queries
+    with pytest.raises(xoff.UsageError, match=r"no requests: they come with"):
+        _ = xoff.run(scenario).requests
+
+
 def test_in_memory_equals_on_disk(scenario, tmp_path):
     memory, disk = xoff.run(scenario), xoff.run(scenario, tmp_path / "out")
     assert memory.flows.equals(disk.flows)

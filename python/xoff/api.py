@@ -71,6 +71,12 @@ class _Memory:
     def port_samples(self, batch: Any) -> None:
         self._add("port_samples", batch)
 
+    def queries(self, batch: Any) -> None:
+        self._add("queries", batch)
+
+    def requests(self, batch: Any) -> None:
+        self._add("requests", batch)
+
     def capture(self, data: bytes) -> None:
         """Leave it: a capture is a file of a run directory."""
 

@@ -40,6 +40,12 @@ class Sink(Protocol):
     def port_samples(self, batch: Any) -> None:
         """Take a record batch of samples of all ports."""
 
+    def queries(self, batch: Any) -> None:
+        """Take a record batch of queries that ended."""
+
+    def requests(self, batch: Any) -> None:
+        """Take a record batch of web requests that ended."""
+
     def capture(self, data: bytes) -> None:
         """Take the bytes that follow in the file of captured packets."""
 
@@ -103,6 +109,8 @@ def drive(run: Run, sink: Sink, report: Report | None = None) -> None:
             (run.take_samples, sink.samples),
             (run.take_flow_series, sink.flow_series),
             (run.take_port_samples, sink.port_samples),
+            (run.take_queries, sink.queries),
+            (run.take_requests, sink.requests),
             (run.take_capture, sink.capture),
         ):
             taken = take()

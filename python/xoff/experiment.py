@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from xoff.completions import is_completion
 from xoff.errors import UsageError
 from xoff.metrics import COMPARISONS
 from xoff.strict import Reader, read_term, read_toml
@@ -25,6 +26,7 @@ PLOT_KINDS = (
     "throughput-cdf",
     "active-flows-cdf",
     "size-cdf",
+    "completion-cdf",
     "pause-share",
     "bars",
     "grouped-bars",
@@ -281,6 +283,8 @@ def _plot(table: Any, where: str, names: list[str], points: list[Point]) -> Plot
         relation=reader.choice("relation", COMPARISONS, "ratio"),
     )
     reader.done()
+    if kind == "completion-cdf" and not is_completion(plot.term.get("cdf")):
+        raise UsageError(f'{where}: `{kind}` wants a `cdf` such as "queries.query.8000"')
     if plot.relative_to is not None and plot.kind not in RELATED_KINDS:
         raise UsageError(f"{where}: `relative_to` goes with {', '.join(RELATED_KINDS)}")
     if plot.relative_to not in (None, *names):

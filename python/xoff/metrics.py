@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xoff import fairness, queueing, rows, series, shares
+from xoff import completions, fairness, queueing, rows, series, shares
 from xoff.errors import UsageError
 from xoff.result import Result
 from xoff.traces import MEASURES, Trace
@@ -141,12 +141,15 @@ def sampled(result: Result, what: str) -> float | None:
 def cdf_points(result: Result, name: str) -> Sequence[Sequence[float]]:
     """Return a CDF of the summary or, with `samples.COLUMN`, of the monitored ports' samples.
 
-    With `flows.COLUMN` it is that of the rows of finished flows.
+    With `flows.COLUMN` it is that of the rows of finished flows, with `queries.CLASS.GROUP` or
+    `requests.CLASS.GROUP` that of completion times (us).
     """
     if name.startswith(SAMPLES):
         return sampled_cdf(result, name.removeprefix(SAMPLES))
     if name.startswith(FLOWS):
         return rows.cdf(result, name.removeprefix(FLOWS))
+    if completions.is_completion(name):
+        return completions.cdf([result], name)
     return (result.summary.get(name) or {}).get("cdf") or []
 
 
@@ -217,7 +220,9 @@ class Term:
     `paused.leaf-spine` come from the ports (`shares`), `flows.COLUMN.MEASURE` from the rows of
     finished flows (`rows`),
      `series.MEASURE` from the flows' series (`series`), `queueing.4.p99_us` from the samples of
-     all ports (`queueing`), `fairness.score` from the flows (`fairness`); a `range` is a name, a
+     all ports (`queueing`), `fairness.score` from the flows (`fairness`),
+     `queries.query.8000.p99_us` and `requests.query.10.p99_us` from completion times
+     (`completions`); a `range` is a name, a
      bin of the summary with its `low` and `high` bytes, or all flows of `low_packets` to
      `high_packets`;
     `scale` multiplies what is read; `seeds` says how the runs of a case become one number.
@@ -247,6 +252,8 @@ class Term:
         for prefix, read in READERS.items():
             if self.path.startswith(prefix):
                 return read(result, self.path.removeprefix(prefix))
+        if completions.is_completion(self.path):
+            return completions.read(result, self.path)
         if self.path == FAIRNESS:
             return fairness.score(result, self.cls)
         return lookup(result.summary, self.path)
@@ -277,7 +284,13 @@ class Term:
         return None
 
     def over_seeds(self, results: Sequence[Result]) -> float | None:
-        """Return one number for the runs of a case; None if any of them has none."""
+        """Return one number for the runs of a case; None if any of them has none.
+
+        `seeds = "pooled"` takes the completion times of all runs together.
+        """
+        if self.seeds == POOLED and self.path is not None:
+            found = completions.pooled(results, self.path)
+            return None if found is None else found * self.scale
         return OVER_SEEDS[self.seeds]([self.read(result) for result in results])
 
 
@@ -342,6 +355,8 @@ def score_difference(
     return mean([fairness.difference(run, other, cls) for run, other in pairs])
 
 
+# Over the rows of all runs together, which completion times allow.
+POOLED = "pooled"
 OVER_SEEDS: dict[str, Callable[[Sequence[float | None]], float | None]] = {
     "mean": mean,
     "std": spread,

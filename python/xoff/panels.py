@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from matplotlib.ticker import FuncFormatter
 
-from xoff import rows
+from xoff import completions, rows
 from xoff.metrics import (
     PACKETS,
     Group,
@@ -174,6 +174,23 @@ def size_axes(ax: Axes, results: Runs) -> None:
     ax.set_ylim(0, 1.01)
     ax.set_xlabel("flow size (bytes)")
     ax.set_ylabel("fraction of flows")
+
+
+def completion_axes(ax: Axes, results: Runs, cdf: str) -> None:
+    """Draw the CDF of completion times of queries or web requests, all seeds of a label together.
+
+    `cdf` is `queries.CLASS.GROUP` or `requests.CLASS.GROUP`. A curve that ends below 1 leaves out
+    what did not end.
+    """
+    for index, (label, runs) in enumerate(as_lists(results).items()):
+        points = completions.cdf(runs, cdf)
+        if points:
+            look = {**line_style(index), "marker": None}
+            times, shares = zip(*points, strict=True)
+            ax.step([us * 1e-3 for us in times], shares, where="post", label=label, **look)
+    ax.set_ylim(0, 1.01)
+    ax.set_xlabel("completion time (ms)")
+    ax.set_ylabel("fraction of " + ("queries" if cdf.startswith("queries") else "web requests"))
 
 
 def trace_axes(

@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TABLES = ("flows", "samples", "ports")
-OPTIONAL_TABLES = ("flow_series", "port_samples")
+# Tables that are there only in some runs, and where they come from.
+OPTIONAL_TABLES = {
+    "flow_series": "set run.flow_series",
+    "port_samples": "set run.port_samples",
+    "queries": 'they come with [[traffic]] kind = "queries", unless run.flows = "none"',
+    "requests": 'they come with [[traffic]] kind = "queries", unless run.flows = "none"',
+}
 
 
 class Result:
@@ -24,7 +30,8 @@ class Result:
     `flow`, `src`, `dst`, `size_bytes`, `start_ps`, `fct_ps`, `rx_fct_ps`, `ideal_fct_ps`
     (picoseconds), `slowdown` (>= 1), `class` (index into `summary["classes"]`).
     `samples` has one row a sample of a switch or port, `ports` one row a port at the end.
-    `flow_series` and `port_samples` are there only if `run.flow_series`, `run.port_samples` say so.
+    `flow_series` and `port_samples` are there only if `run.flow_series`, `run.port_samples` say so,
+    `queries` and `requests`, one row each, only with traffic of kind `queries`.
     Tables are read from the run directory on first use and kept.
     """
 
@@ -92,13 +99,29 @@ class Result:
         """
         return self._table("port_samples")
 
+    @property
+    def queries(self) -> pa.Table:
+        """Queries that ended, one row each.
+
+        Raises `UsageError` where the run had none.
+        """
+        return self._table("queries")
+
+    @property
+    def requests(self) -> pa.Table:
+        """Web requests that ended, one row each.
+
+        Raises `UsageError` where the run had none.
+        """
+        return self._table("requests")
+
     def _table(self, name: str) -> pa.Table:
         if name not in self._tables:
             import pyarrow.parquet as pq
 
             file = self.path / f"{name}.parquet" if self.path is not None else None
             if name in OPTIONAL_TABLES and (file is None or not file.is_file()):
-                raise UsageError(f"this run recorded no {name}: set run.{name}")
+                raise UsageError(f"this run recorded no {name}: {OPTIONAL_TABLES[name]}")
             assert file is not None, "a result in memory holds all its tables"
             try:
                 self._tables[name] = pq.read_table(file)

@@ -140,6 +140,14 @@ class RunDir:
         """Append samples of all ports; the file is there only if a run records it."""
         self._optional("port_samples").add(batch)
 
+    def queries(self, batch: Any) -> None:
+        """Append queries that ended; the file is there only if a run has any."""
+        self._optional("queries").add(batch)
+
+    def requests(self, batch: Any) -> None:
+        """Append web requests that ended; the file is there only if a run has any."""
+        self._optional("requests").add(batch)
+
     def _optional(self, name: str) -> TableWriter:
         if name not in self._writers:
             self._writers[name] = TableWriter(self.work / f"{name}.parquet", None)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from xoff import queueing, rows, series
+from xoff import completions, queueing, rows, series
 from xoff.errors import UsageError
 from xoff.metrics import (
     BIN,
@@ -17,6 +17,7 @@ from xoff.metrics import (
     MEAN_OF_BINS,
     OVER_SEEDS,
     PACKETS,
+    POOLED,
     QUEUEING,
     RANGES,
     SAMPLES,
@@ -119,7 +120,7 @@ def read_term(reader: Reader, bins_too: bool = False) -> dict[str, Any]:
         "range": reader.get("range", (str, dict)),
         "statistic": reader.choice("statistic", STATISTICS, "p99"),
         "scale": reader.number("scale"),
-        "seeds": reader.choice("seeds", OVER_SEEDS, "mean"),
+        "seeds": reader.choice("seeds", (*OVER_SEEDS, POOLED), "mean"),
     }
     if isinstance(term["range"], str):
         ranges = (*RANGES, MEAN_OF_BINS)
@@ -132,6 +133,7 @@ def read_term(reader: Reader, bins_too: bool = False) -> dict[str, Any]:
         )
     _refuse_unknown_measure(reader, term["path"])
     _refuse_unknown_rows(reader, term)
+    _refuse_unknown_completions(reader, term)
     for key, default in (("statistic", "p99"), ("seeds", "mean")):
         if term[key] == default and key not in reader:
             del term[key]
@@ -166,6 +168,18 @@ def _refuse_unknown_rows(reader: Reader, term: Mapping[str, Any]) -> None:
     if cdf.startswith(FLOWS) and cdf.removeprefix(FLOWS) not in rows.COLUMNS:
         known = ", ".join(rows.COLUMNS)
         raise UsageError(f"{reader.where}: `{cdf}`: expected flows.COLUMN: columns {known}")
+
+
+def _refuse_unknown_completions(reader: Reader, term: Mapping[str, Any]) -> None:
+    try:
+        if completions.is_completion(term["path"]):
+            completions.parse(term["path"])
+        elif term["seeds"] == POOLED:
+            raise UsageError('`seeds = "pooled"` goes with a `path` of queries or requests')
+        if completions.is_completion(term["cdf"]):
+            completions.parse(term["cdf"], measured=False)
+    except UsageError as error:
+        raise UsageError(f"{reader.where}: {error}") from None
 
 
 _NAMES: dict[type, str] = {

@@ -45,6 +45,8 @@ pub struct Receivers {
     lingering: VecDeque<(u64, u32)>,
     setup: ReceiverSetup,
     notification_interval: Option<u64>,
+    /// Data packets that came again, of flows that are remembered, where packets are kept out of order.
+    pub repeated: u64,
 }
 
 impl Receivers {
@@ -56,6 +58,7 @@ impl Receivers {
             lingering: VecDeque::new(),
             setup,
             notification_interval,
+            repeated: 0,
         }
     }
 
@@ -109,6 +112,7 @@ impl Receivers {
         };
         let arrival = Arrival { now, seq: packet.seq, bytes: payload, end };
         let reply = half.recovery.on_data(&self.setup, &arrival);
+        self.repeated += u64::from(half.recovery.repeated());
         if reply == Reply::Ack(end) && !half.lingers {
             if half.recovery.may_repeat() {
                 half.lingers = true;
@@ -190,6 +194,26 @@ mod tests {
             receivers.on_data(0, &packet(0, 1000), 1000);
             receivers.on_data(1, &packet(1000, 0), 1000);
             assert_eq!(receivers.len(), left);
+        }
+    }
+
+    /// In order, ahead of its turn, after its turn, once all has come: each copy counts, no probe does.
+    #[test]
+    fn data_that_comes_again_is_counted() {
+        for recovery in [Recovery::Sack, Recovery::SelectiveRepeat] {
+            let mut receivers = receivers(recovery, 0, None);
+            let mut repeated = |seq, payload: u64| {
+                let remaining = (4000 - seq - payload) as u32;
+                receivers.on_data(0, &packet(seq, remaining), payload);
+                receivers.repeated
+            };
+            assert_eq!([(0, 1000), (2000, 1000)].map(|(seq, bytes)| repeated(seq, bytes)), [0, 0]);
+            assert_eq!([(2000, 1000), (0, 1000)].map(|(seq, bytes)| repeated(seq, bytes)), [1, 2]);
+            assert_eq!([(0, 0), (1000, 1000)].map(|(seq, bytes)| repeated(seq, bytes)), [2, 2]);
+            assert_eq!(
+                [(3000, 1000), (3000, 1000)].map(|(seq, bytes)| repeated(seq, bytes)),
+                [2, 3]
+            );
         }
     }
 

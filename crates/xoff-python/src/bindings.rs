@@ -200,6 +200,16 @@ impl Run {
         batch(&self.engine().take_port_samples(), tables::port_samples)
     }
 
+    /// Return the queries that ended since the last call as a batch; None if there are none.
+    fn take_queries(&mut self) -> Option<PyBatch> {
+        batch(&self.engine().take_queries(), tables::queries)
+    }
+
+    /// Return the web requests that ended since the last call as a batch; None if there are none.
+    fn take_requests(&mut self) -> Option<PyBatch> {
+        batch(&self.engine().take_requests(), tables::requests)
+    }
+
     /// Return the bytes that follow in the file of captured packets; None if nothing is captured.
     fn take_capture(&mut self) -> Option<Cow<'static, [u8]>> {
         self.engine().take_capture().map(Cow::Owned)

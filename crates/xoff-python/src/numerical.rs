@@ -67,6 +67,16 @@ impl NumericalRun {
         None
     }
 
+    /// Return None: flowlets do not wait for each other.
+    fn take_queries(&self) -> Option<PyBatch> {
+        None
+    }
+
+    /// Return None: flowlets do not wait for each other.
+    fn take_requests(&self) -> Option<PyBatch> {
+        None
+    }
+
     /// Return None: there are no packets.
     fn take_capture(&self) -> Option<Cow<'static, [u8]>> {
         None

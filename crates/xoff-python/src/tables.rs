@@ -1,7 +1,7 @@
 //! The tables of a run as record batches. The names and types of columns are part of xoff's files.
 
 use xoff_fluid::{ErrorRow, StepRow};
-use xoff_sim::{FlowRow, FlowSeriesRow, PortRow, PortSampleRow, SampleRow};
+use xoff_sim::{FlowRow, FlowSeriesRow, PortRow, PortSampleRow, QueryRow, RequestRow, SampleRow};
 
 use crate::arrow::{Batch, Column};
 
@@ -87,6 +87,36 @@ pub fn port_samples(rows: &[PortSampleRow]) -> Batch {
     ])
 }
 
+/// Queries that have ended; `class` is an index into the summary's classes.
+#[must_use]
+pub fn queries(rows: &[QueryRow]) -> Batch {
+    Batch::new(vec![
+        (c"query", column(rows, |row| row.query)),
+        (c"request", column(rows, |row| row.request)),
+        (c"client", column(rows, |row| row.client)),
+        (c"server", column(rows, |row| row.server)),
+        (c"size_bytes", column(rows, |row| row.size_bytes)),
+        (c"priority", column(rows, |row| u16::from(row.priority))),
+        (c"class", column(rows, |row| row.class)),
+        (c"start_ps", column(rows, |row| row.start_ps)),
+        (c"completion_ps", column(rows, |row| row.completion_ps)),
+    ])
+}
+
+/// Web requests that have ended.
+#[must_use]
+pub fn requests(rows: &[RequestRow]) -> Batch {
+    Batch::new(vec![
+        (c"request", column(rows, |row| row.request)),
+        (c"client", column(rows, |row| row.client)),
+        (c"queries", column(rows, |row| row.queries)),
+        (c"priority", column(rows, |row| u16::from(row.priority))),
+        (c"class", column(rows, |row| row.class)),
+        (c"start_ps", column(rows, |row| row.start_ps)),
+        (c"completion_ps", column(rows, |row| row.completion_ps)),
+    ])
+}
+
 /// Steps of a numerical simulation, in Gb/s over all flowlets or links; not a number where a step did
 /// not compute the optimum.
 #[must_use]
@@ -149,6 +179,69 @@ mod tests {
         assert_eq!(
             header(&port_samples(&[])),
             "time_ps:L node:I port:S queue_bytes:L tx_bytes:L tx_packets:L drops:L drop_bytes:L"
+        );
+    }
+
+    #[test]
+    fn columns_of_web_requests_are_those_of_the_files() {
+        assert_eq!(
+            header(&queries(&[])),
+            "query:L request:L client:I server:I size_bytes:L priority:S class:S start_ps:L \
+             completion_ps:L"
+        );
+        assert_eq!(
+            header(&requests(&[])),
+            "request:L client:I queries:I priority:S class:S start_ps:L completion_ps:L"
+        );
+    }
+
+    #[test]
+    fn every_field_of_a_web_request_lands_in_its_own_column() {
+        let query = QueryRow {
+            query: 1,
+            request: 2,
+            client: 3,
+            server: 4,
+            size_bytes: 5,
+            priority: 6,
+            class: 7,
+            start_ps: 8,
+            completion_ps: 9,
+        };
+        assert_eq!(
+            queries(&[query]).columns().iter().map(|(_, c)| c.clone()).collect::<Vec<_>>(),
+            [
+                vec![1_u64].into(),
+                vec![2_u64].into(),
+                vec![3_u32].into(),
+                vec![4_u32].into(),
+                vec![5_u64].into(),
+                vec![6_u16].into(),
+                vec![7_u16].into(),
+                vec![8_u64].into(),
+                Column::from(vec![9_u64]),
+            ]
+        );
+        let request = RequestRow {
+            request: 1,
+            client: 2,
+            queries: 3,
+            priority: 4,
+            class: 5,
+            start_ps: 6,
+            completion_ps: 7,
+        };
+        assert_eq!(
+            requests(&[request]).columns().iter().map(|(_, c)| c.clone()).collect::<Vec<_>>(),
+            [
+                vec![1_u64].into(),
+                vec![2_u32].into(),
+                vec![3_u32].into(),
+                vec![4_u16].into(),
+                vec![5_u16].into(),
+                vec![6_u64].into(),
+                Column::from(vec![7_u64]),
+            ]
         );
     }
 

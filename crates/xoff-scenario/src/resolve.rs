@@ -53,6 +53,8 @@ pub struct Resolved {
     pub class_of: Vec<u16>,
     /// Load of the open-loop sources together, against the core links.
     pub nominal_load: f64,
+    /// Whether there are hosts that always send, beside it.
+    pub fills: bool,
     /// Hosts whose access link is watched.
     pub monitored: Vec<u32>,
     /// Ports of the topology whose packets are captured.
@@ -283,6 +285,7 @@ impl Reader<'_> {
             classes: flows.classes,
             class_of: flows.class_of,
             nominal_load: flows.nominal_load,
+            fills: flows.fills,
             monitored,
             captured,
             effective: self.effective.text(),

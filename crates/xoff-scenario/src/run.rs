@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use xoff_sim::{
-    FlowRow, FlowSeriesRow, PortRow, PortSampleRow, Progress, SampleRow, Simulation, Threads,
+    FlowRow, FlowSeriesRow, PortRow, PortSampleRow, Progress, QueryRow, RequestRow, SampleRow,
+    Simulation, Threads,
 };
 
 use crate::capture::Capture;
@@ -54,6 +55,7 @@ impl Run {
             seed: resolved.setup.seed,
             plan: resolved.plan,
             nominal_load: resolved.nominal_load,
+            fills: resolved.fills,
         };
         let capture = Capture::new(resolved.captured, &resolved.setup);
         let mut simulation = Simulation::new(
@@ -98,6 +100,16 @@ impl Run {
     /// Rows of flows since the last call.
     pub fn take_rows(&mut self) -> Vec<FlowRow> {
         self.simulation.take_rows()
+    }
+
+    /// Queries that have ended since the last call.
+    pub fn take_queries(&mut self) -> Vec<QueryRow> {
+        self.simulation.take_queries()
+    }
+
+    /// Web requests that have ended since the last call.
+    pub fn take_requests(&mut self) -> Vec<RequestRow> {
+        self.simulation.take_requests()
     }
 
     /// Samples since the last call.
@@ -244,6 +256,8 @@ pub fn schema() -> String {
         SectionSchema::of::<xoff_fluid::config::AllocatorConfig>(),
         SectionSchema::entry::<xoff_workload::open_loop::OpenLoopConfig>("traffic", &["open-loop"]),
         SectionSchema::entry::<xoff_workload::incast::IncastConfig>("traffic", &["incast"]),
+        SectionSchema::entry::<xoff_workload::QueriesConfig>("traffic", &["queries"]),
+        SectionSchema::entry::<xoff_workload::SuccessiveConfig>("traffic", &["successive"]),
         SectionSchema::entry::<xoff_workload::long_lived::LongLivedConfig>("traffic", &["long"]),
         SectionSchema::entry::<xoff_workload::permutation::PermutationConfig>(
             "traffic",

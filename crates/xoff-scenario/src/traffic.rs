@@ -9,7 +9,9 @@ use xoff_workload::list::{FlowList, ListConfig};
 use xoff_workload::long_lived::{LongLived, LongLivedConfig};
 use xoff_workload::open_loop::{LoadOn, OpenLoop, OpenLoopConfig};
 use xoff_workload::permutation::{Permutation, PermutationConfig};
+use xoff_workload::queries::{Queries, QueriesConfig};
 use xoff_workload::staggered::{Staggered, StaggeredConfig};
+use xoff_workload::successive::{Successive, SuccessiveConfig};
 use xoff_workload::{Capacity, Source, Traffic, tables};
 
 use crate::diagnostic::Place;
@@ -18,7 +20,8 @@ use crate::layers::{Layers, TableRef};
 use crate::nearest::suggestion;
 
 /// Kinds of traffic.
-pub const KINDS: [&str; 6] = ["open-loop", "incast", "long", "permutation", "staggered", "list"];
+pub const KINDS: [&str; 8] =
+    ["open-loop", "incast", "queries", "successive", "long", "permutation", "staggered", "list"];
 
 /// Traffic and its classes.
 pub struct Flows {
@@ -28,9 +31,13 @@ pub struct Flows {
     pub classes: Vec<String>,
     /// The class of each source.
     pub class_of: Vec<u16>,
-    /// Load of the open-loop and incast sources without a number of events together, against the
-    /// core links where there are any, otherwise the hosts' links.
+    /// Load of the open-loop sources, web requests and incasts without a number of events together,
+    /// against the core links where there are any, otherwise the hosts' links.
     pub nominal_load: f64,
+    /// Whether there are hosts that always send, beside any load that is asked for.
+    pub fills: bool,
+    /// Where the first source stands whose flows wait for others.
+    pub waits: Option<Place>,
     /// Where the first source stands whose flows are stopped.
     pub stops: Option<Place>,
 }
@@ -46,6 +53,8 @@ struct Builder<'a> {
     classes: Vec<String>,
     class_of: Vec<u16>,
     bits_per_second: f64,
+    fills: bool,
+    waits: Option<Place>,
     stops: Option<Place>,
 }
 
@@ -76,6 +85,8 @@ pub fn read(
         classes: Vec::new(),
         class_of: Vec::new(),
         bits_per_second: 0.0,
+        fills: false,
+        waits: None,
         stops: None,
     };
     let built = entries.iter().filter(|entry| builder.add(entry).is_some()).count();
@@ -95,6 +106,19 @@ impl Builder<'_> {
                 let config: IncastConfig = entry.read(self.layers);
                 self.effective.entry("traffic", &kind, &config);
                 self.incast(config)
+            }
+            "queries" => {
+                let config: QueriesConfig = entry.read(self.layers);
+                self.effective.entry("traffic", &kind, &config);
+                self.waits.get_or_insert(place);
+                self.queries(&config)
+            }
+            "successive" => {
+                let config: SuccessiveConfig = entry.read(self.layers);
+                self.effective.entry("traffic", &kind, &config);
+                self.waits.get_or_insert(place);
+                self.fills = true;
+                self.successive(config)
             }
             "long" => {
                 let config: LongLivedConfig = entry.read(self.layers);
@@ -184,6 +208,24 @@ impl Builder<'_> {
         Ok((Box::new(source), class))
     }
 
+    fn queries(
+        &mut self,
+        config: &QueriesConfig,
+    ) -> Result<(Box<dyn Source + Send>, String), String> {
+        let source = Queries::new(config, self.hosts, self.seed, self.index())?;
+        self.bits_per_second += config.bits_per_second(self.hosts)?;
+        Ok((Box::new(source), config.class.clone()))
+    }
+
+    fn successive(
+        &mut self,
+        config: SuccessiveConfig,
+    ) -> Result<(Box<dyn Source + Send>, String), String> {
+        let class = config.class.clone();
+        let source = Successive::new(config, self.capacity, self.seed, self.index())?;
+        Ok((Box::new(source), class))
+    }
+
     fn long(
         &mut self,
         config: &LongLivedConfig,
@@ -230,6 +272,8 @@ impl Builder<'_> {
             classes: self.classes,
             class_of: self.class_of,
             nominal_load: self.bits_per_second / reference as f64,
+            fills: self.fills,
+            waits: self.waits,
             stops: self.stops,
         }
     }

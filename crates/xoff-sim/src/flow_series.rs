@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use xoff_core::Ps;
+use xoff_host::FlowStart;
 use xoff_host::receiver::Got;
-use xoff_workload::Arrival;
 
 /// A flow in one interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,11 +77,11 @@ impl FlowSeries {
         (interval > Ps(0)).then(|| Self { interval, end: None, flows: BTreeMap::new() })
     }
 
-    /// A flow begins.
-    pub fn begin_flow(&mut self, flow: u64, arrival: &Arrival) {
-        let Arrival { src, dst, bytes, stop, .. } = *arrival;
-        let (stops, got) = (stop != Ps::NEVER, Got::default());
-        self.flows.insert(flow, Followed { src, dst, bytes, stops, ended: false, got });
+    /// A flow begins, and may be stopped later.
+    pub fn begin_flow(&mut self, start: &FlowStart, stops: bool) {
+        let FlowStart { id, src, dst, bytes, .. } = *start;
+        let followed = Followed { src, dst, bytes, stops, ended: false, got: Got::default() };
+        self.flows.insert(id, followed);
     }
 
     /// A flow ends, of which so many bytes were sent.
@@ -138,9 +138,9 @@ mod tests {
 
     use super::*;
 
-    fn arrival(bytes: u64) -> Arrival {
-        let (start, stop) = (Ps(0), Ps::NEVER);
-        Arrival { start, src: 1, dst: 2, bytes, stop, source: 0, priority: 0 }
+    fn flow(id: u64, bytes: u64) -> FlowStart {
+        let (start_ps, label, source, class) = (0, 0, 0, 0);
+        FlowStart { id, start_ps, src: 1, dst: 2, bytes, label, source, class }
     }
 
     fn got(received: u64, delivered: u64) -> Option<Got> {
@@ -162,10 +162,10 @@ mod tests {
     #[test]
     fn bytes_count_once_and_a_forgotten_flow_has_got_all() {
         let mut series = FlowSeries::new(Ps(10)).unwrap();
-        series.begin_flow(7, &arrival(1000));
+        series.begin_flow(&flow(7, 1000), false);
         series.begin(Ps(100), |_, _| got(100, 50));
         assert!(!series.is_due(Ps(109)) && series.is_due(Ps(110)));
-        series.begin_flow(9, &arrival(300));
+        series.begin_flow(&flow(9, 300), false);
         let of = |flow, _| if flow == 7 { got(600, 50) } else { None };
         assert_eq!(interval(&mut series, 110, of), [(7, 500, 0), (9, 0, 0)]);
         // The receiver of flow 7 has all. Flow 9 came and went: that is known when it has ended.
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn a_flow_that_is_stopped_has_the_bytes_it_sent() {
         let mut series = FlowSeries::new(Ps(10)).unwrap();
-        series.begin_flow(0, &Arrival { stop: Ps(15), ..arrival(ENDLESS) });
+        series.begin_flow(&flow(0, ENDLESS), true);
         series.begin(Ps(0), |_, _| None);
         assert_eq!(interval(&mut series, 10, |_, _| got(400, 400)), [(0, 400, 400)]);
         // Its receiver has all, which its sender has not heard yet.
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn what_was_delivered_stays_so() {
         let mut series = FlowSeries::new(Ps(10)).unwrap();
-        series.begin_flow(0, &arrival(500));
+        series.begin_flow(&flow(0, 500), false);
         series.begin(Ps(0), |_, _| None);
         assert_eq!(interval(&mut series, 10, |_, _| got(400, 400)), [(0, 400, 400)]);
         assert_eq!(interval(&mut series, 20, |_, _| got(100, 100)), [(0, 0, 0)]);
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn what_ends_before_the_measured_time_is_not_followed() {
         let mut series = FlowSeries::new(Ps(10)).unwrap();
-        series.begin_flow(0, &arrival(100));
+        series.begin_flow(&flow(0, 100), false);
         series.end_flow(0, 100);
         series.begin(Ps(50), |_, _| None);
         assert_eq!(interval(&mut series, 60, |_, _| None), []);

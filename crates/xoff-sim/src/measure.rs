@@ -99,6 +99,9 @@ pub struct Slowdowns {
     started: u64,
 }
 
+/// Completion times of a group of queries or web requests, in microseconds: counted as slowdowns are.
+pub type CompletionTimes = Slowdowns;
+
 fn histogram() -> Histogram<u64> {
     let mut histogram = Histogram::new(3).expect("three significant digits are allowed");
     histogram.auto(true);

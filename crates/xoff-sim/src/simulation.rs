@@ -1,8 +1,10 @@
 //! Runs a network under a traffic, one step of the grid at a time.
 
+mod chains;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use xoff_core::{Digest, Ps, rng::mix64};
-use xoff_host::{Finished, FlowStart, FlowStop};
+use xoff_host::{Finished, FlowStart};
 use xoff_net::arch::Switch;
 use xoff_net::fabric::Captured;
 use xoff_net::topo::Port;
@@ -17,6 +19,7 @@ use crate::ideal;
 use crate::measure::{ClassResults, Distribution, FlowRow, MonitorResults, PortRow, SampleRow};
 use crate::partition::{Owner, Partition};
 use crate::port_samples::{PortSampleRow, PortTotals};
+use crate::requests::{QueryRow, RequestResults, RequestRow, Requests};
 use crate::series::{Series, View};
 use crate::setup::{Labels, Setup, path};
 use crate::throughput::Throughput;
@@ -103,6 +106,9 @@ pub struct Simulation {
     stopping: FxHashSet<u64>,
     stopped_bytes: Vec<u64>,
     outstanding: u64,
+    requests: Requests,
+    /// The last flow so far of each chain of successive flows, by source and chain.
+    chains: FxHashMap<(u16, u32), u64>,
     finished: Vec<Finished>,
     rows: Vec<FlowRow>,
     samples: Vec<SampleRow>,
@@ -186,6 +192,8 @@ impl Simulation {
             stopping: FxHashSet::default(),
             stopped_bytes: vec![0; classes.len()],
             outstanding: 0,
+            requests: Requests::new(classes.len(), plan.row_every),
+            chains: FxHashMap::default(),
             finished: Vec::new(),
             rows: Vec::new(),
             samples: Vec::new(),
@@ -215,6 +223,7 @@ impl Simulation {
         let step_end = self.now + self.plan.grid;
         self.start_flows(step_end);
         self.simulate_until(step_end);
+        self.collect_chains();
         self.collect();
         self.collect_captured();
         self.sample();
@@ -228,16 +237,21 @@ impl Simulation {
             self.collect_delays();
             self.series.finish();
         }
-        self.watchdog.check(self.now, &self.partitions, self.outstanding)?;
+        self.watchdog.check(self.now, &self.partitions, self.waiting())?;
         self.skip_idle_start();
         Ok(!self.is_over())
+    }
+
+    /// How many measured flows and web requests have begun and not ended.
+    fn waiting(&self) -> u64 {
+        self.outstanding + self.requests.outstanding()
     }
 
     fn is_over(&self) -> bool {
         if self.now < self.plan.measured_until() {
             return false;
         }
-        self.outstanding == 0 || self.now >= self.plan.measured_until() + self.plan.drain
+        self.waiting() == 0 || self.now >= self.plan.measured_until() + self.plan.drain
     }
 
     /// Before the first flow there is nothing to see, though nodes may talk: go to its step at once.
@@ -253,19 +267,7 @@ impl Simulation {
     fn start_flows(&mut self, until: Ps) {
         let mut arrivals = std::mem::take(&mut self.arrivals);
         let first_id = self.traffic.take_before(until, &mut arrivals);
-        let measured = self.plan.warmup..self.plan.measured_until();
         for (id, arrival) in (first_id..).zip(&arrivals) {
-            if let Some(flows) = &mut self.series.flows {
-                flows.begin_flow(id, arrival);
-            }
-            let open_ended = arrival.bytes == ENDLESS || arrival.stop != Ps::NEVER;
-            if measured.contains(&arrival.start) && !open_ended {
-                let class = self.class_of[arrival.source as usize];
-                self.classes[class as usize]
-                    .with_groups(arrival.bytes, crate::measure::Slowdowns::start);
-                self.outstanding += 1;
-                self.payload_measured += arrival.bytes;
-            }
             let start = FlowStart {
                 id,
                 start_ps: arrival.start.0,
@@ -276,12 +278,9 @@ impl Simulation {
                 source: arrival.source,
                 class: arrival.priority,
             };
-            let partition = &mut self.partitions[self.cut.of_node[arrival.src as usize] as usize];
-            partition.add_start(start);
-            if arrival.stop != Ps::NEVER {
-                self.stopping.insert(id);
-                let (time_ps, src) = (arrival.stop.0, arrival.src);
-                partition.add_stop(FlowStop { time_ps, flow: id, src });
+            self.follow(id, arrival);
+            if self.hand_over(start, arrival) {
+                self.count_start(&start, arrival.stop != Ps::NEVER);
             }
         }
         arrivals.clear();
@@ -346,7 +345,7 @@ impl Simulation {
             self.finish_stopped(flow);
             return;
         }
-        if !(self.plan.warmup..self.plan.measured_until()).contains(&Ps(flow.start_ps)) {
+        if !self.is_measured(Ps(flow.start_ps)) {
             return;
         }
         let row = FlowRow {
@@ -591,6 +590,16 @@ impl Simulation {
         std::mem::take(&mut self.rows)
     }
 
+    /// Queries that have ended since the last call.
+    pub fn take_queries(&mut self) -> Vec<QueryRow> {
+        std::mem::take(&mut self.requests.query_rows)
+    }
+
+    /// Web requests that have ended since the last call.
+    pub fn take_requests(&mut self) -> Vec<RequestRow> {
+        std::mem::take(&mut self.requests.request_rows)
+    }
+
     /// What flows' receivers got in the intervals since the last call.
     pub fn take_flow_series(&mut self) -> Vec<FlowSeriesRow> {
         std::mem::take(&mut self.series.flow_rows)
@@ -604,7 +613,8 @@ impl Simulation {
     /// How many rows of flows, intervals and ports, and captured packets, wait to be taken.
     #[must_use]
     pub fn rows_waiting(&self) -> usize {
-        self.rows.len() + self.captured.len() + self.series.rows_waiting()
+        let requests = self.requests.query_rows.len() + self.requests.request_rows.len();
+        self.rows.len() + self.captured.len() + self.series.rows_waiting() + requests
     }
 
     /// Records what these ports of the topology send from now on.
@@ -629,6 +639,12 @@ impl Simulation {
     #[must_use]
     pub fn classes(&self) -> &[ClassResults] {
         &self.classes
+    }
+
+    /// Completion times of queries and web requests, by class.
+    #[must_use]
+    pub fn requests(&self) -> &[RequestResults] {
+        &self.requests.results
     }
 
     /// Bytes in each switch's buffer, sampled and pooled.

@@ -214,14 +214,8 @@ impl Source for Incast {
     fn next(&mut self) -> Option<Arrival> {
         self.draw_until_known();
         let Reverse(coming) = self.coming.pop()?;
-        Some(Arrival {
-            start: coming.start,
-            src: coming.src,
-            dst: coming.dst,
-            bytes: self.share(coming.index),
-            stop: Ps::NEVER,
-            source: self.source,
-            priority: self.config.priority,
-        })
+        let Coming { start, src, dst, index, .. } = coming;
+        let flow = Arrival::new(start, src, dst, self.share(index), self.source);
+        Some(Arrival { priority: self.config.priority, ..flow })
     }
 }

@@ -1,13 +1,19 @@
-//! Open-loop traffic: which flows start when, between which hosts, and how long they are.
+//! Traffic: which flows start when, between which hosts, and how long they are.
 //!
 //! Traffic is a function of the seed and the workload alone, never of the scheme under test: two
 //! schemes compared with one seed see the same flows at the same instants, and a flow has the same
 //! id in both. Nothing here looks at the network, so arrivals can be made ahead of the simulation,
 //! a stretch of time at a go ([`Traffic::take_before`]).
 //!
+//! Flows may also wait for others ([`After`]): a source makes them ahead of time, and what the network
+//! does decides only when, and if, they begin. All flows of a web request have the start of the first
+//! one, so nothing comes between them in the merge, and an id less another says how far one stands
+//! behind the other.
+//!
 //! Each [`Source`] draws from a random stream of its own, named by its index among the sources:
 //! adding a source at the end leaves the flows of the others as they were.
 
+mod bursts;
 mod checks;
 mod csv;
 pub mod host_set;
@@ -16,8 +22,10 @@ pub mod list;
 pub mod long_lived;
 pub mod open_loop;
 pub mod permutation;
+pub mod queries;
 pub mod sizes;
 pub mod staggered;
+pub mod successive;
 pub mod tables;
 mod traffic;
 
@@ -27,8 +35,10 @@ pub use list::{FlowList, ListConfig};
 pub use long_lived::{LongLived, LongLivedConfig};
 pub use open_loop::{Arrivals, LoadOn, OpenLoop, OpenLoopConfig};
 pub use permutation::{Permutation, PermutationConfig};
+pub use queries::{Queries, QueriesConfig, Workflow};
 pub use sizes::{Reading, SizeTable};
 pub use staggered::{Staggered, StaggeredConfig, StopOrder};
+pub use successive::{Successive, SuccessiveConfig};
 pub use traffic::Traffic;
 
 use xoff_core::{BitRate, Ps};
@@ -37,10 +47,45 @@ use xoff_core::{BitRate, Ps};
 /// overflow; at 1 Tbps it lasts longer than [`Ps::NEVER`].
 pub const ENDLESS: u64 = u64::MAX / 2;
 
+/// What a flow waits for. At most one flow waits for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum After {
+    /// A flow of its source has arrived whole at its receiver, which is this flow's sender.
+    Arrival {
+        /// How many places before this one that flow stands, from 1.
+        back: u32,
+    },
+    /// The flow before it in its chain has ended at its sender, which is this flow's too.
+    End {
+        /// This flow does not begin at this time or later, nor do those that wait for it.
+        until: Ps,
+    },
+}
+
+/// What a flow is to an application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// All there is.
+    Alone,
+    /// Half a query: it asks for the response that is the next flow of its source.
+    Request {
+        /// How many queries its web request has, if this is the first of them; otherwise 0.
+        first_of: u32,
+    },
+    /// The other half.
+    Response,
+    /// One of several that its sender sends one after another.
+    Successive {
+        /// Which of its source's chains it belongs to.
+        chain: u32,
+    },
+}
+
 /// One flow that starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When the flow's first byte is ready to be sent.
+    /// When the flow's first byte is ready to be sent. A flow that waits for another one begins later
+    /// than this.
     pub start: Ps,
     /// The sending host, counted from 0.
     pub src: u32,
@@ -55,6 +100,19 @@ pub struct Arrival {
     pub source: u16,
     /// The priority (traffic class) of the flow's packets.
     pub priority: u8,
+    /// What it waits for; `None`: it begins at its start.
+    pub after: Option<After>,
+    /// What it is to an application.
+    pub role: Role,
+}
+
+impl Arrival {
+    /// A flow by itself, of priority 0, that sends all of its bytes.
+    #[must_use]
+    pub fn new(start: Ps, src: u32, dst: u32, bytes: u64, source: u16) -> Self {
+        let (stop, after, role) = (Ps::NEVER, None, Role::Alone);
+        Self { start, src, dst, bytes, stop, source, priority: 0, after, role }
+    }
 }
 
 /// What the network can carry, the yardstick of an offered load.

@@ -70,7 +70,7 @@ fn read_flow(row: &Row<'_>, priority: u8, hosts: u32, source: u16) -> Result<Arr
     }
     let start = Ps(row.whole(3)?);
     let priority = if row.cell(4).is_some() { read_priority(row)? } else { priority };
-    Ok(Arrival { start, src, dst, bytes, stop: Ps::NEVER, source, priority })
+    Ok(Arrival { priority, ..Arrival::new(start, src, dst, bytes, source) })
 }
 
 fn read_priority(row: &Row<'_>) -> Result<u8, TableError> {

@@ -54,7 +54,7 @@ impl LongLived {
         config.check(hosts)?;
         let bytes = if config.bytes == Bytes(0) { ENDLESS } else { config.bytes.0.min(ENDLESS) };
         let LongLivedConfig { src, dst, start, priority, .. } = *config;
-        let flow = Arrival { start, src, dst, bytes, stop: Ps::NEVER, source, priority };
+        let flow = Arrival { priority, ..Arrival::new(start, src, dst, bytes, source) };
         Ok(Self { flow, left: config.count })
     }
 }

@@ -88,21 +88,7 @@ impl OpenLoopConfig {
 
     /// The hosts that send and the hosts that receive.
     fn ends(&self, hosts: u32) -> Result<Ends, String> {
-        let parse = |name: &str, text: &str| {
-            host_set::parse(text, hosts).map_err(|problem| format!("{name}: {problem}"))
-        };
-        checks::hosts(hosts)?;
-        let mut senders = parse("senders", &self.senders)?;
-        let receivers = parse("receivers", &self.receivers)?;
-        if let ([host], true) = (&senders[..], senders == receivers) {
-            return Err(format!(
-                "host {host} is the only sender and the only receiver: add a host"
-            ));
-        }
-        if let [only] = receivers[..] {
-            senders.retain(|host| *host != only);
-        }
-        Ok(Ends { senders, receivers })
+        Ends::parse(&self.senders, &self.receivers, hosts)
     }
 
     /// The mean gap between flows in picoseconds.
@@ -162,15 +148,42 @@ impl Gaps {
 /// The hosts between which flows run, sorted. Whichever sender is drawn, there is a receiver other
 /// than it.
 #[derive(Clone, Debug)]
-struct Ends {
-    senders: Vec<u32>,
+pub(crate) struct Ends {
+    pub(crate) senders: Vec<u32>,
     receivers: Vec<u32>,
 }
 
 impl Ends {
+    /// Reads the two sets.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub(crate) fn parse(senders: &str, receivers: &str, hosts: u32) -> Result<Self, String> {
+        let parse = |name: &str, text: &str| {
+            host_set::parse(text, hosts).map_err(|problem| format!("{name}: {problem}"))
+        };
+        checks::hosts(hosts)?;
+        let mut senders = parse("senders", senders)?;
+        let receivers = parse("receivers", receivers)?;
+        if let ([host], true) = (&senders[..], senders == receivers) {
+            return Err(format!(
+                "host {host} is the only sender and the only receiver: add a host"
+            ));
+        }
+        if let [only] = receivers[..] {
+            senders.retain(|host| *host != only);
+        }
+        Ok(Ends { senders, receivers })
+    }
+
     /// A source and a destination.
     fn draw(&self, rng: &mut Rng) -> (u32, u32) {
         let src = self.senders[rng.below(self.senders.len() as u64) as usize];
+        (src, self.draw_receiver(src, rng))
+    }
+
+    /// A destination for a source.
+    pub(crate) fn draw_receiver(&self, src: u32, rng: &mut Rng) -> u32 {
         let count = self.receivers.len() as u64;
         // A source that is itself a receiver is left out.
         let index = match self.receivers.binary_search(&src) {
@@ -180,7 +193,7 @@ impl Ends {
             }
             Err(_) => rng.below(count) as usize,
         };
-        (src, self.receivers[index])
+        self.receivers[index]
     }
 }
 
@@ -239,7 +252,7 @@ impl Source for OpenLoop {
         let bytes = self.sizes.sample(&mut self.rng, self.reading);
         let (src, dst) = self.ends.draw(&mut self.rng);
         let (source, priority) = (self.source, self.priority);
-        Some(Arrival { start: self.now, src, dst, bytes, stop: Ps::NEVER, source, priority })
+        Some(Arrival { priority, ..Arrival::new(self.now, src, dst, bytes, source) })
     }
 }
 

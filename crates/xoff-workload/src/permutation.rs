@@ -76,14 +76,7 @@ impl Source for Permutation {
         let src = self.made;
         let dst = *self.receivers.get(src as usize)?;
         self.made += 1;
-        Some(Arrival {
-            start: self.start,
-            src,
-            dst,
-            bytes: self.bytes,
-            stop: Ps::NEVER,
-            source: self.source,
-            priority: self.priority,
-        })
+        let flow = Arrival::new(self.start, src, dst, self.bytes, self.source);
+        Some(Arrival { priority: self.priority, ..flow })
     }
 }

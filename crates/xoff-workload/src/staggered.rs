@@ -104,14 +104,11 @@ impl Source for Staggered {
             StopOrder::Last => count - 1 - place,
         };
         let bytes = self.config.bytes.0;
+        let bytes = if bytes == 0 { ENDLESS } else { bytes.min(ENDLESS) };
         Some(Arrival {
-            start: self.at(place),
-            src,
-            dst: self.config.receiver,
-            bytes: if bytes == 0 { ENDLESS } else { bytes.min(ENDLESS) },
             stop: self.at(count + stops_before),
-            source: self.source,
             priority: self.config.priority,
+            ..Arrival::new(self.at(place), src, self.config.receiver, bytes, self.source)
         })
     }
 }

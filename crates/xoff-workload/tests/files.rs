@@ -75,8 +75,7 @@ fn read_list(text: &str) -> Result<Vec<Arrival>, String> {
 
 #[test]
 fn a_list_is_read_as_it_stands() {
-    let (start, stop) = (Ps(5), Ps::NEVER);
-    let flow = Arrival { start, src: 0, dst: 15, bytes: 9, stop, source: 2, priority: 3 };
+    let flow = Arrival { priority: 3, ..Arrival::new(Ps(5), 0, 15, 9, 2) };
     let plain = read_list("src,dst,size_bytes,start_ps\n0,15,9,5\n0,15,9,5\n");
     assert_eq!(plain, Ok(vec![flow, flow]));
     let urgent = read_list("src,dst,size_bytes,start_ps,priority\n 0, 15, 9, 5, 7\n");

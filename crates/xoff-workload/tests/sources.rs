@@ -309,8 +309,7 @@ fn incasts_stop() {
 #[test]
 fn long_lived_flows_start_together_and_do_not_end() {
     let config = LongLivedConfig { src: 3, dst: 2, count: 2, ..Default::default() };
-    let (start, stop) = (Ps(0), Ps::NEVER);
-    let flow = Arrival { start, src: 3, dst: 2, bytes: ENDLESS, stop, source: 1, priority: 0 };
+    let flow = Arrival::new(Ps(0), 3, 2, ENDLESS, 1);
     assert_eq!(flows(LongLived::new(&config, 4, 1).unwrap(), 9), [flow, flow]);
     let config = LongLivedConfig { bytes: Bytes(7), ..config };
     assert_eq!(flows(LongLived::new(&config, 4, 1).unwrap(), 1)[0].bytes, 7);

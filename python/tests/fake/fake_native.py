@@ -2,7 +2,8 @@
 
 Scenario keys: `name`, `scheme`, `seed`, `run.slices` (number of steps), `run.sleep_ms`
 (wall time a step), `run.fail` (step that raises), `run.degree`,
-`run.capture` (bytes a step), `run.flow_series` and `run.port_samples` (rows a step).
+`run.capture` (bytes a step), `run.flow_series`, `run.port_samples`, `run.queries` and
+`run.requests` (rows a step).
 """
 
 import hashlib
@@ -23,6 +24,8 @@ DEFAULTS = {
     "run.capture": 0,
     "run.flow_series": 0,
     "run.port_samples": 0,
+    "run.queries": 0,
+    "run.requests": 0,
 }
 MOST_THREADS = 4
 TAIL = {"bfc": 1.5, "dctcp": 6.0, "hpcc": 3.0}
@@ -112,6 +115,16 @@ class Run:
     def take_port_samples(self):
         rows = self.found["run.port_samples"]
         return pa.record_batch({"port": pa.array(range(rows), pa.uint16())}) if rows else None
+
+    def take_queries(self):
+        return self._completions("run.queries", "query")
+
+    def take_requests(self):
+        return self._completions("run.requests", "request")
+
+    def _completions(self, key, name):
+        rows = self.found[key]
+        return pa.record_batch({name: pa.array(range(rows), pa.uint64())}) if rows else None
 
     def take_capture(self):
         size = self.found["run.capture"]

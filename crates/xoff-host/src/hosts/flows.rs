@@ -107,7 +107,7 @@ impl Hosts {
         let flow = &mut self.flows[id as usize];
         flow.alive = false;
         let (nic, place, queue) = (flow.nic as usize, flow.place as usize, flow.queue.take());
-        let end_ps = fabric.now;
+        let (end_ps, flow_id) = (fabric.now, flow.start.id);
         self.finished.push(Finished { flow: flow.start, end_ps, received_ps });
         self.stats.finished += 1;
         self.nics[nic].digest.add(flow.start.id ^ end_ps.rotate_left(32));
@@ -130,5 +130,6 @@ impl Hosts {
             // The acknowledgement makes the NIC look at its other flows too.
             fabric.kick(self.nics[nic].port);
         }
+        self.on_ended(fabric, nic as u32, flow_id);
     }
 }

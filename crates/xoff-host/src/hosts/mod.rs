@@ -1,5 +1,6 @@
 //! All hosts of a partition: what makes flows begin, send, hear and end.
 
+mod chains;
 mod feedback;
 mod flows;
 mod flowtune;
@@ -26,6 +27,7 @@ use crate::receiver::{Got, Receivers};
 use crate::recovery::ReceiverSetup;
 use crate::transport::{FrameConfig, Recovery, TcpConfig, TransportConfig, Window};
 
+pub use self::chains::{Arrived, Chains};
 pub use self::flowtune::{FlowtuneHostSetup, StreamSpec};
 pub use self::pauses::SignalStats;
 
@@ -143,6 +145,8 @@ pub struct Hosts {
     timed: bool,
     /// What the flows of each NIC know of their paths.
     paths: Vec<Path>,
+    /// Flows that begin when others have arrived or ended.
+    pub chains: Chains,
     /// Flows that ended since the last look.
     pub finished: Vec<Finished>,
     /// Counts so far.
@@ -182,6 +186,7 @@ impl Hosts {
             intakes: Vec::new(),
             free: Vec::new(),
             paths: Vec::new(),
+            chains: Chains::default(),
             finished: Vec::new(),
             stats: HostStats::default(),
         }
@@ -255,6 +260,13 @@ impl Hosts {
             Some(ndp) => ndp.receivers.got(flow as u32),
             None => self.receivers.got(flow as u32),
         }
+    }
+
+    /// Data packets of flows that arrived a second time, where receivers keep packets out of order. A
+    /// receiver remembers nothing of a flow of one packet, so these are not counted.
+    #[must_use]
+    pub fn repeated(&self) -> u64 {
+        self.receivers.repeated
     }
 
     /// The hash of all a host has sent and finished.

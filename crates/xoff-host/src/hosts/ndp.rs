@@ -62,12 +62,13 @@ impl Hosts {
         if !trimmed {
             self.nics[nic as usize].received_bytes += u64::from(packet.wire_bytes - self.overhead);
         }
-        let size = packet.stamp;
+        let (flow, size) = (packet.flow, packet.stamp);
         let idle = ndp.receivers.next_pull(nic).is_none();
         let answer = ndp.receivers.on_packet(nic, packet, trimmed);
         std::mem::swap(&mut packet.src, &mut packet.dst);
         packet.label = packet.label.rotate_left(16);
-        packet.stamp = if answer.seq == size { fabric.now } else { packet.seq };
+        let whole = answer.seq == size;
+        packet.stamp = if whole { fabric.now } else { packet.seq };
         packet.seq = answer.seq;
         packet.remaining = answer.pulled;
         packet.kind = if answer.received { Kind::Ack } else { Kind::Nack };
@@ -82,6 +83,9 @@ impl Hosts {
             }
         }
         self.send_control(fabric, nic, id);
+        if whole && self.chains.await_arrivals() {
+            self.on_arrived(fabric, nic, flow);
+        }
     }
 
     /// A pull of a host is due.

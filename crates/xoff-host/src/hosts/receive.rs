@@ -53,7 +53,9 @@ impl Hosts {
         std::mem::swap(&mut packet.src, &mut packet.dst);
         packet.label = packet.label.rotate_left(16);
         let sent = packet.stamp;
-        if seq == packet.seq + payload + u64::from(packet.remaining) {
+        let whole = seq == packet.seq + payload + u64::from(packet.remaining);
+        let flow = packet.flow;
+        if whole {
             // The acknowledgement of all bytes says when the last of them came.
             packet.stamp = now;
         }
@@ -71,12 +73,15 @@ impl Hosts {
         let stopped = self.setup.acks_obey_pauses && state.is_paused(class);
         if !notify && !state.has_control() && !stopped && fabric.is_free(state.port) {
             self.depart(fabric, nic, id);
-            return;
+        } else {
+            state.acks.push(&mut fabric.packets, id);
+            fabric.kick(state.port);
+            if notify {
+                self.notify(fabric, nic, id);
+            }
         }
-        state.acks.push(&mut fabric.packets, id);
-        fabric.kick(state.port);
-        if notify {
-            self.notify(fabric, nic, id);
+        if whole && self.chains.await_arrivals() {
+            self.on_arrived(fabric, nic, flow);
         }
     }
 

@@ -130,6 +130,17 @@ impl ReceiverHalf {
         }
     }
 
+    /// Whether the data that came last had come before, where receivers keep what comes out of order.
+    #[inline]
+    #[must_use]
+    pub fn repeated(&self) -> bool {
+        match self {
+            Self::GoBackN(_) | Self::Perfect(_) => false,
+            Self::SelectiveRepeat(half) => half.repeated(),
+            Self::Sack(half) => half.repeated(),
+        }
+    }
+
     /// Whether packets of this flow may still come once all of its bytes have.
     #[inline]
     #[must_use]

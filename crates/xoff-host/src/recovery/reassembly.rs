@@ -13,11 +13,14 @@ pub(super) struct Reassembly {
     expected: u64,
     /// Packets after that one that have come already; none before the first gap.
     beyond: Option<Box<PacketSet>>,
+    /// Whether the packet that came last had come before.
+    repeated: bool,
 }
 
 impl Reassembly {
     /// A packet has come. If it is ahead of its turn: the set of those that are, which now has it.
     pub(super) fn on_data(&mut self, payload: u64, arrival: &Arrival) -> Option<&PacketSet> {
+        self.repeated = false;
         match arrival.seq.cmp(&self.expected) {
             Ordering::Equal => {
                 self.expected += arrival.bytes;
@@ -26,11 +29,19 @@ impl Reassembly {
             }
             Ordering::Greater => {
                 let beyond = self.beyond.get_or_insert_default();
-                beyond.insert(arrival.seq / payload);
+                self.repeated = !beyond.insert(arrival.seq / payload);
                 Some(beyond)
             }
-            Ordering::Less => None,
+            Ordering::Less => {
+                self.repeated = arrival.bytes > 0;
+                None
+            }
         }
+    }
+
+    /// Whether the payload of the packet that came last had come before.
+    pub(super) fn repeated(&self) -> bool {
+        self.repeated
     }
 
     /// Next byte expected: everything before it has come.

@@ -75,6 +75,10 @@ impl Receiver {
         }
     }
 
+    pub(super) fn repeated(&self) -> bool {
+        self.0.repeated()
+    }
+
     pub(super) fn got(&self, payload: u64) -> Got {
         self.0.got(payload)
     }

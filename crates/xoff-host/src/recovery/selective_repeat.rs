@@ -29,6 +29,10 @@ impl Receiver {
         Reply::Ack(expected)
     }
 
+    pub(super) fn repeated(&self) -> bool {
+        self.0.repeated()
+    }
+
     pub(super) fn got(&self, payload: u64) -> Got {
         self.0.got(payload)
     }

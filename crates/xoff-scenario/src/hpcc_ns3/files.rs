@@ -159,8 +159,7 @@ pub(super) fn flows(text: &str, file: &str, hosts: u32) -> Result<Vec<Arrival>, 
         if flows.last().is_some_and(|last| last.start > start) {
             return Err(words.fail("flows must be sorted by their start"));
         }
-        let stop = Ps::NEVER;
-        flows.push(Arrival { start, src, dst, bytes, stop, source: 0, priority: class });
+        flows.push(Arrival { priority: class, ..Arrival::new(start, src, dst, bytes, 0) });
     }
     Ok(flows)
 }

@@ -83,6 +83,7 @@ fn build(text: &str, file: &str, overrides: &[String]) -> Result<Resolved, Strin
         classes: vec![CLASS.into()],
         class_of: vec![0],
         nominal_load: 0.0,
+        fills: false,
         monitored: Vec::new(),
         captured: Vec::new(),
         effective,

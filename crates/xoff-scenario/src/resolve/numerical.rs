@@ -86,6 +86,11 @@ impl Reader<'_> {
         };
         let flows =
             traffic::read(self.layers, self.folder, hosts, &capacity, seed, &mut self.effective)?;
+        if let Some(place) = flows.waits {
+            let message = "[[traffic]] kinds \"queries\" and \"successive\" need packets: engine = \
+                           \"fluid\" has no arrivals for flows to wait for";
+            self.layers.problem(Some(place), message, None);
+        }
         let (topology, routes) = (Arc::new(topology), Arc::new(routes));
         let fluid = Fluid::new(topology, routes, flows.traffic, seed, &allocator, config?);
         let fluid = fluid.map_err(|error| self.refused(&error)).ok()?;

@@ -125,7 +125,10 @@ impl Hosts {
             return;
         }
         let payload = self.setup.frame.payload.0;
+        let repeated = self.receivers.repeated;
         let (reply, _) = self.receivers.on_data(fabric.now, packet, payload);
+        // Counted are flows' packets.
+        self.receivers.repeated = repeated;
         let (kind, arrived, block) = match reply {
             Reply::Sack { expected, block } => (Kind::Nack, expected, block.to_bits()),
             Reply::Ack(seq) => (Kind::Ack, seq, 0),

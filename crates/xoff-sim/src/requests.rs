@@ -1,0 +1,219 @@
+//! Queries and web requests: when they began, and when all that was asked for had arrived.
+//!
+//! A query lasts from the begin of its request to the last byte of its response at the client; a web
+//! request from the begin of its first query to the end of its last. A web request that arrives in the
+//! measured time is measured with all of its queries; what has not ended when the run does counts as
+//! infinitely long.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use xoff_core::{Ps, rng::mix64};
+use xoff_host::FlowStart;
+use xoff_host::hosts::Arrived;
+use xoff_workload::{Arrival, Role};
+
+use crate::measure::CompletionTimes;
+
+/// A query that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueryRow {
+    /// The number of its request, a flow. That of its response is one more.
+    pub query: u64,
+    /// Its web request.
+    pub request: u64,
+    /// The host that asks.
+    pub client: u32,
+    /// The host that answers.
+    pub server: u32,
+    /// The response's payload.
+    pub size_bytes: u64,
+    /// Traffic class of its packets.
+    pub priority: u8,
+    /// Class of its traffic source.
+    pub class: u16,
+    /// When its request began.
+    pub start_ps: u64,
+    /// From then to the last byte of the response at the client.
+    pub completion_ps: u64,
+}
+
+/// A web request that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestRow {
+    /// Its number: the flow that is the request of its first query.
+    pub request: u64,
+    /// The host that asks.
+    pub client: u32,
+    /// How many queries it has.
+    pub queries: u32,
+    /// Traffic class of its packets.
+    pub priority: u8,
+    /// Class of its traffic source.
+    pub class: u16,
+    /// When it arrived.
+    pub start_ps: u64,
+    /// From then to the end of its last query.
+    pub completion_ps: u64,
+}
+
+/// What queries are told apart by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum QueryGroup {
+    /// Nothing.
+    All,
+    /// The response's payload.
+    Size(u64),
+    /// The priority.
+    Priority(u8),
+    /// Both.
+    SizeAndPriority(u64, u8),
+}
+
+/// Completion times of one class, in microseconds.
+#[derive(Clone, Debug, Default)]
+pub struct RequestResults {
+    /// Of queries.
+    pub queries: BTreeMap<QueryGroup, CompletionTimes>,
+    /// Of all web requests, at `None`, and of those with so many queries.
+    pub requests: BTreeMap<Option<u32>, CompletionTimes>,
+}
+
+impl RequestResults {
+    fn with_query(&mut self, row: &QueryRow, change: impl Fn(&mut CompletionTimes)) {
+        let groups = [
+            QueryGroup::All,
+            QueryGroup::Size(row.size_bytes),
+            QueryGroup::Priority(row.priority),
+            QueryGroup::SizeAndPriority(row.size_bytes, row.priority),
+        ];
+        groups.into_iter().for_each(|group| change(self.queries.entry(group).or_default()));
+    }
+
+    fn with_request(&mut self, queries: u32, change: impl Fn(&mut CompletionTimes)) {
+        let groups = [None, Some(queries)];
+        groups.into_iter().for_each(|group| change(self.requests.entry(group).or_default()));
+    }
+}
+
+/// A web request that has not ended.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    row: RequestRow,
+    /// How many of its queries have not.
+    left: u32,
+}
+
+/// Follows measured web requests.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    /// By class.
+    pub(crate) results: Vec<RequestResults>,
+    pub(crate) query_rows: Vec<QueryRow>,
+    pub(crate) request_rows: Vec<RequestRow>,
+    row_every: u64,
+    /// By the number of a query's request.
+    queries: FxHashMap<u64, QueryRow>,
+    requests: FxHashMap<u64, Waiting>,
+    /// The web request whose flows are being added.
+    last: u64,
+}
+
+const PS_PER_US: f64 = 1e6;
+
+impl Requests {
+    pub(crate) fn new(classes: usize, row_every: u64) -> Self {
+        Self {
+            results: vec![RequestResults::default(); classes],
+            query_rows: Vec::new(),
+            request_rows: Vec::new(),
+            row_every,
+            queries: FxHashMap::default(),
+            requests: FxHashMap::default(),
+            last: 0,
+        }
+    }
+
+    /// How many web requests have not ended.
+    pub(crate) fn outstanding(&self) -> u64 {
+        self.requests.len() as u64
+    }
+
+    /// Adds a measured flow. Returns whether its arrival has to be told.
+    pub(crate) fn add(&mut self, flow: u64, arrival: &Arrival, class: u16) -> bool {
+        let &Arrival { start: Ps(start_ps), src, dst, bytes, priority, .. } = arrival;
+        match arrival.role {
+            Role::Alone | Role::Successive { .. } => false,
+            Role::Request { first_of } => {
+                if first_of > 0 {
+                    self.last = flow;
+                    let (request, client, queries, completion_ps) = (flow, src, first_of, 0);
+                    let row = RequestRow {
+                        request,
+                        client,
+                        queries,
+                        priority,
+                        class,
+                        start_ps,
+                        completion_ps,
+                    };
+                    self.requests.insert(flow, Waiting { row, left: first_of });
+                    self.results[class as usize].with_request(first_of, CompletionTimes::start);
+                }
+                let row = QueryRow {
+                    query: flow,
+                    request: self.last,
+                    client: src,
+                    server: dst,
+                    size_bytes: 0,
+                    priority,
+                    class,
+                    start_ps,
+                    completion_ps: 0,
+                };
+                self.queries.insert(flow, row);
+                false
+            }
+            Role::Response => {
+                if let Some(row) = self.queries.get_mut(&(flow - 1)) {
+                    row.size_bytes = bytes;
+                    self.results[class as usize].with_query(row, CompletionTimes::start);
+                }
+                true
+            }
+        }
+    }
+
+    /// A flow that waited for another one has begun.
+    pub(crate) fn on_begun(&mut self, start: &FlowStart) {
+        if let Some(row) = self.queries.get_mut(&start.id) {
+            row.start_ps = start.start_ps;
+        }
+    }
+
+    /// A flow has arrived.
+    pub(crate) fn on_arrived(&mut self, arrived: &Arrived) {
+        let query = arrived.flow.checked_sub(1).and_then(|query| self.queries.remove(&query));
+        let Some(mut row) = query else { return };
+        let keeps = self.row_every > 0 && mix64(row.request).is_multiple_of(self.row_every);
+        let results = &mut self.results[row.class as usize];
+        row.completion_ps = arrived.time_ps - row.start_ps;
+        results.with_query(&row, |times| times.finish(row.completion_ps as f64 / PS_PER_US));
+        if keeps {
+            self.query_rows.push(row);
+        }
+        let Some(waiting) = self.requests.get_mut(&row.request) else { return };
+        waiting.left -= 1;
+        if waiting.left > 0 {
+            return;
+        }
+        let mut whole = waiting.row;
+        self.requests.remove(&row.request);
+        whole.completion_ps = arrived.time_ps - whole.start_ps;
+        let microseconds = whole.completion_ps as f64 / PS_PER_US;
+        results.with_request(whole.queries, |times| times.finish(microseconds));
+        if keeps {
+            self.request_rows.push(whole);
+        }
+    }
+}

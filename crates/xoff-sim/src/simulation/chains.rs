@@ -1,0 +1,85 @@
+//! How flows are handed to their partitions: those that begin at their start, and those that wait for
+//! others, which hosts begin themselves.
+
+use xoff_core::Ps;
+use xoff_host::hosts::Arrived;
+use xoff_host::{FlowStart, FlowStop};
+use xoff_workload::{After, Arrival, ENDLESS, Role};
+
+use super::Simulation;
+use crate::measure::Slowdowns;
+
+impl Simulation {
+    /// Hands a flow to the partition of its sender. Returns whether it begins at its start.
+    pub(super) fn hand_over(&mut self, start: FlowStart, arrival: &Arrival) -> bool {
+        let chained = match arrival.role {
+            Role::Successive { chain } => self.chains.insert((arrival.source, chain), start.id),
+            Role::Alone | Role::Request { .. } | Role::Response => None,
+        };
+        let partition = &mut self.partitions[self.cut.of_node[arrival.src as usize] as usize];
+        match arrival.after {
+            Some(After::Arrival { back }) => {
+                let before = start.id - u64::from(back);
+                partition.hosts_mut().chains.await_arrival(before, Some(start));
+                return false;
+            }
+            Some(After::End { until }) => {
+                let before = chained.expect("a flow that follows is not the first of its chain");
+                partition.hosts_mut().chains.await_end(before, start, until.0);
+                return false;
+            }
+            None => partition.add_start(start),
+        }
+        if arrival.stop != Ps::NEVER {
+            self.stopping.insert(start.id);
+            let (time_ps, src) = (arrival.stop.0, arrival.src);
+            partition.add_stop(FlowStop { time_ps, flow: start.id, src });
+        }
+        true
+    }
+
+    /// Remembers a flow of a web request that is measured.
+    pub(super) fn follow(&mut self, id: u64, arrival: &Arrival) {
+        let class = self.class_of[arrival.source as usize];
+        if self.is_measured(arrival.start) && self.requests.add(id, arrival, class) {
+            let partition = self.cut.of_node[arrival.dst as usize] as usize;
+            self.partitions[partition].hosts_mut().chains.await_arrival(id, None);
+        }
+    }
+
+    /// A flow begins, perhaps to be stopped.
+    pub(super) fn count_start(&mut self, start: &FlowStart, stops: bool) {
+        if let Some(flows) = &mut self.series.flows {
+            flows.begin_flow(start, stops);
+        }
+        if self.is_measured(Ps(start.start_ps)) && start.bytes != ENDLESS && !stops {
+            let class = self.class_of[start.source as usize];
+            self.classes[class as usize].with_groups(start.bytes, Slowdowns::start);
+            self.outstanding += 1;
+            self.payload_measured += start.bytes;
+        }
+    }
+
+    /// Whether what begins then is measured.
+    pub(super) fn is_measured(&self, start: Ps) -> bool {
+        (self.plan.warmup..self.plan.measured_until()).contains(&start)
+    }
+
+    /// Takes in which flows that waited for others have begun in this step, and which awaited ones have
+    /// arrived, in the order (time, flow).
+    pub(super) fn collect_chains(&mut self) {
+        let (mut begun, mut arrived) = (Vec::new(), Vec::new());
+        for partition in &mut self.partitions {
+            let chains = &mut partition.hosts_mut().chains;
+            begun.append(&mut chains.begun);
+            arrived.append(&mut chains.arrived);
+        }
+        begun.sort_unstable_by_key(|start: &FlowStart| (start.start_ps, start.id));
+        arrived.sort_unstable_by_key(|arrived: &Arrived| (arrived.time_ps, arrived.flow));
+        for start in &begun {
+            self.requests.on_begun(start);
+            self.count_start(start, false);
+        }
+        arrived.iter().for_each(|arrived| self.requests.on_arrived(arrived));
+    }
+}

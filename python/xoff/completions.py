@@ -1,0 +1,137 @@
+"""Completion times of queries and web requests: of one run from its summary, of several from rows.
+
+What is meant is written `CLASS.GROUP.MEASURE`, such as `query.8000.p99_us`. A group of queries is
+`all`, the response's bytes (`8000`), a priority (`priority0`) or both (`8000-priority0`); one of
+web requests is `all` or their number of queries (`10`). What did not end counts as infinitely long.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from xoff.errors import UsageError
+from xoff.result import Result
+
+QUERIES, REQUESTS = "queries.", "requests."
+PREFIXES = (QUERIES, REQUESTS)
+MEASURES = ("count", "unfinished", "mean_us", "p50_us", "p95_us", "p99_us")
+# A percentile is stated only with this many samples beyond it.
+BEYOND = 10
+PS_PER_US = 1e6
+
+_GROUPS = {QUERIES: r"all|\d+|priority\d|\d+-priority\d", REQUESTS: r"all|\d+"}
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def is_completion(what: str | None) -> bool:
+    """Tell whether a path or CDF is one of completion times."""
+    return what is not None and what.startswith(PREFIXES)
+
+
+def parse(path: str, measured: bool = True) -> tuple[str, str, str, str]:
+    """Take apart a path: its prefix, class, group and measure (empty if not `measured`).
+
+    Raises `UsageError` where it is none.
+    """
+    prefix = next(one for one in PREFIXES if path.startswith(one))
+    parts = path.removeprefix(prefix).rsplit(".", 2 if measured else 1)
+    if len(parts) == 2 + measured and re.fullmatch(_GROUPS[prefix], parts[1]):
+        measure = parts[2] if measured else ""
+        if measure in MEASURES or not measured:
+            return prefix, parts[0], parts[1], measure
+    wanted = f"{prefix}CLASS.GROUP" + (".MEASURE" if measured else "")
+    raise UsageError(
+        f"`{path}`: expected {wanted}, such as {prefix}query.all{'.p99_us' if measured else ''}; "
+        f"measures are {', '.join(MEASURES)}"
+    )
+
+
+def _group(result: Result, prefix: str, cls: str, group: str) -> dict[str, Any] | None:
+    found = ((result.summary.get(prefix[:-1]) or {}).get(cls) or {}).get(group)
+    return found if isinstance(found, dict) else None
+
+
+def _permille(measure: str) -> int:
+    return int(measure[1:].removesuffix("_us").ljust(3, "0"))
+
+
+def _has_samples(count: int, permille: int) -> bool:
+    return permille <= 500 or count * (1000 - permille) >= BEYOND * 1000
+
+
+def read(result: Result, path: str) -> float | None:
+    """Read a number from a run's summary; None where there are too few samples, or none."""
+    prefix, cls, name, measure = parse(path)
+    group = _group(result, prefix, cls, name)
+    if group is None:
+        return None
+    if group[measure] is not None:
+        return float(group[measure])
+    if not group["unfinished"]:
+        return None
+    enough = measure == "mean_us" or _has_samples(group["count"], _permille(measure))
+    return math.inf if enough else None
+
+
+def times(result: Result, prefix: str, cls: str, group: str) -> Array:
+    """Return the completion times (us) of what ended in a run, sorted.
+
+    Raises `UsageError` where not everything has a row.
+    """
+    entry = _group(result, prefix, cls, group)
+    ended = entry["count"] - entry["unfinished"] if entry else 0
+    if ended == 0:
+        return np.zeros(0)
+    table = result.queries if prefix == QUERIES else result.requests
+    own = table["class"].to_numpy() == result.classes.index(cls)
+    size, _, priority = group.rpartition("-") if "-" in group else (group, "", "")
+    if size.isdigit():
+        own &= table["size_bytes" if prefix == QUERIES else "queries"].to_numpy() == int(size)
+    for part in (size, priority):
+        if part.startswith("priority"):
+            own &= table["priority"].to_numpy() == int(part.removeprefix("priority"))
+    found: Array = np.sort(table["completion_ps"].to_numpy()[own]) / PS_PER_US
+    if len(found) != ended:
+        raise UsageError(f'{prefix}{cls}.{group}: not all have rows: set run.flows = "all"')
+    return found
+
+
+def _all_times(results: Sequence[Result], prefix: str, cls: str, group: str) -> tuple[Array, int]:
+    """Return the times of what ended in any run, sorted, and how many there were in all."""
+    parts = [times(result, prefix, cls, group) for result in results]
+    entries = [_group(result, prefix, cls, group) or {"count": 0} for result in results]
+    return np.sort(np.concatenate([np.zeros(0), *parts])), sum(one["count"] for one in entries)
+
+
+def pooled(results: Sequence[Result], path: str) -> float | None:
+    """Read a number over the rows of all runs together; None where there are too few."""
+    prefix, cls, group, measure = parse(path)
+    found, count = _all_times(results, prefix, cls, group)
+    if measure == "count":
+        return float(count)
+    if measure == "unfinished":
+        return float(count - len(found))
+    if count == 0:
+        return None
+    if measure == "mean_us":
+        return float(found.mean()) if len(found) == count else math.inf
+    permille = _permille(measure)
+    if not _has_samples(count, permille):
+        return None
+    rank = max(1, math.ceil(count * permille / 1000))
+    return float(found[rank - 1]) if rank <= len(found) else math.inf
+
+
+def cdf(results: Sequence[Result], path: str) -> list[tuple[float, float]]:
+    """Return the step CDF of completion times (us) over all runs; below 1 if some did not end."""
+    prefix, cls, group, _ = parse(path, measured=False)
+    found, count = _all_times(results, prefix, cls, group)
+    points, counts = np.unique(found, return_counts=True)
+    shares = np.cumsum(counts) / max(1, count)
+    return [(float(x), float(share)) for x, share in zip(points, shares, strict=True)]
