@@ -49,7 +49,11 @@ def test_a_number_of_one_run_is_that_of_its_summary():
     assert Term("c", path="queries.query.8000.p99_us").read(one) == 7.5
     assert Term("c", path="requests.query.10.p99_us", scale=0.001).read(one) == 0.0075
     assert Term("c", path="queries.query.all.count").read(one) == 2
-    for path in ("queries.query.2000.p99_us", "queries.none.all.p99_us", "queries.query.all.p50_us"):
+    for path in (
+        "queries.query.2000.p99_us",
+        "queries.none.all.p99_us",
+        "queries.query.all.p50_us",
+    ):
         assert Term("c", path=path).read(one) is None
     assert Term("c", path="queries.query.all.p99_us").read(xoff.Result({}, "", "d")) is None
 
@@ -123,5 +127,5 @@ def test_what_is_not_told_apart_is_refused(term):
 
 
 def test_only_completion_times_are_pooled():
-    with pytest.raises(UsageError, match="`seeds = \"pooled\"` goes with a `path` of queries"):
+    with pytest.raises(UsageError, match='`seeds = "pooled"` goes with a `path` of queries'):
         read_term(Reader({"path": "flows.fct_ps.p99", "seeds": "pooled"}, "here"))

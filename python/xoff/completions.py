@@ -1,8 +1,8 @@
 """Completion times of queries and web requests: of one run from its summary, of several from rows.
 
-What is meant is written `CLASS.GROUP.MEASURE`, such as `query.8000.p99_us`. A group of queries is `all`,
-the response's bytes (`8000`), a priority (`priority0`) or both (`8000-priority0`); one of web requests is
-`all` or their number of queries (`10`). What did not end counts as infinitely long.
+What is meant is written `CLASS.GROUP.MEASURE`, such as `query.8000.p99_us`. A group of queries is
+`all`, the response's bytes (`8000`), a priority (`priority0`) or both (`8000-priority0`); one of
+web requests is `all` or their number of queries (`10`). What did not end counts as infinitely long.
 """
 
 from __future__ import annotations
@@ -98,13 +98,11 @@ def times(result: Result, prefix: str, cls: str, group: str) -> Array:
             own &= table["priority"].to_numpy() == int(part.removeprefix("priority"))
     found: Array = np.sort(table["completion_ps"].to_numpy()[own]) / PS_PER_US
     if len(found) != ended:
-        raise UsageError(f"{prefix}{cls}.{group}: not all have rows: set run.flows = \"all\"")
+        raise UsageError(f'{prefix}{cls}.{group}: not all have rows: set run.flows = "all"')
     return found
 
 
-def _all_times(
-    results: Sequence[Result], prefix: str, cls: str, group: str
-) -> tuple[Array, int]:
+def _all_times(results: Sequence[Result], prefix: str, cls: str, group: str) -> tuple[Array, int]:
     """Return the times of what ended in any run, sorted, and how many there were in all."""
     parts = [times(result, prefix, cls, group) for result in results]
     entries = [_group(result, prefix, cls, group) or {"count": 0} for result in results]

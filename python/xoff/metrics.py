@@ -220,8 +220,9 @@ class Term:
     `paused.leaf-spine` come from the ports (`shares`), `flows.COLUMN.MEASURE` from the rows of
     finished flows (`rows`),
      `series.MEASURE` from the flows' series (`series`), `queueing.4.p99_us` from the samples of
-     all ports (`queueing`), `fairness.score` from the flows (`fairness`), `queries.query.8000.p99_us`
-     and `requests.query.10.p99_us` from completion times (`completions`); a `range` is a name, a
+     all ports (`queueing`), `fairness.score` from the flows (`fairness`),
+     `queries.query.8000.p99_us` and `requests.query.10.p99_us` from completion times
+     (`completions`); a `range` is a name, a
      bin of the summary with its `low` and `high` bytes, or all flows of `low_packets` to
      `high_packets`;
     `scale` multiplies what is read; `seeds` says how the runs of a case become one number.

@@ -179,8 +179,8 @@ def size_axes(ax: Axes, results: Runs) -> None:
 def completion_axes(ax: Axes, results: Runs, cdf: str) -> None:
     """Draw the CDF of completion times of queries or web requests, all seeds of a label together.
 
-    `cdf` is `queries.CLASS.GROUP` or `requests.CLASS.GROUP`. A curve that ends below 1 leaves out what
-    did not end.
+    `cdf` is `queries.CLASS.GROUP` or `requests.CLASS.GROUP`. A curve that ends below 1 leaves out
+    what did not end.
     """
     for index, (label, runs) in enumerate(as_lists(results).items()):
         points = completions.cdf(runs, cdf)

@@ -197,6 +197,26 @@ mod tests {
         }
     }
 
+    /// In order, ahead of its turn, after its turn, once all has come: each copy counts, no probe does.
+    #[test]
+    fn data_that_comes_again_is_counted() {
+        for recovery in [Recovery::Sack, Recovery::SelectiveRepeat] {
+            let mut receivers = receivers(recovery, 0, None);
+            let mut repeated = |seq, payload: u64| {
+                let remaining = (4000 - seq - payload) as u32;
+                receivers.on_data(0, &packet(seq, remaining), payload);
+                receivers.repeated
+            };
+            assert_eq!([(0, 1000), (2000, 1000)].map(|(seq, bytes)| repeated(seq, bytes)), [0, 0]);
+            assert_eq!([(2000, 1000), (0, 1000)].map(|(seq, bytes)| repeated(seq, bytes)), [1, 2]);
+            assert_eq!([(0, 0), (1000, 1000)].map(|(seq, bytes)| repeated(seq, bytes)), [2, 2]);
+            assert_eq!(
+                [(3000, 1000), (3000, 1000)].map(|(seq, bytes)| repeated(seq, bytes)),
+                [2, 3]
+            );
+        }
+    }
+
     #[test]
     fn perfect_recovery_counts_bytes_in_any_order() {
         let mut receivers = receivers(Recovery::Perfect, 0, None);
