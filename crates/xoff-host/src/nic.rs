@@ -4,10 +4,12 @@
 //! traffic classes, for BFC they are assigned as a switch assigns its own. Within a queue flows take
 //! turns packet by packet.
 
+use std::collections::VecDeque;
+
 use xoff_core::{Digest, Rng, TimerId};
 use xoff_net::hop::PausedTime;
 use xoff_net::packet::NONE;
-use xoff_net::{Pool, Queue};
+use xoff_net::{Packet, Pool, Queue};
 
 use xoff_net::Fabric;
 
@@ -76,6 +78,8 @@ pub struct Nic {
     paused_time: PausedTime,
     /// Queues whose pause ends by itself, and when (ps).
     pause_ends: Vec<(u8, u64)>,
+    /// Frames that are not obeyed yet, and when they are (ps).
+    heard: VecDeque<(u64, Packet)>,
     queues: NicQueues,
     last_queue: u8,
     last_assigned: u8,
@@ -108,6 +112,7 @@ impl Nic {
             paused: 0,
             paused_time: PausedTime::default(),
             pause_ends: Vec::new(),
+            heard: VecDeque::new(),
             received_bytes: 0,
             queues,
             last_queue: 0,
@@ -283,9 +288,22 @@ impl Nic {
     }
 
     fn await_pause_end(&self, fabric: &mut Fabric) {
-        if let Some(next) = self.pause_ends.iter().map(|&(_, end)| end).min() {
+        let ends = self.pause_ends.iter().map(|&(_, end)| end);
+        if let Some(next) = ends.chain(self.heard.front().map(|&(due, _)| due)).min() {
             fabric.wheel.arm(self.timers.pause, next);
         }
+    }
+
+    /// A frame has arrived that is obeyed at `due` (ps), after all that arrived before it.
+    pub fn hear(&mut self, fabric: &mut Fabric, due: u64, frame: Packet) {
+        self.heard.push_back((due, frame));
+        self.await_pause_end(fabric);
+    }
+
+    /// The next frame that is obeyed now.
+    pub fn take_heard(&mut self, now: u64) -> Option<Packet> {
+        let &(due, _) = self.heard.front()?;
+        (due <= now).then(|| self.heard.pop_front().map(|(_, frame)| frame))?
     }
 
     /// The queues that are still paused when those pauses have ended whose time has come.
