@@ -158,6 +158,21 @@ def named(*values):
         ("rank-correlation", named(1, 2, 3, 10, 30, 20), Bounds(0.6, None), 1, False),
         ("rank-correlation", named(1, 2, 2, 5, 7, 7), Bounds(0.99, None), 1, True),
         ("rank-correlation", named(1, 2, None, 10, 20, 30), Bounds(0.9, None), 1, None),
+        ("pair-saving", named(1, 3, 4, 6), Bounds(0.5, 0.75), 1, True),
+        ("pair-saving", named(1, 3, 4, 2), Bounds(0, 0.75), 1, False),
+        ("pair-saving", named(1, None, 4, 2), Bounds(0, 0.75), 1, None),
+        ("max-pair-saving", named(1, 3, 4, 6), Bounds(0.75, 0.75), 1, True),
+        ("max-pair-saving", named(1, 3, 4, 6), Bounds(None, 0.7), 1, False),
+        ("max-pair-saving", named(1, None, 4, 6), Bounds(0.75, 0.75), 1, None),
+        # 10 without, 6, 7 and 4 with a part, 5 with the whole: shares of 0.8, 0.6 and 1.2.
+        ("gain-share", named(10, 10, 10, 6, 7, 4, 5, 5, 5), Bounds(0.8, 0.8), 1, True),
+        ("gain-share", named(10, 10, 10, 6, 7, 4, 5, 5, 5), Bounds(None, 0.7), 1, False),
+        ("gain-share", named(10, None, 5), Bounds(0, 1), 1, None),
+        # At most 5: the first reaches 1.5, the second 1.
+        ("reach-ratio", sweeps(a=(2, 4, 6), b=(3, 5, 7)), Bounds(1.5, 1.5), 5, True),
+        ("reach-ratio", sweeps(a=(2, 4, math.inf), b=(3, 5, 7)), Bounds(1, 1), 5, True),
+        ("reach-ratio", sweeps(a=(2, 4, 5), b=(3, 5, 7)), Bounds(2, 2), 5, True),
+        ("reach-ratio", sweeps(a=(2, 4, 6), b=(6, 7, 8)), Bounds(1, None), 5, None),
     ],
 )
 def test_relations(name, values, bounds, factor, holds):
@@ -302,6 +317,11 @@ def test_a_saving_is_a_share_of_what_there_was():
     assert found.measured == {"1 - with/without": 0.75}
     assert found.holds
     assert RELATIONS["saving"]({"with": 1.0, "without": None}, Bounds(0.7), 1.0).holds is None
+
+
+def test_pairs_make_halves():
+    with pytest.raises(xoff.UsageError, match="3 values do not make 2 equal parts"):
+        RELATIONS["pair-saving"](named(1, 2, 3), Bounds(0), 1.0)
 
 
 def test_a_difference_in_proportion_goes_through_the_origin():

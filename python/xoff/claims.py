@@ -29,6 +29,7 @@ SCORE = "score-difference"
 BOUNDED = (
     *("value", "ratio", "max-ratio", "difference", "sum", "count"),
     *("linear", "slope-ratio", "proportional", "saving", "rank-correlation", DISTANCE, SCORE),
+    *("pair-saving", "max-pair-saving", "gain-share", "reach-ratio"),
 )
 SINGLE = ("value", "sum", "count")
 TERM_KEYS = ("class", "range", "statistic", "path", "cdf", "at", "scale", "seeds")

@@ -123,6 +123,7 @@ class Plot:
     monitored: bool = False
     column: str = "bytes"
     span_us: float = 200.0
+    y_from: float = 0.0
     level: float | None = None
     relative_to: str | None = None
     relation: str = "ratio"
@@ -278,6 +279,7 @@ def _plot(table: Any, where: str, names: list[str], points: list[Point]) -> Plot
         monitored=reader.get("monitored", bool, False),
         column=reader.choice("column", columns, usual),
         span_us=reader.number("span_us", 200.0) or 200.0,
+        y_from=reader.number("y_from", 0.0) or 0.0,
         level=reader.number("level"),
         relative_to=reader.get("relative_to", str),
         relation=reader.choice("relation", COMPARISONS, "ratio"),

@@ -56,7 +56,9 @@ def _panels(plot: Plot, experiment: Experiment, results: Results) -> list[Panel]
             panels.monitored_flows_axes if plot.monitored else panels.active_flows_axes
         )(ax, shown, plot.queues),
         "size-cdf": lambda ax: panels.size_axes(ax, shown),
-        "completion-cdf": lambda ax: panels.completion_axes(ax, shown, plot.term["cdf"]),
+        "completion-cdf": lambda ax: panels.completion_axes(
+            ax, shown, plot.term["cdf"], plot.y_from
+        ),
         "trace": lambda ax: panels.trace_axes(ax, shown, plot.column, plot.span_us, plot.level),
         "series": lambda ax: panels.series_axes(ax, shown, plot.column, plot.span_us),
         "pause-share": lambda ax: panels.pause_axes(ax, shown),

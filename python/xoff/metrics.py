@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xoff import completions, fairness, queueing, rows, series, shares
+from xoff import completions, evenness, fairness, queueing, rows, series, shares
 from xoff.errors import UsageError
 from xoff.result import Result
 from xoff.traces import MEASURES, Trace
@@ -108,6 +108,8 @@ FLOWS = "flows."
 SERIES = "series."
 # A `path` that begins so is a queueing delay along paths (`queueing.read`).
 QUEUEING = "queueing."
+# A `path` that begins so is how unevenly switches load links of a kind (`evenness.read`).
+SPREAD = "spread."
 # The mean of log2 of flows' rates (`fairness.score`).
 FAIRNESS = "fairness.score"
 
@@ -206,6 +208,7 @@ READERS: Mapping[str, Callable[[Result, str], float | None]] = {
     FLOWS: rows.read,
     SERIES: series.read,
     QUEUEING: queueing.read,
+    SPREAD: evenness.read,
 }
 
 
@@ -219,10 +222,10 @@ class Term:
     `samples.bytes.MEASURE` (`traces.MEASURES`); `path = "senders.jain"`, `senders.0-3` and
     `paused.leaf-spine` come from the ports (`shares`), `flows.COLUMN.MEASURE` from the rows of
     finished flows (`rows`),
-     `series.MEASURE` from the flows' series (`series`), `queueing.4.p99_us` from the samples of
-     all ports (`queueing`), `fairness.score` from the flows (`fairness`),
-     `queries.query.8000.p99_us` and `requests.query.10.p99_us` from completion times
-     (`completions`); a `range` is a name, a
+     `series.MEASURE` from the flows' series (`series`), `queueing.4.p99_us` and
+     `spread.leaf-spine` from the samples of all ports (`queueing`, `evenness`),
+     `fairness.score` from the flows (`fairness`), `queries.query.8000.p99_us`
+     and `requests.query.10.p99_us` from completion times (`completions`); a `range` is a name, a
      bin of the summary with its `low` and `high` bytes, or all flows of `low_packets` to
      `high_packets`;
     `scale` multiplies what is read; `seeds` says how the runs of a case become one number.

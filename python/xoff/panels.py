@@ -176,11 +176,11 @@ def size_axes(ax: Axes, results: Runs) -> None:
     ax.set_ylabel("fraction of flows")
 
 
-def completion_axes(ax: Axes, results: Runs, cdf: str) -> None:
+def completion_axes(ax: Axes, results: Runs, cdf: str, y_from: float = 0.0) -> None:
     """Draw the CDF of completion times of queries or web requests, all seeds of a label together.
 
     `cdf` is `queries.CLASS.GROUP` or `requests.CLASS.GROUP`. A curve that ends below 1 leaves out
-    what did not end.
+    what did not end. Shares below `y_from` are not shown.
     """
     for index, (label, runs) in enumerate(as_lists(results).items()):
         points = completions.cdf(runs, cdf)
@@ -188,7 +188,8 @@ def completion_axes(ax: Axes, results: Runs, cdf: str) -> None:
             look = {**line_style(index), "marker": None}
             times, shares = zip(*points, strict=True)
             ax.step([us * 1e-3 for us in times], shares, where="post", label=label, **look)
-    ax.set_ylim(0, 1.01)
+    ax.set_xlim(left=0)
+    ax.set_ylim(y_from, 1 + 0.01 * (1 - y_from))
     ax.set_xlabel("completion time (ms)")
     ax.set_ylabel("fraction of " + ("queries" if cdf.startswith("queries") else "web requests"))
 

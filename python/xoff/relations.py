@@ -237,6 +237,80 @@ def _ranks(values: Sequence[float]) -> list[float]:
     return [ordered.index(value) + (ordered.count(value) - 1) / 2 for value in values]
 
 
+def pair_saving(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """What each value of the first half takes off its partner in the second half lies within."""
+    return _bounded(_pair_savings(values), bounds)
+
+
+def max_pair_saving(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """The largest of the savings that `pair_saving` takes lies within the bounds."""
+    found = _pair_savings(values)
+    if None in found.values():
+        return Outcome(found, None)
+    name, top = max(found.items(), key=lambda item: item[1] or 0.0)
+    return Outcome({f"max {name}": top}, bounds.contain(top))
+
+
+def _pair_savings(values: Named) -> dict[str, float | None]:
+    first, second = _parts(values, 2)
+    pairs = zip(first, second, strict=True)
+    found = {f"1 - {a}/{b}": divide(x, y) for (a, x), (b, y) in pairs}
+    return {name: None if x is None else 1 - x for name, x in found.items()}
+
+
+def _parts(values: Named, parts: int) -> list[list[tuple[str, float | None]]]:
+    known = list(values.items())
+    if len(known) % parts:
+        raise UsageError(f"{len(known)} values do not make {parts} equal parts")
+    size = len(known) // parts
+    return [known[i * size : (i + 1) * size] for i in range(parts)]
+
+
+def gain_share(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """Of values without, with a part and with the whole (thirds): the part's share of the whole's
+    gain, in the median over what is compared, lies within the bounds.
+    """
+    known = zip(*_parts(values, 3), strict=True)
+    shares: dict[str, float | None] = {}
+    for (_, without), (name, part), (_, whole) in known:
+        if without is None or part is None or whole is None:
+            shares[name] = None
+        else:
+            shares[name] = divide(without - part, without - whole)
+    found = [share for share in shares.values() if share is not None]
+    if len(found) < len(shares):
+        return Outcome(shares, None)
+    middle = float(np.median(found))
+    return Outcome({**shares, "median": middle}, bounds.contain(middle))
+
+
+def reach_ratio(values: Named, bounds: Bounds, factor: float) -> Outcome:
+    """How far the sweep goes with at most `factor`, every case's over the last one's, lies within.
+
+    Between two points the line through them counts. A case that begins above has no reach, one
+    that never gets above reaches the end.
+    """
+    reaches = {f"{case} reach": _reach(points, factor) for case, points in _sweeps(values).items()}
+    found = ratio(reaches, bounds, factor)
+    return Outcome({**reaches, **found.measured}, found.holds)
+
+
+def _reach(points: Sequence[tuple[float, float | None]], limit: float) -> float | None:
+    ordered = sorted(points)
+    if any(y is None for _, y in ordered):
+        return None
+    reached: tuple[float, float] | None = None
+    for x, y in ordered:
+        above = math.inf if y is None else y
+        if above > limit:
+            if reached is None:
+                return None
+            x0, y0 = reached
+            return x0 if math.isinf(above) else x0 + (x - x0) * (limit - y0) / (above - y0)
+        reached = (x, above)
+    return reached and reached[0]
+
+
 RELATIONS: dict[str, Relation] = {
     "value": value,
     "ratio": ratio,
@@ -253,5 +327,9 @@ RELATIONS: dict[str, Relation] = {
     "slope-ratio": slope_ratio,
     "proportional": proportional,
     "rank-correlation": rank_correlation,
+    "pair-saving": pair_saving,
+    "max-pair-saving": max_pair_saving,
+    "gain-share": gain_share,
+    "reach-ratio": reach_ratio,
 }
 """Relations over the cases' numbers, by the name claims use for them."""

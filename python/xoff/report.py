@@ -38,10 +38,45 @@ def table_text(experiment: Experiment, results: Mapping[str, Sequence[Result]]) 
     if kind := numerical.engine_of(titled[0][1].summary):
         shown = [[title, *numerical.values(run.summary), run.digest] for title, run in titled]
         return head + markdown(["case", *numerical.titles(kind), "digest"], shown, left=1)
+    if any(run.summary.get("queries") for _, run in titled):
+        return head + _completions(titled)
     rows = [row for title, run in titled for row in _rows(title, run)]
     note = "Slowdowns are relative to the flow alone on its path. "
     note += "`-`: fewer than 10 flows beyond the percentile.\n"
     return f"{head}{markdown(TABLE, rows, left=2)}\n{note}"
+
+
+COUNTS = ("case", "drops", "timeouts", "spurious retransmissions", "digest")
+TIMES = ("case", "completions", "count", "unfinished", "p50 (ms)", "p95 (ms)", "p99 (ms)")
+
+
+def _completions(titled: Sequence[tuple[str, Result]]) -> str:
+    """Return a table of what runs lost, and one of completion times."""
+    paths = ("drops_packets", "timeouts", "transport.spurious_retransmissions")
+    counts = [
+        [title, *[number(lookup(run.summary, path)) for path in paths], run.digest]
+        for title, run in titled
+    ]
+    times = [row for title, run in titled for row in _completion_rows(title, run)]
+    return f"{markdown(COUNTS, counts, left=1)}\n{markdown(TIMES, times, left=2)}\n"
+
+
+def _completion_rows(title: str, run: Result) -> list[list[str]]:
+    """Return one row for each group of queries but those of a size and a priority, then of web
+    requests, if these are not the same.
+    """
+    rows = []
+    for kind in ("queries", "requests"):
+        for cls, groups in (run.summary.get(kind) or {}).items():
+            if kind == "requests" and set(groups) == {"all", "1"}:
+                continue
+            for name, group in groups.items():
+                if "-" not in name:
+                    times = [group.get(key) for key in ("p50_us", "p95_us", "p99_us")]
+                    shown = ["-" if time is None else f"{time / 1e3:.3g}" for time in times]
+                    sizes = [f"{group.get(key) or 0:,}" for key in ("count", "unfinished")]
+                    rows.append([title, f"{kind} {cls}, {name}", *sizes, *shown])
+    return rows
 
 
 def paper_text(outcomes: Sequence[Outcome]) -> str:
