@@ -241,12 +241,7 @@ impl Fabric {
 
     /// Adds a port.
     pub fn add_port(&mut self, spec: &PortSpec) {
-        let exact = 8_000_000_000_000u64.is_multiple_of(spec.rate);
-        let whole = if exact && self.rounding == Rounding::PicosecondUp {
-            u32::try_from(8_000_000_000_000 / spec.rate).unwrap_or(0)
-        } else {
-            0
-        };
+        let whole = u32::try_from(self.whole_ps_per_byte(spec.rate)).unwrap_or(0);
         let (partition, arrival_tag) = match spec.peer {
             Peer::Local(port) => (NONE, self.tags.arrival + port),
             Peer::Remote { partition, port } => (partition, port),
@@ -321,6 +316,13 @@ impl Fabric {
     #[must_use]
     pub fn time_at(&self, rate: u64, bytes: u64) -> u64 {
         serialisation(self.rounding, rate, bytes)
+    }
+
+    /// Picoseconds a byte takes at `rate`, where any number of bytes takes so many times that; else 0.
+    #[must_use]
+    pub fn whole_ps_per_byte(&self, rate: u64) -> u64 {
+        let whole = 8_000_000_000_000u64.is_multiple_of(rate);
+        if whole && self.rounding == Rounding::PicosecondUp { 8_000_000_000_000 / rate } else { 0 }
     }
 
     /// Whether what is given to this port now could leave at once: the port is idle, and nothing else
@@ -438,6 +440,14 @@ impl Fabric {
         if wakes {
             self.post_wake(port);
         }
+    }
+
+    /// A port that has just begun a packet, and is not to be asked after it yet, stays busy for so much
+    /// longer (ps).
+    pub fn rest(&mut self, port: u32, rest: u64) {
+        let state = &mut self.ports[port as usize];
+        debug_assert!(!state.waking, "the port is to be asked earlier");
+        state.busy_until += rest;
     }
 
     /// Sends a packet that does not simply arrive in this partition.

@@ -5,8 +5,8 @@
 //! architecture ([`arch`]) with a buffer ([`buffer`]), a scheduler a port ([`sched`]), a marker
 //! ([`mark`]), a load balancer ([`balance`]) and a hop control ([`hop`]).
 //!
-//! What this crate does not model: links that corrupt or reorder, forwarding delays inside a switch,
-//! preambles and inter-frame gaps.
+//! What this crate does not model: links that corrupt or reorder, forwarding delays inside an
+//! output-queued switch, preambles and inter-frame gaps.
 
 pub mod arch;
 pub mod balance;

@@ -40,6 +40,11 @@ pub const PRESETS: &[(&str, &[&str])] = &[
     ("sfqcodel", &[text!("tcp-newreno"), text!("tcp-cubic"), text!("sfqcodel")]),
     ("pfabric", &[text!("pfabric")]),
     ("flowtune", &[text!("flowtune")]),
+    ("detail-baseline", &[text!("detail-baseline")]),
+    ("detail-priority", &[text!("detail-baseline"), text!("detail-priority")]),
+    ("detail-fc", &[text!("detail-baseline"), text!("detail-fc")]),
+    ("detail-pfc", &[text!("detail-baseline"), text!("detail-pfc")]),
+    ("detail", &[text!("detail-baseline"), text!("detail-pfc"), text!("detail")]),
 ];
 
 /// A preset's texts.

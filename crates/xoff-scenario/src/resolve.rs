@@ -1,5 +1,6 @@
 //! From the layers of a scenario to a network, its traffic and a plan.
 
+mod crossbar;
 pub(crate) mod faults;
 mod flowtune;
 mod hosts;
@@ -32,7 +33,7 @@ use crate::layers::Layers;
 use crate::nearest::suggestion;
 use crate::presets;
 use crate::scalars::EngineKind;
-use crate::sections::{FaultsConfig, NetworkConfig, RoundingKind, RunConfig, SwitchConfig};
+use crate::sections::{FaultsConfig, NetworkConfig, RoundingKind, RunConfig};
 use crate::traffic;
 
 /// Everything a run needs.
@@ -73,6 +74,9 @@ pub const SECTIONS: &[&str] = &[
     "run",
     "frame",
     "switch",
+    "crossbar",
+    "pause",
+    "alb",
     "buffer",
     "trim",
     "sfqcodel",
@@ -186,15 +190,19 @@ impl Reader<'_> {
         let tcp = self.tcp(&transport);
         let control = self.control(&transport, &tcp);
         let onramp = self.onramp(&transport);
-        let switch = self.section::<SwitchConfig>();
+        let switch = self.switch();
         self.check_quantum(&switch);
-        let buffer = self.buffer(&switch, &frame);
+        let crossbar = self.crossbar(&switch, &transport, &tcp);
+        let buffer = match &crossbar {
+            None => self.buffer(&switch, &frame),
+            Some(_) => self.no_buffer(),
+        };
         let mut ndp = self.ndp(&transport, &switch);
         let mut trim = self.trim(&transport, &switch, &buffer, &frame);
         let hop = self.hop(&switch, &buffer);
         let scheduling = self.scheduling(&switch, &buffer);
         let flowtune = self.flowtune(&transport, &switch);
-        let nic = self.nic(&switch, &hop);
+        let nic = self.nic(&switch, &hop, crossbar.as_ref());
         let ecn = self.ecn(&switch);
         let faults = self.section::<FaultsConfig>();
         self.check_fractions(&faults);
@@ -237,10 +245,30 @@ impl Reader<'_> {
         let tcp = self.derived_tcp(tcp, &control, rtt);
         let buffer = self.derived_buffer(buffer, &switch, &frame, bandwidth_delay_product);
         ndp::settle(ndp.as_mut(), trim.as_mut(), bandwidth_delay_product);
+        let hosts = HostSetup {
+            acks_obey_pauses: transport.ack_class == AckClass::Data,
+            frame,
+            transport,
+            control,
+            tcp,
+            onramp,
+            ndp,
+            flowtune: flowtune::hosts(flowtune.as_ref()),
+            queues,
+            obey_pauses,
+            pause_response: crossbar.as_ref().map_or(0, |crossbar| crossbar.pause.response.0),
+            nic,
+            base_rtt: rtt.0,
+            seed,
+        };
+        if let Some(crossbar) = &crossbar {
+            self.settle_crossbar(crossbar, &topology, &hosts);
+        }
         let setup = Setup {
             topology: Arc::new(topology),
             routes: Arc::new(routes),
             switch: SwitchSetup {
+                crossbar,
                 scheduling,
                 quantum_bytes: u32::try_from(switch.quantum.0).unwrap_or(u32::MAX),
                 buffer,
@@ -251,21 +279,7 @@ impl Reader<'_> {
                 control_loss: faults.control_loss,
                 hash_by_node: false,
             },
-            hosts: HostSetup {
-                acks_obey_pauses: transport.ack_class == AckClass::Data,
-                frame,
-                transport,
-                control,
-                tcp,
-                onramp,
-                ndp,
-                flowtune: flowtune::hosts(flowtune.as_ref()),
-                queues,
-                obey_pauses,
-                nic,
-                base_rtt: rtt.0,
-                seed,
-            },
+            hosts,
             rounding: match network.rounding {
                 RoundingKind::Picosecond => Rounding::PicosecondUp,
                 RoundingKind::Nanosecond => Rounding::NanosecondDown,

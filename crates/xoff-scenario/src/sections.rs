@@ -123,9 +123,33 @@ choices! {
     }
 }
 
+choices! {
+    /// How packets cross a switch.
+    pub enum ArchitectureKind {
+        /// A packet joins its egress queue when it arrives.
+        OutputQueued = "output-queued",
+        /// It waits at its ingress, crosses, and waits at its egress, section `crossbar`.
+        Crossbar = "crossbar",
+    }
+}
+
+choices! {
+    /// Which of several equal ports a packet takes.
+    pub enum BalanceKind {
+        /// That of its flow's hash.
+        Ecmp = "ecmp",
+        /// A lightly loaded one, section `alb`.
+        Adaptive = "adaptive",
+    }
+}
+
 knobs! {
     /// What every switch is put together from.
     pub struct SwitchConfig in "switch" {
+        /// How packets cross it.
+        architecture: ArchitectureKind = ArchitectureKind::OutputQueued,
+        /// Which of several equal ports a packet takes.
+        balance: BalanceKind = BalanceKind::Ecmp,
         /// Scheduler of data queues.
         scheduler: SchedulerKind = SchedulerKind::Fifo,
         /// Bytes that a turn of round robin allows (one full packet, so that every turn sends one).

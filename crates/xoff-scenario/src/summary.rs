@@ -379,9 +379,10 @@ fn stream(simulation: &Simulation, sent: &StreamStats) -> String {
     ])
 }
 
-/// What PFC did; all zero under any other hop control.
+/// What PFC did, or the pauses of switches with a crossbar; all zero under any other hop control.
 fn pauses(simulation: &Simulation, ports: &[PortRow], totals: &Totals) -> String {
-    let pfc = matches!(simulation.setup().switch.hop, HopSetup::Pfc(_));
+    let switch = &simulation.setup().switch;
+    let pfc = matches!(switch.hop, HopSetup::Pfc(_)) || switch.crossbar.is_some();
     let shares = paused_shares(simulation, if pfc { ports } else { &[] });
     object(&[
         ("pause_frames", if pfc { totals.pauses } else { 0 }.to_string()),

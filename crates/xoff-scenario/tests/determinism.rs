@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{finish, open, open_on};
+use common::{finish, for_fast_links, open, open_on};
 use xoff_scenario::presets;
 use xoff_sim::{FlowRow, PortRow, SampleRow, Threads};
 
@@ -76,11 +76,12 @@ fn assert_same_however_cut(scheme: &str, overrides: &[&str]) -> Outcome {
 #[test]
 fn every_preset_runs_the_same_on_any_number_of_threads() {
     for (scheme, _) in presets() {
-        let one = outcome(&scheme, &[]);
+        let overrides = for_fast_links(&scheme);
+        let one = outcome(&scheme, overrides);
         let waiting = |count| Threads { count, jitter: Some((count as u64, 30)) };
         let threads = [2, 3, 8].into_iter().flat_map(|n| [Threads::up_to(n), waiting(n)]);
         for threads in threads {
-            let other = outcome_on(threads, &scheme, &[]);
+            let other = outcome_on(threads, &scheme, overrides);
             assert_same(&one, &other, &format!("{scheme} {threads:?}"));
         }
     }
@@ -89,7 +90,7 @@ fn every_preset_runs_the_same_on_any_number_of_threads() {
 #[test]
 fn every_preset_runs_the_same_however_it_is_cut() {
     for (scheme, _) in presets() {
-        assert_same_however_cut(&scheme, &[]);
+        assert_same_however_cut(&scheme, for_fast_links(&scheme));
     }
 }
 
@@ -170,6 +171,26 @@ fn losses_are_the_same_however_it_is_cut() {
     }
 }
 
+/// Packets pass stages inside switches, pauses take their time, and the same thing often happens at
+/// several ports at once.
+#[test]
+fn crossbars_are_the_same_however_it_is_cut() {
+    let slow = ["leaf_spine.host_rate=10Gbps", "leaf_spine.spine_rate=10Gbps"];
+    let tree = ["network.topology=fat-tree", "crossbar.ingress_size=1MB", "pause.xoff=60KB"];
+    for (scheme, overrides) in [
+        ("detail", &tree[..]),
+        ("detail-fc", &["crossbar.forwarding_delay=0ps", "pause.response=0ps"]),
+        (
+            "detail-fc",
+            &["pause.xoff=50KB", "pause.generation_delay=500ns", "faults.control_loss=0.1"],
+        ),
+        ("detail-baseline", &["crossbar.rate_limit=0.98", "crossbar.speedup=1.3"]),
+        ("detail-pfc", &[&slow[..], &["crossbar.classes=2", "pause.xoff=30KB"]].concat()),
+    ] {
+        assert_same_however_cut(scheme, overrides);
+    }
+}
+
 /// NICs that pause their switches have a timer, and frames of their own.
 #[test]
 fn slow_hosts_are_the_same_however_it_is_cut() {
@@ -190,7 +211,8 @@ fn another_seed_is_another_run() {
 #[test]
 fn every_preset_meets_the_same_traffic() {
     let arrivals = |scheme: &str| {
-        let mut run = open(&scenario(scheme), &["run.drain=\"1s\""]);
+        let overrides = [&["run.drain=\"1s\""], for_fast_links(scheme)].concat();
+        let mut run = open(&scenario(scheme), &overrides);
         let mut rows: Vec<_> = finish(&mut run)
             .iter()
             .map(|row| (row.flow, row.src, row.dst, row.size_bytes, row.start_ps))

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{open, run};
+use common::{for_fast_links, open, run};
 use xoff_net::arch::Switch;
 
 /// One short scenario of a scheme.
@@ -16,7 +16,7 @@ fn scenario(scheme: &str) -> String {
 #[test]
 fn every_presets_effective_scenario_reads_back_and_runs_the_same() {
     for (scheme, _) in xoff_scenario::presets() {
-        let (first, _) = run(&scenario(&scheme), &[]);
+        let (first, _) = run(&scenario(&scheme), for_fast_links(&scheme));
         let (again, _) = run(first.effective(), &[]);
         assert_eq!(again.effective(), first.effective(), "{scheme}");
         assert_eq!(again.digest(), first.digest(), "{scheme}");

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use xoff_net::arch::Switch;
 
-use common::{over_switches, run};
+use common::{for_fast_links, over_switches, run};
 use xoff_scenario::bench::{Size, scenario};
 use xoff_scenario::{bench_cases, presets};
 
@@ -17,9 +17,14 @@ const HEADER: [&str; 9] =
 fn line(scheme: &str) -> [String; 9] {
     let scheme_is = format!("scheme={scheme}");
     let sized = !matches!(scheme, "ideal-fq" | "ndp" | "xcp" | "pfabric" | "sfqcodel")
-        && !scheme.starts_with("tcp-");
-    let overrides: &[&str] = if sized { &[&scheme_is, "buffer.size=2MB"] } else { &[&scheme_is] };
-    let (run, rows) = run(include_str!("golden/scenario.toml"), overrides);
+        && !scheme.starts_with("tcp-")
+        && !scheme.starts_with("detail");
+    let mut overrides = vec![scheme_is.as_str()];
+    if sized {
+        overrides.push("buffer.size=2MB");
+    }
+    overrides.extend(for_fast_links(scheme));
+    let (run, rows) = run(include_str!("golden/scenario.toml"), &overrides);
     let short = &run.simulation().classes()[0].ranges[0];
     let quantile = |q| short.quantile(q).map_or("-".into(), |value: f64| format!("{value:.2}"));
     [

@@ -106,6 +106,42 @@ fn values_that_no_run_survives_are_refused() {
     }
 }
 
+/// What a crossbar cannot be, and what has no effect beside one.
+#[test]
+fn crossbars_that_lose_packets_or_mean_nothing_are_refused() {
+    for (scheme, setting, said) in [
+        ("detail-fc", "pause.xoff=126KB", "up to 41.42KB arrive after a pause was called for"),
+        ("detail-fc", "pause.xon=100KB", "xon = 100KB must not be more than xoff"),
+        ("detail-fc", "pause.generation_delay=48us", "leaves no room below a threshold"),
+        ("detail-fc", "pause.outstanding=200KB", "ingress_size = 131072B leaves no room"),
+        ("detail-fc", "pause.scope=class", "it may be up to"),
+        ("detail-baseline", "pause.xoff=50KB", "pause.scope = \"none\""),
+        ("detail-baseline", "alb.second=0B", "switch.balance = \"ecmp\""),
+        ("detail-baseline", "switch.balance=adaptive", "take for losses"),
+        ("detail-baseline", "switch.hop=pfc", "section pause is its flow control"),
+        ("detail-baseline", "switch.scheduler=drr", "it serves classes strictly"),
+        ("detail-baseline", "switch.quantum=1530B", "it serves classes strictly, without turns"),
+        ("detail-baseline", "switch.overflow=trim", "a full ingress queue drops"),
+        ("detail-baseline", "buffer.size=1MB", "ingress_size and egress_size"),
+        ("detail-baseline", "transport.ack_class=control", "only its own frames go before"),
+        ("detail-baseline", "transport.allocator=flowtune", "needs allocator = \"none\""),
+        ("detail-baseline", "crossbar.classes=9", "classes are 1 to 8"),
+        ("detail-baseline", "crossbar.classes=0", "classes are 1 to 8"),
+        ("detail-baseline", "crossbar.speedup=0.9", "speedup is 1 to 1000"),
+        ("detail-baseline", "crossbar.iterations=0", "takes one iteration at least"),
+        ("detail-baseline", "crossbar.rate_limit=1.1", "a share of the line rate"),
+        ("detail-baseline", "crossbar.egress_size=1000B", "a packet of 1530B of each class"),
+        ("detail-baseline", "crossbar.ingress_size=1000B", "must hold a packet of 1530B"),
+        ("detail-fc", "nic.pfc=false", "leaves nobody to obey the pauses"),
+        ("detail-baseline", "nic.receive_rate=1Gbps", "know no pauses without an end"),
+        ("hpcc", "switch.architecture=crossbar", "a control that switches write nothing for"),
+        ("tcp-newreno", "crossbar.classes=2", "switch.architecture = \"output-queued\""),
+        ("tcp-newreno", "switch.balance=adaptive", "set architecture = \"crossbar\""),
+    ] {
+        assert_refused(scheme, setting, said);
+    }
+}
+
 /// Each recovery has its own timeouts and requests.
 #[test]
 fn settings_of_another_recovery_are_refused() {

@@ -29,8 +29,9 @@ pub mod tag {
     pub const ARRIVAL: u32 = 0;
     /// From here on: anything else. What has no number is told apart by the tags below.
     pub const SINGLE: u32 = 1 << 28;
-    /// Pacing allows a flow's next packet.
-    pub const PACE: u32 = 2 << 28;
+    /// A packet, the event's item, has passed a stage inside a switch; the number is that of a port. As
+    /// an event that is no timer's it must stand below [`xoff_core::wheel::TIMER`].
+    pub const STAGE: u32 = 2 << 28;
     /// A congestion control's timer.
     pub const CONTROL: u32 = 3 << 28;
     /// A NIC's timeout check.
@@ -51,8 +52,8 @@ pub mod tag {
     pub const RETRANSMISSION: u32 = 11 << 28;
     /// A server's agent asked for this time.
     pub const AGENT: u32 = 12 << 28;
-    /// A packet, the event's item, has passed a stage inside a switch; the number is that of a port.
-    pub const STAGE: u32 = 13 << 28;
+    /// Pacing allows a flow's next packet.
+    pub const PACE: u32 = 13 << 28;
     /// A port, the event's item, has sent what it was sending.
     pub const WAKE: u32 = SINGLE;
     /// The next flow begins.
@@ -617,7 +618,7 @@ impl Partition {
         match self.owners[port as usize] {
             Owner::Host(nic) => {
                 let nic = &self.hosts.nics()[nic as usize];
-                u64::from(nic.frames.bytes() + nic.acks.bytes())
+                u64::from(nic.control_bytes())
             }
             Owner::Switch(switch, number) => {
                 let switch = &self.switches[switch as usize].1;

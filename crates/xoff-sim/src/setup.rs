@@ -7,7 +7,11 @@ use xoff_core::{FirstOfStreams, Ps, Wheel};
 use xoff_host::cc::{Carries, ControlConfig};
 use xoff_host::hosts::{HostSetup, HostTags, StreamSpec};
 use xoff_host::{Hosts, TransportConfig};
-use xoff_net::arch::{AnySwitch, Destination, Forwarding, InBand, OutputQueued, Parts};
+use xoff_net::arch::{
+    AnySwitch, Crossbar, CrossbarConfig, CrossbarParts, Destination, Forwarding, InBand,
+    OutputQueued, Parts, PauseConfig,
+};
+use xoff_net::balance::{Adaptive, AlbConfig};
 use xoff_net::buffer::{Buffer, BufferConfig};
 use xoff_net::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding, serialisation};
 use xoff_net::hop::{
@@ -96,9 +100,23 @@ pub enum Labels {
     Pairs,
 }
 
+/// Switches with a crossbar between ingress and egress queues.
+#[derive(Clone, Debug)]
+pub struct CrossbarSetup {
+    /// Their sizes and delays.
+    pub config: CrossbarConfig,
+    /// Their flow control.
+    pub pause: PauseConfig,
+    /// How they spread packets; none: flows, by ECMP.
+    pub adaptive: Option<AlbConfig>,
+}
+
 /// Every switch.
 #[derive(Clone, Debug)]
 pub struct SwitchSetup {
+    /// Its ingress queues and crossbar; none: it is output-queued, and scheduling, buffer, trimming and
+    /// hop control say how.
+    pub crossbar: Option<CrossbarSetup>,
     /// Scheduler of every egress port.
     pub scheduling: Scheduling,
     /// What a turn of round robin allows (bytes).
@@ -221,6 +239,20 @@ pub fn path(topology: &Topology, routes: &Routes, src: u32, dst: u32) -> Vec<cra
         };
         port = topology.ports_of(node)[number as usize];
     }
+}
+
+/// Adds a port without a link that stands for a switch's arbiter: it is asked when an instant ends, as
+/// ports are, and after them all. Returns its number.
+fn add_arbiter(fabric: &mut Fabric) -> u32 {
+    let number = fabric.port_count() as u32;
+    fabric.add_port(&PortSpec {
+        id: u32::MAX,
+        peer_id: u32::MAX,
+        rate: 8_000_000_000_000,
+        delay: Ps(0),
+        peer: Peer::Local(number),
+    });
+    number
 }
 
 impl Setup {
@@ -356,7 +388,15 @@ impl Setup {
             for number in 0..topology.ports_of(node).len() as u16 {
                 owners[(first + u32::from(number)) as usize] = Owner::Switch(switch, number);
             }
-            switches.push((node, self.build_switch(&mut fabric, node, first, shared.clone())?));
+            let built = match &self.switch.crossbar {
+                None => self.build_switch(&mut fabric, node, first, shared.clone())?,
+                Some(setup) => {
+                    let arbiter = add_arbiter(&mut fabric);
+                    owners.push(Owner::Switch(switch, topology.ports_of(node).len() as u16));
+                    self.build_crossbar(&mut fabric, node, (first, arbiter), setup)?
+                }
+            };
+            switches.push((node, built));
         }
         let allocators = self.build_allocators(&mut fabric, &mut hosts, directory, index)?;
         let mut built = Partition::new(index, self, fabric, hosts, switches, owners, directory);
@@ -429,14 +469,7 @@ impl Setup {
     ) -> Result<AnySwitch, String> {
         let ports = self.topology.ports_of(node);
         let switch = (node - self.topology.hosts) as usize;
-        let first_timer = fabric.wheel.timers();
-        for number in 0..ports.len() as u32 {
-            let id = u64::from(self.topology.first_port[node as usize] + number);
-            let rank = xoff_net::fabric::phase::TIMER | 1 << 58 | id;
-            fabric.wheel.add_timer(rank, tag::SWITCH_TIMER | (first_port + number));
-        }
-        let rank = xoff_net::fabric::phase::TIMER | 1 << 57 | u64::from(node);
-        fabric.wheel.add_timer(rank, tag::MIRROR | first_port);
+        let first_timer = self.add_switch_timers(fabric, node, first_port);
         let stream = |purpose| self.stream(purpose, node);
         let loss = self.switch.control_loss;
         let bin_seed = stream(Purpose::QueueAssignment).u64() as u32;
@@ -464,6 +497,60 @@ impl Setup {
             control_loss: (loss > 0.0).then(|| (loss, stream(Purpose::Faults))),
             first_timer,
         })))
+    }
+
+    fn build_crossbar(
+        &self,
+        fabric: &mut Fabric,
+        node: u32,
+        (first_port, arbiter): (u32, u32),
+        setup: &CrossbarSetup,
+    ) -> Result<AnySwitch, String> {
+        let ports = self.topology.ports_of(node);
+        let switch = (node - self.topology.hosts) as usize;
+        let first_timer = self.add_switch_timers(fabric, node, first_port);
+        let stream = |purpose| self.stream(purpose, node);
+        let (loss, mtu) = (self.switch.control_loss, self.hosts.longest_packet());
+        let thresholds = ports.iter().map(|port| {
+            let frame = u64::from(self.control_frame());
+            let reaction = setup.pause.reaction(port.rate.0, port.delay, mtu, frame);
+            setup.pause.thresholds(&setup.config, &reaction).map_err(|(_, message)| message)
+        });
+        let routes = (self.routes.by_switch[switch].clone(), self.routes.choices[switch].clone());
+        let forwarding = Forwarding::new(routes.0, routes.1, self.hash_seed(node));
+        let adaptive = setup.adaptive.as_ref();
+        let parts = CrossbarParts {
+            config: setup.config.clone(),
+            pause: setup.pause.clone(),
+            thresholds: thresholds.collect::<Result<_, _>>()?,
+            first_port,
+            arbiter,
+            first_id: self.topology.first_port[node as usize],
+            stage_tag: tag::STAGE | first_port,
+            mtu: u16::try_from(mtu).unwrap_or(u16::MAX),
+            forwarding: if adaptive.is_some() { forwarding.with_sets() } else { forwarding },
+            adaptive: adaptive
+                .map(|config| Adaptive::new(config, ports.len(), stream(Purpose::Spraying))),
+            ecn: self.ecn(node)?,
+            marking: Draws::Own(stream(Purpose::Marking)),
+            control_frame: self.control_frame(),
+            control_loss: (loss > 0.0).then(|| (loss, stream(Purpose::Faults))),
+            first_timer,
+        };
+        Ok(AnySwitch::Crossbar(Box::new(Crossbar::new(parts, fabric))))
+    }
+
+    /// Adds the timers of a switch: one a port, and one for all. Returns the first.
+    fn add_switch_timers(&self, fabric: &mut Fabric, node: u32, first_port: u32) -> u32 {
+        let first_timer = fabric.wheel.timers();
+        for number in 0..self.topology.ports_of(node).len() as u32 {
+            let id = u64::from(self.topology.first_port[node as usize] + number);
+            let rank = xoff_net::fabric::phase::TIMER | 1 << 58 | id;
+            fabric.wheel.add_timer(rank, tag::SWITCH_TIMER | (first_port + number));
+        }
+        let rank = xoff_net::fabric::phase::TIMER | 1 << 57 | u64::from(node);
+        fabric.wheel.add_timer(rank, tag::MIRROR | first_port);
+        first_timer
     }
 
     fn in_band(&self, node: u32) -> InBand {

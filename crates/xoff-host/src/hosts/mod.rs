@@ -52,6 +52,8 @@ pub struct HostSetup {
     pub queues: NicQueues,
     /// Whether NICs obey pauses.
     pub obey_pauses: bool,
+    /// How long after a frame's arrival they do (ps).
+    pub pause_response: u64,
     /// Rate at which hosts take data, and what their NICs do about it.
     pub nic: NicConfig,
     /// Whether acknowledgements wait behind a pause of their class.
@@ -67,6 +69,13 @@ impl HostSetup {
     #[must_use]
     pub fn overhead(&self) -> u16 {
         (self.frame.header.0 + self.control.header_bytes().unwrap_or(0)) as u16
+    }
+
+    /// Bytes of the longest packet.
+    #[must_use]
+    pub fn longest_packet(&self) -> u64 {
+        let data = self.frame.payload.0 + u64::from(self.overhead());
+        data.max(u64::from(self.ack_bytes()))
     }
 
     /// Bytes of an acknowledgement.

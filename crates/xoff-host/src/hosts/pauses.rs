@@ -1,7 +1,7 @@
 //! Pauses: of a NIC's queues, by its neighbour; of one flow, by any switch on its way.
 
-use xoff_net::Fabric;
 use xoff_net::hop::{obey, timed_pause};
+use xoff_net::{Fabric, Packet};
 
 use super::Hosts;
 
@@ -39,18 +39,30 @@ impl Hosts {
         if !self.setup.obey_pauses {
             return;
         }
+        if self.setup.pause_response == 0 {
+            self.obey_frame(fabric, nic, &frame);
+        } else {
+            let due = fabric.now + self.setup.pause_response;
+            self.nics[nic as usize].hear(fabric, due, frame);
+        }
+    }
+
+    fn obey_frame(&mut self, fabric: &mut Fabric, nic: u32, frame: &Packet) {
         let state = &mut self.nics[nic as usize];
-        if let Some((queues, pause)) = timed_pause(&frame, fabric.rate(state.port)) {
+        if let Some((queues, pause)) = timed_pause(frame, fabric.rate(state.port)) {
             state.pause_for(fabric, queues, pause);
         } else {
             state.forget_pause_ends(frame.queue_mask());
-            let paused = obey(&frame, state.paused());
+            let paused = obey(frame, state.paused());
             self.set_paused(fabric, nic, paused);
         }
     }
 
-    /// Pauses of a NIC's queues may have ended.
+    /// Pauses of a NIC's queues may have ended, or frames have to be obeyed.
     pub fn on_pause_timer(&mut self, fabric: &mut Fabric, nic: u32) {
+        while let Some(frame) = self.nics[nic as usize].take_heard(fabric.now) {
+            self.obey_frame(fabric, nic, &frame);
+        }
         let paused = self.nics[nic as usize].end_pauses(fabric);
         self.set_paused(fabric, nic, paused);
     }

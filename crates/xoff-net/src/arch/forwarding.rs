@@ -4,6 +4,7 @@ use xoff_core::prefetch::prefetch;
 
 use crate::balance;
 use crate::packet::Packet;
+use crate::ports::PortMask;
 use crate::topo::Route;
 
 /// Where a host hangs.
@@ -21,13 +22,30 @@ pub struct Forwarding {
     routes: Vec<Route>,
     choices: Vec<u16>,
     hash_seed: u32,
+    /// The ports of each route as a set, where its choices begin; empty unless somebody wants sets.
+    sets: Vec<PortMask>,
 }
 
 impl Forwarding {
     /// Routes by destination group, the ports they refer to, and the seed of the hash that chooses.
     #[must_use]
     pub fn new(routes: Vec<Route>, choices: Vec<u16>, hash_seed: u32) -> Self {
-        Self { routes, choices, hash_seed }
+        Self { routes, choices, hash_seed, sets: Vec::new() }
+    }
+
+    /// The same, and each route's ports as a set, for which the switch must not have too many ports.
+    #[must_use]
+    pub fn with_sets(mut self) -> Self {
+        self.sets = vec![0; self.choices.len()];
+        self.set_sets();
+        self
+    }
+
+    fn set_sets(&mut self) {
+        for route in self.routes.iter().filter(|route| route.count > 0) {
+            let ports = &self.choices[route.first as usize..][..route.count as usize];
+            self.sets[route.first as usize] = ports.iter().fold(0, |set, port| set | 1 << port);
+        }
     }
 
     /// Packets take other routes from now on.
@@ -36,6 +54,10 @@ impl Forwarding {
         self.routes.extend_from_slice(routes);
         self.choices.clear();
         self.choices.extend_from_slice(choices);
+        if !self.sets.is_empty() {
+            self.sets.resize(choices.len(), 0);
+            self.set_sets();
+        }
     }
 
     /// The port that ECMP chooses.
@@ -49,6 +71,18 @@ impl Forwarding {
         }
         let choice = balance::ecmp(packet, self.hash_seed, route.count);
         self.choices[(route.first + choice) as usize]
+    }
+
+    /// The ports that a packet may take, where routes were made sets.
+    #[inline]
+    #[must_use]
+    pub fn acceptable(&self, packet: &Packet, destinations: &[Destination]) -> PortMask {
+        let destination = destinations[packet.dst as usize];
+        let route = self.routes[destination.group as usize];
+        if route.count == 0 {
+            return 1 << destination.access_port;
+        }
+        self.sets[route.first as usize]
     }
 
     /// A packet will ask soon.

@@ -4,7 +4,7 @@
 //! calls: a packet arrives, a port may pick its next packet, something it asked for is due (a timer, or
 //! a packet that has passed a stage inside), and, at the edges of the sampling grid, its state is read.
 
-pub mod crossbar;
+mod crossbar;
 mod forwarding;
 mod mirror;
 mod output_queued;
@@ -17,6 +17,9 @@ use crate::packet::Packet;
 use crate::sched::{Egress, QueueMask};
 use crate::topo::Route;
 
+pub use crossbar::{
+    Crossbar, CrossbarConfig, CrossbarParts, PauseConfig, Reaction, Scope, Thresholds,
+};
 pub use forwarding::{Destination, Forwarding};
 pub use output_queued::{InBand, OutputQueued, Parts};
 
@@ -105,11 +108,14 @@ pub trait Switch {
     fn digest(&self) -> u64;
 }
 
-/// One of the architectures.
+/// One of the architectures. The one that most runs have stands inline: a packet takes no detour to it.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a network has switches of one kind")]
 pub enum AnySwitch {
     /// Packets wait at their egress, in a memory that ports share.
     OutputQueued(OutputQueued),
+    /// Packets wait at their ingress, cross, and wait at their egress.
+    Crossbar(Box<Crossbar>),
 }
 
 /// Applies an expression to whichever switch it is.
@@ -117,6 +123,7 @@ macro_rules! each_switch {
     ($self:expr, $switch:ident => $call:expr) => {
         match $self {
             AnySwitch::OutputQueued($switch) => $call,
+            AnySwitch::Crossbar($switch) => $call,
         }
     };
 }
@@ -127,6 +134,7 @@ impl AnySwitch {
     pub fn hop(&self) -> Option<&AnyHop> {
         match self {
             Self::OutputQueued(switch) => Some(switch.hop()),
+            Self::Crossbar(_) => None,
         }
     }
 

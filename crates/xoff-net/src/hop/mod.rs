@@ -39,7 +39,7 @@ pub enum Ask {
 }
 
 /// Bits of one quantum of a pause (IEEE 802.1Qbb: 512 bit times of the link).
-const QUANTUM_BITS: u64 = 512;
+pub const QUANTUM_BITS: u64 = 512;
 
 /// A pause in quanta, as many of them as it has in full; a frame can ask for up to 65 535.
 #[must_use]

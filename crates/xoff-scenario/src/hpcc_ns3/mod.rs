@@ -135,6 +135,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
     };
     Ok(Setup {
         switch: SwitchSetup {
+            crossbar: None,
             scheduling: Scheduling::Fifo,
             quantum_bytes: 1,
             buffer: BufferConfig { kind: BufferKind::Shared, size: config.buffer, alpha: 0.0 },
@@ -160,6 +161,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
             flowtune: None,
             queues: NicQueues::Classes,
             obey_pauses: true,
+            pause_response: 0,
             nic: NicConfig::default(),
             acks_obey_pauses: !config.ack_high_priority,
             base_rtt: rtt.0,

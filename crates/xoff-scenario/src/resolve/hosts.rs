@@ -12,8 +12,9 @@ use xoff_host::transport::{
     Congestion, FlowControl, FrameConfig, Recovery, TcpConfig, TransportConfig, TransportKind,
     Window,
 };
+use xoff_net::arch::Scope;
 use xoff_net::hop::Assignment;
-use xoff_sim::setup::HopSetup;
+use xoff_sim::setup::{CrossbarSetup, HopSetup};
 
 use super::Reader;
 use crate::sections::{SchedulerKind, SwitchConfig};
@@ -186,13 +187,22 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn nic(&mut self, switch: &SwitchConfig, hop: &HopSetup) -> NicConfig {
+    pub(super) fn nic(
+        &mut self,
+        switch: &SwitchConfig,
+        hop: &HopSetup,
+        crossbar: Option<&CrossbarSetup>,
+    ) -> NicConfig {
         let written = self.layers.section::<NicConfig>();
-        let paused = match hop {
-            HopSetup::Pfc(_) => true,
-            HopSetup::Sfc(sfc) => sfc.to_pfc,
-            HopSetup::None | HopSetup::Bfc(_) => false,
+        let paused = match (hop, crossbar) {
+            (HopSetup::Pfc(_), _) => true,
+            (HopSetup::Sfc(sfc), _) => sfc.to_pfc,
+            (HopSetup::None, Some(crossbar)) => crossbar.pause.scope != Scope::None,
+            (HopSetup::None | HopSetup::Bfc(_), _) => false,
         };
+        if let Some(crossbar) = crossbar {
+            self.check_nic_at_crossbar(crossbar, &written);
+        }
         if matches!(hop, HopSetup::Sfc(sfc) if sfc.to_pfc) && !written.pfc {
             let message = "pfc = false leaves nobody to obey the frames of sfc.to_pfc = true";
             self.problem("nic", "pfc", message.into());

@@ -39,6 +39,15 @@ pub fn run(text: &str, overrides: &[&str]) -> (Run, Vec<FlowRow>) {
     (run, rows)
 }
 
+/// What a scheme needs on links of 100 Gb/s beside its own settings: thresholds made for Gigabit links
+/// are too high there, and the memory is too small.
+pub fn for_fast_links(scheme: &str) -> &'static [&'static str] {
+    match scheme {
+        "detail" | "detail-pfc" => &["crossbar.ingress_size=1MB", "pause.xoff=60KB"],
+        _ => &[],
+    }
+}
+
 /// Sums a counter over all switches.
 pub fn over_switches(run: &Run, count: fn(&xoff_net::arch::AnySwitch) -> u64) -> u64 {
     let partitions = run.simulation().partitions().iter();

@@ -14,24 +14,24 @@ use crate::ports::{PortMask, each, next_from};
 
 /// What inputs have for one output.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Wanted {
+pub(super) struct Wanted {
     /// Classes in which some input has something.
-    pub classes: u8,
+    pub(super) classes: u8,
     /// By class, the inputs that have something.
-    pub inputs: [PortMask; CLASSES],
+    pub(super) inputs: [PortMask; CLASSES],
 }
 
 impl Wanted {
     /// An input has something of this class.
     #[inline]
-    pub fn add(&mut self, input: u8, class: u8) {
+    pub(super) fn add(&mut self, input: u8, class: u8) {
         self.inputs[class as usize] |= 1 << input;
         self.classes |= 1 << class;
     }
 
     /// An input has nothing of this class any more.
     #[inline]
-    pub fn remove(&mut self, input: u8, class: u8) {
+    pub(super) fn remove(&mut self, input: u8, class: u8) {
         let inputs = &mut self.inputs[class as usize];
         *inputs &= !(1 << input);
         self.classes &= !(u8::from(*inputs == 0) << class);
@@ -55,18 +55,18 @@ impl Wanted {
 
 /// A packet of this class goes from an input to an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Match {
+pub(super) struct Match {
     /// From here.
-    pub input: u8,
+    pub(super) input: u8,
     /// To there.
-    pub output: u8,
+    pub(super) output: u8,
     /// Its class.
-    pub class: u8,
+    pub(super) class: u8,
 }
 
 /// The arbiters of one switch.
 #[derive(Debug)]
-pub struct ISlip {
+pub(super) struct ISlip {
     iterations: u8,
     /// Where each output begins to look for an input, and each input for an output, by class.
     grant: Vec<[u8; CLASSES]>,
@@ -79,7 +79,7 @@ pub struct ISlip {
 impl ISlip {
     /// For so many ports; a matching takes up to `iterations`.
     #[must_use]
-    pub fn new(ports: usize, iterations: u8) -> Self {
+    pub(super) fn new(ports: usize, iterations: u8) -> Self {
         Self {
             iterations,
             grant: vec![[0; CLASSES]; ports],
@@ -92,7 +92,7 @@ impl ISlip {
     /// Matches free inputs with free outputs and tells of each pair. `wanted` and `open` are by output:
     /// what inputs have for it, and the classes that it has room for.
     #[inline]
-    pub fn arbitrate(
+    pub(super) fn arbitrate(
         &mut self,
         mut inputs: PortMask,
         mut outputs: PortMask,
@@ -101,6 +101,9 @@ impl ISlip {
         mut matched: impl FnMut(Match),
     ) {
         for iteration in 0..self.iterations {
+            if inputs == 0 || outputs == 0 {
+                return;
+            }
             let granted = self.grant(inputs, &mut outputs, wanted, open);
             if granted == 0 {
                 return;

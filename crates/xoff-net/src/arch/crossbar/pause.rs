@@ -4,22 +4,11 @@
 //! ones. Where they reach XOFF the neighbour is asked to pause the class "with the max duration", where
 //! they fall below XON to resume it, "with the duration set to 0".
 
-use xoff_core::{Ps, choices};
+use xoff_core::{Bytes, Ps};
 
+use super::config::{CrossbarConfig, PauseConfig, Scope};
 use crate::hop::{Ask, Signal};
 use crate::packet::CLASSES;
-
-choices! {
-    /// What a pause speaks of.
-    pub enum Scope {
-        /// There is none: a full ingress queue drops.
-        None = "none",
-        /// All of the neighbour's port (pause frames, IEEE 802.3).
-        Port = "port",
-        /// One class of it (priority flow control, IEEE 802.1Qbb).
-        Class = "class",
-    }
-}
 
 /// What decides how much arrives after a pause was called for.
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +74,71 @@ impl Thresholds {
     }
 }
 
+impl PauseConfig {
+    /// What decides how much arrives by a link of this rate (bit/s) and delay after a pause was called for.
+    #[must_use]
+    pub fn reaction(&self, rate: u64, delay: Ps, mtu: u64, frame: u64) -> Reaction {
+        let (response, generation) = (self.response, self.generation_delay);
+        Reaction { rate, delay, mtu, frame, response, generation, outstanding: self.outstanding.0 }
+    }
+
+    /// When an ingress pauses its neighbour and when it resumes it.
+    ///
+    /// # Errors
+    /// The key concerned, and why its value loses packets or has no sense.
+    pub fn thresholds(
+        &self,
+        crossbar: &CrossbarConfig,
+        reaction: &Reaction,
+    ) -> Result<Thresholds, (&'static str, String)> {
+        let classes = match self.scope {
+            Scope::None => return Ok(Thresholds { xoff: u64::MAX, xon: 0 }),
+            Scope::Port => 1,
+            Scope::Class => u64::from(crossbar.classes),
+        };
+        let (size, headroom) = (crossbar.ingress_size, reaction.headroom());
+        let arrives = format!(
+            "up to {} arrive after a pause was called for, in {}, for each of the classes that are paused \
+             apart ({classes})",
+            Bytes(headroom),
+            reaction.time()
+        );
+        let mut thresholds = if self.xoff.0 == 0 {
+            let reserve = headroom + reaction.granularity();
+            Thresholds::new(size.0, classes, reserve, headroom).ok_or_else(|| {
+                let message = format!(
+                    "ingress_size = {size} leaves no room below a threshold: {arrives}; set a larger \
+                     ingress_size, or fewer classes"
+                );
+                ("scope", message)
+            })?
+        } else {
+            if classes * (self.xoff.0 + headroom) > size.0 {
+                let most = (size.0 / classes).saturating_sub(headroom);
+                let message = format!(
+                    "xoff = {} loses packets of an ingress of {size}: {arrives}; it may be up to {}",
+                    self.xoff,
+                    Bytes(most)
+                );
+                return Err(("xoff", message));
+            }
+            Thresholds { xoff: self.xoff.0, xon: headroom.min(self.xoff.0) }
+        };
+        if self.xon.0 > 0 {
+            thresholds.xon = self.xon.0;
+        }
+        if thresholds.xon > thresholds.xoff {
+            let message = format!(
+                "xon = {} must not be more than xoff = {}",
+                self.xon,
+                Bytes(thresholds.xoff)
+            );
+            return Err(("xon", message));
+        }
+        Ok(thresholds)
+    }
+}
+
 /// An ingress's share of the switch's memory, and what it has asked its neighbour for.
 #[derive(Debug)]
 struct Ingress {
@@ -99,7 +153,7 @@ struct Ingress {
 
 /// The pauses of one switch: who holds what, and what to say about it.
 #[derive(Debug)]
-pub struct Pauses {
+pub(super) struct Pauses {
     ingresses: Vec<Ingress>,
     /// The neighbour's classes that each class stands for; the last one also for those that are not
     /// told apart. With one pause for all: all of them, at the last class.
@@ -111,7 +165,7 @@ pub struct Pauses {
 impl Pauses {
     /// For ingresses with these thresholds, of which `classes` are told apart.
     #[must_use]
-    pub fn new(scope: Scope, classes: u8, thresholds: &[Thresholds]) -> Self {
+    pub(super) fn new(scope: Scope, classes: u8, thresholds: &[Thresholds]) -> Self {
         let last = classes - 1;
         let mut queues = std::array::from_fn(|class| 1 << class);
         let pausable = match scope {
@@ -135,13 +189,13 @@ impl Pauses {
     /// Bytes an ingress holds.
     #[inline]
     #[must_use]
-    pub fn held(&self, port: u16) -> u32 {
+    pub(super) fn held(&self, port: u16) -> u32 {
         self.ingresses[port as usize].held
     }
 
     /// A packet of `class` joins an ingress. Returns the classes to pause now.
     #[inline]
-    pub fn join(&mut self, port: u16, class: u8, bytes: u16) -> u8 {
+    pub(super) fn join(&mut self, port: u16, class: u8, bytes: u16) -> u8 {
         let ingress = &mut self.ingresses[port as usize];
         ingress.held += u32::from(bytes);
         ingress.bytes[class as usize] += u32::from(bytes);
@@ -158,7 +212,7 @@ impl Pauses {
     /// # Panics
     /// If more leaves than came: that is a bug.
     #[inline]
-    pub fn leave(&mut self, port: u16, class: u8, bytes: u16) -> u8 {
+    pub(super) fn leave(&mut self, port: u16, class: u8, bytes: u16) -> u8 {
         let ingress = &mut self.ingresses[port as usize];
         let held = &mut ingress.bytes[class as usize];
         *held = held.checked_sub(u32::from(bytes)).expect("an ingress's bytes went negative");
@@ -173,7 +227,7 @@ impl Pauses {
 
     /// The frame that asks the neighbour of a port to pause classes for so many quanta; 0 resumes them.
     #[must_use]
-    pub fn signal(&self, port: u16, classes: u8, quanta: u16) -> Signal {
+    pub(super) fn signal(&self, port: u16, classes: u8, quanta: u16) -> Signal {
         let each = (0..CLASSES).filter(|class| classes >> class & 1 == 1);
         let queues = each.fold(0, |all, class| all | self.queues[class]);
         Signal { port, ask: Ask::PauseFor, queues: u128::from(queues), quanta }
@@ -182,13 +236,13 @@ impl Pauses {
     /// The classes that an ingress holds paused.
     #[inline]
     #[must_use]
-    pub fn paused(&self, port: u16) -> u8 {
+    pub(super) fn paused(&self, port: u16) -> u8 {
         self.ingresses[port as usize].paused
     }
 
     /// The neighbour's queues that an ingress holds paused.
     #[must_use]
-    pub fn holds_paused(&self, port: u16) -> u128 {
+    pub(super) fn holds_paused(&self, port: u16) -> u128 {
         self.signal(port, self.paused(port), 0).queues
     }
 }

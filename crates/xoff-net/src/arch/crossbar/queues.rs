@@ -1,0 +1,70 @@
+//! Ingress queues: at each input one for each output and class (virtual output queues), so that no
+//! packet waits behind one for another output.
+
+use super::islip::Wanted;
+use crate::packet::{Pool, Queue};
+use crate::ports::PortMask;
+
+/// The ingress queues of one switch.
+#[derive(Debug)]
+pub(super) struct VirtualOutputQueues {
+    ports: usize,
+    classes: usize,
+    queues: Vec<Queue>,
+    /// By output, what inputs have for it.
+    wanted: Vec<Wanted>,
+    /// Outputs for which something waits.
+    outputs: PortMask,
+}
+
+impl VirtualOutputQueues {
+    pub(super) fn new(ports: usize, classes: u8) -> Self {
+        let classes = classes as usize;
+        Self {
+            ports,
+            classes,
+            queues: vec![Queue::default(); ports * ports * classes],
+            wanted: vec![Wanted::default(); ports],
+            outputs: 0,
+        }
+    }
+
+    #[inline]
+    fn place(&self, input: u16, output: u16, class: u8) -> usize {
+        (input as usize * self.ports + output as usize) * self.classes + class as usize
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, pool: &mut Pool, id: u32, input: u16, output: u16, class: u8) {
+        let place = self.place(input, output, class);
+        self.queues[place].push(pool, id);
+        self.wanted[output as usize].add(input as u8, class);
+        self.outputs |= 1 << output;
+    }
+
+    #[inline]
+    pub(super) fn pop(&mut self, pool: &Pool, input: u16, output: u16, class: u8) -> Option<u32> {
+        let place = self.place(input, output, class);
+        let id = self.queues[place].pop(pool)?;
+        if self.queues[place].is_empty() {
+            let wanted = &mut self.wanted[output as usize];
+            wanted.remove(input as u8, class);
+            if wanted.classes == 0 {
+                self.outputs &= !(1 << output);
+            }
+        }
+        Some(id)
+    }
+
+    /// By output, what inputs have for it.
+    #[inline]
+    pub(super) fn wanted(&self) -> &[Wanted] {
+        &self.wanted
+    }
+
+    /// Outputs for which something waits.
+    #[inline]
+    pub(super) fn outputs(&self) -> PortMask {
+        self.outputs
+    }
+}

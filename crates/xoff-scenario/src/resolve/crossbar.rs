@@ -1,0 +1,233 @@
+//! Switches with a crossbar, their pauses and their load balancing.
+
+use xoff_core::Bytes;
+use xoff_core::knobs::Knob;
+use xoff_host::hosts::HostSetup;
+use xoff_host::intake::NicConfig;
+use xoff_host::transport::{
+    AckClass, AllocatorKind, Congestion, Recovery, TcpConfig, TransportConfig, TransportKind,
+};
+use xoff_net::arch::{CrossbarConfig, PauseConfig, Scope};
+use xoff_net::balance::AlbConfig;
+use xoff_net::buffer::{BufferConfig, BufferKind};
+use xoff_net::hop::FRAME_BYTES;
+use xoff_net::packet::CLASSES;
+use xoff_net::ports::PORTS_MAX;
+use xoff_net::topo::{Port, Topology};
+use xoff_sim::setup::CrossbarSetup;
+
+use super::Reader;
+use crate::sections::{
+    ArchitectureKind, BalanceKind, HopKind, OverflowKind, SchedulerKind, SwitchConfig,
+};
+
+/// What of `[pause]` says how switches ask for pauses.
+const OF_PAUSES: [&str; 5] = ["xoff", "xon", "response", "generation_delay", "outstanding"];
+
+impl Reader<'_> {
+    pub(super) fn switch(&mut self) -> SwitchConfig {
+        let architecture = self.layers.section::<SwitchConfig>().architecture;
+        let unused: &[&str] =
+            if architecture == ArchitectureKind::Crossbar { &["quantum"] } else { &[] };
+        let why = "switch.architecture = \"crossbar\" serves classes strictly, without turns";
+        self.section_without(unused, why)
+    }
+
+    /// The sections of a crossbar switch, if switches are that.
+    pub(super) fn crossbar(
+        &mut self,
+        switch: &SwitchConfig,
+        transport: &TransportConfig,
+        tcp: &TcpConfig,
+    ) -> Option<CrossbarSetup> {
+        if switch.architecture != ArchitectureKind::Crossbar {
+            let why = format!("switch.architecture = {}", switch.architecture.show());
+            ["crossbar", "pause", "alb"].iter().for_each(|name| self.layers.unused(name, &why));
+            if switch.balance == BalanceKind::Adaptive {
+                let message = "balance = \"adaptive\" looks at egress queues of classes: set architecture \
+                               = \"crossbar\"";
+                self.problem("switch", "balance", message.into());
+            }
+            return None;
+        }
+        self.check_beside_crossbar(switch, transport);
+        let config = self.section::<CrossbarConfig>();
+        self.check_crossbar(&config);
+        let scope = self.layers.section::<PauseConfig>().scope;
+        let unused: &[&str] = if scope == Scope::None { &OF_PAUSES } else { &[] };
+        let pause = self.section_without::<PauseConfig>(unused, "pause.scope = \"none\"");
+        let adaptive = self.adaptive(switch, transport, tcp);
+        Some(CrossbarSetup { config, pause, adaptive })
+    }
+
+    /// The buffer of output-queued switches, of which those with a crossbar have none.
+    pub(super) fn no_buffer(&mut self) -> BufferConfig {
+        let why = "switch.architecture = \"crossbar\" has ingress_size and egress_size in section \
+                   crossbar";
+        self.layers.unused("buffer", why);
+        BufferConfig { kind: BufferKind::Unlimited, ..BufferConfig::default() }
+    }
+
+    /// What a crossbar does itself, or knows nothing of.
+    fn check_beside_crossbar(&mut self, switch: &SwitchConfig, transport: &TransportConfig) {
+        let needs = [
+            (
+                switch.scheduler != SchedulerKind::Fifo,
+                ("switch", "scheduler"),
+                "scheduler = \"fifo\": it serves classes strictly",
+            ),
+            (
+                switch.hop != HopKind::None,
+                ("switch", "hop"),
+                "hop = \"none\": section pause is its flow control",
+            ),
+            (
+                switch.overflow != OverflowKind::Drop,
+                ("switch", "overflow"),
+                "overflow = \"drop\": a full ingress queue drops",
+            ),
+            (
+                transport.kind == TransportKind::Sender && transport.ack_class != AckClass::Data,
+                ("transport", "ack_class"),
+                "ack_class = \"data\": only its own frames go before all classes",
+            ),
+            (
+                matches!(transport.congestion, Congestion::Hpcc | Congestion::Xcp),
+                ("transport", "congestion"),
+                "a control that switches write nothing for",
+            ),
+            (
+                transport.allocator != AllocatorKind::None,
+                ("transport", "allocator"),
+                "allocator = \"none\"",
+            ),
+        ];
+        for (wrong, (section, key), need) in needs {
+            if wrong {
+                let named = self.layers.has(section, key).is_some();
+                let (section, key) =
+                    if named { (section, key) } else { ("switch", "architecture") };
+                let message = format!("architecture = \"crossbar\" needs {need}");
+                self.problem(section, key, message);
+            }
+        }
+    }
+
+    fn check_crossbar(&mut self, config: &CrossbarConfig) {
+        let classes = format!("classes are 1 to {CLASSES}");
+        for (wrong, key, message) in [
+            (
+                !(1.0..=1e3).contains(&config.speedup),
+                "speedup",
+                "speedup is 1 to 1000 times the rate of the fastest port",
+            ),
+            (config.iterations == 0, "iterations", "a matching takes one iteration at least"),
+            (!(1..=CLASSES as u8).contains(&config.classes), "classes", &classes),
+            (
+                !(0.01..=1.0).contains(&config.rate_limit),
+                "rate_limit",
+                "rate_limit is a share of the line rate: 0.01 to 1",
+            ),
+        ] {
+            if wrong {
+                self.problem("crossbar", key, message.into());
+            }
+        }
+    }
+
+    fn adaptive(
+        &mut self,
+        switch: &SwitchConfig,
+        transport: &TransportConfig,
+        tcp: &TcpConfig,
+    ) -> Option<AlbConfig> {
+        if switch.balance != BalanceKind::Adaptive {
+            self.layers.unused("alb", &format!("switch.balance = {}", switch.balance.show()));
+            return None;
+        }
+        let heeds_order = match transport.recovery {
+            Recovery::Perfect => false,
+            Recovery::Sack => tcp.duplicate_acks > 0,
+            Recovery::GoBackN | Recovery::SelectiveRepeat => true,
+        };
+        if heeds_order {
+            let message = "balance = \"adaptive\" lets packets of a flow overtake each other, which these \
+                           hosts take for losses: set transport.recovery = \"sack\" and \
+                           tcp.duplicate_acks = 0";
+            self.problem("switch", "balance", message.into());
+        }
+        let alb = self.section::<AlbConfig>();
+        if alb.favoured.0 == 0 {
+            let message = "favoured = 0B favours no port: it must be more than zero";
+            self.problem("alb", "favoured", message.into());
+        }
+        if alb.second.0 > 0 && alb.second <= alb.favoured {
+            let message = format!(
+                "second = {} must be more than favoured = {}; 0B: there is one threshold",
+                alb.second, alb.favoured
+            );
+            self.problem("alb", "second", message);
+        }
+        Some(alb)
+    }
+
+    /// What NICs have to do with the pauses of crossbar switches.
+    pub(super) fn check_nic_at_crossbar(&mut self, crossbar: &CrossbarSetup, nic: &NicConfig) {
+        if crossbar.pause.scope != Scope::None && !nic.pfc {
+            let message = "pfc = false leaves nobody to obey the pauses of the hosts' switches";
+            self.problem("nic", "pfc", message.into());
+        }
+        if nic.receive_rate.0 > 0 {
+            let message = "switches with a crossbar know no pauses without an end, which a NIC with a \
+                           receive_rate asks for";
+            self.problem("nic", "receive_rate", message.into());
+        }
+    }
+
+    /// What the network's links and packets ask of a crossbar.
+    pub(super) fn settle_crossbar(
+        &mut self,
+        setup: &CrossbarSetup,
+        topology: &Topology,
+        hosts: &HostSetup,
+    ) {
+        let most = (topology.hosts..topology.nodes()).map(|node| topology.ports_of(node).len());
+        let most = most.max().unwrap_or(0);
+        if most > PORTS_MAX {
+            let message =
+                format!("a crossbar has up to {PORTS_MAX} ports, and a switch here {most}");
+            self.problem("switch", "architecture", message);
+        }
+        let mtu = hosts.longest_packet();
+        let CrossbarSetup { config, pause, .. } = setup;
+        let classes = u64::from(config.classes);
+        if config.egress_size.0 < classes * mtu {
+            let message = format!(
+                "egress_size must hold a packet of {mtu}B of each class: {}",
+                Bytes(classes * mtu)
+            );
+            self.problem("crossbar", "egress_size", message);
+        }
+        if config.ingress_size.0 < mtu {
+            let message = format!("ingress_size must hold a packet of {mtu}B");
+            self.problem("crossbar", "ingress_size", message);
+        }
+        if pause.scope == Scope::None || !(1..=CLASSES as u64).contains(&classes) {
+            return;
+        }
+        let thresholds = |port: &Port| {
+            let reaction = pause.reaction(port.rate.0, port.delay, mtu, u64::from(FRAME_BYTES));
+            (reaction, pause.thresholds(config, &reaction))
+        };
+        let wrong = topology.ports.iter().find_map(|port| thresholds(port).1.err());
+        if let Some((key, message)) = wrong {
+            self.problem("pause", key, message);
+        }
+        if let (reaction, Ok(found)) = thresholds(&topology.ports_of(0)[0]) {
+            self.effective.derive("pause_reaction_time", reaction.time());
+            self.effective.derive("pause_headroom", Bytes(reaction.headroom()));
+            self.effective.derive("pause_xoff", Bytes(found.xoff));
+            self.effective.derive("pause_xon", Bytes(found.xon));
+        }
+    }
+}
