@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use xoff_core::{Digest, Rng, TimerId};
 use xoff_net::hop::PausedTime;
-use xoff_net::packet::NONE;
+use xoff_net::packet::{CLASSES, NONE};
 use xoff_net::{Packet, Pool, Queue};
 
 use xoff_net::Fabric;
@@ -70,6 +70,9 @@ pub struct Nic {
     pub frames: Queue,
     /// Acknowledgements and notifications to send.
     pub acks: Queue,
+    /// Of those, the ones that stand behind a pause of their class, and the classes that have any.
+    held: [Queue; CLASSES],
+    held_classes: u8,
     rings: Vec<Ring>,
     /// Queues with a ready flow.
     ready: u128,
@@ -107,6 +110,8 @@ impl Nic {
             port,
             frames: Queue::default(),
             acks: Queue::default(),
+            held: [Queue::default(); CLASSES],
+            held_classes: 0,
             rings: vec![Ring { head: NONE, tail: NONE, flows: 0 }; queues.count()],
             ready: 0,
             paused: 0,
@@ -325,25 +330,54 @@ impl Nic {
         &self.paused_time
     }
 
-    /// Whether something other than data waits to be sent.
+    /// Whether something other than data waits to be sent and may be.
     #[inline]
     #[must_use]
     pub fn has_control(&self) -> bool {
-        !self.acks.is_empty() || !self.frames.is_empty()
+        !self.acks.is_empty() || !self.frames.is_empty() || self.released() != 0
     }
 
-    /// Takes the next frame to the neighbour, or else the next acknowledgement, unless that stands
-    /// behind a pause of its class.
+    /// Classes whose acknowledgements stood behind a pause that is over.
     #[inline]
-    pub fn pop_control(&mut self, packets: &Pool, behind_pause: bool) -> Option<u32> {
+    fn released(&self) -> u8 {
+        self.held_classes & !self.paused as u8
+    }
+
+    /// Bytes of frames and acknowledgements that wait.
+    #[must_use]
+    pub fn control_bytes(&self) -> u32 {
+        let held: u32 = self.held.iter().map(Queue::bytes).sum();
+        self.frames.bytes() + self.acks.bytes() + held
+    }
+
+    /// Takes the next frame to the neighbour, or else the next acknowledgement, of those that do not
+    /// stand behind a pause of their class.
+    #[inline]
+    pub fn pop_control(&mut self, packets: &mut Pool, behind_pause: bool) -> Option<u32> {
         if let Some(frame) = self.frames.pop(packets) {
             return Some(frame);
         }
-        let head = self.acks.head()?;
-        if behind_pause && self.is_paused(packets[head].class()) {
-            return None;
+        if self.released() != 0 {
+            return self.pop_released(packets);
         }
-        self.acks.pop(packets)
+        while let Some(id) = self.acks.pop(packets) {
+            let class = packets[id].class();
+            if !behind_pause || !self.is_paused(class) {
+                return Some(id);
+            }
+            // Those behind it may be of classes that are not paused.
+            self.held[class as usize].push(packets, id);
+            self.held_classes |= 1 << class;
+        }
+        None
+    }
+
+    #[cold]
+    fn pop_released(&mut self, packets: &Pool) -> Option<u32> {
+        let class = self.released().trailing_zeros() as usize;
+        let id = self.held[class].pop(packets);
+        self.held_classes &= !(u8::from(self.held[class].is_empty()) << class);
+        id
     }
 
     /// Round robin as the HPCC simulator's NICs do it: search the flows in the order of arrival,

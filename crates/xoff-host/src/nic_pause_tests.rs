@@ -127,3 +127,24 @@ fn a_later_pause_without_end_outlasts_an_earlier_end() {
     link.nic.set_paused(0, 0b11);
     assert_eq!(link.advance(LONG), [(100 * QUANTUM_PS, 0b01)]);
 }
+
+/// Acknowledgements of a paused class let those of others pass, and keep their own order.
+#[test]
+fn acknowledgements_wait_behind_a_pause_of_their_own_class_only() {
+    let mut link = Link::new();
+    for (number, class) in [5u8, 2, 5, 2, 0].into_iter().enumerate() {
+        let mut ack = Packet::new(xoff_net::Kind::Ack, 64);
+        (ack.flow, ack.flags) = (number as u32, class << xoff_net::packet::flag::CLASS_SHIFT);
+        let id = link.fabric.packets.insert(ack);
+        link.nic.acks.push(&mut link.fabric.packets, id);
+    }
+    let pop = |link: &mut Link| link.nic.pop_control(&mut link.fabric.packets, true);
+    link.nic.set_paused(0, 1 << 5 | 1 << 2);
+    assert_eq!([pop(&mut link), pop(&mut link)], [Some(4), None]);
+    assert_eq!((link.nic.has_control(), link.nic.control_bytes()), (false, 4 * 64));
+    link.nic.set_paused(0, 1 << 2);
+    assert!(link.nic.has_control());
+    assert_eq!([0; 3].map(|_| pop(&mut link)), [Some(0), Some(2), None]);
+    link.nic.set_paused(0, 0);
+    assert_eq!([0; 3].map(|_| pop(&mut link)), [Some(1), Some(3), None]);
+}

@@ -618,7 +618,7 @@ impl Partition {
         match self.owners[port as usize] {
             Owner::Host(nic) => {
                 let nic = &self.hosts.nics()[nic as usize];
-                u64::from(nic.frames.bytes() + nic.acks.bytes())
+                u64::from(nic.control_bytes())
             }
             Owner::Switch(switch, number) => {
                 let switch = &self.switches[switch as usize].1;

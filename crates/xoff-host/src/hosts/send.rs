@@ -74,7 +74,7 @@ impl Hosts {
     pub fn pick(&mut self, fabric: &mut Fabric, nic: u32) {
         let behind_pause = self.setup.acks_obey_pauses;
         let state = &mut self.nics[nic as usize];
-        let id = match state.pop_control(&fabric.packets, behind_pause) {
+        let id = match state.pop_control(&mut fabric.packets, behind_pause) {
             Some(id) => Some(id),
             None => self.pick_data(fabric, nic),
         };
