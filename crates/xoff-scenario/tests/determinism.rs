@@ -175,7 +175,6 @@ fn losses_are_the_same_however_it_is_cut() {
 /// several ports at once.
 #[test]
 fn crossbars_are_the_same_however_it_is_cut() {
-    let slow = ["leaf_spine.host_rate=10Gbps", "leaf_spine.spine_rate=10Gbps"];
     let tree = ["network.topology=fat-tree", "crossbar.ingress_size=1MB", "pause.xoff=60KB"];
     for (scheme, overrides) in [
         ("detail", &tree[..]),
@@ -185,7 +184,7 @@ fn crossbars_are_the_same_however_it_is_cut() {
             &["pause.xoff=50KB", "pause.generation_delay=500ns", "faults.control_loss=0.1"],
         ),
         ("detail-baseline", &["crossbar.rate_limit=0.98", "crossbar.speedup=1.3"]),
-        ("detail-pfc", &[&slow[..], &["crossbar.classes=2", "pause.xoff=30KB"]].concat()),
+        ("detail-pfc", &["crossbar.classes=2", "pause.xoff=20KB"]),
     ] {
         assert_same_however_cut(scheme, overrides);
     }

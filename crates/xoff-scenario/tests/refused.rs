@@ -110,17 +110,18 @@ fn values_that_no_run_survives_are_refused() {
 #[test]
 fn crossbars_that_lose_packets_or_mean_nothing_are_refused() {
     for (scheme, setting, said) in [
-        ("detail-fc", "pause.xoff=126KB", "up to 41.42KB arrive after a pause was called for"),
+        ("detail-fc", "pause.xoff=126KB", "up to 40860B arrive after a pause was called for"),
         ("detail-fc", "pause.xon=100KB", "xon = 100KB must not be more than xoff"),
         ("detail-fc", "pause.generation_delay=48us", "leaves no room below a threshold"),
         ("detail-fc", "pause.outstanding=200KB", "ingress_size = 131072B leaves no room"),
-        ("detail-fc", "pause.scope=class", "it may be up to"),
+        ("detail-pfc", "pause.xoff=0B", "fewer classes"),
+        ("detail-pfc", "pause.xoff=12KB", "it may be up to"),
         ("detail-baseline", "pause.xoff=50KB", "pause.scope = \"none\""),
         ("detail-baseline", "alb.second=0B", "switch.balance = \"ecmp\""),
         ("detail-baseline", "switch.balance=adaptive", "take for losses"),
         ("detail-baseline", "switch.hop=pfc", "section pause is its flow control"),
         ("detail-baseline", "switch.scheduler=drr", "it serves classes strictly"),
-        ("detail-baseline", "switch.quantum=1530B", "it serves classes strictly, without turns"),
+        ("detail-baseline", "switch.quantum=1530B", "serves classes strictly, without turns"),
         ("detail-baseline", "switch.overflow=trim", "a full ingress queue drops"),
         ("detail-baseline", "buffer.size=1MB", "ingress_size and egress_size"),
         ("detail-baseline", "transport.ack_class=control", "only its own frames go before"),
@@ -134,7 +135,11 @@ fn crossbars_that_lose_packets_or_mean_nothing_are_refused() {
         ("detail-baseline", "crossbar.ingress_size=1000B", "must hold a packet of 1530B"),
         ("detail-fc", "nic.pfc=false", "leaves nobody to obey the pauses"),
         ("detail-baseline", "nic.receive_rate=1Gbps", "know no pauses without an end"),
-        ("hpcc", "switch.architecture=crossbar", "a control that switches write nothing for"),
+        (
+            "detail-baseline",
+            "transport.congestion=hpcc",
+            "a control that switches write nothing for",
+        ),
         ("tcp-newreno", "crossbar.classes=2", "switch.architecture = \"output-queued\""),
         ("tcp-newreno", "switch.balance=adaptive", "set architecture = \"crossbar\""),
     ] {

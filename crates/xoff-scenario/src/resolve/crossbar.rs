@@ -221,6 +221,10 @@ impl Reader<'_> {
         };
         let wrong = topology.ports.iter().find_map(|port| thresholds(port).1.err());
         if let Some((key, message)) = wrong {
+            // Where there is no room at all, what asks for more of it is to blame.
+            let culprits = ["outstanding", "generation_delay", "response", "xoff"];
+            let blamed = culprits.into_iter().find(|key| self.layers.has("pause", key).is_some());
+            let key = if key == "scope" { blamed.unwrap_or(key) } else { key };
             self.problem("pause", key, message);
         }
         if let (reaction, Ok(found)) = thresholds(&topology.ports_of(0)[0]) {

@@ -54,8 +54,7 @@ pub struct CrossbarParts {
     pub thresholds: Vec<Thresholds>,
     /// The fabric's number of its first port; the others follow.
     pub first_port: u32,
-    /// The fabric's number of a port without a link, above those of all links, which is asked when a
-    /// matching is to be made.
+    /// The fabric's number of its arbiter: a port without a link, above those of all links.
     pub arbiter: u32,
     /// Number of its first port in the whole topology.
     pub first_id: u32,
