@@ -388,11 +388,17 @@ text = open(sys.argv[1]).read()
 # Those that have a size of their own; the others get one in which something happens.
 own = ("ideal-fq", "ndp", "xcp", "pfabric", "sfqcodel")
 for scheme, _ in _native.presets():
-    sized = scheme not in own and not scheme.startswith(("tcp-", "detail"))
+    sized = scheme not in own and not scheme.startswith(
+        ("tcp-", "detail", "capfc", "pfc-w")
+    )
     sets = [f"scheme={scheme}"] + ["buffer.size=2MB"] * sized
     # Their thresholds are those of Gigabit links.
     if scheme in ("detail", "detail-pfc"):
         sets += ["crossbar.ingress_size=1MB", "pause.xoff=60KB"]
+    if scheme.startswith(("capfc", "pfc-w")):
+        sets += ["pipeline.packet_rate=1e9"]
+        if not scheme.endswith("-shared"):
+            sets += ["pipeline.ingress_size=1MB", "pause.xoff=900KB"]
     run = _native.open_run(text, sys.argv[1], sets, 1)
     while run.step(1000):
         pass

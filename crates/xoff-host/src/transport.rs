@@ -144,6 +144,8 @@ knobs! {
         /// Retransmission timeout before the first measured round trip (RFC 6298: 1 s; the same scripts:
         /// as the least).
         initial_rto: Ps = Ps::from_us(1000),
+        /// NewReno: whether a marked packet halves the window, no more than once a window (RFC 3168).
+        ecn: bool = false,
         /// After so many timeouts in a row a sender probes: it sends headers only, one each timeout, until
         /// one is answered (pFabric §4.2); 0: never.
         probe_after: u16 = 0,

@@ -40,6 +40,23 @@ pub const PRESETS: &[(&str, &[&str])] = &[
     ("sfqcodel", &[text!("tcp-newreno"), text!("tcp-cubic"), text!("sfqcodel")]),
     ("pfabric", &[text!("pfabric")]),
     ("flowtune", &[text!("flowtune")]),
+    ("pfc-wdrop", &[text!("pfc-wdrop")]),
+    ("pfc-wstop", &[text!("pfc-wdrop"), text!("pfc-wstop")]),
+    ("capfc-max", &[text!("pfc-wdrop"), text!("capfc-max")]),
+    ("capfc-cal", &[text!("pfc-wdrop"), text!("capfc-cal")]),
+    ("pfc-wdrop-shared", &[text!("pfc-wdrop"), text!("pfc-wdrop-shared")]),
+    (
+        "pfc-wstop-shared",
+        &[text!("pfc-wdrop"), text!("pfc-wdrop-shared"), text!("pfc-wstop-shared")],
+    ),
+    (
+        "capfc-max-shared",
+        &[text!("pfc-wdrop"), text!("pfc-wdrop-shared"), text!("capfc-max-shared")],
+    ),
+    (
+        "capfc-cal-shared",
+        &[text!("pfc-wdrop"), text!("pfc-wdrop-shared"), text!("capfc-cal-shared")],
+    ),
     ("detail-baseline", &[text!("detail-baseline")]),
     ("detail-priority", &[text!("detail-baseline"), text!("detail-priority")]),
     ("detail-fc", &[text!("detail-baseline"), text!("detail-fc")]),

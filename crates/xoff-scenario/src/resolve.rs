@@ -7,6 +7,7 @@ mod hosts;
 mod ndp;
 mod network;
 mod numerical;
+mod pipelined;
 mod scheduler;
 mod switch;
 mod tcp;
@@ -77,6 +78,9 @@ pub const SECTIONS: &[&str] = &[
     "crossbar",
     "pause",
     "alb",
+    "pipeline",
+    "capfc",
+    "ets",
     "buffer",
     "trim",
     "sfqcodel",
@@ -193,16 +197,19 @@ impl Reader<'_> {
         let switch = self.switch();
         self.check_quantum(&switch);
         let crossbar = self.crossbar(&switch, &transport, &tcp);
-        let buffer = match &crossbar {
+        let pipelined = self.pipelined(&switch, &transport, &tcp);
+        let of_pipelined = pipelined.as_ref().map(|setup| &setup.pause);
+        let pause = crossbar.as_ref().map(|setup| &setup.pause).or(of_pipelined).cloned();
+        let buffer = match &pause {
             None => self.buffer(&switch, &frame),
-            Some(_) => self.no_buffer(),
+            Some(_) => self.no_buffer(&switch),
         };
         let mut ndp = self.ndp(&transport, &switch);
         let mut trim = self.trim(&transport, &switch, &buffer, &frame);
         let hop = self.hop(&switch, &buffer);
         let scheduling = self.scheduling(&switch, &buffer);
         let flowtune = self.flowtune(&transport, &switch);
-        let nic = self.nic(&switch, &hop, crossbar.as_ref());
+        let nic = self.nic(&switch, &hop, pause.as_ref());
         let ecn = self.ecn(&switch);
         let faults = self.section::<FaultsConfig>();
         self.check_fractions(&faults);
@@ -256,7 +263,7 @@ impl Reader<'_> {
             flowtune: flowtune::hosts(flowtune.as_ref()),
             queues,
             obey_pauses,
-            pause_response: crossbar.as_ref().map_or(0, |crossbar| crossbar.pause.response.0),
+            pause_response: pause.map_or(0, |pause| pause.response.0),
             nic,
             base_rtt: rtt.0,
             seed,
@@ -264,11 +271,15 @@ impl Reader<'_> {
         if let Some(crossbar) = &crossbar {
             self.settle_crossbar(crossbar, &topology, &hosts);
         }
+        if let Some(pipelined) = &pipelined {
+            self.settle_pipelined(pipelined, &topology, &hosts);
+        }
         let setup = Setup {
             topology: Arc::new(topology),
             routes: Arc::new(routes),
             switch: SwitchSetup {
                 crossbar,
+                pipelined,
                 scheduling,
                 quantum_bytes: u32::try_from(switch.quantum.0).unwrap_or(u32::MAX),
                 buffer,

@@ -96,6 +96,8 @@ choices! {
         PFabric = "pfabric",
         /// Stochastic fair queueing with CoDel, section `sfqcodel`.
         SfqCodel = "sfqcodel",
+        /// Enhanced transmission selection: strict and weighted classes, section `ets`.
+        Ets = "ets",
     }
 }
 
@@ -130,6 +132,9 @@ choices! {
         OutputQueued = "output-queued",
         /// It waits at its ingress, crosses, and waits at its egress, section `crossbar`.
         Crossbar = "crossbar",
+        /// It waits at its ingress, passes a processor of a fixed rate, and waits at its egress, section
+        /// `pipeline`.
+        Pipelined = "pipelined",
     }
 }
 

@@ -1,5 +1,6 @@
 //! The results of a run in brief, as JSON.
 
+mod pipeline;
 mod requests;
 
 use xoff_host::flowtune::stream::StreamStats;
@@ -71,6 +72,7 @@ pub fn summary(simulation: &Simulation, context: &Context) -> String {
         ("receiver_throughput", throughput(simulation.throughput())),
         ("active_flows", distribution_cdf(simulation.active_flows())),
         ("pfc", pauses(simulation, &ports, &totals)),
+        ("pipeline", pipeline::pipeline(simulation)),
         ("bfc", totals.bfc.map_or_else(|| "null".into(), |stats| bfc(simulation, &ports, &stats))),
         ("sfc", totals.sfc.map_or_else(|| "null".into(), |counts| sfc(&counts, &totals.signals))),
         ("flowtune", flowtune(simulation)),
@@ -379,10 +381,12 @@ fn stream(simulation: &Simulation, sent: &StreamStats) -> String {
     ])
 }
 
-/// What PFC did, or the pauses of switches with a crossbar; all zero under any other hop control.
+/// What PFC did, or the pauses of switches with ingress queues; all zero under any other hop control.
 fn pauses(simulation: &Simulation, ports: &[PortRow], totals: &Totals) -> String {
     let switch = &simulation.setup().switch;
-    let pfc = matches!(switch.hop, HopSetup::Pfc(_)) || switch.crossbar.is_some();
+    let pfc = matches!(switch.hop, HopSetup::Pfc(_))
+        || switch.crossbar.is_some()
+        || switch.pipelined.is_some();
     let shares = paused_shares(simulation, if pfc { ports } else { &[] });
     object(&[
         ("pause_frames", if pfc { totals.pauses } else { 0 }.to_string()),

@@ -315,3 +315,51 @@ fn several_flows_without_end_run_together() {
     while run.step().unwrap() {}
     assert!(run.simulation().endless_acked().iter().sum::<u64>() > 100_000);
 }
+
+/// What a pipelined switch and CaPFC cannot be, and what has no effect beside them.
+#[test]
+fn pipelined_switches_that_lose_packets_or_mean_nothing_are_refused() {
+    let gigabit = "[leaf_spine]\nhost_rate = \"1Gbps\"\nspine_rate = \"1Gbps\"\n";
+    let scenario = format!("{gigabit}{SCENARIO}");
+    for (scheme, setting, said) in [
+        ("capfc-max", "capfc.xon=26KB", "xon (26KB) must not be larger than xoff (25KB)"),
+        ("capfc-max", "capfc.warn=19KB", "warn (19KB) must not be less than xon (20KB)"),
+        ("capfc-cal", "capfc.warn=25KB", "warn (25KB) must be less than xoff (25KB)"),
+        ("capfc-cal", "capfc.xoff=60KB", "an egress queue holds up to 60KB"),
+        ("capfc-cal", "capfc.cut=0", "more than 0 and up to 1"),
+        ("capfc-cal", "capfc.cut=1.01", "more than 0 and up to 1"),
+        ("capfc-max", "capfc.cut=0.5", "capfc.policy = \"stop-max\""),
+        ("pfc-wdrop", "capfc.xoff=30KB", "capfc.policy = \"none\""),
+        ("capfc-max", "pause.scope=none", "set pause.scope = \"class\""),
+        ("pfc-wdrop", "pause.scope=port", "it pauses classes"),
+        ("pfc-wdrop", "pause.xon=51KB", "xon = 51KB must not be more than xoff = 50KB"),
+        ("pfc-wdrop", "pause.xoff=59KB", "loses packets: up to"),
+        ("pfc-wdrop", "pause.response=1ms", "loses packets: up to"),
+        ("pfc-wdrop", "pipeline.pool=1MB", "pipeline.memory = \"dedicated\""),
+        ("pfc-wdrop-shared", "pipeline.egress_size=60KB", "pipeline.memory = \"shared\""),
+        ("pfc-wdrop-shared", "pipeline.pool=79KB", "queue_max (80KB) is more than the pool has"),
+        ("pfc-wdrop-shared", "pipeline.port_max=70KB", "queue_max (80KB) is more than port_max"),
+        ("pfc-wdrop", "pipeline.packet_rate=0", "packet_rate must be from 1"),
+        ("pfc-wdrop", "pipeline.egress_size=1KB", "must hold a packet of 1530B"),
+        ("pfc-wdrop", "buffer.size=1MB", "in section pipeline"),
+        ("pfc-wdrop", "crossbar.classes=2", "switch.architecture = \"pipelined\""),
+        ("pfc-wdrop", "switch.scheduler=drr", "needs scheduler = \"ets\" or \"fifo\""),
+        ("pfc-wdrop", "switch.hop=pfc", "section pause is its flow control"),
+        ("pfc-wdrop", "ets.strict=0,0", "each once"),
+        ("pfc-wdrop", "ets.weights=1,1", "give eight whole numbers"),
+        ("pfc-wdrop", "switch.ecn=false", "where switches mark nothing"),
+        ("pfc-wdrop", "tcp.ecn=false", "or tcp.ecn = true"),
+        ("pfc-wdrop", "tcp.duplicate_acks=3", "take for losses"),
+        ("pfc-wdrop", "nic.pfc=false", "leaves nobody to obey the pauses"),
+        ("tcp-cubic", "tcp.ecn=true", "transport.congestion = \"cubic\""),
+        ("tcp-newreno", "ets.strict=0", "switch.scheduler = \"fifo\""),
+        ("tcp-newreno", "capfc.policy=stop-max", "switch.architecture = \"output-queued\""),
+    ] {
+        let overrides = [format!("scheme={scheme}"), setting.into()];
+        let Err(problems) = Run::open(&scenario, "test.toml", &overrides, Threads::ONE) else {
+            panic!("{setting} is accepted");
+        };
+        let text = problems.to_string();
+        assert!(text.contains(said), "{setting}:\n{text}");
+    }
+}

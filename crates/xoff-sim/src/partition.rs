@@ -556,6 +556,14 @@ impl Partition {
         &mut self.fabric
     }
 
+    /// What is at the other end of a node's port: "host" or "switch", and its number.
+    #[must_use]
+    pub fn neighbour(&self, node: u32, number: usize) -> (&'static str, u32) {
+        let port = self.topology.ports_of(node)[number];
+        let neighbour = self.topology.ports[port.peer as usize].node;
+        (if neighbour < self.topology.hosts { "host" } else { "switch" }, neighbour)
+    }
+
     /// Its ports, links and packets.
     #[must_use]
     pub fn fabric(&self) -> &Fabric {

@@ -1,5 +1,7 @@
 //! What to simulate, complete and checked: nothing here has a default.
 
+mod pipelined;
+
 use std::sync::{Arc, Mutex};
 
 use xoff_core::rng::{Purpose, Rng};
@@ -8,8 +10,8 @@ use xoff_host::cc::{Carries, ControlConfig};
 use xoff_host::hosts::{HostSetup, HostTags, StreamSpec};
 use xoff_host::{Hosts, TransportConfig};
 use xoff_net::arch::{
-    AnySwitch, Crossbar, CrossbarConfig, CrossbarParts, Destination, Forwarding, InBand,
-    OutputQueued, Parts, PauseConfig,
+    AnySwitch, CapfcConfig, Crossbar, CrossbarConfig, CrossbarParts, Destination, Forwarding,
+    InBand, OutputQueued, Parts, PauseConfig, PipelineConfig,
 };
 use xoff_net::balance::{Adaptive, AlbConfig};
 use xoff_net::buffer::{Buffer, BufferConfig};
@@ -20,7 +22,7 @@ use xoff_net::hop::{
 };
 use xoff_net::mark::{Draws, EcnConfig, MarkAt, RedEcn};
 use xoff_net::sched::{
-    AnyScheduler, Drr, Egress, Fifo, PFabric, PerFlow, SfqCodel, SfqCodelConfig,
+    AnyScheduler, Drr, Egress, Ets, EtsPlan, Fifo, PFabric, PerFlow, SfqCodel, SfqCodelConfig,
 };
 use xoff_net::telemetry::HOPS_MAX;
 use xoff_net::topo::{Routes, Topology};
@@ -52,6 +54,8 @@ pub enum Scheduling {
     PFabric,
     /// Stochastic fair queueing with CoDel, with derived settings.
     SfqCodel(SfqCodelConfig),
+    /// Enhanced transmission selection.
+    Ets(EtsPlan),
 }
 
 /// Which hop control every switch has.
@@ -111,12 +115,27 @@ pub struct CrossbarSetup {
     pub adaptive: Option<AlbConfig>,
 }
 
+/// Pipelined switches.
+#[derive(Clone, Debug)]
+pub struct PipelinedSetup {
+    /// Their processor and memory.
+    pub config: PipelineConfig,
+    /// Whom their egress queues blame.
+    pub capfc: CapfcConfig,
+    /// Their flow control.
+    pub pause: PauseConfig,
+    /// How they spread packets; none: flows, by ECMP.
+    pub adaptive: Option<AlbConfig>,
+}
+
 /// Every switch.
 #[derive(Clone, Debug)]
 pub struct SwitchSetup {
     /// Its ingress queues and crossbar; none: it is output-queued, and scheduling, buffer, trimming and
     /// hop control say how.
     pub crossbar: Option<CrossbarSetup>,
+    /// Its ingress queues and processor, if it is pipelined.
+    pub pipelined: Option<PipelinedSetup>,
     /// Scheduler of every egress port.
     pub scheduling: Scheduling,
     /// What a turn of round robin allows (bytes).
@@ -388,9 +407,10 @@ impl Setup {
             for number in 0..topology.ports_of(node).len() as u16 {
                 owners[(first + u32::from(number)) as usize] = Owner::Switch(switch, number);
             }
-            let built = match &self.switch.crossbar {
-                None => self.build_switch(&mut fabric, node, first, shared.clone())?,
-                Some(setup) => {
+            let built = match (&self.switch.crossbar, &self.switch.pipelined) {
+                (None, None) => self.build_switch(&mut fabric, node, first, shared.clone())?,
+                (None, Some(setup)) => self.build_pipelined(&mut fabric, node, first, setup)?,
+                (Some(setup), _) => {
                     let arbiter = add_arbiter(&mut fabric);
                     owners.push(Owner::Switch(switch, topology.ports_of(node).len() as u16));
                     self.build_crossbar(&mut fabric, node, (first, arbiter), setup)?
@@ -575,6 +595,7 @@ impl Setup {
             (Scheduling::SfqCodel(config), _) => {
                 AnyScheduler::SfqCodel(SfqCodel::new(config, quantum, bin_seed))
             }
+            (Scheduling::Ets(plan), _) => AnyScheduler::Ets(Ets::new(*plan, quantum)),
         }
     }
 

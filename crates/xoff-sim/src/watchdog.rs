@@ -79,13 +79,16 @@ fn describe(now: Ps, since: Ps, partitions: &[Partition]) -> String {
         }
         for (node, switch) in partition.switches() {
             for (number, port) in switch.egress().iter().enumerate() {
-                if port.total_bytes() > 0 || port.paused() != 0 {
+                let holds = switch.holds_paused(number as u16) != 0;
+                if port.total_bytes() > 0 || port.paused() != 0 || holds {
+                    let (kind, neighbour) = partition.neighbour(*node, number);
                     text += &format!(
                         "\n  switch {node} port {number}: {} bytes wait, queues paused by its \
-                         neighbour {:#x}, neighbour's queues paused by it {:#x}",
+                         neighbour, {kind} {neighbour}, {:#x}, that one's queues paused by it {:#x}{}",
                         port.total_bytes(),
                         port.paused(),
                         switch.holds_paused(number as u16),
+                        switch.reasons(number as u16),
                     );
                 }
             }

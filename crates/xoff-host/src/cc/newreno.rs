@@ -1,5 +1,9 @@
 //! NewReno (RFC 5681, RFC 6582): slow start, then a packet more each round trip, and half for a loss.
 //! Which packets are lost, and when a recovery ends, is the recovery's business (RFC 6675).
+//!
+//! With `tcp.ecn` a mark is what a loss is, once a window (RFC 3168). Each packet has an acknowledgement of
+//! its own, which says whether that packet was marked: it needs no flags that last until the sender has
+//! heard of them (ECE, CWR).
 
 use super::window::CongestionWindow;
 use super::{Ack, CongestionControl, Loss, Path};
@@ -12,6 +16,9 @@ pub struct NewReno {
     pub(super) window: CongestionWindow,
     /// Bytes acknowledged in congestion avoidance since the window grew last.
     counted: u64,
+    /// Whether it heeds marks; those up to this byte belong to a window that was cut already.
+    heeds_marks: bool,
+    cut_until: u64,
 }
 
 impl NewReno {
@@ -19,12 +26,12 @@ impl NewReno {
     #[must_use]
     pub fn start(config: &TcpConfig, path: &Path) -> (Self, Pace) {
         let window = CongestionWindow::start(config, path);
-        (Self::with(window), window.pace(path))
+        (Self { heeds_marks: config.ecn, ..Self::with(window) }, window.pace(path))
     }
 
     /// A new flow that begins with this window.
     pub(super) fn with(window: CongestionWindow) -> Self {
-        Self { window, counted: 0 }
+        Self { window, counted: 0, heeds_marks: false, cut_until: 0 }
     }
 
     /// An acknowledgement lets the window grow.
@@ -41,6 +48,17 @@ impl NewReno {
         }
     }
 
+    /// "The TCP source halves the congestion window 'cwnd' and reduces the slow start threshold 'ssthresh'.
+    /// [...] TCP should not react to congestion indications more than once every window of data", nor
+    /// "increase the congestion window in response to" one (RFC 3168 §6.1.2). A recovery has cut the window
+    /// already.
+    fn on_mark(&mut self, path: &Path, ack: &Ack<'_>) {
+        if !ack.recovering && ack.seq > self.cut_until {
+            self.reduce_to(path, self.window.bytes / 2);
+            self.cut_until = ack.snd_nxt;
+        }
+    }
+
     /// The window is cut to so many bytes.
     pub(super) fn reduce_to(&mut self, path: &Path, bytes: u64) {
         self.window.reduce_to(path, bytes);
@@ -50,7 +68,11 @@ impl NewReno {
 
 impl CongestionControl for NewReno {
     fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
-        self.grow(path, ack);
+        if ack.marked && self.heeds_marks {
+            self.on_mark(path, ack);
+        } else {
+            self.grow(path, ack);
+        }
         *pace = self.window.pace(path);
     }
 
@@ -70,5 +92,49 @@ impl CongestionControl for NewReno {
         self.window.open(path, bytes);
         self.counted = 0;
         *pace = self.window.pace(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::window::tests::{Driver, PATH};
+    use super::*;
+
+    fn flow(packets: u32, ecn: bool) -> Driver<NewReno> {
+        let config = TcpConfig { initial_window_packets: packets, ecn, ..TcpConfig::default() };
+        let (control, pace) = NewReno::start(&config, &PATH);
+        Driver::new(control, pace)
+    }
+
+    /// RFC 3168 §6.1.2.
+    #[test]
+    fn a_mark_halves_once_a_window_and_ends_slow_start() {
+        let mut driver = flow(40, true);
+        driver.packet(false);
+        assert_eq!(driver.packets(), 41);
+        driver.packet(true);
+        assert_eq!(driver.pace.window, 20_000, "41 packets become 20.5");
+        // The rest of the marked window: no cut and no growth.
+        (0..40).for_each(|_| driver.packet(true));
+        assert_eq!(driver.packets(), 20);
+        // The first packet after it is marked, too: that is another window.
+        driver.packet(true);
+        assert_eq!(driver.packets(), 10);
+        (0..10).for_each(|_| driver.packet(false));
+        assert!(driver.packets() <= 11, "congestion avoidance");
+    }
+
+    #[test]
+    fn no_mark_cuts_below_two_packets() {
+        let mut driver = flow(40, true);
+        (0..100).for_each(|_| driver.marked_round());
+        assert_eq!(driver.pace.window, 2 * PATH.payload);
+    }
+
+    #[test]
+    fn without_ecn_a_mark_means_nothing() {
+        let mut driver = flow(40, false);
+        driver.packet(true);
+        assert_eq!(driver.packets(), 41);
     }
 }

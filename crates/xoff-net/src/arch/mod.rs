@@ -6,8 +6,11 @@
 
 mod crossbar;
 mod forwarding;
+mod frames;
 mod mirror;
+mod obeyed;
 mod output_queued;
+mod pipelined;
 
 use hdrhistogram::Histogram;
 
@@ -22,6 +25,11 @@ pub use crossbar::{
 };
 pub use forwarding::{Destination, Forwarding};
 pub use output_queued::{InBand, OutputQueued, Parts};
+
+pub use pipelined::{
+    CapfcConfig, MemoryKind, OF_DEDICATED, OF_SHARED, OnFull, PipelineConfig, PipelineStats,
+    Pipelined, PipelinedParts, Policy,
+};
 
 /// What happened at a switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -116,6 +124,8 @@ pub enum AnySwitch {
     OutputQueued(OutputQueued),
     /// Packets wait at their ingress, cross, and wait at their egress.
     Crossbar(Box<Crossbar>),
+    /// Packets pass a processor of a fixed rate between ingress and egress.
+    Pipelined(Box<Pipelined>),
 }
 
 /// Applies an expression to whichever switch it is.
@@ -124,6 +134,7 @@ macro_rules! each_switch {
         match $self {
             AnySwitch::OutputQueued($switch) => $call,
             AnySwitch::Crossbar($switch) => $call,
+            AnySwitch::Pipelined($switch) => $call,
         }
     };
 }
@@ -134,7 +145,25 @@ impl AnySwitch {
     pub fn hop(&self) -> Option<&AnyHop> {
         match self {
             Self::OutputQueued(switch) => Some(switch.hop()),
-            Self::Crossbar(_) => None,
+            Self::Crossbar(_) | Self::Pipelined(_) => None,
+        }
+    }
+
+    /// What it did up to `now` (ps) that only a pipelined switch does.
+    #[must_use]
+    pub fn pipeline_stats(&self, now: u64) -> Option<PipelineStats> {
+        match self {
+            Self::Pipelined(switch) => Some(switch.pipeline_stats(now)),
+            Self::OutputQueued(_) | Self::Crossbar(_) => None,
+        }
+    }
+
+    /// Why it holds back the neighbour of a port, where it can say so, for a run that is stuck.
+    #[must_use]
+    pub fn reasons(&self, number: u16) -> String {
+        match self {
+            Self::Pipelined(switch) => switch.reasons(number),
+            Self::OutputQueued(_) | Self::Crossbar(_) => String::new(),
         }
     }
 

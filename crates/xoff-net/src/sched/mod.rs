@@ -6,6 +6,7 @@
 
 mod codel;
 mod drr;
+mod ets;
 mod fifo;
 mod per_flow;
 mod pfabric;
@@ -17,6 +18,7 @@ use crate::hop::PausedTime;
 use crate::packet::{CONTROL_QUEUE, Packet, Pool, Queue};
 
 pub use drr::Drr;
+pub use ets::{Ets, EtsConfig, EtsPlan};
 pub use fifo::Fifo;
 pub use per_flow::PerFlow;
 pub use pfabric::PFabric;
@@ -73,6 +75,8 @@ pub enum AnyScheduler {
     PFabric(PFabric),
     /// Stochastic fair queueing with CoDel.
     SfqCodel(SfqCodel),
+    /// Enhanced transmission selection: strict and weighted classes.
+    Ets(Ets),
 }
 
 /// Applies an expression to whichever scheduler it is.
@@ -84,6 +88,7 @@ macro_rules! each_scheduler {
             $crate::sched::AnyScheduler::PerFlow($scheduler) => $call,
             $crate::sched::AnyScheduler::PFabric($scheduler) => $call,
             $crate::sched::AnyScheduler::SfqCodel($scheduler) => $call,
+            $crate::sched::AnyScheduler::Ets($scheduler) => $call,
         }
     };
 }
@@ -221,6 +226,7 @@ impl Egress {
 mod tests {
     use proptest::prelude::*;
 
+    use super::ets::tests::ets;
     use super::*;
     use crate::packet::{Kind, Packet};
 
@@ -329,6 +335,16 @@ mod tests {
         #[test]
         fn passing_pfabric_changes_no_turn(steps in steps(16)) {
             passing_is_joining_and_leaving(PFabric::default, &steps);
+        }
+
+        #[test]
+        fn passing_strict_and_weighted_classes_changes_no_turn(steps in steps(8)) {
+            passing_is_joining_and_leaving(|| ets("2,0", "1,3,1,1,2,1,1,1"), &steps);
+        }
+
+        #[test]
+        fn strict_and_weighted_classes_never_serve_a_paused_one(steps in steps(8)) {
+            obeys_pauses(ets("2,0", "1,3,1,1,2,1,1,1"), 8, &steps);
         }
 
         #[test]

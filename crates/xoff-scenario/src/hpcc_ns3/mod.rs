@@ -136,6 +136,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
     Ok(Setup {
         switch: SwitchSetup {
             crossbar: None,
+            pipelined: None,
             scheduling: Scheduling::Fifo,
             quantum_bytes: 1,
             buffer: BufferConfig { kind: BufferKind::Shared, size: config.buffer, alpha: 0.0 },

@@ -26,10 +26,17 @@ const OF_PAUSES: [&str; 5] = ["xoff", "xon", "response", "generation_delay", "ou
 
 impl Reader<'_> {
     pub(super) fn switch(&mut self) -> SwitchConfig {
-        let architecture = self.layers.section::<SwitchConfig>().architecture;
-        let unused: &[&str] =
-            if architecture == ArchitectureKind::Crossbar { &["quantum"] } else { &[] };
-        let why = "switch.architecture = \"crossbar\" serves classes strictly, without turns";
+        let written = self.layers.section::<SwitchConfig>();
+        let (unused, why): (&[&str], _) = match (written.architecture, written.scheduler) {
+            (ArchitectureKind::Crossbar, _) => (
+                &["quantum"],
+                "switch.architecture = \"crossbar\" serves classes strictly, without turns",
+            ),
+            (ArchitectureKind::Pipelined, SchedulerKind::Fifo) => {
+                (&["quantum"], "switch.scheduler = \"fifo\" serves classes strictly, without turns")
+            }
+            _ => (&[], ""),
+        };
         self.section_without(unused, why)
     }
 
@@ -42,40 +49,58 @@ impl Reader<'_> {
     ) -> Option<CrossbarSetup> {
         if switch.architecture != ArchitectureKind::Crossbar {
             let why = format!("switch.architecture = {}", switch.architecture.show());
-            ["crossbar", "pause", "alb"].iter().for_each(|name| self.layers.unused(name, &why));
-            if switch.balance == BalanceKind::Adaptive {
-                let message = "balance = \"adaptive\" looks at egress queues of classes: set architecture \
-                               = \"crossbar\"";
-                self.problem("switch", "balance", message.into());
+            self.layers.unused("crossbar", &why);
+            if switch.architecture == ArchitectureKind::OutputQueued {
+                ["pause", "alb"].iter().for_each(|name| self.layers.unused(name, &why));
+                if switch.balance == BalanceKind::Adaptive {
+                    let message = "balance = \"adaptive\" looks at egress queues of classes: set \
+                                   architecture = \"crossbar\" or \"pipelined\"";
+                    self.problem("switch", "balance", message.into());
+                }
             }
             return None;
         }
-        self.check_beside_crossbar(switch, transport);
+        self.check_crossbar_scheduler(switch);
+        self.check_beside_ingress_queues(switch, transport);
         let config = self.section::<CrossbarConfig>();
         self.check_crossbar(&config);
-        let scope = self.layers.section::<PauseConfig>().scope;
-        let unused: &[&str] = if scope == Scope::None { &OF_PAUSES } else { &[] };
-        let pause = self.section_without::<PauseConfig>(unused, "pause.scope = \"none\"");
+        let pause = self.pause();
         let adaptive = self.adaptive(switch, transport, tcp);
         Some(CrossbarSetup { config, pause, adaptive })
     }
 
-    /// The buffer of output-queued switches, of which those with a crossbar have none.
-    pub(super) fn no_buffer(&mut self) -> BufferConfig {
-        let why = "switch.architecture = \"crossbar\" has ingress_size and egress_size in section \
-                   crossbar";
-        self.layers.unused("buffer", why);
+    pub(super) fn pause(&mut self) -> PauseConfig {
+        let scope = self.layers.section::<PauseConfig>().scope;
+        let unused: &[&str] = if scope == Scope::None { &OF_PAUSES } else { &[] };
+        self.section_without::<PauseConfig>(unused, "pause.scope = \"none\"")
+    }
+
+    /// The buffer of output-queued switches, which those with ingress queues have not.
+    pub(super) fn no_buffer(&mut self, switch: &SwitchConfig) -> BufferConfig {
+        let section =
+            if switch.architecture == ArchitectureKind::Crossbar { "crossbar" } else { "pipeline" };
+        let why = format!(
+            "switch.architecture = {} has ingress_size and egress_size in section {section}",
+            switch.architecture.show()
+        );
+        self.layers.unused("buffer", &why);
         BufferConfig { kind: BufferKind::Unlimited, ..BufferConfig::default() }
     }
 
-    /// What a crossbar does itself, or knows nothing of.
-    fn check_beside_crossbar(&mut self, switch: &SwitchConfig, transport: &TransportConfig) {
+    fn check_crossbar_scheduler(&mut self, switch: &SwitchConfig) {
+        if switch.scheduler != SchedulerKind::Fifo {
+            let message = "architecture = \"crossbar\" needs scheduler = \"fifo\": it serves classes strictly";
+            self.problem("switch", "scheduler", message.into());
+        }
+    }
+
+    /// What switches with ingress queues do themselves, or know nothing of.
+    pub(super) fn check_beside_ingress_queues(
+        &mut self,
+        switch: &SwitchConfig,
+        transport: &TransportConfig,
+    ) {
         let needs = [
-            (
-                switch.scheduler != SchedulerKind::Fifo,
-                ("switch", "scheduler"),
-                "scheduler = \"fifo\": it serves classes strictly",
-            ),
             (
                 switch.hop != HopKind::None,
                 ("switch", "hop"),
@@ -107,7 +132,7 @@ impl Reader<'_> {
                 let named = self.layers.has(section, key).is_some();
                 let (section, key) =
                     if named { (section, key) } else { ("switch", "architecture") };
-                let message = format!("architecture = \"crossbar\" needs {need}");
+                let message = format!("architecture = {} needs {need}", switch.architecture.show());
                 self.problem(section, key, message);
             }
         }
@@ -135,7 +160,7 @@ impl Reader<'_> {
         }
     }
 
-    fn adaptive(
+    pub(super) fn adaptive(
         &mut self,
         switch: &SwitchConfig,
         transport: &TransportConfig,
@@ -171,14 +196,14 @@ impl Reader<'_> {
         Some(alb)
     }
 
-    /// What NICs have to do with the pauses of crossbar switches.
-    pub(super) fn check_nic_at_crossbar(&mut self, crossbar: &CrossbarSetup, nic: &NicConfig) {
-        if crossbar.pause.scope != Scope::None && !nic.pfc {
+    /// What NICs have to do with the pauses of switches with ingress queues.
+    pub(super) fn check_nic_beside(&mut self, pause: &PauseConfig, nic: &NicConfig) {
+        if pause.scope != Scope::None && !nic.pfc {
             let message = "pfc = false leaves nobody to obey the pauses of the hosts' switches";
             self.problem("nic", "pfc", message.into());
         }
         if nic.receive_rate.0 > 0 {
-            let message = "switches with a crossbar know no pauses without an end, which a NIC with a \
+            let message = "switches with ingress queues know no pauses without an end, which a NIC with a \
                            receive_rate asks for";
             self.problem("nic", "receive_rate", message.into());
         }

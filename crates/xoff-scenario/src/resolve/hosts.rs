@@ -12,9 +12,9 @@ use xoff_host::transport::{
     Congestion, FlowControl, FrameConfig, Recovery, TcpConfig, TransportConfig, TransportKind,
     Window,
 };
-use xoff_net::arch::Scope;
+use xoff_net::arch::{PauseConfig, Scope};
 use xoff_net::hop::Assignment;
-use xoff_sim::setup::{CrossbarSetup, HopSetup};
+use xoff_sim::setup::HopSetup;
 
 use super::Reader;
 use crate::sections::{SchedulerKind, SwitchConfig};
@@ -191,17 +191,17 @@ impl Reader<'_> {
         &mut self,
         switch: &SwitchConfig,
         hop: &HopSetup,
-        crossbar: Option<&CrossbarSetup>,
+        pause: Option<&PauseConfig>,
     ) -> NicConfig {
         let written = self.layers.section::<NicConfig>();
-        let paused = match (hop, crossbar) {
+        let paused = match (hop, pause) {
             (HopSetup::Pfc(_), _) => true,
             (HopSetup::Sfc(sfc), _) => sfc.to_pfc,
-            (HopSetup::None, Some(crossbar)) => crossbar.pause.scope != Scope::None,
+            (HopSetup::None, Some(pause)) => pause.scope != Scope::None,
             (HopSetup::None | HopSetup::Bfc(_), _) => false,
         };
-        if let Some(crossbar) = crossbar {
-            self.check_nic_at_crossbar(crossbar, &written);
+        if let Some(pause) = pause {
+            self.check_nic_beside(pause, &written);
         }
         if matches!(hop, HopSetup::Sfc(sfc) if sfc.to_pfc) && !written.pfc {
             let message = "pfc = false leaves nobody to obey the frames of sfc.to_pfc = true";

@@ -7,7 +7,7 @@ use xoff_core::knobs::Knob;
 use xoff_core::{Bytes, Ps};
 use xoff_host::transport::FrameConfig;
 use xoff_net::buffer::{BufferConfig, BufferKind};
-use xoff_net::sched::SfqCodelConfig;
+use xoff_net::sched::{EtsConfig, SfqCodelConfig};
 use xoff_sim::setup::Scheduling;
 
 use super::Reader;
@@ -23,6 +23,10 @@ impl Reader<'_> {
             let why = format!("switch.scheduler = {}", switch.scheduler.show());
             self.layers.unused("sfqcodel", &why);
         }
+        if switch.scheduler != SchedulerKind::Ets {
+            let why = format!("switch.scheduler = {}", switch.scheduler.show());
+            self.layers.unused("ets", &why);
+        }
         match switch.scheduler {
             SchedulerKind::Fifo => Scheduling::Fifo,
             SchedulerKind::Drr => Scheduling::Drr,
@@ -36,6 +40,17 @@ impl Reader<'_> {
                 Scheduling::PFabric
             }
             SchedulerKind::SfqCodel => Scheduling::SfqCodel(self.section::<SfqCodelConfig>()),
+            SchedulerKind::Ets => self.ets(),
+        }
+    }
+
+    fn ets(&mut self) -> Scheduling {
+        match self.section::<EtsConfig>().plan() {
+            Ok(plan) => Scheduling::Ets(plan),
+            Err((key, message)) => {
+                self.problem("ets", key, message);
+                Scheduling::Fifo
+            }
         }
     }
 

@@ -39,8 +39,11 @@ impl Reader<'_> {
             self.layers.unused("tcp", &format!("{why} has timeouts of its own"));
             return TcpConfig::default();
         }
-        let unused: &[&str] = if of_tcp { &[] } else { &OF_WINDOWS };
-        let tcp: TcpConfig = self.section_without(unused, &why);
+        let mut unused = if of_tcp { Vec::new() } else { OF_WINDOWS.to_vec() };
+        if transport.congestion != Congestion::NewReno {
+            unused.push("ecn");
+        }
+        let tcp: TcpConfig = self.section_without(&unused, &why);
         for (wrong, key, message) in [
             (
                 tcp.initial_window_packets == 0,
@@ -119,9 +122,18 @@ impl Reader<'_> {
             );
             self.problem("transport", "window_follows_rate", message);
         }
-        let heeds_marks = transport.congestion == Congestion::DctcpTcp;
-        if !heeds_marks && self.layers.section::<SwitchConfig>().ecn {
-            let message = format!("congestion = {name} heeds no marks: set ecn = false");
+        let newreno = transport.congestion == Congestion::NewReno;
+        let ecn = newreno && self.layers.section::<TcpConfig>().ecn;
+        let marked = self.layers.section::<SwitchConfig>().ecn;
+        if ecn && !marked {
+            let message =
+                "ecn = true has no effect where switches mark nothing: set switch.ecn = true";
+            self.problem("tcp", "ecn", message.into());
+        }
+        let heeds_marks = ecn || transport.congestion == Congestion::DctcpTcp;
+        if !heeds_marks && marked {
+            let or = if newreno { ", or tcp.ecn = true" } else { "" };
+            let message = format!("congestion = {name} heeds no marks: set ecn = false{or}");
             self.problem("switch", "ecn", message);
         }
     }

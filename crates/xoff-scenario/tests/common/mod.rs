@@ -44,6 +44,10 @@ pub fn run(text: &str, overrides: &[&str]) -> (Run, Vec<FlowRow>) {
 pub fn for_fast_links(scheme: &str) -> &'static [&'static str] {
     match scheme {
         "detail" | "detail-pfc" => &["crossbar.ingress_size=1MB", "pause.xoff=60KB"],
+        "pfc-wdrop" | "pfc-wstop" | "capfc-max" | "capfc-cal" => {
+            &["pipeline.ingress_size=1MB", "pause.xoff=900KB", "pipeline.packet_rate=1e9"]
+        }
+        _ if scheme.ends_with("-shared") => &["pipeline.packet_rate=1e9"],
         _ => &[],
     }
 }

@@ -37,12 +37,13 @@ choices! {
 }
 
 knobs! {
-    /// Flow control of a crossbar's ingress queues.
+    /// Flow control of ingress queues: those of a crossbar, or of a pipelined switch.
     pub struct PauseConfig in "pause" {
         /// Whether pauses are asked for, and what they speak of.
         scope: Scope = Scope::None,
         /// A class is paused when its drain bytes, those of its class and of more important ones, reach
-        /// this. 0: the most that leaves room for what arrives before a pause is felt.
+        /// this; in a pipelined switch those of its class alone. 0: the most that leaves room for what
+        /// arrives before a pause is felt.
         xoff: Bytes = Bytes(0),
         /// It is resumed when they fall below this. 0: what arrives in that time, so that new packets come
         /// before the queue is empty (DeTail §6.1).

@@ -75,9 +75,8 @@ impl Crossbar {
             adaptive.leave(output, class, bytes);
         }
         self.depart(fabric, output, id, more);
-        if let Some(paused) = self.obeyed.on_sent(output, bytes, !more) {
-            self.set_paused(fabric, output, paused);
-        }
+        let (frames, mut way) = self.frames(fabric);
+        frames.on_sent(&mut way, output, bytes, !more);
         let wanted = self.free_outputs & self.queues.outputs();
         if self.set_open(output) && wanted >> output & 1 == 1 {
             self.call_arbiter(fabric);

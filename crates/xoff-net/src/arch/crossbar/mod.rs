@@ -17,7 +17,6 @@ mod config;
 mod crossing;
 mod egress;
 mod islip;
-mod obeyed;
 mod pause;
 mod queues;
 mod signals;
@@ -26,10 +25,9 @@ use xoff_core::{Digest, Rng, TimerId};
 
 use self::crossing::FORWARDED;
 use self::islip::{ISlip, Match};
-use self::obeyed::Obeyed;
 use self::pause::Pauses;
 use self::queues::VirtualOutputQueues;
-use self::signals::Signals;
+use super::frames::{Frames, FramesSpec};
 use super::{Destination, Forwarding, Switch, SwitchStats};
 use crate::balance::Adaptive;
 use crate::buffer::{Buffer, BufferConfig, BufferKind};
@@ -85,7 +83,6 @@ pub struct Crossbar {
     arbiter: u32,
     first_id: u32,
     stage_tag: u32,
-    ports: u16,
     /// The last class that is told apart.
     last_class: u8,
     mtu: u32,
@@ -113,8 +110,7 @@ pub struct Crossbar {
     /// For how long a port rests after a packet, in millionths of the packet's time.
     rest_ppm: u64,
     pauses: Pauses,
-    obeyed: Obeyed,
-    signals: Signals,
+    frames: Frames,
     ecn: Vec<RedEcn>,
     mark_at: MarkAt,
     marking: Draws,
@@ -135,13 +131,21 @@ impl Crossbar {
         let all = PortMask::MAX >> (PortMask::BITS - ports as u32);
         let last_class = config.classes - 1;
         let bounded = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
+        let frames = FramesSpec {
+            pause,
+            first_port: parts.first_port,
+            first_timer: parts.first_timer,
+            classes: u8::MAX >> (7 - last_class),
+            frame_bytes: parts.control_frame,
+            mtu: parts.mtu,
+            loss: parts.control_loss,
+        };
         let unlimited = BufferConfig { kind: BufferKind::Unlimited, ..BufferConfig::default() };
         Self {
             first_port: parts.first_port,
             arbiter: parts.arbiter,
             first_id: parts.first_id,
             stage_tag: parts.stage_tag,
-            ports: ports as u16,
             last_class,
             mtu: u32::from(parts.mtu),
             ingress_size: bounded(config.ingress_size.0),
@@ -162,14 +166,7 @@ impl Crossbar {
             matched: Vec::with_capacity(ports),
             egress: (0..ports).map(|_| Egress::new(AnyScheduler::Fifo(Fifo::default()))).collect(),
             pauses: Pauses::new(pause.scope, config.classes, &parts.thresholds),
-            obeyed: Obeyed::new(pause.response.0, bounded(pause.outstanding.0), parts.mtu, ports),
-            signals: Signals::new(
-                parts.control_frame,
-                parts.control_loss,
-                pause.generation_delay.0,
-                parts.first_timer,
-                (0..ports).map(rate),
-            ),
+            frames: Frames::new(frames, (0..ports).map(rate)),
             ecn: parts.ecn.0,
             mark_at: parts.ecn.1,
             marking: parts.marking,
@@ -194,7 +191,7 @@ impl Switch for Crossbar {
         let packet = &mut fabric.packets[id];
         packet.ingress = ingress;
         if packet.kind == Kind::LinkControl {
-            self.on_frame(fabric, ingress, id);
+            self.frames.on_frame(fabric, ingress, id);
             return None;
         }
         let bytes = packet.wire_bytes;

@@ -7,7 +7,6 @@
 use xoff_core::{Bytes, Ps};
 
 use super::config::{CrossbarConfig, PauseConfig, Scope};
-use crate::hop::{Ask, Signal};
 use crate::packet::CLASSES;
 
 /// What decides how much arrives after a pause was called for.
@@ -225,12 +224,11 @@ impl Pauses {
         below
     }
 
-    /// The frame that asks the neighbour of a port to pause classes for so many quanta; 0 resumes them.
+    /// The neighbour's queues that these classes stand for.
     #[must_use]
-    pub(super) fn signal(&self, port: u16, classes: u8, quanta: u16) -> Signal {
+    pub(super) fn queues(&self, classes: u8) -> u8 {
         let each = (0..CLASSES).filter(|class| classes >> class & 1 == 1);
-        let queues = each.fold(0, |all, class| all | self.queues[class]);
-        Signal { port, ask: Ask::PauseFor, queues: u128::from(queues), quanta }
+        each.fold(0, |all, class| all | self.queues[class])
     }
 
     /// The classes that an ingress holds paused.
@@ -243,7 +241,7 @@ impl Pauses {
     /// The neighbour's queues that an ingress holds paused.
     #[must_use]
     pub(super) fn holds_paused(&self, port: u16) -> u128 {
-        self.signal(port, self.paused(port), 0).queues
+        u128::from(self.queues(self.paused(port)))
     }
 }
 

@@ -64,7 +64,7 @@ fn a_pause_of_the_port_speaks_of_all_classes() {
         pauses.join(0, 0, 9_000);
         let paused = pauses.join(0, classes - 1, 1_000);
         assert_eq!(paused, 1 << (classes - 1));
-        assert_eq!(pauses.signal(0, paused, 7).queues, 0xff);
+        assert_eq!(pauses.queues(paused), 0xff);
     }
     let mut without = pauses(Scope::None, 1);
     assert_eq!(without.join(0, 0, 60_000), 0);
@@ -74,9 +74,8 @@ fn a_pause_of_the_port_speaks_of_all_classes() {
 #[test]
 fn the_last_class_stands_for_those_after_it() {
     let pauses = pauses(Scope::Class, 2);
-    assert_eq!(pauses.signal(0, 0b01, 7).queues, 0b0000_0001);
-    assert_eq!(pauses.signal(0, 0b10, 7).queues, 0b1111_1110);
-    assert_eq!(pauses.signal(0, 0b11, 0).quanta, 0);
+    assert_eq!(pauses.queues(0b01), 0b0000_0001);
+    assert_eq!(pauses.queues(0b10), 0b1111_1110);
 }
 
 proptest! {

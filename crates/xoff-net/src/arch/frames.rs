@@ -1,0 +1,203 @@
+//! Pauses between a switch and its neighbours, asked for and obeyed, each for a time: what switches with
+//! ingress queues have in common (DeTail §6.1).
+
+use std::collections::VecDeque;
+
+use xoff_core::{Rng, TimerId};
+
+use super::SwitchStats;
+use super::crossbar::PauseConfig;
+use super::obeyed::{Obeyed, Request};
+use crate::fabric::Fabric;
+use crate::hop::{Ask, QUANTUM_BITS, Signal, timed_pause};
+use crate::sched::Egress;
+
+const NEVER: u64 = u64::MAX;
+
+/// What frames are sent by and counted in.
+pub(super) struct Way<'a> {
+    pub(super) fabric: &'a mut Fabric,
+    pub(super) egress: &'a mut [Egress],
+    pub(super) stats: &'a mut SwitchStats,
+}
+
+/// What [`Frames`] are made from.
+pub(super) struct FramesSpec<'a> {
+    pub(super) pause: &'a PauseConfig,
+    /// The fabric's number of port 0.
+    pub(super) first_port: u32,
+    /// Timer of port 0; the others follow, and then the one of frames that take their time.
+    pub(super) first_timer: TimerId,
+    /// Classes that egress ports tell apart, one bit each.
+    pub(super) classes: u8,
+    /// Bytes of a frame.
+    pub(super) frame_bytes: u16,
+    /// Bytes of the longest packet.
+    pub(super) mtu: u16,
+    /// Share of frames that are lost, and the stream that says which.
+    pub(super) loss: Option<(f64, Rng)>,
+}
+
+/// Frames that are being made or have not been obeyed yet, and when pauses end or have to be asked for
+/// again.
+#[derive(Debug)]
+pub(super) struct Frames {
+    first_port: u32,
+    first_timer: TimerId,
+    classes: u8,
+    frame_bytes: u16,
+    loss: Option<(f64, Rng)>,
+    generation_ps: u64,
+    /// Frames that are not at the head of their queue yet, and when they will be.
+    made: VecDeque<(u64, Signal)>,
+    /// By port, after how long a pause is asked for again, and when the next time is.
+    renewal_ps: Vec<u64>,
+    renewals: Vec<u64>,
+    obeyed: Obeyed,
+    resumes: u64,
+}
+
+impl Frames {
+    /// For ports of these rates (bit/s). A pause ends after 65 535 quanta: half of that is time enough to
+    /// ask for it again.
+    pub(super) fn new(spec: FramesSpec<'_>, rates: impl Iterator<Item = u64>) -> Self {
+        let bits = u128::from(u16::MAX) * u128::from(QUANTUM_BITS);
+        let renewal = |rate| (bits * 1_000_000_000_000 / u128::from(rate)) as u64 / 2;
+        let renewal_ps: Vec<u64> = rates.map(renewal).collect();
+        let pause = spec.pause;
+        let outstanding = u32::try_from(pause.outstanding.0).unwrap_or(u32::MAX);
+        let ports = renewal_ps.len();
+        Self {
+            first_port: spec.first_port,
+            first_timer: spec.first_timer,
+            classes: spec.classes,
+            frame_bytes: spec.frame_bytes,
+            loss: spec.loss,
+            generation_ps: pause.generation_delay.0,
+            made: VecDeque::new(),
+            renewals: vec![NEVER; ports],
+            renewal_ps,
+            obeyed: Obeyed::new(pause.response.0, outstanding, spec.mtu, ports),
+            resumes: 0,
+        }
+    }
+
+    /// Frames sent that resume.
+    pub(super) fn resumes(&self) -> u64 {
+        self.resumes
+    }
+
+    /// Asks the neighbour of a port to pause queues "with the max duration" (DeTail §6.1).
+    #[cold]
+    pub(super) fn pause(&mut self, way: &mut Way<'_>, port: u16, queues: u8) {
+        self.say(way, port, queues, u16::MAX);
+        let at = port as usize;
+        if self.renewals[at] == NEVER {
+            self.renewals[at] = way.fabric.now + self.renewal_ps[at];
+            self.await_port(way.fabric, port);
+        }
+    }
+
+    /// Asks it to resume queues, by a pause of duration 0; `held` are those that stay paused.
+    #[cold]
+    pub(super) fn resume(&mut self, way: &mut Way<'_>, port: u16, queues: u8, held: u8) {
+        self.say(way, port, queues, 0);
+        if held == 0 {
+            self.renewals[port as usize] = NEVER;
+        }
+    }
+
+    fn say(&mut self, way: &mut Way<'_>, port: u16, queues: u8, quanta: u16) {
+        let signal = Signal { port, ask: Ask::PauseFor, queues: u128::from(queues), quanta };
+        if self.generation_ps == 0 {
+            self.send(way, signal);
+        } else {
+            self.made.push_back((way.fabric.now + self.generation_ps, signal));
+            self.await_frames(way.fabric);
+        }
+    }
+
+    /// "It is enqueued for transmission at the head of the queue" (DeTail §6.1).
+    fn send(&mut self, way: &mut Way<'_>, signal: Signal) {
+        if self.loss.as_mut().is_some_and(|(share, rng)| rng.unit() < *share) {
+            way.stats.control_lost += 1;
+            return;
+        }
+        way.stats.pauses += u64::from(signal.quanta > 0);
+        self.resumes += u64::from(signal.quanta == 0);
+        let id = way.fabric.packets.insert(signal.frame(self.frame_bytes));
+        way.egress[signal.port as usize].push_control(&mut way.fabric.packets, id);
+        way.fabric.kick(self.first_port + u32::from(signal.port));
+    }
+
+    /// A frame of the neighbour has arrived.
+    #[cold]
+    pub(super) fn on_frame(&mut self, fabric: &mut Fabric, port: u16, id: u32) {
+        let rate = fabric.rate(self.first_port + u32::from(port));
+        let asked = timed_pause(&fabric.packets[id], rate);
+        fabric.packets.remove(id);
+        let (queues, pause_ps) = asked.expect("neighbours pause for a time");
+        let classes = queues as u8 & self.classes;
+        self.obeyed.hear(fabric.now, Request { port, classes, pause_ps });
+        self.await_frames(fabric);
+    }
+
+    /// Frames that took their time are sent or obeyed.
+    pub(super) fn on_frame_timer(&mut self, way: &mut Way<'_>) {
+        while let Some(request) = self.obeyed.take(way.fabric.now) {
+            let own = self.first_port + u32::from(request.port);
+            let idle = way.fabric.busy_until(own) <= way.fabric.now
+                && !way.egress[request.port as usize].is_ready();
+            let paused = self.obeyed.obey(way.fabric.now, request, idle);
+            self.set_paused(way, request.port, paused);
+            self.await_port(way.fabric, request.port);
+        }
+        while let Some(&(due, signal)) = self.made.front()
+            && due <= way.fabric.now
+        {
+            self.made.pop_front();
+            self.send(way, signal);
+        }
+        self.await_frames(way.fabric);
+    }
+
+    /// Pauses of a port end, or those of its neighbour's queues `held` have to be asked for again.
+    pub(super) fn on_port_timer(&mut self, way: &mut Way<'_>, port: u16, held: u8) {
+        let paused = self.obeyed.expire(way.fabric.now, port);
+        self.set_paused(way, port, paused);
+        let at = port as usize;
+        if self.renewals[at] <= way.fabric.now {
+            self.renewals[at] = way.fabric.now + self.renewal_ps[at];
+            self.say(way, port, held, u16::MAX);
+        }
+        self.await_port(way.fabric, port);
+    }
+
+    /// A port sends a packet of so many bytes, after which it is idle or not.
+    #[inline]
+    pub(super) fn on_sent(&mut self, way: &mut Way<'_>, port: u16, bytes: u16, idle: bool) {
+        if let Some(paused) = self.obeyed.on_sent(port, bytes, idle) {
+            self.set_paused(way, port, paused);
+        }
+    }
+
+    /// Exactly these classes of a port are paused from now on.
+    fn set_paused(&self, way: &mut Way<'_>, port: u16, classes: u8) {
+        let egress = &mut way.egress[port as usize];
+        egress.set_paused(way.fabric.now, u128::from(classes));
+        if egress.is_ready() {
+            way.fabric.kick(self.first_port + u32::from(port));
+        }
+    }
+
+    fn await_frames(&self, fabric: &mut Fabric) {
+        let made = self.made.front().map_or(NEVER, |&(due, _)| due);
+        let due = made.min(self.obeyed.next().unwrap_or(NEVER));
+        fabric.wheel.arm(self.first_timer + self.renewals.len() as u32, due);
+    }
+
+    fn await_port(&self, fabric: &mut Fabric, port: u16) {
+        let due = self.obeyed.next_end(port).min(self.renewals[port as usize]);
+        fabric.wheel.arm(self.first_timer + u32::from(port), due);
+    }
+}

@@ -1,0 +1,227 @@
+//! Congestion-aware priority flow control: whom a congested egress queue blames (CaPFC §II-D).
+//!
+//! Above WARN an egress queue counts the packets that come to it from each input. From XOFF on it blames
+//! those with the most of them, until it has drained to XON.
+
+use xoff_core::{Bytes, choices, knobs};
+
+use crate::packet::CLASSES;
+use crate::ports::{PORTS_MAX, PortMask};
+
+choices! {
+    /// Whom a congested egress queue blames.
+    pub enum Policy {
+        /// Nobody: plain priority flow control.
+        None = "none",
+        /// The input with the largest counter; others as theirs become the largest (Algorithm 1).
+        StopMax = "stop-max",
+        /// The fewest inputs whose counters, the largest first, have more than a share of the sum
+        /// (Algorithm 2).
+        StopCalibrate = "stop-calibrate",
+    }
+}
+
+knobs! {
+    /// What egress queues of a pipelined switch ask of inputs (CaPFC). Sizes are those of the bytes in
+    /// one queue, of a port and a class.
+    pub struct CapfcConfig in "capfc" {
+        /// Which inputs are asked to pause their neighbours.
+        policy: Policy = Policy::None,
+        /// An egress queue blames inputs when it holds this much or more after an arrival (CaPFC
+        /// Table II: 25 KB).
+        xoff: Bytes = Bytes(25_000),
+        /// It blames nobody any more once it holds no more than this (Table II: 20 KB).
+        xon: Bytes = Bytes(20_000),
+        /// It counts arrivals while it holds this much or more (Table II: 20 KB; "we set the WARN
+        /// threshold the same value as the XON threshold", §III).
+        warn: Bytes = Bytes(20_000),
+        /// With "stop-calibrate": the share of the counters that those blamed have to pass, more than 0
+        /// and up to 1, where all are blamed (Table II: 80 %).
+        cut: f64 = 0.8,
+    }
+}
+
+impl CapfcConfig {
+    /// Checks the thresholds against the capacity of an egress queue.
+    ///
+    /// # Errors
+    /// The key that is wrong, and why.
+    pub fn check(&self, capacity: Bytes) -> Result<(), (&'static str, String)> {
+        let Self { xoff, xon, warn, cut, .. } = *self;
+        if xon > xoff {
+            let message = format!("xon ({xon}) must not be larger than xoff ({xoff})");
+            return Err(("xon", message));
+        }
+        if warn < xon {
+            let message = format!(
+                "warn ({warn}) must not be less than xon ({xon}): counters might never be reset"
+            );
+            return Err(("warn", message));
+        }
+        if warn >= xoff {
+            let message = format!(
+                "warn ({warn}) must be less than xoff ({xoff}): nothing would be counted before \
+                 somebody is blamed"
+            );
+            return Err(("warn", message));
+        }
+        if xoff >= capacity {
+            let message =
+                format!("xoff ({xoff}) is never reached: an egress queue holds up to {capacity}");
+            return Err(("xoff", message));
+        }
+        if !(cut > 0.0 && cut <= 1.0) {
+            return Err(("cut", format!("cut is {cut}: a share, more than 0 and up to 1")));
+        }
+        Ok(())
+    }
+}
+
+/// What an egress queue holds against its inputs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Blame {
+    /// E: the inputs it blames.
+    inputs: PortMask,
+    /// Whether any of its counters may be more than zero.
+    counting: bool,
+}
+
+/// The egress side of one switch: counters C and states E.
+#[derive(Debug)]
+pub(super) struct Capfc {
+    policy: Policy,
+    xoff: u32,
+    xon: u32,
+    warn: u32,
+    cut_ppm: u64,
+    ports: usize,
+    /// C: packets by egress, class and input. "Each counter occupies 2 bytes" (§II-G), so it stops at its
+    /// largest number.
+    counters: Vec<u16>,
+    blame: Vec<Blame>,
+    /// Counters in order, while culprits are looked for.
+    order: Vec<(u16, u8)>,
+}
+
+impl Capfc {
+    /// Nobody is blamed.
+    ///
+    /// # Panics
+    /// If there are more ports than a set of ports has room for.
+    #[must_use]
+    pub(super) fn new(config: &CapfcConfig, ports: usize) -> Self {
+        assert!(ports <= PORTS_MAX, "a set of ports has room for {PORTS_MAX}");
+        let bounded = |bytes: Bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX);
+        let queues = if config.policy == Policy::None { 0 } else { ports * CLASSES };
+        Self {
+            policy: config.policy,
+            xoff: bounded(config.xoff),
+            xon: bounded(config.xon),
+            warn: bounded(config.warn),
+            cut_ppm: (config.cut * 1e6).round() as u64,
+            ports,
+            counters: vec![0; queues * ports],
+            blame: vec![Blame::default(); queues],
+            order: Vec::with_capacity(ports),
+        }
+    }
+
+    /// Bytes that all counters take.
+    #[must_use]
+    pub(super) fn counter_bytes(&self) -> usize {
+        size_of_val(self.counters.as_slice())
+    }
+
+    fn queue(&self, egress: u16, class: u8) -> usize {
+        usize::from(egress) * CLASSES + usize::from(class)
+    }
+
+    /// The counters of an egress queue, by input.
+    fn counters_of(&self, queue: usize) -> &[u16] {
+        &self.counters[queue * self.ports..][..self.ports]
+    }
+
+    /// A packet from an input has joined an egress queue, which holds so many bytes with it. Returns the
+    /// inputs that are blamed from now on (Algorithm 1, lines 5 to 13).
+    #[inline]
+    pub(super) fn on_enqueue(
+        &mut self,
+        egress: u16,
+        class: u8,
+        input: u16,
+        bytes: u32,
+    ) -> PortMask {
+        if bytes < self.warn || self.policy == Policy::None {
+            return 0;
+        }
+        let queue = self.queue(egress, class);
+        let counter = &mut self.counters[queue * self.ports + usize::from(input)];
+        *counter = counter.saturating_add(1);
+        self.blame[queue].counting = true;
+        if bytes < self.xoff {
+            return 0;
+        }
+        let culprits = self.culprits(queue);
+        let blame = &mut self.blame[queue];
+        let new = culprits & !blame.inputs;
+        blame.inputs |= culprits;
+        new
+    }
+
+    /// Who has congested a queue.
+    fn culprits(&mut self, queue: usize) -> PortMask {
+        match self.policy {
+            Policy::None => 0,
+            Policy::StopMax => {
+                let counters = self.counters_of(queue).iter().enumerate();
+                // The first of equals.
+                let largest = counters.rev().max_by_key(|&(_, count)| count);
+                largest.map_or(0, |(input, _)| 1 << input)
+            }
+            Policy::StopCalibrate => self.calibrated(queue),
+        }
+    }
+
+    /// "The minimum set of the indexes whose counter contributions exceed the CUT threshold [...] by
+    /// cumulating the counters in the decreasing order until the threshold ratio is passed" (§II-G).
+    fn calibrated(&mut self, queue: usize) -> PortMask {
+        let mut order = std::mem::take(&mut self.order);
+        let counted = self.counters_of(queue).iter().zip(0..).filter(|&(&count, _)| count > 0);
+        order.extend(counted.map(|(&count, input)| (count, input)));
+        order.sort_unstable_by_key(|&(count, input)| (std::cmp::Reverse(count), input));
+        let total: u64 = order.iter().map(|&(count, _)| u64::from(count)).sum();
+        let (mut culprits, mut share) = (0, 0);
+        for (count, input) in order.drain(..) {
+            culprits |= 1 << input;
+            share += u64::from(count) * 1_000_000;
+            if share > self.cut_ppm * total {
+                break;
+            }
+        }
+        self.order = order;
+        culprits
+    }
+
+    /// A packet has left an egress queue, which holds so many bytes without it. Returns the inputs that
+    /// are no longer blamed (Algorithm 1, lines 14 to 20).
+    #[inline]
+    pub(super) fn on_dequeue(&mut self, egress: u16, class: u8, bytes: u32) -> PortMask {
+        if bytes > self.warn || self.policy == Policy::None {
+            return 0;
+        }
+        let queue = self.queue(egress, class);
+        let blame = &mut self.blame[queue];
+        if blame.counting {
+            blame.counting = false;
+            self.counters[queue * self.ports..][..self.ports].fill(0);
+        }
+        if bytes > self.xon {
+            return 0;
+        }
+        std::mem::take(&mut blame.inputs)
+    }
+}
+
+#[cfg(test)]
+#[path = "capfc_tests.rs"]
+mod tests;

@@ -1,0 +1,291 @@
+//! CaPFC against a model that is slow and obvious: it keeps the algorithms' variables by name and works
+//! everything out anew at each step.
+
+use proptest::prelude::*;
+
+use super::super::combined::Combined;
+use super::*;
+
+const PORTS: usize = 6;
+/// Table II.
+const MAX: u32 = 60_000;
+const XOFF: u32 = 25_000;
+const XON: u32 = 20_000;
+const WARN: u32 = 20_000;
+const INGRESS_XOFF: u32 = 50_000;
+const INGRESS_XON: u32 = 40_000;
+
+fn config(policy: Policy, cut: f64) -> CapfcConfig {
+    CapfcConfig { policy, cut, ..CapfcConfig::default() }
+}
+
+/// Variables as the paper names them, all of one class.
+#[derive(Clone)]
+struct Model {
+    policy: Policy,
+    cut_percent: u64,
+    /// B of each egress queue.
+    b: [u32; PORTS],
+    /// C of input i and egress o: `c[i][o]`.
+    c: [[u64; PORTS]; PORTS],
+    e: [[bool; PORTS]; PORTS],
+    /// I of each ingress, and its B.
+    i: [bool; PORTS],
+    held: [u32; PORTS],
+}
+
+impl Model {
+    fn enqueue(&mut self, i: usize, o: usize, size: u32) -> bool {
+        let b_plus = self.b[o] + size;
+        if b_plus > MAX {
+            return false;
+        }
+        self.b[o] = b_plus;
+        if self.b[o] >= WARN {
+            self.c[i][o] += 1;
+            if self.b[o] >= XOFF {
+                self.detect(o);
+            }
+        }
+        true
+    }
+
+    fn detect(&mut self, o: usize) {
+        let column: Vec<u64> = (0..PORTS).map(|i| self.c[i][o]).collect();
+        let largest = *column.iter().max().unwrap();
+        if self.policy == Policy::StopMax {
+            let i_star = column.iter().position(|&c| c == largest).unwrap();
+            self.e[i_star][o] = true;
+            return;
+        }
+        let mut sorted: Vec<usize> = (0..PORTS).collect();
+        sorted.sort_by(|&a, &b| column[b].cmp(&column[a]).then(a.cmp(&b)));
+        let total: u64 = column.iter().sum();
+        for many in 1..=PORTS {
+            let sum: u64 = sorted[..many].iter().map(|&i| column[i]).sum();
+            if sum * 100 > self.cut_percent * total || sum == total {
+                sorted[..many].iter().for_each(|&i| self.e[i][o] = true);
+                return;
+            }
+        }
+    }
+
+    fn dequeue(&mut self, o: usize, size: u32) {
+        self.b[o] -= size;
+        if self.b[o] <= WARN {
+            (0..PORTS).for_each(|i| self.c[i][o] = 0);
+        }
+        if self.b[o] <= XON {
+            (0..PORTS).for_each(|i| self.e[i][o] = false);
+        }
+    }
+
+    fn hold(&mut self, i: usize, held: u32) {
+        self.held[i] = held;
+        if held >= INGRESS_XOFF {
+            self.i[i] = true;
+        } else if held < INGRESS_XON {
+            self.i[i] = false;
+        }
+    }
+
+    fn d(&self, i: usize) -> bool {
+        self.i[i] || (0..PORTS).any(|o| o != i && self.e[i][o])
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Enqueue { input: u16, egress: u16, size: u32 },
+    Dequeue { egress: u16 },
+    Hold { input: u16, bytes: u32 },
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let ports = 0..PORTS as u16;
+    // Few egresses and long packets, so that queues pass all thresholds.
+    let step = prop_oneof![
+        6 => (0..9u16, 0..2u16, 64..1531u32)
+            .prop_map(|(input, egress, size)| Step::Enqueue { input: input.min(5), egress, size }),
+        3 => (0..2u16).prop_map(|egress| Step::Dequeue { egress }),
+        1 => (ports, 0..MAX).prop_map(|(input, bytes)| Step::Hold { input, bytes }),
+    ];
+    prop::collection::vec(step, 1..600)
+}
+
+fn agrees_with_the_model(policy: Policy, cut_percent: u64, class: u8, steps: &[Step]) {
+    let mut capfc = Capfc::new(&config(policy, cut_percent as f64 / 100.0), PORTS);
+    let mut combined = Combined::new(PORTS);
+    let blank = [[false; PORTS]; PORTS];
+    let mut model = Model {
+        policy,
+        cut_percent,
+        b: [0; PORTS],
+        c: [[0; PORTS]; PORTS],
+        e: blank,
+        i: [false; PORTS],
+        held: [0; PORTS],
+    };
+    let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); PORTS];
+    for &step in steps {
+        let before = model.clone();
+        let mut told = 0;
+        match step {
+            Step::Enqueue { input, egress, size } => {
+                if !model.enqueue(input.into(), egress.into(), size) {
+                    continue;
+                }
+                waiting[usize::from(egress)].push(size);
+                let bytes = model.b[usize::from(egress)];
+                let blamed = capfc.on_enqueue(egress, class, input, bytes);
+                told = combined.set_blamed(egress, class, blamed, true);
+            }
+            Step::Dequeue { egress } => {
+                if waiting[usize::from(egress)].is_empty() {
+                    continue;
+                }
+                let size = waiting[usize::from(egress)].remove(0);
+                model.dequeue(egress.into(), size);
+                let bytes = model.b[usize::from(egress)];
+                let absolved = capfc.on_dequeue(egress, class, bytes);
+                told = combined.set_blamed(egress, class, absolved, false);
+            }
+            Step::Hold { input, bytes } => {
+                model.hold(input.into(), bytes);
+                let congested = model.i[usize::from(input)];
+                let change = combined.set_congested(input, class, congested);
+                told |= PortMask::from(change.is_some()) << input;
+            }
+        }
+        for i in 0..PORTS {
+            for o in 0..PORTS {
+                let queue = capfc.queue(o as u16, class);
+                assert_eq!(u64::from(capfc.counters_of(queue)[i]), model.c[i][o], "C {i} {o}");
+                let blamed = capfc.blame[queue].inputs >> i & 1 == 1;
+                assert_eq!(blamed, model.e[i][o], "E {i} {o}");
+            }
+            let paused = combined.paused(i as u16) >> class & 1 == 1;
+            assert_eq!(paused, model.d(i), "D {i}");
+            // "Only sent when there is a change of state", and always then.
+            assert_eq!(told >> i & 1 == 1, model.d(i) != before.d(i), "told {i}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn stop_max_is_algorithm_1(steps in steps(), class in 0..8u8) {
+        agrees_with_the_model(Policy::StopMax, 80, class, &steps);
+    }
+
+    #[test]
+    fn stop_calibrate_is_algorithm_2(steps in steps(), class in 0..8u8, cut in 1..101u64) {
+        agrees_with_the_model(Policy::StopCalibrate, cut, class, &steps);
+    }
+
+    /// Whatever happens: once all egress queues are empty and no ingress is congested, nobody is held.
+    #[test]
+    fn xon_always_follows_xoff(steps in steps(), max in any::<bool>()) {
+        let policy = if max { Policy::StopMax } else { Policy::StopCalibrate };
+        let mut capfc = Capfc::new(&config(policy, 0.8), PORTS);
+        let mut combined = Combined::new(PORTS);
+        let mut held = [0u32; PORTS];
+        for step in steps {
+            if let Step::Enqueue { input, egress, size } = step {
+                held[usize::from(egress)] += size;
+                let bytes = held[usize::from(egress)];
+                let blamed = capfc.on_enqueue(egress, 3, input, bytes);
+                combined.set_blamed(egress, 3, blamed, true);
+            }
+        }
+        for egress in 0..PORTS as u16 {
+            let absolved = capfc.on_dequeue(egress, 3, 0);
+            combined.set_blamed(egress, 3, absolved, false);
+        }
+        prop_assert!((0..PORTS as u16).all(|input| combined.paused(input) == 0));
+        prop_assert!(capfc.counters.iter().all(|&count| count == 0));
+    }
+}
+
+/// "In popular commodity switches with 48 ports, that corresponds to maximum 18432 counters for 8
+/// priorities [...]. If each counter occupies 2 bytes of memory, it corresponds to approximately 36 KB"
+/// (§II-G).
+#[test]
+fn counters_take_the_papers_memory() {
+    let of = |ports| Capfc::new(&config(Policy::StopMax, 0.8), ports);
+    assert_eq!((of(48).counters.len(), of(48).counter_bytes()), (18_432, 36_864));
+    assert_eq!(of(128).counters.len() / CLASSES, 16_384);
+    assert_eq!(Capfc::new(&config(Policy::None, 0.8), 48).counter_bytes(), 0);
+}
+
+/// "D_3^0 = I_3^0 or E_3^{0,1} or E_3^{0,2} or E_3^{0,3} or E_3^{0,4}" (§II-E).
+#[test]
+fn the_papers_switch_of_five_ports() {
+    let mut combined = Combined::new(5);
+    assert_eq!(combined.set_blamed(0, 3, 1, true), 0, "a port does not blame itself");
+    for egress in 1..5 {
+        assert_eq!(combined.set_blamed(egress, 3, 1, true), u128::from(egress == 1));
+    }
+    assert_eq!((combined.paused(0), combined.blamers(0, 3)), (1 << 3, 0b11110));
+    assert_eq!(combined.set_congested(0, 3, true), None);
+    for egress in 1..5 {
+        assert_eq!(combined.set_blamed(egress, 3, 1, false), 0);
+    }
+    assert_eq!(combined.set_congested(0, 3, false), Some(false));
+    assert_eq!(combined.paused(0), 0);
+}
+
+/// Stop-Max stops one input after the other while congestion lasts.
+#[test]
+fn stop_max_goes_on_to_the_next() {
+    let mut capfc = Capfc::new(&config(Policy::StopMax, 0.8), 4);
+    let mut arrive =
+        |input, times| (0..times).fold(0, |all, _| all | capfc.on_enqueue(0, 0, input, 30_000));
+    assert_eq!(arrive(2, 3), 0b0100);
+    assert_eq!(arrive(1, 3), 0b0010, "among equals the first");
+    assert_eq!(arrive(3, 3), 0);
+    assert_eq!(arrive(3, 1), 0b1000);
+    assert_eq!(capfc.on_dequeue(0, 0, XON + 1), 0);
+    assert_eq!(capfc.on_dequeue(0, 0, XON), 0b1110);
+}
+
+/// CUT = 1: "every input port with a packet inside".
+#[test]
+fn cut_says_how_many_are_stopped() {
+    for (cut, culprits) in [(0.01, 0b0001), (0.6, 0b0011), (0.9, 0b0111), (1.0, 0b1111)] {
+        let mut capfc = Capfc::new(&config(Policy::StopCalibrate, cut), 5);
+        for (input, times) in [(0, 5), (1, 3), (2, 1), (3, 1)] {
+            (0..times).for_each(|_| {
+                capfc.on_enqueue(0, 0, input, WARN);
+            });
+        }
+        // With the eleventh packet: 6, 3, 1 and 1.
+        assert_eq!(capfc.on_enqueue(0, 0, 0, XOFF), culprits);
+    }
+}
+
+#[test]
+fn a_counter_that_is_full_stays_full() {
+    let mut capfc = Capfc::new(&config(Policy::StopMax, 0.8), 2);
+    (0..70_000).for_each(|_| {
+        capfc.on_enqueue(1, 0, 0, WARN);
+    });
+    assert_eq!(capfc.counters_of(capfc.queue(1, 0)), [u16::MAX, 0]);
+}
+
+#[test]
+fn thresholds_in_a_wrong_order_are_refused() {
+    let good = config(Policy::StopMax, 0.8);
+    let capacity = Bytes(u64::from(MAX));
+    assert_eq!(good.check(capacity), Ok(()));
+    for (bad, key) in [
+        (CapfcConfig { xon: Bytes(26_000), ..good.clone() }, "xon"),
+        (CapfcConfig { warn: Bytes(19_999), ..good.clone() }, "warn"),
+        (CapfcConfig { warn: Bytes(25_000), ..good.clone() }, "warn"),
+        (CapfcConfig { xoff: capacity, ..good.clone() }, "xoff"),
+        (CapfcConfig { cut: 0.0, ..good.clone() }, "cut"),
+        (CapfcConfig { cut: 1.01, ..good }, "cut"),
+    ] {
+        assert_eq!(bad.check(capacity).unwrap_err().0, key);
+    }
+}

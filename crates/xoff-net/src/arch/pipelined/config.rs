@@ -1,0 +1,168 @@
+//! Settings of a pipelined switch.
+
+use xoff_core::{Bytes, Ps, choices, knobs};
+
+use crate::arch::crossbar::{PauseConfig, Reaction, Scope, Thresholds};
+
+choices! {
+    /// What happens to a packet whose egress queue is full when it comes out of the pipeline.
+    pub enum OnFull {
+        /// It is dropped (the paper's PFC_wdrop, and CaPFC).
+        Drop = "drop",
+        /// The pipeline stops, for every port and class, until there is room (PFC_wstop).
+        Stop = "stop",
+    }
+}
+
+choices! {
+    /// Whose the memory is.
+    pub enum MemoryKind {
+        /// Each queue's own.
+        Dedicated = "dedicated",
+        /// A part of it each queue's own, the rest common.
+        Shared = "shared",
+    }
+}
+
+knobs! {
+    /// A pipelined switch: its packet processor, and the memory of its queues. A queue is that of a
+    /// port and a class, at the ingress or at the egress.
+    pub struct PipelineConfig in "pipeline" {
+        /// Packets per second that the processor admits (CaPFC Table II: 1 or 0.5 Mpps).
+        packet_rate: f64 = 1e6,
+        /// From a packet's admission to its place in the egress queue. 6.16 us is what a packet of 1530 B
+        /// at 1 Gb/s and a link of 6.6 us leave of a switch's 25 us (DeTail §7.1; there 3.06 us of it are
+        /// the crossbar's).
+        forwarding_delay: Ps = Ps(6_160_000),
+        /// What happens when an egress queue is full.
+        on_full: OnFull = OnFull::Drop,
+        /// Whose the memory is.
+        memory: MemoryKind = MemoryKind::Dedicated,
+        /// Dedicated memory: of each ingress queue (Table II: 60 KB).
+        ingress_size: Bytes = Bytes(60_000),
+        /// Dedicated memory: of each egress queue (Table II: 60 KB).
+        egress_size: Bytes = Bytes(60_000),
+        /// Shared memory: each queue's own part (§IV-C-7: 8 KB).
+        dedicated: Bytes = Bytes(8_000),
+        /// Shared memory: the common part (§IV-C-7: 350 KB).
+        pool: Bytes = Bytes(350_000),
+        /// Shared memory: the most of the pool that one queue takes (§IV-C-7: 80 KB).
+        queue_max: Bytes = Bytes(80_000),
+        /// Shared memory: the most of the pool that the queues of one port and direction take (§IV-C-7:
+        /// 100 KB).
+        port_max: Bytes = Bytes(100_000),
+        /// Shared memory: the most of the pool that all ingress queues take; 0: all of it.
+        all_ingress_max: Bytes = Bytes(0),
+        /// Shared memory: the most of the pool that all egress queues take; 0: all of it.
+        all_egress_max: Bytes = Bytes(0),
+    }
+}
+
+/// Settings of a shared memory that have no effect with a dedicated one.
+pub const OF_SHARED: [&str; 6] =
+    ["dedicated", "pool", "queue_max", "port_max", "all_ingress_max", "all_egress_max"];
+/// Settings of a dedicated memory that have no effect with a shared one.
+pub const OF_DEDICATED: [&str; 2] = ["ingress_size", "egress_size"];
+
+impl PipelineConfig {
+    /// The most that an ingress and an egress queue can hold, while all others are empty.
+    #[must_use]
+    pub fn capacities(&self) -> [Bytes; 2] {
+        if self.memory == MemoryKind::Dedicated {
+            return [self.ingress_size, self.egress_size];
+        }
+        let most = self.queue_max.min(self.port_max).min(self.pool);
+        [self.all_ingress_max, self.all_egress_max].map(|of_all| {
+            let most = if of_all.0 == 0 { most } else { most.min(of_all) };
+            Bytes(self.dedicated.0 + most.0)
+        })
+    }
+
+    /// Checks the settings; `packet` is the longest packet.
+    ///
+    /// # Errors
+    /// The key that is wrong, and why.
+    pub fn check(&self, packet: Bytes) -> Result<(), (&'static str, String)> {
+        if !(self.packet_rate >= 1.0 && self.packet_rate <= 1e12) {
+            let message = "packet_rate must be from 1 to 1e12 packets per second".into();
+            return Err(("packet_rate", message));
+        }
+        let shared = self.memory == MemoryKind::Shared;
+        for (key, bytes) in [
+            ("queue_max", self.queue_max),
+            ("port_max", self.port_max),
+            ("all_ingress_max", self.all_ingress_max),
+            ("all_egress_max", self.all_egress_max),
+        ] {
+            if shared && bytes > self.pool {
+                let message = format!("{key} ({bytes}) is more than the pool has ({})", self.pool);
+                return Err((key, message));
+            }
+        }
+        if shared && self.queue_max > self.port_max {
+            let message = format!(
+                "queue_max ({}) is more than port_max ({}) allows all queues of a port",
+                self.queue_max, self.port_max
+            );
+            return Err(("queue_max", message));
+        }
+        let keys = if shared { ["queue_max"; 2] } else { OF_DEDICATED };
+        for (key, capacity) in keys.into_iter().zip(self.capacities()) {
+            if capacity < packet {
+                let message =
+                    format!("{key} leaves a queue {capacity}: it must hold a packet of {packet}");
+                return Err((key, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// When an ingress queue is congested. "The XOFF threshold is set by subtracting the headroom buffer
+    /// from the MAX threshold" (CaPFC §III), unless it is given.
+    ///
+    /// # Errors
+    /// The key of section `pause` concerned, and why its value loses packets or has no sense.
+    pub fn thresholds(
+        &self,
+        pause: &PauseConfig,
+        reaction: &Reaction,
+    ) -> Result<Thresholds, (&'static str, String)> {
+        if pause.scope == Scope::None {
+            return Ok(Thresholds { xoff: u64::MAX, xon: 0 });
+        }
+        let [capacity, _] = self.capacities();
+        let headroom = reaction.headroom();
+        let loses = |key, xoff: Bytes, most: u64| {
+            let message = format!(
+                "xoff = {xoff} loses packets: up to {} arrive after a pause was called for, in {}, and \
+                 an ingress queue holds {capacity}; it may be up to {}",
+                Bytes(headroom),
+                reaction.time(),
+                Bytes(most)
+            );
+            Err((key, message))
+        };
+        let most = capacity.0.saturating_sub(headroom);
+        let xoff = match pause.xoff.0 {
+            0 => most.saturating_sub(reaction.granularity()),
+            given => given,
+        };
+        if xoff > most || xoff == 0 {
+            let key = if pause.xoff.0 == 0 { "scope" } else { "xoff" };
+            return loses(key, Bytes(xoff), most);
+        }
+        let xon = if pause.xon.0 == 0 { headroom.min(xoff) } else { pause.xon.0 };
+        if xon > xoff {
+            let message =
+                format!("xon = {} must not be more than xoff = {}", pause.xon, Bytes(xoff));
+            return Err(("xon", message));
+        }
+        Ok(Thresholds { xoff, xon })
+    }
+
+    /// The time between two admissions (ps).
+    #[must_use]
+    pub fn interval_ps(&self) -> u64 {
+        (1e12 / self.packet_rate).round() as u64
+    }
+}

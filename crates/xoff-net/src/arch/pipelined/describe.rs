@@ -1,0 +1,31 @@
+//! Why a pipelined switch holds back what it holds back, in words, for a run that is stuck.
+
+use std::fmt::Write as _;
+
+use super::Pipelined;
+use crate::packet::CLASSES;
+use crate::ports::each;
+
+impl Pipelined {
+    /// Why the neighbour of a port is asked to pause, by class; empty: it is not.
+    #[must_use]
+    pub fn reasons(&self, number: u16) -> String {
+        let paused = self.combined.paused(number);
+        let mut text = String::new();
+        for class in (0..CLASSES as u8).filter(|class| paused >> class & 1 == 1) {
+            let _ = write!(text, "; class {class}:");
+            if self.combined.is_congested(number, class) {
+                text += " its ingress queue is congested";
+            }
+            let blamers = self.combined.blamers(number, class);
+            if blamers != 0 {
+                let ports: Vec<String> = each(blamers).map(|port| port.to_string()).collect();
+                let _ = write!(text, " it is blamed by egress ports {}", ports.join(", "));
+            }
+        }
+        if self.processor.stopped().is_some_and(|stop| stop.egress == number) {
+            text += "; its full queue has stopped the processor";
+        }
+        text
+    }
+}

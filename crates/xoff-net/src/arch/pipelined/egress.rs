@@ -1,0 +1,83 @@
+//! Egress queues: frames to neighbours first, then what the scheduler finds.
+
+use super::Pipelined;
+use crate::fabric::Fabric;
+use crate::mark::MarkAt;
+use crate::packet::{Kind, Packet, flag};
+use crate::sched::{Scheduler, each_scheduler};
+
+impl Pipelined {
+    /// Port `number` may send: a frame to its neighbour, or the scheduler's next packet.
+    #[inline]
+    pub(super) fn send_next(&mut self, fabric: &mut Fabric, number: u16) {
+        let port = &mut self.egress[usize::from(number)];
+        let common = &mut port.common;
+        if let Some(id) = common.control.pop(&fabric.packets) {
+            let more = !common.control.is_empty()
+                || each_scheduler!(&port.scheduler, queues => queues.is_ready());
+            self.depart(fabric, number, id, more);
+            return;
+        }
+        let popped = each_scheduler!(&mut port.scheduler, queues => {
+            queues.pop(&mut fabric.packets).map(|id| {
+                let class = fabric.packets[id].queue;
+                (id, queues.queue_bytes(class), queues.is_ready())
+            })
+        });
+        let Some((id, queued, more)) = popped else { return };
+        common.data_bytes -= u32::from(fabric.packets[id].wire_bytes);
+        self.leave(fabric, number, id, queued, more);
+    }
+
+    /// A packet leaves its egress queue, which holds `queued` bytes without it. That may let the processor
+    /// go on.
+    #[inline]
+    fn leave(&mut self, fabric: &mut Fabric, number: u16, id: u32, queued: u32, more: bool) {
+        let now = fabric.now;
+        let packet = &mut fabric.packets[id];
+        let (class, bytes) = (packet.queue, packet.wire_bytes);
+        self.buffer.release(now, bytes);
+        self.memory.leave_egress(number, class, bytes);
+        if let Some(delays) = &mut self.egress[usize::from(number)].common.delays {
+            delays.record(now - packet.time).expect("the histogram grows as needed");
+        }
+        if self.mark_at == MarkAt::Dequeue {
+            self.mark(number, queued, packet);
+        }
+        if let Some(adaptive) = &mut self.adaptive {
+            adaptive.leave(number, class, bytes);
+        }
+        self.depart(fabric, number, id, more);
+        let absolved = self.capfc.on_dequeue(number, class, queued);
+        if absolved != 0 {
+            self.blame(fabric, (number, class), absolved, false);
+        }
+        let (frames, mut way) = self.frames(fabric);
+        frames.on_sent(&mut way, number, bytes, !more);
+        if let Some(stop) = self.processor.stopped()
+            && self.has_room(fabric, stop.egress)
+        {
+            fabric.wheel.arm(self.stage_timer, now);
+        }
+    }
+
+    /// A packet's transmission starts.
+    #[inline]
+    fn depart(&mut self, fabric: &mut Fabric, number: u16, id: u32, more: bool) {
+        let packet = &mut fabric.packets[id];
+        packet.upstream = packet.queue;
+        self.digest.add(fabric.now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
+        fabric.transmit(self.first_port + u32::from(number), id, more);
+    }
+
+    #[inline(always)]
+    pub(super) fn mark(&mut self, egress: u16, queue_bytes: u32, packet: &mut Packet) {
+        if let Some(red) = self.ecn.get(egress as usize)
+            && red.marks(queue_bytes, &mut self.marking)
+            && packet.kind == Kind::Data
+        {
+            packet.flags |= flag::MARKED;
+            self.stats.marks += 1;
+        }
+    }
+}

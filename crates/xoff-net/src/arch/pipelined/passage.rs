@@ -1,0 +1,202 @@
+//! From a packet's arrival to its egress queue.
+
+use super::Pipelined;
+use crate::arch::Destination;
+use crate::arch::frames::{Frames, Way};
+use crate::fabric::Fabric;
+use crate::mark::MarkAt;
+use crate::packet::NONE;
+use crate::ports::each;
+use crate::sched::{Scheduler, each_scheduler};
+
+impl Pipelined {
+    /// Splits off what frames need.
+    #[inline(always)]
+    pub(super) fn frames<'a>(&'a mut self, fabric: &'a mut Fabric) -> (&'a mut Frames, Way<'a>) {
+        let Self { frames, egress, stats, .. } = self;
+        (frames, Way { fabric, egress, stats })
+    }
+
+    /// A packet has arrived: it waits at its ingress, or is dropped.
+    #[inline]
+    pub(super) fn take_in(&mut self, fabric: &mut Fabric, port: u16, id: u32) -> Option<u32> {
+        let now = fabric.now;
+        let packet = &fabric.packets[id];
+        let (class, bytes) = (packet.class(), packet.wire_bytes);
+        if !self.memory.admits_ingress(port, class, bytes) {
+            self.own_stats.ingress_drops += 1;
+            return self.lose(fabric, port, id);
+        }
+        self.buffer.take(now, bytes);
+        let held = self.memory.join(port, class, bytes);
+        self.waiting.add(now, class);
+        self.ingress.push(&mut fabric.packets, port, id);
+        if self.pauses
+            && u64::from(held) >= self.thresholds[usize::from(port)].xoff
+            && !self.combined.is_congested(port, class)
+        {
+            self.own_stats.congestions += 1;
+            let change = self.combined.set_congested(port, class, true);
+            self.tell(fabric, port, class, change);
+        }
+        self.await_processor(fabric);
+        None
+    }
+
+    /// A packet leaves the memory of its ingress.
+    #[inline]
+    fn leave_ingress(&mut self, fabric: &mut Fabric, port: u16, class: u8, bytes: u16) {
+        let held = self.memory.leave_ingress(port, class, bytes);
+        self.waiting.remove(class);
+        if u64::from(held) < self.thresholds[usize::from(port)].xon
+            && self.combined.is_congested(port, class)
+        {
+            let change = self.combined.set_congested(port, class, false);
+            self.tell(fabric, port, class, change);
+        }
+    }
+
+    /// What is asked of the neighbour of a port changes: to pause a class, or to resume it.
+    #[inline]
+    fn tell(&mut self, fabric: &mut Fabric, port: u16, class: u8, change: Option<bool>) {
+        let Some(paused) = change else { return };
+        let held = self.combined.paused(port);
+        let (frames, mut way) = self.frames(fabric);
+        if paused {
+            frames.pause(&mut way, port, 1 << class);
+        } else {
+            frames.resume(&mut way, port, 1 << class, held);
+        }
+    }
+
+    /// An egress queue blames inputs from now on, or no longer does.
+    #[cold]
+    pub(super) fn blame(
+        &mut self,
+        fabric: &mut Fabric,
+        queue: (u16, u8),
+        inputs: u128,
+        blamed: bool,
+    ) {
+        let (egress, class) = queue;
+        self.own_stats.blames += if blamed { u64::from(inputs.count_ones()) } else { 0 };
+        let changed = self.combined.set_blamed(egress, class, inputs, blamed);
+        for input in each(changed) {
+            self.tell(fabric, input.into(), class, Some(blamed));
+        }
+    }
+
+    /// Packets may come out of the processor and be admitted to it. Returns the packet that is dropped, if
+    /// one is: no more than one comes out at a time.
+    pub(super) fn process(
+        &mut self,
+        fabric: &mut Fabric,
+        destinations: &[Destination],
+    ) -> Option<u32> {
+        let now = fabric.now;
+        let dropped = self.let_out(fabric, destinations);
+        if self.processor.may_admit(now)
+            && let Some(id) = self.ingress.pop(&fabric.packets)
+        {
+            self.processor.admit(&mut fabric.packets, now, id);
+        }
+        self.await_processor(fabric);
+        dropped
+    }
+
+    /// The packet that is due comes out: it joins its egress queue, is dropped or stops the processor.
+    fn let_out(&mut self, fabric: &mut Fabric, destinations: &[Destination]) -> Option<u32> {
+        let now = fabric.now;
+        if let Some(stop) = self.processor.stopped() {
+            if self.has_room(fabric, stop.egress) {
+                self.own_stats.blocked_ps += self.processor.go_on(now);
+                self.waiting.go_on(now);
+                self.deliver(fabric, stop.egress);
+            }
+            return None;
+        }
+        let id = self.processor.due(&fabric.packets, now)?;
+        let packet = &fabric.packets[id];
+        let (from, class, bytes) = (packet.ingress, packet.class(), packet.wire_bytes);
+        let egress = match &mut self.adaptive {
+            None => self.forwarding.ecmp(packet, destinations),
+            Some(adaptive) => {
+                adaptive.choose(class, self.forwarding.acceptable(packet, destinations))
+            }
+        };
+        if self.memory.admits_egress(from, egress, class, bytes) {
+            self.deliver(fabric, egress);
+        } else if self.stops_when_full {
+            self.own_stats.stops += 1;
+            self.processor.stop(now, egress);
+            self.waiting.stop(now, class);
+        } else {
+            self.processor.take(&fabric.packets);
+            self.own_stats.processed += 1;
+            self.own_stats.egress_drops += 1;
+            self.buffer.release(now, bytes);
+            self.leave_ingress(fabric, from, class, bytes);
+            return self.lose(fabric, egress, id);
+        }
+        None
+    }
+
+    /// Whether an egress queue has room for the packet that is next to come out.
+    #[inline]
+    pub(super) fn has_room(&self, fabric: &Fabric, egress: u16) -> bool {
+        self.processor.next(&fabric.packets).is_some_and(|packet| {
+            self.memory.admits_egress(packet.ingress, egress, packet.class(), packet.wire_bytes)
+        })
+    }
+
+    /// The packet that is next to come out joins its egress queue.
+    #[inline]
+    fn deliver(&mut self, fabric: &mut Fabric, egress: u16) {
+        let Some(id) = self.processor.take(&fabric.packets) else { return };
+        let now = fabric.now;
+        let packet = &mut fabric.packets[id];
+        let (from, class, bytes) = (packet.ingress, packet.class(), packet.wire_bytes);
+        packet.queue = class;
+        packet.time = now;
+        self.own_stats.processed += 1;
+        self.leave_ingress(fabric, from, class, bytes);
+        self.memory.join_egress(egress, class, bytes);
+        if let Some(adaptive) = &mut self.adaptive {
+            adaptive.join(egress, class, bytes);
+        }
+        let port = &mut self.egress[usize::from(egress)];
+        port.common.data_bytes += u32::from(bytes);
+        let queued = each_scheduler!(&mut port.scheduler, queues => {
+            queues.push(&mut fabric.packets, id);
+            queues.queue_bytes(class)
+        });
+        if self.mark_at == MarkAt::Enqueue {
+            self.mark(egress, queued, &mut fabric.packets[id]);
+        }
+        fabric.kick(self.first_port + u32::from(egress));
+        let culprits = self.capfc.on_enqueue(egress, class, from, queued);
+        if culprits != 0 {
+            self.blame(fabric, (egress, class), culprits, true);
+        }
+    }
+
+    /// Has the processor's stage come when something is next to be done.
+    #[inline]
+    fn await_processor(&self, fabric: &mut Fabric) {
+        let waiting = !self.ingress.is_empty();
+        if let Some(next) = self.processor.next_time(&fabric.packets, waiting) {
+            fabric.wheel.arm(self.stage_timer, next.max(fabric.now));
+        }
+    }
+
+    /// A packet finds no room and is lost; the drop is counted at a port.
+    #[cold]
+    fn lose(&mut self, fabric: &mut Fabric, port: u16, id: u32) -> Option<u32> {
+        self.stats.drops += 1;
+        let packet = &mut fabric.packets[id];
+        packet.next = NONE;
+        self.egress[usize::from(port)].count_drop(packet.wire_bytes);
+        self.digest.add(!fabric.now ^ packet.seq);
+        Some(id)
+    }
+}
