@@ -90,6 +90,18 @@ def test_bars_by_class_have_whiskers_from_the_least_to_the_largest_seed():
     assert figure is not None
 
 
+def test_a_sweep_may_name_what_it_sets(tmp_path):
+    (tmp_path / "s.toml").write_text("")
+    sweep = '[case.sweep]\nvalues = ["a", "b"]\n[case.sweep.set]\na = ["x=1"]\n'
+    file = tmp_path / "experiment.toml"
+    file.write_text(EXPERIMENT + sweep + "b = []")
+    points = load_experiment(tmp_path, "p/e", "quick").points
+    assert [(point.label, point.overrides) for point in points] == [("A@a", ("x=1",)), ("A@b", ())]
+    file.write_text(EXPERIMENT + sweep)
+    with pytest.raises(UsageError, match="no `key`, and `set` has nothing for 'b'"):
+        load_experiment(tmp_path, "p/e", "quick")
+
+
 EXPERIMENT = """
 title = "t"
 scenario = "s.toml"

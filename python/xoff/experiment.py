@@ -53,7 +53,8 @@ SERIES = (
 class Sweep:
     """One setting (or several moving together) taken through values.
 
-    `sets` has what else is set at a value, for settings that follow it in their own way.
+    `sets` has what else is set at a value, for settings that follow it in their own way. Without
+    keys a value is a name for what it sets.
     """
 
     keys: tuple[str, ...]
@@ -64,12 +65,15 @@ class Sweep:
     def read(table: Any, where: str, scale: str) -> Sweep:
         """Read `{ key, values, set }`; a list named after a scale replaces `values` there.
 
-        `set` has lists of overrides by value, written as text.
+        `set` has lists of overrides by value, written as text: of every value if there is no `key`.
         """
         reader = Reader(table, where)
-        key = reader.need("key", (str, list))
+        key = reader.get("key", (str, list), [])
         values = reader.need("values", list)
         sets = Reader(reader.get("set", dict, {}), f"{where}: set")
+        bare = [value for value in values if not key and _plain(value) not in sets]
+        if bare:
+            raise UsageError(f"{where}: no `key`, and `set` has nothing for {_plain(bare[0])!r}")
         at_values = {_plain(value): sets.strings(_plain(value)) for value in values}
         sets.done()
         for name in SCALES:

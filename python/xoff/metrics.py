@@ -205,6 +205,7 @@ READERS: Mapping[str, Callable[[Result, str], float | None]] = {
     SAMPLES: sampled,
     SENDERS: shares.read,
     PAUSED: shares.paused_share,
+    FLOWS: rows.read,
     SERIES: series.read,
     QUEUEING: queueing.read,
     SPREAD: evenness.read,
@@ -227,6 +228,7 @@ class Term:
      and `requests.query.10.p99_us` from completion times (`completions`); a `range` is a name, a
      bin of the summary with its `low` and `high` bytes, or all flows of `low_packets` to
      `high_packets`;
+    with a class `flows.` counts all flows of it, unfinished ones as infinitely slow;
     `scale` multiplies what is read; `seeds` says how the runs of a case become one number.
     """
 
@@ -251,7 +253,7 @@ class Term:
             return cdf_at(points, self.at) if points else None
         if self.path is None:
             return self._flow_statistic(result)
-        if self.path.startswith(FLOWS):
+        if self.path.startswith(FLOWS) and self.cls is not None:
             return rows.read(result, self.path.removeprefix(FLOWS), self.cls)
         for prefix, read in READERS.items():
             if self.path.startswith(prefix):

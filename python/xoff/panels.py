@@ -316,15 +316,23 @@ def _read(
     return wanted.over_seeds(runs) if relative is None else relative.read(wanted, x, runs)
 
 
-def _whisker(ax: Axes, case: str, term: Mapping[str, Any], x: Any, runs: Sequence[Result]) -> None:
-    """Draw a line at `x` from the least to the largest of the runs, if both are finite."""
+def _whisker(ax: Axes, case: str, term: Mapping[str, Any], x: Any, runs: Sequence[Result]) -> float:
+    """Draw a line at `x` from the least to the largest of the runs, if both are finite.
+
+    Returns how high it reaches.
+    """
     low, high = (Term(case, **{**term, "seeds": end}).over_seeds(runs) for end in ("min", "max"))
-    if low is not None and high is not None and math.isfinite(high):
-        middle = [(low + high) / 2]
-        half = [(high - low) / 2]
-        ax.errorbar(
-            [x], middle, yerr=half, fmt="none", ecolor="black", elinewidth=1.2, capsize=3, zorder=5
-        )
+    if low is None or high is None or not math.isfinite(high):
+        return 0.0
+    look: dict[str, Any] = {
+        "fmt": "none",
+        "ecolor": "black",
+        "elinewidth": 1.2,
+        "capsize": 3,
+        "zorder": 5,
+    }
+    ax.errorbar([x], [(low + high) / 2], yerr=[(high - low) / 2], **look)
+    return high
 
 
 def _name_spots(ax: Axes, names: Sequence[str], *, slanted: bool) -> None:
@@ -351,25 +359,15 @@ def bars_axes(
         drawn = found if found is not None and math.isfinite(found) else 0.0
         ax.bar(index, drawn, 0.7, **_bar_style(index))
         shown = "too few\nsamples" if found is None else f"{found:.3g}"
-        _write_above(ax, shown, index, drawn, aside=whiskers)
-        if whiskers:
-            _whisker(ax, label, term, index, runs)
+        top = _whisker(ax, label, term, index, runs) if whiskers else drawn
+        _write_above(ax, shown, index, drawn, top)
     _name_spots(ax, list(lists), slanted=len(lists) > 4)
     ax.set_ylabel(y_label)
 
 
-def _write_above(ax: Axes, text: str, x: float, y: float, *, aside: bool) -> None:
-    """Write a number above a bar; aside leaves room for a whisker."""
-    shift = (2, 1) if aside else (0, 0)
-    ax.annotate(
-        text,
-        (x, y),
-        xytext=shift,
-        textcoords="offset points",
-        ha="left" if aside else "center",
-        va="bottom",
-        fontsize=7 if aside else 8,
-    )
+def _write_above(ax: Axes, text: str, x: float, y: float, top: float) -> None:
+    """Write a number above a bar and its whisker."""
+    ax.annotate(text, (x, max(y, top)), ha="center", va="bottom", fontsize=8, zorder=6)
 
 
 def class_bars_axes(
@@ -395,9 +393,8 @@ def class_bars_axes(
         ax.bar(places, drawn, width, label=label, **_bar_style(index))
         for place, height, found, one in zip(places, drawn, heights, own, strict=True):
             shown = "none" if found is None else f"{found:.3g}"
-            _write_above(ax, shown, place, height, aside=whiskers)
-            if whiskers:
-                _whisker(ax, label, one, place, runs)
+            top = _whisker(ax, label, one, place, runs) if whiskers else height
+            _write_above(ax, shown, place, height, top)
     _name_spots(ax, classes, slanted=len(classes) > 6)
     ax.set_ylabel(y_label)
 
