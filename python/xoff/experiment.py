@@ -30,6 +30,7 @@ PLOT_KINDS = (
     "pause-share",
     "bars",
     "grouped-bars",
+    "class-bars",
     "curve",
     "trace",
     "flow-series",
@@ -37,6 +38,8 @@ PLOT_KINDS = (
 )
 # What may be shown in relation to a case.
 RELATED_KINDS = ("bars", "grouped-bars", "curve")
+# What may have whiskers from the least to the largest seed.
+SPREAD_KINDS = ("bars", "grouped-bars", "class-bars", "curve")
 
 COLUMNS = ("bytes", "active")
 SERIES = (
@@ -50,7 +53,8 @@ SERIES = (
 class Sweep:
     """One setting (or several moving together) taken through values.
 
-    `sets` has what else is set at a value, for settings that follow it in their own way.
+    `sets` has what else is set at a value, for settings that follow it in their own way. Without
+    keys a value is a name for what it sets.
     """
 
     keys: tuple[str, ...]
@@ -61,12 +65,15 @@ class Sweep:
     def read(table: Any, where: str, scale: str) -> Sweep:
         """Read `{ key, values, set }`; a list named after a scale replaces `values` there.
 
-        `set` has lists of overrides by value, written as text.
+        `set` has lists of overrides by value, written as text: of every value if there is no `key`.
         """
         reader = Reader(table, where)
-        key = reader.need("key", (str, list))
+        key = reader.get("key", (str, list), [])
         values = reader.need("values", list)
         sets = Reader(reader.get("set", dict, {}), f"{where}: set")
+        bare = [value for value in values if not key and _plain(value) not in sets]
+        if bare:
+            raise UsageError(f"{where}: no `key`, and `set` has nothing for {_plain(bare[0])!r}")
         at_values = {_plain(value): sets.strings(_plain(value)) for value in values}
         sets.done()
         for name in SCALES:
@@ -127,6 +134,16 @@ class Plot:
     level: float | None = None
     relative_to: str | None = None
     relation: str = "ratio"
+    classes: tuple[str, ...] = ()
+    whiskers: bool = False
+
+
+@dataclass(frozen=True)
+class Column:
+    """One `[[column]]` of the experiment's table: a number of each case, over its seeds."""
+
+    title: str
+    term: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -136,7 +153,7 @@ class Experiment:
     Top-level keys of the file: `title`, `source` (where in the paper), `scenario` (file
     beside this one), `set` (overrides of every case), `seeds`, `seed_key` (default `seed`),
     `sweep`, and the tables `[scale.quick]`, `[scale.paper]` (`set`, `seeds`), `[[case]]`,
-    `[[plot]]`.
+    `[[plot]]`, `[[column]]`. With columns the table has these numbers in place of slowdowns.
     Overrides apply in the order file, scale, case, sweep, seed. A case with `scales` is left out
     at the scales that it does not name.
     """
@@ -147,6 +164,7 @@ class Experiment:
     source: str
     points: tuple[Point, ...]
     plots: tuple[Plot, ...]
+    columns: tuple[Column, ...] = ()
 
 
 def load_experiment(folder: Path, name: str, scale: str) -> Experiment:
@@ -177,12 +195,21 @@ def load_experiment(folder: Path, name: str, scale: str) -> Experiment:
     _refuse_twins(names, file)
     _refuse_twins((point.title for point in points), file)
     plots = top.get("plot", list, [])
+    columns = top.get("column", list, [])
     title, source = top.need("title", str), top.get("source", str, "")
     top.done()
     read = tuple(
         _plot(table, f"{file}: plot {i}", names, points) for i, table in enumerate(plots, 1)
     )
-    return Experiment(name, scale, title, source, tuple(points), read)
+    shown = tuple(_column(table, f"{file}: column {i}") for i, table in enumerate(columns, 1))
+    return Experiment(name, scale, title, source, tuple(points), read, shown)
+
+
+def _column(table: Any, where: str) -> Column:
+    reader = Reader(table, where)
+    column = Column(reader.need("title", str), read_term(reader))
+    reader.done()
+    return column
 
 
 @dataclass(frozen=True)
@@ -283,10 +310,17 @@ def _plot(table: Any, where: str, names: list[str], points: list[Point]) -> Plot
         level=reader.number("level"),
         relative_to=reader.get("relative_to", str),
         relation=reader.choice("relation", COMPARISONS, "ratio"),
+        classes=tuple(reader.strings("classes")),
+        whiskers=reader.get("whiskers", bool, False),
     )
     reader.done()
     if kind == "completion-cdf" and not is_completion(plot.term.get("cdf")):
         raise UsageError(f'{where}: `{kind}` wants a `cdf` such as "queries.query.8000"')
+    if (plot.kind == "class-bars") != bool(plot.classes):
+        raise UsageError(f"{where}: `classes` goes with class-bars, which wants them")
+    if plot.whiskers and (plot.kind not in SPREAD_KINDS or plot.relative_to is not None):
+        kinds = ", ".join(SPREAD_KINDS)
+        raise UsageError(f"{where}: `whiskers` goes with {kinds}, without `relative_to`")
     if plot.relative_to is not None and plot.kind not in RELATED_KINDS:
         raise UsageError(f"{where}: `relative_to` goes with {', '.join(RELATED_KINDS)}")
     if plot.relative_to not in (None, *names):

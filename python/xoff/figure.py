@@ -62,12 +62,28 @@ def _panels(plot: Plot, experiment: Experiment, results: Results) -> list[Panel]
         "trace": lambda ax: panels.trace_axes(ax, shown, plot.column, plot.span_us, plot.level),
         "series": lambda ax: panels.series_axes(ax, shown, plot.column, plot.span_us),
         "pause-share": lambda ax: panels.pause_axes(ax, shown),
-        "bars": lambda ax: panels.bars_axes(ax, shown, plot.term, y_label, relative),
+        "bars": lambda ax: panels.bars_axes(
+            ax, shown, plot.term, y_label, relative, whiskers=plot.whiskers
+        ),
+        "class-bars": lambda ax: panels.class_bars_axes(
+            ax, shown, plot.term, plot.classes, y_label, whiskers=plot.whiskers
+        ),
         "grouped-bars": lambda ax: panels.grouped_bars_axes(
-            ax, _curves(plot, experiment, results), plot.term, plot.level, relative
+            ax,
+            _curves(plot, experiment, results),
+            plot.term,
+            plot.level,
+            relative,
+            whiskers=plot.whiskers,
         ),
         "curve": lambda ax: panels.curve_axes(
-            ax, _curves(plot, experiment, results), plot.term, x_label, y_label, relative
+            ax,
+            _curves(plot, experiment, results),
+            plot.term,
+            x_label,
+            y_label,
+            relative,
+            whiskers=plot.whiskers,
         ),
     }
     return [_titled(plot, draw[plot.kind])]

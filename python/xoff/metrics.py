@@ -228,6 +228,7 @@ class Term:
      and `requests.query.10.p99_us` from completion times (`completions`); a `range` is a name, a
      bin of the summary with its `low` and `high` bytes, or all flows of `low_packets` to
      `high_packets`;
+    with a class `flows.` counts all flows of it, unfinished ones as infinitely slow;
     `scale` multiplies what is read; `seeds` says how the runs of a case become one number.
     """
 
@@ -252,6 +253,8 @@ class Term:
             return cdf_at(points, self.at) if points else None
         if self.path is None:
             return self._flow_statistic(result)
+        if self.path.startswith(FLOWS) and self.cls is not None:
+            return rows.read(result, self.path.removeprefix(FLOWS), self.cls)
         for prefix, read in READERS.items():
             if self.path.startswith(prefix):
                 return read(result, self.path.removeprefix(prefix))
@@ -313,11 +316,17 @@ def mean(values: Sequence[float | None]) -> float | None:
 
 
 def percentile(share: float) -> Callable[[Sequence[float | None]], float | None]:
-    """Return what takes a percentile of runs, as papers do; None if any run has no value."""
+    """Return what takes a percentile of runs, as papers do; None if any run has no value.
+
+    Next to an infinite value it is the larger one of the two around it.
+    """
 
     def over_runs(values: Sequence[float | None]) -> float | None:
         known = [value for value in values if value is not None]
-        return float(np.percentile(known, share)) if known and len(known) == len(values) else None
+        if not known or len(known) < len(values):
+            return None
+        method = "linear" if math.isfinite(max(known)) else "higher"
+        return float(np.percentile(known, share, method=method))  # type: ignore[call-overload]
 
     return over_runs
 
@@ -363,6 +372,9 @@ POOLED = "pooled"
 OVER_SEEDS: dict[str, Callable[[Sequence[float | None]], float | None]] = {
     "mean": mean,
     "std": spread,
+    "min": percentile(0),
+    "median": percentile(50),
+    "max": percentile(100),
     "p90": percentile(90),
     "p95": percentile(95),
 }

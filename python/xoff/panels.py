@@ -316,6 +316,25 @@ def _read(
     return wanted.over_seeds(runs) if relative is None else relative.read(wanted, x, runs)
 
 
+def _whisker(ax: Axes, case: str, term: Mapping[str, Any], x: Any, runs: Sequence[Result]) -> float:
+    """Draw a line at `x` from the least to the largest of the runs, if both are finite.
+
+    Returns how high it reaches.
+    """
+    low, high = (Term(case, **{**term, "seeds": end}).over_seeds(runs) for end in ("min", "max"))
+    if low is None or high is None or not math.isfinite(high):
+        return 0.0
+    look: dict[str, Any] = {
+        "fmt": "none",
+        "ecolor": "black",
+        "elinewidth": 1.2,
+        "capsize": 3,
+        "zorder": 5,
+    }
+    ax.errorbar([x], [(low + high) / 2], yerr=[(high - low) / 2], **look)
+    return high
+
+
 def _name_spots(ax: Axes, names: Sequence[str], *, slanted: bool) -> None:
     """Write names below bars; slanted ones end at their bar, so that none covers another."""
     ax.set_xticks(range(len(names)), names)
@@ -330,6 +349,8 @@ def bars_axes(
     term: Mapping[str, Any],
     y_label: str,
     relative: Relative | None = None,
+    *,
+    whiskers: bool = False,
 ) -> None:
     """Draw one bar a label; a missing or infinite value is written, not drawn."""
     lists = as_lists(results)
@@ -338,8 +359,43 @@ def bars_axes(
         drawn = found if found is not None and math.isfinite(found) else 0.0
         ax.bar(index, drawn, 0.7, **_bar_style(index))
         shown = "too few\nsamples" if found is None else f"{found:.3g}"
-        ax.annotate(shown, (index, drawn), ha="center", va="bottom", fontsize=8)
+        top = _whisker(ax, label, term, index, runs) if whiskers else drawn
+        _write_above(ax, shown, index, drawn, top)
     _name_spots(ax, list(lists), slanted=len(lists) > 4)
+    ax.set_ylabel(y_label)
+
+
+def _write_above(ax: Axes, text: str, x: float, y: float, top: float) -> None:
+    """Write a number above a bar and its whisker."""
+    ax.annotate(text, (x, max(y, top)), ha="center", va="bottom", fontsize=8, zorder=6)
+
+
+def class_bars_axes(
+    ax: Axes,
+    results: Runs,
+    term: Mapping[str, Any],
+    classes: Sequence[str],
+    y_label: str,
+    *,
+    whiskers: bool = False,
+) -> None:
+    """Draw a group of bars for each traffic class, in it a bar for each label.
+
+    A missing or infinite value is written, not drawn.
+    """
+    lists = as_lists(results)
+    width = 0.8 / max(1, len(lists))
+    for index, (label, runs) in enumerate(lists.items()):
+        places = [i + (index - (len(lists) - 1) / 2) * width for i in range(len(classes))]
+        own = [{**term, "cls": name} for name in classes]
+        heights = [_read(label, one, None, runs, None) for one in own]
+        drawn = [h if h is not None and math.isfinite(h) else 0.0 for h in heights]
+        ax.bar(places, drawn, width, label=label, **_bar_style(index))
+        for place, height, found, one in zip(places, drawn, heights, own, strict=True):
+            shown = "none" if found is None else f"{found:.3g}"
+            top = _whisker(ax, label, one, place, runs) if whiskers else height
+            _write_above(ax, shown, place, height, top)
+    _name_spots(ax, classes, slanted=len(classes) > 6)
     ax.set_ylabel(y_label)
 
 
@@ -349,6 +405,8 @@ def grouped_bars_axes(
     term: Mapping[str, Any],
     level: float | None = None,
     relative: Relative | None = None,
+    *,
+    whiskers: bool = False,
 ) -> None:
     """Draw a sweep as bars: a group for each value, in it a bar for each case.
 
@@ -363,6 +421,9 @@ def grouped_bars_axes(
         drawn = [h if h is not None and math.isfinite(h) else 0.0 for h in heights]
         places = [i + (index - (len(curves) - 1) / 2) * width for i in range(len(spots))]
         ax.bar(places, drawn, width, label=case, **_bar_style(index))
+        for place, x in zip(places, spots, strict=True):
+            if whiskers and x in points:
+                _whisker(ax, case, term, place, points[x])
     _name_spots(ax, [str(x) for x in spots], slanted=len(spots) > 6)
     if level is not None:
         ax.axhline(level, color="black", linewidth=1.5)
@@ -375,6 +436,8 @@ def curve_axes(
     x_label: str,
     y_label: str,
     relative: Relative | None = None,
+    *,
+    whiskers: bool = False,
 ) -> None:
     """Draw a sweep: one curve a case, its points by sweep value.
 
@@ -386,6 +449,9 @@ def curve_axes(
         numeric = all(isinstance(x, (int, float)) for x, _ in known)
         xs = [x if numeric else str(x) for x, _ in known]
         ax.plot(xs, [y for _, y in known], label=case, **line_style(index))
+        for x, (value, _) in zip(xs, known, strict=True):
+            if whiskers:
+                _whisker(ax, case, term, x, points[value])
     ax.set_xlabel(x_label)
     ax.set_ylabel(y_label)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from xoff import engine, numerical
 from xoff.claims import Claim, NotRun, Verdict
 from xoff.experiment import Experiment
-from xoff.metrics import Group, class_entry, lookup, statistic
+from xoff.metrics import Group, Term, class_entry, lookup, statistic
 from xoff.result import Result
 from xoff.text import byte_text, fixed, markdown, number
 
@@ -38,12 +39,32 @@ def table_text(experiment: Experiment, results: Mapping[str, Sequence[Result]]) 
     if kind := numerical.engine_of(titled[0][1].summary):
         shown = [[title, *numerical.values(run.summary), run.digest] for title, run in titled]
         return head + markdown(["case", *numerical.titles(kind), "digest"], shown, left=1)
+    if experiment.columns:
+        return head + _spread_table(experiment, results)
     if any(run.summary.get("queries") for _, run in titled):
         return head + _completions(titled)
-    rows = [row for title, run in titled for row in _rows(title, run)]
     note = "Slowdowns are relative to the flow alone on its path. "
     note += "`-`: fewer than 10 flows beyond the percentile.\n"
+    rows = [row for title, run in titled for row in _rows(title, run)]
     return f"{head}{markdown(TABLE, rows, left=2)}\n{note}"
+
+
+def _spread_table(experiment: Experiment, results: Mapping[str, Sequence[Result]]) -> str:
+    """Return a row a case: each column's median over the seeds, with the least and the largest."""
+    shown = []
+    for label, runs in results.items():
+        cells = [label, str(len(runs))]
+        for column in experiment.columns:
+            term = Term(label, **column.term)
+            low, middle, high = (
+                number(replace(term, seeds=which).over_seeds(runs))
+                for which in ("min", "median", "max")
+            )
+            cells.append(middle if low == high else f"{middle} ({low} to {high})")
+        shown.append(cells)
+    titles = ["case", "seeds", *[column.title for column in experiment.columns]]
+    note = "Median of the seeds, in parentheses the least and the largest.\n"
+    return f"{markdown(titles, shown, left=1)}\n{note}"
 
 
 COUNTS = ("case", "drops", "timeouts", "spurious retransmissions", "digest")

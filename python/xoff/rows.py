@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,12 +13,25 @@ from xoff.result import Result
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 COLUMNS = ("size_bytes", "fct_ps", "rx_fct_ps", "slowdown")
+# What a flow that has not finished has not got an end of.
+ENDLESS = ("fct_ps", "rx_fct_ps", "slowdown")
+
+
+def _percentile(share: float) -> Callable[[Array], float]:
+    def of(values: Array) -> float:
+        # Nothing lies between a number and infinity.
+        method = "linear" if np.isfinite(values).all() else "higher"
+        return float(np.percentile(values, share, method=method))  # type: ignore[call-overload]
+
+    return of
+
+
 MEASURES: dict[str, Callable[[Array], float]] = {
     "count": lambda values: float(len(values)),
     "mean": lambda values: float(values.mean()),
-    "p50": lambda values: float(np.percentile(values, 50)),
-    "p90": lambda values: float(np.percentile(values, 90)),
-    "p99": lambda values: float(np.percentile(values, 99)),
+    "p50": _percentile(50),
+    "p90": _percentile(90),
+    "p99": _percentile(99),
     "max": lambda values: float(values.max()),
 }
 
@@ -28,11 +42,24 @@ def values(result: Result, column: str) -> Array:
     return found
 
 
-def read(result: Result, what: str) -> float | None:
-    """Read `COLUMN.MEASURE`; None where the run has no rows (`run.flows = "none"`)."""
+def read(result: Result, what: str, cls: str | None = None) -> float | None:
+    """Read `COLUMN.MEASURE`; None where the run has no rows (`run.flows = "none"`).
+
+    Of a class all flows count, those that have not finished with infinite times.
+    """
     column, _, measure = what.partition(".")
-    found = values(result, column)
+    found = values(result, column) if cls is None else _of_class(result, column, cls)
     return MEASURES[measure](found) if len(found) else None
+
+
+def _of_class(result: Result, column: str, cls: str) -> Array:
+    names = [entry.get("class") for entry in result.class_entries]
+    if cls not in names:
+        return np.empty(0)
+    index = names.index(cls)
+    found = values(result, column)[result.flows["class"].to_numpy() == index]
+    left = int(result.class_entries[index].get("unfinished") or 0)
+    return np.append(found, [math.inf] * left) if column in ENDLESS else found
 
 
 def cdf(result: Result, column: str) -> list[tuple[float, float]]:

@@ -9,6 +9,16 @@ use xoff_core::{Bytes, Ps, Rng};
 use crate::checks;
 use crate::{Arrival, Source, host_set};
 
+xoff_core::choices! {
+    /// The distribution of the gaps between events.
+    pub enum EventArrivals {
+        /// All are `period` long.
+        Periodic = "periodic",
+        /// Exponential gaps with the mean `period`: a Poisson process (CaPFC IV-B).
+        Poisson = "poisson",
+    }
+}
+
 xoff_core::knobs! {
     /// Incast: at every period, a host drawn uniformly among `victims` (the victim) is sent `bytes`
     /// by `degree` flows, all starting at the same instant or spread over some time.
@@ -28,8 +38,10 @@ xoff_core::knobs! {
         flows_per_sender: u32 = 1,
         /// What the flows of an event add up to (BFC: 20 MB).
         bytes: Bytes = Bytes(20_000_000),
-        /// The time from one event to the next (BFC: 500 us).
+        /// The time from one event to the next (BFC: 500 us), with Poisson arrivals its mean.
         period: Ps = Ps::from_us(500),
+        /// The distribution of the gaps between events.
+        arrivals: EventArrivals = EventArrivals::Periodic,
         /// How many events there are; 0: as many as `period` gives until `stop`.
         events: u64 = 0,
         /// Each flow starts at an instant drawn uniformly within this time after the event; 0: all
@@ -37,7 +49,7 @@ xoff_core::knobs! {
         spread: Ps = Ps(0),
         /// The first flow starts with the event, the others, and their `spread`, this much later.
         head_start: Ps = Ps(0),
-        /// When the first event is.
+        /// When the first event is; with Poisson arrivals it comes a gap later.
         start: Ps = Ps(0),
         /// When the events stop; 0 is the end of the run.
         stop: Ps = Ps(0),
@@ -71,6 +83,15 @@ impl IncastConfig {
         }
         checks::window(self.start, self.stop)?;
         self.ends(hosts).map(drop)
+    }
+
+    /// When the event after the one at `event` is; `None` past the end of time.
+    fn after(&self, event: Ps, rng: &mut Rng) -> Option<Ps> {
+        let gap = match self.arrivals {
+            EventArrivals::Periodic => self.period.0,
+            EventArrivals::Poisson => (self.period.0 as f64 * rng.exponential()).round() as u64,
+        };
+        event.0.checked_add(gap).map(Ps)
     }
 
     /// How many flows an event has.
@@ -144,12 +165,17 @@ impl Incast {
     pub fn new(config: IncastConfig, hosts: u32, seed: u64, source: u16) -> Result<Self, String> {
         config.check(hosts)?;
         let end = checks::end_of(config.stop);
+        let mut rng = Rng::stream(seed, Purpose::Traffic, u64::from(source));
+        let first = match config.arrivals {
+            EventArrivals::Periodic => Some(config.start),
+            EventArrivals::Poisson => config.after(config.start, &mut rng),
+        };
         Ok(Self {
-            rng: Rng::stream(seed, Purpose::Traffic, u64::from(source)),
+            rng,
             ends: config.ends(hosts)?,
             source,
             end,
-            next_event: Some(config.start).filter(|start| *start < end),
+            next_event: first.filter(|first| *first < end),
             past: 0,
             coming: BinaryHeap::new(),
             config,
@@ -198,7 +224,7 @@ impl Incast {
             self.draw_event(event);
             self.past += 1;
             let more = self.config.events == 0 || self.past < self.config.events;
-            let later = event.0.checked_add(self.config.period.0).map(Ps);
+            let later = self.config.after(event, &mut self.rng);
             self.next_event = later.filter(|later| more && *later < self.end);
         }
     }

@@ -30,7 +30,7 @@ pub mod tables;
 mod traffic;
 
 pub use csv::TableError;
-pub use incast::{Incast, IncastConfig};
+pub use incast::{EventArrivals, Incast, IncastConfig};
 pub use list::{FlowList, ListConfig};
 pub use long_lived::{LongLived, LongLivedConfig};
 pub use open_loop::{Arrivals, LoadOn, OpenLoop, OpenLoopConfig};

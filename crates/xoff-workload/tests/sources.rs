@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use xoff_core::{BitRate, Bytes, Ps};
 use xoff_workload::{
-    Arrival, Arrivals, Capacity, ENDLESS, Incast, IncastConfig, LoadOn, LongLived, LongLivedConfig,
-    OpenLoop, OpenLoopConfig, Permutation, PermutationConfig, SizeTable, Source, Staggered,
-    StaggeredConfig, StopOrder, Traffic, tables,
+    Arrival, Arrivals, Capacity, ENDLESS, EventArrivals, Incast, IncastConfig, LoadOn, LongLived,
+    LongLivedConfig, OpenLoop, OpenLoopConfig, Permutation, PermutationConfig, SizeTable, Source,
+    Staggered, StaggeredConfig, StopOrder, Traffic, tables,
 };
 
 /// BFC's network: 128 hosts on 8 racks with 8 uplinks each, all at 100 Gbps.
@@ -294,6 +294,35 @@ fn each_sender_of_an_incast_may_send_several_flows() {
         assert!(sent.keys().all(|host| (3..=8).contains(host) && *host != 5), "{sent:?}");
         assert_eq!(flows.iter().map(|flow| flow.bytes).sum::<u64>(), 1_201);
     }
+}
+
+/// CaPFC IV-B: exponential gaps, and with a degree of 1 flows of one size between random hosts.
+#[test]
+fn events_of_an_incast_may_be_a_poisson_process() {
+    let events = 20_000;
+    let (arrivals, start) = (EventArrivals::Poisson, Ps::from_us(7));
+    let config = IncastConfig { arrivals, degree: 1, events, start, ..Default::default() };
+    let flows = flows(Incast::new(config, HOSTS, 1, 0).unwrap(), usize::MAX);
+    assert_eq!(flows.len() as u64, events);
+    assert!(flows.is_sorted_by_key(|flow| flow.start) && flows[0].start > start);
+    let mut before = start;
+    let gaps: Vec<f64> = flows
+        .iter()
+        .map(|flow| {
+            let gap = (flow.start - before).0 as f64 / Ps::from_us(500).0 as f64;
+            before = flow.start;
+            gap
+        })
+        .collect();
+    // Mean and standard deviation are the period; a share of 1/e is longer.
+    let mean = gaps.iter().sum::<f64>() / events as f64;
+    let square = gaps.iter().map(|gap| (gap - mean) * (gap - mean)).sum::<f64>() / events as f64;
+    let longer = gaps.iter().filter(|gap| **gap > 1.0).count() as f64 / events as f64;
+    assert!((mean - 1.0).abs() < 0.02, "{mean}");
+    assert!((square - 1.0).abs() < 0.06, "{square}");
+    assert!((longer - (-1.0f64).exp()).abs() < 0.01, "{longer}");
+    let pairs: BTreeSet<_> = flows.iter().map(|flow| (flow.src, flow.dst)).collect();
+    assert!(pairs.len() > 11_000, "{} of 16,256 pairs", pairs.len());
 }
 
 #[test]
