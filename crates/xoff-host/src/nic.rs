@@ -18,8 +18,9 @@ use crate::flow::Sender;
 /// How flows get a NIC's queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NicQueues {
-    /// A queue a traffic class; the lowest class first.
-    Classes,
+    /// A queue for each of so many traffic classes, the last of which takes in those after it; the lowest
+    /// class first.
+    Classes(u8),
     /// So many queues, an empty one for a new flow if there is one, otherwise a random one; queues
     /// take turns (BFC §3.3.1, at the source NIC).
     Dynamic(u8),
@@ -30,8 +31,9 @@ pub enum NicQueues {
 impl NicQueues {
     fn count(self) -> usize {
         match self {
-            NicQueues::Classes => 8,
-            NicQueues::Dynamic(queues) | NicQueues::Hashed(queues) => queues as usize,
+            NicQueues::Classes(queues) | NicQueues::Dynamic(queues) | NicQueues::Hashed(queues) => {
+                queues as usize
+            }
         }
     }
 }
@@ -134,7 +136,7 @@ impl Nic {
     /// The queue of a new flow.
     pub fn assign_queue(&mut self, class: u8, label: u32) -> u8 {
         let queue = match self.queues {
-            NicQueues::Classes => class,
+            NicQueues::Classes(queues) => class.min(queues - 1),
             NicQueues::Hashed(queues) => {
                 let hash = label.wrapping_mul(0x9e37_79b1);
                 ((u64::from(hash) * u64::from(queues)) >> 32) as u8
@@ -182,7 +184,7 @@ impl Nic {
             return None;
         }
         let later = match self.queues {
-            NicQueues::Classes => ready,
+            NicQueues::Classes(_) => ready,
             _ => ready & (u128::MAX << self.last_queue << 1),
         };
         let from = if later != 0 { later } else { ready };
@@ -460,6 +462,15 @@ mod tests {
         flow
     }
 
+    #[test]
+    fn classes_that_are_not_told_apart_share_a_queue() {
+        let queues = |told_apart: u8| {
+            let mut nic = nic(NicQueues::Classes(told_apart));
+            [0, 1, 7].map(|class| nic.assign_queue(class, 0))
+        };
+        assert_eq!([queues(8), queues(2), queues(1)], [[0, 1, 7], [0, 1, 1], [0, 0, 0]]);
+    }
+
     proptest! {
         /// Flows wait for their turns while the mask of paused queues changes at random: a turn goes
         /// to a flow of a queue that is not paused, and to one whenever there is one.
@@ -468,7 +479,7 @@ mod tests {
             classes in any::<bool>(),
             rounds in prop::collection::vec((0..QUEUES, any::<u128>(), 0usize..4), 1..100),
         ) {
-            let mut nic = nic(if classes { NicQueues::Classes } else { NicQueues::Dynamic(QUEUES) });
+            let mut nic = nic(if classes { NicQueues::Classes(8) } else { NicQueues::Dynamic(QUEUES) });
             let mut flows: Vec<Sender> = Vec::new();
             let mut waiting = Vec::new();
             for (queue, mask, turns) in rounds {
@@ -498,7 +509,7 @@ mod tests {
         fn the_shortest_flow_has_the_next_turn(
             rounds in prop::collection::vec((1u64..20, 0usize..3), 1..60),
         ) {
-            let mut nic = nic(NicQueues::Classes);
+            let mut nic = nic(NicQueues::Classes(8));
             let mut flows: Vec<Sender> = Vec::new();
             let mut waiting: Vec<(u64, u32)> = Vec::new();
             let turn = |nic: &mut Nic, flows: &mut [Sender], waiting: &mut Vec<(u64, u32)>| {

@@ -27,7 +27,7 @@ impl Link {
         fabric.add_port(&PortSpec { id: 0, peer_id: 1, rate: RATE, delay, peer: Peer::Local(0) });
         let timers = NicTimers { pause, ..NicTimers::default() };
         let rng = Rng::stream(1, Purpose::Transport, 0);
-        Self { nic: Nic::new(0, 0, NicQueues::Classes, rng, timers), fabric }
+        Self { nic: Nic::new(0, 0, NicQueues::Classes(8), rng, timers), fabric }
     }
 
     /// At `now` (ps) a frame asks to pause these classes.

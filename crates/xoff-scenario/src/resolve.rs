@@ -21,6 +21,7 @@ use xoff_host::cc::ControlConfig;
 use xoff_host::hosts::HostSetup;
 use xoff_host::transport::AckClass;
 use xoff_net::fabric::{Instants, Rounding};
+use xoff_net::packet::CLASSES;
 use xoff_sim::setup::{HopSetup, MarkDraws, Setup, SwitchSetup};
 use xoff_sim::simulation::Plan;
 use xoff_workload::Traffic;
@@ -231,7 +232,8 @@ impl Reader<'_> {
         let monitored = self.monitored(&run, hosts)?;
         let captured = self.captured(&run, &topology)?;
         let faults_of_links = self.link_faults(&topology, &transport, &hop, &nic, run.grid);
-        let queues = nic_queues(&hop);
+        let classes = crossbar.as_ref().map_or(CLASSES as u8, |setup| setup.config.classes);
+        let queues = nic_queues(&hop, classes);
         let obey_pauses = match &hop {
             HopSetup::Bfc(bfc) => bfc.nics_obey,
             _ => nic.pfc,

@@ -59,6 +59,7 @@ fn settings(scheme: &str) -> Vec<&'static str> {
     match scheme {
         "flowtune" => vec!["leaf_spine.host_rate=10Gbps", "leaf_spine.spine_rate=10Gbps"],
         "dcqcn" => vec!["switch.hop=none", "transport.timeout=2ms"],
+        "detail-fc" => vec!["pause.outstanding=6KB", "pause.generation_delay=48us"],
         _ => Vec::new(),
     }
 }
@@ -207,7 +208,7 @@ fn no_flow_begins_before_the_one_it_waits_for_and_all_end() {
 /// Results do not depend on the cut, nor on threads.
 #[test]
 fn the_cut_does_not_matter() {
-    for scheme in ["tcp-newreno", "bfc", "flowtune", "ndp"] {
+    for scheme in ["tcp-newreno", "bfc", "flowtune", "ndp", "detail", "detail-fc"] {
         let text = text(scheme, FABRIC, BUSY);
         let outcome = |count: usize, threads: usize| {
             let threads = Threads { count: threads, ..Threads::ONE };

@@ -145,9 +145,8 @@ impl Frames {
     /// Frames that took their time are sent or obeyed.
     pub(super) fn on_frame_timer(&mut self, way: &mut Way<'_>) {
         while let Some(request) = self.obeyed.take(way.fabric.now) {
-            let own = self.first_port + u32::from(request.port);
-            let idle = way.fabric.busy_until(own) <= way.fabric.now
-                && !way.egress[request.port as usize].is_ready();
+            // Then its hardware has at most the packet on the wire.
+            let idle = !way.egress[request.port as usize].is_ready();
             let paused = self.obeyed.obey(way.fabric.now, request, idle);
             self.set_paused(way, request.port, paused);
             self.await_port(way.fabric, request.port);

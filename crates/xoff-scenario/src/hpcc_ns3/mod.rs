@@ -160,7 +160,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
             onramp: None,
             ndp: None,
             flowtune: None,
-            queues: NicQueues::Classes,
+            queues: NicQueues::Classes(8),
             obey_pauses: true,
             pause_response: 0,
             nic: NicConfig::default(),

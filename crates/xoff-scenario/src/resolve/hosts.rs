@@ -236,13 +236,13 @@ impl Reader<'_> {
 }
 
 /// "BFC's NIC assigns flows to the same number of queues by the same rule as a switch"; otherwise a
-/// queue a class.
-pub(super) fn nic_queues(hop: &HopSetup) -> NicQueues {
+/// queue a class, of as many as switches tell apart.
+pub(super) fn nic_queues(hop: &HopSetup, classes: u8) -> NicQueues {
     match hop {
         HopSetup::Bfc(bfc) => match bfc.assignment {
             Assignment::Dynamic => NicQueues::Dynamic(bfc.data_queues()),
             Assignment::Stochastic | Assignment::Single => NicQueues::Hashed(bfc.data_queues()),
         },
-        _ => NicQueues::Classes,
+        _ => NicQueues::Classes(classes),
     }
 }

@@ -79,7 +79,8 @@ impl Crossbar {
         frames.on_sent(&mut way, output, bytes, !more);
         let wanted = self.free_outputs & self.queues.outputs();
         if self.set_open(output) && wanted >> output & 1 == 1 {
-            self.call_arbiter(fabric);
+            // Others may pick at this instant, and make room too.
+            fabric.kick(self.arbiter);
         }
     }
 

@@ -112,8 +112,12 @@ impl PauseConfig {
                 ("scope", message)
             })?
         } else {
-            if classes * (self.xoff.0 + headroom) > size.0 {
-                let most = (size.0 / classes).saturating_sub(headroom);
+            // DeTail's own thresholds leave out what (1) does; it takes all eight classes, blocked at
+            // once, to lose a packet of it.
+            let all = classes == CLASSES as u64;
+            let reserve = headroom + if all { 0 } else { reaction.granularity() };
+            if classes * (self.xoff.0 + reserve) > size.0 {
+                let most = (size.0 / classes).saturating_sub(reserve);
                 let message = format!(
                     "xoff = {} loses packets of an ingress of {size}: {arrives}; it may be up to {}",
                     self.xoff,
