@@ -168,10 +168,23 @@ def named(*values):
         ("gain-share", named(10, 10, 10, 6, 7, 4, 5, 5, 5), Bounds(0.8, 0.8), 1, True),
         ("gain-share", named(10, 10, 10, 6, 7, 4, 5, 5, 5), Bounds(None, 0.7), 1, False),
         ("gain-share", named(10, None, 5), Bounds(0, 1), 1, None),
+        ("gain-share", named(10, 5, None), Bounds(0, 1), 1, None),
+        ("gain-share", named(math.inf, 8, 5), Bounds(0, 1), 1, None),
+        ("gain-share", named(10, math.inf, 5), Bounds(None, 0.5), 1, True),
+        # The whole costs something or gains next to nothing: no share, be the part as it may.
+        ("gain-share", named(10, 11, 12), Bounds(0, 1), 1, False),
+        ("gain-share", named(10, 10, 10), Bounds(0, 1), 1, False),
+        ("gain-share", named(100, 99, 98), Bounds(0, 1), 1, False),
+        ("gain-share", named(100, 98, 96), Bounds(0.5, 0.5), 1, True),
+        ("gain-share", named(10, 10, 6, 11, 5, 12), Bounds(0, 1), 1, False),
+        ("gain-share", named(10, 10, None, 11, 5, 12), Bounds(0, 1), 1, False),
         # At most 5: the first reaches 1.5, the second 1.
         ("reach-ratio", sweeps(a=(2, 4, 6), b=(3, 5, 7)), Bounds(1.5, 1.5), 5, True),
         ("reach-ratio", sweeps(a=(2, 4, math.inf), b=(3, 5, 7)), Bounds(1, 1), 5, True),
-        ("reach-ratio", sweeps(a=(2, 4, 5), b=(3, 5, 7)), Bounds(2, 2), 5, True),
+        # The sweep ends before the first case, the second one or both get above.
+        ("reach-ratio", sweeps(a=(2, 4, 5), b=(3, 5, 7)), Bounds(1, None), 5, None),
+        ("reach-ratio", sweeps(a=(3, 5, 7), b=(2, 4, 5)), Bounds(None, 1), 5, None),
+        ("reach-ratio", sweeps(a=(2, 4, 5), b=(2, 4, 5)), Bounds(1, 1), 5, None),
         ("reach-ratio", sweeps(a=(2, 4, 6), b=(6, 7, 8)), Bounds(1, None), 5, None),
     ],
 )

@@ -266,17 +266,21 @@ def _parts(values: Named, parts: int) -> list[list[tuple[str, float | None]]]:
     return [known[i * size : (i + 1) * size] for i in range(parts)]
 
 
+# A whole that gains less than this share has no parts to speak of.
+LEAST_GAIN = 0.03
+
+
 def gain_share(values: Named, bounds: Bounds, factor: float) -> Outcome:
     """Of values without, with a part and with the whole (thirds): the part's share of the whole's
     gain, in the median over what is compared, lies within the bounds.
+
+    It does not hold where the whole gains no more than `LEAST_GAIN` somewhere: there are no shares.
     """
-    known = zip(*_parts(values, 3), strict=True)
-    shares: dict[str, float | None] = {}
-    for (_, without), (name, part), (_, whole) in known:
-        if without is None or part is None or whole is None:
-            shares[name] = None
-        else:
-            shares[name] = divide(without - part, without - whole)
+    known = list(zip(*_parts(values, 3), strict=True))
+    shares = {part: _share(x, y, z) for (_, x), (part, y), (_, z) in known}
+    gains = [_gain(without, whole) for (_, without), _, (_, whole) in known]
+    if any(gain is not None and gain <= LEAST_GAIN for gain in gains):
+        return Outcome(shares, False)
     found = [share for share in shares.values() if share is not None]
     if len(found) < len(shares):
         return Outcome(shares, None)
@@ -284,11 +288,28 @@ def gain_share(values: Named, bounds: Bounds, factor: float) -> Outcome:
     return Outcome({**shares, "median": middle}, bounds.contain(middle))
 
 
+def _gain(without: float | None, whole: float | None) -> float | None:
+    left = divide(whole, without)
+    return None if left is None else 1 - left
+
+
+def _share(without: float | None, part: float | None, whole: float | None) -> float | None:
+    """Return the part's share of the whole's gain; None where a value is missing or infinite, or
+    the gain is too small.
+    """
+    if without is None or part is None or whole is None:
+        return None
+    gain = _gain(without, whole)
+    if gain is None or gain <= LEAST_GAIN or math.isinf(without):
+        return None
+    return (without - part) / (without - whole)
+
+
 def reach_ratio(values: Named, bounds: Bounds, factor: float) -> Outcome:
     """How far the sweep goes with at most `factor`, every case's over the last one's, lies within.
 
-    Between two points the line through them counts. A case that begins above has no reach, one
-    that never gets above reaches the end.
+    Between two points the line through them counts. A case that begins above has no reach; how far
+    one goes that never gets above is not known.
     """
     reaches = {f"{case} reach": _reach(points, factor) for case, points in _sweeps(values).items()}
     found = ratio(reaches, bounds, factor)
@@ -308,7 +329,7 @@ def _reach(points: Sequence[tuple[float, float | None]], limit: float) -> float 
             x0, y0 = reached
             return x0 if math.isinf(above) else x0 + (x - x0) * (limit - y0) / (above - y0)
         reached = (x, above)
-    return reached and reached[0]
+    return None
 
 
 RELATIONS: dict[str, Relation] = {
