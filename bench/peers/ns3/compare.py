@@ -181,25 +181,6 @@ def write_flows(args: argparse.Namespace, folder: Path) -> Path:
     return file
 
 
-class Nowhere:
-    """Takes the rows of a run whose results are not wanted."""
-
-    def flows(self, batch: Any) -> None:
-        """Take finished flows."""
-
-    def samples(self, batch: Any) -> None:
-        """Take samples of switches."""
-
-    def flow_series(self, batch: Any) -> None:
-        """Take series of flows."""
-
-    def port_samples(self, batch: Any) -> None:
-        """Take samples of ports."""
-
-    def capture(self, data: bytes) -> None:
-        """Take captured packets."""
-
-
 def run_xoff(file: Path) -> dict[str, Any]:
     """Run a scenario in this process and return what its parts took.
 
@@ -210,7 +191,7 @@ def run_xoff(file: Path) -> dict[str, Any]:
     began = time.perf_counter()
     run = engine.open_run(file.read_text(encoding="utf-8"), str(file), [], threads=1)
     built = time.perf_counter()
-    engine.drive(run, Nowhere())
+    engine.drive(run, engine.Nowhere())
     done = time.perf_counter()
     progress = run.progress()
     return {
