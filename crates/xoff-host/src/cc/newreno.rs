@@ -18,7 +18,7 @@ pub struct NewReno {
     counted: u64,
     /// Whether it heeds marks; those up to this byte belong to a window that was cut already.
     heeds_marks: bool,
-    cut_until: u64,
+    cut_until: Option<u64>,
 }
 
 impl NewReno {
@@ -31,7 +31,7 @@ impl NewReno {
 
     /// A new flow that begins with this window.
     pub(super) fn with(window: CongestionWindow) -> Self {
-        Self { window, counted: 0, heeds_marks: false, cut_until: 0 }
+        Self { window, counted: 0, heeds_marks: false, cut_until: None }
     }
 
     /// An acknowledgement lets the window grow.
@@ -53,9 +53,9 @@ impl NewReno {
     /// "increase the congestion window in response to" one (RFC 3168 §6.1.2). A recovery has cut the window
     /// already.
     fn on_mark(&mut self, path: &Path, ack: &Ack<'_>) {
-        if !ack.recovering && ack.seq > self.cut_until {
+        if !ack.recovering && self.cut_until.is_none_or(|cut| ack.seq > cut) {
             self.reduce_to(path, self.window.bytes / 2);
-            self.cut_until = ack.snd_nxt;
+            self.cut_until = Some(ack.snd_nxt);
         }
     }
 
@@ -122,6 +122,17 @@ mod tests {
         assert_eq!(driver.packets(), 10);
         (0..10).for_each(|_| driver.packet(false));
         assert!(driver.packets() <= 11, "congestion avoidance");
+    }
+
+    /// Where packets overtake each other, the first acknowledgement may be of none in order.
+    #[test]
+    fn a_mark_counts_before_the_first_byte_is_acknowledged() {
+        let Driver { mut control, mut pace, .. } = flow(40, true);
+        let ack = Ack { marked: true, seq: 0, snd_nxt: 40_000, ..Ack::default() };
+        control.on_ack(&PATH, &ack, &mut pace);
+        assert_eq!(pace.window, 20_000);
+        control.on_ack(&PATH, &ack, &mut pace);
+        assert_eq!(pace.window, 20_000, "once a window");
     }
 
     #[test]
