@@ -72,3 +72,12 @@ def test_the_distance_of_two_cdfs():
     assert metrics.cdf_distance(a, b) == pytest.approx(0.5)
     assert metrics.cdf_distance(a, a) == 0
     assert metrics.cdf_distance(a, []) is None
+    # As it is by definition, also for many steps, and where they do not meet.
+    rng = np.random.default_rng(1)
+    many = [
+        [(float(x), (i + 1) / 200) for i, x in enumerate(np.sort(rng.normal(shift, 1.0, 200)))]
+        for shift in (0.0, 0.3)
+    ]
+    steps = [x for points in many for x, _ in points]
+    slow = max(abs(metrics.cdf_at(many[0], x) - metrics.cdf_at(many[1], x)) for x in steps)
+    assert metrics.cdf_distance(*many) == pytest.approx(slow)

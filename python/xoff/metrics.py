@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xoff import completions, evenness, fairness, queueing, rows, series, shares
 from xoff.errors import UsageError
@@ -159,8 +160,14 @@ def cdf_distance(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> 
     """Return the largest vertical distance between two step CDFs (Kolmogorov and Smirnov)."""
     if not a or not b:
         return None
-    steps = {value for value, _ in (*a, *b)}
-    return max(abs(cdf_at(a, x) - cdf_at(b, x)) for x in steps)
+    steps = np.unique([value for value, _ in (*a, *b)])
+    return float(np.abs(_heights(a, steps) - _heights(b, steps)).max())
+
+
+def _heights(points: Sequence[Sequence[float]], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return `cdf_at` at many places."""
+    values, fractions = np.array(sorted(map(tuple, points))).T
+    return np.concatenate([[0.0], fractions])[np.searchsorted(values, at, side="right")]
 
 
 def in_packets(
