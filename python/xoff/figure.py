@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,8 @@ def build(experiment: Experiment, results: Results) -> Figure:
         draw(ax)
     plots.legends(axes)
     heading = experiment.title if not experiment.source else _heading(experiment)
-    figure.suptitle(heading, fontsize=10)
+    # Some 13 letters of that size are an inch wide.
+    figure.suptitle(textwrap.fill(heading, int(13 * figure.get_figwidth())), fontsize=10)
     return figure
 
 
