@@ -5,10 +5,10 @@ mod common;
 use common::{for_fast_links, open, run};
 use xoff_net::arch::Switch;
 
-/// One short scenario of a scheme.
+/// One short scenario of a scheme, which does not wait for timeouts of tens of milliseconds.
 fn scenario(scheme: &str) -> String {
     format!(
-        "scheme = \"{scheme}\"\n[run]\nwarmup = \"0us\"\nmeasure = \"20us\"\n\
+        "scheme = \"{scheme}\"\n[run]\nwarmup = \"0us\"\nmeasure = \"20us\"\ndrain = \"1ms\"\n\
          [[traffic]]\nkind = \"open-loop\"\nload = 0.5\n"
     )
 }
