@@ -317,7 +317,7 @@ impl Partition {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn arrive(&mut self, port: u32, id: u32, rank: u64) {
         self.fabric.arrive(rank);
         match self.owners[port as usize] {
@@ -356,7 +356,7 @@ impl Partition {
         self.picking = ports;
     }
 
-    #[inline]
+    #[inline(always)]
     fn pick_at(&mut self, port: u32) {
         match self.owners[port as usize] {
             Owner::Host(nic) => self.hosts.pick(&mut self.fabric, nic),

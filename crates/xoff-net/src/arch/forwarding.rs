@@ -61,7 +61,7 @@ impl Forwarding {
     }
 
     /// The port that ECMP chooses.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn ecmp(&self, packet: &Packet, destinations: &[Destination]) -> u16 {
         let destination = destinations[packet.dst as usize];

@@ -330,7 +330,7 @@ impl OutputQueued {
 }
 
 impl Switch for OutputQueued {
-    #[inline]
+    #[inline(always)]
     fn on_packet(
         &mut self,
         fabric: &mut Fabric,

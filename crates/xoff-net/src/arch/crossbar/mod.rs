@@ -179,7 +179,7 @@ impl Crossbar {
 
 impl Switch for Crossbar {
     /// A packet has arrived at port `ingress`: it is in that port's memory from now on, or dropped.
-    #[inline]
+    #[inline(never)]
     fn on_packet(
         &mut self,
         fabric: &mut Fabric,
@@ -215,7 +215,7 @@ impl Switch for Crossbar {
     }
 
     /// A packet has passed the forwarding engine, or crossed.
-    #[inline]
+    #[inline(never)]
     fn on_stage(
         &mut self,
         fabric: &mut Fabric,
@@ -232,7 +232,7 @@ impl Switch for Crossbar {
     }
 
     /// A port may send, or a matching is to be made.
-    #[inline]
+    #[inline(never)]
     fn pick(&mut self, fabric: &mut Fabric, number: u16) -> Option<u32> {
         if number as usize == self.egress.len() {
             self.arbitrate(fabric);
@@ -250,7 +250,7 @@ impl Switch for Crossbar {
         self.on_frame_timer(fabric);
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn prefetch(&self, packet: &Packet, destinations: &[Destination], _ingress: u16) {
         self.forwarding.prefetch(packet, destinations);
     }

@@ -152,7 +152,7 @@ impl Pipelined {
 }
 
 impl Switch for Pipelined {
-    #[inline]
+    #[inline(never)]
     fn on_packet(
         &mut self,
         fabric: &mut Fabric,
@@ -170,7 +170,7 @@ impl Switch for Pipelined {
     }
 
     /// The processor has something to do.
-    #[inline]
+    #[inline(never)]
     fn on_stage(
         &mut self,
         fabric: &mut Fabric,
@@ -181,7 +181,7 @@ impl Switch for Pipelined {
         self.process(fabric, destinations)
     }
 
-    #[inline]
+    #[inline(never)]
     fn pick(&mut self, fabric: &mut Fabric, number: u16) -> Option<u32> {
         self.send_next(fabric, number);
         None
@@ -198,7 +198,7 @@ impl Switch for Pipelined {
         frames.on_frame_timer(&mut way);
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn prefetch(&self, packet: &Packet, destinations: &[Destination], _ingress: u16) {
         self.forwarding.prefetch(packet, destinations);
     }
