@@ -11,7 +11,7 @@ use xoff_host::hosts::{HostSetup, HostTags, StreamSpec};
 use xoff_host::{Hosts, TransportConfig};
 use xoff_net::arch::{
     AnySwitch, CapfcConfig, Crossbar, CrossbarConfig, CrossbarParts, Destination, Forwarding,
-    InBand, OutputQueued, Parts, PauseConfig, PipelineConfig,
+    InBand, OutputQueued, Parts, PauseConfig, PipelineConfig, Reaction, Thresholds,
 };
 use xoff_net::balance::{Adaptive, AlbConfig};
 use xoff_net::buffer::{Buffer, BufferConfig};
@@ -488,10 +488,8 @@ impl Setup {
         shared: Option<Draws>,
     ) -> Result<AnySwitch, String> {
         let ports = self.topology.ports_of(node);
-        let switch = (node - self.topology.hosts) as usize;
         let first_timer = self.add_switch_timers(fabric, node, first_port);
         let stream = |purpose| self.stream(purpose, node);
-        let loss = self.switch.control_loss;
         let bin_seed = stream(Purpose::QueueAssignment).u64() as u32;
         Ok(AnySwitch::OutputQueued(OutputQueued::new(Parts {
             first_port,
@@ -506,15 +504,11 @@ impl Setup {
                 .map(|config| Box::new(Trim::new(config, ports.len(), stream(Purpose::Trimming)))),
             in_band: self.in_band(node),
             control_acks: self.hosts.transport.ack_class == xoff_host::transport::AckClass::Control,
-            forwarding: Forwarding::new(
-                self.routes.by_switch[switch].clone(),
-                self.routes.choices[switch].clone(),
-                self.hash_seed(node),
-            ),
+            forwarding: self.forwarding(node),
             marking: shared.unwrap_or_else(|| Draws::Own(stream(Purpose::Marking))),
             assignment: stream(Purpose::QueueAssignment),
             control_frame: self.control_frame(),
-            control_loss: (loss > 0.0).then(|| (loss, stream(Purpose::Faults))),
+            control_loss: self.control_loss(node),
             first_timer,
         })))
     }
@@ -526,38 +520,64 @@ impl Setup {
         (first_port, arbiter): (u32, u32),
         setup: &CrossbarSetup,
     ) -> Result<AnySwitch, String> {
-        let ports = self.topology.ports_of(node);
-        let switch = (node - self.topology.hosts) as usize;
         let first_timer = self.add_switch_timers(fabric, node, first_port);
-        let stream = |purpose| self.stream(purpose, node);
-        let (loss, mtu) = (self.switch.control_loss, self.hosts.longest_packet());
-        let thresholds = ports.iter().map(|port| {
-            let frame = u64::from(self.control_frame());
-            let reaction = setup.pause.reaction(port.rate.0, port.delay, mtu, frame);
-            setup.pause.thresholds(&setup.config, &reaction).map_err(|(_, message)| message)
-        });
-        let routes = (self.routes.by_switch[switch].clone(), self.routes.choices[switch].clone());
-        let forwarding = Forwarding::new(routes.0, routes.1, self.hash_seed(node));
-        let adaptive = setup.adaptive.as_ref();
+        let mtu = self.hosts.longest_packet();
+        let (forwarding, adaptive) = self.balancing(node, setup.adaptive.as_ref());
         let parts = CrossbarParts {
             config: setup.config.clone(),
             pause: setup.pause.clone(),
-            thresholds: thresholds.collect::<Result<_, _>>()?,
+            thresholds: self.thresholds(node, &setup.pause, |reaction| {
+                setup.pause.thresholds(&setup.config, reaction)
+            })?,
             first_port,
             arbiter,
             first_id: self.topology.first_port[node as usize],
             stage_tag: tag::STAGE | first_port,
             mtu: u16::try_from(mtu).unwrap_or(u16::MAX),
-            forwarding: if adaptive.is_some() { forwarding.with_sets() } else { forwarding },
-            adaptive: adaptive
-                .map(|config| Adaptive::new(config, ports.len(), stream(Purpose::Spraying))),
+            forwarding,
+            adaptive,
             ecn: self.ecn(node)?,
-            marking: Draws::Own(stream(Purpose::Marking)),
+            marking: Draws::Own(self.stream(Purpose::Marking, node)),
             control_frame: self.control_frame(),
-            control_loss: (loss > 0.0).then(|| (loss, stream(Purpose::Faults))),
+            control_loss: self.control_loss(node),
             first_timer,
         };
         Ok(AnySwitch::Crossbar(Box::new(Crossbar::new(parts, fabric))))
+    }
+
+    /// A switch's routes.
+    fn forwarding(&self, node: u32) -> Forwarding {
+        let switch = (node - self.topology.hosts) as usize;
+        let routes = (self.routes.by_switch[switch].clone(), self.routes.choices[switch].clone());
+        Forwarding::new(routes.0, routes.1, self.hash_seed(node))
+    }
+
+    /// The routes of a switch that spreads packets, or does not, and what spreads them.
+    fn balancing(&self, node: u32, config: Option<&AlbConfig>) -> (Forwarding, Option<Adaptive>) {
+        let forwarding = self.forwarding(node);
+        let Some(config) = config else { return (forwarding, None) };
+        let ports = self.topology.ports_of(node).len();
+        let adaptive = Adaptive::new(config, ports, self.stream(Purpose::Spraying, node));
+        (forwarding.with_sets(), Some(adaptive))
+    }
+
+    /// When the ingresses of a switch ask for pauses.
+    fn thresholds(
+        &self,
+        node: u32,
+        pause: &PauseConfig,
+        of: impl Fn(&Reaction) -> Result<Thresholds, (&'static str, String)>,
+    ) -> Result<Vec<Thresholds>, String> {
+        let (mtu, frame) = (self.hosts.longest_packet(), u64::from(self.control_frame()));
+        let ports = self.topology.ports_of(node).iter();
+        let reactions = ports.map(|port| pause.reaction(port.rate.0, port.delay, mtu, frame));
+        reactions.map(|reaction| of(&reaction).map_err(|(_, message)| message)).collect()
+    }
+
+    /// Share of a switch's frames to its neighbours that are lost, and the stream that says which.
+    fn control_loss(&self, node: u32) -> Option<(f64, Rng)> {
+        let loss = self.switch.control_loss;
+        (loss > 0.0).then(|| (loss, self.stream(Purpose::Faults, node)))
     }
 
     /// Adds the timers of a switch: one a port, and one for all. Returns the first.

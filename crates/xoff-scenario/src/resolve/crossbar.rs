@@ -7,7 +7,7 @@ use xoff_host::intake::NicConfig;
 use xoff_host::transport::{
     AckClass, AllocatorKind, Congestion, Recovery, TcpConfig, TransportConfig, TransportKind,
 };
-use xoff_net::arch::{CrossbarConfig, PauseConfig, Scope};
+use xoff_net::arch::{CrossbarConfig, PauseConfig, Reaction, Scope, Thresholds};
 use xoff_net::balance::AlbConfig;
 use xoff_net::buffer::{BufferConfig, BufferKind};
 use xoff_net::hop::FRAME_BYTES;
@@ -216,8 +216,7 @@ impl Reader<'_> {
         topology: &Topology,
         hosts: &HostSetup,
     ) {
-        let most = (topology.hosts..topology.nodes()).map(|node| topology.ports_of(node).len());
-        let most = most.max().unwrap_or(0);
+        let most = most_ports(topology);
         if most > PORTS_MAX {
             let message =
                 format!("a crossbar has up to {PORTS_MAX} ports, and a switch here {most}");
@@ -240,11 +239,20 @@ impl Reader<'_> {
         if pause.scope == Scope::None || !(1..=CLASSES as u64).contains(&classes) {
             return;
         }
-        let thresholds = |port: &Port| {
-            let reaction = pause.reaction(port.rate.0, port.delay, mtu, u64::from(FRAME_BYTES));
-            (reaction, pause.thresholds(config, &reaction))
-        };
-        let wrong = topology.ports.iter().find_map(|port| thresholds(port).1.err());
+        self.settle_pauses(pause, topology, mtu, |reaction| pause.thresholds(config, reaction));
+    }
+
+    /// What links ask of the pauses of switches with ingress queues: thresholds at every port.
+    pub(super) fn settle_pauses(
+        &mut self,
+        pause: &PauseConfig,
+        topology: &Topology,
+        mtu: u64,
+        thresholds: impl Fn(&Reaction) -> Result<Thresholds, (&'static str, String)>,
+    ) {
+        let reaction =
+            |port: &Port| pause.reaction(port.rate.0, port.delay, mtu, u64::from(FRAME_BYTES));
+        let wrong = topology.ports.iter().find_map(|port| thresholds(&reaction(port)).err());
         if let Some((key, message)) = wrong {
             // Where there is no room at all, what asks for more of it is to blame.
             let culprits = ["outstanding", "generation_delay", "response", "xoff"];
@@ -252,11 +260,18 @@ impl Reader<'_> {
             let key = if key == "scope" { blamed.unwrap_or(key) } else { key };
             self.problem("pause", key, message);
         }
-        if let (reaction, Ok(found)) = thresholds(&topology.ports_of(0)[0]) {
-            self.effective.derive("pause_reaction_time", reaction.time());
-            self.effective.derive("pause_headroom", Bytes(reaction.headroom()));
+        let first = reaction(&topology.ports_of(0)[0]);
+        if let Ok(found) = thresholds(&first) {
+            self.effective.derive("pause_reaction_time", first.time());
+            self.effective.derive("pause_headroom", Bytes(first.headroom()));
             self.effective.derive("pause_xoff", Bytes(found.xoff));
             self.effective.derive("pause_xon", Bytes(found.xon));
         }
     }
+}
+
+/// How many ports the largest switch has.
+pub(super) fn most_ports(topology: &Topology) -> usize {
+    let switches = topology.hosts..topology.nodes();
+    switches.map(|node| topology.ports_of(node).len()).max().unwrap_or(0)
 }

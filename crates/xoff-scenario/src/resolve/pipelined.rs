@@ -7,12 +7,12 @@ use xoff_host::transport::{TcpConfig, TransportConfig};
 use xoff_net::arch::{
     CapfcConfig, MemoryKind, OF_DEDICATED, OF_SHARED, PipelineConfig, Policy, Scope,
 };
-use xoff_net::hop::FRAME_BYTES;
 use xoff_net::ports::PORTS_MAX;
-use xoff_net::topo::{Port, Topology};
+use xoff_net::topo::Topology;
 use xoff_sim::setup::PipelinedSetup;
 
 use super::Reader;
+use super::crossbar::most_ports;
 use crate::sections::{ArchitectureKind, SchedulerKind, SwitchConfig};
 
 impl Reader<'_> {
@@ -71,8 +71,7 @@ impl Reader<'_> {
         topology: &Topology,
         hosts: &HostSetup,
     ) {
-        let most = (topology.hosts..topology.nodes()).map(|node| topology.ports_of(node).len());
-        let most = most.max().unwrap_or(0);
+        let most = most_ports(topology);
         if most > PORTS_MAX {
             let message =
                 format!("a pipelined switch has up to {PORTS_MAX} ports, and one here {most}");
@@ -93,19 +92,6 @@ impl Reader<'_> {
         if pause.scope != Scope::Class {
             return;
         }
-        let thresholds = |port: &Port| {
-            let reaction = pause.reaction(port.rate.0, port.delay, mtu, u64::from(FRAME_BYTES));
-            (reaction, config.thresholds(pause, &reaction))
-        };
-        let wrong = topology.ports.iter().find_map(|port| thresholds(port).1.err());
-        if let Some((key, message)) = wrong {
-            self.problem("pause", key, message);
-        }
-        if let (reaction, Ok(found)) = thresholds(&topology.ports_of(0)[0]) {
-            self.effective.derive("pause_reaction_time", reaction.time());
-            self.effective.derive("pause_headroom", Bytes(reaction.headroom()));
-            self.effective.derive("pause_xoff", Bytes(found.xoff));
-            self.effective.derive("pause_xon", Bytes(found.xon));
-        }
+        self.settle_pauses(pause, topology, mtu, |reaction| config.thresholds(pause, reaction));
     }
 }
