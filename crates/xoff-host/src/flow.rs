@@ -5,7 +5,7 @@ mod tcp;
 use xoff_core::TimerId;
 use xoff_net::packet::NONE;
 
-use crate::ndp::Waiting;
+use crate::driven::Waiting;
 use crate::recovery::sack::Block;
 use crate::recovery::{SenderHalf, selective_repeat};
 
@@ -270,7 +270,7 @@ impl Sender {
                 false
             }
             SenderHalf::Perfect(_) => unreachable!("perfect recovery asks for nothing"),
-            SenderHalf::Ndp(_) => unreachable!("NDP's senders hear refusals"),
+            SenderHalf::Driven(_) => unreachable!("its transport hears what is missing"),
             SenderHalf::SelectiveRepeat(scoreboard) => {
                 let packet = expected / payload + u64::from(kept);
                 if packet < self.snd_una / payload {
@@ -299,7 +299,7 @@ impl Sender {
         match &mut self.recovery {
             SenderHalf::GoBackN => self.go_back(),
             SenderHalf::Perfect(_) => unreachable!("perfect recovery has no timeout"),
-            SenderHalf::Ndp(_) => unreachable!("NDP's senders have timeouts of their own"),
+            SenderHalf::Driven(_) => unreachable!("its transport hears of timeouts"),
             SenderHalf::SelectiveRepeat(scoreboard) => {
                 let next = self.snd_nxt.div_ceil(payload);
                 scoreboard.get_or_insert_default().on_timeout(self.snd_una / payload, next);
@@ -328,7 +328,7 @@ impl Sender {
     fn take_lost(&mut self, payload: u64) -> (u64, u64) {
         let packet = match &mut self.recovery {
             SenderHalf::GoBackN => None,
-            SenderHalf::Ndp(waiting) => waiting.take(),
+            SenderHalf::Driven(waiting) => waiting.take(),
             SenderHalf::Perfect(losses) => losses.take(),
             SenderHalf::SelectiveRepeat(scoreboard) => {
                 let packet = scoreboard.as_mut().and_then(|scoreboard| scoreboard.take());
@@ -365,14 +365,14 @@ impl Sender {
         self.snd_nxt = self.snd_una;
     }
 
-    /// With NDP: a packet has to be sent again. Returns whether it did not wait already.
+    /// With a receiver-driven transport: a packet has to be sent again. Returns whether it did not wait already.
     pub fn requeue(&mut self, seq: u64, bytes: u64) -> bool {
         let waits = self.waiting().add(seq, bytes);
         self.lost_bytes += if waits { bytes } else { 0 };
         waits
     }
 
-    /// With NDP: a packet that waits to be sent again need not be. Returns whether it waited.
+    /// The same: a packet that waits to be sent again need not be. Returns whether it waited.
     pub fn unqueue(&mut self, seq: u64) -> bool {
         let bytes = self.waiting().remove(seq);
         self.lost_bytes -= bytes.unwrap_or(0);
@@ -380,8 +380,8 @@ impl Sender {
     }
 
     fn waiting(&mut self) -> &mut Waiting {
-        let SenderHalf::Ndp(waiting) = &mut self.recovery else {
-            unreachable!("only NDP knows of each packet");
+        let SenderHalf::Driven(waiting) = &mut self.recovery else {
+            unreachable!("only receiver-driven transports know of each packet");
         };
         waiting
     }

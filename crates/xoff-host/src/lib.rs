@@ -8,11 +8,11 @@
 //! What this crate does not model: processing time in hosts, PCIe, the limits of a NIC's caches.
 
 pub mod cc;
+pub mod driven;
 pub mod flow;
 pub mod flowtune;
 pub mod hosts;
 pub mod intake;
-pub mod ndp;
 pub mod nic;
 pub mod onramp;
 pub mod receiver;

@@ -57,8 +57,8 @@ pub struct NicTimers {
     pub pause: TimerId,
     /// When so little may wait for the host that the switch can go on.
     pub intake: TimerId,
-    /// The next pull.
-    pub pull: TimerId,
+    /// What a receiver-driven transport has to do here.
+    pub driven: TimerId,
 }
 
 /// A NIC's state.

@@ -28,6 +28,15 @@ knobs! {
 }
 
 impl TrimConfig {
+    /// With control queues of one bandwidth-delay product unless it says otherwise.
+    #[must_use]
+    pub fn settled(mut self, bandwidth_delay_product: Bytes) -> Self {
+        if self.header_queue.0 == 0 {
+            self.header_queue = bandwidth_delay_product;
+        }
+        self
+    }
+
     /// Checks what the fields' types cannot, for packets of up to `full_bytes` on the wire and control
     /// packets of `ack_bytes`.
     ///

@@ -1,6 +1,7 @@
 //! From the layers of a scenario to a network, its traffic and a plan.
 
 mod crossbar;
+mod driven;
 pub(crate) mod faults;
 mod flowtune;
 mod hosts;
@@ -205,8 +206,8 @@ impl Reader<'_> {
             None => self.buffer(&switch, &frame),
             Some(_) => self.no_buffer(&switch),
         };
-        let mut ndp = self.ndp(&transport, &switch);
-        let mut trim = self.trim(&transport, &switch, &buffer, &frame);
+        let driven = self.driven(&transport, &switch);
+        let trim = self.trim(&transport, &switch, &buffer, &frame);
         let hop = self.hop(&switch, &buffer);
         let scheduling = self.scheduling(&switch, &buffer);
         let flowtune = self.flowtune(&transport, &switch);
@@ -224,9 +225,12 @@ impl Reader<'_> {
         };
         let flows =
             traffic::read(self.layers, self.folder, hosts, &capacity, seed, &mut self.effective)?;
-        if let Some(place) = flows.stops.filter(|_| ndp.is_some()) {
-            let message = "[[traffic]] kind = \"staggered\" cannot go with NDP, whose receivers are \
-                           told the size of a flow by its first packet";
+        if let (Some(place), Some(driven)) = (flows.stops, &driven) {
+            let message = format!(
+                "[[traffic]] kind = \"staggered\" cannot go with {}, whose receivers are told the \
+                 size of a flow by its first packet",
+                driven.name()
+            );
             self.layers.problem(Some(place), message, None);
         }
         let monitored = self.monitored(&run, hosts)?;
@@ -253,7 +257,8 @@ impl Reader<'_> {
         let scheduling = self.derived_scheduling(scheduling, rtt);
         let tcp = self.derived_tcp(tcp, &control, rtt);
         let buffer = self.derived_buffer(buffer, &switch, &frame, bandwidth_delay_product);
-        ndp::settle(ndp.as_mut(), trim.as_mut(), bandwidth_delay_product);
+        let driven = driven.map(|driven| driven.settled(bandwidth_delay_product));
+        let trim = trim.map(|trim| trim.settled(bandwidth_delay_product));
         let hosts = HostSetup {
             acks_obey_pauses: transport.ack_class == AckClass::Data,
             frame,
@@ -261,7 +266,7 @@ impl Reader<'_> {
             control,
             tcp,
             onramp,
-            ndp,
+            driven,
             flowtune: flowtune::hosts(flowtune.as_ref()),
             queues,
             obey_pauses,

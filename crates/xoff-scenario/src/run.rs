@@ -244,7 +244,7 @@ pub fn schema() -> String {
         SectionSchema::of::<xoff_host::transport::TcpConfig>(),
         SectionSchema::of::<xoff_host::onramp::OnRampConfig>(),
         SectionSchema::of::<xoff_host::intake::NicConfig>(),
-        SectionSchema::of::<xoff_host::ndp::NdpConfig>(),
+        SectionSchema::of::<xoff_host::driven::ndp::NdpConfig>(),
         SectionSchema::of::<xoff_sim::flowtune::FlowtuneConfig>(),
         SectionSchema::of::<DctcpConfig>(),
         SectionSchema::of::<DcqcnConfig>(),

@@ -183,7 +183,11 @@ fn compositions_that_mean_nothing_are_refused() {
         ("ndp", "switch.scheduler=drr", "overflow = \"trim\" needs scheduler = \"fifo\""),
         ("ndp", "buffer.kind=unlimited", "overflow = \"trim\" needs a limited buffer"),
         ("ndp", "switch.ecn=true", "NDP's senders heed no marks"),
-        ("ndp", "nic.receive_rate=50Gbps", "NDP's receivers pull at the rate of their link"),
+        (
+            "ndp",
+            "nic.receive_rate=50Gbps",
+            "NDP's receivers ask for data at the rate of their link",
+        ),
         ("ndp", "run.capture=host0-leaf0", "no frame format is known for packets of NDP"),
         ("ndp", "transport.congestion=hpcc", "receivers say what is sent"),
         ("ndp", "transport.window=bdp", "receivers say what is sent"),

@@ -46,8 +46,8 @@ pub mod tag {
     pub const PAUSE: u32 = 8 << 28;
     /// So little may wait for a host that its switch can go on.
     pub const INTAKE: u32 = 9 << 28;
-    /// A NIC's next pull is due.
-    pub const PULL: u32 = 10 << 28;
+    /// A receiver-driven transport asked for this time; the number is its own.
+    pub const DRIVEN: u32 = 10 << 28;
     /// A flow's retransmission timeout.
     pub const RETRANSMISSION: u32 = 11 << 28;
     /// A server's agent asked for this time.
@@ -306,7 +306,7 @@ impl Partition {
             tag::TIMEOUT => self.hosts.on_timeout(&mut self.fabric, number),
             tag::INDEX => self.hosts.on_index_timer(&mut self.fabric, number),
             tag::RETRANSMISSION => self.hosts.on_retransmission_timer(&mut self.fabric, number),
-            tag::PULL => self.hosts.on_pull_timer(&mut self.fabric, number),
+            tag::DRIVEN => self.hosts.on_driven_timer(&mut self.fabric, number),
             tag::STAGE => self.on_stage(number, item),
             tag::SWITCH_TIMER => self.on_switch_timer(number),
             tag::MIRROR => self.on_mirror_timer(number),

@@ -384,7 +384,7 @@ impl Setup {
             index: tag::INDEX,
             pause: tag::PAUSE,
             intake: tag::INTAKE,
-            pull: tag::PULL,
+            driven: tag::DRIVEN,
             retransmission: tag::RETRANSMISSION,
             agent: tag::AGENT,
         };

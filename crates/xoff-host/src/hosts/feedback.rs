@@ -7,6 +7,7 @@ use xoff_net::{Fabric, Kind, Packet};
 use super::Hosts;
 use super::tcp::Heard;
 use crate::cc::{Ack, CongestionControl};
+use crate::driven::sender_of;
 use crate::transport::RoundRobin;
 
 impl Hosts {
@@ -107,8 +108,7 @@ impl Hosts {
     /// The flow a packet answers, unless it has ended and another one has its number.
     #[inline]
     pub(super) fn sender_of(&self, packet: &Packet) -> Option<u32> {
-        let flow = self.flows.get(packet.sender as usize)?;
-        (flow.alive && flow.start.id as u32 == packet.flow).then_some(packet.sender)
+        sender_of(&self.flows, packet)
     }
 
     /// A congestion control may have changed its mind: arms its timer and lets the flow send.

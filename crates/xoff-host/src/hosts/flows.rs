@@ -5,6 +5,7 @@ use xoff_net::{Fabric, fabric::phase};
 
 use super::Hosts;
 use crate::cc::AnyControl;
+use crate::driven::Driven;
 use crate::flow::{Finished, FlowStart, FlowStop, Sender};
 use crate::onramp::OnRamp;
 use crate::recovery::{SenderHalf, sack};
@@ -16,8 +17,8 @@ impl Hosts {
         let path = &self.paths[nic as usize];
         let (control, pace) = self.setup.control.start(path);
         let recovery = self.setup.transport.recovery;
-        let half = match self.ndp {
-            Some(_) => SenderHalf::Ndp(Default::default()),
+        let half = match &self.driven {
+            Some(driven) => driven.half(),
             None => SenderHalf::new(recovery, &self.setup.tcp),
         };
         // "BDP-FC: each flow is bounded by one bandwidth-delay product of packets in flight", counted
@@ -38,7 +39,7 @@ impl Hosts {
             self.onramps.resize_with(self.flows.len(), OnRamp::default);
             self.onramps[id as usize] = OnRamp::default();
         }
-        self.start_ndp(id);
+        self.start_driven(fabric, id);
         self.start_flowtune(fabric, id);
         self.stats.started += 1;
         self.watch(fabric, id);

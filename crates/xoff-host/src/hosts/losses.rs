@@ -6,6 +6,7 @@ use xoff_net::record::Record;
 use xoff_net::{Fabric, Kind, Packet};
 
 use super::Hosts;
+use crate::driven::Driven;
 use crate::flow::Sender;
 use crate::transport::{Recovery, TransportConfig};
 
@@ -66,16 +67,17 @@ impl Hosts {
         for place in 0..self.nics[nic as usize].flows.len() {
             let id = self.nics[nic as usize].flows[place];
             let flow = &mut self.flows[id as usize];
-            // A flow of NDP waits for its receiver whenever it may not send.
-            let waits = if self.ndp.is_some() { !flow.may_send() } else { flow.in_flight() > 0 };
+            let waits = match &self.driven {
+                Some(driven) => driven.waits(flow),
+                None => flow.in_flight() > 0,
+            };
             if !waits {
                 flow.progress_ps = fabric.now;
             } else if self.patience.deadline(flow) <= fabric.now {
                 flow.progress_ps = fabric.now;
-                if self.ndp.is_some() {
-                    self.on_ndp_timeout(id);
-                } else {
-                    flow.on_timeout(self.setup.frame.payload.0);
+                match self.driven {
+                    Some(_) => self.on_driven_timeout(fabric, id),
+                    None => flow.on_timeout(self.setup.frame.payload.0),
                 }
                 self.stats.timeouts += 1;
                 if let Some(state) = self.onramps.get_mut(id as usize) {

@@ -1,12 +1,12 @@
 //! All hosts of a partition: what makes flows begin, send, hear and end.
 
 mod chains;
+mod driven;
 mod feedback;
 mod flows;
 mod flowtune;
 mod intake;
 mod losses;
-mod ndp;
 mod pauses;
 mod receive;
 mod send;
@@ -18,9 +18,9 @@ use xoff_net::{Fabric, fabric::phase};
 
 use self::losses::Patience;
 use crate::cc::{AnyControl, Carries, ControlConfig, Path};
+use crate::driven::{AnyDriven, Driven, DrivenConfig, DrivenHost, DrivenSetup, Wish};
 use crate::flow::{Finished, Sender};
 use crate::intake::{Intake, NicConfig};
-use crate::ndp::{NdpConfig, Shape};
 use crate::nic::{Nic, NicQueues, NicTimers};
 use crate::onramp::{OnRamp, OnRampConfig};
 use crate::receiver::{Got, Receivers};
@@ -42,8 +42,8 @@ pub struct HostSetup {
     pub control: ControlConfig,
     /// TCP's settings, which have an effect with selective acknowledgements.
     pub tcp: TcpConfig,
-    /// NDP, where receivers say what is sent; its first window is not 0.
-    pub ndp: Option<NdpConfig>,
+    /// The transport, with derived settings, where receivers say what is sent.
+    pub driven: Option<DrivenConfig>,
     /// Flow control by one-way delay, if any.
     pub onramp: Option<OnRampConfig>,
     /// What servers do with the rates of an allocator, if there is one.
@@ -78,6 +78,17 @@ impl HostSetup {
         data.max(u64::from(self.ack_bytes()))
     }
 
+    /// What a receiver-driven transport has to know.
+    fn for_driven(&self) -> DrivenSetup {
+        DrivenSetup {
+            payload: self.frame.payload.0,
+            overhead: self.overhead(),
+            control_bytes: self.ack_bytes(),
+            base_rtt: self.base_rtt,
+            seed: self.seed,
+        }
+    }
+
     /// Bytes of an acknowledgement.
     #[must_use]
     pub fn ack_bytes(&self) -> u16 {
@@ -103,8 +114,8 @@ pub struct HostTags {
     pub pause: u32,
     /// So little may wait for a host that its switch can go on.
     pub intake: u32,
-    /// A NIC's next pull is due.
-    pub pull: u32,
+    /// A receiver-driven transport asked for this time.
+    pub driven: u32,
     /// The agent of a server under an allocator asked for this time.
     pub agent: u32,
 }
@@ -142,7 +153,10 @@ pub struct Hosts {
     free: Vec<u32>,
     receivers: Receivers,
     patience: Patience,
-    ndp: Option<Box<ndp::NdpHosts>>,
+    /// Where receivers say what is sent.
+    driven: Option<Box<AnyDriven>>,
+    /// What it wants, while it is told something; empty otherwise.
+    wishes: Vec<Wish>,
     /// Where flows have selective acknowledgements.
     tcp: Option<tcp::TcpHosts>,
     flowtune: Option<Box<flowtune::FlowtuneHosts>>,
@@ -173,10 +187,8 @@ impl Hosts {
                 setup.control.notification_interval(),
             ),
             patience: Patience::new(transport, setup.frame.payload.0),
-            ndp: setup.ndp.as_ref().map(|config| {
-                let (payload, initial_window) = (setup.frame.payload.0, config.initial_window.0);
-                Box::new(ndp::NdpHosts::new(Shape { payload, initial_window }))
-            }),
+            driven: setup.driven.as_ref().map(|config| Box::new(config.build(&setup.for_driven()))),
+            wishes: Vec::new(),
             tcp: (transport.recovery == Recovery::Sack).then(Default::default),
             flowtune: setup
                 .flowtune
@@ -211,11 +223,8 @@ impl Hosts {
             index: wheel.add_timer(rank | 1, self.tags.index + nic),
             pause: wheel.add_timer(rank | 2, self.tags.pause + nic),
             intake: wheel.add_timer(rank | 3, self.tags.intake + nic),
-            pull: wheel.add_timer(rank | 4, self.tags.pull + nic),
+            driven: wheel.add_timer(rank | 4, self.tags.driven + nic),
         };
-        if let Some(ndp) = &mut self.ndp {
-            ndp.receivers.add_host();
-        }
         if let Some(flowtune) = &mut self.flowtune {
             let timer = fabric.wheel.add_timer(rank | 7, self.tags.agent + nic);
             flowtune.add_host(timer, self.setup.seed, host);
@@ -226,6 +235,9 @@ impl Hosts {
             self.intakes.push(Intake::default());
         }
         let line_rate = fabric.rate(port);
+        if let Some(driven) = &mut self.driven {
+            driven.add_host(&DrivenHost { host, nic, line_rate, timer: timers.driven });
+        }
         let base_rtt = self.setup.base_rtt;
         let bdp = BitRate(line_rate).bytes_in(Ps(base_rtt)).0;
         let transport = &self.setup.transport;
@@ -265,8 +277,8 @@ impl Hosts {
     /// What has come of a flow to a host here, between its first packet and its last.
     #[must_use]
     pub fn got(&self, flow: u64) -> Option<Got> {
-        match &self.ndp {
-            Some(ndp) => ndp.receivers.got(flow as u32),
+        match &self.driven {
+            Some(driven) => driven.got(flow as u32),
             None => self.receivers.got(flow as u32),
         }
     }

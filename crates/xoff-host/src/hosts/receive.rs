@@ -10,8 +10,8 @@ impl Hosts {
     /// A packet has arrived at a host.
     #[inline]
     pub fn on_packet(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
-        if self.ndp.is_some() {
-            self.on_ndp_packet(fabric, nic, id);
+        if self.driven.is_some() {
+            self.on_driven_packet(fabric, nic, id);
             return;
         }
         match fabric.packets[id].kind {
@@ -22,7 +22,7 @@ impl Hosts {
             Kind::Notification => self.on_notification(fabric, id),
             Kind::BackToSender => self.on_back_to_sender(fabric, id),
             kind @ (Kind::Trimmed | Kind::Returned | Kind::Pull) => {
-                unreachable!("{kind:?} at a host that does not run NDP")
+                unreachable!("{kind:?} at a host that asks for nothing")
             }
         }
     }

@@ -199,8 +199,8 @@ impl Hosts {
                 self.send_segment(fabric, id, &mut packet);
             }
         }
-        if self.ndp.is_some() {
-            self.send_ndp(id, &mut packet, payload);
+        if self.driven.is_some() {
+            self.send_driven(id, &mut packet, payload);
         }
         fabric.packets.insert(packet)
     }

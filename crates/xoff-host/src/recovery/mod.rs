@@ -16,7 +16,7 @@ pub(crate) mod selective_repeat;
 #[cfg(test)]
 mod tests;
 
-use crate::ndp::Waiting;
+use crate::driven::Waiting;
 use crate::receiver::Got;
 use crate::transport::{Recovery, TcpConfig, TransportConfig};
 
@@ -164,8 +164,9 @@ pub enum SenderHalf {
     SelectiveRepeat(Option<Box<scoreboard::Scoreboard>>),
     /// Selective acknowledgements.
     Sack(Box<sack::Sender>),
-    /// NDP's, which is not one of the recoveries: the receiver says what is sent.
-    Ndp(Waiting),
+    /// That of a receiver-driven transport, which is not one of the recoveries: it says itself what is sent
+    /// again.
+    Driven(Waiting),
 }
 
 impl SenderHalf {

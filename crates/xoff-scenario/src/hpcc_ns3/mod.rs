@@ -158,7 +158,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
             control: control(config),
             tcp: TcpConfig::default(),
             onramp: None,
-            ndp: None,
+            driven: None,
             flowtune: None,
             queues: NicQueues::Classes(8),
             obey_pauses: true,

@@ -116,8 +116,8 @@ impl Reader<'_> {
 
     pub(super) fn transport(&mut self) -> TransportConfig {
         let written = self.layers.section::<TransportConfig>();
-        if written.kind == TransportKind::Ndp {
-            return self.ndp_transport();
+        if written.kind != TransportKind::Sender {
+            return self.driven_transport(written.kind);
         }
         let (unused, why): (&[&str], _) = match written.recovery {
             Recovery::GoBackN => (

@@ -1,65 +1,17 @@
 //! NDP: its hosts and the switches that trim for them belong together.
 
-use xoff_core::Bytes;
 use xoff_core::knobs::Knob;
-use xoff_host::intake::NicConfig;
-use xoff_host::ndp::NdpConfig;
-use xoff_host::transport::{
-    AckClass, AllocatorKind, Congestion, FlowControl, FrameConfig, Recovery, RoundRobin,
-    TransportConfig, TransportKind, Window,
-};
+use xoff_host::driven::ndp::NdpConfig;
+use xoff_host::transport::{FrameConfig, TransportConfig, TransportKind};
 use xoff_net::buffer::{BufferConfig, BufferKind};
 use xoff_net::trim::TrimConfig;
 
 use super::Reader;
-use crate::sections::{HopKind, OverflowKind, RunConfig, SchedulerKind, SwitchConfig};
-
-/// What of `[transport]` says how a sender decides by itself.
-const OF_SENDERS: [&str; 13] = [
-    "congestion",
-    "allocator",
-    "window",
-    "window_size",
-    "window_follows_rate",
-    "pacing",
-    "recovery",
-    "nack_interval",
-    "timeout_low",
-    "timeout_low_packets",
-    "flow_control",
-    "ack_class",
-    "round_robin",
-];
+use crate::sections::{HopKind, OverflowKind, SchedulerKind, SwitchConfig};
 
 impl Reader<'_> {
-    /// The transport of NDP's hosts: of the section, only the keys that have an effect there.
-    pub(super) fn ndp_transport(&mut self) -> TransportConfig {
-        let why = "transport.kind = \"ndp\": receivers say what is sent";
-        let config: TransportConfig = self.section_without(&OF_SENDERS, why);
-        TransportConfig {
-            congestion: Congestion::None,
-            allocator: AllocatorKind::None,
-            window: Window::Unlimited,
-            window_follows_rate: false,
-            pacing: true,
-            flow_control: FlowControl::None,
-            recovery: Recovery::GoBackN,
-            ack_class: AckClass::Control,
-            round_robin: RoundRobin::Ready,
-            ..config
-        }
-    }
-
-    /// NDP's hosts, if this is what the hosts are.
-    pub(super) fn ndp(
-        &mut self,
-        transport: &TransportConfig,
-        switch: &SwitchConfig,
-    ) -> Option<NdpConfig> {
-        if transport.kind != TransportKind::Ndp {
-            self.layers.unused("ndp", &format!("transport.kind = {}", transport.kind.show()));
-            return None;
-        }
+    /// NDP's hosts.
+    pub(super) fn ndp(&mut self, switch: &SwitchConfig) -> NdpConfig {
         if switch.overflow != OverflowKind::Trim {
             let message = "NDP's receivers hear of losses by trimmed packets, so they need \
                            switch.overflow = \"trim\"";
@@ -67,18 +19,7 @@ impl Reader<'_> {
             let (section, key) = if named { ("switch", "overflow") } else { ("transport", "kind") };
             self.problem(section, key, message.into());
         }
-        if switch.ecn {
-            self.problem("switch", "ecn", "NDP's senders heed no marks: set ecn = false".into());
-        }
-        if self.layers.section::<NicConfig>().receive_rate.0 > 0 {
-            let message = "NDP's receivers pull at the rate of their link: leave receive_rate out";
-            self.problem("nic", "receive_rate", message.into());
-        }
-        if !self.layers.section::<RunConfig>().capture.is_empty() {
-            let message = "no frame format is known for packets of NDP: leave capture out";
-            self.problem("run", "capture", message.into());
-        }
-        Some(self.section::<NdpConfig>())
+        self.section::<NdpConfig>()
     }
 
     /// Payload trimming, if switches do it.
@@ -121,17 +62,5 @@ impl Reader<'_> {
             self.problem("trim", key, message);
         }
         Some(trim)
-    }
-}
-
-/// Gives the settings that are one bandwidth-delay product unless said otherwise their values.
-pub(super) fn settle(
-    ndp: Option<&mut NdpConfig>,
-    trim: Option<&mut TrimConfig>,
-    bandwidth_delay_product: Bytes,
-) {
-    let sizes = [ndp.map(|ndp| &mut ndp.initial_window), trim.map(|trim| &mut trim.header_queue)];
-    for size in sizes.into_iter().flatten().filter(|size| size.0 == 0) {
-        *size = bandwidth_delay_product;
     }
 }

@@ -16,7 +16,7 @@ fn sender(bytes: u64) -> (Sender, NdpSender) {
     let start = FlowStart { id, start_ps, src, dst, bytes, label, source, class };
     let pace = Pace { rate: 1, window: u64::MAX };
     let mut flow =
-        Sender::new(start, pace, SenderHalf::Ndp(Default::default()), 0, Default::default());
+        Sender::new(start, pace, SenderHalf::Driven(Default::default()), 0, Default::default());
     let mut ndp = NdpSender::default();
     ndp.start(&SHAPE, &mut flow);
     (flow, ndp)

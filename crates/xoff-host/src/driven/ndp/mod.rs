@@ -18,16 +18,15 @@
 //! Not modelled: paths other than those of ECMP (NDP sprays, SFC's comparison is by flow), and
 //! priorities among the pulls of one receiver.
 
-mod arrived;
+mod hosts;
 pub mod receiver;
 pub mod sender;
-mod waiting;
 
 use xoff_core::{Bytes, knobs};
 
+pub use hosts::NdpHosts;
 pub use receiver::Pullers;
 pub use sender::NdpSender;
-pub use waiting::Waiting;
 
 knobs! {
     /// NDP's hosts, where `transport.kind` is "ndp".
@@ -35,6 +34,17 @@ knobs! {
         /// What a sender sends before it hears of its receiver, in whole packets; 0B: one
         /// bandwidth-delay product of base RTT and host rate, as in the simulator of SFC's comparison.
         initial_window: Bytes = Bytes(0),
+    }
+}
+
+impl NdpConfig {
+    /// With a first window of one bandwidth-delay product unless it says otherwise.
+    #[must_use]
+    pub fn settled(mut self, bandwidth_delay_product: Bytes) -> Self {
+        if self.initial_window.0 == 0 {
+            self.initial_window = bandwidth_delay_product;
+        }
+        self
     }
 }
 

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use xoff_net::packet::{Packet, flag};
 
 use super::Shape;
-use super::arrived::Arrived;
+use crate::driven::arrived::Arrived;
 use crate::receiver::Got;
 
 /// What to answer to a packet.

@@ -4,23 +4,23 @@ use crate::recovery::packet_set::PacketSet;
 
 /// All packets before a number, and some after it.
 #[derive(Debug, Default)]
-pub(super) struct Arrived {
+pub(crate) struct Arrived {
     next: u64,
     beyond: PacketSet,
 }
 
 impl Arrived {
     /// The first packet that is missing.
-    pub(super) fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> u64 {
         self.next
     }
 
-    pub(super) fn contains(&self, packet: u64) -> bool {
+    pub(crate) fn contains(&self, packet: u64) -> bool {
         packet < self.next || self.beyond.contains(packet)
     }
 
     /// Adds a packet; whether it was not there yet.
-    pub(super) fn insert(&mut self, packet: u64) -> bool {
+    pub(crate) fn insert(&mut self, packet: u64) -> bool {
         if packet != self.next {
             return packet > self.next && self.beyond.insert(packet);
         }
@@ -30,7 +30,7 @@ impl Arrived {
     }
 
     /// Another flow begins; memory is kept.
-    pub(super) fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.next = 0;
         self.beyond.remove_before(u64::MAX);
     }

@@ -1,7 +1,7 @@
 //! The sender's half of a flow: what it may send, and what it has to send again.
 
 use super::Shape;
-use super::arrived::Arrived;
+use crate::driven::arrived::Arrived;
 use crate::flow::Sender;
 
 /// What NDP keeps of a flow beside its [`Sender`].

@@ -1,0 +1,172 @@
+//! Hosts that run NDP: data and headers come in and are answered, answers and pulls let flows send.
+
+use xoff_core::TimerId;
+use xoff_net::packet::flag;
+use xoff_net::{Kind, Packet};
+
+use super::receiver::Pull;
+use super::{NdpConfig, NdpSender, Pullers, Shape};
+use crate::driven::{Desk, Driven, DrivenHost, DrivenSetup};
+use crate::flow::Sender;
+use crate::receiver::Got;
+
+/// NDP at all hosts of a partition.
+#[derive(Debug)]
+pub struct NdpHosts {
+    shape: Shape,
+    overhead: u16,
+    control_bytes: u16,
+    /// By the number of the flow.
+    senders: Vec<NdpSender>,
+    receivers: Pullers,
+    /// By the number of the host: for its next pull.
+    timers: Vec<TimerId>,
+}
+
+impl NdpHosts {
+    /// Without hosts.
+    #[must_use]
+    pub fn new(config: &NdpConfig, setup: &DrivenSetup) -> Self {
+        let shape = Shape { payload: setup.payload, initial_window: config.initial_window.0 };
+        Self {
+            shape,
+            overhead: setup.overhead,
+            control_bytes: setup.control_bytes,
+            senders: Vec::new(),
+            receivers: Pullers::new(shape),
+            timers: Vec::new(),
+        }
+    }
+
+    /// A packet becomes its own answer, in place. Where no other flow waits and the host may pull now,
+    /// the answer is the pull as well.
+    fn answer(&mut self, desk: &mut Desk<'_>, nic: u32, id: u32) {
+        let now = desk.fabric.now;
+        let packet = &mut desk.fabric.packets[id];
+        let trimmed = packet.kind == Kind::Trimmed;
+        if !trimmed {
+            desk.nics[nic as usize].received_bytes += u64::from(packet.wire_bytes - self.overhead);
+        }
+        let (flow, size) = (packet.flow, packet.stamp);
+        let idle = self.receivers.next_pull(nic).is_none();
+        let answer = self.receivers.on_packet(nic, packet, trimmed);
+        std::mem::swap(&mut packet.src, &mut packet.dst);
+        packet.label = packet.label.rotate_left(16);
+        let whole = answer.seq == size;
+        packet.stamp = if whole { now } else { packet.seq };
+        packet.seq = answer.seq;
+        packet.remaining = answer.pulled;
+        packet.kind = if answer.received { Kind::Ack } else { Kind::Nack };
+        packet.wire_bytes = self.control_bytes;
+        packet.flags &= 7 << flag::CLASS_SHIFT;
+        if idle && let Some(due) = self.receivers.next_pull(nic) {
+            if due > now {
+                desk.fabric.wheel.arm(self.timers[nic as usize], due);
+            } else if let Some(pull) = self.take_pull(desk, nic) {
+                // It is this flow's: no other waits.
+                desk.fabric.packets[id].remaining = pull.pulled;
+            }
+        }
+        desk.send(nic, id);
+        if whole {
+            desk.arrived(nic, flow);
+        }
+    }
+
+    /// Takes the pull that is due, and sets the time of the next one: when what this one asks for has
+    /// had its time on the link.
+    fn take_pull(&mut self, desk: &mut Desk<'_>, nic: u32) -> Option<Pull> {
+        let pull = self.receivers.pull(nic)?;
+        let wire_bytes = pull.bytes + u64::from(self.overhead);
+        let fabric = &mut desk.fabric;
+        let next = fabric.now + fabric.duration(desk.nics[nic as usize].port, wire_bytes);
+        self.receivers.wait_until(nic, next);
+        if self.receivers.next_pull(nic).is_some() {
+            fabric.wheel.arm(self.timers[nic as usize], next);
+        }
+        Some(pull)
+    }
+
+    /// A sender hears an answer or a pull, or has a header returned.
+    fn hear(&mut self, desk: &mut Desk<'_>, id: u32) {
+        let packet = desk.fabric.packets[id];
+        desk.fabric.packets.remove(id);
+        let Some(number) = desk.sender_of(&packet) else { return };
+        let (shape, sender) = (self.shape, &mut self.senders[number as usize]);
+        let flow = &mut desk.flows[number as usize];
+        flow.progress_ps = desk.fabric.now;
+        if packet.kind == Kind::Returned {
+            sender.on_returned(&shape, flow, packet.seq);
+        } else {
+            let mut news = sender.on_all_before(&shape, flow, packet.seq);
+            if packet.seq == flow.start.bytes {
+                desk.finish(number, packet.stamp);
+                return;
+            }
+            match packet.kind {
+                Kind::Ack => news |= sender.on_received(&shape, flow, packet.stamp),
+                Kind::Nack => sender.on_refused(&shape, flow, packet.stamp),
+                _ => {}
+            }
+            desk.stats.acknowledged += u64::from(news);
+            sender.on_pulled(flow, packet.remaining);
+        }
+        sender.if_nothing_is_expected(flow);
+        desk.resume(number);
+    }
+}
+
+impl Driven for NdpHosts {
+    fn add_host(&mut self, host: &DrivenHost) {
+        self.receivers.add_host();
+        self.timers.push(host.timer);
+    }
+
+    fn on_start(&mut self, desk: &mut Desk<'_>, id: u32) {
+        if id as usize >= self.senders.len() {
+            self.senders.resize_with(desk.flows.len(), NdpSender::default);
+        }
+        self.senders[id as usize].start(&self.shape, &mut desk.flows[id as usize]);
+    }
+
+    fn on_sent(&mut self, id: u32, flow: &Sender, packet: &mut Packet, payload: u64) {
+        let sender = &mut self.senders[id as usize];
+        sender.on_sent(payload);
+        packet.stamp = flow.start.bytes;
+        packet.remaining = u32::try_from(sender.returned()).unwrap_or(u32::MAX);
+        if sender.is_heard() {
+            packet.flags |= flag::PROGRESSED;
+        }
+    }
+
+    fn on_packet(&mut self, desk: &mut Desk<'_>, nic: u32, packet: u32) {
+        match desk.fabric.packets[packet].kind {
+            Kind::Data | Kind::Trimmed => self.answer(desk, nic, packet),
+            _ => self.hear(desk, packet),
+        }
+    }
+
+    /// A pull of host `nic` is due.
+    fn on_timer(&mut self, desk: &mut Desk<'_>, nic: u32) {
+        let Some(Pull { to, seq, pulled, .. }) = self.take_pull(desk, nic) else { return };
+        let mut packet = Packet::new(Kind::Pull, self.control_bytes);
+        packet.seq = seq;
+        packet.remaining = pulled;
+        packet.flow = to.flow;
+        packet.src = desk.nics[nic as usize].host;
+        packet.dst = to.host;
+        packet.label = to.label;
+        packet.sender = to.sender;
+        packet.flags = to.class << flag::CLASS_SHIFT;
+        let id = desk.fabric.packets.insert(packet);
+        desk.send(nic, id);
+    }
+
+    fn on_timeout(&mut self, desk: &mut Desk<'_>, id: u32) {
+        self.senders[id as usize].on_timeout(&self.shape, &mut desk.flows[id as usize]);
+    }
+
+    fn got(&self, flow: u32) -> Option<Got> {
+        self.receivers.got(flow)
+    }
+}

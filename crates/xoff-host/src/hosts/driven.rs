@@ -1,0 +1,72 @@
+//! Hosts under a receiver-driven transport: what happens is told to it, and what it wants is done.
+
+use xoff_net::{Fabric, Packet};
+
+use super::Hosts;
+use crate::driven::{AnyDriven, Desk, Driven, Wish};
+
+impl Hosts {
+    /// Tells the transport something, and does what it wants.
+    fn consult(&mut self, fabric: &mut Fabric, fact: impl FnOnce(&mut AnyDriven, &mut Desk<'_>)) {
+        let Some(driven) = &mut self.driven else { return };
+        // A flow that ends may begin another one, which tells the transport in the midst of this.
+        let mut wishes = std::mem::take(&mut self.wishes);
+        let mut desk = Desk {
+            fabric,
+            nics: &mut self.nics,
+            flows: &mut self.flows,
+            stats: &mut self.stats,
+            wishes: &mut wishes,
+            timer_tag: self.tags.driven,
+        };
+        fact(driven, &mut desk);
+        for wish in wishes.drain(..) {
+            match wish {
+                Wish::Send { nic, packet } => self.send_control(fabric, nic, packet),
+                Wish::Resume(id) => self.resume(fabric, id),
+                Wish::Finish { id, received_ps } => self.finish(fabric, id, received_ps),
+                Wish::Arrived { nic, flow } => {
+                    if self.chains.await_arrivals() {
+                        self.on_arrived(fabric, nic, flow);
+                    }
+                }
+            }
+        }
+        self.wishes = wishes;
+    }
+
+    /// A flow begins in the place of this number.
+    pub(super) fn start_driven(&mut self, fabric: &mut Fabric, id: u32) {
+        self.consult(fabric, |driven, desk| driven.on_start(desk, id));
+    }
+
+    /// What a data packet says that those of others do not.
+    #[inline(never)]
+    pub(super) fn send_driven(&mut self, id: u32, packet: &mut Packet, payload: u64) {
+        if let Some(driven) = &mut self.driven {
+            driven.on_sent(id, &self.flows[id as usize], packet, payload);
+        }
+    }
+
+    /// A packet has arrived.
+    #[inline(never)]
+    pub(super) fn on_driven_packet(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
+        self.consult(fabric, |driven, desk| driven.on_packet(desk, nic, id));
+    }
+
+    /// A time that the transport asked for has come.
+    pub fn on_driven_timer(&mut self, fabric: &mut Fabric, number: u32) {
+        self.consult(fabric, |driven, desk| driven.on_timer(desk, number));
+    }
+
+    /// A flow has waited in vain for a timeout.
+    pub(super) fn on_driven_timeout(&mut self, fabric: &mut Fabric, id: u32) {
+        self.consult(fabric, |driven, desk| driven.on_timeout(desk, id));
+    }
+
+    /// The receiver-driven transport, if there is one.
+    #[must_use]
+    pub fn driven(&self) -> Option<&AnyDriven> {
+        self.driven.as_deref()
+    }
+}

@@ -1,0 +1,91 @@
+//! Transports in which the receiver says what is sent: which one it is, and what none of them goes with.
+
+use xoff_core::knobs::Knob;
+use xoff_host::driven::DrivenConfig;
+use xoff_host::intake::NicConfig;
+use xoff_host::transport::{
+    AckClass, AllocatorKind, Congestion, FlowControl, Recovery, RoundRobin, TransportConfig,
+    TransportKind, Window,
+};
+
+use super::Reader;
+use crate::sections::{RunConfig, SwitchConfig};
+
+/// What of `[transport]` says how a sender decides by itself.
+const OF_SENDERS: [&str; 13] = [
+    "congestion",
+    "allocator",
+    "window",
+    "window_size",
+    "window_follows_rate",
+    "pacing",
+    "recovery",
+    "nack_interval",
+    "timeout_low",
+    "timeout_low_packets",
+    "flow_control",
+    "ack_class",
+    "round_robin",
+];
+
+impl Reader<'_> {
+    /// The transport of hosts under such a transport: of the section, only the keys that have an effect
+    /// there.
+    pub(super) fn driven_transport(&mut self, kind: TransportKind) -> TransportConfig {
+        let why = format!("transport.kind = {}: receivers say what is sent", kind.show());
+        let config: TransportConfig = self.section_without(&OF_SENDERS, &why);
+        TransportConfig {
+            congestion: Congestion::None,
+            allocator: AllocatorKind::None,
+            window: Window::Unlimited,
+            window_follows_rate: false,
+            pacing: true,
+            flow_control: FlowControl::None,
+            recovery: Recovery::GoBackN,
+            ack_class: AckClass::Control,
+            round_robin: RoundRobin::Ready,
+            ..config
+        }
+    }
+
+    /// The receiver-driven transport, if hosts run one.
+    pub(super) fn driven(
+        &mut self,
+        transport: &TransportConfig,
+        switch: &SwitchConfig,
+    ) -> Option<DrivenConfig> {
+        for (kind, section) in [(TransportKind::Ndp, "ndp")] {
+            if kind != transport.kind {
+                let why = format!("transport.kind = {}", transport.kind.show());
+                self.layers.unused(section, &why);
+            }
+        }
+        let driven = match transport.kind {
+            TransportKind::Sender => return None,
+            TransportKind::Ndp => DrivenConfig::Ndp(self.ndp(switch)),
+        };
+        self.check_beside_driven(driven.name(), switch);
+        Some(driven)
+    }
+
+    fn check_beside_driven(&mut self, name: &str, switch: &SwitchConfig) {
+        if switch.ecn {
+            self.problem(
+                "switch",
+                "ecn",
+                format!("{name}'s senders heed no marks: set ecn = false"),
+            );
+        }
+        if self.layers.section::<NicConfig>().receive_rate.0 > 0 {
+            let message = format!(
+                "{name}'s receivers ask for data at the rate of their link: leave receive_rate out"
+            );
+            self.problem("nic", "receive_rate", message);
+        }
+        if !self.layers.section::<RunConfig>().capture.is_empty() {
+            let message =
+                format!("no frame format is known for packets of {name}: leave capture out");
+            self.problem("run", "capture", message);
+        }
+    }
+}
