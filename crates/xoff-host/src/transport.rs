@@ -42,6 +42,8 @@ choices! {
         /// pFabric: a first window of a bandwidth-delay product, less after timeouts only, section
         /// `pfabric`.
         PFabric = "pfabric",
+        /// A window that keeps round trips near a target (BFC App. A.1), section `delay_window`.
+        DelayWindow = "delay-window",
     }
 }
 

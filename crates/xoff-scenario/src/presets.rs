@@ -15,6 +15,8 @@ pub const PRESETS: &[(&str, &[&str])] = &[
     ("bfc-128", &[text!("bfc"), text!("bfc-128")]),
     ("bfc-stochastic", &[text!("bfc"), text!("bfc-stochastic")]),
     ("bfc-single", &[text!("bfc"), text!("bfc-single")]),
+    ("bfc-cc", &[text!("bfc"), text!("bfc-cc")]),
+    ("bfc-switches", &[text!("bfc"), text!("bfc-switches")]),
     ("ideal-fq", &[text!("ideal-fq")]),
     ("dctcp", &[text!("dctcp")]),
     ("dctcp-ss", &[text!("dctcp"), text!("dctcp-ss")]),

@@ -103,6 +103,7 @@ pub const SECTIONS: &[&str] = &[
     "hpcc",
     "cubic",
     "dctcp_tcp",
+    "delay_window",
     "xcp",
     "faults",
     "fault",

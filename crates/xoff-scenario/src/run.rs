@@ -208,8 +208,8 @@ pub fn check(text: &str, file: &str, overrides: &[String]) -> Result<String, Pro
 #[must_use]
 pub fn schema() -> String {
     use xoff_host::cc::{
-        CubicConfig, DcqcnConfig, DcqcnRdma15Config, DctcpConfig, DctcpTcpConfig, HpccConfig,
-        PFabricConfig,
+        CubicConfig, DcqcnConfig, DcqcnRdma15Config, DctcpConfig, DctcpTcpConfig,
+        DelayWindowConfig, HpccConfig, PFabricConfig,
     };
     use xoff_host::{FrameConfig, TransportConfig};
     use xoff_net::topo::{DumbbellConfig, FatTreeConfig, LeafSpineConfig, StarConfig};
@@ -254,6 +254,7 @@ pub fn schema() -> String {
         SectionSchema::of::<DctcpTcpConfig>(),
         SectionSchema::of::<xoff_net::xcp::XcpConfig>(),
         SectionSchema::of::<PFabricConfig>(),
+        SectionSchema::of::<DelayWindowConfig>(),
         SectionSchema::of::<FaultsConfig>(),
         SectionSchema::entry::<LinkDownConfig>("fault", &["link-down"]),
         SectionSchema::entry::<LossConfig>("fault", &["loss"]),

@@ -11,6 +11,7 @@ mod dcqcn;
 mod dcqcn_rdma15;
 mod dctcp;
 mod dctcp_tcp;
+mod delay_window;
 mod hpcc;
 mod newreno;
 mod pfabric;
@@ -30,6 +31,7 @@ pub use dcqcn::{Dcqcn, DcqcnConfig};
 pub use dcqcn_rdma15::{DcqcnRdma15, DcqcnRdma15Config};
 pub use dctcp::{Dctcp, DctcpConfig, DctcpStart};
 pub use dctcp_tcp::{DctcpTcp, DctcpTcpConfig};
+pub use delay_window::{DelayWindow, DelayWindowConfig};
 pub use hpcc::{Hpcc, HpccConfig};
 pub use newreno::NewReno;
 pub use pfabric::{PFabric, PFabricConfig};
@@ -167,6 +169,8 @@ pub enum AnyControl {
     Xcp(Xcp),
     /// pFabric.
     PFabric(PFabric),
+    /// A window that keeps round trips near a target.
+    DelayWindow(DelayWindow),
     /// Another one, whose rate has an upper limit.
     Capped(Capped),
 }
@@ -184,6 +188,7 @@ macro_rules! each {
             AnyControl::DctcpTcp($control) => $call,
             AnyControl::Xcp($control) => $call,
             AnyControl::PFabric($control) => $call,
+            AnyControl::DelayWindow($control) => $call,
             AnyControl::Capped($control) => $call,
         }
     };
@@ -250,6 +255,8 @@ pub enum ControlConfig {
     Xcp(XcpConfig),
     /// pFabric.
     PFabric(PFabricConfig),
+    /// A window that keeps round trips near a target.
+    DelayWindow(DelayWindowConfig),
 }
 
 /// What data packets carry beside their payload.
@@ -313,6 +320,10 @@ impl ControlConfig {
             Self::PFabric(config) => {
                 let (control, pace) = PFabric::start(config, path);
                 (AnyControl::PFabric(control), pace)
+            }
+            Self::DelayWindow(config) => {
+                let (control, pace) = DelayWindow::start(config, path);
+                (AnyControl::DelayWindow(control), pace)
             }
         }
     }

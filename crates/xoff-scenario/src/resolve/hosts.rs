@@ -3,7 +3,8 @@
 use xoff_core::Ps;
 use xoff_core::knobs::Knob;
 use xoff_host::cc::{
-    ControlConfig, DcqcnConfig, DcqcnRdma15Config, DctcpConfig, HpccConfig, PFabricConfig,
+    ControlConfig, DcqcnConfig, DcqcnRdma15Config, DctcpConfig, DelayWindowConfig, HpccConfig,
+    PFabricConfig,
 };
 use xoff_host::intake::NicConfig;
 use xoff_host::nic::NicQueues;
@@ -53,6 +54,7 @@ impl Reader<'_> {
             (Congestion::DctcpTcp, "dctcp_tcp"),
             (Congestion::Xcp, "xcp"),
             (Congestion::PFabric, "pfabric"),
+            (Congestion::DelayWindow, "delay_window"),
         ] {
             if congestion != transport.congestion {
                 self.layers.unused(name, &why);
@@ -85,6 +87,7 @@ impl Reader<'_> {
             Congestion::Cubic => ControlConfig::Cubic(self.cubic(), tcp.clone()),
             Congestion::DctcpTcp => ControlConfig::DctcpTcp(self.dctcp_tcp(), tcp.clone()),
             Congestion::PFabric => ControlConfig::PFabric(self.section::<PFabricConfig>()),
+            Congestion::DelayWindow => ControlConfig::DelayWindow(self.delay_window(transport)),
             Congestion::Hpcc => {
                 if transport.window == Window::Unlimited {
                     let message =
@@ -99,6 +102,23 @@ impl Reader<'_> {
             }
             Congestion::Xcp => ControlConfig::Xcp(self.xcp(transport)),
         }
+    }
+
+    fn delay_window(&mut self, transport: &TransportConfig) -> DelayWindowConfig {
+        if transport.window_follows_rate {
+            let message = "window_follows_rate = true has no effect with congestion = \"delay-window\", \
+                           which sets the window itself";
+            self.problem("transport", "window_follows_rate", message.into());
+        }
+        if self.layers.section::<SwitchConfig>().ecn {
+            let message = "congestion = \"delay-window\" heeds no marks: set ecn = false";
+            self.problem("switch", "ecn", message.into());
+        }
+        let delay_window = self.section::<DelayWindowConfig>();
+        if let Err((key, message)) = delay_window.check() {
+            self.problem("delay_window", key, message);
+        }
+        delay_window
     }
 
     pub(super) fn onramp(&mut self, transport: &TransportConfig) -> Option<OnRampConfig> {
