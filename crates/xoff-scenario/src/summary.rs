@@ -182,7 +182,7 @@ impl Totals {
                 totals.pauses += switch.stats().pauses;
                 totals.control_lost += switch.stats().control_lost;
                 match switch.hop() {
-                    Some(AnyHop::Bfc(bfc)) => totals.bfc.get_or_insert_default().add(&bfc.stats),
+                    Some(AnyHop::Bfc(bfc)) => totals.bfc.get_or_insert_default().add(&bfc.stats()),
                     Some(AnyHop::Sfc(sfc)) => totals.sfc.get_or_insert_default().add(sfc),
                     Some(AnyHop::None(_) | AnyHop::Pfc(_)) | None => {}
                 }
@@ -290,11 +290,11 @@ fn bfc(simulation: &Simulation, ports: &[PortRow], stats: &BfcStats) -> String {
     object(&[
         ("some_queue_paused_share", shares.0),
         ("some_queue_paused_share_by_link", shares.1),
-        ("pauses", stats.pauses.to_string()),
-        ("resumes", stats.resumes.to_string()),
-        ("refreshes", stats.refreshes.to_string()),
-        ("assignments", stats.assignments.to_string()),
-        ("collisions", stats.collisions.to_string()),
+        ("pauses", stats.frames.pauses.to_string()),
+        ("resumes", stats.frames.resumes.to_string()),
+        ("refreshes", stats.frames.refreshes.to_string()),
+        ("assignments", stats.assignment.assignments.to_string()),
+        ("collisions", stats.assignment.collisions.to_string()),
     ])
 }
 

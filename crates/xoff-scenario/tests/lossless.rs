@@ -76,8 +76,8 @@ fn bfc_loses_nothing_and_every_pause_is_resumed() {
         assert_all_arrived(&run, &rows, scheme);
         assert_at_rest(&run, scheme);
         let stats = bfc_stats(&run);
-        assert!(stats.pauses > 100, "{scheme}: {stats:?}");
-        assert_eq!(stats.pauses, stats.resumes, "{scheme}: {stats:?}");
+        assert!(stats.frames.pauses > 100, "{scheme}: {stats:?}");
+        assert_eq!(stats.frames.pauses, stats.frames.resumes, "{scheme}: {stats:?}");
     }
 }
 

@@ -638,7 +638,7 @@ impl Setup {
                     .iter()
                     .map(|port| BfcPort { rate: port.rate.0, delay_ps: port.delay.0 })
                     .collect();
-                AnyHop::Bfc(Bfc::new(config, &specs, config.data_queues()))
+                AnyHop::Bfc(Bfc::new(config, &specs))
             }
             HopSetup::Sfc(config) => self.sfc(config, ports),
         })

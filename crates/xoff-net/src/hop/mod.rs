@@ -7,7 +7,6 @@
 //! implements [`HopControl`], a variant of [`AnyHop`] and its line in `each_hop`.
 
 mod bfc;
-mod flow_table;
 mod pfc;
 mod sfc;
 
@@ -16,7 +15,10 @@ use xoff_core::Rng;
 use crate::packet::{Kind, Packet};
 use crate::sched::{QueueMask, Scheduler};
 
-pub use bfc::{Assignment, Bfc, BfcConfig, BfcPort, BfcStats, EmptyQueueOrder};
+pub use bfc::{
+    Assignment, AssignmentStats, Backpressure, Bfc, BfcConfig, BfcPort, BfcStats, EmptyQueueOrder,
+    PauseCounters, PauseFrames,
+};
 pub use pfc::{Pfc, PfcConfig, PfcPort};
 pub use sfc::{Deployment, FilterKey, Sfc, SfcConfig, SfcPort, SfcStats, SignalAt};
 
@@ -270,7 +272,7 @@ pub enum AnyHop {
     /// Priority flow control.
     Pfc(Pfc),
     /// Backpressure flow control.
-    Bfc(Bfc),
+    Bfc(Bfc<PauseCounters>),
     /// Source flow control.
     Sfc(Sfc),
 }

@@ -63,7 +63,7 @@ pub fn bfc_stats(run: &Run) -> xoff_net::hop::BfcStats {
     let mut sum = xoff_net::hop::BfcStats::default();
     for (_, switch) in run.simulation().partitions().iter().flat_map(|part| part.switches()) {
         if let Some(xoff_net::hop::AnyHop::Bfc(bfc)) = switch.hop() {
-            sum.add(&bfc.stats);
+            sum.add(&bfc.stats());
         }
     }
     sum

@@ -1,14 +1,14 @@
 use xoff_core::rng::Purpose;
 
 use super::*;
-use crate::hop::obey;
+use crate::hop::{Ask, obey};
 use crate::packet::{Kind, Pool};
 use crate::sched::Drr;
 
 const PORT: BfcPort = BfcPort { rate: 100_000_000_000, delay_ps: 1_000_000 };
 
 struct Bench {
-    bfc: Bfc,
+    bfc: Bfc<PauseCounters>,
     queues: Drr,
     pool: Pool,
     rng: Rng,
@@ -18,7 +18,7 @@ impl Bench {
     fn new(config: &BfcConfig) -> Self {
         let queues = config.data_queues();
         Self {
-            bfc: Bfc::new(config, &[PORT; 4], queues),
+            bfc: Bfc::new(config, &[PORT; 4]),
             queues: Drr::new(queues, 1048),
             pool: Pool::default(),
             rng: Rng::stream(1, Purpose::QueueAssignment, 0),
@@ -50,10 +50,10 @@ fn flows_get_empty_queues_and_collide_only_when_there_is_none() {
     let mut bench = Bench::new(&BfcConfig::default());
     let queues: std::collections::BTreeSet<u8> =
         (0..31).map(|flow| bench.enqueue(0, flow, 1, 0).0).collect();
-    assert_eq!((queues.len(), bench.bfc.stats.collisions), (31, 0));
+    assert_eq!((queues.len(), bench.bfc.stats().assignment.collisions), (31, 0));
     assert_eq!(bench.bfc.active_flows(0), Some(31));
     bench.enqueue(0, 31, 1, 0);
-    assert_eq!(bench.bfc.stats.collisions, 1);
+    assert_eq!(bench.bfc.stats().assignment.collisions, 1);
 }
 
 #[test]
@@ -88,9 +88,8 @@ fn pause_at_the_first_excess_and_resume_with_the_last() {
 #[test]
 fn the_threshold_is_shared_among_active_queues() {
     let bench = Bench::new(&BfcConfig::default());
-    let thresholds = &bench.bfc.thresholds;
-    assert_eq!((thresholds[0], thresholds[1]), (25_000, 25_000));
-    assert_eq!((thresholds[2], thresholds[5], thresholds[31]), (12_500, 5_000, 806));
+    let at = |active| bench.bfc.backpressure.thresholds().at(0, active);
+    assert_eq!([0, 1, 2, 5, 31].map(at), [25_000, 25_000, 12_500, 5_000, 806]);
 }
 
 #[test]
@@ -140,7 +139,7 @@ fn single_and_stochastic_ignore_empty_queues() {
         bench.enqueue(0, flow, 1, 0);
     }
     // 31 flows over 31 queues by hash: about 31/e of them meet another.
-    assert!(bench.bfc.stats.collisions >= 4, "{:?}", bench.bfc.stats);
+    assert!(bench.bfc.stats().assignment.collisions >= 4, "{:?}", bench.bfc.stats());
 }
 
 #[test]
@@ -179,6 +178,6 @@ fn passing_is_joining_and_leaving() {
     }
     // Where one packet is more than a queue may hold, it does not pass.
     let port = BfcPort { rate: 1_000_000_000, delay_ps: 1_000_000 };
-    let mut bfc = Bfc::new(&config, &[port], config.data_queues());
+    let mut bfc = Bfc::new(&config, &[port]);
     assert!(!bfc.pass(0, 0, &Packet::new(Kind::Data, 1048)));
 }

@@ -1,0 +1,185 @@
+//! Which queue of an egress port a flow's packets wait in (BFC §3.3.1, and "Sticky queue assignment" in
+//! §3.3.2). Knows no pause.
+
+use xoff_core::Rng;
+
+use super::BfcConfig;
+use super::config::{Assignment, EmptyQueueOrder};
+use super::flow_table::{Entry, FlowTable};
+use crate::packet::Packet;
+use crate::sched::{QueueMask, Scheduler};
+
+/// Time stamps of the flow table count units of 2^10 ps: 32 bits go round in 4.4 s. An entry that was
+/// idle for a whole number of turns and not forgotten sticks to its queue once more, which harms
+/// nobody.
+const STAMP_SHIFT: u32 = 10;
+
+/// What queue assignment has done, for the results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AssignmentStats {
+    /// Queue assignments.
+    pub assignments: u64,
+    /// Assignments while no queue was empty.
+    pub collisions: u64,
+}
+
+/// The flows of an egress port.
+#[derive(Debug)]
+struct EgressFlows {
+    table: FlowTable,
+    /// Entries with packets.
+    active: u32,
+    last_queue: u8,
+}
+
+/// The queue assignment of one switch.
+#[derive(Debug)]
+pub(super) struct FlowQueues {
+    egresses: Vec<EgressFlows>,
+    /// Entries of a port's flow table.
+    table_size: u32,
+    queues: u8,
+    assignment: Assignment,
+    empty_queue: EmptyQueueOrder,
+    /// For how long a flow without packets keeps its queue, in the table's unit of time.
+    sticky: u32,
+    stats: AssignmentStats,
+}
+
+impl FlowQueues {
+    /// For a switch with so many ports and this 1-hop RTT.
+    pub(super) fn new(config: &BfcConfig, ports: usize, hrtt_ps: u64) -> Self {
+        let queues = config.data_queues();
+        let egress =
+            || EgressFlows { table: FlowTable::default(), active: 0, last_queue: queues - 1 };
+        Self {
+            egresses: (0..ports).map(|_| egress()).collect(),
+            table_size: u32::from(config.queues) * config.table_factor,
+            queues,
+            assignment: config.assignment,
+            empty_queue: config.empty_queue,
+            sticky: ((config.sticky_hrtts * hrtt_ps as f64) as u64 >> STAMP_SHIFT) as u32,
+            stats: AssignmentStats::default(),
+        }
+    }
+
+    /// The queue of a packet's flow. "A new queue assignment only happens if the size value in the flow
+    /// table is 0, and the timestamp is older than a sticky threshold" (§3.3.2).
+    #[inline]
+    pub(super) fn queue_of<S: Scheduler>(
+        &mut self,
+        now: u64,
+        egress: u16,
+        packet: &Packet,
+        queues: &S,
+        rng: &mut Rng,
+    ) -> u8 {
+        let sticky = self.sticky;
+        let entry = self.entry(now, egress, packet);
+        if entry.keeps_queue(stamp(now), sticky) {
+            return entry.queue;
+        }
+        let queue = self.assign(egress, packet, queues, rng);
+        self.entry(now, egress, packet).queue = queue;
+        queue
+    }
+
+    /// The flow has one packet more here (§3.3.1).
+    #[inline]
+    pub(super) fn on_enqueue(&mut self, now: u64, egress: u16, packet: &Packet) {
+        let entry = self.entry(now, egress, packet);
+        entry.size += 1;
+        entry.stamp = stamp(now);
+        let woken = entry.size == 1;
+        self.egresses[egress as usize].active += u32::from(woken);
+    }
+
+    /// The flow has one packet less here (§3.3.1).
+    ///
+    /// # Panics
+    /// If it had none: that is a bug.
+    #[inline]
+    pub(super) fn on_dequeue(&mut self, now: u64, egress: u16, packet: &Packet) {
+        let entry = self.entry(now, egress, packet);
+        entry.size = entry.size.checked_sub(1).expect("BFC's flow table went negative");
+        entry.stamp = stamp(now);
+        let emptied = entry.size == 0;
+        self.egresses[egress as usize].active -= u32::from(emptied);
+    }
+
+    /// A packet comes and leaves at once: only the time stamp of its flow moves.
+    #[inline]
+    pub(super) fn on_pass(&mut self, now: u64, egress: u16, packet: &Packet) {
+        self.entry(now, egress, packet).stamp = stamp(now);
+    }
+
+    /// Flow-table entries with packets at an egress port.
+    pub(super) fn active(&self, egress: u16) -> u32 {
+        self.egresses[egress as usize].active
+    }
+
+    /// What has happened so far.
+    pub(super) fn stats(&self) -> AssignmentStats {
+        self.stats
+    }
+
+    /// "an array indexed by the egress port of a flow and the hash of the FID" (§3.3.1).
+    #[inline]
+    fn entry(&mut self, now: u64, egress: u16, packet: &Packet) -> &mut Entry {
+        let index = (u64::from(flow_hash(packet)) * u64::from(self.table_size)) >> 32;
+        let table = &mut self.egresses[egress as usize].table;
+        table.entry(index as u32, stamp(now), self.sticky)
+    }
+
+    fn assign<S: Scheduler>(
+        &mut self,
+        egress: u16,
+        packet: &Packet,
+        queues: &S,
+        rng: &mut Rng,
+    ) -> u8 {
+        self.stats.assignments += 1;
+        let occupied = queues.occupied();
+        let queue = match self.assignment {
+            Assignment::Single => 0,
+            Assignment::Stochastic => {
+                ((u64::from(flow_hash(packet)) * u64::from(self.queues)) >> 32) as u8
+            }
+            Assignment::Dynamic => self.empty_queue(egress, occupied).unwrap_or_else(|| {
+                // "we assign the flow to a random queue in this case" (§3.3.1).
+                rng.below(u64::from(self.queues)) as u8
+            }),
+        };
+        self.stats.collisions += u64::from(occupied >> queue & 1 == 1);
+        queue
+    }
+
+    fn empty_queue(&mut self, egress: u16, occupied: QueueMask) -> Option<u8> {
+        let all = QueueMask::MAX >> (128 - u32::from(self.queues));
+        let empty = all & !occupied;
+        if empty == 0 {
+            return None;
+        }
+        let last = &mut self.egresses[egress as usize].last_queue;
+        let later = match self.empty_queue {
+            EmptyQueueOrder::Rotating => empty & (QueueMask::MAX << *last << 1),
+            EmptyQueueOrder::Lowest => 0,
+        };
+        let from = if later != 0 { later } else { empty };
+        *last = from.trailing_zeros() as u8;
+        Some(*last)
+    }
+}
+
+#[inline]
+fn stamp(now: u64) -> u32 {
+    (now >> STAMP_SHIFT) as u32
+}
+
+/// A hash of the flow identifier, the same at every switch; other than the load balancer's.
+#[inline]
+fn flow_hash(packet: &Packet) -> u32 {
+    let word = packet.label ^ packet.src.rotate_left(16) ^ packet.dst.rotate_left(8);
+    let word = word.wrapping_mul(0x9e37_79b1);
+    (word ^ word >> 15).wrapping_mul(0x85eb_ca77)
+}

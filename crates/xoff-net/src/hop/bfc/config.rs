@@ -1,0 +1,87 @@
+//! BFC's settings.
+
+use xoff_core::{Ps, choices, knobs};
+
+choices! {
+    /// How flows get their queues (BFC §6.1).
+    pub enum Assignment {
+        /// An empty queue if there is one, otherwise a random one (§3.3.1).
+        Dynamic = "dynamic",
+        /// The queue that a hash of the flow names, at every switch ("BFC + stochastic").
+        Stochastic = "stochastic",
+        /// All flows in one queue ("BFC + single").
+        Single = "single",
+    }
+}
+
+choices! {
+    /// Which of several empty queues is taken. The paper does not say.
+    pub enum EmptyQueueOrder {
+        /// The next one after the queue assigned last, going round: a queue that has just emptied,
+        /// to which a flow may still stick, is taken last.
+        Rotating = "rotating",
+        /// The one with the lowest number.
+        Lowest = "lowest",
+    }
+}
+
+knobs! {
+    /// Backpressure flow control, at switches and NICs.
+    pub struct BfcConfig in "bfc" {
+        /// Queues of a port, with the control queue (§6.2.1: 32; Tofino2 has 128 at 400 Gb/s).
+        queues: u8 = 32,
+        /// Take one of them for pause and resume frames: "this reduces the number of queues available
+        /// for dynamic queue assignment by 1" (§3.3.2). Off where classes divide all queues (App. A.3).
+        reserve_control_queue: bool = true,
+        /// How flows get their queues.
+        assignment: Assignment = Assignment::Dynamic,
+        /// Which of several empty queues is taken.
+        empty_queue: EmptyQueueOrder = EmptyQueueOrder::Rotating,
+        /// Flow-table entries of a port for each of its queues (§3.3.1: 100).
+        table_factor: u32 = 100,
+        /// A flow keeps its queue for this many 1-hop RTTs after its last packet (§3.3.2: 2).
+        sticky_hrtts: f64 = 2.0,
+        /// Pause threshold as a multiple of the 1-hop BDP at the queue's drain rate (§3.3.2: 1).
+        threshold_factor: f64 = 1.0,
+        /// Part of the 1-hop RTT beside the propagation delay both ways, such as a pipeline's latency
+        /// (§6.2.1 counts none: 2 us over links of 1 us).
+        hop_processing: Ps = Ps(0),
+        /// The pause bitmap is sent this often while some queue is paused, and for a while after
+        /// (§3.3.2, "periodically"; the period is not stated).
+        refresh_period: Ps = Ps::from_us(10),
+        /// How many bitmaps follow once no queue is paused any longer: each of them may be lost, as
+        /// the resume frame may. The paper says nothing of an end.
+        empty_refreshes: u16 = 10,
+        /// Whether NICs obey pauses (App. A.8, "BFC - NIC", where they do not).
+        nics_obey: bool = true,
+    }
+}
+
+impl BfcConfig {
+    /// Queues that flows are assigned to.
+    #[must_use]
+    pub fn data_queues(&self) -> u8 {
+        match self.assignment {
+            Assignment::Single => 1,
+            _ => self.queues - u8::from(self.reserve_control_queue),
+        }
+    }
+
+    /// Checks what the fields' types cannot.
+    ///
+    /// # Errors
+    /// The field and what is wrong.
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
+        if !(2..=128).contains(&self.queues) {
+            return Err(("queues", "a port has 2 to 128 queues".into()));
+        }
+        if !(1..=1_000_000).contains(&self.table_factor) {
+            let message = "the flow table has 1 to 1000000 entries for each queue";
+            return Err(("table_factor", message.into()));
+        }
+        if self.refresh_period == Ps(0) {
+            return Err(("refresh_period", "the period must be longer than zero".into()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,45 @@
+//! How long a queue may grow before those who feed it are paused (BFC §3.3.2, "Pause threshold").
+
+use super::{BfcConfig, BfcPort};
+
+/// The pause thresholds of one switch: "a pre-configured match-action table indexed with N_active and
+/// mu" (§3.3.2).
+#[derive(Debug)]
+pub(super) struct Thresholds {
+    /// Bytes by the rate of the egress port and the number of active queues.
+    bytes: Vec<u32>,
+    /// Where an egress port's list begins.
+    first: Vec<u32>,
+}
+
+impl Thresholds {
+    pub(super) fn new(config: &BfcConfig, ports: &[BfcPort], hrtt_ps: u64) -> Self {
+        let mut rates: Vec<u64> = ports.iter().map(|port| port.rate).collect();
+        rates.sort_unstable();
+        rates.dedup();
+        let queues = config.data_queues();
+        let list = |&rate: &u64| by_active(config.threshold_factor, hrtt_ps, rate, queues);
+        let first = |port: &BfcPort| {
+            rates.partition_point(|&rate| rate < port.rate) as u32 * (u32::from(queues) + 1)
+        };
+        Self {
+            bytes: rates.iter().flat_map(list).collect(),
+            first: ports.iter().map(first).collect(),
+        }
+    }
+
+    /// What a queue of a port may hold (bytes) while so many queues are active: those "with data to
+    /// transmit that are not paused" (§3.3.2).
+    #[inline]
+    pub(super) fn at(&self, egress: u16, active: u32) -> u32 {
+        self.bytes[(self.first[egress as usize] + active) as usize]
+    }
+}
+
+/// Th = HRTT x (mu / N_active) in bytes for every possible N_active (§3.3.2); with no active queue
+/// (the packet's own is paused) the whole rate counts.
+fn by_active(factor: f64, hrtt_ps: u64, rate: u64, queues: u8) -> impl Iterator<Item = u32> {
+    let one_hop_bdp = hrtt_ps as f64 * rate as f64 / 8e12;
+    (0..=u32::from(queues))
+        .map(move |active| (factor * one_hop_bdp / f64::from(active.max(1))) as u32)
+}
