@@ -1,19 +1,21 @@
 """`claims.toml`: what a paper says, checked against what was measured.
 
 A claim is one or more checks; a check takes numbers from cases (`metrics.Term`) through a
-relation (`relations.RELATIONS`). A claim that cannot run yet carries `needs`; one that a test
-of the code shows, and no run could, says so in `shown_by`.
+relation (`relations.RELATIONS`). Over three or more seeds the numbers have confidence intervals.
+A claim about closed forms alone needs no experiment. A claim that cannot run yet carries `needs`;
+one that a test of the code shows, and no run could, says so in `shown_by`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
+from xoff import intervals
 from xoff.errors import UsageError
 from xoff.metrics import Term, bins, cdf_distance, cdf_points, mean, score_difference
 from xoff.relations import RELATIONS, Bounds, Outcome, every, some
@@ -76,6 +78,17 @@ class Check:
     experiment: str | None = None
 
     def run(self, results: Results) -> Outcome:
+        """Measure, and say how far the seeds differ."""
+        found = self._measure(results)
+        terms = [term for term in self.terms if isinstance(term, Term)]
+        if all(term.seeds == "mean" for term in terms):
+            cases = list(dict.fromkeys(term.case for term in terms))
+            alone = intervals.by_seed(self._measure, cases, results)
+            found.intervals = intervals.intervals(alone)
+            found.seeds = [outcome.holds for outcome in alone]
+        return found
+
+    def _measure(self, results: Results) -> Outcome:
         """Measure. Bins with too few flows for a number are left out."""
         if self.metric == DISTANCE:
             return self._distance(results)
@@ -93,6 +106,11 @@ class Check:
         measured = {f"{b} {k}": v for b, o in outcomes for k, v in o.measured.items()}
         verdicts = [found.holds for _, found in outcomes]
         return Outcome(measured, some(verdicts) if self.by_bin == "any-bin" else every(verdicts))
+
+    @property
+    def runs(self) -> bool:
+        """Whether the check needs runs: closed forms alone do not."""
+        return any(isinstance(term, Term) for term in self.terms)
 
     def expand(self, labels: Sequence[str], missing: list[str]) -> Check:
         """Replace `case@*` by the case's sweep points; note cases that are not there."""
@@ -193,11 +211,17 @@ class Claim:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim that ran. `holds` is None where too few samples leave it undecided."""
+    """A claim that ran. `holds` is None where too few samples leave it undecided.
+
+    Over three or more seeds, `intervals` has 95 % confidence intervals of the numbers, and `seeds`
+    the verdict of each seed alone.
+    """
 
     claim: Claim
     measured: dict[str, float | None]
     holds: bool | None
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
+    seeds: tuple[bool | None, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -243,7 +267,7 @@ def _claim(table: Any, file: Path, number: int) -> Claim:
     reader.done()
     if not (claim.checks or claim.needs or claim.shown_by):
         raise UsageError(f"{where}: give a `metric` (or `[[claim.check]]`), or what it `needs`")
-    if claim.checks and not claim.experiments:
+    if any(check.runs for check in claim.checks) and not claim.experiments:
         raise UsageError(f"{where}: `experiment` is missing")
     for check in claim.checks:
         if check.experiment not in (None, *claim.experiments):
@@ -325,18 +349,27 @@ def evaluate(
         if missing or not checks:
             rest.append(NotRun(claim, tuple(dict.fromkeys(missing))))
             continue
-        outcomes = [check.run(results) for check in checks]
-        verdicts.append(Verdict(claim, _join(outcomes), every([o.holds for o in outcomes])))
+        verdicts.append(_verdict(claim, [check.run(results) for check in checks]))
     return verdicts, rest
 
 
-def _join(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
+def _verdict(claim: Claim, outcomes: Sequence[Outcome]) -> Verdict:
     """Put the numbers of all checks together, numbering names that come twice."""
-    joined: dict[str, float | None] = {}
+    measured: dict[str, float | None] = {}
+    ends: dict[str, tuple[float, float]] = {}
     for outcome in outcomes:
         for name, value in outcome.measured.items():
             key, copy = name, 2
-            while key in joined:
+            while key in measured:
                 key, copy = f"{name} ({copy})", copy + 1
-            joined[key] = value
-    return joined
+            measured[key] = value
+            if name in outcome.intervals:
+                ends[key] = outcome.intervals[name]
+    return Verdict(claim, measured, every([o.holds for o in outcomes]), ends, _by_seed(outcomes))
+
+
+def _by_seed(outcomes: Sequence[Outcome]) -> tuple[bool | None, ...]:
+    """Return whether all checks hold in each seed; nothing if a check has no seeds."""
+    if len({len(outcome.seeds) for outcome in outcomes}) != 1:
+        return ()
+    return tuple(every(list(held)) for held in zip(*(o.seeds for o in outcomes), strict=True))

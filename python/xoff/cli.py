@@ -74,6 +74,11 @@ def _add_reproduce(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     again.add_argument("--check", action="store_true", help="check the paper's claims")
     again.add_argument("--json", action="store_true", help="claims as one JSON object")
     again.add_argument(
+        "--page",
+        metavar="DIR",
+        help="write DIR/PAPER.md: each figure and claim of the paper, checked (implies --check)",
+    )
+    again.add_argument(
         "--out", metavar="DIR", help="default: out/PAPER, out/PAPER/EXPERIMENT-SCALE"
     )
     again.add_argument(

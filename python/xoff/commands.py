@@ -59,11 +59,13 @@ def reproduce(args: argparse.Namespace) -> int:
     if args.experiment is None:
         raise UsageError("name a paper, or PAPER/EXPERIMENT (`--list` shows them)")
 
+    checked = args.check or args.page is not None
+
     def show(outcome: Outcome) -> None:
         if args.json:
             return
         print(report.table_text(outcome.experiment, outcome.results), end="")
-        if args.check:
+        if checked:
             print("\n" + report.claims_text(outcome), end="")
         print(f"\nfigure: {outcome.out / 'figure.svg'}\n        {outcome.out / 'figure.png'}")
         print(f"table:  {outcome.out / 'table.md'}", flush=True)
@@ -73,9 +75,10 @@ def reproduce(args: argparse.Namespace) -> int:
         show,
         scale=args.scale,
         out=Path(args.out) if args.out else None,
-        check=args.check or args.json,
+        check=checked or args.json,
         slots=args.jobs,
         line=Line(),
+        page_dir=Path(args.page) if args.page else None,
     )
     if args.json:
         found = [report.as_json(outcome) for outcome in outcomes]

@@ -142,6 +142,17 @@ def presets() -> list[tuple[str, str]]:
     return _native.presets()
 
 
+def size_table(name: str) -> list[tuple[float, float]]:
+    """Return a flow-size table: each size in bytes with the share of flows up to it.
+
+    Raises `UsageError` where no table is called so.
+    """
+    try:
+        return _native.size_table(name)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
 def bench_cases() -> list[str]:
     """Return the names of the benchmark cases."""
     return _native.bench_cases()

@@ -18,11 +18,11 @@ Results = Mapping[str, Sequence[Result]]
 Panel = Callable[[Any], None]
 
 
-def build(experiment: Experiment, results: Results) -> Figure:
-    """Return the experiment's figure; without `[[plot]]`, slowdown by size."""
+def build(experiment: Experiment, results: Results, columns: int = 3) -> Figure:
+    """Return the experiment's figure, `columns` panels to a row; without `[[plot]]`, slowdowns."""
     wanted = experiment.plots or (Plot("slowdown-by-size"),)
     drawings = [panel for plot in wanted for panel in _panels(plot, experiment, results)]
-    figure, axes = plots.new_figure(len(drawings))
+    figure, axes = plots.new_figure(len(drawings), columns)
     for ax, draw in zip(axes, drawings, strict=True):
         draw(ax)
     plots.legends(axes)

@@ -34,9 +34,9 @@ _SETTINGS: Any = {
 }
 
 
-def new_figure(panels: int) -> tuple[Figure, list[Axes]]:
-    """Return a figure with so many panels, three to a row, and its axes."""
-    columns = min(3, max(1, panels))
+def new_figure(panels: int, columns: int = 3) -> tuple[Figure, list[Axes]]:
+    """Return a figure with so many panels, `columns` to a row, and its axes."""
+    columns = min(columns, max(1, panels))
     rows = math.ceil(max(1, panels) / columns)
     with mpl.rc_context(_SETTINGS):
         size = (PANEL_INCHES[0] * columns, PANEL_INCHES[1] * rows)
@@ -115,13 +115,23 @@ def save(figure: Figure, stem: Path) -> list[Path]:
 
     Raises `RunError` naming the file that cannot be written.
     """
-    targets = []
-    for suffix, metadata in ((".svg", {"Date": None, "Creator": "xoff"}), (".png", {})):
-        target = stem.with_name(stem.name + suffix)
-        draft = target.with_name(f".{target.name}.new{suffix}")
-        with writing(target), mpl.rc_context(_SETTINGS):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            figure.savefig(draft, dpi=150, metadata=metadata)
-            draft.replace(target)
-        targets.append(target)
+    targets = [stem.with_name(stem.name + suffix) for suffix in (".svg", ".png")]
+    _write(figure, targets[0], metadata={"Date": None, "Creator": "xoff"}, dpi=150)
+    _write(figure, targets[1], metadata={}, dpi=150)
     return targets
+
+
+def save_picture(figure: Figure, target: Path, dpi: int) -> None:
+    """Write a PNG that is as small as it can be, the same for the same data.
+
+    Raises `RunError` naming the file that cannot be written.
+    """
+    _write(figure, target, metadata={}, dpi=dpi, pil_kwargs={"optimize": True})
+
+
+def _write(figure: Figure, target: Path, **options: Any) -> None:
+    draft = target.with_name(f".{target.name}.new{target.suffix}")
+    with writing(target), mpl.rc_context(_SETTINGS):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(draft, **options)
+        draft.replace(target)

@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,15 @@ from xoff.errors import UsageError
 
 @dataclass
 class Outcome:
-    """What a relation measured: numbers by name, and whether it holds (None: undecided)."""
+    """What a relation measured: numbers by name, and whether it holds (None: undecided).
+
+    `intervals` are their confidence intervals over seeds, `seeds` whether it holds in each alone.
+    """
 
     measured: dict[str, float | None]
     holds: bool | None
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
+    seeds: list[bool | None] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from xoff import engine, numerical
 from xoff.claims import Claim, NotRun, Verdict
-from xoff.experiment import Experiment
+from xoff.experiment import Column, Experiment
 from xoff.metrics import Group, Term, class_entry, lookup, statistic
 from xoff.result import Result
 from xoff.text import byte_text, fixed, markdown, number
@@ -40,7 +40,7 @@ def table_text(experiment: Experiment, results: Mapping[str, Sequence[Result]]) 
         shown = [[title, *numerical.values(run.summary), run.digest] for title, run in titled]
         return head + markdown(["case", *numerical.titles(kind), "digest"], shown, left=1)
     if experiment.columns:
-        return head + _spread_table(experiment, results)
+        return head + spread_table(experiment.columns, results)
     if any(run.summary.get("queries") for _, run in titled):
         return head + _completions(titled)
     note = "Slowdowns are relative to the flow alone on its path. "
@@ -49,12 +49,12 @@ def table_text(experiment: Experiment, results: Mapping[str, Sequence[Result]]) 
     return f"{head}{markdown(TABLE, rows, left=2)}\n{note}"
 
 
-def _spread_table(experiment: Experiment, results: Mapping[str, Sequence[Result]]) -> str:
+def spread_table(columns: Sequence[Column], results: Mapping[str, Sequence[Result]]) -> str:
     """Return a row a case: each column's median over the seeds, with the least and the largest."""
     shown = []
     for label, runs in results.items():
         cells = [label, str(len(runs))]
-        for column in experiment.columns:
+        for column in columns:
             term = Term(label, **column.term)
             low, middle, high = (
                 number(replace(term, seeds=which).over_seeds(runs))
@@ -62,7 +62,7 @@ def _spread_table(experiment: Experiment, results: Mapping[str, Sequence[Result]
             )
             cells.append(middle if low == high else f"{middle} ({low} to {high})")
         shown.append(cells)
-    titles = ["case", "seeds", *[column.title for column in experiment.columns]]
+    titles = ["case", "seeds", *[column.title for column in columns]]
     note = "Median of the seeds, in parentheses the least and the largest.\n"
     return f"{markdown(titles, shown, left=1)}\n{note}"
 
@@ -116,7 +116,7 @@ def paper_text(outcomes: Sequence[Outcome]) -> str:
             shown.append("\nThe command shows the other rows.")
         parts.append("\n".join(shown) + "\n")
         rows = [_claim_row(verdict) for verdict in outcome.verdicts]
-        rows += [[r.claim.id, r.claim.paper, "", "not run", _needs(r)] for r in outcome.not_run]
+        rows += [[r.claim.id, r.claim.paper, "", "not run", needs_text(r)] for r in outcome.not_run]
         if rows:
             parts.append(markdown(("claim", "paper", "measured", "holds", "note"), rows, left=5))
     return "\n".join(parts)
@@ -124,11 +124,12 @@ def paper_text(outcomes: Sequence[Outcome]) -> str:
 
 def _claim_row(verdict: Verdict) -> list[str]:
     claim = verdict.claim
-    measured = measured_text(verdict.measured)
-    return [claim.id, claim.paper, measured, HOLDS[verdict.holds], claim.explanation]
+    measured = measured_text(verdict.measured, verdict.intervals)
+    return [claim.id, claim.paper, measured, holds_text(verdict), claim.explanation]
 
 
-def _needs(rest: NotRun) -> str:
+def needs_text(rest: NotRun) -> str:
+    """Return what a claim that did not run needs, or what shows it instead."""
     return f"needs {', '.join(rest.needs)}" if rest.needs else f"shown by {rest.claim.shown_by}"
 
 
@@ -163,13 +164,13 @@ def claims_text(outcome: Outcome) -> str:
         claim = verdict.claim
         lines.append(_headline(claim))
         lines.append(f"    paper     {claim.paper or '-'}")
-        lines.append(f"    measured  {measured_text(verdict.measured)}")
-        lines.append(f"    holds     {HOLDS[verdict.holds]}")
+        lines.append(f"    measured  {measured_text(verdict.measured, verdict.intervals)}")
+        lines.append(f"    holds     {holds_text(verdict)}")
         if claim.explanation:
             lines.append(f"    note      {claim.explanation}")
     for rest in outcome.not_run:
         lines.append(_headline(rest.claim))
-        lines.append(f"    not run   {_needs(rest)}")
+        lines.append(f"    not run   {needs_text(rest)}")
     held = [verdict.holds for verdict in outcome.verdicts]
     lines.append(
         f"{len(held)} claims checked: {held.count(True)} hold, {held.count(False)} do not, "
@@ -183,11 +184,27 @@ def _headline(claim: Claim) -> str:
     return f"{claim.id}{where}: {claim.text}"
 
 
-def measured_text(measured: Mapping[str, float | None]) -> str:
-    """Return measured numbers on one line, the name left out where there is just one."""
-    if len(measured) == 1:
-        return number(next(iter(measured.values())))
-    return ", ".join(f"{name} {number(value)}" for name, value in measured.items()) or "-"
+def holds_text(verdict: Verdict) -> str:
+    """Return the verdict, with the number of seeds that agree where not all do."""
+    agree = [held == verdict.holds for held in verdict.seeds]
+    said = HOLDS[verdict.holds]
+    return said if all(agree) else f"{said} ({sum(agree)} of {len(agree)} seeds)"
+
+
+def measured_text(
+    measured: Mapping[str, float | None], intervals: Mapping[str, tuple[float, float]]
+) -> str:
+    """Return measured numbers on one line, the name left out where there is just one.
+
+    Behind a number is its 95 % confidence interval, where seeds differ.
+    """
+    shown = {name: number(value) for name, value in measured.items()}
+    for name, (low, high) in intervals.items():
+        if low < high:
+            shown[name] += f" ({number(low)} to {number(high)})"
+    if len(shown) == 1:
+        return next(iter(shown.values()))
+    return ", ".join(f"{name} {value}" for name, value in shown.items()) or "-"
 
 
 def as_json(outcome: Outcome) -> dict[str, Any]:
@@ -199,6 +216,8 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
             "paper": verdict.claim.paper,
             "measured": _plain(verdict.measured),
             "holds": verdict.holds,
+            "intervals": {name: list(ends) for name, ends in verdict.intervals.items()},
+            "seeds": list(verdict.seeds),
             "explanation": verdict.claim.explanation,
         }
         for verdict in outcome.verdicts

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from xoff import jobs, report
+from xoff import jobs, page, report
 from xoff.claims import NotRun, Verdict, evaluate, load_claims
 from xoff.cores import cores
 from xoff.errors import Interrupted, RunError, UsageError, writing
@@ -81,15 +81,19 @@ def reproduce_all(
     slots: int | None = None,
     line: Line | None = None,
     root: Path | None = None,
+    page_dir: Path | None = None,
 ) -> list[Outcome]:
     """Run every experiment of a paper, or the one named; tell `done` of each when it is there.
 
     `out` (default `out/<paper>`) gets a folder an experiment, and `results-<scale>.md` with
-    their tables and claims; experiments share their runs. Raises like `reproduce`.
+    their tables and claims; experiments share their runs. `page_dir` gets a page on the paper with
+    its pictures (`page.write`). Raises like `reproduce`.
     """
     root = root or papers_dir()
     names = find_experiments(name, root)
     if names == [name.strip("/")]:
+        if page_dir is not None:
+            raise UsageError(f"a page is about a whole paper: name `{name.split('/')[0]}`")
         outcomes = [reproduce(name, scale, out, check, slots, line, root)]
         done(outcomes[0])
         return outcomes
@@ -101,11 +105,14 @@ def reproduce_all(
         if one != names[0]:
             # What belongs to no experiment is said once.
             found.not_run = [rest for rest in found.not_run if rest.claim.experiments]
+            found.verdicts = [said for said in found.verdicts if said.claim.experiments]
         outcomes.append(found)
         done(found)
     target = out / f"results-{scale}.md"
     with writing(target):
         replace_text(target, report.paper_text(outcomes))
+    if page_dir is not None:
+        page.write(outcomes, page_dir)
     return outcomes
 
 

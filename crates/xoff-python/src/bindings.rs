@@ -267,6 +267,14 @@ fn presets() -> Vec<(String, String)> {
     xoff_scenario::presets()
 }
 
+/// Return a size table that comes with xoff: each size in bytes with the share of flows up to it.
+///
+/// Raises ValueError if there is no such table.
+#[pyfunction]
+fn size_table(name: &str) -> PyResult<Vec<(f64, f64)>> {
+    xoff_scenario::size_table(name).map_err(PyValueError::new_err)
+}
+
 /// Run one benchmark case on `threads` threads; return its result as a JSON object.
 ///
 /// Signals are handled when it is over. Raises ValueError if there is no such case.
@@ -310,7 +318,7 @@ mod native {
     #[pymodule_export]
     use super::{
         PyBatch, Run, RunError, ScenarioError, bench, bench_alloc, bench_cases, check, presets,
-        schema,
+        schema, size_table,
     };
 
     #[pymodule_export]

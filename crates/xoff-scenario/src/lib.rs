@@ -26,3 +26,4 @@ pub use bench::{bench, bench_cases};
 pub use numerical::NumericalRun;
 pub use presets::presets;
 pub use run::{AnyRun, Run, check, open, schema};
+pub use traffic::size_table;

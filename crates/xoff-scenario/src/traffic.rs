@@ -278,3 +278,12 @@ impl Builder<'_> {
         }
     }
 }
+
+/// The points of the size table that comes with xoff under this name: each size in bytes with the
+/// share of flows up to it.
+///
+/// # Errors
+/// The names that exist, the nearest first.
+pub fn size_table(name: &str) -> Result<Vec<(f64, f64)>, String> {
+    tables::find(name, Path::new("")).map(|table| table.points().collect())
+}

@@ -113,6 +113,11 @@ impl SizeTable {
         bytes / self.mean(Reading::Linear)
     }
 
+    /// The table itself: each size in bytes with the share of flows up to it.
+    pub fn points(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.points.iter().map(|point| (point.size, point.cdf))
+    }
+
     fn pieces(&self) -> impl Iterator<Item = (Point, Point)> {
         self.points.windows(2).map(|pair| (pair[0], pair[1]))
     }

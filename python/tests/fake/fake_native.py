@@ -213,6 +213,12 @@ def presets():
     return [("bfc", "Backpressure Flow Control"), ("dctcp", "DCTCP")]
 
 
+def size_table(name):
+    if name != "google":
+        raise ValueError(f'no size table is called "{name}"')
+    return [(0.0, 0.0), (1000.0, 0.5), (9000.0, 1.0)]
+
+
 def bench_cases():
     return ["bfc-google-128", "dctcp-hadoop-128"]
 

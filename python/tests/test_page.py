@@ -1,0 +1,104 @@
+"""The page on a paper: one part an experiment, in the paper's order, with every claim."""
+
+import shutil
+
+import pytest
+
+from xoff import UsageError, page
+from xoff.cli import main
+from xoff.experiment import load_experiment
+from xoff.reproduce import reproduce_all
+
+LATER = """
+[[claim]]
+id = "D-C10"
+where = "2"
+text = "a closed form"
+paper = "0.75"
+metric = "value"
+terms = [{ theory = "sfc.cache_saving", arguments = { t_a = 4.0, t_tor = 1.0 } }]
+low = 0.75
+high = 0.75
+[[claim]]
+id = "D-C11"
+where = "2"
+text = "no two | share"
+experiment = "fig1"
+metric = "value"
+cases = ["HPCC"]
+path = "buffer.p99_bytes"
+low = 1
+"""
+
+
+@pytest.fixture
+def papers(paper):
+    """A paper of two experiments, the later one of which comes first by name."""
+    demo = paper / "demo"
+    shutil.copytree(demo / "fig1", demo / "again")
+    for name, source in (("again", "Demo (2022) §3.1, Fig. 2"), ("fig1", "Demo (2022) §2, Fig. 1")):
+        file = demo / name / "experiment.toml"
+        text = file.read_text().replace("seeds = [1, 2]", "seeds = [1, 2, 3]")
+        file.write_text(text.replace('source = "Fig. 1"', f'source = "{source}"'))
+    claims = demo / "claims.toml"
+    claims.write_text(claims.read_text().replace('"fig2"]', '"again"]') + LATER)
+    return paper
+
+
+def written(papers, tmp_path):
+    folder = tmp_path / "docs"
+    options = {"out": tmp_path / "out", "check": True, "slots": 2, "root": papers}
+    reproduce_all("demo", lambda _: None, page_dir=folder, **options)
+    return folder
+
+
+def test_a_page_has_every_experiment_and_every_claim(papers, tmp_path):
+    folder = written(papers, tmp_path)
+    text = (folder / "demo.md").read_text()
+    assert text.startswith("# Demo (2022): what it says, and what xoff measures\n")
+    assert text.index("## §2, Fig. 1: Slowdown") < text.index("## §3.1, Fig. 2: Slowdown")
+    assert "[§2, Fig. 1: Slowdown](#2-fig-1-slowdown)" in text
+    assert "![Slowdown](demo/fig1.png)" in text
+    assert "`xoff reproduce demo/fig1 --scale quick --check`, seeds 1, 2, 3, runs: 6," in text
+    assert "- D-C3: fails on purpose.\n" in text
+    assert "no two \\| share" in text
+    last = text[text.index("## Claims that need no run") :]
+    assert "| D-C4 | 2 | ExpressPass is worst |  | needs ExpressPass | not run |" in last
+    assert "| D-C10 | 2 | a closed form | 0.75 | 0.75 | yes |" in last
+    for name in ("fig1", "again"):
+        assert (folder / "demo" / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_a_page_is_the_same_from_the_same_runs(papers, tmp_path):
+    folder = written(papers, tmp_path)
+    first = {file.name: file.read_bytes() for file in folder.rglob("*.*")}
+    assert first == {f.name: f.read_bytes() for f in written(papers, tmp_path).rglob("*.*")}
+    assert len(first) == 3
+
+
+def test_parts_follow_the_paper(papers):
+    loaded = load_experiment(papers / "demo" / "fig1", "demo/fig1", "quick")
+    sources = ["§2.1, Table 1", "§2.3, Fig. 4", "§6.2.2, Fig. 9", "§6.2.2, Fig. 10", "App. A.2"]
+    sources += ["App. A.11, Fig. 28", "App. C, Fig. 30", "nowhere"]
+    parts = [type(loaded)(**{**vars(loaded), "source": f"Demo {source}"}) for source in sources]
+    mixed = [*parts[3:], *parts[:3]]
+    assert sorted(mixed, key=page._place) == parts
+
+
+def test_a_digest_is_of_names_and_digests_in_any_order():
+    first = page.digest([("a", "1"), ("b", "2")])
+    assert first == page.digest([("b", "2"), ("a", "1")])
+    assert first != page.digest([("a", "2"), ("b", "1")])
+
+
+def test_a_page_is_about_a_whole_paper(papers, tmp_path):
+    with pytest.raises(UsageError, match="a page is about a whole paper: name `demo`"):
+        reproduce_all("demo/fig1", lambda _: None, root=papers, page_dir=tmp_path)
+
+
+def test_the_command_checks_claims_for_a_page(papers, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("xoff.reproduce.papers_dir", lambda: papers)
+    monkeypatch.chdir(tmp_path)
+    assert main(["reproduce", "demo", "--page", "docs"]) == 0
+    assert "D-C1" in (tmp_path / "docs" / "demo.md").read_text()
+    assert "claims checked" in capsys.readouterr().out
