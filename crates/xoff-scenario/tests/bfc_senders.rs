@@ -17,7 +17,7 @@ fn many(scheme: &str) -> Run {
     assert_eq!(over_hosts(&run, |stats| stats.retransmitted), 0, "{scheme}: sent again");
     assert_eq!(over_switches(&run, |switch| switch.stats().drops), 0, "{scheme}: drops");
     let stats = bfc_stats(&run);
-    assert_eq!(stats.pauses, stats.resumes, "{scheme}: {stats:?}");
+    assert_eq!(stats.frames.pauses, stats.frames.resumes, "{scheme}: {stats:?}");
     run
 }
 
