@@ -8,45 +8,17 @@ once a seed and averaged.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xoff.completions import is_completion
+from xoff.computed import COMPUTATIONS
 from xoff.errors import UsageError
-from xoff.metrics import COMPARISONS
+from xoff.plot import Plot, read_plot
 from xoff.strict import Reader, read_term, read_toml
 from xoff.text import suggestion
 
 SCALES = ("quick", "paper")
-PLOT_KINDS = (
-    "slowdown-by-size",
-    "buffer-cdf",
-    "watermark-cdf",
-    "throughput-cdf",
-    "active-flows-cdf",
-    "size-cdf",
-    "completion-cdf",
-    "pause-share",
-    "bars",
-    "grouped-bars",
-    "class-bars",
-    "curve",
-    "trace",
-    "flow-series",
-    "series",
-)
-# What may be shown in relation to a case.
-RELATED_KINDS = ("bars", "grouped-bars", "curve")
-# What may have whiskers from the least to the largest seed.
-SPREAD_KINDS = ("bars", "grouped-bars", "class-bars", "curve")
-
-COLUMNS = ("bytes", "active")
-SERIES = (
-    *("flows", "allocated_gbps", "carried_gbps", "over_capacity_gbps", "optimal_gbps"),
-    *("optimum_share", "error_p50", "error_p90", "error_first", "within"),
-)
-"""What numerical runs have by time or by iteration."""
 
 
 @dataclass(frozen=True)
@@ -93,13 +65,17 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Point:
-    """One run of an experiment, before it is checked."""
+    """One run of an experiment, before it is checked.
+
+    With `compute` Python computes it (`computed.COMPUTATIONS`), and `scenario` is the experiment.
+    """
 
     case: str
     value: Any
     seed: int | None
     scenario: Path
     overrides: tuple[str, ...]
+    compute: str = ""
 
     @property
     def label(self) -> str:
@@ -110,32 +86,6 @@ class Point:
     def title(self) -> str:
         """Name of this very run."""
         return self.label if self.seed is None else f"{self.label} seed {self.seed}"
-
-
-@dataclass(frozen=True)
-class Plot:
-    """One `[[plot]]`: a kind and its options."""
-
-    kind: str
-    title: str | None = None
-    cases: tuple[str, ...] = ()
-    statistics: tuple[str, ...] = ("mean", "p95", "p99")
-    cls: str | None = None
-    queues: int | None = None
-    term: dict[str, Any] = field(default_factory=dict)
-    x_label: str | None = None
-    y_label: str | None = None
-    log_x: bool = False
-    log_y: bool = False
-    monitored: bool = False
-    column: str = "bytes"
-    span_us: float = 200.0
-    y_from: float = 0.0
-    level: float | None = None
-    relative_to: str | None = None
-    relation: str = "ratio"
-    classes: tuple[str, ...] = ()
-    whiskers: bool = False
 
 
 @dataclass(frozen=True)
@@ -151,9 +101,10 @@ class Experiment:
     """An experiment at one scale.
 
     Top-level keys of the file: `title`, `source` (where in the paper), `scenario` (file
-    beside this one), `set` (overrides of every case), `seeds`, `seed_key` (default `seed`),
-    `sweep`, and the tables `[scale.quick]`, `[scale.paper]` (`set`, `seeds`), `[[case]]`,
-    `[[plot]]`, `[[column]]`. With columns the table has these numbers in place of slowdowns.
+    beside this one) or `compute` (what Python computes), `set` (overrides of every case),
+    `seeds`, `seed_key` (default `seed`), `sweep`, and the tables `[scale.quick]`,
+    `[scale.paper]` (`set`, `seeds`), `[[case]]`, `[[plot]]`, `[[column]]`. With columns the table
+    has these numbers in place of slowdowns.
     Overrides apply in the order file, scale, case, sweep, seed. A case with `scales` is left out
     at the scales that it does not name.
     """
@@ -181,7 +132,8 @@ def load_experiment(folder: Path, name: str, scale: str) -> Experiment:
     shared = _Shared(
         file=file,
         scale=scale,
-        scenario=top.need("scenario", str),
+        scenario=top.get("scenario", str, ""),
+        compute=top.get("compute", str, ""),
         seed_key=top.get("seed_key", str, "seed"),
         seeds=at_scale.get("seeds", list, top.get("seeds", list)),
         forced_seeds="seeds" in at_scale,
@@ -195,11 +147,14 @@ def load_experiment(folder: Path, name: str, scale: str) -> Experiment:
     _refuse_twins(names, file)
     _refuse_twins((point.title for point in points), file)
     plots = top.get("plot", list, [])
+    labels = [point.label for point in points]
     columns = top.get("column", list, [])
     title, source = top.need("title", str), top.get("source", str, "")
     top.done()
+    if not columns and any(point.compute for point in points):
+        raise UsageError(f"{file}: cases that are computed want `[[column]]`s")
     read = tuple(
-        _plot(table, f"{file}: plot {i}", names, points) for i, table in enumerate(plots, 1)
+        read_plot(table, f"{file}: plot {i}", names, labels) for i, table in enumerate(plots, 1)
     )
     shown = tuple(_column(table, f"{file}: column {i}") for i, table in enumerate(columns, 1))
     return Experiment(name, scale, title, source, tuple(points), read, shown)
@@ -219,6 +174,7 @@ class _Shared:
     file: Path
     scale: str
     scenario: str
+    compute: str
     seed_key: str
     seeds: list[int] | None
     forced_seeds: bool
@@ -234,7 +190,8 @@ def _case_points(table: Any, number: int, shared: _Shared) -> list[Point]:
         raise UsageError(f"{where}: `@` in a name is kept for sweep values")
     own_seeds = case.get("seeds", list, shared.seeds)
     seeds = shared.seeds if shared.forced_seeds else own_seeds
-    scenario = shared.file.parent / case.get("scenario", str, shared.scenario)
+    named, compute = _source(case, shared)
+    scenario = shared.file.parent / named if named else shared.file
     sets = [*shared.overrides, *case.strings("set")]
     sets += case.strings(shared.scale)
     table = case.get("sweep", dict, shared.sweep)
@@ -246,15 +203,29 @@ def _case_points(table: Any, number: int, shared: _Shared) -> list[Point]:
     if unknown:
         raise UsageError(f"{where}: no scale `{unknown[0]}`{suggestion(unknown[0], SCALES)}")
     case.done()
+    if compute and compute not in COMPUTATIONS:
+        raise UsageError(
+            f"{where}: nothing computes `{compute}`{suggestion(compute, COMPUTATIONS)}"
+        )
     if not scenario.is_file():
         raise UsageError(f"{where}: there is no scenario {scenario}")
     if shared.scale not in at_scales:
         return []
     return [
-        Point(name, value, seed, scenario, (*sets, *moved, *_seed(shared.seed_key, seed)))
+        Point(name, value, seed, scenario, (*sets, *moved, *_seed(shared.seed_key, seed)), compute)
         for value, moved in _moves(sweep)
         for seed in (seeds or [None])
     ]
+
+
+def _source(case: Reader, shared: _Shared) -> tuple[str, str]:
+    """Return the scenario of a case, or what computes it: its own before that of every case."""
+    scenario, compute = case.get("scenario", str, ""), case.get("compute", str, "")
+    if not (scenario or compute):
+        scenario, compute = shared.scenario, shared.compute
+    if bool(scenario) == bool(compute):
+        raise UsageError(f"{case.where}: give either a `scenario` or what is to `compute`")
+    return scenario, compute
 
 
 def _moves(sweep: Sweep | None) -> list[tuple[Any, list[str]]]:
@@ -277,53 +248,3 @@ def _refuse_twins(names: Iterable[str], file: Path) -> None:
         if name in seen:
             raise UsageError(f"{file}: two cases are named `{name}`")
         seen.add(name)
-
-
-def _plot(table: Any, where: str, names: list[str], points: list[Point]) -> Plot:
-    reader = Reader(table, where)
-    cases = reader.strings("cases")
-    known = list(dict.fromkeys([*names, *(point.label for point in points)]))
-    for case in cases:
-        # A sweep's values may be thinned at this scale: `case@value` is then left out.
-        if case not in known and case.rpartition("@")[0] not in names:
-            raise UsageError(f"{where}: no case `{case}`{suggestion(case, known)}")
-    term = read_term(reader)
-    cls = term.get("cls")
-    kind = reader.choice("kind", PLOT_KINDS)
-    columns, usual = (SERIES, "optimum_share") if kind == "series" else (COLUMNS, "bytes")
-    plot = Plot(
-        kind=kind,
-        title=reader.get("title", str),
-        cases=tuple(cases),
-        statistics=tuple(reader.strings("statistics", ("mean", "p95", "p99"))),
-        cls=cls,
-        queues=reader.get("queues", int),
-        term=term,
-        x_label=reader.get("x", str),
-        y_label=reader.get("y", str),
-        log_x=reader.get("log_x", bool, False),
-        log_y=reader.get("log_y", bool, False),
-        monitored=reader.get("monitored", bool, False),
-        column=reader.choice("column", columns, usual),
-        span_us=reader.number("span_us", 200.0) or 200.0,
-        y_from=reader.number("y_from", 0.0) or 0.0,
-        level=reader.number("level"),
-        relative_to=reader.get("relative_to", str),
-        relation=reader.choice("relation", COMPARISONS, "ratio"),
-        classes=tuple(reader.strings("classes")),
-        whiskers=reader.get("whiskers", bool, False),
-    )
-    reader.done()
-    if kind == "completion-cdf" and not is_completion(plot.term.get("cdf")):
-        raise UsageError(f'{where}: `{kind}` wants a `cdf` such as "queries.query.8000"')
-    if (plot.kind == "class-bars") != bool(plot.classes):
-        raise UsageError(f"{where}: `classes` goes with class-bars, which wants them")
-    if plot.whiskers and (plot.kind not in SPREAD_KINDS or plot.relative_to is not None):
-        kinds = ", ".join(SPREAD_KINDS)
-        raise UsageError(f"{where}: `whiskers` goes with {kinds}, without `relative_to`")
-    if plot.relative_to is not None and plot.kind not in RELATED_KINDS:
-        raise UsageError(f"{where}: `relative_to` goes with {', '.join(RELATED_KINDS)}")
-    if plot.relative_to not in (None, *names):
-        hint = suggestion(str(plot.relative_to), names)
-        raise UsageError(f"{where}: no case `{plot.relative_to}`{hint}")
-    return plot

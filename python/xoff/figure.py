@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xoff import panels, plots
-from xoff.experiment import Experiment, Plot
+from xoff.experiment import Experiment
 from xoff.metrics import Relative
+from xoff.plot import Plot
 from xoff.result import Result
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def _panels(plot: Plot, experiment: Experiment, results: Results) -> list[Panel]
         ),
         "trace": lambda ax: panels.trace_axes(ax, shown, plot.column, plot.span_us, plot.level),
         "series": lambda ax: panels.series_axes(ax, shown, plot.column, plot.span_us),
+        "columns": lambda ax: panels.columns_axes(ax, shown, plot.over, plot.column, plot.marks),
         "pause-share": lambda ax: panels.pause_axes(ax, shown),
         "bars": lambda ax: panels.bars_axes(
             ax, shown, plot.term, y_label, relative, whiskers=plot.whiskers
@@ -94,6 +96,8 @@ def _panels(plot: Plot, experiment: Experiment, results: Results) -> list[Panel]
 def _titled(plot: Plot, draw: Panel) -> Panel:
     def panel(ax: Any) -> None:
         draw(ax)
+        if plot.theory is not None:
+            panels.theory_axes(ax, plot.theory)
         if plot.title:
             ax.set_title(plot.title, fontsize=9)
         if plot.log_x:

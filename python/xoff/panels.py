@@ -25,6 +25,7 @@ from xoff.metrics import (
     sampled_cdf,
     statistic,
 )
+from xoff.plot import Theory
 from xoff.result import Result
 
 Axes: TypeAlias = Any
@@ -274,6 +275,35 @@ def series_axes(ax: Axes, results: Runs, column: str, span: float) -> None:
         ax.plot(xs[shown], ys[shown], label=label, **look)
     ax.set_xlabel(by)
     ax.set_ylabel(SERIES_LABELS[column])
+
+
+def columns_axes(
+    ax: Axes, results: Runs, over: str, column: str, marks: Sequence[float] = ()
+) -> None:
+    """Draw one column of computed cases over another, with vertical lines at some places.
+
+    Of several seeds the first is shown.
+    """
+    for index, (label, runs) in enumerate(as_lists(results).items()):
+        table = runs[0].samples
+        few = table.num_rows <= 20
+        look = line_style(index) if few else {**line_style(index), "marker": None}
+        ax.plot(table[over].to_numpy(), table[column].to_numpy(), label=label, **look)
+    for place in marks:
+        ax.axvline(place, color="0.4", linewidth=1.0)
+    ax.set_xlabel(over)
+    ax.set_ylabel(column)
+
+
+def theory_axes(ax: Axes, theory: Theory) -> None:
+    """Draw a closed form over what the axes show."""
+    places = [x for line in ax.get_lines() for x in line.get_xdata() if isinstance(x, float | int)]
+    if not places or min(places) == max(places):
+        return
+    low, high = min(places), max(places)
+    xs = np.geomspace(low, high, 200) if low > 0 else np.linspace(low, high, 200)
+    ax.plot(xs, [theory.at(float(x)) for x in xs], color="0.5", linewidth=2.5, alpha=0.6)
+    ax.get_lines()[-1].set_label("closed form")
 
 
 def pause_axes(ax: Axes, results: Runs) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from xoff import jobs, page, report
+from xoff import computed, jobs, page, report
 from xoff.claims import NotRun, Verdict, evaluate, load_claims
 from xoff.cores import cores
 from xoff.errors import Interrupted, RunError, UsageError, writing
@@ -62,9 +62,10 @@ def reproduce(
     for folder in (out, cache):
         with writing(folder, UsageError):
             folder.mkdir(parents=True, exist_ok=True)
-    planned = jobs.plan(experiment.points, cache)
+    planned = jobs.plan([point for point in experiment.points if not point.compute], cache)
+    done = computed.results([point for point in experiment.points if point.compute])
     _run(planned, slots or cores(), line, name, cache)
-    results, runs = _collect(experiment, planned)
+    results, runs = _collect(experiment, planned, done)
     outcome = Outcome(experiment, results, runs, out)
     outcome.files = _write_files(outcome)
     if check:
@@ -174,9 +175,10 @@ def _share(job: jobs.Job) -> float:
 
 
 def _collect(
-    experiment: Experiment, planned: Sequence[jobs.Job]
+    experiment: Experiment, planned: Sequence[jobs.Job], done: Mapping[str, Result]
 ) -> tuple[dict[str, list[Result]], dict[str, str]]:
-    loaded = {point.title: load(job.folder) for job in planned for point in job.points}
+    runs_by_title = {point.title: load(job.folder) for job in planned for point in job.points}
+    loaded = {**runs_by_title, **done}
     results: dict[str, list[Result]] = {}
     for point in experiment.points:
         results.setdefault(point.label, []).append(loaded[point.title])

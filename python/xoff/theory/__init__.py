@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xoff.theory import capfc, detail, flowtune, sfc
+from xoff.theory import bfc, capfc, detail, flowtune, sfc
 
 Formula = Callable[..., float]
 
 FORMULAS: dict[str, Formula] = {
     f"{paper.__name__.rpartition('.')[2]}.{name}": getattr(paper, name)
-    for paper in (capfc, detail, flowtune, sfc)
+    for paper in (bfc, capfc, detail, flowtune, sfc)
     for name in paper.__all__
 }
 """Every formula by the name that claims use."""
