@@ -30,7 +30,7 @@ pub enum Purpose {
     LinkLoss = 8,
     /// Which packets of a control connection are lost on purpose.
     MessageLoss = 9,
-    /// Which of its favoured ports a switch sends a packet by.
+    /// Which of its equal, or favoured, ports a switch sends a packet by.
     Spraying = 10,
 }
 

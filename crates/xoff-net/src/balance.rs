@@ -1,14 +1,16 @@
-//! Which of several equal ports a packet takes: a hash of its flow, or a random one of those that are
-//! lightly loaded (`adaptive`).
+//! Which of several equal ports a packet takes: that of a hash of its flow, another one for each packet
+//! (`spray`), or a random one of those that are lightly loaded (`adaptive`).
 //!
 //! Per-flow equal-cost multi-path: a hash of the 5-tuple picks the port, with another seed at each
 //! switch, so that paths do not polarise.
 
 mod adaptive;
+mod spray;
 
 use crate::packet::Packet;
 
 pub use adaptive::{Adaptive, AlbConfig};
+pub use spray::{Spray, SprayConfig, SprayOrder};
 
 /// The address a host has on the wire, for hashing: 11.x.y.1 with the host's number in x.y, the
 /// numbering of the HPCC simulator's files.

@@ -32,6 +32,15 @@ pub enum Kind {
     Segment,
 }
 
+impl Kind {
+    /// Its bit in a set of kinds.
+    #[inline]
+    #[must_use]
+    pub const fn bit(self) -> u16 {
+        1 << self as u8
+    }
+}
+
 /// Bits of [`Packet::flags`]; the upper three bits hold the traffic class.
 pub mod flag {
     /// Congestion experienced (ECN CE), or its echo on an acknowledgement.

@@ -1,5 +1,6 @@
 //! From the layers of a scenario to a network, its traffic and a plan.
 
+mod balance;
 mod crossbar;
 mod driven;
 pub(crate) mod faults;
@@ -80,6 +81,7 @@ pub const SECTIONS: &[&str] = &[
     "crossbar",
     "pause",
     "alb",
+    "spray",
     "pipeline",
     "capfc",
     "ets",
@@ -201,6 +203,7 @@ impl Reader<'_> {
         self.check_quantum(&switch);
         let crossbar = self.crossbar(&switch, &transport, &tcp);
         let pipelined = self.pipelined(&switch, &transport, &tcp);
+        let spray = self.spray(&switch, &transport, &tcp);
         let of_pipelined = pipelined.as_ref().map(|setup| &setup.pause);
         let pause = crossbar.as_ref().map(|setup| &setup.pause).or(of_pipelined).cloned();
         let buffer = match &pause {
@@ -288,6 +291,7 @@ impl Reader<'_> {
             switch: SwitchSetup {
                 crossbar,
                 pipelined,
+                spray,
                 scheduling,
                 quantum_bytes: u32::try_from(switch.quantum.0).unwrap_or(u32::MAX),
                 buffer,

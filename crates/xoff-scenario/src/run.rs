@@ -233,6 +233,7 @@ pub fn schema() -> String {
         SectionSchema::of::<xoff_net::arch::CapfcConfig>(),
         SectionSchema::of::<xoff_net::sched::EtsConfig>(),
         SectionSchema::of::<xoff_net::balance::AlbConfig>(),
+        SectionSchema::of::<xoff_net::balance::SprayConfig>(),
         SectionSchema::of::<xoff_net::buffer::BufferConfig>(),
         SectionSchema::of::<xoff_net::trim::TrimConfig>(),
         SectionSchema::of::<xoff_net::sched::SfqCodelConfig>(),

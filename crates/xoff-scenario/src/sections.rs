@@ -145,6 +145,8 @@ choices! {
         Ecmp = "ecmp",
         /// A lightly loaded one, section `alb`.
         Adaptive = "adaptive",
+        /// Another one for each packet, whatever its flow, section `spray`.
+        Spray = "spray",
     }
 }
 

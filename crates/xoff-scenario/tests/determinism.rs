@@ -190,6 +190,20 @@ fn crossbars_are_the_same_however_it_is_cut() {
     }
 }
 
+/// Switches draw a port, or count, for every packet.
+#[test]
+fn spraying_is_the_same_however_it_is_cut() {
+    let spray = "switch.balance=spray";
+    for (scheme, overrides) in [
+        ("ndp", &[spray][..]),
+        ("ndp", &[spray, "spray.order=round-robin", "network.topology=fat-tree"]),
+        ("dctcp", &[spray, "transport.recovery=perfect", "buffer.size=100KB", "switch.hop=none"]),
+    ] {
+        let whole = assert_same_however_cut(scheme, overrides);
+        assert_ne!(whole.digest, outcome(scheme, &[]).digest, "{scheme}");
+    }
+}
+
 /// NICs that pause their switches have a timer, and frames of their own.
 #[test]
 fn slow_hosts_are_the_same_however_it_is_cut() {

@@ -97,6 +97,7 @@ fn values_that_no_run_survives_are_refused() {
         ("flowtune", "switch.scheduler=per-flow", "needs scheduler = \"fifo\""),
         ("tcp-newreno", "flowtune.gamma=1", "transport.allocator = \"none\""),
         ("ndp", "transport.allocator=flowtune", "receivers say what is sent"),
+        ("dctcp", "spray.order=random", "switch.balance = \"ecmp\""),
         ("bfc", "bfc.queues=200", "a port has 2 to 128 queues"),
         ("bfc", "bfc.table_factor=4000000", "the flow table has 1 to 1000000 entries"),
         ("sfqcodel", "sfqcodel.bins=0", "a port has 1 to 65534 bins"),

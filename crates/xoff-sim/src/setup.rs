@@ -13,7 +13,7 @@ use xoff_net::arch::{
     AnySwitch, CapfcConfig, Crossbar, CrossbarConfig, CrossbarParts, Destination, Forwarding,
     InBand, OutputQueued, Parts, PauseConfig, PipelineConfig, Reaction, Thresholds,
 };
-use xoff_net::balance::{Adaptive, AlbConfig};
+use xoff_net::balance::{Adaptive, AlbConfig, Spray, SprayConfig};
 use xoff_net::buffer::{Buffer, BufferConfig};
 use xoff_net::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding, serialisation};
 use xoff_net::hop::{
@@ -136,6 +136,8 @@ pub struct SwitchSetup {
     pub crossbar: Option<CrossbarSetup>,
     /// Its ingress queues and processor, if it is pipelined.
     pub pipelined: Option<PipelinedSetup>,
+    /// How it sprays packets, if it is output-queued; none: flows have one path, by ECMP.
+    pub spray: Option<SprayConfig>,
     /// Scheduler of every egress port.
     pub scheduling: Scheduling,
     /// What a turn of round robin allows (bytes).
@@ -491,6 +493,8 @@ impl Setup {
         let first_timer = self.add_switch_timers(fabric, node, first_port);
         let stream = |purpose| self.stream(purpose, node);
         let bin_seed = stream(Purpose::QueueAssignment).u64() as u32;
+        let forwarding = self.forwarding(node);
+        let spray = |config| Spray::new(config, forwarding.groups(), stream(Purpose::Spraying));
         Ok(AnySwitch::OutputQueued(OutputQueued::new(Parts {
             first_port,
             egress: ports.iter().map(|_| Egress::new(self.scheduler(bin_seed))).collect(),
@@ -504,7 +508,8 @@ impl Setup {
                 .map(|config| Box::new(Trim::new(config, ports.len(), stream(Purpose::Trimming)))),
             in_band: self.in_band(node),
             control_acks: self.hosts.transport.ack_class == xoff_host::transport::AckClass::Control,
-            forwarding: self.forwarding(node),
+            spray: self.switch.spray.as_ref().map(|config| Box::new(spray(config))),
+            forwarding,
             marking: shared.unwrap_or_else(|| Draws::Own(stream(Purpose::Marking))),
             assignment: stream(Purpose::QueueAssignment),
             control_frame: self.control_frame(),

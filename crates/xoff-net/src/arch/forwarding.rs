@@ -2,7 +2,7 @@
 
 use xoff_core::prefetch::prefetch;
 
-use crate::balance;
+use crate::balance::{self, Spray};
 use crate::packet::Packet;
 use crate::ports::PortMask;
 use crate::topo::Route;
@@ -71,6 +71,25 @@ impl Forwarding {
         }
         let choice = balance::ecmp(packet, self.hash_seed, route.count);
         self.choices[(route.first + choice) as usize]
+    }
+
+    /// The port that spraying chooses.
+    #[inline]
+    #[must_use]
+    pub fn spray(&self, packet: &Packet, destinations: &[Destination], spray: &mut Spray) -> u16 {
+        let destination = destinations[packet.dst as usize];
+        let route = self.routes[destination.group as usize];
+        if route.count == 0 {
+            return destination.access_port;
+        }
+        let choice = spray.choose(destination.group, route.count);
+        self.choices[(route.first + choice) as usize]
+    }
+
+    /// How many groups of destinations there are.
+    #[must_use]
+    pub fn groups(&self) -> usize {
+        self.routes.len()
     }
 
     /// The ports that a packet may take, where routes were made sets.

@@ -17,6 +17,7 @@ use xoff_core::{Digest, Rng, TimerId};
 use super::forwarding::{Destination, Forwarding};
 use super::mirror::Mirror;
 use super::{Switch, SwitchStats};
+use crate::balance::Spray;
 use crate::buffer::Buffer;
 use crate::fabric::Fabric;
 use crate::hop::{AnyHop, HopControl, Signal, each_hop, obey};
@@ -60,6 +61,8 @@ pub struct Parts {
     pub control_acks: bool,
     /// Where packets go.
     pub forwarding: Forwarding,
+    /// Whether and how it sprays packets over equal ports; otherwise a flow has one path.
+    pub spray: Option<Box<Spray>>,
     /// Where random marks come from.
     pub marking: Draws,
     /// Stream for queue assignment.
@@ -110,13 +113,19 @@ pub struct OutputQueued {
     egress: Vec<Egress>,
     trim: Option<Box<Trim>>,
     forwarding: Forwarding,
+    spray: Option<Box<Spray>>,
     control_acks: bool,
     control_frame: u16,
     control_loss: Option<(f64, Rng)>,
     first_timer: TimerId,
     /// Whether the hop control or XCP want to see packets before they join their queues.
     watches_arrivals: bool,
+    /// Kinds of packets that do not go straight to the port of their hash.
+    apart: u16,
 }
+
+/// Frames of switches, which are for the switch they come to, or may be.
+const SIGNALS: u16 = Kind::LinkControl.bit() | Kind::BackToSender.bit();
 
 impl OutputQueued {
     /// A switch with nothing in it.
@@ -125,6 +134,7 @@ impl OutputQueued {
         let mirror_timer = parts.first_timer + parts.egress.len() as u32;
         let watches_arrivals = matches!(parts.in_band, InBand::Xcp(_))
             || each_hop!(&parts.hop, hop => hop.mirrors_arrivals());
+        let all = watches_arrivals || parts.spray.is_some();
         Self {
             memory: Memory {
                 first_port: parts.first_port,
@@ -140,10 +150,12 @@ impl OutputQueued {
                 shed: NONE,
             },
             watches_arrivals,
+            apart: if all { u16::MAX } else { SIGNALS },
             hop: parts.hop,
             egress: parts.egress,
             trim: parts.trim,
             forwarding: parts.forwarding,
+            spray: parts.spray,
             control_acks: parts.control_acks,
             control_frame: parts.control_frame,
             control_loss: parts.control_loss,
@@ -151,9 +163,36 @@ impl OutputQueued {
         }
     }
 
-    /// A packet whose arrival is counted, or may be told to its sender, joins a queue of port
-    /// `egress`. Apart from `enqueue`, so that others do not pay for what may happen before it.
+    /// A packet has arrived that does not go straight to the port of its hash. Out of line, so that
+    /// others do not pay for what may happen before it joins a queue.
     #[inline(never)]
+    fn on_apart(
+        &mut self,
+        fabric: &mut Fabric,
+        destinations: &[Destination],
+        ingress: u16,
+        id: u32,
+    ) -> Option<u32> {
+        let packet = &fabric.packets[id];
+        if SIGNALS & packet.kind.bit() != 0 {
+            self.on_signal(fabric, destinations, ingress, id);
+            return None;
+        }
+        let egress = match &mut self.spray {
+            Some(spray) => self.forwarding.spray(packet, destinations, spray),
+            None => self.forwarding.ecmp(packet, destinations),
+        };
+        if packet.kind != Kind::Data && self.control_acks {
+            return self.enqueue_control(fabric, egress, id);
+        }
+        if self.watches_arrivals {
+            return self.watch_and_enqueue(fabric, egress, id);
+        }
+        self.enqueue(fabric, egress, id)
+    }
+
+    /// A packet whose arrival is counted, or may be told to its sender, joins a queue of port
+    /// `egress`.
     fn watch_and_enqueue(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
         if let InBand::Xcp(router) = &mut self.memory.in_band {
             let waiting = self.egress[egress as usize].common.total_bytes();
@@ -172,7 +211,6 @@ impl OutputQueued {
     }
 
     /// A frame of another switch has arrived: for this one, or for a sender.
-    #[inline(never)]
     fn on_signal(
         &mut self,
         fabric: &mut Fabric,
@@ -340,16 +378,12 @@ impl Switch for OutputQueued {
     ) -> Option<u32> {
         let packet = &mut fabric.packets[id];
         packet.ingress = ingress;
-        if matches!(packet.kind, Kind::LinkControl | Kind::BackToSender) {
-            self.on_signal(fabric, destinations, ingress, id);
-            return None;
+        if self.apart & packet.kind.bit() != 0 {
+            return self.on_apart(fabric, destinations, ingress, id);
         }
         let egress = self.forwarding.ecmp(packet, destinations);
         if packet.kind != Kind::Data && self.control_acks {
             return self.enqueue_control(fabric, egress, id);
-        }
-        if self.watches_arrivals {
-            return self.watch_and_enqueue(fabric, egress, id);
         }
         self.enqueue(fabric, egress, id)
     }

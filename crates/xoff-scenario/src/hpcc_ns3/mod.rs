@@ -137,6 +137,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
         switch: SwitchSetup {
             crossbar: None,
             pipelined: None,
+            spray: None,
             scheduling: Scheduling::Fifo,
             quantum_bytes: 1,
             buffer: BufferConfig { kind: BufferKind::Shared, size: config.buffer, alpha: 0.0 },

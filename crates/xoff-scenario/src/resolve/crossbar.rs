@@ -5,10 +5,9 @@ use xoff_core::knobs::Knob;
 use xoff_host::hosts::HostSetup;
 use xoff_host::intake::NicConfig;
 use xoff_host::transport::{
-    AckClass, AllocatorKind, Congestion, Recovery, TcpConfig, TransportConfig, TransportKind,
+    AckClass, AllocatorKind, Congestion, TcpConfig, TransportConfig, TransportKind,
 };
 use xoff_net::arch::{CrossbarConfig, PauseConfig, Reaction, Scope, Thresholds};
-use xoff_net::balance::AlbConfig;
 use xoff_net::buffer::{BufferConfig, BufferKind};
 use xoff_net::hop::FRAME_BYTES;
 use xoff_net::packet::CLASSES;
@@ -158,42 +157,6 @@ impl Reader<'_> {
                 self.problem("crossbar", key, message.into());
             }
         }
-    }
-
-    pub(super) fn adaptive(
-        &mut self,
-        switch: &SwitchConfig,
-        transport: &TransportConfig,
-        tcp: &TcpConfig,
-    ) -> Option<AlbConfig> {
-        if switch.balance != BalanceKind::Adaptive {
-            self.layers.unused("alb", &format!("switch.balance = {}", switch.balance.show()));
-            return None;
-        }
-        let heeds_order = match transport.recovery {
-            Recovery::Perfect => false,
-            Recovery::Sack => tcp.duplicate_acks > 0,
-            Recovery::GoBackN | Recovery::SelectiveRepeat => true,
-        };
-        if heeds_order {
-            let message = "balance = \"adaptive\" lets packets of a flow overtake each other, which these \
-                           hosts take for losses: set transport.recovery = \"sack\" and \
-                           tcp.duplicate_acks = 0";
-            self.problem("switch", "balance", message.into());
-        }
-        let alb = self.section::<AlbConfig>();
-        if alb.favoured.0 == 0 {
-            let message = "favoured = 0B favours no port: it must be more than zero";
-            self.problem("alb", "favoured", message.into());
-        }
-        if alb.second.0 > 0 && alb.second <= alb.favoured {
-            let message = format!(
-                "second = {} must be more than favoured = {}; 0B: there is one threshold",
-                alb.second, alb.favoured
-            );
-            self.problem("alb", "second", message);
-        }
-        Some(alb)
     }
 
     /// What NICs have to do with the pauses of switches with ingress queues.

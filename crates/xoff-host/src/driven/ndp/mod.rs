@@ -15,8 +15,8 @@
 //! `seq` and the bytes pulled so far in `remaining`; the first two name the packet they answer in
 //! `stamp`, but the acknowledgement of all bytes says there when the last of them came.
 //!
-//! Not modelled: paths other than those of ECMP (NDP sprays, SFC's comparison is by flow), and
-//! priorities among the pulls of one receiver.
+//! NDP's own switches spray packets (`switch.balance = "spray"`); SFC's comparison is by flow, with ECMP.
+//! Not modelled: paths that senders choose, and priorities among the pulls of one receiver.
 
 mod hosts;
 pub mod receiver;

@@ -1,0 +1,115 @@
+//! Packet spraying: each packet takes one of the equal ports, whatever its flow.
+//!
+//! "Homa assumes per-packet spraying to ensure load balancing across core links" (BFC App. A.2). At
+//! random, ports get even shares in the mean, and short queues form by chance; in turns, the packets that
+//! a switch sends to one group of hosts are spread exactly.
+
+use xoff_core::{Rng, choices, knobs};
+
+choices! {
+    /// In which order packets take ports.
+    pub enum SprayOrder {
+        /// Each packet takes any of them, with the same probability.
+        Random = "random",
+        /// Packets to the hosts of one switch take them in turns.
+        RoundRobin = "round-robin",
+    }
+}
+
+knobs! {
+    /// Packet spraying, where `switch.balance` is "spray".
+    pub struct SprayConfig in "spray" {
+        /// In which order packets take the equal ports.
+        order: SprayOrder = SprayOrder::Random,
+    }
+}
+
+/// How one switch sprays.
+#[derive(Debug)]
+pub struct Spray {
+    order: SprayOrder,
+    /// By group of destinations, the choice that is next.
+    turns: Vec<u32>,
+    rng: Rng,
+}
+
+impl Spray {
+    /// For a switch with routes to so many groups. Turns begin at a random port, so that switches do not
+    /// go round in step.
+    #[must_use]
+    pub fn new(config: &SprayConfig, groups: usize, mut rng: Rng) -> Self {
+        let turns = (0..groups).map(|_| rng.u64() as u32 >> 1).collect();
+        Self { order: config.order, turns, rng }
+    }
+
+    /// Which of `count` equal ports the next packet to a group takes.
+    #[inline]
+    pub fn choose(&mut self, group: u32, count: u32) -> u32 {
+        match self.order {
+            _ if count == 1 => 0,
+            SprayOrder::Random => self.rng.below(u64::from(count)) as u32,
+            SprayOrder::RoundRobin => {
+                let turn = &mut self.turns[group as usize];
+                // Routes may change, and the number of equal ports with them.
+                let choice = *turn % count;
+                *turn = choice + 1;
+                choice
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use xoff_core::rng::Purpose;
+
+    use super::*;
+
+    fn spray(order: SprayOrder, groups: usize) -> Spray {
+        Spray::new(&SprayConfig { order }, groups, xoff_core::Rng::stream(1, Purpose::Spraying, 0))
+    }
+
+    #[test]
+    fn a_random_port_is_any_port_with_the_same_probability() {
+        let mut spray = spray(SprayOrder::Random, 2);
+        let mut joint = [[0u32; 4]; 4];
+        let mut before = 0;
+        for _ in 0..16_000 {
+            let choice = spray.choose(1, 4);
+            joint[before as usize][choice as usize] += 1;
+            before = choice;
+        }
+        assert!(joint.iter().flatten().all(|count| (850..1150).contains(count)), "{joint:?}");
+    }
+
+    #[test]
+    fn one_port_needs_no_choice() {
+        for order in [SprayOrder::Random, SprayOrder::RoundRobin] {
+            assert_eq!([(); 9].map(|()| spray(order, 1).choose(0, 1)), [0; 9]);
+        }
+    }
+
+    proptest! {
+        /// Whatever comes in between for other groups, the packets to one group are as even as whole
+        /// numbers can be, also after routes have changed.
+        #[test]
+        fn turns_are_exactly_even(
+            groups in prop::collection::vec(0..3u32, 1..400),
+            counts in prop::collection::vec(1..9u32, 2..3),
+        ) {
+            let mut spray = spray(SprayOrder::RoundRobin, 3);
+            for &count in &counts {
+                let mut chosen = vec![[0u32; 3]; count as usize];
+                for &group in &groups {
+                    chosen[spray.choose(group, count) as usize][group as usize] += 1;
+                }
+                for group in 0..3 {
+                    let shares = chosen.iter().map(|port| port[group]);
+                    let (least, most) = (shares.clone().min(), shares.max());
+                    prop_assert!(most.unwrap() - least.unwrap() <= 1, "{:?}", chosen);
+                }
+            }
+        }
+    }
+}
