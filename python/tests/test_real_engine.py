@@ -399,6 +399,8 @@ for scheme, _ in _native.presets():
         sets += ["pipeline.packet_rate=1e9"]
         if not scheme.endswith("-shared"):
             sets += ["pipeline.ingress_size=1MB", "pause.xoff=900KB"]
+    if scheme == "bfc-incast-label":
+        sets += ["traffic.1.labelled=true"]
     run = _native.open_run(text, sys.argv[1], sets, 1)
     while run.step(1000):
         pass

@@ -6,7 +6,7 @@
 //! from the payload. INT is not written.
 
 use xoff_net::balance::address;
-use xoff_net::hop::Ask;
+use xoff_net::hop::{Ask, flow_pause};
 use xoff_net::packet::flag;
 use xoff_net::{Kind, Packet};
 
@@ -124,14 +124,19 @@ fn classes(packet: &Packet, from: u32, out: &mut Vec<u8>) {
     PfcFrame { src_mac: mac(from), quanta }.encode(out);
 }
 
-/// A pause of queues: what is asked for in a byte, and the mask of up to 128 queues.
+/// A pause of queues or of a flow: what is asked for in a byte, and the mask of up to 128 queues, or the
+/// flow's queue pair as a number of as many bits.
 fn queues(packet: &Packet, from: u32, out: &mut Vec<u8>) {
     let begin = out.len();
     out.extend(crate::pfc::DESTINATION);
     out.extend(mac(from));
     out.extend(ETHERTYPE_QUEUES.to_be_bytes());
     out.push(packet.remaining as u8);
-    out.extend(packet.queue_mask().to_be_bytes());
+    let named = match flow_pause(packet) {
+        Some(_) => u128::from(queue_pair(packet.flow)),
+        None => packet.queue_mask(),
+    };
+    out.extend(named.to_be_bytes());
     out.resize(begin + SMALLEST_FRAME, 0);
 }
 

@@ -3,7 +3,7 @@
 mod tcp;
 
 use xoff_core::TimerId;
-use xoff_net::packet::NONE;
+use xoff_net::packet::{NONE, flag};
 
 use crate::driven::Waiting;
 use crate::recovery::sack::Block;
@@ -91,7 +91,7 @@ pub struct Sender {
     /// Bytes after `snd_una` that the receiver has.
     kept_bytes: u64,
     /// Bytes its receiver lets it send: below zero, the last packet was longer than what was left.
-    /// Without end where senders decide themselves.
+    /// Without end where senders decide themselves, and zero while a neighbour holds the flow.
     pub credit: i64,
     /// The next flow of the same ring.
     pub next: u32,
@@ -105,6 +105,8 @@ pub struct Sender {
     pub place: u32,
     /// Queue at the NIC, while it has something to send.
     pub queue: Option<u8>,
+    /// Flags of its packets: class and label.
+    pub flags: u8,
     /// Whether it waits in a ring.
     pub ringing: bool,
     /// Whether it has not ended.
@@ -144,6 +146,7 @@ impl Sender {
             nic,
             place: 0,
             queue: None,
+            flags: start.class << flag::CLASS_SHIFT,
             ringing: false,
             alive: true,
             open: false,
@@ -162,6 +165,11 @@ impl Sender {
     #[must_use]
     pub fn ready_at(&self) -> u64 {
         self.next_avail.max(self.paused_until)
+    }
+
+    /// A neighbour holds the flow, or lets it go on: as if its receiver let it send nothing.
+    pub fn set_held(&mut self, held: bool) {
+        self.credit = if held { 0 } else { i64::MAX };
     }
 
     /// Whether there is something to send that window and credit allow, pacing and pauses aside.

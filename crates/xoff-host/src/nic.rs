@@ -24,6 +24,8 @@ pub enum NicQueues {
     /// So many queues, an empty one for a new flow if there is one, otherwise a random one; queues
     /// take turns (BFC §3.3.1, at the source NIC).
     Dynamic(u8),
+    /// The same, but all labelled flows have queue 0, and the others the rest (BFC App. A.7).
+    DynamicBesideIncast(u8),
     /// So many queues, by a hash of the flow.
     Hashed(u8),
 }
@@ -31,9 +33,10 @@ pub enum NicQueues {
 impl NicQueues {
     fn count(self) -> usize {
         match self {
-            NicQueues::Classes(queues) | NicQueues::Dynamic(queues) | NicQueues::Hashed(queues) => {
-                queues as usize
-            }
+            NicQueues::Classes(queues)
+            | NicQueues::Dynamic(queues)
+            | NicQueues::DynamicBesideIncast(queues)
+            | NicQueues::Hashed(queues) => queues as usize,
         }
     }
 }
@@ -81,6 +84,8 @@ pub struct Nic {
     /// Queues paused by the neighbour.
     paused: u128,
     paused_time: PausedTime,
+    /// Flows held by the neighbour.
+    held_flows: u32,
     /// Queues whose pause ends by itself, and when (ps).
     pause_ends: Vec<(u8, u64)>,
     /// Frames that are not obeyed yet, and when they are (ps).
@@ -118,6 +123,7 @@ impl Nic {
             ready: 0,
             paused: 0,
             paused_time: PausedTime::default(),
+            held_flows: 0,
             pause_ends: Vec::new(),
             heard: VecDeque::new(),
             received_bytes: 0,
@@ -134,25 +140,30 @@ impl Nic {
     }
 
     /// The queue of a new flow.
-    pub fn assign_queue(&mut self, class: u8, label: u32) -> u8 {
+    pub fn assign_queue(&mut self, class: u8, label: u32, labelled: bool) -> u8 {
         let queue = match self.queues {
+            NicQueues::DynamicBesideIncast(_) if labelled => 0,
             NicQueues::Classes(queues) => class.min(queues - 1),
             NicQueues::Hashed(queues) => {
                 let hash = label.wrapping_mul(0x9e37_79b1);
                 ((u64::from(hash) * u64::from(queues)) >> 32) as u8
             }
-            NicQueues::Dynamic(queues) => {
-                let after = (1..=queues)
-                    .map(|step| {
-                        (u32::from(self.last_assigned) + u32::from(step)) % u32::from(queues)
-                    })
-                    .find(|&queue| self.rings[queue as usize].flows == 0);
-                after.map_or_else(|| self.rng.below(u64::from(queues)) as u8, |queue| queue as u8)
-            }
+            NicQueues::Dynamic(queues) => self.empty_or_random(0, queues),
+            NicQueues::DynamicBesideIncast(queues) => self.empty_or_random(1, queues - 1),
         };
         self.last_assigned = queue;
         self.rings[queue as usize].flows += 1;
         queue
+    }
+
+    /// Of `count` queues from `first` on, the next one without flows after the queue assigned last, going
+    /// round; if there is none, any.
+    fn empty_or_random(&mut self, first: u8, count: u8) -> u8 {
+        let last = u32::from(self.last_assigned.saturating_sub(first));
+        (1..=u32::from(count))
+            .map(|step| first + ((last + step) % u32::from(count)) as u8)
+            .find(|&queue| self.rings[queue as usize].flows == 0)
+            .unwrap_or_else(|| first + self.rng.below(u64::from(count)) as u8)
     }
 
     /// A flow of this queue has ended.
@@ -278,6 +289,18 @@ impl Nic {
     pub fn set_paused(&mut self, now: u64, mask: u128) {
         self.paused_time.set(now, mask != 0);
         self.paused = mask;
+    }
+
+    /// The neighbour holds one flow more, or one less.
+    pub fn count_held_flow(&mut self, now: u64, more: bool) {
+        self.held_flows = if more { self.held_flows + 1 } else { self.held_flows - 1 };
+        self.paused_time.set(now, self.held_flows > 0);
+    }
+
+    /// Flows held by the neighbour.
+    #[must_use]
+    pub fn held_flows(&self) -> u32 {
+        self.held_flows
     }
 
     /// Pauses these queues for so long from now on (ps); zero resumes them (IEEE 802.1Qbb).
@@ -466,7 +489,7 @@ mod tests {
     fn classes_that_are_not_told_apart_share_a_queue() {
         let queues = |told_apart: u8| {
             let mut nic = nic(NicQueues::Classes(told_apart));
-            [0, 1, 7].map(|class| nic.assign_queue(class, 0))
+            [0, 1, 7].map(|class| nic.assign_queue(class, 0, false))
         };
         assert_eq!([queues(8), queues(2), queues(1)], [[0, 1, 7], [0, 1, 1], [0, 0, 0]]);
     }

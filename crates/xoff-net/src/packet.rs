@@ -52,6 +52,8 @@ pub mod flag {
     /// Back to sender: the congestion is at a port that faces the receiver, so that it concerns all
     /// who send there.
     pub const CACHEABLE: u8 = 8;
+    /// The sender says that the flow is part of an incast (BFC App. A.7).
+    pub const LABELLED: u8 = 16;
     /// Where the class begins.
     pub const CLASS_SHIFT: u32 = 5;
 }

@@ -1,6 +1,7 @@
 //! From the layers of a scenario to a network, its traffic and a plan.
 
 mod balance;
+mod bfc;
 mod crossbar;
 mod driven;
 pub(crate) mod faults;
@@ -237,6 +238,8 @@ impl Reader<'_> {
             );
             self.layers.problem(Some(place), message, None);
         }
+        let reads_labels = matches!(&hop, HopSetup::Bfc(bfc) if bfc.incast_queue);
+        self.check_labels(reads_labels, flows.first_labelled);
         let monitored = self.monitored(&run, hosts)?;
         let captured = self.captured(&run, &topology)?;
         let faults_of_links = self.link_faults(&topology, &transport, &hop, &nic, run.grid);
@@ -273,6 +276,7 @@ impl Reader<'_> {
             driven,
             flowtune: flowtune::hosts(flowtune.as_ref()),
             queues,
+            labelled: flows.labelled,
             obey_pauses,
             pause_response: pause.map_or(0, |pause| pause.response.0),
             nic,

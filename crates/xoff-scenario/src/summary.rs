@@ -1,5 +1,6 @@
 //! The results of a run in brief, as JSON.
 
+mod bfc;
 mod pipeline;
 mod requests;
 
@@ -73,7 +74,10 @@ pub fn summary(simulation: &Simulation, context: &Context) -> String {
         ("active_flows", distribution_cdf(simulation.active_flows())),
         ("pfc", pauses(simulation, &ports, &totals)),
         ("pipeline", pipeline::pipeline(simulation)),
-        ("bfc", totals.bfc.map_or_else(|| "null".into(), |stats| bfc(simulation, &ports, &stats))),
+        (
+            "bfc",
+            totals.bfc.map_or_else(|| "null".into(), |stats| bfc::bfc(simulation, &ports, &stats)),
+        ),
         ("sfc", totals.sfc.map_or_else(|| "null".into(), |counts| sfc(&counts, &totals.signals))),
         ("flowtune", flowtune(simulation)),
         ("drops_packets", totals.drops.to_string()),
@@ -181,10 +185,11 @@ impl Totals {
                 totals.marks += switch.stats().marks;
                 totals.pauses += switch.stats().pauses;
                 totals.control_lost += switch.stats().control_lost;
-                match switch.hop() {
-                    Some(AnyHop::Bfc(bfc)) => totals.bfc.get_or_insert_default().add(&bfc.stats()),
-                    Some(AnyHop::Sfc(sfc)) => totals.sfc.get_or_insert_default().add(sfc),
-                    Some(AnyHop::None(_) | AnyHop::Pfc(_)) | None => {}
+                if let Some(stats) = switch.hop().and_then(AnyHop::bfc_stats) {
+                    totals.bfc.get_or_insert_default().add(&stats);
+                }
+                if let Some(AnyHop::Sfc(sfc)) = switch.hop() {
+                    totals.sfc.get_or_insert_default().add(sfc);
                 }
             }
         }
@@ -282,19 +287,6 @@ fn distribution_cdf(distribution: &Distribution) -> String {
         ("mean", number(distribution.mean())),
         ("max", distribution.max().to_string()),
         ("cdf", cdf(distribution)),
-    ])
-}
-
-fn bfc(simulation: &Simulation, ports: &[PortRow], stats: &BfcStats) -> String {
-    let shares = paused_shares(simulation, ports);
-    object(&[
-        ("some_queue_paused_share", shares.0),
-        ("some_queue_paused_share_by_link", shares.1),
-        ("pauses", stats.frames.pauses.to_string()),
-        ("resumes", stats.frames.resumes.to_string()),
-        ("refreshes", stats.frames.refreshes.to_string()),
-        ("assignments", stats.assignment.assignments.to_string()),
-        ("collisions", stats.assignment.collisions.to_string()),
     ])
 }
 

@@ -40,6 +40,10 @@ pub struct Flows {
     pub waits: Option<Place>,
     /// Where the first source stands whose flows are stopped.
     pub stops: Option<Place>,
+    /// Where the first source stands whose flows are labelled.
+    pub first_labelled: Option<Place>,
+    /// Of each source, whether its flows are labelled.
+    pub labelled: Vec<bool>,
 }
 
 struct Builder<'a> {
@@ -56,6 +60,8 @@ struct Builder<'a> {
     fills: bool,
     waits: Option<Place>,
     stops: Option<Place>,
+    first_labelled: Option<Place>,
+    labelled: Vec<bool>,
 }
 
 /// Reads them all; `None` if one is wrong (the mistake is in `layers`).
@@ -88,6 +94,8 @@ pub fn read(
         fills: false,
         waits: None,
         stops: None,
+        first_labelled: None,
+        labelled: Vec::new(),
     };
     let built = entries.iter().filter(|entry| builder.add(entry).is_some()).count();
     (built == entries.len()).then(|| builder.finish())
@@ -96,6 +104,7 @@ pub fn read(
 impl Builder<'_> {
     fn add(&mut self, entry: &TableRef) -> Option<()> {
         let (kind, place) = entry.kind(self.layers).ok()?;
+        let mut labelled = false;
         let built: Result<(Box<dyn Source + Send>, String), String> = match kind.as_str() {
             "open-loop" => {
                 let config: OpenLoopConfig = entry.read(self.layers);
@@ -105,6 +114,10 @@ impl Builder<'_> {
             "incast" => {
                 let config: IncastConfig = entry.read(self.layers);
                 self.effective.entry("traffic", &kind, &config);
+                labelled = config.labelled;
+                if labelled {
+                    self.first_labelled.get_or_insert(place);
+                }
                 self.incast(config)
             }
             "queries" => {
@@ -160,6 +173,7 @@ impl Builder<'_> {
                 });
                 self.class_of.push(index as u16);
                 self.sources.push(source);
+                self.labelled.push(labelled);
                 Some(())
             }
             Err(message) => {
@@ -275,6 +289,8 @@ impl Builder<'_> {
             fills: self.fills,
             waits: self.waits,
             stops: self.stops,
+            first_labelled: self.first_labelled,
+            labelled: self.labelled,
         }
     }
 }

@@ -9,7 +9,8 @@ use xoff_net::arch::Switch;
 fn scenario(scheme: &str) -> String {
     format!(
         "scheme = \"{scheme}\"\n[run]\nwarmup = \"0us\"\nmeasure = \"20us\"\ndrain = \"1ms\"\n\
-         [[traffic]]\nkind = \"open-loop\"\nload = 0.5\n"
+         [[traffic]]\nkind = \"open-loop\"\nload = 0.5\n\
+         [[traffic]]\nkind = \"incast\"\ndegree = 4\nbytes = \"8kB\"\nperiod = \"1s\"\n"
     )
 }
 

@@ -17,12 +17,13 @@ use xoff_net::balance::{Adaptive, AlbConfig, Spray, SprayConfig};
 use xoff_net::buffer::{Buffer, BufferConfig};
 use xoff_net::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding, serialisation};
 use xoff_net::hop::{
-    AnyHop, Bfc, BfcConfig, BfcPort, Deployment, FRAME_BYTES, Pfc, PfcConfig, PfcPort, Sfc,
-    SfcConfig, SfcPort, Uncontrolled,
+    AnyHop, BackpressureKind, Bfc, BfcConfig, BfcPort, Deployment, FRAME_BYTES, Pfc, PfcConfig,
+    PfcPort, Sfc, SfcConfig, SfcPort, Uncontrolled,
 };
 use xoff_net::mark::{Draws, EcnConfig, MarkAt, RedEcn};
 use xoff_net::sched::{
-    AnyScheduler, Drr, Egress, Ets, EtsPlan, Fifo, PFabric, PerFlow, SfqCodel, SfqCodelConfig,
+    AnyScheduler, Drr, DrrFlows, Egress, Ets, EtsPlan, Fifo, PFabric, PerFlow, SfqCodel,
+    SfqCodelConfig,
 };
 use xoff_net::telemetry::HOPS_MAX;
 use xoff_net::topo::{Routes, Topology};
@@ -611,6 +612,11 @@ impl Setup {
         let quantum = self.switch.quantum_bytes;
         match (&self.switch.scheduling, &self.switch.hop) {
             (Scheduling::PerFlow, _) => AnyScheduler::PerFlow(PerFlow::new(quantum)),
+            (Scheduling::Drr, HopSetup::Bfc(bfc))
+                if bfc.backpressure == BackpressureKind::Flows =>
+            {
+                AnyScheduler::DrrFlows(DrrFlows::new(bfc.data_queues(), quantum))
+            }
             (Scheduling::Drr, HopSetup::Bfc(bfc)) => {
                 AnyScheduler::Drr(Drr::new(bfc.data_queues(), quantum))
             }
@@ -643,7 +649,14 @@ impl Setup {
                     .iter()
                     .map(|port| BfcPort { rate: port.rate.0, delay_ps: port.delay.0 })
                     .collect();
-                AnyHop::Bfc(Bfc::new(config, &specs))
+                match config.backpressure {
+                    BackpressureKind::Queues => AnyHop::Bfc(Bfc::new(config, &specs)),
+                    BackpressureKind::Occupancy => {
+                        AnyHop::BfcOccupancy(Bfc::by_occupancy(config, &specs))
+                    }
+                    BackpressureKind::Flows => AnyHop::BfcFlows(Bfc::by_flow(config, &specs)),
+                    BackpressureKind::None => AnyHop::BfcSilent(Bfc::silent(config, &specs)),
+                }
             }
             HopSetup::Sfc(config) => self.sfc(config, ports),
         })

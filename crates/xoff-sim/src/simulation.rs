@@ -115,6 +115,7 @@ pub struct Simulation {
     captured: Vec<Captured>,
     buffer: Distribution,
     active: Distribution,
+    sharing: Distribution,
     watermarks: Watermarks,
     throughput: Throughput,
     faults: Faults,
@@ -200,6 +201,7 @@ impl Simulation {
             captured: Vec::new(),
             buffer: Distribution::default(),
             active: Distribution::default(),
+            sharing: Distribution::default(),
             begin: None,
             end: None,
             payload_measured: 0,
@@ -433,6 +435,12 @@ impl Simulation {
                     let active = switch.active_flows(number);
                     most = most.max(active);
                     self.active.add(u64::from(active));
+                    if active > 0
+                        && let Some(sharing) =
+                            switch.hop().and_then(|hop| hop.sharing_flows(number))
+                    {
+                        self.sharing.add(u64::from(sharing));
+                    }
                 }
                 let time_ps = self.now.0;
                 self.samples.push(SampleRow {
@@ -669,6 +677,13 @@ impl Simulation {
     #[must_use]
     pub fn active_flows(&self) -> &Distribution {
         &self.active
+    }
+
+    /// Flows that share their queue with another one at each egress port that has any, sampled and pooled,
+    /// where flows are assigned to queues.
+    #[must_use]
+    pub fn sharing_flows(&self) -> &Distribution {
+        &self.sharing
     }
 
     /// Payload bytes of all measured flows.

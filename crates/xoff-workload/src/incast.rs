@@ -55,6 +55,8 @@ xoff_core::knobs! {
         stop: Ps = Ps(0),
         /// The priority of the packets.
         priority: u8 = 0,
+        /// Senders label the packets of these flows as those of an incast (BFC App. A.7).
+        labelled: bool = false,
         /// The name of these flows in the results.
         class: String = "incast".to_owned(),
     }

@@ -7,6 +7,8 @@ use super::Hosts;
 use crate::cc::AnyControl;
 use crate::driven::Driven;
 use crate::flow::{Finished, FlowStart, FlowStop, Sender};
+use xoff_net::packet::flag;
+
 use crate::onramp::OnRamp;
 use crate::recovery::{SenderHalf, sack};
 use crate::transport::{Recovery, RoundRobin};
@@ -31,6 +33,9 @@ impl Hosts {
         let (id, timers) = self.new_number(fabric, start.id);
         let mut flow = Sender::new(start, pace, half, nic, timers);
         flow.reach = reach;
+        if self.setup.labelled.get(usize::from(start.source)).is_some_and(|&labelled| labelled) {
+            flow.flags |= flag::LABELLED;
+        }
         self.add_flow(id, flow, control);
         if self.setup.transport.round_robin == RoundRobin::Index {
             self.nics[nic as usize].order.push((id, start.id));

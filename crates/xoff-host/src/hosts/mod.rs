@@ -50,6 +50,8 @@ pub struct HostSetup {
     pub flowtune: Option<FlowtuneHostSetup>,
     /// How flows get a NIC's queues.
     pub queues: NicQueues,
+    /// Of each traffic source, whether senders label its flows as those of an incast.
+    pub labelled: Vec<bool>,
     /// Whether NICs obey pauses.
     pub obey_pauses: bool,
     /// How long after a frame's arrival they do (ps).

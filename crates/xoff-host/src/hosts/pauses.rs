@@ -1,6 +1,6 @@
 //! Pauses: of a NIC's queues, by its neighbour; of one flow, by any switch on its way.
 
-use xoff_net::hop::{obey, timed_pause};
+use xoff_net::hop::{flow_pause, obey, timed_pause};
 use xoff_net::{Fabric, Packet};
 
 use super::Hosts;
@@ -51,10 +51,22 @@ impl Hosts {
         let state = &mut self.nics[nic as usize];
         if let Some((queues, pause)) = timed_pause(frame, fabric.rate(state.port)) {
             state.pause_for(fabric, queues, pause);
+        } else if let Some(pause) = flow_pause(frame) {
+            state.count_held_flow(fabric.now, pause);
+            self.hold_flow(fabric, frame, pause);
         } else {
             state.forget_pause_ends(frame.queue_mask());
             let paused = obey(frame, state.paused());
             self.set_paused(fabric, nic, paused);
+        }
+    }
+
+    /// The neighbour pauses or resumes one flow. A NIC has a list for every flow, so the others of its
+    /// queue go on.
+    fn hold_flow(&mut self, fabric: &mut Fabric, frame: &Packet, pause: bool) {
+        if let Some(sender) = self.sender_of(frame) {
+            self.flows[sender as usize].set_held(pause);
+            self.make_ready(fabric, sender);
         }
     }
 

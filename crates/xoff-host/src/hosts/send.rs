@@ -54,8 +54,9 @@ impl Hosts {
         if flow.ringing || !flow.may_send() {
             return None;
         }
-        let start = &flow.start;
-        Some(*flow.queue.get_or_insert_with(|| nic.assign_queue(start.class, start.label)))
+        let (start, labelled) = (&flow.start, flow.flags & flag::LABELLED != 0);
+        let assign = || nic.assign_queue(start.class, start.label, labelled);
+        Some(*flow.queue.get_or_insert_with(assign))
     }
 
     fn wait_for_turn(&mut self, fabric: &mut Fabric, id: u32, queue: u8, port: u32) {
@@ -169,7 +170,7 @@ impl Hosts {
         packet.sender = id;
         packet.remaining = u32::try_from(left).unwrap_or(u32::MAX);
         packet.queue = flow.queue.unwrap_or(flow.start.class);
-        packet.flags = flow.start.class << flag::CLASS_SHIFT;
+        packet.flags = flow.flags;
         if flow.has_progressed() {
             packet.flags |= flag::PROGRESSED;
         }

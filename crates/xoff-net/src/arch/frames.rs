@@ -108,7 +108,7 @@ impl Frames {
     }
 
     fn say(&mut self, way: &mut Way<'_>, port: u16, queues: u8, quanta: u16) {
-        let signal = Signal { port, ask: Ask::PauseFor, queues: u128::from(queues), quanta };
+        let signal = Signal { quanta, ..Signal::new(port, Ask::PauseFor, u128::from(queues)) };
         if self.generation_ps == 0 {
             self.send(way, signal);
         } else {

@@ -20,7 +20,7 @@ use super::{Switch, SwitchStats};
 use crate::balance::Spray;
 use crate::buffer::Buffer;
 use crate::fabric::Fabric;
-use crate::hop::{AnyHop, HopControl, Signal, each_hop, obey};
+use crate::hop::{AnyHop, HopControl, Signal, each_hop};
 use crate::mark::{Draws, MarkAt, RedEcn};
 use crate::packet::{CONTROL_QUEUE, Kind, NONE, Packet, Queue, flag};
 use crate::sched::{Common, Egress, QueueMask, Scheduler, each_scheduler};
@@ -316,16 +316,24 @@ impl OutputQueued {
 
     fn on_link_control(&mut self, fabric: &mut Fabric, number: u16, id: u32) {
         let port = &mut self.egress[number as usize];
-        let paused = obey(&fabric.packets[id], port.paused());
-        port.set_paused(fabric.now, paused);
+        port.obey(fabric.now, &fabric.packets[id]);
         fabric.packets.remove(id);
         if port.is_ready() {
             fabric.kick(self.memory.first_port + u32::from(number));
         }
     }
 
+    /// Sends what the hop control has to say.
+    fn signal(&mut self, fabric: &mut Fabric, first: Signal) {
+        let mut next = Some(first);
+        while let Some(signal) = next {
+            self.send_and_await(fabric, signal);
+            next = each_hop!(&mut self.hop, hop => hop.next_signal());
+        }
+    }
+
     /// Sends a signal of the hop control and starts the ingress's timer.
-    fn signal(&mut self, fabric: &mut Fabric, signal: Signal) {
+    fn send_and_await(&mut self, fabric: &mut Fabric, signal: Signal) {
         let timer = self.first_timer + u32::from(signal.port);
         self.send(fabric, signal);
         let next = each_hop!(&self.hop, hop => hop.next_timer(fabric.now));

@@ -12,12 +12,12 @@ mod sfc;
 
 use xoff_core::Rng;
 
-use crate::packet::{Kind, Packet};
+use crate::packet::{Kind, NONE, Packet};
 use crate::sched::{QueueMask, Scheduler};
 
 pub use bfc::{
-    Assignment, AssignmentStats, Backpressure, Bfc, BfcConfig, BfcPort, BfcStats, EmptyQueueOrder,
-    PauseCounters, PauseFrames,
+    Assignment, AssignmentStats, Backpressure, BackpressureKind, Bfc, BfcConfig, BfcPort, BfcStats,
+    EmptyQueueOrder, FlowPauses, Occupancy, PauseCounters, PauseFrames, Silent, ThresholdRule,
 };
 pub use pfc::{Pfc, PfcConfig, PfcPort};
 pub use sfc::{Deployment, FilterKey, Sfc, SfcConfig, SfcPort, SfcStats, SignalAt};
@@ -38,6 +38,10 @@ pub enum Ask {
     Exactly = 2,
     /// Pause these queues for so long, from now on.
     PauseFor = 3,
+    /// Pause one flow.
+    PauseFlow = 4,
+    /// Resume one flow.
+    ResumeFlow = 5,
 }
 
 /// Bits of one quantum of a pause (IEEE 802.1Qbb: 512 bit times of the link).
@@ -61,19 +65,34 @@ pub struct Signal {
     pub queues: QueueMask,
     /// For `PauseFor`: quanta of 512 bit times.
     pub quanta: u16,
+    /// The flow it speaks of, and its sender's number for it.
+    pub flow: (u32, u32),
 }
 
 impl Signal {
     /// Asks for something that lasts until the next frame.
     #[must_use]
     pub fn new(port: u16, ask: Ask, queues: QueueMask) -> Self {
-        Self { port, ask, queues, quanta: 0 }
+        Self { port, ask, queues, quanta: 0, flow: (0, NONE) }
     }
 
     /// Pauses a traffic class for so many quanta.
     #[must_use]
     pub fn pause_for(port: u16, class: u8, quanta: u16) -> Self {
-        Self { port, ask: Ask::PauseFor, queues: 1 << class, quanta }
+        Self { quanta, ..Self::new(port, Ask::PauseFor, 1 << class) }
+    }
+
+    /// Pauses the flow of a packet where it came from.
+    #[must_use]
+    pub fn pause_flow(packet: &Packet) -> Self {
+        let flow = (packet.flow, packet.sender);
+        Self { flow, ..Self::new(packet.ingress, Ask::PauseFlow, 0) }
+    }
+
+    /// Resumes it.
+    #[must_use]
+    pub fn resume_flow(packet: &Packet) -> Self {
+        Self { ask: Ask::ResumeFlow, ..Self::pause_flow(packet) }
     }
 
     /// The frame of so many bytes on the wire.
@@ -84,6 +103,7 @@ impl Signal {
         packet.stamp = (self.queues >> 64) as u64;
         packet.remaining = self.ask as u32;
         packet.label = u32::from(self.quanta);
+        (packet.flow, packet.sender) = self.flow;
         packet
     }
 }
@@ -132,6 +152,16 @@ pub fn timed_pause(frame: &Packet, rate: u64) -> Option<(QueueMask, u64)> {
     let bits = u128::from(frame.label) * u128::from(QUANTUM_BITS);
     let pause = (bits * 1_000_000_000_000 / u128::from(rate)) as u64;
     (frame.remaining == Ask::PauseFor as u32).then(|| (frame.queue_mask(), pause))
+}
+
+/// What a frame that speaks of one flow asks for: whether it pauses.
+#[must_use]
+pub fn flow_pause(frame: &Packet) -> Option<bool> {
+    match frame.remaining {
+        ask if ask == Ask::PauseFlow as u32 => Some(true),
+        ask if ask == Ask::ResumeFlow as u32 => Some(false),
+        _ => None,
+    }
 }
 
 /// The mask of paused queues after a frame arrived.
@@ -195,6 +225,11 @@ pub trait HopControl {
         None
     }
 
+    /// Another signal to send, beside the one just returned.
+    fn next_signal(&mut self) -> Option<Signal> {
+        None
+    }
+
     /// Whether `mirror_arrival` is to be asked at all.
     fn mirrors_arrivals(&self) -> bool {
         false
@@ -251,6 +286,11 @@ pub trait HopControl {
         None
     }
 
+    /// Of these flows, those that share their queue with another one.
+    fn sharing_flows(&self, _egress: u16) -> Option<u32> {
+        None
+    }
+
     /// The neighbour's queues that this switch holds paused at an ingress port, for the watchdog.
     fn holds_paused(&self, _ingress: u16) -> QueueMask {
         0
@@ -273,6 +313,12 @@ pub enum AnyHop {
     Pfc(Pfc),
     /// Backpressure flow control.
     Bfc(Bfc<PauseCounters>),
+    /// The same with pauses by queue length.
+    BfcOccupancy(Bfc<Occupancy>),
+    /// The same with pauses of flows.
+    BfcFlows(Bfc<FlowPauses>),
+    /// Its queue assignment alone.
+    BfcSilent(Bfc<Silent>),
     /// Source flow control.
     Sfc(Sfc),
 }
@@ -284,6 +330,9 @@ macro_rules! each_hop {
             $crate::hop::AnyHop::None($hop) => $call,
             $crate::hop::AnyHop::Pfc($hop) => $call,
             $crate::hop::AnyHop::Bfc($hop) => $call,
+            $crate::hop::AnyHop::BfcOccupancy($hop) => $call,
+            $crate::hop::AnyHop::BfcFlows($hop) => $call,
+            $crate::hop::AnyHop::BfcSilent($hop) => $call,
             $crate::hop::AnyHop::Sfc($hop) => $call,
         }
     };
@@ -295,6 +344,24 @@ impl AnyHop {
     #[must_use]
     pub fn active_flows(&self, egress: u16) -> Option<u32> {
         each_hop!(self, hop => hop.active_flows(egress))
+    }
+
+    /// Of these flows, those that share their queue with another one.
+    #[must_use]
+    pub fn sharing_flows(&self, egress: u16) -> Option<u32> {
+        each_hop!(self, hop => hop.sharing_flows(egress))
+    }
+
+    /// What BFC has done, whatever its backpressure.
+    #[must_use]
+    pub fn bfc_stats(&self) -> Option<BfcStats> {
+        match self {
+            Self::Bfc(bfc) => Some(bfc.stats()),
+            Self::BfcOccupancy(bfc) => Some(bfc.stats()),
+            Self::BfcFlows(bfc) => Some(bfc.stats()),
+            Self::BfcSilent(bfc) => Some(bfc.stats()),
+            Self::None(_) | Self::Pfc(_) | Self::Sfc(_) => None,
+        }
     }
 
     /// The neighbour's queues that this switch holds paused at an ingress port.

@@ -35,6 +35,11 @@ impl Drr {
         }
     }
 
+    /// The packet at the head of a queue.
+    pub(super) fn head(&self, queue: u8) -> Option<u32> {
+        self.turns[queue as usize].queue.head()
+    }
+
     /// The first queue of `ready` after the current one, going round.
     fn next_turn(&self, ready: QueueMask) -> u8 {
         let later = ready & (QueueMask::MAX << self.current << 1);

@@ -6,6 +6,7 @@
 
 mod codel;
 mod drr;
+mod drr_flows;
 mod ets;
 mod fifo;
 mod per_flow;
@@ -14,10 +15,11 @@ mod sfqcodel;
 
 use hdrhistogram::Histogram;
 
-use crate::hop::PausedTime;
+use crate::hop::{PausedTime, flow_pause, obey};
 use crate::packet::{CONTROL_QUEUE, Packet, Pool, Queue};
 
 pub use drr::Drr;
+pub use drr_flows::DrrFlows;
 pub use ets::{Ets, EtsConfig, EtsPlan};
 pub use fifo::Fifo;
 pub use per_flow::PerFlow;
@@ -57,6 +59,10 @@ pub trait Scheduler {
     fn paused(&self) -> QueueMask;
     /// Changes which queues are paused.
     fn set_paused(&mut self, mask: QueueMask);
+    /// Pauses or resumes one flow. Returns how many flows are paused then.
+    fn set_flow_paused(&mut self, _flow: u32, _paused: bool) -> usize {
+        unreachable!("a neighbour pauses a flow, but this port tells no flows apart")
+    }
     /// Flows (or queues, where flows are not told apart) with packets here.
     fn active(&self) -> u32;
 }
@@ -69,6 +75,8 @@ pub enum AnyScheduler {
     Fifo(Fifo),
     /// Deficit round robin over a fixed number of queues.
     Drr(Drr),
+    /// The same, whose queues wait while the flow at their head is paused.
+    DrrFlows(DrrFlows),
     /// Deficit round robin over as many queues as there are flows.
     PerFlow(PerFlow),
     /// pFabric: the flow with least left goes first, the one with most is dropped.
@@ -85,6 +93,7 @@ macro_rules! each_scheduler {
         match $self {
             $crate::sched::AnyScheduler::Fifo($scheduler) => $call,
             $crate::sched::AnyScheduler::Drr($scheduler) => $call,
+            $crate::sched::AnyScheduler::DrrFlows($scheduler) => $call,
             $crate::sched::AnyScheduler::PerFlow($scheduler) => $call,
             $crate::sched::AnyScheduler::PFabric($scheduler) => $call,
             $crate::sched::AnyScheduler::SfqCodel($scheduler) => $call,
@@ -190,6 +199,17 @@ impl Egress {
     pub fn set_paused(&mut self, now: u64, mask: QueueMask) {
         self.paused_time.set(now, mask != 0);
         each_scheduler!(&mut self.scheduler, queues => queues.set_paused(mask));
+    }
+
+    /// Does what a neighbour's frame asks for.
+    pub(crate) fn obey(&mut self, now: u64, frame: &Packet) {
+        if let Some(pause) = flow_pause(frame) {
+            let paused = each_scheduler!(&mut self.scheduler, queues =>
+                queues.set_flow_paused(frame.flow, pause));
+            self.paused_time.set(now, paused > 0);
+        } else {
+            self.set_paused(now, obey(frame, self.paused()));
+        }
     }
 
     /// When its queues were paused.

@@ -162,6 +162,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
             driven: None,
             flowtune: None,
             queues: NicQueues::Classes(8),
+            labelled: Vec::new(),
             obey_pauses: true,
             pause_response: 0,
             nic: NicConfig::default(),

@@ -14,7 +14,7 @@ use xoff_host::transport::{
     Window,
 };
 use xoff_net::arch::{PauseConfig, Scope};
-use xoff_net::hop::Assignment;
+use xoff_net::hop::{Assignment, BackpressureKind};
 use xoff_sim::setup::HopSetup;
 
 use super::Reader;
@@ -255,14 +255,15 @@ impl Reader<'_> {
     }
 }
 
-/// "BFC's NIC assigns flows to the same number of queues by the same rule as a switch"; otherwise a
-/// queue a class, of as many as switches tell apart.
+/// "BFC's NIC assigns flows to the same number of queues by the same rule as a switch"; otherwise, and
+/// where nobody pauses queues, a queue a class, of as many as switches tell apart.
 pub(super) fn nic_queues(hop: &HopSetup, classes: u8) -> NicQueues {
-    match hop {
-        HopSetup::Bfc(bfc) => match bfc.assignment {
-            Assignment::Dynamic => NicQueues::Dynamic(bfc.data_queues()),
-            Assignment::Stochastic | Assignment::Single => NicQueues::Hashed(bfc.data_queues()),
-        },
-        _ => NicQueues::Classes(classes),
+    let HopSetup::Bfc(bfc) = hop else { return NicQueues::Classes(classes) };
+    let queues = bfc.data_queues();
+    match (bfc.backpressure, bfc.assignment) {
+        (BackpressureKind::None, _) => NicQueues::Classes(classes),
+        (_, Assignment::Dynamic) if bfc.incast_queue => NicQueues::DynamicBesideIncast(queues),
+        (_, Assignment::Dynamic) => NicQueues::Dynamic(queues),
+        (_, Assignment::Stochastic | Assignment::Single) => NicQueues::Hashed(queues),
     }
 }

@@ -4,7 +4,7 @@ use xoff_core::Ps;
 use xoff_core::knobs::Knob;
 use xoff_host::transport::{FlowControl, FrameConfig, RoundRobin, TransportConfig};
 use xoff_net::buffer::{BufferConfig, BufferKind};
-use xoff_net::hop::{BfcConfig, PfcConfig, SfcConfig, SignalAt};
+use xoff_net::hop::{PfcConfig, SfcConfig, SignalAt};
 use xoff_net::mark::EcnConfig;
 use xoff_net::topo::Topology;
 use xoff_sim::setup::{EcnSetup, HopSetup};
@@ -98,17 +98,7 @@ impl Reader<'_> {
                 }
                 HopSetup::Pfc(pfc)
             }
-            HopKind::Bfc => {
-                if switch.scheduler != SchedulerKind::Drr {
-                    let message = "BFC schedules its queues, so it needs scheduler = \"drr\"";
-                    self.problem("switch", "scheduler", message.into());
-                }
-                let bfc = self.section::<BfcConfig>();
-                if let Err((key, message)) = bfc.check() {
-                    self.problem("bfc", key, format!("{key}: {message}"));
-                }
-                HopSetup::Bfc(bfc)
-            }
+            HopKind::Bfc => HopSetup::Bfc(self.bfc(switch, &transport)),
             HopKind::Sfc => {
                 if switch.scheduler != SchedulerKind::Fifo {
                     let message =

@@ -40,13 +40,15 @@ pub fn run(text: &str, overrides: &[&str]) -> (Run, Vec<FlowRow>) {
 }
 
 /// What a scheme needs on links of 100 Gb/s beside its own settings: thresholds made for Gigabit links
-/// are too high there, and the memory is too small.
+/// are too high there, and the memory is too small. And what it needs of the traffic, of which the second
+/// is an incast.
 pub fn for_fast_links(scheme: &str) -> &'static [&'static str] {
     match scheme {
         "detail" | "detail-pfc" => &["crossbar.ingress_size=1MB", "pause.xoff=60KB"],
         "pfc-wdrop" | "pfc-wstop" | "capfc-max" | "capfc-cal" => {
             &["pipeline.ingress_size=1MB", "pause.xoff=900KB", "pipeline.packet_rate=1e9"]
         }
+        "bfc-incast-label" => &["traffic.1.labelled=true"],
         _ if scheme.ends_with("-shared") => &["pipeline.packet_rate=1e9"],
         _ => &[],
     }
@@ -62,8 +64,8 @@ pub fn over_switches(run: &Run, count: fn(&xoff_net::arch::AnySwitch) -> u64) ->
 pub fn bfc_stats(run: &Run) -> xoff_net::hop::BfcStats {
     let mut sum = xoff_net::hop::BfcStats::default();
     for (_, switch) in run.simulation().partitions().iter().flat_map(|part| part.switches()) {
-        if let Some(xoff_net::hop::AnyHop::Bfc(bfc)) = switch.hop() {
-            sum.add(&bfc.stats());
+        if let Some(stats) = switch.hop().and_then(xoff_net::hop::AnyHop::bfc_stats) {
+            sum.add(&stats);
         }
     }
     sum

@@ -224,7 +224,7 @@ fn where_it_drops_another_class_shares_only_wire_and_processor() {
 #[test]
 fn a_paused_class_holds_back_no_other() {
     let mut bench = Bench::new(PipelineConfig::default(), CapfcConfig::default());
-    let pause = crate::hop::Signal { port: 0, ask: Ask::PauseFor, queues: 1 << 2, quanta: 1000 };
+    let pause = crate::hop::Signal::pause_for(0, 2, 1000);
     bench.at(0, 1, pause.frame(64));
     let mut arrivals = train(0, 1, 2, 10 * US, 5);
     arrivals.push(Arrival { time: 200 * US, port: 2, to: 1, class: 6, bytes: 500 });

@@ -6,7 +6,7 @@ use xoff_core::Rng;
 use super::BfcConfig;
 use super::config::{Assignment, EmptyQueueOrder};
 use super::flow_table::{Entry, FlowTable};
-use crate::packet::Packet;
+use crate::packet::{Kind, Packet, flag};
 use crate::sched::{QueueMask, Scheduler};
 
 /// Time stamps of the flow table count units of 2^10 ps: 32 bits go round in 4.4 s. An entry that was
@@ -19,8 +19,23 @@ const STAMP_SHIFT: u32 = 10;
 pub struct AssignmentStats {
     /// Queue assignments.
     pub assignments: u64,
-    /// Assignments while no queue was empty.
+    /// Assignments of a queue that was not empty.
     pub collisions: u64,
+    /// Assignments to flows that had been here before: their packet was not the flow's first. The most
+    /// queue changes that can have happened in the middle of a flow.
+    pub reassignments: u64,
+    /// Packets whose flow-table entry was in use, and by another flow last.
+    pub table_collisions: u64,
+}
+
+impl AssignmentStats {
+    /// Adds another switch's counts.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.assignments += other.assignments;
+        self.collisions += other.collisions;
+        self.reassignments += other.reassignments;
+        self.table_collisions += other.table_collisions;
+    }
 }
 
 /// The flows of an egress port.
@@ -39,6 +54,8 @@ pub(super) struct FlowQueues {
     /// Entries of a port's flow table.
     table_size: u32,
     queues: u8,
+    /// The first queue that is for all: one before it is for labelled flows.
+    first: u8,
     assignment: Assignment,
     empty_queue: EmptyQueueOrder,
     /// For how long a flow without packets keeps its queue, in the table's unit of time.
@@ -56,9 +73,10 @@ impl FlowQueues {
             egresses: (0..ports).map(|_| egress()).collect(),
             table_size: u32::from(config.queues) * config.table_factor,
             queues,
+            first: u8::from(config.incast_queue),
             assignment: config.assignment,
             empty_queue: config.empty_queue,
-            sticky: ((config.sticky_hrtts * hrtt_ps as f64) as u64 >> STAMP_SHIFT) as u32,
+            sticky: ((config.sticky_hrtts() * hrtt_ps as f64) as u64 >> STAMP_SHIFT) as u32,
             stats: AssignmentStats::default(),
         }
     }
@@ -77,11 +95,24 @@ impl FlowQueues {
         let sticky = self.sticky;
         let entry = self.entry(now, egress, packet);
         if entry.keeps_queue(stamp(now), sticky) {
-            return entry.queue;
+            let queue = entry.queue;
+            if entry.flow != packet.flow {
+                entry.flow = packet.flow;
+                self.on_shared_entry(packet);
+            }
+            return queue;
         }
+        entry.flow = packet.flow;
         let queue = self.assign(egress, packet, queues, rng);
         self.entry(now, egress, packet).queue = queue;
         queue
+    }
+
+    /// "if two flows map to the same index they will use the same queue (collision)" (§3.3.1). Labelled
+    /// ones are meant to.
+    #[cold]
+    fn on_shared_entry(&mut self, packet: &Packet) {
+        self.stats.table_collisions += u64::from(!packet.has(flag::LABELLED));
     }
 
     /// The flow has one packet more here (§3.3.1).
@@ -118,6 +149,16 @@ impl FlowQueues {
         self.egresses[egress as usize].active
     }
 
+    /// Flows at an egress port that share their queue with another one, those of one table entry counted
+    /// as one flow.
+    pub(super) fn sharing(&self, egress: u16) -> u32 {
+        let mut flows = [0u32; 128];
+        for queue in self.egresses[egress as usize].table.queues_in_use() {
+            flows[queue as usize] += 1;
+        }
+        flows.iter().filter(|&&flows| flows > 1).sum()
+    }
+
     /// What has happened so far.
     pub(super) fn stats(&self) -> AssignmentStats {
         self.stats
@@ -126,9 +167,14 @@ impl FlowQueues {
     /// "an array indexed by the egress port of a flow and the hash of the FID" (§3.3.1).
     #[inline]
     fn entry(&mut self, now: u64, egress: u16, packet: &Packet) -> &mut Entry {
-        let index = (u64::from(flow_hash(packet)) * u64::from(self.table_size)) >> 32;
+        let index = if packet.has(flag::LABELLED) {
+            // One entry more, which all labelled flows share.
+            self.table_size
+        } else {
+            ((u64::from(flow_hash(packet)) * u64::from(self.table_size)) >> 32) as u32
+        };
         let table = &mut self.egresses[egress as usize].table;
-        table.entry(index as u32, stamp(now), self.sticky)
+        table.entry(index, stamp(now), self.sticky)
     }
 
     fn assign<S: Scheduler>(
@@ -138,7 +184,11 @@ impl FlowQueues {
         queues: &S,
         rng: &mut Rng,
     ) -> u8 {
+        if packet.has(flag::LABELLED) {
+            return 0;
+        }
         self.stats.assignments += 1;
+        self.stats.reassignments += u64::from(packet.kind == Kind::Data && packet.seq > 0);
         let occupied = queues.occupied();
         let queue = match self.assignment {
             Assignment::Single => 0,
@@ -147,7 +197,7 @@ impl FlowQueues {
             }
             Assignment::Dynamic => self.empty_queue(egress, occupied).unwrap_or_else(|| {
                 // "we assign the flow to a random queue in this case" (§3.3.1).
-                rng.below(u64::from(self.queues)) as u8
+                self.first + rng.below(u64::from(self.queues - self.first)) as u8
             }),
         };
         self.stats.collisions += u64::from(occupied >> queue & 1 == 1);
@@ -155,7 +205,7 @@ impl FlowQueues {
     }
 
     fn empty_queue(&mut self, egress: u16, occupied: QueueMask) -> Option<u8> {
-        let all = QueueMask::MAX >> (128 - u32::from(self.queues));
+        let all = QueueMask::MAX >> (128 - u32::from(self.queues)) & QueueMask::MAX << self.first;
         let empty = all & !occupied;
         if empty == 0 {
             return None;

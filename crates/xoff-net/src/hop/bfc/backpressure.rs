@@ -16,6 +16,21 @@ pub struct PauseFrames {
     pub refreshes: u64,
 }
 
+impl PauseFrames {
+    /// Adds another switch's counts.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.pauses += other.pauses;
+        self.resumes += other.resumes;
+        self.refreshes += other.refreshes;
+    }
+
+    /// Frames of all kinds.
+    #[must_use]
+    pub fn all(&self) -> u64 {
+        self.pauses + self.resumes + self.refreshes
+    }
+}
+
 /// Decides who is paused, and for how long.
 pub trait Backpressure {
     /// A packet has joined its queue.
@@ -28,6 +43,11 @@ pub trait Backpressure {
 
     /// A packet starts to leave.
     fn on_dequeue(&mut self, egress: u16, packet: &mut Packet) -> Option<Signal>;
+
+    /// Another signal, beside the one just returned.
+    fn next_signal(&mut self) -> Option<Signal> {
+        None
+    }
 
     /// Whether a packet that finds its port empty may come and leave without a signal.
     fn lets_pass(&self, egress: u16, packet: &Packet) -> bool;

@@ -25,6 +25,31 @@ choices! {
     }
 }
 
+choices! {
+    /// What is paused when a queue grows long.
+    pub enum BackpressureKind {
+        /// The upstream queues of packets that exceeded the threshold, until these have left (§3.3.2).
+        Queues = "queues",
+        /// The upstream queues of a queue above the threshold, while it is (§3.2).
+        Occupancy = "occupancy",
+        /// The flows of packets that exceeded the threshold, until these have left: "an ideal (but
+        /// impractical) variant" (§3.3.2).
+        Flows = "flows",
+        /// Nothing: the assignment alone, under an end-to-end control (§6.4).
+        None = "none",
+    }
+}
+
+choices! {
+    /// How long a queue may grow.
+    pub enum ThresholdRule {
+        /// The 1-hop BDP at the queue's drain rate: the port's, shared by its active queues (§3.3.2).
+        Active = "active",
+        /// The 1-hop BDP at the port's rate, however many queues are active (§3.2).
+        Fixed = "fixed",
+    }
+}
+
 knobs! {
     /// Backpressure flow control, at switches and NICs.
     pub struct BfcConfig in "bfc" {
@@ -41,7 +66,11 @@ knobs! {
         table_factor: u32 = 100,
         /// A flow keeps its queue for this many 1-hop RTTs after its last packet (§3.3.2: 2).
         sticky_hrtts: f64 = 2.0,
-        /// Pause threshold as a multiple of the 1-hop BDP at the queue's drain rate (§3.3.2: 1).
+        /// What is paused when a queue grows long.
+        backpressure: BackpressureKind = BackpressureKind::Queues,
+        /// How long a queue may grow.
+        threshold: ThresholdRule = ThresholdRule::Active,
+        /// Pause threshold as a multiple of that (§3.3.2: 1).
         threshold_factor: f64 = 1.0,
         /// Part of the 1-hop RTT beside the propagation delay both ways, such as a pipeline's latency
         /// (§6.2.1 counts none: 2 us over links of 1 us).
@@ -52,6 +81,9 @@ knobs! {
         /// How many bitmaps follow once no queue is paused any longer: each of them may be lost, as
         /// the resume frame may. The paper says nothing of an end.
         empty_refreshes: u16 = 10,
+        /// Keep a queue of every port, and of every NIC, for labelled flows: "BFC + IncastLabel assigns all
+        /// the incast flows at an egress port to the same queue" (App. A.7).
+        incast_queue: bool = false,
         /// Whether NICs obey pauses (App. A.8, "BFC - NIC", where they do not).
         nics_obey: bool = true,
     }
@@ -67,6 +99,16 @@ impl BfcConfig {
         }
     }
 
+    /// For how many 1-hop RTTs a flow without packets keeps its queue: not at all where flows are paused
+    /// "directly using the flow ID without sticky queue assignments" (§3.3.2).
+    #[must_use]
+    pub fn sticky_hrtts(&self) -> f64 {
+        match self.backpressure {
+            BackpressureKind::Flows => 0.0,
+            _ => self.sticky_hrtts,
+        }
+    }
+
     /// Checks what the fields' types cannot.
     ///
     /// # Errors
@@ -78,6 +120,26 @@ impl BfcConfig {
         if !(1..=1_000_000).contains(&self.table_factor) {
             let message = "the flow table has 1 to 1000000 entries for each queue";
             return Err(("table_factor", message.into()));
+        }
+        if !self.sticky_hrtts.is_finite() || self.sticky_hrtts > 1e6 {
+            return Err((
+                "sticky_hrtts",
+                "a flow keeps its queue for 0 to 1000000 1-hop RTTs".into(),
+            ));
+        }
+        if self.incast_queue && self.assignment != Assignment::Dynamic {
+            let message = "a queue for labelled flows is taken from those of dynamic assignment: set \
+                           assignment = \"dynamic\"";
+            return Err(("incast_queue", message.into()));
+        }
+        if self.incast_queue && self.data_queues() < 2 {
+            return Err(("queues", "incast_queue = true leaves no queue for other flows".into()));
+        }
+        let needs_fixed = self.backpressure == BackpressureKind::Occupancy;
+        if needs_fixed && self.threshold != ThresholdRule::Fixed {
+            let message = "backpressure = \"occupancy\" compares a queue with the same length when it grows \
+                           and when it shrinks: set threshold = \"fixed\"";
+            return Err(("threshold", message.into()));
         }
         if self.refresh_period == Ps(0) {
             return Err(("refresh_period", "the period must be longer than zero".into()));

@@ -21,13 +21,15 @@ pub(super) struct Entry {
     pub(super) stamp: u32,
     /// Packets.
     pub(super) size: u32,
+    /// The flow of the last packet that came.
+    pub(super) flow: u32,
     /// Queue, or UNASSIGNED.
     pub(super) queue: u8,
 }
 
 impl Entry {
     const fn blank(index: u32) -> Self {
-        Self { index, stamp: 0, size: 0, queue: UNASSIGNED }
+        Self { index, stamp: 0, size: 0, flow: 0, queue: UNASSIGNED }
     }
 
     /// "A new queue assignment only happens if the size value in the flow table is 0, and the
@@ -57,6 +59,11 @@ impl FlowTable {
             self.last = self.find(index, now, sticky);
         }
         &mut self.slots[self.last]
+    }
+
+    /// The queue of each entry with packets.
+    pub(super) fn queues_in_use(&self) -> impl Iterator<Item = u8> {
+        self.slots.iter().filter(|entry| entry.size > 0).map(|entry| entry.queue)
     }
 
     #[inline(never)]

@@ -2,11 +2,15 @@
 //! ([`assignment`]), and where a queue grows long, the upstream queue its packets come from is paused
 //! ([`backpressure`]). The two know nothing of each other.
 
+mod asked;
 mod assignment;
 mod backpressure;
 mod config;
 mod counters;
+mod flow_pauses;
 mod flow_table;
+mod occupancy;
+mod silent;
 mod threshold;
 
 use xoff_core::Rng;
@@ -19,8 +23,11 @@ use crate::sched::{QueueMask, Scheduler};
 
 pub use assignment::AssignmentStats;
 pub use backpressure::{Backpressure, PauseFrames};
-pub use config::{Assignment, BfcConfig, EmptyQueueOrder};
+pub use config::{Assignment, BackpressureKind, BfcConfig, EmptyQueueOrder, ThresholdRule};
 pub use counters::PauseCounters;
+pub use flow_pauses::FlowPauses;
+pub use occupancy::Occupancy;
+pub use silent::Silent;
 
 /// What BFC needs to know of a port.
 #[derive(Clone, Copy, Debug)]
@@ -43,11 +50,8 @@ pub struct BfcStats {
 impl BfcStats {
     /// Adds another switch's counts.
     pub fn add(&mut self, other: &BfcStats) {
-        self.assignment.assignments += other.assignment.assignments;
-        self.assignment.collisions += other.assignment.collisions;
-        self.frames.pauses += other.frames.pauses;
-        self.frames.resumes += other.frames.resumes;
-        self.frames.refreshes += other.frames.refreshes;
+        self.assignment.add(&other.assignment);
+        self.frames.add(&other.frames);
     }
 }
 
@@ -59,18 +63,54 @@ pub struct Bfc<B> {
 }
 
 impl Bfc<PauseCounters> {
-    /// For a switch with these ports.
+    /// With pause counters, for a switch with these ports.
     #[must_use]
     pub fn new(config: &BfcConfig, ports: &[BfcPort]) -> Self {
-        let hrtt = hrtt(config, ports);
-        Self {
-            flows: FlowQueues::new(config, ports.len(), hrtt),
-            backpressure: PauseCounters::new(config, ports, hrtt),
-        }
+        Self::with(config, ports, PauseCounters::new)
+    }
+}
+
+impl Bfc<Occupancy> {
+    /// With pauses by queue length, for a switch with these ports.
+    #[must_use]
+    pub fn by_occupancy(config: &BfcConfig, ports: &[BfcPort]) -> Self {
+        Self::with(config, ports, Occupancy::new)
+    }
+}
+
+impl Bfc<FlowPauses> {
+    /// With pauses of flows, for a switch with these ports.
+    #[must_use]
+    pub fn by_flow(config: &BfcConfig, ports: &[BfcPort]) -> Self {
+        Self::with(config, ports, FlowPauses::new)
+    }
+
+    /// Flows that neighbours hold on its behalf.
+    #[must_use]
+    pub fn paused_flows(&self) -> usize {
+        self.backpressure.paused_flows()
+    }
+}
+
+impl Bfc<Silent> {
+    /// Without backpressure, for a switch with these ports.
+    #[must_use]
+    pub fn silent(config: &BfcConfig, ports: &[BfcPort]) -> Self {
+        Self::with(config, ports, |_, _, _| Silent)
     }
 }
 
 impl<B: Backpressure> Bfc<B> {
+    fn with(
+        config: &BfcConfig,
+        ports: &[BfcPort],
+        backpressure: impl Fn(&BfcConfig, &[BfcPort], u64) -> B,
+    ) -> Self {
+        let hrtt = hrtt(config, ports);
+        let flows = FlowQueues::new(config, ports.len(), hrtt);
+        Self { flows, backpressure: backpressure(config, ports, hrtt) }
+    }
+
     /// What has happened so far.
     #[must_use]
     pub fn stats(&self) -> BfcStats {
@@ -124,6 +164,10 @@ impl<B: Backpressure> HopControl for Bfc<B> {
         self.backpressure.on_dequeue(egress, packet)
     }
 
+    fn next_signal(&mut self) -> Option<Signal> {
+        self.backpressure.next_signal()
+    }
+
     fn next_timer(&self, now: u64) -> Option<u64> {
         self.backpressure.next_timer(now)
     }
@@ -134,6 +178,10 @@ impl<B: Backpressure> HopControl for Bfc<B> {
 
     fn active_flows(&self, egress: u16) -> Option<u32> {
         Some(self.flows.active(egress))
+    }
+
+    fn sharing_flows(&self, egress: u16) -> Option<u32> {
+        Some(self.flows.sharing(egress))
     }
 
     fn holds_paused(&self, ingress: u16) -> QueueMask {

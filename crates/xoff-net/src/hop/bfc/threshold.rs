@@ -1,6 +1,9 @@
 //! How long a queue may grow before those who feed it are paused (BFC §3.3.2, "Pause threshold").
 
+use super::config::ThresholdRule;
 use super::{BfcConfig, BfcPort};
+use crate::packet::Packet;
+use crate::sched::Scheduler;
 
 /// The pause thresholds of one switch: "a pre-configured match-action table indexed with N_active and
 /// mu" (§3.3.2).
@@ -18,7 +21,7 @@ impl Thresholds {
         rates.sort_unstable();
         rates.dedup();
         let queues = config.data_queues();
-        let list = |&rate: &u64| by_active(config.threshold_factor, hrtt_ps, rate, queues);
+        let list = |&rate: &u64| by_active(config, hrtt_ps, rate, queues);
         let first = |port: &BfcPort| {
             rates.partition_point(|&rate| rate < port.rate) as u32 * (u32::from(queues) + 1)
         };
@@ -34,12 +37,37 @@ impl Thresholds {
     pub(super) fn at(&self, egress: u16, active: u32) -> u32 {
         self.bytes[(self.first[egress as usize] + active) as usize]
     }
+
+    /// Whether the queue that a packet has joined is above its threshold: "we track the queue length (and
+    /// not just the flowTable.size)" (§3.3.2).
+    #[inline]
+    pub(super) fn exceeded<S: Scheduler>(&self, egress: u16, packet: &Packet, queues: &S) -> bool {
+        let active = (queues.occupied() & !queues.paused()).count_ones();
+        queues.queue_bytes(packet.queue) > self.at(egress, active)
+    }
+
+    /// Whether a packet alone at its port is not above it.
+    #[inline]
+    pub(super) fn lets_pass(&self, egress: u16, packet: &Packet) -> bool {
+        u32::from(packet.wire_bytes) <= self.at(egress, 1)
+    }
 }
 
-/// Th = HRTT x (mu / N_active) in bytes for every possible N_active (§3.3.2); with no active queue
-/// (the packet's own is paused) the whole rate counts.
-fn by_active(factor: f64, hrtt_ps: u64, rate: u64, queues: u8) -> impl Iterator<Item = u32> {
+/// Th in bytes for every possible N_active: HRTT x (mu / N_active) (§3.3.2), where with no active queue
+/// (the packet's own is paused) the whole rate counts, or HRTT x mu for them all (§3.2).
+fn by_active(
+    config: &BfcConfig,
+    hrtt_ps: u64,
+    rate: u64,
+    queues: u8,
+) -> impl Iterator<Item = u32> + use<> {
     let one_hop_bdp = hrtt_ps as f64 * rate as f64 / 8e12;
-    (0..=u32::from(queues))
-        .map(move |active| (factor * one_hop_bdp / f64::from(active.max(1))) as u32)
+    let (factor, rule) = (config.threshold_factor, config.threshold);
+    (0..=u32::from(queues)).map(move |active| {
+        let shares = match rule {
+            ThresholdRule::Active => active.max(1),
+            ThresholdRule::Fixed => 1,
+        };
+        (factor * one_hop_bdp / f64::from(shares)) as u32
+    })
 }

@@ -1,0 +1,127 @@
+//! The strawman's backpressure (BFC §3.2): "pause a queue whenever its buffer exceeds the 1-hop
+//! bandwidth-delay product". Who feeds a queue that does is paused for as long as it does.
+//!
+//! A switch pauses what is upstream of its queue: a neighbour's queue from which a packet comes while the
+//! queue is above the threshold. All of them go on once the queue is not above it any more. An upstream
+//! queue that feeds several such queues goes on with the last.
+
+use super::super::Signal;
+use super::asked::Asked;
+use super::backpressure::{Backpressure, PauseFrames};
+use super::threshold::Thresholds;
+use super::{BfcConfig, BfcPort};
+use crate::packet::{CONTROL_QUEUE, Packet};
+use crate::sched::{QueueMask, Scheduler};
+
+/// A queue of an egress port.
+#[derive(Clone, Debug, Default)]
+struct Held {
+    bytes: u32,
+    /// Who is paused because of it: ingress ports and the neighbours' queues.
+    upstream: Vec<(u16, u8)>,
+}
+
+/// What is paused because of which queue.
+#[derive(Debug)]
+pub struct Occupancy {
+    held: Vec<Held>,
+    /// For how many queues here an upstream queue is paused.
+    reasons: Vec<u16>,
+    /// Queues of a port, here and at neighbours.
+    queues: u8,
+    thresholds: Thresholds,
+    asked: Asked,
+    /// Resumes that are due beside the one just returned.
+    due: Vec<Signal>,
+}
+
+impl Occupancy {
+    /// For a switch with these ports and this 1-hop RTT, whose neighbours have as many queues as itself.
+    pub(super) fn new(config: &BfcConfig, ports: &[BfcPort], hrtt_ps: u64) -> Self {
+        let queues = config.data_queues();
+        let all = ports.len() * queues as usize;
+        Self {
+            held: vec![Held::default(); all],
+            reasons: vec![0; all],
+            queues,
+            thresholds: Thresholds::new(config, ports, hrtt_ps),
+            asked: Asked::new(config, ports.len()),
+            due: Vec::new(),
+        }
+    }
+
+    fn place(&self, port: u16, queue: u8) -> usize {
+        port as usize * self.queues as usize + queue as usize
+    }
+
+    /// A queue is not above the threshold any more.
+    fn release(&mut self, place: usize) -> Option<Signal> {
+        while let Some((ingress, queue)) = self.held[place].upstream.pop() {
+            let upstream = self.place(ingress, queue);
+            self.reasons[upstream] -= 1;
+            if self.reasons[upstream] == 0 {
+                let resume = self.asked.resume(ingress, queue);
+                self.due.push(resume);
+            }
+        }
+        self.due.pop()
+    }
+}
+
+impl Backpressure for Occupancy {
+    fn on_enqueue<S: Scheduler>(
+        &mut self,
+        egress: u16,
+        packet: &mut Packet,
+        _queues: &S,
+    ) -> Option<Signal> {
+        let place = self.place(egress, packet.queue);
+        let held = &mut self.held[place];
+        held.bytes += u32::from(packet.wire_bytes);
+        let from = (packet.ingress, packet.upstream);
+        if packet.upstream == CONTROL_QUEUE
+            || held.bytes <= self.thresholds.at(egress, 1)
+            || held.upstream.contains(&from)
+        {
+            return None;
+        }
+        held.upstream.push(from);
+        let upstream = self.place(from.0, from.1);
+        self.reasons[upstream] += 1;
+        (self.reasons[upstream] == 1).then(|| self.asked.pause(from.0, from.1))
+    }
+
+    fn on_dequeue(&mut self, egress: u16, packet: &mut Packet) -> Option<Signal> {
+        let place = self.place(egress, packet.queue);
+        let held = &mut self.held[place];
+        held.bytes -= u32::from(packet.wire_bytes);
+        if held.upstream.is_empty() || held.bytes > self.thresholds.at(egress, 1) {
+            return None;
+        }
+        self.release(place)
+    }
+
+    fn lets_pass(&self, egress: u16, packet: &Packet) -> bool {
+        self.thresholds.lets_pass(egress, packet)
+    }
+
+    fn next_signal(&mut self) -> Option<Signal> {
+        self.due.pop()
+    }
+
+    fn next_timer(&self, now: u64) -> Option<u64> {
+        Some(self.asked.next_timer(now))
+    }
+
+    fn on_timer(&mut self, ingress: u16) -> (Option<Signal>, bool) {
+        self.asked.on_timer(ingress)
+    }
+
+    fn holds_paused(&self, ingress: u16) -> QueueMask {
+        self.asked.paused(ingress)
+    }
+
+    fn frames(&self) -> PauseFrames {
+        self.asked.frames
+    }
+}

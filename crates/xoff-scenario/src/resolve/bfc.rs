@@ -1,0 +1,86 @@
+//! The section `bfc`: what does not go with it, and which of its settings mean nothing beside others.
+
+use xoff_host::TransportConfig;
+use xoff_host::transport::AckClass;
+use xoff_net::hop::{Assignment, BackpressureKind, BfcConfig};
+
+use super::Reader;
+use crate::diagnostic::Place;
+use crate::sections::{FaultsConfig, SchedulerKind, SwitchConfig};
+
+impl Reader<'_> {
+    pub(super) fn bfc(&mut self, switch: &SwitchConfig, transport: &TransportConfig) -> BfcConfig {
+        if switch.scheduler != SchedulerKind::Drr {
+            let message = "BFC schedules its queues, so it needs scheduler = \"drr\"";
+            self.problem("switch", "scheduler", message.into());
+        }
+        let written = self.layers.section::<BfcConfig>();
+        if let Err((key, message)) = written.check() {
+            self.problem("bfc", key, format!("{key}: {message}"));
+        }
+        if written.backpressure == BackpressureKind::Flows {
+            self.check_flow_pauses(transport);
+        }
+        let (unused, why) = unused(&written);
+        self.section_without(&unused, &why.join(" and "))
+    }
+
+    /// What a frame that speaks of one flow cannot do.
+    fn check_flow_pauses(&mut self, transport: &TransportConfig) {
+        if transport.ack_class == AckClass::Data {
+            let message = "bfc.backpressure = \"flows\" pauses flows at their sender, which does not queue \
+                           acknowledgements by flow: set ack_class = \"control\"";
+            self.problem("transport", "ack_class", message.into());
+        }
+        if self.layers.section::<FaultsConfig>().control_loss > 0.0 {
+            let message = "bfc.backpressure = \"flows\" does not repeat its frames, so a lost one never heals: \
+                           set control_loss = 0";
+            self.problem("faults", "control_loss", message.into());
+        }
+    }
+
+    /// Labels and the queue for them need each other.
+    pub(super) fn check_labels(&mut self, reads: bool, labelled: Option<Place>) {
+        match (reads, labelled) {
+            (true, None) => {
+                let message = "incast_queue = true keeps a queue for labelled flows, and no traffic is: set \
+                               labelled = true where kind = \"incast\"";
+                self.problem("bfc", "incast_queue", message.into());
+            }
+            (false, Some(place)) => {
+                let message = "[[traffic]] labelled = true has no effect here: only bfc.incast_queue = true \
+                               reads labels";
+                self.layers.problem(Some(place), message, None);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Settings without effect, and why.
+fn unused(bfc: &BfcConfig) -> (Vec<&'static str>, Vec<&'static str>) {
+    let hashed = bfc.assignment != Assignment::Dynamic;
+    let silent = bfc.backpressure == BackpressureKind::None;
+    let by_flow = bfc.backpressure == BackpressureKind::Flows;
+    let (mut unused, mut why) = (Vec::new(), Vec::new());
+    for (holds, reason, keys) in [
+        (hashed, "a flow's queue never changes", &["empty_queue", "sticky_hrtts"][..]),
+        (
+            silent,
+            "bfc.backpressure = \"none\"",
+            &["threshold", "threshold_factor", "refresh_period", "empty_refreshes", "nics_obey"],
+        ),
+        (hashed && silent, "nothing depends on the 1-hop RTT", &["hop_processing"]),
+        (
+            by_flow,
+            "bfc.backpressure = \"flows\"",
+            &["sticky_hrtts", "refresh_period", "empty_refreshes"],
+        ),
+    ] {
+        if holds {
+            unused.extend(keys);
+            why.push(reason);
+        }
+    }
+    (unused, why)
+}
