@@ -12,6 +12,7 @@ pub mod mrg32k3a;
 pub mod prefetch;
 pub mod rng;
 pub mod sync;
+pub mod tournament;
 pub mod units;
 pub mod wheel;
 

@@ -93,7 +93,7 @@ pub struct Sender {
     /// Bytes its receiver lets it send: below zero, the last packet was longer than what was left.
     /// Without end where senders decide themselves, and zero while a neighbour holds the flow.
     pub credit: i64,
-    /// The next flow of the same ring.
+    /// The next flow of the same ring; where the shortest goes first, its place in its queue's heap.
     pub next: u32,
     /// Timer for pacing.
     pub pace_timer: TimerId,
@@ -107,7 +107,7 @@ pub struct Sender {
     pub queue: Option<u8>,
     /// Flags of its packets: class and label.
     pub flags: u8,
-    /// Whether it waits in a ring.
+    /// Whether it waits for its turn.
     pub ringing: bool,
     /// Whether it has not ended.
     pub alive: bool,

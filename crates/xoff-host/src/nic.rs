@@ -4,6 +4,8 @@
 //! traffic classes, for BFC they are assigned as a switch assigns its own. Within a queue flows take
 //! turns packet by packet.
 
+mod shortest;
+
 use std::collections::VecDeque;
 
 use xoff_core::{Digest, Rng, TimerId};
@@ -14,6 +16,8 @@ use xoff_net::{Packet, Pool, Queue};
 use xoff_net::Fabric;
 
 use crate::flow::Sender;
+
+pub use self::shortest::ShortestFirst;
 
 /// How flows get a NIC's queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,42 +220,6 @@ impl Nic {
             self.ready &= !(1 << self.last_queue);
         }
         Some(id)
-    }
-
-    /// The flow with the least left to send among those of the queue whose turn it is, which leaves its
-    /// ring; among equals the one that has been ready for longest.
-    pub fn shortest_turn(&mut self, flows: &mut [Sender]) -> Option<u32> {
-        let ring = self.rings[self.next_queue()? as usize];
-        let (mut shortest, mut before) = (ring.head, NONE);
-        let mut id = ring.head;
-        loop {
-            let next = flows[id as usize].next;
-            if next == NONE {
-                break;
-            }
-            if flows[next as usize].left_to_send() < flows[shortest as usize].left_to_send() {
-                (shortest, before) = (next, id);
-            }
-            id = next;
-        }
-        if before != NONE {
-            self.bring_forward(flows, shortest, before);
-        }
-        self.next_turn(flows)
-    }
-
-    /// A flow of the queue whose turn it is becomes the first of its ring, where it stands behind
-    /// `before`.
-    fn bring_forward(&mut self, flows: &mut [Sender], id: u32, before: u32) {
-        let Some(queue) = self.next_queue() else { return };
-        let ring = &mut self.rings[queue as usize];
-        let after = flows[id as usize].next;
-        flows[before as usize].next = after;
-        if after == NONE {
-            ring.tail = before;
-        }
-        flows[id as usize].next = ring.head;
-        ring.head = id;
     }
 
     /// Whether a flow of `queue` that became ready now would have the next turn. If so, all is as if
@@ -469,14 +437,14 @@ mod tests {
     use crate::flow::{FlowStart, Pace};
     use crate::recovery::SenderHalf;
 
-    const QUEUES: u8 = 31;
+    pub(super) const QUEUES: u8 = 31;
 
-    fn nic(queues: NicQueues) -> Nic {
+    pub(super) fn nic(queues: NicQueues) -> Nic {
         let rng = Rng::stream(1, Purpose::Transport, 0);
         Nic::new(0, 0, queues, rng, NicTimers::default())
     }
 
-    fn flow(id: u64, queue: u8) -> Sender {
+    pub(super) fn flow(id: u64, queue: u8) -> Sender {
         let (src, dst, bytes, label) = (0, 1, 1000, id as u32);
         let start = FlowStart { id, start_ps: 0, src, dst, bytes, label, source: 0, class: 0 };
         let pace = Pace { rate: 1, window: u64::MAX };
@@ -524,34 +492,6 @@ mod tests {
                     waiting.swap_remove(place);
                 }
             }
-        }
-
-        /// The flow with the least left has the turn, the first to be ready among equals, and every
-        /// flow has one in the end.
-        #[test]
-        fn the_shortest_flow_has_the_next_turn(
-            rounds in prop::collection::vec((1u64..20, 0usize..3), 1..60),
-        ) {
-            let mut nic = nic(NicQueues::Classes(8));
-            let mut flows: Vec<Sender> = Vec::new();
-            let mut waiting: Vec<(u64, u32)> = Vec::new();
-            let turn = |nic: &mut Nic, flows: &mut [Sender], waiting: &mut Vec<(u64, u32)>| {
-                let place = (0..waiting.len()).min_by_key(|&place| waiting[place].0);
-                let expected = place.map(|place| waiting.remove(place).1);
-                assert_eq!(nic.shortest_turn(flows), expected);
-            };
-            for (bytes, turns) in rounds {
-                let id = flows.len() as u32;
-                flows.push(flow(u64::from(id), 0));
-                flows[id as usize].start.bytes = bytes;
-                nic.ring(&mut flows, id, 0);
-                waiting.push((bytes, id));
-                (0..turns).for_each(|_| turn(&mut nic, &mut flows, &mut waiting));
-            }
-            while nic.is_ready() {
-                turn(&mut nic, &mut flows, &mut waiting);
-            }
-            prop_assert!(waiting.is_empty());
         }
     }
 }

@@ -123,7 +123,9 @@ choices! {
         /// The next ready flow in the order of arrival, as the HPCC simulator's NICs search for it:
         /// O(flows) a packet.
         Index = "index",
-        /// The ready flow with the least left to send, as pFabric's hosts do it: O(ready flows) a packet.
+        /// The ready flow with the least left to send over all queues that are not paused; strictly by
+        /// class where queues are classes (pFabric §4.2; BFC App. A.2: "NICs also follow SRF
+        /// scheduling").
         Shortest = "shortest",
     }
 }

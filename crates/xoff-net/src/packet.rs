@@ -150,6 +150,14 @@ impl Packet {
         self.flags >> flag::CLASS_SHIFT
     }
 
+    /// Data: bytes its flow had left when it was sent, headers of this packet included, as far as
+    /// [`Packet::remaining`] says.
+    #[inline]
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        u64::from(self.remaining) + u64::from(self.wire_bytes)
+    }
+
     /// Whether a flag is set.
     #[inline]
     #[must_use]
@@ -299,6 +307,11 @@ impl Queue {
         pool[id] = before;
     }
 
+    /// All packets in it, in their order.
+    pub fn packets<'a>(&self, pool: &'a Pool) -> impl Iterator<Item = u32> + use<'a> {
+        std::iter::successors(self.head(), |&id| Some(pool[id].next).filter(|&next| next != NONE))
+    }
+
     /// The packet that joined last.
     #[must_use]
     pub fn tail(&self) -> Option<u32> {
@@ -337,6 +350,7 @@ mod tests {
             queue.push(&mut pool, id);
         }
         assert_eq!((queue.bytes(), queue.count()), (600, 3));
+        assert!(queue.packets(&pool).eq(ids.iter().copied()));
         assert_eq!(queue.pop(&pool), Some(ids[0]));
         pool.remove(ids[0]);
         assert_eq!(pool.insert(Packet::new(Kind::Ack, 60)), ids[0]);

@@ -240,6 +240,7 @@ impl Reader<'_> {
         }
         let reads_labels = matches!(&hop, HopSetup::Bfc(bfc) if bfc.incast_queue);
         self.check_labels(reads_labels, flows.first_labelled);
+        self.check_sizes(&switch, &transport, &hop, flows.endless);
         let monitored = self.monitored(&run, hosts)?;
         let captured = self.captured(&run, &topology)?;
         let faults_of_links = self.link_faults(&topology, &transport, &hop, &nic, run.grid);

@@ -92,6 +92,11 @@ choices! {
         Drr = "drr",
         /// Deficit round robin with a queue for every flow.
         PerFlow = "per-flow",
+        /// Shortest remaining flow first over the hop control's queues: the one whose first packet's flow
+        /// has the least left (BFC App. A.2).
+        Srf = "srf",
+        /// Shortest remaining flow first with a queue for every flow.
+        PerFlowSrf = "per-flow-srf",
         /// pFabric: the flow with least left goes first, and of a full port the one with most loses.
         PFabric = "pfabric",
         /// Stochastic fair queueing with CoDel, section `sfqcodel`.

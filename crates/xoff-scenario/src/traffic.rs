@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use xoff_core::Bytes;
 use xoff_core::digest::text_digest;
 use xoff_workload::host_set;
 use xoff_workload::incast::{Incast, IncastConfig};
@@ -44,6 +45,8 @@ pub struct Flows {
     pub first_labelled: Option<Place>,
     /// Of each source, whether its flows are labelled.
     pub labelled: Vec<bool>,
+    /// Where the first source stands whose flows have no size.
+    pub endless: Option<Place>,
 }
 
 struct Builder<'a> {
@@ -62,6 +65,7 @@ struct Builder<'a> {
     stops: Option<Place>,
     first_labelled: Option<Place>,
     labelled: Vec<bool>,
+    endless: Option<Place>,
 }
 
 /// Reads them all; `None` if one is wrong (the mistake is in `layers`).
@@ -96,6 +100,7 @@ pub fn read(
         stops: None,
         first_labelled: None,
         labelled: Vec::new(),
+        endless: None,
     };
     let built = entries.iter().filter(|entry| builder.add(entry).is_some()).count();
     (built == entries.len()).then(|| builder.finish())
@@ -136,17 +141,20 @@ impl Builder<'_> {
             "long" => {
                 let config: LongLivedConfig = entry.read(self.layers);
                 self.effective.entry("traffic", &kind, &config);
+                self.note_endless(config.bytes, place);
                 self.long(&config)
             }
             "permutation" => {
                 let config: PermutationConfig = entry.read(self.layers);
                 self.effective.entry("traffic", &kind, &config);
+                self.note_endless(config.bytes, place);
                 self.permutation(&config)
             }
             "staggered" => {
                 let config: StaggeredConfig = entry.read(self.layers);
                 self.effective.entry("traffic", &kind, &config);
-                self.stops.get_or_insert(place);
+                self.stops.get_or_insert(place.clone());
+                self.note_endless(config.bytes, place);
                 self.staggered(config)
             }
             "list" => {
@@ -181,6 +189,13 @@ impl Builder<'_> {
                 self.layers.problem(Some(place), format!("[[traffic]] {message}"), None);
                 None
             }
+        }
+    }
+
+    /// Flows of no bytes are flows without end.
+    fn note_endless(&mut self, bytes: Bytes, place: Place) {
+        if bytes == Bytes(0) {
+            self.endless.get_or_insert(place);
         }
     }
 
@@ -291,6 +306,7 @@ impl Builder<'_> {
             stops: self.stops,
             first_labelled: self.first_labelled,
             labelled: self.labelled,
+            endless: self.endless,
         }
     }
 }

@@ -220,6 +220,39 @@ fn compositions_that_mean_nothing_are_refused() {
     }
 }
 
+/// Who goes by what flows have left needs packets that say so, and something to choose from.
+#[test]
+fn shortest_first_without_known_sizes_is_refused() {
+    for (scheme, setting, said) in [
+        ("bfc-srf", "transport.recovery=selective-repeat", "set recovery = \"go-back-n\""),
+        ("bfc-srf", "transport.recovery=perfect", "says what comes after it in the flow"),
+        ("ideal-srf", "transport.recovery=sack", "says what comes after it in the flow"),
+        ("bfc-srf", "transport.kind=ndp", "those of transport.kind = \"ndp\" do not say it"),
+        ("bfc-single", "switch.scheduler=srf", "has nothing to choose from in one queue"),
+        ("bfc-srf", "switch.quantum=2KB", "goes by what flows have left, without turns"),
+        ("ideal-srf", "switch.scheduler=srf", "chooses among the queues that BFC gives flows"),
+        ("ideal-srf", "buffer.kind=dedicated", "no queues with a memory of their own"),
+        ("ideal-srf", "switch.ecn=true", "has no queues whose length marks"),
+        ("pfc", "switch.scheduler=srf", "PFC pauses classes, so it needs scheduler = \"fifo\""),
+        ("sfc", "switch.scheduler=srf", "SFC watches the queue of a class"),
+        ("ndp", "switch.scheduler=srf", "overflow = \"trim\" needs scheduler = \"fifo\""),
+        ("flowtune", "switch.scheduler=per-flow-srf", "needs scheduler = \"fifo\""),
+    ] {
+        assert_refused(scheme, setting, said);
+    }
+    for traffic in ["kind = \"long\"", "kind = \"permutation\"", "kind = \"staggered\""] {
+        let text = format!("{SCENARIO}[[traffic]]\n{traffic}\n");
+        for scheme in ["bfc-srf", "ideal-srf"] {
+            let opened = Run::open(&text, "test.toml", &[format!("scheme={scheme}")], Threads::ONE);
+            let Err(problems) = opened else { panic!("{traffic} is accepted") };
+            let text = problems.to_string();
+            assert!(text.contains("flows without end") && text.contains("test.toml:8:8"), "{text}");
+        }
+        let sized = format!("{text}bytes = \"1MB\"\n");
+        assert!(Run::open(&sized, "test.toml", &["scheme=bfc-srf".into()], Threads::ONE).is_ok());
+    }
+}
+
 /// TCP's controls need to hear of losses, and what they cannot heed has no effect.
 #[test]
 fn settings_that_mean_nothing_to_tcp_are_refused() {

@@ -21,9 +21,10 @@ use xoff_net::hop::{
     PfcPort, Sfc, SfcConfig, SfcPort, Uncontrolled,
 };
 use xoff_net::mark::{Draws, EcnConfig, MarkAt, RedEcn};
+use xoff_net::packet::CLASSES;
 use xoff_net::sched::{
-    AnyScheduler, Drr, DrrFlows, Egress, Ets, EtsPlan, Fifo, PFabric, PerFlow, SfqCodel,
-    SfqCodelConfig,
+    AnyScheduler, Drr, DrrFlows, Egress, Ets, EtsPlan, Fifo, PFabric, PerFlow, PerFlowSrf,
+    SfqCodel, SfqCodelConfig, Srf,
 };
 use xoff_net::telemetry::HOPS_MAX;
 use xoff_net::topo::{Routes, Topology};
@@ -51,6 +52,10 @@ pub enum Scheduling {
     Drr,
     /// Deficit round robin over flows.
     PerFlow,
+    /// Shortest remaining flow first over the hop control's queues.
+    Srf,
+    /// Shortest remaining flow first over flows.
+    PerFlowSrf,
     /// pFabric.
     PFabric,
     /// Stochastic fair queueing with CoDel, with derived settings.
@@ -610,23 +615,24 @@ impl Setup {
 
     fn scheduler(&self, bin_seed: u32) -> AnyScheduler {
         let quantum = self.switch.quantum_bytes;
-        match (&self.switch.scheduling, &self.switch.hop) {
-            (Scheduling::PerFlow, _) => AnyScheduler::PerFlow(PerFlow::new(quantum)),
-            (Scheduling::Drr, HopSetup::Bfc(bfc))
-                if bfc.backpressure == BackpressureKind::Flows =>
-            {
-                AnyScheduler::DrrFlows(DrrFlows::new(bfc.data_queues(), quantum))
-            }
-            (Scheduling::Drr, HopSetup::Bfc(bfc)) => {
-                AnyScheduler::Drr(Drr::new(bfc.data_queues(), quantum))
-            }
-            (Scheduling::Drr, _) => AnyScheduler::Drr(Drr::new(8, quantum)),
-            (Scheduling::Fifo, _) => AnyScheduler::Fifo(Fifo::default()),
-            (Scheduling::PFabric, _) => AnyScheduler::PFabric(PFabric::default()),
-            (Scheduling::SfqCodel(config), _) => {
+        let queues = match &self.switch.hop {
+            HopSetup::Bfc(bfc) => bfc.data_queues(),
+            HopSetup::None | HopSetup::Pfc(_) | HopSetup::Sfc(_) => CLASSES as u8,
+        };
+        let by_flow = matches!(&self.switch.hop, HopSetup::Bfc(bfc)
+            if bfc.backpressure == BackpressureKind::Flows);
+        match &self.switch.scheduling {
+            Scheduling::PerFlow => AnyScheduler::PerFlow(PerFlow::new(quantum)),
+            Scheduling::Drr if by_flow => AnyScheduler::DrrFlows(DrrFlows::new(queues, quantum)),
+            Scheduling::Drr => AnyScheduler::Drr(Drr::new(queues, quantum)),
+            Scheduling::Srf => AnyScheduler::Srf(Srf::new(queues)),
+            Scheduling::PerFlowSrf => AnyScheduler::PerFlowSrf(PerFlowSrf::default()),
+            Scheduling::Fifo => AnyScheduler::Fifo(Fifo::default()),
+            Scheduling::PFabric => AnyScheduler::PFabric(PFabric::default()),
+            Scheduling::SfqCodel(config) => {
                 AnyScheduler::SfqCodel(SfqCodel::new(config, quantum, bin_seed))
             }
-            (Scheduling::Ets(plan), _) => AnyScheduler::Ets(Ets::new(*plan, quantum)),
+            Scheduling::Ets(plan) => AnyScheduler::Ets(Ets::new(*plan, quantum)),
         }
     }
 

@@ -458,9 +458,10 @@ impl Simulation {
             let Owner::Switch(switch, _) = self.partitions[partition as usize].owner(number) else {
                 continue;
             };
-            let switch = &self.partitions[partition as usize].switches()[switch as usize].1;
+            let partition = &self.partitions[partition as usize];
+            let switch = &partition.switches()[switch as usize].1;
             let bytes = u64::from(switch.egress()[port.number as usize].data_bytes());
-            let active = switch.active_flows(port.number);
+            let active = switch.flows(port.number, &partition.fabric().packets);
             self.monitors[index].bytes.add(bytes);
             let (time_ps, node) = (self.now.0, port.node);
             self.samples.push(SampleRow { time_ps, node, port: port.number, bytes, active });

@@ -10,6 +10,7 @@ mod losses;
 mod pauses;
 mod receive;
 mod send;
+mod shortest;
 mod tcp;
 
 use xoff_core::prefetch::prefetch;
@@ -21,11 +22,11 @@ use crate::cc::{AnyControl, Carries, ControlConfig, Path};
 use crate::driven::{AnyDriven, Driven, DrivenConfig, DrivenHost, DrivenSetup, Wish};
 use crate::flow::{Finished, Sender};
 use crate::intake::{Intake, NicConfig};
-use crate::nic::{Nic, NicQueues, NicTimers};
+use crate::nic::{Nic, NicQueues, NicTimers, ShortestFirst};
 use crate::onramp::{OnRamp, OnRampConfig};
 use crate::receiver::{Got, Receivers};
 use crate::recovery::ReceiverSetup;
-use crate::transport::{FrameConfig, Recovery, TcpConfig, TransportConfig, Window};
+use crate::transport::{FrameConfig, Recovery, RoundRobin, TcpConfig, TransportConfig, Window};
 
 pub use self::chains::{Arrived, Chains};
 pub use self::flowtune::{FlowtuneHostSetup, StreamSpec};
@@ -146,6 +147,8 @@ pub struct Hosts {
     setup: HostSetup,
     tags: HostTags,
     nics: Vec<Nic>,
+    /// The ready flows of each NIC, where the shortest goes first.
+    shortest: Vec<ShortestFirst>,
     flows: Vec<Sender>,
     controls: Vec<AnyControl>,
     /// Their flow control, if any.
@@ -203,6 +206,7 @@ impl Hosts {
             setup,
             tags,
             nics: Vec::new(),
+            shortest: Vec::new(),
             flows: Vec::new(),
             controls: Vec::new(),
             onramps: Vec::new(),
@@ -233,6 +237,9 @@ impl Hosts {
         }
         let rng = Rng::stream(self.setup.seed, Purpose::Transport, u64::from(host));
         self.nics.push(Nic::new(host, port, self.setup.queues, rng, timers));
+        if self.setup.transport.round_robin == RoundRobin::Shortest {
+            self.shortest.push(ShortestFirst::new(self.setup.queues));
+        }
         if self.setup.nic.receive_rate.0 > 0 {
             self.intakes.push(Intake::default());
         }

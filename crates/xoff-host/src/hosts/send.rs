@@ -45,18 +45,31 @@ impl Hosts {
     /// The queue of a flow that waits neither for its turn nor for an acknowledgement.
     #[inline(always)]
     fn queue_if_ready(&mut self, fabric: &mut Fabric, id: u32) -> Option<u8> {
-        let flow = &mut self.flows[id as usize];
-        let nic = &mut self.nics[flow.nic as usize];
-        if self.setup.transport.round_robin == RoundRobin::Index {
-            fabric.kick(nic.port);
+        if self.setup.transport.round_robin != RoundRobin::Ready {
+            self.look_again(fabric, id);
             return None;
         }
+        let flow = &mut self.flows[id as usize];
+        let nic = &mut self.nics[flow.nic as usize];
         if flow.ringing || !flow.may_send() {
             return None;
         }
         let (start, labelled) = (&flow.start, flow.flags & flag::LABELLED != 0);
         let assign = || nic.assign_queue(start.class, start.label, labelled);
         Some(*flow.queue.get_or_insert_with(assign))
+    }
+
+    /// The same where turns do not go by who has been ready for longest: such a NIC chooses among all of
+    /// its flows when the instant ends.
+    #[inline(never)]
+    fn look_again(&mut self, fabric: &mut Fabric, id: u32) {
+        match self.setup.transport.round_robin {
+            RoundRobin::Shortest => self.wait_by_size(fabric, id),
+            RoundRobin::Ready | RoundRobin::Index => {
+                let nic = self.flows[id as usize].nic;
+                fabric.kick(self.nics[nic as usize].port);
+            }
+        }
     }
 
     fn wait_for_turn(&mut self, fabric: &mut Fabric, id: u32, queue: u8, port: u32) {
@@ -112,32 +125,10 @@ impl Hosts {
         }
     }
 
-    #[inline(never)]
-    fn pick_shortest(&mut self, fabric: &mut Fabric, nic: u32) -> Option<u32> {
-        loop {
-            let id = self.nics[nic as usize].shortest_turn(&mut self.flows)?;
-            if let Some(packet) = self.take_turn(fabric, id) {
-                return Some(packet);
-            }
-        }
-    }
-
     /// A flow that left its ring sends a packet, if it still may.
     #[inline(always)]
     fn take_turn(&mut self, fabric: &mut Fabric, id: u32) -> Option<u32> {
-        let flow = &self.flows[id as usize];
-        if !flow.alive {
-            // It ended while it waited to send something again.
-            self.free.push(id);
-            return None;
-        }
-        if !flow.may_send() {
-            self.leave_queue(fabric, id);
-            return None;
-        }
-        if flow.ready_at() > fabric.now {
-            // Its rate fell, or it was paused, while it waited.
-            fabric.wheel.arm(flow.pace_timer, flow.ready_at());
+        if !self.keeps_turn(fabric, id) {
             return None;
         }
         let packet = self.send_data(fabric, id);
@@ -145,9 +136,30 @@ impl Hosts {
         Some(packet)
     }
 
+    /// Whether a flow whose turn it is may still send.
+    #[inline(always)]
+    pub(super) fn keeps_turn(&mut self, fabric: &mut Fabric, id: u32) -> bool {
+        let flow = &self.flows[id as usize];
+        if !flow.alive {
+            // It ended while it waited to send something again.
+            self.free.push(id);
+            return false;
+        }
+        if !flow.may_send() {
+            self.leave_queue(fabric, id);
+            return false;
+        }
+        if flow.ready_at() > fabric.now {
+            // Its rate fell, or it was paused, while it waited.
+            fabric.wheel.arm(flow.pace_timer, flow.ready_at());
+            return false;
+        }
+        true
+    }
+
     /// Makes the next packet of a flow and moves the time of the one after.
     #[inline(always)]
-    fn send_data(&mut self, fabric: &mut Fabric, id: u32) -> u32 {
+    pub(super) fn send_data(&mut self, fabric: &mut Fabric, id: u32) -> u32 {
         let flow = &mut self.flows[id as usize];
         debug_assert!(
             !self.nics[flow.nic as usize].is_paused(flow.queue.unwrap_or(flow.start.class)),
@@ -209,19 +221,28 @@ impl Hosts {
     /// A flow that has just sent waits for its next turn, for pacing, or for an acknowledgement.
     #[inline(always)]
     fn after_sending(&mut self, fabric: &mut Fabric, id: u32) {
+        if let Some(queue) = self.queue_after_sending(fabric, id) {
+            let nic = self.flows[id as usize].nic;
+            self.nics[nic as usize].ring(&mut self.flows, id, queue);
+        }
+    }
+
+    /// The queue in which a flow that has just sent waits for its next turn, unless it waits for pacing
+    /// or for an acknowledgement.
+    #[inline(always)]
+    pub(super) fn queue_after_sending(&mut self, fabric: &mut Fabric, id: u32) -> Option<u8> {
         let flow = &self.flows[id as usize];
         if !flow.may_send() {
             self.leave_queue(fabric, id);
-            return;
+            return None;
         }
-        let nic = &mut self.nics[flow.nic as usize];
+        let nic = &self.nics[flow.nic as usize];
         let idle_at = fabric.now + fabric.duration(nic.port, flow.last_wire_bytes);
         if flow.ready_at() <= idle_at {
-            let queue = flow.queue.unwrap_or(flow.start.class);
-            nic.ring(&mut self.flows, id, queue);
-        } else {
-            fabric.wheel.arm(flow.pace_timer, flow.ready_at());
+            return Some(flow.queue.unwrap_or(flow.start.class));
         }
+        fabric.wheel.arm(flow.pace_timer, flow.ready_at());
+        None
     }
 
     /// A flow with nothing left to send frees its queue at the NIC; should it have to send something

@@ -16,7 +16,7 @@ use hdrhistogram::Histogram;
 
 use crate::fabric::Fabric;
 use crate::hop::AnyHop;
-use crate::packet::Packet;
+use crate::packet::{Packet, Pool};
 use crate::sched::{Egress, QueueMask};
 use crate::topo::Route;
 
@@ -147,6 +147,13 @@ impl AnySwitch {
             Self::OutputQueued(switch) => Some(switch.hop()),
             Self::Crossbar(_) | Self::Pipelined(_) => None,
         }
+    }
+
+    /// Flows with packets at an egress port, told apart packet by packet if need be.
+    #[must_use]
+    pub fn flows(&self, number: u16, pool: &Pool) -> u32 {
+        let counted = self.hop().and_then(|hop| hop.active_flows(number));
+        counted.unwrap_or_else(|| self.egress()[number as usize].flows(pool))
     }
 
     /// What it did up to `now` (ps) that only a pipelined switch does.

@@ -1,5 +1,7 @@
 //! First in, first out; with several traffic classes, strictly the lowest-numbered class first.
 
+use rustc_hash::FxHashSet;
+
 use super::{QueueMask, Scheduler};
 use crate::packet::{CLASSES, Pool, Queue};
 
@@ -77,6 +79,11 @@ impl Scheduler for Fifo {
     fn active(&self) -> u32 {
         self.occupied.count_ones()
     }
+
+    fn flows(&self, pool: &Pool) -> u32 {
+        let packets = self.queues.iter().flat_map(|queue| queue.packets(pool));
+        packets.map(|id| pool[id].flow).collect::<FxHashSet<_>>().len() as u32
+    }
 }
 
 #[cfg(test)]
@@ -90,10 +97,11 @@ mod tests {
         let mut fifo = Fifo::default();
         for class in [3u8, 0, 3] {
             let mut packet = Packet::new(Kind::Data, 100);
-            packet.queue = class;
+            (packet.queue, packet.flow) = (class, u32::from(class));
             let id = pool.insert(packet);
             fifo.push(&mut pool, id);
         }
+        assert_eq!(fifo.flows(&pool), 2);
         fifo.set_paused(1);
         assert_eq!(fifo.pop(&mut pool), Some(0));
         fifo.set_paused(0);

@@ -9,9 +9,13 @@ mod drr;
 mod drr_flows;
 mod ets;
 mod fifo;
+
 mod per_flow;
+mod per_flow_queues;
+mod per_flow_srf;
 mod pfabric;
 mod sfqcodel;
+mod srf;
 
 use hdrhistogram::Histogram;
 
@@ -23,8 +27,10 @@ pub use drr_flows::DrrFlows;
 pub use ets::{Ets, EtsConfig, EtsPlan};
 pub use fifo::Fifo;
 pub use per_flow::PerFlow;
+pub use per_flow_srf::PerFlowSrf;
 pub use pfabric::PFabric;
 pub use sfqcodel::{SfqCodel, SfqCodelConfig};
+pub use srf::Srf;
 
 /// A set of queues, one bit each.
 pub type QueueMask = u128;
@@ -65,6 +71,10 @@ pub trait Scheduler {
     }
     /// Flows (or queues, where flows are not told apart) with packets here.
     fn active(&self) -> u32;
+    /// Flows with packets here, told apart packet by packet if need be: for ports that are watched.
+    fn flows(&self, _pool: &Pool) -> u32 {
+        self.active()
+    }
 }
 
 /// One of the schedulers.
@@ -79,6 +89,10 @@ pub enum AnyScheduler {
     DrrFlows(DrrFlows),
     /// Deficit round robin over as many queues as there are flows.
     PerFlow(PerFlow),
+    /// Shortest remaining flow first over a fixed number of queues.
+    Srf(Srf),
+    /// Shortest remaining flow first over as many queues as there are flows.
+    PerFlowSrf(PerFlowSrf),
     /// pFabric: the flow with least left goes first, the one with most is dropped.
     PFabric(PFabric),
     /// Stochastic fair queueing with CoDel.
@@ -95,6 +109,8 @@ macro_rules! each_scheduler {
             $crate::sched::AnyScheduler::Drr($scheduler) => $call,
             $crate::sched::AnyScheduler::DrrFlows($scheduler) => $call,
             $crate::sched::AnyScheduler::PerFlow($scheduler) => $call,
+            $crate::sched::AnyScheduler::Srf($scheduler) => $call,
+            $crate::sched::AnyScheduler::PerFlowSrf($scheduler) => $call,
             $crate::sched::AnyScheduler::PFabric($scheduler) => $call,
             $crate::sched::AnyScheduler::SfqCodel($scheduler) => $call,
             $crate::sched::AnyScheduler::Ets($scheduler) => $call,
@@ -193,6 +209,12 @@ impl Egress {
     #[must_use]
     pub fn active(&self) -> u32 {
         each_scheduler!(&self.scheduler, queues => queues.active())
+    }
+
+    /// Flows with packets here, told apart packet by packet if need be.
+    #[must_use]
+    pub fn flows(&self, pool: &Pool) -> u32 {
+        each_scheduler!(&self.scheduler, queues => queues.flows(pool))
     }
 
     /// Pauses exactly the queues of `mask` from now on.
@@ -350,6 +372,16 @@ mod tests {
         #[test]
         fn passing_flows_changes_no_turn(steps in steps(16)) {
             passing_is_joining_and_leaving(|| PerFlow::new(500), &steps);
+        }
+
+        #[test]
+        fn passing_by_size_changes_no_turn(steps in steps(31)) {
+            passing_is_joining_and_leaving(|| Srf::new(31), &steps);
+        }
+
+        #[test]
+        fn passing_flows_by_size_changes_no_turn(steps in steps(16)) {
+            passing_is_joining_and_leaving(PerFlowSrf::default, &steps);
         }
 
         #[test]

@@ -1,15 +1,12 @@
 //! Deficit round robin with a queue of its own for every flow that has packets here: the ideal that
 //! BFC is compared with (BFC §6.2.1, Ideal-FQ).
 
-use rustc_hash::FxHashMap;
-
+use super::per_flow_queues::PerFlowQueues;
 use super::{QueueMask, Scheduler};
-use crate::packet::{NONE, Pool, Queue};
+use crate::packet::{NONE, Pool};
 
 #[derive(Debug)]
-struct FlowQueue {
-    queue: Queue,
-    flow: u32,
+struct Turn {
     deficit: u32,
     /// The flow whose turn comes after this one's.
     next: u32,
@@ -18,9 +15,7 @@ struct FlowQueue {
 /// As many queues as there are flows.
 #[derive(Debug)]
 pub struct PerFlow {
-    flows: Vec<FlowQueue>,
-    free: Vec<u32>,
-    by_flow: FxHashMap<u32, u32>,
+    flows: PerFlowQueues<Turn>,
     /// First and last of the flows waiting for their turn.
     first: u32,
     last: u32,
@@ -33,9 +28,7 @@ impl PerFlow {
     #[must_use]
     pub fn new(quantum_bytes: u32) -> Self {
         Self {
-            flows: Vec::new(),
-            free: Vec::new(),
-            by_flow: FxHashMap::default(),
+            flows: PerFlowQueues::default(),
             first: NONE,
             last: NONE,
             quantum_bytes,
@@ -43,34 +36,19 @@ impl PerFlow {
         }
     }
 
-    fn new_queue(&mut self, flow: u32) -> u32 {
-        let blank =
-            FlowQueue { queue: Queue::default(), flow, deficit: self.quantum_bytes, next: NONE };
-        let id = if let Some(id) = self.free.pop() {
-            self.flows[id as usize] = blank;
-            id
-        } else {
-            self.flows.push(blank);
-            (self.flows.len() - 1) as u32
-        };
-        self.by_flow.insert(flow, id);
-        self.wait_for_turn(id);
-        id
-    }
-
     fn wait_for_turn(&mut self, id: u32) {
-        self.flows[id as usize].next = NONE;
+        self.flows.get(id).turn.next = NONE;
         if self.last == NONE {
             self.first = id;
         } else {
-            self.flows[self.last as usize].next = id;
+            self.flows.get(self.last).turn.next = id;
         }
         self.last = id;
     }
 
     fn end_turn(&mut self) -> u32 {
         let id = self.first;
-        self.first = self.flows[id as usize].next;
+        self.first = self.flows.get(id).turn.next;
         if self.first == NONE {
             self.last = NONE;
         }
@@ -81,12 +59,10 @@ impl PerFlow {
 impl Scheduler for PerFlow {
     #[inline]
     fn push(&mut self, pool: &mut Pool, id: u32) {
-        let flow = pool[id].flow;
-        let queue = match self.by_flow.get(&flow) {
-            Some(&queue) => queue,
-            None => self.new_queue(flow),
-        };
-        self.flows[queue as usize].queue.push(pool, id);
+        let turn = Turn { deficit: self.quantum_bytes, next: NONE };
+        if let Some(flow) = self.flows.push(pool, id, turn) {
+            self.wait_for_turn(flow);
+        }
     }
 
     #[inline]
@@ -95,22 +71,20 @@ impl Scheduler for PerFlow {
             return None;
         }
         loop {
-            let flow = &mut self.flows[self.first as usize];
+            let flow = self.flows.get(self.first);
             let head = flow.queue.head()?;
             let bytes = u32::from(pool[head].wire_bytes);
-            if flow.deficit < bytes {
-                flow.deficit += self.quantum_bytes;
+            if flow.turn.deficit < bytes {
+                flow.turn.deficit += self.quantum_bytes;
                 let id = self.end_turn();
                 self.wait_for_turn(id);
                 continue;
             }
-            flow.deficit -= bytes;
+            flow.turn.deficit -= bytes;
             flow.queue.pop(pool);
             if flow.queue.is_empty() {
-                let number = flow.flow;
                 let id = self.end_turn();
-                self.by_flow.remove(&number);
-                self.free.push(id);
+                self.flows.close(id);
             }
             return Some(head);
         }
@@ -143,7 +117,7 @@ impl Scheduler for PerFlow {
     }
 
     fn active(&self) -> u32 {
-        self.by_flow.len() as u32
+        self.flows.count()
     }
 }
 

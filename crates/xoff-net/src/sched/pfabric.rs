@@ -19,8 +19,7 @@ struct Waiting {
 
 impl Waiting {
     fn new(packet: &Packet, id: u32) -> Self {
-        let remaining = u64::from(packet.remaining) + u64::from(packet.wire_bytes);
-        Self { remaining, flow: packet.flow, id }
+        Self { remaining: packet.left(), flow: packet.flow, id }
     }
 }
 

@@ -10,8 +10,8 @@ use crate::sections::{FaultsConfig, SchedulerKind, SwitchConfig};
 
 impl Reader<'_> {
     pub(super) fn bfc(&mut self, switch: &SwitchConfig, transport: &TransportConfig) -> BfcConfig {
-        if switch.scheduler != SchedulerKind::Drr {
-            let message = "BFC schedules its queues, so it needs scheduler = \"drr\"";
+        if !matches!(switch.scheduler, SchedulerKind::Drr | SchedulerKind::Srf) {
+            let message = "BFC schedules its queues, so it needs scheduler = \"drr\" or \"srf\"";
             self.problem("switch", "scheduler", message.into());
         }
         let written = self.layers.section::<BfcConfig>();
@@ -19,14 +19,19 @@ impl Reader<'_> {
             self.problem("bfc", key, format!("{key}: {message}"));
         }
         if written.backpressure == BackpressureKind::Flows {
-            self.check_flow_pauses(transport);
+            self.check_flow_pauses(switch, transport);
         }
         let (unused, why) = unused(&written);
         self.section_without(&unused, &why.join(" and "))
     }
 
     /// What a frame that speaks of one flow cannot do.
-    fn check_flow_pauses(&mut self, transport: &TransportConfig) {
+    fn check_flow_pauses(&mut self, switch: &SwitchConfig, transport: &TransportConfig) {
+        if switch.scheduler != SchedulerKind::Drr {
+            let message = "bfc.backpressure = \"flows\" holds single flows back, which only \
+                           scheduler = \"drr\" can";
+            self.problem("switch", "scheduler", message.into());
+        }
         if transport.ack_class == AckClass::Data {
             let message = "bfc.backpressure = \"flows\" pauses flows at their sender, which does not queue \
                            acknowledgements by flow: set ack_class = \"control\"";

@@ -34,6 +34,9 @@ impl Reader<'_> {
             (ArchitectureKind::Pipelined, SchedulerKind::Fifo) => {
                 (&["quantum"], "switch.scheduler = \"fifo\" serves classes strictly, without turns")
             }
+            (_, SchedulerKind::Srf | SchedulerKind::PerFlowSrf) => {
+                (&["quantum"], "the scheduler goes by what flows have left, without turns")
+            }
             _ => (&[], ""),
         };
         self.section_without(unused, why)

@@ -51,9 +51,11 @@ impl Reader<'_> {
             let message = "PFC guards a memory that ports share, so it needs kind = \"shared\"";
             self.problem("buffer", "kind", message.into());
         }
-        if switch.scheduler == SchedulerKind::PerFlow {
-            let message = "scheduler = \"per-flow\" has no queues with a memory of their own";
-            self.problem("buffer", "kind", message.into());
+        if matches!(switch.scheduler, SchedulerKind::PerFlow | SchedulerKind::PerFlowSrf) {
+            let scheduler = switch.scheduler.show();
+            let message =
+                format!("scheduler = {scheduler} has no queues with a memory of their own");
+            self.problem("buffer", "kind", message);
         }
     }
 
@@ -167,6 +169,13 @@ impl Reader<'_> {
         if !switch.ecn {
             self.layers.unused("ecn", "switch.ecn = false");
             return EcnSetup::None;
+        }
+        if matches!(switch.scheduler, SchedulerKind::PerFlow | SchedulerKind::PerFlowSrf) {
+            let scheduler = switch.scheduler.show();
+            let message = format!(
+                "scheduler = {scheduler} has no queues whose length marks: set ecn = false"
+            );
+            self.problem("switch", "ecn", message);
         }
         let ecn = self.section::<EcnConfig>();
         if ecn.kmin > ecn.kmax {

@@ -6,7 +6,6 @@ use xoff_core::{Bytes, Ps, Rng, Wheel};
 
 use super::*;
 use crate::fabric::{FabricTags, Instants, Peer, PortSpec, Rounding, phase};
-use crate::hop::Ask;
 use crate::sched::{AnyScheduler, Fifo};
 
 const PORTS: u32 = 4;

@@ -1,0 +1,52 @@
+//! Turns by what flows have left to send.
+
+use xoff_net::Fabric;
+use xoff_net::packet::flag;
+
+use super::Hosts;
+
+impl Hosts {
+    /// Lets a flow wait for its turn, now or when pacing allows, if it may send; one that waits already
+    /// may have more left to send than before, or less.
+    pub(super) fn wait_by_size(&mut self, fabric: &mut Fabric, id: u32) {
+        let flow = &mut self.flows[id as usize];
+        let nic = &mut self.nics[flow.nic as usize];
+        let shortest = &mut self.shortest[flow.nic as usize];
+        if flow.ringing {
+            let queue = flow.queue.unwrap_or(flow.start.class);
+            shortest.reorder(&mut self.flows, id, queue);
+            return;
+        }
+        if !flow.may_send() {
+            return;
+        }
+        let (start, labelled) = (&flow.start, flow.flags & flag::LABELLED != 0);
+        let assign = || nic.assign_queue(start.class, start.label, labelled);
+        let queue = *flow.queue.get_or_insert_with(assign);
+        // A port that is busy looks at its flows only when it is idle again.
+        if flow.ready_at() <= fabric.now.max(fabric.busy_until(nic.port)) {
+            shortest.wait(nic, &mut self.flows, id, queue);
+            fabric.kick(nic.port);
+        } else {
+            fabric.wheel.arm(flow.pace_timer, flow.ready_at());
+        }
+    }
+
+    /// The next packet of a NIC.
+    #[inline(never)]
+    pub(super) fn pick_shortest(&mut self, fabric: &mut Fabric, nic: u32) -> Option<u32> {
+        loop {
+            let turn = &mut self.shortest[nic as usize];
+            let id = turn.take(&mut self.nics[nic as usize], &mut self.flows)?;
+            if !self.keeps_turn(fabric, id) {
+                continue;
+            }
+            let packet = self.send_data(fabric, id);
+            if let Some(queue) = self.queue_after_sending(fabric, id) {
+                let own = &mut self.nics[nic as usize];
+                self.shortest[nic as usize].wait(own, &mut self.flows, id, queue);
+            }
+            return Some(packet);
+        }
+    }
+}
