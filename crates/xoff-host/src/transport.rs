@@ -54,6 +54,8 @@ choices! {
         Sender = "sender",
         /// NDP: the receiver pulls what does not go at once, section `ndp`.
         Ndp = "ndp",
+        /// Homa: the receiver grants what does not go at once, section `homa`.
+        Homa = "homa",
     }
 }
 

@@ -108,7 +108,7 @@ pub struct Packet {
     pub ingress: u16,
     /// Queue it waits in at this node.
     pub queue: u8,
-    /// Queue it waited in at the node before (BFC's upstreamQ).
+    /// Queue it waited in at the node before (BFC's upstreamQ; a priority that it keeps on its way).
     pub upstream: u8,
     /// What it is.
     pub kind: Kind,

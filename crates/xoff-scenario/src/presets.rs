@@ -45,6 +45,8 @@ pub const PRESETS: &[(&str, &[&str])] = &[
     ("sfc-p", &[text!("rocev2"), text!("sfc-p")]),
     ("pfc-dcqcn-w", &[text!("rocev2"), text!("pfc-dcqcn-w")]),
     ("ndp", &[text!("ndp")]),
+    ("homa", &[text!("homa")]),
+    ("homa-ecmp", &[text!("homa"), text!("homa-ecmp")]),
     ("tcp-newreno", &[text!("tcp-newreno")]),
     ("tcp-cubic", &[text!("tcp-newreno"), text!("tcp-cubic")]),
     ("tcp-dctcp", &[text!("tcp-newreno"), text!("tcp-dctcp")]),

@@ -6,6 +6,7 @@ mod crossbar;
 mod driven;
 pub(crate) mod faults;
 mod flowtune;
+mod homa;
 mod hosts;
 mod ndp;
 mod network;
@@ -99,6 +100,7 @@ pub const SECTIONS: &[&str] = &[
     "nic",
     "onramp",
     "ndp",
+    "homa",
     "flowtune",
     "dctcp",
     "dcqcn",
@@ -211,7 +213,7 @@ impl Reader<'_> {
             None => self.buffer(&switch, &frame),
             Some(_) => self.no_buffer(&switch),
         };
-        let driven = self.driven(&transport, &switch);
+        let driven = self.driven(&transport, &switch, &buffer);
         let trim = self.trim(&transport, &switch, &buffer, &frame);
         let hop = self.hop(&switch, &buffer);
         let scheduling = self.scheduling(&switch, &buffer);
@@ -230,17 +232,17 @@ impl Reader<'_> {
         };
         let flows =
             traffic::read(self.layers, self.folder, hosts, &capacity, seed, &mut self.effective)?;
-        if let (Some(place), Some(driven)) = (flows.stops, &driven) {
+        if let (Some(place), Some(driven)) = (&flows.stops, &driven) {
             let message = format!(
                 "[[traffic]] kind = \"staggered\" cannot go with {}, whose receivers are told the \
                  size of a flow by its first packet",
                 driven.name()
             );
-            self.layers.problem(Some(place), message, None);
+            self.layers.problem(Some(place.clone()), message, None);
         }
         let reads_labels = matches!(&hop, HopSetup::Bfc(bfc) if bfc.incast_queue);
-        self.check_labels(reads_labels, flows.first_labelled);
-        self.check_sizes(&switch, &transport, &hop, flows.endless);
+        self.check_labels(reads_labels, flows.first_labelled.as_ref());
+        self.check_sizes(&switch, &transport, &hop, flows.endless.as_ref());
         let monitored = self.monitored(&run, hosts)?;
         let captured = self.captured(&run, &topology)?;
         let faults_of_links = self.link_faults(&topology, &transport, &hop, &nic, run.grid);
@@ -266,6 +268,8 @@ impl Reader<'_> {
         let tcp = self.derived_tcp(tcp, &control, rtt);
         let buffer = self.derived_buffer(buffer, &switch, &frame, bandwidth_delay_product);
         let driven = driven.map(|driven| driven.settled(bandwidth_delay_product));
+        let length = run.warmup + run.measure;
+        let driven = driven.map(|driven| self.divide_priorities(driven, &flows, length, &frame));
         let trim = trim.map(|trim| trim.settled(bandwidth_delay_product));
         let hosts = HostSetup {
             acks_obey_pauses: transport.ack_class == AckClass::Data,

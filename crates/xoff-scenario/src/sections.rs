@@ -77,6 +77,10 @@ knobs! {
         /// At intervals of this length, what each port holds, and has sent and lost since the one
         /// before: port_samples.parquet (Flowtune 5.3.3: 1 ms). 0: none.
         port_samples: Ps = Ps(0),
+        /// Whether the queueing delays of all data packets are recorded at all ports of switches, and added
+        /// up by kind of link, such as spine-leaf (BFC App. A.2, Table 2); where unscheduled and scheduled
+        /// packets have queues of their own, of each of them as well.
+        link_delays: bool = false,
         /// Parts the network is cut into; 0: as many as are good for the threads. Results do not
         /// depend on it.
         partitions: u16 = 0,
@@ -103,6 +107,8 @@ choices! {
         SfqCodel = "sfqcodel",
         /// Enhanced transmission selection: strict and weighted classes, section `ets`.
         Ets = "ets",
+        /// Strict priorities that packets carry, `homa.priorities` of them.
+        Strict = "strict",
     }
 }
 

@@ -1,6 +1,7 @@
 //! The results of a run in brief, as JSON.
 
 mod bfc;
+mod homa;
 mod pipeline;
 mod requests;
 
@@ -10,7 +11,9 @@ use xoff_host::transport::Recovery;
 use xoff_net::arch::Switch;
 use xoff_net::hop::{AnyHop, BfcStats, Sfc, SfcStats};
 use xoff_sim::flowtune::FlowtuneCounts;
-use xoff_sim::measure::{BIN_EDGES, ClassResults, Distribution, PortRow, RANGES, Slowdowns};
+use xoff_sim::measure::{
+    BIN_EDGES, ClassResults, Distribution, LinkDelays, PortRow, RANGES, Slowdowns,
+};
 use xoff_sim::setup::HopSetup;
 use xoff_sim::simulation::Plan;
 use xoff_sim::throughput::Throughput;
@@ -79,6 +82,7 @@ pub fn summary(simulation: &Simulation, context: &Context) -> String {
             totals.bfc.map_or_else(|| "null".into(), |stats| bfc::bfc(simulation, &ports, &stats)),
         ),
         ("sfc", totals.sfc.map_or_else(|| "null".into(), |counts| sfc(&counts, &totals.signals))),
+        ("homa", homa::homa(simulation)),
         ("flowtune", flowtune(simulation)),
         ("drops_packets", totals.drops.to_string()),
         ("dropped", dropped(simulation, &ports)),
@@ -93,6 +97,7 @@ pub fn summary(simulation: &Simulation, context: &Context) -> String {
         ("utilisation", utilisation(simulation, &ports)),
         ("load", load(simulation, context, &ports)),
         ("monitors", array(simulation.monitors().iter().map(monitor))),
+        ("link_delays", array(simulation.link_delays().iter().map(link_delays))),
         ("packet_hops", progress.packet_hops.to_string()),
         ("flows_started", progress.flows_started.to_string()),
         ("flows_finished", progress.flows_finished.to_string()),
@@ -451,6 +456,20 @@ fn monitor(monitor: &MonitorResults) -> String {
         ("queue_mean_bytes", number(monitor.bytes.mean())),
         ("queue_p99_bytes", optional(monitor.bytes.quantile(0.99))),
         ("queue_max_bytes", monitor.bytes.max().to_string()),
+    ])
+}
+
+fn link_delays(found: &LinkDelays) -> String {
+    let delays = &found.delays;
+    object(&[
+        ("link", json_string(&found.link)),
+        ("packets", json_string(found.packets)),
+        ("count", delays.count().to_string()),
+        ("mean_ps", number(delays.mean())),
+        ("p50_ps", optional(delays.quantile(0.5))),
+        ("p95_ps", optional(delays.quantile(0.95))),
+        ("p99_ps", optional(delays.quantile(0.99))),
+        ("max_ps", delays.max().to_string()),
     ])
 }
 

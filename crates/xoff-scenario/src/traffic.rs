@@ -13,7 +13,7 @@ use xoff_workload::permutation::{Permutation, PermutationConfig};
 use xoff_workload::queries::{Queries, QueriesConfig};
 use xoff_workload::staggered::{Staggered, StaggeredConfig};
 use xoff_workload::successive::{Successive, SuccessiveConfig};
-use xoff_workload::{Capacity, Source, Traffic, tables};
+use xoff_workload::{Capacity, Frequency, Mix, Source, Traffic, tables};
 
 use crate::diagnostic::Place;
 use crate::effective::Effective;
@@ -47,6 +47,10 @@ pub struct Flows {
     pub labelled: Vec<bool>,
     /// Where the first source stands whose flows have no size.
     pub endless: Option<Place>,
+    /// The sizes of flows that end.
+    pub sizes: Mix,
+    /// Where the first source stands of whose flows nobody says how many of which size there will be.
+    pub of_no_size: Option<Place>,
 }
 
 struct Builder<'a> {
@@ -66,6 +70,8 @@ struct Builder<'a> {
     first_labelled: Option<Place>,
     labelled: Vec<bool>,
     endless: Option<Place>,
+    mix: Mix,
+    of_no_size: Option<Place>,
 }
 
 /// Reads them all; `None` if one is wrong (the mistake is in `layers`).
@@ -101,6 +107,8 @@ pub fn read(
         first_labelled: None,
         labelled: Vec::new(),
         endless: None,
+        mix: Mix::default(),
+        of_no_size: None,
     };
     let built = entries.iter().filter(|entry| builder.add(entry).is_some()).count();
     (built == entries.len()).then(|| builder.finish())
@@ -128,13 +136,15 @@ impl Builder<'_> {
             "queries" => {
                 let config: QueriesConfig = entry.read(self.layers);
                 self.effective.entry("traffic", &kind, &config);
-                self.waits.get_or_insert(place);
+                self.waits.get_or_insert(place.clone());
+                self.of_no_size.get_or_insert(place);
                 self.queries(&config)
             }
             "successive" => {
                 let config: SuccessiveConfig = entry.read(self.layers);
                 self.effective.entry("traffic", &kind, &config);
-                self.waits.get_or_insert(place);
+                self.waits.get_or_insert(place.clone());
+                self.of_no_size.get_or_insert(place);
                 self.fills = true;
                 self.successive(config)
             }
@@ -221,8 +231,10 @@ impl Builder<'_> {
                 self.capacity.hosts_in(&host_set::parse(&config.receivers, self.hosts)?).0 as f64
             }
         };
-        let source = OpenLoop::new(config, sizes, self.capacity, self.seed, self.index())?;
+        let source = OpenLoop::new(config, sizes.clone(), self.capacity, self.seed, self.index())?;
         self.bits_per_second += config.load * reference;
+        let flows = Frequency::PerSecond(config.load * reference / 8.0 / mean);
+        self.mix.add(flows, sizes, config.reading);
         Ok((Box::new(source), config.class.clone()))
     }
 
@@ -233,6 +245,12 @@ impl Builder<'_> {
             let seconds = config.period.seconds().max(1e-12);
             self.bits_per_second += config.bytes.0 as f64 * 8.0 / seconds;
         }
+        let flows = config.flows() as f64;
+        let frequency = match config.events {
+            0 => Frequency::PerSecond(flows / config.period.seconds().max(1e-12)),
+            events => Frequency::InAll(flows * events as f64),
+        };
+        self.mix.add_flows(frequency, vec![config.bytes.0 / config.flows().max(1)]);
         let source = Incast::new(config, self.hosts, self.seed, self.index())?;
         Ok((Box::new(source), class))
     }
@@ -260,6 +278,7 @@ impl Builder<'_> {
         config: &LongLivedConfig,
     ) -> Result<(Box<dyn Source + Send>, String), String> {
         let source = LongLived::new(config, self.hosts, self.index())?;
+        self.add_all(f64::from(config.count), config.bytes);
         Ok((Box::new(source), config.class.clone()))
     }
 
@@ -268,6 +287,7 @@ impl Builder<'_> {
         config: &PermutationConfig,
     ) -> Result<(Box<dyn Source + Send>, String), String> {
         let source = Permutation::new(config, self.hosts, self.seed, self.index())?;
+        self.add_all(f64::from(self.hosts), config.bytes);
         Ok((Box::new(source), config.class.clone()))
     }
 
@@ -290,7 +310,16 @@ impl Builder<'_> {
         );
         let source = FlowList::from_csv(config, &text, self.hosts, self.index())
             .map_err(|error| error.to_string())?;
+        let sizes = source.sizes();
+        self.mix.add_flows(Frequency::InAll(sizes.len() as f64), sizes);
         Ok((Box::new(source), config.class.clone()))
+    }
+
+    /// Some flows of one size; 0: they do not end.
+    fn add_all(&mut self, flows: f64, bytes: Bytes) {
+        if bytes.0 > 0 {
+            self.mix.add_flows(Frequency::InAll(flows), vec![bytes.0]);
+        }
     }
 
     fn finish(self) -> Flows {
@@ -307,6 +336,8 @@ impl Builder<'_> {
             first_labelled: self.first_labelled,
             labelled: self.labelled,
             endless: self.endless,
+            sizes: self.mix,
+            of_no_size: self.of_no_size,
         }
     }
 }

@@ -226,6 +226,11 @@ impl Distribution {
         self.0.record_n(value, count).expect("the histogram grows as needed");
     }
 
+    /// Adds the samples of another one.
+    pub fn merge(&mut self, other: &Histogram<u64>) {
+        self.0.add(other).expect("the histogram grows as needed");
+    }
+
     /// How many samples there are.
     #[must_use]
     pub fn count(&self) -> u64 {
@@ -281,6 +286,17 @@ pub struct MonitorResults {
     pub bytes: Distribution,
     /// Share of the link's time in use.
     pub utilisation: f64,
+}
+
+/// Delays of single packets through all ports of one kind.
+#[derive(Clone, Debug)]
+pub struct LinkDelays {
+    /// The layers the ports' links join, from the one to the other, such as `spine-leaf`.
+    pub link: String,
+    /// Which packets these are; `all`: all of data.
+    pub packets: &'static str,
+    /// Their queueing delays (ps): start of transmission less enqueue.
+    pub delays: Distribution,
 }
 
 impl From<Histogram<u64>> for Distribution {

@@ -14,7 +14,7 @@ use xoff_net::fabric::{Captured, Crossings, phase};
 use xoff_net::hop::PausedTime;
 use xoff_net::packet::NONE;
 use xoff_net::record::Record;
-use xoff_net::sched::Drops;
+use xoff_net::sched::{Delays, Drops, QueueMask};
 use xoff_net::topo::{Routes, Topology};
 use xoff_net::{Fabric, Packet};
 
@@ -663,15 +663,16 @@ impl Partition {
         self.switches.iter_mut().map(|(_, switch)| switch.take_watermark())
     }
 
-    /// Starts recording the queueing delay of every data packet at a switch's port.
-    pub fn watch_delays(&mut self, port: u32) {
+    /// Starts recording the queueing delays of data packets at a switch's port, for each of these sets of
+    /// queues.
+    pub fn watch_delays(&mut self, port: u32, groups: &[QueueMask]) {
         if let Owner::Switch(switch, number) = self.owners[port as usize] {
-            self.switches[switch as usize].1.watch_delays(number);
+            self.switches[switch as usize].1.watch_delays(number, groups);
         }
     }
 
     /// Ends that and returns what was recorded.
-    pub fn take_delays(&mut self, port: u32) -> Option<hdrhistogram::Histogram<u64>> {
+    pub fn take_delays(&mut self, port: u32) -> Option<Delays> {
         match self.owners[port as usize] {
             Owner::Switch(switch, number) => self.switches[switch as usize].1.take_delays(number),
             Owner::Host(_) => None,

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use xoff_core::rng::{Purpose, Rng};
 use xoff_core::{FirstOfStreams, Ps, Wheel};
 use xoff_host::cc::{Carries, ControlConfig};
+use xoff_host::driven::DrivenConfig;
 use xoff_host::hosts::{HostSetup, HostTags, StreamSpec};
 use xoff_host::{Hosts, TransportConfig};
 use xoff_net::arch::{
@@ -17,14 +18,14 @@ use xoff_net::balance::{Adaptive, AlbConfig, Spray, SprayConfig};
 use xoff_net::buffer::{Buffer, BufferConfig};
 use xoff_net::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding, serialisation};
 use xoff_net::hop::{
-    AnyHop, BackpressureKind, Bfc, BfcConfig, BfcPort, Deployment, FRAME_BYTES, Pfc, PfcConfig,
-    PfcPort, Sfc, SfcConfig, SfcPort, Uncontrolled,
+    AnyHop, BackpressureKind, Bfc, BfcConfig, BfcPort, Carried, Deployment, FRAME_BYTES, Pfc,
+    PfcConfig, PfcPort, Sfc, SfcConfig, SfcPort, Uncontrolled,
 };
 use xoff_net::mark::{Draws, EcnConfig, MarkAt, RedEcn};
 use xoff_net::packet::CLASSES;
 use xoff_net::sched::{
     AnyScheduler, Drr, DrrFlows, Egress, Ets, EtsPlan, Fifo, PFabric, PerFlow, PerFlowSrf,
-    SfqCodel, SfqCodelConfig, Srf,
+    Priorities, QueueMask, SfqCodel, SfqCodelConfig, Srf,
 };
 use xoff_net::telemetry::HOPS_MAX;
 use xoff_net::topo::{Routes, Topology};
@@ -62,6 +63,8 @@ pub enum Scheduling {
     SfqCodel(SfqCodelConfig),
     /// Enhanced transmission selection.
     Ets(EtsPlan),
+    /// So many strict priorities, which packets carry.
+    Strict(u8),
 }
 
 /// Which hop control every switch has.
@@ -633,12 +636,18 @@ impl Setup {
                 AnyScheduler::SfqCodel(SfqCodel::new(config, quantum, bin_seed))
             }
             Scheduling::Ets(plan) => AnyScheduler::Ets(Ets::new(*plan, quantum)),
+            Scheduling::Strict(priorities) => {
+                AnyScheduler::Priorities(Priorities::new(*priorities))
+            }
         }
     }
 
     fn hop(&self, node: u32) -> Result<AnyHop, String> {
         let ports = self.topology.ports_of(node);
         Ok(match &self.switch.hop {
+            HopSetup::None if matches!(self.switch.scheduling, Scheduling::Strict(_)) => {
+                AnyHop::Carried(Carried)
+            }
             HopSetup::None => AnyHop::None(Uncontrolled),
             HopSetup::Pfc(config) => {
                 let specs: Vec<PfcPort> = ports
@@ -702,6 +711,17 @@ impl Setup {
                 Ok((ports.iter().map(of_port).collect::<Result<_, _>>()?, MarkAt::Dequeue))
             }
         }
+    }
+
+    /// Sets of switch queues whose delays are told apart, with their names; the first one has all.
+    #[must_use]
+    pub fn queue_groups(&self) -> Vec<(&'static str, QueueMask)> {
+        let mut groups = vec![("all", QueueMask::MAX)];
+        if let Some(DrivenConfig::Homa(_, levels)) = &self.hosts.driven {
+            let unscheduled = (1 << levels.unscheduled()) - 1;
+            groups.extend([("unscheduled", unscheduled), ("scheduled", !unscheduled)]);
+        }
+        groups
     }
 
     /// The transport's settings.

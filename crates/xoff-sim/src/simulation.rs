@@ -1,6 +1,7 @@
 //! Runs a network under a traffic, one step of the grid at a time.
 
 mod chains;
+mod delays;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use xoff_core::{Digest, Ps, rng::mix64};
@@ -16,7 +17,9 @@ use crate::faults::Faults;
 use crate::flow_series::FlowSeriesRow;
 use crate::flowtune::FlowtuneCounts;
 use crate::ideal;
-use crate::measure::{ClassResults, Distribution, FlowRow, MonitorResults, PortRow, SampleRow};
+use crate::measure::{
+    ClassResults, Distribution, FlowRow, LinkDelays, MonitorResults, PortRow, SampleRow,
+};
 use crate::partition::{Owner, Partition};
 use crate::port_samples::{PortSampleRow, PortTotals};
 use crate::requests::{QueryRow, RequestResults, RequestRow, Requests};
@@ -45,6 +48,8 @@ pub struct Plan {
     pub flow_series: Ps,
     /// The intervals in which ports are sampled; 0: they are not.
     pub port_samples: Ps,
+    /// Whether queueing delays at all ports of switches are recorded, by kind of link.
+    pub link_delays: bool,
     /// Parts the network is cut into; 0: as many as are good for the threads.
     pub partitions: usize,
 }
@@ -122,6 +127,7 @@ pub struct Simulation {
     series: Series,
     monitored: Vec<u32>,
     monitors: Vec<MonitorResults>,
+    link_delays: Vec<LinkDelays>,
     begin: Option<Snapshot>,
     end: Option<Snapshot>,
     payload_measured: u64,
@@ -177,6 +183,7 @@ impl Simulation {
                     ..Default::default()
                 })
                 .collect(),
+            link_delays: Vec::new(),
             setup,
             plan,
             crew: Crew::new(cut.threads, cut.parts(), threads.jitter),
@@ -468,23 +475,6 @@ impl Simulation {
         }
         // Partitions hold different switches: the order of rows must not depend on the cut.
         self.samples[first_new..].sort_by_key(|row| (row.node, row.port));
-    }
-
-    /// Starts, or stops, recording every packet's queueing delay at the monitored ports.
-    fn watch_delays(&mut self) {
-        for &id in &self.monitored {
-            let (partition, number) = self.place[id as usize];
-            self.partitions[partition as usize].watch_delays(number);
-        }
-    }
-
-    fn collect_delays(&mut self) {
-        for (index, &id) in self.monitored.iter().enumerate() {
-            let (partition, number) = self.place[id as usize];
-            if let Some(delays) = self.partitions[partition as usize].take_delays(number) {
-                self.monitors[index].delays = delays.into();
-            }
-        }
     }
 
     fn snapshot(&self) -> Snapshot {

@@ -97,7 +97,8 @@ impl IncastConfig {
     }
 
     /// How many flows an event has.
-    fn flows(&self) -> u64 {
+    #[must_use]
+    pub fn flows(&self) -> u64 {
         u64::from(self.degree) * u64::from(self.flows_per_sender)
     }
 

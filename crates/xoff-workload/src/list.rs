@@ -51,6 +51,13 @@ impl FlowList {
         }
         Ok(Self { flows: flows.into_iter() })
     }
+
+    /// The sizes of its flows that end.
+    #[must_use]
+    pub fn sizes(&self) -> Vec<u64> {
+        let sizes = self.flows.as_slice().iter().map(|flow| flow.bytes);
+        sizes.filter(|&bytes| bytes != ENDLESS).collect()
+    }
 }
 
 impl Source for FlowList {

@@ -54,6 +54,21 @@ impl SizeTable {
         Ok(Self { points })
     }
 
+    /// The distribution of these sizes, each as often as it is there, in the step reading. There must be one
+    /// at least.
+    #[must_use]
+    pub fn of_flows(mut sizes: Vec<u64>) -> Self {
+        sizes.sort_unstable();
+        let count = sizes.len() as f64;
+        let point = |(index, &size): (usize, &u64)| Point {
+            size: size as f64,
+            cdf: (index + 1) as f64 / count,
+        };
+        let mut points = vec![Point { size: sizes[0] as f64, cdf: 0.0 }];
+        points.extend(sizes.iter().enumerate().map(point));
+        Self { points }
+    }
+
     /// A hash of the table's points, so that results name the very table they came from.
     #[must_use]
     pub fn digest(&self) -> u64 {
@@ -116,6 +131,36 @@ impl SizeTable {
     /// The table itself: each size in bytes with the share of flows up to it.
     pub fn points(&self) -> impl Iterator<Item = (f64, f64)> {
         self.points.iter().map(|point| (point.size, point.cdf))
+    }
+
+    /// What a flow has in the mean of its first `cap` bytes, where a flow longer than `longest` counts as
+    /// empty.
+    #[must_use]
+    pub fn mean_of_first(&self, cap: u64, longest: u64, reading: Reading) -> f64 {
+        let (cap, longest) = (cap as f64, longest as f64);
+        // The integral of min(size, cap) from 0 on.
+        let area = |size: f64| {
+            let below = size.min(cap);
+            below * below / 2.0 + (size - below) * cap
+        };
+        let piece = |(low, high): (Point, Point)| {
+            let share = high.cdf - low.cdf;
+            if reading == Reading::Step || low.size == high.size {
+                if high.size <= longest { high.size.min(cap) * share } else { 0.0 }
+            } else if low.size >= longest {
+                0.0
+            } else {
+                let end = high.size.min(longest);
+                (area(end) - area(low.size)) * share / (high.size - low.size)
+            }
+        };
+        self.pieces().map(piece).sum()
+    }
+
+    /// The size of the longest flow.
+    #[must_use]
+    pub fn longest(&self) -> u64 {
+        self.points.last().map_or(0, |point| point.size as u64)
     }
 
     fn pieces(&self) -> impl Iterator<Item = (Point, Point)> {

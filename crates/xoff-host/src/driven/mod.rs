@@ -8,21 +8,27 @@
 //! To add one: a folder here, a variant of [`DrivenConfig`] and of [`AnyDriven`] with its line in each
 //! `match`, and a name in [`TransportKind`](crate::transport::TransportKind).
 
+mod address;
 mod arrived;
 mod desk;
+pub mod homa;
 pub mod ndp;
+mod shape;
 mod waiting;
 
 use xoff_core::{Bytes, TimerId};
 use xoff_net::Packet;
 
+use self::homa::{HomaConfig, HomaHosts, Levels};
 use self::ndp::{NdpConfig, NdpHosts};
 use crate::flow::Sender;
 use crate::receiver::Got;
 use crate::recovery::SenderHalf;
 
+pub use self::address::Address;
 pub use self::desk::Desk;
 pub(crate) use self::desk::{Wish, sender_of};
+pub use self::shape::Shape;
 pub use self::waiting::Waiting;
 
 /// What the hosts of a transport share.
@@ -36,6 +42,8 @@ pub struct DrivenSetup {
     pub control_bytes: u16,
     /// Base RTT (ps).
     pub base_rtt: u64,
+    /// How long a flow waits in vain (ps); 0: for ever.
+    pub timeout: u64,
     /// Seed of the run.
     pub seed: u64,
 }
@@ -92,6 +100,8 @@ pub trait Driven {
 pub enum DrivenConfig {
     /// NDP.
     Ndp(NdpConfig),
+    /// Homa, and what its priorities are for.
+    Homa(HomaConfig, Levels),
 }
 
 impl DrivenConfig {
@@ -100,6 +110,7 @@ impl DrivenConfig {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Ndp(_) => "NDP",
+            Self::Homa(..) => "Homa",
         }
     }
 
@@ -108,6 +119,9 @@ impl DrivenConfig {
     pub fn settled(self, bandwidth_delay_product: Bytes) -> Self {
         match self {
             Self::Ndp(config) => Self::Ndp(config.settled(bandwidth_delay_product)),
+            Self::Homa(config, levels) => {
+                Self::Homa(config.settled(bandwidth_delay_product), levels)
+            }
         }
     }
 
@@ -116,6 +130,9 @@ impl DrivenConfig {
     pub fn build(&self, setup: &DrivenSetup) -> AnyDriven {
         match self {
             Self::Ndp(config) => AnyDriven::Ndp(NdpHosts::new(config, setup)),
+            Self::Homa(config, levels) => {
+                AnyDriven::Homa(HomaHosts::new(config, levels.clone(), setup))
+            }
         }
     }
 }
@@ -125,6 +142,8 @@ impl DrivenConfig {
 pub enum AnyDriven {
     /// NDP.
     Ndp(NdpHosts),
+    /// Homa.
+    Homa(HomaHosts),
 }
 
 /// Applies an expression to whichever transport it is.
@@ -132,6 +151,7 @@ macro_rules! each_driven {
     ($self:expr, $driven:ident => $call:expr) => {
         match $self {
             AnyDriven::Ndp($driven) => $call,
+            AnyDriven::Homa($driven) => $call,
         }
     };
 }

@@ -88,6 +88,7 @@ impl HostSetup {
             overhead: self.overhead(),
             control_bytes: self.ack_bytes(),
             base_rtt: self.base_rtt,
+            timeout: self.transport.timeout.0,
             seed: self.seed,
         }
     }

@@ -12,12 +12,10 @@ mod obeyed;
 mod output_queued;
 mod pipelined;
 
-use hdrhistogram::Histogram;
-
 use crate::fabric::Fabric;
 use crate::hop::AnyHop;
 use crate::packet::{Packet, Pool};
-use crate::sched::{Egress, QueueMask};
+use crate::sched::{Delays, Egress, QueueMask};
 use crate::topo::Route;
 
 pub use crossbar::{
@@ -174,14 +172,14 @@ impl AnySwitch {
         }
     }
 
-    /// Starts recording the queueing delay of every data packet at a port: from its enqueue to the
-    /// start of its transmission (ps).
-    pub fn watch_delays(&mut self, number: u16) {
-        self.egress_mut()[number as usize].watch_delays();
+    /// Starts recording the queueing delay of every data packet at a port, from its enqueue to the
+    /// start of its transmission (ps), for each of these sets of queues.
+    pub fn watch_delays(&mut self, number: u16, groups: &[QueueMask]) {
+        self.egress_mut()[number as usize].watch_delays(groups);
     }
 
     /// Ends that and returns what was recorded.
-    pub fn take_delays(&mut self, number: u16) -> Option<Histogram<u64>> {
+    pub fn take_delays(&mut self, number: u16) -> Option<Delays> {
         self.egress_mut()[number as usize].take_delays()
     }
 }

@@ -292,7 +292,7 @@ impl OutputQueued {
             memory.mark(egress, u32::from(packet.wire_bytes), packet);
         }
         if let Some(delays) = &mut common.delays {
-            delays.record(0).expect("the histogram grows as needed");
+            delays.record(packet.queue, 0);
         }
         memory.depart(fabric, own, id, common, false);
         None
@@ -555,7 +555,7 @@ impl Memory {
             self.mark(number, queues.queue_bytes(packet.queue), packet);
         }
         if let Some(delays) = &mut common.delays {
-            delays.record(now - packet.time).expect("the histogram grows as needed");
+            delays.record(packet.queue, now - packet.time);
         }
         let signal = hop.on_dequeue(now, number, packet);
         if packet.kind == Kind::Data

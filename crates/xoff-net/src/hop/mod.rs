@@ -7,6 +7,7 @@
 //! implements [`HopControl`], a variant of [`AnyHop`] and its line in `each_hop`.
 
 mod bfc;
+mod carried;
 mod pfc;
 mod sfc;
 
@@ -19,6 +20,7 @@ pub use bfc::{
     Assignment, AssignmentStats, Backpressure, BackpressureKind, Bfc, BfcConfig, BfcPort, BfcStats,
     EmptyQueueOrder, FlowPauses, Occupancy, PauseCounters, PauseFrames, Silent, ThresholdRule,
 };
+pub use carried::Carried;
 pub use pfc::{Pfc, PfcConfig, PfcPort};
 pub use sfc::{Deployment, FilterKey, Sfc, SfcConfig, SfcPort, SfcStats, SignalAt};
 
@@ -321,6 +323,8 @@ pub enum AnyHop {
     BfcSilent(Bfc<Silent>),
     /// Source flow control.
     Sfc(Sfc),
+    /// None, with queues that packets bring along.
+    Carried(Carried),
 }
 
 /// Applies an expression to whichever hop control it is.
@@ -334,6 +338,7 @@ macro_rules! each_hop {
             $crate::hop::AnyHop::BfcFlows($hop) => $call,
             $crate::hop::AnyHop::BfcSilent($hop) => $call,
             $crate::hop::AnyHop::Sfc($hop) => $call,
+            $crate::hop::AnyHop::Carried($hop) => $call,
         }
     };
 }
@@ -360,7 +365,7 @@ impl AnyHop {
             Self::BfcOccupancy(bfc) => Some(bfc.stats()),
             Self::BfcFlows(bfc) => Some(bfc.stats()),
             Self::BfcSilent(bfc) => Some(bfc.stats()),
-            Self::None(_) | Self::Pfc(_) | Self::Sfc(_) => None,
+            Self::None(_) | Self::Pfc(_) | Self::Sfc(_) | Self::Carried(_) => None,
         }
     }
 

@@ -1,17 +1,35 @@
-//! First in, first out; with several traffic classes, strictly the lowest-numbered class first.
+//! First in, first out; with several traffic classes or priorities, strictly the lowest-numbered first.
 
 use rustc_hash::FxHashSet;
 
 use super::{QueueMask, Scheduler};
 use crate::packet::{CLASSES, Pool, Queue};
 
-/// One queue a class; a packet's queue is its class.
+/// Queues of which the first one that may send does.
 #[derive(Debug, Default)]
 #[repr(C)]
-pub struct Fifo {
-    occupied: u8,
-    paused: u8,
-    queues: [Queue; CLASSES],
+pub struct Strict<Queues> {
+    occupied: u32,
+    paused: u32,
+    queues: Queues,
+}
+
+/// One queue a class; a packet's queue is its class.
+pub type Fifo = Strict<[Queue; CLASSES]>;
+
+/// One queue a priority, of which packets carry more than there are classes.
+pub type Priorities = Strict<Box<[Queue]>>;
+
+/// The most priorities there can be.
+pub const PRIORITIES_MAX: u8 = u32::BITS as u8;
+
+impl Priorities {
+    /// So many priorities, up to [`PRIORITIES_MAX`].
+    #[must_use]
+    pub fn new(priorities: u8) -> Self {
+        let queues = vec![Queue::default(); usize::from(priorities)].into_boxed_slice();
+        Self { occupied: 0, paused: 0, queues }
+    }
 }
 
 impl Fifo {
@@ -27,11 +45,11 @@ impl Fifo {
     }
 }
 
-impl Scheduler for Fifo {
+impl<Queues: AsRef<[Queue]> + AsMut<[Queue]>> Scheduler for Strict<Queues> {
     #[inline]
     fn push(&mut self, pool: &mut Pool, id: u32) {
         let queue = pool[id].queue;
-        self.queues[queue as usize].push(pool, id);
+        self.queues.as_mut()[queue as usize].push(pool, id);
         self.occupied |= 1 << queue;
     }
 
@@ -41,10 +59,11 @@ impl Scheduler for Fifo {
         if ready == 0 {
             return None;
         }
-        let class = ready.trailing_zeros() as usize;
-        let id = self.queues[class].pop(pool);
-        if self.queues[class].is_empty() {
-            self.occupied &= !(1 << class);
+        let first = ready.trailing_zeros();
+        let queue = &mut self.queues.as_mut()[first as usize];
+        let id = queue.pop(pool);
+        if queue.is_empty() {
+            self.occupied &= !(1 << first);
         }
         id
     }
@@ -61,7 +80,7 @@ impl Scheduler for Fifo {
 
     #[inline]
     fn queue_bytes(&self, queue: u8) -> u32 {
-        self.queues[queue as usize].bytes()
+        self.queues.as_ref()[queue as usize].bytes()
     }
 
     fn occupied(&self) -> QueueMask {
@@ -73,7 +92,7 @@ impl Scheduler for Fifo {
     }
 
     fn set_paused(&mut self, mask: QueueMask) {
-        self.paused = mask as u8;
+        self.paused = mask as u32;
     }
 
     fn active(&self) -> u32 {
@@ -81,7 +100,7 @@ impl Scheduler for Fifo {
     }
 
     fn flows(&self, pool: &Pool) -> u32 {
-        let packets = self.queues.iter().flat_map(|queue| queue.packets(pool));
+        let packets = self.queues.as_ref().iter().flat_map(|queue| queue.packets(pool));
         packets.map(|id| pool[id].flow).collect::<FxHashSet<_>>().len() as u32
     }
 }

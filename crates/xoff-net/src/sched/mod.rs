@@ -5,6 +5,7 @@
 //! ones. To add one: a file here, a variant of [`AnyScheduler`] and its line in each `match`.
 
 mod codel;
+mod delays;
 mod drr;
 mod drr_flows;
 mod ets;
@@ -17,15 +18,14 @@ mod pfabric;
 mod sfqcodel;
 mod srf;
 
-use hdrhistogram::Histogram;
-
 use crate::hop::{PausedTime, flow_pause, obey};
 use crate::packet::{CONTROL_QUEUE, Packet, Pool, Queue};
 
+pub use delays::Delays;
 pub use drr::Drr;
 pub use drr_flows::DrrFlows;
 pub use ets::{Ets, EtsConfig, EtsPlan};
-pub use fifo::Fifo;
+pub use fifo::{Fifo, PRIORITIES_MAX, Priorities};
 pub use per_flow::PerFlow;
 pub use per_flow_srf::PerFlowSrf;
 pub use pfabric::PFabric;
@@ -99,6 +99,8 @@ pub enum AnyScheduler {
     SfqCodel(SfqCodel),
     /// Enhanced transmission selection: strict and weighted classes.
     Ets(Ets),
+    /// Strict priorities that packets carry.
+    Priorities(Priorities),
 }
 
 /// Applies an expression to whichever scheduler it is.
@@ -114,6 +116,7 @@ macro_rules! each_scheduler {
             $crate::sched::AnyScheduler::PFabric($scheduler) => $call,
             $crate::sched::AnyScheduler::SfqCodel($scheduler) => $call,
             $crate::sched::AnyScheduler::Ets($scheduler) => $call,
+            $crate::sched::AnyScheduler::Priorities($scheduler) => $call,
         }
     };
 }
@@ -124,7 +127,7 @@ pub(crate) use each_scheduler;
 pub(crate) struct Common {
     pub(crate) control: Queue,
     /// Queueing delays of data packets (ps), where somebody wants them.
-    pub(crate) delays: Option<Box<Histogram<u64>>>,
+    pub(crate) delays: Option<Box<Delays>>,
     /// Bytes in all data queues.
     pub(crate) data_bytes: u32,
 }
@@ -240,15 +243,13 @@ impl Egress {
         &self.paused_time
     }
 
-    /// Starts recording the queueing delay of every data packet (ps).
-    pub fn watch_delays(&mut self) {
-        let mut delays = Histogram::new(3).expect("three significant digits are allowed");
-        delays.auto(true);
-        self.common.delays = Some(Box::new(delays));
+    /// Starts recording the queueing delays of data packets (ps), for each of these sets of queues.
+    pub fn watch_delays(&mut self, groups: &[QueueMask]) {
+        self.common.delays = Some(Box::new(Delays::new(groups)));
     }
 
     /// Ends that and returns what was recorded.
-    pub fn take_delays(&mut self) -> Option<Histogram<u64>> {
+    pub fn take_delays(&mut self) -> Option<Delays> {
         self.common.delays.take().map(|delays| *delays)
     }
 
@@ -367,6 +368,16 @@ mod tests {
         #[test]
         fn passing_classes_changes_no_turn(steps in steps(8)) {
             passing_is_joining_and_leaving(Fifo::default, &steps);
+        }
+
+        #[test]
+        fn passing_priorities_changes_no_turn(steps in steps(32)) {
+            passing_is_joining_and_leaving(|| Priorities::new(32), &steps);
+        }
+
+        #[test]
+        fn priorities_never_serve_a_paused_one(steps in steps(32)) {
+            obeys_pauses(Priorities::new(32), 32, &steps);
         }
 
         #[test]

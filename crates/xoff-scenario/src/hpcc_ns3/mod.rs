@@ -118,6 +118,7 @@ fn plan(config: &Config, flows: &[Arrival]) -> Result<Plan, String> {
         row_every: 1,
         flow_series: Ps(0),
         port_samples: Ps(0),
+        link_delays: false,
         partitions: 0,
     })
 }

@@ -45,7 +45,7 @@ impl Reader<'_> {
     }
 
     /// Labels and the queue for them need each other.
-    pub(super) fn check_labels(&mut self, reads: bool, labelled: Option<Place>) {
+    pub(super) fn check_labels(&mut self, reads: bool, labelled: Option<&Place>) {
         match (reads, labelled) {
             (true, None) => {
                 let message = "incast_queue = true keeps a queue for labelled flows, and no traffic is: set \
@@ -55,7 +55,7 @@ impl Reader<'_> {
             (false, Some(place)) => {
                 let message = "[[traffic]] labelled = true has no effect here: only bfc.incast_queue = true \
                                reads labels";
-                self.layers.problem(Some(place), message, None);
+                self.layers.problem(Some(place.clone()), message, None);
             }
             _ => {}
         }

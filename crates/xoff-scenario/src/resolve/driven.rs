@@ -2,11 +2,13 @@
 
 use xoff_core::knobs::Knob;
 use xoff_host::driven::DrivenConfig;
+use xoff_host::driven::homa::Levels;
 use xoff_host::intake::NicConfig;
 use xoff_host::transport::{
     AckClass, AllocatorKind, Congestion, FlowControl, Recovery, RoundRobin, TransportConfig,
     TransportKind, Window,
 };
+use xoff_net::buffer::BufferConfig;
 
 use super::Reader;
 use crate::sections::{RunConfig, SwitchConfig};
@@ -43,7 +45,11 @@ impl Reader<'_> {
             flow_control: FlowControl::None,
             recovery: Recovery::GoBackN,
             ack_class: AckClass::Control,
-            round_robin: RoundRobin::Ready,
+            round_robin: match kind {
+                // "The sender transmits the message with the fewest remaining bytes" (Homa §3.2).
+                TransportKind::Homa => RoundRobin::Shortest,
+                _ => RoundRobin::Ready,
+            },
             ..config
         }
     }
@@ -53,8 +59,9 @@ impl Reader<'_> {
         &mut self,
         transport: &TransportConfig,
         switch: &SwitchConfig,
+        buffer: &BufferConfig,
     ) -> Option<DrivenConfig> {
-        for (kind, section) in [(TransportKind::Ndp, "ndp")] {
+        for (kind, section) in [(TransportKind::Ndp, "ndp"), (TransportKind::Homa, "homa")] {
             if kind != transport.kind {
                 let why = format!("transport.kind = {}", transport.kind.show());
                 self.layers.unused(section, &why);
@@ -63,6 +70,9 @@ impl Reader<'_> {
         let driven = match transport.kind {
             TransportKind::Sender => return None,
             TransportKind::Ndp => DrivenConfig::Ndp(self.ndp(switch)),
+            TransportKind::Homa => {
+                DrivenConfig::Homa(self.homa(transport, switch, buffer), Levels::default())
+            }
         };
         self.check_beside_driven(driven.name(), switch);
         Some(driven)

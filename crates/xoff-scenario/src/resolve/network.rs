@@ -92,6 +92,7 @@ impl Reader<'_> {
             },
             flow_series: run.flow_series,
             port_samples: run.port_samples,
+            link_delays: run.link_delays,
             partitions: usize::from(run.partitions),
         })
     }

@@ -44,6 +44,7 @@ impl Reader<'_> {
             }
             SchedulerKind::SfqCodel => Scheduling::SfqCodel(self.section::<SfqCodelConfig>()),
             SchedulerKind::Ets => self.ets(),
+            SchedulerKind::Strict => self.strict(switch),
         }
     }
 
@@ -53,7 +54,7 @@ impl Reader<'_> {
         switch: &SwitchConfig,
         transport: &TransportConfig,
         hop: &HopSetup,
-        endless: Option<Place>,
+        endless: Option<&Place>,
     ) {
         if !matches!(switch.scheduler, SchedulerKind::Srf | SchedulerKind::PerFlowSrf) {
             return;
@@ -80,7 +81,7 @@ impl Reader<'_> {
                 "[[traffic]] flows without end have no size to go by, which {scheduler} needs: give \
                  them bytes"
             );
-            self.layers.problem(Some(place), message, None);
+            self.layers.problem(Some(place.clone()), message, None);
         }
     }
 

@@ -149,15 +149,9 @@ impl Driven for NdpHosts {
     /// A pull of host `nic` is due.
     fn on_timer(&mut self, desk: &mut Desk<'_>, nic: u32) {
         let Some(Pull { to, seq, pulled, .. }) = self.take_pull(desk, nic) else { return };
-        let mut packet = Packet::new(Kind::Pull, self.control_bytes);
+        let mut packet = to.packet(Kind::Pull, self.control_bytes);
         packet.seq = seq;
         packet.remaining = pulled;
-        packet.flow = to.flow;
-        packet.src = desk.nics[nic as usize].host;
-        packet.dst = to.host;
-        packet.label = to.label;
-        packet.sender = to.sender;
-        packet.flags = to.class << flag::CLASS_SHIFT;
         let id = desk.fabric.packets.insert(packet);
         desk.send(nic, id);
     }

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use xoff_net::packet::{Packet, flag};
 
 use super::Shape;
+use crate::driven::Address;
 use crate::driven::arrived::Arrived;
 use crate::receiver::Got;
 
@@ -36,21 +37,6 @@ pub struct Pull {
     pub pulled: u32,
     /// What this pull adds.
     pub bytes: u64,
-}
-
-/// What a pull needs to reach a flow's sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Address {
-    /// The flow's number, as packets have it.
-    pub flow: u32,
-    /// The sending host.
-    pub host: u32,
-    /// The label of packets on the way back.
-    pub label: u32,
-    /// The sender's own number of the flow.
-    pub sender: u32,
-    /// The flow's class.
-    pub class: u8,
 }
 
 /// The receiver's half of a flow.
@@ -224,13 +210,7 @@ impl Pullers {
 
 /// A half for the flow of this packet.
 fn new_half(halves: &mut Vec<Half>, free: &mut Vec<u32>, packet: &Packet) -> u32 {
-    let to = Address {
-        flow: packet.flow,
-        host: packet.src,
-        label: packet.label.rotate_left(16),
-        sender: packet.sender,
-        class: packet.class(),
-    };
+    let to = Address::of(packet);
     let id = free.pop().unwrap_or(halves.len() as u32);
     let mut received = Arrived::default();
     if let Some(old) = halves.get_mut(id as usize) {

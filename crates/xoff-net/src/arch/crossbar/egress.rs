@@ -65,7 +65,7 @@ impl Crossbar {
         let (class, bytes) = (packet.queue, packet.wire_bytes);
         self.buffer.release(now, bytes);
         if let Some(delays) = &mut self.egress[output as usize].common.delays {
-            delays.record(now - packet.time).expect("the histogram grows as needed");
+            delays.record(packet.queue, now - packet.time);
         }
         if self.mark_at == MarkAt::Dequeue {
             self.mark(output, queued, packet);

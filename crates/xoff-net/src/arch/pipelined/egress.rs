@@ -39,7 +39,7 @@ impl Pipelined {
         self.buffer.release(now, bytes);
         self.memory.leave_egress(number, class, bytes);
         if let Some(delays) = &mut self.egress[usize::from(number)].common.delays {
-            delays.record(now - packet.time).expect("the histogram grows as needed");
+            delays.record(packet.queue, now - packet.time);
         }
         if self.mark_at == MarkAt::Dequeue {
             self.mark(number, queued, packet);

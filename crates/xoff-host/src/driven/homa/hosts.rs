@@ -1,0 +1,226 @@
+//! Hosts that run Homa: data comes in and brings grants, grants let messages send.
+
+use xoff_core::TimerId;
+use xoff_net::packet::flag;
+use xoff_net::{Kind, Packet};
+
+use super::receiver::{GrantStats, Granters};
+use super::sender::HomaSender;
+use super::{HomaConfig, Levels};
+use crate::driven::{Address, Desk, Driven, DrivenHost, DrivenSetup, Shape};
+use crate::flow::Sender;
+use crate::receiver::Got;
+
+/// What Homa's hosts count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HomaStats {
+    /// Grants.
+    pub granted: GrantStats,
+    /// Payload sent without a grant, and with one; what was sent again counts again.
+    pub unscheduled_bytes: u64,
+    /// See there.
+    pub scheduled_bytes: u64,
+}
+
+impl HomaStats {
+    /// Takes in what others counted.
+    pub fn add(&mut self, other: &Self) {
+        self.granted.grants += other.granted.grants;
+        self.granted.bytes += other.granted.bytes;
+        self.granted.most_at_once = self.granted.most_at_once.max(other.granted.most_at_once);
+        self.granted.resends += other.granted.resends;
+        self.unscheduled_bytes += other.unscheduled_bytes;
+        self.scheduled_bytes += other.scheduled_bytes;
+    }
+}
+
+/// Homa at all hosts of a partition.
+#[derive(Debug)]
+pub struct HomaHosts {
+    shape: Shape,
+    levels: Levels,
+    /// The last bytes of a message that have an unscheduled priority.
+    boosted: u64,
+    overhead: u16,
+    control_bytes: u16,
+    /// How long a receiver waits before it names what is missing (ps); 0: for ever.
+    patience: u64,
+    /// By the number of the flow.
+    senders: Vec<HomaSender>,
+    receivers: Granters,
+    /// By the number of the host: when it looks for what is missing.
+    timers: Vec<TimerId>,
+    unscheduled_bytes: u64,
+    scheduled_bytes: u64,
+}
+
+impl HomaHosts {
+    /// Without hosts.
+    #[must_use]
+    pub fn new(config: &HomaConfig, levels: Levels, setup: &DrivenSetup) -> Self {
+        let shape = Shape { payload: setup.payload, initial_window: config.rtt_bytes.0 };
+        let overcommitment = match config.overcommitment {
+            0 => usize::from(levels.scheduled),
+            messages => usize::from(messages),
+        };
+        Self {
+            shape,
+            boosted: if config.boost_tail { shape.unasked(u64::MAX) } else { 0 },
+            overhead: setup.overhead,
+            control_bytes: setup.control_bytes,
+            patience: setup.timeout,
+            senders: Vec::new(),
+            receivers: Granters::new(shape, levels.clone(), overcommitment),
+            levels,
+            timers: Vec::new(),
+            unscheduled_bytes: 0,
+            scheduled_bytes: 0,
+        }
+    }
+
+    /// What they counted.
+    #[must_use]
+    pub fn stats(&self) -> HomaStats {
+        HomaStats {
+            granted: self.receivers.stats,
+            unscheduled_bytes: self.unscheduled_bytes,
+            scheduled_bytes: self.scheduled_bytes,
+        }
+    }
+
+    /// A packet of data becomes the acknowledgement of its message or a grant, in place, or is gone.
+    fn answer(&mut self, desk: &mut Desk<'_>, nic: u32, id: u32) {
+        let now = desk.fabric.now;
+        let packet = &desk.fabric.packets[id];
+        let (flow, size) = (packet.flow, packet.stamp);
+        desk.nics[nic as usize].received_bytes += u64::from(packet.wire_bytes - self.overhead);
+        let answer = self.receivers.on_data(nic, packet, now);
+        let grant = answer.grant.map(|grant| {
+            let mut packet = grant.to.packet(Kind::Pull, self.control_bytes);
+            packet.seq = grant.seq;
+            packet.remaining = grant.granted as u32;
+            packet.stamp = u64::from(grant.level);
+            packet
+        });
+        if answer.whole {
+            let mut ack = Address::of(packet).packet(Kind::Ack, self.control_bytes);
+            ack.seq = size;
+            ack.stamp = now;
+            desk.fabric.packets[id] = ack;
+            desk.send(nic, id);
+            desk.arrived(nic, flow);
+            if let Some(grant) = grant {
+                let id = desk.fabric.packets.insert(grant);
+                desk.send(nic, id);
+            }
+            return;
+        }
+        match grant {
+            Some(grant) => {
+                desk.fabric.packets[id] = grant;
+                desk.send(nic, id);
+            }
+            None => desk.fabric.packets.remove(id),
+        }
+        if self.patience > 0 && desk.fabric.wheel.armed(self.timers[nic as usize]).is_none() {
+            desk.fabric.wheel.arm(self.timers[nic as usize], now + self.patience);
+        }
+    }
+
+    /// A sender hears of its receiver.
+    fn hear(&mut self, desk: &mut Desk<'_>, id: u32) {
+        let packet = desk.fabric.packets[id];
+        desk.fabric.packets.remove(id);
+        let Some(number) = desk.sender_of(&packet) else { return };
+        let sender = &mut self.senders[number as usize];
+        let flow = &mut desk.flows[number as usize];
+        flow.progress_ps = desk.fabric.now;
+        let level = packet.stamp as u8;
+        match packet.kind {
+            Kind::Ack => {
+                desk.finish(number, packet.stamp);
+                return;
+            }
+            Kind::Pull => {
+                let grant = (packet.remaining, level);
+                let news = sender.on_granted(&self.shape, flow, grant, packet.seq);
+                desk.stats.acknowledged += u64::from(news);
+            }
+            Kind::Nack => {
+                let missing = (packet.seq, u64::from(packet.remaining), level);
+                sender.on_missing(&self.shape, flow, missing);
+            }
+            kind => unreachable!("{kind:?} at a host that runs Homa"),
+        }
+        desk.resume(number);
+    }
+}
+
+impl Driven for HomaHosts {
+    fn add_host(&mut self, host: &DrivenHost) {
+        self.receivers.add_host();
+        self.timers.push(host.timer);
+    }
+
+    fn on_start(&mut self, desk: &mut Desk<'_>, id: u32) {
+        if id as usize >= self.senders.len() {
+            self.senders.resize_with(desk.flows.len(), HomaSender::default);
+        }
+        let flow = &mut desk.flows[id as usize];
+        self.senders[id as usize].start(&self.shape, &self.levels, flow);
+    }
+
+    fn on_sent(&mut self, id: u32, flow: &Sender, packet: &mut Packet, payload: u64) {
+        let (sender, size) = (&self.senders[id as usize], flow.start.bytes);
+        packet.stamp = size;
+        packet.queue = sender.level(&self.levels, packet.seq, size, self.boosted);
+        if sender.is_unscheduled(packet.seq) {
+            self.unscheduled_bytes += payload;
+        } else {
+            self.scheduled_bytes += payload;
+        }
+        if sender.is_heard() {
+            packet.flags |= flag::PROGRESSED;
+        }
+    }
+
+    fn on_packet(&mut self, desk: &mut Desk<'_>, nic: u32, packet: u32) {
+        match desk.fabric.packets[packet].kind {
+            Kind::Data => self.answer(desk, nic, packet),
+            _ => self.hear(desk, packet),
+        }
+    }
+
+    /// Host `nic` looks for what is missing.
+    fn on_timer(&mut self, desk: &mut Desk<'_>, nic: u32) {
+        let now = desk.fabric.now;
+        let mut place = 0;
+        while let Some((missing, next)) =
+            self.receivers.next_missing(nic, place, now, self.patience)
+        {
+            place = next;
+            let mut packet = missing.to.packet(Kind::Nack, self.control_bytes);
+            packet.seq = missing.seq;
+            packet.remaining = u32::try_from(missing.bytes).unwrap_or(u32::MAX);
+            packet.stamp = u64::from(missing.level);
+            let id = desk.fabric.packets.insert(packet);
+            desk.send(nic, id);
+        }
+        if let Some(next) = self.receivers.next_check(nic, self.patience) {
+            desk.fabric.wheel.arm(self.timers[nic as usize], next);
+        }
+    }
+
+    /// A message waits to hear of what it has sent; one that has heard of all waits for its turn.
+    fn waits(&self, flow: &Sender) -> bool {
+        !flow.may_send() && flow.snd_una < flow.snd_nxt
+    }
+
+    fn on_timeout(&mut self, desk: &mut Desk<'_>, id: u32) {
+        self.senders[id as usize].on_timeout(&self.shape, &mut desk.flows[id as usize]);
+    }
+
+    fn got(&self, flow: u32) -> Option<Got> {
+        self.receivers.got(flow)
+    }
+}

@@ -1,0 +1,334 @@
+//! Receivers: which messages are granted, how far, and with which priority.
+
+use std::collections::hash_map::Entry;
+
+use rustc_hash::FxHashMap;
+use xoff_net::packet::{Packet, flag};
+
+use super::levels::Levels;
+use crate::driven::arrived::Arrived;
+use crate::driven::{Address, Shape};
+use crate::receiver::Got;
+
+/// A grant to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// Where to.
+    pub to: Address,
+    /// Bytes received without a gap.
+    pub seq: u64,
+    /// Bytes granted so far.
+    pub granted: u64,
+    /// What this grant adds; 0: it only repeats the last one.
+    pub bytes: u64,
+    /// The priority of what it grants.
+    pub level: u8,
+}
+
+/// What a receiver has waited for in vain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// Where to.
+    pub to: Address,
+    /// The first byte.
+    pub seq: u64,
+    /// How many.
+    pub bytes: u64,
+    /// The priority they are sent with, where they have not been sent yet.
+    pub level: u8,
+}
+
+/// What follows from a packet of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Whether its message is here as a whole.
+    pub whole: bool,
+    /// A grant, to this message or to another one of the same host.
+    pub grant: Option<Grant>,
+}
+
+/// The receiver's half of a message.
+#[derive(Debug)]
+struct Half {
+    to: Address,
+    size: u64,
+    arrived: Arrived,
+    /// Bytes that have come.
+    received: u64,
+    /// Bytes that may be sent, those without a grant included.
+    granted: u64,
+    /// The priority of the last grant.
+    level: u8,
+    /// Its place among its host's messages.
+    place: u32,
+    /// When a packet of it came last (ps).
+    heard_ps: u64,
+}
+
+impl Half {
+    /// How far it may be granted: RTTbytes more than have come.
+    fn limit(&self, rtt_bytes: u64) -> u64 {
+        self.size.min(self.received + rtt_bytes)
+    }
+
+    fn grant(&self, shape: &Shape, bytes: u64) -> Grant {
+        let seq = shape.bytes_before(self.arrived.next(), self.size);
+        Grant { to: self.to, seq, granted: self.granted, bytes, level: self.level }
+    }
+}
+
+/// A message of which something is not granted yet; the one with the least left comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Ranked {
+    /// Bytes that have not come.
+    left: u64,
+    flow: u32,
+    half: u32,
+}
+
+/// The messages to one host.
+#[derive(Debug, Default)]
+struct Inbound {
+    /// Those that are not granted as a whole, in order.
+    ranked: Vec<Ranked>,
+    /// All that are not here as a whole.
+    halves: Vec<u32>,
+    /// Whether of the messages that may be granted none has room for a grant, but for the one that a packet
+    /// comes of.
+    settled: bool,
+}
+
+/// What receivers count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GrantStats {
+    /// Grants.
+    pub grants: u64,
+    /// Bytes they granted.
+    pub bytes: u64,
+    /// The most messages that one receiver granted at once.
+    pub most_at_once: u64,
+    /// How often a receiver named missing bytes.
+    pub resends: u64,
+}
+
+/// All receivers of a partition.
+#[derive(Debug)]
+pub struct Granters {
+    shape: Shape,
+    /// RTTbytes, in whole packets.
+    rtt_bytes: u64,
+    levels: Levels,
+    overcommitment: usize,
+    halves: Vec<Half>,
+    free: Vec<u32>,
+    by_flow: FxHashMap<u32, u32>,
+    hosts: Vec<Inbound>,
+    /// What they counted.
+    pub stats: GrantStats,
+}
+
+impl Granters {
+    /// No hosts yet; each will grant so many messages at once.
+    #[must_use]
+    pub fn new(shape: Shape, levels: Levels, overcommitment: usize) -> Self {
+        Self {
+            shape,
+            rtt_bytes: shape.unasked(u64::MAX),
+            levels,
+            overcommitment,
+            halves: Vec::new(),
+            free: Vec::new(),
+            by_flow: FxHashMap::default(),
+            hosts: Vec::new(),
+            stats: GrantStats::default(),
+        }
+    }
+
+    /// One host more.
+    pub fn add_host(&mut self) {
+        self.hosts.push(Inbound::default());
+    }
+
+    /// What has come of a message, while something of it is missing.
+    #[must_use]
+    pub fn got(&self, flow: u32) -> Option<Got> {
+        let half = &self.halves[*self.by_flow.get(&flow)? as usize];
+        let delivered = self.shape.bytes_before(half.arrived.next(), half.size);
+        Some(Got { received: half.received, delivered })
+    }
+
+    /// A packet of data has come to host `nic`.
+    pub fn on_data(&mut self, nic: u32, packet: &Packet, now: u64) -> Answer {
+        let size = packet.stamp;
+        let (id, begins) = match self.by_flow.entry(packet.flow) {
+            Entry::Occupied(place) => (*place.get(), false),
+            // It has heard of this half, which is gone: all had come. A message of one packet needs none.
+            Entry::Vacant(_) if packet.has(flag::PROGRESSED) || size <= self.shape.payload => {
+                return Answer { whole: true, grant: self.grant(nic, None) };
+            }
+            Entry::Vacant(place) => {
+                let id = self.free.pop().unwrap_or(self.halves.len() as u32);
+                (*place.insert(id), true)
+            }
+        };
+        if begins {
+            self.begin(nic, id, packet);
+        }
+        let half = &mut self.halves[id as usize];
+        half.heard_ps = now;
+        let number = self.shape.packet_at(packet.seq);
+        if !half.arrived.insert(number) {
+            // Sent again without need: its sender has not heard for long.
+            return Answer { whole: false, grant: Some(half.grant(&self.shape, 0)) };
+        }
+        let before = half.size - half.received;
+        half.received += self.shape.payload_at(packet.seq, size);
+        let rank = (half.granted < size).then(|| {
+            let old = Ranked { left: before, flow: packet.flow, half: id };
+            self.hosts[nic as usize].bring_forward(old, size - half.received)
+        });
+        let whole = self.halves[id as usize].received == size;
+        if whole {
+            self.end(nic, id);
+        }
+        Answer { whole, grant: self.grant(nic, rank) }
+    }
+
+    /// A message begins with this packet.
+    fn begin(&mut self, nic: u32, id: u32, packet: &Packet) {
+        let host = &mut self.hosts[nic as usize];
+        let size = packet.stamp;
+        let granted = size.min(self.rtt_bytes);
+        let mut arrived = Arrived::default();
+        if let Some(old) = self.halves.get_mut(id as usize) {
+            arrived = std::mem::take(&mut old.arrived);
+            arrived.restart();
+        }
+        let half = Half {
+            to: Address::of(packet),
+            size,
+            arrived,
+            received: 0,
+            granted,
+            level: self.levels.count() - 1,
+            place: host.halves.len() as u32,
+            heard_ps: 0,
+        };
+        host.halves.push(id);
+        if let Some(place) = self.halves.get_mut(id as usize) {
+            *place = half;
+        } else {
+            self.halves.push(half);
+        }
+        if granted < size {
+            host.insert(Ranked { left: size, flow: packet.flow, half: id });
+        }
+    }
+
+    /// All of a message has come.
+    fn end(&mut self, nic: u32, id: u32) {
+        let half = &self.halves[id as usize];
+        debug_assert_eq!(half.granted, half.size, "nothing comes that was not granted");
+        self.by_flow.remove(&half.to.flow);
+        self.free.push(id);
+        let (place, messages) = (half.place, &mut self.hosts[nic as usize].halves);
+        messages.swap_remove(place as usize);
+        if let Some(&moved) = messages.get(place as usize) {
+            self.halves[moved as usize].place = place;
+        }
+    }
+
+    /// The grant that a packet brings, where its message has so many before it, if it is ranked.
+    fn grant(&mut self, nic: u32, own: Option<usize>) -> Option<Grant> {
+        let host = &mut self.hosts[nic as usize];
+        let at_once = self.overcommitment.min(host.ranked.len());
+        let rank = if host.settled {
+            own.filter(|&own| own < at_once)?
+        } else {
+            let has_room = |rank: &usize| {
+                let half = &self.halves[host.ranked[*rank].half as usize];
+                half.granted < half.limit(self.rtt_bytes)
+            };
+            let mut with_room = (0..at_once).filter(has_room);
+            let first = with_room.next();
+            host.settled = with_room.next().is_none();
+            first?
+        };
+        let half = &mut self.halves[host.ranked[rank].half as usize];
+        let limit = half.limit(self.rtt_bytes);
+        let bytes = limit - half.granted;
+        if bytes == 0 {
+            return None;
+        }
+        half.granted = limit;
+        half.level = self.levels.of_rank(rank, at_once);
+        if limit == half.size {
+            host.ranked.remove(rank);
+            // Another message may be granted now.
+            host.settled &= host.ranked.len() < self.overcommitment;
+        }
+        self.stats.grants += 1;
+        self.stats.bytes += bytes;
+        self.stats.most_at_once = self.stats.most_at_once.max(at_once as u64);
+        Some(half.grant(&self.shape, bytes))
+    }
+
+    /// When the first message to host `nic` has been waited for in vain for `patience` (ps).
+    #[must_use]
+    pub fn next_check(&self, nic: u32, patience: u64) -> Option<u64> {
+        let halves = self.hosts[nic as usize].halves.iter();
+        halves.map(|&id| self.halves[id as usize].heard_ps + patience).min()
+    }
+
+    /// Names what is missing of the next message to host `nic`, from `place` on, that has been waited for
+    /// in vain; and the place after it.
+    pub fn next_missing(
+        &mut self,
+        nic: u32,
+        mut place: usize,
+        now: u64,
+        patience: u64,
+    ) -> Option<(Missing, usize)> {
+        while let Some(&id) = self.hosts[nic as usize].halves.get(place) {
+            place += 1;
+            let half = &mut self.halves[id as usize];
+            if half.heard_ps + patience > now {
+                continue;
+            }
+            half.heard_ps = now;
+            if half.received < half.granted {
+                self.stats.resends += 1;
+                let first = half.arrived.next();
+                let last = (first..).find(|&packet| {
+                    half.arrived.contains(packet + 1)
+                        || self.shape.bytes_before(packet + 1, half.size) >= half.granted
+                });
+                let bytes_before = |packet| self.shape.bytes_before(packet, half.size);
+                let seq = bytes_before(first);
+                let bytes = bytes_before(last.unwrap_or(first) + 1) - seq;
+                return Some((Missing { to: half.to, seq, bytes, level: half.level }, place));
+            }
+        }
+        None
+    }
+}
+
+impl Inbound {
+    fn insert(&mut self, message: Ranked) {
+        let place = self.ranked.partition_point(|other| *other < message);
+        self.ranked.insert(place, message);
+    }
+
+    /// Less is left of a message than was. Returns how many stand before it.
+    fn bring_forward(&mut self, message: Ranked, left: u64) -> usize {
+        let place = self.ranked.binary_search(&message);
+        let mut rank = place.expect("a message that is not granted as a whole is ranked");
+        let now = Ranked { left, ..message };
+        while rank > 0 && self.ranked[rank - 1] > now {
+            self.ranked[rank] = self.ranked[rank - 1];
+            rank -= 1;
+        }
+        self.ranked[rank] = now;
+        rank
+    }
+}

@@ -1,0 +1,66 @@
+//! Queueing delays of packets: at monitored ports one by one, or at all ports of switches by kind of link.
+
+use xoff_net::sched::QueueMask;
+
+use super::Simulation;
+use crate::measure::{Distribution, LinkDelays};
+
+impl Simulation {
+    /// Starts recording delays.
+    pub(super) fn watch_delays(&mut self) {
+        let groups: Vec<QueueMask> =
+            self.setup.queue_groups().iter().map(|&(_, queues)| queues).collect();
+        for id in self.watched() {
+            let (partition, number) = self.place[id as usize];
+            self.partitions[partition as usize].watch_delays(number, &groups);
+        }
+    }
+
+    /// The ports of the topology where delays are recorded.
+    fn watched(&self) -> Vec<u32> {
+        if self.plan.link_delays {
+            return (0..self.setup.topology.ports.len() as u32).collect();
+        }
+        self.monitored.clone()
+    }
+
+    /// Ends that, and adds up what ports of one kind have recorded.
+    pub(super) fn collect_delays(&mut self) {
+        for id in self.watched() {
+            let (partition, number) = self.place[id as usize];
+            let taken = self.partitions[partition as usize].take_delays(number);
+            let Some(delays) = taken else { continue };
+            let histograms = delays.histograms();
+            // A host may be named twice.
+            let monitored = self.monitored.iter().zip(&mut self.monitors);
+            for (_, monitor) in monitored.filter(|(port, _)| **port == id) {
+                monitor.delays = histograms[0].clone().into();
+            }
+            if self.plan.link_delays {
+                let port = &self.setup.topology.ports[id as usize];
+                let link = self.setup.topology.link_name(port);
+                let groups = self.setup.queue_groups();
+                for ((packets, _), histogram) in groups.into_iter().zip(&histograms) {
+                    self.link_delays_of(&link, packets).merge(histogram);
+                }
+            }
+        }
+    }
+
+    fn link_delays_of(&mut self, link: &str, packets: &'static str) -> &mut Distribution {
+        let same = |found: &LinkDelays| found.link == link && found.packets == packets;
+        let place = self.link_delays.iter().position(same).unwrap_or_else(|| {
+            let delays = Distribution::default();
+            self.link_delays.push(LinkDelays { link: link.into(), packets, delays });
+            self.link_delays.len() - 1
+        });
+        &mut self.link_delays[place].delays
+    }
+
+    /// Queueing delays in the measured time at all ports of switches, where they are recorded, in the order
+    /// of the topology.
+    #[must_use]
+    pub fn link_delays(&self) -> &[LinkDelays] {
+        &self.link_delays
+    }
+}
