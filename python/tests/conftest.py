@@ -84,6 +84,10 @@ kind = "buffer-cdf"
 kind = "active-flows-cdf"
 queues = 31
 [[plot]]
+kind = "cdf"
+cdf = "active_flows"
+x = "active flows"
+[[plot]]
 kind = "pause-share"
 [[plot]]
 kind = "bars"

@@ -35,6 +35,20 @@ def test_lookup_by_index_and_by_name():
     assert metrics.lookup(summary, "nothing.here") is None
 
 
+def test_lookup_of_delays_by_link_and_packets():
+    delays = [{"link": "leaf-spine", "packets": kind, "p99_ps": n} for n, kind in enumerate("ab")]
+    assert metrics.lookup({"link_delays": delays}, "link_delays.leaf-spine b.p99_ps") == 1
+    assert metrics.lookup({"link_delays": delays}, "link_delays.spine-leaf b.p99_ps") is None
+
+
+def test_a_cdf_may_stand_anywhere_in_the_summary():
+    run = xoff.Result(
+        {"bfc": {"sharing_flows": {"cdf": [[0, 0.4], [3, 1.0]]}}, "hpcc": None}, "", ""
+    )
+    assert Term("c", cdf="bfc.sharing_flows", at=2).read(run) == 0.4
+    assert Term("c", cdf="hpcc.sharing_flows", at=2).read(run) is None
+
+
 def test_terms_read_the_first_plain_class_by_default():
     one = result(scheme="bfc")
     assert Term("c", range="short").read(one) == pytest.approx(1.65)

@@ -185,9 +185,14 @@ def _least(found: Outcome) -> float:
 def _long_name(term: Term | Formula) -> str:
     if isinstance(term, Formula):
         return term.case
-    where = term.range if isinstance(term.range, str) else "bin"
+    where = term.range if isinstance(term.range, str) else _bounds(term.range)
     parts = [term.path or term.cdf or f"{where} {term.statistic}", term.cls]
     return " ".join([term.case, *[part for part in parts if part]])
+
+
+def _bounds(range_: Mapping[str, float]) -> str:
+    low, high = (f"{value:g}" for _, value in sorted(range_.items(), reverse=True))
+    return f"[{low}, {high})"
 
 
 @dataclass(frozen=True)

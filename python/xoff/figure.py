@@ -64,6 +64,7 @@ def _panels(plot: Plot, experiment: Experiment, results: Results) -> list[Panel]
         ),
         "trace": lambda ax: panels.trace_axes(ax, shown, plot.column, plot.span_us, plot.level),
         "series": lambda ax: panels.series_axes(ax, shown, plot.column, plot.span_us),
+        "cdf": lambda ax: panels.any_cdf_axes(ax, shown, plot.term["cdf"], x_label),
         "columns": lambda ax: panels.columns_axes(ax, shown, plot.over, plot.column, plot.marks),
         "pause-share": lambda ax: panels.pause_axes(ax, shown),
         "bars": lambda ax: panels.bars_axes(

@@ -69,7 +69,8 @@ def bins(result: Result, cls: str | None = None) -> list[Group]:
 def lookup(summary: Any, path: str) -> float | None:
     """Read a number at a dotted path, e.g. `buffer.p99_bytes`, `monitors.long.delay_p99_ps`.
 
-    A list is entered by index or by its elements' `name` or `class`. None where the value
+    A list is entered by index or by its elements' `name` or `class`, delays of links by both their
+    `link` and `packets`: `link_delays.spine-leaf scheduled.p99_ps`. None where the value
     is null or absent.
     """
     here = summary
@@ -86,8 +87,16 @@ def lookup(summary: Any, path: str) -> float | None:
 def _element(items: list[Any], part: str) -> Any:
     if part.isdigit():
         return items[int(part)] if int(part) < len(items) else None
-    named = (e for e in items if isinstance(e, dict) and part in (e.get("name"), e.get("class")))
-    return next(named, None)
+    return next((e for e in items if isinstance(e, dict) and part in _names(e)), None)
+
+
+def _names(element: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what an element of a list goes by: delays go by link and kind of packets."""
+    return (
+        element.get("name"),
+        element.get("class"),
+        f"{element.get('link')} {element.get('packets')}",
+    )
 
 
 def cdf_at(points: Sequence[Sequence[float]], x: float) -> float:
@@ -142,7 +151,9 @@ def sampled(result: Result, what: str) -> float | None:
 
 
 def cdf_points(result: Result, name: str) -> Sequence[Sequence[float]]:
-    """Return a CDF of the summary or, with `samples.COLUMN`, of the monitored ports' samples.
+    """Return a CDF at a dotted path of the summary, such as `bfc.sharing_flows`.
+
+    With `samples.COLUMN` it is that of the monitored ports' samples.
 
     With `flows.COLUMN` it is that of the rows of finished flows, with `queries.CLASS.GROUP` or
     `requests.CLASS.GROUP` that of completion times (us).
@@ -153,7 +164,10 @@ def cdf_points(result: Result, name: str) -> Sequence[Sequence[float]]:
         return rows.cdf(result, name.removeprefix(FLOWS))
     if completions.is_completion(name):
         return completions.cdf([result], name)
-    return (result.summary.get(name) or {}).get("cdf") or []
+    here: Any = result.summary
+    for part in name.split("."):
+        here = here.get(part) if isinstance(here, dict) else None
+    return (here or {}).get("cdf") or []
 
 
 def cdf_distance(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> float | None:

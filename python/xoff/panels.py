@@ -19,6 +19,7 @@ from xoff.metrics import (
     Relative,
     Term,
     bins,
+    cdf_points,
     class_entry,
     mean,
     monitored,
@@ -123,6 +124,19 @@ def cdf_axes(ax: Axes, results: Runs, path: str, scale: float, x_label: str) -> 
     ax.set_ylim(0, 1.01)
     ax.set_xlabel(x_label)
     ax.set_ylabel("fraction of time")
+
+
+def any_cdf_axes(ax: Axes, results: Runs, cdf: str, x_label: str) -> None:
+    """Draw the step CDF that `metrics.cdf_points` has under a name (seed 1 of several)."""
+    for index, (label, runs) in enumerate(as_lists(results).items()):
+        points = cdf_points(runs[0], cdf)
+        if points:
+            look = {**line_style(index), "marker": None}
+            xs, ys = zip(*points, strict=True)
+            ax.step(xs, ys, where="post", label=label, **look)
+    ax.set_ylim(0, 1.01)
+    ax.set_xlabel(x_label)
+    ax.set_ylabel("fraction")
 
 
 def buffer_axes(ax: Axes, results: Runs) -> None:

@@ -31,6 +31,7 @@ PLOT_KINDS = (
     "flow-series",
     "series",
     "columns",
+    "cdf",
 )
 # What may be shown in relation to a case.
 RELATED_KINDS = ("bars", "grouped-bars", "curve")
@@ -128,6 +129,8 @@ def read_plot(table: Any, where: str, names: list[str], labels: list[str]) -> Pl
         theory=_theory(reader, where) if kind in THEORY_KINDS else None,
     )
     reader.done()
+    if kind == "cdf" and "cdf" not in plot.term:
+        raise UsageError(f'{where}: `cdf` wants a `cdf` such as "bfc.sharing_flows"')
     if kind == "completion-cdf" and not is_completion(plot.term.get("cdf")):
         raise UsageError(f'{where}: `{kind}` wants a `cdf` such as "queries.query.8000"')
     if (plot.kind == "class-bars") != bool(plot.classes):
