@@ -16,7 +16,7 @@ use crate::recovery::{Arrival, ReceiverHalf, ReceiverSetup, Reply};
 
 /// How long a half lingers (ps): longer than a packet stays in any switch's buffer (32 MB at 100 Gb/s
 /// are 2.6 ms).
-const LINGER: u64 = 10_000_000_000;
+pub(crate) const LINGER: u64 = 10_000_000_000;
 
 /// What has come of a flow (bytes of payload).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -204,6 +204,15 @@ fn spraying_is_the_same_however_it_is_cut() {
     }
 }
 
+/// Receivers ask for what is missing, in an order that no cut changes.
+#[test]
+fn lost_packets_of_homa_are_the_same_however_it_is_cut() {
+    let lossy = ["buffer.kind=shared", "buffer.size=200KB", "transport.timeout=50us"];
+    let more = ["homa.overcommitment=2", "homa.boost_tail=true", "run.link_delays=true"];
+    let whole = assert_same_however_cut("homa", &[&lossy[..], &more].concat());
+    assert!(!whole.summary.contains("\"resends\": 0,"), "nothing was asked for again");
+}
+
 /// NICs that pause their switches have a timer, and frames of their own.
 #[test]
 fn slow_hosts_are_the_same_however_it_is_cut() {

@@ -143,9 +143,9 @@ mod tests {
     fn flows_of_one_size_stay_together() {
         let mut mix = Mix::default();
         mix.add_flows(Frequency::PerSecond(100.0), vec![200_000]);
-        mix.add_flows(Frequency::PerSecond(1000.0), vec![1_000, 3_000]);
+        mix.add_flows(Frequency::PerSecond(3000.0), vec![1_000, 3_000]);
         assert_eq!(mix.even_cutoffs(4, 100_000, RUN), [3_000, 200_000, 200_000]);
-        let first = (100.0 * 100_000.0 + 1000.0 * 2_000.0) / (100.0 * 200_000.0 + 1000.0 * 2_000.0);
+        let first = (100.0 * 100_000.0 + 3000.0 * 2_000.0) / (100.0 * 200_000.0 + 3000.0 * 2_000.0);
         assert!((mix.share_of_first(100_000, RUN) - first).abs() < 1e-12);
         assert_eq!(
             (Mix::default().share_of_first(9, RUN), Mix::default().even_cutoffs(2, 9, RUN)),

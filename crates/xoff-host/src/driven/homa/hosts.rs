@@ -4,12 +4,12 @@ use xoff_core::TimerId;
 use xoff_net::packet::flag;
 use xoff_net::{Kind, Packet};
 
-use super::receiver::{GrantStats, Granters};
+use super::receiver::{Grant, GrantStats, Granters};
 use super::sender::HomaSender;
 use super::{HomaConfig, Levels};
 use crate::driven::{Address, Desk, Driven, DrivenHost, DrivenSetup, Shape};
 use crate::flow::Sender;
-use crate::receiver::Got;
+use crate::receiver::{Got, LINGER};
 
 /// What Homa's hosts count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,6 +63,8 @@ impl HomaHosts {
             0 => usize::from(levels.scheduled),
             messages => usize::from(messages),
         };
+        // Nothing comes twice where nobody waits for what is lost.
+        let linger = if setup.timeout > 0 { LINGER } else { 0 };
         Self {
             shape,
             boosted: if config.boost_tail { shape.unasked(u64::MAX) } else { 0 },
@@ -70,7 +72,7 @@ impl HomaHosts {
             control_bytes: setup.control_bytes,
             patience: setup.timeout,
             senders: Vec::new(),
-            receivers: Granters::new(shape, levels.clone(), overcommitment),
+            receivers: Granters::new(shape, levels.clone(), overcommitment, linger),
             levels,
             timers: Vec::new(),
             unscheduled_bytes: 0,
@@ -95,13 +97,7 @@ impl HomaHosts {
         let (flow, size) = (packet.flow, packet.stamp);
         desk.nics[nic as usize].received_bytes += u64::from(packet.wire_bytes - self.overhead);
         let answer = self.receivers.on_data(nic, packet, now);
-        let grant = answer.grant.map(|grant| {
-            let mut packet = grant.to.packet(Kind::Pull, self.control_bytes);
-            packet.seq = grant.seq;
-            packet.remaining = grant.granted as u32;
-            packet.stamp = u64::from(grant.level);
-            packet
-        });
+        let grant = answer.grant.map(|grant| packet_of(&grant, self.control_bytes));
         if answer.whole {
             let mut ack = Address::of(packet).packet(Kind::Ack, self.control_bytes);
             ack.seq = size;
@@ -156,6 +152,14 @@ impl HomaHosts {
     }
 }
 
+fn packet_of(grant: &Grant, wire_bytes: u16) -> Packet {
+    let mut packet = grant.to.packet(Kind::Pull, wire_bytes);
+    packet.seq = grant.seq;
+    packet.remaining = grant.granted as u32;
+    packet.stamp = u64::from(grant.level);
+    packet
+}
+
 impl Driven for HomaHosts {
     fn add_host(&mut self, host: &DrivenHost) {
         self.receivers.add_host();
@@ -191,7 +195,7 @@ impl Driven for HomaHosts {
         }
     }
 
-    /// Host `nic` looks for what is missing.
+    /// Host `nic` looks for what is missing, and for grants that no packet brought.
     fn on_timer(&mut self, desk: &mut Desk<'_>, nic: u32) {
         let now = desk.fabric.now;
         let mut place = 0;
@@ -204,6 +208,10 @@ impl Driven for HomaHosts {
             packet.remaining = u32::try_from(missing.bytes).unwrap_or(u32::MAX);
             packet.stamp = u64::from(missing.level);
             let id = desk.fabric.packets.insert(packet);
+            desk.send(nic, id);
+        }
+        while let Some(grant) = self.receivers.owed(nic) {
+            let id = desk.fabric.packets.insert(packet_of(&grant, self.control_bytes));
             desk.send(nic, id);
         }
         if let Some(next) = self.receivers.next_check(nic, self.patience) {

@@ -1,5 +1,6 @@
 //! Receivers: which messages are granted, how far, and with which priority.
 
+use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
@@ -123,14 +124,18 @@ pub struct Granters {
     free: Vec<u32>,
     by_flow: FxHashMap<u32, u32>,
     hosts: Vec<Inbound>,
+    /// How long a message that is here as a whole is remembered (ps), where packets may come again.
+    linger: u64,
+    /// Those, by when they are forgotten (ps).
+    lingering: VecDeque<(u64, u32)>,
     /// What they counted.
     pub stats: GrantStats,
 }
 
 impl Granters {
-    /// No hosts yet; each will grant so many messages at once.
+    /// No hosts yet; each will grant so many messages at once, and remember a whole one for so long (ps).
     #[must_use]
-    pub fn new(shape: Shape, levels: Levels, overcommitment: usize) -> Self {
+    pub fn new(shape: Shape, levels: Levels, overcommitment: usize, linger: u64) -> Self {
         Self {
             shape,
             rtt_bytes: shape.unasked(u64::MAX),
@@ -140,6 +145,8 @@ impl Granters {
             free: Vec::new(),
             by_flow: FxHashMap::default(),
             hosts: Vec::new(),
+            linger,
+            lingering: VecDeque::new(),
             stats: GrantStats::default(),
         }
     }
@@ -153,6 +160,9 @@ impl Granters {
     #[must_use]
     pub fn got(&self, flow: u32) -> Option<Got> {
         let half = &self.halves[*self.by_flow.get(&flow)? as usize];
+        if half.received == half.size {
+            return None;
+        }
         let delivered = self.shape.bytes_before(half.arrived.next(), half.size);
         Some(Got { received: half.received, delivered })
     }
@@ -160,6 +170,9 @@ impl Granters {
     /// A packet of data has come to host `nic`.
     pub fn on_data(&mut self, nic: u32, packet: &Packet, now: u64) -> Answer {
         let size = packet.stamp;
+        if self.lingering.front().is_some_and(|&(until, _)| until <= now) {
+            self.forget(now);
+        }
         let (id, begins) = match self.by_flow.entry(packet.flow) {
             Entry::Occupied(place) => (*place.get(), false),
             // It has heard of this half, which is gone: all had come. A message of one packet needs none.
@@ -175,6 +188,9 @@ impl Granters {
             self.begin(nic, id, packet);
         }
         let half = &mut self.halves[id as usize];
+        if half.received == size {
+            return Answer { whole: true, grant: self.grant(nic, None) };
+        }
         half.heard_ps = now;
         let number = self.shape.packet_at(packet.seq);
         if !half.arrived.insert(number) {
@@ -189,7 +205,7 @@ impl Granters {
         });
         let whole = self.halves[id as usize].received == size;
         if whole {
-            self.end(nic, id);
+            self.end(nic, id, now);
         }
         Answer { whole, grant: self.grant(nic, rank) }
     }
@@ -226,15 +242,31 @@ impl Granters {
     }
 
     /// All of a message has come.
-    fn end(&mut self, nic: u32, id: u32) {
+    fn end(&mut self, nic: u32, id: u32, now: u64) {
         let half = &self.halves[id as usize];
         debug_assert_eq!(half.granted, half.size, "nothing comes that was not granted");
-        self.by_flow.remove(&half.to.flow);
-        self.free.push(id);
+        if self.linger > 0 {
+            self.lingering.push_back((now + self.linger, id));
+        } else {
+            self.by_flow.remove(&half.to.flow);
+            self.free.push(id);
+        }
         let (place, messages) = (half.place, &mut self.hosts[nic as usize].halves);
         messages.swap_remove(place as usize);
         if let Some(&moved) = messages.get(place as usize) {
             self.halves[moved as usize].place = place;
+        }
+    }
+
+    /// Forgets those that have lingered long enough.
+    #[cold]
+    fn forget(&mut self, now: u64) {
+        while let Some(&(until, id)) = self.lingering.front()
+            && until <= now
+        {
+            self.lingering.pop_front();
+            self.by_flow.remove(&self.halves[id as usize].to.flow);
+            self.free.push(id);
         }
     }
 
@@ -271,6 +303,11 @@ impl Granters {
         self.stats.bytes += bytes;
         self.stats.most_at_once = self.stats.most_at_once.max(at_once as u64);
         Some(half.grant(&self.shape, bytes))
+    }
+
+    /// A grant that host `nic` owes, should the packets that were to bring it be lost.
+    pub fn owed(&mut self, nic: u32) -> Option<Grant> {
+        self.grant(nic, None)
     }
 
     /// When the first message to host `nic` has been waited for in vain for `patience` (ps).
