@@ -77,6 +77,13 @@ impl Rng {
         ((u128::from(self.u64()) * u128::from(n)) >> 64) as u64
     }
 
+    /// Brings items into an order drawn uniformly among all.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for place in (1..items.len()).rev() {
+            items.swap(place, self.below(place as u64 + 1) as usize);
+        }
+    }
+
     /// An exponential number of mean 1, by inversion.
     pub fn exponential(&mut self) -> f64 {
         -math::ln(1.0 - self.unit())

@@ -58,7 +58,7 @@ fn loaded(seed: u64, load: f64, allocator: &AllocatorConfig, config: FluidConfig
     };
     let topology = leaf_spine(&fabric).unwrap();
     let (core, _) = topology.capacities();
-    let capacity = Capacity { core, host_rates: vec![fabric.host_rate; 12] };
+    let capacity = Capacity { core, host_rates: vec![fabric.host_rate; 12], racks: None };
     let flows = OpenLoopConfig { load, load_on: LoadOn::Hosts, ..OpenLoopConfig::default() };
     let sizes = SizeTable::from_csv(SIZES, "test").unwrap();
     let source = OpenLoop::new(&flows, sizes, &capacity, seed, 0).unwrap();

@@ -101,6 +101,8 @@ pub struct Sender {
     pub control_timer: TimerId,
     /// The NIC's number in its partition.
     pub nic: u32,
+    /// The number of what it knows of its path: at first, that of its NIC.
+    pub path: u32,
     /// Its place in the NIC's list of flows.
     pub place: u32,
     /// Queue at the NIC, while it has something to send.
@@ -144,6 +146,7 @@ impl Sender {
             pace_timer: timers.0,
             control_timer: timers.1,
             nic,
+            path: nic,
             place: 0,
             queue: None,
             flags: start.class << flag::CLASS_SHIFT,

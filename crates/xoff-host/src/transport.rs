@@ -72,12 +72,22 @@ choices! {
 choices! {
     /// How much of a flow may be unacknowledged.
     pub enum Window {
-        /// One bandwidth-delay product: base RTT of the longest path x the host's rate.
+        /// One bandwidth-delay product: base RTT (`base_rtt_of`) x the host's rate.
         Bdp = "bdp",
         /// What `window_size` says.
         Fixed = "fixed",
         /// Any amount.
         Unlimited = "unlimited",
+    }
+}
+
+choices! {
+    /// Whose base RTT a flow knows.
+    pub enum BaseRttOf {
+        /// That of the network's longest path, whatever path it takes.
+        Longest = "longest",
+        /// That of the path between its two hosts.
+        Pair = "pair",
     }
 }
 
@@ -174,6 +184,9 @@ knobs! {
         /// Base RTT for the window and the controls that need one; 0: derived, two propagation delays
         /// of the longest path and one full packet's serialisation at each of its links.
         base_rtt: Ps = Ps(0),
+        /// Whose base RTT a flow's window and congestion control go by: that of the longest path (what the
+        /// HPCC simulator does), or that of the flow's own. Paths that differ by much need the latter.
+        base_rtt_of: BaseRttOf = BaseRttOf::Longest,
         /// Scale the window by rate / line rate (HPCC and DCTCP of the HPCC simulator).
         window_follows_rate: bool = false,
         /// Whether a flow's rate spaces its packets. Without, its window alone decides, which then must

@@ -23,6 +23,9 @@ knobs! {
         /// where the scheduler does not divide it. 0: with scheduler = "pfabric", two bandwidth-delay
         /// products of the base RTT and the hosts' rate (pFabric §5: 36 KB at 10 Gb/s).
         size: Bytes = Bytes(12_000_000),
+        /// The same for the gateways between data centres; 0: as other switches. PFC reserves what is on
+        /// its way on every link, and a long link has room for more than the memory of a switch.
+        gateway_size: Bytes = Bytes(0),
         /// Dynamic threshold: a queue may hold up to alpha x the free bytes; 0: no limit a queue.
         /// With 1, a single queue gets half of the memory.
         alpha: f64 = 1.0,
@@ -41,6 +44,13 @@ enum QueueLimit {
 }
 
 impl BufferConfig {
+    /// The buffer of a gateway, or of any other switch.
+    #[must_use]
+    pub fn of(&self, gateway: bool) -> Self {
+        let own = gateway && self.gateway_size > Bytes(0);
+        Self { size: if own { self.gateway_size } else { self.size }, ..self.clone() }
+    }
+
     /// The most that one queue can hold, while all others are empty.
     #[must_use]
     pub fn queue_limit(&self) -> Option<Bytes> {

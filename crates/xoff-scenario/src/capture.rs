@@ -9,7 +9,7 @@ use xoff_sim::setup::HopSetup;
 use xoff_workload::host_set;
 
 /// Layers of switches.
-const LAYERS: [&str; 3] = ["leaf", "spine", "core"];
+const LAYERS: [&str; 4] = ["leaf", "spine", "core", "gateway"];
 
 /// The ports that send on the links that `text` names, by their numbers in the topology: hosts as in
 /// a set of hosts, and switches as a layer, a colon, and a number or a range.

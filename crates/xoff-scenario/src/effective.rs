@@ -57,8 +57,16 @@ impl Effective {
         self.derive("base_rtt", base_rtt);
         self.derive("bdp", line.bytes_in(base_rtt));
         if let HopSetup::Bfc(bfc) = hop {
-            let longest = topology.ports.iter().map(|port| port.delay.0).max().unwrap_or(0);
-            let hrtt = Ps(2 * longest + bfc.hop_processing.0);
+            let longest = |of_gateways: bool| {
+                let ports = topology.ports.iter();
+                let ports = ports.filter(|port| topology.is_gateway(port.node) == of_gateways);
+                ports.map(|port| port.delay.0).max()
+            };
+            let hrtt = |delay: u64| Ps(2 * delay + bfc.hop_processing.0);
+            if let Some(delay) = longest(true) {
+                self.derive("bfc_1_hop_rtt_of_gateways", hrtt(delay));
+            }
+            let hrtt = hrtt(longest(false).unwrap_or(0));
             self.derive("bfc_1_hop_rtt", hrtt);
             self.derive("bfc_pause_threshold_one_queue", line.bytes_in(hrtt));
             self.derive("bfc_data_queues", bfc.data_queues());

@@ -20,6 +20,7 @@ mod xcp;
 use std::path::Path;
 use std::sync::Arc;
 
+use xoff_core::BitRate;
 use xoff_core::knobs::{Knob, Knobs};
 use xoff_host::cc::ControlConfig;
 use xoff_host::hosts::HostSetup;
@@ -39,7 +40,7 @@ use crate::layers::Layers;
 use crate::nearest::suggestion;
 use crate::presets;
 use crate::scalars::EngineKind;
-use crate::sections::{FaultsConfig, NetworkConfig, RoundingKind, RunConfig};
+use crate::sections::{FaultsConfig, NetworkConfig, RoundingKind, RunConfig, TopologyKind};
 use crate::traffic;
 
 /// Everything a run needs.
@@ -58,8 +59,10 @@ pub struct Resolved {
     pub classes: Vec<String>,
     /// The class of each traffic source.
     pub class_of: Vec<u16>,
-    /// Load of the open-loop sources together, against the core links.
+    /// Load of the open-loop sources together.
     pub nominal_load: f64,
+    /// What a load of 1 is.
+    pub load_capacity: BitRate,
     /// Whether there are hosts that always send, beside it.
     pub fills: bool,
     /// Hosts whose access link is watched.
@@ -77,6 +80,7 @@ pub const SECTIONS: &[&str] = &[
     "fat_tree",
     "star",
     "dumbbell",
+    "two_dc",
     "run",
     "frame",
     "switch",
@@ -196,6 +200,7 @@ impl Reader<'_> {
         ]);
         let network = self.section::<NetworkConfig>();
         let topology = self.topology(&network);
+        let gateways = network.topology == TopologyKind::TwoDc;
         let run = self.section::<RunConfig>();
         let frame = self.frame();
         let transport = self.transport();
@@ -210,7 +215,7 @@ impl Reader<'_> {
         let of_pipelined = pipelined.as_ref().map(|setup| &setup.pause);
         let pause = crossbar.as_ref().map(|setup| &setup.pause).or(of_pipelined).cloned();
         let buffer = match &pause {
-            None => self.buffer(&switch, &frame),
+            None => self.buffer(&switch, &frame, gateways),
             Some(_) => self.no_buffer(&switch),
         };
         let driven = self.driven(&transport, &switch, &buffer);
@@ -225,11 +230,7 @@ impl Reader<'_> {
         let plan = self.plan(&run);
         let (topology, routes, flowtune) = self.attach_allocators(flowtune, topology?)?;
         let hosts = topology.servers();
-        let (core, _) = topology.capacities();
-        let capacity = xoff_workload::Capacity {
-            core,
-            host_rates: (0..hosts).map(|host| topology.ports_of(host)[0].rate).collect(),
-        };
+        let capacity = traffic::capacity(&topology);
         let flows =
             traffic::read(self.layers, self.folder, hosts, &capacity, seed, &mut self.effective)?;
         if let (Some(place), Some(driven)) = (&flows.stops, &driven) {
@@ -256,6 +257,7 @@ impl Reader<'_> {
             self.problem("nic", key, message);
         }
         let rtt = self.base_rtt(&transport, &topology, &routes, &frame);
+        let base_rtts = self.base_rtts(&transport, &topology, &routes, &frame);
         self.check_allocator(flowtune.as_ref(), rtt, &frame);
         let hop = self.derived_hop(hop, &buffer, &topology, rtt);
         let control = control.settled(rtt);
@@ -286,6 +288,7 @@ impl Reader<'_> {
             pause_response: pause.map_or(0, |pause| pause.response.0),
             nic,
             base_rtt: rtt.0,
+            base_rtts,
             seed,
         };
         if let Some(crossbar) = &crossbar {
@@ -331,6 +334,7 @@ impl Reader<'_> {
             classes: flows.classes,
             class_of: flows.class_of,
             nominal_load: flows.nominal_load,
+            load_capacity: flows.load_capacity,
             fills: flows.fills,
             monitored,
             captured,

@@ -55,6 +55,7 @@ impl Run {
             seed: resolved.setup.seed,
             plan: resolved.plan,
             nominal_load: resolved.nominal_load,
+            load_capacity: resolved.load_capacity,
             fills: resolved.fills,
         };
         let capture = Capture::new(resolved.captured, &resolved.setup);
@@ -212,7 +213,7 @@ pub fn schema() -> String {
         DelayWindowConfig, HpccConfig, PFabricConfig,
     };
     use xoff_host::{FrameConfig, TransportConfig};
-    use xoff_net::topo::{DumbbellConfig, FatTreeConfig, LeafSpineConfig, StarConfig};
+    use xoff_net::topo::{DumbbellConfig, FatTreeConfig, LeafSpineConfig, StarConfig, TwoDcConfig};
 
     use crate::resolve::faults::{LinkDownConfig, LossConfig};
     use crate::sections::{FaultsConfig, NetworkConfig, RunConfig, SwitchConfig};
@@ -224,6 +225,7 @@ pub fn schema() -> String {
         SectionSchema::of::<FatTreeConfig>(),
         SectionSchema::of::<StarConfig>(),
         SectionSchema::of::<DumbbellConfig>(),
+        SectionSchema::of::<TwoDcConfig>(),
         SectionSchema::of::<RunConfig>(),
         SectionSchema::of::<FrameConfig>(),
         SectionSchema::of::<SwitchConfig>(),
@@ -268,6 +270,7 @@ pub fn schema() -> String {
         SectionSchema::entry::<xoff_workload::QueriesConfig>("traffic", &["queries"]),
         SectionSchema::entry::<xoff_workload::SuccessiveConfig>("traffic", &["successive"]),
         SectionSchema::entry::<xoff_workload::long_lived::LongLivedConfig>("traffic", &["long"]),
+        SectionSchema::entry::<xoff_workload::ElephantsConfig>("traffic", &["elephants"]),
         SectionSchema::entry::<xoff_workload::permutation::PermutationConfig>(
             "traffic",
             &["permutation"],

@@ -13,6 +13,8 @@ choices! {
         Star = "star",
         /// A chain of two or three switches, section `dumbbell`.
         Dumbbell = "dumbbell",
+        /// Two leaf-spine fabrics joined by a long link, section `two_dc`.
+        TwoDc = "two-dc",
     }
 }
 

@@ -5,6 +5,7 @@ mod homa;
 mod pipeline;
 mod requests;
 
+use xoff_core::BitRate;
 use xoff_host::flowtune::stream::StreamStats;
 use xoff_host::hosts::SignalStats;
 use xoff_host::transport::Recovery;
@@ -12,7 +13,7 @@ use xoff_net::arch::Switch;
 use xoff_net::hop::{AnyHop, BfcStats, Sfc, SfcStats};
 use xoff_sim::flowtune::FlowtuneCounts;
 use xoff_sim::measure::{
-    BIN_EDGES, ClassResults, Distribution, LinkDelays, PortRow, RANGES, Slowdowns,
+    BIN_EDGES, ClassResults, Distribution, LinkDelays, Outstanding, PortRow, RANGES, Slowdowns,
 };
 use xoff_sim::setup::HopSetup;
 use xoff_sim::simulation::Plan;
@@ -32,8 +33,10 @@ pub struct Context {
     pub seed: u64,
     /// When it measured.
     pub plan: Plan,
-    /// Load asked for, against the core links.
+    /// Load asked for.
     pub nominal_load: f64,
+    /// What a load of 1 is.
+    pub load_capacity: BitRate,
     /// Whether there are hosts that always send, beside it.
     pub fills: bool,
 }
@@ -75,6 +78,8 @@ pub fn summary(simulation: &Simulation, context: &Context) -> String {
         ("buffer_watermark", watermarks(simulation.watermarks())),
         ("receiver_throughput", throughput(simulation.throughput())),
         ("active_flows", distribution_cdf(simulation.active_flows())),
+        ("outstanding_flows", outstanding(simulation)),
+        ("backlog_bytes", backlog(simulation)),
         ("pfc", pauses(simulation, &ports, &totals)),
         ("pipeline", pipeline::pipeline(simulation)),
         (
@@ -91,6 +96,7 @@ pub fn summary(simulation: &Simulation, context: &Context) -> String {
         ("control_drops_packets", totals.control_drops.to_string()),
         ("marked_packets", totals.marks.to_string()),
         ("control_frames_lost", totals.control_lost.to_string()),
+        ("packets", packets(simulation, &totals)),
         ("retransmitted_packets", totals.retransmitted.to_string()),
         ("timeouts", totals.timeouts.to_string()),
         ("transport", transport(simulation)),
@@ -142,6 +148,34 @@ fn dropped(simulation: &Simulation, ports: &[PortRow]) -> String {
         ("hosts_sent_bps", rate(sent)),
         ("share", number(bytes as f64 / sent as f64)),
     ])
+}
+
+/// Data packets over the whole run, and which shares of those sent were sent again or lost.
+fn packets(simulation: &Simulation, totals: &Totals) -> String {
+    let payload = simulation.setup().hosts.frame.payload.0;
+    let of_hosts = |hosts: &xoff_host::Hosts| {
+        let flows = hosts.alive().filter(|flow| !flow.open);
+        hosts.stats.finished_packets + flows.map(|flow| flow.snd_una.div_ceil(payload)).sum::<u64>()
+    };
+    let arrived: u64 = simulation.partitions().iter().map(|part| of_hosts(part.hosts())).sum();
+    let share = |count: u64| number(count as f64 / (arrived + totals.retransmitted) as f64);
+    object(&[
+        ("acknowledged", arrived.to_string()),
+        ("retransmitted_share", share(totals.retransmitted)),
+        ("dropped_share", share(totals.drops)),
+    ])
+}
+
+/// Measured flows under way.
+fn outstanding(simulation: &Simulation) -> String {
+    let Outstanding { middle, end } = simulation.outstanding();
+    object(&[("middle", middle.to_string()), ("end", end.to_string())])
+}
+
+/// Mean bytes that wait at all ports of switches, by the layers their links join.
+fn backlog(simulation: &Simulation) -> String {
+    let means: Vec<_> = simulation.backlog().means().map(|(k, mean)| (k, number(mean))).collect();
+    object(&means)
 }
 
 /// Counters over all switches and hosts.
@@ -216,8 +250,13 @@ fn slowdowns(group: &Slowdowns) -> Vec<(&'static str, String)> {
 
 fn classes(simulation: &Simulation) -> String {
     let endless = simulation.endless_acked();
+    let of_flows = simulation.endless_flows();
     let seconds = simulation.measured().seconds();
-    let class = |(class, acked): (&ClassResults, &u64)| {
+    let class = |(index, (class, acked)): (usize, (&ClassResults, &u64))| {
+        let own = of_flows.iter().filter(|flow| usize::from(flow.class) == index);
+        let rates = own.map(|flow| flow.acked as f64 * 8.0 / seconds);
+        let least = rates.clone().reduce(f64::min);
+        let most = rates.clone().reduce(f64::max);
         let bins = class.bins.iter().enumerate().map(|(index, group)| {
             let low = if index == 0 { 0 } else { BIN_EDGES[index - 1] };
             let mut fields = vec![
@@ -241,9 +280,12 @@ fn classes(simulation: &Simulation) -> String {
             ("ranges", object(&ranges)),
             ("all", object(&slowdowns(&class.all))),
             ("endless_goodput_bps", number(*acked as f64 * 8.0 / seconds)),
+            ("endless_flows", rates.count().to_string()),
+            ("endless_least_bps", optional(least)),
+            ("endless_most_bps", optional(most)),
         ])
     };
-    array(simulation.classes().iter().zip(&endless).map(class))
+    array(simulation.classes().iter().zip(&endless).enumerate().map(class))
 }
 
 fn cdf(distribution: &Distribution) -> String {
@@ -401,36 +443,47 @@ fn paused_shares(simulation: &Simulation, ports: &[PortRow]) -> (String, String)
             chosen.fold((0.0, 0u64), |(sum, count), port| (sum + port.paused_ps as f64, count + 1));
         number(sum / (measured * count.max(1) as f64))
     };
-    let mut kinds: Vec<&str> = ports.iter().map(|port| port.link.as_str()).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
     let by_link: Vec<(&str, String)> =
-        kinds.into_iter().map(|kind| (kind, share(Some(kind)))).collect();
+        kinds(ports).into_iter().map(|kind| (kind, share(Some(kind)))).collect();
     (share(None), object(&by_link))
 }
 
-/// Whether a kind of link joins servers to switches, or else switches to switches.
+/// Whether a kind of link joins servers to switches, or else switches of a data centre.
 fn is_of(link: &str, of_hosts: bool) -> bool {
-    link.contains("host") == of_hosts && !link.contains("attached")
+    let of_neither = link.contains("attached") || link.contains("gateway");
+    link.contains("host") == of_hosts && !of_neither
 }
 
-/// Share of capacity in use, over links between switches and over hosts' links.
+/// Share of capacity in use, over links between switches, over hosts' links, and by kind.
 fn utilisation(simulation: &Simulation, ports: &[PortRow]) -> String {
     let seconds = simulation.measured().seconds();
-    let share = |of_hosts: bool| {
-        let chosen = ports.iter().filter(|port| is_of(&port.link, of_hosts));
+    let share = |of: &dyn Fn(&str) -> bool| {
+        let chosen = ports.iter().filter(|port| of(&port.link));
         let (sent, possible) = chosen.fold((0.0, 0.0), |(sent, possible), port| {
             (sent + port.tx_bytes as f64 * 8.0, possible + port.rate_bps as f64 * seconds)
         });
         if possible > 0.0 { number(sent / possible) } else { "null".into() }
     };
-    object(&[("core", share(false)), ("hosts", share(true))])
+    let by_link: Vec<(&str, String)> =
+        kinds(ports).into_iter().map(|kind| (kind, share(&|link| link == kind))).collect();
+    object(&[
+        ("core", share(&|link| is_of(link, false))),
+        ("hosts", share(&|link| is_of(link, true))),
+        ("by_link", object(&by_link)),
+    ])
 }
 
-fn payload_load(simulation: &Simulation) -> f64 {
-    let (core, hosts) = simulation.setup().topology.capacities();
-    let capacity = if core.0 > 0 { core } else { hosts };
-    simulation.payload_measured() as f64 * 8.0 / simulation.measured().seconds() / capacity.0 as f64
+/// The kinds of links, such as `leaf-spine`, in the order of their names.
+fn kinds(ports: &[PortRow]) -> Vec<&str> {
+    let mut kinds: Vec<&str> = ports.iter().map(|port| port.link.as_str()).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds
+}
+
+fn payload_load(simulation: &Simulation, context: &Context) -> f64 {
+    let capacity = context.load_capacity.0 as f64;
+    simulation.payload_measured() as f64 * 8.0 / simulation.measured().seconds() / capacity
 }
 
 fn load(simulation: &Simulation, context: &Context, ports: &[PortRow]) -> String {
@@ -442,7 +495,7 @@ fn load(simulation: &Simulation, context: &Context, ports: &[PortRow]) -> String
     });
     object(&[
         ("nominal", number(context.nominal_load)),
-        ("payload", number(payload_load(simulation))),
+        ("payload", number(payload_load(simulation, context))),
         ("wire", number(sent / possible)),
     ])
 }
@@ -475,7 +528,7 @@ fn link_delays(found: &LinkDelays) -> String {
 
 fn warnings(simulation: &Simulation, context: &Context) -> Vec<String> {
     let mut warnings = Vec::new();
-    let (nominal, realised) = (context.nominal_load, payload_load(simulation));
+    let (nominal, realised) = (context.nominal_load, payload_load(simulation, context));
     if nominal > 0.0 && !context.fills && (realised / nominal - 1.0).abs() > 0.05 {
         warnings.push(format!(
             "realised load {:.1} % differs from nominal {:.1} % by more than 5 %: measure for longer",

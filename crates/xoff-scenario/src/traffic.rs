@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use xoff_core::Bytes;
 use xoff_core::digest::text_digest;
+use xoff_core::{BitRate, Bytes};
+use xoff_net::topo::Topology;
+use xoff_workload::elephants::{Elephants, ElephantsConfig};
 use xoff_workload::host_set;
 use xoff_workload::incast::{Incast, IncastConfig};
 use xoff_workload::list::{FlowList, ListConfig};
@@ -13,7 +15,7 @@ use xoff_workload::permutation::{Permutation, PermutationConfig};
 use xoff_workload::queries::{Queries, QueriesConfig};
 use xoff_workload::staggered::{Staggered, StaggeredConfig};
 use xoff_workload::successive::{Successive, SuccessiveConfig};
-use xoff_workload::{Capacity, Frequency, Mix, Source, Traffic, tables};
+use xoff_workload::{Capacity, Frequency, Locality, Mix, Racks, Source, Traffic, tables};
 
 use crate::diagnostic::Place;
 use crate::effective::Effective;
@@ -21,8 +23,17 @@ use crate::layers::{Layers, TableRef};
 use crate::nearest::suggestion;
 
 /// Kinds of traffic.
-pub const KINDS: [&str; 8] =
-    ["open-loop", "incast", "queries", "successive", "long", "permutation", "staggered", "list"];
+pub const KINDS: [&str; 9] = [
+    "open-loop",
+    "incast",
+    "queries",
+    "successive",
+    "long",
+    "elephants",
+    "permutation",
+    "staggered",
+    "list",
+];
 
 /// Traffic and its classes.
 pub struct Flows {
@@ -33,8 +44,11 @@ pub struct Flows {
     /// The class of each source.
     pub class_of: Vec<u16>,
     /// Load of the open-loop sources, web requests and incasts without a number of events together,
-    /// against the core links where there are any, otherwise the hosts' links.
+    /// against `load_capacity`.
     pub nominal_load: f64,
+    /// What a load of 1 is: the core links where there are any, otherwise the hosts' links. These too if
+    /// traffic balances itself between both, and so does not all cross the core.
+    pub load_capacity: BitRate,
     /// Whether there are hosts that always send, beside any load that is asked for.
     pub fills: bool,
     /// Where the first source stands whose flows wait for others.
@@ -64,6 +78,7 @@ struct Builder<'a> {
     classes: Vec<String>,
     class_of: Vec<u16>,
     bits_per_second: f64,
+    balances: bool,
     fills: bool,
     waits: Option<Place>,
     stops: Option<Place>,
@@ -72,6 +87,15 @@ struct Builder<'a> {
     endless: Option<Place>,
     mix: Mix,
     of_no_size: Option<Place>,
+}
+
+/// What a network can carry.
+#[must_use]
+pub fn capacity(topology: &Topology) -> Capacity {
+    let (core, _) = topology.capacities();
+    let racks = topology.racks().map(|(hosts, uplinks)| Racks { hosts, uplinks });
+    let rate = |host| topology.ports_of(host)[0].rate;
+    Capacity { core, host_rates: (0..topology.servers()).map(rate).collect(), racks }
 }
 
 /// Reads them all; `None` if one is wrong (the mistake is in `layers`).
@@ -101,6 +125,7 @@ pub fn read(
         classes: Vec::new(),
         class_of: Vec::new(),
         bits_per_second: 0.0,
+        balances: false,
         fills: false,
         waits: None,
         stops: None,
@@ -153,6 +178,12 @@ impl Builder<'_> {
                 self.effective.entry("traffic", &kind, &config);
                 self.note_endless(config.bytes, place);
                 self.long(&config)
+            }
+            "elephants" => {
+                let config: ElephantsConfig = entry.read(self.layers);
+                self.effective.entry("traffic", &kind, &config);
+                self.note_endless(Bytes(0), place);
+                self.elephants(&config)
             }
             "permutation" => {
                 let config: PermutationConfig = entry.read(self.layers);
@@ -224,7 +255,13 @@ impl Builder<'_> {
             &format!("traffic.{}.mean_size", self.index()),
             format!("{mean:.1}B ({}, digest {:016x})", config.sizes, sizes.digest()),
         );
+        if let Some(share) = config.leaving(self.capacity)? {
+            self.effective.derive(&format!("traffic.{}.share_leaving_racks", self.index()), share);
+        }
+        let balances = config.locality == Locality::Balanced;
+        self.balances |= balances;
         let reference = match config.load_on {
+            _ if balances => self.capacity.hosts().0 as f64,
             LoadOn::Core => self.capacity.core.0 as f64,
             LoadOn::Hosts => self.capacity.hosts().0 as f64,
             LoadOn::Receivers => {
@@ -282,6 +319,14 @@ impl Builder<'_> {
         Ok((Box::new(source), config.class.clone()))
     }
 
+    fn elephants(
+        &mut self,
+        config: &ElephantsConfig,
+    ) -> Result<(Box<dyn Source + Send>, String), String> {
+        let source = Elephants::new(config, self.hosts, self.seed, self.index())?;
+        Ok((Box::new(source), config.class.clone()))
+    }
+
     fn permutation(
         &mut self,
         config: &PermutationConfig,
@@ -323,13 +368,14 @@ impl Builder<'_> {
     }
 
     fn finish(self) -> Flows {
-        let core = self.capacity.core.0;
-        let reference = if core > 0 { core } else { self.capacity.hosts().0 };
+        let core = self.capacity.core;
+        let load_capacity = if core.0 > 0 && !self.balances { core } else { self.capacity.hosts() };
         Flows {
             traffic: Traffic::new(self.sources),
             classes: self.classes,
             class_of: self.class_of,
-            nominal_load: self.bits_per_second / reference as f64,
+            nominal_load: self.bits_per_second / load_capacity.0 as f64,
+            load_capacity,
             fills: self.fills,
             waits: self.waits,
             stops: self.stops,

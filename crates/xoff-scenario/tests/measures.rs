@@ -94,3 +94,71 @@ fn ports_know_their_pauses_and_drops() {
     );
     assert!(run.summary().contains(&said), "{said}\n{}", run.summary());
 }
+
+/// Two flows without end share a link in halves, and each is reported by itself.
+#[test]
+fn flows_without_end_are_told_apart() {
+    let (run, _) = run(OVERLOAD, &[]);
+    let found = run.simulation().endless_flows();
+    let half = 50e9 * 1000.0 / 1048.0;
+    assert_eq!(found.len(), 2);
+    for flow in &found {
+        let rate = flow.acked as f64 * 8.0 / 450e-6;
+        assert!((rate / half - 1.0).abs() < 0.02, "{rate}");
+    }
+    let sum: u64 = found.iter().map(|flow| flow.acked).sum();
+    assert_eq!(run.simulation().endless_acked(), [sum]);
+}
+
+/// What two flows have beyond a receiver's link waits at that link under Ideal-FQ, one bandwidth-delay
+/// product.
+#[test]
+fn packets_wait_where_they_are_said_to() {
+    let (run, _) = run(OVERLOAD, &["scheme=ideal-fq"]);
+    let backlog = run.simulation().backlog();
+    let found: Vec<(&str, f64)> = backlog.means().collect();
+    let [("leaf-host", bytes)] = found[..] else { panic!("{found:?}") };
+    let base_rtt_ps = run.simulation().setup().hosts.base_rtt as f64;
+    let product = base_rtt_ps * 1e-12 * 100e9 / 8.0 * 1.048;
+    assert!((bytes / product - 1.0).abs() < 0.1, "{bytes} of {product}");
+}
+
+/// Under a load that a network can carry about as many flows are under way later as sooner; under one that
+/// it cannot they become more.
+#[test]
+fn an_overload_shows_in_the_flows_under_way() {
+    let growth = |load: &str| {
+        let text = "scheme = \"dctcp\"\nnetwork = { topology = \"star\" }\n\
+                    run = { warmup = \"1ms\", measure = \"4ms\", drain = \"10us\", flows = \"none\" }\n\
+                    [[traffic]]\nkind = \"open-loop\"\narrivals = \"poisson\"\nreceivers = \"0\"\n\
+                    load_on = \"receivers\"\n";
+        let (run, _) = run(text, &[load]);
+        let found = run.simulation().outstanding();
+        found.end as f64 / found.middle.max(1) as f64
+    };
+    let (stable, unstable) = (growth("traffic.0.load=0.5"), growth("traffic.0.load=1.3"));
+    assert!(unstable > 1.5 && unstable > 2.0 * stable, "{stable} {unstable}");
+}
+
+/// Shares are over all data packets that were sent, those sent again too.
+#[test]
+fn shares_of_packets_are_of_those_sent() {
+    let lossy = ["scheme=hpcc-pfc", "run.warmup=0us"];
+    let text = OVERLOAD
+        .replace("star = { hosts = 4 }", "star = { hosts = 4 }\nbuffer = { size = \"50KB\" }");
+    let (run, _) = run(&text, &lossy);
+    let summary = run.summary();
+    let packets = &summary[summary.find("\"packets\": {\"acknowledged\"").unwrap()..];
+    let value = |key: &str| -> f64 {
+        let at = packets.find(key).unwrap() + key.len() + 3;
+        packets[at..].split([',', '}']).next().unwrap().parse().unwrap()
+    };
+    let retransmitted = common::over_hosts(&run, |stats| stats.retransmitted) as f64;
+    let drops = over_switches(&run, |switch| switch.stats().drops) as f64;
+    assert!(drops > 0.0 && retransmitted > 0.0);
+    let sent = value("acknowledged") + retransmitted;
+    assert!((value("retransmitted_share") - retransmitted / sent).abs() < 1e-9);
+    assert!((value("dropped_share") - drops / sent).abs() < 1e-9);
+    let acked = run.simulation().endless_acked()[0] as f64;
+    assert!((value("acknowledged") / (acked / 1000.0) - 1.0).abs() < 0.1);
+}

@@ -5,6 +5,7 @@
 //! between them is long, and events are ordered by what they are, so the result does not depend on
 //! how the network is cut up, nor on threads.
 
+pub mod backlog;
 mod crew;
 mod cut;
 pub mod faults;

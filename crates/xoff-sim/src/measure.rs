@@ -90,6 +90,27 @@ pub struct PortRow {
     pub drop_bytes: u64,
 }
 
+/// What a flow without end got in the measured time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndlessFlow {
+    /// Its number.
+    pub flow: u64,
+    /// Class of its traffic source.
+    pub class: u16,
+    /// Payload bytes acknowledged.
+    pub acked: u64,
+}
+
+/// Measured flows that had begun and not ended. Where these grow in number, the network cannot carry the
+/// load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outstanding {
+    /// In the middle of the measured time.
+    pub middle: u64,
+    /// At its end.
+    pub end: u64,
+}
+
 /// Slowdowns of a group of flows.
 #[derive(Clone, Debug)]
 pub struct Slowdowns {

@@ -8,7 +8,7 @@ use xoff_core::rng::{Purpose, Rng};
 use xoff_core::{FirstOfStreams, Ps, Wheel};
 use xoff_host::cc::{Carries, ControlConfig};
 use xoff_host::driven::DrivenConfig;
-use xoff_host::hosts::{HostSetup, HostTags, StreamSpec};
+use xoff_host::hosts::{BaseRtts, HostSetup, HostTags, StreamSpec};
 use xoff_host::{Hosts, TransportConfig};
 use xoff_net::arch::{
     AnySwitch, CapfcConfig, Crossbar, CrossbarConfig, CrossbarParts, Destination, Forwarding,
@@ -224,6 +224,28 @@ pub fn base_rtt(topology: &Topology, routes: &Routes, payload: u64) -> Ps {
         }
     }
     Ps(longest)
+}
+
+/// The base RTT of each pair of servers, counted as [`base_rtt`] does.
+#[must_use]
+pub fn base_rtts(topology: &Topology, routes: &Routes, payload: u64) -> BaseRtts {
+    let ports = topology.ports.iter();
+    let costs: Vec<u64> =
+        ports.map(|port| 2 * port.delay.0 + port.rate.time_for(payload).0).collect();
+    let servers = topology.servers() as usize;
+    let group_of = routes.group_of[..servers].to_vec();
+    let groups = group_of.iter().max().map_or(0, |&group| group as usize + 1);
+    let link = |host: usize| topology.first_port[host] as usize;
+    let leaf = |host: usize| topology.ports[topology.ports[link(host)].peer as usize].node;
+    let mut between = vec![0; groups * groups];
+    for from in 0..groups {
+        let host = group_of.iter().position(|&group| group as usize == from).unwrap_or(0);
+        for to in (0..groups).filter(|&to| to != from) {
+            between[from * groups + to] = cost_between(topology, routes, &costs, leaf(host), to);
+        }
+    }
+    let access = (0..servers).map(|host| costs[link(host)]).collect();
+    BaseRtts { access, group_of, between, groups }
 }
 
 /// What the links of a shortest path (the first choice at every switch) cost together, from the
@@ -507,7 +529,7 @@ impl Setup {
         Ok(AnySwitch::OutputQueued(OutputQueued::new(Parts {
             first_port,
             egress: ports.iter().map(|_| Egress::new(self.scheduler(bin_seed))).collect(),
-            buffer: Buffer::new(&self.switch.buffer),
+            buffer: Buffer::new(&self.buffer(node)),
             hop: self.hop(node)?,
             ecn: self.ecn(node)?,
             trim: self
@@ -557,6 +579,11 @@ impl Setup {
             first_timer,
         };
         Ok(AnySwitch::Crossbar(Box::new(Crossbar::new(parts, fabric))))
+    }
+
+    /// A switch's memory.
+    fn buffer(&self, node: u32) -> BufferConfig {
+        self.switch.buffer.of(self.topology.is_gateway(node))
     }
 
     /// A switch's routes.
@@ -656,7 +683,7 @@ impl Setup {
                     .collect();
                 let hosts = 0..self.topology.hosts;
                 let nic_rate = hosts.map(|host| self.topology.ports_of(host)[0].rate.0).max();
-                let buffer = self.switch.buffer.size.0;
+                let buffer = self.buffer(node).size.0;
                 AnyHop::Pfc(Pfc::new(config, &specs, buffer, nic_rate.unwrap_or(0))?)
             }
             HopSetup::Bfc(config) => {

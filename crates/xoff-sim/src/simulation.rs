@@ -11,6 +11,7 @@ use xoff_net::fabric::Captured;
 use xoff_net::topo::Port;
 use xoff_workload::{Arrival, ENDLESS, Traffic};
 
+use crate::backlog::Backlog;
 use crate::crew::{Crew, Stretch};
 use crate::cut::{Cut, Threads};
 use crate::faults::Faults;
@@ -18,7 +19,8 @@ use crate::flow_series::FlowSeriesRow;
 use crate::flowtune::FlowtuneCounts;
 use crate::ideal;
 use crate::measure::{
-    ClassResults, Distribution, FlowRow, LinkDelays, MonitorResults, PortRow, SampleRow,
+    ClassResults, Distribution, EndlessFlow, FlowRow, LinkDelays, MonitorResults, Outstanding,
+    PortRow, SampleRow,
 };
 use crate::partition::{Owner, Partition};
 use crate::port_samples::{PortSampleRow, PortTotals};
@@ -87,6 +89,8 @@ struct Snapshot {
     pauses: Vec<u64>,
     /// Bytes acknowledged, by class, of flows without end and of those that are stopped.
     endless_acked: Vec<u64>,
+    /// The same of each flow without end, in the order of their numbers.
+    endless: Vec<EndlessFlow>,
     flowtune: FlowtuneCounts,
 }
 
@@ -111,6 +115,7 @@ pub struct Simulation {
     stopping: FxHashSet<u64>,
     stopped_bytes: Vec<u64>,
     outstanding: u64,
+    outstanding_then: Outstanding,
     requests: Requests,
     /// The last flow so far of each chain of successive flows, by source and chain.
     chains: FxHashMap<(u16, u32), u64>,
@@ -121,6 +126,7 @@ pub struct Simulation {
     buffer: Distribution,
     active: Distribution,
     sharing: Distribution,
+    backlog: Backlog,
     watermarks: Watermarks,
     throughput: Throughput,
     faults: Faults,
@@ -170,6 +176,7 @@ impl Simulation {
             watermarks: Watermarks::default(),
             throughput: Throughput::new(plan.grid, setup.topology.servers()),
             faults,
+            backlog: Backlog::new(&setup.topology),
             series: Series::new(plan.flow_series, plan.port_samples),
             uniform: uniform.then_some(ideal::Leg { rate: first.rate.0, delay: first.delay }),
             monitored: monitored
@@ -200,6 +207,7 @@ impl Simulation {
             stopping: FxHashSet::default(),
             stopped_bytes: vec![0; classes.len()],
             outstanding: 0,
+            outstanding_then: Outstanding::default(),
             requests: Requests::new(classes.len(), plan.row_every),
             chains: FxHashMap::default(),
             finished: Vec::new(),
@@ -238,6 +246,7 @@ impl Simulation {
         self.sample();
         self.take_watermarks();
         self.take_throughput();
+        self.count_outstanding();
         if self.was_measured() {
             self.with_series(Series::step);
         }
@@ -417,6 +426,17 @@ impl Simulation {
         }
     }
 
+    /// Keeps how many flows are under way in the middle of the measured time, and at its end.
+    fn count_outstanding(&mut self) {
+        let middle = self.plan.warmup.0 + self.plan.measure.0 / 2;
+        if self.now.0 <= middle {
+            self.outstanding_then.middle = self.outstanding;
+        }
+        if self.now <= self.plan.measured_until() {
+            self.outstanding_then.end = self.outstanding;
+        }
+    }
+
     /// What is recorded at intervals: its ports and receivers.
     fn with_series(&mut self, act: impl FnOnce(&mut Series, Ps, View<'_>)) {
         let view = View {
@@ -433,6 +453,7 @@ impl Simulation {
             return;
         }
         let first_new = self.samples.len();
+        self.backlog.begin_sample();
         for partition in &self.partitions {
             for (node, switch) in partition.switches() {
                 let bytes = switch.used_bytes();
@@ -448,6 +469,8 @@ impl Simulation {
                     {
                         self.sharing.add(u64::from(sharing));
                     }
+                    let waiting = switch.egress()[number as usize].data_bytes();
+                    self.backlog.add(*node, number, waiting.into());
                 }
                 let time_ps = self.now.0;
                 self.samples.push(SampleRow {
@@ -493,9 +516,14 @@ impl Simulation {
         for partition in &self.partitions {
             for flow in partition.hosts().alive().filter(|flow| counts(&flow.start)) {
                 let class = self.class_of[flow.start.source as usize];
-                snapshot.endless_acked[class as usize] += flow.snd_una;
+                let acked = flow.snd_una;
+                snapshot.endless_acked[class as usize] += acked;
+                if flow.start.bytes == ENDLESS {
+                    snapshot.endless.push(EndlessFlow { flow: flow.start.id, class, acked });
+                }
             }
         }
+        snapshot.endless.sort_unstable_by_key(|flow| flow.flow);
         snapshot
     }
 
@@ -549,6 +577,32 @@ impl Simulation {
         let begin = self.begin.as_ref();
         let before = |class: usize| begin.map_or(0, |begin| begin.endless_acked[class]);
         end.endless_acked.iter().enumerate().map(|(class, sum)| sum - before(class)).collect()
+    }
+
+    /// The same of each flow without end.
+    #[must_use]
+    pub fn endless_flows(&self) -> Vec<EndlessFlow> {
+        let now = self.snapshot();
+        let end = self.end.as_ref().unwrap_or(&now);
+        let begin = self.begin.as_ref().map_or(&[][..], |begin| &begin.endless);
+        let before = |flow: &EndlessFlow| {
+            let found = begin.binary_search_by_key(&flow.flow, |flow| flow.flow);
+            found.map_or(0, |place| begin[place].acked)
+        };
+        let since = |flow: &EndlessFlow| EndlessFlow { acked: flow.acked - before(flow), ..*flow };
+        end.endless.iter().map(since).collect()
+    }
+
+    /// Flows under way, then and now.
+    #[must_use]
+    pub fn outstanding(&self) -> Outstanding {
+        self.outstanding_then
+    }
+
+    /// Where packets waited.
+    #[must_use]
+    pub fn backlog(&self) -> &Backlog {
+        &self.backlog
     }
 
     /// Delays and queues at the monitored ports.

@@ -1,21 +1,25 @@
-//! The base RTT is that of the longest of all pairs' paths, though not all pairs are walked.
+//! The base RTT is that of the longest of all pairs' paths, though not all pairs are walked, and that of
+//! each pair is the sum of its path's links.
 
 use xoff_core::{BitRate, Ps};
 use xoff_net::topo::{
-    DumbbellConfig, FatTreeConfig, LeafSpineConfig, Link, Routes, StarConfig, Topology, dumbbell,
-    fat_tree, leaf_spine, star,
+    DumbbellConfig, FatTreeConfig, LeafSpineConfig, Link, Routes, StarConfig, Topology,
+    TwoDcConfig, dumbbell, fat_tree, leaf_spine, star, two_dc,
 };
-use xoff_sim::setup::{base_rtt, path};
+use xoff_sim::setup::{base_rtt, base_rtts, path};
 
 const PAYLOAD: u64 = 1000;
 
 fn over_all_pairs(topology: &Topology, routes: &Routes) -> Ps {
+    let rtts = base_rtts(topology, routes, PAYLOAD);
     let mut longest = 0;
     for src in 0..topology.hosts {
         for dst in (0..topology.hosts).filter(|&dst| dst != src) {
             let legs = path(topology, routes, src, dst);
             let cost = |rate, delay: Ps| 2 * delay.0 + BitRate(rate).time_for(PAYLOAD).0;
-            longest = longest.max(legs.iter().map(|leg| cost(leg.rate, leg.delay)).sum());
+            let sum = legs.iter().map(|leg| cost(leg.rate, leg.delay)).sum();
+            assert_eq!(rtts.of(src, dst), sum, "{src} to {dst}");
+            longest = longest.max(sum);
         }
     }
     Ps(longest)
@@ -41,6 +45,7 @@ fn it_is_the_longest_of_all_pairs() {
         fat_tree(&FatTreeConfig { k: 4, core_rate: slow, ..Default::default() }).unwrap(),
         dumbbell(&DumbbellConfig { side_hosts: 2, right_rate: slow, ..Default::default() })
             .unwrap(),
+        two_dc(&TwoDcConfig { hosts_per_leaf: 2, ..Default::default() }).unwrap(),
         // The slowest two hosts hang on one switch, or one of them hangs alone.
         two_switches(&[(0, 1, 9), (0, 100, 1), (0, 10, 8), (1, 100, 1)], 1),
         two_switches(&[(0, 100, 1), (0, 100, 2), (1, 10, 9)], 1),

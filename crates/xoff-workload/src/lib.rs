@@ -16,9 +16,11 @@
 mod bursts;
 mod checks;
 mod csv;
+pub mod elephants;
 pub mod host_set;
 pub mod incast;
 pub mod list;
+pub mod locality;
 pub mod long_lived;
 mod mix;
 pub mod open_loop;
@@ -31,8 +33,10 @@ pub mod tables;
 mod traffic;
 
 pub use csv::TableError;
+pub use elephants::{Elephants, ElephantsConfig};
 pub use incast::{EventArrivals, Incast, IncastConfig};
 pub use list::{FlowList, ListConfig};
+pub use locality::{Locality, Racks};
 pub use long_lived::{LongLived, LongLivedConfig};
 pub use mix::{Frequency, Mix};
 pub use open_loop::{Arrivals, LoadOn, OpenLoop, OpenLoopConfig};
@@ -124,6 +128,8 @@ pub struct Capacity {
     pub core: BitRate,
     /// The rate of every host's link in one direction, by host: as many as there are hosts.
     pub host_rates: Vec<BitRate>,
+    /// The racks, where the network is a fabric of two layers in which all are alike.
+    pub racks: Option<Racks>,
 }
 
 impl Capacity {

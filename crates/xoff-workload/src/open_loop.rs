@@ -4,6 +4,7 @@ use xoff_core::rng::Purpose;
 use xoff_core::{BitRate, Ps, Rng, math};
 
 use crate::checks;
+use crate::locality::{Balanced, Locality};
 use crate::sizes::{Reading, SizeTable};
 use crate::{Arrival, Capacity, Source, host_set};
 
@@ -38,7 +39,7 @@ xoff_core::knobs! {
     /// The load counts the payload of all flows, as if every flow crossed the links it is measured
     /// on. With `load_on = "core"` this includes flows that stay within a rack, so the core
     /// carries a little less than the load says in payload, and headers come on top. BFC counts
-    /// this way.
+    /// this way. With `locality = "balanced"` every link carries the load in payload.
     pub struct OpenLoopConfig in "traffic" {
         /// The distribution of the gaps between flows.
         arrivals: Arrivals = Arrivals::Poisson,
@@ -57,6 +58,9 @@ xoff_core::knobs! {
         senders: String = "all".to_owned(),
         /// The hosts that receive: all, or numbers and ranges such as 0-3,7,9-12.
         receivers: String = "all".to_owned(),
+        /// How near source and destination are (BFC App. A.5: "such that average load on all links
+        /// across the network is same").
+        locality: Locality = Locality::Uniform,
         /// The priority of the packets.
         priority: u8 = 0,
         /// When the arrivals begin.
@@ -83,7 +87,24 @@ impl OpenLoopConfig {
             return Err(format!("sigma is {}: it must be from 0 to 5", self.sigma));
         }
         checks::window(self.start, self.stop)?;
+        let apart = self.senders.trim() != "all" || self.receivers.trim() != "all";
+        if self.locality == Locality::Balanced && (apart || self.load_on == LoadOn::Receivers) {
+            return Err(
+                "locality = \"balanced\" needs all hosts to send and to receive: leave out \
+                        senders and receivers, and load_on = \"receivers\""
+                    .into(),
+            );
+        }
         self.ends(hosts).map(drop)
+    }
+
+    /// The share of flows that leave their rack, where `locality` says it.
+    ///
+    /// # Errors
+    /// If it cannot in this network.
+    pub fn leaving(&self, capacity: &Capacity) -> Result<Option<f64>, String> {
+        let balanced = self.locality == Locality::Balanced;
+        balanced.then(|| Balanced::new(capacity).map(|pairs| pairs.leaving())).transpose()
     }
 
     /// The hosts that send and the hosts that receive.
@@ -99,6 +120,10 @@ impl OpenLoopConfig {
         receivers: &[u32],
     ) -> Result<f64, String> {
         let (links, other, BitRate(rate)) = match self.load_on {
+            // As much as all core links, and then some that stays in its rack.
+            LoadOn::Core if self.locality == Locality::Balanced => {
+                ("core", "hosts", capacity.hosts())
+            }
             LoadOn::Core => ("core", "hosts", capacity.core),
             LoadOn::Hosts => ("host", "core", capacity.hosts()),
             LoadOn::Receivers => ("host", "core", capacity.hosts_in(receivers)),
@@ -197,6 +222,13 @@ impl Ends {
     }
 }
 
+/// How the two hosts of a flow are drawn.
+#[derive(Clone, Debug)]
+enum Pairs {
+    Uniform(Ends),
+    Balanced(Balanced),
+}
+
 /// Makes background traffic.
 #[derive(Clone, Debug)]
 pub struct OpenLoop {
@@ -204,7 +236,7 @@ pub struct OpenLoop {
     gaps: Gaps,
     sizes: SizeTable,
     reading: Reading,
-    ends: Ends,
+    pairs: Pairs,
     source: u16,
     priority: u8,
     now: Ps,
@@ -228,12 +260,17 @@ impl OpenLoop {
         let hosts = capacity.host_count();
         config.check(hosts)?;
         let ends = config.ends(hosts)?;
+        let gaps = Gaps::new(config, config.mean_gap(&sizes, capacity, &ends.receivers)?);
+        let pairs = match config.locality {
+            Locality::Uniform => Pairs::Uniform(ends),
+            Locality::Balanced => Pairs::Balanced(Balanced::new(capacity)?),
+        };
         Ok(Self {
             rng: Rng::stream(seed, Purpose::Traffic, u64::from(source)),
-            gaps: Gaps::new(config, config.mean_gap(&sizes, capacity, &ends.receivers)?),
+            gaps,
             sizes,
             reading: config.reading,
-            ends,
+            pairs,
             source,
             priority: config.priority,
             now: config.start,
@@ -250,7 +287,10 @@ impl Source for OpenLoop {
             return None;
         }
         let bytes = self.sizes.sample(&mut self.rng, self.reading);
-        let (src, dst) = self.ends.draw(&mut self.rng);
+        let (src, dst) = match &self.pairs {
+            Pairs::Uniform(ends) => ends.draw(&mut self.rng),
+            Pairs::Balanced(pairs) => pairs.draw(&mut self.rng),
+        };
         let (source, priority) = (self.source, self.priority);
         Some(Arrival { priority, ..Arrival::new(self.now, src, dst, bytes, source) })
     }

@@ -62,9 +62,7 @@ impl Permutation {
 fn draw(hosts: u32, rng: &mut Rng) -> Vec<u32> {
     let mut receivers: Vec<u32> = (0..hosts).collect();
     loop {
-        for place in (1..receivers.len()).rev() {
-            receivers.swap(place, rng.below(place as u64 + 1) as usize);
-        }
+        rng.shuffle(&mut receivers);
         if (0..hosts).zip(&receivers).all(|(sender, receiver)| sender != *receiver) {
             return receivers;
         }

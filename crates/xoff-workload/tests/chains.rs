@@ -10,7 +10,7 @@ use xoff_workload::{
 
 fn capacity(hosts: u32) -> Capacity {
     let host_rates = vec![BitRate::from_gbps(1); hosts as usize];
-    Capacity { core: BitRate::from_gbps(32), host_rates }
+    Capacity { core: BitRate::from_gbps(32), host_rates, racks: None }
 }
 
 fn queries(config: &QueriesConfig, source: u16) -> Queries {

@@ -11,7 +11,7 @@ use xoff_workload::{
 const HOSTS: u32 = 128;
 
 fn capacity(core: BitRate, hosts: u32) -> Capacity {
-    Capacity { core, host_rates: vec![BitRate::from_gbps(100); hosts as usize] }
+    Capacity { core, host_rates: vec![BitRate::from_gbps(100); hosts as usize], racks: None }
 }
 
 #[test]

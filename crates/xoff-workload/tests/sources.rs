@@ -14,7 +14,7 @@ const HOSTS: u32 = 128;
 
 fn capacity(hosts: u32) -> Capacity {
     let host_rates = vec![BitRate::from_gbps(100); hosts as usize];
-    Capacity { core: BitRate::from_gbps(6_400), host_rates }
+    Capacity { core: BitRate::from_gbps(6_400), host_rates, racks: None }
 }
 
 fn sizes(name: &str) -> SizeTable {
@@ -104,7 +104,7 @@ fn flows_run_from_senders_to_receivers() {
 fn the_load_on_receivers_counts_the_links_that_receive() {
     let gbps = BitRate::from_gbps;
     let host_rates = vec![gbps(100), gbps(25), gbps(10), gbps(40)];
-    let capacity = Capacity { core: gbps(70), host_rates };
+    let capacity = Capacity { core: gbps(70), host_rates, racks: None };
     assert_eq!((capacity.host_count(), capacity.hosts()), (4, gbps(175)));
     assert_eq!(capacity.hosts_in(&[1, 2]), gbps(35));
     let make = |load_on, receivers| {

@@ -35,7 +35,7 @@ impl Hosts {
             flow.progress_ps = fabric.now;
             self.stats.acknowledged += u64::from(!flow.open);
         }
-        let path = &self.paths[flow.nic as usize];
+        let path = &self.paths[flow.path];
         let control = &mut self.controls[sender as usize];
         let Heard { recovering, in_flight } = match &self.tcp {
             Some(tcp) => tcp.on_ack(fabric, sender, flow, path, control, (packet, acked)),
@@ -100,7 +100,7 @@ impl Hosts {
         fabric.packets.remove(id);
         let Some(sender) = self.sender_of(&packet) else { return };
         let flow = &mut self.flows[sender as usize];
-        let path = &self.paths[flow.nic as usize];
+        let path = &self.paths[flow.path];
         self.controls[sender as usize].on_notification(path, fabric.now, &mut flow.pace);
         self.after_control(fabric, sender);
     }
@@ -138,7 +138,7 @@ impl Hosts {
     /// The time a congestion control asked for has come.
     pub fn on_control_timer(&mut self, fabric: &mut Fabric, id: u32) {
         let flow = &mut self.flows[id as usize];
-        let path = &self.paths[flow.nic as usize];
+        let path = &self.paths[flow.path];
         self.controls[id as usize].on_timer(path, fabric.now, &mut flow.pace);
         if self.setup.transport.round_robin == RoundRobin::Index {
             // Such a NIC hears of the new rate when it sends the flow's next packet.

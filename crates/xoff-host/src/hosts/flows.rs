@@ -16,7 +16,8 @@ use crate::transport::{Recovery, RoundRobin};
 impl Hosts {
     /// A flow begins at a host of this partition.
     pub fn start_flow(&mut self, fabric: &mut Fabric, nic: u32, start: FlowStart) {
-        let path = &self.paths[nic as usize];
+        let path_number = self.path_to(nic, start.src, start.dst);
+        let path = &self.paths[path_number];
         let (control, pace) = self.setup.control.start(path);
         let recovery = self.setup.transport.recovery;
         let half = match &self.driven {
@@ -32,6 +33,7 @@ impl Hosts {
         };
         let (id, timers) = self.new_number(fabric, start.id);
         let mut flow = Sender::new(start, pace, half, nic, timers);
+        flow.path = path_number;
         flow.reach = reach;
         if self.setup.labelled.get(usize::from(start.source)).is_some_and(|&labelled| labelled) {
             flow.flags |= flag::LABELLED;
@@ -116,6 +118,7 @@ impl Hosts {
         let (end_ps, flow_id) = (fabric.now, flow.start.id);
         self.finished.push(Finished { flow: flow.start, end_ps, received_ps });
         self.stats.finished += 1;
+        self.stats.finished_packets += flow.snd_una.div_ceil(self.setup.frame.payload.0);
         self.nics[nic].digest.add(flow.start.id ^ end_ps.rotate_left(32));
         fabric.wheel.cancel(flow.pace_timer);
         fabric.wheel.cancel(flow.control_timer);

@@ -142,7 +142,7 @@ impl Hosts {
         let Some(flowtune) = &self.flowtune else { return };
         let (flow, control) = (&mut self.flows[id as usize], &mut self.controls[id as usize]);
         let before = flow.pace.rate;
-        let path = &self.paths[flow.nic as usize];
+        let path = &self.paths[flow.path];
         let config = &flowtune.setup.agent;
         if config.opens_window(&flow.start) {
             let bytes = config.window_rtts * BitRate(rate).bytes_in(Ps(path.base_rtt)).0 as f64;
@@ -171,7 +171,7 @@ impl Hosts {
     /// A flow goes on under its own congestion control, from a rate where it had one.
     fn fall_back(&mut self, fabric: &mut Fabric, id: u32, rate: u64) {
         let (flow, control) = (&mut self.flows[id as usize], &mut self.controls[id as usize]);
-        let path = &self.paths[flow.nic as usize];
+        let path = &self.paths[flow.path];
         let before = flow.pace.rate;
         let Some(flowtune) = &self.flowtune else { return };
         let opened = flowtune.setup.agent.opens_window(&flow.start);

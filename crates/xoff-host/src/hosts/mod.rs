@@ -7,18 +7,21 @@ mod flows;
 mod flowtune;
 mod intake;
 mod losses;
+mod paths;
 mod pauses;
 mod receive;
 mod send;
 mod shortest;
 mod tcp;
 
+use std::sync::Arc;
+
 use xoff_core::prefetch::prefetch;
-use xoff_core::{BitRate, Ps, Rng, rng::Purpose};
+use xoff_core::{Rng, rng::Purpose};
 use xoff_net::{Fabric, fabric::phase};
 
 use self::losses::Patience;
-use crate::cc::{AnyControl, Carries, ControlConfig, Path};
+use crate::cc::{AnyControl, Carries, ControlConfig};
 use crate::driven::{AnyDriven, Driven, DrivenConfig, DrivenHost, DrivenSetup, Wish};
 use crate::flow::{Finished, Sender};
 use crate::intake::{Intake, NicConfig};
@@ -26,10 +29,11 @@ use crate::nic::{Nic, NicQueues, NicTimers, ShortestFirst};
 use crate::onramp::{OnRamp, OnRampConfig};
 use crate::receiver::{Got, Receivers};
 use crate::recovery::ReceiverSetup;
-use crate::transport::{FrameConfig, Recovery, RoundRobin, TcpConfig, TransportConfig, Window};
+use crate::transport::{FrameConfig, Recovery, RoundRobin, TcpConfig, TransportConfig};
 
 pub use self::chains::{Arrived, Chains};
 pub use self::flowtune::{FlowtuneHostSetup, StreamSpec};
+pub use self::paths::BaseRtts;
 pub use self::pauses::SignalStats;
 
 /// What all hosts have in common.
@@ -61,8 +65,10 @@ pub struct HostSetup {
     pub nic: NicConfig,
     /// Whether acknowledgements wait behind a pause of their class.
     pub acks_obey_pauses: bool,
-    /// Base RTT (ps).
+    /// Base RTT of the network (ps).
     pub base_rtt: u64,
+    /// Base RTTs of its pairs, where flows know their own.
+    pub base_rtts: Option<Arc<BaseRtts>>,
     /// Seed of the run.
     pub seed: u64,
 }
@@ -131,6 +137,8 @@ pub struct HostStats {
     pub started: u64,
     /// Flows ended.
     pub finished: u64,
+    /// Data packets that those had.
+    pub finished_packets: u64,
     /// Packets sent again: data, control connections among them, and acknowledgements that a switch
     /// reported lost.
     pub retransmitted: u64,
@@ -172,8 +180,8 @@ pub struct Hosts {
     carries: Carries,
     /// Whether the congestion control has timers.
     timed: bool,
-    /// What the flows of each NIC know of their paths.
-    paths: Vec<Path>,
+    /// What flows know of their paths.
+    paths: paths::Paths,
     /// Flows that begin when others have arrived or ended.
     pub chains: Chains,
     /// Flows that ended since the last look.
@@ -213,7 +221,7 @@ impl Hosts {
             onramps: Vec::new(),
             intakes: Vec::new(),
             free: Vec::new(),
-            paths: Vec::new(),
+            paths: paths::Paths::default(),
             chains: Chains::default(),
             finished: Vec::new(),
             stats: HostStats::default(),
@@ -248,22 +256,7 @@ impl Hosts {
         if let Some(driven) = &mut self.driven {
             driven.add_host(&DrivenHost { host, nic, line_rate, timer: timers.driven });
         }
-        let base_rtt = self.setup.base_rtt;
-        let bdp = BitRate(line_rate).bytes_in(Ps(base_rtt)).0;
-        let transport = &self.setup.transport;
-        self.paths.push(Path {
-            line_rate,
-            base_rtt,
-            bdp,
-            window: match transport.window {
-                Window::Bdp => bdp,
-                Window::Fixed => transport.window_size.0,
-                Window::Unlimited => u64::MAX,
-            },
-            window_follows_rate: transport.window_follows_rate,
-            payload: self.setup.frame.payload.0,
-            full_packet: self.setup.frame.payload.0 + u64::from(self.overhead),
-        });
+        self.paths.add(&self.setup, line_rate);
         nic
     }
 

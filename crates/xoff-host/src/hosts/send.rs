@@ -190,7 +190,7 @@ impl Hosts {
             Carries::Nothing => {}
             Carries::Int => packet.record = fabric.records.add_stack(),
             Carries::Xcp => {
-                let (path, control) = (&self.paths[flow.nic as usize], &self.controls[id as usize]);
+                let (path, control) = (&self.paths[flow.path], &self.controls[id as usize]);
                 let header = control.xcp_header(path, packet.wire_bytes);
                 packet.record = fabric.records.add_header(header);
             }
@@ -199,7 +199,7 @@ impl Hosts {
         if self.setup.transport.pacing {
             flow.next_avail = fabric.now + fabric.time_at(flow.pace.rate, flow.last_wire_bytes);
         }
-        let path = &self.paths[flow.nic as usize];
+        let path = &self.paths[flow.path];
         self.controls[id as usize].on_sent(path, flow.last_wire_bytes, &mut flow.pace);
         if let Some(config) = &self.setup.onramp {
             let state = &mut self.onramps[id as usize];

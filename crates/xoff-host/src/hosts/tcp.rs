@@ -114,7 +114,7 @@ impl Hosts {
         let loss = loss_of(flow, fabric.now);
         flow.on_timeout(self.setup.frame.payload.0);
         self.stats.timeouts += u64::from(!flow.open);
-        let path = &self.paths[flow.nic as usize];
+        let path = &self.paths[flow.path];
         self.controls[id as usize].on_timeout(path, &loss, &mut flow.pace);
         if let Some(state) = self.onramps.get_mut(id as usize) {
             state.on_timeout();

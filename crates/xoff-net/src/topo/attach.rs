@@ -62,8 +62,8 @@ impl Topology {
         }
         let mut tiers = self.tiers.clone();
         tiers.splice(hosts as usize..hosts as usize, attachments.iter().map(|_| 0));
-        let attached = self.attached + added;
-        Ok(Self { hosts: hosts + added, attached, tiers, ports, first_port })
+        let (attached, core_tier) = (self.attached + added, self.core_tier);
+        Ok(Self { hosts: hosts + added, attached, tiers, core_tier, ports, first_port })
     }
 
     /// How many servers there are: hosts 0 to servers - 1, all that are not attached.

@@ -10,6 +10,7 @@ mod fat_tree;
 mod leaf_spine;
 mod routes;
 mod star;
+mod two_dc;
 
 use xoff_core::{BitRate, Ps};
 
@@ -19,6 +20,7 @@ pub use fat_tree::{FatTreeConfig, fat_tree};
 pub use leaf_spine::{LeafSpineConfig, leaf_spine};
 pub use routes::{Route, Routes};
 pub use star::{StarConfig, star};
+pub use two_dc::{TwoDcConfig, two_dc};
 
 /// A link between two nodes, the same in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +59,8 @@ pub struct Topology {
     pub attached: u32,
     /// The layer of each node: 0 for hosts, 1 for the switches they hang on, and so on.
     pub tiers: Vec<u8>,
+    /// The layer at which core links end: the top one, but below gateways where there are any.
+    pub core_tier: u8,
     /// All ports, those of one node together and in its own order.
     pub ports: Vec<Port>,
     /// Where each node's ports begin; one more entry than nodes.
@@ -112,7 +116,8 @@ impl Topology {
                 };
             }
         }
-        Ok(Self { hosts, attached: 0, tiers, ports, first_port })
+        let core_tier = tiers.iter().copied().max().unwrap_or(0);
+        Ok(Self { hosts, attached: 0, tiers, core_tier, ports, first_port })
     }
 
     /// How many nodes there are.
@@ -130,11 +135,10 @@ impl Topology {
     }
 
     /// The sum of the rates, one way, of the core links and of the servers' links. Core links join
-    /// switches and end at the top layer: a flow that crosses it takes one of them up and one down,
+    /// switches and end at the core layer: a flow that crosses it takes one of them up and one down,
     /// however many layers are below.
     #[must_use]
     pub fn capacities(&self) -> (BitRate, BitRate) {
-        let top = self.tiers.iter().copied().max().unwrap_or(0);
         let tier = |node: u32| self.tiers[node as usize];
         let sum = |of_hosts: bool| {
             let counted = |port: &&Port| {
@@ -143,12 +147,42 @@ impl Topology {
                     return false;
                 }
                 let host_link = own < self.hosts || other < self.hosts;
-                let core_link = !host_link && tier(own).max(tier(other)) == top;
+                let core_link = !host_link && tier(own).max(tier(other)) == self.core_tier;
                 own < other && if of_hosts { host_link } else { core_link }
             };
             BitRate(self.ports.iter().filter(counted).map(|port| port.rate.0).sum())
         };
         (sum(false), sum(true))
+    }
+
+    /// How many hosts a rack has, and what its links up carry one way together, if the network is a
+    /// fabric of two layers in which all racks are alike and hosts are numbered rack by rack.
+    #[must_use]
+    pub fn racks(&self) -> Option<(u32, BitRate)> {
+        if self.attached > 0 || self.tiers.iter().any(|&tier| tier > 2) || self.core_tier != 2 {
+            return None;
+        }
+        let leaves = (self.hosts..self.nodes()).filter(|&node| self.tiers[node as usize] == 1);
+        let mut found = None;
+        let mut next_host = 0;
+        for leaf in leaves {
+            let (mut hosts, mut uplinks) = (0, 0);
+            for port in self.ports_of(leaf) {
+                match self.ports[port.peer as usize].node {
+                    host if host == next_host => (hosts, next_host) = (hosts + 1, next_host + 1),
+                    host if host < self.hosts => return None,
+                    _ => uplinks += port.rate.0,
+                }
+            }
+            let rack = (hosts, BitRate(uplinks));
+            if *found.get_or_insert(rack) != rack {
+                return None;
+            }
+        }
+        let (hosts, uplinks) = found?;
+        let rates = (0..self.hosts).map(|host| self.ports_of(host)[0].rate);
+        let alike = rates.clone().all(|rate| Some(rate) == rates.clone().next());
+        (hosts > 0 && next_host == self.hosts && alike).then_some((hosts, uplinks))
     }
 
     /// The name of a node's layer.
@@ -159,8 +193,15 @@ impl Topology {
             0 => "host",
             1 => "leaf",
             2 => "spine",
+            tier if tier > self.core_tier => "gateway",
             _ => "core",
         }
+    }
+
+    /// Whether a node joins data centres.
+    #[must_use]
+    pub fn is_gateway(&self, node: u32) -> bool {
+        self.tiers[node as usize] > self.core_tier
     }
 
     /// The layers a port's link joins, such as `host-leaf`.

@@ -74,6 +74,8 @@ fn build(text: &str, file: &str, overrides: &[String]) -> Result<Resolved, Strin
         lines.join("\n"),
         Ps(setup.hosts.base_rtt)
     );
+    let (core, host_links) = setup.topology.capacities();
+    let load_capacity = if core.0 > 0 { core } else { host_links };
     Ok(Resolved {
         name: folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into()),
         scheme: config.control.name().into(),
@@ -83,6 +85,7 @@ fn build(text: &str, file: &str, overrides: &[String]) -> Result<Resolved, Strin
         classes: vec![CLASS.into()],
         class_of: vec![0],
         nominal_load: 0.0,
+        load_capacity,
         fills: false,
         monitored: Vec::new(),
         captured: Vec::new(),
@@ -141,7 +144,12 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
             spray: None,
             scheduling: Scheduling::Fifo,
             quantum_bytes: 1,
-            buffer: BufferConfig { kind: BufferKind::Shared, size: config.buffer, alpha: 0.0 },
+            buffer: BufferConfig {
+                kind: BufferKind::Shared,
+                size: config.buffer,
+                alpha: 0.0,
+                ..BufferConfig::default()
+            },
             trim: None,
             hop: HopSetup::Pfc(PfcConfig {
                 threshold: 0.125,
@@ -169,6 +177,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
             nic: NicConfig::default(),
             acks_obey_pauses: !config.ack_high_priority,
             base_rtt: rtt.0,
+            base_rtts: None,
             seed: 1,
         },
         topology: Arc::new(topology),

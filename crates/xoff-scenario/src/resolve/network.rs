@@ -1,13 +1,16 @@
 //! The network, and when and where to measure.
 
+use std::sync::Arc;
+
 use xoff_core::Ps;
 use xoff_core::knobs::Knob;
-use xoff_host::transport::{FrameConfig, TransportConfig};
+use xoff_host::hosts::BaseRtts;
+use xoff_host::transport::{AllocatorKind, BaseRttOf, FrameConfig, TransportConfig, TransportKind};
 use xoff_net::topo::{
-    DumbbellConfig, FatTreeConfig, LeafSpineConfig, Routes, StarConfig, Topology, dumbbell,
-    fat_tree, leaf_spine, star,
+    DumbbellConfig, FatTreeConfig, LeafSpineConfig, Routes, StarConfig, Topology, TwoDcConfig,
+    dumbbell, fat_tree, leaf_spine, star, two_dc,
 };
-use xoff_sim::setup::base_rtt;
+use xoff_sim::setup::{base_rtt, base_rtts};
 use xoff_sim::simulation::Plan;
 
 use super::Reader;
@@ -23,6 +26,7 @@ impl Reader<'_> {
             (TopologyKind::FatTree, "fat_tree"),
             (TopologyKind::Star, "star"),
             (TopologyKind::Dumbbell, "dumbbell"),
+            (TopologyKind::TwoDc, "two_dc"),
         ] {
             if other != kind {
                 self.layers.unused(name, &why);
@@ -42,6 +46,7 @@ impl Reader<'_> {
             }
             TopologyKind::Star => ("star", star(&self.section::<StarConfig>())),
             TopologyKind::Dumbbell => ("dumbbell", dumbbell(&self.section::<DumbbellConfig>())),
+            TopologyKind::TwoDc => ("two_dc", two_dc(&self.section::<TwoDcConfig>())),
         };
         let routed = built.and_then(|topology| {
             if topology.ports.iter().any(|port| port.rate.0 == 0) {
@@ -139,5 +144,35 @@ impl Reader<'_> {
             return transport.base_rtt;
         }
         base_rtt(topology, routes, frame.payload.0)
+    }
+    /// The base RTTs of all pairs of hosts, if flows are to know their own.
+    pub(super) fn base_rtts(
+        &mut self,
+        transport: &TransportConfig,
+        topology: &Topology,
+        routes: &Routes,
+        frame: &FrameConfig,
+    ) -> Option<Arc<BaseRtts>> {
+        if transport.base_rtt_of == BaseRttOf::Longest {
+            return None;
+        }
+        let contradiction = if transport.base_rtt.0 > 0 {
+            Some(format!("base_rtt = {} is one for all pairs: leave it out", transport.base_rtt))
+        } else if transport.kind != TransportKind::Sender {
+            Some(format!("kind = {} has one first window for all flows", transport.kind.show()))
+        } else if transport.allocator != AllocatorKind::None {
+            Some(format!("allocator = {} counts with one", transport.allocator.show()))
+        } else {
+            None
+        };
+        if let Some(why) = contradiction {
+            self.problem("transport", "base_rtt_of", format!("base_rtt_of = \"pair\": {why}"));
+        }
+        let rtts = base_rtts(topology, routes, frame.payload.0);
+        let (src, others) = (0, 1..topology.servers());
+        if let Some(shortest) = others.map(|dst| rtts.of(src, dst)).min() {
+            self.effective.derive("base_rtt_shortest_of_host_0", Ps(shortest));
+        }
+        Some(Arc::new(rtts))
     }
 }

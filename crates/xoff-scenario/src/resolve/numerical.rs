@@ -6,7 +6,6 @@ use xoff_alloc::{Error, OptimizerKind};
 use xoff_core::knobs::Knob as _;
 use xoff_fluid::config::AllocatorConfig;
 use xoff_fluid::{Convergence, ConvergenceConfig, Fluid, FluidConfig, Iterates, RatesAre};
-use xoff_workload::Capacity;
 
 use super::Reader;
 use crate::numerical::Study;
@@ -78,12 +77,8 @@ impl Reader<'_> {
         let allocator = self.allocator(&[], "");
         let config = self.fluid_config();
         let (topology, routes) = topology?;
-        let (core, _) = topology.capacities();
         let hosts = topology.hosts;
-        let capacity = Capacity {
-            core,
-            host_rates: (0..hosts).map(|host| topology.ports_of(host)[0].rate).collect(),
-        };
+        let capacity = traffic::capacity(&topology);
         let flows =
             traffic::read(self.layers, self.folder, hosts, &capacity, seed, &mut self.effective)?;
         if let Some(place) = flows.waits {

@@ -13,15 +13,30 @@ use super::Reader;
 use crate::sections::{HopKind, SchedulerKind, SwitchConfig};
 
 impl Reader<'_> {
-    pub(super) fn buffer(&mut self, switch: &SwitchConfig, frame: &FrameConfig) -> BufferConfig {
+    pub(super) fn buffer(
+        &mut self,
+        switch: &SwitchConfig,
+        frame: &FrameConfig,
+        gateways: bool,
+    ) -> BufferConfig {
         let kind = self.layers.section::<BufferConfig>().kind;
         let (unused, why): (&[&str], _) = match (kind, switch.hop) {
-            (BufferKind::Unlimited, _) => (&["size", "alpha"], "buffer.kind = \"unlimited\""),
+            (BufferKind::Unlimited, _) => {
+                (&["size", "gateway_size", "alpha"], "buffer.kind = \"unlimited\"")
+            }
             (BufferKind::Dedicated, _) => (&["alpha"], "buffer.kind = \"dedicated\""),
             (_, HopKind::Pfc) => (&["alpha"], "PFC limits each ingress instead"),
             _ => (&[], ""),
         };
-        let mut buffer = self.section_without::<BufferConfig>(unused, why);
+        let mut buffer: BufferConfig = self.layers.section();
+        unused.iter().for_each(|key| self.layers.unused_key("buffer", key, why));
+        let mut hidden = unused.to_vec();
+        if !gateways {
+            let why = "only network.topology = \"two-dc\" has gateways";
+            self.layers.unused_key("buffer", "gateway_size", why);
+            hidden.push("gateway_size");
+        }
+        self.effective.section(&buffer, &hidden);
         if switch.hop == HopKind::Pfc {
             buffer.alpha = 0.0;
         }

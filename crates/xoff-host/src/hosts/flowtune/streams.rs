@@ -44,7 +44,7 @@ impl Hosts {
         let StreamSpec { stream, src, dst, label, partition } = spec;
         let Some(flowtune) = &self.flowtune else { return };
         let tcp = flowtune.setup.stream.clone();
-        let path = &self.paths[nic as usize];
+        let path = &self.paths[nic];
         let half = SenderHalf::new(Recovery::Sack, &tcp);
         let (control, pace) = ControlConfig::NewReno(tcp).start(path);
         let reach = sack::REACH_PACKETS * path.payload;

@@ -1,0 +1,95 @@
+//! What flows know of their paths from the start.
+
+use rustc_hash::FxHashMap;
+use xoff_core::{BitRate, Ps};
+
+use super::{HostSetup, Hosts};
+use crate::cc::Path;
+use crate::transport::Window;
+
+/// The base RTT of every pair of hosts: that of the two hosts' own links, and of what is between the
+/// switches they hang on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaseRtts {
+    /// What each host's link adds (ps).
+    pub access: Vec<u64>,
+    /// The switch that each host hangs on, counted from 0.
+    pub group_of: Vec<u32>,
+    /// What the links between two of these switches add (ps), `groups` x `groups`.
+    pub between: Vec<u64>,
+    /// How many of these switches there are.
+    pub groups: usize,
+}
+
+impl BaseRtts {
+    /// That of the path from one host to another (ps).
+    #[must_use]
+    pub fn of(&self, src: u32, dst: u32) -> u64 {
+        let group = |host: u32| self.group_of[host as usize] as usize;
+        let between = self.between[group(src) * self.groups + group(dst)];
+        self.access[src as usize] + between + self.access[dst as usize]
+    }
+}
+
+/// All paths of a partition's hosts that differ in anything a flow knows.
+#[derive(Debug, Default)]
+pub(super) struct Paths {
+    /// First one for each NIC, with the base RTT of the network, then those of pairs.
+    all: Vec<Path>,
+    /// Where those of pairs are, by line rate and base RTT.
+    of_pairs: FxHashMap<(u64, u64), u32>,
+}
+
+impl std::ops::Index<u32> for Paths {
+    type Output = Path;
+
+    #[inline(always)]
+    fn index(&self, number: u32) -> &Path {
+        &self.all[number as usize]
+    }
+}
+
+impl Paths {
+    /// The path of the NIC added last.
+    pub(super) fn add(&mut self, setup: &HostSetup, line_rate: u64) {
+        self.all.push(path(setup, line_rate, setup.base_rtt));
+    }
+
+    /// The number of a path with this base RTT from the same NIC.
+    fn with_base_rtt(&mut self, setup: &HostSetup, nic: u32, base_rtt: u64) -> u32 {
+        let line_rate = self[nic].line_rate;
+        *self.of_pairs.entry((line_rate, base_rtt)).or_insert_with(|| {
+            self.all.push(path(setup, line_rate, base_rtt));
+            self.all.len() as u32 - 1
+        })
+    }
+}
+
+fn path(setup: &HostSetup, line_rate: u64, base_rtt: u64) -> Path {
+    let transport = &setup.transport;
+    let bdp = BitRate(line_rate).bytes_in(Ps(base_rtt)).0;
+    Path {
+        line_rate,
+        base_rtt,
+        bdp,
+        window: match transport.window {
+            Window::Bdp => bdp,
+            Window::Fixed => transport.window_size.0,
+            Window::Unlimited => u64::MAX,
+        },
+        window_follows_rate: transport.window_follows_rate,
+        payload: setup.frame.payload.0,
+        full_packet: setup.frame.payload.0 + u64::from(setup.overhead()),
+    }
+}
+
+impl Hosts {
+    /// The number of a new flow's path.
+    #[inline]
+    pub(super) fn path_to(&mut self, nic: u32, src: u32, dst: u32) -> u32 {
+        match &self.setup.base_rtts {
+            None => nic,
+            Some(rtts) => self.paths.with_base_rtt(&self.setup, nic, rtts.of(src, dst)),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Two data centres, each a leaf-spine fabric, joined by one long link.
+
+use xoff_core::{BitRate, Ps, knobs};
+
+use super::{Link, Topology};
+
+knobs! {
+    /// Two equal data centres, each with a gateway, and a link between the gateways. A gateway hangs
+    /// on every spine of its data centre, so that flows from all leaves reach it by as many paths as
+    /// they have within. The defaults are BFC's (App. A.9): 64 hosts in each data centre, 100 Gb/s
+    /// and 1 us a link, half of the leaves of §6.2.1 with as many links up (2:1 over-subscription), and
+    /// 200 Gb/s and 200 us between the gateways.
+    pub struct TwoDcConfig in "two_dc" {
+        /// Leaf (top-of-rack) switches of each data centre.
+        leaves: u32 = 4,
+        /// Spine switches of each data centre.
+        spines: u32 = 8,
+        /// Hosts on each leaf.
+        hosts_per_leaf: u32 = 16,
+        /// Rate of a host's link.
+        host_rate: BitRate = BitRate::from_gbps(100),
+        /// Rate of a link between leaf and spine.
+        spine_rate: BitRate = BitRate::from_gbps(100),
+        /// Rate of a link between spine and gateway.
+        gateway_rate: BitRate = BitRate::from_gbps(100),
+        /// Rate of the link between the gateways.
+        interconnect_rate: BitRate = BitRate::from_gbps(200),
+        /// Propagation delay of a host's link.
+        host_delay: Ps = Ps::from_us(1),
+        /// Propagation delay of a link between leaf and spine.
+        spine_delay: Ps = Ps::from_us(1),
+        /// Propagation delay of a link between spine and gateway.
+        gateway_delay: Ps = Ps::from_us(1),
+        /// Propagation delay of the link between the gateways.
+        interconnect_delay: Ps = Ps::from_us(200),
+    }
+}
+
+/// The layer of spines, at which core links end: gateways are beyond it.
+const SPINES: u8 = 2;
+
+/// Builds it: hosts, then leaves, then spines, then gateways; of each kind the first data centre's
+/// before the second's.
+///
+/// # Errors
+/// If a count is zero, or the links to a gateway cannot fill the one between the gateways.
+pub fn two_dc(config: &TwoDcConfig) -> Result<Topology, String> {
+    let TwoDcConfig { leaves, spines, hosts_per_leaf, .. } = *config;
+    if leaves == 0 || spines == 0 || hosts_per_leaf == 0 {
+        return Err("a data centre needs at least one leaf, spine and host".into());
+    }
+    let to_gateway = BitRate(config.gateway_rate.0.saturating_mul(spines.into()));
+    if to_gateway < config.interconnect_rate {
+        return Err(format!(
+            "gateway_rate: {spines} spines bring a gateway {to_gateway}, which cannot fill \
+             interconnect_rate = {}",
+            config.interconnect_rate
+        ));
+    }
+    let hosts = 2 * leaves * hosts_per_leaf;
+    let (first_spine, first_gateway) = (hosts + 2 * leaves, hosts + 2 * (leaves + spines));
+    let mut links = Vec::new();
+    let mut join = |a, b, rate, delay| links.push(Link { a, b, rate, delay });
+    for host in 0..hosts {
+        join(host, hosts + host / hosts_per_leaf, config.host_rate, config.host_delay);
+    }
+    for leaf in 0..2 * leaves {
+        let of_site = leaf / leaves * spines;
+        for spine in of_site..of_site + spines {
+            join(hosts + leaf, first_spine + spine, config.spine_rate, config.spine_delay);
+        }
+    }
+    for spine in 0..2 * spines {
+        let gateway = first_gateway + spine / spines;
+        join(first_spine + spine, gateway, config.gateway_rate, config.gateway_delay);
+    }
+    let (rate, delay) = (config.interconnect_rate, config.interconnect_delay);
+    join(first_gateway, first_gateway + 1, rate, delay);
+    let mut tiers = vec![0; hosts as usize];
+    tiers.extend(vec![1; 2 * leaves as usize]);
+    tiers.extend(vec![SPINES; 2 * spines as usize]);
+    tiers.extend([SPINES + 1; 2]);
+    Ok(Topology { core_tier: SPINES, ..Topology::new(hosts, tiers, &links)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topo::Routes;
+
+    /// BFC App. A.9. The core links are those within the data centres.
+    #[test]
+    fn bfcs_two_data_centres() {
+        let topology = two_dc(&TwoDcConfig::default()).unwrap();
+        assert_eq!((topology.hosts, topology.nodes()), (128, 128 + 8 + 16 + 2));
+        let gbps = BitRate::from_gbps;
+        assert_eq!(topology.capacities(), (gbps(2 * 4 * 8 * 100), gbps(12_800)));
+        let gateway = topology.ports_of(152);
+        assert_eq!((gateway.len(), gateway[8].rate), (9, gbps(200)));
+        assert_eq!(topology.link_name(&gateway[0]), "gateway-spine");
+        assert_eq!(topology.link_name(&gateway[8]), "gateway-gateway");
+        assert!(topology.is_gateway(152) && topology.is_gateway(153) && !topology.is_gateway(151));
+        let long = topology.ports.iter().filter(|port| port.delay == Ps::from_us(200)).count();
+        assert_eq!(long, 2, "one link, two ends");
+    }
+
+    /// Within a data centre as in any leaf-spine fabric, by way of all spines and no gateway; between
+    /// them by all spines on both sides.
+    #[test]
+    fn flows_leave_a_data_centre_only_for_the_other() {
+        let topology = two_dc(&TwoDcConfig::default()).unwrap();
+        let routes = Routes::new(&topology).unwrap();
+        assert_eq!([1, 16, 63, 64, 127].map(|to| routes.links_between(0, to)), [2, 4, 4, 7, 7]);
+        let choices = |switch: usize, group: usize| {
+            let route = routes.by_switch[switch][group];
+            routes.choices[switch][route.first as usize..][..route.count as usize].to_vec()
+        };
+        let uplinks: Vec<u16> = (16..24).collect();
+        assert_eq!((choices(0, 3), choices(0, 4)), (uplinks.clone(), uplinks));
+        let (first_spine, first_gateway) = (8, 24);
+        assert_eq!((choices(first_spine, 3), choices(first_spine, 4)), (vec![3], vec![4]));
+        let spines: Vec<u16> = (0..8).collect();
+        assert_eq!((choices(first_gateway, 4), choices(first_gateway, 3)), (vec![8], spines));
+    }
+
+    #[test]
+    fn what_cannot_be_built_says_why() {
+        let config = TwoDcConfig { spines: 1, ..Default::default() };
+        let error = two_dc(&config).unwrap_err();
+        assert!(error.starts_with("gateway_rate: 1 spines bring a gateway 100Gbps"), "{error}");
+        assert!(two_dc(&TwoDcConfig { leaves: 0, ..Default::default() }).is_err());
+    }
+}

@@ -1,0 +1,76 @@
+//! Where packets wait: the bytes in queues of ports, by the layers that their links join.
+
+use xoff_net::topo::Topology;
+
+/// Bytes that wait at all ports of a kind, sampled and summed up.
+#[derive(Clone, Debug)]
+pub struct Backlog {
+    /// The kinds of links, such as `leaf-spine`, in the order of their names.
+    kinds: Vec<String>,
+    /// The kind of each port's link, as an index into them.
+    kind_of: Vec<u8>,
+    /// Where each node's ports begin.
+    first_port: Vec<u32>,
+    sums: Vec<u64>,
+    samples: u64,
+}
+
+impl Backlog {
+    /// Nothing sampled yet.
+    #[must_use]
+    pub fn new(topology: &Topology) -> Self {
+        let names: Vec<String> =
+            topology.ports.iter().map(|port| topology.link_name(port)).collect();
+        let mut kinds = names.clone();
+        kinds.sort_unstable();
+        kinds.dedup();
+        let index = |name: &String| kinds.binary_search(name).unwrap_or(0) as u8;
+        let kind_of = names.iter().map(index).collect();
+        let sums = vec![0; kinds.len()];
+        Self { kinds, kind_of, first_port: topology.first_port.clone(), sums, samples: 0 }
+    }
+
+    /// All ports are about to be looked at.
+    pub fn begin_sample(&mut self) {
+        self.samples += 1;
+    }
+
+    /// A port holds so much.
+    #[inline]
+    pub fn add(&mut self, node: u32, port: u16, bytes: u64) {
+        let kind = self.kind_of[(self.first_port[node as usize] + u32::from(port)) as usize];
+        self.sums[kind as usize] += bytes;
+    }
+
+    /// The mean bytes at all ports of each kind together; nothing of kinds that no switch has.
+    pub fn means(&self) -> impl Iterator<Item = (&str, f64)> {
+        let samples = self.samples.max(1) as f64;
+        let of_switches = |(kind, _): &(&String, &u64)| {
+            !kind.starts_with("host-") && !kind.starts_with("attached-")
+        };
+        let found = self.kinds.iter().zip(&self.sums).filter(of_switches);
+        found.map(move |(kind, &sum)| (kind.as_str(), sum as f64 / samples))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use xoff_net::topo::{LeafSpineConfig, leaf_spine};
+
+    use super::*;
+
+    #[test]
+    fn bytes_are_counted_by_kind_of_link() {
+        let topology = leaf_spine(&LeafSpineConfig::default()).unwrap();
+        let mut backlog = Backlog::new(&topology);
+        for (to_host, up, down) in [(100, 20, 3), (300, 0, 1)] {
+            backlog.begin_sample();
+            backlog.add(128, 0, to_host);
+            backlog.add(129, 15, to_host);
+            backlog.add(128, 16, up);
+            backlog.add(136, 7, down);
+        }
+        let found: Vec<_> = backlog.means().collect();
+        assert_eq!(found, [("leaf-host", 400.0), ("leaf-spine", 10.0), ("spine-leaf", 2.0)]);
+    }
+}
