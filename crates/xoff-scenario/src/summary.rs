@@ -174,8 +174,10 @@ fn outstanding(simulation: &Simulation) -> String {
 
 /// Mean bytes that wait at all ports of switches, by the layers their links join.
 fn backlog(simulation: &Simulation) -> String {
-    let means: Vec<_> = simulation.backlog().means().map(|(k, mean)| (k, number(mean))).collect();
-    object(&means)
+    let backlog = simulation.backlog();
+    let mut fields: Vec<_> = backlog.means().map(|(kind, mean)| (kind, number(mean))).collect();
+    fields.push(("upstream_share", optional(backlog.upstream_share())));
+    object(&fields)
 }
 
 /// Counters over all switches and hosts.

@@ -51,6 +51,17 @@ impl Backlog {
         let found = self.kinds.iter().zip(&self.sums).filter(of_switches);
         found.map(move |(kind, &sum)| (kind.as_str(), sum as f64 / samples))
     }
+
+    /// The share of it that waits before links between switches, not for hosts' links; `None` without any.
+    #[must_use]
+    pub fn upstream_share(&self) -> Option<f64> {
+        let sum = |of_hosts: bool| {
+            let chosen = self.means().filter(|(kind, _)| kind.ends_with("-host") == of_hosts);
+            chosen.map(|(_, mean)| mean).sum::<f64>()
+        };
+        let (upstream, last) = (sum(false), sum(true));
+        (upstream + last > 0.0).then(|| upstream / (upstream + last))
+    }
 }
 
 #[cfg(test)]
@@ -71,6 +82,7 @@ mod tests {
             backlog.add(136, 7, down);
         }
         let found: Vec<_> = backlog.means().collect();
+        assert_eq!(backlog.upstream_share(), Some(12.0 / 412.0));
         assert_eq!(found, [("leaf-host", 400.0), ("leaf-spine", 10.0), ("spine-leaf", 2.0)]);
     }
 }
