@@ -32,6 +32,8 @@ pub enum Purpose {
     MessageLoss = 9,
     /// Which of its equal, or favoured, ports a switch sends a packet by.
     Spraying = 10,
+    /// Which packets' headers a switch recirculates.
+    Recirculation = 13,
 }
 
 /// A value-stable random stream (xoshiro256++).

@@ -52,6 +52,9 @@ pub mod flag {
     /// Back to sender: the congestion is at a port that faces the receiver, so that it concerns all
     /// who send there.
     pub const CACHEABLE: u8 = 8;
+    /// BFC on Tofino2, data (the same bit as that of a frame to a sender): this packet counts in its
+    /// flow's size, and its header comes back once it has left.
+    pub const RECIRCULATED: u8 = 8;
     /// The sender says that the flow is part of an incast (BFC App. A.7).
     pub const LABELLED: u8 = 16;
     /// Where the class begins.

@@ -16,6 +16,8 @@ pub const PRESETS: &[(&str, &[&str])] = &[
     ("bfc-stochastic", &[text!("bfc"), text!("bfc-stochastic")]),
     ("bfc-single", &[text!("bfc"), text!("bfc-single")]),
     ("bfc-cc", &[text!("bfc"), text!("bfc-cc")]),
+    ("bfc-sampling", &[text!("bfc"), text!("bfc-sampling")]),
+    ("bfc-tofino", &[text!("bfc"), text!("bfc-tofino")]),
     ("bfc-switches", &[text!("bfc"), text!("bfc-switches")]),
     ("bfc-strawman", &[text!("bfc"), text!("bfc-strawman")]),
     ("bfc-flow-id", &[text!("bfc"), text!("bfc-flow-id")]),

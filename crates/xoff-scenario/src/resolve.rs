@@ -15,6 +15,7 @@ mod pipelined;
 mod scheduler;
 mod switch;
 mod tcp;
+mod tofino;
 mod xcp;
 
 use std::path::Path;
@@ -97,6 +98,7 @@ pub const SECTIONS: &[&str] = &[
     "ecn",
     "pfc",
     "bfc",
+    "tofino",
     "sfc",
     "transport",
     "tcp",
@@ -221,6 +223,7 @@ impl Reader<'_> {
         let driven = self.driven(&transport, &switch, &buffer);
         let trim = self.trim(&transport, &switch, &buffer, &frame);
         let hop = self.hop(&switch, &buffer);
+        let tofino = self.tofino(&hop, &frame);
         let scheduling = self.scheduling(&switch, &buffer);
         let flowtune = self.flowtune(&transport, &switch);
         let nic = self.nic(&switch, &hop, pause.as_ref());
@@ -259,6 +262,9 @@ impl Reader<'_> {
         let rtt = self.base_rtt(&transport, &topology, &routes, &frame);
         let base_rtts = self.base_rtts(&transport, &topology, &routes, &frame);
         self.check_allocator(flowtune.as_ref(), rtt, &frame);
+        if let Some(tofino) = &tofino {
+            self.check_pipelines(tofino, &topology);
+        }
         let hop = self.derived_hop(hop, &buffer, &topology, rtt);
         let control = control.settled(rtt);
         self.effective.derive_network(&topology, rtt, &hop);
@@ -309,6 +315,7 @@ impl Reader<'_> {
                 buffer,
                 trim,
                 hop,
+                tofino,
                 ecn,
                 mark_draws: MarkDraws::Own,
                 control_loss: faults.control_loss,

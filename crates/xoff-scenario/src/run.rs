@@ -242,6 +242,7 @@ pub fn schema() -> String {
         SectionSchema::of::<xoff_net::mark::EcnConfig>(),
         SectionSchema::of::<xoff_net::hop::PfcConfig>(),
         SectionSchema::of::<xoff_net::hop::BfcConfig>(),
+        SectionSchema::of::<xoff_net::hop::TofinoConfig>(),
         SectionSchema::of::<xoff_net::hop::SfcConfig>(),
         SectionSchema::of::<TransportConfig>(),
         SectionSchema::of::<xoff_host::transport::TcpConfig>(),

@@ -10,7 +10,7 @@ use xoff_host::flowtune::stream::StreamStats;
 use xoff_host::hosts::SignalStats;
 use xoff_host::transport::Recovery;
 use xoff_net::arch::Switch;
-use xoff_net::hop::{AnyHop, BfcStats, Sfc, SfcStats};
+use xoff_net::hop::{AnyHop, BfcStats, Sfc, SfcStats, TofinoStats};
 use xoff_sim::flowtune::FlowtuneCounts;
 use xoff_sim::measure::{
     BIN_EDGES, ClassResults, Distribution, LinkDelays, Outstanding, PortRow, RANGES, Slowdowns,
@@ -85,6 +85,10 @@ pub fn summary(simulation: &Simulation, context: &Context) -> String {
         (
             "bfc",
             totals.bfc.map_or_else(|| "null".into(), |stats| bfc::bfc(simulation, &ports, &stats)),
+        ),
+        (
+            "bfc_hardware",
+            totals.tofino.map_or_else(|| "null".into(), |stats| bfc::hardware(simulation, &stats)),
         ),
         ("sfc", totals.sfc.map_or_else(|| "null".into(), |counts| sfc(&counts, &totals.signals))),
         ("homa", homa::homa(simulation)),
@@ -193,6 +197,7 @@ struct Totals {
     timeouts: u64,
     signals: SignalStats,
     bfc: Option<BfcStats>,
+    tofino: Option<TofinoStats>,
     sfc: Option<SfcCounts>,
 }
 
@@ -210,6 +215,7 @@ impl Totals {
             timeouts: 0,
             signals: SignalStats::default(),
             bfc: None,
+            tofino: None,
             sfc: None,
         };
         for partition in simulation.partitions() {
@@ -229,8 +235,12 @@ impl Totals {
                 if let Some(stats) = switch.hop().and_then(AnyHop::bfc_stats) {
                     totals.bfc.get_or_insert_default().add(&stats);
                 }
-                if let Some(AnyHop::Sfc(sfc)) = switch.hop() {
-                    totals.sfc.get_or_insert_default().add(sfc);
+                match switch.hop() {
+                    Some(AnyHop::Sfc(sfc)) => totals.sfc.get_or_insert_default().add(sfc),
+                    Some(AnyHop::Tofino(tofino)) => {
+                        totals.tofino.get_or_insert_default().add(&tofino.hardware_stats());
+                    }
+                    _ => {}
                 }
             }
         }

@@ -171,6 +171,20 @@ fn losses_are_the_same_however_it_is_cut() {
     }
 }
 
+/// Headers come back to their ingress, and bitmaps are old, whoever else is in the partition.
+#[test]
+fn bfcs_hardware_is_the_same_however_it_is_cut() {
+    let tree = "network.topology=fat-tree";
+    for (scheme, overrides) in [
+        ("bfc-sampling", &["bfc.sampling=0.1", tree][..]),
+        ("bfc-tofino", &["bfc.sampling=0.5", "tofino.recirculation_share=0.03"]),
+        ("bfc-tofino", &["tofino.bitmap_period=20us", "tofino.egress_fifo=0B", tree]),
+        ("bfc-tofino", &["tofino.recirculation_delay=0ps", "tofino.pipelines=1"]),
+    ] {
+        assert_same_however_cut(scheme, overrides);
+    }
+}
+
 /// Packets pass stages inside switches, pauses take their time, and the same thing often happens at
 /// several ports at once.
 #[test]

@@ -71,7 +71,7 @@ fn without_pfc_the_same_incast_drops() {
 
 #[test]
 fn bfc_loses_nothing_and_every_pause_is_resumed() {
-    for scheme in ["bfc", "bfc-128", "bfc-stochastic", "bfc-single"] {
+    for scheme in ["bfc", "bfc-128", "bfc-stochastic", "bfc-single", "bfc-tofino"] {
         let (run, rows) = run(&incast(scheme), &[]);
         assert_all_arrived(&run, &rows, scheme);
         assert_at_rest(&run, scheme);

@@ -19,13 +19,13 @@ use xoff_net::buffer::{Buffer, BufferConfig};
 use xoff_net::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding, serialisation};
 use xoff_net::hop::{
     AnyHop, BackpressureKind, Bfc, BfcConfig, BfcPort, Carried, Deployment, FRAME_BYTES, Pfc,
-    PfcConfig, PfcPort, Sfc, SfcConfig, SfcPort, Uncontrolled,
+    PfcConfig, PfcPort, Sfc, SfcConfig, SfcPort, Tofino, TofinoConfig, Uncontrolled,
 };
 use xoff_net::mark::{Draws, EcnConfig, MarkAt, RedEcn};
 use xoff_net::packet::CLASSES;
 use xoff_net::sched::{
     AnyScheduler, Drr, DrrFlows, Egress, Ets, EtsPlan, Fifo, PFabric, PerFlow, PerFlowSrf,
-    Priorities, QueueMask, SfqCodel, SfqCodelConfig, Srf,
+    Priorities, QueueMask, SfqCodel, SfqCodelConfig, Srf, TrafficManager,
 };
 use xoff_net::telemetry::HOPS_MAX;
 use xoff_net::topo::{Routes, Topology};
@@ -157,6 +157,8 @@ pub struct SwitchSetup {
     pub trim: Option<TrimConfig>,
     /// Hop control.
     pub hop: HopSetup,
+    /// The limits of the hardware that BFC runs on, where it has any.
+    pub tofino: Option<TofinoConfig>,
     /// ECN marking.
     pub ecn: EcnSetup,
     /// Where random marks come from.
@@ -654,7 +656,15 @@ impl Setup {
         match &self.switch.scheduling {
             Scheduling::PerFlow => AnyScheduler::PerFlow(PerFlow::new(quantum)),
             Scheduling::Drr if by_flow => AnyScheduler::DrrFlows(DrrFlows::new(queues, quantum)),
-            Scheduling::Drr => AnyScheduler::Drr(Drr::new(queues, quantum)),
+            Scheduling::Drr => match &self.switch.tofino {
+                None => AnyScheduler::Drr(Drr::new(queues, quantum)),
+                Some(tofino) => AnyScheduler::TrafficManager(TrafficManager::new(
+                    queues,
+                    quantum,
+                    tofino.cell.0 as u16,
+                    tofino.egress_fifo.0 as u32,
+                )),
+            },
             Scheduling::Srf => AnyScheduler::Srf(Srf::new(queues)),
             Scheduling::PerFlowSrf => AnyScheduler::PerFlowSrf(PerFlowSrf::default()),
             Scheduling::Fifo => AnyScheduler::Fifo(Fifo::default()),
@@ -692,7 +702,7 @@ impl Setup {
                     .map(|port| BfcPort { rate: port.rate.0, delay_ps: port.delay.0 })
                     .collect();
                 match config.backpressure {
-                    BackpressureKind::Queues => AnyHop::Bfc(Bfc::new(config, &specs)),
+                    BackpressureKind::Queues => self.bfc(node, config, &specs),
                     BackpressureKind::Occupancy => {
                         AnyHop::BfcOccupancy(Bfc::by_occupancy(config, &specs))
                     }
@@ -702,6 +712,16 @@ impl Setup {
             }
             HopSetup::Sfc(config) => self.sfc(config, ports),
         })
+    }
+
+    /// BFC as the paper has it, on ideal switches or on hardware.
+    fn bfc(&self, node: u32, config: &BfcConfig, ports: &[BfcPort]) -> AnyHop {
+        let hardware = self.switch.tofino.as_ref();
+        if hardware.is_none() && config.sampling >= 1.0 {
+            return AnyHop::Bfc(Bfc::new(config, ports));
+        }
+        let rng = self.stream(Purpose::Recirculation, node);
+        AnyHop::Tofino(Tofino::new(config, hardware, ports, rng))
     }
 
     fn sfc(&self, config: &SfcConfig, ports: &[xoff_net::topo::Port]) -> AnyHop {

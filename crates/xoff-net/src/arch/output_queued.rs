@@ -20,7 +20,7 @@ use super::{Switch, SwitchStats};
 use crate::balance::Spray;
 use crate::buffer::Buffer;
 use crate::fabric::Fabric;
-use crate::hop::{AnyHop, HopControl, Signal, each_hop};
+use crate::hop::{AnyHop, CopyUse, HopControl, Signal, each_hop};
 use crate::mark::{Draws, MarkAt, RedEcn};
 use crate::packet::{CONTROL_QUEUE, Kind, NONE, Packet, Queue, flag};
 use crate::sched::{Common, Egress, QueueMask, Scheduler, each_scheduler};
@@ -202,7 +202,7 @@ impl OutputQueued {
         if packet.kind == Kind::Data {
             each_hop!(&mut self.hop, hop => {
                 if let Some(copy) = hop.mirror_arrival(now, egress, packet) {
-                    let due = now + hop.mirror_delay();
+                    let due = now + hop.mirror_delay(now);
                     self.memory.mirror.push(&mut fabric.wheel, copy, due);
                 }
             });
@@ -443,8 +443,13 @@ impl Switch for OutputQueued {
     // packets to the ingress where the forwarding tables decide a correct output port" (SFC §4).
     fn on_mirror_timer(&mut self, fabric: &mut Fabric, destinations: &[Destination]) {
         while let Some(mut copy) = self.memory.mirror.pop(fabric) {
-            if !each_hop!(&mut self.hop, hop => hop.build_copy(&mut copy)) {
-                continue;
+            match each_hop!(&mut self.hop, hop => hop.use_copy(fabric.now, &mut copy)) {
+                CopyUse::Nothing => continue,
+                CopyUse::Signal(signal) => {
+                    self.send(fabric, signal);
+                    continue;
+                }
+                CopyUse::ToSender => {}
             }
             let egress = self.forwarding.ecmp(&copy, destinations);
             let signal = each_hop!(&mut self.hop, hop => hop.convert(egress, &copy));
@@ -516,15 +521,16 @@ impl Memory {
         let now = fabric.now;
         let packet = &mut fabric.packets[id];
         let bytes = packet.wire_bytes;
+        let memory_bytes = queues.memory_bytes(bytes);
         let queued = queues.queue_bytes(packet.queue);
-        if !self.buffer.admits(queued, bytes) || !hop.admits(packet) {
+        if !self.buffer.admits(queued, memory_bytes) || !hop.admits(packet) {
             return Err(Full);
         }
         if self.mark_at == MarkAt::Enqueue {
             self.mark(egress, queued + u32::from(bytes), packet);
         }
         packet.time = now;
-        self.buffer.take(now, bytes);
+        self.buffer.take(now, memory_bytes);
         common.data_bytes += u32::from(bytes);
         queues.push(&mut fabric.packets, id);
         Ok(hop.on_enqueue(now, egress, &mut fabric.packets[id], queues))
@@ -548,9 +554,9 @@ impl Memory {
         }
         let id = queues.pop(&mut fabric.packets)?;
         let packet = &mut fabric.packets[id];
-        debug_assert!(queues.paused() >> packet.queue & 1 == 0, "a paused queue sends nothing");
+        debug_assert!(!queues.holds_back(packet.queue), "a paused queue sends nothing");
         common.data_bytes -= u32::from(packet.wire_bytes);
-        self.buffer.release(now, packet.wire_bytes);
+        self.buffer.release(now, queues.memory_bytes(packet.wire_bytes));
         if self.mark_at == MarkAt::Dequeue {
             self.mark(number, queues.queue_bytes(packet.queue), packet);
         }
@@ -558,10 +564,8 @@ impl Memory {
             delays.record(packet.queue, now - packet.time);
         }
         let signal = hop.on_dequeue(now, number, packet);
-        if packet.kind == Kind::Data
-            && let Some(copy) = hop.mirror_departure(now, number, packet)
-        {
-            self.mirror.push(&mut fabric.wheel, copy, now + hop.mirror_delay());
+        if let Some(copy) = hop.mirror_departure(now, number, packet, queues) {
+            self.mirror.push(&mut fabric.wheel, copy, now + hop.mirror_delay(now));
         }
         Some(Leaving { packet: id, more: queues.is_ready(), signal })
     }

@@ -18,7 +18,8 @@ use crate::sched::{QueueMask, Scheduler};
 
 pub use bfc::{
     Assignment, AssignmentStats, Backpressure, BackpressureKind, Bfc, BfcConfig, BfcPort, BfcStats,
-    EmptyQueueOrder, FlowPauses, Occupancy, PauseCounters, PauseFrames, Silent, ThresholdRule,
+    EmptyQueueOrder, FlowPauses, Hardware, Occupancy, PauseCounters, PauseFrames,
+    RecirculationStats, Silent, ThresholdRule, Tofino, TofinoConfig, TofinoStats,
 };
 pub use carried::Carried;
 pub use pfc::{Pfc, PfcConfig, PfcPort};
@@ -180,6 +181,17 @@ pub fn obey(frame: &Packet, paused: QueueMask) -> QueueMask {
     }
 }
 
+/// What becomes of the copy of a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyUse {
+    /// It has served its purpose.
+    Nothing,
+    /// Now a frame to the sender, it leaves.
+    ToSender,
+    /// It calls for a frame to a neighbour.
+    Signal(Signal),
+}
+
 /// What a hop control does. Everything but the name of a packet's queue has a default: nothing.
 pub trait HopControl {
     /// Whether a data packet may enter by its ingress.
@@ -238,26 +250,32 @@ pub trait HopControl {
     }
 
     /// A data packet has arrived for port `egress` and has not joined its queue yet: the copy of its
-    /// header to send back to its sender, if one is wanted. It leaves `mirror_delay` later.
+    /// header, if one is wanted. It is of use `mirror_delay` later.
     #[inline]
     fn mirror_arrival(&mut self, _now: u64, _egress: u16, _packet: &Packet) -> Option<Packet> {
         None
     }
 
-    /// The same when a packet has started to leave.
+    /// The same when a packet of any kind has started to leave.
     #[inline]
-    fn mirror_departure(&mut self, _now: u64, _egress: u16, _packet: &Packet) -> Option<Packet> {
+    fn mirror_departure<S: Scheduler>(
+        &mut self,
+        _now: u64,
+        _egress: u16,
+        _packet: &mut Packet,
+        _queues: &S,
+    ) -> Option<Packet> {
         None
     }
 
-    /// How long a copy takes to its departure (ps).
-    fn mirror_delay(&self) -> u64 {
+    /// How long the copy that was made now takes (ps). No copy overtakes another.
+    fn mirror_delay(&self, _now: u64) -> u64 {
         0
     }
 
-    /// A copy leaves: makes it a frame to the sender, unless there is nothing to say any more.
-    fn build_copy(&mut self, _copy: &mut Packet) -> bool {
-        false
+    /// A copy has come to where it is of use.
+    fn use_copy(&mut self, _now: u64, _copy: &mut Packet) -> CopyUse {
+        CopyUse::Nothing
     }
 
     /// A frame from another switch to a sender passes through.
@@ -321,6 +339,8 @@ pub enum AnyHop {
     BfcFlows(Bfc<FlowPauses>),
     /// Its queue assignment alone.
     BfcSilent(Bfc<Silent>),
+    /// Backpressure flow control within the limits of its hardware.
+    Tofino(Tofino),
     /// Source flow control.
     Sfc(Sfc),
     /// None, with queues that packets bring along.
@@ -337,6 +357,7 @@ macro_rules! each_hop {
             $crate::hop::AnyHop::BfcOccupancy($hop) => $call,
             $crate::hop::AnyHop::BfcFlows($hop) => $call,
             $crate::hop::AnyHop::BfcSilent($hop) => $call,
+            $crate::hop::AnyHop::Tofino($hop) => $call,
             $crate::hop::AnyHop::Sfc($hop) => $call,
             $crate::hop::AnyHop::Carried($hop) => $call,
         }
@@ -365,6 +386,7 @@ impl AnyHop {
             Self::BfcOccupancy(bfc) => Some(bfc.stats()),
             Self::BfcFlows(bfc) => Some(bfc.stats()),
             Self::BfcSilent(bfc) => Some(bfc.stats()),
+            Self::Tofino(bfc) => Some(bfc.stats()),
             Self::None(_) | Self::Pfc(_) | Self::Sfc(_) | Self::Carried(_) => None,
         }
     }

@@ -10,13 +10,13 @@ mod drr;
 mod drr_flows;
 mod ets;
 mod fifo;
-
 mod per_flow;
 mod per_flow_queues;
 mod per_flow_srf;
 mod pfabric;
 mod sfqcodel;
 mod srf;
+mod traffic_manager;
 
 use crate::hop::{PausedTime, flow_pause, obey};
 use crate::packet::{CONTROL_QUEUE, Packet, Pool, Queue};
@@ -31,6 +31,7 @@ pub use per_flow_srf::PerFlowSrf;
 pub use pfabric::PFabric;
 pub use sfqcodel::{SfqCodel, SfqCodelConfig};
 pub use srf::Srf;
+pub use traffic_manager::TrafficManager;
 
 /// A set of queues, one bit each.
 pub type QueueMask = u128;
@@ -59,10 +60,19 @@ pub trait Scheduler {
     fn shed(&mut self, _pool: &mut Pool, _now: u64, _shed: &mut Queue) {}
     /// Bytes in one queue.
     fn queue_bytes(&self, queue: u8) -> u32;
+    /// Bytes of memory that a packet of so many on the wire takes up.
+    #[inline]
+    fn memory_bytes(&self, wire_bytes: u16) -> u16 {
+        wire_bytes
+    }
     /// Queues that hold something, paused or not.
     fn occupied(&self) -> QueueMask;
     /// Queues paused by the neighbour.
     fn paused(&self) -> QueueMask;
+    /// Whether a packet of this queue cannot leave now.
+    fn holds_back(&self, queue: u8) -> bool {
+        self.paused() >> queue & 1 == 1
+    }
     /// Changes which queues are paused.
     fn set_paused(&mut self, mask: QueueMask);
     /// Pauses or resumes one flow. Returns how many flows are paused then.
@@ -87,6 +97,8 @@ pub enum AnyScheduler {
     Drr(Drr),
     /// The same, whose queues wait while the flow at their head is paused.
     DrrFlows(DrrFlows),
+    /// The same in cells, before a FIFO that no pause reaches: Tofino2.
+    TrafficManager(TrafficManager),
     /// Deficit round robin over as many queues as there are flows.
     PerFlow(PerFlow),
     /// Shortest remaining flow first over a fixed number of queues.
@@ -110,6 +122,7 @@ macro_rules! each_scheduler {
             $crate::sched::AnyScheduler::Fifo($scheduler) => $call,
             $crate::sched::AnyScheduler::Drr($scheduler) => $call,
             $crate::sched::AnyScheduler::DrrFlows($scheduler) => $call,
+            $crate::sched::AnyScheduler::TrafficManager($scheduler) => $call,
             $crate::sched::AnyScheduler::PerFlow($scheduler) => $call,
             $crate::sched::AnyScheduler::Srf($scheduler) => $call,
             $crate::sched::AnyScheduler::PerFlowSrf($scheduler) => $call,
@@ -366,6 +379,11 @@ mod tests {
         }
 
         #[test]
+        fn passing_a_traffic_manager_changes_no_turn(steps in steps(31), behind in 0u32..3000) {
+            passing_is_joining_and_leaving(|| TrafficManager::new(31, 500, 176, behind), &steps);
+        }
+
+        #[test]
         fn passing_classes_changes_no_turn(steps in steps(8)) {
             passing_is_joining_and_leaving(Fifo::default, &steps);
         }
@@ -413,6 +431,11 @@ mod tests {
         #[test]
         fn round_robin_never_serves_a_paused_queue(steps in steps(31)) {
             obeys_pauses(Drr::new(31, 1048), 31, &steps);
+        }
+
+        #[test]
+        fn round_robin_in_cells_never_serves_a_paused_queue(steps in steps(31)) {
+            obeys_pauses(TrafficManager::new(31, 1048, 176, 0), 31, &steps);
         }
 
         #[test]

@@ -157,6 +157,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
                 frame_size: Bytes(43),
                 ..PfcConfig::default()
             }),
+            tofino: None,
             ecn: ecn(config),
             mark_draws: MarkDraws::FirstOfStreams(first_stream(&topology)),
             control_loss: 0.0,

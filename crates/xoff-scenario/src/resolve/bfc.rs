@@ -1,8 +1,9 @@
 //! The section `bfc`: what does not go with it, and which of its settings mean nothing beside others.
 
+use xoff_core::knobs::Knob;
 use xoff_host::TransportConfig;
 use xoff_host::transport::AckClass;
-use xoff_net::hop::{Assignment, BackpressureKind, BfcConfig};
+use xoff_net::hop::{Assignment, BackpressureKind, BfcConfig, Hardware};
 
 use super::Reader;
 use crate::diagnostic::Place;
@@ -20,6 +21,9 @@ impl Reader<'_> {
         }
         if written.backpressure == BackpressureKind::Flows {
             self.check_flow_pauses(switch, transport);
+        }
+        if written.backpressure != BackpressureKind::Queues {
+            self.check_counters(&written);
         }
         let (unused, why) = unused(&written);
         self.section_without(&unused, &why.join(" and "))
@@ -41,6 +45,24 @@ impl Reader<'_> {
             let message = "bfc.backpressure = \"flows\" does not repeat its frames, so a lost one never heals: \
                            set control_loss = 0";
             self.problem("faults", "control_loss", message.into());
+        }
+    }
+
+    /// Hardware and samples are about pause counters.
+    fn check_counters(&mut self, bfc: &BfcConfig) {
+        let kind = bfc.backpressure.show();
+        if bfc.sampling < 1.0 {
+            let message = format!(
+                "sampling needs backpressure = \"queues\", whose counters it is of; not {kind}"
+            );
+            self.problem("bfc", "sampling", message);
+        }
+        if bfc.hardware != Hardware::Ideal {
+            let message = format!(
+                "hardware = {} needs backpressure = \"queues\", which is what it runs; not {kind}",
+                bfc.hardware.show()
+            );
+            self.problem("bfc", "hardware", message);
         }
     }
 

@@ -1,6 +1,6 @@
 //! What BFC did: how flows got their queues, and what was said to neighbours.
 
-use xoff_net::hop::{BfcStats, FRAME_BYTES};
+use xoff_net::hop::{BfcStats, FRAME_BYTES, TofinoStats};
 use xoff_sim::{PortRow, Simulation};
 
 use super::{distribution_cdf, number, object, paused_shares};
@@ -22,6 +22,23 @@ pub(super) fn bfc(simulation: &Simulation, ports: &[PortRow], stats: &BfcStats) 
         ("reassignments", flows.reassignments.to_string()),
         ("table_collisions", flows.table_collisions.to_string()),
         ("sharing_flows", distribution_cdf(simulation.sharing_flows())),
+    ])
+}
+
+/// What it did that only hardware does.
+pub(super) fn hardware(simulation: &Simulation, stats: &TofinoStats) -> String {
+    let TofinoStats { recirculation, unseen_collisions } = stats;
+    let topology = &simulation.setup().topology;
+    let ports = topology.ports.iter().filter(|port| port.node >= topology.hosts);
+    let capacity: u64 = ports.map(|port| port.rate.0).sum();
+    let seconds = simulation.progress().sim_ps as f64 / 1e12;
+    let share = recirculation.bytes as f64 * 8.0 / (capacity as f64 * seconds);
+    object(&[
+        ("recirculated_headers", recirculation.headers.to_string()),
+        ("recirculated_bytes", recirculation.bytes.to_string()),
+        ("recirculated_share_of_capacity", number(share)),
+        ("recirculation_longest_wait_ps", recirculation.longest_wait_ps.to_string()),
+        ("unseen_collisions", unseen_collisions.to_string()),
     ])
 }
 

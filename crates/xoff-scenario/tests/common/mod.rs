@@ -4,6 +4,7 @@
 
 use xoff_formats::headers::Datagram;
 use xoff_formats::roce;
+use xoff_net::hop::{AnyHop, BfcStats};
 use xoff_scenario::Run;
 use xoff_sim::{FlowRow, Threads};
 
@@ -61,10 +62,10 @@ pub fn over_switches(run: &Run, count: fn(&xoff_net::arch::AnySwitch) -> u64) ->
 }
 
 /// Sums what BFC did over all switches.
-pub fn bfc_stats(run: &Run) -> xoff_net::hop::BfcStats {
-    let mut sum = xoff_net::hop::BfcStats::default();
+pub fn bfc_stats(run: &Run) -> BfcStats {
+    let mut sum = BfcStats::default();
     for (_, switch) in run.simulation().partitions().iter().flat_map(|part| part.switches()) {
-        if let Some(stats) = switch.hop().and_then(xoff_net::hop::AnyHop::bfc_stats) {
+        if let Some(stats) = switch.hop().and_then(AnyHop::bfc_stats) {
             sum.add(&stats);
         }
     }

@@ -7,7 +7,7 @@ use super::BfcConfig;
 use super::config::{Assignment, EmptyQueueOrder};
 use super::flow_table::{Entry, FlowTable};
 use crate::packet::{Kind, Packet, flag};
-use crate::sched::{QueueMask, Scheduler};
+use crate::sched::QueueMask;
 
 /// Time stamps of the flow table count units of 2^10 ps: 32 bits go round in 4.4 s. An entry that was
 /// idle for a whole number of turns and not forgotten sticks to its queue once more, which harms
@@ -38,8 +38,8 @@ impl AssignmentStats {
     }
 }
 
-/// The flows of an egress port.
-#[derive(Debug)]
+/// The flows of an egress port, or those of them that one pipeline knows.
+#[derive(Clone, Debug)]
 struct EgressFlows {
     table: FlowTable,
     /// Entries with packets.
@@ -81,15 +81,33 @@ impl FlowQueues {
         }
     }
 
-    /// The queue of a packet's flow. "A new queue assignment only happens if the size value in the flow
-    /// table is 0, and the timestamp is older than a sticky threshold" (§3.3.2).
+    /// Splits the table of each port over so many pipelines: an entry of a port in the n-th of them is in
+    /// what stands for port n x ports + port from now on. Each begins to look for empty queues elsewhere:
+    /// "with a different rotating starting point per pipeline" (§4).
+    pub(super) fn split(self, pipelines: u8) -> Self {
+        let ports = self.egresses;
+        let part = |pipeline: u8| {
+            let first = u32::from(self.queues) * u32::from(pipeline) / u32::from(pipelines);
+            let last_queue = if first == 0 { self.queues - 1 } else { first as u8 - 1 };
+            ports.iter().map(move |port| EgressFlows { last_queue, ..port.clone() })
+        };
+        Self {
+            egresses: (0..pipelines).flat_map(part).collect(),
+            table_size: self.table_size / u32::from(pipelines),
+            ..self
+        }
+    }
+
+    /// The queue of a packet's flow, where `occupied` says which queues hold something, as far as is
+    /// known. "A new queue assignment only happens if the size value in the flow table is 0, and the
+    /// timestamp is older than a sticky threshold" (§3.3.2).
     #[inline]
-    pub(super) fn queue_of<S: Scheduler>(
+    pub(super) fn queue_of(
         &mut self,
         now: u64,
         egress: u16,
         packet: &Packet,
-        queues: &S,
+        occupied: impl FnOnce() -> QueueMask,
         rng: &mut Rng,
     ) -> u8 {
         let sticky = self.sticky;
@@ -103,7 +121,7 @@ impl FlowQueues {
             return queue;
         }
         entry.flow = packet.flow;
-        let queue = self.assign(egress, packet, queues, rng);
+        let queue = self.assign(egress, packet, occupied, rng);
         self.entry(now, egress, packet).queue = queue;
         queue
     }
@@ -177,11 +195,11 @@ impl FlowQueues {
         table.entry(index, stamp(now), self.sticky)
     }
 
-    fn assign<S: Scheduler>(
+    fn assign(
         &mut self,
         egress: u16,
         packet: &Packet,
-        queues: &S,
+        occupied: impl FnOnce() -> QueueMask,
         rng: &mut Rng,
     ) -> u8 {
         if packet.has(flag::LABELLED) {
@@ -189,7 +207,7 @@ impl FlowQueues {
         }
         self.stats.assignments += 1;
         self.stats.reassignments += u64::from(packet.kind == Kind::Data && packet.seq > 0);
-        let occupied = queues.occupied();
+        let occupied = occupied();
         let queue = match self.assignment {
             Assignment::Single => 0,
             Assignment::Stochastic => {

@@ -50,6 +50,16 @@ choices! {
     }
 }
 
+choices! {
+    /// What BFC runs on.
+    pub enum Hardware {
+        /// Switches that know and do everything at once.
+        Ideal = "ideal",
+        /// Tofino2, section `tofino`.
+        Tofino = "tofino",
+    }
+}
+
 knobs! {
     /// Backpressure flow control, at switches and NICs.
     pub struct BfcConfig in "bfc" {
@@ -84,6 +94,11 @@ knobs! {
         /// Keep a queue of every port, and of every NIC, for labelled flows: "BFC + IncastLabel assigns all
         /// the incast flows at an egress port to the same queue" (App. A.7).
         incast_queue: bool = false,
+        /// What switches are made of.
+        hardware: Hardware = Hardware::Ideal,
+        /// Share of the packets that count in their flow's size and in the pause counters, drawn for each
+        /// packet (App. A.8: 0.5, where hardware cannot recirculate all).
+        sampling: f64 = 1.0,
         /// Whether NICs obey pauses (App. A.8, "BFC - NIC", where they do not).
         nics_obey: bool = true,
     }
@@ -143,6 +158,10 @@ impl BfcConfig {
         }
         if self.refresh_period == Ps(0) {
             return Err(("refresh_period", "the period must be longer than zero".into()));
+        }
+        if !(self.sampling > 0.0 && self.sampling <= 1.0) {
+            let message = "sampling is a share of the packets: more than 0, up to 1";
+            return Err(("sampling", message.into()));
         }
         Ok(())
     }

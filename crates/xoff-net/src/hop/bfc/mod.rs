@@ -12,6 +12,7 @@ mod flow_table;
 mod occupancy;
 mod silent;
 mod threshold;
+mod tofino;
 
 use xoff_core::Rng;
 
@@ -23,11 +24,14 @@ use crate::sched::{QueueMask, Scheduler};
 
 pub use assignment::AssignmentStats;
 pub use backpressure::{Backpressure, PauseFrames};
-pub use config::{Assignment, BackpressureKind, BfcConfig, EmptyQueueOrder, ThresholdRule};
+pub use config::{
+    Assignment, BackpressureKind, BfcConfig, EmptyQueueOrder, Hardware, ThresholdRule,
+};
 pub use counters::PauseCounters;
 pub use flow_pauses::FlowPauses;
 pub use occupancy::Occupancy;
 pub use silent::Silent;
+pub use tofino::{RecirculationStats, Tofino, TofinoConfig, TofinoStats};
 
 /// What BFC needs to know of a port.
 #[derive(Clone, Copy, Debug)]
@@ -134,7 +138,7 @@ impl<B: Backpressure> HopControl for Bfc<B> {
         queues: &S,
         rng: &mut Rng,
     ) -> u8 {
-        self.flows.queue_of(now, egress, packet, queues, rng)
+        self.flows.queue_of(now, egress, packet, || queues.occupied(), rng)
     }
 
     #[inline]

@@ -19,7 +19,7 @@ use self::bit::CongestionBit;
 use self::cache::PauseCache;
 use self::estimator::IncastEstimator;
 use self::filter::Suppression;
-use super::{HopControl, Signal, quanta};
+use super::{CopyUse, HopControl, Signal, quanta};
 use crate::packet::{CONTROL_QUEUE, Kind, NONE, Packet, flag};
 use crate::sched::Scheduler;
 
@@ -361,7 +361,16 @@ impl HopControl for Sfc {
     }
 
     #[inline]
-    fn mirror_departure(&mut self, now: u64, egress: u16, packet: &Packet) -> Option<Packet> {
+    fn mirror_departure<S: Scheduler>(
+        &mut self,
+        now: u64,
+        egress: u16,
+        packet: &mut Packet,
+        _queues: &S,
+    ) -> Option<Packet> {
+        if packet.kind != Kind::Data {
+            return None;
+        }
         let depth = self.queues[egress as usize][packet.class() as usize].depth;
         let congested = depth > self.config.trigger.0;
         if self.config.signal != SignalAt::Egress || !congested {
@@ -370,18 +379,18 @@ impl HopControl for Sfc {
         self.copy(now, egress, packet, 0, false)
     }
 
-    fn mirror_delay(&self) -> u64 {
+    fn mirror_delay(&self, _now: u64) -> u64 {
         self.config.mirror_delay.0
     }
 
     /// The egress builder (Algorithm 1, lines 20 to 25). A queue that has drained to its target
     /// meanwhile asks for no pause: nothing is sent.
-    fn build_copy(&mut self, copy: &mut Packet) -> bool {
+    fn use_copy(&mut self, _now: u64, copy: &mut Packet) -> CopyUse {
         let egress = copy.ingress;
         let depth = self.queues[egress as usize][copy.queue as usize].register;
         copy.seq = copy.seq.max(self.in_units(self.drain_time(egress, depth)));
         if copy.seq == 0 {
-            return false;
+            return CopyUse::Nothing;
         }
         self.stats.sent += 1;
         self.stats.sent_bytes += self.config.frame_size.0;
@@ -394,7 +403,7 @@ impl HopControl for Sfc {
             copy.flags |= flag::CACHEABLE;
         }
         copy.queue = CONTROL_QUEUE;
-        true
+        CopyUse::ToSender
     }
 
     /// Algorithm 1, lines 3 to 8.

@@ -64,7 +64,7 @@ fn the_builder_asks_for_the_time_to_drain_to_the_target() {
         let mut copy = sfc.mirror_arrival(1, 0, &data(5, 0, 2)).unwrap();
         drain(&mut sfc, 2, dequeued);
         fill(&mut sfc, 3, 100);
-        sfc.build_copy(&mut copy).then_some(copy)
+        (sfc.use_copy(4, &mut copy) == CopyUse::ToSender).then_some(copy)
     };
     let asks = |pause: Option<Packet>, ps| {
         let frame = pause.unwrap();
@@ -90,7 +90,7 @@ fn only_congestion_at_a_host_is_worth_remembering() {
         }
         sfc.on_dequeue(0, egress, &mut data(5, 0, 1));
         let mut copy = sfc.mirror_arrival(0, egress, &data(egress.into(), 0, 1)).unwrap();
-        assert!(sfc.build_copy(&mut copy));
+        assert_eq!(sfc.use_copy(1, &mut copy), CopyUse::ToSender);
         assert_eq!(copy.has(flag::CACHEABLE), cacheable);
     }
 }
@@ -107,7 +107,7 @@ fn a_remembered_signal_is_passed_on_near_the_source() {
     sfc.remember(0, &signal);
     assert!(sfc.mirror_arrival(1, 2, &data(1, 7, 1)).is_none(), "another receiver");
     let mut copy = sfc.mirror_arrival(5_000_000, 2, &data(1, 6, 1)).unwrap();
-    sfc.build_copy(&mut copy);
+    sfc.use_copy(5_000_000, &mut copy);
     assert_eq!((copy.seq, copy.dst, copy.has(flag::CACHEABLE)), (15_000_000, 1, false));
     assert!(sfc.mirror_arrival(20_000_000, 2, &data(1, 6, 1)).is_none(), "the pause is over");
     assert_eq!((sfc.stats.sent_near_source, sfc.cache_peak()), (1, 1));
@@ -167,8 +167,8 @@ fn a_signal_from_the_egress_comes_with_each_packet_that_leaves() {
     assert!(!sfc.mirrors_arrivals());
     let mut leave = |now| {
         sfc.on_dequeue(now, 0, &mut data(5, 0, 2));
-        let mut copy = sfc.mirror_departure(now, 0, &data(5, 0, 2))?;
-        sfc.build_copy(&mut copy);
+        let mut copy = sfc.mirror_departure(now, 0, &mut data(5, 0, 2), &Fifo::default())?;
+        sfc.use_copy(now, &mut copy);
         Some(copy.seq)
     };
     assert_eq!([leave(1), leave(2)], [Some(10_080_000), None]);

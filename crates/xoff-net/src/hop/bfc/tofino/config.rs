@@ -1,0 +1,72 @@
+//! Settings of BFC on Tofino2.
+
+use xoff_core::{Bytes, Ps, knobs};
+
+use super::super::BfcConfig;
+
+knobs! {
+    /// Limits of Tofino2 (BFC §4, §6.1), with `bfc.hardware = "tofino"`.
+    pub struct TofinoConfig in "tofino" {
+        /// Ingress pipelines (§4: 4), each with as many of a switch's ports, in order, and its part of
+        /// the flow table. It must divide the ports of every switch.
+        pipelines: u8 = 4,
+        /// How often pipelines learn which queues are empty (§4: "periodically", no period stated; this
+        /// is half a 1-hop RTT of §6.2.1). 0: they always know.
+        bitmap_period: Ps = Ps::from_us(1),
+        /// How long a packet's header takes from its egress back to its ingress, without waiting (not
+        /// stated; §2.3 has some 500 ns for a pipeline).
+        recirculation_delay: Ps = Ps::from_ns(500),
+        /// Rate of a switch's recirculation, as a share of all its ports' (§4: 12 %).
+        recirculation_share: f64 = 0.12,
+        /// Bytes of a recirculated header (not stated; up to 60 B fit "for every packet" of "average
+        /// packet size greater than 500 bytes", §4). 48 B are the headers of `frame.header`.
+        recirculated_bytes: Bytes = Bytes(48),
+        /// Memory is given out, and queues are measured, in cells of so many bytes (Fig. 7).
+        cell: Bytes = Bytes(176),
+        /// The "small hardware queues after the egress pipeline" (§6.1, no size stated) take packets
+        /// while they hold less than this: two full packets. 0: there are none.
+        egress_fifo: Bytes = Bytes(2000),
+    }
+}
+
+impl TofinoConfig {
+    /// Checks what the fields' types cannot, beside `bfc` and with full packets of so many bytes.
+    ///
+    /// # Errors
+    /// The field and what is wrong.
+    pub fn check(&self, bfc: &BfcConfig, full_packet: u64) -> Result<(), (&'static str, String)> {
+        if self.pipelines == 0 {
+            return Err(("pipelines", "a switch has at least one pipeline".into()));
+        }
+        if u32::from(bfc.queues) * bfc.table_factor < u32::from(self.pipelines) {
+            let message = "each pipeline needs an entry of the flow table: raise bfc.table_factor";
+            return Err(("pipelines", message.into()));
+        }
+        if !(self.recirculation_share > 0.0 && self.recirculation_share <= 1.0) {
+            let message = "recirculation_share is a share of the ports' rate: more than 0, up to 1";
+            return Err(("recirculation_share", message.into()));
+        }
+        if !(1..=1024).contains(&self.cell.0) {
+            return Err(("cell", "a cell has 1B to 1024B".into()));
+        }
+        if !(1..=1500).contains(&self.recirculated_bytes.0) {
+            return Err(("recirculated_bytes", "a header has 1B to 1500B".into()));
+        }
+        if self.egress_fifo.0 > 1_000_000 {
+            let message = "egress_fifo is a small queue: up to 1MB";
+            return Err(("egress_fifo", message.into()));
+        }
+        let share = bfc.sampling * self.recirculated_bytes.0 as f64 / full_packet as f64;
+        if share > self.recirculation_share {
+            let message = format!(
+                "headers of {} are {:.1} % of full packets, and recirculation has {:.1} % of the ports' \
+                 rate: they would wait without end. Lower bfc.sampling",
+                self.recirculated_bytes,
+                100.0 * share,
+                100.0 * self.recirculation_share
+            );
+            return Err(("recirculated_bytes", message));
+        }
+        Ok(())
+    }
+}
