@@ -89,6 +89,9 @@ pub trait Switch {
     /// refer to.
     fn set_routes(&mut self, routes: &[Route], choices: &[u16]);
 
+    /// The link of port `number` has gone down: no pause holds there any more.
+    fn on_link_down(&mut self, _fabric: &mut Fabric, _number: u16) {}
+
     /// Its egress ports.
     fn egress(&self) -> &[Egress];
 
@@ -227,6 +230,10 @@ impl Switch for AnySwitch {
 
     fn set_routes(&mut self, routes: &[Route], choices: &[u16]) {
         each_switch!(self, switch => switch.set_routes(routes, choices));
+    }
+
+    fn on_link_down(&mut self, fabric: &mut Fabric, number: u16) {
+        each_switch!(self, switch => switch.on_link_down(fabric, number));
     }
 
     fn egress(&self) -> &[Egress] {

@@ -472,6 +472,15 @@ impl Switch for OutputQueued {
         self.forwarding.set_routes(routes, choices);
     }
 
+    fn on_link_down(&mut self, fabric: &mut Fabric, number: u16) {
+        let port = &mut self.egress[number as usize];
+        port.set_paused(fabric.now, 0);
+        if port.is_ready() {
+            fabric.kick(self.memory.first_port + u32::from(number));
+        }
+        each_hop!(&mut self.hop, hop => hop.on_link_down(number));
+    }
+
     fn egress(&self) -> &[Egress] {
         &self.egress
     }
@@ -523,7 +532,7 @@ impl Memory {
         let bytes = packet.wire_bytes;
         let memory_bytes = queues.memory_bytes(bytes);
         let queued = queues.queue_bytes(packet.queue);
-        if !self.buffer.admits(queued, memory_bytes) || !hop.admits(packet) {
+        if !self.buffer.admits(queued, memory_bytes) || !hop.admits(egress, packet) {
             return Err(Full);
         }
         if self.mark_at == MarkAt::Enqueue {

@@ -8,6 +8,7 @@
 
 mod bfc;
 mod carried;
+mod elide;
 mod pfc;
 mod sfc;
 
@@ -22,6 +23,7 @@ pub use bfc::{
     RecirculationStats, Silent, ThresholdRule, Tofino, TofinoConfig, TofinoStats,
 };
 pub use carried::Carried;
+pub use elide::{Eliding, ElisionStats};
 pub use pfc::{Pfc, PfcConfig, PfcPort};
 pub use sfc::{Deployment, FilterKey, Sfc, SfcConfig, SfcPort, SfcStats, SignalAt};
 
@@ -194,9 +196,9 @@ pub enum CopyUse {
 
 /// What a hop control does. Everything but the name of a packet's queue has a default: nothing.
 pub trait HopControl {
-    /// Whether a data packet may enter by its ingress.
+    /// Whether a data packet for port `egress` may enter by its ingress.
     #[inline]
-    fn admits(&self, _packet: &Packet) -> bool {
+    fn admits(&self, _egress: u16, _packet: &Packet) -> bool {
         true
     }
 
@@ -311,6 +313,10 @@ pub trait HopControl {
         None
     }
 
+    /// The link of a port has gone down, and what was said by it is void: the neighbour has forgotten
+    /// which of its queues are paused.
+    fn on_link_down(&mut self, _ingress: u16) {}
+
     /// The neighbour's queues that this switch holds paused at an ingress port, for the watchdog.
     fn holds_paused(&self, _ingress: u16) -> QueueMask {
         0
@@ -345,6 +351,10 @@ pub enum AnyHop {
     Sfc(Sfc),
     /// None, with queues that packets bring along.
     Carried(Carried),
+    /// Priority flow control that leaves out pairs of ports.
+    ElidingPfc(Eliding<Pfc>),
+    /// Backpressure flow control that leaves out pairs of ports.
+    ElidingBfc(Eliding<Bfc<PauseCounters>>),
 }
 
 /// Applies an expression to whichever hop control it is.
@@ -360,12 +370,24 @@ macro_rules! each_hop {
             $crate::hop::AnyHop::Tofino($hop) => $call,
             $crate::hop::AnyHop::Sfc($hop) => $call,
             $crate::hop::AnyHop::Carried($hop) => $call,
+            $crate::hop::AnyHop::ElidingPfc($hop) => $call,
+            $crate::hop::AnyHop::ElidingBfc($hop) => $call,
         }
     };
 }
 pub(crate) use each_hop;
 
 impl AnyHop {
+    /// What was left out, if pairs of ports are.
+    #[must_use]
+    pub fn elision(&self) -> Option<ElisionStats> {
+        match self {
+            Self::ElidingPfc(eliding) => Some(eliding.stats()),
+            Self::ElidingBfc(eliding) => Some(eliding.stats()),
+            _ => None,
+        }
+    }
+
     /// Flows with packets at an egress port, where the hop control tells flows apart.
     #[must_use]
     pub fn active_flows(&self, egress: u16) -> Option<u32> {
@@ -387,7 +409,12 @@ impl AnyHop {
             Self::BfcFlows(bfc) => Some(bfc.stats()),
             Self::BfcSilent(bfc) => Some(bfc.stats()),
             Self::Tofino(bfc) => Some(bfc.stats()),
-            Self::None(_) | Self::Pfc(_) | Self::Sfc(_) | Self::Carried(_) => None,
+            Self::ElidingBfc(eliding) => Some(eliding.inner().stats()),
+            Self::None(_)
+            | Self::Pfc(_)
+            | Self::Sfc(_)
+            | Self::Carried(_)
+            | Self::ElidingPfc(_) => None,
         }
     }
 

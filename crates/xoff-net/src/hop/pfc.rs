@@ -8,6 +8,7 @@
 use xoff_core::prefetch::prefetch;
 use xoff_core::{Bytes, knobs};
 
+use super::elide::Elide;
 use super::{Ask, HopControl, Signal};
 use crate::packet::{CLASSES, Packet};
 use crate::sched::{QueueMask, Scheduler};
@@ -122,7 +123,7 @@ impl Pfc {
 impl HopControl for Pfc {
     /// Whether a packet may enter: it fits under the threshold or into the headroom.
     #[inline]
-    fn admits(&self, packet: &Packet) -> bool {
+    fn admits(&self, _egress: u16, packet: &Packet) -> bool {
         let ingress = &self.ingresses[packet.ingress as usize];
         let count = &ingress.counts[packet.class() as usize];
         let bytes = u64::from(packet.wire_bytes);
@@ -215,9 +216,31 @@ impl HopControl for Pfc {
         Some(Signal::new(port, Ask::Resume, 1 << class))
     }
 
+    fn on_link_down(&mut self, ingress: u16) {
+        self.ingresses[ingress as usize].paused = 0;
+    }
+
     /// Classes this switch holds paused at the neighbour of a port.
     fn holds_paused(&self, ingress: u16) -> QueueMask {
         QueueMask::from(self.ingresses[ingress as usize].paused)
+    }
+}
+
+/// A packet that pauses nobody must not take what the others were promised: reserves and headrooms. It
+/// takes from the pool, of which an ingress gets the same share for such packets as for the others,
+/// and is dropped where that is used up.
+impl Elide for Pfc {
+    fn admits_elided(&self, packet: &Packet, held: u64) -> bool {
+        let ingress = &self.ingresses[packet.ingress as usize];
+        held + u64::from(packet.wire_bytes) <= self.threshold(ingress)
+    }
+
+    fn join_elided(&mut self, _now: u64, _egress: u16, packet: &mut Packet) {
+        self.pool_used += u64::from(packet.wire_bytes);
+    }
+
+    fn leave_elided(&mut self, _now: u64, _egress: u16, packet: &mut Packet) {
+        self.pool_used -= u64::from(packet.wire_bytes);
     }
 }
 
@@ -295,7 +318,7 @@ mod tests {
         let pool = 12_000_000.0 - 24.0 * 41_596.0;
         let mut queued = 0;
         let signal = loop {
-            assert!(pfc.admits(&packet));
+            assert!(pfc.admits(0, &packet));
             queued += 1;
             if let Some(signal) = join(&mut pfc, packet) {
                 break signal;
@@ -321,7 +344,7 @@ mod tests {
         let packet = packet();
         while join(&mut pfc, packet).is_none() {}
         let mut more = 0u64;
-        while pfc.admits(&packet) {
+        while pfc.admits(0, &packet) {
             join(&mut pfc, packet);
             more += 1048;
         }

@@ -120,6 +120,10 @@ impl Scheduler for Drr {
     fn active(&self) -> u32 {
         self.occupied.count_ones()
     }
+
+    fn head(&self, queue: u8) -> Option<u32> {
+        self.turns[queue as usize].queue.head()
+    }
 }
 
 #[cfg(test)]

@@ -103,6 +103,10 @@ impl<Queues: AsRef<[Queue]> + AsMut<[Queue]>> Scheduler for Strict<Queues> {
         let packets = self.queues.as_ref().iter().flat_map(|queue| queue.packets(pool));
         packets.map(|id| pool[id].flow).collect::<FxHashSet<_>>().len() as u32
     }
+
+    fn head(&self, queue: u8) -> Option<u32> {
+        self.queues[queue as usize].head()
+    }
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ mod srf;
 mod traffic_manager;
 
 use crate::hop::{PausedTime, flow_pause, obey};
-use crate::packet::{CONTROL_QUEUE, Packet, Pool, Queue};
+use crate::packet::{CONTROL_QUEUE, NONE, Packet, Pool, Queue};
 
 pub use delays::Delays;
 pub use drr::Drr;
@@ -84,6 +84,11 @@ pub trait Scheduler {
     /// Flows with packets here, told apart packet by packet if need be: for ports that are watched.
     fn flows(&self, _pool: &Pool) -> u32 {
         self.active()
+    }
+    /// The packet that leaves a queue next, where queues can be paused: [`Packet::next`] leads from it
+    /// to those behind it.
+    fn head(&self, _queue: u8) -> Option<u32> {
+        None
     }
 }
 
@@ -219,6 +224,23 @@ impl Egress {
     #[must_use]
     pub fn paused(&self) -> QueueMask {
         each_scheduler!(&self.scheduler, queues => queues.paused())
+    }
+
+    /// The packets that wait in paused queues.
+    #[must_use]
+    pub fn held<'a>(&self, pool: &'a Pool) -> Vec<&'a Packet> {
+        let mut held = Vec::new();
+        each_scheduler!(&self.scheduler, queues => {
+            let paused = queues.paused() & queues.occupied();
+            for queue in (0..128).filter(|queue| paused >> queue & 1 == 1) {
+                let mut next = queues.head(queue);
+                while let Some(id) = next {
+                    held.push(&pool[id]);
+                    next = Some(pool[id].next).filter(|&id| id != NONE);
+                }
+            }
+        });
+        held
     }
 
     /// Flows or queues with packets here.

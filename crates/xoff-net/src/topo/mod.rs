@@ -5,6 +5,8 @@
 //! network may attach hosts of its own ([`Topology::attach`]): the others are servers.
 
 mod attach;
+mod backpressure;
+mod digraph;
 mod dumbbell;
 mod fat_tree;
 mod leaf_spine;
@@ -15,6 +17,8 @@ mod two_dc;
 use xoff_core::{BitRate, Ps};
 
 pub use attach::Attachment;
+pub use backpressure::{Backpressure, Knot, Turns, bounces};
+pub use digraph::Digraph;
 pub use dumbbell::{DumbbellConfig, dumbbell};
 pub use fat_tree::{FatTreeConfig, fat_tree};
 pub use leaf_spine::{LeafSpineConfig, leaf_spine};
@@ -202,6 +206,24 @@ impl Topology {
     #[must_use]
     pub fn is_gateway(&self, node: u32) -> bool {
         self.tiers[node as usize] > self.core_tier
+    }
+
+    /// The node at the other end of a port's link.
+    #[must_use]
+    pub fn far_end(&self, port: u32) -> u32 {
+        self.ports[self.ports[port as usize].peer as usize].node
+    }
+
+    /// What scenarios call a node: a switch by its layer and its number there, such as `leaf:3`, a host
+    /// by its number.
+    #[must_use]
+    pub fn name(&self, node: u32) -> String {
+        if node < self.hosts {
+            return node.to_string();
+        }
+        let layer = self.layer(node);
+        let before = (self.hosts..node).filter(|&other| self.layer(other) == layer);
+        format!("{layer}:{}", before.count())
     }
 
     /// The layers a port's link joins, such as `host-leaf`.

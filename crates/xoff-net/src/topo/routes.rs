@@ -133,6 +133,14 @@ impl Routes {
         Ok(())
     }
 
+    /// The ports that a switch (counted from 0) chooses from for a group of hosts; none if they hang on
+    /// it.
+    #[must_use]
+    pub fn ports(&self, switch: usize, group: usize) -> &[u16] {
+        let Route { first, count } = self.by_switch[switch][group];
+        &self.choices[switch][first as usize..][..count as usize]
+    }
+
     /// Links on the path from one host to another.
     #[must_use]
     pub fn links_between(&self, src: u32, dst: u32) -> u32 {

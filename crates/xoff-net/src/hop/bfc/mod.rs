@@ -16,6 +16,7 @@ mod tofino;
 
 use xoff_core::Rng;
 
+use super::elide::Elide;
 use super::{HopControl, Signal};
 use assignment::FlowQueues;
 
@@ -190,6 +191,22 @@ impl<B: Backpressure> HopControl for Bfc<B> {
 
     fn holds_paused(&self, ingress: u16) -> QueueMask {
         self.backpressure.holds_paused(ingress)
+    }
+}
+
+/// "We use the simple strategy of skipping the backpressure operation" (App. B): the packet has its queue,
+/// and counts among those of its flow, as any other.
+impl Elide for Bfc<PauseCounters> {
+    fn admits_elided(&self, _packet: &Packet, _held: u64) -> bool {
+        true
+    }
+
+    fn join_elided(&mut self, now: u64, egress: u16, packet: &mut Packet) {
+        self.flows.on_enqueue(now, egress, packet);
+    }
+
+    fn leave_elided(&mut self, now: u64, egress: u16, packet: &mut Packet) {
+        self.flows.on_dequeue(now, egress, packet);
     }
 }
 

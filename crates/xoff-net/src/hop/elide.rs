@@ -1,0 +1,246 @@
+//! Backpressure left out for pairs of ports, so that no circle of pauses can close (BFC App. B).
+//!
+//! "To remove a backpressure edge B -> A, we use the simple strategy of skipping the backpressure
+//! operation for packets coming from A going to B": a match-action table, "indexed by the ingress and
+//! egress port". Only switches with entries in their table have this control in the place of
+//! their own, so that no other packet asks for a table.
+//!
+//! Such a packet pauses nobody. Where it finds no room it is dropped, also under PFC, which is then not
+//! lossless for these packets. (Tagger, which the paper cites, moves them to other classes instead.)
+
+use xoff_core::Rng;
+
+use super::{HopControl, Signal};
+use crate::packet::{Kind, Packet};
+use crate::sched::{QueueMask, Scheduler};
+
+/// What a hop control does with a packet for which it must not pause anybody.
+pub(super) trait Elide: HopControl {
+    /// Whether it may enter, while its ingress has `held` bytes of such packets here.
+    fn admits_elided(&self, packet: &Packet, held: u64) -> bool;
+    /// It has joined its queue.
+    fn join_elided(&mut self, now: u64, egress: u16, packet: &mut Packet);
+    /// It starts to leave.
+    fn leave_elided(&mut self, now: u64, egress: u16, packet: &mut Packet);
+}
+
+/// What was left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ElisionStats {
+    /// Data packets that came by a pair of the table.
+    pub packets: u64,
+}
+
+/// A hop control with a table of pairs for which it is left out.
+#[derive(Debug)]
+pub struct Eliding<H> {
+    inner: H,
+    table: Box<Table>,
+}
+
+#[derive(Debug)]
+struct Table {
+    ports: usize,
+    /// Whether backpressure is left out, by ingress and egress.
+    pairs: Vec<bool>,
+    /// Bytes here of packets for which it is, by ingress.
+    held: Vec<u64>,
+    stats: ElisionStats,
+}
+
+impl Table {
+    fn has(&self, ingress: u16, egress: u16) -> bool {
+        self.pairs[usize::from(ingress) * self.ports + usize::from(egress)]
+    }
+}
+
+impl<H> Eliding<H> {
+    /// A control of a switch with so many ports that leaves out these pairs of ingress and egress.
+    pub fn new(inner: H, ports: usize, pairs: impl IntoIterator<Item = (u16, u16)>) -> Self {
+        let mut table = Table {
+            ports,
+            pairs: vec![false; ports * ports],
+            held: vec![0; ports],
+            stats: ElisionStats::default(),
+        };
+        for (ingress, egress) in pairs {
+            table.pairs[usize::from(ingress) * ports + usize::from(egress)] = true;
+        }
+        Self { inner, table: Box::new(table) }
+    }
+
+    /// The control itself.
+    pub fn inner(&self) -> &H {
+        &self.inner
+    }
+
+    /// What was left out so far.
+    pub fn stats(&self) -> ElisionStats {
+        self.table.stats
+    }
+}
+
+// Rare where it is there at all: out of line, so that other controls' packet path stays short.
+impl<H: Elide> HopControl for Eliding<H> {
+    fn admits(&self, egress: u16, packet: &Packet) -> bool {
+        if !self.table.has(packet.ingress, egress) {
+            return self.inner.admits(egress, packet);
+        }
+        self.inner.admits_elided(packet, self.table.held[packet.ingress as usize])
+    }
+
+    #[inline(never)]
+    fn queue_of<S: Scheduler>(
+        &mut self,
+        now: u64,
+        egress: u16,
+        packet: &Packet,
+        queues: &S,
+        rng: &mut Rng,
+    ) -> u8 {
+        let elided = self.table.has(packet.ingress, egress) && packet.kind == Kind::Data;
+        self.table.stats.packets += u64::from(elided);
+        self.inner.queue_of(now, egress, packet, queues, rng)
+    }
+
+    #[inline(never)]
+    fn on_enqueue<S: Scheduler>(
+        &mut self,
+        now: u64,
+        egress: u16,
+        packet: &mut Packet,
+        queues: &S,
+    ) -> Option<Signal> {
+        if !self.table.has(packet.ingress, egress) {
+            return self.inner.on_enqueue(now, egress, packet, queues);
+        }
+        self.table.held[packet.ingress as usize] += u64::from(packet.wire_bytes);
+        self.inner.join_elided(now, egress, packet);
+        None
+    }
+
+    /// What passes waits for nothing, so nobody is asked to pause. It must find the room it would need.
+    #[inline(never)]
+    fn pass(&mut self, now: u64, egress: u16, packet: &Packet) -> bool {
+        self.admits(egress, packet) && self.inner.pass(now, egress, packet)
+    }
+
+    #[inline(never)]
+    fn on_dequeue(&mut self, now: u64, egress: u16, packet: &mut Packet) -> Option<Signal> {
+        if !self.table.has(packet.ingress, egress) {
+            return self.inner.on_dequeue(now, egress, packet);
+        }
+        self.table.held[packet.ingress as usize] -= u64::from(packet.wire_bytes);
+        self.inner.leave_elided(now, egress, packet);
+        None
+    }
+
+    fn next_signal(&mut self) -> Option<Signal> {
+        self.inner.next_signal()
+    }
+
+    fn sharing_flows(&self, egress: u16) -> Option<u32> {
+        self.inner.sharing_flows(egress)
+    }
+
+    fn prefetch(&self, ingress: u16) {
+        self.inner.prefetch(ingress);
+    }
+
+    fn next_timer(&self, now: u64) -> Option<u64> {
+        self.inner.next_timer(now)
+    }
+
+    fn on_timer(&mut self, ingress: u16) -> (Option<Signal>, bool) {
+        self.inner.on_timer(ingress)
+    }
+
+    fn active_flows(&self, egress: u16) -> Option<u32> {
+        self.inner.active_flows(egress)
+    }
+
+    fn on_link_down(&mut self, ingress: u16) {
+        self.inner.on_link_down(ingress);
+    }
+
+    fn holds_paused(&self, ingress: u16) -> QueueMask {
+        self.inner.holds_paused(ingress)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Ask, Pfc, PfcConfig, PfcPort};
+    use super::*;
+    use crate::sched::Fifo;
+
+    const PORTS: usize = 4;
+
+    fn pfc() -> Pfc {
+        let port = PfcPort { rate: 100_000_000_000, delay_ps: 1_000_000 };
+        Pfc::new(&PfcConfig::default(), &[port; PORTS], 1_000_000, port.rate).unwrap()
+    }
+
+    fn packet(ingress: u16) -> Packet {
+        let mut packet = Packet::new(Kind::Data, 1048);
+        packet.ingress = ingress;
+        packet
+    }
+
+    /// Packets join until one is not admitted; how many did, and the signals they called for.
+    fn fill(pfc: &mut impl HopControl, ingress: u16, egress: u16) -> (u32, Vec<Signal>) {
+        let (mut joined, mut signals) = (0, Vec::new());
+        while pfc.admits(egress, &packet(ingress)) {
+            signals.extend(pfc.on_enqueue(0, egress, &mut packet(ingress), &Fifo::default()));
+            joined += 1;
+        }
+        (joined, signals)
+    }
+
+    /// A pair of the table fills its share of the pool and pauses nobody; other pairs of the same ports
+    /// do as ever, with all the headroom they were promised.
+    #[test]
+    fn a_pair_of_the_table_pauses_nobody_and_takes_nobodys_headroom() {
+        let mut eliding = Eliding::new(pfc(), PORTS, [(1, 2)]);
+        let (elided, signals) = fill(&mut eliding, 1, 2);
+        assert!(elided > 50 && signals.is_empty(), "{elided} {signals:?}");
+        assert_eq!(eliding.holds_paused(1), 0);
+        for (ingress, egress) in [(1, 3), (2, 1)] {
+            let (joined, signals) = fill(&mut eliding, ingress, egress);
+            assert_eq!(signals, [Signal::new(ingress, Ask::Pause, 1)]);
+            // Twice the propagation delay of its link after the pause, at least.
+            assert!(joined > 2 * 12_500 / 1048, "{joined}");
+        }
+        for _ in 0..elided {
+            assert_eq!(eliding.on_dequeue(0, 2, &mut packet(1)), None);
+        }
+        assert_eq!(eliding.table.held, [0; PORTS]);
+        assert_eq!(fill(&mut eliding, 1, 2).1, []);
+    }
+
+    /// What passes leaves no trace, in the table or behind it.
+    #[test]
+    fn passing_is_joining_and_leaving() {
+        for pair in [(1, 2), (1, 3)] {
+            let mut eliding = Eliding::new(pfc(), PORTS, [(1, 2)]);
+            let mut passes = 0;
+            for _ in 0..200 {
+                if eliding.pass(0, pair.1, &packet(pair.0)) {
+                    passes += 1;
+                    let before = format!("{eliding:?}");
+                    let mut one = packet(pair.0);
+                    let signals = [
+                        eliding.on_enqueue(0, pair.1, &mut one, &Fifo::default()),
+                        eliding.on_dequeue(0, pair.1, &mut one),
+                    ];
+                    assert_eq!(signals, [None, None]);
+                    assert_eq!(format!("{eliding:?}"), before);
+                }
+                if eliding.admits(pair.1, &packet(pair.0)) {
+                    eliding.on_enqueue(0, pair.1, &mut packet(pair.0), &Fifo::default());
+                }
+            }
+            assert!(passes >= 3, "{pair:?}");
+        }
+    }
+}

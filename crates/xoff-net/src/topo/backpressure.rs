@@ -1,0 +1,293 @@
+//! Which port can hold back which: the backpressure graph of a network and its routes, its cycles, and
+//! the pairs of ports at which backpressure has to be left out so that none remains (BFC App. B).
+//!
+//! Its nodes are <switch, egress port>. Port A at one switch and port B at the next one are joined if "a
+//! packet can go from A to B in a single hop" and "trigger backpressure from B to A". The paper draws
+//! the edge from B to A; here it follows the packets, and cycles are the same. A packet's ingress
+//! names A, so an edge is a turn at one switch: from an ingress to an egress. Hosts cause no
+//! backpressure: no cycle leads through them.
+
+use rustc_hash::FxHashSet;
+
+use super::digraph::Digraph;
+use super::{Routes, Topology};
+
+/// A set of turns: for each ingress port of a switch that faces another switch, egress ports of the same
+/// switch. As a table of what to leave out it is the paper's match-action table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turns {
+    /// Where the bits of each port begin, by their numbers in the topology; one more entry than ports.
+    first: Vec<usize>,
+    words: Vec<u64>,
+}
+
+impl Turns {
+    /// None yet.
+    #[must_use]
+    pub fn new(topology: &Topology) -> Self {
+        let mut first = vec![0];
+        for port in &topology.ports {
+            let faces_switch = port.node >= topology.hosts
+                && topology.ports[port.peer as usize].node >= topology.hosts;
+            let words = topology.ports_of(port.node).len().div_ceil(64);
+            first.push(first[first.len() - 1] + if faces_switch { words } else { 0 });
+        }
+        let words = vec![0; first[first.len() - 1]];
+        Self { first, words }
+    }
+
+    fn row(&self, ingress: u32) -> &[u64] {
+        &self.words[self.first[ingress as usize]..self.first[ingress as usize + 1]]
+    }
+
+    /// Adds a turn from a port of the topology to a port of the same switch.
+    fn insert(&mut self, ingress: u32, egress: u16) {
+        self.words[self.first[ingress as usize] + usize::from(egress / 64)] |= 1 << (egress % 64);
+    }
+
+    /// Adds all turns of another set of the same network.
+    fn extend(&mut self, other: &Self) {
+        self.words.iter_mut().zip(&other.words).for_each(|(own, other)| *own |= other);
+    }
+
+    /// The turns from a port of the topology: port numbers at its switch, in order.
+    pub fn of(&self, ingress: u32) -> impl Iterator<Item = u16> + '_ {
+        let bits = |(index, &word): (usize, &u64)| {
+            let base = index as u16 * 64;
+            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| base + bit)
+        };
+        self.row(ingress).iter().enumerate().flat_map(bits)
+    }
+
+    /// All turns, as an ingress (its number in the topology) and an egress (its number at the switch).
+    pub fn pairs(&self) -> impl Iterator<Item = (u32, u16)> + '_ {
+        let ports = 0..self.first.len() as u32 - 1;
+        ports.flat_map(|ingress| self.of(ingress).map(move |egress| (ingress, egress)))
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|&word| word == 0)
+    }
+}
+
+/// Ports that can hold each other back in circles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Knot {
+    /// How many egress ports there are, each of which lies on a cycle with every other one.
+    pub ports: usize,
+    /// A shortest cycle among them: egress ports by their numbers in the topology, in the direction of
+    /// packets, from the lowest one on.
+    pub shortest: Vec<u32>,
+}
+
+/// The backpressure graph of a network.
+#[derive(Clone, Debug)]
+pub struct Backpressure<'a> {
+    topology: &'a Topology,
+    turns: Turns,
+}
+
+impl<'a> Backpressure<'a> {
+    /// Of packets between all hosts by these routes. With several, a packet may follow one of them at
+    /// one switch and another one at the next, as packets do that are under way when routes change.
+    #[must_use]
+    pub fn new(topology: &'a Topology, routes: &[&Routes]) -> Self {
+        let mut graph = Self { topology, turns: Turns::new(topology) };
+        let leaves = leaves(topology, routes);
+        let mut walk = Walk { topology, routes, known: FxHashSet::default() };
+        for group in 0..leaves.len() {
+            walk.add_group(&leaves, group, &mut graph.turns);
+        }
+        graph
+    }
+
+    /// Adds what another graph of the same network has.
+    pub fn extend(&mut self, other: &Self) {
+        self.turns.extend(&other.turns);
+    }
+
+    /// The same without these turns.
+    #[must_use]
+    pub fn without(mut self, elided: &Turns) -> Self {
+        self.turns.words.iter_mut().zip(&elided.words).for_each(|(own, gone)| *own &= !gone);
+        self
+    }
+
+    /// The turns that packets take: its edges.
+    #[must_use]
+    pub fn turns(&self) -> &Turns {
+        &self.turns
+    }
+
+    /// How many egress ports switches have: its nodes.
+    #[must_use]
+    pub fn nodes(&self) -> usize {
+        self.topology.ports.len() - self.topology.first_port[self.topology.hosts as usize] as usize
+    }
+
+    /// What holds what back in circles.
+    #[must_use]
+    pub fn knots(&self) -> Vec<Knot> {
+        let graph = self.digraph();
+        let knot =
+            |knot: Vec<u32>| Knot { ports: knot.len(), shortest: graph.shortest_cycle(&knot) };
+        graph.knots().into_iter().map(knot).collect()
+    }
+
+    /// The turns to leave out so that no cycle remains. Of those in a cycle, first all that lead from a
+    /// higher layer back to a higher one: "in Clos topologies" they are what there is to leave out
+    /// (App. B), and they are the ones that packets take only when links fail. Where cycles
+    /// remain, as among switches of one layer, the feedback arcs of [`Digraph::feedback`].
+    #[must_use]
+    pub fn to_elide(&self) -> Turns {
+        let mut elided = Turns::new(self.topology);
+        let graph = self.digraph();
+        let bounces = graph.knots().into_iter().flat_map(|knot| {
+            let arcs = |&from: &u32| graph.of(from).iter().map(move |&to| (from, to));
+            let inside = |&(_, to): &(u32, u32)| knot.binary_search(&to).is_ok();
+            let arcs: Vec<_> = knot.iter().flat_map(arcs).filter(inside).collect();
+            arcs.into_iter().filter(|&(from, to)| self.is_bounce(from, to))
+        });
+        bounces.for_each(|(from, to)| self.elide(&mut elided, from, to));
+        let rest = self.clone().without(&elided).digraph();
+        for knot in rest.knots() {
+            rest.feedback(&knot).iter().for_each(|&(from, to)| self.elide(&mut elided, from, to));
+        }
+        elided
+    }
+
+    fn elide(&self, elided: &mut Turns, from: u32, to: u32) {
+        elided.insert(
+            self.topology.ports[from as usize].peer,
+            self.topology.ports[to as usize].number,
+        );
+    }
+
+    /// Whether a packet comes down by one egress port and goes up again by the next one.
+    fn is_bounce(&self, from: u32, to: u32) -> bool {
+        let node = self.topology.ports[to as usize].node;
+        let [before, here, after] =
+            [self.topology.ports[from as usize].node, node, self.topology.far_end(to)]
+                .map(|node| self.topology.tiers[node as usize]);
+        before > here && after > here
+    }
+
+    /// The graph over all ports of the topology; those of hosts are alone.
+    fn digraph(&self) -> Digraph {
+        let arc = |(ingress, egress): (u32, u16)| {
+            let Self { topology, .. } = self;
+            let port = &topology.ports[ingress as usize];
+            (port.peer, topology.first_port[port.node as usize] + u32::from(egress))
+        };
+        Digraph::new(self.topology.ports.len(), self.turns.pairs().map(arc).collect())
+    }
+}
+
+/// The switch of each group of hosts.
+fn leaves(topology: &Topology, routes: &[&Routes]) -> Vec<u32> {
+    let Some(routes) = routes.first() else { return Vec::new() };
+    let groups = routes.group_of.iter().max().map_or(0, |&group| group as usize + 1);
+    let mut leaves = vec![0; groups];
+    for (host, &group) in (0..topology.hosts).zip(&routes.group_of) {
+        leaves[group as usize] = topology.far_end(topology.first_port[host as usize]);
+    }
+    leaves
+}
+
+/// Follows packets through the network.
+struct Walk<'a> {
+    topology: &'a Topology,
+    routes: &'a [&'a Routes],
+    /// Turns that are in the set: an ingress, which of the routes, and where its ports begin in the
+    /// switch's list. Most groups share their ports with others.
+    known: FxHashSet<(u32, usize, u32)>,
+}
+
+impl Walk<'_> {
+    /// Adds the turns of packets for a group from the hosts of all others.
+    fn add_group(&mut self, leaves: &[u32], group: usize, turns: &mut Turns) {
+        let hosts = self.topology.hosts;
+        let mut reached = vec![false; (self.topology.nodes() - hosts) as usize];
+        let mut stack: Vec<u32> =
+            leaves.iter().copied().filter(|&leaf| leaf != leaves[group]).collect();
+        stack.iter().for_each(|&leaf| reached[(leaf - hosts) as usize] = true);
+        while let Some(node) = stack.pop() {
+            for routes in self.routes {
+                for &number in routes.ports((node - hosts) as usize, group) {
+                    let egress = self.topology.first_port[node as usize] + u32::from(number);
+                    let ingress = self.topology.ports[egress as usize].peer;
+                    let next = self.topology.ports[ingress as usize].node;
+                    self.add_turns(ingress, group, turns);
+                    if !std::mem::replace(&mut reached[(next - hosts) as usize], true) {
+                        stack.push(next);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds the turns of packets for a group that have come by a port.
+    fn add_turns(&mut self, ingress: u32, group: usize, turns: &mut Turns) {
+        let topology = self.topology;
+        let node = topology.ports[ingress as usize].node;
+        let switch = (node - topology.hosts) as usize;
+        for (number, routes) in self.routes.iter().enumerate() {
+            let route = routes.by_switch[switch][group];
+            let first = if route.count == 0 { u32::MAX } else { route.first };
+            if !self.known.insert((ingress, number, first)) {
+                continue;
+            }
+            if route.count > 0 {
+                routes.ports(switch, group).iter().for_each(|&port| turns.insert(ingress, port));
+                continue;
+            }
+            for port in topology.ports_of(node) {
+                if topology.ports[port.peer as usize].node < topology.hosts {
+                    turns.insert(ingress, port.number);
+                }
+            }
+        }
+    }
+}
+
+/// All turns from a higher layer back to a higher one, whether or not a route has them. "For Clos
+/// topologies, this just includes backpressure edges corresponding to packets that are coming from a
+/// higher layer and going back to a higher layer" (App. B). What is left goes up and then down, so no
+/// route whatever can close a cycle.
+///
+/// # Errors
+/// If a link joins two switches of one layer: then this rule is not enough.
+pub fn bounces(topology: &Topology) -> Result<Turns, String> {
+    let mut turns = Turns::new(topology);
+    let tier = |node: u32| topology.tiers[node as usize];
+    let higher = |port: u32| {
+        let (own, far) = (topology.ports[port as usize].node, topology.far_end(port));
+        own >= topology.hosts && tier(far) > tier(own)
+    };
+    for node in topology.hosts..topology.nodes() {
+        let ports = topology.first_port[node as usize]..topology.first_port[node as usize + 1];
+        if let Some(port) = ports.clone().find(|&port| tier(topology.far_end(port)) == tier(node)) {
+            let (one, other) = (topology.name(node), topology.name(topology.far_end(port)));
+            return Err(format!("a link joins {one} and {other}, which are of one layer"));
+        }
+        let up: Vec<u32> = ports.filter(|&port| higher(port)).collect();
+        for &ingress in &up {
+            up.iter().for_each(|&egress| {
+                turns.insert(ingress, topology.ports[egress as usize].number);
+            });
+        }
+    }
+    Ok(turns)
+}
+
+#[cfg(test)]
+#[path = "backpressure_tests.rs"]
+mod tests;
