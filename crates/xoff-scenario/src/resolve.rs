@@ -4,6 +4,7 @@ mod balance;
 mod bfc;
 mod crossbar;
 mod driven;
+mod elision;
 pub(crate) mod faults;
 mod flowtune;
 mod homa;
@@ -303,7 +304,7 @@ impl Reader<'_> {
         if let Some(pipelined) = &pipelined {
             self.settle_pipelined(pipelined, &topology, &hosts);
         }
-        let setup = Setup {
+        let mut setup = Setup {
             topology: Arc::new(topology),
             routes: Arc::new(routes),
             switch: SwitchSetup {
@@ -316,6 +317,7 @@ impl Reader<'_> {
                 trim,
                 hop,
                 tofino,
+                elided: None,
                 ecn,
                 mark_draws: MarkDraws::Own,
                 control_loss: faults.control_loss,
@@ -332,6 +334,7 @@ impl Reader<'_> {
             seed,
             faults: faults_of_links,
         };
+        self.elide(&switch, &mut setup);
         Some(Resolved {
             name,
             scheme,

@@ -163,6 +163,20 @@ choices! {
     }
 }
 
+choices! {
+    /// For which packets hop-by-hop flow control is left out, so that pauses cannot go round in circles.
+    pub enum ElideKind {
+        /// For none.
+        None = "none",
+        /// For those of the pairs of ports that break all cycles of this run's backpressure graph, with its
+        /// faults (`xoff check` prints both).
+        Cycles = "cycles",
+        /// For all that come from a higher layer and go back to a higher one (BFC App. B: the rule for
+        /// Clos topologies). No route closes a cycle then, whatever fails.
+        Bounces = "bounces",
+    }
+}
+
 knobs! {
     /// What every switch is put together from.
     pub struct SwitchConfig in "switch" {
@@ -176,6 +190,9 @@ knobs! {
         quantum: Bytes = Bytes(1048),
         /// Hop-by-hop flow control.
         hop: HopKind = HopKind::None,
+        /// For which packets it is left out (BFC App. B): they pause nobody, so that they are lost where they
+        /// find no room, under PFC too.
+        elide: ElideKind = ElideKind::None,
         /// What happens to a data packet that finds its queue full.
         overflow: OverflowKind = OverflowKind::Drop,
         /// Whether switches mark packets, section `ecn`.

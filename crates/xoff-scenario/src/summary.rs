@@ -1,6 +1,7 @@
 //! The results of a run in brief, as JSON.
 
 mod bfc;
+mod elision;
 mod homa;
 mod pipeline;
 mod requests;
@@ -90,6 +91,7 @@ pub fn summary(simulation: &Simulation, context: &Context) -> String {
             "bfc_hardware",
             totals.tofino.map_or_else(|| "null".into(), |stats| bfc::hardware(simulation, &stats)),
         ),
+        ("elision", elision::elision(simulation)),
         ("sfc", totals.sfc.map_or_else(|| "null".into(), |counts| sfc(&counts, &totals.signals))),
         ("homa", homa::homa(simulation)),
         ("flowtune", flowtune(simulation)),

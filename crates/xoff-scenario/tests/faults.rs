@@ -239,7 +239,8 @@ fn faults_that_cannot_be_are_refused() {
     let loss = "[[fault]]\nkind = \"loss\"\nshare = 1.5\n";
     refused(&with(loss), &SETS, "share is 1.5: it is a share of the packets, 0 to 1");
     let text = with(DOWN);
-    refused(&text, &["switch.hop=pfc"], "cannot go with switch.hop or nic.receive_rate");
+    let loss = with("[[fault]]\nkind = \"loss\"\n");
+    refused(&loss, &["switch.hop=pfc"], "cannot go with switch.hop or nic.receive_rate");
     let slow = ["switch.hop=none", "nic.receive_rate=50Gbps"];
     refused(&text, &slow, "cannot go with switch.hop or nic.receive_rate");
     let told = ["switch.hop=none", "transport.recovery=perfect"];

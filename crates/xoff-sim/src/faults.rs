@@ -3,7 +3,8 @@
 //!
 //! A fault begins and ends at a step of the grid, the first at or after its time, between two steps. So
 //! all partitions see it at once. What is on a link that goes down is lost, and what is sent into it
-//! until it is back; packets that wait for it go the same way. `detection` after a link went down all
+//! until it is back; packets that wait for it go the same way, for no pause holds on a link that is down:
+//! both ends forget what they said and heard of pauses. `detection` after a link went down all
 //! switches route around it, and as long after it came back they use it again.
 
 use std::cmp::Reverse;
@@ -76,6 +77,30 @@ enum Action {
     Route(Arc<Routes>, Vec<u32>),
 }
 
+/// Routes that all switches take from some time on.
+#[derive(Clone, Debug)]
+pub struct Reroute {
+    /// From when on.
+    pub at: Ps,
+    /// The routes.
+    pub routes: Arc<Routes>,
+    /// The ports of the links they avoid.
+    pub down: Vec<u32>,
+}
+
+/// The routes that the faults of a network lead to, in order.
+///
+/// # Errors
+/// If hosts could not reach each other, or packets met too many switches.
+pub fn reroutes(setup: &Setup) -> Result<Vec<Reroute>, String> {
+    let reroute = |at: Ps| {
+        let down = down(setup, Fault::avoided, at);
+        let routes = Arc::new(Faults::routes(setup, &down, at)?);
+        Ok(Reroute { at, routes, down })
+    };
+    changes(&setup.faults, Fault::avoided).into_iter().map(reroute).collect()
+}
+
 /// The faults of a run, and what of them is to come.
 #[derive(Debug)]
 pub(crate) struct Faults {
@@ -99,10 +124,8 @@ impl Faults {
         for time in changes(&setup.faults, Fault::outage) {
             Self::routes(setup, &down(setup, Fault::outage, time), time)?;
         }
-        for time in changes(&setup.faults, Fault::avoided) {
-            let down = down(setup, Fault::avoided, time);
-            let routes = Self::routes(setup, &down, time)?;
-            actions.push((time, Action::Route(Arc::new(routes), down)));
+        for Reroute { at, routes, down } in reroutes(setup)? {
+            actions.push((at, Action::Route(routes, down)));
         }
         actions.sort_by_key(|(time, _)| Reverse(*time));
         Ok(Self { actions })
@@ -184,6 +207,7 @@ fn begin(number: u32, setup: &Setup, place: &[(u32, u32)], partitions: &mut [Par
             FaultKind::LinkDown { .. } => {
                 fabric.take_down(local);
                 let lost = fabric.lose_in_flight(local);
+                partitions[partition as usize].on_link_down(local);
                 let (partition, peer) = place[setup.topology.ports[port as usize].peer as usize];
                 partitions[partition as usize].fabric_mut().count_lost(peer, lost);
             }

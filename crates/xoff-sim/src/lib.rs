@@ -8,6 +8,7 @@
 pub mod backlog;
 mod crew;
 mod cut;
+pub mod deadlock;
 pub mod faults;
 pub mod flow_series;
 pub mod flowtune;

@@ -551,6 +551,13 @@ impl Partition {
         self.routes = Arc::clone(routes);
     }
 
+    /// A switch hears that the link of a port has gone down.
+    pub(crate) fn on_link_down(&mut self, port: u32) {
+        if let Owner::Switch(switch, number) = self.owners[port as usize] {
+            self.switches[switch as usize].1.on_link_down(&mut self.fabric, number);
+        }
+    }
+
     /// Its ports and links, to impair them.
     pub(crate) fn fabric_mut(&mut self) -> &mut Fabric {
         &mut self.fabric

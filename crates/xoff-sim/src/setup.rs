@@ -18,8 +18,8 @@ use xoff_net::balance::{Adaptive, AlbConfig, Spray, SprayConfig};
 use xoff_net::buffer::{Buffer, BufferConfig};
 use xoff_net::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding, serialisation};
 use xoff_net::hop::{
-    AnyHop, BackpressureKind, Bfc, BfcConfig, BfcPort, Carried, Deployment, FRAME_BYTES, Pfc,
-    PfcConfig, PfcPort, Sfc, SfcConfig, SfcPort, Tofino, TofinoConfig, Uncontrolled,
+    AnyHop, BackpressureKind, Bfc, BfcConfig, BfcPort, Carried, Deployment, Eliding, FRAME_BYTES,
+    Pfc, PfcConfig, PfcPort, Sfc, SfcConfig, SfcPort, Tofino, TofinoConfig, Uncontrolled,
 };
 use xoff_net::mark::{Draws, EcnConfig, MarkAt, RedEcn};
 use xoff_net::packet::CLASSES;
@@ -28,7 +28,7 @@ use xoff_net::sched::{
     Priorities, QueueMask, SfqCodel, SfqCodelConfig, Srf, TrafficManager,
 };
 use xoff_net::telemetry::HOPS_MAX;
-use xoff_net::topo::{Routes, Topology};
+use xoff_net::topo::{Routes, Topology, Turns};
 use xoff_net::trim::{Trim, TrimConfig};
 use xoff_net::xcp;
 
@@ -159,6 +159,8 @@ pub struct SwitchSetup {
     pub hop: HopSetup,
     /// The limits of the hardware that BFC runs on, where it has any.
     pub tofino: Option<TofinoConfig>,
+    /// Pairs of ports for which it is left out, if any are to be.
+    pub elided: Option<Arc<Turns>>,
     /// ECN marking.
     pub ecn: EcnSetup,
     /// Where random marks come from.
@@ -694,7 +696,11 @@ impl Setup {
                 let hosts = 0..self.topology.hosts;
                 let nic_rate = hosts.map(|host| self.topology.ports_of(host)[0].rate.0).max();
                 let buffer = self.buffer(node).size.0;
-                AnyHop::Pfc(Pfc::new(config, &specs, buffer, nic_rate.unwrap_or(0))?)
+                let pfc = Pfc::new(config, &specs, buffer, nic_rate.unwrap_or(0))?;
+                match self.elided(node) {
+                    pairs if pairs.is_empty() => AnyHop::Pfc(pfc),
+                    pairs => AnyHop::ElidingPfc(Eliding::new(pfc, ports.len(), pairs)),
+                }
             }
             HopSetup::Bfc(config) => {
                 let specs: Vec<BfcPort> = ports
@@ -718,10 +724,22 @@ impl Setup {
     fn bfc(&self, node: u32, config: &BfcConfig, ports: &[BfcPort]) -> AnyHop {
         let hardware = self.switch.tofino.as_ref();
         if hardware.is_none() && config.sampling >= 1.0 {
-            return AnyHop::Bfc(Bfc::new(config, ports));
+            let bfc = Bfc::new(config, ports);
+            return match self.elided(node) {
+                pairs if pairs.is_empty() => AnyHop::Bfc(bfc),
+                pairs => AnyHop::ElidingBfc(Eliding::new(bfc, ports.len(), pairs)),
+            };
         }
         let rng = self.stream(Purpose::Recirculation, node);
         AnyHop::Tofino(Tofino::new(config, hardware, ports, rng))
+    }
+
+    /// The pairs of ports at a switch for which its hop control is left out.
+    fn elided(&self, node: u32) -> Vec<(u16, u16)> {
+        let Some(turns) = &self.switch.elided else { return Vec::new() };
+        let ports = (self.topology.first_port[node as usize]..).zip(self.topology.ports_of(node));
+        let pairs = ports.flat_map(|(id, port)| turns.of(id).map(|egress| (port.number, egress)));
+        pairs.collect()
     }
 
     fn sfc(&self, config: &SfcConfig, ports: &[xoff_net::topo::Port]) -> AnyHop {

@@ -255,7 +255,8 @@ impl Simulation {
             self.collect_delays();
             self.series.finish();
         }
-        self.watchdog.check(self.now, &self.partitions, self.waiting())?;
+        let (topology, waiting) = (&self.setup.topology, self.waiting());
+        self.watchdog.check(self.now, topology, &self.partitions, waiting)?;
         self.skip_idle_start();
         Ok(!self.is_over())
     }

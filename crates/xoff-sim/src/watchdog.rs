@@ -3,6 +3,7 @@
 use xoff_core::Ps;
 use xoff_host::flow::Sender;
 use xoff_net::arch::Switch;
+use xoff_net::topo::{Digraph, Topology};
 
 use crate::partition::Partition;
 
@@ -23,6 +24,7 @@ impl Watchdog {
     pub(crate) fn check(
         &mut self,
         now: Ps,
+        topology: &Topology,
         partitions: &[Partition],
         outstanding: u64,
     ) -> Result<(), String> {
@@ -35,8 +37,46 @@ impl Watchdog {
         if now - self.since < self.limit {
             return Ok(());
         }
-        Err(describe(now, self.since, partitions))
+        Err(describe(now, self.since, partitions) + &circles(topology, partitions))
     }
+}
+
+/// Pauses that go round in circles, if any do: an egress port waits for another one if that holds
+/// packets, in paused queues, for which the first one is paused. Only paused ports take part, so a circle
+/// of them never opens by itself.
+fn circles(topology: &Topology, partitions: &[Partition]) -> String {
+    let mut paused_at = vec![0; topology.ports.len()];
+    for (node, switch) in partitions.iter().flat_map(Partition::switches) {
+        let ports = topology.first_port[*node as usize] as usize..;
+        for (id, port) in ports.zip(switch.egress()) {
+            paused_at[id] = port.paused();
+        }
+    }
+    let mut waits = Vec::new();
+    for partition in partitions {
+        for (node, switch) in partition.switches() {
+            let first = topology.first_port[*node as usize];
+            for (id, port) in (first..).zip(switch.egress()) {
+                for packet in port.held(&partition.fabric().packets) {
+                    let before = topology.ports[(first + u32::from(packet.ingress)) as usize].peer;
+                    let paused = paused_at[before as usize];
+                    if packet.upstream < 128 && paused >> packet.upstream & 1 == 1 {
+                        waits.push((before, id));
+                    }
+                }
+            }
+        }
+    }
+    let graph = Digraph::new(topology.ports.len(), waits);
+    let mut text = String::new();
+    for knot in graph.knots() {
+        text += &format!(
+            "\n  a deadlock: {} egress ports wait for each other in circles. A shortest one: {}",
+            knot.len(),
+            topology.circle(&graph.shortest_cycle(&knot))
+        );
+    }
+    text
 }
 
 /// What a flow waits for, if others hold it: nothing else sets a window of zero than an allocator.

@@ -29,6 +29,8 @@ pub(super) trait Elide: HopControl {
 pub struct ElisionStats {
     /// Data packets that came by a pair of the table.
     pub packets: u64,
+    /// Their bytes on the wire.
+    pub bytes: u64,
 }
 
 /// A hop control with a table of pairs for which it is left out.
@@ -98,8 +100,10 @@ impl<H: Elide> HopControl for Eliding<H> {
         queues: &S,
         rng: &mut Rng,
     ) -> u8 {
-        let elided = self.table.has(packet.ingress, egress) && packet.kind == Kind::Data;
-        self.table.stats.packets += u64::from(elided);
+        if self.table.has(packet.ingress, egress) && packet.kind == Kind::Data {
+            self.table.stats.packets += 1;
+            self.table.stats.bytes += u64::from(packet.wire_bytes);
+        }
         self.inner.queue_of(now, egress, packet, queues, rng)
     }
 

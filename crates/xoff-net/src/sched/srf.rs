@@ -131,6 +131,10 @@ impl Scheduler for Srf {
     fn active(&self) -> u32 {
         self.occupied.count_ones()
     }
+
+    fn head(&self, queue: u8) -> Option<u32> {
+        self.lines[queue as usize].queue.head()
+    }
 }
 
 #[cfg(test)]

@@ -88,6 +88,26 @@ pub struct Knot {
     pub shortest: Vec<u32>,
 }
 
+impl Topology {
+    /// What packets pass that go round in a circle of egress ports: switches by their names, with the
+    /// first one again at the end.
+    #[must_use]
+    pub fn circle(&self, ports: &[u32]) -> String {
+        let node = |&port: &u32| self.name(self.ports[port as usize].node);
+        let names: Vec<String> = ports.iter().chain(ports.first()).map(node).collect();
+        names.join(" -> ")
+    }
+
+    /// A turn by the names of where it comes from, happens and leads to.
+    #[must_use]
+    pub fn turn(&self, ingress: u32, egress: u16) -> String {
+        let node = self.ports[ingress as usize].node;
+        let to = self.far_end(self.first_port[node as usize] + u32::from(egress));
+        let [from, at, to] = [self.far_end(ingress), node, to].map(|node| self.name(node));
+        format!("{at}, from {from} to {to}")
+    }
+}
+
 /// The backpressure graph of a network.
 #[derive(Clone, Debug)]
 pub struct Backpressure<'a> {

@@ -160,6 +160,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
             tofino: None,
             ecn: ecn(config),
             mark_draws: MarkDraws::FirstOfStreams(first_stream(&topology)),
+            elided: None,
             control_loss: 0.0,
             hash_by_node: true,
         },

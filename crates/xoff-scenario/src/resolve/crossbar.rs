@@ -26,20 +26,30 @@ const OF_PAUSES: [&str; 5] = ["xoff", "xon", "response", "generation_delay", "ou
 impl Reader<'_> {
     pub(super) fn switch(&mut self) -> SwitchConfig {
         let written = self.layers.section::<SwitchConfig>();
-        let (unused, why): (&[&str], _) = match (written.architecture, written.scheduler) {
-            (ArchitectureKind::Crossbar, _) => (
-                &["quantum"],
-                "switch.architecture = \"crossbar\" serves classes strictly, without turns",
-            ),
+        let turns = match (written.architecture, written.scheduler) {
+            (ArchitectureKind::Crossbar, _) => {
+                Some("switch.architecture = \"crossbar\" serves classes strictly, without turns")
+            }
             (ArchitectureKind::Pipelined, SchedulerKind::Fifo) => {
-                (&["quantum"], "switch.scheduler = \"fifo\" serves classes strictly, without turns")
+                Some("switch.scheduler = \"fifo\" serves classes strictly, without turns")
             }
             (_, SchedulerKind::Srf | SchedulerKind::PerFlowSrf) => {
-                (&["quantum"], "the scheduler goes by what flows have left, without turns")
+                Some("the scheduler goes by what flows have left, without turns")
             }
-            _ => (&[], ""),
+            _ => None,
         };
-        self.section_without(unused, why)
+        let pauses = matches!(written.hop, HopKind::Pfc | HopKind::Bfc);
+        let elides = (!pauses).then(|| {
+            format!("switch.hop = {} has no backpressure to leave out", written.hop.show())
+        });
+        let unused = [("quantum", turns), ("elide", elides.as_deref())];
+        for (key, why) in unused {
+            why.iter().for_each(|why| self.layers.unused_key("switch", key, why));
+        }
+        let unused: Vec<&str> =
+            unused.iter().filter(|(_, why)| why.is_some()).map(|&(key, _)| key).collect();
+        self.effective.section(&written, &unused);
+        written
     }
 
     /// The sections of a crossbar switch, if switches are that.

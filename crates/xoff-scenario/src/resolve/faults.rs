@@ -3,6 +3,7 @@
 use xoff_core::Ps;
 use xoff_host::intake::NicConfig;
 use xoff_host::transport::{Recovery, TransportConfig};
+use xoff_net::hop::BackpressureKind;
 use xoff_net::topo::Topology;
 use xoff_sim::faults::{Fault, FaultKind};
 use xoff_sim::setup::HopSetup;
@@ -60,9 +61,10 @@ impl Reader<'_> {
         let mut faults = Vec::new();
         for entry in &entries {
             let problem = self.link_fault(entry, topology).and_then(|fault| {
-                fault.as_ref().map_or(Ok(()), |fault| check_steps(fault, grid))?;
-                check_composition(transport, hop, nic)?;
-                faults.extend(fault);
+                let Some(fault) = fault else { return Ok(()) };
+                check_steps(&fault, grid)?;
+                check_composition(&fault, transport, hop, nic)?;
+                faults.push(fault);
                 Ok(())
             });
             if let Err(message) = problem {
@@ -134,8 +136,10 @@ fn check_steps(fault: &Fault, grid: Ps) -> Result<(), String> {
     ))
 }
 
-/// Whether a link may lose packets that nobody speaks of.
+/// Whether a link may lose packets that nobody speaks of, and frames that pause or resume. Of one that
+/// is down both ends know it, and begin anew; one that loses at random would leave a queue paused.
 fn check_composition(
+    fault: &Fault,
     transport: &TransportConfig,
     hop: &HopSetup,
     nic: &NicConfig,
@@ -147,10 +151,17 @@ fn check_composition(
                 .into(),
         );
     }
-    if !matches!(hop, HopSetup::None) || nic.receive_rate.0 > 0 {
+    let is_down = matches!(fault.kind, FaultKind::LinkDown { .. });
+    let knows_queues = match hop {
+        HopSetup::Pfc(_) => true,
+        HopSetup::Bfc(bfc) => bfc.backpressure == BackpressureKind::Queues,
+        HopSetup::None | HopSetup::Sfc(_) => false,
+    };
+    let begins_anew = is_down && knows_queues;
+    if !(begins_anew || matches!(hop, HopSetup::None)) || nic.receive_rate.0 > 0 {
         return Err("cannot go with switch.hop or nic.receive_rate: what becomes of a pause when \
-                    frames are lost with their link is not modelled; faults.control_loss loses such \
-                    frames alone"
+                    frames are lost with their link is not modelled, but for kind = \"link-down\" \
+                    under PFC and BFC (bfc.backpressure = \"queues\"); faults.control_loss loses such frames alone"
             .into());
     }
     Ok(())

@@ -1,0 +1,45 @@
+//! Hop-by-hop flow control left out so that pauses cannot go round in circles.
+
+use std::sync::Arc;
+
+use xoff_net::hop::BackpressureKind;
+use xoff_sim::Setup;
+use xoff_sim::deadlock::{Elision, elided};
+use xoff_sim::setup::HopSetup;
+
+use super::Reader;
+use crate::sections::{ElideKind, SwitchConfig};
+
+impl Reader<'_> {
+    /// Finds the pairs of ports for which it is left out, once the network and its faults are known.
+    pub(super) fn elide(&mut self, switch: &SwitchConfig, setup: &mut Setup) {
+        if let HopSetup::Bfc(bfc) = &setup.switch.hop
+            && bfc.backpressure != BackpressureKind::Queues
+            && switch.elide != ElideKind::None
+        {
+            let message = "elide leaves out pauses by counters: set bfc.backpressure = \"queues\" and \
+                           bfc.threshold = \"active\"";
+            self.problem("switch", "elide", message.into());
+            return;
+        }
+        let found = match switch.elide {
+            ElideKind::None => return,
+            ElideKind::Cycles => elided(setup, Elision::Cycles),
+            ElideKind::Bounces => elided(setup, Elision::Bounces).map_err(|why| {
+                format!(
+                    "[switch] elide = \"bounces\" goes by layers, but {why}: set elide = \"cycles\""
+                )
+            }),
+        };
+        match found {
+            Ok(pairs) => {
+                self.effective.derive("elided_pairs", pairs.len());
+                setup.switch.elided = Some(Arc::new(pairs));
+            }
+            Err(message) => {
+                let place = self.layers.has("switch", "elide");
+                self.layers.problem(place, message, None);
+            }
+        }
+    }
+}
