@@ -48,6 +48,16 @@ def check(scenario: Scenario, set: Iterable[str] = ()) -> str:
     return engine.check(text, file, list(set))
 
 
+def backpressure(scenario: Scenario, set: Iterable[str] = (), any_link: bool = False) -> str | None:
+    """Say, as TOML comments, whether a scenario's pauses can go round in circles.
+
+    `any_link` asks for its network with any one link down, too. None: its switches do not pause
+    each other. Raises `ScenarioError`.
+    """
+    text, file = read_scenario(scenario)
+    return engine.backpressure(text, file, list(set), any_link)
+
+
 class _Memory:
     """Collects a run's rows for a result that is never written."""
 

@@ -95,6 +95,11 @@ def _add_check(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     check = sub.add_parser("check", help="validate a scenario, print it with every default")
     check.add_argument("file", nargs="?")
     check.add_argument("--schema", action="store_true", help="print the JSON schema")
+    check.add_argument(
+        "--any-link",
+        action="store_true",
+        help="look for circles of pauses with any one link between switches down, too",
+    )
     _add_set(check)
     check.set_defaults(action=commands.check)
 

@@ -88,13 +88,16 @@ def reproduce(args: argparse.Namespace) -> int:
 
 
 def check(args: argparse.Namespace) -> int:
-    """`xoff check`: print the effective scenario, or the schema."""
+    """`xoff check`: print the effective scenario and its backpressure graph, or the schema."""
     if args.schema:
         print(engine.schema())
         return 0
     if args.file is None:
         raise UsageError("name a scenario file, or ask for --schema")
     print(api.check(Path(args.file), args.set), end="")
+    circles = api.backpressure(Path(args.file), args.set, args.any_link)
+    if circles is not None:
+        print("\n" + circles, end="")
     return 0
 
 

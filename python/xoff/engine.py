@@ -98,6 +98,15 @@ def check(text: str, file: str, overrides: Sequence[str]) -> str:
         return _native.check(text, file, list(overrides))
 
 
+def backpressure(text: str, file: str, overrides: Sequence[str], any_link: bool) -> str | None:
+    """Return, as TOML comments, whether pauses can go round in circles; None without pauses.
+
+    `any_link` asks for the routes with any one link down, too. Raises `ScenarioError`.
+    """
+    with _translated():
+        return _native.backpressure(text, file, list(overrides), any_link)
+
+
 def open_run(text: str, file: str, overrides: Sequence[str], threads: int) -> Run:
     """Build a run, by the engine its scenario names, that uses up to so many threads.
 

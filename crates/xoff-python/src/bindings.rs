@@ -255,6 +255,20 @@ fn check(py: Python<'_>, text: &str, file: &str, overrides: Vec<String>) -> PyRe
         .map_err(|problems| ScenarioError::new_err(problems.to_string()))
 }
 
+/// Return, as comments of TOML, whether pauses of a scenario can go round in circles, also with any one
+/// link down if asked; None if switches do not pause each other. Raises ScenarioError.
+#[pyfunction]
+fn backpressure(
+    py: Python<'_>,
+    text: &str,
+    file: &str,
+    overrides: Vec<String>,
+    any_link: bool,
+) -> PyResult<Option<String>> {
+    py.detach(|| xoff_scenario::backpressure(text, file, &overrides, any_link))
+        .map_err(|problems| ScenarioError::new_err(problems.to_string()))
+}
+
 /// Return the JSON schema of scenario files.
 #[pyfunction]
 fn schema() -> String {
@@ -317,8 +331,8 @@ mod native {
 
     #[pymodule_export]
     use super::{
-        PyBatch, Run, RunError, ScenarioError, bench, bench_alloc, bench_cases, check, presets,
-        schema, size_table,
+        PyBatch, Run, RunError, ScenarioError, backpressure, bench, bench_alloc, bench_cases,
+        check, presets, schema, size_table,
     };
 
     #[pymodule_export]

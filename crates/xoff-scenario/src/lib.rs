@@ -4,6 +4,7 @@
 //! Nothing is silent: a misspelt key, a wrong unit, or a setting without effect is an error that
 //! shows the place and names what was probably meant, and all errors are reported together.
 
+mod backpressure;
 pub mod bench;
 pub mod capture;
 pub mod diagnostic;
@@ -25,5 +26,5 @@ pub mod traffic;
 pub use bench::{bench, bench_cases};
 pub use numerical::NumericalRun;
 pub use presets::presets;
-pub use run::{AnyRun, Run, check, open, schema};
+pub use run::{AnyRun, Run, backpressure, check, open, schema};
 pub use traffic::size_table;

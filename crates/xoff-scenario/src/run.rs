@@ -205,6 +205,26 @@ pub fn check(text: &str, file: &str, overrides: &[String]) -> Result<String, Pro
     })
 }
 
+/// Whether pauses of a scenario can go round in circles, as comments of TOML; with `any_link`, also if any
+/// one link is down. `None` if switches do not pause each other.
+///
+/// # Errors
+/// All that is wrong with the scenario.
+pub fn backpressure(
+    text: &str,
+    file: &str,
+    overrides: &[String],
+    any_link: bool,
+) -> Result<Option<String>, Problems> {
+    match resolve::engine(text, file, overrides) {
+        EngineKind::Packets => {
+            let resolved = read(text, file, overrides)?;
+            crate::backpressure::report(&resolved.setup, any_link).map_err(plain)
+        }
+        _ => Ok(None),
+    }
+}
+
 /// The JSON schema of scenario files.
 #[must_use]
 pub fn schema() -> String {

@@ -17,8 +17,7 @@ impl Reader<'_> {
             && bfc.backpressure != BackpressureKind::Queues
             && switch.elide != ElideKind::None
         {
-            let message = "elide leaves out pauses by counters: set bfc.backpressure = \"queues\" and \
-                           bfc.threshold = \"active\"";
+            let message = "elide leaves out pauses by counters: set bfc.backpressure = \"queues\"";
             self.problem("switch", "elide", message.into());
             return;
         }

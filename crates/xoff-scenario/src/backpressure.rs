@@ -1,0 +1,104 @@
+//! Whether pauses of a scenario can go round in circles, as text for people: its backpressure graph at each
+//! time of the run, cycles, and the pairs of ports to leave out (BFC App. B).
+
+use xoff_net::arch::Scope;
+use xoff_net::topo::{Backpressure, Topology};
+use xoff_sim::Setup;
+use xoff_sim::deadlock::{self, When};
+use xoff_sim::setup::HopSetup;
+
+/// Pairs that are listed one by one; of more the number has to do.
+const PAIRS_SHOWN: usize = 24;
+
+/// The text, each line a comment of TOML; `None` if switches do not pause each other. With `any_link` also
+/// for any one link down.
+///
+/// # Errors
+/// If faults cut hosts off from each other.
+pub(crate) fn report(setup: &Setup, any_link: bool) -> Result<Option<String>, String> {
+    let Some(control) = backpressure(setup) else { return Ok(None) };
+    let mut stages = deadlock::stages(setup)?;
+    stages.extend(any_link.then(|| deadlock::any_link_down(setup)));
+    let mut text = format!(
+        "# Backpressure of {control}: {} egress ports of switches; an edge where packets that wait at one\n\
+         # of them can hold back another one.\n",
+        stages[0].1.nodes()
+    );
+    let mut all: Option<Backpressure<'_>> = None;
+    for (when, graph) in &stages {
+        text += &stage(&setup.topology, *when, graph);
+        match &mut all {
+            None => all = Some(graph.clone()),
+            Some(all) => all.extend(graph),
+        }
+    }
+    text += &all.map_or_else(String::new, |all| elision(setup, &all));
+    Ok(Some(text))
+}
+
+/// What pauses hop by hop here.
+fn backpressure(setup: &Setup) -> Option<&'static str> {
+    let switch = &setup.switch;
+    let of_crossbar = switch.crossbar.as_ref().map(|crossbar| &crossbar.pause);
+    let of_pipelined = switch.pipelined.as_ref().map(|pipelined| &pipelined.pause);
+    match (&switch.hop, of_crossbar.or(of_pipelined)) {
+        (HopSetup::Pfc(_), _) => Some("PFC"),
+        (HopSetup::Bfc(_), _) => Some("BFC"),
+        (_, Some(pause)) if pause.scope != Scope::None => Some("ingress queues"),
+        _ => None,
+    }
+}
+
+/// Edges and cycles of a time.
+fn stage(topology: &Topology, when: When, graph: &Backpressure<'_>) -> String {
+    let knots = graph.knots();
+    let verdict = match knots.len() {
+        0 => "no cycle".to_owned(),
+        1 => "cycles".to_owned(),
+        several => format!("cycles in {several} places"),
+    };
+    let when = match when {
+        When::Start => "from the start on".to_owned(),
+        When::Change(at) => format!("when routes change at {at}, for packets under way"),
+        When::From(at) => format!("from {at} on"),
+        When::AnyLinkDown { cut_off: 0 } => "with any one link between switches down".to_owned(),
+        When::AnyLinkDown { cut_off } => format!(
+            "with any one link between switches down (but {cut_off} without which hosts are cut off)"
+        ),
+    };
+    let mut text = format!("#   {when}: {} edges, {verdict}\n", graph.turns().len());
+    for knot in &knots {
+        let circle = topology.circle(&knot.shortest);
+        text += &format!("#     {} ports, such as {circle}\n", knot.ports);
+    }
+    text
+}
+
+/// The pairs that break all cycles, and whether the scenario leaves them out.
+fn elision(setup: &Setup, all: &Backpressure<'_>) -> String {
+    let pairs = all.to_elide();
+    if pairs.is_empty() {
+        return String::new();
+    }
+    let done = setup
+        .switch
+        .elided
+        .as_ref()
+        .is_some_and(|elided| all.clone().without(elided).knots().is_empty());
+    let advice = match (&setup.switch.hop, done) {
+        (_, true) => "; switch.elide leaves out as much as is needed",
+        (HopSetup::None, _) => "",
+        _ => "; switch.elide = \"cycles\" or \"bounces\" does",
+    };
+    let mut text = format!(
+        "#   without backpressure for {} pairs of ports there is none{advice}:\n",
+        pairs.len()
+    );
+    for (ingress, egress) in pairs.pairs().take(PAIRS_SHOWN) {
+        text += &format!("#     {}\n", setup.topology.turn(ingress, egress));
+    }
+    if pairs.len() > PAIRS_SHOWN {
+        text += &format!("#     and {} more\n", pairs.len() - PAIRS_SHOWN);
+    }
+    text
+}
