@@ -91,6 +91,11 @@ def test_a_bug_is_not_hidden(scenario, monkeypatch):
 def test_check_presets_bench(scenario, capsys):
     assert 'scheme = "hpcc"' in call(capsys, "check", scenario, "--set", "scheme=hpcc")[1]
     assert call(capsys, "check", "--schema")[1] == "{}\n"
+    assert "Backpressure" not in call(capsys, "check", scenario, "--set", "scheme=hpcc")[1]
+    out = call(capsys, "check", scenario, "--set", "scheme=pfc")[1]
+    assert out.endswith("\n\n# Backpressure of PFC\n")
+    out = call(capsys, "check", scenario, "--set", "scheme=pfc", "--any-link")[1]
+    assert out.endswith("# Backpressure of PFC, any link\n")
     assert "Backpressure" in call(capsys, "presets")[1]
     assert call(capsys, "bench", "--list")[1].split() == ["bfc-google-128", "dctcp-hadoop-128"]
     _, out, _ = call(capsys, "bench", "bfc-google-128", "dctcp-hadoop-128", "--json")

@@ -58,6 +58,13 @@ def check(text, file, overrides):
     )
 
 
+def backpressure(text, file, overrides, any_link):
+    found = _parse(text, file, overrides)
+    if found.get("scheme") != "pfc":
+        return None
+    return "# Backpressure of PFC" + (", any link\n" if any_link else "\n")
+
+
 class Run:
     def __init__(self, text, file, overrides, threads):
         self.threads = min(threads, MOST_THREADS)
