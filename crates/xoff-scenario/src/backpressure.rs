@@ -2,6 +2,7 @@
 //! time of the run, cycles, and the pairs of ports to leave out (BFC App. B).
 
 use xoff_net::arch::Scope;
+use xoff_net::hop::BackpressureKind;
 use xoff_net::topo::{Backpressure, Topology};
 use xoff_sim::Setup;
 use xoff_sim::deadlock::{self, When};
@@ -43,7 +44,7 @@ fn backpressure(setup: &Setup) -> Option<&'static str> {
     let of_pipelined = switch.pipelined.as_ref().map(|pipelined| &pipelined.pause);
     match (&switch.hop, of_crossbar.or(of_pipelined)) {
         (HopSetup::Pfc(_), _) => Some("PFC"),
-        (HopSetup::Bfc(_), _) => Some("BFC"),
+        (HopSetup::Bfc(bfc), _) if bfc.backpressure != BackpressureKind::None => Some("BFC"),
         (_, Some(pause)) if pause.scope != Scope::None => Some("ingress queues"),
         _ => None,
     }
@@ -85,10 +86,15 @@ fn elision(setup: &Setup, all: &Backpressure<'_>) -> String {
         .elided
         .as_ref()
         .is_some_and(|elided| all.clone().without(elided).knots().is_empty());
-    let advice = match (&setup.switch.hop, done) {
-        (_, true) => "; switch.elide leaves out as much as is needed",
-        (HopSetup::None, _) => "",
-        _ => "; switch.elide = \"cycles\" or \"bounces\" does",
+    let may = match &setup.switch.hop {
+        HopSetup::Pfc(_) => true,
+        HopSetup::Bfc(bfc) => bfc.backpressure == BackpressureKind::Queues,
+        HopSetup::None | HopSetup::Sfc(_) => false,
+    };
+    let advice = match (done, may) {
+        (true, _) => "; switch.elide leaves out as much as is needed",
+        (false, true) => "; switch.elide = \"cycles\" or \"bounces\" does",
+        (false, false) => "",
     };
     let mut text = format!(
         "#   without backpressure for {} pairs of ports there is none{advice}:\n",

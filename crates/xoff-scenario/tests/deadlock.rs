@@ -180,7 +180,7 @@ fn bfc_hangs_in_a_circle_of_queues_and_drains_without() {
     let (run, rows) = run(&around("bfc"), &sets);
     assert_eq!(rows.len(), FLOWS);
     at_rest(&run);
-    assert!(common::bfc_stats(&run).pauses > 0);
+    assert!(common::bfc_stats(&run).frames.pauses > 0);
 }
 
 /// Flows between all hosts of a fabric with four spines; one link goes down, which switches notice after
@@ -237,6 +237,10 @@ fn what_cannot_be_left_out_is_refused() {
     for (sets, said) in [
         (&["scheme=ideal-fq", "switch.elide=cycles"][..], "has no backpressure to leave out"),
         (&["scheme=sfc", "switch.elide=bounces"], "switch.hop = \"sfc\" has no backpressure"),
+        (
+            &["scheme=bfc", "bfc.backpressure=none", "switch.elide=cycles"],
+            "leaves out pauses by counters",
+        ),
         (
             &["scheme=bfc", "network.topology=dumbbell", "switch.elide=bounces"],
             "goes by layers, but a link joins leaf:0 and leaf:1, which are of one layer: set elide = \

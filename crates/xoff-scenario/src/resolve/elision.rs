@@ -13,23 +13,24 @@ use crate::sections::{ElideKind, SwitchConfig};
 impl Reader<'_> {
     /// Finds the pairs of ports for which it is left out, once the network and its faults are known.
     pub(super) fn elide(&mut self, switch: &SwitchConfig, setup: &mut Setup) {
+        let elision = match switch.elide {
+            ElideKind::None => return,
+            ElideKind::Cycles => Elision::Cycles,
+            ElideKind::Bounces => Elision::Bounces,
+        };
         if let HopSetup::Bfc(bfc) = &setup.switch.hop
             && bfc.backpressure != BackpressureKind::Queues
-            && switch.elide != ElideKind::None
         {
             let message = "elide leaves out pauses by counters: set bfc.backpressure = \"queues\"";
             self.problem("switch", "elide", message.into());
             return;
         }
-        let found = match switch.elide {
-            ElideKind::None => return,
-            ElideKind::Cycles => elided(setup, Elision::Cycles),
-            ElideKind::Bounces => elided(setup, Elision::Bounces).map_err(|why| {
-                format!(
-                    "[switch] elide = \"bounces\" goes by layers, but {why}: set elide = \"cycles\""
-                )
-            }),
-        };
+        let found = elided(setup, elision).map_err(|why| match elision {
+            Elision::Cycles => why,
+            Elision::Bounces => format!(
+                "[switch] elide = \"bounces\" goes by layers, but {why}: set elide = \"cycles\""
+            ),
+        });
         match found {
             Ok(pairs) => {
                 self.effective.derive("elided_pairs", pairs.len());
