@@ -105,7 +105,7 @@ impl<Queues: AsRef<[Queue]> + AsMut<[Queue]>> Scheduler for Strict<Queues> {
     }
 
     fn head(&self, queue: u8) -> Option<u32> {
-        self.queues[queue as usize].head()
+        self.queues.as_ref()[queue as usize].head()
     }
 }
 
