@@ -38,6 +38,7 @@ fn values_that_no_run_survives_are_refused() {
         ("bfc", "nic.receive_rate=50Gbps", "receive_rate needs scheduler = \"fifo\""),
         ("ndp", "transport.base_rtt_of=pair", "kind = \"ndp\" has one first window"),
         ("flowtune", "transport.base_rtt_of=pair", "allocator = \"flowtune\" counts with one"),
+        ("flowtune", "network.topology=two-dc", "domain is within one data centre"),
         ("bfc", "buffer.gateway_size=20MB", "only network.topology = \"two-dc\" has gateways"),
         ("sfc", "sfc.target=300KB", "target (300KB) must be less than trigger (208KB)"),
         ("sfc", "sfc.cache_entries=0", "a cache of no entries remembers nothing"),

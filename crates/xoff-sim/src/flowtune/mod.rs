@@ -96,6 +96,13 @@ impl FlowtuneSetup {
     /// What a NIC cannot be attached to.
     pub fn attach(config: FlowtuneConfig, topology: &Topology) -> Result<(Topology, Self), String> {
         let servers = topology.hosts;
+        if (servers..topology.nodes()).any(|node| topology.is_gateway(node)) {
+            return Err(
+                "an allocator's domain is within one data centre: network.topology = \"two-dc\" \
+                        has two"
+                    .into(),
+            );
+        }
         let top = topology.tiers.iter().copied().max().unwrap_or(0);
         let (tier, pods) = match config.allocators {
             Allocators::One => (top, 1),
