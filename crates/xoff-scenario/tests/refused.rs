@@ -40,6 +40,20 @@ fn values_that_no_run_survives_are_refused() {
         ("flowtune", "transport.base_rtt_of=pair", "allocator = \"flowtune\" counts with one"),
         ("flowtune", "network.topology=two-dc", "domain is within one data centre"),
         ("bfc", "buffer.gateway_size=20MB", "only network.topology = \"two-dc\" has gateways"),
+        ("bfc", "bfc.backpressure=occupancy", "set threshold = \"fixed\""),
+        ("bfc", "bfc.sticky_hrtts=1e30", "0 to 1000000 1-hop RTTs"),
+        ("bfc", "bfc.table_factor=0", "1 to 1000000 entries for each queue"),
+        ("bfc-flow-id", "bfc.sticky_hrtts=3", "bfc.backpressure = \"flows\""),
+        ("bfc-flow-id", "bfc.refresh_period=1us", "bfc.backpressure = \"flows\""),
+        ("bfc-flow-id", "transport.ack_class=data", "set ack_class = \"control\""),
+        ("bfc-flow-id", "faults.control_loss=0.1", "a lost one never heals"),
+        ("bfc-stochastic", "bfc.sticky_hrtts=3", "a flow's queue never changes"),
+        ("bfc-stochastic", "bfc.empty_queue=lowest", "a flow's queue never changes"),
+        ("hpcc-pfc-dqa", "bfc.threshold_factor=2", "bfc.backpressure = \"none\""),
+        ("hpcc-pfc-dqa", "bfc.nics_obey=false", "bfc.backpressure = \"none\""),
+        ("hpcc-pfc-sfq", "bfc.hop_processing=1us", "nothing depends on the 1-hop RTT"),
+        ("bfc", "bfc.incast_queue=true", "keeps a queue for labelled flows, and no traffic is"),
+        ("bfc-stochastic", "bfc.incast_queue=true", "set assignment = \"dynamic\""),
         ("sfc", "sfc.target=300KB", "target (300KB) must be less than trigger (208KB)"),
         ("sfc", "sfc.cache_entries=0", "a cache of no entries remembers nothing"),
         ("sfc", "sfc.filter_cells=0", "a filter of nothing suppresses everything"),
@@ -424,5 +438,17 @@ fn pipelined_switches_that_lose_packets_or_mean_nothing_are_refused() {
         };
         let text = problems.to_string();
         assert!(text.contains(said), "{setting}:\n{text}");
+    }
+}
+
+#[test]
+fn labels_that_nobody_reads_are_refused() {
+    let scenario = SCENARIO.to_owned() + "[[traffic]]\nkind = \"incast\"\nlabelled = true\n";
+    for scheme in ["bfc", "dctcp"] {
+        let overrides = [format!("scheme={scheme}")];
+        let problems = Run::open(&scenario, "test.toml", &overrides, Threads::ONE).err();
+        let text = problems.expect("labels are accepted").to_string();
+        assert!(text.contains("only bfc.incast_queue = true reads labels"), "{text}");
+        assert!(text.contains("test.toml:6"), "{text}");
     }
 }

@@ -211,4 +211,8 @@ impl Elide for Bfc<PauseCounters> {
 }
 
 #[cfg(test)]
+mod assignment_tests;
+#[cfg(test)]
+mod backpressure_tests;
+#[cfg(test)]
 mod tests;

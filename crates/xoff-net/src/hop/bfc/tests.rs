@@ -7,29 +7,32 @@ use crate::sched::Drr;
 
 const PORT: BfcPort = BfcPort { rate: 100_000_000_000, delay_ps: 1_000_000 };
 
-struct Bench {
-    bfc: Bfc<PauseCounters>,
-    queues: Drr,
+/// One switch whose port 0 everything leaves by.
+pub(super) struct Bench<B> {
+    pub(super) bfc: Bfc<B>,
+    pub(super) queues: Drr,
     pool: Pool,
     rng: Rng,
 }
 
-impl Bench {
+impl Bench<PauseCounters> {
     fn new(config: &BfcConfig) -> Self {
-        let queues = config.data_queues();
-        Self {
-            bfc: Bfc::new(config, &[PORT; 4]),
-            queues: Drr::new(queues, 1048),
-            pool: Pool::default(),
-            rng: Rng::stream(1, Purpose::QueueAssignment, 0),
-        }
+        Self::of(config, Bfc::new(config, &[PORT; 4]))
+    }
+}
+
+impl<B: Backpressure> Bench<B> {
+    pub(super) fn of(config: &BfcConfig, bfc: Bfc<B>) -> Self {
+        let (pool, rng) = (Pool::default(), Rng::stream(1, Purpose::QueueAssignment, 0));
+        Self { bfc, queues: Drr::new(config.data_queues(), 1048), pool, rng }
     }
 
     fn enqueue(&mut self, now: u64, flow: u32, ingress: u16, upstream: u8) -> (u8, Option<Signal>) {
-        let mut packet = Packet::new(Kind::Data, 1048);
-        packet.label = flow.wrapping_mul(0x0101_0193);
-        packet.ingress = ingress;
-        packet.upstream = upstream;
+        self.send(now, data(flow, ingress, upstream))
+    }
+
+    /// A packet comes and waits; its queue, and what is said to neighbours.
+    pub(super) fn send(&mut self, now: u64, mut packet: Packet) -> (u8, Option<Signal>) {
         packet.queue = self.bfc.queue_of(now, 0, &packet, &self.queues, &mut self.rng);
         let id = self.pool.insert(packet);
         self.queues.push(&mut self.pool, id);
@@ -38,11 +41,25 @@ impl Bench {
     }
 
     fn dequeue(&mut self, now: u64) -> Option<Signal> {
+        self.leave(now).1
+    }
+
+    /// The next packet leaves.
+    pub(super) fn leave(&mut self, now: u64) -> (Packet, Option<Signal>) {
         let id = self.queues.pop(&mut self.pool).unwrap();
         let signal = self.bfc.on_dequeue(now, 0, &mut self.pool[id]);
         self.pool.remove(id);
-        signal
+        (self.pool[id], signal)
     }
+}
+
+/// A packet of a flow, from the neighbour's queue.
+pub(super) fn data(flow: u32, ingress: u16, upstream: u8) -> Packet {
+    let mut packet = Packet::new(Kind::Data, 1048);
+    packet.label = flow.wrapping_mul(0x0101_0193);
+    (packet.flow, packet.sender) = (flow, flow + 100);
+    (packet.ingress, packet.upstream) = (ingress, upstream);
+    packet
 }
 
 #[test]
@@ -154,30 +171,36 @@ fn all_queues_carry_data_where_control_needs_none() {
     assert!(queues.len() > 124, "{}", queues.len());
 }
 
-/// A packet that passes leaves the flow table as one that joined and left.
+/// A packet that passes leaves all as one that joined and left.
 #[test]
 fn passing_is_joining_and_leaving() {
-    let config = BfcConfig::default();
-    let (mut passed, mut joined) = (Bench::new(&config), Bench::new(&config));
+    let config = BfcConfig { threshold: ThresholdRule::Fixed, ..BfcConfig::default() };
+    passes_as_if_joined(&config, |ports| Bfc::new(&config, ports));
+    passes_as_if_joined(&config, |ports| Bfc::by_occupancy(&config, ports));
+    passes_as_if_joined(&config, |ports| Bfc::by_flow(&config, ports));
+    passes_as_if_joined(&config, |ports| Bfc::silent(&config, ports));
+    // Where one packet is more than a queue may hold, it does not pass, unless nobody would be paused.
+    let slow = [BfcPort { rate: 1_000_000_000, delay_ps: 1_000_000 }];
+    let packet = Packet::new(Kind::Data, 1048);
+    assert!(!Bfc::new(&config, &slow).pass(0, 0, &packet));
+    assert!(!Bfc::by_occupancy(&config, &slow).pass(0, 0, &packet));
+    assert!(!Bfc::by_flow(&config, &slow).pass(0, 0, &packet));
+    assert!(Bfc::silent(&config, &slow).pass(0, 0, &packet));
+}
+
+fn passes_as_if_joined<B: Backpressure + std::fmt::Debug>(
+    config: &BfcConfig,
+    make: impl Fn(&[BfcPort]) -> Bfc<B>,
+) {
+    let bench = || Bench::of(config, make(&[PORT; 4]));
+    let (mut passed, mut joined) = (bench(), bench());
     for turn in 0..500u64 {
         let (now, flow) = (turn * 700_000, (turn * 7 % 40) as u32);
-        let mut packet = Packet::new(Kind::Data, 1048);
-        packet.label = flow;
-        let queues = &passed.queues;
-        packet.queue = passed.bfc.queue_of(now, 0, &packet, queues, &mut passed.rng);
+        let mut packet = data(flow, 1, 0);
+        packet.queue = passed.bfc.queue_of(now, 0, &packet, &passed.queues, &mut passed.rng);
         assert!(passed.bfc.pass(now, 0, &packet));
-        let queues = &joined.queues;
-        assert_eq!(joined.bfc.queue_of(now, 0, &packet, queues, &mut joined.rng), packet.queue);
-        let id = joined.pool.insert(packet);
-        joined.queues.push(&mut joined.pool, id);
-        let packet = &mut joined.pool[id];
-        assert_eq!(joined.bfc.on_enqueue(now, 0, packet, &joined.queues), None);
-        assert_eq!(joined.queues.pop(&mut joined.pool), Some(id));
-        assert_eq!(joined.bfc.on_dequeue(now, 0, &mut joined.pool[id]), None);
+        assert_eq!(joined.send(now, packet), (packet.queue, None));
+        assert_eq!(joined.leave(now).1, None);
         assert_eq!(format!("{:?}", passed.bfc), format!("{:?}", joined.bfc));
     }
-    // Where one packet is more than a queue may hold, it does not pass.
-    let port = BfcPort { rate: 1_000_000_000, delay_ps: 1_000_000 };
-    let mut bfc = Bfc::new(&config, &[port]);
-    assert!(!bfc.pass(0, 0, &Packet::new(Kind::Data, 1048)));
 }
