@@ -2,6 +2,7 @@
 
 use xoff_core::Ps;
 use xoff_core::knobs::Knobs;
+use xoff_net::hop::BackpressureKind;
 use xoff_net::topo::Topology;
 use xoff_sim::setup::HopSetup;
 
@@ -68,7 +69,9 @@ impl Effective {
             }
             let hrtt = hrtt(longest(false).unwrap_or(0));
             self.derive("bfc_1_hop_rtt", hrtt);
-            self.derive("bfc_pause_threshold_one_queue", line.bytes_in(hrtt));
+            if bfc.backpressure != BackpressureKind::None {
+                self.derive("bfc_pause_threshold_one_queue", line.bytes_in(hrtt));
+            }
             self.derive("bfc_data_queues", bfc.data_queues());
             self.derive("bfc_table_entries_a_port", u32::from(bfc.queues) * bfc.table_factor);
         }

