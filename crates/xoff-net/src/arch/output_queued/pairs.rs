@@ -20,6 +20,7 @@ macro_rules! each_pair {
             // Their queues are the traffic classes.
             Pfc Fifo,
             Sfc Fifo,
+            ElidingPfc Fifo,
             // Theirs are assigned to flows.
             Bfc Drr,
             Bfc Srf,
@@ -28,6 +29,12 @@ macro_rules! each_pair {
             BfcFlows DrrFlows,
             BfcSilent Drr,
             BfcSilent Srf,
+            ElidingBfc Drr,
+            ElidingBfc Srf,
+            // A sample of the packets needs no hardware.
+            Tofino Drr,
+            Tofino Srf,
+            Tofino TrafficManager,
         )
     };
 }
