@@ -6,6 +6,7 @@ use xoff_core::TimerId;
 use xoff_net::packet::{NONE, flag};
 
 use crate::driven::Waiting;
+use crate::nic::Nic;
 use crate::recovery::sack::Block;
 use crate::recovery::{SenderHalf, selective_repeat};
 
@@ -154,6 +155,14 @@ impl Sender {
             alive: true,
             open: false,
         }
+    }
+
+    /// Its queue at its NIC: another one if it had nothing to send for a while.
+    #[inline]
+    pub fn queue_at(&mut self, nic: &mut Nic) -> u8 {
+        let (start, labelled) = (&self.start, self.flags & flag::LABELLED != 0);
+        let assign = || nic.assign_queue(start.class, start.label, labelled);
+        *self.queue.get_or_insert_with(assign)
     }
 
     /// Bytes on their way: sent, neither lost nor known to have arrived.

@@ -9,6 +9,7 @@ mod shortest;
 use std::collections::VecDeque;
 
 use xoff_core::{Digest, Rng, TimerId};
+use xoff_net::division::{Divided, Division};
 use xoff_net::hop::PausedTime;
 use xoff_net::packet::{CLASSES, NONE};
 use xoff_net::{Packet, Pool, Queue};
@@ -32,6 +33,11 @@ pub enum NicQueues {
     DynamicBesideIncast(u8),
     /// So many queues, by a hash of the flow.
     Hashed(u8),
+    /// Queues divided among classes, dynamic within: strict priority between classes, turns within
+    /// (BFC App. A.3).
+    DynamicByClass(Division),
+    /// The same by a hash of the flow within its class.
+    HashedByClass(Division),
 }
 
 impl NicQueues {
@@ -41,6 +47,21 @@ impl NicQueues {
             | NicQueues::Dynamic(queues)
             | NicQueues::DynamicBesideIncast(queues)
             | NicQueues::Hashed(queues) => queues as usize,
+            NicQueues::DynamicByClass(division) | NicQueues::HashedByClass(division) => {
+                division.count() as usize
+            }
+        }
+    }
+
+    /// The class of a queue, where classes have strict priority.
+    #[inline]
+    fn class_of(self, queue: u8) -> u8 {
+        match self {
+            NicQueues::Classes(_) => queue,
+            NicQueues::DynamicByClass(division) | NicQueues::HashedByClass(division) => {
+                division.class_of_queue(queue)
+            }
+            NicQueues::Dynamic(_) | NicQueues::DynamicBesideIncast(_) | NicQueues::Hashed(_) => 0,
         }
     }
 }
@@ -51,6 +72,12 @@ struct Ring {
     tail: u32,
     /// Flows assigned to this queue: those with something left to send.
     flows: u32,
+}
+
+/// A queue of a range by a hash of the flow.
+fn hashed(label: u32, (first, count): (u8, u8)) -> u8 {
+    let hash = label.wrapping_mul(0x9e37_79b1);
+    first + ((u64::from(hash) * u64::from(count)) >> 32) as u8
 }
 
 /// A NIC's timers.
@@ -95,8 +122,9 @@ pub struct Nic {
     /// Frames that are not obeyed yet, and when they are (ps).
     heard: VecDeque<(u64, Packet)>,
     queues: NicQueues,
-    last_queue: u8,
-    last_assigned: u8,
+    /// The queue that had the last turn, and the one assigned last, of each class.
+    last_queue: [u8; CLASSES],
+    last_assigned: [u8; CLASSES],
     rng: Rng,
     /// Payload bytes that arrived here, those that arrived twice included.
     pub received_bytes: u64,
@@ -132,8 +160,8 @@ impl Nic {
             heard: VecDeque::new(),
             received_bytes: 0,
             queues,
-            last_queue: 0,
-            last_assigned: queues.count() as u8 - 1,
+            last_queue: [0; CLASSES],
+            last_assigned: [queues.count() as u8 - 1; CLASSES],
             rng,
             flows: Vec::new(),
             order: Vec::new(),
@@ -148,22 +176,26 @@ impl Nic {
         let queue = match self.queues {
             NicQueues::DynamicBesideIncast(_) if labelled => 0,
             NicQueues::Classes(queues) => class.min(queues - 1),
-            NicQueues::Hashed(queues) => {
-                let hash = label.wrapping_mul(0x9e37_79b1);
-                ((u64::from(hash) * u64::from(queues)) >> 32) as u8
+            NicQueues::Hashed(queues) => hashed(label, (0, queues)),
+            NicQueues::HashedByClass(division) => {
+                hashed(label, division.range(division.class(class)))
             }
-            NicQueues::Dynamic(queues) => self.empty_or_random(0, queues),
-            NicQueues::DynamicBesideIncast(queues) => self.empty_or_random(1, queues - 1),
+            NicQueues::Dynamic(queues) => self.empty_or_random(0, (0, queues)),
+            NicQueues::DynamicBesideIncast(queues) => self.empty_or_random(0, (1, queues - 1)),
+            NicQueues::DynamicByClass(division) => {
+                let class = division.class(class);
+                self.empty_or_random(class, division.range(class))
+            }
         };
-        self.last_assigned = queue;
+        self.last_assigned[self.queues.class_of(queue) as usize] = queue;
         self.rings[queue as usize].flows += 1;
         queue
     }
 
-    /// Of `count` queues from `first` on, the next one without flows after the queue assigned last, going
-    /// round; if there is none, any.
-    fn empty_or_random(&mut self, first: u8, count: u8) -> u8 {
-        let last = u32::from(self.last_assigned.saturating_sub(first));
+    /// Of `count` queues from `first` on, which are those of a class, the next one without flows after the
+    /// queue assigned last, going round; if there is none, any.
+    fn empty_or_random(&mut self, class: u8, (first, count): (u8, u8)) -> u8 {
+        let last = u32::from(self.last_assigned[class as usize].saturating_sub(first));
         (1..=u32::from(count))
             .map(|step| first + ((last + step) % u32::from(count)) as u8)
             .find(|&queue| self.rings[queue as usize].flows == 0)
@@ -198,26 +230,39 @@ impl Nic {
         if ready == 0 {
             return None;
         }
-        let later = match self.queues {
-            NicQueues::Classes(_) => ready,
-            _ => ready & (u128::MAX << self.last_queue << 1),
+        let (ready, after) = match self.queues {
+            NicQueues::Classes(_) => (ready, u128::MAX),
+            NicQueues::DynamicByClass(division) | NicQueues::HashedByClass(division) => {
+                let class = division.class_of_queue(ready.trailing_zeros() as u8);
+                let last = self.last_queue[class as usize];
+                (ready & division.queues(class), u128::MAX << last << 1)
+            }
+            _ => (ready, u128::MAX << self.last_queue[0] << 1),
         };
+        let later = ready & after;
         let from = if later != 0 { later } else { ready };
         Some(from.trailing_zeros() as u8)
+    }
+
+    /// A queue has a turn.
+    #[inline(always)]
+    fn serve(&mut self, queue: u8) {
+        self.last_queue[self.queues.class_of(queue) as usize] = queue;
     }
 
     /// The flow whose turn it is, which leaves its ring.
     #[inline]
     pub fn next_turn(&mut self, flows: &mut [Sender]) -> Option<u32> {
-        self.last_queue = self.next_queue()?;
-        let ring = &mut self.rings[self.last_queue as usize];
+        let queue = self.next_queue()?;
+        self.serve(queue);
+        let ring = &mut self.rings[queue as usize];
         let id = ring.head;
         let flow = &mut flows[id as usize];
         flow.ringing = false;
         ring.head = flow.next;
         if ring.head == NONE {
             ring.tail = NONE;
-            self.ready &= !(1 << self.last_queue);
+            self.ready &= !(1 << queue);
         }
         Some(id)
     }
@@ -228,7 +273,7 @@ impl Nic {
     pub fn pass(&mut self, queue: u8) -> bool {
         let passes = !self.has_control() && !self.is_ready() && !self.is_paused(queue);
         if passes {
-            self.last_queue = queue;
+            self.serve(queue);
         }
         passes
     }
@@ -460,6 +505,45 @@ mod tests {
             [0, 1, 7].map(|class| nic.assign_queue(class, 0, false))
         };
         assert_eq!([queues(8), queues(2), queues(1)], [[0, 1, 7], [0, 1, 1], [0, 0, 0]]);
+    }
+
+    /// Four classes of eight queues.
+    fn divided() -> Division {
+        Division::new(32, 4)
+    }
+
+    #[test]
+    fn classes_never_share_a_queue() {
+        for queues in [NicQueues::DynamicByClass(divided()), NicQueues::HashedByClass(divided())] {
+            let mut nic = nic(queues);
+            for label in 0..200 {
+                let class = (label % 5) as u8;
+                let queue = nic.assign_queue(class, label, false);
+                assert_eq!(queue / 8, class.min(3), "{queues:?}");
+            }
+        }
+        let mut nic = nic(NicQueues::DynamicByClass(divided()));
+        let mut queues: Vec<u8> =
+            (0..32).map(|flow| nic.assign_queue(flow % 4, 0, false)).collect();
+        queues.sort_unstable();
+        assert!(queues.into_iter().eq(0..32), "each of 8 flows a class has a queue of its own");
+    }
+
+    /// Queues of a class go round, however often a more important class has turns between theirs.
+    #[test]
+    fn an_interrupted_class_goes_on_where_it_was() {
+        let mut nic = nic(NicQueues::DynamicByClass(divided()));
+        let mut flows: Vec<Sender> = [24, 25, 26, 0].map(|queue| flow(0, queue)).into();
+        let mut turns = Vec::new();
+        (0..3).for_each(|id| nic.ring(&mut flows, id, 24 + id as u8));
+        for _ in 0..6 {
+            nic.ring(&mut flows, 3, 0);
+            assert_eq!(nic.next_turn(&mut flows), Some(3));
+            let id = nic.next_turn(&mut flows).unwrap();
+            nic.ring(&mut flows, id, 24 + id as u8);
+            turns.push(id);
+        }
+        assert_eq!(turns, [0, 1, 2, 0, 1, 2]);
     }
 
     proptest! {

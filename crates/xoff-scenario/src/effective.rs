@@ -2,6 +2,7 @@
 
 use xoff_core::Ps;
 use xoff_core::knobs::Knobs;
+use xoff_net::division::Divided;
 use xoff_net::hop::BackpressureKind;
 use xoff_net::topo::Topology;
 use xoff_sim::setup::HopSetup;
@@ -73,6 +74,9 @@ impl Effective {
                 self.derive("bfc_pause_threshold_one_queue", line.bytes_in(hrtt));
             }
             self.derive("bfc_data_queues", bfc.data_queues());
+            if let Some(division) = bfc.division() {
+                self.derive("bfc_queues_a_class", division.range(0).1);
+            }
             self.derive("bfc_table_entries_a_port", u32::from(bfc.queues) * bfc.table_factor);
         }
         if let HopSetup::Sfc(sfc) = hop {

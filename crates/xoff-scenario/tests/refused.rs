@@ -275,6 +275,12 @@ fn shortest_first_without_known_sizes_is_refused() {
     ] {
         assert_refused(scheme, setting, said);
     }
+    for (scheme, setting, said) in [
+        ("bfc-flow-id", "switch.scheduler=srf", "not over paused flows in them"),
+        ("bfc-classes", "switch.scheduler=srf", "knows no classes"),
+    ] {
+        assert_refused(scheme, setting, said);
+    }
     for traffic in ["kind = \"long\"", "kind = \"permutation\"", "kind = \"staggered\""] {
         let text = format!("{SCENARIO}[[traffic]]\n{traffic}\n");
         for scheme in ["bfc-srf", "ideal-srf"] {
@@ -285,6 +291,29 @@ fn shortest_first_without_known_sizes_is_refused() {
         }
         let sized = format!("{text}bytes = \"1MB\"\n");
         assert!(Run::open(&sized, "test.toml", &["scheme=bfc-srf".into()], Threads::ONE).is_ok());
+    }
+}
+
+/// Classes need queues of their own.
+#[test]
+fn classes_that_cannot_divide_queues_are_refused() {
+    for (scheme, setting, said) in [
+        (
+            "bfc",
+            "bfc.classes=4",
+            "4 classes cannot have as many each of 31 queues: one of them is reserved",
+        ),
+        ("bfc", "bfc.classes=32", "there are 1 to 8 traffic classes"),
+        ("bfc", "bfc.classes=0", "there are 1 to 8 traffic classes"),
+        ("bfc-classes", "bfc.classes=32", "there are 1 to 8 traffic classes"),
+        ("bfc-classes", "bfc.classes=5", "5 classes cannot have as many each of 32 queues"),
+        ("bfc-classes", "bfc.reserve_control_queue=true", "one of them is reserved for control"),
+        ("bfc-classes", "bfc.assignment=single", "has one queue, which classes cannot divide"),
+        ("bfc-classes", "bfc.backpressure=flows", "go with backpressure = \"queues\""),
+        ("bfc-classes", "bfc.backpressure=none", "go with backpressure = \"queues\""),
+        ("bfc-classes", "bfc.incast_queue=true", "one queue for labelled flows of any class"),
+    ] {
+        assert_refused(scheme, setting, said);
     }
 }
 

@@ -311,6 +311,25 @@ fn add_arbiter(fabric: &mut Fabric) -> u32 {
     number
 }
 
+/// Deficit round robin as a kind of BFC needs it.
+fn bfc_turns(bfc: &BfcConfig, tofino: Option<&TofinoConfig>, quantum: u32) -> AnyScheduler {
+    if let Some(tofino) = tofino {
+        return AnyScheduler::TrafficManager(TrafficManager::new(
+            bfc.data_queues(),
+            quantum,
+            tofino.cell.0 as u16,
+            tofino.egress_fifo.0 as u32,
+        ));
+    }
+    match (bfc.division(), bfc.backpressure) {
+        (Some(division), _) => AnyScheduler::DrrClasses(Drr::with_classes(division, quantum)),
+        (None, BackpressureKind::Flows) => {
+            AnyScheduler::DrrFlows(DrrFlows::new(bfc.data_queues(), quantum))
+        }
+        (None, _) => AnyScheduler::Drr(Drr::new(bfc.data_queues(), quantum)),
+    }
+}
+
 impl Setup {
     /// Whether events or draws have one order over all switches: such a network cannot be cut.
     pub(crate) fn is_in_one_order(&self) -> bool {
@@ -653,19 +672,13 @@ impl Setup {
             HopSetup::Bfc(bfc) => bfc.data_queues(),
             HopSetup::None | HopSetup::Pfc(_) | HopSetup::Sfc(_) => CLASSES as u8,
         };
-        let by_flow = matches!(&self.switch.hop, HopSetup::Bfc(bfc)
-            if bfc.backpressure == BackpressureKind::Flows);
         match &self.switch.scheduling {
             Scheduling::PerFlow => AnyScheduler::PerFlow(PerFlow::new(quantum)),
-            Scheduling::Drr if by_flow => AnyScheduler::DrrFlows(DrrFlows::new(queues, quantum)),
-            Scheduling::Drr => match &self.switch.tofino {
-                None => AnyScheduler::Drr(Drr::new(queues, quantum)),
-                Some(tofino) => AnyScheduler::TrafficManager(TrafficManager::new(
-                    queues,
-                    quantum,
-                    tofino.cell.0 as u16,
-                    tofino.egress_fifo.0 as u32,
-                )),
+            Scheduling::Drr => match &self.switch.hop {
+                HopSetup::Bfc(bfc) => bfc_turns(bfc, self.switch.tofino.as_ref(), quantum),
+                HopSetup::None | HopSetup::Pfc(_) | HopSetup::Sfc(_) => {
+                    AnyScheduler::Drr(Drr::new(queues, quantum))
+                }
             },
             Scheduling::Srf => AnyScheduler::Srf(Srf::new(queues)),
             Scheduling::PerFlowSrf => AnyScheduler::PerFlowSrf(PerFlowSrf::default()),
@@ -707,13 +720,20 @@ impl Setup {
                     .iter()
                     .map(|port| BfcPort { rate: port.rate.0, delay_ps: port.delay.0 })
                     .collect();
-                match config.backpressure {
-                    BackpressureKind::Queues => self.bfc(node, config, &specs),
-                    BackpressureKind::Occupancy => {
+                match (config.division(), config.backpressure) {
+                    (Some(division), _) => {
+                        AnyHop::BfcClasses(Bfc::with_classes(config, division, &specs))
+                    }
+                    (None, BackpressureKind::Queues) => self.bfc(node, config, &specs),
+                    (None, BackpressureKind::Occupancy) => {
                         AnyHop::BfcOccupancy(Bfc::by_occupancy(config, &specs))
                     }
-                    BackpressureKind::Flows => AnyHop::BfcFlows(Bfc::by_flow(config, &specs)),
-                    BackpressureKind::None => AnyHop::BfcSilent(Bfc::silent(config, &specs)),
+                    (None, BackpressureKind::Flows) => {
+                        AnyHop::BfcFlows(Bfc::by_flow(config, &specs))
+                    }
+                    (None, BackpressureKind::None) => {
+                        AnyHop::BfcSilent(Bfc::silent(config, &specs))
+                    }
                 }
             }
             HopSetup::Sfc(config) => self.sfc(config, ports),

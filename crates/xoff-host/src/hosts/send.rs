@@ -54,9 +54,7 @@ impl Hosts {
         if flow.ringing || !flow.may_send() {
             return None;
         }
-        let (start, labelled) = (&flow.start, flow.flags & flag::LABELLED != 0);
-        let assign = || nic.assign_queue(start.class, start.label, labelled);
-        Some(*flow.queue.get_or_insert_with(assign))
+        Some(flow.queue_at(nic))
     }
 
     /// The same where turns do not go by who has been ready for longest: such a NIC chooses among all of

@@ -1,7 +1,6 @@
 //! Turns by what flows have left to send.
 
 use xoff_net::Fabric;
-use xoff_net::packet::flag;
 
 use super::Hosts;
 
@@ -20,9 +19,7 @@ impl Hosts {
         if !flow.may_send() {
             return;
         }
-        let (start, labelled) = (&flow.start, flow.flags & flag::LABELLED != 0);
-        let assign = || nic.assign_queue(start.class, start.label, labelled);
-        let queue = *flow.queue.get_or_insert_with(assign);
+        let queue = flow.queue_at(nic);
         // A port that is busy looks at its flows only when it is idle again.
         if flow.ready_at() <= fabric.now.max(fabric.busy_until(nic.port)) {
             shortest.wait(nic, &mut self.flows, id, queue);

@@ -31,8 +31,8 @@ pub struct ShortestFirst {
     best: Tournament<u128>,
     /// The paused queues that `best` goes by.
     paused: u128,
-    /// Whether queues are classes, of which the lowest is served first.
-    classes: bool,
+    /// What says which class a queue is of.
+    queues: NicQueues,
     /// How many have become ready so far.
     joined: u64,
 }
@@ -46,7 +46,7 @@ impl ShortestFirst {
             heaps: vec![Vec::new(); count],
             best: Tournament::new(count, NOT_READY),
             paused: 0,
-            classes: matches!(queues, NicQueues::Classes(_)),
+            queues,
             joined: 0,
         }
     }
@@ -55,7 +55,7 @@ impl ShortestFirst {
     pub fn wait(&mut self, nic: &mut Nic, flows: &mut [Sender], id: u32, queue: u8) {
         let flow = &mut flows[id as usize];
         flow.ringing = true;
-        let class = if self.classes { queue } else { 0 };
+        let class = self.queues.class_of(queue);
         let order = u128::from(class) << 120 | u128::from(self.joined) << 8 | u128::from(queue);
         self.joined += 1;
         nic.ready |= 1 << queue;

@@ -7,6 +7,8 @@
 //! each pair of hop control and scheduler (`pairs.rs`), which are looked up once a packet.
 
 #[cfg(test)]
+mod class_tests;
+#[cfg(test)]
 mod in_band_tests;
 mod overflow;
 mod pairs;

@@ -14,6 +14,7 @@ mod sfc;
 
 use xoff_core::Rng;
 
+use crate::division::Division;
 use crate::packet::{Kind, NONE, Packet};
 use crate::sched::{QueueMask, Scheduler};
 
@@ -339,6 +340,8 @@ pub enum AnyHop {
     Pfc(Pfc),
     /// Backpressure flow control.
     Bfc(Bfc<PauseCounters>),
+    /// The same with queues that classes divide.
+    BfcClasses(Bfc<PauseCounters<Division>, Division>),
     /// The same with pauses by queue length.
     BfcOccupancy(Bfc<Occupancy>),
     /// The same with pauses of flows.
@@ -364,6 +367,7 @@ macro_rules! each_hop {
             $crate::hop::AnyHop::None($hop) => $call,
             $crate::hop::AnyHop::Pfc($hop) => $call,
             $crate::hop::AnyHop::Bfc($hop) => $call,
+            $crate::hop::AnyHop::BfcClasses($hop) => $call,
             $crate::hop::AnyHop::BfcOccupancy($hop) => $call,
             $crate::hop::AnyHop::BfcFlows($hop) => $call,
             $crate::hop::AnyHop::BfcSilent($hop) => $call,
@@ -405,6 +409,7 @@ impl AnyHop {
     pub fn bfc_stats(&self) -> Option<BfcStats> {
         match self {
             Self::Bfc(bfc) => Some(bfc.stats()),
+            Self::BfcClasses(bfc) => Some(bfc.stats()),
             Self::BfcOccupancy(bfc) => Some(bfc.stats()),
             Self::BfcFlows(bfc) => Some(bfc.stats()),
             Self::BfcSilent(bfc) => Some(bfc.stats()),

@@ -1,8 +1,13 @@
 //! Deficit round robin (Shreedhar and Varghese, SIGCOMM 1995) over a fixed number of queues, among
 //! those that hold something and are not paused.
+//!
+//! Queues may be divided among traffic classes ([`StrictClasses`]): then the most important class that
+//! has any to serve goes first, and turns go round within it: "Queues at the same priority level follow
+//! fair scheduling" (BFC App. A.3).
 
 use super::{QueueMask, Scheduler};
-use crate::packet::{Packet, Pool, Queue};
+use crate::division::{Divided, Division};
+use crate::packet::{CLASSES, Packet, Pool, Queue};
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Turn {
@@ -10,14 +15,50 @@ struct Turn {
     deficit: u32,
 }
 
+/// Whose turns go round together.
+pub trait Rounds {
+    /// Of the queues that may send, of which there is one at least, those among which the next turn is,
+    /// and the one of them that had the last.
+    fn next(&mut self, ready: QueueMask) -> (QueueMask, &mut u8);
+}
+
+/// All queues.
+#[derive(Debug, Default)]
+pub struct OneRound {
+    /// The queue whose turn it is.
+    current: u8,
+}
+
+impl Rounds for OneRound {
+    #[inline(always)]
+    fn next(&mut self, ready: QueueMask) -> (QueueMask, &mut u8) {
+        (ready, &mut self.current)
+    }
+}
+
+/// The queues of the most important class. A class that was interrupted goes on where it was.
+#[derive(Debug)]
+pub struct StrictClasses {
+    division: Division,
+    /// The queue of each class whose turn it is.
+    current: [u8; CLASSES],
+}
+
+impl Rounds for StrictClasses {
+    #[inline]
+    fn next(&mut self, ready: QueueMask) -> (QueueMask, &mut u8) {
+        let class = self.division.class_of_queue(ready.trailing_zeros() as u8);
+        (ready & self.division.queues(class), &mut self.current[class as usize])
+    }
+}
+
 /// Up to 128 queues.
 #[derive(Debug)]
-pub struct Drr {
+pub struct Drr<R = OneRound> {
     turns: Vec<Turn>,
     occupied: QueueMask,
     paused: QueueMask,
-    /// The queue whose turn it is.
-    current: u8,
+    rounds: R,
     quantum_bytes: u32,
 }
 
@@ -26,29 +67,45 @@ impl Drr {
     /// makes every turn send something.
     #[must_use]
     pub fn new(queues: u8, quantum_bytes: u32) -> Self {
-        Self {
-            turns: vec![Turn::default(); queues as usize],
-            occupied: 0,
-            paused: 0,
-            current: 0,
-            quantum_bytes,
-        }
+        Self::of(queues, OneRound::default(), quantum_bytes)
     }
 
     /// The packet at the head of a queue.
     pub(super) fn head(&self, queue: u8) -> Option<u32> {
         self.turns[queue as usize].queue.head()
     }
+}
 
-    /// The first queue of `ready` after the current one, going round.
-    fn next_turn(&self, ready: QueueMask) -> u8 {
-        let later = ready & (QueueMask::MAX << self.current << 1);
-        let from = if later != 0 { later } else { ready };
-        from.trailing_zeros() as u8
+impl Drr<StrictClasses> {
+    /// The same for queues that are divided among classes.
+    #[must_use]
+    pub fn with_classes(division: Division, quantum_bytes: u32) -> Self {
+        let rounds = StrictClasses { division, current: [0; CLASSES] };
+        Self::of(division.count(), rounds, quantum_bytes)
     }
 }
 
-impl Scheduler for Drr {
+impl<R> Drr<R> {
+    fn of(queues: u8, rounds: R, quantum_bytes: u32) -> Self {
+        Self {
+            turns: vec![Turn::default(); queues as usize],
+            occupied: 0,
+            paused: 0,
+            rounds,
+            quantum_bytes,
+        }
+    }
+}
+
+/// The first queue of `ready` after `current`, going round.
+#[inline]
+fn next_turn(ready: QueueMask, current: u8) -> u8 {
+    let later = ready & (QueueMask::MAX << current << 1);
+    let from = if later != 0 { later } else { ready };
+    from.trailing_zeros() as u8
+}
+
+impl<R: Rounds> Scheduler for Drr<R> {
     #[inline]
     fn push(&mut self, pool: &mut Pool, id: u32) {
         let queue = pool[id].queue;
@@ -62,9 +119,10 @@ impl Scheduler for Drr {
         if ready == 0 {
             return None;
         }
+        let (ready, current) = self.rounds.next(ready);
         loop {
-            let turn = &mut self.turns[self.current as usize];
-            if ready >> self.current & 1 == 1 {
+            let turn = &mut self.turns[*current as usize];
+            if ready >> *current & 1 == 1 {
                 let head = turn.queue.head()?;
                 let bytes = u32::from(pool[head].wire_bytes);
                 if turn.deficit >= bytes {
@@ -73,13 +131,13 @@ impl Scheduler for Drr {
                     if turn.queue.is_empty() {
                         // An idle queue keeps no credit.
                         turn.deficit = 0;
-                        self.occupied &= !(1 << self.current);
+                        self.occupied &= !(1 << *current);
                     }
                     return Some(head);
                 }
             }
-            self.current = self.next_turn(ready);
-            self.turns[self.current as usize].deficit += self.quantum_bytes;
+            *current = next_turn(ready, *current);
+            self.turns[*current as usize].deficit += self.quantum_bytes;
         }
     }
 
@@ -95,7 +153,7 @@ impl Scheduler for Drr {
 
     #[inline]
     fn pass(&mut self, packet: &Packet) {
-        self.current = packet.queue;
+        *self.rounds.next(1 << packet.queue).1 = packet.queue;
     }
 
     #[inline]
@@ -133,7 +191,7 @@ mod tests {
     use super::*;
     use crate::packet::Kind;
 
-    fn push(pool: &mut Pool, drr: &mut Drr, queue: u8, bytes: u16) {
+    fn push(pool: &mut Pool, drr: &mut impl Scheduler, queue: u8, bytes: u16) {
         let mut packet = Packet::new(Kind::Data, bytes);
         packet.queue = queue;
         let id = pool.insert(packet);
@@ -176,6 +234,62 @@ mod tests {
                 let packet = pool[id];
                 pool.remove(id);
                 sent[packet.queue as usize] += u64::from(packet.wire_bytes);
+                push(&mut pool, &mut drr, packet.queue, packet.wire_bytes);
+            }
+            let (least, most) = (sent.iter().min().unwrap(), sent.iter().max().unwrap());
+            prop_assert!(most - least <= 2 * 1048, "{sent:?}");
+        }
+
+        /// Classes are strict: what leaves belongs to the most important class that has a packet in a
+        /// queue that is not paused.
+        #[test]
+        fn the_most_important_class_goes_first(
+            steps in prop::collection::vec((0u8..32, any::<QueueMask>(), 0usize..3), 1..200),
+        ) {
+            let mut pool = Pool::default();
+            let mut drr = Drr::with_classes(Division::new(32, 4), 1048);
+            let mut held = [0u32; 32];
+            for (queue, mask, pops) in steps {
+                push(&mut pool, &mut drr, queue, 64 + 30 * u16::from(queue));
+                held[queue as usize] += 1;
+                drr.set_paused(mask);
+                for _ in 0..pops {
+                    let may = |queue: &u8| held[*queue as usize] > 0 && mask >> queue & 1 == 0;
+                    let first = (0..32).find(may);
+                    let queue = drr.pop(&mut pool).map(|id| pool[id].queue);
+                    prop_assert_eq!(queue.map(|queue| queue / 8), first.map(|queue| queue / 8));
+                    let Some(queue) = queue else { continue };
+                    prop_assert!(may(&queue));
+                    held[queue as usize] -= 1;
+                }
+            }
+        }
+
+        /// Within a class backlogged queues share equally, however often a more important class
+        /// interrupts them, which gets all it has through.
+        #[test]
+        fn interrupted_queues_share_equally(
+            sizes in prop::collection::vec(64u16..1048, 2..6),
+            interruptions in prop::collection::vec(any::<bool>(), 50..400),
+        ) {
+            let mut pool = Pool::default();
+            let mut drr = Drr::with_classes(Division::new(16, 2), 1048);
+            let mut sent = vec![0u64; sizes.len()];
+            for (place, &bytes) in sizes.iter().enumerate() {
+                push(&mut pool, &mut drr, 8 + place as u8, bytes);
+                push(&mut pool, &mut drr, 8 + place as u8, bytes);
+            }
+            for interrupts in interruptions {
+                if interrupts {
+                    push(&mut pool, &mut drr, 3, 1048);
+                    let id = drr.pop(&mut pool).unwrap();
+                    prop_assert_eq!(pool[id].queue, 3);
+                    pool.remove(id);
+                }
+                let id = drr.pop(&mut pool).unwrap();
+                let packet = pool[id];
+                pool.remove(id);
+                sent[packet.queue as usize - 8] += u64::from(packet.wire_bytes);
                 push(&mut pool, &mut drr, packet.queue, packet.wire_bytes);
             }
             let (least, most) = (sent.iter().min().unwrap(), sent.iter().max().unwrap());

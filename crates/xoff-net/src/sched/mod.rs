@@ -22,7 +22,7 @@ use crate::hop::{PausedTime, flow_pause, obey};
 use crate::packet::{CONTROL_QUEUE, NONE, Packet, Pool, Queue};
 
 pub use delays::Delays;
-pub use drr::Drr;
+pub use drr::{Drr, OneRound, Rounds, StrictClasses};
 pub use drr_flows::DrrFlows;
 pub use ets::{Ets, EtsConfig, EtsPlan};
 pub use fifo::{Fifo, PRIORITIES_MAX, Priorities};
@@ -106,6 +106,8 @@ pub enum AnyScheduler {
     TrafficManager(TrafficManager),
     /// Deficit round robin over as many queues as there are flows.
     PerFlow(PerFlow),
+    /// Deficit round robin within strict classes.
+    DrrClasses(Drr<StrictClasses>),
     /// Shortest remaining flow first over a fixed number of queues.
     Srf(Srf),
     /// Shortest remaining flow first over as many queues as there are flows.
@@ -129,6 +131,7 @@ macro_rules! each_scheduler {
             $crate::sched::AnyScheduler::DrrFlows($scheduler) => $call,
             $crate::sched::AnyScheduler::TrafficManager($scheduler) => $call,
             $crate::sched::AnyScheduler::PerFlow($scheduler) => $call,
+            $crate::sched::AnyScheduler::DrrClasses($scheduler) => $call,
             $crate::sched::AnyScheduler::Srf($scheduler) => $call,
             $crate::sched::AnyScheduler::PerFlowSrf($scheduler) => $call,
             $crate::sched::AnyScheduler::PFabric($scheduler) => $call,
@@ -423,6 +426,12 @@ mod tests {
         #[test]
         fn passing_flows_changes_no_turn(steps in steps(16)) {
             passing_is_joining_and_leaving(|| PerFlow::new(500), &steps);
+        }
+
+        #[test]
+        fn passing_classes_in_turns_changes_no_turn(steps in steps(32)) {
+            let division = crate::division::Division::new(32, 4);
+            passing_is_joining_and_leaving(|| Drr::with_classes(division, 500), &steps);
         }
 
         #[test]

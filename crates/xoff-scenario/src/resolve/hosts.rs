@@ -260,6 +260,12 @@ impl Reader<'_> {
 pub(super) fn nic_queues(hop: &HopSetup, classes: u8) -> NicQueues {
     let HopSetup::Bfc(bfc) = hop else { return NicQueues::Classes(classes) };
     let queues = bfc.data_queues();
+    if let Some(division) = bfc.division() {
+        return match bfc.assignment {
+            Assignment::Dynamic => NicQueues::DynamicByClass(division),
+            Assignment::Stochastic | Assignment::Single => NicQueues::HashedByClass(division),
+        };
+    }
     match (bfc.backpressure, bfc.assignment) {
         (BackpressureKind::None, _) => NicQueues::Classes(classes),
         (_, Assignment::Dynamic) if bfc.incast_queue => NicQueues::DynamicBesideIncast(queues),

@@ -7,6 +7,7 @@ use xoff_core::knobs::Knob;
 use xoff_core::{Bytes, Ps};
 use xoff_host::transport::{FrameConfig, Recovery, TransportConfig, TransportKind};
 use xoff_net::buffer::{BufferConfig, BufferKind};
+use xoff_net::hop::BackpressureKind;
 use xoff_net::sched::{EtsConfig, SfqCodelConfig};
 use xoff_sim::setup::{HopSetup, Scheduling};
 
@@ -90,6 +91,16 @@ impl Reader<'_> {
         match hop {
             HopSetup::Bfc(bfc) if bfc.data_queues() == 1 => {
                 let message = "scheduler = \"srf\" has nothing to choose from in one queue";
+                self.problem("switch", "scheduler", message.into());
+            }
+            HopSetup::Bfc(bfc) if bfc.classes > 1 => {
+                let message = "scheduler = \"srf\" knows no classes, and queues of one are served in \
+                               turns (BFC App. A.3): set bfc.classes = 1";
+                self.problem("switch", "scheduler", message.into());
+            }
+            HopSetup::Bfc(bfc) if bfc.backpressure == BackpressureKind::Flows => {
+                let message = "scheduler = \"srf\" passes over paused queues, not over paused flows in \
+                               them: set bfc.backpressure = \"queues\"";
                 self.problem("switch", "scheduler", message.into());
             }
             HopSetup::Bfc(_) => {}

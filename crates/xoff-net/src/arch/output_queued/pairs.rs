@@ -29,6 +29,7 @@ macro_rules! each_pair {
             BfcFlows DrrFlows,
             BfcSilent Drr,
             BfcSilent Srf,
+            BfcClasses DrrClasses,
             ElidingBfc Drr,
             ElidingBfc Srf,
             // A sample of the packets needs no hardware.

@@ -6,7 +6,8 @@ use xoff_core::Rng;
 use super::BfcConfig;
 use super::config::{Assignment, EmptyQueueOrder};
 use super::flow_table::{Entry, FlowTable};
-use crate::packet::{Kind, Packet, flag};
+use crate::division::{Divided, Undivided};
+use crate::packet::{CLASSES, Kind, Packet, flag};
 use crate::sched::QueueMask;
 
 /// Time stamps of the flow table count units of 2^10 ps: 32 bits go round in 4.4 s. An entry that was
@@ -44,18 +45,19 @@ struct EgressFlows {
     table: FlowTable,
     /// Entries with packets.
     active: u32,
-    last_queue: u8,
+    /// The queue assigned last, by class.
+    last_queue: [u8; CLASSES],
 }
 
-/// The queue assignment of one switch.
+/// The queue assignment of one switch: "The switch performs dynamic queue assignment for each class
+/// independently" (App. A.3), where queues are divided among classes.
 #[derive(Debug)]
-pub(super) struct FlowQueues {
+pub(super) struct FlowQueues<D> {
     egresses: Vec<EgressFlows>,
-    /// Entries of a port's flow table.
+    /// Entries of a port's flow table for each class: flows of different classes never share one, as
+    /// they would share a queue.
     table_size: u32,
-    queues: u8,
-    /// The first queue that is for all: one before it is for labelled flows.
-    first: u8,
+    division: D,
     assignment: Assignment,
     empty_queue: EmptyQueueOrder,
     /// For how long a flow without packets keeps its queue, in the table's unit of time.
@@ -63,38 +65,47 @@ pub(super) struct FlowQueues {
     stats: AssignmentStats,
 }
 
-impl FlowQueues {
-    /// For a switch with so many ports and this 1-hop RTT.
-    pub(super) fn new(config: &BfcConfig, ports: usize, hrtt_ps: u64) -> Self {
-        let queues = config.data_queues();
-        let egress =
-            || EgressFlows { table: FlowTable::default(), active: 0, last_queue: queues - 1 };
-        Self {
-            egresses: (0..ports).map(|_| egress()).collect(),
-            table_size: u32::from(config.queues) * config.table_factor,
-            queues,
-            first: u8::from(config.incast_queue),
-            assignment: config.assignment,
-            empty_queue: config.empty_queue,
-            sticky: ((config.sticky_hrtts() * hrtt_ps as f64) as u64 >> STAMP_SHIFT) as u32,
-            stats: AssignmentStats::default(),
-        }
-    }
-
+impl FlowQueues<Undivided> {
     /// Splits the table of each port over so many pipelines: an entry of a port in the n-th of them is in
     /// what stands for port n x ports + port from now on. Each begins to look for empty queues elsewhere:
     /// "with a different rotating starting point per pipeline" (§4).
     pub(super) fn split(self, pipelines: u8) -> Self {
+        let Undivided { first, count } = self.division;
         let ports = self.egresses;
         let part = |pipeline: u8| {
-            let first = u32::from(self.queues) * u32::from(pipeline) / u32::from(pipelines);
-            let last_queue = if first == 0 { self.queues - 1 } else { first as u8 - 1 };
-            ports.iter().map(move |port| EgressFlows { last_queue, ..port.clone() })
+            let before = u32::from(count) * u32::from(pipeline) / u32::from(pipelines);
+            let last = first + if before == 0 { count } else { before as u8 } - 1;
+            ports
+                .iter()
+                .map(move |port| EgressFlows { last_queue: [last; CLASSES], ..port.clone() })
         };
         Self {
             egresses: (0..pipelines).flat_map(part).collect(),
             table_size: self.table_size / u32::from(pipelines),
             ..self
+        }
+    }
+}
+
+impl<D: Divided> FlowQueues<D> {
+    /// For a switch with so many ports and this 1-hop RTT.
+    pub(super) fn new(config: &BfcConfig, division: D, ports: usize, hrtt_ps: u64) -> Self {
+        let table_size = u32::from(config.queues) * config.table_factor;
+        // The last of each class, so that the first is next.
+        let last = |class: usize| {
+            let (first, count) = division.range((class as u8).min(config.classes - 1));
+            first + count - 1
+        };
+        let last_queue = std::array::from_fn(last);
+        let egress = || EgressFlows { table: FlowTable::default(), active: 0, last_queue };
+        Self {
+            egresses: (0..ports).map(|_| egress()).collect(),
+            table_size: table_size / u32::from(config.classes),
+            division,
+            assignment: config.assignment,
+            empty_queue: config.empty_queue,
+            sticky: ((config.sticky_hrtts() * hrtt_ps as f64) as u64 >> STAMP_SHIFT) as u32,
+            stats: AssignmentStats::default(),
         }
     }
 
@@ -189,7 +200,9 @@ impl FlowQueues {
             // One entry more, which all labelled flows share.
             self.table_size
         } else {
-            ((u64::from(flow_hash(packet)) * u64::from(self.table_size)) >> 32) as u32
+            let class = u64::from(self.division.class_of(packet));
+            let hash = class << 32 | u64::from(flow_hash(packet));
+            ((hash * u64::from(self.table_size)) >> 32) as u32
         };
         let table = &mut self.egresses[egress as usize].table;
         table.entry(index, stamp(now), self.sticky)
@@ -208,27 +221,31 @@ impl FlowQueues {
         self.stats.assignments += 1;
         self.stats.reassignments += u64::from(packet.kind == Kind::Data && packet.seq > 0);
         let occupied = occupied();
+        let class = self.division.class_of(packet);
+        let (first, count) = self.division.range(class);
         let queue = match self.assignment {
             Assignment::Single => 0,
             Assignment::Stochastic => {
-                ((u64::from(flow_hash(packet)) * u64::from(self.queues)) >> 32) as u8
+                first + ((u64::from(flow_hash(packet)) * u64::from(count)) >> 32) as u8
             }
-            Assignment::Dynamic => self.empty_queue(egress, occupied).unwrap_or_else(|| {
-                // "we assign the flow to a random queue in this case" (§3.3.1).
-                self.first + rng.below(u64::from(self.queues - self.first)) as u8
-            }),
+            Assignment::Dynamic => {
+                let empty = self.division.queues(class) & !occupied;
+                self.empty_queue(egress, class, empty).unwrap_or_else(|| {
+                    // "we assign the flow to a random queue in this case" (§3.3.1).
+                    first + rng.below(u64::from(count)) as u8
+                })
+            }
         };
         self.stats.collisions += u64::from(occupied >> queue & 1 == 1);
         queue
     }
 
-    fn empty_queue(&mut self, egress: u16, occupied: QueueMask) -> Option<u8> {
-        let all = QueueMask::MAX >> (128 - u32::from(self.queues)) & QueueMask::MAX << self.first;
-        let empty = all & !occupied;
+    /// One of the empty queues of a class, if there is one.
+    fn empty_queue(&mut self, egress: u16, class: u8, empty: QueueMask) -> Option<u8> {
         if empty == 0 {
             return None;
         }
-        let last = &mut self.egresses[egress as usize].last_queue;
+        let last = &mut self.egresses[egress as usize].last_queue[class as usize];
         let later = match self.empty_queue {
             EmptyQueueOrder::Rotating => empty & (QueueMask::MAX << *last << 1),
             EmptyQueueOrder::Lowest => 0,

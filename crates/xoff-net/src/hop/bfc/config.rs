@@ -2,6 +2,9 @@
 
 use xoff_core::{Ps, choices, knobs};
 
+use crate::division::{Division, Undivided};
+use crate::packet::CLASSES;
+
 choices! {
     /// How flows get their queues (BFC §6.1).
     pub enum Assignment {
@@ -68,6 +71,10 @@ knobs! {
         /// Take one of them for pause and resume frames: "this reduces the number of queues available
         /// for dynamic queue assignment by 1" (§3.3.2). Off where classes divide all queues (App. A.3).
         reserve_control_queue: bool = true,
+        /// Traffic classes, among which the queues are divided: as many for each, strict priority
+        /// between them, fair queueing within (App. A.3: 4). A packet's class is its traffic's priority;
+        /// the last one takes in those after it.
+        classes: u8 = 1,
         /// How flows get their queues.
         assignment: Assignment = Assignment::Dynamic,
         /// Which of several empty queues is taken.
@@ -114,6 +121,22 @@ impl BfcConfig {
         }
     }
 
+    /// The queues that are for all flows, where no classes divide them; there is one before them if
+    /// labelled flows have theirs.
+    pub(super) fn undivided(&self) -> Undivided {
+        let first = u8::from(self.incast_queue);
+        Undivided { first, count: self.data_queues() - first }
+    }
+
+    /// The queues of each class, where classes divide them.
+    #[must_use]
+    pub fn division(&self) -> Option<Division> {
+        let queues = self.data_queues();
+        let divides =
+            (2..=CLASSES as u8).contains(&self.classes) && queues.is_multiple_of(self.classes);
+        divides.then(|| Division::new(queues, self.classes))
+    }
+
     /// For how many 1-hop RTTs a flow without packets keeps its queue: not at all where flows are paused
     /// "directly using the flow ID without sticky queue assignments" (§3.3.2).
     #[must_use]
@@ -142,6 +165,9 @@ impl BfcConfig {
                 "a flow keeps its queue for 0 to 1000000 1-hop RTTs".into(),
             ));
         }
+        if self.classes != 1 {
+            self.check_classes()?;
+        }
         if self.incast_queue && self.assignment != Assignment::Dynamic {
             let message = "a queue for labelled flows is taken from those of dynamic assignment: set \
                            assignment = \"dynamic\"";
@@ -162,6 +188,41 @@ impl BfcConfig {
         if !(self.sampling > 0.0 && self.sampling <= 1.0) {
             let message = "sampling is a share of the packets: more than 0, up to 1";
             return Err(("sampling", message.into()));
+        }
+        Ok(())
+    }
+
+    /// Classes need queues of their own, and pauses of queues.
+    fn check_classes(&self) -> Result<(), (&'static str, String)> {
+        let (classes, queues) = (self.classes, self.data_queues());
+        let refuse = |message: String| Err(("classes", message));
+        if !(1..=CLASSES as u8).contains(&classes) {
+            return refuse(format!("there are 1 to {CLASSES} traffic classes, as packets tell"));
+        }
+        if self.assignment == Assignment::Single {
+            return refuse(
+                "assignment = \"single\" has one queue, which classes cannot divide".into(),
+            );
+        }
+        if !queues.is_multiple_of(classes) {
+            let reserved = if self.reserve_control_queue && self.queues.is_multiple_of(classes) {
+                ": one of them is reserved for control frames; set reserve_control_queue = false to \
+                 send these in a queue besides (App. A.3)"
+            } else {
+                ""
+            };
+            return refuse(format!(
+                "{classes} classes cannot have as many each of {queues} queues{reserved}"
+            ));
+        }
+        if self.backpressure != BackpressureKind::Queues {
+            let message = "classes go with backpressure = \"queues\", the paper's only (App. A.3)";
+            return refuse(message.into());
+        }
+        if self.incast_queue {
+            let message = "incast_queue = true has one queue for labelled flows of any class: set \
+                           classes = 1";
+            return refuse(message.into());
         }
         Ok(())
     }

@@ -6,27 +6,28 @@ use super::asked::Asked;
 use super::backpressure::{Backpressure, PauseFrames};
 use super::threshold::Thresholds;
 use super::{BfcConfig, BfcPort};
+use crate::division::{Divided, Undivided};
 use crate::packet::{CONTROL_QUEUE, Packet, flag};
 use crate::sched::{QueueMask, Scheduler};
 
 /// "an array indexed by the ingress port and the upstreamQ of a packet" (§3.3.2).
 #[derive(Debug)]
-pub struct PauseCounters {
+pub struct PauseCounters<D = Undivided> {
     counts: Vec<u32>,
     /// A neighbour's queues.
     queues: u8,
-    thresholds: Thresholds,
+    thresholds: Thresholds<D>,
     asked: Asked,
 }
 
-impl PauseCounters {
+impl<D: Divided> PauseCounters<D> {
     /// For a switch with these ports and this 1-hop RTT, whose neighbours have as many queues as itself.
-    pub(super) fn new(config: &BfcConfig, ports: &[BfcPort], hrtt_ps: u64) -> Self {
+    pub(super) fn new(config: &BfcConfig, division: D, ports: &[BfcPort], hrtt_ps: u64) -> Self {
         let queues = config.data_queues();
         Self {
             counts: vec![0; ports.len() * queues as usize],
             queues,
-            thresholds: Thresholds::new(config, ports, hrtt_ps),
+            thresholds: Thresholds::divided(config, division, ports, hrtt_ps),
             asked: Asked::new(config, ports.len()),
         }
     }
@@ -38,12 +39,12 @@ impl PauseCounters {
     }
 
     #[cfg(test)]
-    pub(super) fn thresholds(&self) -> &Thresholds {
+    pub(super) fn thresholds(&self) -> &Thresholds<D> {
         &self.thresholds
     }
 }
 
-impl Backpressure for PauseCounters {
+impl<D: Divided> Backpressure for PauseCounters<D> {
     /// "if its flow is assigned a queue that exceeds the pause threshold, we increment the pause counter
     /// at that index by 1" (§3.3.2).
     #[inline]

@@ -20,6 +20,7 @@ use super::elide::Elide;
 use super::{HopControl, Signal};
 use assignment::FlowQueues;
 
+use crate::division::{Divided, Division, Undivided};
 use crate::packet::Packet;
 use crate::sched::{QueueMask, Scheduler};
 
@@ -60,10 +61,11 @@ impl BfcStats {
     }
 }
 
-/// The BFC state of one switch, with one of the kinds of backpressure.
+/// The BFC state of one switch, with one of the kinds of backpressure, and queues that classes divide or
+/// do not.
 #[derive(Debug)]
-pub struct Bfc<B> {
-    flows: FlowQueues,
+pub struct Bfc<B, D = Undivided> {
+    flows: FlowQueues<D>,
     backpressure: B,
 }
 
@@ -71,7 +73,21 @@ impl Bfc<PauseCounters> {
     /// With pause counters, for a switch with these ports.
     #[must_use]
     pub fn new(config: &BfcConfig, ports: &[BfcPort]) -> Self {
-        Self::with(config, ports, PauseCounters::new)
+        Self::with(config, ports, |config, ports, hrtt| {
+            PauseCounters::new(config, config.undivided(), ports, hrtt)
+        })
+    }
+}
+
+impl Bfc<PauseCounters<Division>, Division> {
+    /// With pause counters and queues divided among classes, for a switch with these ports.
+    #[must_use]
+    pub fn with_classes(config: &BfcConfig, division: Division, ports: &[BfcPort]) -> Self {
+        let hrtt = hrtt(config, ports);
+        Self {
+            flows: FlowQueues::new(config, division, ports.len(), hrtt),
+            backpressure: PauseCounters::new(config, division, ports, hrtt),
+        }
     }
 }
 
@@ -112,10 +128,12 @@ impl<B: Backpressure> Bfc<B> {
         backpressure: impl Fn(&BfcConfig, &[BfcPort], u64) -> B,
     ) -> Self {
         let hrtt = hrtt(config, ports);
-        let flows = FlowQueues::new(config, ports.len(), hrtt);
+        let flows = FlowQueues::new(config, config.undivided(), ports.len(), hrtt);
         Self { flows, backpressure: backpressure(config, ports, hrtt) }
     }
+}
 
+impl<B: Backpressure, D: Divided> Bfc<B, D> {
     /// What has happened so far.
     #[must_use]
     pub fn stats(&self) -> BfcStats {
@@ -129,7 +147,7 @@ fn hrtt(config: &BfcConfig, ports: &[BfcPort]) -> u64 {
     2 * longest + config.hop_processing.0
 }
 
-impl<B: Backpressure> HopControl for Bfc<B> {
+impl<B: Backpressure, D: Divided> HopControl for Bfc<B, D> {
     #[inline]
     fn queue_of<S: Scheduler>(
         &mut self,
@@ -214,5 +232,7 @@ impl Elide for Bfc<PauseCounters> {
 mod assignment_tests;
 #[cfg(test)]
 mod backpressure_tests;
+#[cfg(test)]
+mod class_tests;
 #[cfg(test)]
 mod tests;

@@ -2,21 +2,36 @@
 
 use super::config::ThresholdRule;
 use super::{BfcConfig, BfcPort};
+use crate::division::{Divided, Undivided};
 use crate::packet::Packet;
 use crate::sched::Scheduler;
 
 /// The pause thresholds of one switch: "a pre-configured match-action table indexed with N_active and
 /// mu" (§3.3.2).
 #[derive(Debug)]
-pub(super) struct Thresholds {
+pub(super) struct Thresholds<D = Undivided> {
     /// Bytes by the rate of the egress port and the number of active queues.
     bytes: Vec<u32>,
     /// Where an egress port's list begins.
     first: Vec<u32>,
+    division: D,
 }
 
 impl Thresholds {
+    /// For a switch with these ports and this 1-hop RTT.
     pub(super) fn new(config: &BfcConfig, ports: &[BfcPort], hrtt_ps: u64) -> Self {
+        Self::divided(config, config.undivided(), ports, hrtt_ps)
+    }
+}
+
+impl<D: Divided> Thresholds<D> {
+    /// For queues that are divided.
+    pub(super) fn divided(
+        config: &BfcConfig,
+        division: D,
+        ports: &[BfcPort],
+        hrtt_ps: u64,
+    ) -> Self {
         let mut rates: Vec<u64> = ports.iter().map(|port| port.rate).collect();
         rates.sort_unstable();
         rates.dedup();
@@ -28,6 +43,7 @@ impl Thresholds {
         Self {
             bytes: rates.iter().flat_map(list).collect(),
             first: ports.iter().map(first).collect(),
+            division,
         }
     }
 
@@ -39,10 +55,13 @@ impl Thresholds {
     }
 
     /// Whether the queue that a packet has joined is above its threshold: "we track the queue length (and
-    /// not just the flowTable.size)" (§3.3.2).
+    /// not just the flowTable.size)" (§3.3.2). Where classes divide the queues only those of the packet's
+    /// class are counted: more important ones leave it either the whole link or nothing of it, and less
+    /// important ones take nothing. So it finds enough to send when the link turns to it.
     #[inline]
     pub(super) fn exceeded<S: Scheduler>(&self, egress: u16, packet: &Packet, queues: &S) -> bool {
-        let active = (queues.occupied() & !queues.paused()).count_ones();
+        let beside = self.division.beside(packet);
+        let active = (queues.occupied() & !queues.paused() & beside).count_ones();
         queues.queue_bytes(packet.queue) > self.at(egress, active)
     }
 

@@ -25,6 +25,7 @@ use xoff_core::Rng;
 use super::assignment::FlowQueues;
 use super::backpressure::Backpressure;
 use super::{BfcConfig, BfcPort, BfcStats, PauseCounters, hrtt};
+use crate::division::Undivided;
 use crate::hop::{CopyUse, HopControl, Signal};
 use crate::packet::{NONE, Packet, flag};
 use crate::sched::{QueueMask, Scheduler};
@@ -55,7 +56,7 @@ impl TofinoStats {
 /// The BFC state of one switch.
 #[derive(Debug)]
 pub struct Tofino {
-    flows: FlowQueues,
+    flows: FlowQueues<Undivided>,
     backpressure: PauseCounters,
     empty_queues: EmptyQueues,
     ports: u16,
@@ -78,14 +79,14 @@ impl Tofino {
         ports: &[BfcPort],
         rng: Rng,
     ) -> Self {
-        let hrtt = hrtt(config, ports);
+        let (hrtt, division) = (hrtt(config, ports), config.undivided());
         let pipelines = hardware.map_or(1, |hardware| hardware.pipelines);
         let rate = ports.iter().map(|port| port.rate).sum();
         let tables = ports.len() * usize::from(pipelines);
         let period = hardware.map_or(0, |hardware| hardware.bitmap_period.0);
         Self {
-            flows: FlowQueues::new(config, ports.len(), hrtt).split(pipelines),
-            backpressure: PauseCounters::new(config, ports, hrtt),
+            flows: FlowQueues::new(config, division, ports.len(), hrtt).split(pipelines),
+            backpressure: PauseCounters::new(config, division, ports, hrtt),
             empty_queues: EmptyQueues::new(period, ports.len(), tables),
             ports: ports.len() as u16,
             ports_a_pipeline: (ports.len() as u16).div_ceil(u16::from(pipelines)),
