@@ -389,7 +389,7 @@ text = open(sys.argv[1]).read()
 own = ("ideal-fq", "ndp", "xcp", "pfabric", "sfqcodel")
 for scheme, _ in _native.presets():
     sized = scheme not in own and not scheme.startswith(
-        ("tcp-", "detail", "capfc", "pfc-w")
+        ("tcp-", "detail", "capfc", "pfc-w", "homa")
     )
     sets = [f"scheme={scheme}"] + ["buffer.size=2MB"] * sized
     # Their thresholds are those of Gigabit links.

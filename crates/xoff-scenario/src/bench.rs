@@ -7,7 +7,7 @@ use xoff_sim::Threads;
 
 use crate::run::Run;
 
-const SCHEMES: [&str; 16] = [
+const SCHEMES: [&str; 18] = [
     "dctcp",
     "dcqcn",
     "hpcc",
@@ -24,6 +24,8 @@ const SCHEMES: [&str; 16] = [
     "sfqcodel",
     "xcp",
     "flowtune",
+    "homa",
+    "homa-ecmp",
 ];
 
 const TRAFFICS: [&str; 4] = ["hadoop", "google", "permutation", "incast"];

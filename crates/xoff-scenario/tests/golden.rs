@@ -18,6 +18,7 @@ fn line(scheme: &str) -> [String; 9] {
     let scheme_is = format!("scheme={scheme}");
     let sized =
         !matches!(scheme, "ideal-fq" | "ideal-srf" | "ndp" | "xcp" | "pfabric" | "sfqcodel")
+            && !scheme.starts_with("homa")
             && !scheme.starts_with("tcp-")
             && !scheme.starts_with("detail")
             && !scheme.starts_with("capfc")
