@@ -386,7 +386,7 @@ import sys
 from xoff import _native
 text = open(sys.argv[1]).read()
 # Those that have a size of their own; the others get one in which something happens.
-own = ("ideal-fq", "ndp", "xcp", "pfabric", "sfqcodel")
+own = ("ideal-fq", "ideal-srf", "ndp", "expresspass", "xcp", "pfabric", "sfqcodel")
 for scheme, _ in _native.presets():
     sized = scheme not in own and not scheme.startswith(
         ("tcp-", "detail", "capfc", "pfc-w", "homa")

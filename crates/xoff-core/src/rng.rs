@@ -32,6 +32,8 @@ pub enum Purpose {
     MessageLoss = 9,
     /// Which of its equal, or favoured, ports a switch sends a packet by.
     Spraying = 10,
+    /// When a receiver sends its next credit, and how long it is.
+    Credits = 11,
     /// Which packets' headers a switch recirculates.
     Recirculation = 13,
 }

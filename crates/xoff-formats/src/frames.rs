@@ -39,7 +39,7 @@ impl Frames {
     /// Appends a packet that node `from` sends on a link.
     ///
     /// # Panics
-    /// If it is one of NDP's, of which no frame format is known.
+    /// If it is one of a receiver-driven transport's, of which no frame format is known.
     pub fn write(&self, packet: &Packet, from: u32, out: &mut Vec<u8>) {
         match packet.kind {
             Kind::Data | Kind::Segment => self.data(packet, out),
@@ -47,8 +47,8 @@ impl Frames {
             Kind::LinkControl if self.pauses_queues => queues(packet, from, out),
             Kind::LinkControl => classes(packet, from, out),
             Kind::BackToSender => back_to_sender(packet, out),
-            Kind::Trimmed | Kind::Returned | Kind::Pull => {
-                unreachable!("no frame format is known for packets of NDP")
+            kind @ (Kind::Trimmed | Kind::Returned | Kind::Pull | Kind::Credit | Kind::Request) => {
+                unreachable!("no frame format is known for a packet of kind {kind:?}")
             }
         }
     }

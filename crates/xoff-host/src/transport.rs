@@ -56,6 +56,8 @@ choices! {
         Ndp = "ndp",
         /// Homa: the receiver grants what does not go at once, section `homa`.
         Homa = "homa",
+        /// ExpressPass: a packet for each credit of the receiver, section `expresspass`.
+        ExpressPass = "expresspass",
     }
 }
 

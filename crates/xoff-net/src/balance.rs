@@ -37,14 +37,53 @@ pub fn murmur3(words: [u32; 3], seed: u32) -> u32 {
     hash ^ (hash >> 16)
 }
 
-/// Which of `count` equal ports a packet takes.
-#[inline]
-#[must_use]
-pub fn ecmp(packet: &Packet, seed: u32, count: u32) -> u32 {
-    if count == 1 {
-        return 0;
+/// How a switch hashes flows.
+#[derive(Clone, Copy, Debug)]
+pub struct Ecmp {
+    /// The hash's seed: another one at each switch, or where hashing is symmetric at each layer.
+    pub seed: u32,
+    /// Whether both directions of a flow have one hash.
+    pub symmetric: bool,
+}
+
+impl Ecmp {
+    /// A hash of one direction.
+    #[must_use]
+    pub fn new(seed: u32) -> Self {
+        Self { seed, symmetric: false }
     }
-    murmur3([address(packet.src), address(packet.dst), packet.label], seed) % count
+
+    /// Which of `count` equal ports a packet takes.
+    #[must_use]
+    pub fn choose(self, packet: &Packet, count: u32) -> u32 {
+        if self.symmetric {
+            self.choose_for_both(packet, count)
+        } else {
+            self.choose_for_one(packet, count)
+        }
+    }
+
+    /// The same where the hash is of one direction.
+    #[inline(always)]
+    pub(crate) fn choose_for_one(self, packet: &Packet, count: u32) -> u32 {
+        if count == 1 {
+            return 0;
+        }
+        murmur3([address(packet.src), address(packet.dst), packet.label], self.seed) % count
+    }
+
+    /// The same for a packet and for what answers it: "symmetric hashing" (ExpressPass §3.1), by the
+    /// 5-tuple of the direction whose sender has the smaller number.
+    pub(crate) fn choose_for_both(self, packet: &Packet, count: u32) -> u32 {
+        if count == 1 {
+            return 0;
+        }
+        let (mut ends, mut label) = ((packet.src, packet.dst), packet.label);
+        if ends.0 > ends.1 {
+            (ends, label) = ((ends.1, ends.0), label.rotate_left(16));
+        }
+        murmur3([address(ends.0), address(ends.1), label], self.seed) % count
+    }
 }
 
 #[cfg(test)]
@@ -52,17 +91,23 @@ mod tests {
     use super::*;
     use crate::packet::Kind;
 
-    #[test]
-    fn flows_spread_evenly_and_independently_at_each_switch() {
+    fn joint_choices(symmetric: bool) -> [[u32; 4]; 4] {
         let mut joint = [[0u32; 4]; 4];
         for label in 0..16_000 {
             let mut packet = Packet::new(Kind::Data, 100);
             packet.dst = 77;
             packet.label = label;
-            joint[ecmp(&packet, 5, 4) as usize][ecmp(&packet, 6, 4) as usize] += 1;
+            let choice = |seed| Ecmp { seed, symmetric }.choose(&packet, 4) as usize;
+            joint[choice(5)][choice(6)] += 1;
         }
-        for count in joint.iter().flatten() {
-            assert!((800..1200).contains(count), "{joint:?}");
+        joint
+    }
+
+    #[test]
+    fn flows_spread_evenly_and_independently_at_each_switch() {
+        for symmetric in [false, true] {
+            let joint = joint_choices(symmetric);
+            assert!(joint.iter().flatten().all(|count| (800..1200).contains(count)), "{joint:?}");
         }
     }
 }

@@ -21,12 +21,16 @@ pub enum Kind {
     Nack,
     /// A receiver lets a sender send so many bytes more.
     Pull,
+    /// A sender asks its receiver for credits, or says that it needs no more (ExpressPass).
+    Request,
     /// Congestion notification (DCQCN's CNP).
     Notification,
     /// A frame between two neighbours that pauses or resumes queues.
     LinkControl,
     /// A switch tells a sender to pause one flow (SFC's BTS).
     BackToSender,
+    /// A receiver lets a sender send one packet; switches shape these (ExpressPass).
+    Credit,
     /// Bytes of a control connection between two hosts: to switches an acknowledgement like others, but
     /// as long as data.
     Segment,

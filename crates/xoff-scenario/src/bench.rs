@@ -7,7 +7,7 @@ use xoff_sim::Threads;
 
 use crate::run::Run;
 
-const SCHEMES: [&str; 18] = [
+const SCHEMES: [&str; 19] = [
     "dctcp",
     "dcqcn",
     "hpcc",
@@ -26,6 +26,7 @@ const SCHEMES: [&str; 18] = [
     "flowtune",
     "homa",
     "homa-ecmp",
+    "expresspass",
 ];
 
 const TRAFFICS: [&str; 4] = ["hadoop", "google", "permutation", "incast"];

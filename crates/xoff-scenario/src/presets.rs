@@ -52,6 +52,7 @@ pub const PRESETS: &[(&str, &[&str])] = &[
     ("ndp", &[text!("ndp")]),
     ("homa", &[text!("homa")]),
     ("homa-ecmp", &[text!("homa"), text!("homa-ecmp")]),
+    ("expresspass", &[text!("expresspass")]),
     ("tcp-newreno", &[text!("tcp-newreno")]),
     ("tcp-cubic", &[text!("tcp-newreno"), text!("tcp-cubic")]),
     ("tcp-dctcp", &[text!("tcp-newreno"), text!("tcp-dctcp")]),

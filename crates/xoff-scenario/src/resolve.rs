@@ -5,6 +5,7 @@ mod bfc;
 mod crossbar;
 mod driven;
 mod elision;
+mod expresspass;
 pub(crate) mod faults;
 mod flowtune;
 mod homa;
@@ -107,6 +108,7 @@ pub const SECTIONS: &[&str] = &[
     "nic",
     "onramp",
     "ndp",
+    "expresspass",
     "homa",
     "flowtune",
     "dctcp",
@@ -251,6 +253,7 @@ impl Reader<'_> {
         let monitored = self.monitored(&run, hosts)?;
         let captured = self.captured(&run, &topology)?;
         let faults_of_links = self.link_faults(&topology, &transport, &hop, &nic, run.grid);
+        self.check_symmetric(&switch, &faults_of_links);
         let classes = crossbar.as_ref().map_or(CLASSES as u8, |setup| setup.config.classes);
         let queues = nic_queues(&hop, classes);
         let obey_pauses = match &hop {
@@ -280,6 +283,7 @@ impl Reader<'_> {
         let length = run.warmup + run.measure;
         let driven = driven.map(|driven| self.divide_priorities(driven, &flows, length, &frame));
         let trim = trim.map(|trim| trim.settled(bandwidth_delay_product));
+        let credits = self.credits(driven.as_ref(), &frame);
         let hosts = HostSetup {
             acks_obey_pauses: transport.ack_class == AckClass::Data,
             frame,
@@ -315,6 +319,7 @@ impl Reader<'_> {
                 quantum_bytes: u32::try_from(switch.quantum.0).unwrap_or(u32::MAX),
                 buffer,
                 trim,
+                credits,
                 hop,
                 tofino,
                 elided: None,
@@ -322,6 +327,7 @@ impl Reader<'_> {
                 mark_draws: MarkDraws::Own,
                 control_loss: faults.control_loss,
                 hash_by_node: false,
+                symmetric_ecmp: switch.symmetric_ecmp,
             },
             hosts,
             rounding: match network.rounding {

@@ -270,6 +270,7 @@ pub fn schema() -> String {
         SectionSchema::of::<xoff_host::intake::NicConfig>(),
         SectionSchema::of::<xoff_host::driven::ndp::NdpConfig>(),
         SectionSchema::of::<xoff_host::driven::homa::HomaConfig>(),
+        SectionSchema::of::<xoff_host::driven::expresspass::ExpressPassConfig>(),
         SectionSchema::of::<xoff_sim::flowtune::FlowtuneConfig>(),
         SectionSchema::of::<DctcpConfig>(),
         SectionSchema::of::<DcqcnConfig>(),

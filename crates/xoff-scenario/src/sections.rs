@@ -184,6 +184,9 @@ knobs! {
         architecture: ArchitectureKind = ArchitectureKind::OutputQueued,
         /// Which of several equal ports a packet takes.
         balance: BalanceKind = BalanceKind::Ecmp,
+        /// Whether both directions of a flow take the same links: switches of a layer hash alike, and the
+        /// 5-tuple in either direction.
+        symmetric_ecmp: bool = false,
         /// Scheduler of data queues.
         scheduler: SchedulerKind = SchedulerKind::Fifo,
         /// Bytes that a turn of round robin allows (one full packet, so that every turn sends one).

@@ -2,6 +2,7 @@
 
 mod bfc;
 mod elision;
+mod expresspass;
 mod homa;
 mod pipeline;
 mod requests;
@@ -95,6 +96,7 @@ pub fn summary(simulation: &Simulation, context: &Context) -> String {
         ("sfc", totals.sfc.map_or_else(|| "null".into(), |counts| sfc(&counts, &totals.signals))),
         ("homa", homa::homa(simulation)),
         ("flowtune", flowtune(simulation)),
+        ("expresspass", expresspass::expresspass(simulation)),
         ("drops_packets", totals.drops.to_string()),
         ("dropped", dropped(simulation, &ports)),
         ("trimmed_packets", totals.trimmed.to_string()),

@@ -97,7 +97,7 @@ fn every_preset_runs_the_same_however_it_is_cut() {
 /// Here paths cross up to five switches, of which only the first and the last have hosts.
 #[test]
 fn a_fat_tree_runs_the_same_however_it_is_cut() {
-    for scheme in ["bfc", "hpcc"] {
+    for scheme in ["bfc", "hpcc", "expresspass"] {
         assert_same_however_cut(scheme, &["network.topology=fat-tree"]);
     }
 }
@@ -165,6 +165,7 @@ fn losses_are_the_same_however_it_is_cut() {
         ),
         ("ndp", &["trim.header_queue=\"500B\"", "transport.timeout=\"100us\""]),
         ("xcp", &["buffer.size=\"10KB\"", "transport.ack_class=control"]),
+        ("expresspass", &["buffer.size=\"1048B\"", "transport.timeout=\"50us\""]),
     ] {
         let whole = assert_same_however_cut(scheme, overrides);
         assert!(!whole.summary.contains("\"drops_packets\": 0,"), "{scheme} lost nothing");

@@ -16,13 +16,14 @@ const HEADER: [&str; 9] =
 
 fn line(scheme: &str) -> [String; 9] {
     let scheme_is = format!("scheme={scheme}");
-    let sized =
-        !matches!(scheme, "ideal-fq" | "ideal-srf" | "ndp" | "xcp" | "pfabric" | "sfqcodel")
-            && !scheme.starts_with("homa")
-            && !scheme.starts_with("tcp-")
-            && !scheme.starts_with("detail")
-            && !scheme.starts_with("capfc")
-            && !scheme.starts_with("pfc-w");
+    let sized = !matches!(
+        scheme,
+        "ideal-fq" | "ideal-srf" | "ndp" | "expresspass" | "xcp" | "pfabric" | "sfqcodel"
+    ) && !scheme.starts_with("homa")
+        && !scheme.starts_with("tcp-")
+        && !scheme.starts_with("detail")
+        && !scheme.starts_with("capfc")
+        && !scheme.starts_with("pfc-w");
     let mut overrides = vec![scheme_is.as_str()];
     if sized {
         overrides.push("buffer.size=2MB");

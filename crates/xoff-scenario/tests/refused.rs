@@ -74,6 +74,20 @@ fn values_that_no_run_survives_are_refused() {
         ("ndp", "trim.header_bytes=1048B", "header_bytes must be from 1B to less than 1048B"),
         ("ndp", "trim.trim_arriving=1.5", "trim_arriving is a probability: 0 to 1"),
         ("ndp", "trim.header_queue=63B", "header_queue must hold a control packet of 64B"),
+        ("expresspass", "expresspass.alpha=0", "alpha is a share: more than 0, up to 1"),
+        ("expresspass", "expresspass.alpha=1.5", "alpha is a share: more than 0, up to 1"),
+        (
+            "expresspass",
+            "expresspass.initial_weight=0.6",
+            "must lie between min_weight and max_weight",
+        ),
+        ("expresspass", "expresspass.jitter=1", "jitter is a share: from 0 to less than 1"),
+        ("expresspass", "expresspass.target_loss=1", "from 0 to less than 1"),
+        ("expresspass", "expresspass.credit_queue=0", "credit_queue must be at least 1"),
+        ("expresspass", "expresspass.small_flow=0", "small_flow must be at least 1"),
+        ("expresspass", "expresspass.credit_size=20B", "credit_size must be from 64B to 1500B"),
+        ("expresspass", "expresspass.credit_burst=1", "must let a credit of 92B pass: at least 2"),
+        ("dctcp", "expresspass.alpha=0.1", "transport.kind = \"sender\""),
         ("bfc-cc", "delay_window.target_rtts=1", "target_rtts must be more than 1"),
         ("bfc-cc", "switch.ecn=true", "heeds no marks: set ecn = false"),
         ("bfc-cc", "transport.window_follows_rate=true", "which sets the window itself"),
@@ -234,6 +248,25 @@ fn compositions_that_mean_nothing_are_refused() {
         ("ndp", "transport.recovery=perfect", "receivers say what is sent"),
         ("ndp", "transport.nack_interval=1us", "receivers say what is sent"),
         ("ndp", "buffer.alpha=1", "buffer.kind = \"dedicated\""),
+        ("expresspass", "switch.symmetric_ecmp=false", "needs switch.symmetric_ecmp = true"),
+        ("expresspass", "switch.hop=bfc", "ExpressPass needs switch.hop = \"none\""),
+        ("expresspass", "switch.scheduler=drr", "ExpressPass needs switch.scheduler = \"fifo\""),
+        (
+            "expresspass",
+            "switch.architecture=crossbar",
+            "needs switch.architecture = \"output-queued\"",
+        ),
+        (
+            "expresspass",
+            "switch.balance=adaptive",
+            "symmetric_ecmp = true needs balance = \"ecmp\"",
+        ),
+        ("expresspass", "switch.ecn=true", "ExpressPass's senders heed no marks"),
+        ("expresspass", "transport.window=bdp", "receivers say what is sent"),
+        ("expresspass", "run.capture=host0-leaf0", "no frame format is known for packets of Exp"),
+        ("expresspass", "network.topology=two-dc", "cannot go with topology = \"two-dc\""),
+        ("detail", "switch.symmetric_ecmp=true", "needs architecture = \"output-queued\""),
+        ("pfc", "transport.kind=expresspass", "ExpressPass needs switch.symmetric_ecmp = true"),
         ("pfc", "buffer.kind=dedicated", "PFC guards a memory that ports share"),
         ("ideal-fq", "buffer.kind=dedicated", "no queues with a memory of their own"),
         ("pfc", "ndp.initial_window=1MB", "transport.kind = \"sender\""),
@@ -480,4 +513,17 @@ fn labels_that_nobody_reads_are_refused() {
         assert!(text.contains("only bfc.incast_queue = true reads labels"), "{text}");
         assert!(text.contains("test.toml:8"), "{text}");
     }
+}
+
+/// Without a link, switches of a layer choose among different numbers of paths.
+#[test]
+fn links_that_go_down_are_refused_where_paths_are_symmetric() {
+    let fault = "[[fault]]\nkind = \"link-down\"\nlink = \"leaf:0,spine:1\"\nat = \"10us\"\n";
+    let text = SCENARIO.to_owned() + fault;
+    let overrides = ["scheme=expresspass".to_owned()];
+    let Err(problems) = Run::open(&text, "test.toml", &overrides, Threads::ONE) else {
+        panic!("accepted");
+    };
+    let text = problems.to_string();
+    assert!(text.contains("symmetric_ecmp = true cannot go with [[fault]]"), "{text}");
 }

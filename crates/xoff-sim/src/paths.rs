@@ -1,21 +1,22 @@
 //! The path a flow takes, as the switches on it choose.
 
+use xoff_net::balance::Ecmp;
 use xoff_net::topo::{Routes, Topology};
-use xoff_net::{Kind, Packet, balance};
+use xoff_net::{Kind, Packet};
 
 /// What says which path a flow takes: "Routing information can be computed from the network state: in
 /// ECMP-based networks, given the ECMP hash function" (Flowtune §6).
 #[derive(Clone, Debug)]
 pub struct Paths {
-    /// The seed of each switch's hash, in the order of nodes.
-    hash_seeds: Vec<u32>,
+    /// How each switch hashes, in the order of nodes.
+    hashes: Vec<Ecmp>,
 }
 
 impl Paths {
-    /// Paths through switches with these seeds.
+    /// Paths through switches that hash like this.
     #[must_use]
-    pub fn new(hash_seeds: Vec<u32>) -> Self {
-        Self { hash_seeds }
+    pub fn new(hashes: Vec<Ecmp>) -> Self {
+        Self { hashes }
     }
 
     /// The ports that send a flow's packets, from its sender's to the one that faces its receiver, as
@@ -39,7 +40,7 @@ impl Paths {
             let number = if route.count == 0 {
                 routes.access_port[dst as usize]
             } else {
-                let choice = balance::ecmp(&packet, self.hash_seeds[switch], route.count);
+                let choice = self.hashes[switch].choose(&packet, route.count);
                 routes.choices[switch][(route.first + choice) as usize]
             };
             Some(topology.first_port[node as usize] + u32::from(number))

@@ -14,8 +14,9 @@ use xoff_net::arch::{
     AnySwitch, CapfcConfig, Crossbar, CrossbarConfig, CrossbarParts, Destination, Forwarding,
     InBand, OutputQueued, Parts, PauseConfig, PipelineConfig, Reaction, Thresholds,
 };
-use xoff_net::balance::{Adaptive, AlbConfig, Spray, SprayConfig};
+use xoff_net::balance::{Adaptive, AlbConfig, Ecmp, Spray, SprayConfig};
 use xoff_net::buffer::{Buffer, BufferConfig};
+use xoff_net::credit::{CreditQueue, CreditShape};
 use xoff_net::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding, serialisation};
 use xoff_net::hop::{
     AnyHop, BackpressureKind, Bfc, BfcConfig, BfcPort, Carried, Deployment, Eliding, FRAME_BYTES,
@@ -155,6 +156,8 @@ pub struct SwitchSetup {
     pub buffer: BufferConfig,
     /// What happens to a packet that finds no room: trimmed, or dropped. Its control queue is not 0.
     pub trim: Option<TrimConfig>,
+    /// How switches shape credits, where receivers send some.
+    pub credits: Option<CreditShape>,
     /// Hop control.
     pub hop: HopSetup,
     /// The limits of the hardware that BFC runs on, where it has any.
@@ -169,6 +172,8 @@ pub struct SwitchSetup {
     pub control_loss: f64,
     /// Seed the load balancer's hash with the switch's number alone, as the HPCC simulator does.
     pub hash_by_node: bool,
+    /// Both directions of a flow take one path.
+    pub symmetric_ecmp: bool,
 }
 
 /// A network with its traffic-independent settings.
@@ -519,7 +524,22 @@ impl Setup {
     #[must_use]
     pub fn paths(&self) -> Paths {
         let switches = self.topology.hosts..self.topology.nodes();
-        Paths::new(switches.map(|node| self.hash_seed(node)).collect())
+        Paths::new(switches.map(|node| self.ecmp(node)).collect())
+    }
+
+    /// How a switch hashes. Where both directions of a flow are to take one path, switches of a layer
+    /// make the same choice: up from either end by the same hash. The top layer goes down only, and
+    /// where links are parallel, by the one that the layer below would take up.
+    fn ecmp(&self, node: u32) -> Ecmp {
+        if !self.switch.symmetric_ecmp {
+            return Ecmp::new(self.hash_seed(node));
+        }
+        let top = self.topology.tiers.iter().copied().max().unwrap_or(0);
+        let tier = self.topology.tiers[node as usize].min(top.saturating_sub(1));
+        // No node has such a number.
+        let layer = u64::MAX - u64::from(tier);
+        let seed = Rng::stream(self.seed, Purpose::Balancing, layer).u64() as u32;
+        Ecmp { seed, symmetric: true }
     }
 
     /// The seed of a switch's hash. Attached hosts move the numbers of switches, but not their seeds:
@@ -560,6 +580,7 @@ impl Setup {
                 .trim
                 .as_ref()
                 .map(|config| Box::new(Trim::new(config, ports.len(), stream(Purpose::Trimming)))),
+            credits: self.credits(fabric, first_port, ports.len()),
             in_band: self.in_band(node),
             control_acks: self.hosts.transport.ack_class == xoff_host::transport::AckClass::Control,
             spray: self.switch.spray.as_ref().map(|config| Box::new(spray(config))),
@@ -609,11 +630,19 @@ impl Setup {
         self.switch.buffer.of(self.topology.is_gateway(node))
     }
 
+    /// The credits of a switch's ports, where receivers send some.
+    fn credits(&self, fabric: &Fabric, first_port: u32, ports: usize) -> Vec<CreditQueue> {
+        let Some(shape) = &self.switch.credits else { return Vec::new() };
+        let period = |port: u32| fabric.duration(port, shape.bytes_per_credit());
+        let ports = first_port..first_port + ports as u32;
+        ports.map(|port| CreditQueue::new(shape, period(port))).collect()
+    }
+
     /// A switch's routes.
     fn forwarding(&self, node: u32) -> Forwarding {
         let switch = (node - self.topology.hosts) as usize;
         let routes = (self.routes.by_switch[switch].clone(), self.routes.choices[switch].clone());
-        Forwarding::new(routes.0, routes.1, self.hash_seed(node))
+        Forwarding::new(routes.0, routes.1, self.ecmp(node))
     }
 
     /// The routes of a switch that spreads packets, or does not, and what spreads them.

@@ -11,6 +11,7 @@
 mod address;
 mod arrived;
 mod desk;
+pub mod expresspass;
 pub mod homa;
 pub mod ndp;
 mod shape;
@@ -18,7 +19,9 @@ mod waiting;
 
 use xoff_core::{Bytes, TimerId};
 use xoff_net::Packet;
+use xoff_net::credit::CreditShape;
 
+use self::expresspass::{ExpressPassConfig, ExpressPassHosts};
 use self::homa::{HomaConfig, HomaHosts, Levels};
 use self::ndp::{NdpConfig, NdpHosts};
 use crate::flow::Sender;
@@ -102,6 +105,8 @@ pub enum DrivenConfig {
     Ndp(NdpConfig),
     /// Homa, and what its priorities are for.
     Homa(HomaConfig, Levels),
+    /// ExpressPass.
+    ExpressPass(ExpressPassConfig),
 }
 
 impl DrivenConfig {
@@ -111,6 +116,7 @@ impl DrivenConfig {
         match self {
             Self::Ndp(_) => "NDP",
             Self::Homa(..) => "Homa",
+            Self::ExpressPass(_) => "ExpressPass",
         }
     }
 
@@ -122,6 +128,16 @@ impl DrivenConfig {
             Self::Homa(config, levels) => {
                 Self::Homa(config.settled(bandwidth_delay_product), levels)
             }
+            Self::ExpressPass(_) => self,
+        }
+    }
+
+    /// How ports shape credits that bring packets of up to so many bytes on the wire, if receivers send any.
+    #[must_use]
+    pub fn credits(&self, full_packet: u64) -> Option<CreditShape> {
+        match self {
+            Self::Ndp(_) | Self::Homa(..) => None,
+            Self::ExpressPass(config) => Some(config.shape(full_packet)),
         }
     }
 
@@ -132,6 +148,9 @@ impl DrivenConfig {
             Self::Ndp(config) => AnyDriven::Ndp(NdpHosts::new(config, setup)),
             Self::Homa(config, levels) => {
                 AnyDriven::Homa(HomaHosts::new(config, levels.clone(), setup))
+            }
+            Self::ExpressPass(config) => {
+                AnyDriven::ExpressPass(ExpressPassHosts::new(config, setup))
             }
         }
     }
@@ -144,6 +163,8 @@ pub enum AnyDriven {
     Ndp(NdpHosts),
     /// Homa.
     Homa(HomaHosts),
+    /// ExpressPass.
+    ExpressPass(ExpressPassHosts),
 }
 
 /// Applies an expression to whichever transport it is.
@@ -152,6 +173,7 @@ macro_rules! each_driven {
         match $self {
             AnyDriven::Ndp($driven) => $call,
             AnyDriven::Homa($driven) => $call,
+            AnyDriven::ExpressPass($driven) => $call,
         }
     };
 }

@@ -21,7 +21,7 @@ impl Hosts {
             Kind::Ack | Kind::Nack => self.on_ack(fabric, id),
             Kind::Notification => self.on_notification(fabric, id),
             Kind::BackToSender => self.on_back_to_sender(fabric, id),
-            kind @ (Kind::Trimmed | Kind::Returned | Kind::Pull) => {
+            kind @ (Kind::Trimmed | Kind::Returned | Kind::Pull | Kind::Credit | Kind::Request) => {
                 unreachable!("{kind:?} at a host that asks for nothing")
             }
         }

@@ -2,7 +2,7 @@
 
 use xoff_core::prefetch::prefetch;
 
-use crate::balance::{self, Spray};
+use crate::balance::{Ecmp, Spray};
 use crate::packet::Packet;
 use crate::ports::PortMask;
 use crate::topo::Route;
@@ -21,16 +21,16 @@ pub struct Destination {
 pub struct Forwarding {
     routes: Vec<Route>,
     choices: Vec<u16>,
-    hash_seed: u32,
+    ecmp: Ecmp,
     /// The ports of each route as a set, where its choices begin; empty unless somebody wants sets.
     sets: Vec<PortMask>,
 }
 
 impl Forwarding {
-    /// Routes by destination group, the ports they refer to, and the seed of the hash that chooses.
+    /// Routes by destination group, the ports they refer to, and the hash that chooses.
     #[must_use]
-    pub fn new(routes: Vec<Route>, choices: Vec<u16>, hash_seed: u32) -> Self {
-        Self { routes, choices, hash_seed, sets: Vec::new() }
+    pub fn new(routes: Vec<Route>, choices: Vec<u16>, ecmp: Ecmp) -> Self {
+        Self { routes, choices, ecmp, sets: Vec::new() }
     }
 
     /// The same, and each route's ports as a set, for which the switch must not have too many ports.
@@ -60,7 +60,28 @@ impl Forwarding {
         }
     }
 
-    /// The port that ECMP chooses.
+    /// Whether both directions of a flow take one path.
+    #[must_use]
+    pub fn is_symmetric(&self) -> bool {
+        self.ecmp.symmetric
+    }
+
+    /// The port of a packet's path, by whichever hash.
+    #[must_use]
+    pub fn path(&self, packet: &Packet, destinations: &[Destination]) -> u16 {
+        if !self.ecmp.symmetric {
+            return self.ecmp(packet, destinations);
+        }
+        let destination = destinations[packet.dst as usize];
+        let route = self.routes[destination.group as usize];
+        if route.count == 0 {
+            return destination.access_port;
+        }
+        let choice = self.ecmp.choose_for_both(packet, route.count);
+        self.choices[(route.first + choice) as usize]
+    }
+
+    /// The port that ECMP chooses by a hash of one direction.
     #[inline(always)]
     #[must_use]
     pub fn ecmp(&self, packet: &Packet, destinations: &[Destination]) -> u16 {
@@ -69,7 +90,7 @@ impl Forwarding {
         if route.count == 0 {
             return destination.access_port;
         }
-        let choice = balance::ecmp(packet, self.hash_seed, route.count);
+        let choice = self.ecmp.choose_for_one(packet, route.count);
         self.choices[(route.first + choice) as usize]
     }
 

@@ -12,6 +12,7 @@ mod obeyed;
 mod output_queued;
 mod pipelined;
 
+use crate::credit::CreditQueue;
 use crate::fabric::Fabric;
 use crate::hop::AnyHop;
 use crate::packet::{Packet, Pool};
@@ -155,6 +156,15 @@ impl AnySwitch {
     pub fn flows(&self, number: u16, pool: &Pool) -> u32 {
         let counted = self.hop().and_then(|hop| hop.active_flows(number));
         counted.unwrap_or_else(|| self.egress()[number as usize].flows(pool))
+    }
+
+    /// The credits of its ports, where it shapes them.
+    #[must_use]
+    pub fn credits(&self) -> &[CreditQueue] {
+        match self {
+            Self::OutputQueued(switch) => switch.credits(),
+            Self::Crossbar(_) | Self::Pipelined(_) => &[],
+        }
     }
 
     /// What it did up to `now` (ps) that only a pipelined switch does.

@@ -8,6 +8,7 @@
 
 #[cfg(test)]
 mod class_tests;
+mod credits;
 #[cfg(test)]
 mod in_band_tests;
 mod overflow;
@@ -23,6 +24,7 @@ use super::mirror::Mirror;
 use super::{Switch, SwitchStats};
 use crate::balance::Spray;
 use crate::buffer::Buffer;
+use crate::credit::CreditQueue;
 use crate::fabric::Fabric;
 use crate::hop::{AnyHop, CopyUse, HopControl, Signal, each_hop};
 use crate::mark::{Draws, MarkAt, RedEcn};
@@ -59,6 +61,8 @@ pub struct Parts {
     pub ecn: (Vec<RedEcn>, MarkAt),
     /// Whether and how it trims data packets that find their queue full.
     pub trim: Option<Box<Trim>>,
+    /// The credits of each port, where receivers send some; else empty.
+    pub credits: Vec<CreditQueue>,
     /// What it writes into packets.
     pub in_band: InBand,
     /// Whether acknowledgements and notifications take the control queue.
@@ -116,6 +120,7 @@ pub struct OutputQueued {
     hop: AnyHop,
     egress: Vec<Egress>,
     trim: Option<Box<Trim>>,
+    credits: Vec<CreditQueue>,
     forwarding: Forwarding,
     spray: Option<Box<Spray>>,
     control_acks: bool,
@@ -128,8 +133,8 @@ pub struct OutputQueued {
     apart: u16,
 }
 
-/// Frames of switches, which are for the switch they come to, or may be.
-const SIGNALS: u16 = Kind::LinkControl.bit() | Kind::BackToSender.bit();
+/// Frames of switches, which are for the switch they come to, or may be, and credits, which it shapes.
+const SIGNALS: u16 = Kind::LinkControl.bit() | Kind::BackToSender.bit() | Kind::Credit.bit();
 
 impl OutputQueued {
     /// A switch with nothing in it.
@@ -138,7 +143,7 @@ impl OutputQueued {
         let mirror_timer = parts.first_timer + parts.egress.len() as u32;
         let watches_arrivals = matches!(parts.in_band, InBand::Xcp(_))
             || each_hop!(&parts.hop, hop => hop.mirrors_arrivals());
-        let all = watches_arrivals || parts.spray.is_some();
+        let all = watches_arrivals || parts.spray.is_some() || parts.forwarding.is_symmetric();
         Self {
             memory: Memory {
                 first_port: parts.first_port,
@@ -158,6 +163,7 @@ impl OutputQueued {
             hop: parts.hop,
             egress: parts.egress,
             trim: parts.trim,
+            credits: parts.credits,
             forwarding: parts.forwarding,
             spray: parts.spray,
             control_acks: parts.control_acks,
@@ -179,12 +185,11 @@ impl OutputQueued {
     ) -> Option<u32> {
         let packet = &fabric.packets[id];
         if SIGNALS & packet.kind.bit() != 0 {
-            self.on_signal(fabric, destinations, ingress, id);
-            return None;
+            return self.on_signal(fabric, destinations, ingress, id);
         }
         let egress = match &mut self.spray {
             Some(spray) => self.forwarding.spray(packet, destinations, spray),
-            None => self.forwarding.ecmp(packet, destinations),
+            None => self.forwarding.path(packet, destinations),
         };
         if packet.kind != Kind::Data && self.control_acks {
             return self.enqueue_control(fabric, egress, id);
@@ -214,20 +219,24 @@ impl OutputQueued {
         self.enqueue(fabric, egress, id)
     }
 
-    /// A frame of another switch has arrived: for this one, or for a sender.
+    /// A frame of another switch has arrived, for this one or for a sender, or a credit. Returns a credit
+    /// that is dropped.
     fn on_signal(
         &mut self,
         fabric: &mut Fabric,
         destinations: &[Destination],
         ingress: u16,
         id: u32,
-    ) {
+    ) -> Option<u32> {
         let packet = &fabric.packets[id];
         if packet.kind == Kind::LinkControl {
             self.on_link_control(fabric, ingress, id);
-            return;
+            return None;
         }
-        let egress = self.forwarding.ecmp(packet, destinations);
+        let egress = self.forwarding.path(packet, destinations);
+        if packet.kind == Kind::Credit {
+            return self.on_credit(fabric, egress, id);
+        }
         let signal = each_hop!(&mut self.hop, hop => {
             hop.remember(fabric.now, packet);
             hop.convert(egress, packet)
@@ -238,6 +247,7 @@ impl OutputQueued {
         } else {
             self.send_back(fabric, egress, id);
         }
+        None
     }
 
     /// A frame to a sender joins the control queue of port `egress`: "BTS is routed through a
@@ -430,6 +440,10 @@ impl Switch for OutputQueued {
     }
 
     fn on_timer(&mut self, fabric: &mut Fabric, number: u16) {
+        if !self.credits.is_empty() {
+            self.release_credits(fabric, number);
+            return;
+        }
         let now = fabric.now;
         let (signal, next) = each_hop!(&mut self.hop, hop => {
             let (signal, again) = hop.on_timer(number);
@@ -455,7 +469,7 @@ impl Switch for OutputQueued {
                 }
                 CopyUse::ToSender => {}
             }
-            let egress = self.forwarding.ecmp(&copy, destinations);
+            let egress = self.forwarding.path(&copy, destinations);
             let signal = each_hop!(&mut self.hop, hop => hop.convert(egress, &copy));
             if let Some(signal) = signal {
                 self.send(fabric, signal);

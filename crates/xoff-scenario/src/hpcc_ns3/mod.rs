@@ -151,6 +151,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
                 ..BufferConfig::default()
             },
             trim: None,
+            credits: None,
             hop: HopSetup::Pfc(PfcConfig {
                 threshold: 0.125,
                 threshold_follows_rate: true,
@@ -163,6 +164,7 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
             elided: None,
             control_loss: 0.0,
             hash_by_node: true,
+            symmetric_ecmp: false,
         },
         hosts: HostSetup {
             frame,

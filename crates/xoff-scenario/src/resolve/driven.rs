@@ -5,10 +5,12 @@ use xoff_host::driven::DrivenConfig;
 use xoff_host::driven::homa::Levels;
 use xoff_host::intake::NicConfig;
 use xoff_host::transport::{
-    AckClass, AllocatorKind, Congestion, FlowControl, Recovery, RoundRobin, TransportConfig,
-    TransportKind, Window,
+    AckClass, AllocatorKind, Congestion, FlowControl, FrameConfig, Recovery, RoundRobin,
+    TransportConfig, TransportKind, Window,
 };
 use xoff_net::buffer::BufferConfig;
+
+use xoff_net::credit::CreditShape;
 
 use super::Reader;
 use crate::sections::{RunConfig, SwitchConfig};
@@ -61,7 +63,11 @@ impl Reader<'_> {
         switch: &SwitchConfig,
         buffer: &BufferConfig,
     ) -> Option<DrivenConfig> {
-        for (kind, section) in [(TransportKind::Ndp, "ndp"), (TransportKind::Homa, "homa")] {
+        for (kind, section) in [
+            (TransportKind::Ndp, "ndp"),
+            (TransportKind::Homa, "homa"),
+            (TransportKind::ExpressPass, "expresspass"),
+        ] {
             if kind != transport.kind {
                 let why = format!("transport.kind = {}", transport.kind.show());
                 self.layers.unused(section, &why);
@@ -73,9 +79,22 @@ impl Reader<'_> {
             TransportKind::Homa => {
                 DrivenConfig::Homa(self.homa(transport, switch, buffer), Levels::default())
             }
+            TransportKind::ExpressPass => DrivenConfig::ExpressPass(self.expresspass(switch)),
         };
         self.check_beside_driven(driven.name(), switch);
         Some(driven)
+    }
+
+    /// How ports shape the credits of receivers, if these send any.
+    pub(super) fn credits(
+        &mut self,
+        driven: Option<&DrivenConfig>,
+        frame: &FrameConfig,
+    ) -> Option<CreditShape> {
+        let shape = driven?.credits(frame.payload.0 + frame.header.0)?;
+        let share = shape.credit_bytes as f64 / shape.bytes_per_credit() as f64;
+        self.effective.derive("credit_share", share);
+        Some(shape)
     }
 
     fn check_beside_driven(&mut self, name: &str, switch: &SwitchConfig) {

@@ -7,10 +7,14 @@ use xoff_net::buffer::{BufferConfig, BufferKind};
 use xoff_net::hop::{PfcConfig, SfcConfig, SignalAt};
 use xoff_net::mark::EcnConfig;
 use xoff_net::topo::Topology;
+use xoff_sim::faults::{Fault, FaultKind};
 use xoff_sim::setup::{EcnSetup, HopSetup};
 
 use super::Reader;
-use crate::sections::{HopKind, SchedulerKind, SwitchConfig};
+use crate::sections::{
+    ArchitectureKind, BalanceKind, HopKind, NetworkConfig, SchedulerKind, SwitchConfig,
+    TopologyKind,
+};
 
 impl Reader<'_> {
     pub(super) fn buffer(
@@ -200,6 +204,35 @@ impl Reader<'_> {
             self.problem("ecn", "pmax", "pmax is a probability: 0 to 1".into());
         }
         EcnSetup::Uniform(ecn)
+    }
+
+    /// Both directions of a flow take one path where switches of a layer have the same choices.
+    pub(super) fn check_symmetric(&mut self, switch: &SwitchConfig, faults: &[Fault]) {
+        if !switch.symmetric_ecmp {
+            return;
+        }
+        if switch.balance != BalanceKind::Ecmp {
+            let message = format!(
+                "symmetric_ecmp = true needs balance = \"ecmp\": with {} packets take no path of \
+                 their flow",
+                switch.balance.show()
+            );
+            self.problem("switch", "symmetric_ecmp", message);
+        }
+        if self.layers.section::<NetworkConfig>().topology == TopologyKind::TwoDc {
+            let message = "symmetric_ecmp = true cannot go with topology = \"two-dc\", where switches of a \
+                           layer have different choices";
+            self.problem("switch", "symmetric_ecmp", message.into());
+        }
+        if switch.architecture != ArchitectureKind::OutputQueued {
+            let message = "symmetric_ecmp = true needs architecture = \"output-queued\"";
+            self.problem("switch", "symmetric_ecmp", message.into());
+        }
+        if faults.iter().any(|fault| matches!(fault.kind, FaultKind::LinkDown { .. })) {
+            let message = "symmetric_ecmp = true cannot go with [[fault]] kind = \"link-down\": where \
+                           a link is missing, switches of a layer have different choices";
+            self.problem("switch", "symmetric_ecmp", message.into());
+        }
     }
 
     /// A turn that allows nothing would never end; one of many packets is not fair queueing.

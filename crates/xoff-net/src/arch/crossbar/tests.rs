@@ -7,6 +7,7 @@ use xoff_core::{Bytes, Event, Ps, Rng, Wheel};
 
 use super::*;
 use crate::balance::AlbConfig;
+use crate::balance::Ecmp;
 use crate::fabric::{FabricTags, Instants, Peer, PortSpec, Rounding, phase};
 use crate::packet::flag;
 
@@ -66,7 +67,7 @@ impl Bench {
             first_id: 0,
             stage_tag: STAGE,
             mtu: 1530,
-            forwarding: Forwarding::new(routes, vec![2, 3], 0).with_sets(),
+            forwarding: Forwarding::new(routes, vec![2, 3], Ecmp::new(0)).with_sets(),
             adaptive: adaptive.then(|| {
                 Adaptive::new(&AlbConfig::default(), PORTS as usize, rng(Purpose::Spraying))
             }),

@@ -106,7 +106,7 @@ fn tail_bytes(port: &Egress, fabric: &Fabric, queue: u8) -> Option<u16> {
 
 impl Memory {
     /// A packet is lost.
-    fn lose(&mut self, fabric: &mut Fabric, id: u32) {
+    pub(super) fn lose(&mut self, fabric: &mut Fabric, id: u32) {
         let packet = &mut fabric.packets[id];
         packet.next = NONE;
         self.digest.add(fabric.now ^ u64::from(packet.flow));

@@ -4,6 +4,7 @@ use xoff_core::rng::Purpose;
 use xoff_core::{Ps, Rng, Wheel};
 
 use super::{Destination, Forwarding, InBand, Parts};
+use crate::balance::Ecmp;
 use crate::buffer::{Buffer, BufferConfig};
 use crate::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding};
 use crate::hop::{AnyHop, Uncontrolled};
@@ -37,9 +38,10 @@ pub(super) fn parts(scheduler: impl Fn() -> AnyScheduler, buffer: &BufferConfig)
         hop: AnyHop::None(Uncontrolled),
         ecn: (Vec::new(), MarkAt::Dequeue),
         trim: None,
+        credits: Vec::new(),
         in_band: InBand::None,
         control_acks: false,
-        forwarding: Forwarding::new(vec![Route { first: 0, count: 0 }], Vec::new(), 0),
+        forwarding: Forwarding::new(vec![Route { first: 0, count: 0 }], Vec::new(), Ecmp::new(0)),
         spray: None,
         marking: Draws::Own(rng(Purpose::Marking)),
         assignment: rng(Purpose::QueueAssignment),

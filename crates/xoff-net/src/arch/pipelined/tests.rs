@@ -5,6 +5,7 @@ use xoff_core::rng::Purpose;
 use xoff_core::{Bytes, Ps, Rng, Wheel};
 
 use super::*;
+use crate::balance::Ecmp;
 use crate::fabric::{FabricTags, Instants, Peer, PortSpec, Rounding, phase};
 use crate::sched::{AnyScheduler, Fifo};
 
@@ -60,7 +61,11 @@ impl Bench {
             first_port: 0,
             mtu: 1530,
             egress: (0..PORTS).map(|_| Egress::new(AnyScheduler::Fifo(Fifo::default()))).collect(),
-            forwarding: Forwarding::new(vec![Route { first: 0, count: 0 }], Vec::new(), 1),
+            forwarding: Forwarding::new(
+                vec![Route { first: 0, count: 0 }],
+                Vec::new(),
+                Ecmp::new(1),
+            ),
             adaptive: None,
             ecn: (Vec::new(), MarkAt::Enqueue),
             marking: Draws::Own(Rng::stream(1, Purpose::Marking, 0)),

@@ -1,0 +1,73 @@
+//! How many credits a receiver sends for a flow: credit feedback control (ExpressPass §3.2, Algorithm 1).
+
+use super::ExpressPassConfig;
+
+/// The state of one flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Feedback {
+    /// The rate of credits, as a share of the most that the receiver's link allows.
+    share: f64,
+    /// How much of the way to the most a round trip without congestion goes (w).
+    weight: f64,
+    /// Whether the last round trip had no congestion.
+    widens: bool,
+    /// Credits since the last update of which data has told, and those of them that were lost.
+    heard: u64,
+    lost: u64,
+    /// When the rate was last updated (ps).
+    updated_ps: u64,
+}
+
+impl Feedback {
+    /// A flow of so many packets begins.
+    #[must_use]
+    pub fn new(config: &ExpressPassConfig, packets: u64, now: u64) -> Self {
+        let small = packets.min(u64::from(config.small_flow)) as f64 / f64::from(config.small_flow);
+        Self {
+            share: config.alpha * small,
+            weight: config.initial_weight,
+            widens: false,
+            heard: 0,
+            lost: 0,
+            updated_ps: now,
+        }
+    }
+
+    /// The rate of credits, as a share of the most.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        self.share
+    }
+
+    /// Data has come that a credit brought, before which so many credits were lost.
+    pub fn on_data(&mut self, lost: u64) {
+        self.heard += lost + 1;
+        self.lost += lost;
+    }
+
+    /// A round trip of `rtt` (ps) may be over; at the highest rate there is a credit every `period` (ps).
+    pub fn update(&mut self, config: &ExpressPassConfig, now: u64, rtt: u64, period: u64) {
+        let elapsed = now - self.updated_ps;
+        if rtt == 0 || elapsed < rtt || self.heard == 0 {
+            return;
+        }
+        let loss = self.lost as f64 / self.heard as f64;
+        let allowed = (1.0 - self.share) * config.target_loss;
+        // One credit a round trip.
+        let least = (period as f64 / rtt as f64).min(1.0);
+        if loss > allowed {
+            let arrived = (self.heard - self.lost) as f64 * period as f64 / elapsed as f64;
+            self.share = (arrived * (1.0 + allowed)).min(self.share);
+            self.weight = (self.weight / 2.0).max(config.min_weight);
+            self.widens = false;
+        } else {
+            if self.widens {
+                self.weight = (self.weight + config.weight_step).min(config.max_weight);
+            }
+            self.widens = true;
+            self.share = self.weight + (1.0 - self.weight) * self.share;
+        }
+        self.share = self.share.clamp(least, 1.0);
+        (self.heard, self.lost, self.updated_ps) = (0, 0, now);
+    }
+}

@@ -1,0 +1,348 @@
+//! Hosts that run ExpressPass: receivers send credits, NICs shape them, senders spend them.
+
+use rustc_hash::FxHashMap;
+use xoff_core::rng::Purpose;
+use xoff_core::{BitRate, Rng, TimerId};
+use xoff_net::credit::{CreditQueue, CreditShape};
+use xoff_net::packet::flag;
+use xoff_net::{Kind, Packet};
+
+use super::receiver::{Half, Reply};
+use super::sender::{CreditSender, Echo, Spent};
+use super::{CreditCounts, ExpressPassConfig};
+use crate::driven::{Address, Desk, Driven, DrivenHost, DrivenSetup};
+use crate::flow::Sender;
+use crate::receiver::Got;
+use crate::recovery::SenderHalf;
+
+/// Timers of this number and above are those of receivers' halves, the others those of NICs.
+const HALVES: u32 = 1 << 27;
+
+/// What is a host's own.
+#[derive(Debug)]
+struct Port {
+    credits: CreditQueue,
+    /// What its link takes for a mean credit and the data it brings (ps).
+    period: u64,
+    /// Looks at the credits that wait.
+    timer: TimerId,
+    /// For gaps between credits and their lengths.
+    rng: Rng,
+}
+
+/// ExpressPass at all hosts of a partition.
+#[derive(Debug)]
+pub struct ExpressPassHosts {
+    config: ExpressPassConfig,
+    shape: CreditShape,
+    setup: DrivenSetup,
+    ports: Vec<Port>,
+    /// By the number of the flow.
+    senders: Vec<CreditSender>,
+    halves: Vec<Half>,
+    free: Vec<u32>,
+    by_flow: FxHashMap<u32, u32>,
+    counts: CreditCounts,
+}
+
+impl ExpressPassHosts {
+    /// Without hosts.
+    #[must_use]
+    pub fn new(config: &ExpressPassConfig, setup: &DrivenSetup) -> Self {
+        Self {
+            shape: config.shape(setup.payload + u64::from(setup.overhead)),
+            config: config.clone(),
+            setup: *setup,
+            ports: Vec::new(),
+            senders: Vec::new(),
+            halves: Vec::new(),
+            free: Vec::new(),
+            by_flow: FxHashMap::default(),
+            counts: CreditCounts::default(),
+        }
+    }
+
+    /// What became of credits so far, as far as hosts know.
+    #[must_use]
+    pub fn counts(&self) -> CreditCounts {
+        let dropped = self.ports.iter().map(|port| port.credits.dropped).sum();
+        CreditCounts { dropped, ..self.counts }
+    }
+
+    /// Credits that wait at NICs, and at senders for the turn of the packets they bring.
+    #[must_use]
+    pub fn waiting(&self) -> u64 {
+        let at_ports = self.ports.iter().map(|port| u64::from(port.credits.waiting()));
+        at_ports.chain(self.senders.iter().map(CreditSender::waiting)).sum()
+    }
+
+    /// A sender asks for credits, or with `wanted` = 0 for no more of them.
+    fn request(&self, desk: &mut Desk<'_>, id: u32, wanted: u64) {
+        let flow = &desk.flows[id as usize];
+        let (start, nic) = (&flow.start, flow.nic);
+        let mut packet = Packet::new(Kind::Request, self.setup.control_bytes);
+        packet.stamp = start.bytes;
+        packet.remaining = u32::try_from(wanted).unwrap_or(u32::MAX);
+        packet.flow = start.id as u32;
+        packet.src = start.src;
+        packet.dst = start.dst;
+        packet.label = start.label;
+        packet.sender = id;
+        packet.flags = start.class << flag::CLASS_SHIFT;
+        if self.senders[id as usize].is_heard() {
+            packet.flags |= flag::PROGRESSED;
+        }
+        let packet = desk.fabric.packets.insert(packet);
+        desk.send(nic, packet);
+    }
+
+    fn request_for_rest(&self, desk: &mut Desk<'_>, id: u32) {
+        let left = desk.flows[id as usize].left_to_send();
+        self.request(desk, id, left.div_ceil(self.setup.payload));
+    }
+
+    /// A sender's request, or its stop, has come to a receiver.
+    fn on_request(&mut self, desk: &mut Desk<'_>, nic: u32, packet: &Packet) {
+        let wanted = u64::from(packet.remaining);
+        let id = match self.by_flow.get(&packet.flow) {
+            Some(&id) => id,
+            // A stop that the last packet overtook.
+            None if wanted == 0 => return,
+            // Its sender has had credits of a half that is gone: all had come.
+            None if packet.has(flag::PROGRESSED) => {
+                let answer = Address::of(packet).packet(Kind::Ack, self.setup.control_bytes);
+                self.answer(desk, nic, answer);
+                return;
+            }
+            None => self.new_half(desk, nic, packet, wanted),
+        };
+        let half = &mut self.halves[id as usize];
+        half.sending = wanted > 0;
+        let armed = desk.fabric.wheel.armed(half.timer).is_some();
+        if !half.sending {
+            desk.fabric.wheel.cancel(half.timer);
+        } else if !armed {
+            self.credit(desk, id);
+        }
+    }
+
+    /// A half for the flow of this request.
+    fn new_half(&mut self, desk: &mut Desk<'_>, nic: u32, packet: &Packet, wanted: u64) -> u32 {
+        let id = self.free.pop().unwrap_or(self.halves.len() as u32);
+        // Of a flow's number a packet has the low half only. That is enough for an order.
+        let rank = u64::from(packet.flow);
+        let timer = match self.halves.get(id as usize) {
+            Some(old) => {
+                desk.hand_over_receiver_timer(old.timer, rank);
+                old.timer
+            }
+            None => desk.add_receiver_timer(rank, HALVES | id),
+        };
+        let owner = (Address::of(packet), nic, timer);
+        let half = Half::new(&self.config, owner, (packet.stamp, wanted), desk.fabric.now);
+        if let Some(place) = self.halves.get_mut(id as usize) {
+            *place = half;
+        } else {
+            self.halves.push(half);
+        }
+        self.by_flow.insert(packet.flow, id);
+        id
+    }
+
+    /// A receiver sends the next credit of a flow, and sets the time of the one after.
+    fn credit(&mut self, desk: &mut Desk<'_>, id: u32) {
+        let half = &mut self.halves[id as usize];
+        let (nic, port) = (half.nic, &mut self.ports[half.nic as usize]);
+        let now = desk.fabric.now;
+        let (number, gap) = half.credit(&self.config, now, port.period, &mut port.rng);
+        desk.fabric.wheel.arm(half.timer, now + gap);
+        let spread = self.config.credit_size_spread.0;
+        let bytes = self.shape.credit_bytes - spread + port.rng.below(2 * spread + 1);
+        let mut packet = half.to.packet(Kind::Credit, bytes as u16);
+        packet.remaining = number;
+        packet.stamp = now;
+        self.counts.sent += 1;
+        let passes = idle_at(desk, nic) <= now && port.credits.pass(now, packet.wire_bytes);
+        let packet = desk.fabric.packets.insert(packet);
+        if passes {
+            desk.send(nic, packet);
+        } else if !port.credits.push(&mut desk.fabric.packets, packet) {
+            desk.fabric.packets.remove(packet);
+        } else if port.credits.waiting() == 1 {
+            self.release(desk, nic);
+        }
+    }
+
+    /// Sends the credits of a NIC that may go, as a switch's port does, and has the next one looked at
+    /// when it may.
+    fn release(&mut self, desk: &mut Desk<'_>, nic: u32) {
+        let port = &mut self.ports[nic as usize];
+        let now = desk.fabric.now;
+        let mut idle_at = idle_at(desk, nic);
+        while let Some(ready) = port.credits.ready_at(&desk.fabric.packets) {
+            let due = ready.max(idle_at);
+            if due > now {
+                desk.fabric.wheel.arm(port.timer, due);
+                return;
+            }
+            let Some(id) = port.credits.pop(&desk.fabric.packets, now) else { return };
+            let bytes = u64::from(desk.fabric.packets[id].wire_bytes);
+            idle_at = now + desk.fabric.duration(desk.nics[nic as usize].port, bytes);
+            desk.send(nic, id);
+        }
+    }
+
+    /// A credit has come to a sender.
+    fn on_credit(&mut self, desk: &mut Desk<'_>, packet: &Packet) {
+        let Some(id) = desk.sender_of(packet) else {
+            self.counts.wasted += 1;
+            return;
+        };
+        let flow = &mut desk.flows[id as usize];
+        let echo = Echo { number: packet.remaining, sent_ps: packet.stamp };
+        let rule = (self.setup.payload, self.config.early_stop);
+        let spent = self.senders[id as usize].on_credit(flow, rule, desk.fabric.now, echo);
+        if spent == Spent::Wasted {
+            // That is no progress: if the receiver has not heard the stop, it may miss data too.
+            self.counts.wasted += 1;
+            return;
+        }
+        flow.progress_ps = desk.fabric.now;
+        // The NIC sends control packets ahead of data, also those of one instant.
+        if spent == Spent::Last {
+            self.request(desk, id, 0);
+        }
+        desk.resume(id);
+    }
+
+    /// Data has come to a receiver.
+    fn on_data(&mut self, desk: &mut Desk<'_>, nic: u32, packet: &Packet) {
+        let (now, payload) = (desk.fabric.now, u64::from(packet.wire_bytes - self.setup.overhead));
+        desk.nics[nic as usize].received_bytes += payload;
+        let control_bytes = self.setup.control_bytes;
+        let Some(&id) = self.by_flow.get(&packet.flow) else {
+            // It was sent for a credit, so there was a half; it is gone, so it had all.
+            let answer = Address::of(packet).packet(Kind::Ack, control_bytes);
+            self.answer(desk, nic, answer);
+            return;
+        };
+        let half = &mut self.halves[id as usize];
+        let echo = Echo { number: packet.remaining, sent_ps: packet.stamp };
+        match half.on_data(now, packet.seq, payload, echo) {
+            Reply::Nothing => {}
+            Reply::Missing(seq) => {
+                let mut answer = half.to.packet(Kind::Nack, control_bytes);
+                answer.seq = seq;
+                self.answer(desk, nic, answer);
+            }
+            Reply::Whole => {
+                let answer = half.to.packet(Kind::Ack, control_bytes);
+                desk.fabric.wheel.cancel(half.timer);
+                self.by_flow.remove(&packet.flow);
+                self.free.push(id);
+                self.answer(desk, nic, answer);
+                desk.arrived(nic, packet.flow);
+            }
+        }
+    }
+
+    fn answer(&self, desk: &mut Desk<'_>, nic: u32, mut answer: Packet) {
+        answer.stamp = desk.fabric.now;
+        let id = desk.fabric.packets.insert(answer);
+        desk.send(nic, id);
+    }
+
+    /// A receiver has all of a flow, or misses something.
+    fn on_answer(&mut self, desk: &mut Desk<'_>, packet: &Packet) {
+        let Some(id) = desk.sender_of(packet) else { return };
+        let flow = &mut desk.flows[id as usize];
+        let sender = &mut self.senders[id as usize];
+        flow.progress_ps = desk.fabric.now;
+        if packet.kind == Kind::Ack {
+            self.counts.wasted += sender.forget(flow);
+            flow.snd_una = flow.start.bytes;
+            desk.finish(id, packet.stamp);
+            return;
+        }
+        let stopped = sender.is_stopped();
+        self.counts.wasted += sender.go_back(flow, packet.seq);
+        if stopped {
+            self.request_for_rest(desk, id);
+        }
+    }
+}
+
+/// When a NIC's port can begin what joins its control queue now (ps).
+fn idle_at(desk: &Desk<'_>, nic: u32) -> u64 {
+    let nic = &desk.nics[nic as usize];
+    let before = desk.fabric.duration(nic.port, u64::from(nic.acks.bytes()));
+    desk.fabric.busy_until(nic.port).max(desk.fabric.now) + before
+}
+
+impl Driven for ExpressPassHosts {
+    fn add_host(&mut self, host: &DrivenHost) {
+        let period = BitRate(host.line_rate).time_for(self.shape.bytes_per_credit()).0;
+        self.ports.push(Port {
+            credits: CreditQueue::new(&self.shape, period),
+            period,
+            timer: host.timer,
+            rng: Rng::stream(self.setup.seed, Purpose::Credits, u64::from(host.host)),
+        });
+    }
+
+    fn half(&self) -> SenderHalf {
+        SenderHalf::GoBackN
+    }
+
+    fn on_start(&mut self, desk: &mut Desk<'_>, id: u32) {
+        if id as usize >= self.senders.len() {
+            self.senders.resize_with(desk.flows.len(), CreditSender::default);
+        }
+        self.senders[id as usize].start(&mut desk.flows[id as usize], desk.fabric.now);
+        self.request_for_rest(desk, id);
+    }
+
+    fn on_sent(&mut self, id: u32, _flow: &Sender, packet: &mut Packet, _payload: u64) {
+        let echo = self.senders[id as usize].on_sent();
+        packet.remaining = echo.number;
+        packet.stamp = echo.sent_ps;
+        self.counts.used += 1;
+    }
+
+    fn on_packet(&mut self, desk: &mut Desk<'_>, nic: u32, id: u32) {
+        let packet = desk.fabric.packets[id];
+        desk.fabric.packets.remove(id);
+        match packet.kind {
+            Kind::Credit => self.on_credit(desk, &packet),
+            Kind::Data => self.on_data(desk, nic, &packet),
+            Kind::Request => self.on_request(desk, nic, &packet),
+            Kind::Ack | Kind::Nack => self.on_answer(desk, &packet),
+            kind => unreachable!("{kind:?} at a host that runs ExpressPass"),
+        }
+    }
+
+    fn on_timer(&mut self, desk: &mut Desk<'_>, number: u32) {
+        if number & HALVES != 0 {
+            self.credit(desk, number & !HALVES);
+        } else {
+            self.release(desk, number);
+        }
+    }
+
+    /// Nothing has come for a timeout: a request or a stop was lost, or if all was sent, some of it.
+    fn on_timeout(&mut self, desk: &mut Desk<'_>, id: u32) {
+        let (flow, sender) = (&mut desk.flows[id as usize], &mut self.senders[id as usize]);
+        if flow.has_data() {
+            sender.ask_again();
+        } else {
+            let seq = flow.snd_una;
+            self.counts.wasted += sender.go_back(flow, seq);
+        }
+        self.request_for_rest(desk, id);
+    }
+
+    fn got(&self, flow: u32) -> Option<Got> {
+        let half = &self.halves[*self.by_flow.get(&flow)? as usize];
+        Some(Got { received: half.expected, delivered: half.expected })
+    }
+}
