@@ -98,6 +98,8 @@ fn values_that_no_run_survives_are_refused() {
         ("pfc", "tofino.pipelines=2", "switch.hop is not \"bfc\""),
         ("bfc-sampling", "bfc.backpressure=none", "sampling needs backpressure = \"queues\""),
         ("bfc-tofino", "bfc.backpressure=flows", "hardware = \"tofino\" needs backpressure"),
+        ("bfc-tofino", "switch.scheduler=srf", "both are known for scheduler = \"drr\" only"),
+        ("bfc-sampling", "switch.elide=cycles", "counters of every packet, changed at once"),
         ("bfc-tofino", "tofino.pipelines=0", "a switch has at least one pipeline"),
         ("bfc-tofino", "tofino.pipelines=3", "does not divide the 8 ports of switch 136"),
         ("bfc-tofino", "tofino.recirculation_share=0", "more than 0, up to 1"),

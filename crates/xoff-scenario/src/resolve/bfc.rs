@@ -25,6 +25,11 @@ impl Reader<'_> {
         if written.backpressure != BackpressureKind::Queues {
             self.check_counters(&written);
         }
+        if written.hardware == Hardware::Tofino && switch.scheduler != SchedulerKind::Drr {
+            let message = "bfc.hardware = \"tofino\" measures queues in cells and has a queue behind them: \
+                           both are known for scheduler = \"drr\" only";
+            self.problem("switch", "scheduler", message.into());
+        }
         let (unused, why) = unused(&written);
         self.section_without(&unused, &why.join(" and "))
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use xoff_net::hop::BackpressureKind;
+use xoff_net::hop::{BackpressureKind, Hardware};
 use xoff_sim::Setup;
 use xoff_sim::deadlock::{Elision, elided};
 use xoff_sim::setup::HopSetup;
@@ -22,6 +22,14 @@ impl Reader<'_> {
             && bfc.backpressure != BackpressureKind::Queues
         {
             let message = "elide leaves out pauses by counters: set bfc.backpressure = \"queues\"";
+            self.problem("switch", "elide", message.into());
+            return;
+        }
+        if let HopSetup::Bfc(bfc) = &setup.switch.hop
+            && (bfc.sampling < 1.0 || bfc.hardware == Hardware::Tofino)
+        {
+            let message = "elide leaves out counters of every packet, changed at once: set bfc.hardware = \
+                           \"ideal\" and bfc.sampling = 1";
             self.problem("switch", "elide", message.into());
             return;
         }
