@@ -125,13 +125,13 @@ impl<D: Divided> FlowQueues<D> {
         let entry = self.entry(now, egress, packet);
         if entry.keeps_queue(stamp(now), sticky) {
             let queue = entry.queue;
-            if entry.flow != packet.flow {
-                entry.flow = packet.flow;
+            if entry.flow != packet.flow as u16 {
+                entry.flow = packet.flow as u16;
                 self.on_shared_entry(packet);
             }
             return queue;
         }
-        entry.flow = packet.flow;
+        entry.flow = packet.flow as u16;
         let queue = self.assign(egress, packet, occupied, rng);
         self.entry(now, egress, packet).queue = queue;
         queue

@@ -53,8 +53,8 @@ fn index_collisions_are_those_of_balls_in_bins() {
         let (mut entries, mut collided) = (0, 0);
         for _ in 0..TRIALS {
             let mut bench = silent(&config);
-            for _ in 0..FLOWS {
-                bench.send(0, data(rng.u64() as u32, 1, 0));
+            for flow in 0..FLOWS {
+                bench.send(0, Packet { flow, ..data(rng.u64() as u32, 1, 0) });
             }
             entries += bench.bfc.active_flows(0).unwrap();
             collided += bench.bfc.stats().assignment.table_collisions;

@@ -21,8 +21,8 @@ pub(super) struct Entry {
     pub(super) stamp: u32,
     /// Packets.
     pub(super) size: u32,
-    /// The flow of the last packet that came.
-    pub(super) flow: u32,
+    /// The flow of the last packet that came: the lower half of its number, so that an entry has 16 bytes.
+    pub(super) flow: u16,
     /// Queue, or UNASSIGNED.
     pub(super) queue: u8,
 }
