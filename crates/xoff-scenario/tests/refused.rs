@@ -342,10 +342,12 @@ fn classes_that_cannot_divide_queues_are_refused() {
         ("bfc", "bfc.classes=0", "there are 1 to 8 traffic classes"),
         ("bfc-classes", "bfc.classes=32", "there are 1 to 8 traffic classes"),
         ("bfc-classes", "bfc.classes=5", "5 classes cannot have as many each of 32 queues"),
-        ("bfc-classes", "bfc.reserve_control_queue=true", "one of them is reserved for control"),
         ("bfc-classes", "bfc.assignment=single", "has one queue, which classes cannot divide"),
-        ("bfc-classes", "bfc.backpressure=flows", "go with backpressure = \"queues\""),
-        ("bfc-classes", "bfc.backpressure=none", "go with backpressure = \"queues\""),
+        ("bfc-classes", "bfc.backpressure=flows", "classes go with \"queues\""),
+        ("bfc-classes", "bfc.backpressure=none", "classes go with \"queues\""),
+        ("bfc-classes", "bfc.hardware=tofino", "classes go with \"ideal\""),
+        ("bfc-classes", "bfc.sampling=0.5", "classes count every packet"),
+        ("bfc-classes", "switch.elide=cycles", "elide leaves out counters of one class"),
         ("bfc-classes", "bfc.incast_queue=true", "one queue for labelled flows of any class"),
     ] {
         assert_refused(scheme, setting, said);

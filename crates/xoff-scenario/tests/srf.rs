@@ -101,5 +101,6 @@ fn a_watched_fifo_port_counts_its_flows() {
         }
         most
     };
-    assert_eq!(["fifo", "per-flow", "per-flow-srf"].map(most), [5, 5, 5]);
+    // With SRF the flow that is served does not wait.
+    assert_eq!(["fifo", "per-flow", "per-flow-srf"].map(most), [5, 5, 4]);
 }

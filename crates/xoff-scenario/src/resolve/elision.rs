@@ -33,6 +33,11 @@ impl Reader<'_> {
             self.problem("switch", "elide", message.into());
             return;
         }
+        if matches!(&setup.switch.hop, HopSetup::Bfc(bfc) if bfc.classes > 1) {
+            let message = "elide leaves out counters of one class: set bfc.classes = 1";
+            self.problem("switch", "elide", message.into());
+            return;
+        }
         let found = elided(setup, elision).map_err(|why| match elision {
             Elision::Cycles => why,
             Elision::Bounces => format!(

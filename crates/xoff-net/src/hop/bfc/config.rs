@@ -195,34 +195,45 @@ impl BfcConfig {
     /// Classes need queues of their own, and pauses of queues.
     fn check_classes(&self) -> Result<(), (&'static str, String)> {
         let (classes, queues) = (self.classes, self.data_queues());
-        let refuse = |message: String| Err(("classes", message));
         if !(1..=CLASSES as u8).contains(&classes) {
-            return refuse(format!("there are 1 to {CLASSES} traffic classes, as packets tell"));
+            let message = format!("there are 1 to {CLASSES} traffic classes, as packets tell");
+            return Err(("classes", message));
         }
+        self.check_beside_classes().map_err(|(key, message)| (key, message.to_owned()))?;
+        if queues.is_multiple_of(classes) {
+            return Ok(());
+        }
+        let reserved = if self.reserve_control_queue && self.queues.is_multiple_of(classes) {
+            ": one of them is reserved for control frames; set reserve_control_queue = false to send \
+             these in a queue besides (App. A.3)"
+        } else {
+            ""
+        };
+        let message =
+            format!("{classes} classes cannot have as many each of {queues} queues{reserved}");
+        Err(("classes", message))
+    }
+
+    /// What the paper does not combine with classes.
+    fn check_beside_classes(&self) -> Result<(), (&'static str, &'static str)> {
         if self.assignment == Assignment::Single {
-            return refuse(
-                "assignment = \"single\" has one queue, which classes cannot divide".into(),
-            );
-        }
-        if !queues.is_multiple_of(classes) {
-            let reserved = if self.reserve_control_queue && self.queues.is_multiple_of(classes) {
-                ": one of them is reserved for control frames; set reserve_control_queue = false to \
-                 send these in a queue besides (App. A.3)"
-            } else {
-                ""
-            };
-            return refuse(format!(
-                "{classes} classes cannot have as many each of {queues} queues{reserved}"
-            ));
+            return Err(("assignment", "\"single\" has one queue, which classes cannot divide"));
         }
         if self.backpressure != BackpressureKind::Queues {
-            let message = "classes go with backpressure = \"queues\", the paper's only (App. A.3)";
-            return refuse(message.into());
+            return Err((
+                "backpressure",
+                "classes go with \"queues\", the paper's only (App. A.3)",
+            ));
+        }
+        if self.hardware != Hardware::Ideal {
+            return Err(("hardware", "classes go with \"ideal\": one limit at a time"));
+        }
+        if self.sampling < 1.0 {
+            return Err(("sampling", "classes count every packet: set sampling = 1"));
         }
         if self.incast_queue {
-            let message = "incast_queue = true has one queue for labelled flows of any class: set \
-                           classes = 1";
-            return refuse(message.into());
+            let message = "true has one queue for labelled flows of any class: set classes = 1";
+            return Err(("incast_queue", message));
         }
         Ok(())
     }
