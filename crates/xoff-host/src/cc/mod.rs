@@ -195,7 +195,7 @@ macro_rules! each {
 }
 
 impl CongestionControl for AnyControl {
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
         each!(self, control => control.on_ack(path, ack, pace), ());
     }

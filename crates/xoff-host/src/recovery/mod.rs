@@ -102,7 +102,7 @@ impl ReceiverHalf {
     }
 
     /// A data packet has arrived.
-    #[inline]
+    #[inline(always)]
     pub fn on_data(&mut self, setup: &ReceiverSetup, arrival: &Arrival) -> Reply {
         match self {
             Self::GoBackN(half) => half.on_data(setup.nack_interval, arrival),

@@ -280,7 +280,7 @@ impl OutputQueued {
 
     /// A packet joins a queue of port `egress`. Where it would be picked at the end of this very
     /// instant, it does not wait for that: nothing else happens.
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
         let Self { memory, hop, egress: ports, .. } = self;
         let Egress { common, scheduler, .. } = &mut ports[egress as usize];

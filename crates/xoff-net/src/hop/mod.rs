@@ -15,7 +15,7 @@ mod sfc;
 use xoff_core::Rng;
 
 use crate::division::Division;
-use crate::packet::{Kind, NONE, Packet};
+use crate::packet::{Kind, Packet};
 use crate::sched::{QueueMask, Scheduler};
 
 pub use bfc::{
@@ -67,19 +67,17 @@ pub struct Signal {
     pub port: u16,
     /// What it asks for.
     pub ask: Ask,
-    /// The neighbour's queues it speaks of.
+    /// The neighbour's queues it speaks of; of a single flow, the two numbers that [`Self::flow`] reads.
     pub queues: QueueMask,
     /// For `PauseFor`: quanta of 512 bit times.
     pub quanta: u16,
-    /// The flow it speaks of, and its sender's number for it.
-    pub flow: (u32, u32),
 }
 
 impl Signal {
     /// Asks for something that lasts until the next frame.
     #[must_use]
     pub fn new(port: u16, ask: Ask, queues: QueueMask) -> Self {
-        Self { port, ask, queues, quanta: 0, flow: (0, NONE) }
+        Self { port, ask, queues, quanta: 0 }
     }
 
     /// Pauses a traffic class for so many quanta.
@@ -91,8 +89,8 @@ impl Signal {
     /// Pauses the flow of a packet where it came from.
     #[must_use]
     pub fn pause_flow(packet: &Packet) -> Self {
-        let flow = (packet.flow, packet.sender);
-        Self { flow, ..Self::new(packet.ingress, Ask::PauseFlow, 0) }
+        let numbers = QueueMask::from(packet.sender) << 32 | QueueMask::from(packet.flow);
+        Self::new(packet.ingress, Ask::PauseFlow, numbers)
     }
 
     /// Resumes it.
@@ -101,15 +99,25 @@ impl Signal {
         Self { ask: Ask::ResumeFlow, ..Self::pause_flow(packet) }
     }
 
+    /// The flow it speaks of, and its sender's number for it, if it speaks of one.
+    #[must_use]
+    pub fn flow(&self) -> Option<(u32, u32)> {
+        let of_flow = matches!(self.ask, Ask::PauseFlow | Ask::ResumeFlow);
+        of_flow.then_some((self.queues as u32, (self.queues >> 32) as u32))
+    }
+
     /// The frame of so many bytes on the wire.
     #[must_use]
     pub fn frame(&self, bytes: u16) -> Packet {
         let mut packet = Packet::new(Kind::LinkControl, bytes);
-        packet.seq = self.queues as u64;
-        packet.stamp = (self.queues >> 64) as u64;
+        if let Some(flow) = self.flow() {
+            (packet.flow, packet.sender) = flow;
+        } else {
+            packet.seq = self.queues as u64;
+            packet.stamp = (self.queues >> 64) as u64;
+        }
         packet.remaining = self.ask as u32;
         packet.label = u32::from(self.quanta);
-        (packet.flow, packet.sender) = self.flow;
         packet
     }
 }

@@ -147,8 +147,9 @@ proptest! {
                 }
             };
             for signal in all(&mut bench, signal) {
-                let flow = (signal.port, signal.flow.0);
-                prop_assert_eq!(signal.flow.1, signal.flow.0 + 100, "the sender's number goes along");
+                let (number, sender) = signal.flow().expect("every frame speaks of a flow");
+                let flow = (signal.port, number);
+                prop_assert_eq!(sender, number + 100, "the sender's number goes along");
                 match signal.ask {
                     Ask::PauseFlow => prop_assert!(heard.insert(flow)),
                     Ask::ResumeFlow => prop_assert!(heard.remove(&flow)),
