@@ -581,7 +581,7 @@ impl Memory {
         }
         let id = queues.pop(&mut fabric.packets)?;
         let packet = &mut fabric.packets[id];
-        debug_assert!(!queues.holds_back(packet.queue), "a paused queue sends nothing");
+        debug_assert!(!queues.holds_back(packet), "a paused queue sends nothing");
         common.data_bytes -= u32::from(packet.wire_bytes);
         self.buffer.release(now, queues.memory_bytes(packet.wire_bytes));
         if self.mark_at == MarkAt::Dequeue {

@@ -69,11 +69,6 @@ impl Drr {
     pub fn new(queues: u8, quantum_bytes: u32) -> Self {
         Self::of(queues, OneRound::default(), quantum_bytes)
     }
-
-    /// The packet at the head of a queue.
-    pub(super) fn head(&self, queue: u8) -> Option<u32> {
-        self.turns[queue as usize].queue.head()
-    }
 }
 
 impl Drr<StrictClasses> {

@@ -92,6 +92,11 @@ impl Scheduler for DrrFlows {
         self.queues.set_paused(self.paused | self.held);
     }
 
+    /// The queue of a packet that left may be held already, because of the one behind it.
+    fn holds_back(&self, packet: &Packet) -> bool {
+        self.paused >> packet.queue & 1 == 1 || self.paused_flows.contains(&packet.flow)
+    }
+
     fn set_flow_paused(&mut self, flow: u32, paused: bool) -> usize {
         if paused {
             self.paused_flows.insert(flow);
@@ -109,6 +114,10 @@ impl Scheduler for DrrFlows {
 
     fn active(&self) -> u32 {
         self.queues.active()
+    }
+
+    fn head(&self, queue: u8) -> Option<u32> {
+        self.queues.head(queue)
     }
 }
 
@@ -146,6 +155,19 @@ mod tests {
         assert_eq!([(); 2].map(|()| scheduler.pop(&mut pool)), [Some(ids[1]), Some(ids[2])]);
     }
 
+    /// What held a packet back is asked of it once it has left, when another one is at the head.
+    #[test]
+    fn a_packet_that_left_was_not_held_by_the_one_behind_it() {
+        let mut pool = Pool::default();
+        let mut scheduler = DrrFlows::new(QUEUES, 1000);
+        let ids = [5, 6].map(|flow| push(&mut pool, &mut scheduler, 2, flow));
+        scheduler.set_flow_paused(6, true);
+        assert_eq!(scheduler.pop(&mut pool), Some(ids[0]));
+        assert_eq!(ids.map(|id| scheduler.holds_back(&pool[id])), [false, true]);
+        scheduler.set_paused(1 << 2);
+        assert!(scheduler.holds_back(&pool[ids[0]]));
+    }
+
     proptest! {
         /// Against lists of flows: a pop finds something exactly if a queue begins with a flow that is
         /// not paused, and it is such a queue's first.
@@ -180,6 +202,7 @@ mod tests {
                         if let Some(id) = popped {
                             let (queue, flow) = (pool[id].queue as usize, pool[id].flow);
                             prop_assert!(!paused.contains(&flow));
+                            prop_assert!(!scheduler.holds_back(&pool[id]));
                             prop_assert_eq!(lists[queue].pop_front(), Some(flow));
                             pool.remove(id);
                         }

@@ -69,9 +69,9 @@ pub trait Scheduler {
     fn occupied(&self) -> QueueMask;
     /// Queues paused by the neighbour.
     fn paused(&self) -> QueueMask;
-    /// Whether a packet of this queue cannot leave now.
-    fn holds_back(&self, queue: u8) -> bool {
-        self.paused() >> queue & 1 == 1
+    /// Whether a pause stops this packet where it is at the head of its queue.
+    fn holds_back(&self, packet: &Packet) -> bool {
+        self.paused() >> packet.queue & 1 == 1
     }
     /// Changes which queues are paused.
     fn set_paused(&mut self, mask: QueueMask);
@@ -325,6 +325,29 @@ mod tests {
             3 => Just(Step::Pop),
         ];
         prop::collection::vec(step, 1..200)
+    }
+
+    /// Who looks for what waits for whom finds it, whatever the scheduler.
+    #[test]
+    fn what_waits_in_paused_queues_is_held() {
+        for scheduler in [
+            AnyScheduler::Drr(Drr::new(4, 1000)),
+            AnyScheduler::DrrFlows(DrrFlows::new(4, 1000)),
+            AnyScheduler::TrafficManager(TrafficManager::new(4, 1000, 176, 0)),
+        ] {
+            let (mut pool, mut port) = (Pool::default(), Egress::new(scheduler));
+            for (queue, flow) in [(1, 5), (2, 6), (1, 7)] {
+                let mut packet = Packet::new(Kind::Data, 1000);
+                (packet.queue, packet.flow) = (queue, flow);
+                let id = pool.insert(packet);
+                each_scheduler!(&mut port.scheduler, queues => queues.push(&mut pool, id));
+            }
+            port.set_paused(0, 1 << 1);
+            let held = port.held(&pool).into_iter().map(|packet| packet.flow);
+            assert_eq!(held.collect::<Vec<_>>(), [5, 7], "{:?}", port.scheduler);
+            port.set_paused(10, 0);
+            assert!(port.held(&pool).is_empty() && port.paused() == 0);
+        }
     }
 
     /// What is popped never comes from a paused queue, and a pop finds something exactly if a queue

@@ -113,12 +113,16 @@ impl Scheduler for TrafficManager {
 
     /// "Tofino2 has small hardware queues after the egress pipeline, and a pause from the downstream
     /// cannot pause packets already in these hardware queues" (§6.1).
-    fn holds_back(&self, queue: u8) -> bool {
-        self.0.behind_bytes == 0 && self.0.queues.holds_back(queue)
+    fn holds_back(&self, packet: &Packet) -> bool {
+        self.0.behind_bytes == 0 && self.0.queues.holds_back(packet)
     }
 
     fn active(&self) -> u32 {
         self.0.queues.active()
+    }
+
+    fn head(&self, queue: u8) -> Option<u32> {
+        self.0.queues.head(queue)
     }
 }
 
