@@ -179,10 +179,11 @@ impl<D: Divided> FlowQueues<D> {
     }
 
     /// Flows at an egress port that share their queue with another one, those of one table entry counted
-    /// as one flow.
-    pub(super) fn sharing(&self, egress: u16) -> u32 {
+    /// as one flow; `egresses` are all that stand for the port.
+    pub(super) fn sharing(&self, egresses: impl IntoIterator<Item = u16>) -> u32 {
         let mut flows = [0u32; 128];
-        for queue in self.egresses[egress as usize].table.queues_in_use() {
+        let tables = egresses.into_iter().map(|egress| &self.egresses[egress as usize].table);
+        for queue in tables.flat_map(FlowTable::queues_in_use) {
             flows[queue as usize] += 1;
         }
         flows.iter().filter(|&&flows| flows > 1).sum()

@@ -204,7 +204,7 @@ impl<B: Backpressure, D: Divided> HopControl for Bfc<B, D> {
     }
 
     fn sharing_flows(&self, egress: u16) -> Option<u32> {
-        Some(self.flows.sharing(egress))
+        Some(self.flows.sharing([egress]))
     }
 
     fn holds_paused(&self, ingress: u16) -> QueueMask {

@@ -104,6 +104,12 @@ impl Tofino {
         packet.ingress / self.ports_a_pipeline * self.ports + egress
     }
 
+    /// The flow tables of an egress port, one a pipeline.
+    fn tables(&self, egress: u16) -> impl Iterator<Item = u16> {
+        let pipelines = self.ports.div_ceil(self.ports_a_pipeline);
+        (egress..).step_by(usize::from(self.ports)).take(usize::from(pipelines))
+    }
+
     /// "On a packet arrival (enqueue), sample to decide whether a packet should be recirculated or not"
     /// (App. A.8).
     #[inline]
@@ -239,9 +245,11 @@ impl HopControl for Tofino {
     }
 
     fn active_flows(&self, egress: u16) -> Option<u32> {
-        let tables = (egress..).step_by(usize::from(self.ports));
-        let pipelines = self.ports.div_ceil(self.ports_a_pipeline);
-        Some(tables.take(usize::from(pipelines)).map(|table| self.flows.active(table)).sum())
+        Some(self.tables(egress).map(|table| self.flows.active(table)).sum())
+    }
+
+    fn sharing_flows(&self, egress: u16) -> Option<u32> {
+        Some(self.flows.sharing(self.tables(egress)))
     }
 
     fn holds_paused(&self, ingress: u16) -> QueueMask {

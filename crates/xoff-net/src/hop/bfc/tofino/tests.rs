@@ -220,6 +220,7 @@ proptest! {
         let mut bench = tofino(&config(), None);
         prop_assert_eq!(play(&mut bench, &steps), play(&mut ideal, &steps));
         prop_assert_eq!(&bench.signals, &ideal.signals);
+        prop_assert_eq!(bench.hop.sharing_flows(0), ideal.hop.sharing_flows(0));
     }
 
     /// Whatever the limits: once the switch is empty and all headers are back, no counter is left and
@@ -246,6 +247,7 @@ proptest! {
         }
         bench.headers_until(u64::MAX);
         prop_assert_eq!(bench.hop.active_flows(0), Some(0));
+        prop_assert_eq!(bench.hop.sharing_flows(0), Some(0));
         prop_assert!((0..PORTS).all(|ingress| bench.hop.holds_paused(ingress) == 0));
         let mut paused = BTreeSet::new();
         for signal in &bench.signals {
