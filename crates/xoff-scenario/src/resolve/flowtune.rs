@@ -176,7 +176,13 @@ impl Reader<'_> {
                 Some((topology, routes, Some(setup)))
             }
             Err(message) => {
-                self.problem("flowtune", "allocators", message);
+                let mut nodes = 0..network.0.nodes();
+                let (section, key) = if nodes.any(|node| network.0.is_gateway(node)) {
+                    ("network", "topology")
+                } else {
+                    ("flowtune", "allocators")
+                };
+                self.problem(section, key, message);
                 None
             }
         }

@@ -222,7 +222,7 @@ impl Reader<'_> {
         if self.layers.section::<NetworkConfig>().topology == TopologyKind::TwoDc {
             let message = "symmetric_ecmp = true cannot go with topology = \"two-dc\", where switches of a \
                            layer have different choices";
-            self.problem("switch", "symmetric_ecmp", message.into());
+            self.problem("network", "topology", message.into());
         }
         if switch.architecture != ArchitectureKind::OutputQueued {
             let message = "symmetric_ecmp = true needs architecture = \"output-queued\"";
