@@ -100,12 +100,40 @@ fn every_credit_is_accounted_for() {
         }
         let (credits, _) = credits(&run);
         assert!(steps > 5 && credits.wasted > 0 && credits.used > 10_000, "{credits:?}");
+        assert_eq!(over_switches(&run, |switch| switch.stats().drops), 0);
         let summary = run.summary();
         for (name, count) in [("sent", credits.sent), ("wasted", credits.wasted)] {
             assert!(summary.contains(&format!("\"credits_{name}\": {count},")), "{summary}");
         }
         let share = credits.wasted as f64 / (credits.used + credits.wasted) as f64;
         assert!(summary.contains(&format!("\"waste_share\": {share}")), "{summary}");
+    }
+}
+
+/// Seven flows to one host, which begins with half of a link's credits for each: its NIC lets through no
+/// more than the bucket allows, at any time, and nearly all of that.
+#[test]
+fn a_receivers_nic_shapes_its_credits() {
+    let flows: Vec<String> = (1..8).map(|src| long(src, 0, 100_000_000, 0)).collect();
+    let mut run =
+        open(&format!("{STAR}{}", flows.concat()), &["expresspass.credit_size_spread=0B"]);
+    let gone = |run: &Run| {
+        let hosts = run.simulation().partitions()[0].hosts();
+        let Some(AnyDriven::ExpressPass(driven)) = hosts.driven() else { panic!() };
+        let counts = driven.counts();
+        // Senders' NICs are idle, so credits wait at the receiver's alone.
+        counts.sent - counts.dropped - driven.waiting()
+    };
+    while run.progress().sim_ps < 1_000_000_000 {
+        run.step().unwrap_or_else(|message| panic!("{message}"));
+        run.take_samples();
+        let (now, gone) = (run.progress().sim_ps, gone(&run));
+        // The first of them come when the requests have come.
+        let most = now.saturating_sub(2_000_000) / PERIOD + 2;
+        assert!(
+            gone <= most && gone + most / 20 + 10 > most,
+            "{gone} credits by {now} ps, at most {most}"
+        );
     }
 }
 
@@ -156,6 +184,25 @@ fn flows_end_where_links_lose_packets() {
     assert_eq!(rows.len(), 20);
     assert!(over_hosts(&run, |stats| stats.retransmitted) > 0);
     assert!(over_hosts(&run, |stats| stats.timeouts) > 0);
+}
+
+/// A flow whose last packets are lost sends those again, not all of it.
+#[test]
+fn a_lost_end_costs_no_second_flow() {
+    let bytes = 20_000_000;
+    // Links lose everything while its last packets are on them.
+    let text = format!("{STAR}{}", long(0, 1, bytes, 0));
+    let (_, rows) = run(&text, &[]);
+    let end = rows[0].rx_fct_ps - 1_500_000;
+    let fault = format!(
+        "[[fault]]\nkind = \"loss\"\nshare = 0.99999\nat = \"{end}ps\"\nuntil = \"{}ps\"\n",
+        end + 1_000_000
+    );
+    let (run, rows) = run(&format!("{text}{fault}"), &["run.drain=10ms", "run.grid=500ns"]);
+    assert_eq!(rows.len(), 1);
+    assert!(over_hosts(&run, |stats| stats.timeouts) > 0);
+    let again = over_hosts(&run, |stats| stats.retransmitted);
+    assert!(again > 0 && again < 500, "{again} packets of 20 000 were sent again");
 }
 
 /// Credits take the links that their data takes, in the other direction, and flows still spread over all

@@ -13,7 +13,7 @@ pub enum Reply {
     Nothing,
     /// All has come.
     Whole,
-    /// The byte at this number is missing.
+    /// The sender is not where it should be: it has to go on from the byte of this number.
     Missing(u64),
 }
 
@@ -79,7 +79,7 @@ impl Half {
             self.patient_until = 0;
             return if self.expected == self.size { Reply::Whole } else { Reply::Nothing };
         }
-        if seq < self.expected || now < self.patient_until {
+        if now < self.patient_until {
             return Reply::Nothing;
         }
         // What the sender sends when it has gone back is here in a round trip.

@@ -137,6 +137,23 @@ fn receivers_count_lost_credits_and_ask_once_for_what_is_missing() {
     assert_eq!(data(&mut half, 520_000, 3_000, 12), Reply::Whole);
 }
 
+/// A sender that has sent all and hears nothing goes back to what it knows of, which is often the beginning.
+#[test]
+fn receivers_tell_a_sender_that_went_back_too_far_where_they_are() {
+    let config = ExpressPassConfig::default();
+    let (flow, from, host, label, sender, class) = (7, 1, 0, 0, 0, 0);
+    let to = Address { flow, from, host, label, sender, class };
+    let mut half = Half::new(&config, (to, 0, Default::default()), (4_000, 4), 0);
+    let data = |half: &mut Half, now, seq, number| half.on_data(now, seq, 1_000, echo(number));
+    for number in 0..3 {
+        let seq = u64::from(number) * 1_000;
+        assert_eq!(data(&mut half, 100_000 + seq, seq, number), Reply::Nothing);
+    }
+    assert_eq!(data(&mut half, 200_000, 0, 4), Reply::Missing(3_000));
+    assert_eq!(data(&mut half, 201_000, 1_000, 5), Reply::Nothing);
+    assert_eq!(data(&mut half, 300_000, 3_000, 6), Reply::Whole);
+}
+
 #[test]
 fn gaps_are_jittered_around_the_rate() {
     let config = ExpressPassConfig { alpha: 0.25, ..ExpressPassConfig::default() };
