@@ -228,6 +228,15 @@ fn settings_of_another_recovery_are_refused() {
     assert!(problems.unwrap().to_string().contains("transport.timeout = \"0ps\" is never"));
 }
 
+/// Nothing else tells a sender that credits it counted on were lost.
+#[test]
+fn an_early_credit_stop_without_a_timeout_is_refused() {
+    let overrides = ["scheme=expresspass", "expresspass.early_stop=true", "transport.timeout=0us"];
+    let problems =
+        Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).err();
+    assert!(problems.unwrap().to_string().contains("early_stop = true needs a transport.timeout"));
+}
+
 /// Trimming switches and NDP's hosts need each other, and what others need has no effect beside them.
 #[test]
 fn compositions_that_mean_nothing_are_refused() {

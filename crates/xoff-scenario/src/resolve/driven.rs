@@ -79,7 +79,9 @@ impl Reader<'_> {
             TransportKind::Homa => {
                 DrivenConfig::Homa(self.homa(transport, switch, buffer), Levels::default())
             }
-            TransportKind::ExpressPass => DrivenConfig::ExpressPass(self.expresspass(switch)),
+            TransportKind::ExpressPass => {
+                DrivenConfig::ExpressPass(self.expresspass(transport, switch))
+            }
         };
         self.check_beside_driven(driven.name(), switch);
         Some(driven)

@@ -1,13 +1,18 @@
 //! ExpressPass: its hosts, and what switches have to be for credits to mean anything.
 
 use xoff_host::driven::expresspass::ExpressPassConfig;
+use xoff_host::transport::TransportConfig;
 
 use super::Reader;
 use crate::sections::{ArchitectureKind, HopKind, SchedulerKind, SwitchConfig};
 
 impl Reader<'_> {
     /// ExpressPass's hosts.
-    pub(super) fn expresspass(&mut self, switch: &SwitchConfig) -> ExpressPassConfig {
+    pub(super) fn expresspass(
+        &mut self,
+        transport: &TransportConfig,
+        switch: &SwitchConfig,
+    ) -> ExpressPassConfig {
         let needs = [
             (
                 !switch.symmetric_ecmp,
@@ -41,6 +46,11 @@ impl Reader<'_> {
         let config = self.section::<ExpressPassConfig>();
         if let Err((key, message)) = config.check() {
             self.problem("expresspass", key, message);
+        }
+        if config.early_stop && transport.timeout.0 == 0 {
+            let message = "early_stop = true needs a transport.timeout: after it, a sender asks again for \
+                           credits that were lost";
+            self.problem("expresspass", "early_stop", message.into());
         }
         config
     }
