@@ -60,14 +60,14 @@ impl Reader<'_> {
             let message = format!(
                 "sampling needs backpressure = \"queues\", whose counters it is of; not {kind}"
             );
-            self.problem("bfc", "sampling", message);
+            self.problem("bfc", "backpressure", message);
         }
         if bfc.hardware != Hardware::Ideal {
             let message = format!(
                 "hardware = {} needs backpressure = \"queues\", which is what it runs; not {kind}",
                 bfc.hardware.show()
             );
-            self.problem("bfc", "hardware", message);
+            self.problem("bfc", "backpressure", message);
         }
     }
 
