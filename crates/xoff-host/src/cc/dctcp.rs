@@ -99,7 +99,7 @@ fn rate_of_window(path: &Path, window: u64) -> u64 {
 }
 
 impl CongestionControl for Dctcp {
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
         self.batch_marked += u64::from(ack.marked);
         let round_over = ack.seq > self.batch_end;
