@@ -68,6 +68,8 @@ fn nothing_is_lost_and_nothing_sent_twice() {
         let sent: u64 = rows.iter().map(|row| row.size_bytes).sum();
         assert!(rows.len() > 1000);
         assert_eq!(received_bytes(&run), sent);
+        let packets: u64 = rows.iter().map(|row| row.size_bytes.div_ceil(1000)).sum();
+        assert_eq!(over_hosts(&run, |s| s.finished_packets), packets);
         let found = stats(&run);
         assert_eq!(found.unscheduled_bytes + found.scheduled_bytes, sent);
         assert_eq!((found.granted.resends, over_hosts(&run, |s| s.timeouts)), (0, 0));

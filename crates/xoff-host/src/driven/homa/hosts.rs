@@ -134,6 +134,7 @@ impl HomaHosts {
         let level = packet.stamp as u8;
         match packet.kind {
             Kind::Ack => {
+                flow.snd_una = packet.seq;
                 desk.finish(number, packet.stamp);
                 return;
             }
