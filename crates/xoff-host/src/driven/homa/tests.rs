@@ -188,6 +188,8 @@ impl Journey {
                 self.check(&grant);
             }
             self.answer_with(&grant);
+        } else if orderly {
+            assert_eq!(self.first_with_room(), None, "a grant is withheld");
         }
         let message = &self.messages[id];
         assert!(!orderly || answer.whole == (message.received() == message.size()));
@@ -201,26 +203,33 @@ impl Journey {
     /// A grant goes to the first message, of those that may be granted, that has room for one, up to
     /// RTTbytes more than have come of it.
     fn check(&mut self, grant: &Grant) {
-        let mut ranked: Vec<(u64, usize)> = (0..self.messages.len())
-            .filter(|&id| self.messages[id].is_ranked())
-            .map(|id| (self.messages[id].size() - self.messages[id].received(), id))
-            .collect();
-        ranked.sort_unstable();
-        let at_once = self.overcommitment.min(ranked.len());
-        let room = |id: usize| {
-            let message = &self.messages[id];
-            message.size().min(message.received() + RTT_BYTES) - message.granted
-        };
-        let rank = ranked[..at_once].iter().position(|&(_, id)| room(id) > 0);
-        let rank = rank.expect("somebody has room");
-        let id = ranked[rank].1;
-        assert_eq!((grant.to.flow as usize, grant.bytes), (id, room(id)));
+        let (rank, at_once, id) = self.first_with_room().expect("somebody has room");
+        assert_eq!((grant.to.flow as usize, grant.bytes), (id, self.room(id)));
         assert_eq!(grant.level, levels().of_rank(rank, at_once));
         let message = &mut self.messages[id];
         message.granted += grant.bytes;
         assert_eq!(grant.granted, message.granted);
         assert!(message.granted - message.received() <= RTT_BYTES);
         self.grants += 1;
+    }
+
+    /// What may be granted of a message.
+    fn room(&self, id: usize) -> u64 {
+        let message = &self.messages[id];
+        message.size().min(message.received() + RTT_BYTES) - message.granted
+    }
+
+    /// The first message that has room for a grant: how many stand before it, how many may be granted at
+    /// once, and its number.
+    fn first_with_room(&self) -> Option<(usize, usize, usize)> {
+        let mut ranked: Vec<(u64, usize)> = (0..self.messages.len())
+            .filter(|&id| self.messages[id].is_ranked())
+            .map(|id| (self.messages[id].size() - self.messages[id].received(), id))
+            .collect();
+        ranked.sort_unstable();
+        let at_once = self.overcommitment.min(ranked.len());
+        let rank = ranked[..at_once].iter().position(|&(_, id)| self.room(id) > 0)?;
+        Some((rank, at_once, ranked[rank].1))
     }
 
     /// Nothing comes any more: receivers ask for what is missing, and senders that heard nothing try again.
