@@ -150,12 +150,15 @@ fn the_workload_divides_the_priorities() {
 #[test]
 fn settings_that_contradict_each_other_are_refused() {
     let queries = "[[traffic]]\nkind = \"queries\"\n";
+    let lossy = format!("{GOOGLE}[[fault]]\nkind = \"loss\"\n");
+    let cutoffs = format!("homa.cutoffs={}", ["1"; 255].join(","));
     for (scheme, traffic, setting, said) in [
         ("homa", GOOGLE, "switch.scheduler=fifo", "needs switch.scheduler = \"strict\""),
         ("homa", GOOGLE, "homa.priorities=33", "priorities are 2 to 32"),
         ("homa", GOOGLE, "homa.priorities=1", "priorities are 2 to 32"),
         ("homa", GOOGLE, "homa.unscheduled_priorities=32", "must be left for scheduled data"),
         ("homa", GOOGLE, "homa.cutoffs=300,200", "sizes must rise"),
+        ("homa", GOOGLE, &cutoffs, "256 are for unscheduled data"),
         ("homa", GOOGLE, "homa.cutoffs=300B", "give sizes in bytes"),
         ("homa", GOOGLE, "buffer.kind=shared", "waits for ever for packets"),
         ("homa", GOOGLE, "switch.ecn=true", "heed no marks"),
@@ -163,6 +166,7 @@ fn settings_that_contradict_each_other_are_refused() {
         ("homa", GOOGLE, "switch.hop=bfc", "needs scheduler = \"drr\""),
         ("homa", GOOGLE, "transport.congestion=dctcp", "receivers say what is sent"),
         ("homa", GOOGLE, "nic.receive_rate=50Gbps", "at the rate of their link"),
+        ("homa", &lossy, "seed=1", "waits for ever for packets that a link loses"),
         ("homa", queries, "seed=1", "give homa.cutoffs"),
         ("dctcp", GOOGLE, "switch.scheduler=strict", "set transport.kind = \"homa\""),
         ("dctcp", GOOGLE, "homa.priorities=8", "transport.kind = \"sender\""),

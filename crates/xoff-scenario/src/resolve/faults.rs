@@ -1,8 +1,9 @@
 //! The `[[fault]]` entries of a scenario.
 
 use xoff_core::Ps;
+use xoff_core::knobs::Knob;
 use xoff_host::intake::NicConfig;
-use xoff_host::transport::{Recovery, TransportConfig};
+use xoff_host::transport::{Recovery, TransportConfig, TransportKind};
 use xoff_net::hop::BackpressureKind;
 use xoff_net::topo::Topology;
 use xoff_sim::faults::{Fault, FaultKind};
@@ -150,6 +151,13 @@ fn check_composition(
                     but nobody of what a link loses"
                 .into(),
         );
+    }
+    if transport.kind != TransportKind::Sender && transport.timeout.0 == 0 {
+        let kind = transport.kind.show();
+        return Err(format!(
+            "cannot go with transport.timeout = \"0ps\": transport.kind = {kind} waits for ever for packets \
+             that a link loses"
+        ));
     }
     let is_down = matches!(fault.kind, FaultKind::LinkDown { .. });
     let knows_queues = match hop {

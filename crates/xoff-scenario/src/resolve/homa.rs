@@ -104,8 +104,10 @@ impl Reader<'_> {
             self.problem("homa", key, message);
         }
         let unscheduled = unscheduled.min(usize::from(priorities) - 1) as u8;
-        let cutoffs =
+        let mut cutoffs =
             given.unwrap_or_else(|| flows.sizes.even_cutoffs(unscheduled, rtt_bytes, run));
+        // Too many are refused above.
+        cutoffs.truncate(usize::from(unscheduled) - 1);
         let levels = Levels { cutoffs, scheduled: priorities - unscheduled };
         self.describe(&config, &levels, rtt_bytes);
         DrivenConfig::Homa(config, levels)
