@@ -7,7 +7,7 @@ use xoff_scenario::{Run, bench_cases};
 fn the_cases_are_all_schemes_under_all_traffics_in_all_networks() {
     let cases = bench_cases();
     // BFC-SRF has no permutation.
-    assert_eq!(cases.len(), 17 * 4 * 4 - 4);
+    assert_eq!(cases.len(), 19 * 4 * 4 - 4);
     assert_eq!(scenario("bfc-srf-permutation-128", Size::Full), None);
     for case in
         ["dctcp-hadoop-128", "sfc-hadoop-512", "ideal-fq-google-1024", "tcp-cubic-permutation-8192"]
