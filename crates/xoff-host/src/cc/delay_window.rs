@@ -6,8 +6,8 @@
 //! a window of acknowledgements, each of which changes it by (target - RTT) / RTT, takes it from w to
 //! w x target / RTT "within an RTT", as the paper says.
 //!
-//! The base RTT is that of the longest path, for all flows. The paper bounds the window nowhere; see
-//! [`DelayWindowConfig`].
+//! The base RTT is that of the longest path for all flows, unless `transport.base_rtt_of` says otherwise. The
+//! paper bounds the window nowhere; see [`DelayWindowConfig`].
 
 use xoff_core::{Bytes, knobs};
 
