@@ -62,10 +62,8 @@ fn run(switch: &mut OutputQueued, fabric: &mut Fabric, until: u64, left: &mut Le
                 left.push((began, packet.kind, packet.wire_bytes));
                 fabric.packets.remove(event.item);
             }
-            10 => {
-                if fabric.wake(event.item) {
-                    switch.pick(fabric, event.item as u16);
-                }
+            10 if fabric.wake(event.item) => {
+                switch.pick(fabric, event.item as u16);
             }
             TIMERS.. => switch.on_timer(fabric, (event.tag - TIMERS) as u16),
             _ => {}
