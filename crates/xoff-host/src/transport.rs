@@ -203,8 +203,9 @@ knobs! {
         nack_interval: Ps = Ps::from_us(500),
         /// A flow without progress for so long goes back to its first unacknowledged byte, and with
         /// selective repeat passes over what is known to have arrived; with NDP it sends again what its
-        /// receiver has not answered for, and with Homa receivers ask for what is missing. 0: never (right where nothing is ever lost). RoCE NICs use milliseconds; IRN's RTO_high is 320 us (IRN §4.1), 1350 us in
-        /// ConWeave's simulator.
+        /// receiver has not answered for, and with Homa receivers ask for what is missing. 0: never (right
+        /// where nothing is ever lost). RoCE NICs use milliseconds; IRN's RTO_high is 320 us (IRN §4.1),
+        /// 1350 us in ConWeave's simulator.
         timeout: Ps = Ps(0),
         /// The same for a flow with few packets in flight, with selective repeat: IRN's RTO_low is
         /// 100 us (IRN §4.1), 454 us in ConWeave's simulator. 0: `timeout` for all.
