@@ -1,37 +1,31 @@
 //! What to simulate, complete and checked: nothing here has a default.
 
+mod hops;
+mod links;
 mod pipelined;
+mod switches;
 
 use std::sync::{Arc, Mutex};
 
 use xoff_core::rng::{Purpose, Rng};
 use xoff_core::{FirstOfStreams, Ps, Wheel};
-use xoff_host::cc::{Carries, ControlConfig};
+use xoff_host::cc::Carries;
 use xoff_host::driven::DrivenConfig;
-use xoff_host::hosts::{BaseRtts, HostSetup, HostTags, StreamSpec};
+use xoff_host::hosts::{HostSetup, HostTags, StreamSpec};
 use xoff_host::{Hosts, TransportConfig};
-use xoff_net::arch::{
-    AnySwitch, CapfcConfig, Crossbar, CrossbarConfig, CrossbarParts, Destination, Forwarding,
-    InBand, OutputQueued, Parts, PauseConfig, PipelineConfig, Reaction, Thresholds,
-};
-use xoff_net::balance::{Adaptive, AlbConfig, Ecmp, Spray, SprayConfig};
-use xoff_net::buffer::{Buffer, BufferConfig};
-use xoff_net::credit::{CreditQueue, CreditShape};
+use xoff_net::arch::{CapfcConfig, CrossbarConfig, Destination, PauseConfig, PipelineConfig};
+use xoff_net::balance::{AlbConfig, Ecmp, SprayConfig};
+use xoff_net::buffer::BufferConfig;
+use xoff_net::credit::CreditShape;
 use xoff_net::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding, serialisation};
-use xoff_net::hop::{
-    AnyHop, BackpressureKind, Bfc, BfcConfig, BfcPort, Carried, Deployment, Eliding, FRAME_BYTES,
-    Pfc, PfcConfig, PfcPort, Sfc, SfcConfig, SfcPort, Tofino, TofinoConfig, Uncontrolled,
-};
-use xoff_net::mark::{Draws, EcnConfig, MarkAt, RedEcn};
-use xoff_net::packet::CLASSES;
-use xoff_net::sched::{
-    AnyScheduler, Drr, DrrFlows, Egress, Ets, EtsPlan, Fifo, PFabric, PerFlow, PerFlowSrf,
-    Priorities, QueueMask, SfqCodel, SfqCodelConfig, Srf, TrafficManager,
-};
+use xoff_net::hop::{BfcConfig, PfcConfig, SfcConfig, TofinoConfig};
+use xoff_net::mark::{Draws, EcnConfig};
+use xoff_net::sched::{EtsPlan, QueueMask, SfqCodelConfig};
 use xoff_net::telemetry::HOPS_MAX;
 use xoff_net::topo::{Routes, Topology, Turns};
-use xoff_net::trim::{Trim, TrimConfig};
-use xoff_net::xcp;
+use xoff_net::trim::TrimConfig;
+
+pub use links::{base_rtt, base_rtts, path};
 
 use crate::faults::Fault;
 use crate::flowtune::allocator::Allocator;
@@ -201,109 +195,8 @@ pub struct Setup {
     pub faults: Vec<Fault>,
 }
 
-/// Base RTT of the longest path: two propagation delays of each link and the serialisation of one
-/// full packet's payload at each link on the way there (the HPCC simulator's definition).
-#[must_use]
-pub fn base_rtt(topology: &Topology, routes: &Routes, payload: u64) -> Ps {
-    let ports = topology.ports.iter();
-    let costs: Vec<u64> =
-        ports.map(|port| 2 * port.delay.0 + port.rate.time_for(payload).0).collect();
-    // Hosts of one switch have the same paths but for their own link, so only the two slowest links
-    // of each switch count.
-    let servers = topology.servers();
-    let groups = routes.group_of[..servers as usize].iter().max();
-    let groups = groups.map_or(0, |&group| group as usize + 1);
-    let mut access = vec![(0, 0); groups];
-    let mut leaves = vec![0; groups];
-    for host in 0..servers {
-        let group = routes.group_of[host as usize] as usize;
-        let port = topology.first_port[host as usize] as usize;
-        let (slowest, second) = access[group];
-        access[group] = (slowest.max(costs[port]), second.max(slowest.min(costs[port])));
-        leaves[group] = topology.ports[topology.ports[port].peer as usize].node;
-    }
-    let mut longest = 0;
-    for (from, &(here, second)) in access.iter().enumerate() {
-        if second > 0 {
-            longest = longest.max(here + second);
-        }
-        for (to, &(there, _)) in access.iter().enumerate().filter(|&(to, _)| to != from) {
-            let between = cost_between(topology, routes, &costs, leaves[from], to);
-            longest = longest.max(here + between + there);
-        }
-    }
-    Ps(longest)
-}
-
-/// The base RTT of each pair of servers, counted as [`base_rtt`] does.
-#[must_use]
-pub fn base_rtts(topology: &Topology, routes: &Routes, payload: u64) -> BaseRtts {
-    let ports = topology.ports.iter();
-    let costs: Vec<u64> =
-        ports.map(|port| 2 * port.delay.0 + port.rate.time_for(payload).0).collect();
-    let servers = topology.servers() as usize;
-    let group_of = routes.group_of[..servers].to_vec();
-    let groups = group_of.iter().max().map_or(0, |&group| group as usize + 1);
-    let link = |host: usize| topology.first_port[host] as usize;
-    let leaf = |host: usize| topology.ports[topology.ports[link(host)].peer as usize].node;
-    let mut between = vec![0; groups * groups];
-    for from in 0..groups {
-        let host = group_of.iter().position(|&group| group as usize == from).unwrap_or(0);
-        for to in (0..groups).filter(|&to| to != from) {
-            between[from * groups + to] = cost_between(topology, routes, &costs, leaf(host), to);
-        }
-    }
-    let access = (0..servers).map(|host| costs[link(host)]).collect();
-    BaseRtts { access, group_of, between, groups }
-}
-
-/// What the links of a shortest path (the first choice at every switch) cost together, from the
-/// switch `node` to the one that a group of hosts hangs on.
-fn cost_between(
-    topology: &Topology,
-    routes: &Routes,
-    costs: &[u64],
-    mut node: u32,
-    group: usize,
-) -> u64 {
-    let mut sum = 0;
-    loop {
-        let switch = (node - topology.hosts) as usize;
-        let route = routes.by_switch[switch][group];
-        if route.count == 0 {
-            return sum;
-        }
-        let number = routes.choices[switch][route.first as usize];
-        let port = topology.first_port[node as usize] as usize + usize::from(number);
-        sum += costs[port];
-        node = topology.ports[topology.ports[port].peer as usize].node;
-    }
-}
-
-/// The links of a shortest path (the first choice at every switch).
-#[must_use]
-pub fn path(topology: &Topology, routes: &Routes, src: u32, dst: u32) -> Vec<crate::ideal::Leg> {
-    let mut legs = Vec::new();
-    let mut port = topology.ports_of(src)[0];
-    loop {
-        legs.push(crate::ideal::Leg { rate: port.rate.0, delay: port.delay });
-        let node = topology.ports[port.peer as usize].node;
-        if node == dst {
-            return legs;
-        }
-        let switch = (node - topology.hosts) as usize;
-        let route = routes.by_switch[switch][routes.group_of[dst as usize] as usize];
-        let number = if route.count == 0 {
-            routes.access_port[dst as usize]
-        } else {
-            routes.choices[switch][route.first as usize]
-        };
-        port = topology.ports_of(node)[number as usize];
-    }
-}
-
-/// Adds a port without a link that stands for a switch's arbiter: it is asked when an instant ends, as
 /// ports are, and after them all. Returns its number.
+/// Adds a port without a link that stands for a switch's arbiter: it is asked when an instant ends, as
 fn add_arbiter(fabric: &mut Fabric) -> u32 {
     let number = fabric.port_count() as u32;
     fabric.add_port(&PortSpec {
@@ -314,25 +207,6 @@ fn add_arbiter(fabric: &mut Fabric) -> u32 {
         peer: Peer::Local(number),
     });
     number
-}
-
-/// Deficit round robin as a kind of BFC needs it.
-fn bfc_turns(bfc: &BfcConfig, tofino: Option<&TofinoConfig>, quantum: u32) -> AnyScheduler {
-    if let Some(tofino) = tofino {
-        return AnyScheduler::TrafficManager(TrafficManager::new(
-            bfc.data_queues(),
-            quantum,
-            tofino.cell.0 as u16,
-            tofino.egress_fifo.0 as u32,
-        ));
-    }
-    match (bfc.division(), bfc.backpressure) {
-        (Some(division), _) => AnyScheduler::DrrClasses(Drr::with_classes(division, quantum)),
-        (None, BackpressureKind::Flows) => {
-            AnyScheduler::DrrFlows(DrrFlows::new(bfc.data_queues(), quantum))
-        }
-        (None, _) => AnyScheduler::Drr(Drr::new(bfc.data_queues(), quantum)),
-    }
 }
 
 impl Setup {
@@ -554,277 +428,6 @@ impl Setup {
     /// A switch's random stream, which attached hosts do not change either.
     fn stream(&self, purpose: Purpose, node: u32) -> Rng {
         Rng::stream(self.seed, purpose, u64::from(node - self.topology.attached))
-    }
-
-    fn build_switch(
-        &self,
-        fabric: &mut Fabric,
-        node: u32,
-        first_port: u32,
-        shared: Option<Draws>,
-    ) -> Result<AnySwitch, String> {
-        let ports = self.topology.ports_of(node);
-        let first_timer = self.add_switch_timers(fabric, node, first_port);
-        let stream = |purpose| self.stream(purpose, node);
-        let bin_seed = stream(Purpose::QueueAssignment).u64() as u32;
-        let forwarding = self.forwarding(node);
-        let spray = |config| Spray::new(config, forwarding.groups(), stream(Purpose::Spraying));
-        Ok(AnySwitch::OutputQueued(OutputQueued::new(Parts {
-            first_port,
-            egress: ports.iter().map(|_| Egress::new(self.scheduler(bin_seed))).collect(),
-            buffer: Buffer::new(&self.buffer(node)),
-            hop: self.hop(node)?,
-            ecn: self.ecn(node)?,
-            trim: self
-                .switch
-                .trim
-                .as_ref()
-                .map(|config| Box::new(Trim::new(config, ports.len(), stream(Purpose::Trimming)))),
-            credits: self.credits(fabric, first_port, ports.len()),
-            in_band: self.in_band(node),
-            control_acks: self.hosts.transport.ack_class == xoff_host::transport::AckClass::Control,
-            spray: self.switch.spray.as_ref().map(|config| Box::new(spray(config))),
-            forwarding,
-            marking: shared.unwrap_or_else(|| Draws::Own(stream(Purpose::Marking))),
-            assignment: stream(Purpose::QueueAssignment),
-            control_frame: self.control_frame(),
-            control_loss: self.control_loss(node),
-            first_timer,
-        })))
-    }
-
-    fn build_crossbar(
-        &self,
-        fabric: &mut Fabric,
-        node: u32,
-        (first_port, arbiter): (u32, u32),
-        setup: &CrossbarSetup,
-    ) -> Result<AnySwitch, String> {
-        let first_timer = self.add_switch_timers(fabric, node, first_port);
-        let mtu = self.hosts.longest_packet();
-        let (forwarding, adaptive) = self.balancing(node, setup.adaptive.as_ref());
-        let parts = CrossbarParts {
-            config: setup.config.clone(),
-            pause: setup.pause.clone(),
-            thresholds: self.thresholds(node, &setup.pause, |reaction| {
-                setup.pause.thresholds(&setup.config, reaction)
-            })?,
-            first_port,
-            arbiter,
-            first_id: self.topology.first_port[node as usize],
-            stage_tag: tag::STAGE | first_port,
-            mtu: u16::try_from(mtu).unwrap_or(u16::MAX),
-            forwarding,
-            adaptive,
-            ecn: self.ecn(node)?,
-            marking: Draws::Own(self.stream(Purpose::Marking, node)),
-            control_frame: self.control_frame(),
-            control_loss: self.control_loss(node),
-            first_timer,
-        };
-        Ok(AnySwitch::Crossbar(Box::new(Crossbar::new(parts, fabric))))
-    }
-
-    /// A switch's memory.
-    fn buffer(&self, node: u32) -> BufferConfig {
-        self.switch.buffer.of(self.topology.is_gateway(node))
-    }
-
-    /// The credits of a switch's ports, where receivers send some.
-    fn credits(&self, fabric: &Fabric, first_port: u32, ports: usize) -> Vec<CreditQueue> {
-        let Some(shape) = &self.switch.credits else { return Vec::new() };
-        let period = |port: u32| fabric.duration(port, shape.bytes_per_credit());
-        let ports = first_port..first_port + ports as u32;
-        ports.map(|port| CreditQueue::new(shape, period(port))).collect()
-    }
-
-    /// A switch's routes.
-    fn forwarding(&self, node: u32) -> Forwarding {
-        let switch = (node - self.topology.hosts) as usize;
-        let routes = (self.routes.by_switch[switch].clone(), self.routes.choices[switch].clone());
-        Forwarding::new(routes.0, routes.1, self.ecmp(node))
-    }
-
-    /// The routes of a switch that spreads packets, or does not, and what spreads them.
-    fn balancing(&self, node: u32, config: Option<&AlbConfig>) -> (Forwarding, Option<Adaptive>) {
-        let forwarding = self.forwarding(node);
-        let Some(config) = config else { return (forwarding, None) };
-        let ports = self.topology.ports_of(node).len();
-        let adaptive = Adaptive::new(config, ports, self.stream(Purpose::Spraying, node));
-        (forwarding.with_sets(), Some(adaptive))
-    }
-
-    /// When the ingresses of a switch ask for pauses.
-    fn thresholds(
-        &self,
-        node: u32,
-        pause: &PauseConfig,
-        of: impl Fn(&Reaction) -> Result<Thresholds, (&'static str, String)>,
-    ) -> Result<Vec<Thresholds>, String> {
-        let (mtu, frame) = (self.hosts.longest_packet(), u64::from(self.control_frame()));
-        let ports = self.topology.ports_of(node).iter();
-        let reactions = ports.map(|port| pause.reaction(port.rate.0, port.delay, mtu, frame));
-        reactions.map(|reaction| of(&reaction).map_err(|(_, message)| message)).collect()
-    }
-
-    /// Share of a switch's frames to its neighbours that are lost, and the stream that says which.
-    fn control_loss(&self, node: u32) -> Option<(f64, Rng)> {
-        let loss = self.switch.control_loss;
-        (loss > 0.0).then(|| (loss, self.stream(Purpose::Faults, node)))
-    }
-
-    /// Adds the timers of a switch: one a port, and one for all. Returns the first.
-    fn add_switch_timers(&self, fabric: &mut Fabric, node: u32, first_port: u32) -> u32 {
-        let first_timer = fabric.wheel.timers();
-        for number in 0..self.topology.ports_of(node).len() as u32 {
-            let id = u64::from(self.topology.first_port[node as usize] + number);
-            let rank = xoff_net::fabric::phase::TIMER | 1 << 58 | id;
-            fabric.wheel.add_timer(rank, tag::SWITCH_TIMER | (first_port + number));
-        }
-        let rank = xoff_net::fabric::phase::TIMER | 1 << 57 | u64::from(node);
-        fabric.wheel.add_timer(rank, tag::MIRROR | first_port);
-        first_timer
-    }
-
-    fn in_band(&self, node: u32) -> InBand {
-        let rates = self.topology.ports_of(node).iter().map(|port| port.rate.0);
-        match &self.hosts.control {
-            ControlConfig::Hpcc(_) => InBand::Int,
-            ControlConfig::Xcp(config) => InBand::Xcp(xcp::Router::new(config, rates)),
-            _ => InBand::None,
-        }
-    }
-
-    fn scheduler(&self, bin_seed: u32) -> AnyScheduler {
-        let quantum = self.switch.quantum_bytes;
-        let queues = match &self.switch.hop {
-            HopSetup::Bfc(bfc) => bfc.data_queues(),
-            HopSetup::None | HopSetup::Pfc(_) | HopSetup::Sfc(_) => CLASSES as u8,
-        };
-        match &self.switch.scheduling {
-            Scheduling::PerFlow => AnyScheduler::PerFlow(PerFlow::new(quantum)),
-            Scheduling::Drr => match &self.switch.hop {
-                HopSetup::Bfc(bfc) => bfc_turns(bfc, self.switch.tofino.as_ref(), quantum),
-                HopSetup::None | HopSetup::Pfc(_) | HopSetup::Sfc(_) => {
-                    AnyScheduler::Drr(Drr::new(queues, quantum))
-                }
-            },
-            Scheduling::Srf => AnyScheduler::Srf(Srf::new(queues)),
-            Scheduling::PerFlowSrf => AnyScheduler::PerFlowSrf(PerFlowSrf::default()),
-            Scheduling::Fifo => AnyScheduler::Fifo(Fifo::default()),
-            Scheduling::PFabric => AnyScheduler::PFabric(PFabric::default()),
-            Scheduling::SfqCodel(config) => {
-                AnyScheduler::SfqCodel(SfqCodel::new(config, quantum, bin_seed))
-            }
-            Scheduling::Ets(plan) => AnyScheduler::Ets(Ets::new(*plan, quantum)),
-            Scheduling::Strict(priorities) => {
-                AnyScheduler::Priorities(Priorities::new(*priorities))
-            }
-        }
-    }
-
-    fn hop(&self, node: u32) -> Result<AnyHop, String> {
-        let ports = self.topology.ports_of(node);
-        Ok(match &self.switch.hop {
-            HopSetup::None if matches!(self.switch.scheduling, Scheduling::Strict(_)) => {
-                AnyHop::Carried(Carried)
-            }
-            HopSetup::None => AnyHop::None(Uncontrolled),
-            HopSetup::Pfc(config) => {
-                let specs: Vec<PfcPort> = ports
-                    .iter()
-                    .map(|port| PfcPort { rate: port.rate.0, delay_ps: port.delay.0 })
-                    .collect();
-                let hosts = 0..self.topology.hosts;
-                let nic_rate = hosts.map(|host| self.topology.ports_of(host)[0].rate.0).max();
-                let buffer = self.buffer(node).size.0;
-                let pfc = Pfc::new(config, &specs, buffer, nic_rate.unwrap_or(0))?;
-                match self.elided(node) {
-                    pairs if pairs.is_empty() => AnyHop::Pfc(pfc),
-                    pairs => AnyHop::ElidingPfc(Eliding::new(pfc, ports.len(), pairs)),
-                }
-            }
-            HopSetup::Bfc(config) => {
-                let specs: Vec<BfcPort> = ports
-                    .iter()
-                    .map(|port| BfcPort { rate: port.rate.0, delay_ps: port.delay.0 })
-                    .collect();
-                match (config.division(), config.backpressure) {
-                    (Some(division), _) => {
-                        AnyHop::BfcClasses(Bfc::with_classes(config, division, &specs))
-                    }
-                    (None, BackpressureKind::Queues) => self.bfc(node, config, &specs),
-                    (None, BackpressureKind::Occupancy) => {
-                        AnyHop::BfcOccupancy(Bfc::by_occupancy(config, &specs))
-                    }
-                    (None, BackpressureKind::Flows) => {
-                        AnyHop::BfcFlows(Bfc::by_flow(config, &specs))
-                    }
-                    (None, BackpressureKind::None) => {
-                        AnyHop::BfcSilent(Bfc::silent(config, &specs))
-                    }
-                }
-            }
-            HopSetup::Sfc(config) => self.sfc(config, ports),
-        })
-    }
-
-    /// BFC as the paper has it, on ideal switches or on hardware.
-    fn bfc(&self, node: u32, config: &BfcConfig, ports: &[BfcPort]) -> AnyHop {
-        let hardware = self.switch.tofino.as_ref();
-        if hardware.is_none() && config.sampling >= 1.0 {
-            let bfc = Bfc::new(config, ports);
-            return match self.elided(node) {
-                pairs if pairs.is_empty() => AnyHop::Bfc(bfc),
-                pairs => AnyHop::ElidingBfc(Eliding::new(bfc, ports.len(), pairs)),
-            };
-        }
-        let rng = self.stream(Purpose::Recirculation, node);
-        AnyHop::Tofino(Tofino::new(config, hardware, ports, rng))
-    }
-
-    /// The pairs of ports at a switch for which its hop control is left out.
-    fn elided(&self, node: u32) -> Vec<(u16, u16)> {
-        let Some(turns) = &self.switch.elided else { return Vec::new() };
-        let ports = (self.topology.first_port[node as usize]..).zip(self.topology.ports_of(node));
-        let pairs = ports.flat_map(|(id, port)| turns.of(id).map(|egress| (port.number, egress)));
-        pairs.collect()
-    }
-
-    fn sfc(&self, config: &SfcConfig, ports: &[xoff_net::topo::Port]) -> AnyHop {
-        let is_host = |port: &xoff_net::topo::Port| {
-            self.topology.ports[port.peer as usize].node < self.topology.hosts
-        };
-        let specs: Vec<SfcPort> =
-            ports.iter().map(|port| SfcPort { rate: port.rate.0, host: is_host(port) }).collect();
-        if config.deployment == Deployment::Tor && !specs.iter().any(|port| port.host) {
-            return AnyHop::None(Uncontrolled);
-        }
-        AnyHop::Sfc(Sfc::new(config, &specs, self.topology.hosts as usize))
-    }
-
-    fn control_frame(&self) -> u16 {
-        match &self.switch.hop {
-            HopSetup::Pfc(config) => u16::try_from(config.frame_size.0).unwrap_or(u16::MAX),
-            HopSetup::None | HopSetup::Bfc(_) | HopSetup::Sfc(_) => FRAME_BYTES,
-        }
-    }
-
-    fn ecn(&self, node: u32) -> Result<(Vec<RedEcn>, MarkAt), String> {
-        let ports = self.topology.ports_of(node);
-        match &self.switch.ecn {
-            EcnSetup::None => Ok((Vec::new(), MarkAt::Dequeue)),
-            EcnSetup::Uniform(config) => Ok((vec![RedEcn::new(config); ports.len()], config.at)),
-            EcnSetup::ByRate(table) => {
-                let of_port = |port: &xoff_net::topo::Port| {
-                    let entry = table.iter().find(|(rate, _)| *rate == port.rate.0);
-                    entry.map(|(_, config)| RedEcn::new(config)).ok_or_else(|| {
-                        format!("no ECN thresholds are given for links of {}", port.rate)
-                    })
-                };
-                Ok((ports.iter().map(of_port).collect::<Result<_, _>>()?, MarkAt::Dequeue))
-            }
-        }
     }
 
     /// Sets of switch queues whose delays are told apart, with their names; the first one has all.

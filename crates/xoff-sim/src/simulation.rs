@@ -2,9 +2,10 @@
 
 mod chains;
 mod delays;
+mod results;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use xoff_core::{Digest, Ps, rng::mix64};
+use xoff_core::{Ps, rng::mix64};
 use xoff_host::{Finished, FlowStart};
 use xoff_net::arch::Switch;
 use xoff_net::fabric::Captured;
@@ -15,16 +16,15 @@ use crate::backlog::Backlog;
 use crate::crew::{Crew, Stretch};
 use crate::cut::{Cut, Threads};
 use crate::faults::Faults;
-use crate::flow_series::FlowSeriesRow;
 use crate::flowtune::FlowtuneCounts;
 use crate::ideal;
 use crate::measure::{
     ClassResults, Distribution, EndlessFlow, FlowRow, LinkDelays, MonitorResults, Outstanding,
-    PortRow, SampleRow,
+    SampleRow,
 };
 use crate::partition::{Owner, Partition};
-use crate::port_samples::{PortSampleRow, PortTotals};
-use crate::requests::{QueryRow, RequestResults, RequestRow, Requests};
+use crate::port_samples::PortTotals;
+use crate::requests::Requests;
 use crate::series::{Series, View};
 use crate::setup::{Labels, Setup, path};
 use crate::throughput::Throughput;
@@ -526,265 +526,6 @@ impl Simulation {
         }
         snapshot.endless.sort_unstable_by_key(|flow| flow.flow);
         snapshot
-    }
-
-    /// What each port did in the measured time.
-    #[must_use]
-    pub fn ports(&self) -> Vec<PortRow> {
-        let empty = Snapshot::default();
-        let begin = self.begin.as_ref().unwrap_or(&empty);
-        let now = self.snapshot();
-        let end = self.end.as_ref().unwrap_or(&now);
-        let since = |begin: &[u64], end: &[u64], index: usize| {
-            end[index] - begin.get(index).copied().unwrap_or(0)
-        };
-        let topology = &self.setup.topology;
-        let row = |(index, port): (usize, &Port)| {
-            let totals = end.totals[index];
-            let before = begin.totals.get(index).copied().unwrap_or_default();
-            PortRow {
-                node: port.node,
-                port: port.number,
-                peer: topology.ports[port.peer as usize].node,
-                link: topology.link_name(port),
-                rate_bps: port.rate.0,
-                tx_bytes: totals.tx_bytes - before.tx_bytes,
-                tx_packets: totals.tx_packets - before.tx_packets,
-                paused_ps: since(&begin.paused_ps, &end.paused_ps, index),
-                pauses: since(&begin.pauses, &end.pauses, index),
-                drops: totals.drops - before.drops,
-                drop_bytes: totals.drop_bytes - before.drop_bytes,
-            }
-        };
-        topology.ports.iter().enumerate().map(row).collect()
-    }
-
-    /// What allocators, agents and streams did in the measured time, where there is an allocator.
-    #[must_use]
-    pub fn flowtune(&self) -> Option<FlowtuneCounts> {
-        self.setup.flowtune.as_ref()?;
-        let now = self.snapshot();
-        let end = self.end.as_ref().unwrap_or(&now);
-        let begin = self.begin.as_ref().map_or_else(FlowtuneCounts::default, |s| s.flowtune);
-        Some(end.flowtune.since(&begin))
-    }
-
-    /// Payload acknowledged in the measured time by each class's flows that have no end or are stopped
-    /// (bytes).
-    #[must_use]
-    pub fn endless_acked(&self) -> Vec<u64> {
-        let now = self.snapshot();
-        let end = self.end.as_ref().unwrap_or(&now);
-        let begin = self.begin.as_ref();
-        let before = |class: usize| begin.map_or(0, |begin| begin.endless_acked[class]);
-        end.endless_acked.iter().enumerate().map(|(class, sum)| sum - before(class)).collect()
-    }
-
-    /// The same of each flow without end.
-    #[must_use]
-    pub fn endless_flows(&self) -> Vec<EndlessFlow> {
-        let now = self.snapshot();
-        let end = self.end.as_ref().unwrap_or(&now);
-        let begin = self.begin.as_ref().map_or(&[][..], |begin| &begin.endless);
-        let before = |flow: &EndlessFlow| {
-            let found = begin.binary_search_by_key(&flow.flow, |flow| flow.flow);
-            found.map_or(0, |place| begin[place].acked)
-        };
-        let since = |flow: &EndlessFlow| EndlessFlow { acked: flow.acked - before(flow), ..*flow };
-        end.endless.iter().map(since).collect()
-    }
-
-    /// Flows under way, then and now.
-    #[must_use]
-    pub fn outstanding(&self) -> Outstanding {
-        self.outstanding_then
-    }
-
-    /// Where packets waited.
-    #[must_use]
-    pub fn backlog(&self) -> &Backlog {
-        &self.backlog
-    }
-
-    /// Delays and queues at the monitored ports.
-    #[must_use]
-    pub fn monitors(&self) -> Vec<MonitorResults> {
-        let ports = self.ports();
-        let with_utilisation = |(index, monitor): (usize, &MonitorResults)| {
-            let port = &ports[self.monitored[index] as usize];
-            let sent = port.tx_bytes as f64 * 8.0;
-            let possible = port.rate_bps as f64 * self.measured().seconds();
-            MonitorResults { utilisation: sent / possible, ..monitor.clone() }
-        };
-        self.monitors.iter().enumerate().map(with_utilisation).collect()
-    }
-
-    /// The part of the measured time that has passed.
-    #[must_use]
-    pub fn measured(&self) -> Ps {
-        Ps(self.now.0.saturating_sub(self.plan.warmup.0).min(self.plan.measure.0))
-    }
-
-    /// How far the run is.
-    #[must_use]
-    pub fn progress(&self) -> Progress {
-        let sum = |count: fn(&Partition) -> u64| self.partitions.iter().map(count).sum();
-        Progress {
-            sim_ps: self.now.0,
-            end_ps: self.plan.measured_until().0,
-            flows_started: sum(|partition| partition.hosts().stats.started),
-            flows_finished: sum(|partition| partition.hosts().stats.finished),
-            packet_hops: sum(Partition::packet_hops),
-            draining: self.now >= self.plan.measured_until(),
-        }
-    }
-
-    /// Rows of flows since the last call.
-    pub fn take_rows(&mut self) -> Vec<FlowRow> {
-        std::mem::take(&mut self.rows)
-    }
-
-    /// Queries that have ended since the last call.
-    pub fn take_queries(&mut self) -> Vec<QueryRow> {
-        std::mem::take(&mut self.requests.query_rows)
-    }
-
-    /// Web requests that have ended since the last call.
-    pub fn take_requests(&mut self) -> Vec<RequestRow> {
-        std::mem::take(&mut self.requests.request_rows)
-    }
-
-    /// What flows' receivers got in the intervals since the last call.
-    pub fn take_flow_series(&mut self) -> Vec<FlowSeriesRow> {
-        std::mem::take(&mut self.series.flow_rows)
-    }
-
-    /// Samples of all ports since the last call.
-    pub fn take_port_samples(&mut self) -> Vec<PortSampleRow> {
-        std::mem::take(&mut self.series.port_rows)
-    }
-
-    /// How many rows of flows, intervals and ports, and captured packets, wait to be taken.
-    #[must_use]
-    pub fn rows_waiting(&self) -> usize {
-        let requests = self.requests.query_rows.len() + self.requests.request_rows.len();
-        self.rows.len() + self.captured.len() + self.series.rows_waiting() + requests
-    }
-
-    /// Records what these ports of the topology send from now on.
-    pub fn capture(&mut self, ports: &[u32]) {
-        for &port in ports {
-            let (partition, number) = self.place[port as usize];
-            self.partitions[partition as usize].capture(number);
-        }
-    }
-
-    /// What captured ports have sent since the last call.
-    pub fn take_captured(&mut self) -> Vec<Captured> {
-        std::mem::take(&mut self.captured)
-    }
-
-    /// Samples since the last call.
-    pub fn take_samples(&mut self) -> Vec<SampleRow> {
-        std::mem::take(&mut self.samples)
-    }
-
-    /// Slowdowns by class.
-    #[must_use]
-    pub fn classes(&self) -> &[ClassResults] {
-        &self.classes
-    }
-
-    /// Completion times of queries and web requests, by class.
-    #[must_use]
-    pub fn requests(&self) -> &[RequestResults] {
-        &self.requests.results
-    }
-
-    /// Bytes in each switch's buffer, sampled and pooled.
-    #[must_use]
-    pub fn buffer(&self) -> &Distribution {
-        &self.buffer
-    }
-
-    /// The most each switch's buffer held in each step.
-    #[must_use]
-    pub fn watermarks(&self) -> &Watermarks {
-        &self.watermarks
-    }
-
-    /// What hosts received in each interval.
-    #[must_use]
-    pub fn throughput(&self) -> &Throughput {
-        &self.throughput
-    }
-
-    /// Flows with packets at each egress port, sampled and pooled.
-    #[must_use]
-    pub fn active_flows(&self) -> &Distribution {
-        &self.active
-    }
-
-    /// Flows that share their queue with another one at each egress port that has any, sampled and pooled,
-    /// where flows are assigned to queues.
-    #[must_use]
-    pub fn sharing_flows(&self) -> &Distribution {
-        &self.sharing
-    }
-
-    /// Payload bytes of all measured flows.
-    #[must_use]
-    pub fn payload_measured(&self) -> u64 {
-        self.payload_measured
-    }
-
-    /// The partitions, to sum up their counters.
-    #[must_use]
-    pub fn partitions(&self) -> &[Partition] {
-        &self.partitions
-    }
-
-    /// How many threads the run uses.
-    #[must_use]
-    pub fn threads(&self) -> usize {
-        self.crew.threads()
-    }
-
-    /// Why it uses fewer threads than it was given.
-    #[must_use]
-    pub fn threads_note(&self) -> Option<&str> {
-        self.cut.note.as_deref()
-    }
-
-    /// The network.
-    #[must_use]
-    pub fn setup(&self) -> &Setup {
-        &self.setup
-    }
-
-    /// One number that every transmission, drop and finished flow has gone into: the chains of all
-    /// nodes in the order of their ids, and with faults what each link has lost.
-    #[must_use]
-    pub fn digest(&self) -> u64 {
-        let mut of_node = vec![0; self.setup.topology.nodes() as usize];
-        for partition in &self.partitions {
-            for (number, nic) in partition.hosts().nics().iter().enumerate() {
-                of_node[nic.host as usize] = partition.hosts().digest(number as u32);
-            }
-            for (node, switch) in partition.switches() {
-                of_node[*node as usize] = switch.digest();
-            }
-        }
-        let mut digest = Digest::default();
-        of_node.into_iter().for_each(|chain| digest.add(chain));
-        if !self.setup.faults.is_empty() {
-            for &(partition, number) in &self.place {
-                let lost = self.partitions[partition as usize].fabric().lost(number);
-                digest.add(lost.packets);
-                digest.add(lost.bytes);
-            }
-        }
-        digest.value()
     }
 }
 

@@ -1,0 +1,186 @@
+//! Switches of a network, put together from their parts.
+
+use xoff_core::rng::{Purpose, Rng};
+use xoff_host::cc::ControlConfig;
+use xoff_net::arch::{
+    AnySwitch, Crossbar, CrossbarParts, Forwarding, InBand, OutputQueued, Parts, PauseConfig,
+    Reaction, Thresholds,
+};
+use xoff_net::balance::{Adaptive, AlbConfig, Spray};
+use xoff_net::buffer::{Buffer, BufferConfig};
+use xoff_net::credit::CreditQueue;
+use xoff_net::fabric::Fabric;
+use xoff_net::mark::{Draws, MarkAt, RedEcn};
+use xoff_net::sched::Egress;
+use xoff_net::trim::Trim;
+use xoff_net::xcp;
+
+use super::{CrossbarSetup, EcnSetup, Setup};
+use crate::partition::tag;
+
+impl Setup {
+    pub(super) fn build_switch(
+        &self,
+        fabric: &mut Fabric,
+        node: u32,
+        first_port: u32,
+        shared: Option<Draws>,
+    ) -> Result<AnySwitch, String> {
+        let ports = self.topology.ports_of(node);
+        let first_timer = self.add_switch_timers(fabric, node, first_port);
+        let stream = |purpose| self.stream(purpose, node);
+        let bin_seed = stream(Purpose::QueueAssignment).u64() as u32;
+        let forwarding = self.forwarding(node);
+        let spray = |config| Spray::new(config, forwarding.groups(), stream(Purpose::Spraying));
+        Ok(AnySwitch::OutputQueued(OutputQueued::new(Parts {
+            first_port,
+            egress: ports.iter().map(|_| Egress::new(self.scheduler(bin_seed))).collect(),
+            buffer: Buffer::new(&self.buffer(node)),
+            hop: self.hop(node)?,
+            ecn: self.ecn(node)?,
+            trim: self
+                .switch
+                .trim
+                .as_ref()
+                .map(|config| Box::new(Trim::new(config, ports.len(), stream(Purpose::Trimming)))),
+            credits: self.credits(fabric, first_port, ports.len()),
+            in_band: self.in_band(node),
+            control_acks: self.hosts.transport.ack_class == xoff_host::transport::AckClass::Control,
+            spray: self.switch.spray.as_ref().map(|config| Box::new(spray(config))),
+            forwarding,
+            marking: shared.unwrap_or_else(|| Draws::Own(stream(Purpose::Marking))),
+            assignment: stream(Purpose::QueueAssignment),
+            control_frame: self.control_frame(),
+            control_loss: self.control_loss(node),
+            first_timer,
+        })))
+    }
+
+    pub(super) fn build_crossbar(
+        &self,
+        fabric: &mut Fabric,
+        node: u32,
+        (first_port, arbiter): (u32, u32),
+        setup: &CrossbarSetup,
+    ) -> Result<AnySwitch, String> {
+        let first_timer = self.add_switch_timers(fabric, node, first_port);
+        let mtu = self.hosts.longest_packet();
+        let (forwarding, adaptive) = self.balancing(node, setup.adaptive.as_ref());
+        let parts = CrossbarParts {
+            config: setup.config.clone(),
+            pause: setup.pause.clone(),
+            thresholds: self.thresholds(node, &setup.pause, |reaction| {
+                setup.pause.thresholds(&setup.config, reaction)
+            })?,
+            first_port,
+            arbiter,
+            first_id: self.topology.first_port[node as usize],
+            stage_tag: tag::STAGE | first_port,
+            mtu: u16::try_from(mtu).unwrap_or(u16::MAX),
+            forwarding,
+            adaptive,
+            ecn: self.ecn(node)?,
+            marking: Draws::Own(self.stream(Purpose::Marking, node)),
+            control_frame: self.control_frame(),
+            control_loss: self.control_loss(node),
+            first_timer,
+        };
+        Ok(AnySwitch::Crossbar(Box::new(Crossbar::new(parts, fabric))))
+    }
+
+    /// A switch's memory.
+    pub(super) fn buffer(&self, node: u32) -> BufferConfig {
+        self.switch.buffer.of(self.topology.is_gateway(node))
+    }
+
+    /// The credits of a switch's ports, where receivers send some.
+    fn credits(
+        &self,
+        fabric: &Fabric,
+        first_port: u32,
+        ports: usize,
+    ) -> Vec<CreditQueue> {
+        let Some(shape) = &self.switch.credits else { return Vec::new() };
+        let period = |port: u32| fabric.duration(port, shape.bytes_per_credit());
+        let ports = first_port..first_port + ports as u32;
+        ports.map(|port| CreditQueue::new(shape, period(port))).collect()
+    }
+
+    /// A switch's routes.
+    fn forwarding(&self, node: u32) -> Forwarding {
+        let switch = (node - self.topology.hosts) as usize;
+        let routes = (self.routes.by_switch[switch].clone(), self.routes.choices[switch].clone());
+        Forwarding::new(routes.0, routes.1, self.ecmp(node))
+    }
+
+    /// The routes of a switch that spreads packets, or does not, and what spreads them.
+    pub(super) fn balancing(
+        &self,
+        node: u32,
+        config: Option<&AlbConfig>,
+    ) -> (Forwarding, Option<Adaptive>) {
+        let forwarding = self.forwarding(node);
+        let Some(config) = config else { return (forwarding, None) };
+        let ports = self.topology.ports_of(node).len();
+        let adaptive = Adaptive::new(config, ports, self.stream(Purpose::Spraying, node));
+        (forwarding.with_sets(), Some(adaptive))
+    }
+
+    /// When the ingresses of a switch ask for pauses.
+    pub(super) fn thresholds(
+        &self,
+        node: u32,
+        pause: &PauseConfig,
+        of: impl Fn(&Reaction) -> Result<Thresholds, (&'static str, String)>,
+    ) -> Result<Vec<Thresholds>, String> {
+        let (mtu, frame) = (self.hosts.longest_packet(), u64::from(self.control_frame()));
+        let ports = self.topology.ports_of(node).iter();
+        let reactions = ports.map(|port| pause.reaction(port.rate.0, port.delay, mtu, frame));
+        reactions.map(|reaction| of(&reaction).map_err(|(_, message)| message)).collect()
+    }
+
+    /// Share of a switch's frames to its neighbours that are lost, and the stream that says which.
+    pub(super) fn control_loss(&self, node: u32) -> Option<(f64, Rng)> {
+        let loss = self.switch.control_loss;
+        (loss > 0.0).then(|| (loss, self.stream(Purpose::Faults, node)))
+    }
+
+    /// Adds the timers of a switch: one a port, and one for all. Returns the first.
+    pub(super) fn add_switch_timers(&self, fabric: &mut Fabric, node: u32, first_port: u32) -> u32 {
+        let first_timer = fabric.wheel.timers();
+        for number in 0..self.topology.ports_of(node).len() as u32 {
+            let id = u64::from(self.topology.first_port[node as usize] + number);
+            let rank = xoff_net::fabric::phase::TIMER | 1 << 58 | id;
+            fabric.wheel.add_timer(rank, tag::SWITCH_TIMER | (first_port + number));
+        }
+        let rank = xoff_net::fabric::phase::TIMER | 1 << 57 | u64::from(node);
+        fabric.wheel.add_timer(rank, tag::MIRROR | first_port);
+        first_timer
+    }
+
+    fn in_band(&self, node: u32) -> InBand {
+        let rates = self.topology.ports_of(node).iter().map(|port| port.rate.0);
+        match &self.hosts.control {
+            ControlConfig::Hpcc(_) => InBand::Int,
+            ControlConfig::Xcp(config) => InBand::Xcp(xcp::Router::new(config, rates)),
+            _ => InBand::None,
+        }
+    }
+
+    pub(super) fn ecn(&self, node: u32) -> Result<(Vec<RedEcn>, MarkAt), String> {
+        let ports = self.topology.ports_of(node);
+        match &self.switch.ecn {
+            EcnSetup::None => Ok((Vec::new(), MarkAt::Dequeue)),
+            EcnSetup::Uniform(config) => Ok((vec![RedEcn::new(config); ports.len()], config.at)),
+            EcnSetup::ByRate(table) => {
+                let of_port = |port: &xoff_net::topo::Port| {
+                    let entry = table.iter().find(|(rate, _)| *rate == port.rate.0);
+                    entry.map(|(_, config)| RedEcn::new(config)).ok_or_else(|| {
+                        format!("no ECN thresholds are given for links of {}", port.rate)
+                    })
+                };
+                Ok((ports.iter().map(of_port).collect::<Result<_, _>>()?, MarkAt::Dequeue))
+            }
+        }
+    }
+}
