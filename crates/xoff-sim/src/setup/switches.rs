@@ -94,12 +94,7 @@ impl Setup {
     }
 
     /// The credits of a switch's ports, where receivers send some.
-    fn credits(
-        &self,
-        fabric: &Fabric,
-        first_port: u32,
-        ports: usize,
-    ) -> Vec<CreditQueue> {
+    fn credits(&self, fabric: &Fabric, first_port: u32, ports: usize) -> Vec<CreditQueue> {
         let Some(shape) = &self.switch.credits else { return Vec::new() };
         let period = |port: u32| fabric.duration(port, shape.bytes_per_credit());
         let ports = first_port..first_port + ports as u32;
