@@ -176,6 +176,9 @@ pub struct Fabric {
     arrival_rank: u64,
     /// Ranks of events, where those of one instant happen as they were set.
     sequence: Option<Box<Sequence>>,
+    /// For tests: no packet passes.
+    #[cfg(debug_assertions)]
+    nothing_passes: bool,
 }
 
 impl Fabric {
@@ -203,7 +206,16 @@ impl Fabric {
             rounding,
             arrival_rank: 0,
             sequence: (instants == Instants::AsSet).then(Box::default),
+            #[cfg(debug_assertions)]
+            nothing_passes: false,
         }
+    }
+
+    /// Has every packet join its queue from now on, also one that could leave at once. Results must not
+    /// change; tests compare them.
+    #[cfg(debug_assertions)]
+    pub fn let_nothing_pass(&mut self) {
+        self.nothing_passes = true;
     }
 
     /// Whether an idle port picks the moment it is given something, not when the instant ends.
@@ -330,6 +342,10 @@ impl Fabric {
     #[inline(always)]
     #[must_use]
     pub fn is_free(&self, port: u32) -> bool {
+        #[cfg(debug_assertions)]
+        if self.nothing_passes {
+            return false;
+        }
         self.ports[port as usize].busy_until <= self.now
             && self.picking.is_empty()
             && !self.wheel.may_be_due(self.now)
@@ -347,6 +363,16 @@ impl Fabric {
             }
         } else if !state.waking {
             self.post_wake(port);
+        }
+    }
+
+    /// What happens now may give a port several packets, or wake several flows that would send there: none
+    /// of them passes, so that the port picks among all when the instant ends. What passes must be the last
+    /// thing that its event does at a port: a busy port is not treated as an idle one is.
+    #[inline]
+    pub fn hold(&mut self, port: u32) {
+        if self.ports[port as usize].busy_until <= self.now {
+            self.kick(port);
         }
     }
 

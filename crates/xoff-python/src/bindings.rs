@@ -94,6 +94,26 @@ impl From<xoff_sim::Progress> for Progress {
     }
 }
 
+/// A packet that a port began to send.
+#[derive(Clone, Debug, IntoPyObject)]
+struct Sent {
+    time_ps: u64,
+    node: u32,
+    port: u16,
+    peer: u32,
+    kind: String,
+    flow: u32,
+    seq: u64,
+    bytes: u16,
+}
+
+impl From<xoff_scenario::sent::Sent> for Sent {
+    fn from(sent: xoff_scenario::sent::Sent) -> Self {
+        let xoff_scenario::sent::Sent { time_ps, node, port, peer, kind, flow, seq, bytes } = sent;
+        Self { time_ps, node, port, peer, kind, flow, seq, bytes }
+    }
+}
+
 /// One simulation, advanced in slices of wall-clock time.
 ///
 /// A run belongs to one thread at a time: a call while another thread is in `step` raises
@@ -240,6 +260,34 @@ impl Run {
     /// Return the scenario as TOML, with every default and preset filled in.
     fn effective(&mut self) -> String {
         self.engine().effective().to_owned()
+    }
+
+    /// Advance by one step of the grid; return whether there is more. Raises RunError if the run is
+    /// stuck.
+    fn step_once(&mut self, py: Python<'_>) -> PyResult<bool> {
+        let run = self.engine();
+        py.detach(|| run.step()).map_err(RunError::new_err)
+    }
+
+    /// Return a hash of what each node did so far, in the order of their numbers.
+    fn node_digests(&mut self) -> Vec<u64> {
+        self.engine().node_digests()
+    }
+
+    /// Return the name of a node: a host's number, or a switch such as `leaf:3`.
+    fn node_name(&mut self, node: u32) -> String {
+        self.engine().node_name(node)
+    }
+
+    /// Record from now on what every port sends, for `take_sends`.
+    fn record_sends(&mut self) {
+        self.engine().record_sends();
+    }
+
+    /// Return what ports have begun to send since the last call, as dicts in the order (time, port) of
+    /// each step.
+    fn take_sends(&mut self) -> Vec<Sent> {
+        self.engine().take_sends().into_iter().map(Sent::from).collect()
     }
 
     /// Return a hash of everything that happened, as 16 hexadecimal digits.

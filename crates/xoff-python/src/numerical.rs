@@ -12,6 +12,9 @@ use xoff_sim::Threads;
 use crate::bindings::{Progress, PyBatch, Run, ScenarioError, Steps, advance_for, batch};
 use crate::tables;
 
+/// The longest time a thread waits before a window, if it waits (us).
+const MOST_DELAY_US: u64 = 30;
+
 /// A numerical run, advanced in slices of wall-clock time.
 #[pyclass(module = "xoff._native")]
 // Never locked, as in `Run`.
@@ -117,16 +120,20 @@ impl NumericalRun {
 
 /// Build a run of the scenario `text`, by the engine that it names, ready to step: see `Run`.
 ///
-/// Raises ScenarioError.
+/// With a `delay_seed` each thread waits for a random time before each window, as that seed says, so that
+/// threads meet in other orders: results must not change. Raises ScenarioError.
 #[pyfunction]
+#[pyo3(signature = (text, file, overrides, threads, delay_seed = None))]
 pub(crate) fn open_run(
     py: Python<'_>,
     text: &str,
     file: &str,
     overrides: Vec<String>,
     threads: usize,
+    delay_seed: Option<u64>,
 ) -> PyResult<Py<PyAny>> {
-    let threads = Threads::up_to(threads.max(1));
+    let jitter = delay_seed.map(|seed| (seed, MOST_DELAY_US));
+    let threads = Threads { jitter, ..Threads::up_to(threads) };
     let run = py.detach(|| xoff_scenario::open(text, file, &overrides, threads));
     match run.map_err(|problems| ScenarioError::new_err(problems.to_string()))? {
         AnyRun::Packets(run) => Ok(Py::new(py, Run::from(*run))?.into_any()),

@@ -20,6 +20,7 @@ pub mod run;
 pub mod scalars;
 pub mod schema;
 pub mod sections;
+pub mod sent;
 pub mod summary;
 pub mod traffic;
 

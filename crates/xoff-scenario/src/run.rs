@@ -13,6 +13,7 @@ use crate::numerical::NumericalRun;
 use crate::resolve::{self, Resolved};
 use crate::scalars::EngineKind;
 use crate::schema::{SectionSchema, json_schema};
+use crate::sent::Sent;
 use crate::summary::{Context, summary};
 
 /// A run in progress.
@@ -157,6 +158,38 @@ impl Run {
     #[must_use]
     pub fn digest(&self) -> u64 {
         self.simulation.digest()
+    }
+
+    /// Has every packet join its queue, for tests: results must not change.
+    #[cfg(debug_assertions)]
+    pub fn let_nothing_pass(&mut self) {
+        self.simulation.let_nothing_pass();
+    }
+
+    /// The name of a node: a host's number, or a switch such as `leaf:3`.
+    #[must_use]
+    pub fn node_name(&self, node: u32) -> String {
+        self.simulation.setup().topology.name(node)
+    }
+
+    /// The hash chain of each node, whose fold the digest is.
+    #[must_use]
+    pub fn node_digests(&self) -> Vec<u64> {
+        self.simulation.node_digests()
+    }
+
+    /// Records what every port sends from now on. A capture of its own ends.
+    pub fn record_sends(&mut self) {
+        self.capture = None;
+        let ports: Vec<u32> = (0..self.simulation.setup().topology.ports.len() as u32).collect();
+        self.simulation.capture(&ports);
+    }
+
+    /// What has been sent since the last call, in the order (time, port) of each step.
+    pub fn take_sends(&mut self) -> Vec<Sent> {
+        let captured = self.simulation.take_captured();
+        let topology = &self.simulation.setup().topology;
+        captured.iter().map(|packet| Sent::new(packet, topology)).collect()
     }
 
     /// The simulation itself.

@@ -20,6 +20,9 @@ impl Hosts {
             timer_tag: self.tags.driven,
         };
         fact(driven, &mut desk);
+        if wishes.len() > 1 {
+            self.hold_ports(fabric, &wishes);
+        }
         for wish in wishes.drain(..) {
             match wish {
                 Wish::Send { nic, packet } => self.send_control(fabric, nic, packet),
@@ -33,6 +36,17 @@ impl Hosts {
             }
         }
         self.wishes = wishes;
+    }
+
+    /// Several wishes at a host are one decision of its port.
+    fn hold_ports(&self, fabric: &mut Fabric, wishes: &[Wish]) {
+        for wish in wishes {
+            let nic = match *wish {
+                Wish::Send { nic, .. } | Wish::Arrived { nic, .. } => nic,
+                Wish::Resume(id) | Wish::Finish { id, .. } => self.flows[id as usize].nic,
+            };
+            fabric.hold(self.nics[nic as usize].port);
+        }
     }
 
     /// A flow begins in the place of this number.

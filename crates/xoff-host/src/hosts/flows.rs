@@ -46,6 +46,8 @@ impl Hosts {
             self.onramps.resize_with(self.flows.len(), OnRamp::default);
             self.onramps[id as usize] = OnRamp::default();
         }
+        // Others may begin here at this instant.
+        fabric.hold(self.nics[nic as usize].port);
         self.start_driven(fabric, id);
         self.start_flowtune(fabric, id);
         self.stats.started += 1;

@@ -75,6 +75,7 @@ impl Hosts {
                 flow.progress_ps = fabric.now;
             } else if self.patience.deadline(flow) <= fabric.now {
                 flow.progress_ps = fabric.now;
+                fabric.hold(self.nics[nic as usize].port);
                 match self.driven {
                     Some(_) => self.on_driven_timeout(fabric, id),
                     None => flow.on_timeout(self.setup.frame.payload.0),

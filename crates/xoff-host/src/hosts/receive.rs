@@ -69,6 +69,10 @@ impl Hosts {
         packet.queue = CONTROL_QUEUE;
         packet.flags &= flag::MARKED | 7 << flag::CLASS_SHIFT;
         let class = packet.class();
+        if whole && self.chains.await_arrivals() {
+            // A flow that waited for this one may begin here.
+            fabric.hold(self.nics[nic as usize].port);
+        }
         let state = &mut self.nics[nic as usize];
         let stopped = self.setup.acks_obey_pauses && state.is_paused(class);
         if !notify && !state.has_control() && !stopped && fabric.is_free(state.port) {

@@ -172,6 +172,14 @@ impl Simulation {
         }
     }
 
+    /// Has every packet join its queue, for tests: results must not change.
+    #[cfg(debug_assertions)]
+    pub fn let_nothing_pass(&mut self) {
+        for partition in &mut self.partitions {
+            partition.fabric_mut().let_nothing_pass();
+        }
+    }
+
     /// What captured ports have sent since the last call.
     pub fn take_captured(&mut self) -> Vec<Captured> {
         std::mem::take(&mut self.captured)
@@ -255,10 +263,9 @@ impl Simulation {
         &self.setup
     }
 
-    /// One number that every transmission, drop and finished flow has gone into: the chains of all
-    /// nodes in the order of their ids, and with faults what each link has lost.
+    /// The hash chain of each node: of all it has sent and dropped, and of the flows that ended there.
     #[must_use]
-    pub fn digest(&self) -> u64 {
+    pub fn node_digests(&self) -> Vec<u64> {
         let mut of_node = vec![0; self.setup.topology.nodes() as usize];
         for partition in &self.partitions {
             for (number, nic) in partition.hosts().nics().iter().enumerate() {
@@ -268,8 +275,15 @@ impl Simulation {
                 of_node[*node as usize] = switch.digest();
             }
         }
+        of_node
+    }
+
+    /// One number that every transmission, drop and finished flow has gone into: the chains of all
+    /// nodes in the order of their ids, and with faults what each link has lost.
+    #[must_use]
+    pub fn digest(&self) -> u64 {
         let mut digest = Digest::default();
-        of_node.into_iter().for_each(|chain| digest.add(chain));
+        self.node_digests().into_iter().for_each(|chain| digest.add(chain));
         if !self.setup.faults.is_empty() {
             for &(partition, number) in &self.place {
                 let lost = self.partitions[partition as usize].fabric().lost(number);

@@ -118,6 +118,8 @@ impl Hosts {
     #[cold]
     pub(in crate::hosts) fn on_segment(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
         let Some(flowtune) = &mut self.flowtune else { return };
+        // Beside the acknowledgement, flows may send at rates that are read now.
+        fabric.hold(self.nics[nic as usize].port);
         let packet = &mut fabric.packets[id];
         let stream = StreamId::of_flow(packet.flow);
         if flowtune.loses(nic, stream) {
