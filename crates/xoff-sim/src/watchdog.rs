@@ -2,7 +2,7 @@
 
 use xoff_core::Ps;
 use xoff_host::flow::Sender;
-use xoff_net::arch::Switch;
+use xoff_net::arch::{AnySwitch, Switch};
 use xoff_net::topo::{Digraph, Topology};
 
 use crate::partition::Partition;
@@ -92,46 +92,62 @@ fn held(flow: &Sender, now: Ps) -> String {
     }
 }
 
-/// The first few waiting flows and the first few pauses that hold.
+/// The first few waiting flows, by their numbers, and the pauses that hold, by switch. The text must not
+/// depend on how the network is cut.
 fn describe(now: Ps, since: Ps, partitions: &[Partition]) -> String {
     const SHOWN: usize = 5;
     let mut text = format!(
         "the run is stuck: at {} nothing has been acknowledged since {}, though flows wait",
         now, since
     );
-    for partition in partitions {
-        for flow in partition.hosts().alive().filter(|flow| !flow.open).take(SHOWN) {
-            let nic = &partition.hosts().nics()[flow.nic as usize];
-            let paused =
-                if flow.queue.is_some_and(|queue| nic.is_paused(queue)) { ", paused" } else { "" };
-            let held = held(flow, now);
+    let alive = |part| Partition::hosts(part).alive().map(move |flow| (part, flow));
+    let mut flows: Vec<(&Partition, &Sender)> =
+        partitions.iter().flat_map(alive).filter(|(_, flow)| !flow.open).collect();
+    flows.sort_unstable_by_key(|(_, flow)| flow.start.id);
+    for (partition, flow) in flows.into_iter().take(SHOWN) {
+        text += &describe_flow(partition, flow, now);
+    }
+    let of_part = |part| Partition::switches(part).iter().map(move |switch| (part, switch));
+    let mut switches: Vec<(&Partition, &(u32, AnySwitch))> =
+        partitions.iter().flat_map(of_part).collect();
+    switches.sort_unstable_by_key(|(_, (node, _))| *node);
+    for (partition, (node, switch)) in switches {
+        text += &describe_switch(partition, *node, switch);
+    }
+    text
+}
+
+fn describe_flow(partition: &Partition, flow: &Sender, now: Ps) -> String {
+    let nic = &partition.hosts().nics()[flow.nic as usize];
+    let paused = if flow.queue.is_some_and(|queue| nic.is_paused(queue)) { ", paused" } else { "" };
+    let held = held(flow, now);
+    format!(
+        "\n  flow {} from host {} to host {}: {} of {} bytes acknowledged, {} in flight, NIC queue \
+         {:?}{paused}{held}",
+        flow.start.id,
+        flow.start.src,
+        flow.start.dst,
+        flow.snd_una,
+        flow.start.bytes,
+        flow.in_flight(),
+        flow.queue,
+    )
+}
+
+fn describe_switch(partition: &Partition, node: u32, switch: &AnySwitch) -> String {
+    let mut text = String::new();
+    for (number, port) in switch.egress().iter().enumerate() {
+        let holds = switch.holds_paused(number as u16) != 0;
+        if port.total_bytes() > 0 || port.paused() != 0 || holds {
+            let (kind, neighbour) = partition.neighbour(node, number);
             text += &format!(
-                "\n  flow {} from host {} to host {}: {} of {} bytes acknowledged, {} in flight, \
-                 NIC queue {:?}{paused}{held}",
-                flow.start.id,
-                flow.start.src,
-                flow.start.dst,
-                flow.snd_una,
-                flow.start.bytes,
-                flow.in_flight(),
-                flow.queue,
+                "\n  switch {node} port {number}: {} bytes wait, queues paused by its neighbour, \
+                 {kind} {neighbour}, {:#x}, that one's queues paused by it {:#x}{}",
+                port.total_bytes(),
+                port.paused(),
+                switch.holds_paused(number as u16),
+                switch.reasons(number as u16),
             );
-        }
-        for (node, switch) in partition.switches() {
-            for (number, port) in switch.egress().iter().enumerate() {
-                let holds = switch.holds_paused(number as u16) != 0;
-                if port.total_bytes() > 0 || port.paused() != 0 || holds {
-                    let (kind, neighbour) = partition.neighbour(*node, number);
-                    text += &format!(
-                        "\n  switch {node} port {number}: {} bytes wait, queues paused by its \
-                         neighbour, {kind} {neighbour}, {:#x}, that one's queues paused by it {:#x}{}",
-                        port.total_bytes(),
-                        port.paused(),
-                        switch.holds_paused(number as u16),
-                        switch.reasons(number as u16),
-                    );
-                }
-            }
         }
     }
     text
