@@ -271,6 +271,7 @@ impl Reader<'_> {
         }
         let hop = self.derived_hop(hop, &buffer, &topology, rtt);
         let control = control.settled(rtt);
+        self.check_min_rate(&control, &topology);
         self.effective.derive_network(&topology, rtt, &hop);
         if let ControlConfig::Xcp(xcp) = &control {
             self.effective.derive("xcp_initial_interval", xcp.initial_interval);

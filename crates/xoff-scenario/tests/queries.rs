@@ -54,11 +54,15 @@ const STAR: &str = "[network]\ntopology = \"star\"\n[star]\nhosts = 12\nrate = \
 const FABRIC: &str = "[network]\ntopology = \"leaf-spine\"\n[leaf_spine]\nleaves = 4\nspines = 2\n\
                       hosts_per_leaf = 4\nhost_rate = \"1Gbps\"\nspine_rate = \"1Gbps\"\n";
 /// What a scheme needs here: Flowtune a round trip shorter than its timeouts, go-back-N a timeout, and no PFC,
-/// where links lose packets.
+/// where links lose packets, a control a rate below that of the links.
 fn settings(scheme: &str) -> Vec<&'static str> {
     match scheme {
         "flowtune" => vec!["leaf_spine.host_rate=10Gbps", "leaf_spine.spine_rate=10Gbps"],
-        "dcqcn" => vec!["switch.hop=none", "transport.timeout=2ms"],
+        "dcqcn" => vec!["switch.hop=none", "transport.timeout=2ms", "dcqcn.min_rate=10Mbps"],
+        "irn-dcqcn" => vec!["dcqcn.min_rate=10Mbps"],
+        "hpcc" => vec!["hpcc.min_rate=10Mbps"],
+        "dctcp" => vec!["dctcp.min_rate=10Mbps"],
+        "tcp-newreno" => vec!["tcp.initial_window_packets=4"],
         "detail-fc" => vec!["pause.outstanding=6KB", "pause.generation_delay=48us"],
         _ => Vec::new(),
     }
@@ -92,11 +96,7 @@ fn query_alone(packets: u64) -> u64 {
 fn a_query_on_an_idle_network_meets_the_closed_form_to_the_picosecond() {
     for scheme in ["pfc", "tcp-newreno", "irn-dcqcn", "ndp"] {
         let text = text(scheme, STAR, "sizes = \"1460B,4380B\"\nclients = \"3\"\nrate = 20.0\n");
-        let (_, rows) = run(
-            &text,
-            &["run.measure=1s", "tcp.initial_window_packets=4"]
-                [..if scheme == "tcp-newreno" { 2 } else { 1 }],
-        );
+        let (_, rows) = run(&text, &[&["run.measure=1s"], &settings(scheme)[..]].concat());
         assert!(rows.queries.len() > 10 && rows.requests.len() == rows.queries.len());
         for (query, request) in rows.queries.iter().zip(&rows.requests) {
             let packets = query.size_bytes / 1460;

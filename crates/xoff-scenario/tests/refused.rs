@@ -27,6 +27,8 @@ fn values_that_no_run_survives_are_refused() {
         ("dcqcn", "dcqcn.decrease_interval=0us", "decrease_interval must be more than zero"),
         ("dcqcn-rdma15", "dcqcn_rdma15.timer=0us", "timer must be more than zero"),
         ("dcqcn-rdma15", "dcqcn_rdma15.byte_counter=0B", "byte_counter must be more than zero"),
+        ("hpcc", "leaf_spine.host_rate=1Gbps", "min_rate = 1Gbps leaves nothing to control"),
+        ("dcqcn", "leaf_spine.host_rate=50Mbps", "min_rate = 1Gbps leaves nothing to control"),
         ("hpcc", "hpcc.int_overhead=70KB", "int_overhead may be up to 4096B"),
         ("dctcp", "pfc.threshold=5", "threshold is a share of the free pool: 0 to 1"),
         ("dctcp", "frame.payload=70KB", "a frame may have up to 60000 bytes"),

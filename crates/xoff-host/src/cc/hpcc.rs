@@ -128,7 +128,7 @@ impl Hpcc {
         } else {
             (reference + self.settings.increase, self.stage + 1)
         };
-        (rate.clamp(self.settings.min_rate, path.line_rate), stage)
+        (rate.max(self.settings.min_rate).min(path.line_rate), stage)
     }
 }
 

@@ -18,7 +18,8 @@ mod pfabric;
 mod window;
 mod xcp;
 
-use xoff_core::Ps;
+use xoff_core::knobs::Knobs;
+use xoff_core::{BitRate, Ps};
 use xoff_net::Record;
 use xoff_net::xcp::{XcpConfig, XcpHeader};
 
@@ -360,6 +361,18 @@ impl ControlConfig {
         match self {
             Self::Xcp(config) => Self::Xcp(config.settled(base_rtt)),
             other => other,
+        }
+    }
+
+    /// The rate below which a flow never goes, where there is one, and the section that says it.
+    #[must_use]
+    pub fn min_rate(&self) -> Option<(&'static str, BitRate)> {
+        match self {
+            Self::Dctcp(config) => Some((DctcpConfig::SECTION, config.min_rate)),
+            Self::Dcqcn(config) => Some((DcqcnConfig::SECTION, config.min_rate)),
+            Self::DcqcnRdma15(config) => Some((DcqcnRdma15Config::SECTION, config.min_rate)),
+            Self::Hpcc(config) => Some((HpccConfig::SECTION, config.min_rate)),
+            _ => None,
         }
     }
 

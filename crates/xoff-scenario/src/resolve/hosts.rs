@@ -15,6 +15,7 @@ use xoff_host::transport::{
 };
 use xoff_net::arch::{PauseConfig, Scope};
 use xoff_net::hop::{Assignment, BackpressureKind};
+use xoff_net::topo::Topology;
 use xoff_sim::setup::HopSetup;
 
 use super::Reader;
@@ -37,6 +38,22 @@ impl Reader<'_> {
             self.problem("frame", "header", "headers and acknowledgements take some bytes".into());
         }
         frame
+    }
+
+    /// A control whose lowest rate is that of a host's link would never slow down there.
+    pub(super) fn check_min_rate(&mut self, control: &ControlConfig, topology: &Topology) {
+        let rates = (0..topology.servers()).map(|host| topology.ports_of(host)[0].rate);
+        let (Some((section, min_rate)), Some(slowest)) = (control.min_rate(), rates.min()) else {
+            return;
+        };
+        if min_rate >= slowest {
+            let message = format!(
+                "min_rate = {} leaves nothing to control where a host has {}: set it lower",
+                min_rate.show(),
+                slowest.show()
+            );
+            self.problem(section, "min_rate", message);
+        }
     }
 
     pub(super) fn control(
