@@ -28,6 +28,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_run(sub)
     _add_reproduce(sub)
     _add_check(sub)
+    _add_diverge(sub)
+    _add_torture(sub)
     _add_bench(sub)
     plot = sub.add_parser("plot", help="draw finished runs together")
     plot.add_argument("runs", nargs="+", metavar="RUN_DIR")
@@ -104,6 +106,60 @@ def _add_check(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     check.set_defaults(action=commands.check)
 
 
+def _add_diverge(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    diverge = sub.add_parser(
+        "diverge", help="find the first packet in which two runs that should agree differ"
+    )
+    diverge.add_argument("file", help="scenario of both runs")
+    diverge.add_argument("other", nargs="?", help="scenario of the second run, if another")
+    _add_set(diverge)
+    diverge.add_argument(
+        "--other-set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="override a setting in the second run only, e.g. run.partitions=4; may be repeated",
+    )
+    for name, run in (("--threads", "first"), ("--other-threads", "second")):
+        diverge.add_argument(
+            name, type=_positive, default=1, metavar="N", help=f"threads of the {run} run"
+        )
+    diverge.set_defaults(action=commands.diverge)
+
+
+def _add_torture(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    torture = sub.add_parser(
+        "torture", help="run random scenarios in several ways that must give the same results"
+    )
+    torture.add_argument("--minutes", type=_positive_number, default=2.0, help="default: 2")
+    torture.add_argument("--seed", type=int, default=1, help="seed of the worlds (default: 1)")
+    torture.add_argument(
+        "--against",
+        metavar="WHEEL_OR_CHECKOUT",
+        help="compare the digests of another build of xoff, instead of cuts and threads",
+    )
+    torture.add_argument(
+        "--world", type=int, metavar="N", help="write world N to a file; run nothing"
+    )
+    torture.add_argument(
+        "--out",
+        default="out/torture",
+        metavar="DIR",
+        help="where failures go (default: out/torture)",
+    )
+    torture.add_argument(
+        "--jobs", type=_positive, metavar="N", help="worlds at a time (default: one a core)"
+    )
+    torture.add_argument(
+        "--budget",
+        type=_positive_number,
+        default=10.0,
+        metavar="SECONDS",
+        help="longest time of one run; a world that takes longer is counted, not compared",
+    )
+    torture.set_defaults(action=commands.torture)
+
+
 def _add_bench(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     bench = sub.add_parser("bench", help="measure the engine's speed")
     bench.add_argument(
@@ -137,6 +193,16 @@ def _positive(text: str) -> int:
         number = 0
     if number < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
+    return number
+
+
+def _positive_number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a number above 0, not {text!r}")
     return number
 
 

@@ -14,6 +14,8 @@ from xoff.errors import UsageError
 from xoff.progress import JsonProgress, Line, RunProgress
 from xoff.text import table
 
+MEMORY_OF_A_WORLD = 4 << 30
+
 
 def run(args: argparse.Namespace) -> int:
     """`xoff run`: run, write the run directory, print the summary."""
@@ -99,6 +101,60 @@ def check(args: argparse.Namespace) -> int:
     if circles is not None:
         print("\n" + circles, end="")
     return 0
+
+
+def diverge(args: argparse.Namespace) -> int:
+    """`xoff diverge`: say where two runs part; exit code 1 if they do."""
+    from xoff import divergence
+
+    text, file = api.read_scenario(Path(args.file))
+    other_text, other_file = api.read_scenario(Path(args.other or args.file))
+    one = divergence.Side(text, file, tuple(args.set), args.threads)
+    overrides = (*args.set, *args.other_set)
+    other = divergence.Side(other_text, other_file, overrides, args.other_threads)
+    line = Line()
+
+    def tick(sim_ps: int) -> None:
+        if line.due():
+            line.show(f"the same until {sim_ps / 1e9:.3f} ms")
+
+    try:
+        found = divergence.find(one, other, tick)
+    finally:
+        line.clear()
+    if found is None:
+        print("the runs agree: every node does the same at the same times")
+        return 0
+    print(divergence.render(found, ("first run", "second run")), end="")
+    return 1
+
+
+def torture(args: argparse.Namespace) -> int:
+    """`xoff torture`: random worlds; exit code 1 if any fails."""
+    from xoff.torture import campaign
+    from xoff.torture.pool import unpacked
+
+    with unpacked(args.against) as other:
+        limits = campaign.Limits(args.budget, MEMORY_OF_A_WORLD, other)
+        found = campaign.Campaign(args.seed, limits, Path(args.out), args.jobs or cores())
+        if args.world is not None:
+            print(found.write(args.world))
+            return 0
+        line = Line()
+
+        def tick(tally: campaign.Tally) -> None:
+            if line.due():
+                refused = tally.statuses["refused"]
+                line.show(
+                    f"{tally.worlds:,} worlds, {refused:,} refused, {len(tally.failures)} failed"
+                )
+
+        try:
+            found.run(args.minutes, tick)
+        finally:
+            line.clear()
+            print(campaign.render(found.tally, args.seed), end="", flush=True)
+    return 1 if found.tally.failures else 0
 
 
 def presets(args: argparse.Namespace) -> int:

@@ -107,13 +107,20 @@ def backpressure(text: str, file: str, overrides: Sequence[str], any_link: bool)
         return _native.backpressure(text, file, list(overrides), any_link)
 
 
-def open_run(text: str, file: str, overrides: Sequence[str], threads: int) -> Run:
+def open_run(
+    text: str,
+    file: str,
+    overrides: Sequence[str],
+    threads: int,
+    delay_seed: int | None = None,
+) -> Run:
     """Build a run, by the engine its scenario names, that uses up to so many threads.
 
+    With a `delay_seed` threads wait for random times, so that they meet in other orders.
     Raises `ScenarioError`.
     """
     with _translated():
-        return _native.open_run(text, file, list(overrides), threads)
+        return _native.open_run(text, file, list(overrides), threads, delay_seed)
 
 
 def drive(run: Run, sink: Sink, report: Report | None = None) -> None:

@@ -34,6 +34,12 @@ else:
     import tomli as tomllib
 
 
+def parse_toml(text: str) -> dict[str, Any]:
+    """Parse TOML that the engine has written."""
+    parsed: dict[str, Any] = tomllib.loads(text)
+    return parsed
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file. Raises `UsageError` with the place of a mistake."""
     try:

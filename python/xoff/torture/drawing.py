@@ -1,0 +1,167 @@
+"""Draws worlds that an engine accepts, and keeps what it refuses with the reason."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from xoff.strict import parse_toml
+from xoff.torture import settings, worlds
+from xoff.torture.pool import Worker
+from xoff.torture.worlds import World
+
+# One world in so many has all its changes made at once, whatever the engine says of each.
+RASH = 20
+# How many times a preset that is refused gets other links.
+TRIES = 5
+CHANGES = (0, 0, 1, 2, 3, 5)
+# What a source's size follows from is drawn with it.
+DRAWN = frozenset({"kind", "class", "file", "bytes"})
+
+
+class Draw:
+    """One world in the making, with what was refused on the way."""
+
+    def __init__(self, rng: random.Random, worker: Worker, schema: Mapping[str, Any]) -> None:
+        self.rng = rng
+        self.refused: Counter[str] = Counter()
+        self.last_reason = ""
+        self._worker = worker
+        self._schema = schema
+        self._rash = rng.randrange(RASH) == 0
+        self.world = World()
+        self.failure: dict[str, Any] | None = None
+        self._effective: dict[str, Any] = {}
+
+    def make(self, presets: list[str]) -> bool:
+        """Draw all of it; False if the engine refuses the world, or fails on it (`failure`)."""
+        rng = self.rng
+        self.world = worlds.base(rng, presets)
+        if not self._find_a_base():
+            return False
+        topology = str(self.world.sections["network"]["topology"])
+        section = worlds.section_of(topology)
+        if rng.random() < 0.4:
+            self._try(partial(_update, section=section, to=self._links()))
+        if rng.random() < 0.3:
+            payload = settings.size(rng.choice(worlds.PAYLOADS))
+            self._try(partial(World.set, section="frame", key="payload", value=payload))
+        fabric = worlds.fabric(topology, self._effective[section])
+        at = worlds.times(fabric, settings.quantity("size", self._effective["frame"]["payload"]))
+        self.world.sections["run"] = worlds.run_section(at, fabric)
+        self._try(partial(_update, section="run", to=worlds.outputs(rng, at)))
+        placeholder = self.world.traffic[0]
+        for _ in range(rng.randrange(1, 4)):
+            self._try(lambda world: worlds.add_source(rng, world, fabric, at))
+        if len(self.world.traffic) > 1:
+            self._try(lambda world: world.traffic.remove(placeholder))
+        for _ in range(rng.choice((0, 0, 0, 1, 2))):
+            drawn = worlds.fault(rng, topology, fabric, at)
+            self._try(partial(_add_fault, fault=drawn))
+        for _ in range(rng.choice(CHANGES)):
+            self._change_a_setting()
+        return self.failure is None and self._accept(self.world)
+
+    def _find_a_base(self) -> bool:
+        """Make the preset and the fabric fit: some need labelled traffic, or other links."""
+        if self._accept(self.world):
+            return True
+        labelled: worlds.Section = {"kind": "incast", "degree": 1, "bytes": "10KB"}
+        self.world.traffic = [{**labelled, "labelled": True}]
+        for _ in range(TRIES):
+            if self.failure is not None or self._accept(self.world):
+                return self.failure is None
+            self.world = worlds.base(self.rng, [str(self.world.top["scheme"])])
+            topology = str(self.world.sections["network"]["topology"])
+            self.world.sections[worlds.section_of(topology)].update(self._links())
+        return False
+
+    def _links(self) -> worlds.Section:
+        topology = worlds.section_of(str(self.world.sections["network"]["topology"]))
+        return worlds.links(self.rng, self._schema["properties"][topology]["properties"])
+
+    def _change_a_setting(self) -> None:
+        """Change a setting that has an effect, or one of a traffic source."""
+        if self.rng.random() < 0.2:
+            self._change_a_source()
+            return
+        topology = worlds.section_of(str(self.world.sections["network"]["topology"]))
+        in_effect = [
+            (section, key)
+            for section, values in self._effective.items()
+            if isinstance(values, dict) and section not in {*settings.FIXED_SECTIONS, topology}
+            for key in values
+        ]
+        section, key = self.rng.choice(in_effect)
+        declared = self._schema["properties"][section]["properties"][key]
+        value = settings.other_value(self.rng, declared, self._effective[section][key])
+        if value is not None:
+            self._try(partial(World.set, section=section, key=key, value=value))
+
+    def _change_a_source(self) -> None:
+        number = self.rng.randrange(len(self.world.traffic))
+        source = self.world.traffic[number]
+        known = self._traffic_schema(str(source["kind"]))
+        key = self.rng.choice([key for key in known if key not in DRAWN])
+        present = source.get(key, _default(known[key]))
+        value = settings.other_value(self.rng, known[key], present)
+        if value is not None:
+            self._try(partial(_set_in_source, number=number, key=key, value=value))
+
+    def _traffic_schema(self, kind: str) -> Mapping[str, Any]:
+        sources = self._schema["properties"]["traffic"]["items"]["anyOf"]
+        found = [s["properties"] for s in sources if kind in s["properties"]["kind"]["enum"]]
+        return dict(found[0])
+
+    def _try(self, change: Callable[[World], None]) -> None:
+        """Keep a change if the engine accepts it, or if this world is a rash one."""
+        if self.failure is not None:
+            return
+        changed = self.world.copy()
+        change(changed)
+        if self._rash or self._accept(changed):
+            self.world = changed
+
+    def _accept(self, world: World) -> bool:
+        answer = self._worker.check(world)
+        if answer["status"] == "accepted":
+            self._effective = parse_toml(answer["effective"])
+            return True
+        if answer["status"] == "refused":
+            self.last_reason = reason(answer["message"])
+            self.refused[self.last_reason] += 1
+        else:
+            self.world, self.failure = world, answer
+        return False
+
+
+def _update(world: World, section: str, to: worlds.Section) -> None:
+    world.sections[section].update(to)
+
+
+def _add_fault(world: World, fault: worlds.Section) -> None:
+    world.faults.append(fault)
+
+
+def _set_in_source(world: World, number: int, key: str, value: settings.Value) -> None:
+    world.traffic[number][key] = value
+
+
+def _default(declared: Mapping[str, Any]) -> settings.Value:
+    text = str(declared["description"]).rpartition("Default: ")[2]
+    value: settings.Value = json.loads(text)
+    return value
+
+
+def reason(diagnostic: str) -> str:
+    """Reduce a diagnostic to what is refused: its first line without numbers and names."""
+    line = diagnostic.strip().splitlines()[0].removeprefix("error: ")
+    line = re.sub(r'"[^"]*"', '"..."', line)
+    line = re.sub(r"\b(leaf|spine|core|gateway|switch|host|hosts) [0-9:]+", r"\1 N", line)
+    unit = r"([kKMGTnum]i?(B|bps|s)|ps|us|ns|ms|s|B|bps)?"
+    return re.sub(rf"[0-9][0-9.,]*\s?{unit}\b", "N", line)[:150]

@@ -1,0 +1,105 @@
+"""One world in several ways: whether all give the same, and if not, what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xoff.torture.pool import Worker
+from xoff.torture.ways import Way
+from xoff.torture.worlds import World
+
+# What a world may end as without a fault of the engine. A run may be stuck: pauses can deadlock.
+SOUND = frozenset({"ran", "stuck", "refused", "over budget"})
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What is wrong with a world, and the ways that show it."""
+
+    kind: str
+    detail: str
+    ways: tuple[Way, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a world ended."""
+
+    status: str
+    message: str
+    failure: Failure | None
+    hops: int = 0
+    wall_s: float = 0.0
+
+    @property
+    def rate(self) -> float:
+        """Packet-hops a second on one thread."""
+        return self.hops / self.wall_s if self.wall_s > 0 else 0.0
+
+
+def run(worker: Worker, world: World, ways: Sequence[Way], budget_s: float) -> Outcome:
+    """Run a world in each way; the first is what the others must agree with."""
+    first = worker.run(world, ways[0], budget_s)
+    status, message = first["status"], first["message"]
+    if status not in SOUND:
+        return Outcome(status, message, Failure(status, message, (ways[0],)))
+    hops, wall_s = first.get("hops", 0), first.get("wall_s", 0.0)
+    failure = None
+    if status in ("ran", "stuck"):
+        failure = _compare(worker, world, ways, first, budget_s)
+    return Outcome(status, message, failure, hops, wall_s)
+
+
+def _compare(
+    worker: Worker, world: World, ways: Sequence[Way], first: dict[str, Any], budget_s: float
+) -> Failure | None:
+    for way in ways[1:]:
+        other = worker.run(world, way, budget_s)
+        if other["status"] not in SOUND:
+            return Failure(other["status"], other["message"], (way,))
+        if other["status"] == "over budget":
+            continue
+        difference = differs(first, other)
+        if difference is not None:
+            return Failure("differs", difference, (ways[0], way))
+    return None
+
+
+def differs(one: dict[str, Any], other: dict[str, Any]) -> str | None:
+    """Say what differs between two answers, most telling first; None if nothing does."""
+    for key in ("status", "digest", "message"):
+        if one.get(key) != other.get(key):
+            return f"{key}: {one.get(key)} and {other.get(key)}"
+    for name in sorted({*one.get("tables", {}), *other.get("tables", {})}):
+        if one["tables"].get(name) != other["tables"].get(name):
+            return f"the digests agree, but not column {name}"
+    return _first_difference(one.get("summary"), other.get("summary"), "summary")
+
+
+def _first_difference(one: Any, other: Any, place: str) -> str | None:
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in sorted({*one, *other}):
+            found = _first_difference(one.get(key), other.get(key), f"{place}.{key}")
+            if found is not None:
+                return found
+        return None
+    return None if one == other else f"the digests agree, but not {place}: {one} and {other}"
+
+
+def compare_builds(
+    worker: Worker, other: Worker, world: World, way: Way, budget_s: float
+) -> Outcome:
+    """Run a world on two builds, which must give the same digest where both run it to its end."""
+    one = worker.run(world, way, budget_s, tables=False)
+    two = other.run(world, way, budget_s, tables=False)
+    failure = None
+    ended = {"ran", "stuck"}
+    if one["status"] not in SOUND:
+        failure = Failure(one["status"], one["message"], (way,))
+    elif {one["status"], two["status"]} <= ended and one["digest"] != two["digest"]:
+        digests = f"digest: {one['digest']}, and {two['digest']} with the other build"
+        failure = Failure("differs", digests, (way,))
+    hops, wall_s = one.get("hops", 0), one.get("wall_s", 0.0)
+    return Outcome(one["status"], one["message"], failure, hops, wall_s)

@@ -1,0 +1,119 @@
+"""A process that checks and runs scenarios for another one, which outlives its crashes.
+
+Started as a file of its own, so that it can run on the engine of another build: it needs nothing
+of that build but `xoff._native`. Requests come on stdin, one JSON object a line, and answers go to
+stdout in the same way.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import resource
+import sys
+import time
+from typing import Any
+
+STEP_MS = 100
+TABLES = ("flows", "samples", "flow_series", "port_samples", "queries", "requests")
+
+
+def _check(native: Any, request: dict[str, Any]) -> dict[str, Any]:
+    try:
+        effective = native.check(request["text"], request["file"], [])
+    except native.ScenarioError as error:
+        return {"status": "refused", "message": str(error)}
+    return {"status": "accepted", "effective": effective}
+
+
+def _run(native: Any, request: dict[str, Any]) -> dict[str, Any]:
+    way = request["way"]
+    arguments = [request["text"], request["file"], way["overrides"], way["threads"]]
+    if way["delay_seed"] is not None:
+        arguments.append(way["delay_seed"])
+    try:
+        run = native.open_run(*arguments)
+    except native.ScenarioError as error:
+        return {"status": "refused", "message": str(error)}
+    rows = _Rows()
+    began = time.monotonic()
+    status, message = "over budget", ""
+    try:
+        while status != "ran" and time.monotonic() - began < request["budget_s"]:
+            if not run.step(STEP_MS):
+                status = "ran"
+            if request["tables"]:
+                rows.take(run)
+    except native.RunError as error:
+        status, message = "stuck", str(error)
+    answer = {"status": status, "message": message, "wall_s": time.monotonic() - began}
+    answer["hops"] = run.progress()["packet_hops"]
+    if status != "over budget":
+        answer["digest"] = run.digest()
+    if status == "ran" and request["tables"]:
+        rows.add("ports", run.ports())
+        answer["tables"] = rows.hashes()
+        answer["summary"] = json.loads(run.summary())
+    return answer
+
+
+class _Rows:
+    """Hashes of each column of a run's tables, however their rows come in batches."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, Any] = {}
+
+    def take(self, run: Any) -> None:
+        for name in TABLES:
+            self.add(name, getattr(run, f"take_{name}")())
+        capture = run.take_capture()
+        if capture is not None:
+            self._column("capture").update(capture)
+
+    def add(self, name: str, batch: Any) -> None:
+        if batch is None:
+            return
+        import pyarrow as pa
+
+        table = pa.record_batch(batch)
+        for field, column in zip(table.schema, table.columns, strict=True):
+            into = self._column(f"{name}.{field.name}")
+            if pa.types.is_integer(field.type) or pa.types.is_floating(field.type):
+                into.update(column.to_numpy(zero_copy_only=False).tobytes())
+            else:
+                into.update("\n".join(map(str, column.to_pylist())).encode())
+
+    def hashes(self) -> dict[str, str]:
+        return {name: into.hexdigest()[:16] for name, into in sorted(self._columns.items())}
+
+    def _column(self, name: str) -> Any:
+        return self._columns.setdefault(name, hashlib.sha256())
+
+
+def main() -> int:
+    """Answer requests until there are none."""
+    # What the engine prints by itself must not be taken for an answer.
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    from xoff import _native as native
+
+    tasks = {"check": _check, "run": _run}
+    for line in sys.stdin:
+        request = json.loads(line)
+        if "memory" in request:
+            resource.setrlimit(resource.RLIMIT_AS, (request["memory"], request["memory"]))
+            continue
+        try:
+            answer = tasks[request["do"]](native, request)
+        except BaseException as error:  # a panic of the engine is no Exception
+            if isinstance(error, KeyboardInterrupt):
+                return 130
+            answer = {"status": "panic", "message": f"{type(error).__name__}: {error}"}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,387 @@
+"""Random worlds: a preset on a small random fabric, with several kinds of traffic and faults.
+
+A world is a scenario as sections of settings. It is small enough to run in a fraction of a second:
+its duration follows from the rates and delays of its links.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from xoff.torture.settings import (
+    DELAYS_PS,
+    RATES_BPS,
+    Value,
+    between,
+    duration,
+    quantity,
+    rate,
+    size,
+)
+
+PAYLOADS = (64, 200, 512, 1000, 1460, 1500, 4096, 8192, 9000)
+TABLES = (
+    *("google", "hadoop", "hadoop-hpcc", "websearch"),
+    *("alistorage", "fb-web", "fb-cache", "fb-hadoop"),
+)
+# What all hosts of a world may send together: some 100,000 packet-hops.
+PACKETS = 20_000
+# Steps of the grid in the measured time.
+STEPS = 40
+MOST_STEPS = 2000
+
+Section = dict[str, Value]
+
+
+@dataclass
+class World:
+    """A scenario: settings at the top, sections, traffic sources, faults, files they name."""
+
+    top: Section = field(default_factory=dict)
+    sections: dict[str, Section] = field(default_factory=dict)
+    traffic: list[Section] = field(default_factory=list)
+    faults: list[Section] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
+
+    def copy(self) -> World:
+        """Return a world that can be changed without changing this one."""
+        return copy.deepcopy(self)
+
+    def set(self, section: str, key: str, value: Value) -> None:
+        """Set one setting."""
+        self.sections.setdefault(section, {})[key] = value
+
+    def renamed(self, stem: str) -> World:
+        """Return the same world whose files' names begin with `stem`."""
+        world = self.copy()
+        world.files = {f"{stem}-{name}": content for name, content in self.files.items()}
+        for source in world.traffic:
+            if "file" in source:
+                source["file"] = f"{stem}-{source['file']}"
+        return world
+
+    def text(self) -> str:
+        """Write it as TOML."""
+        parts = [_lines(self.top)]
+        parts += [f"[{name}]\n{_lines(one)}" for name, one in self.sections.items() if one]
+        parts += [f"[[traffic]]\n{_lines(one)}" for one in self.traffic]
+        parts += [f"[[fault]]\n{_lines(one)}" for one in self.faults]
+        return "".join(parts)
+
+
+def _lines(section: Section) -> str:
+    # JSON writes texts, numbers and booleans as TOML does.
+    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in section.items())
+
+
+@dataclass(frozen=True)
+class Fabric:
+    """What traffic and times depend on, read from an effective scenario."""
+
+    hosts: int
+    racks: int
+    spines: int
+    host_rate: float
+    all_rates: float
+    round_trip_ps: float
+
+
+def base(rng: random.Random, presets: list[str]) -> World:
+    """Draw a preset, a topology and its size; traffic that is enough to be checked."""
+    world = World(
+        {"name": "world", "scheme": rng.choice(presets), "seed": rng.randrange(1, 10_000)}
+    )
+    topology, sizes = rng.choices(
+        (
+            ("leaf-spine", _leaf_spine(rng)),
+            ("fat-tree", {"k": 4, "hosts_per_edge": rng.randrange(1, 4)}),
+            ("star", {"hosts": rng.randrange(2, 25)}),
+            ("dumbbell", _dumbbell(rng)),
+            ("two-dc", _two_dc(rng)),
+        ),
+        weights=(5, 2, 1, 2, 2),
+    )[0]
+    world.set("network", "topology", topology)
+    world.sections[section_of(topology)] = dict(sizes)
+    world.traffic = [{"kind": "permutation", "bytes": "10KB"}]
+    return world
+
+
+def section_of(topology: str) -> str:
+    """Name the section of a topology's settings."""
+    return topology.replace("-", "_")
+
+
+def _leaf_spine(rng: random.Random) -> Section:
+    leaves = rng.randrange(1, 6)
+    return {
+        "leaves": leaves,
+        "spines": rng.randrange(1, 5),
+        "hosts_per_leaf": rng.randrange(1 if leaves > 1 else 2, 9),
+        "links": rng.choice((1, 1, 2)),
+    }
+
+
+def _dumbbell(rng: random.Random) -> Section:
+    return {
+        "left_hosts": rng.randrange(1, 9),
+        "right_hosts": rng.randrange(1, 9),
+        "side_hosts": rng.choice((0, rng.randrange(1, 5))),
+    }
+
+
+def _two_dc(rng: random.Random) -> Section:
+    return {
+        "leaves": rng.randrange(1, 4),
+        "spines": rng.randrange(2, 5),
+        "hosts_per_leaf": rng.randrange(1, 5),
+    }
+
+
+def links(rng: random.Random, topology: Iterable[str]) -> Section:
+    """Draw rates and delays for the links of a topology, given the names of its settings."""
+    drawn: Section = {}
+    common_rate = rng.choice(RATES_BPS)
+    common_delay = between(rng, *DELAYS_PS)
+    for key in topology:
+        if key.endswith("rate"):
+            drawn[key] = rate(min(common_rate * rng.choice((1, 1, 1, 0.5, 2, 4)), 800e9))
+        if key.endswith("delay"):
+            drawn[key] = duration(min(common_delay * rng.choice((1, 1, 1, 0.1, 3)), DELAYS_PS[1]))
+    return drawn
+
+
+def fabric(topology: str, section: Section) -> Fabric:
+    """Read hosts, rates and the longest round trip from a topology's settings."""
+    number = {key: int(value) for key, value in section.items() if isinstance(value, int)}
+    if topology == "dumbbell":
+        ends = ("left_hosts", "right_hosts", "side_hosts")
+        racks, spines, total = 2, 0, sum(number[key] for key in ends)
+    elif topology == "star":
+        racks, spines, total = 1, 0, number["hosts"]
+    elif topology == "fat-tree":
+        racks, spines = number["k"] ** 2 // 2, number["k"]
+        total = racks * (number["hosts_per_edge"] or number["k"] // 2)
+    else:
+        centres = 2 if topology == "two-dc" else 1
+        racks, spines = centres * number["leaves"], number["spines"]
+        total = racks * number["hosts_per_leaf"]
+    rates = {key: quantity("rate", str(section[key])) for key in section if key.endswith("rate")}
+    delays = [quantity("duration", str(section[key])) for key in section if key.endswith("delay")]
+    host_rate = rates.get("host_rate") or rates["rate"]
+    return Fabric(total, racks, spines, host_rate, sum(rates.values()), 4 * sum(delays))
+
+
+@dataclass(frozen=True)
+class Times:
+    """When what happens, in picoseconds."""
+
+    warmup: float
+    measure: float
+    drain: float
+    grid: float
+
+    @property
+    def end(self) -> float:
+        """When the measured time ends."""
+        return self.warmup + self.measure
+
+
+def times(fabric: Fabric, payload: float) -> Times:
+    """Choose times in which hosts send some 20,000 packets, and a few round trips to end them."""
+    packet_ps = max(payload, 200) * 8e12 / fabric.host_rate
+    shortest = packet_ps * max(PACKETS / fabric.hosts, 50)
+    drain = max(2 * shortest, 10 * fabric.round_trip_ps)
+    # Where the drain is that of many round trips, steps are longer, not more.
+    grid = max(1e3, round(max(shortest / STEPS, drain / MOST_STEPS) / 1e3) * 1e3)
+    measure = grid * max(1, round(shortest / grid))
+    warmup = grid * max(1, round(measure / grid / 10))
+    return Times(warmup, measure, drain, grid)
+
+
+def run_section(at: Times, fabric: Fabric) -> Section:
+    """Set the times of a run."""
+    return {
+        "warmup": duration(at.warmup),
+        "measure": duration(at.measure),
+        "drain": duration(at.drain),
+        "grid": duration(at.grid),
+        # Some round trips of silence are no sign that a run is stuck.
+        "watchdog": duration(max(5e10, 20 * fabric.round_trip_ps, 20 * at.grid)),
+    }
+
+
+def outputs(rng: random.Random, at: Times) -> Section:
+    """Draw what is measured beside the usual."""
+    section: Section = {}
+    if rng.random() < 0.3:
+        section["flows"] = rng.choice(("all", "sample", "none"))
+    for key in ("monitor", "capture"):
+        if rng.random() < 0.15:
+            section[key] = "0"
+    for key in ("flow_series", "port_samples"):
+        if rng.random() < 0.15:
+            section[key] = duration(at.grid * rng.randrange(1, 5))
+    if rng.random() < 0.1:
+        section["link_delays"] = True
+    return section
+
+
+def add_source(rng: random.Random, world: World, fabric: Fabric, at: Times) -> None:
+    """Add a traffic source, which offers no more than hosts can send in the measured time."""
+    number = len(world.traffic)
+    kind = rng.choice(tuple(_SOURCES))
+    drawn = {"kind": kind, **_SOURCES[kind](rng, fabric, at)}
+    if kind == "list":
+        name = f"flows-{number}.csv"
+        drawn["file"] = name
+        world.files[name] = _flow_list(rng, fabric, at)
+    elif "start" not in drawn and rng.random() < 0.3:
+        drawn["start"] = duration(at.warmup)
+    drawn["class"] = f"c{number}"
+    if rng.random() < 0.2:
+        drawn["priority"] = rng.randrange(0, 8)
+    world.traffic.append(drawn)
+
+
+def _flow_bytes(rng: random.Random, fabric: Fabric, at: Times) -> str:
+    most = fabric.host_rate / 8e12 * at.measure
+    return size(between(rng, 1, max(most, 2)))
+
+
+def _open_loop(rng: random.Random, fabric: Fabric, at: Times) -> Section:
+    return {
+        "sizes": rng.choice(TABLES),
+        "load": round(rng.uniform(0.02, 0.95), 3),
+        "load_on": rng.choice(("core", "hosts")) if fabric.spines else "hosts",
+        "arrivals": rng.choice(("poisson", "poisson", "lognormal")),
+        "stop": duration(at.end),
+    }
+
+
+def _incast(rng: random.Random, fabric: Fabric, at: Times) -> Section:
+    degree = rng.randrange(1, max(2, fabric.hosts))
+    most = fabric.host_rate / 8e12 * at.measure
+    drawn: Section = {
+        "degree": degree,
+        "bytes": size(max(degree, between(rng, most / 100, most))),
+        "period": duration(at.measure / rng.randrange(1, 7)),
+        "stop": duration(at.end),
+    }
+    if rng.random() < 0.3:
+        drawn["spread"] = duration(at.measure / 20)
+    return drawn
+
+
+def _long(rng: random.Random, fabric: Fabric, at: Times) -> Section:
+    src, dst = rng.sample(range(fabric.hosts), 2) if fabric.hosts > 1 else (0, 0)
+    count = rng.choice((1, 1, 2, 4))
+    return {
+        "src": src,
+        "dst": dst,
+        "count": count,
+        "bytes": _flow_bytes(rng, fabric, at),
+    }
+
+
+def _permutation(rng: random.Random, fabric: Fabric, at: Times) -> Section:
+    return {"bytes": _flow_bytes(rng, fabric, at)}
+
+
+def _staggered(rng: random.Random, fabric: Fabric, at: Times) -> Section:
+    senders = rng.randrange(1, max(2, min(fabric.hosts, 6)))
+    return {
+        "senders": f"1-{senders}" if senders > 1 else "1",
+        "receiver": 0,
+        "interval": duration(at.measure / (2 * senders)),
+        "stop_order": rng.choice(("first", "last")),
+    }
+
+
+def _elephants(rng: random.Random, fabric: Fabric, at: Times) -> Section:
+    half = max(1, fabric.hosts // 2)
+    return {
+        "count": rng.randrange(1, 6),
+        "senders": f"0-{half - 1}" if half > 1 else "0",
+        "receivers": f"{half}-{fabric.hosts - 1}" if fabric.hosts - half > 1 else f"{half}",
+        "start": duration(at.warmup),
+    }
+
+
+def _queries(rng: random.Random, fabric: Fabric, at: Times) -> Section:
+    return {
+        "workflow": rng.choice(("single", "sequential", "parallel")),
+        "queries": rng.choice(("1", "2", "1,4")),
+        "sizes": rng.choice(("2KB,8KB,32KB", "1KB")),
+        "rate": float(f"{1e12 / at.measure * rng.randrange(1, 9):.4g}"),
+        "stop": duration(at.end),
+    }
+
+
+def _successive(rng: random.Random, fabric: Fabric, at: Times) -> Section:
+    return {
+        "bytes": _flow_bytes(rng, fabric, at),
+        "flows": rng.randrange(1, 4),
+        "stop": duration(at.end),
+    }
+
+
+def _list(rng: random.Random, fabric: Fabric, at: Times) -> Section:
+    del rng, fabric, at  # all is in its file
+    return {}
+
+
+def _flow_list(rng: random.Random, fabric: Fabric, at: Times) -> str:
+    lines = ["src,dst,size_bytes,start_ps"]
+    most = fabric.host_rate / 8e12 * at.measure / 10
+    # Several flows begin at one instant.
+    starts = sorted(round(at.end * rng.randrange(20) / 20) for _ in range(rng.randrange(1, 60)))
+    for start in starts:
+        src, dst = rng.sample(range(max(2, fabric.hosts)), 2)
+        lines.append(f"{src},{dst},{round(between(rng, 1, max(most, 2)))},{start}")
+    return "\n".join(lines) + "\n"
+
+
+_SOURCES: dict[str, Callable[[random.Random, Fabric, Times], Section]] = {
+    "open-loop": _open_loop,
+    "incast": _incast,
+    "long": _long,
+    "permutation": _permutation,
+    "staggered": _staggered,
+    "elephants": _elephants,
+    "queries": _queries,
+    "successive": _successive,
+    "list": _list,
+}
+
+
+def _link(rng: random.Random, topology: str, fabric: Fabric) -> str:
+    leaf = rng.randrange(fabric.racks)
+    # The first of the spines that this leaf is linked to, and how many there are.
+    first, count = 0, fabric.spines
+    if topology == "fat-tree":
+        first, count = leaf // 2 * 2, 2
+    elif topology == "two-dc":
+        first = leaf // (fabric.racks // 2) * fabric.spines
+    if count == 0 or rng.random() < 0.2:
+        return "leaf:0,leaf:1" if topology == "dumbbell" else "0,leaf:0"
+    return f"leaf:{leaf},spine:{first + rng.randrange(count)}"
+
+
+def fault(rng: random.Random, topology: str, fabric: Fabric, at: Times) -> Section:
+    """Draw a link that fails, or that loses packets."""
+    link = _link(rng, topology, fabric)
+    begin = rng.uniform(0, at.end)
+    drawn: Section = {
+        "link": link,
+        "at": duration(begin),
+        "until": duration(begin + at.measure * rng.uniform(0.05, 0.5)),
+    }
+    if rng.random() < 0.5:
+        drawn["detection"] = duration(at.measure * rng.uniform(0.01, 0.3))
+        return {"kind": "link-down", **drawn}
+    return {"kind": "loss", **drawn, "share": round(between(rng, 1e-4, 0.5), 5)}
