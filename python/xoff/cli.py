@@ -132,6 +132,7 @@ def _add_torture(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "torture", help="run random scenarios in several ways that must give the same results"
     )
     torture.add_argument("--minutes", type=_positive_number, default=2.0, help="default: 2")
+    torture.add_argument("--first", action="store_true", help="stop at the first failure")
     torture.add_argument("--seed", type=int, default=1, help="seed of the worlds (default: 1)")
     torture.add_argument(
         "--against",

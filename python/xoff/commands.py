@@ -150,7 +150,7 @@ def torture(args: argparse.Namespace) -> int:
                 )
 
         try:
-            found.run(args.minutes, tick)
+            found.run(args.minutes, tick, args.first)
         finally:
             line.clear()
             print(campaign.render(found.tally, args.seed), end="", flush=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from xoff import engine
 from xoff.errors import UsageError
@@ -40,16 +40,22 @@ class Side:
         return run
 
 
+Context: TypeAlias = "list[tuple[Sent, bool]]"
+"""Packets around the first that differs, and whether the other run has not sent them so."""
+
+
 @dataclass
 class Divergence:
-    """The first difference of two runs. Times in picoseconds of simulated time."""
+    """The first difference of two runs. Times in picoseconds of simulated time.
+
+    `context` has for each run what one node sent and was sent; None if all packets are the same.
+    """
 
     step: int
     begin_ps: int
     end_ps: int
     nodes: list[str]
-    packets: tuple[Sent | None, Sent | None] = (None, None)
-    context: tuple[list[Sent], list[Sent]] = field(default_factory=lambda: ([], []))
+    context: tuple[Context, Context] | None = None
     names: dict[int, str] = field(default_factory=dict)
 
 
@@ -91,7 +97,7 @@ def _sends_of_step(side: Side, step: int) -> list[Sent]:
         run.step_once()
     run.record_sends()
     run.step_once()
-    return sorted(run.take_sends(), key=lambda sent: (sent["time_ps"], sent["node"], sent["port"]))
+    return sorted(run.take_sends(), key=_order)
 
 
 def _first_packet(found: Divergence, run: Run, one: list[Sent], other: list[Sent]) -> None:
@@ -99,18 +105,26 @@ def _first_packet(found: Divergence, run: Run, one: list[Sent], other: list[Sent
         (i for i, (left, right) in enumerate(zip(one, other, strict=False)) if left != right),
         min(len(one), len(other)),
     )
-    pair = tuple(sends[place] if place < len(sends) else None for sends in (one, other))
-    first = min(
-        (sent for sent in pair if sent is not None),
-        key=lambda sent: (sent["time_ps"], sent["node"], sent["port"]),
-        default=None,
-    )
-    if first is None:
+    differing = [sends[place] for sends in (one, other) if place < len(sends)]
+    if not differing:
         return
-    found.packets = pair[0], pair[1]
-    found.context = _around(one, first), _around(other, first)
-    nodes = {sent[end] for side in found.context for sent in side for end in ("node", "peer")}
+    first = min(differing, key=_order)
+    known = [set(map(_key, one)), set(map(_key, other))]
+    found.context = (
+        [(sent, _key(sent) not in known[1]) for sent in _around(one, first)],
+        [(sent, _key(sent) not in known[0]) for sent in _around(other, first)],
+    )
+    near = [sent for side in found.context for sent, _ in side]
+    nodes = {node for sent in near for node in (sent["node"], sent["peer"])}
     found.names = {node: run.node_name(node) for node in nodes}
+
+
+def _order(sent: Sent) -> tuple[int, int, int]:
+    return sent["time_ps"], sent["node"], sent["port"]
+
+
+def _key(sent: Sent) -> tuple[object, ...]:
+    return tuple(sent.values())
 
 
 def _around(sends: Sequence[Sent], first: Sent) -> list[Sent]:
@@ -127,25 +141,25 @@ def render(found: Divergence, titles: tuple[str, str]) -> str:
         f"{_us(found.end_ps)} us",
         f"nodes that differ: {', '.join(found.nodes) or 'none: one run ends sooner'}",
     ]
-    if found.packets == (None, None):
+    if found.context is None:
         lines.append(
             "all packets of this step are the same: what differs is a packet that was dropped, "
             "or when a flow ended"
         )
         return "\n".join(lines) + "\n"
-    lines.append("the first packet that differs, with what its node sent and was sent:")
-    for title, first, near in zip(titles, found.packets, found.context, strict=True):
+    lines.append("packets around the first that differs, of one node; `>`: not so in the other run")
+    for title, near in zip(titles, found.context, strict=True):
         lines += ["", f"{title}:"]
         header = ("", "sent at (us)", "from", "port", "to", "kind", "flow", "seq", "bytes")
-        rows = [_row(sent, found.names, sent == first) for sent in near]
+        rows = [_row(sent, found.names, differs) for sent, differs in near]
         lines.append(table(header, rows, left=1) if rows else "  nothing")
     return "\n".join(lines) + "\n"
 
 
-def _row(sent: Sent, names: dict[int, str], first: bool) -> list[str]:
+def _row(sent: Sent, names: dict[int, str], differs: bool) -> list[str]:
     ends = [names[sent["node"]], str(sent["port"]), names[sent["peer"]]]
     what = [sent["kind"], str(sent["flow"]), str(sent["seq"]), str(sent["bytes"])]
-    return [">" if first else "", _us(sent["time_ps"]), *ends, *what]
+    return [">" if differs else "", _us(sent["time_ps"]), *ends, *what]
 
 
 def _us(ps: int) -> str:

@@ -78,8 +78,8 @@ class Campaign:
         self._over = threading.Event()
         self._errors: list[BaseException] = []
 
-    def run(self, minutes: float, tick: Callable[[Tally], None]) -> Tally:
-        """Run worlds for so long; `tick` is called many times a second.
+    def run(self, minutes: float, tick: Callable[[Tally], None], first: bool = False) -> Tally:
+        """Run worlds for so long, or up to the `first` failure; `tick` is called all the time.
 
         Raises what a thread of it raised; after Ctrl-C the workers are ended.
         """
@@ -94,6 +94,8 @@ class Campaign:
             while any(thread.is_alive() for thread in threads):
                 time.sleep(0.1)
                 tick(self.tally)
+                if first and self.tally.failures:
+                    break
         finally:
             self._over.set()
             for thread in threads:

@@ -163,5 +163,5 @@ def reason(diagnostic: str) -> str:
     line = diagnostic.strip().splitlines()[0].removeprefix("error: ")
     line = re.sub(r'"[^"]*"', '"..."', line)
     line = re.sub(r"\b(leaf|spine|core|gateway|switch|host|hosts) [0-9:]+", r"\1 N", line)
-    unit = r"([kKMGTnum]i?(B|bps|s)|ps|us|ns|ms|s|B|bps)?"
-    return re.sub(rf"[0-9][0-9.,]*\s?{unit}\b", "N", line)[:150]
+    unit = r"(\s?([kKMGTnum]i?(B|bps|s)|ps|us|ns|ms|s|B|bps)\b)?"
+    return re.sub(rf"[0-9][0-9.,]*{unit}", "N", line)[:150]

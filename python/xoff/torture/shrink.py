@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from xoff.torture.settings import duration, quantity
-from xoff.torture.worlds import Section, World
+from xoff.torture.settings import Value, duration, quantity
+from xoff.torture.worlds import Section, World, section_of
 
 Fails = Callable[[World], bool]
 Step = Callable[[World], None]
@@ -46,29 +46,31 @@ def _steps(world: World) -> Iterator[Step]:
             yield partial(_drop_source, number=number)
     for number in reversed(range(len(world.faults))):
         yield partial(_drop_fault, number=number)
+    # Without the section of its topology the network would grow to its default size.
+    topology = section_of(str(world.sections["network"]["topology"]))
     for section in world.sections:
-        if section not in ("network", "run"):
+        if section not in ("network", "run", topology):
             yield partial(_drop_section, section=section)
     for key in ("drain", "measure", "warmup"):
         for share in (4, 2):
             yield partial(_divide_time, key=key, by=share)
     for section, values in world.sections.items():
-        for key in values:
-            yield from _on_setting(partial(_section, name=section), key)
+        for key, value in values.items():
+            yield from _on_setting(partial(_section, name=section), key, value)
     for number, source in enumerate(world.traffic):
-        for key in source:
-            yield from _on_setting(partial(_source, number=number), key)
+        for key, value in source.items():
+            yield from _on_setting(partial(_source, number=number), key, value)
     for name in world.files:
         yield partial(_halve_file, name=name)
     yield partial(_drop_setting, of=_top, key="name")
     yield partial(_set_seed, seed=1)
 
 
-def _on_setting(of: Callable[[World], Section], key: str) -> Iterator[Step]:
-    if key in COUNTS:
+def _on_setting(of: Callable[[World], Section], key: str, value: Value) -> Iterator[Step]:
+    if key in COUNTS and isinstance(value, int):
         yield partial(_reduce, of=of, key=key, by=lambda count: count // 2)
         yield partial(_reduce, of=of, key=key, by=lambda count: count - 1)
-    if key not in KEPT:
+    elif key not in KEPT:
         yield partial(_drop_setting, of=of, key=key)
 
 

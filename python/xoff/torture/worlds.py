@@ -86,7 +86,6 @@ class Fabric:
     racks: int
     spines: int
     host_rate: float
-    all_rates: float
     round_trip_ps: float
 
 
@@ -173,7 +172,7 @@ def fabric(topology: str, section: Section) -> Fabric:
     rates = {key: quantity("rate", str(section[key])) for key in section if key.endswith("rate")}
     delays = [quantity("duration", str(section[key])) for key in section if key.endswith("delay")]
     host_rate = rates.get("host_rate") or rates["rate"]
-    return Fabric(total, racks, spines, host_rate, sum(rates.values()), 4 * sum(delays))
+    return Fabric(total, racks, spines, host_rate, 4 * sum(delays))
 
 
 @dataclass(frozen=True)

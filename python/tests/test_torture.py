@@ -1,0 +1,254 @@
+"""Random worlds: what is drawn, what a worker survives, what counts as a difference."""
+
+import json
+import random
+import re
+import subprocess
+import sys
+
+import pytest
+
+from xoff import _native, engine
+from xoff.strict import parse_toml
+from xoff.torture import settings, trial, worlds
+from xoff.torture.campaign import Campaign, Limits, render
+from xoff.torture.drawing import reason
+from xoff.torture.pool import Worker, unpacked
+from xoff.torture.shrink import shrink
+from xoff.torture.ways import WHOLE, Way
+from xoff.torture.worlds import World
+
+pytestmark = [
+    pytest.mark.real_engine,
+    pytest.mark.skipif(
+        not getattr(_native, "__file__", "").endswith((".so", ".pyd")),
+        reason="the engine is not built",
+    ),
+]
+
+MEMORY = 4 << 30
+SMALL = World(
+    {"scheme": "bfc", "seed": 1},
+    {
+        "network": {"topology": "leaf-spine"},
+        "leaf_spine": {"leaves": 2, "spines": 2, "hosts_per_leaf": 2},
+        "run": {"warmup": "0us", "measure": "50us"},
+    },
+    [{"kind": "incast", "degree": 3, "bytes": "30KB", "period": "50us"}],
+)
+
+
+@pytest.fixture
+def worker():
+    found = Worker(MEMORY)
+    yield found
+    found.close()
+
+
+def other_engine(folder, body):
+    """Make a stand-in for another build, whose `open_run` and `check` do what `body` says."""
+    package = folder / "xoff"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "_native.py").write_text(
+        "import os, time\n"
+        "class ScenarioError(Exception): pass\n"
+        "class RunError(Exception): pass\n"
+        "class Panic(BaseException): pass\n"
+        f"def check(*arguments):\n    {body}\n"
+        "open_run = check\n"
+    )
+    return folder
+
+
+def test_every_kind_of_traffic_can_be_drawn():
+    schema = json.loads(engine.schema())
+    sources = schema["properties"]["traffic"]["items"]["anyOf"]
+    known = {kind for source in sources for kind in source["properties"]["kind"]["enum"]}
+    assert known == set(worlds._SOURCES)
+
+
+def test_every_topology_can_be_drawn():
+    schema = json.loads(engine.schema())
+    known = set(schema["properties"]["network"]["properties"]["topology"]["enum"])
+    rng = random.Random(1)
+    assert {worlds.base(rng, ["bfc"]).sections["network"]["topology"] for _ in range(200)} == known
+
+
+def test_a_value_is_another_one_of_the_same_kind():
+    schema = json.loads(engine.schema())["properties"]
+    rng = random.Random(7)
+    for section, key, value, form in [
+        ("switch", "scheduler", "fifo", r"[a-z0-9-]+"),
+        ("buffer", "size", "12MB", r"\d+B"),
+        ("transport", "timeout", "10ms", r"\d+(ns|ps)"),
+        ("hpcc", "min_rate", "1Gbps", r"\d+bps"),
+    ]:
+        declared = schema[section]["properties"][key]
+        for _ in range(50):
+            other = settings.other_value(rng, declared, value)
+            assert other != value
+            assert re.fullmatch(form, str(other)), other
+    assert settings.other_value(rng, schema["switch"]["properties"]["ecn"], True) is False
+    assert settings.other_value(rng, schema["run"]["properties"]["monitor"], "") is None
+
+
+def test_a_world_reads_back_as_it_was_written():
+    world = SMALL.copy()
+    world.set("switch", "ecn", False)
+    read = parse_toml(world.text())
+    assert read["leaf_spine"]["leaves"] == 2
+    assert read["switch"]["ecn"] is False
+    assert read["traffic"] == world.traffic
+    assert "[switch]" not in SMALL.text()
+
+
+def test_times_are_multiples_of_the_grid():
+    rng = random.Random(3)
+    for _ in range(200):
+        rate, delay = rng.choice(settings.RATES_BPS), settings.between(rng, 1e3, 1e12)
+        at = worlds.times(worlds.Fabric(rng.randrange(2, 60), 2, 2, rate, delay), 1000)
+        for time in (at.warmup, at.measure):
+            assert time > 0
+            assert time % at.grid == 0
+        assert at.end + at.drain <= (worlds.MOST_STEPS + 100) * at.grid
+
+
+def test_a_worker_tells_what_is_accepted_refused_and_run(worker):
+    assert worker.check(SMALL)["status"] == "accepted"
+    wrong = SMALL.copy()
+    wrong.set("buffer", "kind", "elastic")
+    answer = worker.check(wrong)
+    assert answer["status"] == "refused"
+    assert "buffer" in answer["message"]
+    ran = worker.run(SMALL, WHOLE, 10)
+    assert ran["status"] == "ran"
+    assert ran["hops"] > 100
+    assert "flows.fct_ps" in ran["tables"]
+    assert trial.differs(ran, worker.run(SMALL, Way(2, 2, delay_seed=5), 10)) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        ("os.abort()", "died", "SIGABRT"),
+        ("raise Panic('of the engine')", "panic", "Panic: of the engine"),
+        ("os._exit(7)", "died", "exit code 7"),
+        ("bytearray(1 << 33)", "panic", "MemoryError"),
+        ("raise ScenarioError('error: no')", "refused", "error: no"),
+    ],
+)
+def test_a_worker_outlives_its_engine(tmp_path, body, status, said):
+    worker = Worker(MEMORY, other_engine(tmp_path, body))
+    for _ in range(2):
+        answer = worker.check(SMALL)
+        assert answer["status"] == status
+        assert said in answer["message"]
+    worker.close()
+
+
+def test_a_worker_that_does_not_answer_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr("xoff.torture.pool.GRACE_S", 0.5)
+    worker = Worker(MEMORY, other_engine(tmp_path, "time.sleep(60)"))
+    assert worker.check(SMALL)["status"] == "hangs"
+    worker.close()
+
+
+def test_what_differs_is_named():
+    ran = {"status": "ran", "digest": "a", "tables": {"flows.src": "1"}, "summary": {"a": {"b": 1}}}
+    assert trial.differs(ran, ran) is None
+    assert "digest: a and b" in str(trial.differs(ran, {**ran, "digest": "b"}))
+    tables = {**ran, "tables": {"flows.src": "2"}}
+    assert "not column flows.src" in str(trial.differs(ran, tables))
+    assert "not column ports.node" in str(
+        trial.differs(ran, {**ran, "tables": {**ran["tables"], "ports.node": "1"}})
+    )
+    summary = {**ran, "summary": {"a": {"b": 2}}}
+    assert "not summary.a.b: 1 and 2" in str(trial.differs(ran, summary))
+    assert "status" in str(trial.differs(ran, {"status": "stuck", "message": "x"}))
+
+
+def test_a_failing_world_is_made_small():
+    world = SMALL.copy()
+    world.sections["leaf_spine"] = {"leaves": 5, "spines": 4, "hosts_per_leaf": 8}
+    world.sections["buffer"] = {"size": "1MB"}
+    world.set("run", "monitor", "0")
+    world.traffic += [{"kind": "permutation", "bytes": "10KB"}, {"kind": "long", "bytes": "1KB"}]
+    world.faults = [{"kind": "loss"}]
+    world.top["name"] = "large"
+
+    def fails(smaller):
+        kinds = [source["kind"] for source in smaller.traffic]
+        return "permutation" in kinds and smaller.sections["leaf_spine"]["leaves"] >= 3
+
+    small = shrink(world, fails, 10)
+    assert small.sections["leaf_spine"] == {"leaves": 3, "spines": 1, "hosts_per_leaf": 1}
+    assert [source["kind"] for source in small.traffic] == ["permutation"]
+    assert not small.faults
+    assert "buffer" not in small.sections
+    assert "monitor" not in small.sections["run"]
+
+
+def test_reasons_leave_out_numbers_and_names():
+    text = 'error: [bfc] queues = 300 of leaf:3: "x" takes 12.5MB\n --> place'
+    assert reason(text) == '[bfc] queues = N of leaf:N: "..." takes N'
+
+
+def test_worlds_of_a_seed_are_the_same_whoever_draws_them(tmp_path):
+    texts = []
+    for folder in ("one", "two"):
+        campaign = Campaign(11, Limits(5, MEMORY), tmp_path / folder, 1)
+        texts.append([campaign.write(number).read_text() for number in range(3)])
+    assert texts[0] == texts[1]
+    assert len(set(texts[0])) == 3
+
+
+def test_a_campaign_counts_and_finds_nothing_wrong(tmp_path):
+    campaign = Campaign(5, Limits(5, MEMORY), tmp_path, 1)
+    tally = campaign.run(0.1, lambda _: None)
+    assert tally.worlds >= 1
+    assert tally.failures == []
+    assert f"{tally.worlds:,} worlds of seed 5" in render(tally, 5)
+    assert not list(tmp_path.iterdir())
+
+
+def test_another_build_is_compared(tmp_path):
+    package = tmp_path / "other"
+    package.mkdir()
+    other = other_engine(package, "raise Panic")
+    (package / "xoff" / "_native.so").touch()
+    with unpacked(str(package)) as found:
+        assert found == other
+    same = Campaign(5, Limits(5, MEMORY, engine_folder()), tmp_path / "same", 1)
+    assert same.run(0.05, lambda _: None).failures == []
+
+
+def engine_folder():
+    with unpacked(str(worlds.__file__).rsplit("/xoff/", 1)[0]) as folder:
+        return folder
+
+
+def test_a_build_with_other_digests_is_found(tmp_path):
+    body = (
+        "\n    class Run:"
+        "\n        def step(self, ms): return False"
+        "\n        def digest(self): return '0'"
+        "\n        def progress(self): return {'packet_hops': 1}"
+        "\n    return Run()"
+    )
+    limits = Limits(5, MEMORY, other_engine(tmp_path, body))
+    tally = Campaign(5, limits, tmp_path / "out", 1).run(5, lambda _: None, first=True)
+    number, failure, path = tally.failures[0]
+    assert failure.kind == "differs"
+    assert "with the other build" in failure.detail
+    text = path.read_text()
+    assert f"world {number} of seed 5" in text
+    assert "xoff run world-5-" in text
+
+
+def test_a_folder_without_an_engine_is_refused(tmp_path):
+    command = [sys.executable, "-m", "xoff", "torture", "--against", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "holds no built engine" in done.stderr
+    assert "Traceback" not in done.stderr
