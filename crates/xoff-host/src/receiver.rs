@@ -33,8 +33,8 @@ struct Half {
     recovery: ReceiverHalf,
     /// Until when no notification is sent (ps).
     unnotified_until: u64,
-    /// Whether it has all bytes and lingers.
-    lingers: bool,
+    /// Until when it lingers, having all bytes (ps); without end while it has not.
+    until: u64,
 }
 
 /// All receivers of a partition, by flow.
@@ -74,10 +74,12 @@ impl Receivers {
         self.halves.is_empty()
     }
 
-    /// What has come of a flow, while its half exists.
+    /// What has come of a flow, while its half exists. One that has lingered long enough is forgotten when
+    /// the next packet comes to any of these hosts: until then it must not be seen.
     #[must_use]
-    pub fn got(&self, flow: u32) -> Option<Got> {
-        self.halves.get(&flow).map(|half| half.recovery.got(&self.setup))
+    pub fn got(&self, now: u64, flow: u32) -> Option<Got> {
+        let half = self.halves.get(&flow).filter(|half| half.until > now);
+        half.map(|half| half.recovery.got(&self.setup))
     }
 
     /// A data packet of `payload` bytes arrived: the reply, and whether to notify its sender of
@@ -100,7 +102,7 @@ impl Receivers {
             Entry::Vacant(place) => place.insert(Half {
                 recovery: ReceiverHalf::new(self.setup.recovery),
                 unnotified_until: 0,
-                lingers: false,
+                until: u64::MAX,
             }),
         };
         let notify = match self.notification_interval {
@@ -113,10 +115,10 @@ impl Receivers {
         let arrival = Arrival { now, seq: packet.seq, bytes: payload, end };
         let reply = half.recovery.on_data(&self.setup, &arrival);
         self.repeated += u64::from(half.recovery.repeated());
-        if reply == Reply::Ack(end) && !half.lingers {
+        if reply == Reply::Ack(end) && half.until == u64::MAX {
             if half.recovery.may_repeat() {
-                half.lingers = true;
-                self.lingering.push_back((now + LINGER, packet.flow));
+                half.until = now + LINGER;
+                self.lingering.push_back((half.until, packet.flow));
             } else {
                 self.halves.remove(&packet.flow);
             }
@@ -127,10 +129,10 @@ impl Receivers {
     /// All bytes of a flow have come, though no packet said so: its sender stopped.
     pub fn end(&mut self, now: u64, flow: u32) {
         if let Some(half) = self.halves.get_mut(&flow)
-            && !half.lingers
+            && half.until == u64::MAX
         {
-            half.lingers = true;
-            self.lingering.push_back((now + LINGER, flow));
+            half.until = now + LINGER;
+            self.lingering.push_back((half.until, flow));
         }
     }
 
@@ -195,6 +197,18 @@ mod tests {
             receivers.on_data(1, &packet(1000, 0), 1000);
             assert_eq!(receivers.len(), left);
         }
+    }
+
+    /// Whether another packet has come since, of any flow, must not be seen: that depends on the cut.
+    #[test]
+    fn a_half_that_has_lingered_says_nothing_before_it_is_forgotten() {
+        let mut receivers = receivers(Recovery::SelectiveRepeat, 0, None);
+        receivers.on_data(0, &packet(0, 1000), 1000);
+        receivers.on_data(5, &packet(1000, 0), 1000);
+        let all = Got { received: 2000, delivered: 2000 };
+        assert_eq!(receivers.got(4 + LINGER, 7), Some(all));
+        assert_eq!(receivers.got(5 + LINGER, 7), None);
+        assert_eq!(receivers.len(), 1);
     }
 
     /// In order, ahead of its turn, after its turn, once all has come: each copy counts, no probe does.

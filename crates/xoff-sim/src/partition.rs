@@ -92,9 +92,11 @@ pub struct LossNotice {
 }
 
 impl LossNotice {
-    /// The order in which notices of one instant are heard.
-    fn key(&self) -> (u64, u32, u64, u32) {
-        (self.time_ps, self.packet.flow, self.packet.seq, self.packet.src)
+    /// The order in which notices of one instant are heard. Two copies of a packet, dropped at different
+    /// times in different places, may be told of at one instant.
+    fn key(&self) -> (u64, u32, u64, u32, u8, u64) {
+        let Packet { flow, seq, src, kind, stamp, .. } = self.packet;
+        (self.time_ps, flow, seq, src, kind as u8, stamp)
     }
 }
 

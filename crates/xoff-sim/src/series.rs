@@ -22,7 +22,8 @@ pub(crate) struct View<'a> {
 impl<'a> View<'a> {
     /// What has come of a flow to a host.
     fn got(self, flow: u64, host: u32) -> Option<Got> {
-        self.partitions[self.of_node[host as usize] as usize].hosts().got(flow)
+        let partition = &self.partitions[self.of_node[host as usize] as usize];
+        partition.hosts().got(partition.fabric().now, flow)
     }
 
     /// Each port as it is now, with what it has sent and lost since the run began.

@@ -279,10 +279,10 @@ impl Hosts {
 
     /// What has come of a flow to a host here, between its first packet and its last.
     #[must_use]
-    pub fn got(&self, flow: u64) -> Option<Got> {
+    pub fn got(&self, now: u64, flow: u64) -> Option<Got> {
         match &self.driven {
             Some(driven) => driven.got(flow as u32),
-            None => self.receivers.got(flow as u32),
+            None => self.receivers.got(now, flow as u32),
         }
     }
 
