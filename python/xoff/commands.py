@@ -12,12 +12,13 @@ from xoff import api, engine
 from xoff.cores import cores
 from xoff.errors import UsageError
 from xoff.progress import JsonProgress, Line, RunProgress
+from xoff.terminal import say
 from xoff.text import table
 
 
 def run(args: argparse.Namespace) -> int:
     """`xoff run`: run, write the run directory, print the summary."""
-    out = Path(args.out) if args.out else _default_out(Path(args.file))
+    out = args.out or _default_out(Path(args.file))
     line = Line(quiet=args.quiet)
     report = JsonProgress() if args.progress_json else RunProgress(line)
     command = ["xoff", *sys.argv[1:]]
@@ -32,9 +33,9 @@ def run(args: argparse.Namespace) -> int:
     if not args.quiet and not args.progress_json:
         from xoff import reference, summary
 
-        print(summary.render(result), end="")
-        print(reference.report(Path(args.file), result), end="")
-        print(f"\nresults in {result.path}")
+        say(summary.render(result), end="")
+        say(reference.report(Path(args.file), result), end="")
+        say(f"\nresults in {result.path}")
     return 0
 
 
@@ -54,7 +55,7 @@ def reproduce(args: argparse.Namespace) -> int:
     from xoff.reproduce import Outcome, reproduce_all
 
     if args.list:
-        print("\n".join(papers.experiments()))
+        say("\n".join(papers.experiments()))
         return 0
     if args.experiment is None:
         raise UsageError("name a paper, or PAPER/EXPERIMENT (`--list` shows them)")
@@ -64,46 +65,46 @@ def reproduce(args: argparse.Namespace) -> int:
     def show(outcome: Outcome) -> None:
         if args.json:
             return
-        print(report.table_text(outcome.experiment, outcome.results), end="")
+        say(report.table_text(outcome.experiment, outcome.results), end="")
         if checked:
-            print("\n" + report.claims_text(outcome), end="")
-        print(f"\nfigure: {outcome.out / 'figure.svg'}\n        {outcome.out / 'figure.png'}")
-        print(f"table:  {outcome.out / 'table.md'}", flush=True)
+            say("\n" + report.claims_text(outcome), end="")
+        say(f"\nfigure: {outcome.out / 'figure.svg'}\n        {outcome.out / 'figure.png'}")
+        say(f"table:  {outcome.out / 'table.md'}", flush=True)
 
     outcomes = reproduce_all(
         args.experiment,
         show,
         scale=args.scale,
-        out=Path(args.out) if args.out else None,
+        out=args.out,
         check=checked or args.json,
         slots=args.jobs,
         line=Line(),
-        page_dir=Path(args.page) if args.page else None,
+        page_dir=args.page,
     )
     if args.json:
         found = [report.as_json(outcome) for outcome in outcomes]
         one = found[0] if "/" in args.experiment.strip("/") else found
-        print(json.dumps(one, indent=2, allow_nan=False))
+        say(json.dumps(one, indent=2, allow_nan=False))
     return 0
 
 
 def check(args: argparse.Namespace) -> int:
     """`xoff check`: print the effective scenario and its backpressure graph, or the schema."""
     if args.schema:
-        print(engine.schema())
+        say(engine.schema())
         return 0
     if args.file is None:
         raise UsageError("name a scenario file, or ask for --schema")
-    print(api.check(Path(args.file), args.set), end="")
+    say(api.check(Path(args.file), args.set), end="")
     circles = api.backpressure(Path(args.file), args.set, args.any_link)
     if circles is not None:
-        print("\n" + circles, end="")
+        say("\n" + circles, end="")
     return 0
 
 
 def presets(args: argparse.Namespace) -> int:
     """`xoff presets`: list every preset with what it is."""
-    print(table(("preset", "what it is"), engine.presets(), left=2))
+    say(table(("preset", "what it is"), engine.presets(), left=2))
     return 0
 
 
@@ -111,14 +112,14 @@ def plot(args: argparse.Namespace) -> int:
     """`xoff plot`: draw finished runs in one figure."""
     from xoff.result import load
 
+    if args.out.name in ("", ".."):
+        raise UsageError(f"{args.out} is a folder; name the figure in it with --out")
     results = {_label(folder, args.runs): load(folder) for folder in args.runs}
     from xoff import plots
 
-    stem = Path(args.out)
-    if stem.suffix in (".svg", ".png"):
-        stem = stem.with_suffix("")
+    stem = args.out.with_suffix("") if args.out.suffix in (".svg", ".png") else args.out
     for file in plots.save(plots.overview(results), stem):
-        print(file)
+        say(str(file))
     return 0
 
 
@@ -135,7 +136,7 @@ def bench(args: argparse.Namespace) -> int:
     if args.cases == ["alloc"]:
         return _bench_alloc(args)
     if args.list:
-        print("\n".join(benchmark.cases(args.cases or ["*"])))
+        say("\n".join(benchmark.cases(args.cases or ["*"])))
         return 0
     if not args.cases:
         raise UsageError(
@@ -147,9 +148,9 @@ def bench(args: argparse.Namespace) -> int:
     )
     if args.json:
         for found in measured:
-            print(json.dumps(found), flush=True)
+            say(json.dumps(found), flush=True)
     else:
-        print(benchmark.table_text(measured))
+        say(benchmark.table_text(measured))
     return 0
 
 
@@ -157,13 +158,13 @@ def _bench_alloc(args: argparse.Namespace) -> int:
     from xoff import bench_alloc
 
     if args.list:
-        print("alloc")
+        say("alloc")
         return 0
     threads = args.threads or list(range(1, cores() + 1))
     measured = bench_alloc.measure(threads, args.repeat)
     if args.json:
         for found in measured:
-            print(json.dumps(found), flush=True)
+            say(json.dumps(found), flush=True)
     else:
-        print(bench_alloc.table_text(list(measured)))
+        say(bench_alloc.table_text(list(measured)))
     return 0
