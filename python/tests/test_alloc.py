@@ -247,3 +247,17 @@ def test_bad_calls_are_refused_and_change_nothing():
     np.testing.assert_array_equal(allocator.flows(), ids)
     allocator.iterate(100)
     np.testing.assert_allclose(allocator.rates(ids), 5.0)
+
+
+def test_values_that_no_setting_can_have_are_refused():
+    allocator = Allocator([1.0])
+    for call in (
+        lambda: Allocator([1.0], optimizer="a\ud800b"),
+        lambda: Allocator([1.0], interval=2**70),
+        lambda: Allocator([1.0], gamma=None),
+        lambda: allocator.iterate(2**70),
+        lambda: allocator.iterate(1.5),
+        lambda: allocator.set_capacity(0, "fast"),
+    ):
+        with pytest.raises(UsageError):
+            call()
