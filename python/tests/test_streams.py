@@ -199,6 +199,13 @@ def test_names_that_no_file_can_have(call, given):
         call(given)
 
 
+def test_text_longer_than_a_name_is_text():
+    name = "a" * 5000
+    assert xoff.run(f'name = "{name}"').summary["name"] == name
+    with pytest.raises(xoff.UsageError, match=r"cannot read a+: file name too long"):
+        xoff.run(name)
+
+
 @pytest.mark.real_engine
 @pytest.mark.parametrize("text", ["name = 'a\0b'\n", "name = 'a\ud800b'\n"])
 def test_text_that_no_scenario_can_have(text):

@@ -6,7 +6,6 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 from xoff import engine
@@ -25,11 +24,11 @@ def read_scenario(scenario: Scenario) -> tuple[str, str]:
     Raises `UsageError` where a file cannot be read.
     """
     if isinstance(scenario, str) and ("\n" in scenario or "=" in scenario):
-        is_text = "\n" in scenario or not Path(scenario).exists()
+        is_text = "\n" in scenario or not os.path.exists(scenario)
         if is_text:
             return scenario, "scenario.toml"
     path = as_path(scenario, "a scenario")
-    if path.is_dir():
+    if os.path.isdir(path):
         raise UsageError(f"{path} is a folder; name the scenario file in it")
     try:
         return path.read_text(encoding="utf-8"), str(path)

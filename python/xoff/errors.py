@@ -34,7 +34,7 @@ class RunError(XoffError, RuntimeError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C or SIGTERM, after what was done has been put in order."""
+    """Ctrl-C, SIGTERM or SIGHUP, after what was done has been put in order."""
 
     exit_code = 130
 

@@ -23,6 +23,7 @@ from typing import IO, Any
 from xoff import engine
 from xoff.errors import ScenarioError, UsageError, writing
 from xoff.experiment import Point
+from xoff.integrity import AGAIN
 from xoff.publishing import discard_damaged
 from xoff.result import Result, load
 
@@ -77,7 +78,7 @@ def _planned(point: Point, folder: Path, effective: str) -> Job:
     try:
         found = load(folder)
     except UsageError as error:
-        return Job([point], folder, damage=str(error))
+        return Job([point], folder, damage=str(error).removesuffix(f"; {AGAIN}"))
     if found.effective != effective:
         return Job([point], folder, damage=f"{folder} holds the run of another scenario")
     return Job([point], folder, result=found, done=True, cached=True)

@@ -45,7 +45,8 @@ def check_replaceable(folder: Path) -> None:
         if not os.path.lexists(folder):
             return
         if not folder.is_dir() or folder.is_symlink():
-            raise UsageError(f"{folder} is a file; {MOVE}")
+            kind = "link" if folder.is_symlink() else "file"
+            raise UsageError(f"{folder} is a {kind} where a folder is needed; {MOVE}")
         found = strangers(folder)
         is_run = read_manifest(folder) is not None
     if found and not is_run:
@@ -83,7 +84,7 @@ def _own_names(folder: Path) -> frozenset[str]:
         return frozenset(WORKING_FILES)
     listed = listed_files(manifest)
     # An unfinished run, or one of an older xoff, does not say which files it has.
-    return WORKING_FILES | (RUN_FILES if listed is None else listed.keys())
+    return WORKING_FILES | (RUN_FILES if listed is None else frozenset(listed))
 
 
 def clear(work: Path) -> None:
@@ -132,12 +133,13 @@ def publish(work: Path, out: Path) -> None:
     check_out(out)  # it may have changed while the run was going on
     if old.exists():
         discard(old)
-    if out.exists():
+    replaces = out.exists()
+    if replaces:
         out.rename(old)
     try:
         work.rename(out)
     except OSError:
-        if old.exists():
+        if replaces:
             old.rename(out)
         raise
     sync(out.parent)
