@@ -235,14 +235,17 @@ def test_a_full_disk_leaves_a_manifest_that_says_so(scenario, tmp_path, monkeypa
     from xoff import manifest, tables
 
     work, real = tmp_path / "out.partial", manifest.replace_text
-    full = []
+    used = []  # when the disk became full
+
+    def bytes_used():
+        return sum(file.stat().st_size for file in work.iterdir())
 
     def fill(self, *args, **kwargs):
-        full.append(True)
+        used.append(bytes_used())
         raise OSError(errno.ENOSPC, "No space left on device")
 
     def on_full_disk(path, text):
-        if full and (work / ".reserve").exists():
+        if used and bytes_used() + len(text) > used[0]:
             raise OSError(errno.ENOSPC, "No space left on device")
         real(path, text)
 
