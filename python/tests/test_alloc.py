@@ -170,7 +170,8 @@ def test_other_threads_run_during_iterations():
         ({"gamma": 0}, "setting `gamma` is 0; it must be above 0"),
         ({"gamma": float("nan")}, "setting `gamma`"),
         ({"threshold": 1.0}, "setting `threshold` is 1; it must be from 0 to below 1"),
-        ({"alpha": 0.0}, "alpha above 0"),
+        ({"alpha": 0.0}, "`alpha` is 0; it must be above 0"),
+        ({"alpha": 1e308}, "`alpha` is 1"),
         ({"optimizer": "newton", "precision": "single"}, "only NED and Gradient"),
         ({"optimizer": "newton-like", "interval": 0}, "`interval` is 0"),
     ],
@@ -246,3 +247,17 @@ def test_bad_calls_are_refused_and_change_nothing():
     np.testing.assert_array_equal(allocator.flows(), ids)
     allocator.iterate(100)
     np.testing.assert_allclose(allocator.rates(ids), 5.0)
+
+
+def test_values_that_no_setting_can_have_are_refused():
+    allocator = Allocator([1.0])
+    for call in (
+        lambda: Allocator([1.0], optimizer="a\ud800b"),
+        lambda: Allocator([1.0], interval=2**70),
+        lambda: Allocator([1.0], gamma=None),
+        lambda: allocator.iterate(2**70),
+        lambda: allocator.iterate(1.5),
+        lambda: allocator.set_capacity(0, "fast"),
+    ):
+        with pytest.raises(UsageError):
+            call()

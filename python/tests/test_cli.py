@@ -205,7 +205,7 @@ def test_threads_are_noted(scenario, tmp_path, capsys):
         assert call(capsys, *args, *more)[2] == said
     manifest = read_manifest(tmp_path / "out")
     assert (manifest["threads"], manifest["threads_note"]) == (4, "4 threads are used")
-    with pytest.raises(xoff.UsageError, match="at least one thread"):
+    with pytest.raises(xoff.UsageError, match="whole number from 1"):
         xoff.run(scenario, threads=0)
 
 
@@ -325,8 +325,7 @@ def test_comparison_with_a_reference(tmp_path):
     compared = reference.compare(tmp_path / "fct.txt", result)
     errors = {flow.flow: flow.error for flow in compared}
     assert errors == pytest.approx({0: 0.25, 1: 0.0})
-    reference.write(tmp_path / "reference.csv", compared)
-    lines = (tmp_path / "reference.csv").read_text().splitlines()
+    lines = reference.as_csv(compared).splitlines()
     assert lines[0].endswith("fct_ps,reference_fct_ps,error")
     assert lines[1].endswith(",0.250000000")
     assert "(2 of 2 flows): median 12.50 %" in reference.report(file, result)

@@ -31,6 +31,9 @@ Ids: TypeAlias = NDArray[np.uint64]
 
 MOST_LINKS = 2**32
 
+# What a value raises that the engine's types cannot hold.
+NO_ARGUMENT = (TypeError, OverflowError, UnicodeEncodeError)
+
 
 class Allocator:
     """Allocates the capacities of links to flows, each of which has a path and a weight.
@@ -118,7 +121,8 @@ class Allocator:
         """Do iterations: each updates rates, then prices, and normalises rates."""
         if times < 0:
             raise UsageError(f"{times} iterations are asked for; give a number of at least 0")
-        self._native.iterate(times)
+        with _translated():
+            self._native.iterate(times)
 
     def rates(self, ids: ArrayLike) -> Floats:
         """Return the normalised rates of flows, shape `(flows,)`."""
@@ -159,7 +163,7 @@ class Allocator:
 def _translated() -> Iterator[None]:
     try:
         yield
-    except _native.AllocatorError as error:
+    except (_native.AllocatorError, *NO_ARGUMENT) as error:
         raise UsageError(str(error)) from None
 
 

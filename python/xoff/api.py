@@ -6,14 +6,13 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 from xoff import engine
 from xoff.cores import cores
 from xoff.engine import Report
-from xoff.errors import UsageError
-from xoff.result import Result, load
+from xoff.errors import UsageError, as_path
+from xoff.result import Result
 
 Scenario = str | os.PathLike[str]
 
@@ -25,11 +24,11 @@ def read_scenario(scenario: Scenario) -> tuple[str, str]:
     Raises `UsageError` where a file cannot be read.
     """
     if isinstance(scenario, str) and ("\n" in scenario or "=" in scenario):
-        is_text = "\n" in scenario or not Path(scenario).exists()
+        is_text = "\n" in scenario or not os.path.exists(scenario)
         if is_text:
             return scenario, "scenario.toml"
-    path = Path(scenario)
-    if path.is_dir():
+    path = as_path(scenario, "a scenario")
+    if os.path.isdir(path):
         raise UsageError(f"{path} is a folder; name the scenario file in it")
     try:
         return path.read_text(encoding="utf-8"), str(path)
@@ -114,32 +113,30 @@ def run(
     Raises `ScenarioError` (nothing was run), `UsageError` (`out` cannot be written, no thread),
     `RunError` (the run failed or the disk filled).
     """
+    place = None if out is None else as_path(out, "a run directory")
     text, file = read_scenario(scenario)
-    if threads is not None and threads < 1:
-        raise UsageError(f"a run needs at least one thread, not {threads}")
-    native = engine.open_run(text, file, list(set), threads or cores())
+    native = engine.open_run(text, file, list(set), cores() if threads is None else threads)
     if note is not None and native.threads_note is not None:
         note(native.threads_note)
-    if out is None:
+    if place is None:
         return _run_in_memory(native, progress)
     from xoff.rundir import RunDir
 
-    with RunDir(Path(out), command or sys.argv) as folder:
+    with RunDir(place, command or sys.argv) as folder:
         folder.begin(native)
         engine.drive(native, folder, progress)
-        folder.finish(native)
-    return load(folder.out)
+        return folder.finish(native)
 
 
 def _run_in_memory(native: Any, progress: Report | None) -> Result:
-    from xoff.tables import FLOW_SCHEMA, as_batch, as_table
+    from xoff.tables import as_batch, as_table, flow_schema
 
     memory = _Memory()
     engine.drive(native, memory, progress)
     ports = native.ports()
     tables = {
         **{name: as_table(batches, None) for name, batches in memory.batches.items()},
-        "flows": as_table(memory.batches["flows"], FLOW_SCHEMA),
+        "flows": as_table(memory.batches["flows"], flow_schema()),
         "ports": as_table([] if ports is None else [as_batch(ports)], None),
     }
     summary = json.loads(native.summary())

@@ -18,6 +18,7 @@ from xoff import engine
 from xoff.counters import Instructions
 from xoff.errors import RunError, UsageError, XoffError
 from xoff.progress import Line
+from xoff.terminal import complain
 from xoff.text import fixed, suggestion, table
 
 Figures = dict[str, Any]
@@ -137,7 +138,7 @@ def _here(case: str, threads: int) -> Figures:
                 line.show(f"bench {case}  {time.monotonic() - began:.0f} s")
     except KeyboardInterrupt:
         line.clear()
-        print("xoff: interrupted", file=sys.stderr, flush=True)
+        complain("xoff: interrupted")
         os._exit(130)  # the engine's thread cannot be stopped, and has nothing to tidy up
     line.clear()
     if failure:

@@ -11,16 +11,26 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 from types import FrameType
+from typing import NoReturn
 
 from xoff import commands, engine
 from xoff.errors import ScenarioError, XoffError, is_disk_full, reason
+from xoff.terminal import complain, escaped, open_standard_streams
 
 INTERRUPTED = 130
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Show usage and message, which may quote an argument, and exit."""
+        super().error(escaped(message))
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
         prog="xoff", description="Packet-level simulator of data-center congestion schemes."
     )
     parser.add_argument("--version", action="version", version=f"xoff {engine.version()}")
@@ -33,14 +43,16 @@ def _parser() -> argparse.ArgumentParser:
     _add_bench(sub)
     plot = sub.add_parser("plot", help="draw finished runs together")
     plot.add_argument("runs", nargs="+", metavar="RUN_DIR")
-    plot.add_argument("--out", default="plot", metavar="STEM", help="writes STEM.svg, STEM.png")
+    plot.add_argument(
+        "--out", type=_place, default=Path("plot"), metavar="STEM", help="writes STEM.svg, STEM.png"
+    )
     plot.set_defaults(action=commands.plot)
     presets = sub.add_parser("presets", help="list the schemes that come with xoff")
     presets.set_defaults(action=commands.presets)
     return parser
 
 
-def _add_set(parser: argparse.ArgumentParser) -> None:
+def _add_set(parser: _Parser) -> None:
     parser.add_argument(
         "--set",
         action="append",
@@ -50,10 +62,12 @@ def _add_set(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_run(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_run(sub: argparse._SubParsersAction[_Parser]) -> None:
     run = sub.add_parser("run", help="run a scenario")
     run.add_argument("file", help="scenario (TOML), or the config.txt of an HPCC ns-3 case")
-    run.add_argument("--out", metavar="DIR", help="run directory (default: out/<scenario>)")
+    run.add_argument(
+        "--out", type=_place, metavar="DIR", help="run directory (default: out/<scenario>)"
+    )
     _add_set(run)
     run.add_argument(
         "--threads",
@@ -69,7 +83,7 @@ def _add_run(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     run.set_defaults(action=commands.run)
 
 
-def _add_reproduce(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_reproduce(sub: argparse._SubParsersAction[_Parser]) -> None:
     again = sub.add_parser("reproduce", help="run experiments of a paper, draw their figures")
     again.add_argument("experiment", nargs="?", metavar="PAPER[/EXPERIMENT]")
     again.add_argument("--scale", choices=("quick", "paper"), default="quick")
@@ -77,11 +91,15 @@ def _add_reproduce(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     again.add_argument("--json", action="store_true", help="claims as one JSON object")
     again.add_argument(
         "--page",
+        type=_place,
         metavar="DIR",
         help="write DIR/PAPER.md: each figure and claim of the paper, checked (implies --check)",
     )
     again.add_argument(
-        "--out", metavar="DIR", help="default: out/PAPER, out/PAPER/EXPERIMENT-SCALE"
+        "--out",
+        type=_place,
+        metavar="DIR",
+        help="default: out/PAPER, out/PAPER/EXPERIMENT-SCALE",
     )
     again.add_argument(
         "--jobs",
@@ -93,7 +111,7 @@ def _add_reproduce(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     again.set_defaults(action=commands.reproduce)
 
 
-def _add_check(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_check(sub: argparse._SubParsersAction[_Parser]) -> None:
     check = sub.add_parser("check", help="validate a scenario, print it with every default")
     check.add_argument("file", nargs="?")
     check.add_argument("--schema", action="store_true", help="print the JSON schema")
@@ -106,7 +124,7 @@ def _add_check(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     check.set_defaults(action=commands.check)
 
 
-def _add_diverge(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_diverge(sub: argparse._SubParsersAction[_Parser]) -> None:
     diverge = sub.add_parser(
         "diverge", help="find the first packet in which two runs that should agree differ"
     )
@@ -127,7 +145,7 @@ def _add_diverge(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     diverge.set_defaults(action=commands.diverge)
 
 
-def _add_torture(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_torture(sub: argparse._SubParsersAction[_Parser]) -> None:
     torture = sub.add_parser(
         "torture", help="run random scenarios in several ways that must give the same results"
     )
@@ -144,7 +162,8 @@ def _add_torture(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     )
     torture.add_argument(
         "--out",
-        default="out/torture",
+        type=_place,
+        default=Path("out/torture"),
         metavar="DIR",
         help="where failures go (default: out/torture)",
     )
@@ -161,7 +180,7 @@ def _add_torture(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     torture.set_defaults(action=commands.torture)
 
 
-def _add_bench(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_bench(sub: argparse._SubParsersAction[_Parser]) -> None:
     bench = sub.add_parser("bench", help="measure the engine's speed")
     bench.add_argument(
         "cases",
@@ -207,6 +226,12 @@ def _positive_number(text: str) -> float:
     return number
 
 
+def _place(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("is empty; leave it out or name a place")
+    return Path(text)
+
+
 def _numbers(text: str) -> list[int]:
     """Read `1,2,4`; a number given twice counts once."""
     return list(dict.fromkeys(_positive(part) for part in text.split(",")))
@@ -216,29 +241,47 @@ def _interrupt(signum: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
+def _catch_signals() -> None:
+    # Also where the parent ignores SIGINT (a shell's background job), an interrupt counts.
+    for kind in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(kind, _interrupt)
+    # But `nohup` ignores the end of the session, and means it. Windows has no such signal.
+    hang_up = getattr(signal, "SIGHUP", None)
+    if hang_up is not None and signal.getsignal(hang_up) is not signal.SIG_IGN:
+        signal.signal(hang_up, _interrupt)
+
+
 def _drop_stdout() -> None:
     """Send what is left in stdout's buffer nowhere, so that the exit does not fail on it."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _flush_or_drop_stdout() -> None:
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        _drop_stdout()  # the terminal has gone
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
-    # Also where the parent ignores SIGINT (a shell's background job), an interrupt counts.
-    for kind in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(kind, _interrupt)
+    open_standard_streams()
+    _catch_signals()
     try:
         args = _parser().parse_args(argv)
         code: int = args.action(args)
         sys.stdout.flush()
     except KeyboardInterrupt as stop:
-        print(f"\nxoff: {stop or 'interrupted'}", file=sys.stderr)
+        complain(f"\nxoff: {stop or 'interrupted'}")
+        _flush_or_drop_stdout()
         return INTERRUPTED
     except ScenarioError as error:
         # The engine renders these whole: the place, the text underlined, the hint.
-        print(str(error).rstrip(), file=sys.stderr)
+        complain(str(error).rstrip())
         return error.exit_code
     except XoffError as error:
-        print(f"error: {error}", file=sys.stderr)
+        complain(f"error: {error}")
         return error.exit_code
     except BrokenPipeError:
         _drop_stdout()  # its reader (`| head`) has gone
@@ -247,6 +290,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not is_disk_full(error):
             raise
         _drop_stdout()
-        print(f"error: cannot write the output: {reason(error)}", file=sys.stderr)
+        complain(f"error: cannot write the output: {reason(error)}")
         return 1
     return code

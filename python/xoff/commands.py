@@ -12,6 +12,7 @@ from xoff import api, engine
 from xoff.cores import cores
 from xoff.errors import UsageError
 from xoff.progress import JsonProgress, Line, RunProgress
+from xoff.terminal import say
 from xoff.text import table
 
 MEMORY_OF_A_WORLD = 4 << 30
@@ -19,7 +20,7 @@ MEMORY_OF_A_WORLD = 4 << 30
 
 def run(args: argparse.Namespace) -> int:
     """`xoff run`: run, write the run directory, print the summary."""
-    out = Path(args.out) if args.out else _default_out(Path(args.file))
+    out = args.out or _default_out(Path(args.file))
     line = Line(quiet=args.quiet)
     report = JsonProgress() if args.progress_json else RunProgress(line)
     command = ["xoff", *sys.argv[1:]]
@@ -34,9 +35,9 @@ def run(args: argparse.Namespace) -> int:
     if not args.quiet and not args.progress_json:
         from xoff import reference, summary
 
-        print(summary.render(result), end="")
-        print(reference.report(Path(args.file), result), end="")
-        print(f"\nresults in {result.path}")
+        say(summary.render(result), end="")
+        say(reference.report(Path(args.file), result), end="")
+        say(f"\nresults in {result.path}")
     return 0
 
 
@@ -56,7 +57,7 @@ def reproduce(args: argparse.Namespace) -> int:
     from xoff.reproduce import Outcome, reproduce_all
 
     if args.list:
-        print("\n".join(papers.experiments()))
+        say("\n".join(papers.experiments()))
         return 0
     if args.experiment is None:
         raise UsageError("name a paper, or PAPER/EXPERIMENT (`--list` shows them)")
@@ -66,40 +67,40 @@ def reproduce(args: argparse.Namespace) -> int:
     def show(outcome: Outcome) -> None:
         if args.json:
             return
-        print(report.table_text(outcome.experiment, outcome.results), end="")
+        say(report.table_text(outcome.experiment, outcome.results), end="")
         if checked:
-            print("\n" + report.claims_text(outcome), end="")
-        print(f"\nfigure: {outcome.out / 'figure.svg'}\n        {outcome.out / 'figure.png'}")
-        print(f"table:  {outcome.out / 'table.md'}", flush=True)
+            say("\n" + report.claims_text(outcome), end="")
+        say(f"\nfigure: {outcome.out / 'figure.svg'}\n        {outcome.out / 'figure.png'}")
+        say(f"table:  {outcome.out / 'table.md'}", flush=True)
 
     outcomes = reproduce_all(
         args.experiment,
         show,
         scale=args.scale,
-        out=Path(args.out) if args.out else None,
+        out=args.out,
         check=checked or args.json,
         slots=args.jobs,
         line=Line(),
-        page_dir=Path(args.page) if args.page else None,
+        page_dir=args.page,
     )
     if args.json:
         found = [report.as_json(outcome) for outcome in outcomes]
         one = found[0] if "/" in args.experiment.strip("/") else found
-        print(json.dumps(one, indent=2, allow_nan=False))
+        say(json.dumps(one, indent=2, allow_nan=False))
     return 0
 
 
 def check(args: argparse.Namespace) -> int:
     """`xoff check`: print the effective scenario and its backpressure graph, or the schema."""
     if args.schema:
-        print(engine.schema())
+        say(engine.schema())
         return 0
     if args.file is None:
         raise UsageError("name a scenario file, or ask for --schema")
-    print(api.check(Path(args.file), args.set), end="")
+    say(api.check(Path(args.file), args.set), end="")
     circles = api.backpressure(Path(args.file), args.set, args.any_link)
     if circles is not None:
-        print("\n" + circles, end="")
+        say("\n" + circles, end="")
     return 0
 
 
@@ -123,9 +124,9 @@ def diverge(args: argparse.Namespace) -> int:
     finally:
         line.clear()
     if found is None:
-        print("the runs agree: every node does the same at the same times")
+        say("the runs agree: every node does the same at the same times")
         return 0
-    print(divergence.render(found, ("first run", "second run")), end="")
+    say(divergence.render(found, ("first run", "second run")), end="")
     return 1
 
 
@@ -136,9 +137,9 @@ def torture(args: argparse.Namespace) -> int:
 
     with unpacked(args.against) as other:
         limits = campaign.Limits(args.budget, MEMORY_OF_A_WORLD, other)
-        found = campaign.Campaign(args.seed, limits, Path(args.out), args.jobs or cores())
+        found = campaign.Campaign(args.seed, limits, args.out, args.jobs or cores())
         if args.world is not None:
-            print(found.write(args.world))
+            say(str(found.write(args.world)))
             return 0
         line = Line()
 
@@ -153,13 +154,13 @@ def torture(args: argparse.Namespace) -> int:
             found.run(args.minutes, tick, args.first)
         finally:
             line.clear()
-            print(campaign.render(found.tally, args.seed), end="", flush=True)
+            say(campaign.render(found.tally, args.seed), end="", flush=True)
     return 1 if found.tally.failures else 0
 
 
 def presets(args: argparse.Namespace) -> int:
     """`xoff presets`: list every preset with what it is."""
-    print(table(("preset", "what it is"), engine.presets(), left=2))
+    say(table(("preset", "what it is"), engine.presets(), left=2))
     return 0
 
 
@@ -167,14 +168,14 @@ def plot(args: argparse.Namespace) -> int:
     """`xoff plot`: draw finished runs in one figure."""
     from xoff.result import load
 
+    if args.out.name in ("", ".."):
+        raise UsageError(f"{args.out} is a folder; name the figure in it with --out")
     results = {_label(folder, args.runs): load(folder) for folder in args.runs}
     from xoff import plots
 
-    stem = Path(args.out)
-    if stem.suffix in (".svg", ".png"):
-        stem = stem.with_suffix("")
+    stem = args.out.with_suffix("") if args.out.suffix in (".svg", ".png") else args.out
     for file in plots.save(plots.overview(results), stem):
-        print(file)
+        say(str(file))
     return 0
 
 
@@ -191,7 +192,7 @@ def bench(args: argparse.Namespace) -> int:
     if args.cases == ["alloc"]:
         return _bench_alloc(args)
     if args.list:
-        print("\n".join(benchmark.cases(args.cases or ["*"])))
+        say("\n".join(benchmark.cases(args.cases or ["*"])))
         return 0
     if not args.cases:
         raise UsageError(
@@ -203,9 +204,9 @@ def bench(args: argparse.Namespace) -> int:
     )
     if args.json:
         for found in measured:
-            print(json.dumps(found), flush=True)
+            say(json.dumps(found), flush=True)
     else:
-        print(benchmark.table_text(measured))
+        say(benchmark.table_text(measured))
     return 0
 
 
@@ -213,13 +214,13 @@ def _bench_alloc(args: argparse.Namespace) -> int:
     from xoff import bench_alloc
 
     if args.list:
-        print("alloc")
+        say("alloc")
         return 0
     threads = args.threads or list(range(1, cores() + 1))
     measured = bench_alloc.measure(threads, args.repeat)
     if args.json:
         for found in measured:
-            print(json.dumps(found), flush=True)
+            say(json.dumps(found), flush=True)
     else:
-        print(bench_alloc.table_text(list(measured)))
+        say(bench_alloc.table_text(list(measured)))
     return 0

@@ -24,6 +24,9 @@ Report = Callable[["Progress"], None]
 # Ctrl-C is seen between slices, so a slice is well below the second we promise.
 STEP_MS = 150
 
+# More than any machine has. What a number that large means is a mistake.
+MOST_THREADS = 65_536
+
 
 class Sink(Protocol):
     """Where a run's rows go while it advances."""
@@ -70,6 +73,10 @@ def _translated() -> Iterator[None]:
         raise ScenarioError(str(error)) from None
     except _native.RunError as error:
         raise RunError(str(error)) from None
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"{error.object!r:.60} is not valid Unicode at character {error.start}"
+        ) from None
 
 
 def version() -> str:
@@ -117,10 +124,18 @@ def open_run(
     """Build a run, by the engine its scenario names, that uses up to so many threads.
 
     With a `delay_seed` threads wait for random times, so that they meet in other orders.
-    Raises `ScenarioError`.
+    Raises `ScenarioError`, `UsageError` where that is no number of threads.
     """
+    _check_threads(threads)
     with _translated():
         return _native.open_run(text, file, list(overrides), threads, delay_seed)
+
+
+def _check_threads(threads: int) -> None:
+    if type(threads) is not int or not 1 <= threads <= MOST_THREADS:
+        raise UsageError(
+            f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}"
+        )
 
 
 def drive(run: Run, sink: Sink, report: Report | None = None) -> None:
@@ -158,6 +173,14 @@ def presets() -> list[tuple[str, str]]:
     return _native.presets()
 
 
+def tables() -> list[tuple[str, Any]]:
+    """Return each table that a run may have, as (name, empty record batch).
+
+    A name comes several times where engines have different columns under it.
+    """
+    return _native.tables()
+
+
 def size_table(name: str) -> list[tuple[float, float]]:
     """Return a flow-size table: each size in bytes with the share of flows up to it.
 
@@ -176,6 +199,7 @@ def bench_cases() -> list[str]:
 
 def bench(case: str, threads: int) -> str:
     """Run one benchmark case on up to so many threads; return its result as a JSON object."""
+    _check_threads(threads)
     try:
         with _translated():
             return _native.bench(case, threads)
@@ -191,4 +215,5 @@ def bench_alloc(
     Return the number of threads, the median and the least nanoseconds of an iteration, and a hash
     of the rates.
     """
+    _check_threads(threads)
     return _native.bench_alloc(nodes, flows, blocks, threads, iterations)

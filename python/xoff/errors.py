@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,7 +34,7 @@ class RunError(XoffError, RuntimeError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C or SIGTERM, after what was done has been put in order."""
+    """Ctrl-C, SIGTERM or SIGHUP, after what was done has been put in order."""
 
     exit_code = 130
 
@@ -62,3 +63,19 @@ def writing(path: Path, kind: type[XoffError] = RunError) -> Iterator[None]:
         yield
     except OSError as error:
         raise kind(f"cannot write {path}: {reason(error)}") from error
+
+
+def as_path(given: str | os.PathLike[str], what: str) -> Path:
+    """Return the path that names `what`. Raises `UsageError` where no file can have such a name."""
+    text = os.fspath(given)
+    if not text:
+        raise UsageError(f"the name of {what} is empty; leave it out or name one")
+    try:
+        encoded = os.fsencode(text)
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"{text!r} cannot name {what}: it is not valid Unicode at character {error.start}"
+        ) from None
+    if b"\0" in encoded:
+        raise UsageError(f"{text!r} cannot name {what}: no name may contain a NUL character")
+    return Path(text)

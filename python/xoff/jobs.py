@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -20,9 +21,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from xoff import engine
-from xoff.errors import ScenarioError, writing
+from xoff.errors import ScenarioError, UsageError, writing
 from xoff.experiment import Point
-from xoff.manifest import is_complete
+from xoff.integrity import AGAIN
+from xoff.publishing import discard_damaged
+from xoff.result import Result, load
 
 POLL_S = 0.05
 STOP_S = 0.7
@@ -35,8 +38,10 @@ class Job:
     points: list[Point]
     folder: Path
     progress: dict[str, Any] = field(default_factory=dict)
+    result: Result | None = None
     done: bool = False
     cached: bool = False
+    damage: str | None = None
     failure: str | None = None
 
     @property
@@ -48,6 +53,7 @@ class Job:
 def plan(points: Sequence[Point], runs: Path) -> list[Job]:
     """Validate every point and return the distinct runs, those already there marked done.
 
+    A run that is there but damaged is to be run again: its `damage` says what was found.
     Raises `ScenarioError` naming the case, before anything is started.
     """
     jobs: dict[str, Job] = {}
@@ -62,10 +68,20 @@ def plan(points: Sequence[Point], runs: Path) -> list[Job]:
         if key in jobs:
             jobs[key].points.append(point)
             continue
-        folder = runs / key
-        there = is_complete(folder)
-        jobs[key] = Job([point], folder, done=there, cached=there)
+        jobs[key] = _planned(point, runs / key, effective)
     return list(jobs.values())
+
+
+def _planned(point: Point, folder: Path, effective: str) -> Job:
+    if not os.path.lexists(folder):
+        return Job([point], folder)
+    try:
+        found = load(folder)
+    except UsageError as error:
+        return Job([point], folder, damage=str(error).removesuffix(f"; {AGAIN}"))
+    if found.effective != effective:
+        return Job([point], folder, damage=f"{folder} holds the run of another scenario")
+    return Job([point], folder, result=found, done=True, cached=True)
 
 
 def run_all(jobs: Sequence[Job], slots: int, tick: Callable[[], None]) -> None:
@@ -99,6 +115,8 @@ class _Worker:
         # One thread: the cores are busy with other runs.
         command += ["--out", str(job.folder), "--progress-json", "--threads", "1"]
         with writing(job.folder):
+            if job.damage is not None:
+                discard_damaged(job.folder)
             self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - kept open
         # A session of its own: Ctrl-C reaches this program, which then stops its workers
         # once, instead of every process handling it in its own way.
@@ -123,12 +141,20 @@ class _Worker:
         if code is None:
             return False
         self.job.done = True
-        if code != 0 or not is_complete(self.job.folder):
+        if code == 0:
+            self._take_result()
+        else:
             self._errors.seek(0)
             said = self._errors.read().decode(errors="replace").strip()
             self.job.failure = said or f"the run ended with code {code}"
         self._errors.close()
         return True
+
+    def _take_result(self) -> None:
+        try:
+            self.job.result = load(self.job.folder)
+        except UsageError as error:
+            self.job.failure = str(error)
 
 
 def _stop(workers: Sequence[_Worker]) -> None:

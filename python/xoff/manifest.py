@@ -1,28 +1,64 @@
-"""`manifest.json`: what a run directory is, and whether it is whole."""
+"""`manifest.json`: what a run directory is, which files it has, and whether it is whole."""
 
 from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 MANIFEST = "manifest.json"
+SCENARIO = "scenario.toml"
+SUMMARY = "summary.json"
+CAPTURE = "trace.pcapng"
+REFERENCE = "reference.csv"
+
+TABLES = ("flows", "samples", "ports")
+# Tables that are there only in some runs, and where they come from.
+OPTIONAL_TABLES = {
+    "flow_series": "set run.flow_series",
+    "port_samples": "set run.port_samples",
+    "queries": 'they come with [[traffic]] kind = "queries", unless run.flows = "none"',
+    "requests": 'they come with [[traffic]] kind = "queries", unless run.flows = "none"',
+}
+
+
+def table_file(name: str) -> str:
+    """Return the name of a table's file."""
+    return f"{name}.parquet"
+
+
+NEEDED = (SCENARIO, SUMMARY, *map(table_file, TABLES))
+"""Files that every finished run has, beside its manifest."""
+RUN_FILES = frozenset({*NEEDED, *map(table_file, OPTIONAL_TABLES), CAPTURE, REFERENCE})
+"""Files that a run may have, beside its manifest."""
+
+DRAFT = ".new"
+LOCK = ".lock"
+RESERVE = ".reserve"
+WORKING_FILES = frozenset({MANIFEST, MANIFEST + DRAFT, LOCK, RESERVE})
+"""Files of a run directory that are about the run itself, most of them only while it goes on."""
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
     """Return the manifest of a run directory, complete or not; None if it is not one."""
     try:
         found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) and "xoff" in found else None
 
 
 def is_complete(folder: Path) -> bool:
-    """Tell whether `folder` is a whole, finished run."""
+    """Tell whether the manifest says that the run in `folder` has finished."""
     manifest = read_manifest(folder)
     return manifest is not None and manifest.get("complete") is True
+
+
+def save_manifest(folder: Path, manifest: dict[str, Any]) -> None:
+    """Write the manifest of a run directory. Raises `OSError`."""
+    replace_text(folder / MANIFEST, json.dumps(manifest, indent=2) + "\n")
 
 
 def replace_text(path: Path, text: str) -> None:
@@ -30,9 +66,14 @@ def replace_text(path: Path, text: str) -> None:
 
     Raises `OSError`.
     """
-    draft = path.with_name(path.name + ".new")
-    with draft.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    draft = path.with_name(path.name + DRAFT)
+    try:
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError:
+        with suppress(OSError):
+            draft.unlink()
+        raise

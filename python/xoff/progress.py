@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, TextIO
 
 from xoff.errors import Interrupted
+from xoff.terminal import escaped, escaped_line, say, write
 from xoff.text import clock_text, count_text
 
 if TYPE_CHECKING:
@@ -23,9 +24,9 @@ class Line:
     """A status line: rewritten in place on a terminal, repeated rarely elsewhere."""
 
     def __init__(self, stream: TextIO | None = None, quiet: bool = False) -> None:
-        self._stream = stream or sys.stderr
-        self._quiet = quiet
-        self._terminal = self._stream.isatty()
+        self._stream: TextIO | None = stream or sys.stderr  # None where it is closed
+        self._quiet = quiet or self._stream is None
+        self._terminal = self._stream is not None and self._stream.isatty()
         self._last = time.monotonic() if not self._terminal else 0.0
         self._shown = False
 
@@ -41,16 +42,16 @@ class Line:
         self._last = time.monotonic()
         if self._terminal:
             width = shutil.get_terminal_size().columns - 1
-            self._write(f"\r{text[:width]}\x1b[K")
+            self._write(f"\r{escaped_line(text)[:width]}\x1b[K")
             self._shown = True
         else:
-            self._write(text + "\n")
+            self._write(escaped_line(text) + "\n")
 
     def note(self, text: str) -> None:
         """Print a line that stays, above the rewritten one."""
         if not self._quiet:
             self.clear()
-            self._write(text + "\n")
+            self._write(escaped(text) + "\n")
 
     def clear(self) -> None:
         """Remove the rewritten line, so that what follows starts on a clean one."""
@@ -59,8 +60,14 @@ class Line:
             self._shown = False
 
     def _write(self, text: str) -> None:
-        self._stream.write(text)
-        self._stream.flush()
+        if self._stream is None:
+            return
+        try:
+            write(self._stream, text)
+            self._stream.flush()
+        except (OSError, ValueError):
+            # Nobody reads it any more, which is no reason to end the run.
+            self._stream, self._quiet = None, True
 
 
 class RunProgress:
@@ -115,7 +122,7 @@ class JsonProgress:
             return
         self._last = time.monotonic()
         try:
-            print(json.dumps(at), flush=True)
+            say(json.dumps(at), flush=True)
         except BrokenPipeError:
             # Whoever started this run is gone: nobody waits for the rest.
             raise Interrupted("the program that started this run has ended") from None

@@ -7,6 +7,7 @@ it the error of every flow completion time is known and its spread is printed.
 from __future__ import annotations
 
 import csv
+import io
 from collections import defaultdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xoff.errors import RunError
+from xoff.manifest import REFERENCE
 from xoff.result import Result
 
 Key = tuple[int, int, int]
@@ -88,8 +90,8 @@ def report(scenario: Path, result: Result) -> str:
     if scenario.name != "config.txt" or not file.is_file():
         return ""
     compared = compare(file, result)
-    if result.path is not None:
-        write(Path(result.path) / "reference.csv", compared)
+    if result.files is not None:
+        result.files.add(REFERENCE, as_csv(compared))
     found: Any = np.abs(np.array([flow.error for flow in compared]))
     if not len(found):
         return f"\nno flow in common with {file}\n"
@@ -101,9 +103,10 @@ def report(scenario: Path, result: Result) -> str:
     return f"\nFCT error against {file} ({len(found)} of {flows} flows): {spread}\n"
 
 
-def write(file: Path, compared: list[Comparison]) -> None:
-    """Write one line a flow: both FCTs (ps) and the relative error."""
-    with file.open("w", encoding="utf-8", newline="") as stream:
-        rows = csv.writer(stream, lineterminator="\n")
-        rows.writerow((*Comparison._fields, "error"))
-        rows.writerows((*flow, f"{flow.error:.9f}") for flow in compared)
+def as_csv(compared: list[Comparison]) -> str:
+    """Return one line a flow: both FCTs (ps) and the relative error."""
+    stream = io.StringIO()
+    rows = csv.writer(stream, lineterminator="\n")
+    rows.writerow((*Comparison._fields, "error"))
+    rows.writerows((*flow, f"{flow.error:.9f}") for flow in compared)
+    return stream.getvalue()

@@ -15,7 +15,7 @@ from xoff.experiment import Experiment, load_experiment
 from xoff.manifest import replace_text
 from xoff.papers import find_experiment, find_experiments, papers_dir
 from xoff.progress import Line, fraction, time_left
-from xoff.result import Result, load
+from xoff.result import Result
 from xoff.text import count_text
 
 
@@ -121,6 +121,9 @@ def _run(planned: list[jobs.Job], slots: int, line: Line, name: str, cache: Path
     cached = sum(job.cached for job in planned)
     if cached:
         line.note(f"{name}: {cached} of {len(planned)} runs are there already")
+    for job in planned:
+        if job.damage is not None:
+            line.note(f"{name}: case `{job.title}` is run again: {job.damage}")
     show = _Progress(planned, line, name)
     try:
         jobs.run_all(planned, slots, show)
@@ -177,7 +180,9 @@ def _share(job: jobs.Job) -> float:
 def _collect(
     experiment: Experiment, planned: Sequence[jobs.Job], done: Mapping[str, Result]
 ) -> tuple[dict[str, list[Result]], dict[str, str]]:
-    runs_by_title = {point.title: load(job.folder) for job in planned for point in job.points}
+    runs_by_title = {
+        point.title: job.result for job in planned for point in job.points if job.result is not None
+    }
     loaded = {**runs_by_title, **done}
     results: dict[str, list[Result]] = {}
     for point in experiment.points:

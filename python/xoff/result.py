@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import os
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xoff.errors import IncompleteRunError, UsageError
-from xoff.manifest import read_manifest
+from xoff.errors import IncompleteRunError, UsageError, as_path
+from xoff.integrity import RunFiles, open_run_dir
+from xoff.manifest import OPTIONAL_TABLES, SCENARIO, SUMMARY, table_file
+from xoff.sections import read_summary
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-TABLES = ("flows", "samples", "ports")
-# Tables that are there only in some runs, and where they come from.
-OPTIONAL_TABLES = {
-    "flow_series": "set run.flow_series",
-    "port_samples": "set run.port_samples",
-    "queries": 'they come with [[traffic]] kind = "queries", unless run.flows = "none"',
-    "requests": 'they come with [[traffic]] kind = "queries", unless run.flows = "none"',
-}
 
 
 class Result:
@@ -32,7 +25,7 @@ class Result:
     `samples` has one row a sample of a switch or port, `ports` one row a port at the end.
     `flow_series` and `port_samples` are there only if `run.flow_series`, `run.port_samples` say so,
     `queries` and `requests`, one row each, only with traffic of kind `queries`.
-    Tables are read from the run directory on first use and kept.
+    Tables are read from the run directory on first use, verified, and kept.
     """
 
     def __init__(
@@ -42,11 +35,13 @@ class Result:
         digest: str,
         path: Path | None = None,
         tables: dict[str, pa.Table] | None = None,
+        files: RunFiles | None = None,
     ) -> None:
         self.summary = summary
         self.effective = effective
         self.digest = digest
         self.path = path
+        self.files = files
         self._tables = tables or {}
 
     def __repr__(self) -> str:
@@ -117,41 +112,29 @@ class Result:
 
     def _table(self, name: str) -> pa.Table:
         if name not in self._tables:
-            import pyarrow.parquet as pq
-
-            file = self.path / f"{name}.parquet" if self.path is not None else None
-            if name in OPTIONAL_TABLES and (file is None or not file.is_file()):
+            file = table_file(name)
+            if name in OPTIONAL_TABLES and (self.files is None or file not in self.files):
                 raise UsageError(f"this run recorded no {name}: {OPTIONAL_TABLES[name]}")
-            assert file is not None, "a result in memory holds all its tables"
-            try:
-                self._tables[name] = pq.read_table(file)
-            except (OSError, ValueError) as error:
-                raise IncompleteRunError(f"cannot read {file}: {error}") from error
+            assert self.files is not None, "a result in memory holds all its tables"
+            from xoff.tables import read_table
+
+            self._tables[name] = read_table(name, self.files.path(file))
         return self._tables[name]
 
 
-def load(run_dir: str | Path) -> Result:
-    """Load a finished run directory.
+def load(run_dir: str | os.PathLike[str]) -> Result:
+    """Load a finished run directory, once all of its files are verified.
 
-    Raises `IncompleteRunError` where the folder is an interrupted or failed run or misses
-    a file, `UsageError` where it is not a run of xoff at all.
+    Raises `IncompleteRunError` where the folder is an interrupted or failed run or a file is
+    missing or damaged, `UsageError` where it is not a run of xoff at all.
     """
-    folder = Path(run_dir)
-    manifest = read_manifest(folder)
-    if manifest is None:
-        partial = folder.with_name(folder.name + ".partial")
-        if read_manifest(partial) is not None:
-            raise IncompleteRunError(f"{folder} is not there; {partial} is an unfinished run")
-        raise UsageError(f"{folder} is not a run directory of xoff (no manifest.json)")
-    if manifest.get("complete") is not True:
-        status = manifest.get("status", "unfinished")
-        raise IncompleteRunError(f"{folder} is an incomplete run ({status}); run it again")
-    missing = [name for name in TABLES if not (folder / f"{name}.parquet").is_file()]
-    if missing:
-        raise IncompleteRunError(f"{folder} has lost its {missing[0]}.parquet; run it again")
-    try:
-        summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-        effective = (folder / "scenario.toml").read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise IncompleteRunError(f"cannot read {folder}: {error}; run it again") from error
-    return Result(summary, effective, str(manifest.get("digest", "")), folder)
+    folder = as_path(run_dir, "a run directory")
+    files = open_run_dir(folder)
+    summary = read_summary(files.text(SUMMARY), folder / SUMMARY)
+    digest = files.manifest.get("digest")
+    if digest != summary["digest"]:
+        raise IncompleteRunError(
+            f"{folder} is damaged: manifest.json and {SUMMARY} are of different runs (digests "
+            f"{digest} and {summary['digest']}); run it again"
+        )
+    return Result(summary, files.text(SCENARIO), str(digest), folder, files=files)

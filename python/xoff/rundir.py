@@ -7,12 +7,9 @@ A crash, a full disk or a Ctrl-C therefore never leaves something that looks fin
 
 from __future__ import annotations
 
-import json
 import os
 import platform
-import shutil
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -22,10 +19,24 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
-from xoff import engine
-from xoff.errors import Interrupted, RunError, UsageError, writing
-from xoff.manifest import MANIFEST, read_manifest, replace_text
-from xoff.tables import FLOW_SCHEMA, TableWriter, as_batch
+from xoff import engine, publishing
+from xoff.errors import Interrupted, RunError, UsageError, XoffError, writing
+from xoff.integrity import Entry, HashedFile, RunFiles, open_run_dir, write_hashed
+from xoff.manifest import (
+    CAPTURE,
+    DRAFT,
+    LOCK,
+    MANIFEST,
+    RESERVE,
+    SCENARIO,
+    SUMMARY,
+    is_complete,
+    save_manifest,
+    table_file,
+)
+from xoff.result import Result
+from xoff.sections import read_summary
+from xoff.tables import TableWriter, as_batch, flow_schema
 
 if TYPE_CHECKING:
     from xoff._native import Run
@@ -35,38 +46,38 @@ try:
 except ImportError:  # pragma: no cover - Windows: two runs into one folder go undetected
     fcntl = None  # type: ignore[assignment]
 
+STOP_SIGNALS = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+"""Signals that end a run in an orderly way; Windows has no SIGHUP."""
 
-def check_target(out: Path) -> None:
-    """Refuse an `out` that would overwrite something other than a run of xoff.
-
-    Raises `UsageError`. An empty folder and an earlier run are fine.
-    """
-    with writing(out, UsageError):
-        if not out.exists():
-            return
-        if not out.is_dir():
-            raise UsageError(f"{out} is a file; name a folder with --out")
-        empty = not any(out.iterdir())
-    if not empty and read_manifest(out) is None:
-        raise UsageError(
-            f"{out} holds files that are not a run of xoff, and is left alone; "
-            "choose another folder with --out"
-        )
+# Space that is given back when the disk is full, so that the manifest can say what happened.
+RESERVE_BYTES = 16_384
 
 
 @contextmanager
 def signals_held() -> Iterator[None]:
-    """Ignore Ctrl-C and SIGTERM in the block: tidying up is short and must not be torn."""
+    """Ignore Ctrl-C and its kin in the block: tidying up is short and must not be torn."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    kinds = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(kind, signal.SIG_IGN) for kind in kinds]
+    before = [signal.signal(kind, signal.SIG_IGN) for kind in STOP_SIGNALS]
     try:
         yield
     finally:
-        for kind, handler in zip(kinds, before, strict=True):
+        for kind, handler in zip(STOP_SIGNALS, before, strict=True):
             signal.signal(kind, handler)
+
+
+def resolved(out: Path) -> Path:
+    """Return the place of a run directory, links followed. Raises `UsageError`."""
+    try:
+        found = out.resolve()
+    except (OSError, RuntimeError) as error:  # a link that leads to itself
+        raise UsageError(f"cannot write {out}: {error}") from None
+    if not found.name:
+        raise UsageError(f"{out} is the root of the file system; name a folder with --out")
+    return found
 
 
 class RunDir:
@@ -78,11 +89,14 @@ class RunDir:
     """
 
     def __init__(self, out: Path, command: Sequence[str]) -> None:
-        self.out = out.resolve()
-        self.work = self.out.with_name(self.out.name + ".partial")
+        self.out = resolved(out)
+        self.work = publishing.partial_of(self.out)
         self._began = time.monotonic()
         self._lock: IO[str] | None = None
-        self._writers: dict[str, TableWriter] = {}
+        self._complete = False
+        self._tables: dict[str, TableWriter] = {}
+        self._capture: HashedFile | None = None
+        self._files: dict[str, Entry] = {}
         self._manifest: dict[str, Any] = {
             "xoff": engine.version(),
             "complete": False,
@@ -95,42 +109,45 @@ class RunDir:
 
     def __enter__(self) -> RunDir:
         """Claim the folder; everything that can be known to fail fails here."""
-        check_target(self.out)
+        publishing.check_out(self.out)
         with writing(self.work, UsageError):
-            if self.work.exists() and any(self.work.iterdir()) and not read_manifest(self.work):
-                raise UsageError(
-                    f"{self.work} is in the way and is not an unfinished run of xoff; "
-                    "move it or choose another folder with --out"
-                )
-            self.work.mkdir(parents=True, exist_ok=True)
             self._claim()
-            for old in self.work.iterdir():
-                if old.name != ".lock":
-                    _remove(old)
-            self._save_manifest()
-        self._writers = {
-            "flows": TableWriter(self.work / "flows.parquet", FLOW_SCHEMA),
-            "samples": TableWriter(self.work / "samples.parquet", None),
+            if _is_finished(self.work):
+                # Only a crash or something in the way kept it from getting its name.
+                publishing.publish(self.work, self.out)
+                self._unlock()
+                self._claim()
+            publishing.clear(self.work)
+            (self.work / RESERVE).write_bytes(os.urandom(RESERVE_BYTES))
+            save_manifest(self.work, self._manifest)
+        self._tables = {
+            "flows": TableWriter(self.work / table_file("flows"), flow_schema()),
+            "samples": TableWriter(self.work / table_file("samples"), None),
         }
         return self
 
     def _claim(self) -> None:
+        self.work.mkdir(parents=True, exist_ok=True)
         if fcntl is None:
             return
-        self._lock = (self.work / ".lock").open("w", encoding="utf-8")
+        self._lock = (self.work / LOCK).open("w", encoding="utf-8")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            self._lock.close()
+            self._unlock()
             raise UsageError(f"another run is writing {self.work}; wait or use --out") from None
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
 
     def flows(self, batch: Any) -> None:
         """Append finished flows."""
-        self._writers["flows"].add(batch)
+        self._tables["flows"].add(batch)
 
     def samples(self, batch: Any) -> None:
         """Append switch and port samples."""
-        self._writers["samples"].add(batch)
+        self._tables["samples"].add(batch)
 
     def flow_series(self, batch: Any) -> None:
         """Append what flows' receivers got; the file is there only if a run records it."""
@@ -149,58 +166,68 @@ class RunDir:
         self._optional("requests").add(batch)
 
     def _optional(self, name: str) -> TableWriter:
-        if name not in self._writers:
-            self._writers[name] = TableWriter(self.work / f"{name}.parquet", None)
-        return self._writers[name]
+        if name not in self._tables:
+            self._tables[name] = TableWriter(self.work / table_file(name), None)
+        return self._tables[name]
 
     def capture(self, data: bytes) -> None:
         """Append to the file of captured packets."""
-        path = self.work / "trace.pcapng"
-        with writing(path), path.open("ab") as file:
-            file.write(data)
+        with writing(self.work / CAPTURE):
+            if self._capture is None:
+                self._capture = HashedFile(self.work / CAPTURE)
+            self._capture.write(data)
 
     def begin(self, run: Run) -> None:
         """Write what is known before the run, so that it survives an interruption."""
         self._manifest.update(threads=run.threads, threads_note=run.threads_note)
-        self._write_text("scenario.toml", run.effective())
+        self._write_text(SCENARIO, run.effective())
 
-    def finish(self, run: Run) -> None:
-        """Write what is known at the end, sync, and give the folder its final name."""
-        ports = TableWriter(self.work / "ports.parquet", None)
+    def finish(self, run: Run) -> Result:
+        """Write what is known at the end, sync, and give the folder its final name.
+
+        Return the finished run.
+        """
         if (found := run.ports()) is not None:
-            ports.add(as_batch(found))
-        summary = run.summary()
+            self._optional("ports").add(as_batch(found))
+        self._optional("ports")  # without rows the file is there all the same
+        effective, summary = run.effective(), run.summary()
+        known = read_summary(summary, self.work / SUMMARY)
         with signals_held():
-            for writer in (*self._writers.values(), ports):
-                writer.close()
-            self._write_text("summary.json", summary)
-            known = json.loads(summary)
+            self._close_files()
+            self._write_text(SUMMARY, summary)
             self._manifest.update(
                 {key: known[key] for key in ("name", "scheme", "seed") if key in known},
                 digest=run.digest(),
                 complete=True,
                 status="complete",
-                wall_s=round(time.monotonic() - self._began, 3),
+                wall_s=self._wall_s(),
+                files=dict(sorted(self._files.items())),
             )
             with writing(self.work):
-                for file in self.work.iterdir():
-                    _sync(file)
-                self._save_manifest()
-            with writing(self.out):
-                self._publish()
+                for name in self._files:
+                    publishing.sync(self.work / name)
+                save_manifest(self.work, self._manifest)
+            self._complete = True
+            self._publish()
+        files = RunFiles(self.out, self._manifest)
+        return Result(known, effective, run.digest(), self.out, files=files)
+
+    def _close_files(self) -> None:
+        for name, table in self._tables.items():
+            table.close()
+            self._files[table_file(name)] = table.entry
+        if self._capture is not None:
+            with writing(self.work / CAPTURE):
+                self._capture.close()
+            self._files[CAPTURE] = self._capture.entry
 
     def _publish(self) -> None:
-        old = self.out.with_name(self.out.name + ".old")
-        if old.exists() and read_manifest(old) is not None:
-            shutil.rmtree(old)
-        (self.work / ".lock").unlink(missing_ok=True)
-        if self.out.exists():
-            check_target(self.out)  # it may have changed while the run was going on
-            self.out.rename(old)
-        self.work.rename(self.out)
-        _sync(self.out.parent)
-        if old.exists():
-            shutil.rmtree(old, ignore_errors=True)
+        try:
+            with writing(self.out):
+                publishing.publish(self.work, self.out)
+        except XoffError as error:
+            where = f"\nthe run is complete, in {self.work}" if self.work.exists() else ""
+            raise RunError(f"{error}{where}") from error
 
     def __exit__(
         self,
@@ -210,58 +237,63 @@ class RunDir:
     ) -> None:
         """Mark an unfinished folder as such and release it."""
         try:
-            if error is not None:
+            if error is not None and not self._complete:
                 with signals_held():
                     self._abandon(error)
         finally:
-            if self._lock is not None:
-                self._lock.close()
-        where = f"what was done is in {self.work} (marked incomplete)"
+            self._unlock()
         if isinstance(error, KeyboardInterrupt):
-            raise Interrupted(f"interrupted; {where}") from None
-        if isinstance(error, RunError):
-            raise RunError(f"{error}\n{where}") from error.__cause__
+            raise Interrupted(f"interrupted; {self._left()}") from None
+        if isinstance(error, RunError) and not self._complete:
+            raise RunError(f"{error}\n{self._left()}") from error.__cause__
+
+    def _left(self) -> str:
+        """Say where what was done is."""
+        if self._complete:
+            return f"the run is complete, in {self.out if self.out.exists() else self.work}"
+        if not self.work.is_dir():
+            return f"nothing is left of it: {self.work} was removed while the run was going on"
+        return f"what was done is in {self.work} (marked incomplete)"
 
     def _abandon(self, error: BaseException) -> None:
         stopped = isinstance(error, KeyboardInterrupt)
         self._manifest.update(
             complete=False,
             status="interrupted" if stopped else "failed",
-            wall_s=round(time.monotonic() - self._began, 3),
+            wall_s=self._wall_s(),
         )
+        self._manifest.pop("files", None)
         if not stopped:
             self._manifest["error"] = str(error)
         # The first error is the one to report, and the manifest already says incomplete.
-        for writer in self._writers.values():
+        for file in (*self._tables.values(), self._capture):
             with suppress(RunError, OSError, ValueError):
-                writer.close()
+                if file is not None:
+                    file.close()
+        # After the rows, which would take what the reserve gives back.
+        self._remove(RESERVE)
         with suppress(OSError):
-            self._save_manifest()
-        for left in (f"{MANIFEST}.new", ".lock"):
-            with suppress(OSError):
-                (self.work / left).unlink(missing_ok=True)
+            save_manifest(self.work, self._manifest)
+        for left in (MANIFEST + DRAFT, LOCK):
+            self._remove(left)
+
+    def _remove(self, name: str) -> None:
+        with suppress(OSError):
+            (self.work / name).unlink(missing_ok=True)
+
+    def _wall_s(self) -> float:
+        return round(time.monotonic() - self._began, 3)
 
     def _write_text(self, name: str, text: str) -> None:
-        with writing(self.work / name):
-            (self.work / name).write_text(text, encoding="utf-8")
-
-    def _save_manifest(self) -> None:
-        text = json.dumps(self._manifest, indent=2) + "\n"
-        replace_text(self.work / MANIFEST, text)
+        self._files[name] = write_hashed(self.work / name, text)
 
 
-def _sync(path: Path) -> None:
-    if sys.platform == "win32":
-        return
-    handle = os.open(path, os.O_RDONLY)
+def _is_finished(folder: Path) -> bool:
+    """Tell whether a folder holds a whole, finished run."""
+    if not is_complete(folder):
+        return False
     try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
+        open_run_dir(folder)
+    except UsageError:
+        return False
+    return True

@@ -1,4 +1,4 @@
-"""Arrow tables of a run: schemas, and a Parquet writer that groups small batches."""
+"""Arrow tables of a run: schemas, reading, and a Parquet writer that groups small batches."""
 
 from __future__ import annotations
 
@@ -9,26 +9,45 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from xoff.errors import writing
-
-FLOW_SCHEMA = pa.schema(
-    [
-        ("flow", pa.uint64()),
-        ("src", pa.uint32()),
-        ("dst", pa.uint32()),
-        ("size_bytes", pa.uint64()),
-        ("start_ps", pa.uint64()),
-        ("fct_ps", pa.uint64()),
-        ("rx_fct_ps", pa.uint64()),
-        ("ideal_fct_ps", pa.uint64()),
-        ("slowdown", pa.float64()),
-        ("class", pa.uint16()),
-    ]
-)
-"""Columns of `flows.parquet`: times in picoseconds, `class` an index into the summary's."""
+from xoff import engine
+from xoff.errors import IncompleteRunError, writing
+from xoff.integrity import Entry, HashedFile
 
 # Large row groups compress and scan well; a million flows are some 70 MB in memory.
 GROUP_ROWS = 1_000_000
+
+
+def schemas(name: str) -> list[pa.Schema]:
+    """Return the schemas that a table may have: each engine has its own samples."""
+    return [as_batch(rows).schema for table, rows in engine.tables() if table == name]
+
+
+def flow_schema() -> pa.Schema:
+    """Return the columns of finished flows, for a run that has none."""
+    return schemas("flows")[0]
+
+
+def read_table(name: str, file: Path) -> pa.Table:
+    """Read a table of a run.
+
+    Raises `IncompleteRunError` where it cannot be read or has not the columns it should have.
+    """
+    try:
+        found = pq.read_table(file, partitioning=None)
+    except (OSError, ValueError) as error:
+        raise IncompleteRunError(f"cannot read {file}: {error}; run it again") from error
+    known = [_columns(schema) for schema in schemas(name)]
+    # A table that got no rows may have no columns.
+    if found.num_columns and _columns(found.schema) not in known:
+        told = ", ".join(f"{column} {kind}" for column, kind in _columns(found.schema))
+        raise IncompleteRunError(
+            f"{file} is not a table of {name}: its columns are {told}; run it again"
+        )
+    return found
+
+
+def _columns(schema: pa.Schema) -> list[tuple[str, pa.DataType]]:
+    return [(field.name, field.type) for field in schema]
 
 
 def as_batch(rows: Any) -> pa.RecordBatch:
@@ -55,6 +74,7 @@ class TableWriter:
         self.path = path
         self._schema = schema
         self._writer: pq.ParquetWriter | None = None
+        self._file: HashedFile | None = None
         self._pending: list[pa.RecordBatch] = []
         self._rows = 0
         self._closed = False
@@ -74,7 +94,8 @@ class TableWriter:
         self._rows -= rows
         with writing(self.path):
             if self._writer is None:
-                self._writer = pq.ParquetWriter(self.path, table.schema, compression="zstd")
+                self._file = HashedFile(self.path)
+                self._writer = pq.ParquetWriter(self._file, table.schema, compression="zstd")
             if rows:
                 # In one piece: where pieces meet, Parquet would begin other pages.
                 whole = table.slice(0, rows).combine_chunks()
@@ -88,11 +109,24 @@ class TableWriter:
         try:
             if self._pending or self._writer is None:
                 self._flush(self._rows)
-        except BaseException:
-            if self._writer is not None:
-                with suppress(Exception):  # the first error is the one that counts
-                    self._writer.close()
-            raise
-        with writing(self.path):
             assert self._writer is not None
-            self._writer.close()
+            assert self._file is not None
+            with writing(self.path):
+                self._writer.close()
+                self._file.close()
+        except BaseException:
+            self._release()
+            raise
+
+    @property
+    def entry(self) -> Entry:
+        """What the manifest says of the file, once it is closed."""
+        assert self._file is not None, "a closed table has a file"
+        return self._file.entry
+
+    def _release(self) -> None:
+        """Close what is open; the first error is the one that counts."""
+        for held in (self._writer, self._file):
+            if held is not None:
+                with suppress(Exception):
+                    held.close()

@@ -151,6 +151,15 @@ impl Config {
             }
         }
         self.utility.check()?;
+        let (least, most) = self.capacities();
+        if least > most {
+            return Err(Error::Setting {
+                name: "alpha",
+                value: self.utility.alpha(),
+                expected: "smaller: with it and this `rate_bound`, no capacity has prices that \
+                           the precision can hold",
+            });
+        }
         match (self.optimizer, self.precision) {
             (Optimizer::NewtonLike { interval: 0 }, _) => {
                 Err(Error::Setting { name: "interval", value: 0.0, expected: "at least 1" })
@@ -169,6 +178,14 @@ impl Config {
         } else {
             Err(Error::Weight { weight, least, most })
         }
+    }
+
+    /// The smallest and the largest capacity. A price is about w / capacity^alpha: both ends must be
+    /// numbers of the precision.
+    pub(crate) fn capacities(&self) -> (f64, f64) {
+        let power = self.range().least_power;
+        let root = libm::pow(power, 1.0 / self.utility.alpha()).max(power);
+        (root, 1.0 / (root * self.rate_bound))
     }
 
     /// What the precision can hold.

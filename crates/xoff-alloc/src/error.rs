@@ -9,7 +9,7 @@ use crate::{FlowId, LinkId};
 pub enum Error {
     /// A setting has no sense.
     Setting {
-        /// Its name in [`Config`](crate::Config).
+        /// Its name in [`Config`](crate::Config), or `alpha`, which is the utility's.
         name: &'static str,
         /// What it is.
         value: f64,
@@ -60,6 +60,10 @@ pub enum Error {
         least: f64,
         /// The largest it may be.
         most: f64,
+        /// The utility's alpha, on which both depend.
+        alpha: f64,
+        /// The bound of rates, on which the largest depends.
+        rate_bound: f64,
     },
     /// What is taken from a link is negative or not finite.
     Reserve {
@@ -104,10 +108,11 @@ impl fmt::Display for Error {
                 f,
                 "a flow's weight is {weight}; it must be a number from {least:e} to {most:e}"
             ),
-            Self::Capacity { link, capacity, least, most } => write!(
+            Self::Capacity { link, capacity, least, most, alpha, rate_bound } => write!(
                 f,
                 "capacity of link {} is {capacity}; it must be 0 (a failed link) or a number from \
-                 {least:e} to {most:e}: give capacities in another unit if need be",
+                 {least:e} to {most:e} (with `alpha` {alpha} and `rate_bound` {rate_bound:e}): give \
+                 capacities in another unit if need be",
                 link.0
             ),
             Self::Reserve { link, amount } => write!(

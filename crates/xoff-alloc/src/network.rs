@@ -26,20 +26,22 @@ pub(crate) struct Network {
     share: f64,
     least: f64,
     most: f64,
+    alpha: f64,
+    rate_bound: f64,
 }
 
 impl Network {
     pub(crate) fn new(capacities: &[f64], config: &Config) -> Result<Self, Error> {
-        // A price is about w / capacity^alpha: both ends must be numbers of the precision.
-        let power = config.range().least_power;
-        let root = libm::pow(power, 1.0 / config.utility.alpha()).max(power);
+        let (least, most) = config.capacities();
         let mut network = Self {
             capacity: vec![0.0; capacities.len()],
             reserved: vec![0.0; capacities.len()],
             usable: vec![0.0; capacities.len()],
             share: 1.0 - config.threshold,
-            least: root,
-            most: 1.0 / (root * config.rate_bound),
+            least,
+            most,
+            alpha: config.utility.alpha(),
+            rate_bound: config.rate_bound,
         };
         for (link, &capacity) in capacities.iter().enumerate() {
             network.set_capacity(LinkId(link as u32), capacity)?;
@@ -67,9 +69,9 @@ impl Network {
 
     pub(crate) fn set_capacity(&mut self, link: LinkId, capacity: f64) -> Result<(), Error> {
         let index = self.find(link)?;
-        let (least, most) = (self.least, self.most);
+        let Self { least, most, alpha, rate_bound, .. } = *self;
         if capacity != 0.0 && !(least..=most).contains(&capacity) {
-            return Err(Error::Capacity { link, capacity, least, most });
+            return Err(Error::Capacity { link, capacity, least, most, alpha, rate_bound });
         }
         self.capacity[index] = capacity;
         self.refresh(index);

@@ -59,11 +59,7 @@ impl Utility {
     pub(crate) fn check(self) -> Result<(), Error> {
         match self.alpha() {
             alpha if alpha.is_finite() && alpha > 0.0 => Ok(()),
-            value => Err(Error::Setting {
-                name: "utility",
-                value,
-                expected: "an alpha above 0 and finite",
-            }),
+            value => Err(Error::Setting { name: "alpha", value, expected: "above 0 and finite" }),
         }
     }
 }

@@ -329,6 +329,14 @@ fn presets() -> Vec<(String, String)> {
     xoff_scenario::presets()
 }
 
+/// Return every table that a run may have, as (name, batch without rows). A name comes several times
+/// where engines have different columns under it.
+#[pyfunction]
+#[pyo3(name = "tables")]
+fn empty_tables() -> Vec<(&'static str, PyBatch)> {
+    tables::empty().into_iter().map(|(name, batch)| (name, PyBatch(batch))).collect()
+}
+
 /// Return a size table that comes with xoff: each size in bytes with the share of flows up to it.
 ///
 /// Raises ValueError if there is no such table.
@@ -380,7 +388,7 @@ mod native {
     #[pymodule_export]
     use super::{
         PyBatch, Run, RunError, ScenarioError, backpressure, bench, bench_alloc, bench_cases,
-        check, presets, schema, size_table,
+        check, empty_tables, presets, schema, size_table,
     };
 
     #[pymodule_export]

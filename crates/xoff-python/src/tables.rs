@@ -144,6 +144,23 @@ pub fn errors(rows: &[ErrorRow]) -> Batch {
     ])
 }
 
+/// Every table that a run may have, without rows. Numerical runs have other samples than runs with
+/// packets.
+#[must_use]
+pub fn empty() -> Vec<(&'static str, Batch)> {
+    vec![
+        ("flows", flows(&[])),
+        ("samples", samples(&[])),
+        ("samples", steps(&[])),
+        ("samples", errors(&[])),
+        ("ports", ports(&[])),
+        ("flow_series", flow_series(&[])),
+        ("port_samples", port_samples(&[])),
+        ("queries", queries(&[])),
+        ("requests", requests(&[])),
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use xoff_sim::port_samples::PortTotals;

@@ -1,7 +1,7 @@
 //! Reading small CSV files with errors that name the line.
 //!
 //! The files have a header line and plain cells: no quotes, no commas within a cell. Blank lines
-//! are skipped.
+//! are skipped, and so is the byte order mark that spreadsheets put before the header.
 
 use core::fmt;
 
@@ -40,6 +40,7 @@ pub(crate) fn rows<'a>(
     headers: &[&'a str],
 ) -> Result<Vec<Row<'a>>, TableError> {
     let error = |line, problem| TableError { origin: origin.to_owned(), line, problem };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = (1..).zip(text.lines()).filter(|(_, content)| !content.trim().is_empty());
     let wanted = headers.join("\" or \"");
     let Some((header_line, found)) = lines.next() else {

@@ -26,6 +26,19 @@ fn a_table_needs_its_header_and_rows() {
 }
 
 #[test]
+fn a_byte_order_mark_is_no_part_of_the_header() {
+    let plain = "size_bytes,cdf\n0,0\n1000,1\n";
+    let marked = SizeTable::from_csv(&format!("\u{feff}{plain}"), "t.csv").unwrap();
+    assert_eq!(marked.digest(), SizeTable::from_csv(plain, "t.csv").unwrap().digest());
+    let list = "\u{feff}src,dst,size_bytes,start_ps\n0,1,7,0\n";
+    let mut flows = FlowList::from_csv(&ListConfig::default(), list, 2, 0).unwrap();
+    assert_eq!(flows.next(), Some(Arrival::new(Ps(0), 0, 1, 7, 0)));
+    // Only where a file begins.
+    assert!(table_error("\nsize_bytes,\u{feff}cdf\n").contains("expected the header"));
+    assert!(table_error("\u{feff}").contains("the file is empty"));
+}
+
+#[test]
 fn a_table_needs_numbers() {
     let error = "t.csv, line 3: 3 columns: write the 2 columns \"size_bytes,cdf\"";
     assert_eq!(row_error("0,0\n1,2,3\n"), error);

@@ -96,32 +96,18 @@ class Run:
             return None
         first, self.given = 2 * self.given, self.at
         ids = list(range(first, 2 * self.at))
-        n = len(ids)
-        return pa.record_batch(
-            {
-                "flow": pa.array(ids, pa.uint64()),
-                "src": pa.array([0] * n, pa.uint32()),
-                "dst": pa.array([1] * n, pa.uint32()),
-                "size_bytes": pa.array([1000] * n, pa.uint64()),
-                "start_ps": pa.array(ids, pa.uint64()),
-                "fct_ps": pa.array([2_000_000] * n, pa.uint64()),
-                "rx_fct_ps": pa.array([1_900_000] * n, pa.uint64()),
-                "ideal_fct_ps": pa.array([1_000_000] * n, pa.uint64()),
-                "slowdown": pa.array([2.0] * n, pa.float64()),
-                "class": pa.array([0] * n, pa.uint16()),
-            }
-        )
+        return _flows(ids)
 
     def take_samples(self):
         return None
 
     def take_flow_series(self):
         rows = self.found["run.flow_series"]
-        return pa.record_batch({"flow": pa.array(range(rows), pa.uint64())}) if rows else None
+        return _column("flow", rows, pa.uint64()) if rows else None
 
     def take_port_samples(self):
         rows = self.found["run.port_samples"]
-        return pa.record_batch({"port": pa.array(range(rows), pa.uint16())}) if rows else None
+        return _column("port", rows, pa.uint16()) if rows else None
 
     def take_queries(self):
         return self._completions("run.queries", "query")
@@ -131,14 +117,14 @@ class Run:
 
     def _completions(self, key, name):
         rows = self.found[key]
-        return pa.record_batch({name: pa.array(range(rows), pa.uint64())}) if rows else None
+        return _column(name, rows, pa.uint64()) if rows else None
 
     def take_capture(self):
         size = self.found["run.capture"]
         return bytes([self.at]) * size if size else None
 
     def ports(self):
-        return pa.record_batch({"port": pa.array([0, 1], pa.uint32())})
+        return _column("port", 2, pa.uint32())
 
     def summary(self):
         return json.dumps(summary_of(self.found, self.digest()))
@@ -151,6 +137,39 @@ class Run:
 
 
 open_run = Run
+
+
+def _flows(ids):
+    n = len(ids)
+    return pa.record_batch(
+        {
+            "flow": pa.array(ids, pa.uint64()),
+            "src": pa.array([0] * n, pa.uint32()),
+            "dst": pa.array([1] * n, pa.uint32()),
+            "size_bytes": pa.array([1000] * n, pa.uint64()),
+            "start_ps": pa.array(ids, pa.uint64()),
+            "fct_ps": pa.array([2_000_000] * n, pa.uint64()),
+            "rx_fct_ps": pa.array([1_900_000] * n, pa.uint64()),
+            "ideal_fct_ps": pa.array([1_000_000] * n, pa.uint64()),
+            "slowdown": pa.array([2.0] * n, pa.float64()),
+            "class": pa.array([0] * n, pa.uint16()),
+        }
+    )
+
+
+def _column(name, rows, kind):
+    return pa.record_batch({name: pa.array(range(rows), kind)})
+
+
+def tables():
+    return [
+        ("flows", _flows([])),
+        ("ports", _column("port", 0, pa.uint32())),
+        ("flow_series", _column("flow", 0, pa.uint64())),
+        ("port_samples", _column("port", 0, pa.uint16())),
+        ("queries", _column("query", 0, pa.uint64())),
+        ("requests", _column("request", 0, pa.uint64())),
+    ]
 
 
 def group(flows, tail, **more):
@@ -206,8 +225,11 @@ def summary_of(found, digest):
         "utilisation": {"core": 0.6, "hosts": 0.3},
         "load": {"nominal": 0.6, "payload": 0.59, "wire": 0.65},
         "monitors": [{"name": "long", "utilisation": 0.373, "delay_p99_ps": 1_200_000}],
+        "frame": {"payload_bytes": 1000, "overhead_bytes": 48},
         "packet_hops": 3000,
         "sim_ps": 3 * 10**9,
+        "warmup_ps": 10**9,
+        "measured_ps": 2 * 10**9,
         "warnings": ["realised load is 7 % below nominal"],
     }
 

@@ -230,7 +230,9 @@ fn bad_settings_are_refused() {
         (Config { initial_price: -1.0, ..base }, "initial_price"),
         (Config { initial_price: f64::INFINITY, ..base }, "initial_price"),
         (Config { rate_bound: 0.5, ..base }, "rate_bound"),
-        (Config { utility: Utility::AlphaFair(0.0), ..base }, "utility"),
+        (Config { utility: Utility::AlphaFair(0.0), ..base }, "`alpha` is 0;"),
+        (Config { utility: Utility::AlphaFair(1e308), ..base }, "`alpha` is 1"),
+        (Config { rate_bound: 1e300, ..base }, "`rate_bound` 1e300"),
         (Config { optimizer: Optimizer::NewtonLike { interval: 0 }, ..base }, "interval"),
         (Config { optimizer: Optimizer::Newton, precision: Precision::Single, ..base }, "single"),
     ];
@@ -240,7 +242,8 @@ fn bad_settings_are_refused() {
     }
     // 1e12 squared is no price that single precision could hold.
     let squared = Config { utility: Utility::AlphaFair(4.0), precision: Precision::Single, ..base };
-    assert!(Allocator::new(&[1e12], squared).is_err());
+    let message = Allocator::new(&[1e12], squared).unwrap_err().to_string();
+    assert!(message.contains("capacity of link 0") && message.contains("`alpha` 4"), "{message}");
 }
 
 #[test]
