@@ -66,7 +66,7 @@ def backpressure(text, file, overrides, any_link):
 
 
 class Run:
-    def __init__(self, text, file, overrides, threads):
+    def __init__(self, text, file, overrides, threads, delay_seed=None):
         self.threads = min(threads, MOST_THREADS)
         self.threads_note = f"{MOST_THREADS} threads are used" if threads > MOST_THREADS else None
         self.found = _parse(text, file, overrides)
