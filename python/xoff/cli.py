@@ -48,11 +48,21 @@ def _add_set(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_max_memory(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--max-memory",
+        metavar="SIZE",
+        help="refuse what needs more memory, e.g. 24GB, before it is taken "
+        "(default: what the machine has)",
+    )
+
+
 def _add_run(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     run = sub.add_parser("run", help="run a scenario")
     run.add_argument("file", help="scenario (TOML), or the config.txt of an HPCC ns-3 case")
     run.add_argument("--out", metavar="DIR", help="run directory (default: out/<scenario>)")
     _add_set(run)
+    _add_max_memory(run)
     run.add_argument(
         "--threads",
         type=_positive,
@@ -87,6 +97,7 @@ def _add_reproduce(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         metavar="N",
         help="runs at a time, each on one thread (default: all cores)",
     )
+    _add_max_memory(again)
     again.add_argument("--list", action="store_true", help="list the experiments")
     again.set_defaults(action=commands.reproduce)
 
@@ -101,6 +112,7 @@ def _add_check(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         help="look for circles of pauses with any one link between switches down, too",
     )
     _add_set(check)
+    _add_max_memory(check)
     check.set_defaults(action=commands.check)
 
 

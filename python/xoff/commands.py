@@ -25,7 +25,14 @@ def run(args: argparse.Namespace) -> int:
     note = _note_on(line) if args.threads else None
     try:
         result = api.run(
-            Path(args.file), out, args.set, report, command, threads=args.threads, note=note
+            Path(args.file),
+            out,
+            args.set,
+            report,
+            command,
+            threads=args.threads,
+            note=note,
+            max_memory=args.max_memory,
         )
     finally:
         line.clear()
@@ -79,6 +86,7 @@ def reproduce(args: argparse.Namespace) -> int:
         slots=args.jobs,
         line=Line(),
         page_dir=Path(args.page) if args.page else None,
+        max_memory=args.max_memory,
     )
     if args.json:
         found = [report.as_json(outcome) for outcome in outcomes]
@@ -94,8 +102,8 @@ def check(args: argparse.Namespace) -> int:
         return 0
     if args.file is None:
         raise UsageError("name a scenario file, or ask for --schema")
-    print(api.check(Path(args.file), args.set), end="")
-    circles = api.backpressure(Path(args.file), args.set, args.any_link)
+    print(api.check(Path(args.file), args.set, args.max_memory), end="")
+    circles = api.backpressure(Path(args.file), args.set, args.any_link, args.max_memory)
     if circles is not None:
         print("\n" + circles, end="")
     return 0

@@ -68,6 +68,8 @@ def _translated() -> Iterator[None]:
         yield
     except _native.ScenarioError as error:
         raise ScenarioError(str(error)) from None
+    except ValueError as error:
+        raise UsageError(str(error)) from None
     except _native.RunError as error:
         raise RunError(str(error)) from None
 
@@ -89,31 +91,50 @@ def build_id() -> str:
     return f"{_native.version}+{digest}"
 
 
-def check(text: str, file: str, overrides: Sequence[str]) -> str:
+def check(
+    text: str, file: str, overrides: Sequence[str], max_memory: str | int | None = None
+) -> str:
     """Return the effective scenario as TOML.
 
     Raises `ScenarioError` with rendered diagnostics.
     """
     with _translated():
-        return _native.check(text, file, list(overrides))
+        return _native.check(text, file, list(overrides), _size(max_memory))
 
 
-def backpressure(text: str, file: str, overrides: Sequence[str], any_link: bool) -> str | None:
+def backpressure(
+    text: str,
+    file: str,
+    overrides: Sequence[str],
+    any_link: bool,
+    max_memory: str | int | None = None,
+) -> str | None:
     """Return, as TOML comments, whether pauses can go round in circles; None without pauses.
 
     `any_link` asks for the routes with any one link down, too. Raises `ScenarioError`.
     """
     with _translated():
-        return _native.backpressure(text, file, list(overrides), any_link)
+        return _native.backpressure(text, file, list(overrides), any_link, _size(max_memory))
 
 
-def open_run(text: str, file: str, overrides: Sequence[str], threads: int) -> Run:
+def open_run(
+    text: str,
+    file: str,
+    overrides: Sequence[str],
+    threads: int,
+    max_memory: str | int | None = None,
+) -> Run:
     """Build a run, by the engine its scenario names, that uses up to so many threads.
 
-    Raises `ScenarioError`.
+    `max_memory` is a size such as `24GB`, or bytes; None: what the machine has. Raises
+    `ScenarioError`.
     """
     with _translated():
-        return _native.open_run(text, file, list(overrides), threads)
+        return _native.open_run(text, file, list(overrides), threads, _size(max_memory))
+
+
+def _size(memory: str | int | None) -> str | None:
+    return f"{memory}B" if isinstance(memory, int) else memory
 
 
 def drive(run: Run, sink: Sink, report: Report | None = None) -> None:
@@ -169,11 +190,8 @@ def bench_cases() -> list[str]:
 
 def bench(case: str, threads: int) -> str:
     """Run one benchmark case on up to so many threads; return its result as a JSON object."""
-    try:
-        with _translated():
-            return _native.bench(case, threads)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
+    with _translated():
+        return _native.bench(case, threads)
 
 
 def bench_alloc(

@@ -35,6 +35,7 @@ class Job:
     points: list[Point]
     folder: Path
     progress: dict[str, Any] = field(default_factory=dict)
+    max_memory: str | int | None = None
     done: bool = False
     cached: bool = False
     failure: str | None = None
@@ -45,16 +46,17 @@ class Job:
         return self.points[0].title
 
 
-def plan(points: Sequence[Point], runs: Path) -> list[Job]:
+def plan(points: Sequence[Point], runs: Path, max_memory: str | int | None = None) -> list[Job]:
     """Validate every point and return the distinct runs, those already there marked done.
 
-    Raises `ScenarioError` naming the case, before anything is started.
+    Each run may take `max_memory`: see `api.check`. Raises `ScenarioError` naming the case, before
+    anything is started.
     """
     jobs: dict[str, Job] = {}
     for point in points:
         text = point.scenario.read_text(encoding="utf-8")
         try:
-            effective = engine.check(text, str(point.scenario), point.overrides)
+            effective = engine.check(text, str(point.scenario), point.overrides, max_memory)
         except ScenarioError as error:
             raise ScenarioError(f"case `{point.title}`:\n{error}") from None
         identity = f"{engine.build_id()}\n{effective}"
@@ -64,7 +66,7 @@ def plan(points: Sequence[Point], runs: Path) -> list[Job]:
             continue
         folder = runs / key
         there = is_complete(folder)
-        jobs[key] = Job([point], folder, done=there, cached=there)
+        jobs[key] = Job([point], folder, max_memory=max_memory, done=there, cached=there)
     return list(jobs.values())
 
 
@@ -98,6 +100,8 @@ class _Worker:
         command = [sys.executable, "-m", "xoff", "run", str(point.scenario), *sets]
         # One thread: the cores are busy with other runs.
         command += ["--out", str(job.folder), "--progress-json", "--threads", "1"]
+        if job.max_memory is not None:
+            command += ["--max-memory", str(job.max_memory)]
         with writing(job.folder):
             self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - kept open
         # A session of its own: Ctrl-C reaches this program, which then stops its workers

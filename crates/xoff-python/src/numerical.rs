@@ -6,9 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::prelude::*;
 
 use xoff_scenario::numerical::StudyRows;
-use xoff_scenario::{AnyRun, NumericalRun as Numerical};
+use xoff_scenario::{AnyRun, NumericalRun as Numerical, Resources};
 use xoff_sim::Threads;
 
+use crate::apart::{apart, memory};
 use crate::bindings::{Progress, PyBatch, Run, ScenarioError, Steps, advance_for, batch};
 use crate::tables;
 
@@ -117,17 +118,20 @@ impl NumericalRun {
 
 /// Build a run of the scenario `text`, by the engine that it names, ready to step: see `Run`.
 ///
-/// Raises ScenarioError.
+/// Signals are handled meanwhile. Raises ScenarioError, and ValueError if `max_memory` is no size.
 #[pyfunction]
+#[pyo3(signature = (text, file, overrides, threads, max_memory = None))]
 pub(crate) fn open_run(
     py: Python<'_>,
-    text: &str,
-    file: &str,
+    text: String,
+    file: String,
     overrides: Vec<String>,
     threads: usize,
+    max_memory: Option<&str>,
 ) -> PyResult<Py<PyAny>> {
     let threads = Threads::up_to(threads.max(1));
-    let run = py.detach(|| xoff_scenario::open(text, file, &overrides, threads));
+    let resources = Resources { threads, memory: memory(max_memory)? };
+    let run = apart(py, move || xoff_scenario::open(&text, &file, &overrides, resources))?;
     match run.map_err(|problems| ScenarioError::new_err(problems.to_string()))? {
         AnyRun::Packets(run) => Ok(Py::new(py, Run::from(*run))?.into_any()),
         AnyRun::Numerical(run) => Ok(Py::new(py, NumericalRun(Mutex::new(*run)))?.into_any()),

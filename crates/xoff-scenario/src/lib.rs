@@ -16,15 +16,18 @@ pub mod nearest;
 pub mod numerical;
 pub mod presets;
 pub mod resolve;
+pub mod resources;
 pub mod run;
 pub mod scalars;
 pub mod schema;
 pub mod sections;
+mod size;
 pub mod summary;
 pub mod traffic;
 
 pub use bench::{bench, bench_cases};
 pub use numerical::NumericalRun;
 pub use presets::presets;
+pub use resources::{Memory, Resources};
 pub use run::{AnyRun, Run, backpressure, check, open, schema};
 pub use traffic::size_table;
