@@ -38,23 +38,30 @@ def read_scenario(scenario: Scenario) -> tuple[str, str]:
         raise UsageError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
 
 
-def check(scenario: Scenario, set: Iterable[str] = ()) -> str:
+def check(scenario: Scenario, set: Iterable[str] = (), max_memory: str | int | None = None) -> str:
     """Validate a scenario; return it as TOML with every default and derived value.
 
-    `set` holds overrides `key=value` as on the command line. Raises `ScenarioError`.
+    `set` holds overrides `key=value` as on the command line. A scenario that needs more memory
+    than `max_memory`, a size such as `"24GB"` or a number of bytes (None: what the machine has),
+    is refused. Raises `ScenarioError`, and `UsageError` if `max_memory` is no size.
     """
     text, file = read_scenario(scenario)
-    return engine.check(text, file, list(set))
+    return engine.check(text, file, list(set), max_memory)
 
 
-def backpressure(scenario: Scenario, set: Iterable[str] = (), any_link: bool = False) -> str | None:
+def backpressure(
+    scenario: Scenario,
+    set: Iterable[str] = (),
+    any_link: bool = False,
+    max_memory: str | int | None = None,
+) -> str | None:
     """Say, as TOML comments, whether a scenario's pauses can go round in circles.
 
     `any_link` asks for its network with any one link down, too. None: its switches do not pause
-    each other. Raises `ScenarioError`.
+    each other. `max_memory` is as in `check`. Raises `ScenarioError`.
     """
     text, file = read_scenario(scenario)
-    return engine.backpressure(text, file, list(set), any_link)
+    return engine.backpressure(text, file, list(set), any_link, max_memory)
 
 
 class _Memory:
@@ -98,6 +105,7 @@ def run(
     command: list[str] | None = None,
     threads: int | None = None,
     note: Callable[[str], None] | None = None,
+    max_memory: str | int | None = None,
 ) -> Result:
     """Run a scenario to its end.
 
@@ -106,7 +114,7 @@ def run(
     a second with a dict: `sim_ps`, `end_ps`, `flows_started`, `flows_finished`,
     `packet_hops`, `phase`. `command` is recorded in the manifest. `threads` is the number of
     threads to use at most (None: one a core); results do not depend on it. `note` is told,
-    before the run begins, why fewer are used.
+    before the run begins, why fewer are used. `max_memory` is as in `check`.
 
     The GIL is released while the engine works; Ctrl-C is answered within a second and
     raises `Interrupted` (a `KeyboardInterrupt`), with what was done in `<out>.partial`.
@@ -115,7 +123,8 @@ def run(
     """
     place = None if out is None else as_path(out, "a run directory")
     text, file = read_scenario(scenario)
-    native = engine.open_run(text, file, list(set), cores() if threads is None else threads)
+    most = cores() if threads is None else threads
+    native = engine.open_run(text, file, list(set), most, max_memory)
     if note is not None and native.threads_note is not None:
         note(native.threads_note)
     if place is None:

@@ -62,6 +62,15 @@ def _add_set(parser: _Parser) -> None:
     )
 
 
+def _add_max_memory(parser: _Parser) -> None:
+    parser.add_argument(
+        "--max-memory",
+        metavar="SIZE",
+        help="refuse what needs more memory, e.g. 24GB, before it is taken "
+        "(default: what the machine has)",
+    )
+
+
 def _add_run(sub: argparse._SubParsersAction[_Parser]) -> None:
     run = sub.add_parser("run", help="run a scenario")
     run.add_argument("file", help="scenario (TOML), or the config.txt of an HPCC ns-3 case")
@@ -69,6 +78,7 @@ def _add_run(sub: argparse._SubParsersAction[_Parser]) -> None:
         "--out", type=_place, metavar="DIR", help="run directory (default: out/<scenario>)"
     )
     _add_set(run)
+    _add_max_memory(run)
     run.add_argument(
         "--threads",
         type=_positive,
@@ -107,6 +117,7 @@ def _add_reproduce(sub: argparse._SubParsersAction[_Parser]) -> None:
         metavar="N",
         help="runs at a time, each on one thread (default: all cores)",
     )
+    _add_max_memory(again)
     again.add_argument("--list", action="store_true", help="list the experiments")
     again.set_defaults(action=commands.reproduce)
 
@@ -121,6 +132,7 @@ def _add_check(sub: argparse._SubParsersAction[_Parser]) -> None:
         help="look for circles of pauses with any one link between switches down, too",
     )
     _add_set(check)
+    _add_max_memory(check)
     check.set_defaults(action=commands.check)
 
 

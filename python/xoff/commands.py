@@ -28,7 +28,14 @@ def run(args: argparse.Namespace) -> int:
     note = _note_on(line) if args.threads else None
     try:
         result = api.run(
-            Path(args.file), out, args.set, report, command, threads=args.threads, note=note
+            Path(args.file),
+            out,
+            args.set,
+            report,
+            command,
+            threads=args.threads,
+            note=note,
+            max_memory=args.max_memory,
         )
     finally:
         line.clear()
@@ -82,6 +89,7 @@ def reproduce(args: argparse.Namespace) -> int:
         slots=args.jobs,
         line=Line(),
         page_dir=args.page,
+        max_memory=args.max_memory,
     )
     if args.json:
         found = [report.as_json(outcome) for outcome in outcomes]
@@ -97,8 +105,8 @@ def check(args: argparse.Namespace) -> int:
         return 0
     if args.file is None:
         raise UsageError("name a scenario file, or ask for --schema")
-    say(api.check(Path(args.file), args.set), end="")
-    circles = api.backpressure(Path(args.file), args.set, args.any_link)
+    say(api.check(Path(args.file), args.set, args.max_memory), end="")
+    circles = api.backpressure(Path(args.file), args.set, args.any_link, args.max_memory)
     if circles is not None:
         say("\n" + circles, end="")
     return 0

@@ -34,7 +34,9 @@ class Side:
 
     def open(self) -> Run:
         """Build the run. Raises `ScenarioError`; `UsageError` where it has no packets."""
-        run = engine.open_run(self.text, self.file, self.overrides, self.threads, self.delay_seed)
+        run = engine.open_run(
+            self.text, self.file, self.overrides, self.threads, delay_seed=self.delay_seed
+        )
         if not hasattr(run, "node_digests"):
             raise UsageError("this scenario has no packets, so there is nothing to compare")
         return run

@@ -77,6 +77,8 @@ def _translated() -> Iterator[None]:
         raise UsageError(
             f"{error.object!r:.60} is not valid Unicode at character {error.start}"
         ) from None
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def version() -> str:
@@ -96,22 +98,30 @@ def build_id() -> str:
     return f"{_native.version}+{digest}"
 
 
-def check(text: str, file: str, overrides: Sequence[str]) -> str:
+def check(
+    text: str, file: str, overrides: Sequence[str], max_memory: str | int | None = None
+) -> str:
     """Return the effective scenario as TOML.
 
     Raises `ScenarioError` with rendered diagnostics.
     """
     with _translated():
-        return _native.check(text, file, list(overrides))
+        return _native.check(text, file, list(overrides), _size(max_memory))
 
 
-def backpressure(text: str, file: str, overrides: Sequence[str], any_link: bool) -> str | None:
+def backpressure(
+    text: str,
+    file: str,
+    overrides: Sequence[str],
+    any_link: bool,
+    max_memory: str | int | None = None,
+) -> str | None:
     """Return, as TOML comments, whether pauses can go round in circles; None without pauses.
 
     `any_link` asks for the routes with any one link down, too. Raises `ScenarioError`.
     """
     with _translated():
-        return _native.backpressure(text, file, list(overrides), any_link)
+        return _native.backpressure(text, file, list(overrides), any_link, _size(max_memory))
 
 
 def open_run(
@@ -119,16 +129,19 @@ def open_run(
     file: str,
     overrides: Sequence[str],
     threads: int,
+    max_memory: str | int | None = None,
     delay_seed: int | None = None,
 ) -> Run:
     """Build a run, by the engine its scenario names, that uses up to so many threads.
 
-    With a `delay_seed` threads wait for random times, so that they meet in other orders.
-    Raises `ScenarioError`, `UsageError` where that is no number of threads.
+    `max_memory` is a size such as `24GB`, or bytes; None: what the machine has. With a `delay_seed`
+    threads wait for random times, so that they meet in other orders. Raises `ScenarioError`,
+    `UsageError` where that is no number of threads, or no size.
     """
     _check_threads(threads)
     with _translated():
-        return _native.open_run(text, file, list(overrides), threads, delay_seed)
+        memory = _size(max_memory)
+        return _native.open_run(text, file, list(overrides), threads, memory, delay_seed)
 
 
 def _check_threads(threads: int) -> None:
@@ -136,6 +149,10 @@ def _check_threads(threads: int) -> None:
         raise UsageError(
             f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}"
         )
+
+
+def _size(memory: str | int | None) -> str | None:
+    return f"{memory}B" if isinstance(memory, int) else memory
 
 
 def drive(run: Run, sink: Sink, report: Report | None = None) -> None:
@@ -200,11 +217,8 @@ def bench_cases() -> list[str]:
 def bench(case: str, threads: int) -> str:
     """Run one benchmark case on up to so many threads; return its result as a JSON object."""
     _check_threads(threads)
-    try:
-        with _translated():
-            return _native.bench(case, threads)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
+    with _translated():
+        return _native.bench(case, threads)
 
 
 def bench_alloc(

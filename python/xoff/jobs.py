@@ -39,6 +39,7 @@ class Job:
     folder: Path
     progress: dict[str, Any] = field(default_factory=dict)
     result: Result | None = None
+    max_memory: str | int | None = None
     done: bool = False
     cached: bool = False
     damage: str | None = None
@@ -50,17 +51,18 @@ class Job:
         return self.points[0].title
 
 
-def plan(points: Sequence[Point], runs: Path) -> list[Job]:
+def plan(points: Sequence[Point], runs: Path, max_memory: str | int | None = None) -> list[Job]:
     """Validate every point and return the distinct runs, those already there marked done.
 
-    A run that is there but damaged is to be run again: its `damage` says what was found.
-    Raises `ScenarioError` naming the case, before anything is started.
+    A run that is there but damaged is to be run again: its `damage` says what was found. Each run
+    may take `max_memory`: see `api.check`. Raises `ScenarioError` naming the case, before anything
+    is started.
     """
     jobs: dict[str, Job] = {}
     for point in points:
         text = point.scenario.read_text(encoding="utf-8")
         try:
-            effective = engine.check(text, str(point.scenario), point.overrides)
+            effective = engine.check(text, str(point.scenario), point.overrides, max_memory)
         except ScenarioError as error:
             raise ScenarioError(f"case `{point.title}`:\n{error}") from None
         identity = f"{engine.build_id()}\n{effective}"
@@ -68,20 +70,24 @@ def plan(points: Sequence[Point], runs: Path) -> list[Job]:
         if key in jobs:
             jobs[key].points.append(point)
             continue
-        jobs[key] = _planned(point, runs / key, effective)
+        jobs[key] = _planned(point, runs / key, effective, max_memory)
     return list(jobs.values())
 
 
-def _planned(point: Point, folder: Path, effective: str) -> Job:
+def _planned(point: Point, folder: Path, effective: str, max_memory: str | int | None) -> Job:
+    job = Job([point], folder, max_memory=max_memory)
     if not os.path.lexists(folder):
-        return Job([point], folder)
+        return job
     try:
         found = load(folder)
     except UsageError as error:
-        return Job([point], folder, damage=str(error).removesuffix(f"; {AGAIN}"))
+        job.damage = str(error).removesuffix(f"; {AGAIN}")
+        return job
     if found.effective != effective:
-        return Job([point], folder, damage=f"{folder} holds the run of another scenario")
-    return Job([point], folder, result=found, done=True, cached=True)
+        job.damage = f"{folder} holds the run of another scenario"
+        return job
+    job.result, job.done, job.cached = found, True, True
+    return job
 
 
 def run_all(jobs: Sequence[Job], slots: int, tick: Callable[[], None]) -> None:
@@ -114,6 +120,8 @@ class _Worker:
         command = [sys.executable, "-m", "xoff", "run", str(point.scenario), *sets]
         # One thread: the cores are busy with other runs.
         command += ["--out", str(job.folder), "--progress-json", "--threads", "1"]
+        if job.max_memory is not None:
+            command += ["--max-memory", str(job.max_memory)]
         with writing(job.folder):
             if job.damage is not None:
                 discard_damaged(job.folder)

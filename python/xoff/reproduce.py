@@ -41,15 +41,16 @@ def reproduce(
     line: Line | None = None,
     root: Path | None = None,
     cache: Path | None = None,
+    max_memory: str | int | None = None,
 ) -> Outcome:
     """Run experiment `paper/experiment` and write its figure and table.
 
     `out` (default `out/<paper>/<experiment>-<scale>`) receives `figure.svg`, `figure.png` and
     `table.md`. Runs are kept in `cache`, which makes a rerun immediate: by default `runs` in
     `out` if that is given, else `out/<paper>/runs`, which a paper's experiments share. `slots`
-    is the number of runs at a time, each on one thread (default: cores). Raises `UsageError` or
-    `ScenarioError` before anything runs, `RunError` naming the cases that failed,
-    `Interrupted` on Ctrl-C.
+    is the number of runs at a time, each on one thread (default: cores), and each may take
+    `max_memory` (see `api.check`). Raises `UsageError` or `ScenarioError` before anything runs,
+    `RunError` naming the cases that failed, `Interrupted` on Ctrl-C.
     """
     root = root or papers_dir()
     line = line or Line(quiet=True)
@@ -62,7 +63,8 @@ def reproduce(
     for folder in (out, cache):
         with writing(folder, UsageError):
             folder.mkdir(parents=True, exist_ok=True)
-    planned = jobs.plan([point for point in experiment.points if not point.compute], cache)
+    simulated = [point for point in experiment.points if not point.compute]
+    planned = jobs.plan(simulated, cache, max_memory)
     done = computed.results([point for point in experiment.points if point.compute])
     _run(planned, slots or cores(), line, name, cache)
     results, runs = _collect(experiment, planned, done)
@@ -83,6 +85,7 @@ def reproduce_all(
     line: Line | None = None,
     root: Path | None = None,
     page_dir: Path | None = None,
+    max_memory: str | int | None = None,
 ) -> list[Outcome]:
     """Run every experiment of a paper, or the one named; tell `done` of each when it is there.
 
@@ -95,14 +98,15 @@ def reproduce_all(
     if names == [name.strip("/")]:
         if page_dir is not None:
             raise UsageError(f"a page is about a whole paper: name `{name.split('/')[0]}`")
-        outcomes = [reproduce(name, scale, out, check, slots, line, root)]
+        outcomes = [reproduce(name, scale, out, check, slots, line, root, max_memory=max_memory)]
         done(outcomes[0])
         return outcomes
     out = out or Path("out") / name.strip("/")
     outcomes = []
     for one in names:
         folder = out / f"{one.split('/')[1]}-{scale}"
-        found = reproduce(one, scale, folder, check, slots, line, root, cache=out / "runs")
+        runs = out / "runs"
+        found = reproduce(one, scale, folder, check, slots, line, root, runs, max_memory)
         if one != names[0]:
             # What belongs to no experiment is said once.
             found.not_run = [rest for rest in found.not_run if rest.claim.experiments]

@@ -9,6 +9,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
+use crate::apart::{apart, memory};
 use crate::arrow::Batch;
 use crate::tables;
 
@@ -296,24 +297,39 @@ impl Run {
     }
 }
 
-/// Return the effective scenario as TOML. Raises ScenarioError.
+/// Return the effective scenario as TOML.
+///
+/// Signals are handled meanwhile. Raises ScenarioError, and ValueError if `max_memory` is no size.
 #[pyfunction]
-fn check(py: Python<'_>, text: &str, file: &str, overrides: Vec<String>) -> PyResult<String> {
-    py.detach(|| xoff_scenario::check(text, file, &overrides))
+#[pyo3(signature = (text, file, overrides, max_memory = None))]
+fn check(
+    py: Python<'_>,
+    text: String,
+    file: String,
+    overrides: Vec<String>,
+    max_memory: Option<&str>,
+) -> PyResult<String> {
+    let memory = memory(max_memory)?;
+    apart(py, move || xoff_scenario::check(&text, &file, &overrides, memory))?
         .map_err(|problems| ScenarioError::new_err(problems.to_string()))
 }
 
 /// Return, as comments of TOML, whether pauses of a scenario can go round in circles, also with any one
-/// link down if asked; None if switches do not pause each other. Raises ScenarioError.
+/// link down if asked; None if switches do not pause each other.
+///
+/// Signals are handled meanwhile. Raises ScenarioError, and ValueError if `max_memory` is no size.
 #[pyfunction]
+#[pyo3(signature = (text, file, overrides, any_link, max_memory = None))]
 fn backpressure(
     py: Python<'_>,
-    text: &str,
-    file: &str,
+    text: String,
+    file: String,
     overrides: Vec<String>,
     any_link: bool,
+    max_memory: Option<&str>,
 ) -> PyResult<Option<String>> {
-    py.detach(|| xoff_scenario::backpressure(text, file, &overrides, any_link))
+    let memory = memory(max_memory)?;
+    apart(py, move || xoff_scenario::backpressure(&text, &file, &overrides, any_link, memory))?
         .map_err(|problems| ScenarioError::new_err(problems.to_string()))
 }
 

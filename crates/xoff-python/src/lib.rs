@@ -5,6 +5,8 @@
 
 #[cfg(feature = "extension-module")]
 pub mod alloc;
+#[cfg(feature = "extension-module")]
+mod apart;
 pub mod arrow;
 #[cfg(feature = "extension-module")]
 pub mod bindings;

@@ -6,9 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::prelude::*;
 
 use xoff_scenario::numerical::StudyRows;
-use xoff_scenario::{AnyRun, NumericalRun as Numerical};
+use xoff_scenario::{AnyRun, NumericalRun as Numerical, Resources};
 use xoff_sim::Threads;
 
+use crate::apart::{apart, memory};
 use crate::bindings::{Progress, PyBatch, Run, ScenarioError, Steps, advance_for, batch};
 use crate::tables;
 
@@ -121,20 +122,23 @@ impl NumericalRun {
 /// Build a run of the scenario `text`, by the engine that it names, ready to step: see `Run`.
 ///
 /// With a `delay_seed` each thread waits for a random time before each window, as that seed says, so that
-/// threads meet in other orders: results must not change. Raises ScenarioError.
+/// threads meet in other orders: results must not change. Signals are handled meanwhile. Raises
+/// ScenarioError, and ValueError if `max_memory` is no size.
 #[pyfunction]
-#[pyo3(signature = (text, file, overrides, threads, delay_seed = None))]
+#[pyo3(signature = (text, file, overrides, threads, max_memory = None, delay_seed = None))]
 pub(crate) fn open_run(
     py: Python<'_>,
-    text: &str,
-    file: &str,
+    text: String,
+    file: String,
     overrides: Vec<String>,
     threads: usize,
+    max_memory: Option<&str>,
     delay_seed: Option<u64>,
 ) -> PyResult<Py<PyAny>> {
     let jitter = delay_seed.map(|seed| (seed, MOST_DELAY_US));
     let threads = Threads { jitter, ..Threads::up_to(threads) };
-    let run = py.detach(|| xoff_scenario::open(text, file, &overrides, threads));
+    let resources = Resources { threads, memory: memory(max_memory)? };
+    let run = apart(py, move || xoff_scenario::open(&text, &file, &overrides, resources))?;
     match run.map_err(|problems| ScenarioError::new_err(problems.to_string()))? {
         AnyRun::Packets(run) => Ok(Py::new(py, Run::from(*run))?.into_any()),
         AnyRun::Numerical(run) => Ok(Py::new(py, NumericalRun(Mutex::new(*run)))?.into_any()),

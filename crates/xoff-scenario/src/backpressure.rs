@@ -8,16 +8,25 @@ use xoff_sim::Setup;
 use xoff_sim::deadlock::{self, When};
 use xoff_sim::setup::HopSetup;
 
+use crate::resources::Memory;
+
 /// Pairs that are listed one by one; of more the number has to do.
 const PAIRS_SHOWN: usize = 24;
 
 /// The text, each line a comment of TOML; `None` if switches do not pause each other. With `any_link` also
-/// for any one link down.
+/// for any one link down. Of a graph that does not fit into memory it says so.
 ///
 /// # Errors
 /// If faults cut hosts off from each other.
-pub(crate) fn report(setup: &Setup, any_link: bool) -> Result<Option<String>, String> {
+pub(crate) fn report(
+    setup: &Setup,
+    any_link: bool,
+    memory: Memory,
+) -> Result<Option<String>, String> {
     let Some(control) = backpressure(setup) else { return Ok(None) };
+    if let Err(why) = memory.check("its graph", Backpressure::bytes(&setup.topology)) {
+        return Ok(Some(format!("# Backpressure of {control} was not looked at: {why}\n")));
+    }
     let mut stages = deadlock::stages(setup)?;
     stages.extend(any_link.then(|| deadlock::any_link_down(setup)));
     let mut text = format!(

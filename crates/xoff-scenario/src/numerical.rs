@@ -5,6 +5,7 @@ use xoff_sim::{FlowRow, Progress};
 
 use crate::diagnostic::Problems;
 use crate::resolve::resolve_numerical;
+use crate::resources::Resources;
 use crate::scalars::EngineKind;
 use crate::schema::json_string;
 use crate::summary::{array, number, object};
@@ -51,8 +52,9 @@ impl NumericalRun {
         text: &str,
         file: &str,
         overrides: &[String],
+        resources: impl Into<Resources>,
     ) -> Result<Self, Problems> {
-        let resolved = resolve_numerical(engine, text, file, overrides)?;
+        let resolved = resolve_numerical(engine, text, file, overrides, resources.into())?;
         let (name, seed, study) = (resolved.name, resolved.seed, resolved.study);
         Ok(Self { name, seed, study, effective: resolved.effective, is_over: false })
     }

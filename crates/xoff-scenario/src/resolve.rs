@@ -15,6 +15,7 @@ mod network;
 mod numerical;
 mod pipelined;
 mod scheduler;
+pub(crate) mod size;
 mod switch;
 mod tcp;
 mod tofino;
@@ -32,7 +33,7 @@ use xoff_net::fabric::{Instants, Rounding};
 use xoff_net::packet::CLASSES;
 use xoff_sim::setup::{HopSetup, MarkDraws, Setup, SwitchSetup};
 use xoff_sim::simulation::Plan;
-use xoff_workload::Traffic;
+use xoff_workload::{Capacity, Traffic};
 
 use self::hosts::nic_queues;
 pub(crate) use self::numerical::Numerical;
@@ -42,9 +43,11 @@ use crate::effective::Effective;
 use crate::layers::Layers;
 use crate::nearest::suggestion;
 use crate::presets;
+use crate::resources::Resources;
 use crate::scalars::EngineKind;
 use crate::sections::{FaultsConfig, NetworkConfig, RoundingKind, RunConfig, TopologyKind};
-use crate::traffic;
+use crate::size::Needs;
+use crate::traffic::{self, Flows, Span};
 
 /// Everything a run needs.
 pub struct Resolved {
@@ -150,13 +153,13 @@ pub(crate) fn resolve_numerical(
     text: &str,
     file: &str,
     overrides: &[String],
+    resources: Resources,
 ) -> Result<Numerical, Problems> {
     let mut documents = vec![Document::parse(file, text)?];
     documents.extend(Document::from_overrides(overrides)?);
     let mut layers = Layers::new(documents);
     let folder = Path::new(file).parent().unwrap_or(Path::new("")).to_path_buf();
-    let reader = Reader { layers: &mut layers, folder: &folder, effective: Effective::default() };
-    let resolved = reader.numerical(engine);
+    let resolved = Reader::new(&mut layers, &folder, resources).numerical(engine);
     let known: Vec<&str> = SECTIONS.iter().copied().chain(TOP_LEVEL).collect();
     layers.finish(&known, resolved.is_some())?;
     resolved.ok_or_else(|| Problems(Vec::new()))
@@ -166,7 +169,12 @@ pub(crate) fn resolve_numerical(
 ///
 /// # Errors
 /// All that is wrong with it, each with its place.
-pub fn resolve(text: &str, file: &str, overrides: &[String]) -> Result<Resolved, Problems> {
+pub fn resolve(
+    text: &str,
+    file: &str,
+    overrides: &[String],
+    resources: Resources,
+) -> Result<Resolved, Problems> {
     let mut own = vec![Document::parse(file, text)?];
     own.extend(Document::from_overrides(overrides)?);
     let scheme = Layers::new(own.clone()).scalar::<String>("scheme").ok().flatten();
@@ -178,8 +186,7 @@ pub fn resolve(text: &str, file: &str, overrides: &[String]) -> Result<Resolved,
     documents.extend(own);
     let mut layers = Layers::new(documents);
     let folder = Path::new(file).parent().unwrap_or(Path::new("")).to_path_buf();
-    let resolved =
-        Reader { layers: &mut layers, folder: &folder, effective: Effective::default() }.read();
+    let resolved = Reader::new(&mut layers, &folder, resources).read();
     let known: Vec<&str> = SECTIONS.iter().copied().chain(TOP_LEVEL).collect();
     layers.finish(&known, resolved.is_some())?;
     resolved.ok_or_else(|| Problems(Vec::new()))
@@ -189,6 +196,15 @@ struct Reader<'a> {
     layers: &'a mut Layers,
     folder: &'a Path,
     effective: Effective,
+    needs: Needs,
+    threads: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn new(layers: &'a mut Layers, folder: &'a Path, resources: Resources) -> Self {
+        let (needs, threads) = (Needs::new(resources.memory), resources.threads.count);
+        Self { layers, folder, effective: Effective::default(), needs, threads }
+    }
 }
 
 impl Reader<'_> {
@@ -236,9 +252,8 @@ impl Reader<'_> {
         let plan = self.plan(&run);
         let (topology, routes, flowtune) = self.attach_allocators(flowtune, topology?)?;
         let hosts = topology.servers();
-        let capacity = traffic::capacity(&topology);
-        let flows =
-            traffic::read(self.layers, self.folder, hosts, &capacity, seed, &mut self.effective)?;
+        let span = plan.as_ref().map(Span::of);
+        let flows = self.flows(&traffic::capacity(&topology), seed, span)?;
         if let (Some(place), Some(driven)) = (&flows.stops, &driven) {
             let message = format!(
                 "[[traffic]] kind = \"staggered\" cannot go with {}, whose receivers are told the \
@@ -341,12 +356,14 @@ impl Reader<'_> {
             seed,
             faults: faults_of_links,
         };
+        let plan = plan?;
+        self.fits(&setup, &plan, &monitored, &captured)?;
         self.elide(&switch, &mut setup);
         Some(Resolved {
             name,
             scheme,
             setup,
-            plan: plan?,
+            plan,
             traffic: flows.traffic,
             classes: flows.classes,
             class_of: flows.class_of,
@@ -357,6 +374,11 @@ impl Reader<'_> {
             captured,
             effective: self.effective.text(),
         })
+    }
+
+    fn flows(&mut self, capacity: &Capacity, seed: u64, span: Option<Span>) -> Option<Flows> {
+        let Self { layers, folder, effective, needs, .. } = self;
+        traffic::read(layers, folder, capacity, seed, span, needs, effective)
     }
 
     fn section<K: Knobs>(&mut self) -> K {

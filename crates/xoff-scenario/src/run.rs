@@ -11,6 +11,7 @@ use crate::capture::Capture;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::numerical::NumericalRun;
 use crate::resolve::{self, Resolved};
+use crate::resources::{Memory, Resources};
 use crate::scalars::EngineKind;
 use crate::schema::{SectionSchema, json_schema};
 use crate::sent::Sent;
@@ -26,11 +27,16 @@ pub struct Run {
 }
 
 /// Reads `text`, the content of `file`: a scenario, or the `config.txt` of an HPCC ns-3 case.
-fn read(text: &str, file: &str, overrides: &[String]) -> Result<Resolved, Problems> {
+fn read(
+    text: &str,
+    file: &str,
+    overrides: &[String],
+    resources: Resources,
+) -> Result<Resolved, Problems> {
     if Path::new(file).extension().is_some_and(|ending| ending == "txt") {
-        return crate::hpcc_ns3::resolve(text, file, overrides);
+        return crate::hpcc_ns3::resolve(text, file, overrides, resources);
     }
-    resolve::resolve(text, file, overrides)
+    resolve::resolve(text, file, overrides, resources)
 }
 
 fn plain(message: String) -> Problems {
@@ -40,6 +46,7 @@ fn plain(message: String) -> Problems {
 impl Run {
     /// Reads a scenario and builds its network. `file` names it in errors, and relative paths in it
     /// are relative to its folder. Results do not depend on the threads.
+    /// What does not fit into memory is refused before any of it is taken.
     ///
     /// # Errors
     /// All that is wrong with it.
@@ -47,9 +54,10 @@ impl Run {
         text: &str,
         file: &str,
         overrides: &[String],
-        threads: Threads,
+        resources: impl Into<Resources>,
     ) -> Result<Self, Problems> {
-        let resolved = read(text, file, overrides)?;
+        let resources = resources.into();
+        let resolved = read(text, file, overrides, resources)?;
         let context = Context {
             name: resolved.name,
             scheme: resolved.scheme,
@@ -67,7 +75,7 @@ impl Run {
             &resolved.classes,
             resolved.class_of,
             &resolved.monitored,
-            threads,
+            resources.threads,
         )
         .map_err(plain)?;
         if let Some(capture) = &capture {
@@ -215,14 +223,16 @@ pub fn open(
     text: &str,
     file: &str,
     overrides: &[String],
-    threads: Threads,
+    resources: impl Into<Resources>,
 ) -> Result<AnyRun, Problems> {
+    let resources = resources.into();
     match resolve::engine(text, file, overrides) {
         EngineKind::Packets => {
-            Run::open(text, file, overrides, threads).map(Box::new).map(AnyRun::Packets)
+            Run::open(text, file, overrides, resources).map(Box::new).map(AnyRun::Packets)
         }
         other => {
-            NumericalRun::open(other, text, file, overrides).map(Box::new).map(AnyRun::Numerical)
+            let run = NumericalRun::open(other, text, file, overrides, resources);
+            run.map(Box::new).map(AnyRun::Numerical)
         }
     }
 }
@@ -231,8 +241,13 @@ pub fn open(
 ///
 /// # Errors
 /// All that is wrong with it.
-pub fn check(text: &str, file: &str, overrides: &[String]) -> Result<String, Problems> {
-    open(text, file, overrides, Threads::ONE).map(|run| match run {
+pub fn check(
+    text: &str,
+    file: &str,
+    overrides: &[String],
+    memory: Memory,
+) -> Result<String, Problems> {
+    open(text, file, overrides, Resources { threads: Threads::ONE, memory }).map(|run| match run {
         AnyRun::Packets(run) => run.effective,
         AnyRun::Numerical(run) => run.effective().to_owned(),
     })
@@ -248,11 +263,13 @@ pub fn backpressure(
     file: &str,
     overrides: &[String],
     any_link: bool,
+    memory: Memory,
 ) -> Result<Option<String>, Problems> {
     match resolve::engine(text, file, overrides) {
         EngineKind::Packets => {
-            let resolved = read(text, file, overrides)?;
-            crate::backpressure::report(&resolved.setup, any_link).map_err(plain)
+            let resources = Resources { threads: Threads::ONE, memory };
+            let resolved = read(text, file, overrides, resources)?;
+            crate::backpressure::report(&resolved.setup, any_link, memory).map_err(plain)
         }
         _ => Ok(None),
     }

@@ -1,9 +1,12 @@
 //! The `[[traffic]]` entries of a scenario.
 
+mod extent;
+pub(crate) mod files;
+
 use std::path::Path;
 
 use xoff_core::digest::text_digest;
-use xoff_core::{BitRate, Bytes};
+use xoff_core::{BitRate, Bytes, Ps};
 use xoff_net::topo::Topology;
 use xoff_workload::elephants::{Elephants, ElephantsConfig};
 use xoff_workload::host_set;
@@ -15,12 +18,15 @@ use xoff_workload::permutation::{Permutation, PermutationConfig};
 use xoff_workload::queries::{Queries, QueriesConfig};
 use xoff_workload::staggered::{Staggered, StaggeredConfig};
 use xoff_workload::successive::{Successive, SuccessiveConfig};
-use xoff_workload::{Capacity, Frequency, Locality, Mix, Racks, Source, Traffic, tables};
+use xoff_workload::{Capacity, Crowd, Frequency, Locality, Mix, Racks, Source, Traffic, tables};
 
 use crate::diagnostic::Place;
 use crate::effective::Effective;
 use crate::layers::{Layers, TableRef};
 use crate::nearest::suggestion;
+use crate::size::Needs;
+
+pub use extent::Span;
 
 /// Kinds of traffic.
 pub const KINDS: [&str; 9] = [
@@ -73,7 +79,10 @@ struct Builder<'a> {
     hosts: u32,
     capacity: &'a Capacity,
     seed: u64,
+    span: Option<Span>,
+    needs: &'a mut Needs,
     effective: &'a mut Effective,
+    crowds: Vec<Crowd>,
     sources: Vec<Box<dyn Source + Send>>,
     classes: Vec<String>,
     class_of: Vec<u16>,
@@ -98,13 +107,15 @@ pub fn capacity(topology: &Topology) -> Capacity {
     Capacity { core, host_rates: (0..topology.servers()).map(rate).collect(), racks }
 }
 
-/// Reads them all; `None` if one is wrong (the mistake is in `layers`).
-pub fn read(
+/// Reads them all; `None` if one is wrong (the mistake is in `layers`). The `span` of the run is not there
+/// if it is wrong itself.
+pub(crate) fn read(
     layers: &mut Layers,
     folder: &Path,
-    hosts: u32,
     capacity: &Capacity,
     seed: u64,
+    span: Option<Span>,
+    needs: &mut Needs,
     effective: &mut Effective,
 ) -> Option<Flows> {
     let entries = layers.tables("traffic");
@@ -117,10 +128,13 @@ pub fn read(
     let mut builder = Builder {
         layers,
         folder,
-        hosts,
+        hosts: capacity.host_count(),
         capacity,
         seed,
+        span,
+        needs,
         effective,
+        crowds: Vec::new(),
         sources: Vec::new(),
         classes: Vec::new(),
         class_of: Vec::new(),
@@ -136,7 +150,11 @@ pub fn read(
         of_no_size: None,
     };
     let built = entries.iter().filter(|entry| builder.add(entry).is_some()).count();
-    (built == entries.len()).then(|| builder.finish())
+    if built < entries.len() {
+        return None;
+    }
+    builder.fits(&entries)?;
+    Some(builder.finish(&entries))
 }
 
 impl Builder<'_> {
@@ -270,8 +288,9 @@ impl Builder<'_> {
         };
         let source = OpenLoop::new(config, sizes.clone(), self.capacity, self.seed, self.index())?;
         self.bits_per_second += config.load * reference;
-        let flows = Frequency::PerSecond(config.load * reference / 8.0 / mean);
-        self.mix.add(flows, sizes, config.reading);
+        let flows = config.load * reference / 8.0 / mean;
+        self.crowds.push(Crowd::arriving(flows, mean).between(config.start, config.stop));
+        self.mix.add(Frequency::PerSecond(flows), sizes, config.reading);
         Ok((Box::new(source), config.class.clone()))
     }
 
@@ -288,6 +307,13 @@ impl Builder<'_> {
             events => Frequency::InAll(flows * events as f64),
         };
         self.mix.add_flows(frequency, vec![config.bytes.0 / config.flows().max(1)]);
+        self.crowds.push(config.crowd());
+        if let Some(senders) = config.repeated_senders(self.hosts)? {
+            self.effective.derive(
+                &format!("traffic.{}.senders", self.index()),
+                format!("{senders} (degree is {}: they take turns)", config.degree),
+            );
+        }
         let source = Incast::new(config, self.hosts, self.seed, self.index())?;
         Ok((Box::new(source), class))
     }
@@ -298,6 +324,7 @@ impl Builder<'_> {
     ) -> Result<(Box<dyn Source + Send>, String), String> {
         let source = Queries::new(config, self.hosts, self.seed, self.index())?;
         self.bits_per_second += config.bits_per_second(self.hosts)?;
+        self.crowds.push(config.crowd(self.hosts)?);
         Ok((Box::new(source), config.class.clone()))
     }
 
@@ -307,6 +334,7 @@ impl Builder<'_> {
     ) -> Result<(Box<dyn Source + Send>, String), String> {
         let class = config.class.clone();
         let source = Successive::new(config, self.capacity, self.seed, self.index())?;
+        self.crowds.push(source.crowd());
         Ok((Box::new(source), class))
     }
 
@@ -315,6 +343,7 @@ impl Builder<'_> {
         config: &LongLivedConfig,
     ) -> Result<(Box<dyn Source + Send>, String), String> {
         let source = LongLived::new(config, self.hosts, self.index())?;
+        self.crowds.push(Crowd::of(f64::from(config.count)).between(config.start, Ps(0)));
         self.add_all(f64::from(config.count), config.bytes);
         Ok((Box::new(source), config.class.clone()))
     }
@@ -324,6 +353,7 @@ impl Builder<'_> {
         config: &ElephantsConfig,
     ) -> Result<(Box<dyn Source + Send>, String), String> {
         let source = Elephants::new(config, self.hosts, self.seed, self.index())?;
+        self.crowds.push(Crowd::of(f64::from(config.count)).between(config.start, Ps(0)));
         Ok((Box::new(source), config.class.clone()))
     }
 
@@ -332,6 +362,7 @@ impl Builder<'_> {
         config: &PermutationConfig,
     ) -> Result<(Box<dyn Source + Send>, String), String> {
         let source = Permutation::new(config, self.hosts, self.seed, self.index())?;
+        self.crowds.push(Crowd::of(f64::from(self.hosts)).between(config.start, Ps(0)));
         self.add_all(f64::from(self.hosts), config.bytes);
         Ok((Box::new(source), config.class.clone()))
     }
@@ -342,13 +373,15 @@ impl Builder<'_> {
     ) -> Result<(Box<dyn Source + Send>, String), String> {
         let class = config.class.clone();
         let source = Staggered::new(config, self.hosts, self.index())?;
+        self.crowds.push(source.crowd());
         Ok((Box::new(source), class))
     }
 
     fn list(&mut self, config: &ListConfig) -> Result<(Box<dyn Source + Send>, String), String> {
         let path = self.folder.join(&config.file);
-        let text = std::fs::read_to_string(&path)
+        let text = files::read(&path, self.needs.memory())
             .map_err(|error| format!("file = {:?}: {}: {error}", config.file, path.display()))?;
+        self.crowds.push(Crowd::of(0.0));
         self.effective.derive(
             &format!("traffic.{}.digest", self.index()),
             format!("{:016x}", text_digest(&text)),
@@ -367,11 +400,13 @@ impl Builder<'_> {
         }
     }
 
-    fn finish(self) -> Flows {
+    fn finish(mut self, entries: &[TableRef]) -> Flows {
+        let traffic = Traffic::new(std::mem::take(&mut self.sources));
+        self.check_beginnings(&traffic, entries);
         let core = self.capacity.core;
         let load_capacity = if core.0 > 0 && !self.balances { core } else { self.capacity.hosts() };
         Flows {
-            traffic: Traffic::new(self.sources),
+            traffic,
             classes: self.classes,
             class_of: self.class_of,
             nominal_load: self.bits_per_second / load_capacity.0 as f64,

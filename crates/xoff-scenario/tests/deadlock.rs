@@ -5,7 +5,7 @@ mod common;
 
 use common::{finish, open, open_on, over_switches, run};
 use xoff_net::arch::Switch;
-use xoff_scenario::Run;
+use xoff_scenario::{Memory, Run};
 use xoff_sim::Threads;
 
 /// Two spines, and two links that are down. Leaf 0 (hosts 0 to 7) reaches leaf 1 (8 to 15) by spine 1, a
@@ -146,7 +146,14 @@ fn tables_change_nothing_where_no_packet_bounces() {
 fn check_names_cycles_and_pairs() {
     let check = |sets: &[&str], any_link| {
         let sets: Vec<String> = sets.iter().map(|set| (*set).to_string()).collect();
-        xoff_scenario::backpressure(&around("pfc"), "test.toml", &sets, any_link).unwrap()
+        xoff_scenario::backpressure(
+            &around("pfc"),
+            "test.toml",
+            &sets,
+            any_link,
+            Memory::of_machine(),
+        )
+        .unwrap()
     };
     let text = check(&[], false).unwrap();
     for line in [

@@ -96,7 +96,8 @@ fn paths_are_those_of_the_packets() {
              [[traffic]]\nkind = \"open-loop\"\nload = 0.8\nload_on = \"hosts\"\nstop = \"20us\"\n"
         );
         let Resolved { setup, plan, traffic, classes, class_of, .. } =
-            resolve(&text, "test.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
+            resolve(&text, "test.toml", &[], Threads::ONE.into())
+                .unwrap_or_else(|problems| panic!("{problems}"));
         let mut simulation =
             Simulation::new(setup, plan, traffic, &classes, class_of, &[], Threads::ONE).unwrap();
         let ports: Vec<u32> = (0..simulation.setup().topology.ports.len() as u32).collect();

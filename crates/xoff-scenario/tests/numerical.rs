@@ -1,6 +1,7 @@
 //! Scenarios of the numerical engines: what they refuse, and that what they say of themselves runs.
 
-use xoff_scenario::{AnyRun, NumericalRun, check, open};
+use xoff_scenario::diagnostic::Problems;
+use xoff_scenario::{AnyRun, Memory, NumericalRun, open};
 use xoff_sim::Threads;
 
 const FLUID: &str = "engine = \"fluid\"\n\
@@ -10,6 +11,10 @@ const FLUID: &str = "engine = \"fluid\"\n\
 
 const CONVERGENCE: &str =
     "engine = \"convergence\"\n[convergence]\nnetworks = 3\niterations = 100\n";
+
+fn check(text: &str, file: &str, overrides: &[String]) -> Result<String, Problems> {
+    xoff_scenario::check(text, file, overrides, Memory::of_machine())
+}
 
 fn numerical(text: &str, overrides: &[&str]) -> Box<NumericalRun> {
     let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();

@@ -55,7 +55,11 @@ fn rates_from_an_allocator_are_obeyed_in_one_order() {
         (LEAF_SPINE, &["flowtune.message_loss=0.2", "flowtune.lifetime=40us"]),
         (
             LEAF_SPINE,
-            &["flowtune.coalesce=true", "flowtune.compute_time=7us", "flowtune.advance_notice=10us"],
+            &[
+                "flowtune.coalesce=true",
+                "flowtune.compute_time=7us",
+                "flowtune.advance_notice=10us",
+            ],
         ),
         (FAT_TREE, &["flowtune.detection=idle", "flowtune.start_before_allocation=false"]),
         (FAT_TREE, &["flowtune.allocators=per-pod"]),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use common::{open, open_on, over_hosts, over_switches};
 use xoff_net::arch::Switch;
-use xoff_scenario::Run;
+use xoff_scenario::{Memory, Run};
 use xoff_sim::{FlowRow, QueryRow, RequestRow, Threads};
 
 #[derive(Debug, Default, PartialEq)]
@@ -306,6 +306,8 @@ fn settings_that_mean_nothing_are_refused() {
         assert!(problems.to_string().contains(said), "{problems}");
     }
     let fluid = format!("engine = \"fluid\"\n{FABRIC}[[traffic]]\nkind = \"queries\"\n");
-    let problems = xoff_scenario::check(&fluid, "test.toml", &[]).unwrap_err().to_string();
+    let problems = xoff_scenario::check(&fluid, "test.toml", &[], Memory::of_machine())
+        .unwrap_err()
+        .to_string();
     assert!(problems.contains("need packets"), "{problems}");
 }

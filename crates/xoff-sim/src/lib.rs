@@ -12,6 +12,7 @@ pub mod deadlock;
 pub mod faults;
 pub mod flow_series;
 pub mod flowtune;
+mod footprint;
 pub mod ideal;
 pub mod measure;
 pub mod partition;

@@ -7,7 +7,7 @@ use xoff_core::rng::Purpose;
 use xoff_core::{Bytes, Ps, Rng};
 
 use crate::checks;
-use crate::{Arrival, Source, host_set};
+use crate::{Arrival, Crowd, Source, host_set};
 
 xoff_core::choices! {
     /// The distribution of the gaps between events.
@@ -100,6 +100,31 @@ impl IncastConfig {
     #[must_use]
     pub fn flows(&self) -> u64 {
         u64::from(self.degree) * u64::from(self.flows_per_sender)
+    }
+
+    /// How many flows there will be. Those of an event are drawn when it comes, and of all events that
+    /// come before the first one's flows are spread out.
+    #[must_use]
+    pub fn crowd(&self) -> Crowd {
+        let (flows, period) = (self.flows() as f64, self.period.0.max(1) as f64);
+        let overlapping = 1.0 + (self.spread.0 as f64 + self.head_start.0 as f64) / period;
+        let in_all = if self.events == 0 { f64::INFINITY } else { flows * self.events as f64 };
+        let mean_bytes = self.bytes.0 as f64 / flows;
+        let arriving = Crowd::arriving(flows / period * 1e12, mean_bytes);
+        let crowd = Crowd { together: flows * overlapping, in_all, ..arriving };
+        crowd.between(self.start, self.stop)
+    }
+
+    /// How many hosts send in an event, whoever is the victim, and have more than one of its flows each
+    /// where there are not enough of them; `None` if each has as many as `flows_per_sender` says.
+    ///
+    /// # Errors
+    /// As `check`.
+    pub fn repeated_senders(&self, hosts: u32) -> Result<Option<usize>, String> {
+        let Ends { victims, senders } = self.ends(hosts)?;
+        let own = victims.iter().any(|victim| senders.binary_search(victim).is_ok());
+        let least = senders.len() - usize::from(own);
+        Ok((self.degree as usize > least).then_some(least))
     }
 
     /// The hosts the victim and the senders are drawn from.

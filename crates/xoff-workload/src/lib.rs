@@ -15,6 +15,7 @@
 
 mod bursts;
 mod checks;
+pub mod crowd;
 mod csv;
 pub mod elephants;
 pub mod host_set;
@@ -32,6 +33,7 @@ pub mod successive;
 pub mod tables;
 mod traffic;
 
+pub use crowd::Crowd;
 pub use csv::TableError;
 pub use elephants::{Elephants, ElephantsConfig};
 pub use incast::{EventArrivals, Incast, IncastConfig};

@@ -8,7 +8,7 @@ use xoff_core::rng::Purpose;
 use xoff_core::{Bytes, Ps, Rng};
 
 use crate::bursts::Bursts;
-use crate::{After, Arrival, ENDLESS, Role, Source, checks, host_set};
+use crate::{After, Arrival, Crowd, ENDLESS, Role, Source, checks, host_set};
 
 xoff_core::choices! {
     /// How the queries of a web request follow each other.
@@ -124,6 +124,23 @@ impl QueriesConfig {
         let response = sizes.sum::<f64>() / choices.sizes.len() as f64;
         let per_second = choices.bursts.in_period() / choices.bursts.period as f64 * 1e12;
         Ok(per_second * queries * (self.request.0 as f64 + response) * 8.0)
+    }
+
+    /// How many flows there will be.
+    ///
+    /// # Errors
+    /// As `check`.
+    pub fn crowd(&self, hosts: u32) -> Result<Crowd, String> {
+        let choices = self.choices(hosts)?;
+        let counts = choices.counts.iter().map(|&count| f64::from(count));
+        let (mean, most) =
+            (counts.clone().sum::<f64>() / choices.counts.len() as f64, counts.fold(0.0, f64::max));
+        // A request and a response for each query.
+        let per_second =
+            2.0 * mean * choices.bursts.in_period() / choices.bursts.period as f64 * 1e12;
+        let mean_bytes = self.bits_per_second(hosts)? / 8.0 / per_second;
+        let crowd = Crowd { together: 2.0 * most, ..Crowd::arriving(per_second, mean_bytes) };
+        Ok(crowd.between(self.start, self.stop))
     }
 
     fn choices(&self, hosts: u32) -> Result<Choices, String> {

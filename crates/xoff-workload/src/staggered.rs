@@ -2,7 +2,7 @@
 
 use xoff_core::{Bytes, Ps};
 
-use crate::{Arrival, ENDLESS, Source, checks, host_set};
+use crate::{Arrival, Crowd, ENDLESS, Source, checks, host_set};
 
 xoff_core::choices! {
     /// Who stops before whom.
@@ -85,6 +85,12 @@ impl Staggered {
     pub fn new(config: StaggeredConfig, hosts: u32, source: u16) -> Result<Self, String> {
         let senders = config.check(hosts)?;
         Ok(Self { config, senders, source, made: 0 })
+    }
+
+    /// How many flows there will be.
+    #[must_use]
+    pub fn crowd(&self) -> Crowd {
+        Crowd::of(self.senders.len() as f64).between(self.config.start, Ps(0))
     }
 
     /// So many intervals after the first start.

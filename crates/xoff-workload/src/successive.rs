@@ -4,7 +4,7 @@ use xoff_core::rng::Purpose;
 use xoff_core::{Bytes, Ps, Rng};
 
 use crate::open_loop::Ends;
-use crate::{After, Arrival, Capacity, Role, Source, checks};
+use crate::{After, Arrival, Capacity, Crowd, Role, Source, checks};
 
 xoff_core::knobs! {
     /// Each sender keeps some flows under way. When the sender knows that all of a flow has arrived, its
@@ -94,6 +94,18 @@ impl Successive {
             first: true,
             config,
         })
+    }
+
+    /// How many flows there will be. A sender's chains share its link, but the next flow of each is made
+    /// as if it had the link for itself, and waits.
+    #[must_use]
+    pub fn crowd(&self) -> Crowd {
+        let flows = f64::from(self.config.flows);
+        let chains = self.ends.senders.len() as f64 * flows;
+        let made = chains / self.shortest.seconds().max(1e-12);
+        let waiting = Crowd::arriving(made * (1.0 - 1.0 / flows), self.config.bytes.0 as f64);
+        let crowd = Crowd { together: chains, waits: true, ..waiting };
+        crowd.between(self.config.start, self.config.stop)
     }
 }
 

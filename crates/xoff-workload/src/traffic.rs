@@ -48,6 +48,11 @@ impl Traffic {
         first_id
     }
 
+    /// When the first flow of each source starts that was not taken yet; `None` where there is none.
+    pub fn first_starts(&self) -> impl Iterator<Item = Option<Ps>> {
+        self.streams.iter().map(|stream| stream.head.map(|flow| flow.start))
+    }
+
     /// When the next flow starts; `None` when there are no more.
     #[must_use]
     pub fn next_start(&self) -> Option<Ps> {

@@ -50,7 +50,7 @@ def _parse(text, file, overrides):
     return found
 
 
-def check(text, file, overrides):
+def check(text, file, overrides, max_memory=None):
     found = _parse(text, file, overrides)
     return "".join(
         f'{key} = "{value}"\n' if isinstance(value, str) else f"{key} = {value}\n"
@@ -58,7 +58,7 @@ def check(text, file, overrides):
     )
 
 
-def backpressure(text, file, overrides, any_link):
+def backpressure(text, file, overrides, any_link, max_memory=None):
     found = _parse(text, file, overrides)
     if found.get("scheme") != "pfc":
         return None
@@ -66,7 +66,7 @@ def backpressure(text, file, overrides, any_link):
 
 
 class Run:
-    def __init__(self, text, file, overrides, threads, delay_seed=None):
+    def __init__(self, text, file, overrides, threads, max_memory=None, delay_seed=None):
         self.threads = min(threads, MOST_THREADS)
         self.threads_note = f"{MOST_THREADS} threads are used" if threads > MOST_THREADS else None
         self.found = _parse(text, file, overrides)

@@ -7,10 +7,8 @@
 //! names A, so an edge is a turn at one switch: from an ingress to an egress. Hosts cause no
 //! backpressure: no cycle leads through them.
 
-use rustc_hash::FxHashSet;
-
 use super::digraph::Digraph;
-use super::{Routes, Topology};
+use super::{Port, Route, Routes, Topology};
 
 /// A set of turns: for each ingress port of a switch that faces another switch, egress ports of the same
 /// switch. As a table of what to leave out it is the paper's match-action table.
@@ -122,11 +120,25 @@ impl<'a> Backpressure<'a> {
     pub fn new(topology: &'a Topology, routes: &[&Routes]) -> Self {
         let mut graph = Self { topology, turns: Turns::new(topology) };
         let leaves = leaves(topology, routes);
-        let mut walk = Walk { topology, routes, known: FxHashSet::default() };
+        let known = routes.iter().map(|routes| Known::new(topology, routes)).collect();
+        let mut walk = Walk { topology, routes, known };
         for group in 0..leaves.len() {
             walk.add_group(&leaves, group, &mut graph.turns);
         }
         graph
+    }
+
+    /// About how many bytes the graph of a network and the search for its cycles take.
+    #[must_use]
+    pub fn bytes(topology: &Topology) -> u128 {
+        let turns = (topology.hosts..topology.nodes()).map(|node| {
+            let links = topology.ports_of(node).iter();
+            let trunks =
+                links.filter(|port| topology.ports[port.peer as usize].node >= topology.hosts);
+            (trunks.count() * topology.ports_of(node).len()) as u128
+        });
+        // As arcs twice, as bits in some sets, and what the search has for each port.
+        turns.sum::<u128>() * 18 + topology.ports.len() as u128 * 100
     }
 
     /// Adds what another graph of the same network has.
@@ -222,13 +234,44 @@ fn leaves(topology: &Topology, routes: &[&Routes]) -> Vec<u32> {
     leaves
 }
 
+/// Which of a switch's lists of ports, by where they begin, are known for each ingress: most groups share
+/// their ports with others.
+struct Known {
+    /// Where the bits of each ingress begin; those of its switch's own hosts come first.
+    first: Vec<usize>,
+    words: Vec<u64>,
+}
+
+impl Known {
+    fn new(topology: &Topology, routes: &Routes) -> Self {
+        let mut bits = 0;
+        let mut begin = |port: &Port| {
+            let first = bits;
+            let switch = port.node.checked_sub(topology.hosts);
+            bits += switch.map_or(0, |switch| routes.choices[switch as usize].len() + 1);
+            first
+        };
+        let first = topology.ports.iter().map(&mut begin).collect();
+        Self { first, words: vec![0; bits.div_ceil(64)] }
+    }
+
+    /// Adds the list of a route; returns whether it is new.
+    fn insert(&mut self, ingress: u32, route: Route) -> bool {
+        let place = if route.count == 0 { 0 } else { 1 + route.first as usize };
+        let bit = self.first[ingress as usize] + place;
+        let (word, mask) = (&mut self.words[bit / 64], 1 << (bit % 64));
+        let is_new = *word & mask == 0;
+        *word |= mask;
+        is_new
+    }
+}
+
 /// Follows packets through the network.
 struct Walk<'a> {
     topology: &'a Topology,
     routes: &'a [&'a Routes],
-    /// Turns that are in the set: an ingress, which of the routes, and where its ports begin in the
-    /// switch's list. Most groups share their ports with others.
-    known: FxHashSet<(u32, usize, u32)>,
+    /// What is in the set of turns, by each of the routes.
+    known: Vec<Known>,
 }
 
 impl Walk<'_> {
@@ -259,10 +302,9 @@ impl Walk<'_> {
         let topology = self.topology;
         let node = topology.ports[ingress as usize].node;
         let switch = (node - topology.hosts) as usize;
-        for (number, routes) in self.routes.iter().enumerate() {
+        for (routes, known) in self.routes.iter().zip(&mut self.known) {
             let route = routes.by_switch[switch][group];
-            let first = if route.count == 0 { u32::MAX } else { route.first };
-            if !self.known.insert((ingress, number, first)) {
+            if !known.insert(ingress, route) {
                 continue;
             }
             if route.count > 0 {

@@ -2,7 +2,7 @@
 
 use xoff_core::{BitRate, Ps, knobs};
 
-use super::{Link, Topology};
+use super::{Census, Link, Shape, Topology};
 
 knobs! {
     /// Two switches joined by one link, with hosts on both; with `side_hosts`, a third switch is
@@ -25,6 +25,24 @@ knobs! {
         host_delay: Ps = Ps::from_us(1),
         /// Propagation delay of a link between switches.
         trunk_delay: Ps = Ps::from_us(1),
+    }
+}
+
+impl Shape for DumbbellConfig {
+    const COUNTS: &'static [&'static str] = &["left_hosts", "right_hosts", "side_hosts"];
+
+    fn census(&self) -> Census {
+        let [left, right, side] =
+            [self.left_hosts, self.right_hosts, self.side_hosts].map(u128::from);
+        let hosts = left + right + side;
+        let trunks = if side > 0 { 2 } else { 1 };
+        let switches = trunks + 1;
+        let most_links = (left + 1).max(right + trunks).max(side + 1);
+        Census { hosts, switches, racks: switches, links: hosts + trunks, most_links }
+    }
+
+    fn build(&self) -> Result<Topology, String> {
+        dumbbell(self)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use xoff_core::{BitRate, Ps, knobs};
 
-use super::{Link, Topology};
+use super::{Census, Link, Shape, Topology};
 
 /// The most hosts of a fat-tree: its tables would not fit into memory long before the numbers of
 /// hosts and ports run out.
@@ -76,6 +76,31 @@ impl FatTreeConfig {
 
     fn on_each_edge(&self) -> u32 {
         if self.hosts_per_edge == 0 { self.k / 2 } else { self.hosts_per_edge }
+    }
+}
+
+impl Shape for FatTreeConfig {
+    const COUNTS: &'static [&'static str] = &["k", "hosts_per_edge"];
+
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        Self::check(self)
+    }
+
+    fn census(&self) -> Census {
+        let (k, half) = (u128::from(self.k), u128::from(self.k / 2));
+        let (edges, on_each) = (k * half, u128::from(self.on_each_edge()));
+        let hosts = edges.saturating_mul(on_each);
+        Census {
+            hosts,
+            switches: 2 * edges + half * half,
+            racks: edges,
+            links: hosts.saturating_add(2 * edges * half),
+            most_links: (on_each + half).max(k),
+        }
+    }
+
+    fn build(&self) -> Result<Topology, String> {
+        fat_tree(self)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use xoff_core::{BitRate, Ps, knobs};
 
-use super::{Link, Topology};
+use super::census::product;
+use super::{Census, Link, Shape, Topology};
 
 knobs! {
     /// A leaf-spine fabric (a two-layer Clos). The defaults are BFC's fabric (§6.2.1): 128 hosts,
@@ -25,6 +26,27 @@ knobs! {
         host_delay: Ps = Ps::from_us(1),
         /// Propagation delay of a link between leaf and spine.
         spine_delay: Ps = Ps::from_us(1),
+    }
+}
+
+impl Shape for LeafSpineConfig {
+    const COUNTS: &'static [&'static str] = &["leaves", "spines", "hosts_per_leaf", "links"];
+
+    fn census(&self) -> Census {
+        let Self { leaves, spines, hosts_per_leaf, links, .. } = *self;
+        let hosts = product(&[leaves, hosts_per_leaf]);
+        let of_leaf = u128::from(hosts_per_leaf) + product(&[spines, links]);
+        Census {
+            hosts,
+            switches: u128::from(leaves) + u128::from(spines),
+            racks: leaves.into(),
+            links: hosts.saturating_add(product(&[leaves, spines, links])),
+            most_links: of_leaf.max(product(&[leaves, links])),
+        }
+    }
+
+    fn build(&self) -> Result<Topology, String> {
+        leaf_spine(self)
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod attach;
 mod backpressure;
+mod census;
 mod digraph;
 mod dumbbell;
 mod fat_tree;
@@ -18,6 +19,7 @@ use xoff_core::{BitRate, Ps};
 
 pub use attach::Attachment;
 pub use backpressure::{Backpressure, Knot, Turns, bounces};
+pub use census::{Census, Shape};
 pub use digraph::Digraph;
 pub use dumbbell::{DumbbellConfig, dumbbell};
 pub use fat_tree::{FatTreeConfig, fat_tree};
@@ -122,6 +124,23 @@ impl Topology {
         }
         let core_tier = tiers.iter().copied().max().unwrap_or(0);
         Ok(Self { hosts, attached: 0, tiers, core_tier, ports, first_port })
+    }
+
+    /// What it consists of; the racks are those of servers and of attached hosts.
+    #[must_use]
+    pub fn census(&self) -> Census {
+        let switches = self.hosts..self.nodes();
+        let is_rack = |node: &u32| {
+            self.ports_of(*node).iter().any(|port| self.ports[port.peer as usize].node < self.hosts)
+        };
+        let links = |node: u32| self.ports_of(node).len() as u128;
+        Census {
+            hosts: self.hosts.into(),
+            switches: switches.len() as u128,
+            racks: switches.clone().filter(is_rack).count() as u128,
+            links: self.ports.len() as u128 / 2,
+            most_links: switches.map(links).max().unwrap_or(0),
+        }
     }
 
     /// How many nodes there are.

@@ -2,7 +2,7 @@
 
 use xoff_core::{BitRate, Ps, knobs};
 
-use super::{Link, Topology};
+use super::{Census, Link, Shape, Topology};
 
 knobs! {
     /// A single switch with hosts on it.
@@ -13,6 +13,19 @@ knobs! {
         rate: BitRate = BitRate::from_gbps(100),
         /// Propagation delay of each link.
         delay: Ps = Ps::from_us(1),
+    }
+}
+
+impl Shape for StarConfig {
+    const COUNTS: &'static [&'static str] = &["hosts"];
+
+    fn census(&self) -> Census {
+        let hosts = self.hosts.into();
+        Census { hosts, switches: 1, racks: 1, links: hosts, most_links: hosts }
+    }
+
+    fn build(&self) -> Result<Topology, String> {
+        star(self)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use xoff_core::{BitRate, Ps, knobs};
 
-use super::{Link, Topology};
+use super::census::product;
+use super::{Census, Link, Shape, Topology};
 
 knobs! {
     /// Two equal data centres, each with a gateway, and a link between the gateways. A gateway hangs
@@ -33,6 +34,27 @@ knobs! {
         gateway_delay: Ps = Ps::from_us(1),
         /// Propagation delay of the link between the gateways.
         interconnect_delay: Ps = Ps::from_us(200),
+    }
+}
+
+impl Shape for TwoDcConfig {
+    const COUNTS: &'static [&'static str] = &["leaves", "spines", "hosts_per_leaf"];
+
+    fn census(&self) -> Census {
+        let Self { leaves, spines, hosts_per_leaf, .. } = *self;
+        let hosts = product(&[2, leaves, hosts_per_leaf]);
+        let [leaves, spines, on_each] = [leaves, spines, hosts_per_leaf].map(u128::from);
+        Census {
+            hosts,
+            switches: 2 * (leaves + spines + 1),
+            racks: 2 * leaves,
+            links: hosts + 2 * leaves * spines + 2 * spines + 1,
+            most_links: (on_each + spines).max(leaves + 1).max(spines + 1),
+        }
+    }
+
+    fn build(&self) -> Result<Topology, String> {
+        two_dc(self)
     }
 }
 

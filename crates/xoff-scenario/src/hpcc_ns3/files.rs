@@ -3,10 +3,11 @@
 use std::str::FromStr;
 
 use xoff_core::Ps;
-use xoff_net::topo::{Link, Topology};
+use xoff_net::topo::{Census, Link, Topology};
 use xoff_workload::Arrival;
 
 use super::config::{rate, seconds};
+use crate::resources::Memory;
 
 /// Words of a file with their lines.
 struct Words<'a> {
@@ -46,13 +47,22 @@ impl<'a> Words<'a> {
 }
 
 /// `nodes switches links`, the switches' numbers, then `a b rate delay error_rate` a link.
-pub(super) fn topology(text: &str, file: &str) -> Result<Topology, String> {
+pub(super) fn topology(text: &str, file: &str, memory: Memory) -> Result<Topology, String> {
     let mut words = Words::new(text, file);
     let nodes: u32 = words.number("the number of nodes")?;
     let switches: u32 = words.number("the number of switches")?;
     let count: u32 = words.number("the number of links")?;
     let hosts =
         nodes.checked_sub(switches).ok_or_else(|| words.fail("more switches than nodes"))?;
+    let census = Census {
+        hosts: hosts.into(),
+        switches: switches.into(),
+        racks: hosts.min(switches).into(),
+        links: count.into(),
+        most_links: 0,
+    };
+    census.check().map_err(|what| words.fail(&what))?;
+    memory.check("the network", census.bytes()).map_err(|what| words.fail(&what))?;
     for expected in hosts..nodes {
         let id: u32 = words.number("a switch's number")?;
         if id != expected {

@@ -34,6 +34,7 @@ use xoff_workload::{Arrival, Source, Traffic};
 
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::resolve::Resolved;
+use crate::resources::Resources;
 use config::{Config, Control};
 
 /// Class of all flows.
@@ -44,12 +45,22 @@ const GRID: Ps = Ps::from_us(10);
 ///
 /// # Errors
 /// What is wrong with it, or what it asks for that is not modelled.
-pub fn resolve(text: &str, file: &str, overrides: &[String]) -> Result<Resolved, Problems> {
-    build(text, file, overrides)
+pub fn resolve(
+    text: &str,
+    file: &str,
+    overrides: &[String],
+    resources: Resources,
+) -> Result<Resolved, Problems> {
+    build(text, file, overrides, resources)
         .map_err(|message| Problems(vec![Diagnostic { message, place: None, help: None }]))
 }
 
-fn build(text: &str, file: &str, overrides: &[String]) -> Result<Resolved, String> {
+fn build(
+    text: &str,
+    file: &str,
+    overrides: &[String],
+    resources: Resources,
+) -> Result<Resolved, String> {
     if !overrides.is_empty() {
         return Err(format!("{file}: --set does not apply to an ns-3 case: change the file"));
     }
@@ -57,17 +68,21 @@ fn build(text: &str, file: &str, overrides: &[String]) -> Result<Resolved, Strin
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
     let read = |name: &str| {
         let path = folder.join(name);
-        std::fs::read_to_string(&path)
+        crate::traffic::files::read(&path, resources.memory)
             .map(|text| (text, path.display().to_string()))
             .map_err(|error| format!("{}: {error}", path.display()))
     };
     let (topology_text, topology_file) = read(&config.topology_file)?;
-    let topology = files::topology(&topology_text, &topology_file)?;
+    let topology = files::topology(&topology_text, &topology_file, resources.memory)?;
     let (flow_text, flow_file) = read(&config.flow_file)?;
     let flows = files::flows(&flow_text, &flow_file, topology.hosts)?;
     let routes = Routes::new(&topology)?;
     let plan = plan(&config, &flows)?;
     let setup = setup(&config, topology, routes)?;
+    let of_partitions = setup.partition_bytes(&plan, resources.threads.count);
+    resources
+        .memory
+        .check("the network", setup.simulated_bytes(&plan).saturating_add(of_partitions))?;
     let lines: Vec<String> = text.lines().map(|line| format!("#   {line}")).collect();
     let effective = format!(
         "# An HPCC ns-3 case, run as it is:\n{}\n# Derived:\n#   base_rtt = {}\n",

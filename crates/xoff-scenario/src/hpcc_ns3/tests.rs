@@ -2,6 +2,7 @@ use xoff_core::{BitRate, Ps};
 
 use super::config::{Config, Control, rate, seconds};
 use super::files::{flows, topology};
+use crate::resources::Memory;
 
 const MINIMAL: &str = "TOPOLOGY_FILE t.txt\nFLOW_FILE f.txt\n";
 
@@ -47,10 +48,11 @@ fn rates_and_times_are_read_as_that_simulator_does() {
 #[test]
 fn topology_and_flows_name_file_and_line() {
     let text = "3 1 2\n2\n0 2 100Gbps 1000ns 0\n1 2 100Gbps 0.001ms 0\n";
-    let built = topology(text, "t.txt").unwrap();
+    let built = topology(text, "t.txt", Memory::of_machine()).unwrap();
     assert_eq!((built.hosts, built.nodes(), built.tiers[2]), (2, 3, 1));
     assert_eq!(built.ports_of(0)[0].delay, built.ports_of(1)[0].delay);
-    let cut = topology("3 1 2\n2\n0 2 100Gbps 1000ns 0\n1 2 fast", "t.txt").unwrap_err();
+    let cut = topology("3 1 2\n2\n0 2 100Gbps 1000ns 0\n1 2 fast", "t.txt", Memory::of_machine())
+        .unwrap_err();
     assert!(cut.starts_with("t.txt:4: expected a rate"), "{cut}");
     let read = flows("1\n0 1 3 100 5000 2.0\n", "f.txt", 2).unwrap();
     assert_eq!((read[0].bytes, read[0].priority), (5000, 3));

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use xoff_net::hop::{BackpressureKind, Hardware};
+use xoff_net::topo::Backpressure;
 use xoff_sim::Setup;
 use xoff_sim::deadlock::{Elision, elided};
 use xoff_sim::setup::HopSetup;
 
 use super::Reader;
 use crate::sections::{ElideKind, SwitchConfig};
+use crate::size::Need;
 
 impl Reader<'_> {
     /// Finds the pairs of ports for which it is left out, once the network and its faults are known.
@@ -36,6 +38,15 @@ impl Reader<'_> {
         if matches!(&setup.switch.hop, HopSetup::Bfc(bfc) if bfc.classes > 1) {
             let message = "elide leaves out counters of one class: set bfc.classes = 1";
             self.problem("switch", "elide", message.into());
+            return;
+        }
+        let graph = Need {
+            what: "the graph of its backpressure".into(),
+            bytes: Backpressure::bytes(&setup.topology),
+            place: self.layers.has("switch", "elide"),
+            help: "set switch.elide = \"none\", or make the network smaller".into(),
+        };
+        if self.need(graph).is_none() {
             return;
         }
         let found = elided(setup, elision).map_err(|why| match elision {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use xoff_core::Ps;
-use xoff_core::knobs::Knob;
+use xoff_core::knobs::{Knob, Knobs};
 use xoff_host::hosts::BaseRtts;
 use xoff_host::transport::{AllocatorKind, BaseRttOf, FrameConfig, TransportConfig, TransportKind};
 use xoff_net::topo::{
-    DumbbellConfig, FatTreeConfig, LeafSpineConfig, Routes, StarConfig, Topology, TwoDcConfig,
-    dumbbell, fat_tree, leaf_spine, star, two_dc,
+    DumbbellConfig, FatTreeConfig, LeafSpineConfig, Routes, Shape, StarConfig, Topology,
+    TwoDcConfig,
 };
 use xoff_sim::setup::{base_rtt, base_rtts};
 use xoff_sim::simulation::Plan;
@@ -21,46 +21,49 @@ impl Reader<'_> {
     pub(super) fn topology(&mut self, network: &NetworkConfig) -> Option<(Topology, Routes)> {
         let kind = network.topology;
         let why = format!("network.topology = {}", kind.show());
-        for (other, name) in [
-            (TopologyKind::LeafSpine, "leaf_spine"),
-            (TopologyKind::FatTree, "fat_tree"),
-            (TopologyKind::Star, "star"),
-            (TopologyKind::Dumbbell, "dumbbell"),
-            (TopologyKind::TwoDc, "two_dc"),
-        ] {
-            if other != kind {
-                self.layers.unused(name, &why);
-            }
+        let sections = [
+            (TopologyKind::LeafSpine, LeafSpineConfig::SECTION),
+            (TopologyKind::FatTree, FatTreeConfig::SECTION),
+            (TopologyKind::Star, StarConfig::SECTION),
+            (TopologyKind::Dumbbell, DumbbellConfig::SECTION),
+            (TopologyKind::TwoDc, TwoDcConfig::SECTION),
+        ];
+        for (_, name) in sections.iter().filter(|(other, _)| *other != kind) {
+            self.layers.unused(name, &why);
         }
-        let (name, built) = match kind {
-            TopologyKind::LeafSpine => {
-                ("leaf_spine", leaf_spine(&self.section::<LeafSpineConfig>()))
-            }
-            TopologyKind::FatTree => {
-                let config = self.section::<FatTreeConfig>();
-                if let Err((key, message)) = config.check() {
-                    self.problem("fat_tree", key, message);
-                    return None;
-                }
-                ("fat_tree", fat_tree(&config))
-            }
-            TopologyKind::Star => ("star", star(&self.section::<StarConfig>())),
-            TopologyKind::Dumbbell => ("dumbbell", dumbbell(&self.section::<DumbbellConfig>())),
-            TopologyKind::TwoDc => ("two_dc", two_dc(&self.section::<TwoDcConfig>())),
+        let topology = match kind {
+            TopologyKind::LeafSpine => self.shaped::<LeafSpineConfig>(),
+            TopologyKind::FatTree => self.shaped::<FatTreeConfig>(),
+            TopologyKind::Star => self.shaped::<StarConfig>(),
+            TopologyKind::Dumbbell => self.shaped::<DumbbellConfig>(),
+            TopologyKind::TwoDc => self.shaped::<TwoDcConfig>(),
+        }?;
+        let section = sections.iter().find(|(own, _)| *own == kind).map_or("", |found| found.1);
+        let mut complain = |message: &str| {
+            self.layers.problem(None, format!("[{section}] {message}"), None);
         };
-        let routed = built.and_then(|topology| {
-            if topology.ports.iter().any(|port| port.rate.0 == 0) {
-                return Err("a link's rate must be more than zero".into());
-            }
-            if topology.ports.iter().any(|port| port.delay.0 == 0) {
-                return Err("a link's delay must be more than zero".into());
-            }
-            let routes = Routes::new(&topology)?;
-            Ok((topology, routes))
-        });
-        routed
-            .map_err(|message| self.layers.problem(None, format!("[{name}] {message}"), None))
-            .ok()
+        if topology.ports.iter().any(|port| port.rate.0 == 0) {
+            complain("a link's rate must be more than zero");
+            return None;
+        }
+        if topology.ports.iter().any(|port| port.delay.0 == 0) {
+            complain("a link's delay must be more than zero");
+            return None;
+        }
+        let routes = Routes::new(&topology).map_err(|message| complain(&message)).ok()?;
+        Some((topology, routes))
+    }
+
+    /// Builds a network from its section, if it fits into memory.
+    fn shaped<S: Shape>(&mut self) -> Option<Topology> {
+        let shape: S = self.section();
+        if let Err((key, message)) = shape.check() {
+            self.problem(S::SECTION, key, message);
+            return None;
+        }
+        self.count(&shape)?;
+        let built = shape.build();
+        built.map_err(|message| self.problem(S::SECTION, "", message)).ok()
     }
 
     pub(super) fn plan(&mut self, run: &RunConfig) -> Option<Plan> {

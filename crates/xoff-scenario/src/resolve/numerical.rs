@@ -11,7 +11,7 @@ use super::Reader;
 use crate::numerical::Study;
 use crate::scalars::EngineKind;
 use crate::sections::NetworkConfig;
-use crate::traffic;
+use crate::traffic::{self, Span};
 
 /// What a numerical run needs.
 pub(crate) struct Numerical {
@@ -68,6 +68,7 @@ impl Reader<'_> {
             return None;
         }
         allocator.check().ok()?;
+        self.convergence_fits(&allocator, &config)?;
         Some(Study::Convergence(Convergence::new(seed, allocator, config)))
     }
 
@@ -77,17 +78,17 @@ impl Reader<'_> {
         let allocator = self.allocator(&[], "");
         let config = self.fluid_config();
         let (topology, routes) = topology?;
-        let hosts = topology.hosts;
-        let capacity = traffic::capacity(&topology);
-        let flows =
-            traffic::read(self.layers, self.folder, hosts, &capacity, seed, &mut self.effective)?;
+        let span = config.as_ref().map(Span::of_fluid);
+        let flows = self.flows(&traffic::capacity(&topology), seed, span)?;
         if let Some(place) = flows.waits {
             let message = "[[traffic]] kinds \"queries\" and \"successive\" need packets: engine = \
                            \"fluid\" has no arrivals for flows to wait for";
             self.layers.problem(Some(place), message, None);
         }
+        let config = config?;
+        self.fluid_fits(topology.ports.len() as u128, &allocator, &config)?;
         let (topology, routes) = (Arc::new(topology), Arc::new(routes));
-        let fluid = Fluid::new(topology, routes, flows.traffic, seed, &allocator, config?);
+        let fluid = Fluid::new(topology, routes, flows.traffic, seed, &allocator, config);
         let fluid = fluid.map_err(|error| self.refused(&error)).ok()?;
         Some(Study::Fluid { fluid: Box::new(fluid), class_of: flows.class_of })
     }

@@ -1,0 +1,172 @@
+//! What a network consists of, known from its settings before any of it is built.
+//!
+//! Sums and products are of u128, which no settings make overflow.
+
+use core::mem::size_of;
+
+use xoff_core::knobs::Knobs;
+
+use super::{Link, Port, Route, Topology};
+
+/// Ports are numbered in the lower bits of an event's tag, where every switch may need one more.
+const PORTS_MAX: u128 = 1 << 27;
+
+/// What finding the routes takes for each port beside the tables themselves.
+const SEARCH_BYTES: u128 = 160;
+
+/// The settings of a kind of network.
+pub trait Shape: Knobs {
+    /// The settings that say how many there are of something.
+    const COUNTS: &'static [&'static str];
+
+    /// Checks the settings one by one.
+    ///
+    /// # Errors
+    /// The key that is wrong, and why.
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        Ok(())
+    }
+
+    /// What the network will consist of.
+    fn census(&self) -> Census;
+
+    /// Builds it, if the census allows that.
+    ///
+    /// # Errors
+    /// What is wrong with the settings.
+    fn build(&self) -> Result<Topology, String>;
+}
+
+/// How many there are of what a network consists of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Census {
+    /// Hosts.
+    pub hosts: u128,
+    /// Switches.
+    pub switches: u128,
+    /// Switches that hosts hang on.
+    pub racks: u128,
+    /// Links.
+    pub links: u128,
+    /// Links of the switch that has the most.
+    pub most_links: u128,
+}
+
+impl Census {
+    /// Checks that all can be numbered.
+    ///
+    /// # Errors
+    /// What there is too much of, and how much there may be.
+    pub fn check(&self) -> Result<(), String> {
+        let nodes = self.hosts.saturating_add(self.switches);
+        for (count, most, what) in [
+            (self.most_links, u128::from(u16::MAX), "links of one switch"),
+            (nodes, PORTS_MAX, "hosts and switches"),
+            (self.links.saturating_mul(2), PORTS_MAX, "ends of links"),
+        ] {
+            if count > most {
+                return Err(format!("{count} {what} are too many: there may be {most}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// About how many bytes nodes, links and routes take while they are built.
+    #[must_use]
+    pub fn bytes(&self) -> u128 {
+        let bytes = |type_bytes: usize| type_bytes as u128;
+        let per_link = bytes(size_of::<Link>()) + 2 * (bytes(size_of::<Port>()) + SEARCH_BYTES);
+        let nodes = self.hosts.saturating_add(self.switches);
+        let routes = self.switches.saturating_mul(self.racks);
+        let distances = self.racks.saturating_mul(self.racks);
+        [(self.links, per_link), (nodes, 32), (routes, bytes(size_of::<Route>())), (distances, 2)]
+            .into_iter()
+            .fold(0, |sum: u128, (count, each)| sum.saturating_add(count.saturating_mul(each)))
+    }
+}
+
+/// A product that ends at the largest number.
+pub(super) fn product(factors: &[u32]) -> u128 {
+    factors.iter().fold(1, |product: u128, &factor| product.saturating_mul(factor.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{
+        DumbbellConfig, FatTreeConfig, LeafSpineConfig, Routes, StarConfig, TwoDcConfig,
+    };
+    use super::*;
+
+    /// What a network that was built consists of.
+    fn counted(topology: &Topology) -> Census {
+        let routes = Routes::new(topology).unwrap();
+        let switches = topology.hosts..topology.nodes();
+        let most = switches.clone().map(|node| topology.ports_of(node).len()).max().unwrap();
+        Census {
+            hosts: topology.hosts.into(),
+            switches: switches.len() as u128,
+            racks: routes.group_of.iter().max().map_or(0, |&last| u128::from(last) + 1),
+            links: topology.ports.len() as u128 / 2,
+            most_links: most as u128,
+        }
+    }
+
+    fn assert_foretold(shape: &impl Shape) {
+        assert_eq!(shape.census(), counted(&shape.build().unwrap()), "{:?}", shape.show());
+    }
+
+    #[test]
+    fn a_census_foretells_what_is_built() {
+        assert_foretold(&StarConfig { hosts: 7, ..Default::default() });
+        for side_hosts in [0, 3] {
+            let right_hosts = 9;
+            assert_foretold(&DumbbellConfig { right_hosts, side_hosts, ..Default::default() });
+        }
+        let (leaves, spines, hosts_per_leaf, links) = (3, 5, 7, 2);
+        let config =
+            LeafSpineConfig { leaves, spines, hosts_per_leaf, links, ..Default::default() };
+        assert_foretold(&config);
+        assert_foretold(&LeafSpineConfig { leaves: 40, ..config });
+        for (k, hosts_per_edge) in [(2, 0), (4, 0), (6, 9)] {
+            assert_foretold(&FatTreeConfig { k, hosts_per_edge, ..Default::default() });
+        }
+        for (leaves, spines, hosts_per_leaf) in [(4, 8, 16), (9, 2, 1), (1, 3, 2)] {
+            assert_foretold(&TwoDcConfig { leaves, spines, hosts_per_leaf, ..Default::default() });
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_numbered_is_refused_and_nothing_overflows() {
+        let all = u32::MAX;
+        let leaf_spine = LeafSpineConfig {
+            leaves: all,
+            spines: all,
+            hosts_per_leaf: all,
+            links: all,
+            ..Default::default()
+        };
+        let two_dc =
+            TwoDcConfig { leaves: all, spines: all, hosts_per_leaf: all, ..Default::default() };
+        let dumbbell = DumbbellConfig {
+            left_hosts: all,
+            right_hosts: all,
+            side_hosts: all,
+            ..Default::default()
+        };
+        let fat_tree = FatTreeConfig { k: all, hosts_per_edge: all, ..Default::default() };
+        let star = StarConfig { hosts: all, ..Default::default() };
+        for census in [
+            leaf_spine.census(),
+            two_dc.census(),
+            dumbbell.census(),
+            fat_tree.census(),
+            star.census(),
+        ] {
+            let error = census.check().unwrap_err();
+            assert!(error.contains("links of one switch are too many"), "{error}");
+            assert!(census.bytes() > 1 << 38, "{census:?}");
+        }
+        let wide = LeafSpineConfig { leaves: 60_000, spines: 60_000, ..Default::default() };
+        assert!(wide.census().check().unwrap_err().contains("ends of links are too many"));
+    }
+}

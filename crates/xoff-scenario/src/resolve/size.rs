@@ -1,0 +1,144 @@
+//! Sizes, before memory is taken: of the network, of what simulates it, and of numerical studies.
+
+use xoff_alloc::OptimizerKind;
+use xoff_core::Ps;
+use xoff_core::knobs::Knobs;
+use xoff_fluid::config::AllocatorConfig;
+use xoff_fluid::{ConvergenceConfig, FluidConfig};
+use xoff_net::topo::{Census, Shape};
+use xoff_sim::Setup;
+use xoff_sim::simulation::Plan;
+
+use super::Reader;
+use crate::diagnostic::Place;
+use crate::size::Need;
+
+/// What an allocator has for a link.
+const LINK_BYTES: u128 = 200;
+
+/// What is kept of a step of flowlets, in all its series.
+const STEP_BYTES: u128 = 100;
+
+impl Reader<'_> {
+    /// Adds a need; `None` if there is not so much.
+    pub(super) fn need(&mut self, need: Need) -> Option<()> {
+        let added = self.needs.add(need);
+        added.map_err(|error| self.layers.problem(error.place, error.message, error.help)).ok()
+    }
+
+    /// Counts what a network consists of, which must be numbered and fit into memory.
+    pub(super) fn count<S: Shape>(&mut self, shape: &S) -> Option<()> {
+        let place = self.largest_count(shape);
+        let section = S::SECTION;
+        let keys: Vec<String> = S::COUNTS.iter().map(|key| format!("{section}.{key}")).collect();
+        let help = format!("make the network smaller: {}", keys.join(", "));
+        let census = shape.census();
+        if let Err(message) = census.check() {
+            self.layers.problem(place, format!("[{section}] {message}"), Some(help));
+            return None;
+        }
+        self.need(of_network(&census, place, help))
+    }
+
+    /// Where the largest of the counts is set that the user sets.
+    fn largest_count<S: Knobs + Shape>(&self, shape: &S) -> Option<Place> {
+        let values = shape.show();
+        let value = |key: &str| {
+            let shown = values.iter().find(|(name, _)| *name == key);
+            shown.and_then(|(_, value)| value.parse::<u64>().ok())
+        };
+        let set = S::COUNTS
+            .iter()
+            .filter_map(|key| self.layers.has(S::SECTION, key).map(|place| (value(key), place)));
+        set.max_by_key(|(value, _)| *value).map(|(_, place)| place)
+    }
+
+    /// Checks that what simulates the network fits into memory, too.
+    pub(super) fn fits(
+        &mut self,
+        setup: &Setup,
+        plan: &Plan,
+        monitored: &[u32],
+        captured: &[u32],
+    ) -> Option<()> {
+        let (place, help) = self.needs.of_first();
+        let what = format!("queues, tables and counters of {} ports", setup.topology.ports.len());
+        self.need(Need { what, bytes: setup.simulated_bytes(plan), place, help })?;
+        for (key, bytes, what) in [
+            ("monitor", Setup::watched_bytes(monitored.len()), "hosts that are watched"),
+            (
+                "capture",
+                setup.captured_bytes(plan, captured),
+                "packets captured in a step of run.grid",
+            ),
+            ("partitions", setup.partition_bytes(plan, self.threads), "partitions of the network"),
+        ] {
+            let place = self.layers.has("run", key);
+            let help = format!("lower run.{key}");
+            self.need(Need { what: what.into(), bytes, place, help })?;
+        }
+        Some(())
+    }
+
+    /// Checks that an allocator of so many links fits into memory, and so many measured steps.
+    pub(super) fn fluid_fits(
+        &mut self,
+        links: u128,
+        allocator: &AllocatorConfig,
+        config: &FluidConfig,
+    ) -> Option<()> {
+        let bytes = allocator_bytes(links, allocator);
+        let help = "make the network smaller, or choose another allocator.optimizer".into();
+        let place = self.layers.has("allocator", "optimizer");
+        self.need(Need { what: format!("an allocator of {links} links"), bytes, place, help })?;
+        let length = u128::from(config.warmup.0) + u128::from(config.measure.0);
+        let steps = length / u128::from(config.step.max(Ps(1)).0);
+        let place = self.layers.has("fluid", "step").or(self.layers.has("fluid", "measure"));
+        let help = "make fluid.step longer or fluid.measure shorter".into();
+        let bytes = steps.saturating_mul(STEP_BYTES);
+        self.need(Need { what: format!("what is measured in {steps} steps"), bytes, place, help })
+    }
+
+    /// Checks that a study of convergence fits into memory.
+    pub(super) fn convergence_fits(
+        &mut self,
+        allocator: &AllocatorConfig,
+        config: &ConvergenceConfig,
+    ) -> Option<()> {
+        let [networks, links, flows, hops, iterations] =
+            [config.networks, config.links, config.flows, config.most_hops, config.iterations]
+                .map(u128::from);
+        let errors = iterations.saturating_mul(32 + 8 * networks);
+        let paths = flows.saturating_mul(100 + 16 * hops);
+        for (key, bytes, what) in [
+            ("links", allocator_bytes(links, allocator), format!("an allocator of {links} links")),
+            ("flows", paths, format!("{flows} flows of up to {hops} links")),
+            (
+                "iterations",
+                errors,
+                format!("the errors of {networks} networks after each of {iterations} iterations"),
+            ),
+        ] {
+            let place = self.layers.has("convergence", key);
+            let help = match key {
+                "links" => "lower convergence.links",
+                "flows" => "lower convergence.flows or convergence.most_hops",
+                _ => "lower convergence.iterations or convergence.networks",
+            };
+            self.need(Need { what, bytes, place, help: help.into() })?;
+        }
+        Some(())
+    }
+}
+
+/// What a network needs before it is simulated.
+pub(crate) fn of_network(census: &Census, place: Option<Place>, help: String) -> Need {
+    let Census { hosts, switches, links, .. } = census;
+    let what = format!("a network of {hosts} hosts, {switches} switches and {links} links");
+    Need { what, bytes: census.bytes(), place, help }
+}
+
+fn allocator_bytes(links: u128, allocator: &AllocatorConfig) -> u128 {
+    let matrix = if allocator.optimizer == OptimizerKind::Newton { 8 * links } else { 0 };
+    links.saturating_mul(LINK_BYTES + matrix)
+}

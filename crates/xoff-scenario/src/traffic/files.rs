@@ -1,0 +1,24 @@
+//! Files that a scenario names.
+
+use std::fs::File;
+use std::io::{Error, ErrorKind, Read, Result};
+use std::path::Path;
+
+use crate::resources::Memory;
+
+/// What a byte of such a file becomes in memory: a line of a list is a flow.
+const BYTES_PER_BYTE: u64 = 8;
+
+/// Reads a file, as long as its contents fit into memory.
+///
+/// # Errors
+/// Why it cannot be read.
+pub(crate) fn read(path: &Path, memory: Memory) -> Result<String> {
+    let most = memory.bytes() / BYTES_PER_BYTE;
+    let mut text = String::new();
+    let length = File::open(path)?.take(most.saturating_add(1)).read_to_string(&mut text)?;
+    match memory.check("it", length as u128 * u128::from(BYTES_PER_BYTE)) {
+        Ok(()) => Ok(text),
+        Err(message) => Err(Error::new(ErrorKind::FileTooLarge, message)),
+    }
+}

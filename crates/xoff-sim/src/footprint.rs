@@ -1,0 +1,143 @@
+//! About how much memory a network takes when it is simulated, before any of that is taken.
+//!
+//! What there is one of for each port, host or switch is counted by size, as it is put together in
+//! `setup/`; the constants were measured, as the resident memory of networks of up to 50 000 hosts.
+//! Packets are those on their way in a round trip in which all hosts send. Those that wait in queues
+//! are not counted: buffers are rarely full.
+
+use core::mem::size_of;
+
+use xoff_net::Packet;
+use xoff_net::fabric::Captured;
+use xoff_net::packet::CLASSES;
+
+use crate::setup::{HopSetup, Scheduling, Setup};
+use crate::simulation::Plan;
+
+/// A port with its share of a switch or a NIC, of the event wheel and of results, whatever the scheme.
+const PORT_BYTES: u128 = 1_200;
+
+/// A switch beside its ports.
+const SWITCH_BYTES: u128 = 1_000;
+
+/// The histograms of a host whose link is watched, or of a port's delays.
+const HISTOGRAMS_BYTES: u128 = 150_000;
+
+/// What two partitions send each other, in each of the windows that are under way.
+const MAIL_BYTES: u128 = 600;
+
+/// A bin of sfqCoDel, and a receiver in SFC's estimator or cache.
+const BIN_BYTES: u128 = 64;
+const RECEIVER_BYTES: u128 = 20;
+
+impl Setup {
+    /// About how many bytes the simulation of this network takes, beside its nodes, links and routes, its
+    /// flows, and what follows.
+    #[must_use]
+    pub fn simulated_bytes(&self, plan: &Plan) -> u128 {
+        let census = self.topology.census();
+        let ports = 2 * census.links;
+        let forwarding =
+            census.switches * census.racks * size_of::<xoff_net::topo::Route>() as u128;
+        let switch_ports: u128 = self.switch_ports().sum();
+        let delays = if plan.link_delays { switch_ports * HISTOGRAMS_BYTES } else { 0 };
+        let routes = 2 * self.faults.len() as u128 * census.bytes();
+        [
+            ports * PORT_BYTES,
+            census.switches * SWITCH_BYTES,
+            forwarding,
+            self.queues(switch_ports),
+            self.pairs_of_ports(),
+            self.of_signals(),
+            self.of_pairs_of_racks(),
+            delays,
+            routes,
+            self.packets_on_their_way(),
+        ]
+        .into_iter()
+        .fold(0, u128::saturating_add)
+    }
+
+    /// About how many bytes so many watched hosts take.
+    #[must_use]
+    pub fn watched_bytes(hosts: usize) -> u128 {
+        hosts as u128 * HISTOGRAMS_BYTES
+    }
+
+    /// About how many bytes the partitions take for themselves where a run has so many threads.
+    #[must_use]
+    pub fn partition_bytes(&self, plan: &Plan, threads: usize) -> u128 {
+        let wanted = if plan.partitions > 0 { plan.partitions } else { threads.saturating_mul(2) };
+        let partitions = self.topology.census().racks.min(wanted as u128);
+        // A wheel has 5 x 1024 buckets.
+        partitions * partitions * MAIL_BYTES + partitions * 5 * 1024 * 32
+    }
+
+    /// About how many bytes these ports' packets take that are captured in a step of the grid, there and
+    /// in the file.
+    #[must_use]
+    pub fn captured_bytes(&self, plan: &Plan, ports: &[u32]) -> u128 {
+        let rates = ports.iter().map(|&port| u128::from(self.topology.ports[port as usize].rate.0));
+        let bits = rates.sum::<u128>().saturating_mul(plan.grid.0.into()) / 1_000_000_000_000;
+        let packets = bits / 8 / u128::from(self.hosts.longest_packet().max(64));
+        packets.saturating_mul(4 * size_of::<Captured>() as u128)
+    }
+
+    fn switch_ports(&self) -> impl Iterator<Item = u128> {
+        let switches = self.topology.hosts..self.topology.nodes();
+        switches.map(|node| self.topology.ports_of(node).len() as u128)
+    }
+
+    /// Queues of switches and, as many, of NICs.
+    fn queues(&self, switch_ports: u128) -> u128 {
+        let hosts = u128::from(self.topology.hosts);
+        let of_hop = match &self.switch.hop {
+            HopSetup::Bfc(bfc) => {
+                let tables = if self.switch.tofino.is_some() { 4 } else { 1 };
+                u128::from(bfc.data_queues()) * 24 * (switch_ports + hosts)
+                    + switch_ports * tables * 400
+            }
+            HopSetup::None | HopSetup::Pfc(_) | HopSetup::Sfc(_) => 0,
+        };
+        let bins = match &self.switch.scheduling {
+            Scheduling::SfqCodel(config) => switch_ports * u128::from(config.bins) * BIN_BYTES,
+            _ => 0,
+        };
+        of_hop + bins
+    }
+
+    /// What switches have for each pair of their ports.
+    fn pairs_of_ports(&self) -> u128 {
+        let pairs: u128 = self.switch_ports().map(|ports| ports * ports).sum();
+        let classes = CLASSES as u128;
+        let crossbar = self.switch.crossbar.as_ref().map_or(0, |_| classes * 24);
+        let pipelined = self.switch.pipelined.as_ref().map_or(0, |_| classes * 4);
+        let elided = u128::from(self.switch.elided.is_some());
+        pairs * (crossbar + pipelined + elided)
+    }
+
+    /// What switches remember of receivers, to signal to senders.
+    fn of_signals(&self) -> u128 {
+        let HopSetup::Sfc(sfc) = &self.switch.hop else { return 0 };
+        let census = self.topology.census();
+        let filter = if sfc.filter { u128::from(sfc.filter_cells) / 8 } else { 0 };
+        let cache = if sfc.cache { u128::from(sfc.cache_entries) * RECEIVER_BYTES } else { 0 };
+        let estimator = if sfc.estimator { census.hosts * RECEIVER_BYTES } else { 0 };
+        census.switches * (filter + cache) + census.racks * estimator
+    }
+
+    /// The base RTTs of all pairs of racks, where flows know their own.
+    fn of_pairs_of_racks(&self) -> u128 {
+        let racks = self.topology.census().racks;
+        self.hosts.base_rtts.as_ref().map_or(0, |_| racks * racks * 8)
+    }
+
+    /// Packets and their events, of all hosts in a round trip.
+    fn packets_on_their_way(&self) -> u128 {
+        let (_, hosts) = self.topology.capacities();
+        let frame = u128::from(self.hosts.longest_packet().max(64));
+        let bytes =
+            u128::from(hosts.0).saturating_mul(self.hosts.base_rtt.into()) / 8_000_000_000_000;
+        (bytes / frame).saturating_mul(2 * size_of::<Packet>() as u128)
+    }
+}

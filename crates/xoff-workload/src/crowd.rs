@@ -1,0 +1,103 @@
+//! How many flows there will be, estimated before any is drawn.
+
+use xoff_core::{BitRate, Ps};
+
+/// Flows of a source, in numbers of which only the magnitude counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Crowd {
+    /// Flows that begin together, or do not end: there are so many at some instant.
+    pub together: f64,
+    /// Flows that begin in a second beside them.
+    pub per_second: f64,
+    /// Flows in all; infinite if only the end of the run ends them.
+    pub in_all: f64,
+    /// The mean size of those that end.
+    pub mean_bytes: f64,
+    /// Whether they wait for each other, as those do that one after another take the sender's link.
+    pub waits: bool,
+    /// When they begin to come.
+    pub start: Ps,
+    /// When they stop to come; 0 is the end of the run.
+    pub stop: Ps,
+}
+
+impl Crowd {
+    /// So many flows, all together.
+    #[must_use]
+    pub fn of(flows: f64) -> Self {
+        Self { together: flows, in_all: flows, ..Self::arriving(0.0, 0.0) }
+    }
+
+    /// Flows that come at this rate, without an end.
+    #[must_use]
+    pub fn arriving(per_second: f64, mean_bytes: f64) -> Self {
+        Self {
+            together: 0.0,
+            per_second,
+            in_all: f64::INFINITY,
+            mean_bytes,
+            waits: false,
+            start: Ps(0),
+            stop: Ps(0),
+        }
+    }
+
+    /// The same, from `start` to `stop` only.
+    #[must_use]
+    pub fn between(self, start: Ps, stop: Ps) -> Self {
+        Self { start, stop, ..self }
+    }
+
+    /// How many come in a run one after another.
+    fn arrivals(&self, run: Ps) -> f64 {
+        let stop = if self.stop == Ps(0) { run } else { self.stop.min(run) };
+        let time = Ps(stop.0.saturating_sub(self.start.0));
+        (self.per_second * time.seconds()).min(self.in_all)
+    }
+
+    /// How many there are at a time: those of an instant, of a step that is drawn ahead, and of what the
+    /// network cannot carry by the end of a run, the share `excess` of all.
+    #[must_use]
+    pub fn at_once(&self, step: Ps, run: Ps, excess: f64) -> f64 {
+        let left = self.arrivals(run) * if self.waits { 1.0 } else { excess };
+        let ahead = self.per_second * step.seconds();
+        (self.together + ahead.max(left)).min(self.in_all)
+    }
+
+    /// What these flows offer in a run, in bits.
+    fn bits(&self, run: Ps) -> f64 {
+        if self.waits { 0.0 } else { self.arrivals(run) * self.mean_bytes * 8.0 }
+    }
+}
+
+/// The share of what all of them offer that hosts with so much capacity together cannot take in a run.
+#[must_use]
+pub fn excess(crowds: &[Crowd], hosts: BitRate, run: Ps) -> f64 {
+    let offered: f64 = crowds.iter().map(|crowd| crowd.bits(run)).sum();
+    let taken = hosts.0 as f64 * run.seconds();
+    if offered > taken { 1.0 - taken / offered } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flows_are_counted_for_a_step_or_for_what_is_left_over() {
+        let (step, run) = (Ps::from_us(10), Ps::from_us(1_000));
+        let gbps = BitRate::from_gbps;
+        // 8 Mb each, 1e5 of them a second: 800 Gb/s.
+        let crowd = Crowd::arriving(1e5, 1e6);
+        assert_eq!(excess(&[crowd], gbps(800), run), 0.0);
+        assert_eq!(crowd.at_once(step, run, 0.0), 1.0);
+        assert_eq!(excess(&[crowd, crowd], gbps(400), run), 0.75);
+        let half = crowd.between(Ps::from_us(500), Ps(0));
+        assert_eq!(excess(&[half, half], gbps(400), run), 0.5);
+        assert_eq!(half.between(Ps(0), Ps::from_us(100)).at_once(step, run, 0.5), 5.0);
+        assert_eq!(crowd.at_once(step, run, 0.75), 75.0);
+        let few = Crowd { in_all: 20.0, ..crowd };
+        assert_eq!(few.at_once(step, run, 0.75), 20.0);
+        assert_eq!(Crowd::of(7.0).at_once(step, run, 1.0), 7.0);
+        assert_eq!(excess(&[Crowd::of(7.0)], gbps(1), run), 0.0);
+    }
+}
