@@ -5,12 +5,10 @@ PYTHON ?= python3
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.toml' | grep -v /target/) Cargo.toml Cargo.lock
 DATA := $(wildcard data/flow-sizes/*.csv)
 
-test: lint test-rust test-loom test-python test-instructions
+test: lint test-rust test-loom test-python test-torture test-instructions
 
 demo: .venv/built
 	.venv/bin/xoff reproduce bfc/fig10 --scale quick --out out/demo
-
-test: lint test-rust test-loom test-python test-instructions
 
 lint: .venv/built
 	cargo fmt --all --check
@@ -31,6 +29,10 @@ test-loom:
 
 test-python: .venv/built
 	.venv/bin/pytest python/tests
+
+# Random worlds in several cuts and on several threads; more of them: `xoff torture --minutes 60`.
+test-torture: .venv/built
+	.venv/bin/xoff torture --minutes 2 --seed 1 --out out/torture
 
 # Skipped where valgrind is missing, unless INSTRUCTIONS=--required.
 test-instructions:
