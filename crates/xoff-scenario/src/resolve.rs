@@ -4,6 +4,7 @@ mod balance;
 mod bfc;
 mod crossbar;
 mod driven;
+mod effects;
 mod elision;
 mod expresspass;
 pub(crate) mod faults;
@@ -34,6 +35,7 @@ use xoff_sim::setup::{HopSetup, MarkDraws, Setup, SwitchSetup};
 use xoff_sim::simulation::Plan;
 use xoff_workload::Traffic;
 
+use self::effects::Composition;
 use self::hosts::nic_queues;
 pub(crate) use self::numerical::Numerical;
 use crate::diagnostic::Problems;
@@ -213,7 +215,6 @@ impl Reader<'_> {
         let control = self.control(&transport, &tcp);
         let onramp = self.onramp(&transport);
         let switch = self.switch();
-        self.check_quantum(&switch);
         let crossbar = self.crossbar(&switch, &transport, &tcp);
         let pipelined = self.pipelined(&switch, &transport, &tcp);
         let spray = self.spray(&switch, &transport, &tcp);
@@ -233,12 +234,37 @@ impl Reader<'_> {
         let ecn = self.ecn(&switch);
         let faults = self.section::<FaultsConfig>();
         self.check_fractions(&faults);
+        self.check_effects(&Composition {
+            switch: &switch,
+            transport: &transport,
+            control: &control,
+            driven: driven.as_ref(),
+            hop: &hop,
+            scheduling: &scheduling,
+            buffer: &buffer,
+            trim: trim.as_ref(),
+            pause: pause.as_ref(),
+            allocator: flowtune.is_some(),
+        });
         let plan = self.plan(&run);
         let (topology, routes, flowtune) = self.attach_allocators(flowtune, topology?)?;
         let hosts = topology.servers();
         let capacity = traffic::capacity(&topology);
-        let flows =
-            traffic::read(self.layers, self.folder, hosts, &capacity, seed, &mut self.effective)?;
+        let classes = crossbar.as_ref().map_or(CLASSES as u8, |setup| setup.config.classes);
+        let queues = nic_queues(&hop, classes);
+        let one_class = (!queues.tell_classes()).then(|| match &hop {
+            HopSetup::Bfc(_) => "bfc.classes = 1: queues are those of flows",
+            _ => "crossbar.classes = 1",
+        });
+        let flows = traffic::read(
+            self.layers,
+            self.folder,
+            hosts,
+            &capacity,
+            seed,
+            one_class,
+            &mut self.effective,
+        )?;
         if let (Some(place), Some(driven)) = (&flows.stops, &driven) {
             let message = format!(
                 "[[traffic]] kind = \"staggered\" cannot go with {}, whose receivers are told the \
@@ -254,8 +280,6 @@ impl Reader<'_> {
         let captured = self.captured(&run, &topology)?;
         let faults_of_links = self.link_faults(&topology, &transport, &hop, &nic, run.grid);
         self.check_symmetric(&switch, &faults_of_links);
-        let classes = crossbar.as_ref().map_or(CLASSES as u8, |setup| setup.config.classes);
-        let queues = nic_queues(&hop, classes);
         let obey_pauses = match &hop {
             HopSetup::Bfc(bfc) => bfc.nics_obey,
             _ => nic.pfc,
@@ -369,6 +393,22 @@ impl Reader<'_> {
         let section: K = self.layers.section();
         unused.iter().for_each(|key| self.layers.unused_key(K::SECTION, key, why));
         self.effective.section(&section, unused);
+        section
+    }
+
+    /// A section of which keys have no effect where a condition holds, each for a reason of its own.
+    fn section_where<K: Knobs>(&mut self, conditions: &[(bool, &str, &[&str])]) -> K {
+        let mut unused: Vec<&str> = Vec::new();
+        for (_, reason, keys) in conditions.iter().filter(|(holds, ..)| *holds) {
+            for key in *keys {
+                if !unused.contains(key) {
+                    self.layers.unused_key(K::SECTION, key, reason);
+                    unused.push(key);
+                }
+            }
+        }
+        let section: K = self.layers.section();
+        self.effective.section(&section, &unused);
         section
     }
 

@@ -73,6 +73,7 @@ struct Builder<'a> {
     hosts: u32,
     capacity: &'a Capacity,
     seed: u64,
+    one_class: Option<&'a str>,
     effective: &'a mut Effective,
     sources: Vec<Box<dyn Source + Send>>,
     classes: Vec<String>,
@@ -98,13 +99,15 @@ pub fn capacity(topology: &Topology) -> Capacity {
     Capacity { core, host_rates: (0..topology.servers()).map(rate).collect(), racks }
 }
 
-/// Reads them all; `None` if one is wrong (the mistake is in `layers`).
+/// Reads them all; `None` if one is wrong (the mistake is in `layers`). `one_class` says why no queue tells
+/// traffic classes apart, where that is so.
 pub fn read(
     layers: &mut Layers,
     folder: &Path,
     hosts: u32,
     capacity: &Capacity,
     seed: u64,
+    one_class: Option<&str>,
     effective: &mut Effective,
 ) -> Option<Flows> {
     let entries = layers.tables("traffic");
@@ -120,6 +123,7 @@ pub fn read(
         hosts,
         capacity,
         seed,
+        one_class,
         effective,
         sources: Vec::new(),
         classes: Vec::new(),
@@ -147,6 +151,9 @@ impl Builder<'_> {
             "open-loop" => {
                 let config: OpenLoopConfig = entry.read(self.layers);
                 self.effective.entry("traffic", &kind, &config);
+                for (key, why) in config.without_effect() {
+                    self.without_effect(entry, key, why);
+                }
                 self.open_loop(&config)
             }
             "incast" => {
@@ -213,6 +220,9 @@ impl Builder<'_> {
                 return None;
             }
         };
+        if let Some(why) = self.one_class {
+            self.without_effect(entry, "priority", why);
+        }
         match built {
             Ok((source, class)) => {
                 let known = self.classes.iter().position(|name| *name == class);
@@ -231,6 +241,12 @@ impl Builder<'_> {
                 None
             }
         }
+    }
+
+    /// A key of the entry that is read has no effect: an error if the user wrote it.
+    fn without_effect(&mut self, entry: &TableRef, key: &str, why: &str) {
+        entry.unused_key(self.layers, key, why);
+        self.effective.leave_out_of_entry("traffic", self.sources.len(), key);
     }
 
     /// Flows of no bytes are flows without end.

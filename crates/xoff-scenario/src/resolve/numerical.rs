@@ -79,8 +79,15 @@ impl Reader<'_> {
         let (topology, routes) = topology?;
         let hosts = topology.hosts;
         let capacity = traffic::capacity(&topology);
-        let flows =
-            traffic::read(self.layers, self.folder, hosts, &capacity, seed, &mut self.effective)?;
+        let flows = traffic::read(
+            self.layers,
+            self.folder,
+            hosts,
+            &capacity,
+            seed,
+            Some("engine = \"fluid\" has no queues"),
+            &mut self.effective,
+        )?;
         if let Some(place) = flows.waits {
             let message = "[[traffic]] kinds \"queries\" and \"successive\" need packets: engine = \
                            \"fluid\" has no arrivals for flows to wait for";
