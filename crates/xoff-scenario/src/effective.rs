@@ -67,8 +67,8 @@ impl Effective {
 
     /// The same for an entry of a list.
     pub fn leave_out_of_entry(&mut self, list: &str, number: usize, key: &str) {
-        let entries = self.tables.iter_mut().filter(|table| table.name == list);
-        if let Some(table) = entries.skip(number).next() {
+        let mut entries = self.tables.iter_mut().filter(|table| table.name == list);
+        if let Some(table) = entries.nth(number) {
             table.keys.retain(|(name, _)| name != key);
         }
     }

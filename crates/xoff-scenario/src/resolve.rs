@@ -252,7 +252,7 @@ impl Reader<'_> {
         let capacity = traffic::capacity(&topology);
         let classes = crossbar.as_ref().map_or(CLASSES as u8, |setup| setup.config.classes);
         let queues = nic_queues(&hop, classes);
-        let one_class = (!queues.tell_classes()).then(|| match &hop {
+        let one_class = (!queues.tell_classes()).then_some(match &hop {
             HopSetup::Bfc(_) => "bfc.classes = 1: queues are those of flows",
             _ => "crossbar.classes = 1",
         });
