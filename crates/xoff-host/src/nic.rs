@@ -41,6 +41,19 @@ pub enum NicQueues {
 }
 
 impl NicQueues {
+    /// Whether a packet's traffic class decides where it waits. Where it does not, at NICs, it does not at
+    /// switches either: NICs assign flows to queues as switches do.
+    #[must_use]
+    pub fn tell_classes(self) -> bool {
+        match self {
+            NicQueues::Classes(classes) => classes > 1,
+            NicQueues::DynamicByClass(_) | NicQueues::HashedByClass(_) => true,
+            NicQueues::Dynamic(_) | NicQueues::DynamicBesideIncast(_) | NicQueues::Hashed(_) => {
+                false
+            }
+        }
+    }
+
     fn count(self) -> usize {
         match self {
             NicQueues::Classes(queues)

@@ -7,38 +7,69 @@ use xoff_net::hop::BackpressureKind;
 use xoff_net::topo::Topology;
 use xoff_sim::setup::HopSetup;
 
+/// A section, an entry of a list, or the top level.
+#[derive(Debug)]
+struct Table {
+    /// The section's name, or that of the list; empty: the top level.
+    name: String,
+    /// What an entry of a list is; `None`: a section.
+    kind: Option<String>,
+    keys: Vec<(String, String)>,
+}
+
+impl Table {
+    fn text(&self) -> String {
+        let heading = match &self.kind {
+            _ if self.name.is_empty() => String::new(),
+            None => format!("\n[{}]\n", self.name),
+            Some(kind) => format!("\n[[{}]]\nkind = \"{kind}\"\n", self.name),
+        };
+        let keys = self.keys.iter().map(|(key, value)| format!("{key} = {value}\n"));
+        heading + &keys.collect::<String>()
+    }
+}
+
 /// The text as it grows.
 #[derive(Debug, Default)]
 pub struct Effective {
-    text: String,
+    tables: Vec<Table>,
     derived: String,
 }
 
 impl Effective {
     /// Top-level keys.
     pub fn top(&mut self, keys: &[(&str, &str)]) {
-        for (key, value) in keys {
-            self.text += &format!("{key} = {value}\n");
-        }
+        let keys = keys.iter().map(|&(key, value)| (key.into(), value.into())).collect();
+        self.tables.push(Table { name: String::new(), kind: None, keys });
     }
 
     /// A section, but for the keys that have no effect in this composition.
     pub fn section<K: Knobs>(&mut self, section: &K, unused: &[&str]) {
-        self.text += &format!("\n[{}]\n", K::SECTION);
-        let mut keys = section.show();
-        keys.retain(|(key, _)| !unused.contains(key));
-        self.top_of(&keys);
+        let keys = shown(section).filter(|(key, _)| !unused.contains(&key.as_str())).collect();
+        self.tables.push(Table { name: K::SECTION.into(), kind: None, keys });
     }
 
     /// An entry of a list of sections.
     pub fn entry<K: Knobs>(&mut self, list: &str, kind: &str, section: &K) {
-        self.text += &format!("\n[[{list}]]\nkind = \"{kind}\"\n");
-        self.top_of(&section.show());
+        let keys = shown(section).collect();
+        self.tables.push(Table { name: list.into(), kind: Some(kind.into()), keys });
     }
 
-    fn top_of(&mut self, keys: &[(&'static str, String)]) {
-        for (key, value) in keys {
-            self.text += &format!("{key} = {value}\n");
+    /// Leaves a key out that turns out to have no effect, and its section if that has no other.
+    pub fn leave_out(&mut self, section: &str, key: &str) {
+        for table in &mut self.tables {
+            if table.name == section && table.kind.is_none() {
+                table.keys.retain(|(name, _)| name != key);
+            }
+        }
+        self.tables.retain(|table| table.kind.is_some() || !table.keys.is_empty());
+    }
+
+    /// The same for an entry of a list.
+    pub fn leave_out_of_entry(&mut self, list: &str, number: usize, key: &str) {
+        let mut entries = self.tables.iter_mut().filter(|table| table.name == list);
+        if let Some(table) = entries.nth(number) {
+            table.keys.retain(|(name, _)| name != key);
         }
     }
 
@@ -90,6 +121,11 @@ impl Effective {
     /// The whole text.
     #[must_use]
     pub fn text(self) -> String {
-        format!("{}\n# Derived:\n{}", self.text, self.derived)
+        let tables: String = self.tables.iter().map(Table::text).collect();
+        format!("{tables}\n# Derived:\n{}", self.derived)
     }
+}
+
+fn shown<K: Knobs>(section: &K) -> impl Iterator<Item = (String, String)> + use<K> {
+    section.show().into_iter().map(|(key, value)| (key.to_owned(), value))
 }

@@ -86,6 +86,13 @@ impl Layers {
             .map(|setting| setting.key_place.clone())
     }
 
+    /// Whether the user sets a key, not a preset.
+    #[must_use]
+    pub fn set_by_user(&self, section: &str, key: &str) -> bool {
+        let mut own = self.documents.iter().filter(|document| document.is_users());
+        own.any(|document| document.get_in(section, key).is_some())
+    }
+
     /// The entries of a list of sections.
     ///
     /// The highest layer that has the list wins whole; overrides such as `traffic.0.load=0.8` then

@@ -4,6 +4,7 @@ mod balance;
 mod bfc;
 mod crossbar;
 mod driven;
+mod effects;
 mod elision;
 mod expresspass;
 pub(crate) mod faults;
@@ -33,8 +34,9 @@ use xoff_net::fabric::{Instants, Rounding};
 use xoff_net::packet::CLASSES;
 use xoff_sim::setup::{HopSetup, MarkDraws, Setup, SwitchSetup};
 use xoff_sim::simulation::Plan;
-use xoff_workload::{Capacity, Traffic};
+use xoff_workload::Traffic;
 
+use self::effects::Composition;
 use self::hosts::nic_queues;
 pub(crate) use self::numerical::Numerical;
 use crate::diagnostic::Problems;
@@ -47,7 +49,7 @@ use crate::resources::Resources;
 use crate::scalars::EngineKind;
 use crate::sections::{FaultsConfig, NetworkConfig, RoundingKind, RunConfig, TopologyKind};
 use crate::size::Needs;
-use crate::traffic::{self, Flows, Span};
+use crate::traffic::{self, Basis, Flows, Span};
 
 /// Everything a run needs.
 pub struct Resolved {
@@ -229,7 +231,6 @@ impl Reader<'_> {
         let control = self.control(&transport, &tcp);
         let onramp = self.onramp(&transport);
         let switch = self.switch();
-        self.check_quantum(&switch);
         let crossbar = self.crossbar(&switch, &transport, &tcp);
         let pipelined = self.pipelined(&switch, &transport, &tcp);
         let spray = self.spray(&switch, &transport, &tcp);
@@ -249,11 +250,30 @@ impl Reader<'_> {
         let ecn = self.ecn(&switch);
         let faults = self.section::<FaultsConfig>();
         self.check_fractions(&faults);
+        self.check_effects(&Composition {
+            switch: &switch,
+            transport: &transport,
+            control: &control,
+            driven: driven.as_ref(),
+            hop: &hop,
+            scheduling: &scheduling,
+            buffer: &buffer,
+            trim: trim.as_ref(),
+            pause: pause.as_ref(),
+            allocator: flowtune.is_some(),
+        });
         let plan = self.plan(&run);
         let (topology, routes, flowtune) = self.attach_allocators(flowtune, topology?)?;
         let hosts = topology.servers();
+        let classes = crossbar.as_ref().map_or(CLASSES as u8, |setup| setup.config.classes);
+        let queues = nic_queues(&hop, classes);
+        let one_class = (!queues.tell_classes()).then_some(match &hop {
+            HopSetup::Bfc(_) => "bfc.classes = 1: queues are those of flows",
+            _ => "crossbar.classes = 1",
+        });
         let span = plan.as_ref().map(Span::of);
-        let flows = self.flows(&traffic::capacity(&topology), seed, span)?;
+        let capacity = traffic::capacity(&topology);
+        let flows = self.flows(Basis { capacity: &capacity, seed, span, one_class })?;
         if let (Some(place), Some(driven)) = (&flows.stops, &driven) {
             let message = format!(
                 "[[traffic]] kind = \"staggered\" cannot go with {}, whose receivers are told the \
@@ -269,8 +289,6 @@ impl Reader<'_> {
         let captured = self.captured(&run, &topology)?;
         let faults_of_links = self.link_faults(&topology, &transport, &hop, &nic, run.grid);
         self.check_symmetric(&switch, &faults_of_links);
-        let classes = crossbar.as_ref().map_or(CLASSES as u8, |setup| setup.config.classes);
-        let queues = nic_queues(&hop, classes);
         let obey_pauses = match &hop {
             HopSetup::Bfc(bfc) => bfc.nics_obey,
             _ => nic.pfc,
@@ -376,9 +394,9 @@ impl Reader<'_> {
         })
     }
 
-    fn flows(&mut self, capacity: &Capacity, seed: u64, span: Option<Span>) -> Option<Flows> {
+    fn flows(&mut self, basis: Basis<'_>) -> Option<Flows> {
         let Self { layers, folder, effective, needs, .. } = self;
-        traffic::read(layers, folder, capacity, seed, span, needs, effective)
+        traffic::read(layers, folder, basis, needs, effective)
     }
 
     fn section<K: Knobs>(&mut self) -> K {
@@ -392,6 +410,22 @@ impl Reader<'_> {
         let section: K = self.layers.section();
         unused.iter().for_each(|key| self.layers.unused_key(K::SECTION, key, why));
         self.effective.section(&section, unused);
+        section
+    }
+
+    /// A section of which keys have no effect where a condition holds, each for a reason of its own.
+    fn section_where<K: Knobs>(&mut self, conditions: &[(bool, &str, &[&str])]) -> K {
+        let mut unused: Vec<&str> = Vec::new();
+        for (_, reason, keys) in conditions.iter().filter(|(holds, ..)| *holds) {
+            for key in *keys {
+                if !unused.contains(key) {
+                    self.layers.unused_key(K::SECTION, key, reason);
+                    unused.push(key);
+                }
+            }
+        }
+        let section: K = self.layers.section();
+        self.effective.section(&section, &unused);
         section
     }
 

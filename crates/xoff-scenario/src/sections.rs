@@ -114,6 +114,16 @@ choices! {
     }
 }
 
+impl SchedulerKind {
+    /// Whether its queues take turns, of `switch.quantum` each.
+    pub(crate) fn takes_turns(self) -> bool {
+        match self {
+            Self::Drr | Self::PerFlow | Self::SfqCodel | Self::Ets => true,
+            Self::Fifo | Self::Srf | Self::PerFlowSrf | Self::PFabric | Self::Strict => false,
+        }
+    }
+}
+
 choices! {
     /// Hop controls.
     pub enum HopKind {

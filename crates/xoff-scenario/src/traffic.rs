@@ -81,6 +81,7 @@ struct Builder<'a> {
     seed: u64,
     span: Option<Span>,
     needs: &'a mut Needs,
+    one_class: Option<&'a str>,
     effective: &'a mut Effective,
     crowds: Vec<Crowd>,
     sources: Vec<Box<dyn Source + Send>>,
@@ -107,17 +108,28 @@ pub fn capacity(topology: &Topology) -> Capacity {
     Capacity { core, host_rates: (0..topology.servers()).map(rate).collect(), racks }
 }
 
-/// Reads them all; `None` if one is wrong (the mistake is in `layers`). The `span` of the run is not there
-/// if it is wrong itself.
+/// What traffic depends on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Basis<'a> {
+    /// The rates of the network's links.
+    pub(crate) capacity: &'a Capacity,
+    /// The run's seed.
+    pub(crate) seed: u64,
+    /// The times of the run, unless they are wrong themselves.
+    pub(crate) span: Option<Span>,
+    /// Why no queue tells traffic classes apart, where that is so.
+    pub(crate) one_class: Option<&'a str>,
+}
+
+/// Reads all sources; `None` if one is wrong (the mistake is in `layers`).
 pub(crate) fn read(
     layers: &mut Layers,
     folder: &Path,
-    capacity: &Capacity,
-    seed: u64,
-    span: Option<Span>,
+    basis: Basis<'_>,
     needs: &mut Needs,
     effective: &mut Effective,
 ) -> Option<Flows> {
+    let Basis { capacity, seed, span, one_class } = basis;
     let entries = layers.tables("traffic");
     if entries.is_empty() {
         let kinds = KINDS.join(", ");
@@ -133,6 +145,7 @@ pub(crate) fn read(
         seed,
         span,
         needs,
+        one_class,
         effective,
         crowds: Vec::new(),
         sources: Vec::new(),
@@ -165,6 +178,9 @@ impl Builder<'_> {
             "open-loop" => {
                 let config: OpenLoopConfig = entry.read(self.layers);
                 self.effective.entry("traffic", &kind, &config);
+                for (key, why) in config.without_effect() {
+                    self.without_effect(entry, key, why);
+                }
                 self.open_loop(&config)
             }
             "incast" => {
@@ -231,6 +247,9 @@ impl Builder<'_> {
                 return None;
             }
         };
+        if let Some(why) = self.one_class {
+            self.without_effect(entry, "priority", why);
+        }
         match built {
             Ok((source, class)) => {
                 let known = self.classes.iter().position(|name| *name == class);
@@ -249,6 +268,12 @@ impl Builder<'_> {
                 None
             }
         }
+    }
+
+    /// A key of the entry that is read has no effect: an error if the user wrote it.
+    fn without_effect(&mut self, entry: &TableRef, key: &str, why: &str) {
+        entry.unused_key(self.layers, key, why);
+        self.effective.leave_out_of_entry("traffic", self.sources.len(), key);
     }
 
     /// Flows of no bytes are flows without end.

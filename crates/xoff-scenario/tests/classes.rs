@@ -61,16 +61,6 @@ fn flows_of_a_class_end_together() {
     }
 }
 
-/// Without classes all flows are alike, whatever their priority.
-#[test]
-fn one_class_takes_in_all_priorities() {
-    for (scheme, overrides) in [("scheme=bfc", &[][..]), ("scheme=bfc-classes", &["bfc.classes=1"])]
-    {
-        let alike = ends(scheme, overrides);
-        assert!(alike[0] > 3.5, "{scheme}: {alike:?}");
-    }
-}
-
 /// Under DCTCP a class that keeps its queue short is marked for no other's queue; under HPCC it hears of
 /// all of them.
 #[test]

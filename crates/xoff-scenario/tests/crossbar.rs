@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{finish, open, over_hosts, over_switches, received_bytes, run};
+use common::{finish, open, over_hosts, over_switches, received_bytes, run, without_priorities};
 use xoff_net::arch::Switch;
 use xoff_scenario::Run;
 
@@ -78,6 +78,9 @@ fn with_flow_control_nothing_is_lost_at_any_load() {
             let seed = format!("seed={seed}");
             let overrides = [more, &["run.drain=5s", &seed]].concat();
             let text = bursts(scheme, network, load, degree, bytes);
+            let classes = more.iter().any(|setting| setting.starts_with("crossbar.classes"));
+            let one_class = scheme == "detail-fc" && !classes;
+            let text = if one_class { without_priorities(&text) } else { text };
             let mut run = open(&text, &overrides);
             let rows = finish(&mut run);
             let what = format!("{scheme} {overrides:?} {network}");
@@ -93,7 +96,7 @@ fn with_flow_control_nothing_is_lost_at_any_load() {
 /// Pauses end by themselves after 65 535 quanta: those that still hold are asked for again in time.
 #[test]
 fn long_pauses_are_renewed() {
-    let text = bursts("detail-fc", STAR, 0.1, 19, "20MB");
+    let text = without_priorities(&bursts("detail-fc", STAR, 0.1, 19, "20MB"));
     let overrides =
         ["tcp.initial_window_packets=1000", "run.drain=5s", "tcp.min_rto=1s", "tcp.initial_rto=1s"];
     let (run, rows) = run(&text, &overrides);
@@ -107,7 +110,10 @@ fn long_pauses_are_renewed() {
 fn without_flow_control_full_ingress_queues_drop_and_tcp_recovers() {
     for scheme in ["detail-baseline", "detail-priority"] {
         let overrides = ["crossbar.ingress_size=20KB", "crossbar.egress_size=20KB", "run.drain=5s"];
-        let (run, rows) = run(&bursts(scheme, FABRIC, 0.9, 20, "2MB"), &overrides);
+        let text = bursts(scheme, FABRIC, 0.9, 20, "2MB");
+        let one_class = scheme == "detail-baseline";
+        let text = if one_class { without_priorities(&text) } else { text };
+        let (run, rows) = run(&text, &overrides);
         assert!(drops(&run) > 100, "{scheme}");
         assert!(over_hosts(&run, |stats| stats.timeouts) > 0, "{scheme}");
         assert_eq!(rows.len() as u64, run.progress().flows_started, "{scheme}");
@@ -143,6 +149,7 @@ fn important_packets_do_not_wait_for_others() {
              [[traffic]]\nkind = \"open-loop\"\nsizes = \"google\"\nload_on = \"hosts\"\nload = 0.05\nstop = \"3ms\"\n\
              class = \"high\"\n"
         );
+        let text = if scheme == "detail-fc" { without_priorities(&text) } else { text };
         let (run, rows) = run(&text, &["run.drain=5s", "tcp.initial_window_packets=100"]);
         let high = rows.iter().filter(|row| row.size_bytes < 1460 && row.class == 1);
         (high.map(|row| row.fct_ps).max().unwrap_or(0), drops(&run))

@@ -4,7 +4,7 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::{open, open_on, over_hosts, over_switches};
+use common::{open, open_on, over_hosts, over_switches, without_priorities};
 use xoff_net::arch::Switch;
 use xoff_scenario::{Memory, Run};
 use xoff_sim::{FlowRow, QueryRow, RequestRow, Threads};
@@ -169,6 +169,7 @@ fn no_flow_begins_before_the_one_it_waits_for_and_all_end() {
         ("pfabric", &lossy),
     ] {
         let text = text(scheme, FABRIC, traffic);
+        let text = if scheme == "bfc" { without_priorities(&text) } else { text };
         let overrides = [settings(scheme), vec!["run.measure=20ms"]].concat();
         let (run, rows) = run(&text, &overrides);
         let lost = over_hosts(&run, |stats| stats.retransmitted) > 0;
@@ -209,6 +210,8 @@ fn no_flow_begins_before_the_one_it_waits_for_and_all_end() {
 fn the_cut_does_not_matter() {
     for scheme in ["tcp-newreno", "bfc", "flowtune", "ndp", "detail", "detail-fc"] {
         let text = text(scheme, FABRIC, BUSY);
+        let one_class = matches!(scheme, "bfc" | "detail-fc");
+        let text = if one_class { without_priorities(&text) } else { text };
         let outcome = |count: usize, threads: usize| {
             let threads = Threads { count: threads, ..Threads::ONE };
             let partitions = format!("run.partitions={count}");

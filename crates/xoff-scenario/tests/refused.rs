@@ -6,6 +6,11 @@ use xoff_sim::Threads;
 const SCENARIO: &str = "[run]\nwarmup = \"0us\"\nmeasure = \"20us\"\n\
                         [[traffic]]\nkind = \"open-loop\"\nload = 0.5\n";
 
+/// The same on Gigabit links.
+const SLOW: &str = "[leaf_spine]\nhost_rate = \"1Gbps\"\nspine_rate = \"1Gbps\"\n\
+                    [run]\nwarmup = \"0us\"\nmeasure = \"20us\"\n\
+                    [[traffic]]\nkind = \"open-loop\"\nload = 0.5\n";
+
 /// A scheme refuses a setting, at its place, and says so.
 fn assert_refused(scheme: &str, setting: &str, said: &str) {
     let overrides = [format!("scheme={scheme}"), setting.into()];
@@ -92,7 +97,7 @@ fn values_that_no_run_survives_are_refused() {
         ("dctcp", "expresspass.alpha=0.1", "transport.kind = \"sender\""),
         ("bfc-cc", "delay_window.target_rtts=1", "target_rtts must be more than 1"),
         ("bfc-cc", "switch.ecn=true", "heeds no marks: set ecn = false"),
-        ("bfc-cc", "transport.window_follows_rate=true", "which sets the window itself"),
+        ("bfc-cc", "transport.window_follows_rate=true", "\"unlimited\" cannot follow a rate"),
         ("bfc", "delay_window.max_window=1MB", "transport.congestion = \"none\""),
         ("bfc", "bfc.sampling=0", "sampling is a share of the packets: more than 0, up to 1"),
         ("bfc", "bfc.sampling=1.5", "sampling is a share of the packets: more than 0, up to 1"),
@@ -123,7 +128,7 @@ fn values_that_no_run_survives_are_refused() {
         ("xcp", "xcp.rtt_gain=0", "rtt_gain is a share: more than 0, up to 1"),
         ("xcp", "xcp.header=5KB", "header may be up to 4096B"),
         ("xcp", "switch.ecn=true", "heeds no marks: set ecn = false"),
-        ("xcp", "transport.window_follows_rate=true", "whose rate follows its window"),
+        ("xcp", "transport.window_follows_rate=true", "\"unlimited\" cannot follow a rate"),
         ("xcp", "transport.recovery=go-back-n", "needs recovery = \"sack\""),
         ("xcp", "tcp.initial_ssthresh=10KB", "transport.congestion = \"xcp\""),
         ("dctcp", "xcp.gamma=0.2", "transport.congestion = \"dctcp\""),
@@ -179,7 +184,7 @@ fn crossbars_that_lose_packets_or_mean_nothing_are_refused() {
         ("detail-baseline", "switch.balance=adaptive", "take for losses"),
         ("detail-baseline", "switch.hop=pfc", "section pause is its flow control"),
         ("detail-baseline", "switch.scheduler=drr", "it serves classes strictly"),
-        ("detail-baseline", "switch.quantum=1530B", "serves classes strictly, without turns"),
+        ("detail-baseline", "switch.quantum=1530B", "serves its queues without turns"),
         ("detail-baseline", "switch.overflow=trim", "a full ingress queue drops"),
         ("detail-baseline", "buffer.size=1MB", "ingress_size and egress_size"),
         ("detail-baseline", "transport.ack_class=control", "only its own frames go before"),
@@ -202,6 +207,72 @@ fn crossbars_that_lose_packets_or_mean_nothing_are_refused() {
         ("tcp-newreno", "switch.balance=adaptive", "set architecture = \"crossbar\""),
     ] {
         assert_refused(scheme, setting, said);
+    }
+}
+
+/// What nothing in a composition goes by.
+#[test]
+fn settings_without_effect_are_refused() {
+    let one = "bfc.assignment = \"single\" has one queue";
+    for (scheme, setting, said) in [
+        ("dctcp", "switch.quantum=2KB", "\"fifo\" serves its queues without turns"),
+        ("pfabric", "switch.quantum=2KB", "\"pfabric\" serves its queues without turns"),
+        ("homa", "switch.quantum=2KB", "\"strict\" serves its queues without turns"),
+        ("bfc-single", "switch.quantum=2KB", "one queue takes no turns"),
+        ("irn", "faults.control_loss=0.1", "switches send no frames of a flow control"),
+        ("hpcc-pfc-dqa", "faults.control_loss=0.1", "switches send no frames"),
+        ("detail-priority", "faults.control_loss=0.1", "switches send no frames"),
+        ("bfc", "transport.base_rtt=9us", "goes by the base RTT"),
+        ("dcqcn", "transport.base_rtt=9us", "goes by the base RTT"),
+        ("tcp-newreno", "transport.base_rtt=9us", "goes by the base RTT"),
+        ("expresspass", "transport.base_rtt=9us", "goes by the base RTT"),
+        ("bfc", "transport.base_rtt_of=pair", "of a flow goes by its base RTT"),
+        ("xcp", "transport.base_rtt_of=pair", "of a flow goes by its base RTT"),
+        ("sfqcodel", "transport.base_rtt_of=pair", "of a flow goes by its base RTT"),
+        ("bfc", "transport.window_follows_rate=true", "\"unlimited\" cannot follow a rate"),
+        ("dcqcn", "transport.window_follows_rate=true", "\"unlimited\" cannot follow a rate"),
+        ("ideal-fq", "transport.window_follows_rate=true", "\"none\" sets no rate"),
+        ("bfc", "switch.ecn=true", "congestion = \"none\" heeds no marks"),
+        ("hpcc", "switch.ecn=true", "congestion = \"hpcc\" heeds no marks"),
+        ("bfc", "transport.congestion=dctcp", "\"dctcp\" waits for marks, which no switch makes"),
+        ("pfc", "transport.congestion=dcqcn", "\"dcqcn\" waits for marks, which no switch makes"),
+        ("dctcp", "switch.ecn=false", "\"dctcp\" waits for marks, which no switch makes"),
+        ("tcp-dctcp", "switch.ecn=false", "\"dctcp-tcp\" waits for marks"),
+        ("dctcp", "dctcp.initial_window_packets=5", "dctcp.start = \"line-rate\""),
+        ("tcp-dctcp", "ecn.pmax=0.5", "ecn.kmin = ecn.kmax is one threshold"),
+        ("bfc-single", "bfc.queues=16", one),
+        ("bfc-single", "bfc.reserve_control_queue=false", one),
+        (
+            "bfc-single",
+            "bfc.table_factor=10",
+            "flows of one table entry have one queue in any case",
+        ),
+        ("bfc-single", "bfc.threshold=fixed", "there is one queue, active or not"),
+        ("hpcc-pfc-sfq", "bfc.table_factor=10", "flows of one table entry have one queue"),
+        ("bfc", "traffic.0.sigma=1", "arrivals = \"poisson\" has gaps of one parameter"),
+        ("bfc", "traffic.0.priority=1", "bfc.classes = 1: queues are those of flows"),
+        ("detail-baseline", "traffic.0.priority=1", "crossbar.classes = 1"),
+        ("bfc", "frame.ack_header=50B", "\"none\" puts no header of its own into ack"),
+        ("homa", "frame.ack_header=50B", "Homa puts no header of its own into ack"),
+    ] {
+        assert_refused(scheme, setting, said);
+    }
+    let overrides = ["scheme=bfc", "traffic.0.locality=balanced", "traffic.0.load_on=core"];
+    let problems = Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE);
+    let text = problems.err().expect("load_on is accepted").to_string();
+    assert!(text.contains("locality = \"balanced\" puts the load on all links"), "{text}");
+}
+
+/// A preset may set for others what has no effect in a variant of it.
+#[test]
+fn what_a_preset_sets_is_no_mistake() {
+    for overrides in [
+        ["scheme=dctcp", "transport.window=unlimited"],
+        ["scheme=pfc-wdrop", "switch.scheduler=fifo"],
+        ["scheme=tcp-dctcp", "ecn.kmax=200KB"],
+    ] {
+        let run = Run::open(SLOW, "test.toml", &overrides.map(String::from), Threads::ONE);
+        assert!(run.is_ok(), "{overrides:?}: {}", run.err().unwrap());
     }
 }
 
@@ -310,7 +381,7 @@ fn shortest_first_without_known_sizes_is_refused() {
         ("ideal-srf", "transport.recovery=sack", "says what comes after it in the flow"),
         ("bfc-srf", "transport.kind=ndp", "those of transport.kind = \"ndp\" do not say it"),
         ("bfc-single", "switch.scheduler=srf", "has nothing to choose from in one queue"),
-        ("bfc-srf", "switch.quantum=2KB", "goes by what flows have left, without turns"),
+        ("bfc-srf", "switch.quantum=2KB", "serves its queues without turns"),
         ("ideal-srf", "switch.scheduler=srf", "chooses among the queues that BFC gives flows"),
         ("ideal-srf", "buffer.kind=dedicated", "no queues with a memory of their own"),
         ("ideal-srf", "switch.ecn=true", "has no queues whose length marks"),
@@ -372,7 +443,7 @@ fn settings_that_mean_nothing_to_tcp_are_refused() {
         ("tcp-newreno", "transport.recovery=go-back-n", "nothing else tells it of losses"),
         ("tcp-dctcp", "transport.recovery=perfect", "congestion = \"dctcp-tcp\" needs recovery"),
         ("pfc", "transport.congestion=cubic", "congestion = \"cubic\" needs recovery = \"sack\""),
-        ("tcp-newreno", "transport.window_follows_rate=true", "\"newreno\", which has no rate"),
+        ("tcp-newreno", "transport.window_follows_rate=true", "\"unlimited\" cannot follow a rate"),
         ("tcp-newreno", "transport.pacing=false", "pacing = false needs window_follows_rate"),
         ("tcp-newreno", "transport.timeout=1ms", "has the timeouts of section tcp"),
         ("tcp-newreno", "transport.nack_interval=1us", "reports every packet out of order"),
@@ -501,7 +572,7 @@ fn pipelined_switches_that_lose_packets_or_mean_nothing_are_refused() {
         ("pfc-wdrop", "switch.hop=pfc", "section pause is its flow control"),
         ("pfc-wdrop", "ets.strict=0,0", "each once"),
         ("pfc-wdrop", "ets.weights=1,1", "give eight whole numbers"),
-        ("pfc-wdrop", "switch.ecn=false", "where switches mark nothing"),
+        ("pfc-wdrop", "switch.ecn=false", "waits for marks, which no switch makes"),
         ("pfc-wdrop", "tcp.ecn=false", "or tcp.ecn = true"),
         ("pfc-wdrop", "tcp.duplicate_acks=3", "take for losses"),
         ("pfc-wdrop", "nic.pfc=false", "leaves nobody to obey the pauses"),

@@ -35,9 +35,10 @@ receivers = "8-15"
 fn results_depend_neither_on_the_cut_nor_on_threads() {
     for scheme in ["bfc", "hpcc", "dcqcn-rdma15"] {
         let pfc = if scheme == "bfc" { "run.grid=10us" } else { "buffer.gateway_size=28MB" };
+        let rtt = if scheme == "hpcc" { "transport.base_rtt_of=pair" } else { "run.grid=10us" };
         let outcome = |threads, partitions: &str| {
             let scheme = format!("scheme={scheme}");
-            let overrides = [scheme.as_str(), partitions, pfc, "transport.base_rtt_of=pair"];
+            let overrides = [scheme.as_str(), partitions, pfc, rtt];
             let mut run = open_on(threads, BOTH, &overrides);
             let rows = finish(&mut run);
             assert!(rows.len() > 100, "{}", rows.len());

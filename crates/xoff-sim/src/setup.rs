@@ -18,7 +18,7 @@ use xoff_net::balance::{AlbConfig, Ecmp, SprayConfig};
 use xoff_net::buffer::BufferConfig;
 use xoff_net::credit::CreditShape;
 use xoff_net::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding, serialisation};
-use xoff_net::hop::{BfcConfig, PfcConfig, SfcConfig, TofinoConfig};
+use xoff_net::hop::{BackpressureKind, BfcConfig, PfcConfig, SfcConfig, TofinoConfig};
 use xoff_net::mark::{Draws, EcnConfig};
 use xoff_net::sched::{EtsPlan, QueueMask, SfqCodelConfig};
 use xoff_net::telemetry::HOPS_MAX;
@@ -73,6 +73,18 @@ pub enum HopSetup {
     Bfc(BfcConfig),
     /// Source flow control, with derived settings.
     Sfc(SfcConfig),
+}
+
+impl HopSetup {
+    /// Whether switches send frames of it, to their neighbours or to senders.
+    #[must_use]
+    pub fn sends_frames(&self) -> bool {
+        match self {
+            Self::None => false,
+            Self::Pfc(_) | Self::Sfc(_) => true,
+            Self::Bfc(bfc) => bfc.backpressure != BackpressureKind::None,
+        }
+    }
 }
 
 /// ECN thresholds by link rate.

@@ -98,6 +98,19 @@ impl OpenLoopConfig {
         self.ends(hosts).map(drop)
     }
 
+    /// The settings without effect beside the others, each with the reason.
+    #[must_use]
+    pub fn without_effect(&self) -> Vec<(&'static str, &'static str)> {
+        let poisson = self.arrivals == Arrivals::Poisson;
+        let balanced = self.locality == Locality::Balanced;
+        let sigma = ("sigma", "arrivals = \"poisson\" has gaps of one parameter, the load");
+        let load_on = ("load_on", "locality = \"balanced\" puts the load on all links");
+        [(poisson, sigma), (balanced, load_on)]
+            .into_iter()
+            .filter_map(|(holds, found)| holds.then_some(found))
+            .collect()
+    }
+
     /// The share of flows that leave their rack, where `locality` says it.
     ///
     /// # Errors

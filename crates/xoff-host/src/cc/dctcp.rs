@@ -32,6 +32,14 @@ knobs! {
     }
 }
 
+impl DctcpConfig {
+    /// Whether a step or a first window follows from the base RTT.
+    #[must_use]
+    pub fn uses_base_rtt(&self) -> bool {
+        self.additive_increase.0 == 0 || self.start == DctcpStart::SlowStart
+    }
+}
+
 /// The state of one flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Dctcp {

@@ -335,6 +335,54 @@ impl ControlConfig {
         matches!(self, Self::Dcqcn(_) | Self::DcqcnRdma15(_))
     }
 
+    /// Whether its flows react to marked packets. Where they do, switches have to mark.
+    #[must_use]
+    pub fn heeds_marks(&self) -> bool {
+        match self {
+            Self::Dctcp(_) | Self::Dcqcn(_) | Self::DcqcnRdma15(_) | Self::DctcpTcp(..) => true,
+            Self::NewReno(tcp) => tcp.ecn,
+            Self::None
+            | Self::Hpcc(_)
+            | Self::Cubic(..)
+            | Self::Xcp(_)
+            | Self::PFabric(_)
+            | Self::DelayWindow(_) => false,
+        }
+    }
+
+    /// Whether it sets a rate, which a window may follow. Others send at line rate, or set a window.
+    #[must_use]
+    pub fn sets_rate(&self) -> bool {
+        match self {
+            Self::Dctcp(_) | Self::Dcqcn(_) | Self::DcqcnRdma15(_) | Self::Hpcc(_) => true,
+            Self::None
+            | Self::NewReno(_)
+            | Self::Cubic(..)
+            | Self::DctcpTcp(..)
+            | Self::Xcp(_)
+            | Self::PFabric(_)
+            | Self::DelayWindow(_) => false,
+        }
+    }
+
+    /// Whether it goes by the base RTT that its flow's [`Path`] says, or by the bandwidth-delay product
+    /// that follows from it, beside the transport's window.
+    #[must_use]
+    pub fn uses_base_rtt(&self) -> bool {
+        match self {
+            Self::Hpcc(_) | Self::DelayWindow(_) => true,
+            Self::Dctcp(config) => config.uses_base_rtt(),
+            Self::PFabric(config) => config.initial_window.0 == 0,
+            Self::None
+            | Self::Dcqcn(_)
+            | Self::DcqcnRdma15(_)
+            | Self::NewReno(_)
+            | Self::Cubic(..)
+            | Self::DctcpTcp(..)
+            | Self::Xcp(_) => false,
+        }
+    }
+
     /// What data packets carry.
     #[must_use]
     pub fn carries(&self) -> Carries {

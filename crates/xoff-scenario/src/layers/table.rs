@@ -2,7 +2,7 @@
 
 use xoff_core::knobs::{Knob, Knobs, Value};
 
-use super::apply::{apply, at_key, expected, named, wrong_value};
+use super::apply::{apply, at_key, expected, named, no_effect, wrong_value};
 use super::{Layers, Reported};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::document::{Entry, Item, Setting, find};
@@ -51,6 +51,13 @@ impl TableRef {
         let settings = self.entry.settings.iter().filter(|setting| setting.key != KIND);
         layers.problems.extend(apply(&mut knobs, settings, &self.heading));
         knobs
+    }
+
+    /// Says that a key has no effect in this composition: an error if the entry has it.
+    pub fn unused_key(&self, layers: &mut Layers, key: &str, why: &str) {
+        let found = find(&self.entry.settings, key);
+        let dead = found.map(|setting| no_effect(setting, &named(key, &self.heading), why));
+        layers.problems.extend(dead);
     }
 
     /// Where the entry begins.

@@ -30,8 +30,7 @@ impl Reader<'_> {
                            both are known for scheduler = \"drr\" only";
             self.problem("switch", "scheduler", message.into());
         }
-        let (unused, why) = unused(&written);
-        self.section_without(&unused, &why.join(" and "))
+        self.bfc_section(&written)
     }
 
     /// What a frame that speaks of one flow cannot do.
@@ -87,32 +86,44 @@ impl Reader<'_> {
             _ => {}
         }
     }
-}
 
-/// Settings without effect, and why.
-fn unused(bfc: &BfcConfig) -> (Vec<&'static str>, Vec<&'static str>) {
-    let hashed = bfc.assignment != Assignment::Dynamic;
-    let silent = bfc.backpressure == BackpressureKind::None;
-    let by_flow = bfc.backpressure == BackpressureKind::Flows;
-    let (mut unused, mut why) = (Vec::new(), Vec::new());
-    for (holds, reason, keys) in [
-        (hashed, "a flow's queue never changes", &["empty_queue", "sticky_hrtts"][..]),
-        (
-            silent,
-            "bfc.backpressure = \"none\"",
-            &["threshold", "threshold_factor", "refresh_period", "empty_refreshes", "nics_obey"],
-        ),
-        (hashed && silent, "nothing depends on the 1-hop RTT", &["hop_processing"]),
-        (
-            by_flow,
-            "bfc.backpressure = \"flows\"",
-            &["sticky_hrtts", "refresh_period", "empty_refreshes"],
-        ),
-    ] {
-        if holds {
-            unused.extend(keys);
-            why.push(reason);
-        }
+    /// Without the settings that mean nothing beside others.
+    fn bfc_section(&mut self, bfc: &BfcConfig) -> BfcConfig {
+        let hashed = bfc.assignment != Assignment::Dynamic;
+        let silent = bfc.backpressure == BackpressureKind::None;
+        let by_flow = bfc.backpressure == BackpressureKind::Flows;
+        let single = bfc.assignment == Assignment::Single;
+        let alone = bfc.data_queues() == 1 && bfc.backpressure != BackpressureKind::Occupancy;
+        self.section_where(&[
+            (hashed, "a flow's queue never changes", &["empty_queue", "sticky_hrtts"]),
+            (
+                silent,
+                "bfc.backpressure = \"none\"",
+                &[
+                    "threshold",
+                    "threshold_factor",
+                    "refresh_period",
+                    "empty_refreshes",
+                    "nics_obey",
+                ],
+            ),
+            (hashed && silent, "nothing depends on the 1-hop RTT", &["hop_processing"]),
+            (
+                single,
+                "bfc.assignment = \"single\" has one queue",
+                &["queues", "reserve_control_queue"],
+            ),
+            (
+                !bfc.table_decides(),
+                "flows of one table entry have one queue in any case",
+                &["table_factor"],
+            ),
+            (alone && !silent, "there is one queue, active or not", &["threshold"]),
+            (
+                by_flow,
+                "bfc.backpressure = \"flows\"",
+                &["sticky_hrtts", "refresh_period", "empty_refreshes"],
+            ),
+        ])
     }
-    (unused, why)
 }

@@ -26,29 +26,14 @@ const OF_PAUSES: [&str; 5] = ["xoff", "xon", "response", "generation_delay", "ou
 impl Reader<'_> {
     pub(super) fn switch(&mut self) -> SwitchConfig {
         let written = self.layers.section::<SwitchConfig>();
-        let turns = match (written.architecture, written.scheduler) {
-            (ArchitectureKind::Crossbar, _) => {
-                Some("switch.architecture = \"crossbar\" serves classes strictly, without turns")
-            }
-            (ArchitectureKind::Pipelined, SchedulerKind::Fifo) => {
-                Some("switch.scheduler = \"fifo\" serves classes strictly, without turns")
-            }
-            (_, SchedulerKind::Srf | SchedulerKind::PerFlowSrf) => {
-                Some("the scheduler goes by what flows have left, without turns")
-            }
-            _ => None,
-        };
         let pauses = matches!(written.hop, HopKind::Pfc | HopKind::Bfc);
-        let elides = (!pauses).then(|| {
-            format!("switch.hop = {} has no backpressure to leave out", written.hop.show())
-        });
-        let unused = [("quantum", turns), ("elide", elides.as_deref())];
-        for (key, why) in unused {
-            why.iter().for_each(|why| self.layers.unused_key("switch", key, why));
+        if pauses {
+            self.effective.section(&written, &[]);
+            return written;
         }
-        let unused: Vec<&str> =
-            unused.iter().filter(|(_, why)| why.is_some()).map(|&(key, _)| key).collect();
-        self.effective.section(&written, &unused);
+        let why = format!("switch.hop = {} has no backpressure to leave out", written.hop.show());
+        self.layers.unused_key("switch", "elide", &why);
+        self.effective.section(&written, &["elide"]);
         written
     }
 

@@ -83,7 +83,7 @@ impl Reader<'_> {
                 DrivenConfig::ExpressPass(self.expresspass(transport, switch))
             }
         };
-        self.check_beside_driven(driven.name(), switch);
+        self.check_beside_driven(driven.name());
         Some(driven)
     }
 
@@ -99,14 +99,7 @@ impl Reader<'_> {
         Some(shape)
     }
 
-    fn check_beside_driven(&mut self, name: &str, switch: &SwitchConfig) {
-        if switch.ecn {
-            self.problem(
-                "switch",
-                "ecn",
-                format!("{name}'s senders heed no marks: set ecn = false"),
-            );
-        }
+    fn check_beside_driven(&mut self, name: &str) {
         if self.layers.section::<NicConfig>().receive_rate.0 > 0 {
             let message = format!(
                 "{name}'s receivers ask for data at the rate of their link: leave receive_rate out"

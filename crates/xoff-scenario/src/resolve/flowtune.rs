@@ -32,14 +32,21 @@ impl Reader<'_> {
         }
         self.check_under_allocator(transport, switch);
         let written = self.layers.section::<FlowtuneConfig>();
-        let mut unused = Vec::new();
-        let mut why = Vec::new();
         let (send, idle) = (Detection::Send, Detection::Idle);
         let one = written.allocators == Allocators::One;
         let one_switch = written.paths == PathsKind::BigSwitch;
         let unknown = written.failures == FailuresKind::Unknown;
-        for (holds, reason, keys) in [
-            (written.utility == UtilityKind::Log, "flowtune.utility = \"log\"", &["alpha"][..]),
+        if !one_switch && transport.window != Window::Unlimited {
+            let named = self.layers.has("transport", "window").is_some();
+            let message = format!(
+                "window = {} would bound the windows that rates open (flowtune.window_rtts): \
+                 allocator = \"flowtune\" needs window = \"unlimited\"",
+                transport.window.show()
+            );
+            self.problem("transport", if named { "window" } else { "allocator" }, message);
+        }
+        let flowtune: FlowtuneConfig = self.section_where(&[
+            (written.utility == UtilityKind::Log, "flowtune.utility = \"log\"", &["alpha"]),
             (
                 written.optimizer != OptimizerKind::NewtonLike,
                 "flowtune.optimizer measures nothing",
@@ -58,22 +65,7 @@ impl Reader<'_> {
             ),
             (one, "flowtune.allocators = \"one\"", &["transit_share"]),
             (unknown, "flowtune.failures = \"unknown\"", &["path_discovery"]),
-        ] {
-            if holds {
-                unused.extend(keys);
-                why.push(reason);
-            }
-        }
-        if !one_switch && transport.window != Window::Unlimited {
-            let named = self.layers.has("transport", "window").is_some();
-            let message = format!(
-                "window = {} would bound the windows that rates open (flowtune.window_rtts): \
-                 allocator = \"flowtune\" needs window = \"unlimited\"",
-                transport.window.show()
-            );
-            self.problem("transport", if named { "window" } else { "allocator" }, message);
-        }
-        let flowtune: FlowtuneConfig = self.section_without(&unused, &why.join(" and "));
+        ]);
         if let Err((key, message)) = flowtune.check() {
             self.problem("flowtune", key, message);
             return None;

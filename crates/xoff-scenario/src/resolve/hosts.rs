@@ -3,8 +3,8 @@
 use xoff_core::Ps;
 use xoff_core::knobs::Knob;
 use xoff_host::cc::{
-    ControlConfig, DcqcnConfig, DcqcnRdma15Config, DctcpConfig, DelayWindowConfig, HpccConfig,
-    PFabricConfig,
+    ControlConfig, DcqcnConfig, DcqcnRdma15Config, DctcpConfig, DctcpStart, DelayWindowConfig,
+    HpccConfig, PFabricConfig,
 };
 use xoff_host::intake::NicConfig;
 use xoff_host::nic::NicQueues;
@@ -79,7 +79,7 @@ impl Reader<'_> {
         }
         match transport.congestion {
             Congestion::None => ControlConfig::None,
-            Congestion::Dctcp => ControlConfig::Dctcp(self.section::<DctcpConfig>()),
+            Congestion::Dctcp => ControlConfig::Dctcp(self.dctcp()),
             Congestion::Dcqcn => {
                 let dcqcn = self.section::<DcqcnConfig>();
                 let intervals = [
@@ -104,7 +104,7 @@ impl Reader<'_> {
             Congestion::Cubic => ControlConfig::Cubic(self.cubic(), tcp.clone()),
             Congestion::DctcpTcp => ControlConfig::DctcpTcp(self.dctcp_tcp(), tcp.clone()),
             Congestion::PFabric => ControlConfig::PFabric(self.section::<PFabricConfig>()),
-            Congestion::DelayWindow => ControlConfig::DelayWindow(self.delay_window(transport)),
+            Congestion::DelayWindow => ControlConfig::DelayWindow(self.delay_window()),
             Congestion::Hpcc => {
                 if transport.window == Window::Unlimited {
                     let message =
@@ -121,16 +121,14 @@ impl Reader<'_> {
         }
     }
 
-    fn delay_window(&mut self, transport: &TransportConfig) -> DelayWindowConfig {
-        if transport.window_follows_rate {
-            let message = "window_follows_rate = true has no effect with congestion = \"delay-window\", \
-                           which sets the window itself";
-            self.problem("transport", "window_follows_rate", message.into());
+    fn dctcp(&mut self) -> DctcpConfig {
+        if self.layers.section::<DctcpConfig>().start == DctcpStart::SlowStart {
+            return self.section();
         }
-        if self.layers.section::<SwitchConfig>().ecn {
-            let message = "congestion = \"delay-window\" heeds no marks: set ecn = false";
-            self.problem("switch", "ecn", message.into());
-        }
+        self.section_without(&["initial_window_packets"], "dctcp.start = \"line-rate\"")
+    }
+
+    fn delay_window(&mut self) -> DelayWindowConfig {
         let delay_window = self.section::<DelayWindowConfig>();
         if let Err((key, message)) = delay_window.check() {
             self.problem("delay_window", key, message);
@@ -249,18 +247,10 @@ impl Reader<'_> {
             let message = "a NIC pauses classes, so receive_rate needs scheduler = \"fifo\"";
             self.problem("nic", "receive_rate", message.into());
         }
-        let mut unused = Vec::new();
-        let mut why = Vec::new();
-        for (holds, reason, keys) in [
-            (!paused, "switches send NICs no PFC frames", &["pfc"][..]),
+        self.section_where(&[
+            (!paused, "switches send NICs no PFC frames", &["pfc"]),
             (unlimited, "nic.receive_rate = \"0bps\"", &["receive_xoff", "receive_xon"]),
-        ] {
-            if holds {
-                unused.extend(keys);
-                why.push(reason);
-            }
-        }
-        self.section_without(&unused, &why.join(" and "))
+        ])
     }
 
     fn check_positive(&mut self, section: &str, settings: &[(&str, u64)]) {

@@ -11,7 +11,7 @@ use super::Reader;
 use crate::numerical::Study;
 use crate::scalars::EngineKind;
 use crate::sections::NetworkConfig;
-use crate::traffic::{self, Span};
+use crate::traffic::{self, Basis, Span};
 
 /// What a numerical run needs.
 pub(crate) struct Numerical {
@@ -79,7 +79,9 @@ impl Reader<'_> {
         let config = self.fluid_config();
         let (topology, routes) = topology?;
         let span = config.as_ref().map(Span::of_fluid);
-        let flows = self.flows(&traffic::capacity(&topology), seed, span)?;
+        let capacity = traffic::capacity(&topology);
+        let one_class = Some("engine = \"fluid\" has no queues");
+        let flows = self.flows(Basis { capacity: &capacity, seed, span, one_class })?;
         if let Some(place) = flows.waits {
             let message = "[[traffic]] kinds \"queries\" and \"successive\" need packets: engine = \
                            \"fluid\" has no arrivals for flows to wait for";

@@ -139,10 +139,8 @@ impl Reader<'_> {
                            estimator = false";
             self.problem("sfc", "signal", message.into());
         }
-        let mut unused: Vec<&str> = Vec::new();
-        let mut why = Vec::new();
-        for (holds, reason, keys) in [
-            (at_egress, "sfc.signal = \"egress\"", &["bit_delay"][..]),
+        self.section_where(&[
+            (at_egress, "sfc.signal = \"egress\"", &["bit_delay"]),
             (!sfc.cache, "sfc.cache = false", &["cache_entries"]),
             (!sfc.estimator, "sfc.estimator = false", &["estimator_tau"]),
             (
@@ -150,13 +148,7 @@ impl Reader<'_> {
                 "sfc.filter = false",
                 &["filter_key", "filter_hashes", "filter_cells", "filter_reset", "filter_version"],
             ),
-        ] {
-            if holds {
-                unused.extend(keys);
-                why.push(reason);
-            }
-        }
-        self.section_without(&unused, &why.join(" and "))
+        ])
     }
 
     /// Fills in what a hop control derives from the network, and checks it.
@@ -196,7 +188,12 @@ impl Reader<'_> {
             );
             self.problem("switch", "ecn", message);
         }
-        let ecn = self.section::<EcnConfig>();
+        let written = self.layers.section::<EcnConfig>();
+        let step: &[&str] = if written.kmin == written.kmax { &["pmax"] } else { &[] };
+        let ecn: EcnConfig = self.section_without(
+            step,
+            "ecn.kmin = ecn.kmax is one threshold: no queue is between them",
+        );
         if ecn.kmin > ecn.kmax {
             self.problem("ecn", "kmin", "kmin must not be larger than kmax".into());
         }

@@ -6,7 +6,7 @@ use xoff_host::cc::{ControlConfig, CubicConfig, DctcpTcpConfig};
 use xoff_host::transport::{Congestion, Recovery, TcpConfig, TransportConfig};
 
 use super::Reader;
-use crate::sections::{RunConfig, SwitchConfig};
+use crate::sections::RunConfig;
 
 /// What of `[tcp]` says how a congestion window begins.
 const OF_WINDOWS: [&str; 2] = ["initial_window_packets", "initial_ssthresh"];
@@ -115,26 +115,6 @@ impl Reader<'_> {
             );
             let named = self.layers.has("transport", "recovery").is_some();
             self.problem("transport", if named { "recovery" } else { "congestion" }, message);
-        }
-        if transport.window_follows_rate {
-            let message = format!(
-                "window_follows_rate = true has no effect with congestion = {name}, which has no rate"
-            );
-            self.problem("transport", "window_follows_rate", message);
-        }
-        let newreno = transport.congestion == Congestion::NewReno;
-        let ecn = newreno && self.layers.section::<TcpConfig>().ecn;
-        let marked = self.layers.section::<SwitchConfig>().ecn;
-        if ecn && !marked {
-            let message =
-                "ecn = true has no effect where switches mark nothing: set switch.ecn = true";
-            self.problem("tcp", "ecn", message.into());
-        }
-        let heeds_marks = ecn || transport.congestion == Congestion::DctcpTcp;
-        if !heeds_marks && marked {
-            let or = if newreno { ", or tcp.ecn = true" } else { "" };
-            let message = format!("congestion = {name} heeds no marks: set ecn = false{or}");
-            self.problem("switch", "ecn", message);
         }
     }
 }

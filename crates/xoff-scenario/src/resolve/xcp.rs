@@ -4,7 +4,6 @@ use xoff_host::transport::{Recovery, TransportConfig};
 use xoff_net::xcp::XcpConfig;
 
 use super::Reader;
-use crate::sections::SwitchConfig;
 
 impl Reader<'_> {
     /// XCP's settings, where `transport.congestion` is XCP.
@@ -15,15 +14,6 @@ impl Reader<'_> {
             let named = self.layers.has("transport", "recovery").is_some();
             let key = if named { "recovery" } else { "congestion" };
             self.problem("transport", key, message.into());
-        }
-        if transport.window_follows_rate {
-            let message = "window_follows_rate = true has no effect with congestion = \"xcp\", whose \
-                           rate follows its window";
-            self.problem("transport", "window_follows_rate", message.into());
-        }
-        if self.layers.section::<SwitchConfig>().ecn {
-            let message = "congestion = \"xcp\" heeds no marks: set ecn = false";
-            self.problem("switch", "ecn", message.into());
         }
         let xcp = self.section::<XcpConfig>();
         if let Err((key, message)) = xcp.check() {

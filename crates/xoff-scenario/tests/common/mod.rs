@@ -55,6 +55,12 @@ pub fn for_fast_links(scheme: &str) -> &'static [&'static str] {
     }
 }
 
+/// The same scenario for a scheme that knows one class.
+pub fn without_priorities(text: &str) -> String {
+    let lines = text.lines().filter(|line| !line.starts_with("priority = "));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
 /// Sums a counter over all switches.
 pub fn over_switches(run: &Run, count: fn(&xoff_net::arch::AnySwitch) -> u64) -> u64 {
     let partitions = run.simulation().partitions().iter();

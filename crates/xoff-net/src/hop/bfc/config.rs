@@ -121,6 +121,20 @@ impl BfcConfig {
         }
     }
 
+    /// Whether the size of the flow table decides which flows share a queue. Hashed queues and the table
+    /// go by one hash, so where the table has a whole number of entries for each queue, flows of one
+    /// entry have one queue anyway.
+    #[must_use]
+    pub fn table_decides(&self) -> bool {
+        match self.assignment {
+            Assignment::Dynamic => true,
+            Assignment::Stochastic => {
+                self.data_queues() != self.queues || self.hardware == Hardware::Tofino
+            }
+            Assignment::Single => false,
+        }
+    }
+
     /// The queues that are for all flows, where no classes divide them; there is one before them if
     /// labelled flows have theirs.
     pub(super) fn undivided(&self) -> Undivided {

@@ -1,0 +1,284 @@
+"""Does each setting of each preset do something? What `test_settings.py` asks, and how.
+
+A setting that the effective scenario prints is alive if another legal value of it changes the
+digest of one of some short runs, each of which exercises other parts of the engine (`worlds.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from worlds import BY_HAND, WORLDS, World
+
+from xoff import _native
+from xoff.strict import tomllib
+
+FILE = "world.toml"
+
+UNITS = r"(\d+(?:\.\d+)?)(ps|ns|us|ms|s|[TGMK]?bps|[GMK]?B)"
+QUANTITY = re.compile(UNITS)
+
+# What stands for the other values where zero means "derived" or "never".
+FROM_ZERO = {
+    "s": ["1us", "20us", "200us"],
+    "bps": ["1Gbps", "20Gbps"],
+    "B": ["2KB", "20KB", "200KB"],
+}
+
+# What settings of results change instead of the digest.
+OF_RESULTS = {"run", "name", "class"}
+
+
+class Refused(Exception):
+    """A scenario that the engine does not run."""
+
+
+def check(text: str, overrides: list[str]) -> dict[str, Any]:
+    """Return the effective scenario; raise `Refused`."""
+    try:
+        return tomllib.loads(_native.check(text, FILE, overrides))
+    except _native.ScenarioError as error:
+        raise Refused(str(error)) from None
+
+
+def outcome(text: str, overrides: list[str], of_results: bool) -> str:
+    """Run a scenario; return what must change if a setting does something. Raise `Refused`."""
+    try:
+        run = _native.open_run(text, FILE, overrides, 1)
+    except _native.ScenarioError as error:
+        raise Refused(str(error)) from None
+    takes = [getattr(run, name) for name in dir(run) if name.startswith("take_")]
+    rows = dict.fromkeys(range(len(takes)), 0)
+    try:
+        more = True
+        while more:
+            more = run.step(1000)
+            for number, take in enumerate(takes):
+                taken = take()
+                rows[number] += len(taken) if taken is not None else 0
+    except _native.RunError as error:
+        return str(error)
+    if not of_results:
+        return run.digest()
+    return f"{run.digest()} {rows} {len(run.ports() or ())} {run.summary()}"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A key of a section, or of an entry of a list, and its value in the effective scenario."""
+
+    section: str
+    key: str
+    value: Any
+    kind: str = ""
+
+    @property
+    def name(self) -> str:
+        """Return what it is called in the tables: `switch.quantum`, `traffic.incast.bytes`."""
+        section = re.sub(r"\.\d+$", "", self.section)
+        return ".".join(part for part in (section, self.kind, self.key) if part)
+
+    def override(self, value: Any) -> str:
+        """Return the override that sets it."""
+        shown = json.dumps(value)
+        return f"{self.section}.{self.key}={shown}" if self.section else f"{self.key}={shown}"
+
+
+def settings(effective: dict[str, Any]) -> Iterator[Setting]:
+    """Yield every setting of an effective scenario, but the scheme and kinds of entries."""
+    for name, value in effective.items():
+        if isinstance(value, list):
+            for number, entry in enumerate(value):
+                for key, one in entry.items():
+                    if key != "kind":
+                        yield Setting(f"{name}.{number}", key, one, entry["kind"])
+        elif isinstance(value, dict):
+            for key, one in value.items():
+                yield Setting(name, key, one)
+        elif name != "scheme":
+            yield Setting("", name, value)
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """Return the properties of the JSON schema of scenarios."""
+    return json.loads(_native.schema())["properties"]
+
+
+def choices(setting: Setting) -> list[str]:
+    """Return the names that a setting can have, if it is one of a few."""
+    section, _, number = setting.section.partition(".")
+    if not section:
+        found = schema()[setting.key]
+    elif number:
+        kinds = [one["properties"] for one in schema()[section]["items"]["anyOf"]]
+        of_kind = next(one for one in kinds if setting.kind in one["kind"]["enum"])
+        found = of_kind[setting.key]
+    else:
+        found = schema()[section]["properties"][setting.key]
+    return found.get("enum", [])
+
+
+def default(section: str, key: str) -> str:
+    """Return a setting's default, as a scenario would write it."""
+    found = re.search(r"Default: (.*)$", schema()[section]["properties"][key]["description"])
+    assert found, f"{section}.{key} has no default"
+    return found[1]
+
+
+def scaled(value: str) -> list[str]:
+    """Return other values of a quantity, such as "10us"."""
+    number, unit = QUANTITY.fullmatch(value).groups()
+    if float(number) == 0:
+        return FROM_ZERO[next(end for end in ("bps", "B", "s") if unit.endswith(end))]
+    return [f"{float(number) * factor:.6f}".rstrip("0").rstrip(".") + unit for factor in FACTORS]
+
+
+FACTORS = [2, 0.5, 1.25, 0.1, 10, 0.01, 100]
+
+
+def alternatives(setting: Setting) -> list[Any]:
+    """Return other values of a setting, legal or not."""
+    value = setting.value
+    if setting.name in BY_HAND:
+        return [other for other in BY_HAND[setting.name] if other != value]
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        others = [2 * value, value // 2, value + 1, value - 1, 10 * value, value // 10, 0, 1, 4]
+    elif isinstance(value, float):
+        others = [value * 0.5, value * 2, value * 0.9, value * 1.1, 0.0, 0.1, 0.5, 0.9, 1.0, 2.0]
+    elif names := choices(setting):
+        others = names
+    elif QUANTITY.fullmatch(value):
+        others = scaled(value)
+    else:
+        others = []
+    return [other for other in dict.fromkeys(others) if other != value]
+
+
+@dataclass
+class Place:
+    """A world with a preset in it: a scenario that the engine runs.
+
+    `required` makes it legal, `wishes` are what the preset accepts besides.
+    """
+
+    world: World
+    text: str
+    required: list[str]
+    wishes: list[str]
+    before: dict[tuple[Any, ...], str]
+
+    def settings(self) -> Iterator[Setting]:
+        """Yield the settings that are asked about here."""
+        for setting in settings(check(self.text, self.required + self.wishes)):
+            if self.world.asks(setting.section):
+                yield setting
+
+    def changes(self, setting: Setting, value: Any) -> bool:
+        """Return whether another value of a setting changes what comes out. Raise `Refused`."""
+        override = setting.override(value)
+        of_results = bool({setting.section, setting.key} & OF_RESULTS)
+        wishes = self.beside(override)
+        known = (of_results, *wishes)
+        if known not in self.before:
+            self.before[known] = outcome(self.text, self.required + wishes, of_results)
+        after = outcome(self.text, [*self.required, *wishes, override], of_results)
+        return after != self.before[known]
+
+    def beside(self, override: str) -> list[str]:
+        """Return the wishes that go with an override. Raise `Refused` if it is illegal itself."""
+        if accepts(self.text, [*self.required, *self.wishes, override]):
+            return self.wishes
+        check(self.text, [*self.required, override])
+        kept: list[str] = []
+        for wish in self.wishes:
+            if accepts(self.text, [*self.required, override, *kept, wish]):
+                kept.append(wish)
+        return kept
+
+
+def accepts(text: str, overrides: list[str]) -> bool:
+    """Return whether the engine runs a scenario."""
+    try:
+        check(text, overrides)
+    except Refused:
+        return False
+    return True
+
+
+def place(world: World, preset: str) -> Place:
+    """Put a preset into a world: what it must have to be legal there, and what else it accepts."""
+    for text in world.texts:
+        for rescue in world.rescues:
+            required = [f"scheme={preset}", *rescue]
+            if not accepts(text, required):
+                continue
+            wishes: list[str] = []
+            for choice in world.wishes:
+                legal = (one for one in choice if accepts(text, required + wishes + one))
+                wishes += next(legal, [])
+            return Place(world, text, required, wishes, {})
+    raise AssertionError(f"{preset} runs in no form of the world {world.name!r}")
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What was found of a preset: settings as "NAME", of one of a few names as "NAME = VALUE"."""
+
+    alive: set[str]
+    dead: set[str]
+    refused: set[str]
+
+
+def verdicts(preset: str) -> Verdicts:
+    """Ask about every setting of a preset.
+
+    Of a setting that is one of a few names, each value has to do something; of any other, one. A
+    name that is refused does no harm.
+    """
+    found: dict[str, list[tuple[Place, Setting]]] = {}
+    for where in (place(world, preset) for world in WORLDS if world.takes(preset)):
+        for setting in where.settings():
+            found.setdefault(setting.name, []).append((where, setting))
+    of = Verdicts(set(), set(), set())
+    for name, uses in found.items():
+        values = dict.fromkeys(value for _, setting in uses for value in alternatives(setting))
+        if any(isinstance(setting.value, bool) or choices(setting) for _, setting in uses):
+            judged = {f"{name} = {value}": verdict(value, uses) for value in values}
+            of.dead.update(value for value, said in judged.items() if said == "dead")
+            continue
+        getattr(of, best(values, uses)).add(name)
+    return of
+
+
+def best(values: Iterable[Any], uses: list[tuple[Place, Setting]]) -> str:
+    """Return "alive" if one of the values is, else "dead" if one is accepted, else "refused"."""
+    found = "refused"
+    for value in values:
+        said = verdict(value, uses)
+        if said == "alive":
+            return said
+        found = said if said == "dead" else found
+    return found
+
+
+def verdict(value: Any, uses: list[tuple[Place, Setting]]) -> str:
+    """Return whether a value is "alive" in one of the worlds, "dead" in all, or "refused"."""
+    found = "refused"
+    for where, setting in uses:
+        if value == setting.value:
+            continue
+        try:
+            if where.changes(setting, value):
+                return "alive"
+            found = "dead"
+        except Refused:
+            continue
+    return found

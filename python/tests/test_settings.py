@@ -1,0 +1,110 @@
+"""No setting without effect: of every preset, each key that the effective scenario prints."""
+
+import os
+from concurrent.futures import ProcessPoolExecutor
+from fnmatch import fnmatch
+
+import pytest
+import sweep
+from sweep import Verdicts
+
+from xoff import _native
+
+pytestmark = [
+    pytest.mark.real_engine,
+    pytest.mark.skipif(
+        not getattr(_native, "__file__", "").endswith((".so", ".pyd")),
+        reason="the engine is not built",
+    ),
+]
+
+LOSSES = "acts on losses, of which these runs have none"
+FULL = "only a full buffer of 12 MB or more shows it; buffer.size does something"
+LIMIT = "a limit that flow control keeps queues from"
+# Settings that the short runs do not show at work, presets (patterns), and why.
+EXEMPT = [
+    ("run.partitions", "*", "results do not depend on it"),
+    ("run.watchdog", "hpcc-pfc* sfc-p homa*", "ends runs that are stuck, and these never are"),
+    ("buffer.kind = unlimited", "*", FULL),
+    ("buffer.kind = shared", "expresspass homa*", FULL),
+    ("buffer.kind = dedicated", "homa*", FULL),
+    ("switch.hop = pfc", "irn onramp", FULL),
+    ("switch.elide = *", "bfc* dctcp* hpcc* pfc*", "needs pauses on a path that bounces"),
+    ("pfc.threshold_follows_rate = True", "dctcp-ss", "slow start pauses no faster port"),
+    ("transport.recovery = perfect", "ideal-fq dctcp-ss *-dcqcn", LOSSES),
+    ("traffic.long.priority", "ideal-srf homa* pfabric", "the longest flow is last anyway"),
+    ("cubic.fast_convergence = False", "sfqcodel", "losses do not follow each other closely"),
+    ("crossbar.classes", "detail-baseline detail-fc", "no traffic may have a priority there"),
+    ("crossbar.iterations", "detail-*", "a fast crossbar is hardly contended for"),
+    ("pause.scope = class", "detail-fc", "the one class is the port"),
+    ("pipeline.ingress_size", "capfc-* pfc-wstop", LIMIT),
+    ("pipeline.all_*", "*-shared", LIMIT),
+]
+
+
+def exempt(found: str, preset: str) -> bool:
+    return any(
+        fnmatch(found, setting) and any(fnmatch(preset, one) for one in presets.split())
+        for setting, presets, _ in EXEMPT
+    )
+
+
+@pytest.fixture(scope="module")
+def verdicts() -> dict[str, Verdicts]:
+    presets = [name for name, _ in _native.presets()]
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        return dict(zip(presets, pool.map(sweep.verdicts, presets), strict=True))
+
+
+def test_every_setting_does_something_or_is_refused(verdicts):
+    dead = [
+        f"{preset}: {found}"
+        for preset, of in verdicts.items()
+        for found in sorted(of.dead)
+        if not exempt(found, preset)
+    ]
+    assert not dead, "accepted, and without effect:\n" + "\n".join(dead)
+
+
+def test_every_setting_has_a_value_that_some_preset_accepts(verdicts):
+    """Otherwise the table of values by hand needs one."""
+    alive = set().union(*(of.alive for of in verdicts.values()))
+    unasked = [
+        f"{preset}: {name}"
+        for preset, of in verdicts.items()
+        for name in sorted(of.refused - alive)
+        if not exempt(name, preset)
+    ]
+    assert not unasked, "all other values are refused:\n" + "\n".join(unasked)
+
+
+def test_every_exemption_is_needed(verdicts):
+    found = [(preset, one) for preset, of in verdicts.items() for one in of.dead | of.refused]
+    needless = [
+        f"{setting} does something under {one}"
+        for setting, presets, _ in EXEMPT
+        for one in presets.split()
+        if not any(fnmatch(what, setting) and fnmatch(preset, one) for preset, what in found)
+    ]
+    assert not needless
+    assert len(EXEMPT) <= 30
+
+
+@pytest.mark.parametrize("preset", [name for name, _ in _native.presets()])
+def test_what_the_effective_scenario_leaves_out_is_refused(preset):
+    """Each key of a section that is not printed is an error where it is set."""
+    world = next(world for world in sweep.WORLDS if world.takes(preset))
+    where = sweep.place(world, preset)
+    printed = sweep.check(where.text, where.required)
+    left_out = [
+        f"{section}.{key}={sweep.default(section, key)}"
+        for section, properties in sweep.schema().items()
+        for key in properties.get("properties", ())
+        if key not in printed.get(section, {})
+    ]
+    with pytest.raises(sweep.Refused) as refused:
+        sweep.check(where.text, [*where.required, *left_out])
+    errors = str(refused.value).split("error: ")
+    without_effect = [text for text in errors if text.startswith("setting has no effect")]
+    silent = [one for one in left_out if not any(f"| {one}\n" in text for text in without_effect)]
+    assert not silent

@@ -1,0 +1,282 @@
+"""Short scenarios in which settings do something (`sweep.py`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from typing import Any
+
+# Of switches made for Gigabit links: their processor and their headroom.
+GIGABIT = ("detail*", "capfc-*", "pfc-w*")
+
+
+@dataclass(frozen=True)
+class World:
+    """A scenario without a scheme.
+
+    Of `texts` the first that a preset runs with is used, and of `rescues` the first set of
+    overrides that makes it legal. Of each of the `wishes` the first that the preset accepts is
+    added. Of `presets` (patterns; one that begins with "!" leaves out) and `sections` it asks
+    about those alone, if there are any.
+    """
+
+    name: str
+    texts: list[str]
+    wishes: tuple[list[list[str]], ...] = ()
+    rescues: tuple[list[str], ...] = ([], ["traffic.1.labelled=true"])
+    presets: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    sections: tuple[str, ...] = ()
+
+    def takes(self, preset: str) -> bool:
+        """Return whether this world is for a preset."""
+        named = not self.presets or any(fnmatch(preset, one) for one in self.presets)
+        return named and not any(fnmatch(preset, one) for one in self.without)
+
+    def asks(self, section: str) -> bool:
+        """Return whether this world is for the settings of a section."""
+        return not self.sections or section.split(".")[0] in self.sections
+
+
+def wish(*overrides: str) -> list[list[str]]:
+    """Return these overrides, of which the first that is legal is added."""
+    return [[one] for one in overrides]
+
+
+FABRIC = """
+[leaf_spine]
+leaves = 4
+spines = 4
+hosts_per_leaf = 4
+"""
+
+# Paths that bounce off a leaf once two links are down, and a core faster than the hosts.
+THIN = """
+[leaf_spine]
+leaves = 4
+spines = 2
+hosts_per_leaf = 6
+spine_rate = "200Gbps"
+"""
+
+BURSTS = """
+[run]
+warmup = "0us"
+measure = "60us"
+drain = "2ms"
+[[traffic]]
+kind = "open-loop"
+load = 0.8
+stop = "60us"
+[[traffic]]
+kind = "incast"
+degree = 12
+bytes = "400KB"
+period = "30us"
+start = "5us"
+stop = "60us"
+[[traffic]]
+kind = "incast"
+victims = "0-7"
+degree = 3
+bytes = "60KB"
+period = "10us"
+stop = "60us"
+"""
+
+LOSS = '[[fault]]\nkind = "loss"\nshare = 0.02\n'
+
+
+def down(link: str) -> str:
+    """Return a link that is down for a while."""
+    times = 'at = "10us"\nuntil = "50us"\ndetection = "10us"\n'
+    return f'[[fault]]\nkind = "link-down"\nlink = "{link}"\n{times}'
+
+
+DOWN = down("leaf:0,spine:0") + down("leaf:1,spine:1")
+
+LONG = """
+[leaf_spine]
+leaves = 4
+spines = 4
+hosts_per_leaf = 4
+host_rate = "10Gbps"
+spine_rate = "10Gbps"
+[run]
+warmup = "0us"
+measure = "5ms"
+drain = "50us"
+grid = "50us"
+[[traffic]]
+kind = "long"
+src = 6
+dst = 0
+bytes = "20MB"
+[[traffic]]
+kind = "incast"
+victims = "0"
+senders = "1-8"
+degree = 6
+flows_per_sender = 3
+bytes = "600KB"
+period = "700us"
+stop = "1500us"
+"""
+
+# More than 12 MB to one host.
+OVERFLOW = """
+[run]
+warmup = "0us"
+measure = "10us"
+drain = "3ms"
+flows = "none"
+[[traffic]]
+kind = "incast"
+victims = "0"
+degree = 15
+flows_per_sender = 10
+bytes = "24MB"
+period = "1s"
+[[traffic]]
+kind = "incast"
+victims = "0"
+degree = 15
+bytes = "1MB"
+period = "1s"
+"""
+
+SLOW = """
+[leaf_spine]
+leaves = 4
+spines = 2
+hosts_per_leaf = 4
+host_rate = "900Mbps"
+spine_rate = "900Mbps"
+host_delay = "6600ns"
+spine_delay = "6600ns"
+[run]
+warmup = "0us"
+measure = "3ms"
+drain = "3ms"
+grid = "50us"
+[[traffic]]
+kind = "open-loop"
+sizes = "hadoop"
+load = 0.8
+stop = "3ms"
+[[traffic]]
+kind = "incast"
+victims = "0-2"
+degree = 14
+bytes = "1MB"
+period = "1ms"
+stop = "3ms"
+[[traffic]]
+kind = "incast"
+victims = "0-2"
+degree = 4
+bytes = "300KB"
+period = "400us"
+stop = "3ms"
+"""
+
+PRIORITIES = (wish("traffic.1.priority=2"), wish("traffic.2.priority=1"))
+
+WORLDS = [
+    World("bursts", [FABRIC + BURSTS], PRIORITIES, without=GIGABIT),
+    World(
+        "losses",
+        [FABRIC + BURSTS + LOSS, FABRIC + BURSTS],
+        wishes=(
+            wish("faults.control_loss=0.05"),
+            [["sfc.target=10KB", "sfc.trigger=30KB"]],
+            wish("buffer.size=20KB", "buffer.size=200KB", "buffer.size=600KB"),
+            wish("transport.timeout=50us"),
+            wish("transport.timeout_low=20us"),
+            [["tcp.min_rto=20us", "tcp.initial_rto=50us", "tcp.max_rto=200us"]],
+            wish("sfc.filter_cells=4"),
+            wish("sfc.cache_entries=4"),
+            wish("flowtune.stop_at=20us"),
+            wish("traffic.0.priority=1"),
+        ),
+        without=GIGABIT,
+    ),
+    World(
+        "failures",
+        [THIN + BURSTS + DOWN, THIN + BURSTS],
+        wishes=(*PRIORITIES, wish(*(f"buffer.size={kb}KB" for kb in (100, 200, 400, 800, 1600)))),
+        without=GIGABIT,
+    ),
+    World(
+        "long flows",
+        [LONG],
+        wishes=(
+            wish("dcqcn_rdma15.byte_counter=20KB"),
+            wish("tcp.initial_window_packets=40"),
+        ),
+        without=GIGABIT,
+    ),
+    World(
+        "long flows between short pauses",
+        [LONG],
+        wishes=(wish("ecn.kmin=60KB"), wish("ecn.kmax=120KB")),
+        presets=("sfc-*",),
+    ),
+    World(
+        "long flows that lose packets",
+        [LONG + LOSS],
+        wishes=(wish("cubic.scale=1e12"),),
+        presets=("tcp-cubic", "sfqcodel"),
+        sections=("cubic",),
+    ),
+    World(
+        "overflow",
+        [FABRIC + OVERFLOW],
+        without=GIGABIT,
+        sections=("buffer", "transport", "switch", "sfc", "trim"),
+    ),
+    World("slow", [SLOW], PRIORITIES, presets=GIGABIT),
+    World(
+        "slow losses",
+        [SLOW + LOSS],
+        wishes=(
+            wish("tcp.initial_window_packets=60"),
+            wish("pipeline.packet_rate=150000"),
+            [["tcp.min_rto=200us", "tcp.initial_rto=500us", "tcp.max_rto=2ms"]],
+            wish("traffic.0.priority=1"),
+        ),
+        presets=GIGABIT,
+    ),
+]
+
+BY_HAND: dict[str, list[Any]] = {
+    "name": ["other"],
+    "run.monitor": ["0"],
+    "run.capture": ["0"],
+    "run.watchdog": ["1ps"],
+    "nic.receive_rate": ["5Gbps", "500Mbps"],
+    "bfc.classes": [4, 8],
+    "crossbar.classes": [2, 8],
+    "cubic.scale": [1e10, 1e13],
+    "bfc.sampling": [0.5, 0.25],
+    "ets.strict": ["0,1", ""],
+    "ets.weights": ["1,9,1,1,1,1,1,1"],
+    "tcp.duplicate_acks": [3, 0],
+    "xcp.alpha": [0.401],
+    "xcp.beta": [0.2264],
+    "homa.cutoffs": ["500,4000"],
+    "capfc.warn": ["22KB", "45KB"],
+    "pause.xoff": ["8KB", "16KB", "25KB", "45KB"],
+    "fault.link-down.link": ["leaf:2,spine:1"],
+    "fault.loss.link": ["leaf:0,spine:0"],
+    "pipeline.port_max": ["81KB", "90KB"],
+    "flowtune.resume_at": ["40us"],
+    "traffic.open-loop.sizes": ["hadoop", "google"],
+    "traffic.open-loop.senders": ["0-9"],
+    "traffic.open-loop.receivers": ["0-9"],
+    "traffic.open-loop.class": ["other"],
+    "traffic.incast.victims": ["1,5"],
+    "traffic.incast.senders": ["0-3,5-10"],
+    "traffic.incast.class": ["other"],
+    "traffic.long.class": ["other"],
+}
