@@ -242,7 +242,8 @@ def add_source(rng: random.Random, world: World, fabric: Fabric, at: Times) -> N
     elif "start" not in drawn and rng.random() < 0.3:
         drawn["start"] = duration(at.warmup)
     drawn["class"] = f"c{number}"
-    if rng.random() < 0.2:
+    # Web requests have a list of priorities.
+    if kind != "queries" and rng.random() < 0.2:
         drawn["priority"] = rng.randrange(0, 8)
     world.traffic.append(drawn)
 
