@@ -79,11 +79,17 @@ pub enum Error {
     },
 }
 
+/// A number, with an exponent where it would have many digits.
+fn shown(value: f64) -> String {
+    let plain = value == 0.0 || !value.is_finite() || (1e-4..1e15).contains(&value.abs());
+    if plain { value.to_string() } else { format!("{value:e}") }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Setting { name, value, expected } => {
-                write!(f, "setting `{name}` is {value}; it must be {expected}")
+                write!(f, "setting `{name}` is {}; it must be {expected}", shown(*value))
             }
             Self::NoSingleForm => write!(
                 f,

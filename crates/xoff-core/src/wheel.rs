@@ -213,6 +213,22 @@ impl Wheel {
         self.due.get(self.due.len().wrapping_sub(after + 1))
     }
 
+    /// No event is earlier than this (ps); `u64::MAX` where there is none. Where the first event lies far
+    /// ahead this is the beginning of its bucket: once the wheel has come there, the bound is closer.
+    #[must_use]
+    pub fn not_before(&self) -> u64 {
+        if let Some(event) = self.due.last() {
+            return event.time;
+        }
+        let buckets = self.levels.iter().enumerate().filter_map(|(level, lists)| {
+            let shift = BITS * level as u32;
+            let from = (self.cursor >> shift) + 1;
+            let distance = lists.distance((from & MASK) as usize)?;
+            Some((from + distance) << shift)
+        });
+        buckets.min().map_or(NEVER, |bucket| bucket << self.shift)
+    }
+
     /// Whether anything may still happen at `now`, the time of the event popped last: an entry of a
     /// timer that has moved on counts too.
     #[inline(always)]
@@ -448,6 +464,28 @@ mod tests {
         assert_eq!(wheel.pop_before(1 << 60), None);
         assert_eq!(wheel.pop_before(u64::MAX), Some(event(1 << 60, 5)));
         assert_eq!(wheel.pop_before(u64::MAX), None);
+    }
+
+    #[test]
+    fn nothing_comes_before_the_bound_and_following_it_finds_every_event() {
+        let mut wheel = Wheel::new(3);
+        assert_eq!(wheel.not_before(), u64::MAX);
+        let times = [5, 5, 9000, 70_000_000, 70_000_001, 1 << 50];
+        times.iter().for_each(|&time| wheel.post(event(time, 1)));
+        for time in times {
+            let mut steps = 0;
+            let found = loop {
+                let bound = wheel.not_before();
+                assert!(bound <= time, "{bound} is after {time}");
+                if let Some(found) = wheel.pop_before(bound + 1) {
+                    break found;
+                }
+                steps += 1;
+            };
+            assert_eq!(found.time, time);
+            assert!(steps <= 2 * LEVELS + 8, "{steps} steps to {time}");
+        }
+        assert_eq!(wheel.not_before(), u64::MAX);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{finish, for_fast_links, open, open_on};
-use xoff_scenario::presets;
+use xoff_scenario::{Run, presets};
 use xoff_sim::{FlowRow, PortRow, SampleRow, Threads};
 
 /// Short, but with background flows in all directions, two incasts at a time, so that a switch often
@@ -33,7 +33,10 @@ fn outcome(scheme: &str, overrides: &[&str]) -> Outcome {
 }
 
 fn outcome_on(threads: Threads, scheme: &str, overrides: &[&str]) -> Outcome {
-    let mut run = open_on(threads, &scenario(scheme), overrides);
+    outcome_of(open_on(threads, &scenario(scheme), overrides))
+}
+
+fn outcome_of(mut run: Run) -> Outcome {
     let (mut rows, mut samples) = (Vec::new(), Vec::new());
     loop {
         let more = run.step().unwrap_or_else(|message| panic!("{message}"));
@@ -234,6 +237,21 @@ fn slow_hosts_are_the_same_however_it_is_cut() {
     let overrides = ["nic.receive_rate=70Gbps", "nic.receive_xoff=20kB", "nic.receive_xon=10kB"];
     let whole = assert_same_however_cut("hpcc", &overrides);
     assert_ne!(whole.digest, outcome("hpcc", &[]).digest);
+}
+
+/// Links of 10 ns between partitions, and some packets a millisecond: a hundred million windows, in nearly all
+/// of which nothing happens.
+#[test]
+fn empty_windows_change_nothing_and_take_no_time() {
+    let network = "scheme = \"tcp-newreno\"\n[network]\ntopology = \"leaf-spine\"\n[leaf_spine]\n\
+                   leaves = 3\nspines = 2\nhosts_per_leaf = 2\nhost_rate = \"10Mbps\"\n\
+                   spine_rate = \"10Mbps\"\nspine_delay = \"10ns\"\n\
+                   [run]\nwarmup = \"0us\"\nmeasure = \"1s\"\ngrid = \"10ms\"\n\
+                   [[traffic]]\nkind = \"open-loop\"\nload = 0.1\nstop = \"1s\"\n";
+    let of = |parts: u32| outcome_of(open(network, &[&format!("run.partitions={parts}")]));
+    let whole = of(1);
+    assert!(whole.rows.len() > 50);
+    assert_same(&whole, &of(3), "three parts");
 }
 
 #[test]

@@ -32,8 +32,9 @@ fn values_that_no_run_survives_are_refused() {
         ("dcqcn", "dcqcn.decrease_interval=0us", "decrease_interval must be more than zero"),
         ("dcqcn-rdma15", "dcqcn_rdma15.timer=0us", "timer must be more than zero"),
         ("dcqcn-rdma15", "dcqcn_rdma15.byte_counter=0B", "byte_counter must be more than zero"),
-        ("hpcc", "leaf_spine.host_rate=1Gbps", "min_rate = \"1Gbps\" leaves nothing to control"),
-        ("dcqcn", "leaf_spine.host_rate=50Mbps", "min_rate = \"1Gbps\" leaves nothing to control"),
+        ("hpcc", "hpcc.min_rate=100Gbps", "leaves nothing to control where a host has \"100Gbps\""),
+        ("dcqcn", "dcqcn.min_rate=200Gbps", "leaves nothing to control where a host has"),
+        ("dctcp-ss", "dctcp.initial_window_packets=0", "initial_window_packets must be at least 1"),
         ("hpcc", "hpcc.int_overhead=70KB", "int_overhead may be up to 4096B"),
         ("dctcp", "pfc.threshold=5", "threshold is a share of the free pool: 0 to 1"),
         ("dctcp", "frame.payload=70KB", "a frame may have up to 60000 bytes"),
@@ -267,11 +268,12 @@ fn settings_without_effect_are_refused() {
 #[test]
 fn what_a_preset_sets_is_no_mistake() {
     for overrides in [
-        ["scheme=dctcp", "transport.window=unlimited"],
-        ["scheme=pfc-wdrop", "switch.scheduler=fifo"],
-        ["scheme=tcp-dctcp", "ecn.kmax=200KB"],
+        &["scheme=dctcp", "transport.window=unlimited", "dctcp.min_rate=10Mbps"][..],
+        &["scheme=pfc-wdrop", "switch.scheduler=fifo"],
+        &["scheme=tcp-dctcp", "ecn.kmax=200KB"],
     ] {
-        let run = Run::open(SLOW, "test.toml", &overrides.map(String::from), Threads::ONE);
+        let given: Vec<String> = overrides.iter().copied().map(String::from).collect();
+        let run = Run::open(SLOW, "test.toml", &given, Threads::ONE);
         assert!(run.is_ok(), "{overrides:?}: {}", run.err().unwrap());
     }
 }

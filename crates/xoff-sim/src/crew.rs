@@ -52,11 +52,20 @@ impl Windows {
 
     /// The number of each window with its end.
     fn all(self) -> impl Iterator<Item = (u64, u64)> {
-        let (stretch, length) = (self.stretch, self.length());
-        let ends = std::iter::successors(Some(stretch.from_ps), move |&end| {
-            (end < stretch.until_ps).then(|| stretch.until_ps.min(end.saturating_add(length)))
-        });
-        (stretch.first_window..).zip(ends.skip(1))
+        (self.stretch.first_window..self.next()).map(move |window| (window, self.end(window)))
+    }
+
+    /// When a window ends (ps).
+    fn end(self, window: u64) -> u64 {
+        let Stretch { from_ps, until_ps, first_window, .. } = self.stretch;
+        let length = self.length().saturating_mul(window - first_window + 1);
+        until_ps.min(from_ps.saturating_add(length))
+    }
+
+    /// The window of a time (ps) in the stretch, or the last one for what comes after it.
+    fn at(self, time_ps: u64) -> u64 {
+        let Stretch { from_ps, until_ps, first_window, .. } = self.stretch;
+        first_window + (time_ps.min(until_ps - 1) - from_ps) / self.length()
     }
 
     /// The number of the first window after them.
@@ -105,15 +114,20 @@ impl Shared {
         Ok(())
     }
 
-    /// Simulates all partitions while the other threads rest.
+    /// Simulates all partitions while the other threads rest. Windows in which nothing happens anywhere are
+    /// left out: where links between partitions are short and packets few, these are nearly all.
     fn simulate_alone(&self, partitions: &mut [Partition], windows: Windows) {
         let mut parcel = Parcel::default();
-        for (window, end) in windows.all() {
+        let mut window = windows.stretch.first_window;
+        while window < windows.next() {
+            let end = windows.end(window);
             for partition in &mut *partitions {
                 partition.run_before(end);
                 self.post(partition, window, &mut parcel);
             }
             self.take(partitions, window, &mut parcel);
+            let next = partitions.iter().map(Partition::not_before).min().unwrap_or(u64::MAX);
+            window = windows.at(next.max(end)).max(window + 1);
         }
         self.progress.finish_for_all(windows.next());
     }

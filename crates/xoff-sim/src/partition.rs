@@ -260,6 +260,11 @@ impl Partition {
         self.fabric.now = limit;
     }
 
+    /// Nothing happens here before this (ps).
+    pub(crate) fn not_before(&self) -> u64 {
+        self.fabric.wheel.not_before()
+    }
+
     /// Many events wait to happen: asks for what the next arrivals will need. Each finds here what
     /// was asked for when it was further ahead.
     #[inline]

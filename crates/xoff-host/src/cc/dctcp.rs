@@ -33,6 +33,18 @@ knobs! {
 }
 
 impl DctcpConfig {
+    /// Finds the key whose value leaves nothing to send, and says what it must be.
+    ///
+    /// # Errors
+    /// The key and the message.
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
+        if self.initial_window_packets == 0 {
+            let message = "initial_window_packets must be at least 1";
+            return Err(("initial_window_packets", message.into()));
+        }
+        Ok(())
+    }
+
     /// Whether a step or a first window follows from the base RTT.
     #[must_use]
     pub fn uses_base_rtt(&self) -> bool {

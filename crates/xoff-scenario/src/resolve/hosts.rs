@@ -123,7 +123,11 @@ impl Reader<'_> {
 
     fn dctcp(&mut self) -> DctcpConfig {
         if self.layers.section::<DctcpConfig>().start == DctcpStart::SlowStart {
-            return self.section();
+            let dctcp = self.section::<DctcpConfig>();
+            if let Err((key, message)) = dctcp.check() {
+                self.problem("dctcp", key, message);
+            }
+            return dctcp;
         }
         self.section_without(&["initial_window_packets"], "dctcp.start = \"line-rate\"")
     }
