@@ -5,15 +5,7 @@ import sys
 
 import pytest
 
-from xoff import _native
-
-pytestmark = [
-    pytest.mark.real_engine,
-    pytest.mark.skipif(
-        not getattr(_native, "__file__", "").endswith((".so", ".pyd")),
-        reason="the engine is not built",
-    ),
-]
+pytestmark = pytest.mark.real_engine
 
 SCENARIO = """\
 name = "small"

@@ -14,17 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import xoff
-from xoff import _native
 from xoff.manifest import read_manifest
 from xoff.metrics import Term
 
-pytestmark = [
-    pytest.mark.real_engine,
-    pytest.mark.skipif(
-        not getattr(_native, "__file__", "").endswith((".so", ".pyd")),
-        reason="the engine is not built",
-    ),
-]
+pytestmark = pytest.mark.real_engine
 
 GOOD = """\
 name = "small"

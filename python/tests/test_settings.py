@@ -10,13 +10,7 @@ from sweep import Verdicts
 
 from xoff import _native
 
-pytestmark = [
-    pytest.mark.real_engine,
-    pytest.mark.skipif(
-        not getattr(_native, "__file__", "").endswith((".so", ".pyd")),
-        reason="the engine is not built",
-    ),
-]
+pytestmark = pytest.mark.real_engine
 
 LOSSES = "acts on losses, of which these runs have none"
 FULL = "only a full buffer of 12 MB or more shows it; buffer.size does something"

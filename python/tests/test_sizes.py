@@ -9,16 +9,9 @@ import time
 import pytest
 
 import xoff
-from xoff import _native
 from xoff.errors import ScenarioError, UsageError
 
-pytestmark = [
-    pytest.mark.real_engine,
-    pytest.mark.skipif(
-        not getattr(_native, "__file__", "").endswith((".so", ".pyd")),
-        reason="the engine is not built",
-    ),
-]
+pytestmark = pytest.mark.real_engine
 
 SMALL = """\
 scheme = "bfc"

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from xoff import _native, engine
+from xoff import engine
 from xoff.strict import parse_toml
 from xoff.torture import settings, trial, worlds
 from xoff.torture.campaign import Campaign, Limits, render
@@ -18,13 +18,7 @@ from xoff.torture.shrink import shrink
 from xoff.torture.ways import WHOLE, Way
 from xoff.torture.worlds import World
 
-pytestmark = [
-    pytest.mark.real_engine,
-    pytest.mark.skipif(
-        not getattr(_native, "__file__", "").endswith((".so", ".pyd")),
-        reason="the engine is not built",
-    ),
-]
+pytestmark = pytest.mark.real_engine
 
 MEMORY = 4 << 30
 SMALL = World(

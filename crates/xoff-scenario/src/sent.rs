@@ -3,7 +3,7 @@
 use xoff_net::fabric::Captured;
 use xoff_net::topo::Topology;
 
-/// A packet that a port began to send, as told to somebody who compares two runs.
+/// A packet that a port began to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
     /// When (ps).
