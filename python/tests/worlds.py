@@ -180,6 +180,59 @@ period = "400us"
 stop = "3ms"
 """
 
+# The kinds of traffic that the other worlds do without.
+KINDS = """
+[run]
+warmup = "0us"
+measure = "100us"
+drain = "2ms"
+[[traffic]]
+kind = "queries"
+workflow = "sequential"
+queries = "2,3"
+rate = 20000.0
+burst_rate = 80000.0
+burst = "10us"
+period = "40us"
+stop = "100us"
+[[traffic]]
+kind = "successive"
+bytes = "30KB"
+stop = "100us"
+[[traffic]]
+kind = "permutation"
+bytes = "50KB"
+[[traffic]]
+kind = "staggered"
+interval = "10us"
+bytes = "200KB"
+[[traffic]]
+kind = "elephants"
+count = 4
+senders = "0-7"
+receivers = "8-15"
+"""
+
+
+def fabric(topology: str, settings: str) -> str:
+    """Return a small fabric with flows between its hosts."""
+    return f"""
+[network]
+topology = "{topology}"
+[{topology.replace("-", "_")}]
+{settings}
+[run]
+warmup = "0us"
+measure = "60us"
+drain = "2ms"
+[[traffic]]
+kind = "open-loop"
+load = 0.6
+load_on = "hosts"
+stop = "60us"
+"""
+
+
 PRIORITIES = (wish("traffic.1.priority=2"), wish("traffic.2.priority=1"))
 
 WORLDS = [
@@ -235,6 +288,22 @@ WORLDS = [
         without=GIGABIT,
         sections=("buffer", "transport", "switch", "sfc", "trim"),
     ),
+    # What these do does not depend on the scheme.
+    World("kinds of traffic", [FABRIC + KINDS], presets=("dctcp",), sections=("traffic",)),
+    *(
+        World(
+            topology,
+            [fabric(topology, settings)],
+            presets=("dctcp",),
+            sections=("network", topology.replace("-", "_")),
+        )
+        for topology, settings in (
+            ("fat-tree", "k = 4"),
+            ("star", "hosts = 8"),
+            ("dumbbell", "left_hosts = 3\nright_hosts = 3\nside_hosts = 2"),
+            ("two-dc", 'leaves = 2\nspines = 4\nhosts_per_leaf = 3\ninterconnect_delay = "20us"'),
+        )
+    ),
     World("slow", [SLOW], PRIORITIES, presets=GIGABIT),
     World(
         "slow losses",
@@ -281,5 +350,17 @@ BY_HAND: dict[str, list[Any]] = {
     "traffic.incast.victims": ["1,5"],
     "traffic.incast.senders": ["0-3,5-10"],
     "traffic.incast.class": ["other"],
-    "traffic.long.class": ["other"],
+    "traffic.queries.clients": ["0-9"],
+    "traffic.queries.servers": ["0-9"],
+    "traffic.queries.queries": ["2,4"],
+    "traffic.queries.sizes": ["4KB"],
+    "traffic.queries.priorities": ["0,3"],
+    "traffic.successive.senders": ["0-9"],
+    "traffic.successive.receivers": ["0-9"],
+    "traffic.staggered.senders": ["1-4"],
+    "traffic.staggered.receiver": [9],
+    "traffic.elephants.senders": ["0-3"],
+    "traffic.elephants.receivers": ["9-15"],
+    **{f"traffic.{kind}.class": ["other"] for kind in ("long", "queries", "successive")},
+    **{f"traffic.{kind}.class": ["other"] for kind in ("permutation", "staggered", "elephants")},
 }
