@@ -22,6 +22,7 @@ from xoff.torture.trial import Failure, Outcome
 from xoff.torture.worlds import World
 
 SLOWEST = 10
+MOST_UNFINISHED = 40
 # The rate of a shorter run says nothing.
 FEW_HOPS = 20_000
 SHRINK_S = 180.0
@@ -47,6 +48,7 @@ class Tally:
     hops: int = 0
     runs: int = 0
     slowest: list[tuple[float, int, str]] = field(default_factory=list)
+    unfinished: list[tuple[int, str, str]] = field(default_factory=list)
     failures: list[tuple[int, Failure, Path]] = field(default_factory=list)
 
     @property
@@ -59,6 +61,8 @@ class Tally:
         self.statuses[outcome.status] += 1
         self.presets[str(world.top["scheme"])] += 1
         self.hops += outcome.hops
+        if outcome.status != "ran":
+            self.unfinished.append((number, str(world.top["scheme"]), outcome.status))
         if outcome.hops >= FEW_HOPS or outcome.wall_s >= 1:
             self.slowest.append((outcome.rate, number, str(world.top["scheme"])))
             self.slowest = sorted(self.slowest)[:SLOWEST]
@@ -241,6 +245,10 @@ def render(tally: Tally, seed: int) -> str:
             (f"{number}", scheme, count_text(rate)) for rate, number, scheme in tally.slowest
         ]
         lines += ["", table(("slowest worlds", "scheme", "packet-hops/s"), slowest, left=2)]
+    if tally.unfinished:
+        rest = sorted(tally.unfinished)[:MOST_UNFINISHED]
+        unfinished = [(f"{number}", scheme, status) for number, scheme, status in rest]
+        lines += ["", table(("worlds without an end", "scheme", "why"), unfinished, left=3)]
     for number, failure, path in tally.failures:
         lines += ["", f"world {number} {failure.kind}: {' '.join(failure.detail.split())[:200]}"]
         lines.append(f"  {path}")
