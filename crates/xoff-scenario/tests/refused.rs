@@ -35,6 +35,11 @@ fn values_that_no_run_survives_are_refused() {
         ("hpcc", "hpcc.min_rate=100Gbps", "leaves nothing to control where a host has \"100Gbps\""),
         ("dcqcn", "dcqcn.min_rate=200Gbps", "leaves nothing to control where a host has"),
         ("dctcp-ss", "dctcp.initial_window_packets=0", "initial_window_packets must be at least 1"),
+        (
+            "bfc",
+            "bfc.refresh_period=5ns",
+            "no longer than a pause frame takes on a link of \"100Gbps\"",
+        ),
         ("hpcc", "hpcc.int_overhead=70KB", "int_overhead may be up to 4096B"),
         ("dctcp", "pfc.threshold=5", "threshold is a share of the free pool: 0 to 1"),
         ("dctcp", "frame.payload=70KB", "a frame may have up to 60000 bytes"),

@@ -28,7 +28,12 @@ pub(super) fn update<R: Real>(
     let mut step: Vec<f64> = active.iter().map(|&link| over_allocation(link)).collect();
     solve(&mut matrix, &mut step);
     for (&link, step) in active.iter().zip(step) {
-        prices[link] = R::of((prices[link].get() + gamma * step).max(0.0));
+        let moved = prices[link].get() + gamma * step;
+        // Far from where flows react to prices the Hessian is as good as singular: no step is taken that
+        // numbers cannot hold.
+        if moved.is_finite() {
+            prices[link] = R::of(moved.max(0.0));
+        }
     }
 }
 

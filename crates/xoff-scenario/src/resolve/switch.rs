@@ -4,7 +4,7 @@ use xoff_core::Ps;
 use xoff_core::knobs::Knob;
 use xoff_host::transport::{FlowControl, FrameConfig, RoundRobin, TransportConfig};
 use xoff_net::buffer::{BufferConfig, BufferKind};
-use xoff_net::hop::{PfcConfig, SfcConfig, SignalAt};
+use xoff_net::hop::{BfcConfig, FRAME_BYTES, PfcConfig, SfcConfig, SignalAt};
 use xoff_net::mark::EcnConfig;
 use xoff_net::topo::Topology;
 use xoff_sim::faults::{Fault, FaultKind};
@@ -159,6 +159,11 @@ impl Reader<'_> {
         topology: &Topology,
         rtt: Ps,
     ) -> HopSetup {
+        if let HopSetup::Bfc(bfc) = &hop
+            && hop.sends_frames()
+        {
+            self.check_refreshes(bfc, topology);
+        }
         let HopSetup::Sfc(sfc) = hop else { return hop };
         let rate = (0..topology.hosts).map(|host| topology.ports_of(host)[0].rate).max();
         let bdp = rate.map_or(0, |rate| rate.bytes_in(rtt).0);
@@ -174,6 +179,21 @@ impl Reader<'_> {
             self.problem("sfc", "trigger", message);
         }
         HopSetup::Sfc(sfc)
+    }
+
+    /// Frames that come faster than a link sends them pile up without end.
+    fn check_refreshes(&mut self, bfc: &BfcConfig, topology: &Topology) {
+        let Some(slowest) = topology.ports.iter().map(|port| port.rate).min() else { return };
+        let frame = slowest.time_for(u64::from(FRAME_BYTES));
+        if frame >= bfc.refresh_period {
+            let message = format!(
+                "refresh_period = {} is no longer than a pause frame takes on a link of {} ({frame}): \
+                 frames would pile up",
+                bfc.refresh_period.show(),
+                slowest.show()
+            );
+            self.problem("bfc", "refresh_period", message);
+        }
     }
 
     pub(super) fn ecn(&mut self, switch: &SwitchConfig) -> EcnSetup {
