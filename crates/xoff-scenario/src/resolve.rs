@@ -305,6 +305,7 @@ impl Reader<'_> {
         let hop = self.derived_hop(hop, &buffer, &topology, rtt);
         let control = control.settled(rtt);
         self.check_min_rate(&control, &topology);
+        self.check_timeout(&transport, &frame, &topology);
         self.effective.derive_network(&topology, rtt, &hop);
         if let ControlConfig::Xcp(xcp) = &control {
             self.effective.derive("xcp_initial_interval", xcp.initial_interval);

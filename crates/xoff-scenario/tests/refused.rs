@@ -40,6 +40,7 @@ fn values_that_no_run_survives_are_refused() {
             "bfc.refresh_period=5ns",
             "no longer than a pause frame takes on a link of \"100Gbps\"",
         ),
+        ("expresspass", "transport.timeout=27ns", "no longer than a packet takes on a link of"),
         ("hpcc", "hpcc.int_overhead=70KB", "int_overhead may be up to 4096B"),
         ("dctcp", "pfc.threshold=5", "threshold is a share of the free pool: 0 to 1"),
         ("dctcp", "frame.payload=70KB", "a frame may have up to 60000 bytes"),

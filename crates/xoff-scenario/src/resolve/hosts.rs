@@ -56,6 +56,26 @@ impl Reader<'_> {
         }
     }
 
+    /// What is sent again faster than a link sends it piles up without end.
+    pub(super) fn check_timeout(
+        &mut self,
+        transport: &TransportConfig,
+        frame: &FrameConfig,
+        topology: &Topology,
+    ) {
+        let Some(slowest) = topology.ports.iter().map(|port| port.rate).min() else { return };
+        let packet = slowest.time_for(frame.payload.0 + frame.header.0);
+        if transport.timeout > Ps(0) && transport.timeout <= packet {
+            let message = format!(
+                "timeout = {} is no longer than a packet takes on a link of {} ({packet}): nothing could \
+                 be acknowledged in time",
+                transport.timeout.show(),
+                slowest.show()
+            );
+            self.problem("transport", "timeout", message);
+        }
+    }
+
     pub(super) fn control(
         &mut self,
         transport: &TransportConfig,
