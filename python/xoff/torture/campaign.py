@@ -79,6 +79,8 @@ class Campaign:
         self._presets = [name for name, _ in engine.presets()]
         self._next = 0
         self._lock = threading.Lock()
+        # No further world is begun; what goes on is given up.
+        self._enough = threading.Event()
         self._over = threading.Event()
         self._errors: list[BaseException] = []
 
@@ -99,7 +101,8 @@ class Campaign:
                 time.sleep(0.1)
                 tick(self.tally)
                 if first and self.tally.failures:
-                    break
+                    # Another world may have failed meanwhile: it is made small, too.
+                    self._enough.set()
         finally:
             self._over.set()
             for thread in threads:
@@ -128,7 +131,8 @@ class Campaign:
         if self.limits.other is not None:
             other = Worker(self.limits.memory_bytes, self.limits.other)
         try:
-            while time.monotonic() < deadline and not self._over.is_set():
+            stops = (self._enough, self._over)
+            while time.monotonic() < deadline and not any(stop.is_set() for stop in stops):
                 with self._lock:
                     number, self._next = self._next, self._next + 1
                 self._world(number, worker, other)
