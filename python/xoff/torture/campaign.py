@@ -79,8 +79,9 @@ class Campaign:
         self._presets = [name for name, _ in engine.presets()]
         self._next = 0
         self._lock = threading.Lock()
-        # No further world is begun; what goes on is given up.
+        # No further world is begun.
         self._enough = threading.Event()
+        # What goes on is given up, too.
         self._over = threading.Event()
         self._errors: list[BaseException] = []
 
@@ -206,10 +207,11 @@ class Campaign:
 def _write(stem: Path, world: World, about: list[str]) -> Path:
     path = stem.with_suffix(".toml")
     comments = "".join(f"# {line}\n" for line in about)
+    renamed = world.renamed(stem.name)
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(comments + world.renamed(stem.name).text(), encoding="utf-8")
-        for name, content in world.renamed(stem.name).files.items():
+        path.write_text(comments + renamed.text(), encoding="utf-8")
+        for name, content in renamed.files.items():
             (path.parent / name).write_text(content, encoding="utf-8")
     return path
 
