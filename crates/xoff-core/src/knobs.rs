@@ -65,14 +65,38 @@ pub struct Field {
     pub default: String,
 }
 
+/// A property of a composition on which settings of several parts depend, such as "somebody marks
+/// packets". Its text completes the sentence "the setting has no effect because ...", unless the part
+/// that withholds the capability gives a better reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Capability(pub &'static str);
+
+/// A condition under which a setting has an effect. It is declared with the setting.
+#[derive(Clone, Copy, Debug)]
+pub enum Effect<K> {
+    /// Other settings of the section decide. `Some`: the setting has no effect, for this reason.
+    Unless(fn(&K) -> Option<String>),
+    /// Another part of the composition must have this capability.
+    Needs(Capability),
+}
+
+/// The reason of an [`Effect::Unless`] where a condition holds.
+#[must_use]
+pub fn because(condition: bool, reason: &str) -> Option<String> {
+    condition.then(|| reason.to_owned())
+}
+
 /// A section of settings, made by [`knobs!`](crate::knobs!).
-pub trait Knobs: Default {
-    /// The section's name in a scenario file.
+pub trait Knobs: Default + Clone {
+    /// The section's name in a scenario file; empty if there are no settings.
     const SECTION: &'static str;
     /// What the section is about.
     fn doc() -> String;
     /// Its settings in the order of declaration.
     fn fields() -> Vec<Field>;
+    /// The conditions under which its settings have an effect, by setting. Settings without one
+    /// always have an effect.
+    fn effects() -> Vec<(&'static str, Vec<Effect<Self>>)>;
     /// Sets one of them.
     ///
     /// # Errors
@@ -80,6 +104,30 @@ pub trait Knobs: Default {
     fn set(&mut self, name: &str, value: &Value) -> Result<(), Option<String>>;
     /// Shows them as `(name, TOML value)`.
     fn show(&self) -> Vec<(&'static str, String)>;
+
+    /// The settings that other settings of this section leave without effect, and why.
+    fn without_effect(&self) -> Vec<(&'static str, String)> {
+        let mut dead = Vec::new();
+        for (name, effects) in Self::effects() {
+            let reason = effects.iter().find_map(|effect| match effect {
+                Effect::Unless(reason) => reason(self),
+                Effect::Needs(_) => None,
+            });
+            dead.extend(reason.map(|reason| (name, reason)));
+        }
+        dead
+    }
+
+    /// The settings that need a capability of another part.
+    fn needs() -> Vec<(&'static str, Capability)> {
+        let needs = Self::effects().into_iter().flat_map(|(name, effects)| {
+            effects.into_iter().filter_map(move |effect| match effect {
+                Effect::Unless(_) => None,
+                Effect::Needs(capability) => Some((name, capability)),
+            })
+        });
+        needs.collect()
+    }
 }
 
 fn unit_error(expects: &str, value: &Value) -> String {
@@ -263,12 +311,24 @@ macro_rules! choices {
 }
 
 /// Declares a section of settings: struct, defaults, reading, writing, documentation and schema.
+///
+/// A setting may end in `=> [EFFECT, ...]`, where each effect is an [`Effect`]: the conditions under
+/// which the setting has an effect. A struct without `in "section"` has no settings.
 #[macro_export]
 macro_rules! knobs {
     (
         $(#[doc = $section_doc:literal])*
+        pub struct $name:ident;
+    ) => {
+        $crate::knobs! { $(#[doc = $section_doc])* pub struct $name in "" {} }
+    };
+    (
+        $(#[doc = $section_doc:literal])*
         pub struct $name:ident in $section:literal {
-            $( $(#[doc = $doc:literal])* $field:ident : $type:ty = $default:expr ),* $(,)?
+            $(
+                $(#[doc = $doc:literal])*
+                $field:ident : $type:ty = $default:expr $( => [ $($effect:expr),+ $(,)? ] )?
+            ),* $(,)?
         }
     ) => {
         $(#[doc = $section_doc])*
@@ -289,6 +349,7 @@ macro_rules! knobs {
                 concat!($($section_doc, "\n"),*).trim().to_string()
             }
 
+            #[allow(unused_variables)]
             fn fields() -> Vec<$crate::knobs::Field> {
                 let default = Self::default();
                 vec![$( $crate::knobs::Field {
@@ -300,6 +361,14 @@ macro_rules! knobs {
                 } ),*]
             }
 
+            fn effects() -> Vec<(&'static str, Vec<$crate::knobs::Effect<Self>>)> {
+                vec![$( $( (
+                    stringify!($field),
+                    { let effects: &[$crate::knobs::Effect<Self>] = &[$($effect),+]; effects.to_vec() },
+                ), )? )*]
+            }
+
+            #[allow(unused_variables)]
             fn set(
                 &mut self,
                 name: &str,
@@ -343,7 +412,10 @@ mod tests {
             /// Which one.
             colour: Colour = Colour::Red,
             /// How many.
-            count: u8 = 3,
+            count: u8 = 3 => [Effect::Unless(|sample| because(
+                sample.colour == Colour::Blue,
+                "colour = \"blue\"",
+            )), Effect::Needs(Capability("nothing is counted"))],
         }
     }
 
@@ -377,5 +449,14 @@ mod tests {
         }
         assert_eq!(Sample::fields()[0].default, "\"1us\"");
         assert_eq!(Sample::doc(), "A sample section.");
+    }
+
+    #[test]
+    fn a_setting_says_when_it_has_an_effect() {
+        let red = Sample::default();
+        assert_eq!(red.without_effect(), []);
+        let blue = Sample { colour: Colour::Blue, ..red };
+        assert_eq!(blue.without_effect(), [("count", "colour = \"blue\"".to_owned())]);
+        assert_eq!(Sample::needs(), [("count", Capability("nothing is counted"))]);
     }
 }
