@@ -5,6 +5,8 @@
 //! writing of the effective scenario, and the JSON schema all come from it.
 //! [`choices!`](crate::choices!) does the same for a setting that is one of a few names.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::units::{BitRate, Bytes, Ps};
 
 /// A value as a scenario file holds it.
@@ -50,6 +52,9 @@ pub trait Knob: Sized {
     fn show(&self) -> String;
 }
 
+/// The outcome of a check of settings. The error is the key that is wrong, and what to write instead.
+pub type Checked = Result<(), (&'static str, String)>;
+
 /// One setting of a section, for documentation and the schema.
 #[derive(Clone, Debug)]
 pub struct Field {
@@ -70,6 +75,49 @@ pub struct Field {
 /// that withholds the capability gives a better reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Capability(pub &'static str);
+
+/// The capabilities of a composition. Its parts provide them.
+#[derive(Clone, Debug, Default)]
+pub struct Capabilities {
+    provided: BTreeSet<Capability>,
+    reasons: BTreeMap<Capability, String>,
+}
+
+impl Capabilities {
+    /// A part provides a capability, if a condition holds.
+    pub fn provide(&mut self, capability: Capability, condition: bool) {
+        if condition {
+            self.provided.insert(capability);
+        }
+    }
+
+    /// A part provides a capability, or says why it does not.
+    pub fn provide_or(&mut self, capability: Capability, reason: Option<String>) {
+        match reason {
+            None => {
+                self.provided.insert(capability);
+            }
+            Some(reason) => {
+                self.reasons.entry(capability).or_insert(reason);
+            }
+        }
+    }
+
+    /// Why a capability is missing, unless some part provides it.
+    #[must_use]
+    pub fn missing(&self, capability: Capability) -> Option<String> {
+        if self.provided.contains(&capability) {
+            return None;
+        }
+        let reason = self.reasons.get(&capability).map_or(capability.0, String::as_str);
+        Some(reason.to_owned())
+    }
+
+    /// The capabilities that some part provides.
+    pub fn provided(&self) -> impl Iterator<Item = Capability> {
+        self.provided.iter().copied()
+    }
+}
 
 /// A condition under which a setting has an effect. It is declared with the setting.
 #[derive(Clone, Copy, Debug)]

@@ -23,6 +23,17 @@ pub trait Sections {
     fn unused(&mut self, section: &str, reason: &str);
 }
 
+/// Sections with nothing set.
+struct Defaults;
+
+impl Sections for Defaults {
+    fn read<K: Knobs>(&mut self) -> K {
+        K::default()
+    }
+
+    fn unused(&mut self, _section: &str, _reason: &str) {}
+}
+
 /// A section for documentation and the schema.
 #[derive(Clone, Debug)]
 pub struct SectionDoc {
@@ -40,6 +51,29 @@ impl SectionDoc {
     pub fn of<K: Knobs>() -> Self {
         Self { name: K::SECTION, doc: K::doc(), fields: K::fields() }
     }
+}
+
+/// A value that a part needs another setting to have.
+#[derive(Clone, Copy, Debug)]
+pub struct Need {
+    /// The section of that setting.
+    pub section: &'static str,
+    /// Its key.
+    pub key: &'static str,
+    /// The values that will do, as a scenario file writes them without quotes.
+    pub values: &'static [&'static str],
+    /// The reason.
+    pub reason: &'static str,
+}
+
+/// A [`Need`], from `("section", "key")`.
+#[must_use]
+pub fn need(
+    (section, key): (&'static str, &'static str),
+    values: &'static [&'static str],
+    reason: &'static str,
+) -> Need {
+    Need { section, key, values, reason }
 }
 
 /// The settings of one implementation: one section in most cases, none or several in others.
@@ -81,6 +115,17 @@ pub trait Seam: Default + Clone {
         let mut known = BTreeSet::new();
         let all = Self::KINDS.iter().flat_map(|&kind| Self::sections(kind));
         all.filter(|section| known.insert(section.name)).collect()
+    }
+
+    /// The first section of this one; empty if it has none.
+    fn own_section(&self) -> &'static str {
+        Self::sections(self.kind()).first().map_or("", |section| section.name)
+    }
+
+    /// Every implementation with default settings.
+    #[must_use]
+    fn all() -> Vec<Self> {
+        Self::KINDS.iter().map(|&kind| Self::read(kind, &mut Defaults)).collect()
     }
 
     /// Reads the implementation that the setting `key` names. Sections of all others have no effect.
@@ -222,14 +267,14 @@ macro_rules! seam {
 macro_rules! dispatch {
     (
         $(#[$attribute:meta])*
-        pub enum $any:ident, each by $each:ident {
+        pub enum $any:ident in $($module:ident)::+, each by $each:ident {
             $( $(#[$variant_attribute:meta])* $variant:ident($state:ty) ),+ $(,)?
         }
     ) => {
         $crate::dispatch! {
             @with_dollar ($)
             $(#[$attribute])*
-            pub enum $any, each by $each {
+            pub enum $any in $($module)::+, each by $each {
                 $( $(#[$variant_attribute])* $variant($state) ),+
             }
         }
@@ -237,7 +282,7 @@ macro_rules! dispatch {
     (
         @with_dollar ($dollar:tt)
         $(#[$attribute:meta])*
-        pub enum $any:ident, each by $each:ident {
+        pub enum $any:ident in $($module:ident)::+, each by $each:ident {
             $( $(#[$variant_attribute:meta])* $variant:ident($state:ty) ),+
         }
     ) => {
@@ -247,7 +292,10 @@ macro_rules! dispatch {
         /// Applies an expression to whichever implementation it is.
         macro_rules! $each {
             ($dollar value:expr, $dollar name:ident => $dollar call:expr) => {
-                match $dollar value { $( $any::$variant($dollar name) => $dollar call ),+ }
+                {
+                    use $($module)::+::$any as Any;
+                    match $dollar value { $( Any::$variant($dollar name) => $dollar call ),+ }
+                }
             };
         }
     };

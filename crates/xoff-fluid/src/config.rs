@@ -1,6 +1,7 @@
 //! The allocator's settings, as scenario files and Python name them.
 
 use xoff_alloc::{Config, Error, Normalizer, OptimizerKind, Precision, Utility};
+use xoff_core::knobs::{Effect, Knob as _, because};
 
 xoff_core::knobs! {
     /// An allocator of rates.
@@ -12,7 +13,13 @@ xoff_core::knobs! {
         /// How far the rule moves a price (§5.3: 0.4 for NED). Gradient's has units, price over rate.
         gamma: f64 = 0.4,
         /// Iterations over which Newton-like measures; no other rule reads it.
-        interval: u32 = 10,
+        interval: u32 = 10 => [Effect::Unless(|allocator| {
+            let optimizer = allocator.optimizer;
+            because(
+                optimizer != OptimizerKind::NewtonLike,
+                &format!("optimizer = {}", optimizer.show()),
+            )
+        })],
         /// Utilities are alpha-fair: 1 is proportional fairness, and the larger it is, the nearer
         /// rates come to max-min fairness.
         alpha: f64 = 1.0,

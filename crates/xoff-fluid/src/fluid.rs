@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use xoff_alloc::{Allocator, Error, FlowId, Normalizer};
+use xoff_core::knobs::{Effect, because};
 use xoff_core::{Digest, Ps, choices, knobs};
 use xoff_net::topo::{Routes, Topology};
 use xoff_workload::{Arrival, Traffic};
@@ -42,7 +43,10 @@ knobs! {
         /// When a step is.
         iterate: Iterates = Iterates::Periodically,
         /// Time from a step to the next (§5.3: 10 us).
-        step: Ps = Ps::from_us(10),
+        step: Ps = Ps::from_us(10) => [Effect::Unless(|fluid| because(
+            fluid.iterate == Iterates::OnChange,
+            "iterate = \"on-change\"",
+        ))],
         /// Steps before this are not measured.
         warmup: Ps = Ps::from_us(20_000),
         /// For how long it is measured.
@@ -54,9 +58,15 @@ knobs! {
         optimum_every: u32 = 0,
         /// Rates have converged when no link is allocated more than this share beyond its capacity,
         /// and flows pay less than this share for capacity that nobody uses.
-        tolerance: f64 = 1e-6,
+        tolerance: f64 = 1e-6 => [Effect::Unless(|fluid| because(
+            fluid.optimum_every == 0 && fluid.rates == RatesAre::Intermediate,
+            "optimum_every = 0",
+        ))],
         /// After so many iterations the optimum counts as not found.
-        most_iterations: u32 = 100_000,
+        most_iterations: u32 = 100_000 => [Effect::Unless(|fluid| because(
+            fluid.optimum_every == 0,
+            "optimum_every = 0",
+        ))],
     }
 }
 

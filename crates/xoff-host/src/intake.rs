@@ -5,21 +5,28 @@
 //! there is to know is when it will have taken everything. The NIC holds any amount. It acknowledges
 //! data when it arrives, as NICs do that write it to memory themselves.
 
+use xoff_core::knobs::{Effect, because};
 use xoff_core::{BitRate, Bytes, knobs};
+use xoff_net::capability::PFC_FRAMES;
 
 knobs! {
     /// What NICs do about congestion at their own end of the link.
     pub struct NicConfig in "nic" {
         /// Whether NICs obey pause frames of their switch (IEEE 802.1Qbb).
-        pfc: bool = true,
+        pfc: bool = true => [Effect::Needs(PFC_FRAMES)],
         /// Rate at which a host takes data frames from its NIC; 0: as fast as they come.
         receive_rate: BitRate = BitRate(0),
         /// With more than so many bytes waiting for the host the NIC pauses the class of what arrives.
         /// No source.
-        receive_xoff: Bytes = Bytes(64_000),
+        receive_xoff: Bytes = Bytes(64_000) => [Effect::Unless(unlimited)],
         /// With so many bytes waiting it lets all classes go on. No source.
-        receive_xon: Bytes = Bytes(32_000),
+        receive_xon: Bytes = Bytes(32_000) => [Effect::Unless(unlimited)],
     }
+}
+
+/// Why the thresholds have no effect, if they have none.
+fn unlimited(nic: &NicConfig) -> Option<String> {
+    because(nic.receive_rate.0 == 0, "nic.receive_rate = \"0bps\"")
 }
 
 impl NicConfig {

@@ -1,10 +1,12 @@
 //! DCQCN as Mellanox's NICs do it: the form of the HPCC simulator ("Mellanox version"). Marks come
 //! back on acknowledgements; two timers cut the rate, one raises it; there is no byte counter.
 
+use xoff_core::knobs::{Checked, Knobs as _};
 use xoff_core::{BitRate, Ps, knobs};
 
-use super::{Ack, CongestionControl, Path};
+use super::{Ack, CongestionControl, ControlSettings, Path, Start};
 use crate::flow::Pace;
+use crate::transport::TcpConfig;
 
 knobs! {
     /// DCQCN, Mellanox form. Defaults: the HPCC simulator's run.py, "dcqcn", at 100 Gb/s.
@@ -27,6 +29,44 @@ knobs! {
         min_rate: BitRate = BitRate::from_gbps(1),
         /// Let every cut set the target to the rate before it, not only a cut after an increase.
         clamp_target: bool = false,
+    }
+}
+
+impl ControlSettings for DcqcnConfig {
+    fn check(&self) -> Checked {
+        let intervals = [
+            ("alpha_interval", self.alpha_interval.0),
+            ("decrease_interval", self.decrease_interval.0),
+            ("increase_interval", self.increase_interval.0),
+        ];
+        match intervals.into_iter().find(|&(_, value)| value < 2) {
+            Some((key, _)) => Err((key, format!("{key} must be more than zero"))),
+            None => Ok(()),
+        }
+    }
+
+    fn reacts_to_marks(&self, _tcp: &TcpConfig) -> bool {
+        true
+    }
+
+    fn sets_rate(&self) -> bool {
+        true
+    }
+
+    fn min_rate(&self) -> Option<(&'static str, BitRate)> {
+        Some((Self::SECTION, self.min_rate))
+    }
+
+    fn has_timers(&self) -> bool {
+        true
+    }
+}
+
+impl Start for DcqcnConfig {
+    type Control = Dcqcn;
+
+    fn start(&self, path: &Path, _tcp: &TcpConfig) -> (Dcqcn, Pace) {
+        (Dcqcn::new(self, path), path.pace(path.line_rate))
     }
 }
 

@@ -13,12 +13,34 @@ pub mod rto;
 pub mod sack;
 pub(crate) mod scoreboard;
 pub(crate) mod selective_repeat;
+mod settings;
 #[cfg(test)]
 mod tests;
 
 use crate::driven::Waiting;
 use crate::receiver::Got;
-use crate::transport::{Recovery, TcpConfig, TransportConfig};
+use crate::transport::{TcpConfig, TransportConfig};
+
+pub use settings::{
+    GoBackNConfig, PerfectConfig, RecoverySettings, SelectiveRepeatConfig, Timeouts,
+};
+
+xoff_core::seam! {
+    /// Recoveries from losses.
+    pub enum RecoveryConfig: dyn RecoverySettings, named by Recovery {
+        /// The receiver asks for the missing packet and drops all later ones (RoCE).
+        GoBackN(GoBackNConfig) = "go-back-n",
+        /// The switch that dropped a packet tells its sender, which sends that packet again
+        /// (BFC §6.2.1, HPCC-PFC: "perfect retransmission").
+        Perfect(PerfectConfig) = "perfect",
+        /// The receiver keeps packets that arrive out of order, and the sender repeats the missing ones
+        /// (IRN).
+        SelectiveRepeat(SelectiveRepeatConfig) = "selective-repeat",
+        /// Selective acknowledgements and a timeout from measured round trips, section `tcp` (RFC 6675,
+        /// RFC 6298).
+        Sack(TcpConfig) = "sack",
+    }
+}
 
 /// A data packet that has arrived.
 #[derive(Clone, Copy, Debug)]

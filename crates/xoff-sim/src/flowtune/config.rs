@@ -1,6 +1,8 @@
 //! Settings of a network run by an allocator.
 
 use xoff_alloc::{Normalizer, OptimizerKind};
+use xoff_core::knobs::{Effect, because};
+use xoff_core::seam::{Need, need};
 use xoff_core::{BitRate, Ps, choices, knobs};
 use xoff_host::flowtune::{AgentConfig, Detection};
 use xoff_host::transport::TcpConfig;
@@ -69,11 +71,17 @@ knobs! {
         /// Step of the optimizer ("γ in the range [0.2, 1.5]" performs similarly).
         gamma: f64 = 0.4,
         /// With `optimizer = "newton-like"`: iterations over which reactions are averaged.
-        newton_interval: u32 = 10,
+        newton_interval: u32 = 10 => [Effect::Unless(|flowtune| because(
+            flowtune.optimizer != OptimizerKind::NewtonLike,
+            "flowtune.optimizer measures nothing",
+        ))],
         /// What rates are worth.
         utility: UtilityKind = UtilityKind::Log,
         /// The exponent of `utility = "alpha-fair"`; 1 is "log".
-        alpha: f64 = 2.0,
+        alpha: f64 = 2.0 => [Effect::Unless(|flowtune| because(
+            flowtune.utility == UtilityKind::Log,
+            "flowtune.utility = \"log\"",
+        ))],
         /// How rates are scaled to capacities.
         normalizer: Normalizer = Normalizer::Flow,
         /// Servers are told of a rate that has changed by more than this share of the one told last,
@@ -83,12 +91,27 @@ knobs! {
         paths: PathsKind = PathsKind::Known,
         /// With `allocators = "per-pod"`: at most this share of a link is taken off for flowlets from
         /// other pods.
-        transit_share: f64 = 0.5,
+        transit_share: f64 = 0.5 => [Effect::Unless(|flowtune| because(
+            flowtune.allocators == Allocators::One,
+            "flowtune.allocators = \"one\"",
+        ))],
         /// Whether allocators hear of links that fail.
-        failures: FailuresKind = FailuresKind::Known,
+        failures: FailuresKind = FailuresKind::Known => [Effect::Unless(|flowtune| because(
+            flowtune.paths == PathsKind::BigSwitch,
+            "flowtune.paths = \"big-switch\"",
+        ))],
         /// How long after switches route around a link allocators know the new paths. Until then the
         /// link has no capacity, so that flowlets over it wait.
-        path_discovery: Ps = Ps(0),
+        path_discovery: Ps = Ps(0) => [
+            Effect::Unless(|flowtune| because(
+                flowtune.paths == PathsKind::BigSwitch,
+                "flowtune.paths = \"big-switch\"",
+            )),
+            Effect::Unless(|flowtune| because(
+                flowtune.failures == FailuresKind::Unknown,
+                "flowtune.failures = \"unknown\"",
+            )),
+        ],
         /// Share of each link's capacity that is kept free for flows that have no rate yet ("a small
         /// fraction of link capacity", §6). The paper's simulations keep only the threshold.
         reserve: f64 = 0.0,
@@ -102,7 +125,10 @@ knobs! {
         /// How far a rate opens a flow's window: to what it sends in so many base RTTs. Under the rate
         /// the flow's congestion control goes on, so that losses and marks close the window again until
         /// the next rate ("our implementation keeps those unchanged", §5.1).
-        window_rtts: f64 = 2.0,
+        window_rtts: f64 = 2.0 => [Effect::Unless(|flowtune| because(
+            flowtune.paths == PathsKind::BigSwitch,
+            "flowtune.paths = \"big-switch\"",
+        ))],
         /// How long a server's rates hold after the last message from the allocator ("every few tens
         /// of microseconds", §6); servers that have heard nothing for half of it are told that they
         /// still hold. Then `transport.congestion` takes over from the last rate.
@@ -111,12 +137,21 @@ knobs! {
         detection: Detection = Detection::Send,
         /// With `detection = "send"`: whether a flow between two servers that have a flowlet joins it.
         /// Flows of one flowlet are served one after the other.
-        coalesce: bool = false,
+        coalesce: bool = false => [Effect::Unless(|flowtune| because(
+            flowtune.detection == Detection::Idle,
+            "flowtune.detection = \"idle\"",
+        ))],
         /// With `detection = "idle"`: for how long nothing is backlogged when a flowlet ends. The
         /// paper names no value.
-        idle_threshold: Ps = Ps::from_us(50),
+        idle_threshold: Ps = Ps::from_us(50) => [Effect::Unless(|flowtune| because(
+            flowtune.detection == Detection::Send,
+            "flowtune.detection = \"send\"",
+        ))],
         /// How long before its last byte leaves a flowlet is reported as ended (§6: sizes are known).
-        advance_notice: Ps = Ps(0),
+        advance_notice: Ps = Ps(0) => [Effect::Unless(|flowtune| because(
+            flowtune.detection == Detection::Idle,
+            "flowtune.detection = \"idle\"",
+        ))],
         /// Shortest timeout of the control connections.
         min_rto: Ps = Ps::from_us(20),
         /// Their longest.
@@ -134,6 +169,34 @@ knobs! {
 }
 
 impl FlowtuneConfig {
+    /// Values that an allocator needs other settings to have.
+    #[must_use]
+    pub fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![
+            need(("transport", "kind"), &["sender"], "it sets the rates of senders"),
+            need(("transport", "flow_control"), &["none"], "it would hold flows that have a rate"),
+            need(("transport", "round_robin"), &["ready"], "no other order is modelled with rates"),
+            need(
+                ("transport", "recovery"),
+                &["sack"],
+                "its control connections and the flows without a rate are TCP's",
+            ),
+            need(("transport", "pacing"), &["true"], "nothing else obeys a rate"),
+            need(
+                ("transport", "ack_class"),
+                &["data"],
+                "its messages share the queues of the data",
+            ),
+            need(("switch", "hop"), &["none"], "pauses would hold back allocated traffic"),
+            need(("switch", "scheduler"), &["fifo"], "any other allocates rates of its own"),
+        ];
+        if self.paths == PathsKind::Known {
+            let reason = "a window would bound those that rates open (flowtune.window_rtts)";
+            needs.push(need(("transport", "window"), &["unlimited"], reason));
+        }
+        needs
+    }
+
     /// What the servers' agents need, where a domain has so many servers.
     #[must_use]
     pub fn agent(&self, domain_servers: u32) -> AgentConfig {

@@ -23,11 +23,13 @@ mod hosts;
 pub mod levels;
 pub mod receiver;
 pub mod sender;
+mod settings;
 
 use xoff_core::{Bytes, knobs};
 
 pub use hosts::{HomaHosts, HomaStats};
 pub use levels::Levels;
+pub use settings::HomaSettings;
 
 knobs! {
     /// Homa's hosts, where `transport.kind` is "homa".
@@ -51,17 +53,6 @@ knobs! {
         /// long as what is left of it. Homa's simulator can do so; in BFC's comparison flows a little
         /// longer than one bandwidth-delay product wait behind all unscheduled data, so it does not.
         boost_tail: bool = false,
-    }
-}
-
-impl HomaConfig {
-    /// With RTTbytes of one bandwidth-delay product unless it says otherwise.
-    #[must_use]
-    pub fn settled(mut self, bandwidth_delay_product: Bytes) -> Self {
-        if self.rtt_bytes.0 == 0 {
-            self.rtt_bytes = bandwidth_delay_product;
-        }
-        self
     }
 }
 
