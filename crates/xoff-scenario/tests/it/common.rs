@@ -48,7 +48,9 @@ pub(crate) fn for_fast_links(scheme: &str) -> &'static [&'static str] {
             &["pipeline.ingress_size=1MB", "pause.xoff=900KB", "pipeline.packet_rate=1e9"]
         }
         "bfc-incast-label" => &["traffic.1.labelled=true"],
-        _ if scheme.ends_with("-shared") => &["pipeline.packet_rate=1e9"],
+        "pfc-wdrop-shared" | "pfc-wstop-shared" | "capfc-max-shared" | "capfc-cal-shared" => {
+            &["pipeline.packet_rate=1e9"]
+        }
         _ => &[],
     }
 }
