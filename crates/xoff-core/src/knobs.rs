@@ -103,6 +103,11 @@ impl Capabilities {
         }
     }
 
+    /// The reason to give if a capability is missing.
+    pub fn explain(&mut self, capability: Capability, reason: impl Into<String>) {
+        self.reasons.entry(capability).or_insert(reason.into());
+    }
+
     /// Why a capability is missing, unless some part provides it.
     #[must_use]
     pub fn missing(&self, capability: Capability) -> Option<String> {
@@ -125,6 +130,15 @@ pub enum Effect<K> {
     /// Other settings of the section decide. `Some`: the setting has no effect, for this reason.
     Unless(fn(&K) -> Option<String>),
     /// Another part of the composition must have this capability.
+    Needs(Capability),
+}
+
+/// A condition of one setting of a section that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// Other settings of the section leave it without effect, for this reason.
+    Unmet(String),
+    /// Another part must have this capability.
     Needs(Capability),
 }
 
@@ -153,17 +167,26 @@ pub trait Knobs: Default + Clone {
     /// Shows them as `(name, TOML value)`.
     fn show(&self) -> Vec<(&'static str, String)>;
 
+    /// The conditions of its settings, in the order of declaration, with those of this section decided.
+    fn conditions(&self) -> Vec<(&'static str, Vec<Condition>)> {
+        let decide = |effect: &Effect<Self>| match effect {
+            Effect::Unless(reason) => reason(self).map(Condition::Unmet),
+            Effect::Needs(capability) => Some(Condition::Needs(*capability)),
+        };
+        let all = Self::effects().into_iter();
+        all.map(|(name, effects)| (name, effects.iter().filter_map(decide).collect())).collect()
+    }
+
     /// The settings that other settings of this section leave without effect, and why.
     fn without_effect(&self) -> Vec<(&'static str, String)> {
-        let mut dead = Vec::new();
-        for (name, effects) in Self::effects() {
-            let reason = effects.iter().find_map(|effect| match effect {
-                Effect::Unless(reason) => reason(self),
-                Effect::Needs(_) => None,
-            });
-            dead.extend(reason.map(|reason| (name, reason)));
-        }
-        dead
+        let first = |conditions: Vec<Condition>| {
+            conditions.into_iter().find_map(|condition| match condition {
+                Condition::Unmet(reason) => Some(reason),
+                Condition::Needs(_) => None,
+            })
+        };
+        let all = self.conditions().into_iter();
+        all.filter_map(|(name, conditions)| Some((name, first(conditions)?))).collect()
     }
 
     /// The settings that need a capability of another part.

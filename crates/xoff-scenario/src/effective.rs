@@ -40,9 +40,9 @@ impl Effective {
         self.tables.push(Table { name: String::new(), kind: None, keys });
     }
 
-    /// A section, but for the keys that have no effect in this composition.
-    pub fn section<K: Knobs>(&mut self, section: &K, unused: &[&str]) {
-        let keys = shown(section).filter(|(key, _)| !unused.contains(&key.as_str())).collect();
+    /// A section.
+    pub fn section<K: Knobs>(&mut self, section: &K) {
+        let keys = shown(section).collect();
         self.tables.push(Table { name: K::SECTION.into(), kind: None, keys });
     }
 

@@ -8,7 +8,6 @@ use super::{
     AnyScheduler, Drr, DrrFlows, Ets, EtsConfig, Fifo, PFabric, PerFlow, PerFlowSrf, Priorities,
     SfqCodel, SfqCodelConfig, Srf, TrafficManager,
 };
-use crate::capability::TURNS;
 use crate::hop::{CLASS_QUEUES, HopQueues};
 
 /// An egress port that gets a scheduler.
@@ -40,9 +39,7 @@ pub trait SchedulerSettings {
     }
 
     /// Capabilities that it provides.
-    fn provide(&self, capabilities: &mut Capabilities) {
-        capabilities.provide(TURNS, self.takes_turns());
-    }
+    fn provide(&self, _capabilities: &mut Capabilities) {}
 
     /// Whether it serves the queues of a hop control. By default, only where the hop control has none.
     ///
@@ -130,10 +127,6 @@ knobs! {
 }
 
 impl SchedulerSettings for DrrConfig {
-    fn provide(&self, capabilities: &mut Capabilities) {
-        capabilities.provide(TURNS, true);
-    }
-
     fn serves(&self, queues: &HopQueues) -> Result<(), String> {
         match queues {
             HopQueues::Any | HopQueues::Assigned(_) => Ok(()),

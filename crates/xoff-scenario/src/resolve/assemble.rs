@@ -60,7 +60,7 @@ impl Resolver<'_> {
         let topology = self.topology(&network);
         let spec = Spec::read(&mut self.reader);
         let gateways = network.topology == crate::sections::TopologyKind::TwoDc;
-        self.reader.check_capabilities(&spec.capabilities(gateways));
+        self.reader.check_effects(&spec.capabilities(gateways));
         rules::check(&spec, &mut self.reader);
         let plan = self.plan(&spec.run);
         let (topology, routes, flowtune) = self.attach_allocators(&spec, topology?)?;

@@ -18,6 +18,9 @@ impl Resolver<'_> {
             ElideKind::Cycles => Elision::Cycles,
             ElideKind::Bounces => Elision::Bounces,
         };
+        if self.reader.is_dead("switch", "elide") {
+            return;
+        }
         if let Err(message) = setup.switch.hop.can_elide() {
             self.reader.problem("switch", "elide", message);
             return;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use xoff_alloc::Error;
-use xoff_core::knobs::Knob as _;
+use xoff_core::knobs::{Capabilities, Knob as _};
 use xoff_core::seam::{SectionDoc, Sections as _};
 use xoff_fluid::config::AllocatorConfig;
 use xoff_fluid::{Convergence, ConvergenceConfig, Fluid, FluidConfig, Iterates, RatesAre};
@@ -45,6 +45,7 @@ impl Resolver<'_> {
             EngineKind::Convergence => self.convergence(seed)?,
             EngineKind::Fluid | EngineKind::Packets => self.fluid(seed)?,
         };
+        self.reader.check_effects(&Capabilities::default());
         Some(Numerical { name, seed, study, effective: self.reader.effective.text() })
     }
 

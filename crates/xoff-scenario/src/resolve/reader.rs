@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use xoff_core::knobs::{Capabilities, Capability, Knobs};
+use xoff_core::knobs::{Capabilities, Condition, Knobs};
 use xoff_core::seam::{Seam, Sections};
 
 use crate::diagnostic::Place;
@@ -15,14 +15,16 @@ pub(crate) struct Reader<'a> {
     pub(crate) effective: Effective,
     /// The value of every setting that was read, as TOML.
     values: BTreeMap<(&'static str, &'static str), String>,
-    /// The settings that need a capability of another part.
-    needs: Vec<(&'static str, &'static str, Capability)>,
+    /// The conditions under which settings have an effect.
+    conditions: Vec<(&'static str, &'static str, Vec<Condition>)>,
+    /// The settings without effect.
+    dead: BTreeSet<(&'static str, &'static str)>,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(layers: &'a mut Layers) -> Self {
-        let (values, needs) = (BTreeMap::new(), Vec::new());
-        Self { layers, effective: Effective::default(), values, needs }
+        let (values, conditions, dead) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
+        Self { layers, effective: Effective::default(), values, conditions, dead }
     }
 
     /// Reads the implementation of a seam that the setting `key` names.
@@ -50,13 +52,26 @@ impl<'a> Reader<'a> {
         self.layers.problem(place, message, None);
     }
 
-    /// A problem at the first of these settings that is written down, or else at the last one.
+    /// A problem at the first of these settings that the user wrote; otherwise at the first that is
+    /// written down, or at the last one.
     pub(super) fn problem_at(&mut self, settings: &[(&str, &str)], message: impl AsRef<str>) {
-        let written =
-            settings.iter().find(|(section, key)| self.layers.has(section, key).is_some());
-        if let Some((section, key)) = written.or(settings.last()) {
+        if let Some((section, key)) = self.to_blame(settings) {
             self.problem(section, key, message);
         }
+    }
+
+    /// The same for a message that names its settings with their sections.
+    pub(super) fn clash_at(&mut self, settings: &[(&str, &str)], message: String) {
+        let place =
+            self.to_blame(settings).and_then(|(section, key)| self.layers.has(section, key));
+        self.layers.problem(place, message, None);
+    }
+
+    fn to_blame<'s>(&self, settings: &[(&'s str, &'s str)]) -> Option<(&'s str, &'s str)> {
+        let mut all = settings.iter().copied();
+        let by_user = all.clone().find(|(section, key)| self.layers.set_by_user(section, key));
+        let written = || all.clone().find(|(section, key)| self.layers.has(section, key).is_some());
+        by_user.or_else(written).or_else(|| all.next_back())
     }
 
     /// A problem at a place of the text.
@@ -70,13 +85,20 @@ impl<'a> Reader<'a> {
         self.effective.leave_out(section, key);
     }
 
-    /// Finds the settings whose capability is missing.
-    pub(super) fn check_capabilities(&mut self, capabilities: &Capabilities) {
-        let mut dead = BTreeSet::new();
-        for (section, key, capability) in std::mem::take(&mut self.needs) {
-            if let Some(reason) = capabilities.missing(capability)
-                && dead.insert((section, key))
-            {
+    /// True if a setting has no effect. For use after [`Self::check_effects`].
+    pub(super) fn is_dead(&self, section: &'static str, key: &'static str) -> bool {
+        self.dead.contains(&(section, key))
+    }
+
+    /// Finds the settings without effect: the first condition that does not hold is the reason.
+    pub(super) fn check_effects(&mut self, capabilities: &Capabilities) {
+        for (section, key, conditions) in std::mem::take(&mut self.conditions) {
+            let reason = conditions.into_iter().find_map(|condition| match condition {
+                Condition::Unmet(reason) => Some(reason),
+                Condition::Needs(capability) => capabilities.missing(capability),
+            });
+            if let Some(reason) = reason {
+                self.dead.insert((section, key));
                 self.without_effect(section, key, &reason);
             }
         }
@@ -86,15 +108,10 @@ impl<'a> Reader<'a> {
 impl Sections for Reader<'_> {
     fn read<K: Knobs>(&mut self) -> K {
         let section: K = self.layers.section();
-        let dead = section.without_effect();
-        for (key, reason) in &dead {
-            self.layers.unused_key(K::SECTION, key, reason);
-        }
-        let hidden: Vec<&str> = dead.iter().map(|(key, _)| *key).collect();
-        self.effective.section(&section, &hidden);
+        self.effective.section(&section);
         self.overrule(&section);
-        let needs = K::needs().into_iter().filter(|(key, _)| !hidden.contains(key));
-        self.needs.extend(needs.map(|(key, capability)| (K::SECTION, key, capability)));
+        let conditions = section.conditions().into_iter();
+        self.conditions.extend(conditions.map(|(key, all)| (K::SECTION, key, all)));
         section
     }
 

@@ -106,5 +106,5 @@ fn meet(of: (&str, &str, &str), need: &Need, reader: &mut Reader<'_>) {
         "{section}.{key} = {value} requires {}.{} = {wanted}: {}",
         need.section, need.key, need.reason
     );
-    reader.problem_at(&[(need.section, need.key), (section, key)], message);
+    reader.clash_at(&[(need.section, need.key), (section, key)], message);
 }

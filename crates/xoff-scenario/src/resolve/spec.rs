@@ -15,7 +15,7 @@ use xoff_net::arch::ArchitectureConfig;
 use xoff_net::balance::BalanceConfig;
 use xoff_net::buffer::BufferConfig;
 use xoff_net::capability as needs;
-use xoff_net::hop::HopConfig;
+use xoff_net::hop::{HopConfig, HopQueues};
 use xoff_net::mark::EcnConfig;
 use xoff_net::sched::SchedulerConfig;
 use xoff_net::trim::OverflowConfig;
@@ -67,6 +67,11 @@ impl Spec {
         let driver: DriverConfig = reader.choose("transport.kind", written.kind);
         let transport = in_effect(written, &driver, &recovery);
         reader.overrule(&transport);
+        // The settings of senders that are written down are refused, and not looked at any more.
+        let sender = driver.receiver_driven().is_none();
+        let recovery = if sender { recovery } else { RecoveryConfig::default() };
+        let control = if sender { control } else { ControlConfig::default() };
+        let flow_control = if sender { flow_control } else { FlowControlConfig::default() };
         Self {
             run,
             frame,
@@ -151,7 +156,25 @@ impl Spec {
         found.provide(needs::BASE_RTT, by_flow || self.network_uses_base_rtt());
         found.provide(needs::DYNAMIC_THRESHOLD, !self.hop.limits_ingress());
         found.provide(needs::GATEWAYS, gateways);
+        self.provide_turns(&mut found);
+        let hop = self.switch.hop.show();
+        let reason = format!("switch.hop = {hop} has no backpressure to leave out");
+        found.explain(needs::BACKPRESSURE, reason);
         found
+    }
+
+    /// Queues take turns where there are several.
+    fn provide_turns(&self, found: &mut Capabilities) {
+        let alone = matches!(&self.hop.queues(), HopQueues::Assigned(queues) if queues.count == 1);
+        found.provide(needs::TURNS, self.scheduler.takes_turns() && !alone);
+        let scheduler = self.switch.scheduler.show();
+        found.explain(
+            needs::TURNS,
+            match alone {
+                true => "one queue takes no turns".to_owned(),
+                false => format!("switch.scheduler = {scheduler} serves its queues without turns"),
+            },
+        );
     }
 
     fn provide_of_hosts(&self, found: &mut Capabilities) {
@@ -177,6 +200,8 @@ impl Spec {
         found.provide_or(needs::RATE_FOR_WINDOW, (!rate).then(|| format!("{name} sets no rate")));
         let own = self.control.recovery(xoff_core::Ps(0)).is_some();
         found.provide(needs::TCP_WINDOW, self.control.has_tcp_window() && !own);
+        found.explain(needs::TCP_WINDOW, format!("transport.{name} has no TCP window"));
+        found.explain(needs::TCP_MARKS, format!("transport.{name} does not read it"));
         let (section, _) = self.control.marks_setting();
         found.provide(needs::TCP_MARKS, section == "tcp");
         let timeouts = if sender { self.recovery.timeouts() } else { Timeouts::One };
@@ -186,8 +211,12 @@ impl Spec {
             Timeouts::Two => (None, true),
         };
         let recovery = self.recovery.kind().show();
+        let no_timeout = none.clone();
         found.provide_or(needs::TIMEOUT, none);
-        let short = || format!("transport.recovery = {recovery} has no second timeout");
+        if let Some(reason) = no_timeout {
+            found.explain(needs::SHORT_TIMEOUT, reason);
+        }
+        let short = || format!("transport.recovery = {recovery} has one timeout");
         found.provide_or(needs::SHORT_TIMEOUT, (!two).then(short));
         let requests = || format!("transport.recovery = {recovery} does not repeat requests");
         found.provide_or(needs::NACK_INTERVAL, (!self.recovery.limits_requests()).then(requests));

@@ -248,7 +248,7 @@ fn what_cannot_be_left_out_is_refused() {
         ),
         (
             &["scheme=bfc", "network.topology=dumbbell", "switch.elide=bounces"],
-            "goes by layers, but a link joins leaf:0 and leaf:1, which are of one layer: set elide = \
+            "needs layers, but a link joins leaf:0 and leaf:1, which are of one layer: set elide = \
              \"cycles\"",
         ),
     ] {

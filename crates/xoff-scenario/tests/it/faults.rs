@@ -238,11 +238,11 @@ fn faults_that_cannot_be_are_refused() {
     refused(&with(loss), &SETS, "share is 1.5: it is a share of the packets, 0 to 1");
     let text = with(DOWN);
     let loss = with("[[fault]]\nkind = \"loss\"\n");
-    refused(&loss, &["switch.hop=pfc"], "cannot go with switch.hop or nic.receive_rate");
+    refused(&loss, &["switch.hop=pfc"], "cannot be combined with switch.hop or nic.receive_rate");
     let slow = ["switch.hop=none", "nic.receive_rate=50Gbps"];
-    refused(&text, &slow, "cannot go with switch.hop or nic.receive_rate");
+    refused(&text, &slow, "cannot be combined with switch.hop or nic.receive_rate");
     let told = ["switch.hop=none", "transport.recovery=perfect"];
-    refused(&text, &told, "nobody of what a link loses");
+    refused(&text, &told, "nobody reports losses of a link");
     // All links of a leaf, one after another.
     let all: String = (0..4)
         .map(|spine| {

@@ -41,17 +41,21 @@ fn values_that_no_run_survives_are_refused() {
             "no longer than a pause frame takes on a link of \"100Gbps\"",
         ),
         ("expresspass", "transport.timeout=27ns", "no longer than a packet takes on a link of"),
-        ("hpcc", "hpcc.int_overhead=70KB", "int_overhead may be up to 4096B"),
+        ("hpcc", "hpcc.int_overhead=70KB", "int_overhead must be at most 4096B"),
         ("dctcp", "pfc.threshold=5", "threshold is a share of the free pool: 0 to 1"),
         ("dctcp", "frame.payload=70KB", "a frame may have up to 60000 bytes"),
         ("pfc", "transport.pacing=false", "has no effect with congestion = \"none\""),
         ("dcqcn", "transport.pacing=false", "pacing = false needs window_follows_rate = true"),
         ("pfc", "nic.receive_rate=100Gbps", "has no effect behind a link of 100Gbps"),
         ("pfc", "nic.receive_xon=5kB", "nic.receive_rate = \"0bps\""),
-        ("bfc", "nic.pfc=false", "switches send NICs no PFC frames"),
-        ("bfc", "nic.receive_rate=50Gbps", "receive_rate needs scheduler = \"fifo\""),
+        ("bfc", "nic.pfc=false", "switches send no PFC frames to NICs"),
+        ("bfc", "nic.receive_rate=50Gbps", "receive_rate requires scheduler = \"fifo\""),
         ("ndp", "transport.base_rtt_of=pair", "kind = \"ndp\" has one first window"),
-        ("flowtune", "transport.base_rtt_of=pair", "allocator = \"flowtune\" counts with one"),
+        (
+            "flowtune",
+            "transport.base_rtt_of=pair",
+            "allocator = \"flowtune\" uses one for all flows",
+        ),
         ("flowtune", "network.topology=two-dc", "domain is within one data centre"),
         ("bfc", "buffer.gateway_size=20MB", "only network.topology = \"two-dc\" has gateways"),
         ("bfc", "bfc.backpressure=occupancy", "set threshold = \"fixed\""),
@@ -59,14 +63,14 @@ fn values_that_no_run_survives_are_refused() {
         ("bfc", "bfc.table_factor=0", "1 to 1000000 entries for each queue"),
         ("bfc-flow-id", "bfc.sticky_hrtts=3", "bfc.backpressure = \"flows\""),
         ("bfc-flow-id", "bfc.refresh_period=1us", "bfc.backpressure = \"flows\""),
-        ("bfc-flow-id", "transport.ack_class=data", "set ack_class = \"control\""),
+        ("bfc-flow-id", "transport.ack_class=data", "requires transport.ack_class = \"control\""),
         ("bfc-flow-id", "faults.control_loss=0.1", "a lost one never heals"),
         ("bfc-stochastic", "bfc.sticky_hrtts=3", "a flow's queue never changes"),
         ("bfc-stochastic", "bfc.empty_queue=lowest", "a flow's queue never changes"),
         ("hpcc-pfc-dqa", "bfc.threshold_factor=2", "bfc.backpressure = \"none\""),
         ("hpcc-pfc-dqa", "bfc.nics_obey=false", "bfc.backpressure = \"none\""),
         ("hpcc-pfc-sfq", "bfc.hop_processing=1us", "nothing depends on the 1-hop RTT"),
-        ("bfc", "bfc.incast_queue=true", "keeps a queue for labelled flows, and no traffic is"),
+        ("bfc", "bfc.incast_queue=true", "but no traffic is labelled"),
         ("bfc-stochastic", "bfc.incast_queue=true", "set assignment = \"dynamic\""),
         ("sfc", "sfc.target=300KB", "target (300KB) must be less than trigger (208KB)"),
         ("sfc", "sfc.cache_entries=0", "a cache of no entries remembers nothing"),
@@ -79,12 +83,12 @@ fn values_that_no_run_survives_are_refused() {
         ("sfc", "transport.round_robin=index", "pauses no single flow"),
         ("sfc", "sfc.signal=egress", "knows its own queue only: set cache = false"),
         ("sfc", "sfc.estimator_tau=5us", "sfc.estimator = false"),
-        ("sfc", "switch.scheduler=drr", "SFC watches the queue of a class"),
-        ("sfc", "transport.flow_control=onramp-like", "both say until when a flow pauses"),
-        ("sfc-p", "nic.pfc=false", "leaves nobody to obey the frames of sfc.to_pfc"),
+        ("sfc", "switch.scheduler=drr", "cannot be combined with hop = \"sfc\""),
+        ("sfc", "transport.flow_control=onramp-like", "both pause flows"),
+        ("sfc-p", "nic.pfc=false", "must obey the frames of sfc.to_pfc"),
         ("onramp", "onramp.gain=0", "gain is a share: more than 0, up to 1"),
         ("irn", "onramp.threshold=10us", "transport.flow_control = \"none\""),
-        ("ndp", "buffer.size=1000B", "a queue, which must hold a packet of 1048B"),
+        ("ndp", "buffer.size=1000B", "must hold a packet of 1048B"),
         ("ndp", "trim.header_bytes=1048B", "header_bytes must be from 1B to less than 1048B"),
         ("ndp", "trim.trim_arriving=1.5", "trim_arriving is a probability: 0 to 1"),
         ("ndp", "trim.header_queue=63B", "header_queue must hold a control packet of 64B"),
@@ -103,17 +107,17 @@ fn values_that_no_run_survives_are_refused() {
         ("expresspass", "expresspass.credit_burst=1", "must let a credit of 92B pass: at least 2"),
         ("dctcp", "expresspass.alpha=0.1", "transport.kind = \"sender\""),
         ("bfc-cc", "delay_window.target_rtts=1", "target_rtts must be more than 1"),
-        ("bfc-cc", "switch.ecn=true", "heeds no marks: set ecn = false"),
+        ("bfc-cc", "switch.ecn=true", "ignores ECN marks: set ecn = false"),
         ("bfc-cc", "transport.window_follows_rate=true", "\"unlimited\" cannot follow a rate"),
         ("bfc", "delay_window.max_window=1MB", "transport.congestion = \"none\""),
         ("bfc", "bfc.sampling=0", "sampling is a share of the packets: more than 0, up to 1"),
         ("bfc", "bfc.sampling=1.5", "sampling is a share of the packets: more than 0, up to 1"),
         ("bfc", "tofino.pipelines=2", "bfc.hardware = \"ideal\""),
-        ("pfc", "tofino.pipelines=2", "switch.hop is not \"bfc\""),
-        ("bfc-sampling", "bfc.backpressure=none", "sampling needs backpressure = \"queues\""),
-        ("bfc-tofino", "bfc.backpressure=flows", "hardware = \"tofino\" needs backpressure"),
-        ("bfc-tofino", "switch.scheduler=srf", "both are known for scheduler = \"drr\" only"),
-        ("bfc-sampling", "switch.elide=cycles", "counters of every packet, changed at once"),
+        ("pfc", "tofino.pipelines=2", "switch.hop = \"pfc\""),
+        ("bfc-sampling", "bfc.backpressure=none", "sampling requires backpressure = \"queues\""),
+        ("bfc-tofino", "bfc.backpressure=flows", "hardware = \"tofino\" requires backpressure"),
+        ("bfc-tofino", "switch.scheduler=srf", "is not known for Tofino2"),
+        ("bfc-sampling", "switch.elide=cycles", "leaves out counters of every packet"),
         ("bfc-tofino", "tofino.pipelines=0", "a switch has at least one pipeline"),
         ("bfc-tofino", "tofino.pipelines=3", "does not divide the 8 ports of switch 136"),
         ("bfc-tofino", "tofino.recirculation_share=0", "more than 0, up to 1"),
@@ -134,17 +138,17 @@ fn values_that_no_run_survives_are_refused() {
         ("xcp", "xcp.initial_window_packets=0", "a flow needs a window of one packet"),
         ("xcp", "xcp.rtt_gain=0", "rtt_gain is a share: more than 0, up to 1"),
         ("xcp", "xcp.header=5KB", "header may be up to 4096B"),
-        ("xcp", "switch.ecn=true", "heeds no marks: set ecn = false"),
+        ("xcp", "switch.ecn=true", "ignores ECN marks: set ecn = false"),
         ("xcp", "transport.window_follows_rate=true", "\"unlimited\" cannot follow a rate"),
-        ("xcp", "transport.recovery=go-back-n", "needs recovery = \"sack\""),
-        ("xcp", "tcp.initial_ssthresh=10KB", "transport.congestion = \"xcp\""),
+        ("xcp", "transport.recovery=go-back-n", "requires recovery = \"sack\""),
+        ("xcp", "tcp.initial_ssthresh=10KB", "congestion = \"xcp\" has no TCP window"),
         ("dctcp", "xcp.gamma=0.2", "transport.congestion = \"dctcp\""),
         ("flowtune", "flowtune.lifetime=25us", "expire before the allocator can renew them"),
         ("flowtune", "flowtune.compute_time=11us", "an iteration begins every 10us"),
         ("flowtune", "flowtune.link_rate=0bps", "the allocator's links need a rate"),
         ("flowtune", "flowtune.allocators=per-pod", "needs pods: network.topology = \"fat-tree\""),
         ("flowtune", "flowtune.transit_share=0.2", "flowtune.allocators = \"one\""),
-        ("flowtune", "transport.window=bdp", "window = \"bdp\" would bound the windows"),
+        ("flowtune", "transport.window=bdp", "would bound those that rates open"),
         ("pfabric", "pfabric.rto=8us", "rto = 8us is not longer than the base RTT of 8"),
         ("flowtune", "flowtune.reserve=0.95", "take up to 0.055 of a link, leave nothing of it"),
         ("flowtune", "flowtune.window_rtts=0.5", "holds rates back"),
@@ -155,13 +159,13 @@ fn values_that_no_run_survives_are_refused() {
         ("flowtune", "flowtune.resume_at=1ms", "it must come after stop_at"),
         ("flowtune", "flowtune.alpha=2", "flowtune.utility = \"log\""),
         ("flowtune", "flowtune.idle_threshold=1us", "flowtune.detection = \"send\""),
-        ("flowtune", "transport.recovery=go-back-n", "needs recovery = \"sack\""),
-        ("flowtune", "transport.congestion=xcp", "rates fall back to a window"),
+        ("flowtune", "transport.recovery=go-back-n", "requires recovery = \"sack\""),
+        ("flowtune", "transport.congestion=xcp", "rates fall back to its window"),
         ("flowtune", "transport.ack_class=control", "its messages share the queues of the data"),
-        ("flowtune", "switch.hop=pfc", "pauses hold back what has been allocated"),
-        ("flowtune", "switch.scheduler=per-flow", "needs scheduler = \"fifo\""),
+        ("flowtune", "switch.hop=pfc", "pauses would hold back allocated traffic"),
+        ("flowtune", "switch.scheduler=per-flow", "requires switch.scheduler = \"fifo\""),
         ("tcp-newreno", "flowtune.gamma=1", "transport.allocator = \"none\""),
-        ("ndp", "transport.allocator=flowtune", "receivers say what is sent"),
+        ("ndp", "transport.allocator=flowtune", "receivers decide what is sent"),
         ("dctcp", "spray.order=random", "switch.balance = \"ecmp\""),
         ("bfc", "bfc.queues=200", "a port has 2 to 128 queues"),
         ("bfc", "bfc.table_factor=4000000", "the flow table has 1 to 1000000 entries"),
@@ -169,7 +173,7 @@ fn values_that_no_run_survives_are_refused() {
         ("sfqcodel", "sfqcodel.bins=65535", "a port has 1 to 65534 bins"),
         ("sfqcodel", "sfqcodel.target=10ms", "target (10ms) must be less than interval"),
         ("sfqcodel", "switch.quantum=0B", "quantum must be from 64B to 1MB"),
-        ("pfabric", "buffer.size=1000B", "a queue, which must hold a packet of 1048B"),
+        ("pfabric", "buffer.size=1000B", "must hold a packet of 1048B"),
         ("sfqcodel", "buffer.size=0B", "size must be more than zero"),
     ] {
         assert_refused(scheme, setting, said);
@@ -194,24 +198,32 @@ fn crossbars_that_lose_packets_or_mean_nothing_are_refused() {
         ("detail-baseline", "switch.quantum=1530B", "serves its queues without turns"),
         ("detail-baseline", "switch.overflow=trim", "a full ingress queue drops"),
         ("detail-baseline", "buffer.size=1MB", "ingress_size and egress_size"),
-        ("detail-baseline", "transport.ack_class=control", "only its own frames go before"),
-        ("detail-baseline", "transport.allocator=flowtune", "needs allocator = \"none\""),
+        ("detail-baseline", "transport.ack_class=control", "only its own frames go ahead"),
+        (
+            "detail-baseline",
+            "transport.allocator=flowtune",
+            "requires transport.allocator = \"none\"",
+        ),
         ("detail-baseline", "crossbar.classes=9", "classes are 1 to 8"),
         ("detail-baseline", "crossbar.classes=0", "classes are 1 to 8"),
         ("detail-baseline", "crossbar.speedup=0.9", "speedup is 1 to 1000"),
-        ("detail-baseline", "crossbar.iterations=0", "takes one iteration at least"),
+        ("detail-baseline", "crossbar.iterations=0", "takes at least one iteration"),
         ("detail-baseline", "crossbar.rate_limit=1.1", "a share of the line rate"),
         ("detail-baseline", "crossbar.egress_size=1000B", "a packet of 1530B of each class"),
         ("detail-baseline", "crossbar.ingress_size=1000B", "must hold a packet of 1530B"),
-        ("detail-fc", "nic.pfc=false", "leaves nobody to obey the pauses"),
-        ("detail-baseline", "nic.receive_rate=1Gbps", "know no pauses without an end"),
+        ("detail-fc", "nic.pfc=false", "hosts must obey the pauses of their switches"),
+        ("detail-baseline", "nic.receive_rate=1Gbps", "obeys no pauses without an end"),
         (
             "detail-baseline",
             "transport.congestion=hpcc",
-            "a control that switches write nothing for",
+            "writes no headers of a congestion control",
         ),
         ("tcp-newreno", "crossbar.classes=2", "switch.architecture = \"output-queued\""),
-        ("tcp-newreno", "switch.balance=adaptive", "set architecture = \"crossbar\""),
+        (
+            "tcp-newreno",
+            "switch.balance=adaptive",
+            "requires switch.architecture = \"crossbar\" or \"pipelined\"",
+        ),
     ] {
         assert_refused(scheme, setting, said);
     }
@@ -229,24 +241,24 @@ fn settings_without_effect_are_refused() {
         ("irn", "faults.control_loss=0.1", "switches send no frames of a flow control"),
         ("hpcc-pfc-dqa", "faults.control_loss=0.1", "switches send no frames"),
         ("detail-priority", "faults.control_loss=0.1", "switches send no frames"),
-        ("bfc", "transport.base_rtt=9us", "goes by the base RTT"),
-        ("dcqcn", "transport.base_rtt=9us", "goes by the base RTT"),
-        ("tcp-newreno", "transport.base_rtt=9us", "goes by the base RTT"),
-        ("expresspass", "transport.base_rtt=9us", "goes by the base RTT"),
-        ("bfc", "transport.base_rtt_of=pair", "of a flow goes by its base RTT"),
-        ("xcp", "transport.base_rtt_of=pair", "of a flow goes by its base RTT"),
-        ("sfqcodel", "transport.base_rtt_of=pair", "of a flow goes by its base RTT"),
+        ("bfc", "transport.base_rtt=9us", "depends on the base RTT"),
+        ("dcqcn", "transport.base_rtt=9us", "depends on the base RTT"),
+        ("tcp-newreno", "transport.base_rtt=9us", "depends on the base RTT"),
+        ("expresspass", "transport.base_rtt=9us", "depends on the base RTT"),
+        ("bfc", "transport.base_rtt_of=pair", "of a flow depends on its base RTT"),
+        ("xcp", "transport.base_rtt_of=pair", "of a flow depends on its base RTT"),
+        ("sfqcodel", "transport.base_rtt_of=pair", "of a flow depends on its base RTT"),
         ("bfc", "transport.window_follows_rate=true", "\"unlimited\" cannot follow a rate"),
         ("dcqcn", "transport.window_follows_rate=true", "\"unlimited\" cannot follow a rate"),
         ("ideal-fq", "transport.window_follows_rate=true", "\"none\" sets no rate"),
-        ("bfc", "switch.ecn=true", "congestion = \"none\" heeds no marks"),
-        ("hpcc", "switch.ecn=true", "congestion = \"hpcc\" heeds no marks"),
-        ("bfc", "transport.congestion=dctcp", "\"dctcp\" waits for marks, which no switch makes"),
-        ("pfc", "transport.congestion=dcqcn", "\"dcqcn\" waits for marks, which no switch makes"),
-        ("dctcp", "switch.ecn=false", "\"dctcp\" waits for marks, which no switch makes"),
-        ("tcp-dctcp", "switch.ecn=false", "\"dctcp-tcp\" waits for marks"),
+        ("bfc", "switch.ecn=true", "congestion = \"none\" ignores ECN marks"),
+        ("hpcc", "switch.ecn=true", "congestion = \"hpcc\" ignores ECN marks"),
+        ("bfc", "transport.congestion=dctcp", "\"dctcp\" needs ECN marks"),
+        ("pfc", "transport.congestion=dcqcn", "\"dcqcn\" needs ECN marks"),
+        ("dctcp", "switch.ecn=false", "\"dctcp\" needs ECN marks"),
+        ("tcp-dctcp", "switch.ecn=false", "\"dctcp-tcp\" needs ECN marks"),
         ("dctcp", "dctcp.initial_window_packets=5", "dctcp.start = \"line-rate\""),
-        ("tcp-dctcp", "ecn.pmax=0.5", "ecn.kmin = ecn.kmax is one threshold"),
+        ("tcp-dctcp", "ecn.pmax=0.5", "ecn.kmin = ecn.kmax is a single threshold"),
         ("bfc-single", "bfc.queues=16", one),
         ("bfc-single", "bfc.reserve_control_queue=false", one),
         (
@@ -290,7 +302,7 @@ fn settings_of_another_recovery_are_refused() {
     for (recovery, setting, said) in [
         ("go-back-n", "timeout_low=50us", "has one timeout"),
         ("perfect", "timeout_low_packets=5", "hears of every loss"),
-        ("selective-repeat", "nack_interval=50us", "reports every packet out of order"),
+        ("selective-repeat", "nack_interval=50us", "does not repeat requests"),
         ("selective-repeat", "timeout=90us", "timeout_low = 100us must not be longer than"),
     ] {
         let setting = format!("transport.{setting}");
@@ -306,7 +318,7 @@ fn settings_of_another_recovery_are_refused() {
         ["scheme=dctcp", "transport.recovery=selective-repeat", "transport.timeout_low=9us"];
     let problems =
         Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).err();
-    assert!(problems.unwrap().to_string().contains("transport.timeout = \"0ps\" is never"));
+    assert!(problems.unwrap().to_string().contains("transport.timeout = \"0ps\" means never"));
 }
 
 /// Nothing else tells a sender that credits it counted on were lost.
@@ -315,64 +327,82 @@ fn an_early_credit_stop_without_a_timeout_is_refused() {
     let overrides = ["scheme=expresspass", "expresspass.early_stop=true", "transport.timeout=0us"];
     let problems =
         Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).err();
-    assert!(problems.unwrap().to_string().contains("early_stop = true needs a transport.timeout"));
+    assert!(
+        problems.unwrap().to_string().contains("early_stop = true requires a transport.timeout")
+    );
 }
 
 /// Trimming switches and NDP's hosts need each other, and what others need has no effect beside them.
 #[test]
 fn compositions_that_mean_nothing_are_refused() {
     for (scheme, setting, said) in [
-        ("pfc", "transport.kind=ndp", "they need switch.overflow = \"trim\""),
-        ("hpcc-pfc", "switch.overflow=trim", "overflow = \"trim\" needs transport.kind = \"ndp\""),
-        ("ndp", "switch.overflow=drop", "they need switch.overflow = \"trim\""),
-        ("ndp", "switch.hop=bfc", "overflow = \"trim\" needs hop = \"none\""),
-        ("ndp", "switch.scheduler=drr", "overflow = \"trim\" needs scheduler = \"fifo\""),
-        ("ndp", "buffer.kind=unlimited", "overflow = \"trim\" needs a limited buffer"),
-        ("ndp", "switch.ecn=true", "NDP's senders heed no marks"),
+        ("pfc", "transport.kind=ndp", "requires switch.overflow = \"trim\""),
+        (
+            "hpcc-pfc",
+            "switch.overflow=trim",
+            "overflow = \"trim\" requires transport.kind = \"ndp\"",
+        ),
+        ("ndp", "switch.overflow=drop", "requires switch.overflow = \"trim\""),
+        ("ndp", "switch.hop=bfc", "overflow = \"trim\" requires switch.hop = \"none\""),
+        ("ndp", "switch.scheduler=drr", "overflow = \"trim\" requires switch.scheduler = \"fifo\""),
+        ("ndp", "buffer.kind=unlimited", "an unlimited buffer never overflows"),
+        ("ndp", "switch.ecn=true", "NDP ignores ECN marks"),
         (
             "ndp",
             "nic.receive_rate=50Gbps",
             "NDP's receivers ask for data at the rate of their link",
         ),
         ("ndp", "run.capture=host0-leaf0", "no frame format is known for packets of NDP"),
-        ("ndp", "transport.congestion=hpcc", "receivers say what is sent"),
-        ("ndp", "transport.window=bdp", "receivers say what is sent"),
-        ("ndp", "transport.recovery=perfect", "receivers say what is sent"),
-        ("ndp", "transport.nack_interval=1us", "receivers say what is sent"),
+        ("ndp", "transport.congestion=hpcc", "receivers decide what is sent"),
+        ("ndp", "transport.window=bdp", "receivers decide what is sent"),
+        ("ndp", "transport.recovery=perfect", "receivers decide what is sent"),
+        ("ndp", "transport.nack_interval=1us", "receivers decide what is sent"),
         ("ndp", "buffer.alpha=1", "buffer.kind = \"dedicated\""),
-        ("expresspass", "switch.symmetric_ecmp=false", "needs switch.symmetric_ecmp = true"),
-        ("expresspass", "switch.hop=bfc", "ExpressPass needs switch.hop = \"none\""),
-        ("expresspass", "switch.scheduler=drr", "ExpressPass needs switch.scheduler = \"fifo\""),
+        ("expresspass", "switch.symmetric_ecmp=false", "requires switch.symmetric_ecmp = true"),
+        (
+            "expresspass",
+            "switch.hop=bfc",
+            "requires switch.hop = \"none\": credits keep queues of data short",
+        ),
+        (
+            "expresspass",
+            "switch.scheduler=drr",
+            "requires switch.scheduler = \"fifo\": a port has one queue of data",
+        ),
         (
             "expresspass",
             "switch.architecture=crossbar",
-            "needs switch.architecture = \"output-queued\"",
+            "requires switch.architecture = \"output-queued\"",
         ),
         (
             "expresspass",
             "switch.balance=adaptive",
-            "symmetric_ecmp = true needs balance = \"ecmp\"",
+            "symmetric_ecmp = true requires balance = \"ecmp\"",
         ),
-        ("expresspass", "switch.ecn=true", "ExpressPass's senders heed no marks"),
-        ("expresspass", "transport.window=bdp", "receivers say what is sent"),
+        ("expresspass", "switch.ecn=true", "ExpressPass ignores ECN marks"),
+        ("expresspass", "transport.window=bdp", "receivers decide what is sent"),
         ("expresspass", "run.capture=host0-leaf0", "no frame format is known for packets of Exp"),
-        ("expresspass", "network.topology=two-dc", "cannot go with topology = \"two-dc\""),
-        ("detail", "switch.symmetric_ecmp=true", "needs architecture = \"output-queued\""),
-        ("pfc", "transport.kind=expresspass", "ExpressPass needs switch.symmetric_ecmp = true"),
-        ("pfc", "buffer.kind=dedicated", "PFC guards a memory that ports share"),
+        ("expresspass", "network.topology=two-dc", "cannot be combined with topology = \"two-dc\""),
+        ("detail", "switch.symmetric_ecmp=true", "requires architecture = \"output-queued\""),
+        ("pfc", "transport.kind=expresspass", "requires switch.symmetric_ecmp = true"),
+        ("pfc", "buffer.kind=dedicated", "PFC limits each ingress of a memory that ports share"),
         ("ideal-fq", "buffer.kind=dedicated", "no queues with a memory of their own"),
         ("pfc", "ndp.initial_window=1MB", "transport.kind = \"sender\""),
         ("pfc", "trim.header_weight=1", "switch.overflow = \"drop\""),
-        ("pfc", "switch.scheduler=pfabric", "PFC pauses classes, so it needs scheduler = \"fifo\""),
-        ("bfc", "switch.scheduler=sfqcodel", "it needs scheduler = \"drr\""),
-        ("sfc", "switch.scheduler=sfqcodel", "SFC watches the queue of a class"),
-        ("pfabric", "nic.receive_rate=50Gbps", "receive_rate needs scheduler = \"fifo\""),
-        ("sfqcodel", "nic.receive_rate=50Gbps", "receive_rate needs scheduler = \"fifo\""),
-        ("pfabric", "switch.overflow=trim", "overflow = \"trim\" needs scheduler = \"fifo\""),
-        ("pfabric", "buffer.kind=shared", "set kind = \"dedicated\""),
-        ("dctcp", "transport.congestion=pfabric", "needs recovery = \"sack\""),
+        ("pfc", "switch.scheduler=pfabric", "cannot be combined with hop = \"pfc\""),
+        ("bfc", "switch.scheduler=sfqcodel", "set scheduler = \"drr\" or \"srf\""),
+        ("sfc", "switch.scheduler=sfqcodel", "cannot be combined with hop = \"sfc\""),
+        ("pfabric", "nic.receive_rate=50Gbps", "receive_rate requires scheduler = \"fifo\""),
+        ("sfqcodel", "nic.receive_rate=50Gbps", "receive_rate requires scheduler = \"fifo\""),
+        (
+            "pfabric",
+            "switch.overflow=trim",
+            "overflow = \"trim\" requires switch.scheduler = \"fifo\"",
+        ),
+        ("pfabric", "buffer.kind=shared", "requires buffer.kind = \"dedicated\""),
+        ("dctcp", "transport.congestion=pfabric", "requires recovery = \"sack\""),
         ("pfabric", "tcp.min_rto=1ms", "has timeouts of its own"),
-        ("pfabric", "switch.ecn=true", "heeds no marks: set ecn = false"),
+        ("pfabric", "switch.ecn=true", "ignores ECN marks: set ecn = false"),
         ("pfabric", "sfqcodel.bins=8", "switch.scheduler = \"pfabric\""),
         ("tcp-newreno", "pfabric.rto=1us", "transport.congestion = \"newreno\""),
     ] {
@@ -385,23 +415,23 @@ fn compositions_that_mean_nothing_are_refused() {
 fn shortest_first_without_known_sizes_is_refused() {
     for (scheme, setting, said) in [
         ("bfc-srf", "transport.recovery=selective-repeat", "set recovery = \"go-back-n\""),
-        ("bfc-srf", "transport.recovery=perfect", "says what comes after it in the flow"),
-        ("ideal-srf", "transport.recovery=sack", "says what comes after it in the flow"),
-        ("bfc-srf", "transport.kind=ndp", "those of transport.kind = \"ndp\" do not say it"),
+        ("bfc-srf", "transport.recovery=perfect", "counts bytes that have arrived"),
+        ("ideal-srf", "transport.recovery=sack", "counts bytes that have arrived"),
+        ("bfc-srf", "transport.kind=ndp", "those of transport.kind = \"ndp\" do not"),
         ("bfc-single", "switch.scheduler=srf", "has nothing to choose from in one queue"),
         ("bfc-srf", "switch.quantum=2KB", "serves its queues without turns"),
-        ("ideal-srf", "switch.scheduler=srf", "chooses among the queues that BFC gives flows"),
+        ("ideal-srf", "switch.scheduler=srf", "chooses among queues that flows are assigned to"),
         ("ideal-srf", "buffer.kind=dedicated", "no queues with a memory of their own"),
         ("ideal-srf", "switch.ecn=true", "has no queues whose length marks"),
-        ("pfc", "switch.scheduler=srf", "PFC pauses classes, so it needs scheduler = \"fifo\""),
-        ("sfc", "switch.scheduler=srf", "SFC watches the queue of a class"),
-        ("ndp", "switch.scheduler=srf", "overflow = \"trim\" needs scheduler = \"fifo\""),
-        ("flowtune", "switch.scheduler=per-flow-srf", "needs scheduler = \"fifo\""),
+        ("pfc", "switch.scheduler=srf", "cannot be combined with hop = \"pfc\""),
+        ("sfc", "switch.scheduler=srf", "cannot be combined with hop = \"sfc\""),
+        ("ndp", "switch.scheduler=srf", "overflow = \"trim\" requires switch.scheduler = \"fifo\""),
+        ("flowtune", "switch.scheduler=per-flow-srf", "requires switch.scheduler = \"fifo\""),
     ] {
         assert_refused(scheme, setting, said);
     }
     for (scheme, setting, said) in [
-        ("bfc-flow-id", "switch.scheduler=srf", "not over paused flows in them"),
+        ("bfc-flow-id", "switch.scheduler=srf", "not paused flows in them"),
         ("bfc-classes", "switch.scheduler=srf", "knows no classes"),
     ] {
         assert_refused(scheme, setting, said);
@@ -448,21 +478,29 @@ fn classes_that_cannot_divide_queues_are_refused() {
 #[test]
 fn settings_that_mean_nothing_to_tcp_are_refused() {
     for (scheme, setting, said) in [
-        ("tcp-newreno", "transport.recovery=go-back-n", "nothing else tells it of losses"),
-        ("tcp-dctcp", "transport.recovery=perfect", "congestion = \"dctcp-tcp\" needs recovery"),
-        ("pfc", "transport.congestion=cubic", "congestion = \"cubic\" needs recovery = \"sack\""),
+        ("tcp-newreno", "transport.recovery=go-back-n", "no other recovery reports losses to it"),
+        ("tcp-dctcp", "transport.recovery=perfect", "congestion = \"dctcp-tcp\" requires recovery"),
+        (
+            "pfc",
+            "transport.congestion=cubic",
+            "congestion = \"cubic\" requires recovery = \"sack\"",
+        ),
         ("tcp-newreno", "transport.window_follows_rate=true", "\"unlimited\" cannot follow a rate"),
         ("tcp-newreno", "transport.pacing=false", "pacing = false needs window_follows_rate"),
         ("tcp-newreno", "transport.timeout=1ms", "has the timeouts of section tcp"),
-        ("tcp-newreno", "transport.nack_interval=1us", "reports every packet out of order"),
-        ("tcp-newreno", "transport.kind=ndp", "they need switch.overflow = \"trim\""),
-        ("tcp-cubic", "switch.ecn=true", "congestion = \"cubic\" heeds no marks"),
+        ("tcp-newreno", "transport.nack_interval=1us", "does not repeat requests"),
+        ("tcp-newreno", "transport.kind=ndp", "requires switch.overflow = \"trim\""),
+        ("tcp-cubic", "switch.ecn=true", "congestion = \"cubic\" ignores ECN marks"),
         (
             "tcp-newreno",
             "run.capture=leaf:0",
             "no frame format is known for selective acknowledgements",
         ),
-        ("tcp-newreno", "tcp.initial_window_packets=0", "a window of one packet at least"),
+        (
+            "tcp-newreno",
+            "tcp.initial_window_packets=0",
+            "initial_window_packets must be at least 1",
+        ),
         ("tcp-newreno", "tcp.min_rto=0us", "min_rto must be more than zero"),
         ("tcp-newreno", "tcp.min_rto=2s", "min_rto must not be longer than max_rto"),
         ("tcp-newreno", "tcp.initial_rto=1us", "initial_rto must be from min_rto to max_rto"),
@@ -479,7 +517,7 @@ fn settings_that_mean_nothing_to_tcp_are_refused() {
     let overrides = ["scheme=hpcc", "transport.recovery=sack", "tcp.initial_window_packets=5"];
     let problems =
         Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).err();
-    assert!(problems.unwrap().to_string().contains("transport.congestion = \"hpcc\""));
+    assert!(problems.unwrap().to_string().contains("congestion = \"hpcc\" has no TCP window"));
     let overrides = ["scheme=hpcc", "transport.recovery=sack", "tcp.min_rto=50us"];
     assert!(Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).is_ok());
 }
@@ -534,7 +572,10 @@ fn flows_that_stop_are_refused_with_ndp() {
         panic!("accepted");
     };
     let text = problems.to_string();
-    assert!(text.contains("cannot go with NDP") && text.contains("test.toml:8:8"), "{text}");
+    assert!(
+        text.contains("cannot be combined with NDP") && text.contains("test.toml:8:8"),
+        "{text}"
+    );
 }
 
 /// Three flows without end are more bytes than 64 bits count.
@@ -576,14 +617,14 @@ fn pipelined_switches_that_lose_packets_or_mean_nothing_are_refused() {
         ("pfc-wdrop", "pipeline.egress_size=1KB", "must hold a packet of 1530B"),
         ("pfc-wdrop", "buffer.size=1MB", "in section pipeline"),
         ("pfc-wdrop", "crossbar.classes=2", "switch.architecture = \"pipelined\""),
-        ("pfc-wdrop", "switch.scheduler=drr", "needs scheduler = \"ets\" or \"fifo\""),
+        ("pfc-wdrop", "switch.scheduler=drr", "requires switch.scheduler = \"ets\" or \"fifo\""),
         ("pfc-wdrop", "switch.hop=pfc", "section pause is its flow control"),
         ("pfc-wdrop", "ets.strict=0,0", "each once"),
         ("pfc-wdrop", "ets.weights=1,1", "give eight whole numbers"),
-        ("pfc-wdrop", "switch.ecn=false", "waits for marks, which no switch makes"),
+        ("pfc-wdrop", "switch.ecn=false", "needs ECN marks"),
         ("pfc-wdrop", "tcp.ecn=false", "or tcp.ecn = true"),
         ("pfc-wdrop", "tcp.duplicate_acks=3", "take for losses"),
-        ("pfc-wdrop", "nic.pfc=false", "leaves nobody to obey the pauses"),
+        ("pfc-wdrop", "nic.pfc=false", "hosts must obey the pauses of their switches"),
         ("tcp-cubic", "tcp.ecn=true", "transport.congestion = \"cubic\""),
         ("tcp-newreno", "ets.strict=0", "switch.scheduler = \"fifo\""),
         ("tcp-newreno", "capfc.policy=stop-max", "switch.architecture = \"output-queued\""),
@@ -619,5 +660,5 @@ fn links_that_go_down_are_refused_where_paths_are_symmetric() {
         panic!("accepted");
     };
     let text = problems.to_string();
-    assert!(text.contains("symmetric_ecmp = true cannot go with [[fault]]"), "{text}");
+    assert!(text.contains("symmetric_ecmp = true cannot be combined with [[fault]]"), "{text}");
 }

@@ -61,12 +61,12 @@ fn spraying_goes_with_hosts_that_do_not_heed_order() {
 #[test]
 fn spraying_is_refused_where_a_flow_needs_one_path() {
     for (scheme, said) in [
-        ("bfc", "a flow's backpressure follows its packets upstream"),
-        ("sfc", "computed from one queue on its one path"),
+        ("bfc", "the backpressure of a flow follows its packets upstream"),
+        ("sfc", "computed from one queue on its path"),
         ("dctcp", "which these hosts take for losses"),
         ("irn", "which these hosts take for losses"),
         ("tcp-cubic", "which these hosts take for losses"),
-        ("hpcc", "what one hop wrote into successive packets"),
+        ("hpcc", "INT entries of one hop in successive packets"),
         ("onramp", "follow the delay of one path"),
         ("flowtune", "knows the one path of each flow"),
         ("detail", "others have balance = \"adaptive\""),
