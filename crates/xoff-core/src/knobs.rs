@@ -1,16 +1,16 @@
-//! Settings, declared once.
+//! Settings, each declared once.
 //!
-//! [`knobs!`](crate::knobs!) makes a configuration struct from one declaration: fields with their
-//! defaults and documentation, reading from a scenario file with errors that say what was expected,
-//! writing of the effective scenario, and the JSON schema all come from it.
-//! [`choices!`](crate::choices!) does the same for a setting that is one of a few names.
+//! [`knobs!`](crate::knobs!) makes a configuration struct from one declaration. The declaration
+//! gives the fields, their defaults and their documentation. From it come the parser for scenario
+//! files, its error messages, the effective scenario and the JSON schema.
+//! [`choices!`](crate::choices!) does the same for a setting with a few named values.
 
 use crate::units::{BitRate, Bytes, Ps};
 
-/// A value as a scenario file holds it.
+/// A value from a scenario file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Text, with its unit where it has one: `"100Gbps"`.
+    /// Text, with a unit for quantities: `"100Gbps"`.
     Text(String),
     /// A whole number.
     Int(i64),
@@ -21,7 +21,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// What kind of value this is, for an error message.
+    /// Describes the value for an error message.
     #[must_use]
     pub fn describe(&self) -> String {
         match self {
@@ -33,52 +33,50 @@ impl Value {
     }
 }
 
-/// A type that a setting can have.
+/// The type of a setting.
 pub trait Knob: Sized {
-    /// What a value must look like, in words: `a duration such as "2us"`.
+    /// Description of a valid value: `a duration such as "2us"`.
     fn expects() -> String;
-    /// The names allowed, if the setting is one of a few names.
+    /// The allowed names, for a setting with named values.
     fn choices() -> &'static [&'static str] {
         &[]
     }
-    /// Reads a value.
+    /// Parses a value.
     ///
-    /// # Errors
-    /// What was expected instead.
+    /// # Errors A description of the expected value.
     fn read(value: &Value) -> Result<Self, String>;
-    /// Shows a value as a scenario file would write it (TOML).
+    /// Formats the value as in a scenario file (TOML).
     fn show(&self) -> String;
 }
 
 /// One setting of a section, for documentation and the schema.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// Its key.
+    /// Key of the setting.
     pub name: &'static str,
-    /// What it means, its unit and its source.
+    /// Meaning, unit and source.
     pub doc: String,
-    /// What a value must look like.
+    /// Description of a valid value.
     pub expects: String,
-    /// The names allowed, if it is one of a few.
+    /// The allowed names, for a setting with named values.
     pub choices: &'static [&'static str],
-    /// The default, as a scenario file would write it.
+    /// Default, formatted as in a scenario file.
     pub default: String,
 }
 
 /// A section of settings, made by [`knobs!`](crate::knobs!).
 pub trait Knobs: Default {
-    /// The section's name in a scenario file.
+    /// Name of the section in a scenario file.
     const SECTION: &'static str;
-    /// What the section is about.
+    /// Description of the section.
     fn doc() -> String;
-    /// Its settings in the order of declaration.
+    /// The settings in the order of declaration.
     fn fields() -> Vec<Field>;
     /// Sets one of them.
     ///
-    /// # Errors
-    /// What was expected; `None` inside if there is no such setting.
+    /// # Errors A description of the expected value; `None` if there is no such setting.
     fn set(&mut self, name: &str, value: &Value) -> Result<(), Option<String>>;
-    /// Shows them as `(name, TOML value)`.
+    /// The settings as `(name, TOML value)`.
     fn show(&self) -> Vec<(&'static str, String)>;
 }
 
@@ -101,7 +99,8 @@ fn split_unit(text: &str) -> Option<(u128, u32, &str)> {
     Some((digits, fraction.len() as u32, unit.trim()))
 }
 
-/// Reads a quantity exactly, in integers: a value finer than the smallest unit is an error.
+/// Parses a quantity exactly, in integers. A value with a fraction of the smallest unit is an
+/// error.
 fn quantity(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let (digits, places, unit) = split_unit(text)?;
     let factor = units.iter().find(|(name, _)| *name == unit)?.1;
@@ -184,7 +183,7 @@ whole_knob!(u8, u16, u32, u64);
 
 impl Knob for f64 {
     fn expects() -> String {
-        "a number that is not negative".into()
+        "a non-negative number".into()
     }
     fn read(value: &Value) -> Result<Self, String> {
         match value {
@@ -217,12 +216,12 @@ impl Knob for bool {
 
 impl Knob for String {
     fn expects() -> String {
-        "a text in quotes".into()
+        "a quoted string".into()
     }
     fn read(value: &Value) -> Result<Self, String> {
         match value {
             Value::Text(text) => Ok(text.clone()),
-            _ => Err(format!("expected a text in quotes, found {}", value.describe())),
+            _ => Err(format!("expected a quoted string, found {}", value.describe())),
         }
     }
     fn show(&self) -> String {
@@ -262,7 +261,7 @@ macro_rules! choices {
     };
 }
 
-/// Declares a section of settings: struct, defaults, reading, writing, documentation and schema.
+/// Declares a section of settings: struct, defaults, parser, formatter, documentation and schema.
 #[macro_export]
 macro_rules! knobs {
     (
@@ -328,9 +327,9 @@ mod tests {
     choices! {
         /// A colour.
         pub enum Colour {
-            /// Like blood.
+            /// The colour of blood.
             Red = "red",
-            /// Like the sea.
+            /// The colour of the sea.
             Blue = "blue",
         }
     }
@@ -338,11 +337,11 @@ mod tests {
     knobs! {
         /// A sample section.
         pub struct Sample in "sample" {
-            /// How long.
+            /// A duration.
             delay: Ps = Ps::from_us(1),
-            /// Which one.
+            /// A named value.
             colour: Colour = Colour::Red,
-            /// How many.
+            /// A number.
             count: u8 = 3,
         }
     }

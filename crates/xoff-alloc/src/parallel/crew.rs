@@ -1,23 +1,23 @@
-//! The threads that work on blocks, and how they keep in step.
+//! Worker threads that process blocks in phases, and their barrier.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// Looks this often before it lets other threads have the processor: a few microseconds, longer than
-/// a phase of an iteration takes where there is a core for each thread.
+/// Number of polls before yielding the processor: a few microseconds, longer than a phase of an
+/// iteration if each thread has a core.
 const SPINS: u32 = 4_000;
 
-/// Some thread of the crew has panicked: the others must not wait for it.
+/// A thread of the pool has panicked; the others must stop waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Broken;
 
-/// Where all threads of a crew wait for each other, again and again: who has waited long sleeps.
+/// A reusable barrier for all threads of a pool. A thread that waits long sleeps.
 #[derive(Debug)]
 struct Barrier {
     threads: usize,
     arrived: AtomicUsize,
-    /// How often all have met.
+    /// Number of times that all threads have met.
     meetings: AtomicUsize,
     sleepers: AtomicUsize,
     broken: AtomicBool,
@@ -38,7 +38,7 @@ impl Barrier {
         }
     }
 
-    /// Waits until all have come. Each then sees what the others did before.
+    /// Waits until all threads have arrived. Each then sees the others' earlier writes.
     fn wait(&self) -> Result<(), Broken> {
         let meeting = self.meetings.load(SeqCst);
         if self.arrived.fetch_add(1, SeqCst) + 1 == self.threads {
@@ -59,8 +59,8 @@ impl Barrier {
             }
             std::hint::spin_loop();
         }
-        // Who wakes looks for sleepers after the meeting counts, and a sleeper looks for the meeting
-        // after it counts itself: one of the two sees the other.
+        // The waker checks for sleepers after it counts the meeting, and a sleeper checks the
+        // meeting after it counts itself: one of the two sees the other.
         self.sleepers.fetch_add(1, SeqCst);
         let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         while must_wait() {
@@ -77,14 +77,14 @@ impl Barrier {
         }
     }
 
-    /// From now on nobody waits.
+    /// Ends all waiting, now and later.
     fn break_up(&self) {
         self.broken.store(true, SeqCst);
         self.wake_up();
     }
 }
 
-/// Breaks the crew up if its thread ends by a panic.
+/// Breaks the barrier if its thread panics.
 struct Watch<'a>(&'a Barrier);
 
 impl Drop for Watch<'_> {
@@ -95,16 +95,16 @@ impl Drop for Watch<'_> {
     }
 }
 
-/// Work in phases, which any number of threads share.
+/// Work in phases that any number of threads share.
 pub(crate) trait Work: Send + Sync + 'static {
-    /// How many phases it has. No thread begins one before all have ended the one before.
+    /// Number of phases. No thread begins a phase before all have ended the previous one.
     fn phases(&self) -> usize;
 
     /// Does one thread's part of a phase.
     fn run(&self, phase: usize, thread: usize, threads: usize);
 }
 
-/// Threads that do some work, again and again. The caller's is one of them.
+/// Threads that repeat some work. The caller's thread is one of them.
 #[derive(Debug)]
 pub(crate) struct Crew<W> {
     work: Arc<W>,
@@ -133,7 +133,7 @@ impl<W: Work> Crew<W> {
         Self { work, barrier, dismissed, others }
     }
 
-    /// How many threads there are.
+    /// Number of threads.
     pub(crate) fn threads(&self) -> usize {
         self.others.len() + 1
     }
@@ -141,14 +141,14 @@ impl<W: Work> Crew<W> {
     /// Does the work once.
     ///
     /// # Panics
-    /// If one of the threads has.
+    /// If one of the threads has panicked.
     pub(crate) fn run(&self) {
         let done = self.barrier.wait().and_then(|()| work_once(&*self.work, &self.barrier, 0));
         assert_eq!(done, Ok(()), "a thread of the allocator has panicked");
     }
 }
 
-/// All phases of one thread. All have ended when it returns.
+/// Runs all phases of one thread. When it returns, all threads have ended all phases.
 fn work_once(work: &impl Work, barrier: &Barrier, thread: usize) -> Result<(), Broken> {
     let watch = Watch(barrier);
     for phase in 0..work.phases() {
@@ -162,7 +162,7 @@ fn work_once(work: &impl Work, barrier: &Barrier, thread: usize) -> Result<(), B
 impl<W> Drop for Crew<W> {
     fn drop(&mut self) {
         self.dismissed.store(true, SeqCst);
-        // Nobody is left to wait for if the crew is broken.
+        // If the barrier is broken, the other threads have ended or are ending.
         if self.barrier.wait().is_ok() {
             self.others.drain(..).for_each(|thread| drop(thread.join()));
         }
@@ -173,7 +173,7 @@ impl<W> Drop for Crew<W> {
 mod tests {
     use super::*;
 
-    /// Adds up, in each phase, what all threads left in the one before.
+    /// Adds up, in each phase, the results of all threads from the previous phase.
     struct Sums {
         cells: Vec<[AtomicUsize; 2]>,
         panics: bool,
@@ -185,7 +185,7 @@ mod tests {
         }
 
         fn run(&self, phase: usize, thread: usize, threads: usize) {
-            assert!(!self.panics || thread != 1 || phase < 7, "as told to");
+            assert!(!self.panics || thread != 1 || phase < 7, "intended");
             let before = (phase + 1) % 2;
             let sum: usize = self.cells.iter().map(|cell| cell[before].load(SeqCst)).sum();
             self.cells[thread][phase % 2].store(sum / threads + 1, SeqCst);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn phases_follow_each_other_on_all_threads() {
+    fn no_thread_starts_a_phase_early() {
         for threads in 1..5 {
             let crew = crew(threads, false);
             for round in 1..40 {
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn who_sleeps_is_woken() {
+    fn sleeping_threads_are_woken() {
         let crew = crew(3, false);
         for round in 1..4 {
             std::thread::sleep(std::time::Duration::from_millis(30));
