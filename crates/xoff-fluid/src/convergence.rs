@@ -52,8 +52,10 @@ impl ConvergenceConfig {
             }
         }
         if self.most_hops > self.links {
-            let message =
-                format!("most_hops is {}; it must be at most links = {}", self.most_hops, self.links);
+            let message = format!(
+                "most_hops is {}; it must be at most links = {}",
+                self.most_hops, self.links
+            );
             return Err(("most_hops", message));
         }
         if !(0.0 < self.least_capacity && self.least_capacity <= self.most_capacity) {

@@ -38,7 +38,10 @@ impl fmt::Display for DecodeError {
             }
             Self::WrongEtherType(found) => write!(f, "the EtherType is {found:#06x}"),
             Self::WrongIp(found) => {
-                write!(f, "the IP header begins with {found:#04x}; it must be IPv4 without options (0x45)")
+                write!(
+                    f,
+                    "the IP header begins with {found:#04x}; it must be IPv4 without options (0x45)"
+                )
             }
             Self::WrongChecksum => write!(f, "the IPv4 header's checksum is wrong"),
             Self::WrongProtocol(found) => write!(f, "the IP protocol is {found}, not UDP"),
@@ -94,7 +97,8 @@ impl Datagram {
     /// # Panics
     /// If the frame is longer than an IPv4 packet can be, or shorter than its headers.
     pub fn write(&self, frame_bytes: usize, out: &mut Vec<u8>) {
-        let ip_bytes = u16::try_from(frame_bytes - ETHERNET_BYTES).expect("the frame must fit in an IPv4 packet");
+        let ip_bytes = u16::try_from(frame_bytes - ETHERNET_BYTES)
+            .expect("the frame must fit in an IPv4 packet");
         out.extend(self.dst_mac);
         out.extend(self.src_mac);
         out.extend(ETHERTYPE_IPV4.to_be_bytes());
