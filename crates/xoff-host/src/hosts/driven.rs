@@ -1,4 +1,4 @@
-//! Hosts under a receiver-driven transport: what happens is told to it, and what it wants is done.
+//! Hosts with a receiver-driven transport: passes events to it and executes its actions.
 
 use xoff_net::{Fabric, Packet};
 
@@ -6,10 +6,10 @@ use super::Hosts;
 use crate::driven::{AnyDriven, Desk, Driven, Wish};
 
 impl Hosts {
-    /// Tells the transport something, and does what it wants.
+    /// Passes an event to the transport and executes the resulting actions.
     fn consult(&mut self, fabric: &mut Fabric, fact: impl FnOnce(&mut AnyDriven, &mut Desk<'_>)) {
         let Some(driven) = &mut self.driven else { return };
-        // A flow that ends may begin another one, which tells the transport in the midst of this.
+        // A flow that ends may start another one, which calls the transport recursively.
         let mut wishes = std::mem::take(&mut self.wishes);
         let mut desk = Desk {
             fabric,
@@ -38,7 +38,8 @@ impl Hosts {
         self.wishes = wishes;
     }
 
-    /// Several wishes at a host are one decision of its port.
+    /// Holds the ports of all actions, so that several actions at a host are one decision of its
+    /// port.
     fn hold_ports(&self, fabric: &mut Fabric, wishes: &[Wish]) {
         for wish in wishes {
             let nic = match *wish {
@@ -49,12 +50,12 @@ impl Hosts {
         }
     }
 
-    /// A flow begins in the place of this number.
+    /// A flow begins in this slot.
     pub(super) fn start_driven(&mut self, fabric: &mut Fabric, id: u32) {
         self.consult(fabric, |driven, desk| driven.on_start(desk, id));
     }
 
-    /// What a data packet says that those of others do not.
+    /// Adds the transport's fields to a data packet.
     #[inline(never)]
     pub(super) fn send_driven(&mut self, id: u32, packet: &mut Packet, payload: u64) {
         if let Some(driven) = &mut self.driven {
@@ -68,17 +69,17 @@ impl Hosts {
         self.consult(fabric, |driven, desk| driven.on_packet(desk, nic, id));
     }
 
-    /// A time that the transport asked for has come.
+    /// A timer of the transport is due.
     pub fn on_driven_timer(&mut self, fabric: &mut Fabric, number: u32) {
         self.consult(fabric, |driven, desk| driven.on_timer(desk, number));
     }
 
-    /// A flow has waited in vain for a timeout.
+    /// A flow's timeout has expired.
     pub(super) fn on_driven_timeout(&mut self, fabric: &mut Fabric, id: u32) {
         self.consult(fabric, |driven, desk| driven.on_timeout(desk, id));
     }
 
-    /// The receiver-driven transport, if there is one.
+    /// The receiver-driven transport, if any.
     #[must_use]
     pub fn driven(&self) -> Option<&AnyDriven> {
         self.driven.as_deref()

@@ -1,5 +1,4 @@
-//! How senders learn of losses otherwise than by an acknowledgement: timeouts, and switches that say
-//! what they dropped.
+//! Loss detection without acknowledgements: timeouts, and drop notifications from switches.
 
 use xoff_net::packet::{CONTROL_QUEUE, NONE};
 use xoff_net::record::Record;
@@ -10,12 +9,12 @@ use crate::driven::Driven;
 use crate::flow::Sender;
 use crate::transport::{Recovery, TransportConfig};
 
-/// How long a flow may be without progress (ps).
+/// The timeouts of flows without progress (ps).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
-    /// Of a flow with more than `few_bytes` in flight; 0: for ever.
+    /// Timeout with more than `few_bytes` in flight; 0: none.
     long: u64,
-    /// Of one with no more.
+    /// Timeout with at most `few_bytes` in flight.
     short: u64,
     few_bytes: u64,
 }
@@ -32,21 +31,21 @@ impl Patience {
         }
     }
 
-    /// When a flow's timeout comes (ps).
+    /// Time of a flow's timeout (ps).
     fn deadline(self, flow: &Sender) -> u64 {
         let patience = if flow.in_flight() <= self.few_bytes { self.short } else { self.long };
         flow.progress_ps + patience
     }
 
-    /// Whether progress can bring a flow's deadline forward: with few packets in flight it has less
-    /// time than with many.
+    /// True if progress can shorten a flow's deadline: with few packets in flight the timeout is
+    /// shorter.
     pub(super) fn varies(self) -> bool {
         self.short < self.long
     }
 }
 
 impl Hosts {
-    /// Lets a flow's NIC look at its timeouts no later than at this flow's.
+    /// Makes a flow's NIC check for timeouts no later than this flow's deadline.
     pub(super) fn watch(&mut self, fabric: &mut Fabric, id: u32) {
         if self.patience.long == 0 {
             return;
@@ -59,9 +58,9 @@ impl Hosts {
         }
     }
 
-    /// A NIC checks which of its flows made no progress for too long. A deadline mostly moves back,
-    /// and `watch` sees to it when one comes forward, so one event a NIC that looks again at the
-    /// earliest is enough for any number of flows.
+    /// Checks a NIC's flows for timeouts. Deadlines mostly move back, and `watch` handles those
+    /// that move forward. One event per NIC, at the earliest deadline, is therefore enough for any
+    /// number of flows.
     pub fn on_timeout(&mut self, fabric: &mut Fabric, nic: u32) {
         let mut earliest = u64::MAX;
         for place in 0..self.nics[nic as usize].flows.len() {
@@ -93,8 +92,9 @@ impl Hosts {
         }
     }
 
-    /// A switch dropped a packet and has told its sender (perfect recovery). An acknowledgement is
-    /// sent again as it was: where it can be lost, nothing else would replace a flow's last.
+    /// A switch dropped a packet and notified its sender (perfect recovery). A dropped
+    /// acknowledgement is sent again unchanged: if acknowledgements can be lost, nothing else would
+    /// replace a flow's last.
     pub fn on_loss(
         &mut self,
         fabric: &mut Fabric,
