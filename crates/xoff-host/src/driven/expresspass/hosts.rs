@@ -1,4 +1,4 @@
-//! Hosts that run ExpressPass: receivers send credits, NICs shape them, senders spend them.
+//! Hosts that run ExpressPass: receivers send credits, NICs shape them, senders use them.
 
 use rustc_hash::FxHashMap;
 use xoff_core::rng::Purpose;
@@ -15,18 +15,18 @@ use crate::flow::Sender;
 use crate::receiver::Got;
 use crate::recovery::SenderHalf;
 
-/// Timers of this number and above are those of receivers' halves, the others those of NICs.
+/// Timers with this number or above belong to receivers' halves, the others to NICs.
 const HALVES: u32 = 1 << 27;
 
-/// What is a host's own.
+/// State of one host.
 #[derive(Debug)]
 struct Port {
     credits: CreditQueue,
-    /// What its link takes for a mean credit and the data it brings (ps).
+    /// Time of a mean credit and its data packet on the link (ps).
     period: u64,
-    /// Looks at the credits that wait.
+    /// Timer of the waiting credits.
     timer: TimerId,
-    /// For gaps between credits and their lengths.
+    /// Random stream for gaps and sizes of credits.
     rng: Rng,
 }
 
@@ -37,7 +37,7 @@ pub struct ExpressPassHosts {
     shape: CreditShape,
     setup: DrivenSetup,
     ports: Vec<Port>,
-    /// By the number of the flow.
+    /// By flow slot.
     senders: Vec<CreditSender>,
     halves: Vec<Half>,
     free: Vec<u32>,
@@ -46,7 +46,7 @@ pub struct ExpressPassHosts {
 }
 
 impl ExpressPassHosts {
-    /// Without hosts.
+    /// Creates it without hosts.
     #[must_use]
     pub fn new(config: &ExpressPassConfig, setup: &DrivenSetup) -> Self {
         Self {
@@ -62,21 +62,21 @@ impl ExpressPassHosts {
         }
     }
 
-    /// What became of credits so far, as far as hosts know.
+    /// Credit counters of the hosts.
     #[must_use]
     pub fn counts(&self) -> CreditCounts {
         let dropped = self.ports.iter().map(|port| port.credits.dropped).sum();
         CreditCounts { dropped, ..self.counts }
     }
 
-    /// Credits that wait at NICs, and at senders for the turn of the packets they bring.
+    /// Number of credits that wait at NICs, and at senders for their packets' turns.
     #[must_use]
     pub fn waiting(&self) -> u64 {
         let at_ports = self.ports.iter().map(|port| u64::from(port.credits.waiting()));
         at_ports.chain(self.senders.iter().map(CreditSender::waiting)).sum()
     }
 
-    /// A sender asks for credits, or with `wanted` = 0 for no more of them.
+    /// Sends a sender's request for credits, or a credit stop if `wanted` is 0.
     fn request(&self, desk: &mut Desk<'_>, id: u32, wanted: u64) {
         let flow = &desk.flows[id as usize];
         let (start, nic) = (&flow.start, flow.nic);
@@ -101,14 +101,14 @@ impl ExpressPassHosts {
         self.request(desk, id, left.div_ceil(self.setup.payload));
     }
 
-    /// A sender's request, or its stop, has come to a receiver.
+    /// Handles a sender's request or credit stop at a receiver.
     fn on_request(&mut self, desk: &mut Desk<'_>, nic: u32, packet: &Packet) {
         let wanted = u64::from(packet.remaining);
         let id = match self.by_flow.get(&packet.flow) {
             Some(&id) => id,
             // A stop that the last packet overtook.
             None if wanted == 0 => return,
-            // Its sender has had credits of a half that is gone: all had come.
+            // The sender has had credits from a half that is gone: the flow was complete.
             None if packet.has(flag::PROGRESSED) => {
                 let answer = Address::of(packet).packet(Kind::Ack, self.setup.control_bytes);
                 self.answer(desk, nic, answer);
@@ -126,10 +126,10 @@ impl ExpressPassHosts {
         }
     }
 
-    /// A half for the flow of this request.
+    /// Creates a half for the flow of this request.
     fn new_half(&mut self, desk: &mut Desk<'_>, nic: u32, packet: &Packet, wanted: u64) -> u32 {
         let id = self.free.pop().unwrap_or(self.halves.len() as u32);
-        // Of a flow's number a packet has the low half only. That is enough for an order.
+        // Packets contain only the low half of a flow's id. That is enough for an order.
         let rank = u64::from(packet.flow);
         let timer = match self.halves.get(id as usize) {
             Some(old) => {
@@ -149,7 +149,7 @@ impl ExpressPassHosts {
         id
     }
 
-    /// A receiver sends the next credit of a flow, and sets the time of the one after.
+    /// Sends the next credit of a flow and arms the timer of the one after.
     fn credit(&mut self, desk: &mut Desk<'_>, id: u32) {
         let half = &mut self.halves[id as usize];
         let (nic, port) = (half.nic, &mut self.ports[half.nic as usize]);
@@ -173,8 +173,8 @@ impl ExpressPassHosts {
         }
     }
 
-    /// Sends the credits of a NIC that may go, as a switch's port does, and has the next one looked at
-    /// when it may.
+    /// Sends the waiting credits of a NIC that are due, as a switch's port does, and arms the timer
+    /// of the next one.
     fn release(&mut self, desk: &mut Desk<'_>, nic: u32) {
         let port = &mut self.ports[nic as usize];
         let now = desk.fabric.now;
@@ -192,7 +192,7 @@ impl ExpressPassHosts {
         }
     }
 
-    /// A credit has come to a sender.
+    /// Handles a credit at a sender.
     fn on_credit(&mut self, desk: &mut Desk<'_>, packet: &Packet) {
         let Some(id) = desk.sender_of(packet) else {
             self.counts.wasted += 1;
@@ -203,25 +203,26 @@ impl ExpressPassHosts {
         let rule = (self.setup.payload, self.config.early_stop);
         let spent = self.senders[id as usize].on_credit(flow, rule, desk.fabric.now, echo);
         if spent == Spent::Wasted {
-            // That is no progress: if the receiver has not heard the stop, it may miss data too.
+            // This is no progress: if the receiver has not got the stop, it may miss data too.
             self.counts.wasted += 1;
             return;
         }
         flow.progress_ps = desk.fabric.now;
-        // The NIC sends control packets ahead of data, also those of one instant.
+        // The NIC sends control packets ahead of data, even within one instant.
         if spent == Spent::Last {
             self.request(desk, id, 0);
         }
         desk.resume(id);
     }
 
-    /// Data has come to a receiver.
+    /// Handles a data packet at a receiver.
     fn on_data(&mut self, desk: &mut Desk<'_>, nic: u32, packet: &Packet) {
         let (now, payload) = (desk.fabric.now, u64::from(packet.wire_bytes - self.setup.overhead));
         desk.nics[nic as usize].received_bytes += payload;
         let control_bytes = self.setup.control_bytes;
         let Some(&id) = self.by_flow.get(&packet.flow) else {
-            // It was sent for a credit, so there was a half; it is gone, so it had all.
+            // The packet was sent for a credit, so a half existed. It is gone, so the flow was
+            // complete.
             let answer = Address::of(packet).packet(Kind::Ack, control_bytes);
             self.answer(desk, nic, answer);
             return;
@@ -252,7 +253,7 @@ impl ExpressPassHosts {
         desk.send(nic, id);
     }
 
-    /// A receiver has all of a flow, or misses something.
+    /// Handles a receiver's positive or negative acknowledgement at a sender.
     fn on_answer(&mut self, desk: &mut Desk<'_>, packet: &Packet) {
         let Some(id) = desk.sender_of(packet) else { return };
         let flow = &mut desk.flows[id as usize];
@@ -272,7 +273,7 @@ impl ExpressPassHosts {
     }
 }
 
-/// When a NIC's port can begin what joins its control queue now (ps).
+/// Time at which a NIC's port can start a packet that joins its control queue now (ps).
 fn idle_at(desk: &Desk<'_>, nic: u32) -> u64 {
     let nic = &desk.nics[nic as usize];
     let before = desk.fabric.duration(nic.port, u64::from(nic.acks.bytes()));
@@ -317,7 +318,7 @@ impl Driven for ExpressPassHosts {
             Kind::Data => self.on_data(desk, nic, &packet),
             Kind::Request => self.on_request(desk, nic, &packet),
             Kind::Ack | Kind::Nack => self.on_answer(desk, &packet),
-            kind => unreachable!("{kind:?} at a host that runs ExpressPass"),
+            kind => unreachable!("{kind:?} is not a packet of ExpressPass"),
         }
     }
 
@@ -329,7 +330,7 @@ impl Driven for ExpressPassHosts {
         }
     }
 
-    /// Nothing has come for a timeout: a request or a stop was lost, or if all was sent, some of it.
+    /// Timeout: a request or a stop was lost or, if all data was sent, some of the data.
     fn on_timeout(&mut self, desk: &mut Desk<'_>, id: u32) {
         let (flow, sender) = (&mut desk.flows[id as usize], &mut self.senders[id as usize]);
         if flow.has_data() {

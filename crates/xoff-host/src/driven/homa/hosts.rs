@@ -1,4 +1,4 @@
-//! Hosts that run Homa: data comes in and brings grants, grants let messages send.
+//! Hosts that run Homa: arriving data triggers grants, and grants let messages send.
 
 use xoff_core::TimerId;
 use xoff_net::packet::flag;
@@ -11,19 +11,19 @@ use crate::driven::{Address, Desk, Driven, DrivenHost, DrivenSetup, Shape};
 use crate::flow::Sender;
 use crate::receiver::{Got, LINGER};
 
-/// What Homa's hosts count.
+/// Counters of Homa's hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HomaStats {
-    /// Grants.
+    /// Counters of the grants.
     pub granted: GrantStats,
-    /// Payload sent without a grant, and with one; what was sent again counts again.
+    /// Unscheduled payload sent, including retransmissions (bytes).
     pub unscheduled_bytes: u64,
-    /// See there.
+    /// Scheduled payload sent, including retransmissions (bytes).
     pub scheduled_bytes: u64,
 }
 
 impl HomaStats {
-    /// Takes in what others counted.
+    /// Adds the counters of other hosts.
     pub fn add(&mut self, other: &Self) {
         self.granted.grants += other.granted.grants;
         self.granted.bytes += other.granted.bytes;
@@ -39,23 +39,23 @@ impl HomaStats {
 pub struct HomaHosts {
     shape: Shape,
     levels: Levels,
-    /// The last bytes of a message that have an unscheduled priority.
+    /// Number of last bytes of a message that get an unscheduled priority.
     boosted: u64,
     overhead: u16,
     control_bytes: u16,
-    /// How long a receiver waits before it names what is missing (ps); 0: for ever.
+    /// Timeout after which a receiver requests missing bytes (ps); 0: never.
     patience: u64,
-    /// By the number of the flow.
+    /// By flow slot.
     senders: Vec<HomaSender>,
     receivers: Granters,
-    /// By the number of the host: when it looks for what is missing.
+    /// By NIC: the timer of requests for missing bytes.
     timers: Vec<TimerId>,
     unscheduled_bytes: u64,
     scheduled_bytes: u64,
 }
 
 impl HomaHosts {
-    /// Without hosts.
+    /// Creates it without hosts.
     #[must_use]
     pub fn new(config: &HomaConfig, levels: Levels, setup: &DrivenSetup) -> Self {
         let shape = Shape { payload: setup.payload, initial_window: config.rtt_bytes.0 };
@@ -63,7 +63,7 @@ impl HomaHosts {
             0 => usize::from(levels.scheduled),
             messages => usize::from(messages),
         };
-        // Nothing comes twice where nobody waits for what is lost.
+        // Without timeouts no packet arrives twice.
         let linger = if setup.timeout > 0 { LINGER } else { 0 };
         Self {
             shape,
@@ -80,7 +80,7 @@ impl HomaHosts {
         }
     }
 
-    /// What they counted.
+    /// Counters so far.
     #[must_use]
     pub fn stats(&self) -> HomaStats {
         HomaStats {
@@ -90,7 +90,8 @@ impl HomaHosts {
         }
     }
 
-    /// A packet of data becomes the acknowledgement of its message or a grant, in place, or is gone.
+    /// Handles a data packet: replaces it in place by its message's acknowledgement or a grant, or
+    /// removes it.
     fn answer(&mut self, desk: &mut Desk<'_>, nic: u32, id: u32) {
         let now = desk.fabric.now;
         let packet = &desk.fabric.packets[id];
@@ -123,7 +124,7 @@ impl HomaHosts {
         }
     }
 
-    /// A sender hears of its receiver.
+    /// Handles a packet from a receiver at its sender.
     fn hear(&mut self, desk: &mut Desk<'_>, id: u32) {
         let packet = desk.fabric.packets[id];
         desk.fabric.packets.remove(id);
@@ -147,7 +148,7 @@ impl HomaHosts {
                 let missing = (packet.seq, u64::from(packet.remaining), level);
                 sender.on_missing(&self.shape, flow, missing);
             }
-            kind => unreachable!("{kind:?} at a host that runs Homa"),
+            kind => unreachable!("{kind:?} is not a packet of Homa"),
         }
         desk.resume(number);
     }
@@ -196,7 +197,7 @@ impl Driven for HomaHosts {
         }
     }
 
-    /// Host `nic` looks for what is missing, and for grants that no packet brought.
+    /// Host `nic` requests missing bytes and sends overdue grants.
     fn on_timer(&mut self, desk: &mut Desk<'_>, nic: u32) {
         let now = desk.fabric.now;
         let mut place = 0;
@@ -220,7 +221,8 @@ impl Driven for HomaHosts {
         }
     }
 
-    /// A message waits to hear of what it has sent; one that has heard of all waits for its turn.
+    /// A message times out only while sent bytes are unacknowledged; otherwise it waits for its
+    /// turn.
     fn waits(&self, flow: &Sender) -> bool {
         !flow.may_send() && flow.snd_una < flow.snd_nxt
     }

@@ -1,4 +1,4 @@
-//! Hosts that run NDP: data and headers come in and are answered, answers and pulls let flows send.
+//! Hosts that run NDP: arriving data and headers are answered; answers and pulls let flows send.
 
 use xoff_core::TimerId;
 use xoff_net::packet::flag;
@@ -16,15 +16,15 @@ pub struct NdpHosts {
     shape: Shape,
     overhead: u16,
     control_bytes: u16,
-    /// By the number of the flow.
+    /// By flow slot.
     senders: Vec<NdpSender>,
     receivers: Pullers,
-    /// By the number of the host: for its next pull.
+    /// By NIC: the timer of its next pull.
     timers: Vec<TimerId>,
 }
 
 impl NdpHosts {
-    /// Without hosts.
+    /// Creates it without hosts.
     #[must_use]
     pub fn new(config: &NdpConfig, setup: &DrivenSetup) -> Self {
         let shape = Shape { payload: setup.payload, initial_window: config.initial_window.0 };
@@ -38,8 +38,8 @@ impl NdpHosts {
         }
     }
 
-    /// A packet becomes its own answer, in place. Where no other flow waits and the host may pull now,
-    /// the answer is the pull as well.
+    /// Turns a packet into its answer, in place. If no other flow waits and the host may pull now,
+    /// the answer includes the pull.
     fn answer(&mut self, desk: &mut Desk<'_>, nic: u32, id: u32) {
         let now = desk.fabric.now;
         let packet = &mut desk.fabric.packets[id];
@@ -63,7 +63,7 @@ impl NdpHosts {
             if due > now {
                 desk.fabric.wheel.arm(self.timers[nic as usize], due);
             } else if let Some(pull) = self.take_pull(desk, nic) {
-                // It is this flow's: no other waits.
+                // The pull belongs to this flow, since no other flow waits.
                 desk.fabric.packets[id].remaining = pull.pulled;
             }
         }
@@ -73,8 +73,8 @@ impl NdpHosts {
         }
     }
 
-    /// Takes the pull that is due, and sets the time of the next one: when what this one asks for has
-    /// had its time on the link.
+    /// Takes the pull that is due and sets the time of the next one: after the transmission time of
+    /// the requested bytes.
     fn take_pull(&mut self, desk: &mut Desk<'_>, nic: u32) -> Option<Pull> {
         let pull = self.receivers.pull(nic)?;
         let wire_bytes = pull.bytes + u64::from(self.overhead);
@@ -87,7 +87,7 @@ impl NdpHosts {
         Some(pull)
     }
 
-    /// A sender hears an answer or a pull, or has a header returned.
+    /// Handles an answer, a pull or a returned header at a sender.
     fn hear(&mut self, desk: &mut Desk<'_>, id: u32) {
         let packet = desk.fabric.packets[id];
         desk.fabric.packets.remove(id);
