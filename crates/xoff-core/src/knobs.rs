@@ -43,7 +43,8 @@ pub trait Knob: Sized {
     }
     /// Parses a value.
     ///
-    /// # Errors A description of the expected value.
+    /// # Errors
+    /// A description of the expected value.
     fn read(value: &Value) -> Result<Self, String>;
     /// Formats the value as in a scenario file (TOML).
     fn show(&self) -> String;
@@ -74,7 +75,8 @@ pub trait Knobs: Default {
     fn fields() -> Vec<Field>;
     /// Sets one of them.
     ///
-    /// # Errors A description of the expected value; `None` if there is no such setting.
+    /// # Errors
+    /// A description of the expected value; `None` if there is no such setting.
     fn set(&mut self, name: &str, value: &Value) -> Result<(), Option<String>>;
     /// The settings as `(name, TOML value)`.
     fn show(&self) -> Vec<(&'static str, String)>;

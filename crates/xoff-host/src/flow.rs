@@ -341,7 +341,8 @@ impl Sender {
 
     /// Records a packet that is certainly lost.
     ///
-    /// # Panics If the recovery is not perfect recovery.
+    /// # Panics
+    /// If the recovery is not perfect recovery.
     pub fn lose(&mut self, seq: u64, bytes: u64) {
         let SenderHalf::Perfect(losses) = &mut self.recovery else {
             unreachable!("only perfect recovery reports losses");

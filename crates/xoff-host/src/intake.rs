@@ -25,7 +25,8 @@ knobs! {
 impl NicConfig {
     /// Validates the settings for links of `link_rate`.
     ///
-    /// # Errors The invalid key and the message.
+    /// # Errors
+    /// The invalid key and the message.
     pub fn check(&self, link_rate: BitRate) -> Result<(), (&'static str, String)> {
         if self.receive_rate.0 == 0 {
             return Ok(());

@@ -261,7 +261,8 @@ impl Crew {
 
     /// Simulates all partitions for a stretch; returns the index of the first window after it.
     ///
-    /// # Panics If a thread of the pool panics, and in every later call.
+    /// # Panics
+    /// If a thread of the pool panics, and in every later call.
     pub(crate) fn simulate(&mut self, partitions: &mut Vec<Partition>, stretch: Stretch) -> u64 {
         assert!(!self.broken, "a thread of this run has panicked");
         self.broken = true;

@@ -34,7 +34,8 @@ pub enum When {
 
 /// The graphs of a run, in order: before, during and after each change of routes.
 ///
-/// # Errors If faults disconnect hosts.
+/// # Errors
+/// If faults disconnect hosts.
 pub fn stages(setup: &Setup) -> Result<Vec<(When, Backpressure<'_>)>, String> {
     let graph = |routes: &[&Routes]| Backpressure::new(&setup.topology, routes);
     let reroutes = faults::reroutes(setup)?;
@@ -74,7 +75,8 @@ pub fn any_link_down(setup: &Setup) -> (When, Backpressure<'_>) {
 
 /// The pairs of ports without backpressure, constant over the run.
 ///
-/// # Errors If faults disconnect hosts, or if the rule for Clos networks is used in another
+/// # Errors
+/// If faults disconnect hosts, or if the rule for Clos networks is used in another
 /// network.
 pub fn elided(setup: &Setup, elision: Elision) -> Result<Turns, String> {
     match elision {

@@ -91,7 +91,8 @@ pub struct Reroute {
 
 /// The routes that result from the faults of a network, in order.
 ///
-/// # Errors If hosts are disconnected, or if a path has too many switches.
+/// # Errors
+/// If hosts are disconnected, or if a path has too many switches.
 pub fn reroutes(setup: &Setup) -> Result<Vec<Reroute>, String> {
     let reroute = |at: Ps| {
         let down = down(setup, Fault::avoided, at);
@@ -111,7 +112,8 @@ pub(crate) struct Faults {
 impl Faults {
     /// Creates the actions of the faults of a network.
     ///
-    /// # Errors If hosts are disconnected, or if a path has too many switches.
+    /// # Errors
+    /// If hosts are disconnected, or if a path has too many switches.
     pub(crate) fn new(setup: &Setup) -> Result<Self, String> {
         let mut actions = Vec::new();
         for (number, fault) in (0..).zip(&setup.faults) {

@@ -148,7 +148,8 @@ impl Simulation {
     /// its class, an index into `classes`. `monitored` are hosts whose access link is monitored at
     /// the switch's port.
     ///
-    /// # Errors The reason that the network cannot be built.
+    /// # Errors
+    /// The reason that the network cannot be built.
     pub fn new(
         setup: Setup,
         plan: Plan,
@@ -226,7 +227,8 @@ impl Simulation {
 
     /// Advances by one step of the grid. Returns true if there is more to do.
     ///
-    /// # Errors If the run is stuck: a description of the waiting flows and ports.
+    /// # Errors
+    /// If the run is stuck: a description of the waiting flows and ports.
     pub fn step(&mut self) -> Result<bool, String> {
         if self.now >= self.plan.warmup && self.begin.is_none() {
             self.begin = Some(self.snapshot());

@@ -35,7 +35,8 @@ knobs! {
 impl DctcpConfig {
     /// Validates the settings.
     ///
-    /// # Errors The invalid key and the message.
+    /// # Errors
+    /// The invalid key and the message.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         if self.initial_window_packets == 0 {
             let message = "initial_window_packets must be at least 1";

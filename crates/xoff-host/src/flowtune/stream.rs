@@ -191,7 +191,8 @@ impl Streams {
 
     /// The slot of a stream's sender in this partition.
     ///
-    /// # Panics If the stream is not written here.
+    /// # Panics
+    /// If the stream is not written here.
     #[must_use]
     pub fn sender(&self, stream: StreamId) -> u32 {
         self.writers[&stream].sender

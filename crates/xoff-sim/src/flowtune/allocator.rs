@@ -107,7 +107,8 @@ pub struct Allocator {
 impl Allocator {
     /// Creates an allocator without flowlets.
     ///
-    /// # Errors If the optimizer rejects a setting or a capacity.
+    /// # Errors
+    /// If the optimizer rejects a setting or a capacity.
     pub fn new(config: FlowtuneConfig, site: Site, domain: Domain) -> Result<Self, String> {
         let capacities = domain.capacities();
         let rates = xoff_alloc::Allocator::new(capacities, optimizer_config(&config));

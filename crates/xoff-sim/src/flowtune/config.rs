@@ -180,7 +180,8 @@ impl FlowtuneConfig {
 
     /// Checks the settings against the network's longest base RTT.
     ///
-    /// # Errors The invalid key and the message.
+    /// # Errors
+    /// The invalid key and the message.
     pub fn check_times(&self, base_rtt: Ps) -> Result<(), (&'static str, String)> {
         if self.max_rto <= base_rtt {
             let message = format!(
@@ -205,7 +206,8 @@ impl FlowtuneConfig {
     /// Checks that links keep capacity for the flowlets of their own domain. `ack_share` is the
     /// fraction of a link that the acknowledgements of a full link take.
     ///
-    /// # Errors The invalid key and the message.
+    /// # Errors
+    /// The invalid key and the message.
     pub fn check_shares(&self, ack_share: f64) -> Result<(), (&'static str, String)> {
         let acks = if self.reserve_acks { ack_share } else { 0.0 };
         let pods = self.allocators == Allocators::PerPod;
@@ -227,7 +229,8 @@ impl FlowtuneConfig {
 
     /// Validates the settings.
     ///
-    /// # Errors The invalid key and the message.
+    /// # Errors
+    /// The invalid key and the message.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         let problem = |key, message: String| Err((key, format!("{key}: {message}")));
         if self.link_rate.0 == 0 {

@@ -92,7 +92,8 @@ impl FlowtuneSetup {
     /// domains, "using a 40 Gbits/s link to each of the spine switches" (§5.3), with the delay of
     /// that switch's links.
     ///
-    /// # Errors If the network is unsuitable for allocators.
+    /// # Errors
+    /// If the network is unsuitable for allocators.
     pub fn attach(config: FlowtuneConfig, topology: &Topology) -> Result<(Topology, Self), String> {
         let servers = topology.hosts;
         if (servers..topology.nodes()).any(|node| topology.is_gateway(node)) {

@@ -76,7 +76,8 @@ knobs! {
 impl ExpressPassConfig {
     /// Validates the settings.
     ///
-    /// # Errors The invalid field and the message.
+    /// # Errors
+    /// The invalid field and the message.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         for (key, share) in [
             ("alpha", self.alpha),
