@@ -3,14 +3,14 @@
 //! One folder a transport, a variant of [`AnyDriven`] each. A transport keeps both halves of every flow
 //! at the hosts of a partition: it is told when a flow begins, a packet leaves or comes, and a time
 //! that it asked for is due. What it lets a sender send it adds to the sender's
-//! [`credit`](crate::flow::Sender::credit); all else that it wants goes through its [`Desk`].
+//! [`credit`](crate::flow::Sender::credit); all else that it wants goes through its [`TransportContext`].
 //!
 //! To add one: a folder here, a variant of [`DrivenConfig`] and of [`AnyDriven`] with its line in each
 //! `match`, and a name in [`TransportKind`](crate::transport::TransportKind).
 
 mod address;
 mod arrived;
-mod desk;
+mod context;
 pub mod expresspass;
 pub mod homa;
 pub mod ndp;
@@ -29,8 +29,8 @@ use crate::receiver::Got;
 use crate::recovery::SenderHalf;
 
 pub use self::address::Address;
-pub use self::desk::Desk;
-pub(crate) use self::desk::{Wish, sender_of};
+pub use self::context::TransportContext;
+pub(crate) use self::context::{Action, sender_of};
 pub use self::shape::Shape;
 pub use self::waiting::Waiting;
 
@@ -75,16 +75,16 @@ pub trait Driven {
     }
 
     /// A flow begins in the place `id`: what it may send without being asked is its credit.
-    fn on_start(&mut self, desk: &mut Desk<'_>, id: u32);
+    fn on_start(&mut self, context: &mut TransportContext<'_>, id: u32);
 
     /// The data packet of flow `id` that leaves now, with what all transports write into it.
     fn on_sent(&mut self, id: u32, flow: &Sender, packet: &mut Packet, payload: u64);
 
     /// A packet has come to host `nic`, which now belongs to the transport.
-    fn on_packet(&mut self, desk: &mut Desk<'_>, nic: u32, packet: u32);
+    fn on_packet(&mut self, context: &mut TransportContext<'_>, nic: u32, packet: u32);
 
     /// A timer with this number is due.
-    fn on_timer(&mut self, desk: &mut Desk<'_>, number: u32);
+    fn on_timer(&mut self, context: &mut TransportContext<'_>, number: u32);
 
     /// Whether a flow waits for its receiver, so that its timeout comes nearer.
     fn waits(&self, flow: &Sender) -> bool {
@@ -92,7 +92,7 @@ pub trait Driven {
     }
 
     /// Flow `id` has waited in vain for a timeout.
-    fn on_timeout(&mut self, desk: &mut Desk<'_>, id: u32);
+    fn on_timeout(&mut self, context: &mut TransportContext<'_>, id: u32);
 
     /// What has come of a flow, while something of it is missing.
     fn got(&self, flow: u32) -> Option<Got>;
@@ -187,28 +187,28 @@ impl Driven for AnyDriven {
         each_driven!(self, driven => driven.half())
     }
 
-    fn on_start(&mut self, desk: &mut Desk<'_>, id: u32) {
-        each_driven!(self, driven => driven.on_start(desk, id));
+    fn on_start(&mut self, context: &mut TransportContext<'_>, id: u32) {
+        each_driven!(self, driven => driven.on_start(context, id));
     }
 
     fn on_sent(&mut self, id: u32, flow: &Sender, packet: &mut Packet, payload: u64) {
         each_driven!(self, driven => driven.on_sent(id, flow, packet, payload));
     }
 
-    fn on_packet(&mut self, desk: &mut Desk<'_>, nic: u32, packet: u32) {
-        each_driven!(self, driven => driven.on_packet(desk, nic, packet));
+    fn on_packet(&mut self, context: &mut TransportContext<'_>, nic: u32, packet: u32) {
+        each_driven!(self, driven => driven.on_packet(context, nic, packet));
     }
 
-    fn on_timer(&mut self, desk: &mut Desk<'_>, number: u32) {
-        each_driven!(self, driven => driven.on_timer(desk, number));
+    fn on_timer(&mut self, context: &mut TransportContext<'_>, number: u32) {
+        each_driven!(self, driven => driven.on_timer(context, number));
     }
 
     fn waits(&self, flow: &Sender) -> bool {
         each_driven!(self, driven => driven.waits(flow))
     }
 
-    fn on_timeout(&mut self, desk: &mut Desk<'_>, id: u32) {
-        each_driven!(self, driven => driven.on_timeout(desk, id));
+    fn on_timeout(&mut self, context: &mut TransportContext<'_>, id: u32) {
+        each_driven!(self, driven => driven.on_timeout(context, id));
     }
 
     fn got(&self, flow: u32) -> Option<Got> {

@@ -22,7 +22,7 @@ use xoff_net::{Fabric, fabric::phase};
 
 use self::losses::Patience;
 use crate::cc::{AnyControl, Carries, ControlConfig};
-use crate::driven::{AnyDriven, Driven, DrivenConfig, DrivenHost, DrivenSetup, Wish};
+use crate::driven::{Action, AnyDriven, Driven, DrivenConfig, DrivenHost, DrivenSetup};
 use crate::flow::{Finished, Sender};
 use crate::intake::{Intake, NicConfig};
 use crate::nic::{Nic, NicQueues, NicTimers, ShortestFirst};
@@ -170,7 +170,7 @@ pub struct Hosts {
     /// The receiver-driven transport, if any.
     driven: Option<Box<AnyDriven>>,
     /// Actions requested by the transport during a call; empty otherwise.
-    wishes: Vec<Wish>,
+    actions: Vec<Action>,
     /// State of flows with selective acknowledgements.
     tcp: Option<tcp::TcpHosts>,
     flowtune: Option<Box<flowtune::FlowtuneHosts>>,
@@ -202,7 +202,7 @@ impl Hosts {
             ),
             patience: Patience::new(transport, setup.frame.payload.0),
             driven: setup.driven.as_ref().map(|config| Box::new(config.build(&setup.for_driven()))),
-            wishes: Vec::new(),
+            actions: Vec::new(),
             tcp: (transport.recovery == Recovery::Sack).then(Default::default),
             flowtune: setup
                 .flowtune

@@ -7,7 +7,7 @@ use xoff_net::{Kind, Packet};
 use super::receiver::{Grant, GrantStats, Granters};
 use super::sender::HomaSender;
 use super::{HomaConfig, Levels};
-use crate::driven::{Address, Desk, Driven, DrivenHost, DrivenSetup, Shape};
+use crate::driven::{Address, Driven, DrivenHost, DrivenSetup, Shape, TransportContext};
 use crate::flow::Sender;
 use crate::receiver::{Got, LINGER};
 
@@ -92,57 +92,57 @@ impl HomaHosts {
 
     /// Handles a data packet: replaces it in place by its message's acknowledgement or a grant, or
     /// removes it.
-    fn answer(&mut self, desk: &mut Desk<'_>, nic: u32, id: u32) {
-        let now = desk.fabric.now;
-        let packet = &desk.fabric.packets[id];
+    fn answer(&mut self, context: &mut TransportContext<'_>, nic: u32, id: u32) {
+        let now = context.fabric.now;
+        let packet = &context.fabric.packets[id];
         let (flow, size) = (packet.flow, packet.stamp);
-        desk.nics[nic as usize].received_bytes += u64::from(packet.wire_bytes - self.overhead);
+        context.nics[nic as usize].received_bytes += u64::from(packet.wire_bytes - self.overhead);
         let answer = self.receivers.on_data(nic, packet, now);
         let grant = answer.grant.map(|grant| packet_of(&grant, self.control_bytes));
         if answer.whole {
             let mut ack = Address::of(packet).packet(Kind::Ack, self.control_bytes);
             ack.seq = size;
             ack.stamp = now;
-            desk.fabric.packets[id] = ack;
-            desk.send(nic, id);
-            desk.arrived(nic, flow);
+            context.fabric.packets[id] = ack;
+            context.send(nic, id);
+            context.arrived(nic, flow);
             if let Some(grant) = grant {
-                let id = desk.fabric.packets.insert(grant);
-                desk.send(nic, id);
+                let id = context.fabric.packets.insert(grant);
+                context.send(nic, id);
             }
             return;
         }
         match grant {
             Some(grant) => {
-                desk.fabric.packets[id] = grant;
-                desk.send(nic, id);
+                context.fabric.packets[id] = grant;
+                context.send(nic, id);
             }
-            None => desk.fabric.packets.remove(id),
+            None => context.fabric.packets.remove(id),
         }
-        if self.patience > 0 && desk.fabric.wheel.armed(self.timers[nic as usize]).is_none() {
-            desk.fabric.wheel.arm(self.timers[nic as usize], now + self.patience);
+        if self.patience > 0 && context.fabric.wheel.armed(self.timers[nic as usize]).is_none() {
+            context.fabric.wheel.arm(self.timers[nic as usize], now + self.patience);
         }
     }
 
     /// Handles a packet from a receiver at its sender.
-    fn hear(&mut self, desk: &mut Desk<'_>, id: u32) {
-        let packet = desk.fabric.packets[id];
-        desk.fabric.packets.remove(id);
-        let Some(number) = desk.sender_of(&packet) else { return };
+    fn hear(&mut self, context: &mut TransportContext<'_>, id: u32) {
+        let packet = context.fabric.packets[id];
+        context.fabric.packets.remove(id);
+        let Some(number) = context.sender_of(&packet) else { return };
         let sender = &mut self.senders[number as usize];
-        let flow = &mut desk.flows[number as usize];
-        flow.progress_ps = desk.fabric.now;
+        let flow = &mut context.flows[number as usize];
+        flow.progress_ps = context.fabric.now;
         let level = packet.stamp as u8;
         match packet.kind {
             Kind::Ack => {
                 flow.snd_una = packet.seq;
-                desk.finish(number, packet.stamp);
+                context.finish(number, packet.stamp);
                 return;
             }
             Kind::Pull => {
                 let grant = (packet.remaining, level);
                 let news = sender.on_granted(&self.shape, flow, grant, packet.seq);
-                desk.stats.acknowledged += u64::from(news);
+                context.stats.acknowledged += u64::from(news);
             }
             Kind::Nack => {
                 let missing = (packet.seq, u64::from(packet.remaining), level);
@@ -150,7 +150,7 @@ impl HomaHosts {
             }
             kind => unreachable!("{kind:?} is not a packet of Homa"),
         }
-        desk.resume(number);
+        context.resume(number);
     }
 }
 
@@ -168,11 +168,11 @@ impl Driven for HomaHosts {
         self.timers.push(host.timer);
     }
 
-    fn on_start(&mut self, desk: &mut Desk<'_>, id: u32) {
+    fn on_start(&mut self, context: &mut TransportContext<'_>, id: u32) {
         if id as usize >= self.senders.len() {
-            self.senders.resize_with(desk.flows.len(), HomaSender::default);
+            self.senders.resize_with(context.flows.len(), HomaSender::default);
         }
-        let flow = &mut desk.flows[id as usize];
+        let flow = &mut context.flows[id as usize];
         self.senders[id as usize].start(&self.shape, &self.levels, flow);
     }
 
@@ -190,16 +190,16 @@ impl Driven for HomaHosts {
         }
     }
 
-    fn on_packet(&mut self, desk: &mut Desk<'_>, nic: u32, packet: u32) {
-        match desk.fabric.packets[packet].kind {
-            Kind::Data => self.answer(desk, nic, packet),
-            _ => self.hear(desk, packet),
+    fn on_packet(&mut self, context: &mut TransportContext<'_>, nic: u32, packet: u32) {
+        match context.fabric.packets[packet].kind {
+            Kind::Data => self.answer(context, nic, packet),
+            _ => self.hear(context, packet),
         }
     }
 
     /// Host `nic` requests missing bytes and sends overdue grants.
-    fn on_timer(&mut self, desk: &mut Desk<'_>, nic: u32) {
-        let now = desk.fabric.now;
+    fn on_timer(&mut self, context: &mut TransportContext<'_>, nic: u32) {
+        let now = context.fabric.now;
         let mut place = 0;
         while let Some((missing, next)) =
             self.receivers.next_missing(nic, place, now, self.patience)
@@ -209,15 +209,15 @@ impl Driven for HomaHosts {
             packet.seq = missing.seq;
             packet.remaining = u32::try_from(missing.bytes).unwrap_or(u32::MAX);
             packet.stamp = u64::from(missing.level);
-            let id = desk.fabric.packets.insert(packet);
-            desk.send(nic, id);
+            let id = context.fabric.packets.insert(packet);
+            context.send(nic, id);
         }
         while let Some(grant) = self.receivers.owed(nic) {
-            let id = desk.fabric.packets.insert(packet_of(&grant, self.control_bytes));
-            desk.send(nic, id);
+            let id = context.fabric.packets.insert(packet_of(&grant, self.control_bytes));
+            context.send(nic, id);
         }
         if let Some(next) = self.receivers.next_check(nic, self.patience) {
-            desk.fabric.wheel.arm(self.timers[nic as usize], next);
+            context.fabric.wheel.arm(self.timers[nic as usize], next);
         }
     }
 
@@ -227,8 +227,8 @@ impl Driven for HomaHosts {
         !flow.may_send() && flow.snd_una < flow.snd_nxt
     }
 
-    fn on_timeout(&mut self, desk: &mut Desk<'_>, id: u32) {
-        self.senders[id as usize].on_timeout(&self.shape, &mut desk.flows[id as usize]);
+    fn on_timeout(&mut self, context: &mut TransportContext<'_>, id: u32) {
+        self.senders[id as usize].on_timeout(&self.shape, &mut context.flows[id as usize]);
     }
 
     fn got(&self, flow: u32) -> Option<Got> {

@@ -6,7 +6,7 @@ use xoff_net::{Kind, Packet};
 
 use super::receiver::Pull;
 use super::{NdpConfig, NdpSender, Pullers, Shape};
-use crate::driven::{Desk, Driven, DrivenHost, DrivenSetup};
+use crate::driven::{Driven, DrivenHost, DrivenSetup, TransportContext};
 use crate::flow::Sender;
 use crate::receiver::Got;
 
@@ -40,12 +40,13 @@ impl NdpHosts {
 
     /// Turns a packet into its answer, in place. If no other flow waits and the host may pull now,
     /// the answer includes the pull.
-    fn answer(&mut self, desk: &mut Desk<'_>, nic: u32, id: u32) {
-        let now = desk.fabric.now;
-        let packet = &mut desk.fabric.packets[id];
+    fn answer(&mut self, context: &mut TransportContext<'_>, nic: u32, id: u32) {
+        let now = context.fabric.now;
+        let packet = &mut context.fabric.packets[id];
         let trimmed = packet.kind == Kind::Trimmed;
         if !trimmed {
-            desk.nics[nic as usize].received_bytes += u64::from(packet.wire_bytes - self.overhead);
+            context.nics[nic as usize].received_bytes +=
+                u64::from(packet.wire_bytes - self.overhead);
         }
         let (flow, size) = (packet.flow, packet.stamp);
         let idle = self.receivers.next_pull(nic).is_none();
@@ -61,25 +62,25 @@ impl NdpHosts {
         packet.flags &= 7 << flag::CLASS_SHIFT;
         if idle && let Some(due) = self.receivers.next_pull(nic) {
             if due > now {
-                desk.fabric.wheel.arm(self.timers[nic as usize], due);
-            } else if let Some(pull) = self.take_pull(desk, nic) {
+                context.fabric.wheel.arm(self.timers[nic as usize], due);
+            } else if let Some(pull) = self.take_pull(context, nic) {
                 // The pull belongs to this flow, since no other flow waits.
-                desk.fabric.packets[id].remaining = pull.pulled;
+                context.fabric.packets[id].remaining = pull.pulled;
             }
         }
-        desk.send(nic, id);
+        context.send(nic, id);
         if whole {
-            desk.arrived(nic, flow);
+            context.arrived(nic, flow);
         }
     }
 
     /// Takes the pull that is due and sets the time of the next one: after the transmission time of
     /// the requested bytes.
-    fn take_pull(&mut self, desk: &mut Desk<'_>, nic: u32) -> Option<Pull> {
+    fn take_pull(&mut self, context: &mut TransportContext<'_>, nic: u32) -> Option<Pull> {
         let pull = self.receivers.pull(nic)?;
         let wire_bytes = pull.bytes + u64::from(self.overhead);
-        let fabric = &mut desk.fabric;
-        let next = fabric.now + fabric.duration(desk.nics[nic as usize].port, wire_bytes);
+        let fabric = &mut context.fabric;
+        let next = fabric.now + fabric.duration(context.nics[nic as usize].port, wire_bytes);
         self.receivers.wait_until(nic, next);
         if self.receivers.next_pull(nic).is_some() {
             fabric.wheel.arm(self.timers[nic as usize], next);
@@ -88,19 +89,19 @@ impl NdpHosts {
     }
 
     /// Handles an answer, a pull or a returned header at a sender.
-    fn hear(&mut self, desk: &mut Desk<'_>, id: u32) {
-        let packet = desk.fabric.packets[id];
-        desk.fabric.packets.remove(id);
-        let Some(number) = desk.sender_of(&packet) else { return };
+    fn hear(&mut self, context: &mut TransportContext<'_>, id: u32) {
+        let packet = context.fabric.packets[id];
+        context.fabric.packets.remove(id);
+        let Some(number) = context.sender_of(&packet) else { return };
         let (shape, sender) = (self.shape, &mut self.senders[number as usize]);
-        let flow = &mut desk.flows[number as usize];
-        flow.progress_ps = desk.fabric.now;
+        let flow = &mut context.flows[number as usize];
+        flow.progress_ps = context.fabric.now;
         if packet.kind == Kind::Returned {
             sender.on_returned(&shape, flow, packet.seq);
         } else {
             let mut news = sender.on_all_before(&shape, flow, packet.seq);
             if packet.seq == flow.start.bytes {
-                desk.finish(number, packet.stamp);
+                context.finish(number, packet.stamp);
                 return;
             }
             match packet.kind {
@@ -108,11 +109,11 @@ impl NdpHosts {
                 Kind::Nack => sender.on_refused(&shape, flow, packet.stamp),
                 _ => {}
             }
-            desk.stats.acknowledged += u64::from(news);
+            context.stats.acknowledged += u64::from(news);
             sender.on_pulled(flow, packet.remaining);
         }
         sender.if_nothing_is_expected(flow);
-        desk.resume(number);
+        context.resume(number);
     }
 }
 
@@ -122,11 +123,11 @@ impl Driven for NdpHosts {
         self.timers.push(host.timer);
     }
 
-    fn on_start(&mut self, desk: &mut Desk<'_>, id: u32) {
+    fn on_start(&mut self, context: &mut TransportContext<'_>, id: u32) {
         if id as usize >= self.senders.len() {
-            self.senders.resize_with(desk.flows.len(), NdpSender::default);
+            self.senders.resize_with(context.flows.len(), NdpSender::default);
         }
-        self.senders[id as usize].start(&self.shape, &mut desk.flows[id as usize]);
+        self.senders[id as usize].start(&self.shape, &mut context.flows[id as usize]);
     }
 
     fn on_sent(&mut self, id: u32, flow: &Sender, packet: &mut Packet, payload: u64) {
@@ -139,25 +140,25 @@ impl Driven for NdpHosts {
         }
     }
 
-    fn on_packet(&mut self, desk: &mut Desk<'_>, nic: u32, packet: u32) {
-        match desk.fabric.packets[packet].kind {
-            Kind::Data | Kind::Trimmed => self.answer(desk, nic, packet),
-            _ => self.hear(desk, packet),
+    fn on_packet(&mut self, context: &mut TransportContext<'_>, nic: u32, packet: u32) {
+        match context.fabric.packets[packet].kind {
+            Kind::Data | Kind::Trimmed => self.answer(context, nic, packet),
+            _ => self.hear(context, packet),
         }
     }
 
     /// A pull of host `nic` is due.
-    fn on_timer(&mut self, desk: &mut Desk<'_>, nic: u32) {
-        let Some(Pull { to, seq, pulled, .. }) = self.take_pull(desk, nic) else { return };
+    fn on_timer(&mut self, context: &mut TransportContext<'_>, nic: u32) {
+        let Some(Pull { to, seq, pulled, .. }) = self.take_pull(context, nic) else { return };
         let mut packet = to.packet(Kind::Pull, self.control_bytes);
         packet.seq = seq;
         packet.remaining = pulled;
-        let id = desk.fabric.packets.insert(packet);
-        desk.send(nic, id);
+        let id = context.fabric.packets.insert(packet);
+        context.send(nic, id);
     }
 
-    fn on_timeout(&mut self, desk: &mut Desk<'_>, id: u32) {
-        self.senders[id as usize].on_timeout(&self.shape, &mut desk.flows[id as usize]);
+    fn on_timeout(&mut self, context: &mut TransportContext<'_>, id: u32) {
+        self.senders[id as usize].on_timeout(&self.shape, &mut context.flows[id as usize]);
     }
 
     fn got(&self, flow: u32) -> Option<Got> {

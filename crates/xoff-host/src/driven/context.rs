@@ -11,7 +11,7 @@ use crate::nic::Nic;
 
 /// An action for the hosts. Actions are executed after the call, in order.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Wish {
+pub(crate) enum Action {
     /// Send a packet ahead of all data.
     Send {
         /// The sending host.
@@ -39,7 +39,7 @@ pub(crate) enum Wish {
 
 /// The hosts of a partition, during a call of the transport.
 #[derive(Debug)]
-pub struct Desk<'a> {
+pub struct TransportContext<'a> {
     /// Clock, timers and packets.
     pub fabric: &'a mut Fabric,
     /// All NICs.
@@ -48,12 +48,12 @@ pub struct Desk<'a> {
     pub flows: &'a mut [Sender],
     /// Counters of the hosts.
     pub stats: &'a mut HostStats,
-    pub(crate) wishes: &'a mut Vec<Wish>,
+    pub(crate) actions: &'a mut Vec<Action>,
     /// Base tag of the transport's timers; their numbers are added to it.
     pub(crate) timer_tag: u32,
 }
 
-impl Desk<'_> {
+impl TransportContext<'_> {
     /// The flow that a packet is for, unless the flow has ended and its slot was reused.
     #[must_use]
     pub fn sender_of(&self, packet: &Packet) -> Option<u32> {
@@ -62,24 +62,24 @@ impl Desk<'_> {
 
     /// Sends a packet from host `nic` ahead of all data, as soon as the port is free.
     pub fn send(&mut self, nic: u32, packet: u32) {
-        self.wishes.push(Wish::Send { nic, packet });
+        self.actions.push(Action::Send { nic, packet });
     }
 
     /// Reports that all bytes of a flow have arrived at host `nic`, perhaps not for the first time.
     pub fn arrived(&mut self, nic: u32, flow: u32) {
-        self.wishes.push(Wish::Arrived { nic, flow });
+        self.actions.push(Action::Arrived { nic, flow });
     }
 
     /// Reports that flow `id` may be able to send again.
     pub fn resume(&mut self, id: u32) {
-        self.wishes.push(Wish::Resume(id));
+        self.actions.push(Action::Resume(id));
     }
 
     /// Reports that all bytes of flow `id` are acknowledged; the last of them arrived at
     /// `received_ps`.
     pub fn finish(&mut self, id: u32, received_ps: u64) {
         self.stats.acknowledged += 1;
-        self.wishes.push(Wish::Finish { id, received_ps });
+        self.actions.push(Action::Finish { id, received_ps });
     }
 
     /// Adds a timer for the receiver's half of the flow with this id in the run. It fires with
