@@ -6,7 +6,6 @@
 //! neither on the partitioning nor on threads.
 
 pub mod backlog;
-mod crew;
 mod cut;
 pub mod deadlock;
 pub mod faults;
@@ -25,6 +24,7 @@ pub mod simulation;
 pub mod throughput;
 mod watchdog;
 pub mod watermarks;
+mod worker_pool;
 
 pub use cut::Threads;
 pub use flow_series::FlowSeriesRow;

@@ -13,7 +13,6 @@ use xoff_net::topo::Port;
 use xoff_workload::{Arrival, ENDLESS, Traffic};
 
 use crate::backlog::Backlog;
-use crate::crew::{Crew, Stretch};
 use crate::cut::{Cut, Threads};
 use crate::faults::Faults;
 use crate::flowtune::FlowtuneCounts;
@@ -30,6 +29,7 @@ use crate::setup::{Labels, Setup, path};
 use crate::throughput::Throughput;
 use crate::watchdog::Watchdog;
 use crate::watermarks::Watermarks;
+use crate::worker_pool::{Stretch, WorkerPool};
 
 /// The times of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ pub struct Simulation {
     cut: Cut,
     /// Number of windows simulated so far.
     windows: u64,
-    crew: Crew,
+    worker_pool: WorkerPool,
     traffic: Traffic,
     classes: Vec<ClassResults>,
     class_of: Vec<u16>,
@@ -195,7 +195,7 @@ impl Simulation {
             link_delays: Vec::new(),
             setup,
             plan,
-            crew: Crew::new(cut.threads, cut.parts(), threads.jitter),
+            worker_pool: WorkerPool::new(cut.threads, cut.parts(), threads.jitter),
             partitions: parts,
             windows: 0,
             place,
@@ -331,7 +331,7 @@ impl Simulation {
             lookahead_ps: self.cut.lookahead.0,
             first_window: self.windows,
         };
-        self.windows = self.crew.simulate(&mut self.partitions, stretch);
+        self.windows = self.worker_pool.simulate(&mut self.partitions, stretch);
         self.now = until;
     }
 

@@ -13,11 +13,11 @@ use crate::utility::Utility;
 
 use super::bundles::Seat;
 use super::clos::{Clos, ClosLink, Shape, Way};
-use super::crew::Crew;
 use super::flow_block::FlowBlock;
 use super::flow_set::{FlowSet, Terms};
 use super::square::Square;
 use super::state::Total;
+use super::worker_pool::WorkerPool;
 
 /// Settings of a parallel allocator: NED with `w log x` and F-NORM scaling down only, in single
 /// precision (the -RT form). Settings that [`Config`] has too mean the same here.
@@ -100,7 +100,7 @@ pub struct ParallelAllocator {
     shape: Shape,
     network: Network,
     square: Arc<Square>,
-    crew: Crew<Square>,
+    worker_pool: WorkerPool<Square>,
     slots: Slots,
     flows: Vec<Flow>,
     reported: Reported,
@@ -128,7 +128,7 @@ impl ParallelAllocator {
             config,
             shape,
             network: Network::new(&capacities(clos, &shape), &config)?,
-            crew: Crew::new(Arc::clone(&square), threads.min(blocks * blocks)),
+            worker_pool: WorkerPool::new(Arc::clone(&square), threads.min(blocks * blocks)),
             square,
             slots: Slots::default(),
             flows: Vec::new(),
@@ -221,7 +221,7 @@ impl ParallelAllocator {
     /// Runs one iteration: rates from prices, prices from rates, and normalised rates.
     pub fn iterate(&mut self) {
         self.refresh();
-        self.crew.run();
+        self.worker_pool.run();
     }
 
     /// A flow's normalised rate; `None` if there is no such flow.
@@ -264,7 +264,7 @@ impl ParallelAllocator {
     /// Number of threads of an iteration.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.crew.threads()
+        self.worker_pool.threads()
     }
 
     /// Data that FlowBlocks exchange in an iteration.

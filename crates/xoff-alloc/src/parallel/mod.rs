@@ -13,12 +13,12 @@
 mod allocator;
 mod bundles;
 mod clos;
-mod crew;
 mod flow_block;
 mod flow_set;
 mod pattern;
 mod square;
 mod state;
+mod worker_pool;
 
 pub use allocator::{Exchange, ParallelAllocator, ParallelConfig};
 pub use clos::{Clos, ClosLink};

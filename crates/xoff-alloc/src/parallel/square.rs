@@ -3,10 +3,10 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::clos::{Shape, Way};
-use super::crew::Work;
 use super::flow_block::FlowBlock;
 use super::pattern::{Transfer, aggregation, home};
 use super::state::LinkBlock;
+use super::worker_pool::Work;
 
 /// All FlowBlocks, row by row, each with its copies of its row's upward and its column's downward
 /// LinkBlock. In each phase a thread has its own blocks, so it never waits for a lock.

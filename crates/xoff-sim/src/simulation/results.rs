@@ -247,7 +247,7 @@ impl Simulation {
     /// Number of threads.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.crew.threads()
+        self.worker_pool.threads()
     }
 
     /// The reason for fewer threads than requested.

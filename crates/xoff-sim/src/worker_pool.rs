@@ -220,7 +220,7 @@ fn receive<T>(channel: &Receiver<T>) -> Option<T> {
 }
 
 /// The threads of a simulation, including the caller's.
-pub(crate) struct Crew {
+pub(crate) struct WorkerPool {
     shared: Arc<Shared>,
     workers: Vec<Worker>,
     /// The thread of each partition, and the work of each at the last reassignment.
@@ -233,7 +233,7 @@ pub(crate) struct Crew {
     broken: bool,
 }
 
-impl Crew {
+impl WorkerPool {
     /// Creates the threads for `parts` partitions.
     pub(crate) fn new(count: usize, parts: usize, jitter: Option<(u64, u64)>) -> Self {
         let shared = Arc::new(Shared {

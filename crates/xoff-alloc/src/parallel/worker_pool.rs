@@ -106,14 +106,14 @@ pub(crate) trait Work: Send + Sync + 'static {
 
 /// Threads that repeat some work. The caller's thread is one of them.
 #[derive(Debug)]
-pub(crate) struct Crew<W> {
+pub(crate) struct WorkerPool<W> {
     work: Arc<W>,
     barrier: Arc<Barrier>,
     dismissed: Arc<AtomicBool>,
     others: Vec<JoinHandle<()>>,
 }
 
-impl<W: Work> Crew<W> {
+impl<W: Work> WorkerPool<W> {
     pub(crate) fn new(work: Arc<W>, threads: usize) -> Self {
         let barrier = Arc::new(Barrier::new(threads));
         let dismissed = Arc::new(AtomicBool::new(false));
@@ -159,7 +159,7 @@ fn work_once(work: &impl Work, barrier: &Barrier, thread: usize) -> Result<(), B
     Ok(())
 }
 
-impl<W> Drop for Crew<W> {
+impl<W> Drop for WorkerPool<W> {
     fn drop(&mut self) {
         self.dismissed.store(true, SeqCst);
         // If the barrier is broken, the other threads have ended or are ending.
@@ -192,18 +192,18 @@ mod tests {
         }
     }
 
-    fn crew(threads: usize, panics: bool) -> Crew<Sums> {
+    fn worker_pool(threads: usize, panics: bool) -> WorkerPool<Sums> {
         let cells = (0..threads).map(|_| [AtomicUsize::new(0), AtomicUsize::new(0)]).collect();
-        Crew::new(Arc::new(Sums { cells, panics }), threads)
+        WorkerPool::new(Arc::new(Sums { cells, panics }), threads)
     }
 
     #[test]
     fn no_thread_starts_a_phase_early() {
         for threads in 1..5 {
-            let crew = crew(threads, false);
+            let worker_pool = worker_pool(threads, false);
             for round in 1..40 {
-                crew.run();
-                let found = crew.work.cells.iter().map(|cell| cell[1].load(SeqCst));
+                worker_pool.run();
+                let found = worker_pool.work.cells.iter().map(|cell| cell[1].load(SeqCst));
                 assert!(found.clone().all(|found| found == round * 20), "{threads} threads");
             }
         }
@@ -211,18 +211,18 @@ mod tests {
 
     #[test]
     fn sleeping_threads_are_woken() {
-        let crew = crew(3, false);
+        let worker_pool = worker_pool(3, false);
         for round in 1..4 {
             std::thread::sleep(std::time::Duration::from_millis(30));
-            crew.run();
-            assert_eq!(crew.work.cells[2][1].load(SeqCst), round * 20);
+            worker_pool.run();
+            assert_eq!(worker_pool.work.cells[2][1].load(SeqCst), round * 20);
         }
     }
 
     #[test]
     fn a_panic_ends_the_work_of_all() {
-        let crew = crew(3, true);
-        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| crew.run()));
+        let worker_pool = worker_pool(3, true);
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| worker_pool.run()));
         assert!(outcome.is_err());
     }
 }
