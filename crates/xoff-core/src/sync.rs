@@ -169,14 +169,14 @@ mod tests {
                 for window in 0..5000 {
                     progress.wait_for_all((window + 1u64).saturating_sub(LAG)).unwrap();
                     for from in (0..THREADS).filter(|_| window >= LAG) {
-                        let mut parcel = Vec::new();
-                        mail.swap(window - LAG, from, own, &mut parcel);
-                        assert_eq!(parcel, [(window - LAG) * 10 + from as u64]);
+                        let mut messages = Vec::new();
+                        mail.swap(window - LAG, from, own, &mut messages);
+                        assert_eq!(messages, [(window - LAG) * 10 + from as u64]);
                     }
                     for to in 0..THREADS {
-                        let mut parcel = vec![window * 10 + own as u64];
-                        mail.swap(window, own, to, &mut parcel);
-                        assert!(parcel.is_empty(), "the mailbox was not emptied");
+                        let mut messages = vec![window * 10 + own as u64];
+                        mail.swap(window, own, to, &mut messages);
+                        assert!(messages.is_empty(), "the mailbox was not emptied");
                     }
                     progress.finish(own, window + 1);
                 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use xoff_core::TimerId;
 use xoff_core::prefetch::{prefetch, prefetch_whole};
-use xoff_host::flowtune::stream::Letter;
+use xoff_host::flowtune::stream::StreamMessage;
 use xoff_host::transport::Recovery;
 use xoff_host::{FlowStart, FlowStop, Hosts};
 use xoff_net::arch::{AnySwitch, Destination, Switch};
@@ -122,10 +122,10 @@ impl Ord for LossNotice {
 
 /// The messages from one partition to another at the end of a window.
 #[derive(Debug, Default)]
-pub(crate) struct Parcel {
+pub(crate) struct PartitionMessages {
     crossings: Crossings,
     notices: Vec<LossNotice>,
-    letters: Vec<Letter>,
+    stream_messages: Vec<StreamMessage>,
 }
 
 /// Locations of nodes, shared by all partitions.
@@ -527,23 +527,23 @@ impl Partition {
     pub(crate) fn has_mail(&self, to: usize) -> bool {
         !self.fabric.outbox[to].is_empty()
             || !self.notice_outbox[to].is_empty()
-            || self.hosts.has_letters(to)
+            || self.hosts.has_stream_messages(to)
     }
 
     /// Swaps the messages for another partition with an empty value.
-    pub(crate) fn swap_mail(&mut self, to: usize, parcel: &mut Parcel) {
-        std::mem::swap(&mut self.fabric.outbox[to], &mut parcel.crossings);
-        std::mem::swap(&mut self.notice_outbox[to], &mut parcel.notices);
-        self.hosts.swap_letters(to, &mut parcel.letters);
+    pub(crate) fn swap_mail(&mut self, to: usize, messages: &mut PartitionMessages) {
+        std::mem::swap(&mut self.fabric.outbox[to], &mut messages.crossings);
+        std::mem::swap(&mut self.notice_outbox[to], &mut messages.notices);
+        self.hosts.swap_stream_messages(to, &mut messages.stream_messages);
     }
 
     /// Accepts the messages from another partition and leaves the value empty.
-    pub(crate) fn receive(&mut self, parcel: &mut Parcel) {
-        self.fabric.receive(&mut parcel.crossings);
-        for notice in parcel.notices.drain(..) {
+    pub(crate) fn receive(&mut self, messages: &mut PartitionMessages) {
+        self.fabric.receive(&mut messages.crossings);
+        for notice in messages.notices.drain(..) {
             self.add_notice(notice);
         }
-        self.hosts.receive_letters(parcel.letters.drain(..));
+        self.hosts.receive_stream_messages(messages.stream_messages.drain(..));
     }
 
     /// Sets new routes of its switches, which avoid the links of ports that are `down`, and informs

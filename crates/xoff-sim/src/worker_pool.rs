@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use xoff_core::rng::mix64;
 use xoff_core::sync::{Broken, Mailboxes, Patience, Progress};
 
-use crate::partition::{Parcel, Partition};
+use crate::partition::{Partition, PartitionMessages};
 
 /// Number of windows per delay of the shortest link between partitions, with several threads.
 const LAG: u64 = 4;
@@ -80,7 +80,7 @@ impl Windows {
 #[derive(Debug)]
 struct Shared {
     progress: Progress,
-    mail: Mailboxes<Parcel>,
+    mail: Mailboxes<PartitionMessages>,
     parts: usize,
     jitter: Option<(u64, u64)>,
 }
@@ -93,24 +93,24 @@ impl Shared {
         partitions: &mut [Partition],
         windows: Windows,
     ) -> Result<(), Broken> {
-        let mut parcel = Parcel::default();
+        let mut messages = PartitionMessages::default();
         let first = windows.stretch.first_window;
         for (window, end) in windows.all() {
             self.delay(thread, window);
             self.progress.wait_for_all((window + 1).saturating_sub(windows.lag))?;
             if let Some(old) = window.checked_sub(windows.lag).filter(|&old| old >= first) {
-                self.take(partitions, old, &mut parcel);
+                self.take(partitions, old, &mut messages);
             }
             for partition in &mut *partitions {
                 partition.run_before(end);
-                self.post(partition, window, &mut parcel);
+                self.post(partition, window, &mut messages);
             }
             self.progress.finish(thread, window + 1);
         }
         let next = windows.next();
         self.progress.wait_for_all(next)?;
         for window in first.max(next.saturating_sub(windows.lag))..next {
-            self.take(partitions, window, &mut parcel);
+            self.take(partitions, window, &mut messages);
         }
         Ok(())
     }
@@ -118,39 +118,39 @@ impl Shared {
     /// Simulates all partitions while the other threads rest. Skips windows without events, which
     /// are the majority with short links between partitions and few packets.
     fn simulate_alone(&self, partitions: &mut [Partition], windows: Windows) {
-        let mut parcel = Parcel::default();
+        let mut messages = PartitionMessages::default();
         let mut window = windows.stretch.first_window;
         while window < windows.next() {
             let end = windows.end(window);
             for partition in &mut *partitions {
                 partition.run_before(end);
-                self.post(partition, window, &mut parcel);
+                self.post(partition, window, &mut messages);
             }
-            self.take(partitions, window, &mut parcel);
+            self.take(partitions, window, &mut messages);
             let next = partitions.iter().map(Partition::not_before).min().unwrap_or(u64::MAX);
             window = windows.at(next.max(end)).max(window + 1);
         }
         self.progress.finish_for_all(windows.next());
     }
 
-    fn post(&self, partition: &mut Partition, window: u64, parcel: &mut Parcel) {
+    fn post(&self, partition: &mut Partition, window: u64, messages: &mut PartitionMessages) {
         let from = partition.index as usize;
         for to in 0..self.parts {
             if partition.has_mail(to) {
-                partition.swap_mail(to, parcel);
-                self.mail.swap(window, from, to, parcel);
+                partition.swap_mail(to, messages);
+                self.mail.swap(window, from, to, messages);
             }
         }
     }
 
-    fn take(&self, partitions: &mut [Partition], window: u64, parcel: &mut Parcel) {
+    fn take(&self, partitions: &mut [Partition], window: u64, messages: &mut PartitionMessages) {
         for partition in partitions {
             let to = partition.index as usize;
             for from in (0..self.parts).filter(|&from| from != to) {
-                self.mail.swap(window, from, to, parcel);
-                partition.receive(parcel);
+                self.mail.swap(window, from, to, messages);
+                partition.receive(messages);
                 // Returns the emptied value, so that the next poster reuses its memory.
-                self.mail.swap(window, from, to, parcel);
+                self.mail.swap(window, from, to, messages);
             }
         }
     }

@@ -89,7 +89,7 @@ impl StreamId {
 
 /// A message in transit to the partition of its reader.
 #[derive(Clone, Copy, Debug)]
-pub struct Letter {
+pub struct StreamMessage {
     stream: StreamId,
     /// Number of packets of the stream, up to the one in which the message ends.
     packets: u64,
@@ -164,9 +164,9 @@ counts! {
 pub struct Streams {
     writers: FxHashMap<StreamId, Writer>,
     /// Messages written and not yet read, of streams that are read here.
-    unread: FxHashMap<StreamId, VecDeque<Letter>>,
+    unread: FxHashMap<StreamId, VecDeque<StreamMessage>>,
     /// Messages for readers in other partitions, by partition.
-    outbox: Vec<Vec<Letter>>,
+    outbox: Vec<Vec<StreamMessage>>,
     /// Counters of streams to allocators, from allocators, and between them.
     stats: [StreamStats; 3],
 }
@@ -224,17 +224,17 @@ impl Streams {
         let (outbox, unread) = (&mut self.outbox, &mut self.unread);
         let partition = writer.partition;
         writer.fill(full, |message| {
-            let letter = Letter { stream, packets: number + 1, message };
+            let stream_message = StreamMessage { stream, packets: number + 1, message };
             match partition {
-                Some(partition) => outbox[partition as usize].push(letter),
-                None => deliver(unread, letter),
+                Some(partition) => outbox[partition as usize].push(stream_message),
+                None => deliver(unread, stream_message),
             }
         })
     }
 
     /// Accepts a message for a reader in this partition.
-    pub fn receive(&mut self, letter: Letter) {
-        deliver(&mut self.unread, letter);
+    pub fn receive(&mut self, stream_message: StreamMessage) {
+        deliver(&mut self.unread, stream_message);
     }
 
     /// The next message that is complete after the first `packets` of the stream.
@@ -243,20 +243,20 @@ impl Streams {
         if unread.front()?.packets > packets {
             return None;
         }
-        unread.pop_front().map(|letter| letter.message)
+        unread.pop_front().map(|stream_message| stream_message.message)
     }
 
     /// Swaps the messages for readers in another partition with an empty list.
-    pub fn swap_mail(&mut self, partition: usize, letters: &mut Vec<Letter>) {
+    pub fn swap_mail(&mut self, partition: usize, stream_messages: &mut Vec<StreamMessage>) {
         if let Some(outbox) = self.outbox.get_mut(partition) {
-            std::mem::swap(outbox, letters);
+            std::mem::swap(outbox, stream_messages);
         }
     }
 
     /// True if there are messages for readers in another partition.
     #[must_use]
     pub fn has_mail(&self, partition: usize) -> bool {
-        self.outbox.get(partition).is_some_and(|letters| !letters.is_empty())
+        self.outbox.get(partition).is_some_and(|stream_messages| !stream_messages.is_empty())
     }
 
     /// Counters of the streams to allocators, from allocators, and between them.
@@ -271,8 +271,14 @@ impl Streams {
     }
 }
 
-fn deliver(unread: &mut FxHashMap<StreamId, VecDeque<Letter>>, letter: Letter) {
-    unread.get_mut(&letter.stream).expect("the stream is not read here").push_back(letter);
+fn deliver(
+    unread: &mut FxHashMap<StreamId, VecDeque<StreamMessage>>,
+    stream_message: StreamMessage,
+) {
+    unread
+        .get_mut(&stream_message.stream)
+        .expect("the stream is not read here")
+        .push_back(stream_message);
 }
 
 #[cfg(test)]
@@ -361,10 +367,10 @@ mod tests {
         assert!(!streams[0].has_mail(1));
         streams[0].send(stream, 0, 0, 1460);
         assert!(streams[0].has_mail(1) && !streams[0].has_mail(0));
-        let mut letters = Vec::new();
-        streams[0].swap_mail(1, &mut letters);
+        let mut stream_messages = Vec::new();
+        streams[0].swap_mail(1, &mut stream_messages);
         assert_eq!(streams[1].read(stream, 1), None);
-        letters.into_iter().for_each(|letter| streams[1].receive(letter));
+        stream_messages.into_iter().for_each(|stream_message| streams[1].receive(stream_message));
         assert_eq!(streams[1].read(stream, 1), Some(END));
     }
 }

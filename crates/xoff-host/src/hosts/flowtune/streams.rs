@@ -8,7 +8,7 @@ use super::FlowtuneHosts;
 use crate::cc::ControlConfig;
 use crate::flow::{FlowStart, Sender};
 use crate::flowtune::Message;
-use crate::flowtune::stream::{Direction, Letter, StreamId};
+use crate::flowtune::stream::{Direction, StreamId, StreamMessage};
 use crate::hosts::Hosts;
 use crate::recovery::{Reply, SenderHalf, sack};
 use crate::transport::Recovery;
@@ -174,22 +174,29 @@ impl Hosts {
     }
 
     /// Swaps the messages for readers in another partition with an empty list.
-    pub fn swap_letters(&mut self, partition: usize, letters: &mut Vec<Letter>) {
+    pub fn swap_stream_messages(
+        &mut self,
+        partition: usize,
+        stream_messages: &mut Vec<StreamMessage>,
+    ) {
         if let Some(flowtune) = &mut self.flowtune {
-            flowtune.streams.swap_mail(partition, letters);
+            flowtune.streams.swap_mail(partition, stream_messages);
         }
     }
 
     /// True if there are messages for readers in another partition.
     #[must_use]
-    pub fn has_letters(&self, partition: usize) -> bool {
+    pub fn has_stream_messages(&self, partition: usize) -> bool {
         self.flowtune.as_ref().is_some_and(|flowtune| flowtune.streams.has_mail(partition))
     }
 
     /// Accepts messages for readers in this partition.
-    pub fn receive_letters(&mut self, letters: impl Iterator<Item = Letter>) {
+    pub fn receive_stream_messages(
+        &mut self,
+        stream_messages: impl Iterator<Item = StreamMessage>,
+    ) {
         if let Some(flowtune) = &mut self.flowtune {
-            letters.for_each(|letter| flowtune.streams.receive(letter));
+            stream_messages.for_each(|stream_message| flowtune.streams.receive(stream_message));
         }
     }
 }
