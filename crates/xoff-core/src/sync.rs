@@ -24,7 +24,7 @@ const SPINS: u32 = 2_000;
 
 /// A thread of the group has panicked; the others must stop waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Broken;
+pub struct Aborted;
 
 /// A counter on a cache line of its own, to avoid false sharing.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ struct Count(AtomicU64);
 #[derive(Debug)]
 pub struct Progress {
     finished: Vec<Count>,
-    broken: AtomicBool,
+    aborted: AtomicBool,
 }
 
 impl Progress {
@@ -43,7 +43,7 @@ impl Progress {
     #[must_use]
     pub fn new(threads: usize) -> Self {
         let finished = (0..threads).map(|_| Count(AtomicU64::new(0))).collect();
-        Self { finished, broken: AtomicBool::new(false) }
+        Self { finished, aborted: AtomicBool::new(false) }
     }
 
     /// Publishes that a thread has finished this many windows. A thread that sees the new count
@@ -63,34 +63,34 @@ impl Progress {
     /// Waits until every thread has finished this many windows.
     ///
     /// # Errors
-    /// If a thread has called [`Progress::break_up`].
-    pub fn wait_for_all(&self, windows: u64) -> Result<(), Broken> {
+    /// If a thread has called [`Progress::abort`].
+    pub fn wait_for_all(&self, windows: u64) -> Result<(), Aborted> {
         for count in &self.finished {
-            let mut patience = Patience::default();
+            let mut backoff = Backoff::default();
             while count.0.load(Ordering::Acquire) < windows {
-                if self.broken.load(Ordering::Acquire) {
-                    return Err(Broken);
+                if self.aborted.load(Ordering::Acquire) {
+                    return Err(Aborted);
                 }
-                patience.wait();
+                backoff.wait();
             }
         }
         Ok(())
     }
 
     /// Ends all waiting, now and later: a thread cannot continue.
-    pub fn break_up(&self) {
-        self.broken.store(true, Ordering::Release);
+    pub fn abort(&self) {
+        self.aborted.store(true, Ordering::Release);
     }
 }
 
 /// A bounded wait: polls at once at first, then yields the processor between polls.
 #[derive(Debug, Default)]
-pub struct Patience {
+pub struct Backoff {
     #[cfg(not(loom))]
     looks: u32,
 }
 
-impl Patience {
+impl Backoff {
     /// Waits before the next poll.
     pub fn wait(&mut self) {
         #[cfg(loom)]
@@ -107,7 +107,7 @@ impl Patience {
     /// True once it yields between polls.
     #[cfg(not(loom))]
     #[must_use]
-    pub fn is_over(&self) -> bool {
+    pub fn is_yielding(&self) -> bool {
         self.looks >= SPINS
     }
 }
@@ -187,11 +187,11 @@ mod tests {
     }
 
     #[test]
-    fn breaking_up_ends_all_waiting() {
+    fn aborting_ends_all_waiting() {
         let progress = Arc::new(Progress::new(2));
         let other = Arc::clone(&progress);
         let waiting = std::thread::spawn(move || other.wait_for_all(1));
-        progress.break_up();
-        assert_eq!(waiting.join().unwrap(), Err(Broken));
+        progress.abort();
+        assert_eq!(waiting.join().unwrap(), Err(Aborted));
     }
 }

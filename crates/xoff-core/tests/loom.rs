@@ -4,7 +4,7 @@
 
 use loom::sync::Arc;
 use loom::thread;
-use xoff_core::sync::{Broken, Mailboxes, Progress};
+use xoff_core::sync::{Aborted, Mailboxes, Progress};
 
 /// The work of one of two threads in a run: wait for the other, take, simulate a window, post.
 fn simulate(own: usize, progress: &Progress, mail: &Mailboxes<Vec<u64>>, lag: u64, windows: u64) {
@@ -51,14 +51,14 @@ fn messages_arrive_two_windows_later() {
 }
 
 #[test]
-fn breaking_up_ends_all_waiting() {
+fn aborting_ends_all_waiting() {
     loom::model(|| {
         let progress = Arc::new(Progress::new(2));
         let other = {
             let progress = Arc::clone(&progress);
             thread::spawn(move || progress.wait_for_all(1))
         };
-        progress.break_up();
-        assert_eq!(other.join().unwrap(), Err(Broken));
+        progress.abort();
+        assert_eq!(other.join().unwrap(), Err(Aborted));
     });
 }

@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use xoff_core::rng::mix64;
-use xoff_core::sync::{Broken, Mailboxes, Patience, Progress};
+use xoff_core::sync::{Aborted, Backoff, Mailboxes, Progress};
 
 use crate::partition::{Partition, PartitionMessages};
 
@@ -92,7 +92,7 @@ impl Shared {
         thread: usize,
         partitions: &mut [Partition],
         windows: Windows,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), Aborted> {
         let mut messages = PartitionMessages::default();
         let first = windows.stretch.first_window;
         for (window, end) in windows.all() {
@@ -185,7 +185,7 @@ impl Worker {
                 let work = || shared.simulate(number, &mut partitions, windows);
                 let outcome = catch_unwind(AssertUnwindSafe(work));
                 if outcome.is_err() {
-                    shared.progress.break_up();
+                    shared.progress.abort();
                 }
                 if outcomes_here.send(outcome.map(|_| partitions)).is_err() {
                     return;
@@ -208,12 +208,12 @@ impl Drop for Worker {
 
 /// Receives the next message: polls for a while before the thread sleeps.
 fn receive<T>(channel: &Receiver<T>) -> Option<T> {
-    let mut patience = Patience::default();
-    while !patience.is_over() {
+    let mut backoff = Backoff::default();
+    while !backoff.is_yielding() {
         match channel.try_recv() {
             Ok(message) => return Some(message),
             Err(TryRecvError::Disconnected) => return None,
-            Err(TryRecvError::Empty) => patience.wait(),
+            Err(TryRecvError::Empty) => backoff.wait(),
         }
     }
     channel.recv().ok()
@@ -299,7 +299,7 @@ impl WorkerPool {
         }
         let outcome = catch_unwind(AssertUnwindSafe(|| self.shared.simulate(0, &mut own, windows)));
         if let Err(panic) = outcome {
-            self.shared.progress.break_up();
+            self.shared.progress.abort();
             resume_unwind(panic);
         }
         partitions.append(&mut own);

@@ -10,7 +10,7 @@ const SPINS: u32 = 4_000;
 
 /// A thread of the pool has panicked; the others must stop waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Broken;
+struct Aborted;
 
 /// A reusable barrier for all threads of a pool. A thread that waits long sleeps.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ struct Barrier {
     /// Number of times that all threads have met.
     meetings: AtomicUsize,
     sleepers: AtomicUsize,
-    broken: AtomicBool,
+    aborted: AtomicBool,
     lock: Mutex<()>,
     wake: Condvar,
 }
@@ -32,14 +32,14 @@ impl Barrier {
             arrived: AtomicUsize::new(0),
             meetings: AtomicUsize::new(0),
             sleepers: AtomicUsize::new(0),
-            broken: AtomicBool::new(false),
+            aborted: AtomicBool::new(false),
             lock: Mutex::new(()),
             wake: Condvar::new(),
         }
     }
 
     /// Waits until all threads have arrived. Each then sees the others' earlier writes.
-    fn wait(&self) -> Result<(), Broken> {
+    fn wait(&self) -> Result<(), Aborted> {
         let meeting = self.meetings.load(SeqCst);
         if self.arrived.fetch_add(1, SeqCst) + 1 == self.threads {
             self.arrived.store(0, SeqCst);
@@ -48,11 +48,11 @@ impl Barrier {
         } else {
             self.wait_while(|| self.meetings.load(SeqCst) == meeting);
         }
-        if self.broken.load(SeqCst) { Err(Broken) } else { Ok(()) }
+        if self.aborted.load(SeqCst) { Err(Aborted) } else { Ok(()) }
     }
 
     fn wait_while(&self, is_early: impl Fn() -> bool) {
-        let must_wait = || is_early() && !self.broken.load(SeqCst);
+        let must_wait = || is_early() && !self.aborted.load(SeqCst);
         for _ in 0..SPINS {
             if !must_wait() {
                 return;
@@ -78,19 +78,19 @@ impl Barrier {
     }
 
     /// Ends all waiting, now and later.
-    fn break_up(&self) {
-        self.broken.store(true, SeqCst);
+    fn abort(&self) {
+        self.aborted.store(true, SeqCst);
         self.wake_up();
     }
 }
 
-/// Breaks the barrier if its thread panics.
+/// Aborts the barrier if its thread panics.
 struct Watch<'a>(&'a Barrier);
 
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.break_up();
+            self.0.abort();
         }
     }
 }
@@ -149,7 +149,7 @@ impl<W: Work> WorkerPool<W> {
 }
 
 /// Runs all phases of one thread. When it returns, all threads have ended all phases.
-fn work_once(work: &impl Work, barrier: &Barrier, thread: usize) -> Result<(), Broken> {
+fn work_once(work: &impl Work, barrier: &Barrier, thread: usize) -> Result<(), Aborted> {
     let watch = Watch(barrier);
     for phase in 0..work.phases() {
         work.run(phase, thread, barrier.threads);
@@ -162,7 +162,7 @@ fn work_once(work: &impl Work, barrier: &Barrier, thread: usize) -> Result<(), B
 impl<W> Drop for WorkerPool<W> {
     fn drop(&mut self) {
         self.dismissed.store(true, SeqCst);
-        // If the barrier is broken, the other threads have ended or are ending.
+        // If the barrier is aborted, the other threads have ended or are ending.
         if self.barrier.wait().is_ok() {
             self.others.drain(..).for_each(|thread| drop(thread.join()));
         }

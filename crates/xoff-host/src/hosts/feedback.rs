@@ -71,7 +71,7 @@ impl Hosts {
         if ended {
             self.finish(fabric, sender, packet.stamp);
         } else {
-            if news && self.patience.varies() {
+            if news && self.rto_policy.varies() {
                 self.watch(fabric, sender);
             }
             self.after_control(fabric, sender);

@@ -11,7 +11,7 @@ use crate::transport::{Recovery, TransportConfig};
 
 /// The timeouts of flows without progress (ps).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
+pub(super) struct RtoPolicy {
     /// Timeout with more than `few_bytes` in flight; 0: none.
     long: u64,
     /// Timeout with at most `few_bytes` in flight.
@@ -19,7 +19,7 @@ pub(super) struct Patience {
     few_bytes: u64,
 }
 
-impl Patience {
+impl RtoPolicy {
     pub(super) fn new(transport: &TransportConfig, payload: u64) -> Self {
         let long = transport.timeout.0;
         let low = transport.timeout_low.0;
@@ -33,8 +33,8 @@ impl Patience {
 
     /// Time of a flow's timeout (ps).
     fn deadline(self, flow: &Sender) -> u64 {
-        let patience = if flow.in_flight() <= self.few_bytes { self.short } else { self.long };
-        flow.progress_ps + patience
+        let timeout = if flow.in_flight() <= self.few_bytes { self.short } else { self.long };
+        flow.progress_ps + timeout
     }
 
     /// True if progress can shorten a flow's deadline: with few packets in flight the timeout is
@@ -47,12 +47,12 @@ impl Patience {
 impl Hosts {
     /// Makes a flow's NIC check for timeouts no later than this flow's deadline.
     pub(super) fn watch(&mut self, fabric: &mut Fabric, id: u32) {
-        if self.patience.long == 0 {
+        if self.rto_policy.long == 0 {
             return;
         }
         let flow = &self.flows[id as usize];
         let timer = self.nics[flow.nic as usize].timers.timeout;
-        let deadline = self.patience.deadline(flow);
+        let deadline = self.rto_policy.deadline(flow);
         if fabric.wheel.armed(timer).is_none_or(|armed| deadline < armed) {
             fabric.wheel.arm(timer, deadline);
         }
@@ -72,7 +72,7 @@ impl Hosts {
             };
             if !waits {
                 flow.progress_ps = fabric.now;
-            } else if self.patience.deadline(flow) <= fabric.now {
+            } else if self.rto_policy.deadline(flow) <= fabric.now {
                 flow.progress_ps = fabric.now;
                 fabric.hold(self.nics[nic as usize].port);
                 match self.driven {
@@ -85,7 +85,7 @@ impl Hosts {
                 }
                 self.make_ready(fabric, id);
             }
-            earliest = earliest.min(self.patience.deadline(&self.flows[id as usize]));
+            earliest = earliest.min(self.rto_policy.deadline(&self.flows[id as usize]));
         }
         if earliest != u64::MAX {
             fabric.wheel.arm(self.nics[nic as usize].timers.timeout, earliest);

@@ -20,7 +20,7 @@ use xoff_core::prefetch::prefetch;
 use xoff_core::{Rng, rng::Purpose};
 use xoff_net::{Fabric, fabric::phase};
 
-use self::losses::Patience;
+use self::losses::RtoPolicy;
 use crate::cc::{AnyControl, Carries, ControlConfig};
 use crate::driven::{Action, AnyDriven, Driven, DrivenConfig, DrivenHost, DrivenSetup};
 use crate::flow::{Finished, Sender};
@@ -166,7 +166,7 @@ pub struct Hosts {
     intakes: Vec<Intake>,
     free: Vec<u32>,
     receivers: Receivers,
-    patience: Patience,
+    rto_policy: RtoPolicy,
     /// The receiver-driven transport, if any.
     driven: Option<Box<AnyDriven>>,
     /// Actions requested by the transport during a call; empty otherwise.
@@ -200,7 +200,7 @@ impl Hosts {
                 ReceiverSetup::new(transport, setup.frame.payload.0),
                 setup.control.notification_interval(),
             ),
-            patience: Patience::new(transport, setup.frame.payload.0),
+            rto_policy: RtoPolicy::new(transport, setup.frame.payload.0),
             driven: setup.driven.as_ref().map(|config| Box::new(config.build(&setup.for_driven()))),
             actions: Vec::new(),
             tcp: (transport.recovery == Recovery::Sack).then(Default::default),

@@ -15,9 +15,9 @@ use crate::transport::{Recovery, TcpConfig};
 pub(super) const PAYLOAD: u64 = 1000;
 /// One-way delay and the sender's timeout, in steps; it sends one packet per step.
 const DELAY: u64 = 10;
-const PATIENCE: u64 = 60;
+const TIMEOUT: u64 = 60;
 /// The timeout for go-back-N: longer than any round trip.
-const LONG_PATIENCE: u64 = 150;
+const LONG_TIMEOUT: u64 = 150;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
@@ -186,9 +186,9 @@ impl Path {
             }
         }
         let keeps = matches!(self.recovery, Recovery::SelectiveRepeat | Recovery::Sack);
-        let patience = if keeps { PATIENCE } else { LONG_PATIENCE };
+        let timeout = if keeps { TIMEOUT } else { LONG_TIMEOUT };
         let probing = self.flow.sack().is_some_and(|half| half.is_probing());
-        if (self.flow.in_flight() > 0 || probing) && self.flow.progress_ps + patience <= self.now {
+        if (self.flow.in_flight() > 0 || probing) && self.flow.progress_ps + timeout <= self.now {
             self.flow.progress_ps = self.now;
             self.flow.on_timeout(PAYLOAD);
             self.timeouts += 1;

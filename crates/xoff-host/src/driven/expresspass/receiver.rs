@@ -39,7 +39,7 @@ pub struct Half {
     next: u32,
     told: u32,
     /// Time before which a missing byte is not requested again (ps).
-    patient_until: u64,
+    quiet_until: u64,
 }
 
 impl Half {
@@ -62,7 +62,7 @@ impl Half {
             rtt: 0,
             next: 0,
             told: 0,
-            patient_until: 0,
+            quiet_until: 0,
         }
     }
 
@@ -76,14 +76,14 @@ impl Half {
         self.rtt = if self.rtt == 0 { rtt } else { (4 * self.rtt + rtt) / 5 };
         if seq == self.expected {
             self.expected += payload;
-            self.patient_until = 0;
+            self.quiet_until = 0;
             return if self.expected == self.size { Reply::Whole } else { Reply::Nothing };
         }
-        if now < self.patient_until {
+        if now < self.quiet_until {
             return Reply::Nothing;
         }
         // Data sent after going back arrives within a round trip.
-        self.patient_until = now + 2 * self.rtt;
+        self.quiet_until = now + 2 * self.rtt;
         Reply::Missing(self.expected)
     }
 

@@ -44,7 +44,7 @@ pub struct HomaHosts {
     overhead: u16,
     control_bytes: u16,
     /// Timeout after which a receiver requests missing bytes (ps); 0: never.
-    patience: u64,
+    timeout: u64,
     /// By flow slot.
     senders: Vec<HomaSender>,
     receivers: Granters,
@@ -70,7 +70,7 @@ impl HomaHosts {
             boosted: if config.boost_tail { shape.unasked(u64::MAX) } else { 0 },
             overhead: setup.overhead,
             control_bytes: setup.control_bytes,
-            patience: setup.timeout,
+            timeout: setup.timeout,
             senders: Vec::new(),
             receivers: Granters::new(shape, levels.clone(), overcommitment, linger),
             levels,
@@ -119,8 +119,8 @@ impl HomaHosts {
             }
             None => context.fabric.packets.remove(id),
         }
-        if self.patience > 0 && context.fabric.wheel.armed(self.timers[nic as usize]).is_none() {
-            context.fabric.wheel.arm(self.timers[nic as usize], now + self.patience);
+        if self.timeout > 0 && context.fabric.wheel.armed(self.timers[nic as usize]).is_none() {
+            context.fabric.wheel.arm(self.timers[nic as usize], now + self.timeout);
         }
     }
 
@@ -201,8 +201,7 @@ impl Driven for HomaHosts {
     fn on_timer(&mut self, context: &mut TransportContext<'_>, nic: u32) {
         let now = context.fabric.now;
         let mut place = 0;
-        while let Some((missing, next)) =
-            self.receivers.next_missing(nic, place, now, self.patience)
+        while let Some((missing, next)) = self.receivers.next_missing(nic, place, now, self.timeout)
         {
             place = next;
             let mut packet = missing.to.packet(Kind::Nack, self.control_bytes);
@@ -216,7 +215,7 @@ impl Driven for HomaHosts {
             let id = context.fabric.packets.insert(packet_of(&grant, self.control_bytes));
             context.send(nic, id);
         }
-        if let Some(next) = self.receivers.next_check(nic, self.patience) {
+        if let Some(next) = self.receivers.next_check(nic, self.timeout) {
             context.fabric.wheel.arm(self.timers[nic as usize], next);
         }
     }

@@ -311,11 +311,11 @@ impl Granters {
         self.grant(nic, None)
     }
 
-    /// Time at which the first message to host `nic` times out, with a timeout of `patience` (ps).
+    /// Time at which the first message to host `nic` times out (ps).
     #[must_use]
-    pub fn next_check(&self, nic: u32, patience: u64) -> Option<u64> {
+    pub fn next_check(&self, nic: u32, timeout: u64) -> Option<u64> {
         let halves = self.hosts[nic as usize].halves.iter();
-        halves.map(|&id| self.halves[id as usize].heard_ps + patience).min()
+        halves.map(|&id| self.halves[id as usize].heard_ps + timeout).min()
     }
 
     /// The next request for missing bytes of a message to host `nic` that has timed out, searching
@@ -325,12 +325,12 @@ impl Granters {
         nic: u32,
         mut place: usize,
         now: u64,
-        patience: u64,
+        timeout: u64,
     ) -> Option<(Missing, usize)> {
         while let Some(&id) = self.hosts[nic as usize].halves.get(place) {
             place += 1;
             let half = &mut self.halves[id as usize];
-            if half.heard_ps + patience > now {
+            if half.heard_ps + timeout > now {
                 continue;
             }
             half.heard_ps = now;

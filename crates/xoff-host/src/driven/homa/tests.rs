@@ -16,7 +16,7 @@ use crate::recovery::SenderHalf;
 const SHAPE: Shape = Shape { payload: 1000, initial_window: 4500 };
 /// RTTbytes in whole packets.
 const RTT_BYTES: u64 = 5000;
-const PATIENCE: u64 = 1_000;
+const TIMEOUT: u64 = 1_000;
 
 fn levels() -> Levels {
     Levels { cutoffs: vec![2_000, 9_000], scheduled: 3 }
@@ -84,7 +84,7 @@ struct Journey {
 impl Journey {
     fn new(sizes: &[u64], overcommitment: usize, losses: (u64, u64), seed: u64) -> Self {
         // Time stands still while packets are in flight.
-        let linger = if losses == (0, 0) { 0 } else { PATIENCE };
+        let linger = if losses == (0, 0) { 0 } else { TIMEOUT };
         let mut receivers = Granters::new(SHAPE, levels(), overcommitment, linger);
         receivers.add_host();
         let message = |(id, &bytes): (usize, &u64)| Message::new(id as u64, bytes);
@@ -104,7 +104,7 @@ impl Journey {
 
     fn run(mut self) -> Self {
         while self.messages.iter().any(|message| !message.ended) {
-            assert!(self.now < 3_000 * PATIENCE, "the messages do not end");
+            assert!(self.now < 3_000 * TIMEOUT, "the messages do not end");
             let ready: Vec<usize> = (0..self.messages.len())
                 .filter(|&id| !self.messages[id].ended && self.messages[id].flow.may_send())
                 .collect();
@@ -236,10 +236,9 @@ impl Journey {
     /// No packets are in flight: receivers request missing bytes, and senders without replies
     /// retry.
     fn wait(&mut self) {
-        self.now += PATIENCE;
+        self.now += TIMEOUT;
         let mut place = 0;
-        while let Some((missing, next)) = self.receivers.next_missing(0, place, self.now, PATIENCE)
-        {
+        while let Some((missing, next)) = self.receivers.next_missing(0, place, self.now, TIMEOUT) {
             place = next;
             assert!(missing.bytes > 0);
             let mut packet = missing.to.packet(Kind::Nack, 64);
@@ -276,7 +275,7 @@ proptest! {
         let scheduled: u64 = sizes.iter().map(|size| size.saturating_sub(RTT_BYTES)).sum();
         prop_assert_eq!((stats.grants, stats.bytes), (journey.grants, scheduled));
         prop_assert!(stats.grants <= journey.data && stats.most_at_once <= overcommitment as u64);
-        prop_assert_eq!(journey.receivers.next_check(0, PATIENCE), None, "a message is left");
+        prop_assert_eq!(journey.receivers.next_check(0, TIMEOUT), None, "a message is left");
     }
 }
 
