@@ -20,7 +20,7 @@ pub(crate) const LINGER: u64 = 10_000_000_000;
 
 /// Receive progress of a flow (bytes of payload).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Got {
+pub struct RxProgress {
     /// All bytes kept, in any order; the last packet of a flow may be counted as a full one.
     pub received: u64,
     /// Bytes before the first missing one. With perfect recovery, which has no order: all.
@@ -76,9 +76,9 @@ impl Receivers {
     /// Receive progress of a flow, while its half exists. A half past its linger time is removed at
     /// the next packet to any of these hosts; until then this function must ignore it.
     #[must_use]
-    pub fn got(&self, now: u64, flow: u32) -> Option<Got> {
+    pub fn rx_progress(&self, now: u64, flow: u32) -> Option<RxProgress> {
         let half = self.halves.get(&flow).filter(|half| half.until > now);
-        half.map(|half| half.recovery.got(&self.setup))
+        half.map(|half| half.recovery.rx_progress(&self.setup))
     }
 
     /// Processes a data packet of `payload` bytes. Returns the reply, and whether to send the
@@ -205,9 +205,9 @@ mod tests {
         let mut receivers = receivers(Recovery::SelectiveRepeat, 0, None);
         receivers.on_data(0, &packet(0, 1000), 1000);
         receivers.on_data(5, &packet(1000, 0), 1000);
-        let all = Got { received: 2000, delivered: 2000 };
-        assert_eq!(receivers.got(4 + LINGER, 7), Some(all));
-        assert_eq!(receivers.got(5 + LINGER, 7), None);
+        let all = RxProgress { received: 2000, delivered: 2000 };
+        assert_eq!(receivers.rx_progress(4 + LINGER, 7), Some(all));
+        assert_eq!(receivers.rx_progress(5 + LINGER, 7), None);
         assert_eq!(receivers.len(), 1);
     }
 

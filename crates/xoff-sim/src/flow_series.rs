@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use xoff_core::Ps;
 use xoff_host::FlowStart;
-use xoff_host::receiver::Got;
+use xoff_host::receiver::RxProgress;
 
 /// A flow in one interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,23 +38,23 @@ struct Followed {
     stops: bool,
     ended: bool,
     /// Its receive progress at the start of the current interval.
-    got: Got,
+    rx_progress: RxProgress,
 }
 
 impl Followed {
     /// Its current receive progress. The receiver reports `None` before the first packet and after
     /// the last.
-    fn now(&self, receiver: Option<Got>) -> Got {
-        let all = Got { received: self.bytes, delivered: self.bytes };
-        let has_begun = self.got != Got::default();
+    fn now(&self, receiver: Option<RxProgress>) -> RxProgress {
+        let all = RxProgress { received: self.bytes, delivered: self.bytes };
+        let has_begun = self.rx_progress != RxProgress::default();
         match receiver {
             _ if self.ended => all,
             None if has_begun && !self.stops => all,
-            None => self.got,
+            None => self.rx_progress,
             // A receiver that counts packets counts the last one as a full one.
-            Some(got) => Got {
-                received: got.received.clamp(self.got.received, self.bytes),
-                delivered: got.delivered.clamp(self.got.delivered, self.bytes),
+            Some(rx_progress) => RxProgress {
+                received: rx_progress.received.clamp(self.rx_progress.received, self.bytes),
+                delivered: rx_progress.delivered.clamp(self.rx_progress.delivered, self.bytes),
             },
         }
     }
@@ -80,7 +80,8 @@ impl FlowSeries {
     /// A flow begins; `stops` is true if it will be stopped.
     pub fn begin_flow(&mut self, start: &FlowStart, stops: bool) {
         let FlowStart { id, src, dst, bytes, .. } = *start;
-        let followed = Followed { src, dst, bytes, stops, ended: false, got: Got::default() };
+        let followed =
+            Followed { src, dst, bytes, stops, ended: false, rx_progress: RxProgress::default() };
         self.flows.insert(id, followed);
     }
 
@@ -95,10 +96,10 @@ impl FlowSeries {
     }
 
     /// The measurement begins; `receiver` returns the receive progress of a flow at a host.
-    pub fn begin(&mut self, now: Ps, receiver: impl Fn(u64, u32) -> Option<Got>) {
+    pub fn begin(&mut self, now: Ps, receiver: impl Fn(u64, u32) -> Option<RxProgress>) {
         self.end = Some(now + self.interval);
         for (&flow, followed) in &mut self.flows {
-            followed.got = followed.now(receiver(flow, followed.dst));
+            followed.rx_progress = followed.now(receiver(flow, followed.dst));
         }
     }
 
@@ -112,20 +113,20 @@ impl FlowSeries {
     pub fn next(
         &mut self,
         now: Ps,
-        receiver: impl Fn(u64, u32) -> Option<Got>,
+        receiver: impl Fn(u64, u32) -> Option<RxProgress>,
         rows: &mut Vec<FlowSeriesRow>,
     ) {
         self.end = Some(now + self.interval);
         self.flows.retain(|&flow, followed| {
-            let got = followed.now(receiver(flow, followed.dst));
-            let before = std::mem::replace(&mut followed.got, got);
+            let rx_progress = followed.now(receiver(flow, followed.dst));
+            let before = std::mem::replace(&mut followed.rx_progress, rx_progress);
             rows.push(FlowSeriesRow {
                 time_ps: now.0,
                 flow,
                 src: followed.src,
                 dst: followed.dst,
-                received_bytes: got.received - before.received,
-                delivered_bytes: got.delivered - before.delivered,
+                received_bytes: rx_progress.received - before.received,
+                delivered_bytes: rx_progress.delivered - before.delivered,
             });
             !followed.ended
         });
@@ -143,15 +144,15 @@ mod tests {
         FlowStart { id, start_ps, src: 1, dst: 2, bytes, label, source, class }
     }
 
-    fn got(received: u64, delivered: u64) -> Option<Got> {
-        Some(Got { received, delivered })
+    fn rx_progress(received: u64, delivered: u64) -> Option<RxProgress> {
+        Some(RxProgress { received, delivered })
     }
 
     /// Number, received bytes and delivered bytes of each row of an interval.
     fn interval(
         series: &mut FlowSeries,
         now: u64,
-        receiver: impl Fn(u64, u32) -> Option<Got>,
+        receiver: impl Fn(u64, u32) -> Option<RxProgress>,
     ) -> Vec<(u64, u64, u64)> {
         let mut rows = Vec::new();
         series.next(Ps(now), receiver, &mut rows);
@@ -163,10 +164,10 @@ mod tests {
     fn bytes_count_once_and_a_forgotten_flow_is_complete() {
         let mut series = FlowSeries::new(Ps(10)).unwrap();
         series.begin_flow(&flow(7, 1000), false);
-        series.begin(Ps(100), |_, _| got(100, 50));
+        series.begin(Ps(100), |_, _| rx_progress(100, 50));
         assert!(!series.is_due(Ps(109)) && series.is_due(Ps(110)));
         series.begin_flow(&flow(9, 300), false);
-        let of = |flow, _| if flow == 7 { got(600, 50) } else { None };
+        let of = |flow, _| if flow == 7 { rx_progress(600, 50) } else { None };
         assert_eq!(interval(&mut series, 110, of), [(7, 500, 0), (9, 0, 0)]);
         // The receiver of flow 7 has all bytes. Flow 9 was complete within the interval, which is
         // known when it has ended.
@@ -182,11 +183,11 @@ mod tests {
         let mut series = FlowSeries::new(Ps(10)).unwrap();
         series.begin_flow(&flow(0, ENDLESS), true);
         series.begin(Ps(0), |_, _| None);
-        assert_eq!(interval(&mut series, 10, |_, _| got(400, 400)), [(0, 400, 400)]);
+        assert_eq!(interval(&mut series, 10, |_, _| rx_progress(400, 400)), [(0, 400, 400)]);
         // Its receiver has all bytes, but its sender has not been told yet.
         assert_eq!(interval(&mut series, 20, |_, _| None), [(0, 0, 0)]);
         series.end_flow(0, 500);
-        assert_eq!(interval(&mut series, 30, |_, _| got(500, 500)), [(0, 100, 100)]);
+        assert_eq!(interval(&mut series, 30, |_, _| rx_progress(500, 500)), [(0, 100, 100)]);
     }
 
     /// A duplicate packet after the receiver has forgotten its flow starts it anew.
@@ -195,8 +196,8 @@ mod tests {
         let mut series = FlowSeries::new(Ps(10)).unwrap();
         series.begin_flow(&flow(0, 500), false);
         series.begin(Ps(0), |_, _| None);
-        assert_eq!(interval(&mut series, 10, |_, _| got(400, 400)), [(0, 400, 400)]);
-        assert_eq!(interval(&mut series, 20, |_, _| got(100, 100)), [(0, 0, 0)]);
+        assert_eq!(interval(&mut series, 10, |_, _| rx_progress(400, 400)), [(0, 400, 400)]);
+        assert_eq!(interval(&mut series, 20, |_, _| rx_progress(100, 100)), [(0, 0, 0)]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Records at intervals of the measurement: of flows and of ports, each if requested.
 
 use xoff_core::Ps;
-use xoff_host::receiver::Got;
+use xoff_host::receiver::RxProgress;
 use xoff_net::topo::Port;
 
 use crate::flow_series::{FlowSeries, FlowSeriesRow};
@@ -21,9 +21,9 @@ pub(crate) struct View<'a> {
 
 impl<'a> View<'a> {
     /// Receive progress of a flow to a host.
-    fn got(self, flow: u64, host: u32) -> Option<Got> {
+    fn rx_progress(self, flow: u64, host: u32) -> Option<RxProgress> {
         let partition = &self.partitions[self.of_node[host as usize] as usize];
-        partition.hosts().got(partition.fabric().now, flow)
+        partition.hosts().rx_progress(partition.fabric().now, flow)
     }
 
     /// The current state of each port, with totals since the start of the run.
@@ -63,7 +63,7 @@ impl Series {
     /// The measurement begins.
     pub(crate) fn begin(&mut self, now: Ps, view: View<'_>) {
         if let Some(flows) = &mut self.flows {
-            flows.begin(now, |flow, host| view.got(flow, host));
+            flows.begin(now, |flow, host| view.rx_progress(flow, host));
         }
         if let Some(ports) = &mut self.ports {
             ports.begin(now, view.ports(now).map(|row| row.totals));
@@ -73,7 +73,7 @@ impl Series {
     /// A step of the measurement has ended.
     pub(crate) fn step(&mut self, now: Ps, view: View<'_>) {
         if let Some(flows) = self.flows.as_mut().filter(|flows| flows.is_due(now)) {
-            flows.next(now, |flow, host| view.got(flow, host), &mut self.flow_rows);
+            flows.next(now, |flow, host| view.rx_progress(flow, host), &mut self.flow_rows);
         }
         if let Some(ports) = self.ports.as_mut().filter(|ports| ports.is_due(now)) {
             let first_new = self.port_rows.len();

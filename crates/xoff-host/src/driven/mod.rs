@@ -25,7 +25,7 @@ use self::expresspass::{ExpressPassConfig, ExpressPassHosts};
 use self::homa::{HomaConfig, HomaHosts, Levels};
 use self::ndp::{NdpConfig, NdpHosts};
 use crate::flow::Sender;
-use crate::receiver::Got;
+use crate::receiver::RxProgress;
 use crate::recovery::SenderHalf;
 
 pub use self::address::Address;
@@ -95,7 +95,7 @@ pub trait Driven {
     fn on_timeout(&mut self, context: &mut TransportContext<'_>, id: u32);
 
     /// What has come of a flow, while something of it is missing.
-    fn got(&self, flow: u32) -> Option<Got>;
+    fn rx_progress(&self, flow: u32) -> Option<RxProgress>;
 }
 
 /// One of the transports, with its settings.
@@ -211,7 +211,7 @@ impl Driven for AnyDriven {
         each_driven!(self, driven => driven.on_timeout(context, id));
     }
 
-    fn got(&self, flow: u32) -> Option<Got> {
-        each_driven!(self, driven => driven.got(flow))
+    fn rx_progress(&self, flow: u32) -> Option<RxProgress> {
+        each_driven!(self, driven => driven.rx_progress(flow))
     }
 }

@@ -4,7 +4,7 @@ use xoff_net::packet::{NONE, flag};
 use xoff_net::{Fabric, Kind, Packet};
 
 use super::Hosts;
-use super::tcp::Heard;
+use super::tcp::AckOutcome;
 use crate::cc::{Ack, CongestionControl};
 use crate::driven::sender_of;
 use crate::transport::RoundRobin;
@@ -36,9 +36,9 @@ impl Hosts {
         }
         let path = &self.paths[flow.path];
         let control = &mut self.controls[sender as usize];
-        let Heard { recovering, in_flight } = match &self.tcp {
+        let AckOutcome { recovering, in_flight } = match &self.tcp {
             Some(tcp) => tcp.on_ack(fabric, sender, flow, path, control, (packet, acked)),
-            None => Heard::default(),
+            None => AckOutcome::default(),
         };
         let ack = Ack {
             now: fabric.now,

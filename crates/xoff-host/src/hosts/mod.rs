@@ -27,7 +27,7 @@ use crate::flow::{Finished, Sender};
 use crate::intake::{Intake, NicConfig};
 use crate::nic::{Nic, NicQueues, NicTimers, ShortestFirst};
 use crate::onramp::{OnRamp, OnRampConfig};
-use crate::receiver::{Got, Receivers};
+use crate::receiver::{Receivers, RxProgress};
 use crate::recovery::ReceiverSetup;
 use crate::transport::{FrameConfig, Recovery, RoundRobin, TcpConfig, TransportConfig};
 
@@ -279,10 +279,10 @@ impl Hosts {
 
     /// Receive progress of a flow to a host here, between its first packet and its last.
     #[must_use]
-    pub fn got(&self, now: u64, flow: u64) -> Option<Got> {
+    pub fn rx_progress(&self, now: u64, flow: u64) -> Option<RxProgress> {
         match &self.driven {
-            Some(driven) => driven.got(flow as u32),
-            None => self.receivers.got(now, flow as u32),
+            Some(driven) => driven.rx_progress(flow as u32),
+            None => self.receivers.rx_progress(now, flow as u32),
         }
     }
 

@@ -18,7 +18,7 @@ pub(super) struct TcpHosts {
 
 /// An acknowledgement's information for the congestion control.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Heard {
+pub(super) struct AckOutcome {
     /// True if the flow recovers from a loss.
     pub(super) recovering: bool,
     /// Bytes in flight.
@@ -42,9 +42,9 @@ impl TcpHosts {
         path: &Path,
         control: &mut AnyControl,
         (packet, acked): (&Packet, u64),
-    ) -> Heard {
+    ) -> AckOutcome {
         if flow.has_ended() {
-            return Heard::default();
+            return AckOutcome::default();
         }
         let rtt = fabric.now - packet.stamp;
         let probed = flow.sack().is_some_and(|half| half.on_answer(rtt));
@@ -62,7 +62,7 @@ impl TcpHosts {
             // probe's.
             fabric.wheel.cancel(self.timers[id as usize]);
         }
-        Heard { recovering: progress.recovering, in_flight: flow.in_flight() }
+        AckOutcome { recovering: progress.recovering, in_flight: flow.in_flight() }
     }
 
     /// A packet leaves. "If the timer is not running, start it running" (RFC 6298 §5.1). RFC 6675

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use super::{Arrival, Reply};
-use crate::receiver::Got;
+use crate::receiver::RxProgress;
 
 /// The receiver's half.
 #[derive(Debug, Default)]
@@ -42,8 +42,8 @@ impl Receiver {
         }
     }
 
-    pub(super) fn got(&self) -> Got {
-        Got { received: self.expected, delivered: self.expected }
+    pub(super) fn rx_progress(&self) -> RxProgress {
+        RxProgress { received: self.expected, delivered: self.expected }
     }
 
     pub(super) fn may_repeat(&self) -> bool {

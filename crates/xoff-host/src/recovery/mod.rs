@@ -17,7 +17,7 @@ pub(crate) mod selective_repeat;
 mod tests;
 
 use crate::driven::Waiting;
-use crate::receiver::Got;
+use crate::receiver::RxProgress;
 use crate::transport::{Recovery, TcpConfig, TransportConfig};
 
 /// An arriving data packet.
@@ -122,12 +122,12 @@ impl ReceiverHalf {
 
     /// Receive progress of the flow.
     #[must_use]
-    pub fn got(&self, setup: &ReceiverSetup) -> Got {
+    pub fn rx_progress(&self, setup: &ReceiverSetup) -> RxProgress {
         match self {
-            Self::GoBackN(half) => half.got(),
-            Self::Perfect(half) => half.got(),
-            Self::SelectiveRepeat(half) => half.got(setup.payload),
-            Self::Sack(half) => half.got(setup.payload),
+            Self::GoBackN(half) => half.rx_progress(),
+            Self::Perfect(half) => half.rx_progress(),
+            Self::SelectiveRepeat(half) => half.rx_progress(setup.payload),
+            Self::Sack(half) => half.rx_progress(setup.payload),
         }
     }
 

@@ -3,7 +3,7 @@
 //! receiver only counts bytes.
 
 use super::{Arrival, Reply};
-use crate::receiver::Got;
+use crate::receiver::RxProgress;
 
 /// The receiver's half: bytes received, in any order.
 #[derive(Debug, Default)]
@@ -17,8 +17,8 @@ impl Receiver {
         Reply::Ack(self.received)
     }
 
-    pub(super) fn got(&self) -> Got {
-        Got { received: self.received, delivered: self.received }
+    pub(super) fn rx_progress(&self) -> RxProgress {
+        RxProgress { received: self.received, delivered: self.received }
     }
 }
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::Arrival;
 use super::packet_set::PacketSet;
-use crate::receiver::Got;
+use crate::receiver::RxProgress;
 
 /// All bytes before `expected`, and some packets after it.
 #[derive(Debug, Default)]
@@ -51,9 +51,9 @@ impl Reassembly {
     }
 
     /// Receive progress: in order, and in total.
-    pub(super) fn got(&self, payload: u64) -> Got {
+    pub(super) fn rx_progress(&self, payload: u64) -> RxProgress {
         let beyond = self.beyond.as_ref().map_or(0, |beyond| beyond.count() * payload);
-        Got { received: self.expected + beyond, delivered: self.expected }
+        RxProgress { received: self.expected + beyond, delivered: self.expected }
     }
 
     /// Advances `expected` over out-of-order packets that are now in order.

@@ -23,7 +23,7 @@ use super::reassembly::Reassembly;
 use super::rto::{Rto, RtoLimits};
 use super::scoreboard::Scoreboard;
 use super::{Arrival, Reply};
-use crate::receiver::Got;
+use crate::receiver::RxProgress;
 use crate::transport::TcpConfig;
 
 /// Maximum distance of a sender from its first missing packet: the range of a block.
@@ -84,8 +84,8 @@ impl Receiver {
         self.0.repeated()
     }
 
-    pub(super) fn got(&self, payload: u64) -> Got {
-        self.0.got(payload)
+    pub(super) fn rx_progress(&self, payload: u64) -> RxProgress {
+        self.0.rx_progress(payload)
     }
 }
 

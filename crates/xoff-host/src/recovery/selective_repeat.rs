@@ -9,7 +9,7 @@
 use super::reassembly::Reassembly;
 use super::scoreboard::Scoreboard;
 use super::{Arrival, Reply};
-use crate::receiver::Got;
+use crate::receiver::RxProgress;
 
 /// The receiver's half.
 #[derive(Debug, Default)]
@@ -33,8 +33,8 @@ impl Receiver {
         self.0.repeated()
     }
 
-    pub(super) fn got(&self, payload: u64) -> Got {
-        self.0.got(payload)
+    pub(super) fn rx_progress(&self, payload: u64) -> RxProgress {
+        self.0.rx_progress(payload)
     }
 }
 

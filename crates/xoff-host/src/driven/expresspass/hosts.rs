@@ -12,7 +12,7 @@ use super::sender::{CreditSender, Echo, Spent};
 use super::{CreditCounts, ExpressPassConfig};
 use crate::driven::{Address, Driven, DrivenHost, DrivenSetup, TransportContext};
 use crate::flow::Sender;
-use crate::receiver::Got;
+use crate::receiver::RxProgress;
 use crate::recovery::SenderHalf;
 
 /// Timers with this number or above belong to receivers' halves, the others to NICs.
@@ -349,8 +349,8 @@ impl Driven for ExpressPassHosts {
         self.request_for_rest(context, id);
     }
 
-    fn got(&self, flow: u32) -> Option<Got> {
+    fn rx_progress(&self, flow: u32) -> Option<RxProgress> {
         let half = &self.halves[*self.by_flow.get(&flow)? as usize];
-        Some(Got { received: half.expected, delivered: half.expected })
+        Some(RxProgress { received: half.expected, delivered: half.expected })
     }
 }

@@ -9,7 +9,7 @@ use super::sender::HomaSender;
 use super::{HomaConfig, Levels};
 use crate::driven::{Address, Driven, DrivenHost, DrivenSetup, Shape, TransportContext};
 use crate::flow::Sender;
-use crate::receiver::{Got, LINGER};
+use crate::receiver::{LINGER, RxProgress};
 
 /// Counters of Homa's hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -230,7 +230,7 @@ impl Driven for HomaHosts {
         self.senders[id as usize].on_timeout(&self.shape, &mut context.flows[id as usize]);
     }
 
-    fn got(&self, flow: u32) -> Option<Got> {
-        self.receivers.got(flow)
+    fn rx_progress(&self, flow: u32) -> Option<RxProgress> {
+        self.receivers.rx_progress(flow)
     }
 }

@@ -9,7 +9,7 @@ use xoff_net::packet::{Packet, flag};
 use super::levels::Levels;
 use crate::driven::arrived::Arrived;
 use crate::driven::{Address, Shape};
-use crate::receiver::Got;
+use crate::receiver::RxProgress;
 
 /// A grant to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,13 +158,13 @@ impl Granters {
 
     /// Receive progress of an incomplete message.
     #[must_use]
-    pub fn got(&self, flow: u32) -> Option<Got> {
+    pub fn rx_progress(&self, flow: u32) -> Option<RxProgress> {
         let half = &self.halves[*self.by_flow.get(&flow)? as usize];
         if half.received == half.size {
             return None;
         }
         let delivered = self.shape.bytes_before(half.arrived.next(), half.size);
-        Some(Got { received: half.received, delivered })
+        Some(RxProgress { received: half.received, delivered })
     }
 
     /// Handles a data packet that arrives at host `nic`.

@@ -8,7 +8,7 @@ use super::receiver::Pull;
 use super::{NdpConfig, NdpSender, Pullers, Shape};
 use crate::driven::{Driven, DrivenHost, DrivenSetup, TransportContext};
 use crate::flow::Sender;
-use crate::receiver::Got;
+use crate::receiver::RxProgress;
 
 /// NDP at all hosts of a partition.
 #[derive(Debug)]
@@ -161,7 +161,7 @@ impl Driven for NdpHosts {
         self.senders[id as usize].on_timeout(&self.shape, &mut context.flows[id as usize]);
     }
 
-    fn got(&self, flow: u32) -> Option<Got> {
-        self.receivers.got(flow)
+    fn rx_progress(&self, flow: u32) -> Option<RxProgress> {
+        self.receivers.rx_progress(flow)
     }
 }

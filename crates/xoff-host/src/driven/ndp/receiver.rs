@@ -13,7 +13,7 @@ use xoff_net::packet::{Packet, flag};
 use super::Shape;
 use crate::driven::Address;
 use crate::driven::arrived::Arrived;
-use crate::receiver::Got;
+use crate::receiver::RxProgress;
 
 /// The reply to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,10 +120,10 @@ impl Pullers {
 
     /// Receive progress of an incomplete flow.
     #[must_use]
-    pub fn got(&self, flow: u32) -> Option<Got> {
+    pub fn rx_progress(&self, flow: u32) -> Option<RxProgress> {
         let half = &self.halves[*self.by_flow.get(&flow)? as usize];
         let delivered = self.shape.bytes_before(half.received.next(), half.size);
-        Some(Got { received: half.arrived - half.trimmed, delivered })
+        Some(RxProgress { received: half.arrived - half.trimmed, delivered })
     }
 
     /// Handles a packet of a flow that arrives at host `nic`, whole or trimmed.
