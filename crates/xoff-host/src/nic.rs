@@ -133,7 +133,7 @@ pub struct Nic {
     /// Queues with a timed pause, and the end of each (ps).
     pause_ends: Vec<(u8, u64)>,
     /// Pause frames not yet in effect, and the time of each (ps).
-    heard: VecDeque<(u64, Packet)>,
+    pending_frames: VecDeque<(u64, Packet)>,
     queues: NicQueues,
     /// The queue served last and the queue assigned last, of each class.
     last_queue: [u8; CLASSES],
@@ -170,7 +170,7 @@ impl Nic {
             paused_time: PausedTime::default(),
             held_flows: 0,
             pause_ends: Vec::new(),
-            heard: VecDeque::new(),
+            pending_frames: VecDeque::new(),
             received_bytes: 0,
             queues,
             last_queue: [0; CLASSES],
@@ -345,21 +345,21 @@ impl Nic {
 
     fn await_pause_end(&self, fabric: &mut Fabric) {
         let ends = self.pause_ends.iter().map(|&(_, end)| end);
-        if let Some(next) = ends.chain(self.heard.front().map(|&(due, _)| due)).min() {
+        if let Some(next) = ends.chain(self.pending_frames.front().map(|&(due, _)| due)).min() {
             fabric.wheel.arm(self.timers.pause, next);
         }
     }
 
     /// Stores a frame that takes effect at `due` (ps), after all frames that arrived before it.
-    pub fn hear(&mut self, fabric: &mut Fabric, due: u64, frame: Packet) {
-        self.heard.push_back((due, frame));
+    pub fn delay_frame(&mut self, fabric: &mut Fabric, due: u64, frame: Packet) {
+        self.pending_frames.push_back((due, frame));
         self.await_pause_end(fabric);
     }
 
     /// Takes the next frame that is in effect now.
-    pub fn take_heard(&mut self, now: u64) -> Option<Packet> {
-        let &(due, _) = self.heard.front()?;
-        (due <= now).then(|| self.heard.pop_front().map(|(_, frame)| frame))?
+    pub fn take_due_frame(&mut self, now: u64) -> Option<Packet> {
+        let &(due, _) = self.pending_frames.front()?;
+        (due <= now).then(|| self.pending_frames.pop_front().map(|(_, frame)| frame))?
     }
 
     /// Ends the pauses that are due; returns the queues that are still paused.

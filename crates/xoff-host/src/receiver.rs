@@ -94,7 +94,8 @@ impl Receivers {
         }
         let half = match self.halves.entry(packet.flow) {
             Entry::Occupied(half) => half.into_mut(),
-            // The sender has heard from this half, so it existed. It is gone, so it had all bytes.
+            // The sender has had a reply from this half, so it existed. It is gone, so it had all
+            // bytes.
             Entry::Vacant(_) if packet.has(flag::PROGRESSED) => return (Reply::Ack(end), false),
             // A probe without earlier data: a flow of one packet never has a half.
             Entry::Vacant(_) if payload == 0 => return (Reply::Ack(packet.seq), false),

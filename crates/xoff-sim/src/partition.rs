@@ -306,7 +306,7 @@ impl Partition {
                 }
                 tag::START => self.start_flows(),
                 tag::STOP => self.stop_flows(),
-                tag::MESSAGE => self.hear_notices(),
+                tag::MESSAGE => self.deliver_notices(),
                 _ => self.allocate(event),
             },
             tag::PACE => self.hosts.on_pace(&mut self.fabric, number),
@@ -492,7 +492,7 @@ impl Partition {
         }
     }
 
-    fn hear_notices(&mut self) {
+    fn deliver_notices(&mut self) {
         while let Some(Reverse(first)) = self.notices.peek() {
             if first.time_ps > self.fabric.now {
                 self.fabric.wheel.arm(self.message_timer, first.time_ps);

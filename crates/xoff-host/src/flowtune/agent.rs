@@ -80,7 +80,7 @@ pub struct Agent {
     next: u32,
     /// Time of the last message from the allocator, or of the first flowlet after an idle period
     /// (ps).
-    heard_ps: u64,
+    last_message_ps: u64,
     /// True if rates have expired since.
     expired: bool,
 }
@@ -112,7 +112,7 @@ impl Agent {
         }
         if self.flowlets.iter().all(|flowlet| flowlet.reported) {
             // A server without flowlets gets no renewals.
-            self.heard_ps = now;
+            self.last_message_ps = now;
         }
         stats.flowlets += 1;
         let number = self.next;
@@ -191,7 +191,7 @@ impl Agent {
         stats: &mut AgentStats,
         actions: &mut Vec<Action>,
     ) {
-        self.heard_ps = now;
+        self.last_message_ps = now;
         if std::mem::take(&mut self.expired) {
             let served = self.flowlets.iter().filter_map(|f| Some((f.flow?, f.rate?)));
             actions.extend(served.map(|(flow, rate)| at_rate(flow, rate)));
@@ -271,7 +271,7 @@ impl Agent {
     /// Time at which rates expire unless a message arrives (ps).
     fn expiry(&self, config: &AgentConfig) -> Option<u64> {
         let held = !self.expired && self.flowlets.iter().any(|flowlet| !flowlet.reported);
-        held.then(|| self.heard_ps + config.lifetime)
+        held.then(|| self.last_message_ps + config.lifetime)
     }
 
     /// Time of the next timer (ps).

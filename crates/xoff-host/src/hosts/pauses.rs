@@ -43,7 +43,7 @@ impl Hosts {
             self.obey_frame(fabric, nic, &frame);
         } else {
             let due = fabric.now + self.setup.pause_response;
-            self.nics[nic as usize].hear(fabric, due, frame);
+            self.nics[nic as usize].delay_frame(fabric, due, frame);
         }
     }
 
@@ -72,7 +72,7 @@ impl Hosts {
 
     /// Timed pauses of a NIC's queues may have ended, or delayed frames take effect.
     pub fn on_pause_timer(&mut self, fabric: &mut Fabric, nic: u32) {
-        while let Some(frame) = self.nics[nic as usize].take_heard(fabric.now) {
+        while let Some(frame) = self.nics[nic as usize].take_due_frame(fabric.now) {
             self.obey_frame(fabric, nic, &frame);
         }
         let paused = self.nics[nic as usize].end_pauses(fabric);

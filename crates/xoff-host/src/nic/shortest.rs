@@ -84,7 +84,7 @@ impl ShortestFirst {
     /// Takes the flow to serve next: over all unpaused queues the one with the fewest bytes left to
     /// send, and among equals the one that has been ready longest.
     pub fn take(&mut self, nic: &mut Nic, flows: &mut [Sender]) -> Option<u32> {
-        self.obey(nic.paused);
+        self.set_paused(nic.paused);
         let best = self.best.least();
         if best == NOT_READY {
             return None;
@@ -102,7 +102,7 @@ impl ShortestFirst {
         Some(id)
     }
 
-    fn obey(&mut self, paused: u128) {
+    fn set_paused(&mut self, paused: u128) {
         let mut changed = self.paused ^ paused;
         self.paused = paused;
         while changed != 0 {

@@ -164,7 +164,7 @@ impl Path {
         }
     }
 
-    pub(super) fn hear(&mut self) {
+    pub(super) fn acknowledge(&mut self) {
         while let Some(packet) = self.back.arrive(self.now) {
             self.answers.push(packet);
             let mut news = self.flow.acknowledge(packet.seq, PAYLOAD) > 0;
@@ -199,7 +199,7 @@ impl Path {
     pub(super) fn run(&mut self) {
         while self.flow.snd_una < self.flow.start.bytes {
             self.receive();
-            self.hear();
+            self.acknowledge();
             self.send();
             self.now += 1;
             assert!(self.now < 1_000_000, "the flow never ends: {:?}", self.flow);

@@ -12,7 +12,7 @@ pub struct Feedback {
     /// True if the last round trip had no congestion.
     widens: bool,
     /// Credits since the last update whose fate is known, and the lost ones among them.
-    heard: u64,
+    observed: u64,
     lost: u64,
     /// Time of the last update of the rate (ps).
     updated_ps: u64,
@@ -27,7 +27,7 @@ impl Feedback {
             share: config.alpha * small,
             weight: config.initial_weight,
             widens: false,
-            heard: 0,
+            observed: 0,
             lost: 0,
             updated_ps: now,
         }
@@ -41,7 +41,7 @@ impl Feedback {
 
     /// Records a data packet and the `lost` credits before its credit.
     pub fn on_data(&mut self, lost: u64) {
-        self.heard += lost + 1;
+        self.observed += lost + 1;
         self.lost += lost;
     }
 
@@ -49,15 +49,15 @@ impl Feedback {
     /// credit every `period` (ps).
     pub fn update(&mut self, config: &ExpressPassConfig, now: u64, rtt: u64, period: u64) {
         let elapsed = now - self.updated_ps;
-        if rtt == 0 || elapsed < rtt || self.heard == 0 {
+        if rtt == 0 || elapsed < rtt || self.observed == 0 {
             return;
         }
-        let loss = self.lost as f64 / self.heard as f64;
+        let loss = self.lost as f64 / self.observed as f64;
         let allowed = (1.0 - self.share) * config.target_loss;
         // One credit per round trip.
         let least = (period as f64 / rtt as f64).min(1.0);
         if loss > allowed {
-            let arrived = (self.heard - self.lost) as f64 * period as f64 / elapsed as f64;
+            let arrived = (self.observed - self.lost) as f64 * period as f64 / elapsed as f64;
             self.share = (arrived * (1.0 + allowed)).min(self.share);
             self.weight = (self.weight / 2.0).max(config.min_weight);
             self.widens = false;
@@ -69,6 +69,6 @@ impl Feedback {
             self.share = self.weight + (1.0 - self.weight) * self.share;
         }
         self.share = self.share.clamp(least, 1.0);
-        (self.heard, self.lost, self.updated_ps) = (0, 0, now);
+        (self.observed, self.lost, self.updated_ps) = (0, 0, now);
     }
 }

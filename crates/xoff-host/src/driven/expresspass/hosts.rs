@@ -89,7 +89,7 @@ impl ExpressPassHosts {
         packet.label = start.label;
         packet.sender = id;
         packet.flags = start.class << flag::CLASS_SHIFT;
-        if self.senders[id as usize].is_heard() {
+        if self.senders[id as usize].has_reply() {
             packet.flags |= flag::PROGRESSED;
         }
         let packet = context.fabric.packets.insert(packet);

@@ -30,7 +30,7 @@ pub struct CreditSender {
     /// Credits whose packets wait for their turn at the NIC.
     echoes: VecDeque<Echo>,
     /// True once a credit has arrived.
-    heard: bool,
+    has_reply: bool,
     /// True once the receiver has been told to stop.
     stopped: bool,
     /// Time from the request to its first credit (ps).
@@ -52,8 +52,8 @@ impl CreditSender {
 
     /// True once a credit has arrived.
     #[must_use]
-    pub fn is_heard(&self) -> bool {
-        self.heard
+    pub fn has_reply(&self) -> bool {
+        self.has_reply
     }
 
     /// Handles a credit for a packet of up to `payload` bytes.
@@ -83,8 +83,8 @@ impl CreditSender {
 
     /// Counts a credit. If it ends a round trip, returns the number of credits in that round trip.
     fn count(&mut self, now: u64) -> Option<u64> {
-        if !self.heard {
-            (self.heard, self.rtt) = (true, now - self.round_ps);
+        if !self.has_reply {
+            (self.has_reply, self.rtt) = (true, now - self.round_ps);
             self.round_ps = now;
         }
         self.in_round += 1;

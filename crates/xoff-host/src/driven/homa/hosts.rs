@@ -125,7 +125,7 @@ impl HomaHosts {
     }
 
     /// Handles a packet from a receiver at its sender.
-    fn hear(&mut self, context: &mut TransportContext<'_>, id: u32) {
+    fn on_reply(&mut self, context: &mut TransportContext<'_>, id: u32) {
         let packet = context.fabric.packets[id];
         context.fabric.packets.remove(id);
         let Some(number) = context.sender_of(&packet) else { return };
@@ -185,7 +185,7 @@ impl Driven for HomaHosts {
         } else {
             self.scheduled_bytes += payload;
         }
-        if sender.is_heard() {
+        if sender.has_reply() {
             packet.flags |= flag::PROGRESSED;
         }
     }
@@ -193,7 +193,7 @@ impl Driven for HomaHosts {
     fn on_packet(&mut self, context: &mut TransportContext<'_>, nic: u32, packet: u32) {
         match context.fabric.packets[packet].kind {
             Kind::Data => self.answer(context, nic, packet),
-            _ => self.hear(context, packet),
+            _ => self.on_reply(context, packet),
         }
     }
 

@@ -63,7 +63,7 @@ struct Half {
     /// Its index among its host's messages.
     place: u32,
     /// Time of the last arrival of one of its packets (ps).
-    heard_ps: u64,
+    last_arrival_ps: u64,
 }
 
 impl Half {
@@ -175,7 +175,7 @@ impl Granters {
         }
         let (id, begins) = match self.by_flow.entry(packet.flow) {
             Entry::Occupied(place) => (*place.get(), false),
-            // The sender has heard from this half, which is gone: the message was complete. A
+            // The sender has had a reply from this half, which is gone: the message was complete. A
             // message of one packet needs no half.
             Entry::Vacant(_) if packet.has(flag::PROGRESSED) || size <= self.shape.payload => {
                 return Answer { whole: true, grant: self.grant(nic, None) };
@@ -192,7 +192,7 @@ impl Granters {
         if half.received == size {
             return Answer { whole: true, grant: self.grant(nic, None) };
         }
-        half.heard_ps = now;
+        half.last_arrival_ps = now;
         let number = self.shape.packet_at(packet.seq);
         if !half.arrived.insert(number) {
             // An unnecessary retransmission: its sender has had no reply for long.
@@ -229,7 +229,7 @@ impl Granters {
             granted,
             level: self.levels.count() - 1,
             place: host.halves.len() as u32,
-            heard_ps: 0,
+            last_arrival_ps: 0,
         };
         host.halves.push(id);
         if let Some(place) = self.halves.get_mut(id as usize) {
@@ -315,7 +315,7 @@ impl Granters {
     #[must_use]
     pub fn next_check(&self, nic: u32, timeout: u64) -> Option<u64> {
         let halves = self.hosts[nic as usize].halves.iter();
-        halves.map(|&id| self.halves[id as usize].heard_ps + timeout).min()
+        halves.map(|&id| self.halves[id as usize].last_arrival_ps + timeout).min()
     }
 
     /// The next request for missing bytes of a message to host `nic` that has timed out, searching
@@ -330,10 +330,10 @@ impl Granters {
         while let Some(&id) = self.hosts[nic as usize].halves.get(place) {
             place += 1;
             let half = &mut self.halves[id as usize];
-            if half.heard_ps + timeout > now {
+            if half.last_arrival_ps + timeout > now {
                 continue;
             }
-            half.heard_ps = now;
+            half.last_arrival_ps = now;
             if half.received < half.granted {
                 self.stats.resends += 1;
                 let first = half.arrived.next();

@@ -15,7 +15,7 @@ pub struct HomaSender {
     /// Bytes allowed so far, including unscheduled ones.
     granted: u64,
     /// True once the receiver has replied.
-    heard: bool,
+    has_reply: bool,
     /// True if any packet was ever retransmitted.
     repeats: bool,
 }
@@ -45,8 +45,8 @@ impl HomaSender {
     /// True once the receiver has replied.
     #[inline]
     #[must_use]
-    pub fn is_heard(&self) -> bool {
-        self.heard
+    pub fn has_reply(&self) -> bool {
+        self.has_reply
     }
 
     /// Priority of the packet at `seq` of a message of `size` bytes. Its last `boosted` bytes count
@@ -124,7 +124,7 @@ impl HomaSender {
     }
 
     fn on_all_before(&mut self, shape: &Shape, flow: &mut Sender, seq: u64) -> bool {
-        self.heard = true;
+        self.has_reply = true;
         let before = flow.snd_una;
         if seq <= before {
             return false;

@@ -135,7 +135,7 @@ impl Journey {
         packet.queue = homa.level(&levels(), seq, flow.start.bytes, 0);
         let unscheduled = packet.queue < levels().unscheduled();
         assert_eq!(unscheduled, seq < RTT_BYTES, "min(size, RTTbytes) is unscheduled");
-        if homa.is_heard() {
+        if homa.has_reply() {
             packet.flags |= flag::PROGRESSED;
         }
         self.sent += payload;

@@ -89,7 +89,7 @@ impl NdpHosts {
     }
 
     /// Handles an answer, a pull or a returned header at a sender.
-    fn hear(&mut self, context: &mut TransportContext<'_>, id: u32) {
+    fn on_reply(&mut self, context: &mut TransportContext<'_>, id: u32) {
         let packet = context.fabric.packets[id];
         context.fabric.packets.remove(id);
         let Some(number) = context.sender_of(&packet) else { return };
@@ -135,7 +135,7 @@ impl Driven for NdpHosts {
         sender.on_sent(payload);
         packet.stamp = flow.start.bytes;
         packet.remaining = u32::try_from(sender.returned()).unwrap_or(u32::MAX);
-        if sender.is_heard() {
+        if sender.has_reply() {
             packet.flags |= flag::PROGRESSED;
         }
     }
@@ -143,7 +143,7 @@ impl Driven for NdpHosts {
     fn on_packet(&mut self, context: &mut TransportContext<'_>, nic: u32, packet: u32) {
         match context.fabric.packets[packet].kind {
             Kind::Data | Kind::Trimmed => self.answer(context, nic, packet),
-            _ => self.hear(context, packet),
+            _ => self.on_reply(context, packet),
         }
     }
 

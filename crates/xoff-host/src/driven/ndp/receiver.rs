@@ -132,7 +132,7 @@ impl Pullers {
         let all = Answer { seq: size, pulled: 0, received: true };
         let id = match self.by_flow.entry(packet.flow) {
             Entry::Occupied(place) => *place.get(),
-            // The sender has heard from this half, which is gone: the flow was complete.
+            // The sender has had a reply from this half, which is gone: the flow was complete.
             Entry::Vacant(_) if packet.has(flag::PROGRESSED) => return all,
             Entry::Vacant(_) if !trimmed && size <= shape.payload => return all,
             Entry::Vacant(place) => {

@@ -46,7 +46,7 @@ impl NdpSender {
     /// True once the receiver has replied.
     #[inline]
     #[must_use]
-    pub fn is_heard(&self) -> bool {
+    pub fn has_reply(&self) -> bool {
         self.answered > 0
     }
 

@@ -109,7 +109,7 @@ impl Journey {
         packet.flow = 7;
         packet.stamp = self.flow.start.bytes;
         packet.remaining = self.ndp.returned() as u32;
-        if self.ndp.is_heard() {
+        if self.ndp.has_reply() {
             packet.flags |= flag::PROGRESSED;
         }
         let (draw, fates) = (self.rng.below(100), self.fates);

@@ -28,7 +28,7 @@ struct Reference {
 }
 
 impl Reference {
-    fn hear(&mut self, path: &mut Path) {
+    fn acknowledge(&mut self, path: &mut Path) {
         for answer in path.answers.drain(..) {
             let missing = answer.seq / PAYLOAD;
             self.known.extend(0..missing);
@@ -104,8 +104,8 @@ proptest! {
             let sent = path.flow.snd_nxt / PAYLOAD;
             path.receive();
             let timeouts = path.timeouts;
-            path.hear();
-            reference.hear(&mut path);
+            path.acknowledge();
+            reference.acknowledge(&mut path);
             if path.timeouts > timeouts {
                 reference.time_out(sent);
             }
@@ -142,7 +142,7 @@ fn the_first_packet_of_a_recovery_does_not_wait_for_the_window() {
     let mut path = path(ENDLESS, 20, vec![Fate::Lost]);
     while path.recoveries == 0 {
         path.receive();
-        path.hear();
+        path.acknowledge();
         path.flow.pace.window = if path.recoveries == 0 { 20_000 } else { 10_000 };
         path.send();
         path.now += 1;
