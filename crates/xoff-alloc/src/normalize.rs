@@ -26,8 +26,8 @@ pub(crate) fn by_flow<R: Real>(rates: &[R], ratio: &[R], flows: &Flows, least: R
     }
 }
 
-/// U-NORM: "scales the rates of all flows by a factor such that the most congested link will operate
-/// at its capacity" (equation 5), up or down.
+/// U-NORM: "scales the rates of all flows by a factor such that the most congested link will
+/// operate at its capacity" (equation 5), up or down.
 pub(crate) fn uniformly<R: Real>(rates: &[R], ratio: &[R], out: &mut [R]) {
     let most = ratio.iter().fold(R::ZERO, |most, &ratio| most.at_least(ratio));
     let factor = if most > R::ZERO { most.reciprocal() } else { R::ONE };

@@ -236,7 +236,9 @@ impl Knob for String {
 macro_rules! choices {
     (
         $(#[$attribute:meta])*
-        pub enum $name:ident { $( $(#[doc = $doc:literal])* $variant:ident = $text:literal ),+ $(,)? }
+        pub enum $name:ident {
+            $( $(#[doc = $doc:literal])* $variant:ident = $text:literal ),+ $(,)?
+        }
     ) => {
         $(#[$attribute])*
         #[allow(unreachable_pub)]

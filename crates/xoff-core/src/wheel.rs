@@ -598,7 +598,8 @@ mod tests {
             }
             while let Some(first) = model.pop_first() {
                 let popped = wheel.pop_before(u64::MAX);
-                prop_assert_eq!(popped.map(|event| (event.time, event.rank, event.item)), Some(first));
+                let popped = popped.map(|event| (event.time, event.rank, event.item));
+                prop_assert_eq!(popped, Some(first));
             }
             prop_assert_eq!(wheel.pop_before(u64::MAX), None);
         }

@@ -57,7 +57,8 @@ fn a_known_pfc_frame() {
     wanted.resize(60, 0);
     assert_eq!(frame, wanted);
     assert_eq!(PfcFrame::decode(&frame[..34]), Ok(PFC));
-    assert_eq!(PfcFrame::decode(&frame[..33]), Err(DecodeError::TooShort { needed: 34, found: 33 }));
+    let too_short = DecodeError::TooShort { needed: 34, found: 33 };
+    assert_eq!(PfcFrame::decode(&frame[..33]), Err(too_short));
     assert_eq!(PfcFrame::decode(&encoded(&BTS)), Err(DecodeError::WrongEtherType(0x0800)));
     frame[15] = 2;
     assert_eq!(PfcFrame::decode(&frame), Err(DecodeError::WrongOpcode(0x0102)));
@@ -91,7 +92,16 @@ proptest! {
         dscp in any::<u8>(),
     ) {
         let bts = Bts {
-            src_mac, dst_mac, src_ip, dst_ip, src_port, dst_port, queue_pair, dscp, pause_us, cacheable,
+            src_mac,
+            dst_mac,
+            src_ip,
+            dst_ip,
+            src_port,
+            dst_port,
+            queue_pair,
+            dscp,
+            pause_us,
+            cacheable,
         };
         prop_assert_eq!(Bts::decode(&encoded(&bts)), Ok(bts));
         prop_assert_eq!(encoded(&bts).len(), 60);

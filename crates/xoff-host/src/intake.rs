@@ -33,7 +33,8 @@ impl NicConfig {
         }
         if self.receive_rate >= link_rate {
             let message = format!(
-                "receive_rate = {} has no effect behind a link of {link_rate}; use a lower rate or 0",
+                "receive_rate = {} has no effect behind a link of {link_rate}; use a lower \
+                 rate or 0",
                 self.receive_rate
             );
             return Err(("receive_rate", message));

@@ -567,7 +567,8 @@ mod tests {
             classes in any::<bool>(),
             rounds in prop::collection::vec((0..QUEUES, any::<u128>(), 0usize..4), 1..100),
         ) {
-            let mut nic = nic(if classes { NicQueues::Classes(8) } else { NicQueues::Dynamic(QUEUES) });
+            let queues = if classes { NicQueues::Classes(8) } else { NicQueues::Dynamic(QUEUES) };
+            let mut nic = nic(queues);
             let mut flows: Vec<Sender> = Vec::new();
             let mut waiting = Vec::new();
             for (queue, mask, turns) in rounds {

@@ -140,8 +140,8 @@ impl Faults {
         let switches = (setup.routes.longest() + routes.longest() - 1) as usize;
         if setup.hosts.control.carries() == Carries::Int && switches > HOPS_MAX {
             return Err(format!(
-                "[[fault]] at {time}: a packet may cross {switches} switches, but an INT record holds \
-                 {HOPS_MAX}"
+                "[[fault]] at {time}: a packet may cross {switches} switches, but an INT record \
+                 holds {HOPS_MAX}"
             ));
         }
         Ok(routes)

@@ -27,7 +27,9 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => (0..SERVERS, 0..SERVERS, 0..3_u32, 0.1..10.0)
-            .prop_map(|(source, destination, spine, weight)| Step::Add { source, destination, spine, weight }),
+            .prop_map(|(source, destination, spine, weight)| {
+                Step::Add { source, destination, spine, weight }
+            }),
         2 => any::<usize>().prop_map(Step::Remove),
         1 => (0..SERVERS).prop_map(Step::Fail),
         1 => (0..SERVERS).prop_map(Step::Restore),
@@ -80,7 +82,7 @@ proptest! {
         let alone = run(&steps, blocks, 1);
         prop_assert!(alone.iter().all(|number| number.is_finite()));
         for threads in [2, 3, 5] {
-            let bits = |seen: &[f64]| seen.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
+            let bits = |seen: &[f64]| seen.iter().map(|rate| rate.to_bits()).collect::<Vec<_>>();
             prop_assert_eq!(bits(&alone), bits(&run(&steps, blocks, threads)));
         }
     }

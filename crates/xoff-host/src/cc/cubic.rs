@@ -83,9 +83,9 @@ impl Cubic {
 
     fn begin_stage(&self, now: u64) -> Stage {
         let packets = self.packets;
-        // "During the first congestion avoidance stage after a timeout, [...] K is set to 0, and W_max is
-        // set to the congestion window size at the beginning of the current congestion avoidance stage"
-        // (§4.8); the same if there was no loss yet (§4.10).
+        // "During the first congestion avoidance stage after a timeout, [...] K is set to 0, and
+        // W_max is set to the congestion window size at the beginning of the current congestion
+        // avoidance stage" (§4.8); the same if there was no loss yet (§4.10).
         let plateau = match self.maximum {
             Some(maximum) if !self.timed_out => maximum.max(packets),
             _ => packets,
@@ -115,8 +115,8 @@ impl Cubic {
             // "cwnd SHOULD be set to W_est at each reception of a new ACK" (§4.3).
             self.packets = self.packets.max(stage.reno);
         } else {
-            // "cwnd MUST be incremented by (target - cwnd) / cwnd for each received new ACK" (§4.4, §4.5),
-            // where target is W_cubic(t + RTT), but within cwnd and 1.5 cwnd (§4.2).
+            // "cwnd MUST be incremented by (target - cwnd) / cwnd for each received new ACK" (§4.4,
+            // §4.5), where target is W_cubic(t + RTT), but within cwnd and 1.5 cwnd (§4.2).
             let target = self.cubic(&stage, seconds + self.rtt as f64 / PS_PER_S);
             let target = target.clamp(self.packets, 1.5 * self.packets);
             self.packets += (target - self.packets) / self.packets * acked;

@@ -35,8 +35,8 @@ impl DelayWindowConfig {
     /// The invalid field and the message.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         if !(self.target_rtts > 1.0 && self.target_rtts.is_finite()) {
-            let message = "target_rtts must be above 1: no round trip is shorter than the base RTT, \
-                           so every acknowledgement would shrink the window";
+            let message = "target_rtts must be above 1: no round trip is shorter than the base \
+                           RTT, so every acknowledgement would shrink the window";
             return Err(("target_rtts", message.into()));
         }
         Ok(())

@@ -54,8 +54,8 @@ impl TcpHosts {
             control.on_loss(path, &loss, &mut flow.pace);
         }
         if acked > 0 {
-            // "When an ACK is received that acknowledges new data, restart the retransmission timer" (RFC
-            // 6298 §5.3).
+            // "When an ACK is received that acknowledges new data, restart the retransmission
+            // timer" (RFC 6298 §5.3).
             self.restart_timer(fabric, id, flow);
         } else if probed {
             // Nothing is in flight now. The next packet gets a full timeout, not the rest of the

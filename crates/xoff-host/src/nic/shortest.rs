@@ -175,7 +175,8 @@ mod tests {
     fn steps() -> impl Strategy<Value = Vec<Step>> {
         let step = prop_oneof![
             3 => (0..QUEUES, 1u64..30).prop_map(|(queue, left)| Step::Wait(queue, left)),
-            1 => (any::<prop::sample::Index>(), 0u64..30).prop_map(|(one, left)| Step::Change(one, left)),
+            1 => (any::<prop::sample::Index>(), 0u64..30)
+                .prop_map(|(id, left)| Step::Change(id, left)),
             1 => any::<u128>().prop_map(Step::Pause),
             3 => Just(Step::Take),
         ];
@@ -186,7 +187,10 @@ mod tests {
         /// Compares with the definition: over all unpaused queues the flow with the fewest bytes
         /// left is served, and the first to be ready among equals; classes take precedence.
         #[test]
-        fn the_shortest_flow_of_all_queues_is_served_next(classes in any::<bool>(), steps in steps()) {
+        fn the_shortest_flow_of_all_queues_is_served_next(
+            classes in any::<bool>(),
+            steps in steps(),
+        ) {
             let queues = if classes { NicQueues::Classes(8) } else { NicQueues::Dynamic(QUEUES) };
             let (mut nic, mut shortest) = (nic(queues), ShortestFirst::new(queues));
             let mut flows: Vec<Sender> = Vec::new();
@@ -214,7 +218,8 @@ mod tests {
                     Step::Pause(mask) => nic.set_paused(0, mask),
                     Step::Take => {
                         let queue_of = |place: usize| flows[waiting[place] as usize].queue.unwrap();
-                        let may = (0..waiting.len()).filter(|&place| !nic.is_paused(queue_of(place)));
+                        let may = |&place: &usize| !nic.is_paused(queue_of(place));
+                        let may = (0..waiting.len()).filter(may);
                         let expected = may.min_by_key(|&place| {
                             let class = if classes { queue_of(place) } else { 0 };
                             (class, flows[waiting[place] as usize].left_to_send())

@@ -183,7 +183,8 @@ mod tests {
             }
             for packet in (0..450).filter(|&packet| plain.contains(packet)) {
                 let block = set.block_of(packet);
-                prop_assert!(block.contains(&packet) && block.clone().all(|other| plain.contains(other)));
+                prop_assert!(block.contains(&packet));
+                prop_assert!(block.clone().all(|other| plain.contains(other)));
                 prop_assert!(!plain.contains(block.end));
                 prop_assert!(block.start == 0 || !plain.contains(block.start - 1));
             }
@@ -191,7 +192,9 @@ mod tests {
 
         /// Compares with a set of the standard library while the base moves forward.
         #[test]
-        fn agrees_with_a_standard_set(steps in prop::collection::vec((0u64..300, 0u64..40), 1..100)) {
+        fn agrees_with_a_standard_set(
+            steps in prop::collection::vec((0u64..300, 0u64..40), 1..100),
+        ) {
             let mut set = PacketSet::default();
             let mut plain = BTreeSet::new();
             let mut base = 0;
@@ -206,7 +209,8 @@ mod tests {
                 prop_assert_eq!(set.first_missing(base), missing);
                 if let Some(&last) = plain.last() {
                     let first = (0..last).rev().find(|packet| !plain.contains(packet));
-                    prop_assert_eq!(set.block_of(last), first.map_or(0, |first| first + 1)..last + 1);
+                    let start = first.map_or(0, |first| first + 1);
+                    prop_assert_eq!(set.block_of(last), start..last + 1);
                 }
                 for after in [0, 2, 70] {
                     let nth = plain.iter().nth_back(after).copied();

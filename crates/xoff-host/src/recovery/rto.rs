@@ -49,8 +49,8 @@ impl Rto {
         self.smoothed = Some(match self.smoothed {
             // SRTT <- R, RTTVAR <- R/2 (§2.2).
             None => (rtt, rtt / 2),
-            // RTTVAR <- (1 - beta) RTTVAR + beta |SRTT - R'|, then SRTT <- (1 - alpha) SRTT + alpha R',
-            // with alpha = 1/8 and beta = 1/4 (§2.3).
+            // RTTVAR <- (1 - beta) RTTVAR + beta |SRTT - R'|, then SRTT <- (1 - alpha) SRTT + alpha
+            // R', with alpha = 1/8 and beta = 1/4 (§2.3).
             Some((mean, variation)) => {
                 let off = mean.abs_diff(rtt);
                 (mean - mean / 8 + rtt / 8, variation - variation / 4 + off / 4)

@@ -187,8 +187,9 @@ impl Sender {
             self.urgent = false;
             self.rescue = None;
         }
-        // "IsLost (SeqNum): [...] The routine returns true when either DupThresh discontiguous SACKed
-        // sequences have arrived above 'SeqNum' or more than (DupThresh - 1) * SMSS bytes" (§4).
+        // "IsLost (SeqNum): [...] The routine returns true when either DupThresh discontiguous
+        // SACKed sequences have arrived above 'SeqNum' or more than (DupThresh - 1) * SMSS bytes"
+        // (§4).
         if self.duplicate_acks > 0
             && let Some(packet) = self.board.arrived().nth_last(self.duplicate_acks - 1)
         {
@@ -198,8 +199,8 @@ impl Sender {
         let begins = self.phase == Phase::Open && self.board.is_lost(missing);
         if begins {
             // "RecoveryPoint = HighData" (§5, 4.1); "to prevent repeated retransmission of the same
-            // data or a premature rescue retransmission, set both HighRxt and RescueRxt to the highest
-            // sequence number in the retransmitted segment" (4.3).
+            // data or a premature rescue retransmission, set both HighRxt and RescueRxt to the
+            // highest sequence number in the retransmitted segment" (4.3).
             self.phase = Phase::Recovery(sent.next);
             self.urgent = true;
             self.rescued = missing;
@@ -218,9 +219,9 @@ impl Sender {
         if self.board.bytes(sent.payload, sent.end).1 > 0 {
             return;
         }
-        // "If HighACK is greater than RescueRxt [...], then one segment of up to SMSS octets that MUST
-        // include the highest outstanding unSACKed sequence number SHOULD be returned, and RescueRxt
-        // set to RecoveryPoint."
+        // "If HighACK is greater than RescueRxt [...], then one segment of up to SMSS octets that
+        // MUST include the highest outstanding unSACKed sequence number SHOULD be returned, and
+        // RescueRxt set to RecoveryPoint."
         let last = (sent.next - 1) / sent.payload;
         let outstanding = !self.board.is_repeated(last) && !self.board.arrived().contains(last);
         if sent.una / sent.payload > self.rescued && outstanding {
@@ -231,7 +232,8 @@ impl Sender {
 
     /// Retransmission timeout.
     pub fn on_timeout(&mut self, sent: &Sent) {
-        // "If an RTO occurs during loss recovery [...], RecoveryPoint MUST be set to HighData" (§5.1).
+        // "If an RTO occurs during loss recovery [...], RecoveryPoint MUST be set to HighData"
+        // (§5.1).
         self.phase = Phase::AfterTimeout(sent.next);
         self.urgent = false;
         self.rescue = None;

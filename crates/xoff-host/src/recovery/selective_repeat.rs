@@ -40,8 +40,8 @@ impl Receiver {
 
 /// The receiver got an out-of-order packet. Returns true if that is new to the sender's half.
 pub(crate) fn on_arrived(scoreboard: &mut Scoreboard, packet: u64) -> bool {
-    // "Any subsequent packet is considered lost only if another packet with a higher sequence number
-    // has been selectively acked" (IRN §3.1).
+    // "Any subsequent packet is considered lost only if another packet with a higher sequence
+    // number has been selectively acked" (IRN §3.1).
     scoreboard.lose_before(packet);
     scoreboard.insert(packet..packet + 1)
 }

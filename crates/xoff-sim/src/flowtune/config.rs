@@ -185,7 +185,8 @@ impl FlowtuneConfig {
     pub fn check_times(&self, base_rtt: Ps) -> Result<(), (&'static str, String)> {
         if self.max_rto <= base_rtt {
             let message = format!(
-                "max_rto = {} must be above the base RTT of {base_rtt}, or every message would be retransmitted",
+                "max_rto = {} must be above the base RTT of {base_rtt}, or every message would be \
+                 retransmitted",
                 self.max_rto
             );
             return Err(("max_rto", message));
@@ -194,8 +195,8 @@ impl FlowtuneConfig {
         // trip.
         if self.lifetime.0 / 2 <= self.iteration.0 + base_rtt.0 / 2 {
             let message = format!(
-                "lifetime: rates that are valid for {} expire before the allocator can renew them: iterations \
-                 are {} apart, and the base RTT is {base_rtt}",
+                "lifetime: rates that are valid for {} expire before the allocator can renew them: \
+                 iterations are {} apart, and the base RTT is {base_rtt}",
                 self.lifetime, self.iteration
             );
             return Err(("lifetime", message));
@@ -220,8 +221,8 @@ impl FlowtuneConfig {
         Err((
             key,
             format!(
-                "{key}: reserve = {}{transit} and acknowledgements (reserve_acks), which take up to \
-                 {acks:.3} of a link, leave no capacity for the flowlets of its own servers",
+                "{key}: reserve = {}{transit} and acknowledgements (reserve_acks), which take up \
+                 to {acks:.3} of a link, leave no capacity for the flowlets of its own servers",
                 self.reserve
             ),
         ))

@@ -48,7 +48,9 @@ impl Reference {
 
 proptest! {
     #[test]
-    fn feedback_matches_the_paper(rounds in prop::collection::vec((1u64..100, 0u64..60, 0u64..9_000_000), 1..60)) {
+    fn feedback_matches_the_paper(
+        rounds in prop::collection::vec((1u64..100, 0u64..60, 0u64..9_000_000), 1..60),
+    ) {
         let config = ExpressPassConfig::default();
         let rtt = 8_000_000;
         let (mut feedback, mut reference) = (Feedback::new(&config, 1_000, 0), Reference::new(0.5));
@@ -58,7 +60,8 @@ proptest! {
             (1..arrived).for_each(|_| feedback.on_data(0));
             feedback.on_data(lost);
             feedback.update(&config, now + rtt - 1, rtt, PERIOD);
-            prop_assert!((feedback.share() * reference.max_rate / reference.rate - 1.0).abs() < 1e-9);
+            let ratio = feedback.share() * reference.max_rate / reference.rate;
+            prop_assert!((ratio - 1.0).abs() < 1e-9);
             now += rtt + late;
             feedback.update(&config, now, rtt, PERIOD);
             let elapsed = (rtt + late) as f64 / 1e12;
