@@ -5,12 +5,14 @@ PYTHON ?= python3
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.toml' | grep -v /target/) Cargo.toml Cargo.lock
 DATA := $(wildcard data/flow-sizes/*.csv)
 
-test: lint test-rust test-loom test-python test-torture test-instructions
+.PHONY: test demo lint test-rust test-loom test-python test-torture test-instructions clean help
 
-demo: .venv/built
+test: lint test-rust test-loom test-python test-torture test-instructions ## run every linter and test
+
+demo: .venv/built ## draw the figure that made BFC's case, in out/demo
 	.venv/bin/xoff reproduce bfc/fig10 --scale quick --out out/demo
 
-lint: .venv/built
+lint: .venv/built ## rustfmt, clippy, ruff and mypy
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy -p xoff-python --all-features -- -D warnings
@@ -20,22 +22,22 @@ lint: .venv/built
 	.venv/bin/mypy bench/instructions.py
 	.venv/bin/mypy bench/peers/ns3/compare.py
 
-test-rust:
+test-rust: ## tests of the engine
 	cargo test --workspace
 
-# Barrier and mailboxes under a model checker; its build has a place of its own.
-test-loom:
+# A build of its own, as loom replaces the primitives of std.
+test-loom: ## barrier and mailboxes under a model checker
 	RUSTFLAGS="--cfg loom" cargo test -p xoff-core --release --test loom --target-dir target/loom
 
-test-python: .venv/built
+test-python: .venv/built ## tests of the Python package
 	.venv/bin/pytest python/tests
 
-# Random worlds in several cuts and on several threads; more of them: `xoff torture --minutes 60`.
-test-torture: .venv/built
+# More of them: `xoff torture --minutes 60`.
+test-torture: .venv/built ## two minutes of random worlds, in several cuts and on several threads
 	.venv/bin/xoff torture --minutes 2 --seed 1 --out out/torture
 
 # Skipped where valgrind is missing, unless INSTRUCTIONS=--required.
-test-instructions:
+test-instructions: ## instructions per packet-hop against their ceilings
 	$(PYTHON) bench/instructions.py $(INSTRUCTIONS)
 
 # uv installs in seconds where pip takes minutes.
@@ -47,5 +49,8 @@ test-instructions:
 	VIRTUAL_ENV=$(CURDIR)/.venv .venv/bin/uv pip install --quiet --reinstall-package xoff --editable '.[dev]'
 	touch $@
 
-clean:
+clean: ## delete what the targets above have made
 	rm -rf target .venv out
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-20s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

@@ -5,6 +5,8 @@
 //! files, its error messages, the effective scenario and the JSON schema.
 //! [`choices!`](crate::choices!) does the same for a setting with a few named values.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::units::{BitRate, Bytes, Ps};
 
 /// A value from a scenario file.
@@ -50,6 +52,9 @@ pub trait Knob: Sized {
     fn show(&self) -> String;
 }
 
+/// The outcome of a check of settings. The error is the key that is wrong, and what to write instead.
+pub type Checked = Result<(), (&'static str, String)>;
+
 /// One setting of a section, for documentation and the schema.
 #[derive(Clone, Debug)]
 pub struct Field {
@@ -65,14 +70,81 @@ pub struct Field {
     pub default: String,
 }
 
+/// A property of a composition on which settings of several parts depend, such as "packets
+/// are marked". Its text completes the sentence "the setting has no effect because ...", unless the part
+/// that withholds the capability gives a better reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Capability(pub &'static str);
+
+/// The capabilities of a composition. Its parts provide them.
+#[derive(Clone, Debug, Default)]
+pub struct Capabilities {
+    provided: BTreeSet<Capability>,
+    reasons: BTreeMap<Capability, String>,
+}
+
+impl Capabilities {
+    /// A part provides a capability, if a condition holds.
+    pub fn provide(&mut self, capability: Capability, condition: bool) {
+        if condition {
+            self.provided.insert(capability);
+        }
+    }
+
+    /// A part provides a capability, or says why it does not.
+    pub fn provide_or(&mut self, capability: Capability, reason: Option<String>) {
+        match reason {
+            None => {
+                self.provided.insert(capability);
+            }
+            Some(reason) => {
+                self.reasons.entry(capability).or_insert(reason);
+            }
+        }
+    }
+
+    /// Why a capability is missing, unless some part provides it.
+    #[must_use]
+    pub fn missing(&self, capability: Capability) -> Option<String> {
+        if self.provided.contains(&capability) {
+            return None;
+        }
+        let reason = self.reasons.get(&capability).map_or(capability.0, String::as_str);
+        Some(reason.to_owned())
+    }
+
+    /// The capabilities that some part provides.
+    pub fn provided(&self) -> impl Iterator<Item = Capability> {
+        self.provided.iter().copied()
+    }
+}
+
+/// A condition under which a setting has an effect. It is declared with the setting.
+#[derive(Clone, Copy, Debug)]
+pub enum Effect<K> {
+    /// Other settings of the section decide. `Some`: the setting has no effect, for this reason.
+    Unless(fn(&K) -> Option<String>),
+    /// Another part of the composition must have this capability.
+    Needs(Capability),
+}
+
+/// The reason of an [`Effect::Unless`] where a condition holds.
+#[must_use]
+pub fn because(condition: bool, reason: &str) -> Option<String> {
+    condition.then(|| reason.to_owned())
+}
+
 /// A section of settings, made by [`knobs!`](crate::knobs!).
-pub trait Knobs: Default {
-    /// Name of the section in a scenario file.
+pub trait Knobs: Default + Clone {
+    /// Name of the section in a scenario file; empty if there are no settings.
     const SECTION: &'static str;
     /// Description of the section.
     fn doc() -> String;
     /// The settings in the order of declaration.
     fn fields() -> Vec<Field>;
+    /// The conditions under which its settings have an effect, by setting. Settings without one
+    /// always have an effect.
+    fn effects() -> Vec<(&'static str, Vec<Effect<Self>>)>;
     /// Sets one of them.
     ///
     /// # Errors
@@ -80,6 +152,30 @@ pub trait Knobs: Default {
     fn set(&mut self, name: &str, value: &Value) -> Result<(), Option<String>>;
     /// The settings as `(name, TOML value)`.
     fn show(&self) -> Vec<(&'static str, String)>;
+
+    /// The settings that other settings of this section leave without effect, and why.
+    fn without_effect(&self) -> Vec<(&'static str, String)> {
+        let mut dead = Vec::new();
+        for (name, effects) in Self::effects() {
+            let reason = effects.iter().find_map(|effect| match effect {
+                Effect::Unless(reason) => reason(self),
+                Effect::Needs(_) => None,
+            });
+            dead.extend(reason.map(|reason| (name, reason)));
+        }
+        dead
+    }
+
+    /// The settings that need a capability of another part.
+    fn needs() -> Vec<(&'static str, Capability)> {
+        let needs = Self::effects().into_iter().flat_map(|(name, effects)| {
+            effects.into_iter().filter_map(move |effect| match effect {
+                Effect::Unless(_) => None,
+                Effect::Needs(capability) => Some((name, capability)),
+            })
+        });
+        needs.collect()
+    }
 }
 
 fn unit_error(expects: &str, value: &Value) -> String {
@@ -266,12 +362,24 @@ macro_rules! choices {
 }
 
 /// Declares a section of settings: struct, defaults, parser, formatter, documentation and schema.
+///
+/// A setting may end in `=> [EFFECT, ...]`, where each effect is an [`Effect`]: the conditions under
+/// which the setting has an effect. A struct without `in "section"` has no settings.
 #[macro_export]
 macro_rules! knobs {
     (
         $(#[doc = $section_doc:literal])*
+        pub struct $name:ident;
+    ) => {
+        $crate::knobs! { $(#[doc = $section_doc])* pub struct $name in "" {} }
+    };
+    (
+        $(#[doc = $section_doc:literal])*
         pub struct $name:ident in $section:literal {
-            $( $(#[doc = $doc:literal])* $field:ident : $type:ty = $default:expr ),* $(,)?
+            $(
+                $(#[doc = $doc:literal])*
+                $field:ident : $type:ty = $default:expr $( => [ $($effect:expr),+ $(,)? ] )?
+            ),* $(,)?
         }
     ) => {
         $(#[doc = $section_doc])*
@@ -292,6 +400,7 @@ macro_rules! knobs {
                 concat!($($section_doc, "\n"),*).trim().to_string()
             }
 
+            #[allow(unused_variables)]
             fn fields() -> Vec<$crate::knobs::Field> {
                 let default = Self::default();
                 vec![$( $crate::knobs::Field {
@@ -303,6 +412,14 @@ macro_rules! knobs {
                 } ),*]
             }
 
+            fn effects() -> Vec<(&'static str, Vec<$crate::knobs::Effect<Self>>)> {
+                vec![$( $( (
+                    stringify!($field),
+                    { let effects: &[$crate::knobs::Effect<Self>] = &[$($effect),+]; effects.to_vec() },
+                ), )? )*]
+            }
+
+            #[allow(unused_variables)]
             fn set(
                 &mut self,
                 name: &str,
@@ -346,7 +463,10 @@ mod tests {
             /// A named value.
             colour: Colour = Colour::Red,
             /// A number.
-            count: u8 = 3,
+            count: u8 = 3 => [Effect::Unless(|sample| because(
+                sample.colour == Colour::Blue,
+                "colour = \"blue\"",
+            )), Effect::Needs(Capability("nothing is counted"))],
         }
     }
 
@@ -380,5 +500,14 @@ mod tests {
         }
         assert_eq!(Sample::fields()[0].default, "\"1us\"");
         assert_eq!(Sample::doc(), "A sample section.");
+    }
+
+    #[test]
+    fn a_setting_says_when_it_has_an_effect() {
+        let red = Sample::default();
+        assert_eq!(red.without_effect(), []);
+        let blue = Sample { colour: Colour::Blue, ..red };
+        assert_eq!(blue.without_effect(), [("count", "colour = \"blue\"".to_owned())]);
+        assert_eq!(Sample::needs(), [("count", Capability("nothing is counted"))]);
     }
 }

@@ -11,6 +11,7 @@ pub mod math;
 pub mod mrg32k3a;
 pub mod prefetch;
 pub mod rng;
+pub mod seam;
 pub mod sync;
 pub mod tournament;
 pub mod units;

@@ -1,6 +1,7 @@
 //! The allocator's settings, with their names in scenario files and in Python.
 
 use xoff_alloc::{Config, Error, Normalizer, OptimizerKind, Precision, Utility};
+use xoff_core::knobs::{Effect, Knob as _, because};
 
 xoff_core::knobs! {
     /// The rate allocator.
@@ -13,7 +14,13 @@ xoff_core::knobs! {
         /// rate.
         gamma: f64 = 0.4,
         /// Iterations per measurement interval of Newton-like; other rules ignore it.
-        interval: u32 = 10,
+        interval: u32 = 10 => [Effect::Unless(|allocator| {
+            let optimizer = allocator.optimizer;
+            because(
+                optimizer != OptimizerKind::NewtonLike,
+                &format!("optimizer = {}", optimizer.show()),
+            )
+        })],
         /// Alpha of the alpha-fair utility: 1 is proportional fairness; larger values approach
         /// max-min fairness.
         alpha: f64 = 1.0,

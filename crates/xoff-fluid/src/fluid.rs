@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use xoff_alloc::{Allocator, Error, FlowId, Normalizer};
+use xoff_core::knobs::{Effect, because};
 use xoff_core::{Digest, Ps, choices, knobs};
 use xoff_net::topo::{Routes, Topology};
 use xoff_workload::{Arrival, Traffic};
@@ -42,7 +43,10 @@ knobs! {
         /// The times of the steps.
         iterate: Iterates = Iterates::Periodically,
         /// Time between steps (§5.3: 10 us).
-        step: Ps = Ps::from_us(10),
+        step: Ps = Ps::from_us(10) => [Effect::Unless(|fluid| because(
+            fluid.iterate == Iterates::OnChange,
+            "iterate = \"on-change\"",
+        ))],
         /// Steps before this time are not measured.
         warmup: Ps = Ps::from_us(20_000),
         /// Duration of the measurement.
@@ -54,9 +58,15 @@ knobs! {
         optimum_every: u32 = 0,
         /// Convergence tolerance: the largest relative excess of a link's load over its capacity,
         /// and the largest fraction of the flows' payments for unused capacity.
-        tolerance: f64 = 1e-6,
+        tolerance: f64 = 1e-6 => [Effect::Unless(|fluid| because(
+            fluid.optimum_every == 0 && fluid.rates == RatesAre::Intermediate,
+            "optimum_every = 0",
+        ))],
         /// Maximum number of iterations to find the optimum.
-        most_iterations: u32 = 100_000,
+        most_iterations: u32 = 100_000 => [Effect::Unless(|fluid| because(
+            fluid.optimum_every == 0,
+            "optimum_every = 0",
+        ))],
     }
 }
 

@@ -5,21 +5,28 @@
 //! the only state is the time at which the backlog is empty. The NIC's buffer is unlimited. The NIC
 //! acknowledges data on arrival, like NICs that write to memory themselves.
 
+use xoff_core::knobs::{Effect, because};
 use xoff_core::{BitRate, Bytes, knobs};
+use xoff_net::capability::PFC_FRAMES;
 
 knobs! {
     /// Congestion at the NICs' end of the link.
     pub struct NicConfig in "nic" {
         /// NICs obey pause frames from their switch (IEEE 802.1Qbb).
-        pfc: bool = true,
+        pfc: bool = true => [Effect::Needs(PFC_FRAMES)],
         /// Rate at which a host reads data frames from its NIC. 0: unlimited.
         receive_rate: BitRate = BitRate(0),
         /// XOFF threshold: with a larger backlog the NIC pauses the class of an arriving frame. No
         /// source.
-        receive_xoff: Bytes = Bytes(64_000),
+        receive_xoff: Bytes = Bytes(64_000) => [Effect::Unless(unlimited)],
         /// XON threshold: with at most this backlog the NIC resumes all classes. No source.
-        receive_xon: Bytes = Bytes(32_000),
+        receive_xon: Bytes = Bytes(32_000) => [Effect::Unless(unlimited)],
     }
+}
+
+/// The reason that the thresholds have no effect, if so.
+fn unlimited(nic: &NicConfig) -> Option<String> {
+    because(nic.receive_rate.0 == 0, "nic.receive_rate = \"0bps\"")
 }
 
 impl NicConfig {

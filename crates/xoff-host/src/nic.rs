@@ -9,7 +9,7 @@ mod shortest;
 use std::collections::VecDeque;
 
 use xoff_core::{Digest, Rng, TimerId};
-use xoff_net::division::{Divided, Division};
+use xoff_net::division::Divided;
 use xoff_net::hop::PausedTime;
 use xoff_net::packet::{CLASSES, NONE};
 use xoff_net::{Packet, Pool, Queue};
@@ -19,65 +19,7 @@ use xoff_net::Fabric;
 use crate::flow::Sender;
 
 pub use self::shortest::ShortestFirst;
-
-/// Assignment of flows to a NIC's queues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NicQueues {
-    /// One queue per traffic class, for this many classes; the last queue also takes all higher
-    /// classes. The lowest class is served first.
-    Classes(u8),
-    /// This many queues: a new flow gets an empty queue if there is one, otherwise a random one.
-    /// Queues take turns (BFC §3.3.1, at the source NIC).
-    Dynamic(u8),
-    /// The same, but all labelled flows share queue 0 and the others use the rest (BFC App. A.7).
-    DynamicBesideIncast(u8),
-    /// This many queues, by a hash of the flow.
-    Hashed(u8),
-    /// Queues divided among classes and dynamically assigned within a class. Classes have strict
-    /// priority; queues of a class take turns (BFC App. A.3).
-    DynamicByClass(Division),
-    /// The same with a hash of the flow within its class.
-    HashedByClass(Division),
-}
-
-impl NicQueues {
-    /// True if a packet's traffic class affects its queue. If it does not at NICs, it does not at
-    /// switches either: both assign flows to queues in the same way.
-    #[must_use]
-    pub fn tell_classes(self) -> bool {
-        match self {
-            NicQueues::Classes(classes) => classes > 1,
-            NicQueues::DynamicByClass(_) | NicQueues::HashedByClass(_) => true,
-            NicQueues::Dynamic(_) | NicQueues::DynamicBesideIncast(_) | NicQueues::Hashed(_) => {
-                false
-            }
-        }
-    }
-
-    fn count(self) -> usize {
-        match self {
-            NicQueues::Classes(queues)
-            | NicQueues::Dynamic(queues)
-            | NicQueues::DynamicBesideIncast(queues)
-            | NicQueues::Hashed(queues) => queues as usize,
-            NicQueues::DynamicByClass(division) | NicQueues::HashedByClass(division) => {
-                division.count() as usize
-            }
-        }
-    }
-
-    /// The class of a queue, if classes have strict priority.
-    #[inline]
-    fn class_of(self, queue: u8) -> u8 {
-        match self {
-            NicQueues::Classes(_) => queue,
-            NicQueues::DynamicByClass(division) | NicQueues::HashedByClass(division) => {
-                division.class_of_queue(queue)
-            }
-            NicQueues::Dynamic(_) | NicQueues::DynamicBesideIncast(_) | NicQueues::Hashed(_) => 0,
-        }
-    }
-}
+pub use xoff_net::hop::NicQueues;
 
 #[derive(Clone, Copy, Debug)]
 struct Ring {
@@ -490,6 +432,8 @@ mod tests {
     use proptest::prelude::*;
     use xoff_core::Rng;
     use xoff_core::rng::Purpose;
+
+    use xoff_net::division::Division;
 
     use super::*;
     use crate::flow::{FlowStart, Pace};

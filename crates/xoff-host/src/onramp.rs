@@ -23,9 +23,56 @@
 
 use std::collections::VecDeque;
 
+use xoff_core::knobs::Checked;
 use xoff_core::{Ps, knobs};
 
 use crate::cc::Path;
+
+/// What the rest of the program asks the settings of a sender's flow control.
+pub trait FlowControlSettings {
+    /// Checks the settings by themselves.
+    ///
+    /// # Errors
+    /// The key that is wrong, and what to write instead.
+    fn check(&self) -> Checked {
+        Ok(())
+    }
+
+    /// The settings of the control by one-way delay, if it is that one.
+    fn onramp(&self) -> Option<&OnRampConfig> {
+        None
+    }
+}
+
+knobs! {
+    /// No flow control.
+    pub struct NoFlowControl;
+}
+
+impl FlowControlSettings for NoFlowControl {}
+
+impl FlowControlSettings for OnRampConfig {
+    fn check(&self) -> Checked {
+        if !(self.gain > 0.0 && self.gain <= 1.0) {
+            return Err(("gain", "gain is a share: more than 0, up to 1".into()));
+        }
+        Ok(())
+    }
+
+    fn onramp(&self) -> Option<&OnRampConfig> {
+        Some(self)
+    }
+}
+
+xoff_core::seam! {
+    /// Flow controls of the sender.
+    pub enum FlowControlConfig: dyn FlowControlSettings, named by FlowControl {
+        /// None.
+        None(NoFlowControl) = "none",
+        /// By the one-way delay of the flow's packets, section `onramp`.
+        OnRampLike(OnRampConfig) = "onramp-like",
+    }
+}
 
 knobs! {
     /// Flow control by one-way delay, modelled on OnRamp.

@@ -7,7 +7,65 @@
 mod adaptive;
 mod spray;
 
+use xoff_core::knobs;
+use xoff_core::knobs::Checked;
+use xoff_core::seam::Need;
+
 use crate::packet::Packet;
+
+/// What the rest of the program asks the settings of a load balancer.
+pub trait BalanceSettings {
+    /// Checks the settings by themselves.
+    ///
+    /// # Errors
+    /// The key that is wrong, and what to write instead.
+    fn check(&self) -> Checked {
+        Ok(())
+    }
+
+    /// Values that it needs other settings to have.
+    fn needs(&self) -> Vec<Need> {
+        Vec::new()
+    }
+
+    /// True if the packets of a flow take several paths, and so arrive out of order.
+    fn reorders(&self) -> bool {
+        true
+    }
+
+    /// Its thresholds, if it follows the load of egress ports.
+    fn adaptive(&self) -> Option<&AlbConfig> {
+        None
+    }
+
+    /// Its settings, if it sprays packets whatever the load.
+    fn spray(&self) -> Option<&SprayConfig> {
+        None
+    }
+}
+
+knobs! {
+    /// Equal-cost multi-path.
+    pub struct EcmpConfig;
+}
+
+impl BalanceSettings for EcmpConfig {
+    fn reorders(&self) -> bool {
+        false
+    }
+}
+
+xoff_core::seam! {
+    /// Load balancers: which of several equal ports a packet takes.
+    pub enum BalanceConfig: dyn BalanceSettings, named by BalanceKind {
+        /// The port that the hash of its flow selects.
+        Ecmp(EcmpConfig) = "ecmp",
+        /// A lightly loaded port, section `alb`.
+        Adaptive(AlbConfig) = "adaptive",
+        /// A new port for each packet, section `spray`.
+        Spray(SprayConfig) = "spray",
+    }
+}
 
 pub use adaptive::{Adaptive, AlbConfig};
 pub use spray::{Spray, SprayConfig, SprayOrder};

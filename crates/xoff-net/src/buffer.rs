@@ -1,6 +1,9 @@
 //! A switch's packet memory: who may still enqueue.
 
+use xoff_core::knobs::{Effect, because};
 use xoff_core::{Bytes, choices, knobs};
+
+use crate::capability::{DYNAMIC_THRESHOLD, GATEWAYS};
 
 choices! {
     /// Kinds of buffer.
@@ -22,14 +25,26 @@ knobs! {
         /// Size of the memory (BFC §6.2.1: 12 MB); of a dedicated one, that of each queue, or of each port
         /// where the scheduler does not divide it. 0: with scheduler = "pfabric", two bandwidth-delay
         /// products of the base RTT and the hosts' rate (pFabric §5: 36 KB at 10 Gb/s).
-        size: Bytes = Bytes(12_000_000),
+        size: Bytes = Bytes(12_000_000) => [Effect::Unless(unlimited)],
         /// The same for the gateways between data centres; 0: as other switches. PFC reserves what is on
         /// its way on every link, and a long link has room for more than the memory of a switch.
-        gateway_size: Bytes = Bytes(0),
+        gateway_size: Bytes = Bytes(0) => [Effect::Unless(unlimited), Effect::Needs(GATEWAYS)],
         /// Dynamic threshold: a queue may hold up to alpha x the free bytes; 0: no limit a queue.
         /// With 1, a single queue gets half of the memory.
-        alpha: f64 = 1.0,
+        alpha: f64 = 1.0 => [
+            Effect::Unless(unlimited),
+            Effect::Unless(|buffer| because(
+                buffer.kind == BufferKind::Dedicated,
+                "buffer.kind = \"dedicated\"",
+            )),
+            Effect::Needs(DYNAMIC_THRESHOLD),
+        ],
     }
+}
+
+/// Why settings of a limit have no effect, if they have none.
+fn unlimited(buffer: &BufferConfig) -> Option<String> {
+    because(buffer.kind == BufferKind::Unlimited, "buffer.kind = \"unlimited\"")
 }
 
 /// What a single queue may hold.

@@ -11,6 +11,7 @@
 pub mod arch;
 pub mod balance;
 pub mod buffer;
+pub mod capability;
 pub mod credit;
 pub mod division;
 pub mod fabric;

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use xoff_core::knobs::{Checked, Effect, because};
 use xoff_core::{Bytes, FirstOfStreams, Rng, choices, knobs};
 
 choices! {
@@ -22,9 +23,28 @@ knobs! {
         /// Every packet is marked while its queue holds more than this.
         kmax: Bytes = Bytes(400_000),
         /// Marking probability at Kmax; linear from 0 at Kmin.
-        pmax: f64 = 0.2,
+        pmax: f64 = 0.2 => [Effect::Unless(|ecn| because(
+            ecn.kmin == ecn.kmax,
+            "ecn.kmin = ecn.kmax is a single threshold: no queue is between them",
+        ))],
         /// Whether the queue is looked at when a packet arrives or when it leaves.
         at: MarkAt = MarkAt::Dequeue,
+    }
+}
+
+impl EcnConfig {
+    /// Checks the settings by themselves.
+    ///
+    /// # Errors
+    /// The key that is wrong, and what to write instead.
+    pub fn check(&self) -> Checked {
+        if self.kmin > self.kmax {
+            return Err(("kmin", "kmin must not be larger than kmax".into()));
+        }
+        if self.pmax > 1.0 {
+            return Err(("pmax", "pmax is a probability: 0 to 1".into()));
+        }
+        Ok(())
     }
 }
 

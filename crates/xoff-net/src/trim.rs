@@ -4,6 +4,8 @@
 //!
 //! Here is what a switch decides; where its packets go then is in the switch's architecture.
 
+use xoff_core::knobs::Checked;
+use xoff_core::seam::{Need, need};
 use xoff_core::{Bytes, Rng, knobs};
 
 use crate::packet::{Kind, Packet};
@@ -56,6 +58,88 @@ impl TrimConfig {
             return Err(("header_queue", message));
         }
         Ok(())
+    }
+}
+
+/// What the rest of the program asks the settings of an overflow.
+pub trait OverflowSettings {
+    /// Checks the settings, for packets of up to `full_bytes` on the wire and control packets of
+    /// `ack_bytes`.
+    ///
+    /// # Errors
+    /// The key that is wrong, and what to write instead.
+    fn check(&self, _full_bytes: u64, _ack_bytes: u64) -> Checked {
+        Ok(())
+    }
+
+    /// Values that it needs other settings to have.
+    fn needs(&self) -> Vec<Need> {
+        Vec::new()
+    }
+
+    /// True if derived settings depend on the bandwidth-delay product.
+    fn derives_from_bdp(&self) -> bool {
+        false
+    }
+
+    /// Fills in settings that follow from the bandwidth-delay product.
+    fn derive(&mut self, _bandwidth_delay_product: Bytes) {}
+
+    /// The settings of trimming, if packets are trimmed.
+    fn trim(&self) -> Option<&TrimConfig> {
+        None
+    }
+}
+
+knobs! {
+    /// Full queues drop.
+    pub struct DropConfig;
+}
+
+impl OverflowSettings for DropConfig {}
+
+impl OverflowSettings for TrimConfig {
+    fn check(&self, full_bytes: u64, ack_bytes: u64) -> Checked {
+        TrimConfig::check(self, full_bytes, ack_bytes)
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![
+            need(("transport", "kind"), &["ndp"], "no other receiver reads trimmed packets"),
+            need(("switch", "hop"), &["none"], "hop controls are not told of trimmed packets"),
+            need(
+                ("switch", "scheduler"),
+                &["fifo"],
+                "trimming looks at the tail of a class's queue",
+            ),
+            need(
+                ("buffer", "kind"),
+                &["shared", "dedicated"],
+                "an unlimited buffer never overflows",
+            ),
+        ]
+    }
+
+    fn derives_from_bdp(&self) -> bool {
+        self.header_queue.0 == 0
+    }
+
+    fn derive(&mut self, bandwidth_delay_product: Bytes) {
+        *self = self.clone().settled(bandwidth_delay_product);
+    }
+
+    fn trim(&self) -> Option<&TrimConfig> {
+        Some(self)
+    }
+}
+
+xoff_core::seam! {
+    /// What happens to a data packet whose queue is full.
+    pub enum OverflowConfig: dyn OverflowSettings, named by OverflowKind {
+        /// It is lost.
+        Drop(DropConfig) = "drop",
+        /// Its payload is lost, or that of the packet before it: section `trim`.
+        Trim(TrimConfig) = "trim",
     }
 }
 

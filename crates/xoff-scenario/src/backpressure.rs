@@ -2,11 +2,9 @@
 //! time of the run, cycles, and the pairs of ports to leave out (BFC App. B).
 
 use xoff_net::arch::Scope;
-use xoff_net::hop::BackpressureKind;
 use xoff_net::topo::{Backpressure, Topology};
 use xoff_sim::Setup;
 use xoff_sim::deadlock::{self, When};
-use xoff_sim::setup::HopSetup;
 
 use crate::resources::Memory;
 
@@ -48,15 +46,9 @@ pub(crate) fn report(
 
 /// What pauses hop by hop here.
 fn backpressure(setup: &Setup) -> Option<&'static str> {
-    let switch = &setup.switch;
-    let of_crossbar = switch.crossbar.as_ref().map(|crossbar| &crossbar.pause);
-    let of_pipelined = switch.pipelined.as_ref().map(|pipelined| &pipelined.pause);
-    match (&switch.hop, of_crossbar.or(of_pipelined)) {
-        (HopSetup::Pfc(_), _) => Some("PFC"),
-        (HopSetup::Bfc(bfc), _) if bfc.backpressure != BackpressureKind::None => Some("BFC"),
-        (_, Some(pause)) if pause.scope != Scope::None => Some("ingress queues"),
-        _ => None,
-    }
+    let pause = setup.switch.architecture.pause();
+    let of_ingresses = pause.is_some_and(|pause| pause.scope != Scope::None);
+    setup.switch.hop.backpressure().or(of_ingresses.then_some("ingress queues"))
 }
 
 /// Edges and cycles of a time.
@@ -95,11 +87,7 @@ fn elision(setup: &Setup, all: &Backpressure<'_>) -> String {
         .elided
         .as_ref()
         .is_some_and(|elided| all.clone().without(elided).knots().is_empty());
-    let may = match &setup.switch.hop {
-        HopSetup::Pfc(_) => true,
-        HopSetup::Bfc(bfc) => bfc.backpressure == BackpressureKind::Queues,
-        HopSetup::None | HopSetup::Sfc(_) => false,
-    };
+    let may = setup.switch.hop.can_elide().is_ok();
     let advice = match (done, may) {
         (true, _) => "; switch.elide leaves out as much as is needed",
         (false, true) => "; switch.elide = \"cycles\" or \"bounces\" does",

@@ -5,7 +5,6 @@ use xoff_formats::{Frames, SMALLEST_FRAME};
 use xoff_net::fabric::Captured;
 use xoff_net::topo::{Port, Topology};
 use xoff_sim::Setup;
-use xoff_sim::setup::HopSetup;
 use xoff_workload::host_set;
 
 /// Layers of switches.
@@ -122,7 +121,7 @@ impl Capture {
         pcapng::begin(&interfaces, &mut begin);
         let frames = Frames {
             payload_bytes: setup.hosts.frame.payload.0,
-            pauses_queues: matches!(setup.switch.hop, HopSetup::Bfc(_)),
+            pauses_queues: setup.switch.hop.pauses_queues(),
         };
         Some(Self { frames, ports, begin })
     }

@@ -2,6 +2,10 @@
 //!
 //! A preset is one text, or a text laid over the preset it is a variant of.
 
+use xoff_core::knobs::Knob as _;
+use xoff_core::seam::Seam as _;
+use xoff_host::cc::{Congestion, ControlConfig};
+
 macro_rules! text {
     ($name:literal) => {
         include_str!(concat!("../presets/", $name, ".toml"))
@@ -84,10 +88,16 @@ pub const PRESETS: &[(&str, &[&str])] = &[
     ("detail", &[text!("detail-baseline"), text!("detail-pfc"), text!("detail")]),
 ];
 
-/// A preset's texts.
+/// The texts of a preset, the basic one first.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static [&'static str]> {
-    PRESETS.iter().find(|preset| preset.0 == name).map(|preset| preset.1)
+pub fn find(name: &str) -> Option<Vec<&'static str>> {
+    all().into_iter().find(|(own, _)| *own == name).map(|(_, texts)| texts)
+}
+
+/// The name of every preset.
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    all().into_iter().map(|(name, _)| name).collect()
 }
 
 /// Name and one-line description of every preset.
@@ -97,5 +107,13 @@ pub fn presets() -> Vec<(String, String)> {
         let last = texts.last().and_then(|text| text.lines().next()).unwrap_or("");
         last.trim_start_matches("# ").to_string()
     };
-    PRESETS.iter().map(|(name, texts)| ((*name).to_string(), line(texts))).collect()
+    all().into_iter().map(|(name, texts)| (name.to_string(), line(&texts))).collect()
+}
+
+/// The presets listed here, and those that congestion controls bring along.
+fn all() -> Vec<(&'static str, Vec<&'static str>)> {
+    let listed = PRESETS.iter().map(|&(name, texts)| (name, texts.to_vec()));
+    let names = Congestion::choices().iter().zip(ControlConfig::all());
+    let of_controls = names.filter_map(|(&name, control)| Some((name, vec![control.preset()?])));
+    listed.chain(of_controls).collect()
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use xoff_core::knobs::{Field, Knobs};
+use xoff_core::seam::SectionDoc;
 
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,13 @@ pub struct SectionSchema {
     /// Whether it is an entry of a list, `[[name]]`. Several may share a name: an entry is then
     /// one of them.
     pub repeated: bool,
+}
+
+impl From<SectionDoc> for SectionSchema {
+    fn from(section: SectionDoc) -> Self {
+        let SectionDoc { name, doc, fields } = section;
+        Self { name: name.into(), doc, fields, repeated: false }
+    }
 }
 
 impl SectionSchema {

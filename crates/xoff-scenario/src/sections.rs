@@ -1,6 +1,13 @@
 //! Sections of a scenario that belong to no single part of the engine.
 
+use xoff_core::knobs::{Checked, Effect};
 use xoff_core::{Bytes, Ps, choices, knobs};
+use xoff_net::arch::ArchitectureKind;
+use xoff_net::balance::BalanceKind;
+use xoff_net::capability::{BACKPRESSURE, CONTROL_FRAMES, TURNS};
+use xoff_net::hop::HopKind;
+use xoff_net::sched::SchedulerKind;
+use xoff_net::trim::OverflowKind;
 
 choices! {
     /// Shapes of network.
@@ -90,125 +97,41 @@ knobs! {
 }
 
 choices! {
-    /// Schedulers of data queues.
-    pub enum SchedulerKind {
-        /// First in, first out, by class.
-        Fifo = "fifo",
-        /// Deficit round robin over the hop control's queues.
-        Drr = "drr",
-        /// Deficit round robin with a queue for every flow.
-        PerFlow = "per-flow",
-        /// Shortest remaining flow first over the hop control's queues: the one whose first packet's flow
-        /// has the least left (BFC App. A.2).
-        Srf = "srf",
-        /// Shortest remaining flow first with a queue for every flow.
-        PerFlowSrf = "per-flow-srf",
-        /// pFabric: the flow with least left goes first, and of a full port the one with most loses.
-        PFabric = "pfabric",
-        /// Stochastic fair queueing with CoDel, section `sfqcodel`.
-        SfqCodel = "sfqcodel",
-        /// Enhanced transmission selection: strict and weighted classes, section `ets`.
-        Ets = "ets",
-        /// Strict priorities that packets carry, `homa.priorities` of them.
-        Strict = "strict",
-    }
-}
-
-impl SchedulerKind {
-    /// Whether its queues take turns, of `switch.quantum` each.
-    pub(crate) fn takes_turns(self) -> bool {
-        match self {
-            Self::Drr | Self::PerFlow | Self::SfqCodel | Self::Ets => true,
-            Self::Fifo | Self::Srf | Self::PerFlowSrf | Self::PFabric | Self::Strict => false,
-        }
-    }
-}
-
-choices! {
-    /// Hop controls.
-    pub enum HopKind {
-        /// None: a full buffer drops.
-        None = "none",
-        /// Priority flow control, section `pfc`.
-        Pfc = "pfc",
-        /// Backpressure flow control, section `bfc`.
-        Bfc = "bfc",
-        /// Source flow control, section `sfc`.
-        Sfc = "sfc",
-    }
-}
-
-choices! {
-    /// What happens to a data packet that finds its queue full.
-    pub enum OverflowKind {
-        /// It is lost.
-        Drop = "drop",
-        /// Its payload is, or that of the packet before it: section `trim`.
-        Trim = "trim",
-    }
-}
-
-choices! {
-    /// How packets cross a switch.
-    pub enum ArchitectureKind {
-        /// A packet joins its egress queue when it arrives.
-        OutputQueued = "output-queued",
-        /// It waits at its ingress, crosses, and waits at its egress, section `crossbar`.
-        Crossbar = "crossbar",
-        /// It waits at its ingress, passes a processor of a fixed rate, and waits at its egress, section
-        /// `pipeline`.
-        Pipelined = "pipelined",
-    }
-}
-
-choices! {
-    /// Which of several equal ports a packet takes.
-    pub enum BalanceKind {
-        /// That of its flow's hash.
-        Ecmp = "ecmp",
-        /// A lightly loaded one, section `alb`.
-        Adaptive = "adaptive",
-        /// Another one for each packet, whatever its flow, section `spray`.
-        Spray = "spray",
-    }
-}
-
-choices! {
-    /// For which packets hop-by-hop flow control is left out, so that pauses cannot go round in circles.
+    /// Packets without hop-by-hop flow control, so that pauses cannot form a circle.
     pub enum ElideKind {
-        /// For none.
+        /// None.
         None = "none",
-        /// For those of the pairs of ports that break all cycles of this run's backpressure graph, with its
-        /// faults (`xoff check` prints both).
+        /// Packets between the pairs of ports that break all cycles of this run's backpressure graph, with
+        /// its faults (`xoff check` prints both).
         Cycles = "cycles",
-        /// For all that come from a higher layer and go back to a higher one (BFC App. B: the rule for
+        /// Packets that come from a higher layer and go back to a higher one (BFC App. B: the rule for
         /// Clos topologies). No route closes a cycle then, whatever fails.
         Bounces = "bounces",
     }
 }
 
 knobs! {
-    /// What every switch is put together from.
+    /// The parts of every switch.
     pub struct SwitchConfig in "switch" {
         /// How packets cross it.
         architecture: ArchitectureKind = ArchitectureKind::OutputQueued,
         /// Which of several equal ports a packet takes.
         balance: BalanceKind = BalanceKind::Ecmp,
-        /// Whether both directions of a flow take the same links: switches of a layer hash alike, and the
-        /// 5-tuple in either direction.
+        /// Both directions of a flow take the same links: switches of a layer hash alike, and hash the
+        /// 5-tuple of either direction to the same value.
         symmetric_ecmp: bool = false,
         /// Scheduler of data queues.
         scheduler: SchedulerKind = SchedulerKind::Fifo,
         /// Bytes that a turn of round robin allows (one full packet, so that every turn sends one).
-        quantum: Bytes = Bytes(1048),
+        quantum: Bytes = Bytes(1048) => [Effect::Needs(TURNS)],
         /// Hop-by-hop flow control.
         hop: HopKind = HopKind::None,
-        /// For which packets it is left out (BFC App. B): they pause nobody, so that they are lost where they
-        /// find no room, under PFC too.
-        elide: ElideKind = ElideKind::None,
-        /// What happens to a data packet that finds its queue full.
+        /// Packets without flow control (BFC App. B). They pause nobody, so they are dropped where they find
+        /// no room, under PFC too.
+        elide: ElideKind = ElideKind::None => [Effect::Needs(BACKPRESSURE)],
+        /// What happens to a data packet whose queue is full.
         overflow: OverflowKind = OverflowKind::Drop,
-        /// Whether switches mark packets, section `ecn`.
+        /// Switches mark packets, section `ecn`.
         ecn: bool = false,
     }
 }
@@ -216,7 +139,20 @@ knobs! {
 knobs! {
     /// Faults injected on purpose.
     pub struct FaultsConfig in "faults" {
-        /// Share of frames of flow controls (pauses, resumes, bitmaps, signals to senders) that are lost.
-        control_loss: f64 = 0.0,
+        /// Share of flow-control frames (pauses, resumes, bitmaps, signals to senders) that are lost.
+        control_loss: f64 = 0.0 => [Effect::Needs(CONTROL_FRAMES)],
+    }
+}
+
+impl FaultsConfig {
+    /// Checks the settings by themselves.
+    ///
+    /// # Errors
+    /// The key that is wrong, and what to write instead.
+    pub fn check(&self) -> Checked {
+        if self.control_loss > 1.0 {
+            return Err(("control_loss", "control_loss is a share of the frames: 0 to 1".into()));
+        }
+        Ok(())
     }
 }

@@ -10,14 +10,12 @@ mod requests;
 use xoff_core::BitRate;
 use xoff_host::flowtune::stream::StreamStats;
 use xoff_host::hosts::SignalStats;
-use xoff_host::transport::Recovery;
 use xoff_net::arch::Switch;
 use xoff_net::hop::{AnyHop, BfcStats, Sfc, SfcStats, TofinoStats};
 use xoff_sim::flowtune::FlowtuneCounts;
 use xoff_sim::measure::{
     BIN_EDGES, ClassResults, Distribution, LinkDelays, Outstanding, PortRow, RANGES, Slowdowns,
 };
-use xoff_sim::setup::HopSetup;
 use xoff_sim::simulation::Plan;
 use xoff_sim::throughput::Throughput;
 use xoff_sim::watermarks::Watermarks;
@@ -133,7 +131,7 @@ fn frame(simulation: &Simulation) -> String {
 
 /// What only transports with selective acknowledgements count.
 fn transport(simulation: &Simulation) -> String {
-    if simulation.setup().transport().recovery != Recovery::Sack {
+    if !simulation.setup().hosts.recovery.reports_losses() {
         return "null".into();
     }
     let repeated = simulation.partitions().iter().map(|part| part.hosts().repeated());
@@ -439,9 +437,7 @@ fn stream(simulation: &Simulation, sent: &StreamStats) -> String {
 /// What PFC did, or the pauses of switches with ingress queues; all zero under any other hop control.
 fn pauses(simulation: &Simulation, ports: &[PortRow], totals: &Totals) -> String {
     let switch = &simulation.setup().switch;
-    let pfc = matches!(switch.hop, HopSetup::Pfc(_))
-        || switch.crossbar.is_some()
-        || switch.pipelined.is_some();
+    let pfc = switch.hop.pauses_classes() || switch.architecture.has_ingress_queues();
     let shares = paused_shares(simulation, if pfc { ports } else { &[] });
     object(&[
         ("pause_frames", if pfc { totals.pauses } else { 0 }.to_string()),

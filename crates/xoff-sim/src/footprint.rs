@@ -9,9 +9,9 @@ use core::mem::size_of;
 
 use xoff_net::Packet;
 use xoff_net::fabric::Captured;
-use xoff_net::packet::CLASSES;
+use xoff_net::hop::NetworkSize;
 
-use crate::setup::{HopSetup, Scheduling, Setup};
+use crate::setup::Setup;
 use crate::simulation::Plan;
 
 /// A port with its share of a switch or a NIC, of the event wheel and of results, for any scheme.
@@ -25,10 +25,6 @@ const HISTOGRAMS_BYTES: u128 = 150_000;
 
 /// Messages between two partitions, per window in progress.
 const MAIL_BYTES: u128 = 600;
-
-/// A bin of sfqCoDel, and a receiver in SFC's estimator or cache.
-const BIN_BYTES: u128 = 64;
-const RECEIVER_BYTES: u128 = 20;
 
 impl Setup {
     /// Estimated bytes of the simulation of this network, without nodes, links and routes, flows,
@@ -48,7 +44,6 @@ impl Setup {
             forwarding,
             self.queues(switch_ports),
             self.pairs_of_ports(),
-            self.of_signals(),
             self.of_pairs_of_racks(),
             delays,
             routes,
@@ -90,40 +85,21 @@ impl Setup {
 
     /// Queues of switches, and the same number at NICs.
     fn queues(&self, switch_ports: u128) -> u128 {
-        let hosts = u128::from(self.topology.hosts);
-        let of_hop = match &self.switch.hop {
-            HopSetup::Bfc(bfc) => {
-                let tables = if self.switch.tofino.is_some() { 4 } else { 1 };
-                u128::from(bfc.data_queues()) * 24 * (switch_ports + hosts)
-                    + switch_ports * tables * 400
-            }
-            HopSetup::None | HopSetup::Pfc(_) | HopSetup::Sfc(_) => 0,
+        let census = self.topology.census();
+        let network = NetworkSize {
+            hosts: self.topology.hosts.into(),
+            switches: census.switches,
+            racks: census.racks,
+            switch_ports,
         };
-        let bins = match &self.switch.scheduling {
-            Scheduling::SfqCodel(config) => switch_ports * u128::from(config.bins) * BIN_BYTES,
-            _ => 0,
-        };
-        of_hop + bins
+        self.switch.hop.bytes(&network) + switch_ports * self.switch.scheduler.port_bytes()
     }
 
     /// State of switches for each pair of their ports.
     fn pairs_of_ports(&self) -> u128 {
         let pairs: u128 = self.switch_ports().map(|ports| ports * ports).sum();
-        let classes = CLASSES as u128;
-        let crossbar = self.switch.crossbar.as_ref().map_or(0, |_| classes * 24);
-        let pipelined = self.switch.pipelined.as_ref().map_or(0, |_| classes * 4);
         let elided = u128::from(self.switch.elided.is_some());
-        pairs * (crossbar + pipelined + elided)
-    }
-
-    /// State of switches about receivers, for signals to senders.
-    fn of_signals(&self) -> u128 {
-        let HopSetup::Sfc(sfc) = &self.switch.hop else { return 0 };
-        let census = self.topology.census();
-        let filter = if sfc.filter { u128::from(sfc.filter_cells) / 8 } else { 0 };
-        let cache = if sfc.cache { u128::from(sfc.cache_entries) * RECEIVER_BYTES } else { 0 };
-        let estimator = if sfc.estimator { census.hosts * RECEIVER_BYTES } else { 0 };
-        census.switches * (filter + cache) + census.racks * estimator
+        pairs * (self.switch.architecture.pair_bytes() + elided)
     }
 
     /// The base RTTs of all pairs of racks, if flows use their own.

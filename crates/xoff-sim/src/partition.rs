@@ -7,7 +7,6 @@ use std::sync::Arc;
 use xoff_core::TimerId;
 use xoff_core::prefetch::{prefetch, prefetch_whole};
 use xoff_host::flowtune::stream::StreamMessage;
-use xoff_host::transport::Recovery;
 use xoff_host::{FlowStart, FlowStop, Hosts};
 use xoff_net::arch::{AnySwitch, Destination, Switch};
 use xoff_net::fabric::{Captured, Crossings, phase};
@@ -204,7 +203,7 @@ impl Partition {
             topology: Arc::clone(&setup.topology),
             routes: Arc::clone(&setup.routes),
             directory: Arc::clone(directory),
-            perfect_recovery: setup.transport().recovery == Recovery::Perfect,
+            perfect_recovery: setup.hosts.recovery.relies_on_switches(),
             allocators: None,
         }
     }

@@ -10,20 +10,19 @@ use std::sync::{Arc, Mutex};
 use xoff_core::rng::{Purpose, Rng};
 use xoff_core::{FirstOfStreams, Ps, Wheel};
 use xoff_host::cc::Carries;
-use xoff_host::driven::DrivenConfig;
 use xoff_host::hosts::{HostSetup, HostTags, StreamSpec};
 use xoff_host::{Hosts, TransportConfig};
-use xoff_net::arch::{CapfcConfig, CrossbarConfig, Destination, PauseConfig, PipelineConfig};
-use xoff_net::balance::{AlbConfig, Ecmp, SprayConfig};
+use xoff_net::arch::{ArchitectureConfig, Destination};
+use xoff_net::balance::{BalanceConfig, Ecmp};
 use xoff_net::buffer::BufferConfig;
 use xoff_net::credit::CreditShape;
 use xoff_net::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, Rounding, serialisation};
-use xoff_net::hop::{BackpressureKind, BfcConfig, PfcConfig, SfcConfig, TofinoConfig};
+use xoff_net::hop::HopConfig;
 use xoff_net::mark::{Draws, EcnConfig};
-use xoff_net::sched::{EtsPlan, QueueMask, SfqCodelConfig};
+use xoff_net::sched::{QueueMask, SchedulerConfig};
 use xoff_net::telemetry::HOPS_MAX;
 use xoff_net::topo::{Routes, Topology, Turns};
-use xoff_net::trim::TrimConfig;
+use xoff_net::trim::OverflowConfig;
 
 pub use links::{base_rtt, base_rtts, path};
 
@@ -38,54 +37,6 @@ use crate::paths::Paths;
 /// log2 of the width (ps) of the wheel's finest buckets: 2 ns, so that the arrivals of links of 1 us
 /// all lie within its first level, and a bucket of a hundred hosts holds two or three events.
 const BUCKET_SHIFT: u32 = 11;
-
-/// Which scheduler every egress port has.
-#[derive(Clone, Debug)]
-pub enum Scheduling {
-    /// First in, first out, by class.
-    Fifo,
-    /// Deficit round robin over the hop control's queues.
-    Drr,
-    /// Deficit round robin over flows.
-    PerFlow,
-    /// Shortest remaining flow first over the hop control's queues.
-    Srf,
-    /// Shortest remaining flow first over flows.
-    PerFlowSrf,
-    /// pFabric.
-    PFabric,
-    /// Stochastic fair queueing with CoDel, with derived settings.
-    SfqCodel(SfqCodelConfig),
-    /// Enhanced transmission selection.
-    Ets(EtsPlan),
-    /// So many strict priorities, which packets carry.
-    Strict(u8),
-}
-
-/// Which hop control every switch has.
-#[derive(Clone, Debug)]
-pub enum HopSetup {
-    /// None.
-    None,
-    /// Priority flow control.
-    Pfc(PfcConfig),
-    /// Backpressure flow control.
-    Bfc(BfcConfig),
-    /// Source flow control, with derived settings.
-    Sfc(SfcConfig),
-}
-
-impl HopSetup {
-    /// Whether switches send frames of it, to their neighbours or to senders.
-    #[must_use]
-    pub fn sends_frames(&self) -> bool {
-        match self {
-            Self::None => false,
-            Self::Pfc(_) | Self::Sfc(_) => true,
-            Self::Bfc(bfc) => bfc.backpressure != BackpressureKind::None,
-        }
-    }
-}
 
 /// ECN thresholds by link rate.
 #[derive(Clone, Debug)]
@@ -120,59 +71,30 @@ pub enum Labels {
     Pairs,
 }
 
-/// Switches with a crossbar between ingress and egress queues.
-#[derive(Clone, Debug)]
-pub struct CrossbarSetup {
-    /// Their sizes and delays.
-    pub config: CrossbarConfig,
-    /// Their flow control.
-    pub pause: PauseConfig,
-    /// How they spread packets; none: flows, by ECMP.
-    pub adaptive: Option<AlbConfig>,
-}
-
-/// Pipelined switches.
-#[derive(Clone, Debug)]
-pub struct PipelinedSetup {
-    /// Their processor and memory.
-    pub config: PipelineConfig,
-    /// Whom their egress queues blame.
-    pub capfc: CapfcConfig,
-    /// Their flow control.
-    pub pause: PauseConfig,
-    /// How they spread packets; none: flows, by ECMP.
-    pub adaptive: Option<AlbConfig>,
-}
-
 /// Every switch.
 #[derive(Clone, Debug)]
 pub struct SwitchSetup {
-    /// Its ingress queues and crossbar; none: it is output-queued, and scheduling, buffer, trimming and
-    /// hop control say how.
-    pub crossbar: Option<CrossbarSetup>,
-    /// Its ingress queues and processor, if it is pipelined.
-    pub pipelined: Option<PipelinedSetup>,
-    /// How it sprays packets, if it is output-queued; none: flows have one path, by ECMP.
-    pub spray: Option<SprayConfig>,
-    /// Scheduler of every egress port.
-    pub scheduling: Scheduling,
-    /// What a turn of round robin allows (bytes).
+    /// How packets cross it.
+    pub architecture: ArchitectureConfig,
+    /// Which of several equal ports a packet takes.
+    pub balance: BalanceConfig,
+    /// Scheduler of every egress port, with derived settings.
+    pub scheduler: SchedulerConfig,
+    /// Bytes that a turn of round robin allows.
     pub quantum_bytes: u32,
     /// Packet memory.
     pub buffer: BufferConfig,
-    /// What happens to a packet that finds no room: trimmed, or dropped. Its control queue is not 0.
-    pub trim: Option<TrimConfig>,
-    /// How switches shape credits, where receivers send some.
+    /// What happens to a packet whose queue is full, with derived settings.
+    pub overflow: OverflowConfig,
+    /// How ports shape credits, if receivers send credits.
     pub credits: Option<CreditShape>,
-    /// Hop control.
-    pub hop: HopSetup,
-    /// The limits of the hardware that BFC runs on, where it has any.
-    pub tofino: Option<TofinoConfig>,
-    /// Pairs of ports for which it is left out, if any are to be.
+    /// Hop control, with derived settings.
+    pub hop: HopConfig,
+    /// Pairs of ports without backpressure, if there are any.
     pub elided: Option<Arc<Turns>>,
     /// ECN marking.
     pub ecn: EcnSetup,
-    /// Where random marks come from.
+    /// Source of random marks.
     pub mark_draws: MarkDraws,
     /// Share of link-control frames lost on purpose.
     pub control_loss: f64,
@@ -207,8 +129,8 @@ pub struct Setup {
     pub faults: Vec<Fault>,
 }
 
-/// ports are, and after them all. Returns its number.
-/// Adds a port without a link that stands for a switch's arbiter: it is asked when an instant ends, as
+/// Adds a port without a link that stands for a switch's arbiter. The arbiter is asked at the end of an
+/// instant, after all ports. Returns its number.
 fn add_arbiter(fabric: &mut Fabric) -> u32 {
     let number = fabric.port_count() as u32;
     fabric.add_port(&PortSpec {
@@ -354,10 +276,14 @@ impl Setup {
             for number in 0..topology.ports_of(node).len() as u16 {
                 owners[(first + u32::from(number)) as usize] = Owner::Switch(switch, number);
             }
-            let built = match (&self.switch.crossbar, &self.switch.pipelined) {
-                (None, None) => self.build_switch(&mut fabric, node, first, shared.clone())?,
-                (None, Some(setup)) => self.build_pipelined(&mut fabric, node, first, setup)?,
-                (Some(setup), _) => {
+            let built = match &self.switch.architecture {
+                ArchitectureConfig::OutputQueued(_) => {
+                    self.build_switch(&mut fabric, node, first, shared.clone())?
+                }
+                ArchitectureConfig::Pipelined(setup) => {
+                    self.build_pipelined(&mut fabric, node, first, setup)?
+                }
+                ArchitectureConfig::Crossbar(setup) => {
                     let arbiter = add_arbiter(&mut fabric);
                     owners.push(Owner::Switch(switch, topology.ports_of(node).len() as u16));
                     self.build_crossbar(&mut fabric, node, (first, arbiter), setup)?
@@ -446,7 +372,7 @@ impl Setup {
     #[must_use]
     pub fn queue_groups(&self) -> Vec<(&'static str, QueueMask)> {
         let mut groups = vec![("all", QueueMask::MAX)];
-        if let Some(DrivenConfig::Homa(_, levels)) = &self.hosts.driven {
+        if let Some((_, levels)) = self.hosts.driver.levels() {
             let unscheduled = (1 << levels.unscheduled()) - 1;
             groups.extend([("unscheduled", unscheduled), ("scheduled", !unscheduled)]);
         }

@@ -2,7 +2,7 @@
 //! of the network or that holds a flow. The control keeps running beneath the limit. Its own
 //! decisions are kept and apply again when the limit is removed.
 
-use super::{Ack, AnyControl, CongestionControl, Loss, Path};
+use super::{Ack, AnyControl, CongestionControl, Loss, NoControl, Path};
 use crate::flow::Pace;
 
 /// A control and its limit.
@@ -19,7 +19,7 @@ impl Capped {
     /// Limits a control's rate, or changes its limit, and applies it to the flow's pace.
     pub fn limit(control: &mut AnyControl, rate: u64, pace: &mut Pace) {
         if !matches!(control, AnyControl::Capped(_)) {
-            let own = Box::new(std::mem::replace(control, AnyControl::None));
+            let own = Box::new(std::mem::replace(control, AnyControl::None(NoControl)));
             *control = AnyControl::Capped(Self { control: own, own: *pace, rate });
         }
         if let AnyControl::Capped(capped) = control {
@@ -39,7 +39,7 @@ impl Capped {
         let AnyControl::Capped(capped) = control else { return false };
         let had_rate = capped.rate > 0;
         *pace = capped.own;
-        *control = std::mem::replace(&mut *capped.control, AnyControl::None);
+        *control = std::mem::replace(&mut *capped.control, AnyControl::None(NoControl));
         had_rate
     }
 
@@ -101,7 +101,7 @@ mod tests {
     const LIMIT: u64 = 4_000_000_000;
 
     fn flow() -> (AnyControl, Pace) {
-        ControlConfig::DctcpTcp(DctcpTcpConfig::default(), TcpConfig::default()).start(&PATH)
+        ControlConfig::DctcpTcp(DctcpTcpConfig::default()).start(&PATH, &TcpConfig::default())
     }
 
     fn ack(control: &mut AnyControl, pace: &mut Pace) {

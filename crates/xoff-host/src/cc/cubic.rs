@@ -5,10 +5,11 @@
 //! Reno-friendly region. There a flow differs from NewReno by a factor of 0.7 instead of 1/2 and by
 //! fast convergence. Not modelled: HyStart++, spurious losses (§4.9).
 
+use xoff_core::knobs::Checked;
 use xoff_core::{knobs, math};
 
 use super::window::CongestionWindow;
-use super::{Ack, CongestionControl, Loss, Path};
+use super::{Ack, CongestionControl, ControlSettings, Loss, Path, Start};
 use crate::flow::Pace;
 use crate::transport::TcpConfig;
 
@@ -38,6 +39,34 @@ struct Stage {
     flat_after: f64,
     /// W_est: Reno's window (packets).
     reno: f64,
+}
+
+impl ControlSettings for CubicConfig {
+    fn check(&self) -> Checked {
+        if !(self.scale > 0.0 && self.scale.is_finite()) {
+            return Err(("scale", "scale must be more than zero".into()));
+        }
+        if !(self.beta > 0.0 && self.beta < 1.0) {
+            return Err(("beta", "beta is a share of the window: more than 0, less than 1".into()));
+        }
+        Ok(())
+    }
+
+    fn has_tcp_window(&self) -> bool {
+        true
+    }
+
+    fn needs_loss_reports(&self) -> bool {
+        true
+    }
+}
+
+impl Start for CubicConfig {
+    type Control = Cubic;
+
+    fn start(&self, path: &Path, tcp: &TcpConfig) -> (Cubic, Pace) {
+        Cubic::start(self, tcp, path)
+    }
 }
 
 /// The state of one flow.

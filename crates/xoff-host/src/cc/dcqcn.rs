@@ -2,10 +2,12 @@
 //! Acknowledgements carry the marks. Two timers cut the rate and one raises it; there is no byte
 //! counter.
 
+use xoff_core::knobs::{Checked, Knobs as _};
 use xoff_core::{BitRate, Ps, knobs};
 
-use super::{Ack, CongestionControl, Path};
+use super::{Ack, CongestionControl, ControlSettings, Path, Start};
 use crate::flow::Pace;
+use crate::transport::TcpConfig;
 
 knobs! {
     /// DCQCN, Mellanox form. Defaults: the HPCC simulator's run.py, "dcqcn", at 100 Gb/s.
@@ -28,6 +30,44 @@ knobs! {
         min_rate: BitRate = BitRate::from_gbps(1),
         /// Set the target to the previous rate at every cut, not only at a cut after an increase.
         clamp_target: bool = false,
+    }
+}
+
+impl ControlSettings for DcqcnConfig {
+    fn check(&self) -> Checked {
+        let intervals = [
+            ("alpha_interval", self.alpha_interval.0),
+            ("decrease_interval", self.decrease_interval.0),
+            ("increase_interval", self.increase_interval.0),
+        ];
+        match intervals.into_iter().find(|&(_, value)| value < 2) {
+            Some((key, _)) => Err((key, format!("{key} must be more than zero"))),
+            None => Ok(()),
+        }
+    }
+
+    fn reacts_to_marks(&self, _tcp: &TcpConfig) -> bool {
+        true
+    }
+
+    fn sets_rate(&self) -> bool {
+        true
+    }
+
+    fn min_rate(&self) -> Option<(&'static str, BitRate)> {
+        Some((Self::SECTION, self.min_rate))
+    }
+
+    fn has_timers(&self) -> bool {
+        true
+    }
+}
+
+impl Start for DcqcnConfig {
+    type Control = Dcqcn;
+
+    fn start(&self, path: &Path, _tcp: &TcpConfig) -> (Dcqcn, Pace) {
+        (Dcqcn::new(self, path), path.pace(path.line_rate))
     }
 }
 

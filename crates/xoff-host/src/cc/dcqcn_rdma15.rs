@@ -2,10 +2,12 @@
 //! paper cites as its source. The receiver sends at most one notification per interval, and both a
 //! timer and a byte counter raise the rate.
 
+use xoff_core::knobs::{Checked, Knobs as _};
 use xoff_core::{BitRate, Bytes, Ps, knobs};
 
-use super::{Ack, CongestionControl, Path};
+use super::{Ack, CongestionControl, ControlSettings, Path, Start};
 use crate::flow::Pace;
+use crate::transport::TcpConfig;
 
 knobs! {
     /// DCQCN, paper form. Defaults: the configuration in its authors' simulator (bobzhuyb/ns3-rdma,
@@ -32,6 +34,48 @@ knobs! {
         hyper_increase: BitRate = BitRate(200_000_000),
         /// Minimum rate.
         min_rate: BitRate = BitRate(100_000_000),
+    }
+}
+
+impl ControlSettings for DcqcnRdma15Config {
+    fn check(&self) -> Checked {
+        let intervals = [
+            ("alpha_interval", self.alpha_interval.0),
+            ("timer", self.timer.0),
+            ("byte_counter", self.byte_counter.0),
+        ];
+        match intervals.into_iter().find(|&(_, value)| value < 2) {
+            Some((key, _)) => Err((key, format!("{key} must be more than zero"))),
+            None => Ok(()),
+        }
+    }
+
+    fn reacts_to_marks(&self, _tcp: &TcpConfig) -> bool {
+        true
+    }
+
+    fn sets_rate(&self) -> bool {
+        true
+    }
+
+    fn min_rate(&self) -> Option<(&'static str, BitRate)> {
+        Some((Self::SECTION, self.min_rate))
+    }
+
+    fn has_timers(&self) -> bool {
+        true
+    }
+
+    fn notification_interval(&self) -> Option<u64> {
+        Some(self.notification_interval.0)
+    }
+}
+
+impl Start for DcqcnRdma15Config {
+    type Control = DcqcnRdma15;
+
+    fn start(&self, path: &Path, _tcp: &TcpConfig) -> (DcqcnRdma15, Pace) {
+        (DcqcnRdma15::new(self, path), path.pace(path.line_rate))
     }
 }
 

@@ -1,10 +1,12 @@
 //! DCTCP (Alizadeh et al., SIGCOMM 2010) in the rate form of the HPCC simulator, which the BFC
 //! paper used. The window is the BDP scaled by rate / line rate, and packets are paced at the rate.
 
+use xoff_core::knobs::{Checked, Effect, Knobs as _, because};
 use xoff_core::{BitRate, choices, knobs};
 
-use super::{Ack, CongestionControl, Path};
+use super::{Ack, CongestionControl, ControlSettings, Path, Start};
 use crate::flow::Pace;
+use crate::transport::TcpConfig;
 
 choices! {
     /// Start of a flow.
@@ -28,16 +30,15 @@ knobs! {
         /// Start of a flow.
         start: DctcpStart = DctcpStart::LineRate,
         /// Initial window with slow start, in packets (BFC App. A.6: 10).
-        initial_window_packets: u32 = 10,
+        initial_window_packets: u32 = 10 => [Effect::Unless(|dctcp| because(
+            dctcp.start == DctcpStart::LineRate,
+            "dctcp.start = \"line-rate\"",
+        ))],
     }
 }
 
-impl DctcpConfig {
-    /// Validates the settings.
-    ///
-    /// # Errors
-    /// The invalid key and the message.
-    pub fn check(&self) -> Result<(), (&'static str, String)> {
+impl ControlSettings for DctcpConfig {
+    fn check(&self) -> Checked {
         if self.initial_window_packets == 0 {
             let message = "initial_window_packets must be at least 1";
             return Err(("initial_window_packets", message.into()));
@@ -45,10 +46,29 @@ impl DctcpConfig {
         Ok(())
     }
 
-    /// True if a setting is derived from the base RTT.
-    #[must_use]
-    pub fn uses_base_rtt(&self) -> bool {
+    fn reacts_to_marks(&self, _tcp: &TcpConfig) -> bool {
+        true
+    }
+
+    fn sets_rate(&self) -> bool {
+        true
+    }
+
+    fn min_rate(&self) -> Option<(&'static str, BitRate)> {
+        Some((Self::SECTION, self.min_rate))
+    }
+
+    /// The derived step and the initial window of slow start depend on it.
+    fn uses_base_rtt(&self) -> bool {
         self.additive_increase.0 == 0 || self.start == DctcpStart::SlowStart
+    }
+}
+
+impl Start for DctcpConfig {
+    type Control = Dctcp;
+
+    fn start(&self, path: &Path, _tcp: &TcpConfig) -> (Dctcp, Pace) {
+        Dctcp::start(self, path)
     }
 }
 

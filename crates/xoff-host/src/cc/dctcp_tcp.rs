@@ -5,9 +5,10 @@
 //! the states of §3.2. The fraction of packets replaces RFC 8257's fraction of bytes.
 
 use xoff_core::knobs;
+use xoff_core::knobs::Checked;
 
 use super::newreno::NewReno;
-use super::{Ack, CongestionControl, Loss, Path};
+use super::{Ack, CongestionControl, ControlSettings, Loss, Path, Start};
 use crate::flow::Pace;
 use crate::transport::TcpConfig;
 
@@ -16,6 +17,35 @@ knobs! {
     pub struct DctcpTcpConfig in "dctcp_tcp" {
         /// Gain g of the moving average of the marked fraction (RFC 8257: 1/16).
         gain: f64 = 0.0625,
+    }
+}
+
+impl ControlSettings for DctcpTcpConfig {
+    fn check(&self) -> Checked {
+        if !(self.gain > 0.0 && self.gain <= 1.0) {
+            return Err(("gain", "gain is a share: more than 0, up to 1".into()));
+        }
+        Ok(())
+    }
+
+    fn reacts_to_marks(&self, _tcp: &TcpConfig) -> bool {
+        true
+    }
+
+    fn has_tcp_window(&self) -> bool {
+        true
+    }
+
+    fn needs_loss_reports(&self) -> bool {
+        true
+    }
+}
+
+impl Start for DctcpTcpConfig {
+    type Control = DctcpTcp;
+
+    fn start(&self, path: &Path, tcp: &TcpConfig) -> (DctcpTcp, Pace) {
+        DctcpTcp::start(self, tcp, path)
     }
 }
 

@@ -9,10 +9,12 @@
 //! The base RTT of all flows is that of the longest path, unless `transport.base_rtt_of` says
 //! otherwise. The paper sets no upper bound; see [`DelayWindowConfig`].
 
+use xoff_core::knobs::Checked;
 use xoff_core::{Bytes, knobs};
 
-use super::{Ack, CongestionControl, Path};
+use super::{Ack, CongestionControl, ControlSettings, Path, Start};
 use crate::flow::Pace;
+use crate::transport::TcpConfig;
 
 knobs! {
     /// A window that keeps round trips near a target.
@@ -28,18 +30,30 @@ knobs! {
     }
 }
 
-impl DelayWindowConfig {
-    /// Validates the settings.
-    ///
-    /// # Errors
-    /// The invalid field and the message.
-    pub fn check(&self) -> Result<(), (&'static str, String)> {
+impl ControlSettings for DelayWindowConfig {
+    fn check(&self) -> Checked {
         if !(self.target_rtts > 1.0 && self.target_rtts.is_finite()) {
             let message = "target_rtts must be above 1: no round trip is shorter than the base \
                            RTT, so every acknowledgement would shrink the window";
             return Err(("target_rtts", message.into()));
         }
         Ok(())
+    }
+
+    fn uses_base_rtt(&self) -> bool {
+        true
+    }
+
+    fn needs_one_path(&self) -> Option<&'static str> {
+        Some("hosts follow the delay of one path")
+    }
+}
+
+impl Start for DelayWindowConfig {
+    type Control = DelayWindow;
+
+    fn start(&self, path: &Path, _tcp: &TcpConfig) -> (DelayWindow, Pace) {
+        DelayWindow::start(self, path)
     }
 }
 

@@ -2,12 +2,15 @@
 //! path, as reported by switches in INT headers. This is the form of its authors' simulator (one
 //! rate for all hops), which the BFC paper used.
 
+use xoff_core::knobs::{Checked, Knobs as _};
 use xoff_core::{BitRate, Bytes, Ps, knobs};
 use xoff_net::Record;
+use xoff_net::arch::InBand;
 use xoff_net::telemetry::{HOPS_MAX, IntHop, IntStack};
 
-use super::{Ack, CongestionControl, Path};
+use super::{Ack, Carries, CongestionControl, ControlSettings, Path, Start};
 use crate::flow::Pace;
+use crate::transport::TcpConfig;
 
 knobs! {
     /// HPCC. Defaults: the parameters of its paper as repeated by the BFC paper (§6.2.1) and
@@ -33,6 +36,55 @@ knobs! {
         /// Resolution of queue lengths in INT; values are truncated (the simulator's header: 80 B x
         /// 100 G / 25 G).
         int_queue_unit: Bytes = Bytes(320),
+    }
+}
+
+impl ControlSettings for HpccConfig {
+    fn check(&self) -> Checked {
+        if self.int_overhead.0 > 4096 {
+            return Err(("int_overhead", "int_overhead must be at most 4096B".into()));
+        }
+        Ok(())
+    }
+
+    fn sets_rate(&self) -> bool {
+        true
+    }
+
+    fn min_rate(&self) -> Option<(&'static str, BitRate)> {
+        Some((Self::SECTION, self.min_rate))
+    }
+
+    fn scales_window(&self) -> Option<&'static str> {
+        Some("HPCC")
+    }
+
+    fn uses_base_rtt(&self) -> bool {
+        true
+    }
+
+    fn needs_one_path(&self) -> Option<&'static str> {
+        Some("HPCC compares the INT entries of one hop in successive packets")
+    }
+
+    fn carries(&self) -> Carries {
+        Carries::Int
+    }
+
+    fn header_bytes(&self) -> Option<u64> {
+        Some(self.int_overhead.0)
+    }
+
+    fn in_band(&self, _rates: &[u64]) -> InBand {
+        InBand::Int
+    }
+}
+
+impl Start for HpccConfig {
+    type Control = Hpcc;
+
+    fn start(&self, path: &Path, _tcp: &TcpConfig) -> (Hpcc, Pace) {
+        (Hpcc::new(self, path), path.pace(path.line_rate))
     }
 }
 

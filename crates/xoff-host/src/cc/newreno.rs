@@ -5,10 +5,43 @@
 //! own acknowledgement with that packet's mark, so no flags have to persist until the sender has
 //! seen them (ECE, CWR).
 
+use xoff_core::knobs;
+
 use super::window::CongestionWindow;
-use super::{Ack, CongestionControl, Loss, Path};
+use super::{Ack, CongestionControl, ControlSettings, Loss, Path, Start};
 use crate::flow::Pace;
 use crate::transport::TcpConfig;
+
+knobs! {
+    /// NewReno: its settings are those of section `tcp`.
+    pub struct NewRenoConfig;
+}
+
+impl ControlSettings for NewRenoConfig {
+    fn reacts_to_marks(&self, tcp: &TcpConfig) -> bool {
+        tcp.ecn
+    }
+
+    fn marks_setting(&self) -> (&'static str, &'static str) {
+        ("tcp", "ecn")
+    }
+
+    fn has_tcp_window(&self) -> bool {
+        true
+    }
+
+    fn needs_loss_reports(&self) -> bool {
+        true
+    }
+}
+
+impl Start for NewRenoConfig {
+    type Control = NewReno;
+
+    fn start(&self, path: &Path, tcp: &TcpConfig) -> (NewReno, Pace) {
+        NewReno::start(tcp, path)
+    }
+}
 
 /// The state of one flow.
 #[derive(Clone, Copy, Debug)]

@@ -5,11 +5,12 @@
 //! After repeated timeouts a flow probes; the recovery implements this (`recovery/sack.rs`). A
 //! window grows as in NewReno: the paper only says that it grows as in TCP.
 
+use xoff_core::knobs::Checked;
 use xoff_core::{Bytes, Ps, knobs};
 
 use super::newreno::NewReno;
 use super::window::CongestionWindow;
-use super::{Ack, CongestionControl, Loss, Path};
+use super::{Ack, CongestionControl, ControlSettings, Loss, Path, Start};
 use crate::flow::Pace;
 use crate::transport::TcpConfig;
 
@@ -28,19 +29,55 @@ knobs! {
     }
 }
 
-impl PFabricConfig {
-    /// The required recovery: "packet drops are only detected by timeouts", with a fixed timeout.
-    #[must_use]
-    pub fn recovery(&self, base_rtt: Ps) -> TcpConfig {
+impl ControlSettings for PFabricConfig {
+    fn uses_base_rtt(&self) -> bool {
+        self.initial_window.0 == 0
+    }
+
+    fn derives_from_base_rtt(&self) -> bool {
+        self.rto.0 == 0
+    }
+
+    fn needs_loss_reports(&self) -> bool {
+        true
+    }
+
+    /// "Packet drops are only detected by timeouts", with a fixed timeout.
+    fn recovery(&self, base_rtt: Ps) -> Option<TcpConfig> {
         let rto = if self.rto.0 == 0 { Ps(3 * base_rtt.0) } else { self.rto };
-        TcpConfig {
+        Some(TcpConfig {
             duplicate_acks: 0,
             min_rto: rto,
             max_rto: rto,
             initial_rto: rto,
             probe_after: self.probe_after,
             ..TcpConfig::default()
+        })
+    }
+
+    fn check_base_rtt(&self, base_rtt: Ps) -> Checked {
+        if self.rto.0 == 0 || self.rto > base_rtt {
+            return Ok(());
         }
+        let message = format!(
+            "rto = {} is not longer than the base RTT of {base_rtt}: every packet would be sent again \
+             before its acknowledgement arrives; 0s means three base RTTs",
+            self.rto
+        );
+        Err(("rto", message))
+    }
+
+    fn derive(&mut self, base_rtt: Ps) -> Vec<(&'static str, Ps)> {
+        let recovery = self.recovery(base_rtt);
+        recovery.map(|tcp| ("pfabric_rto", tcp.min_rto)).into_iter().collect()
+    }
+}
+
+impl Start for PFabricConfig {
+    type Control = PFabric;
+
+    fn start(&self, path: &Path, _tcp: &TcpConfig) -> (PFabric, Pace) {
+        PFabric::start(self, path)
     }
 }
 
@@ -107,11 +144,11 @@ mod tests {
 
     #[test]
     fn the_timeout_is_three_round_trips_and_never_doubles() {
-        let recovery = PFabricConfig::default().recovery(Ps(15_000_000));
+        let recovery = PFabricConfig::default().recovery(Ps(15_000_000)).unwrap();
         assert_eq!(recovery.initial_rto, Ps(45_000_000));
         assert_eq!((recovery.min_rto, recovery.max_rto), (Ps(45_000_000), Ps(45_000_000)));
         assert_eq!((recovery.duplicate_acks, recovery.probe_after), (0, 5));
         let given = PFabricConfig { rto: Ps(7), ..PFabricConfig::default() };
-        assert_eq!(given.recovery(Ps(15_000_000)).min_rto, Ps(7));
+        assert_eq!(given.recovery(Ps(15_000_000)).unwrap().min_rto, Ps(7));
     }
 }

@@ -5,14 +5,61 @@
 //! the window take effect. In a data centre a fair share is a few packets, and rounding it would
 //! make flows unequal by up to a packet.
 
+use xoff_core::Ps;
+use xoff_core::knobs::Checked;
 use xoff_net::Record;
-use xoff_net::xcp::{XcpConfig, XcpHeader};
+use xoff_net::arch::InBand;
+use xoff_net::xcp::{Router, XcpConfig, XcpHeader};
 
-use super::{Ack, CongestionControl, Loss, Path};
+use super::{Ack, Carries, CongestionControl, ControlSettings, Loss, Path, Start};
 use crate::flow::Pace;
+use crate::transport::TcpConfig;
 
 /// Bit/s per byte per picosecond.
 const BITS_PER_S: f64 = 8e12;
+
+impl ControlSettings for XcpConfig {
+    fn check(&self) -> Checked {
+        XcpConfig::check(self)
+    }
+
+    fn sets_own_window(&self) -> bool {
+        true
+    }
+
+    fn needs_loss_reports(&self) -> bool {
+        true
+    }
+
+    fn derives_from_base_rtt(&self) -> bool {
+        self.initial_interval.0 == 0
+    }
+
+    fn derive(&mut self, base_rtt: Ps) -> Vec<(&'static str, Ps)> {
+        *self = self.clone().settled(base_rtt);
+        vec![("xcp_initial_interval", self.initial_interval)]
+    }
+
+    fn carries(&self) -> Carries {
+        Carries::Xcp
+    }
+
+    fn header_bytes(&self) -> Option<u64> {
+        Some(self.header.0)
+    }
+
+    fn in_band(&self, rates: &[u64]) -> InBand {
+        InBand::Xcp(Router::new(self, rates.iter().copied()))
+    }
+}
+
+impl Start for XcpConfig {
+    type Control = Xcp;
+
+    fn start(&self, path: &Path, _tcp: &TcpConfig) -> (Xcp, Pace) {
+        Xcp::start(self, path)
+    }
+}
 
 /// The state of one flow.
 #[derive(Clone, Copy, Debug)]

@@ -5,8 +5,8 @@
 //! that it asked for is due. What it lets a sender send it adds to the sender's
 //! [`credit`](crate::flow::Sender::credit); all else that it wants goes through its [`TransportContext`].
 //!
-//! To add one: a folder here, a variant of [`DrivenConfig`] and of [`AnyDriven`] with its line in each
-//! `match`, and a name in [`TransportKind`](crate::transport::TransportKind).
+//! To add one: a folder here, and its lines in [`DriverConfig`] and [`AnyDriven`] below. What its
+//! settings say about it is [`DriverSettings`].
 
 mod address;
 mod arrived;
@@ -14,15 +14,15 @@ mod context;
 pub mod expresspass;
 pub mod homa;
 pub mod ndp;
+mod settings;
 mod shape;
 mod waiting;
 
-use xoff_core::{Bytes, TimerId};
+use xoff_core::TimerId;
 use xoff_net::Packet;
-use xoff_net::credit::CreditShape;
 
 use self::expresspass::{ExpressPassConfig, ExpressPassHosts};
-use self::homa::{HomaConfig, HomaHosts, Levels};
+use self::homa::{HomaHosts, HomaSettings};
 use self::ndp::{NdpConfig, NdpHosts};
 use crate::flow::Sender;
 use crate::receiver::RxProgress;
@@ -31,6 +31,7 @@ use crate::recovery::SenderHalf;
 pub use self::address::Address;
 pub use self::context::TransportContext;
 pub(crate) use self::context::{Action, sender_of};
+pub use self::settings::{Context, DriverSettings, FlowSizes, SenderDriven};
 pub use self::shape::Shape;
 pub use self::waiting::Waiting;
 
@@ -98,84 +99,31 @@ pub trait Driven {
     fn rx_progress(&self, flow: u32) -> Option<RxProgress>;
 }
 
-/// One of the transports, with its settings.
-#[derive(Clone, Debug)]
-pub enum DrivenConfig {
-    /// NDP.
-    Ndp(NdpConfig),
-    /// Homa, and what its priorities are for.
-    Homa(HomaConfig, Levels),
-    /// ExpressPass.
-    ExpressPass(ExpressPassConfig),
-}
-
-impl DrivenConfig {
-    /// What people call it.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Ndp(_) => "NDP",
-            Self::Homa(..) => "Homa",
-            Self::ExpressPass(_) => "ExpressPass",
-        }
-    }
-
-    /// With those settings derived that are to be one bandwidth-delay product unless said otherwise.
-    #[must_use]
-    pub fn settled(self, bandwidth_delay_product: Bytes) -> Self {
-        match self {
-            Self::Ndp(config) => Self::Ndp(config.settled(bandwidth_delay_product)),
-            Self::Homa(config, levels) => {
-                Self::Homa(config.settled(bandwidth_delay_product), levels)
-            }
-            Self::ExpressPass(_) => self,
-        }
-    }
-
-    /// How ports shape credits that bring packets of up to so many bytes on the wire, if receivers send any.
-    #[must_use]
-    pub fn credits(&self, full_packet: u64) -> Option<CreditShape> {
-        match self {
-            Self::Ndp(_) | Self::Homa(..) => None,
-            Self::ExpressPass(config) => Some(config.shape(full_packet)),
-        }
-    }
-
-    /// The transport, without hosts.
-    #[must_use]
-    pub fn build(&self, setup: &DrivenSetup) -> AnyDriven {
-        match self {
-            Self::Ndp(config) => AnyDriven::Ndp(NdpHosts::new(config, setup)),
-            Self::Homa(config, levels) => {
-                AnyDriven::Homa(HomaHosts::new(config, levels.clone(), setup))
-            }
-            Self::ExpressPass(config) => {
-                AnyDriven::ExpressPass(ExpressPassHosts::new(config, setup))
-            }
-        }
+xoff_core::seam! {
+    /// Ends of a flow that decide what is sent.
+    pub enum DriverConfig: dyn DriverSettings, named by TransportKind {
+        /// The sender: a congestion control, a window, or nothing.
+        Sender(SenderDriven) = "sender",
+        /// NDP: the receiver pulls what does not go at once, section `ndp`.
+        Ndp(NdpConfig) = "ndp",
+        /// Homa: the receiver grants what does not go at once, section `homa`.
+        Homa(HomaSettings) = "homa",
+        /// ExpressPass: a packet for each credit of the receiver, section `expresspass`.
+        ExpressPass(ExpressPassConfig) = "expresspass",
     }
 }
 
-/// One of the transports, with what it knows of all flows.
-#[derive(Debug)]
-pub enum AnyDriven {
-    /// NDP.
-    Ndp(NdpHosts),
-    /// Homa.
-    Homa(HomaHosts),
-    /// ExpressPass.
-    ExpressPass(ExpressPassHosts),
-}
-
-/// Applies an expression to whichever transport it is.
-macro_rules! each_driven {
-    ($self:expr, $driven:ident => $call:expr) => {
-        match $self {
-            AnyDriven::Ndp($driven) => $call,
-            AnyDriven::Homa($driven) => $call,
-            AnyDriven::ExpressPass($driven) => $call,
-        }
-    };
+xoff_core::dispatch! {
+    /// One of the receiver-driven transports, with its state of all flows.
+    #[derive(Debug)]
+    pub enum AnyDriven in crate::driven, each by each_driven {
+        /// NDP.
+        Ndp(NdpHosts),
+        /// Homa.
+        Homa(HomaHosts),
+        /// ExpressPass.
+        ExpressPass(ExpressPassHosts),
+    }
 }
 
 impl Driven for AnyDriven {

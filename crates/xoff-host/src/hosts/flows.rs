@@ -10,27 +10,21 @@ use crate::flow::{Finished, FlowStart, FlowStop, Sender};
 use xoff_net::packet::flag;
 
 use crate::onramp::OnRamp;
-use crate::recovery::{SenderHalf, sack};
-use crate::transport::{Recovery, RoundRobin};
+use crate::recovery::SenderHalf;
+use crate::transport::RoundRobin;
 
 impl Hosts {
     /// Starts a flow at a host of this partition.
     pub fn start_flow(&mut self, fabric: &mut Fabric, nic: u32, start: FlowStart) {
         let path_number = self.path_to(nic, start.src, start.dst);
         let path = &self.paths[path_number];
-        let (control, pace) = self.setup.control.start(path);
+        let (control, pace) = self.setup.control.start(path, &self.setup.tcp);
         let recovery = self.setup.transport.recovery;
         let half = match &self.driven {
             Some(driven) => driven.half(),
             None => SenderHalf::new(recovery, &self.setup.tcp),
         };
-        // "BDP-FC: each flow is bounded by one bandwidth-delay product of packets in flight",
-        // counted from the last acknowledged packet (IRN §3.2).
-        let reach = match recovery {
-            Recovery::SelectiveRepeat => path.window,
-            Recovery::Sack => sack::REACH_PACKETS * path.payload,
-            Recovery::GoBackN | Recovery::Perfect => u64::MAX,
-        };
+        let reach = self.setup.recovery.reach(path);
         let (id, timers) = self.new_number(fabric, start.id);
         let mut flow = Sender::new(start, pace, half, nic, timers);
         flow.path = path_number;

@@ -7,7 +7,8 @@ use xoff_net::{Fabric, Kind, Packet};
 use super::Hosts;
 use crate::driven::Driven;
 use crate::flow::Sender;
-use crate::transport::{Recovery, TransportConfig};
+use crate::recovery::Timeouts;
+use crate::transport::TransportConfig;
 
 /// The timeouts of flows without progress (ps).
 #[derive(Clone, Copy, Debug)]
@@ -20,10 +21,10 @@ pub(super) struct RtoPolicy {
 }
 
 impl RtoPolicy {
-    pub(super) fn new(transport: &TransportConfig, payload: u64) -> Self {
+    pub(super) fn new(transport: &TransportConfig, timeouts: Timeouts, payload: u64) -> Self {
         let long = transport.timeout.0;
         let low = transport.timeout_low.0;
-        let two = transport.recovery == Recovery::SelectiveRepeat && low > 0;
+        let two = timeouts == Timeouts::Two && low > 0;
         Self {
             long,
             short: if two { low } else { long },

@@ -22,14 +22,14 @@ use xoff_net::{Fabric, fabric::phase};
 
 use self::losses::RtoPolicy;
 use crate::cc::{AnyControl, Carries, ControlConfig};
-use crate::driven::{Action, AnyDriven, Driven, DrivenConfig, DrivenHost, DrivenSetup};
+use crate::driven::{Action, AnyDriven, Driven, DrivenHost, DrivenSetup, DriverConfig};
 use crate::flow::{Finished, Sender};
 use crate::intake::{Intake, NicConfig};
 use crate::nic::{Nic, NicQueues, NicTimers, ShortestFirst};
 use crate::onramp::{OnRamp, OnRampConfig};
 use crate::receiver::{Receivers, RxProgress};
-use crate::recovery::ReceiverSetup;
-use crate::transport::{FrameConfig, Recovery, RoundRobin, TcpConfig, TransportConfig};
+use crate::recovery::{ReceiverSetup, RecoveryConfig};
+use crate::transport::{FrameConfig, RoundRobin, TcpConfig, TransportConfig};
 
 pub use self::chains::{Arrived, Chains};
 pub use self::flowtune::{FlowtuneHostSetup, StreamSpec};
@@ -45,10 +45,12 @@ pub struct HostSetup {
     pub transport: TransportConfig,
     /// Congestion control of every flow.
     pub control: ControlConfig,
+    /// Recovery from losses.
+    pub recovery: RecoveryConfig,
     /// TCP's settings, used only with selective acknowledgements.
     pub tcp: TcpConfig,
-    /// A receiver-driven transport, with derived settings, if any.
-    pub driven: Option<DrivenConfig>,
+    /// The end of a flow that decides what is sent, with derived settings.
+    pub driver: DriverConfig,
     /// Flow control by one-way delay, if any.
     pub onramp: Option<OnRampConfig>,
     /// The servers' use of an allocator's rates, if there is an allocator.
@@ -200,10 +202,10 @@ impl Hosts {
                 ReceiverSetup::new(transport, setup.frame.payload.0),
                 setup.control.notification_interval(),
             ),
-            rto_policy: RtoPolicy::new(transport, setup.frame.payload.0),
-            driven: setup.driven.as_ref().map(|config| Box::new(config.build(&setup.for_driven()))),
+            rto_policy: RtoPolicy::new(transport, setup.recovery.timeouts(), setup.frame.payload.0),
+            driven: setup.driver.build(&setup.for_driven()).map(Box::new),
             actions: Vec::new(),
-            tcp: (transport.recovery == Recovery::Sack).then(Default::default),
+            tcp: setup.recovery.reports_losses().then(Default::default),
             flowtune: setup
                 .flowtune
                 .as_ref()

@@ -13,12 +13,34 @@ pub mod rto;
 pub mod sack;
 pub(crate) mod scoreboard;
 pub(crate) mod selective_repeat;
+mod settings;
 #[cfg(test)]
 mod tests;
 
 use crate::driven::Waiting;
 use crate::receiver::RxProgress;
-use crate::transport::{Recovery, TcpConfig, TransportConfig};
+use crate::transport::{TcpConfig, TransportConfig};
+
+pub use settings::{
+    GoBackNConfig, PerfectConfig, RecoverySettings, SelectiveRepeatConfig, Timeouts,
+};
+
+xoff_core::seam! {
+    /// Recovery of losses.
+    pub enum RecoveryConfig: dyn RecoverySettings, named by Recovery {
+        /// The receiver requests the missing packet and drops all later ones (RoCE).
+        GoBackN(GoBackNConfig) = "go-back-n",
+        /// The switch that drops a packet notifies its sender, which retransmits that packet (BFC
+        /// §6.2.1, HPCC-PFC: "perfect retransmission").
+        Perfect(PerfectConfig) = "perfect",
+        /// The receiver keeps out-of-order packets, and the sender retransmits the missing ones
+        /// (IRN).
+        SelectiveRepeat(SelectiveRepeatConfig) = "selective-repeat",
+        /// Selective acknowledgements and a timeout from measured round trips, section `tcp` (RFC
+        /// 6675, RFC 6298).
+        Sack(TcpConfig) = "sack",
+    }
+}
 
 /// An arriving data packet.
 #[derive(Clone, Copy, Debug)]

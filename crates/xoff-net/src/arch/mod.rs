@@ -11,6 +11,7 @@ mod mirror;
 mod obeyed;
 mod output_queued;
 mod pipelined;
+mod settings;
 
 use crate::credit::CreditQueue;
 use crate::fabric::Fabric;
@@ -24,10 +25,14 @@ pub use crossbar::{
 };
 pub use forwarding::{Destination, Forwarding};
 pub use output_queued::{InBand, OutputQueued, Parts};
+pub use settings::{
+    ArchitectureConfig, ArchitectureKind, ArchitectureSettings, CrossbarSettings,
+    OutputQueuedConfig, PipelinedSettings, Problem,
+};
 
 pub use pipelined::{
-    CapfcConfig, MemoryKind, OF_DEDICATED, OF_SHARED, OnFull, PipelineConfig, PipelineStats,
-    Pipelined, PipelinedParts, Policy,
+    CapfcConfig, MemoryKind, OnFull, PipelineConfig, PipelineStats, Pipelined, PipelinedParts,
+    Policy,
 };
 
 /// What happened at a switch.

@@ -4,7 +4,7 @@
 //! marked at enqueue), INT and hop control change when its transmission starts.
 //!
 //! What a packet meets on its way in and out ([`Memory::join`], [`Memory::leave`]) is compiled for
-//! each pair of hop control and scheduler (`pairs.rs`), which are looked up once a packet.
+//! each pair of hop control and scheduler (`each_pair`), which are looked up once a packet.
 
 #[cfg(test)]
 mod class_tests;
@@ -12,13 +12,11 @@ mod credits;
 #[cfg(test)]
 mod in_band_tests;
 mod overflow;
-mod pairs;
 #[cfg(test)]
 mod rig;
 
 use xoff_core::{Digest, Rng, TimerId};
 
-use self::pairs::each_pair;
 use super::forwarding::{Destination, Forwarding};
 use super::mirror::Mirror;
 use super::{Switch, SwitchStats};
@@ -29,7 +27,7 @@ use crate::fabric::Fabric;
 use crate::hop::{AnyHop, CopyUse, HopControl, Signal, each_hop};
 use crate::mark::{Draws, MarkAt, RedEcn};
 use crate::packet::{CONTROL_QUEUE, Kind, NONE, Packet, Queue, flag};
-use crate::sched::{Common, Egress, QueueMask, Scheduler, each_scheduler};
+use crate::sched::{Common, Egress, QueueMask, Scheduler, each_pair, each_scheduler};
 use crate::telemetry::IntHop;
 use crate::topo::Route;
 use crate::trim::Trim;

@@ -5,8 +5,11 @@
 //! wire". Ports below a threshold are favoured; bitmaps of them are kept by class and threshold, so that
 //! a packet's port is one of those that its route accepts and the lowest threshold favours.
 
+use xoff_core::knobs::Checked;
+use xoff_core::seam::{Need, need};
 use xoff_core::{Bytes, Rng, knobs};
 
+use super::BalanceSettings;
 use crate::packet::CLASSES;
 use crate::ports::{PortMask, nth};
 
@@ -18,6 +21,31 @@ knobs! {
         /// Ports with fewer drain bytes are favoured where no acceptable one is most favoured (DeTail
         /// §6.2: 64 KB). 0: there is one threshold.
         second: Bytes = Bytes(65_536),
+    }
+}
+
+impl BalanceSettings for AlbConfig {
+    fn check(&self) -> Checked {
+        if self.favoured.0 == 0 {
+            return Err(("favoured", "favoured = 0B favours no port: set more than 0B".into()));
+        }
+        if self.second.0 > 0 && self.second <= self.favoured {
+            let message = format!(
+                "second = {} must be more than favoured = {}, or 0B for a single threshold",
+                self.second, self.favoured
+            );
+            return Err(("second", message));
+        }
+        Ok(())
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        let reason = "it follows the egress queues of classes";
+        vec![need(("switch", "architecture"), &["crossbar", "pipelined"], reason)]
+    }
+
+    fn adaptive(&self) -> Option<&AlbConfig> {
+        Some(self)
     }
 }
 

@@ -4,7 +4,10 @@
 //! random, ports get even shares in the mean, and short queues form by chance; in turns, the packets that
 //! a switch sends to one group of hosts are spread exactly.
 
+use xoff_core::seam::{Need, need};
 use xoff_core::{Rng, choices, knobs};
+
+use super::BalanceSettings;
 
 choices! {
     /// In which order packets take ports.
@@ -21,6 +24,24 @@ knobs! {
     pub struct SprayConfig in "spray" {
         /// In which order packets take the equal ports.
         order: SprayOrder = SprayOrder::Random,
+    }
+}
+
+impl BalanceSettings for SprayConfig {
+    fn needs(&self) -> Vec<Need> {
+        vec![
+            need(
+                ("switch", "architecture"),
+                &["output-queued"],
+                "others have balance = \"adaptive\"",
+            ),
+            need(("transport", "flow_control"), &["none"], "it would follow the delay of one path"),
+            need(("transport", "allocator"), &["none"], "it knows the one path of each flow"),
+        ]
+    }
+
+    fn spray(&self) -> Option<&SprayConfig> {
+        Some(self)
     }
 }
 

@@ -3,13 +3,17 @@
 //! Each file of this folder decides *when*; the frame is the same for all: a [`Signal`] names queues
 //! of the neighbour's port and becomes a frame on the wire, which the neighbour (switch or NIC)
 //! obeys by changing the mask of paused queues ([`obey`]). A traffic class is a queue of a FIFO port,
-//! so PFC and BFC need no other frame. To add one: a file here that
-//! implements [`HopControl`], a variant of [`AnyHop`] and its line in `each_hop`.
+//! so PFC and BFC need no other frame.
+//!
+//! To add one: a file here with its settings, what they say about it ([`HopSettings`]) and its state
+//! ([`HopControl`]); its lines in [`HopConfig`] and [`AnyHop`] below; and the schedulers that it works
+//! with, in `sched/mod.rs`.
 
 mod bfc;
 mod carried;
 mod elide;
 mod pfc;
+mod settings;
 mod sfc;
 
 use xoff_core::Rng;
@@ -19,13 +23,18 @@ use crate::packet::{Kind, Packet};
 use crate::sched::{QueueMask, Scheduler};
 
 pub use bfc::{
-    Assignment, AssignmentStats, Backpressure, BackpressureKind, Bfc, BfcConfig, BfcPort, BfcStats,
-    EmptyQueueOrder, FlowPauses, Hardware, Occupancy, PauseCounters, PauseFrames,
-    RecirculationStats, Silent, ThresholdRule, Tofino, TofinoConfig, TofinoStats,
+    Assignment, AssignmentStats, Backpressure, BackpressureKind, Bfc, BfcConfig, BfcPort,
+    BfcSettings, BfcStats, EmptyQueueOrder, FlowPauses, Hardware, Occupancy, PauseCounters,
+    PauseFrames, RecirculationStats, Silent, ThresholdRule, Tofino, TofinoConfig, TofinoStats,
 };
 pub use carried::Carried;
 pub use elide::{Eliding, ElisionStats};
 pub use pfc::{Pfc, PfcConfig, PfcPort};
+pub(crate) use settings::CLASS_QUEUES;
+pub use settings::{
+    AssignedQueues, Derived, HopContext, HopPort, HopQueues, HopSettings, HopSite, NetworkSize,
+    NicQueues, NoHopConfig,
+};
 pub use sfc::{Deployment, FilterKey, Sfc, SfcConfig, SfcPort, SfcStats, SignalAt};
 
 /// Bytes of a link-control frame, unless a setting says otherwise: the smallest Ethernet frame
@@ -338,54 +347,50 @@ pub struct Uncontrolled;
 
 impl HopControl for Uncontrolled {}
 
-/// One of the hop controls.
-#[derive(Debug)]
-#[repr(u8)]
-pub enum AnyHop {
-    /// None.
-    None(Uncontrolled),
-    /// Priority flow control.
-    Pfc(Pfc),
-    /// Backpressure flow control.
-    Bfc(Bfc<PauseCounters>),
-    /// The same with queues that classes divide.
-    BfcClasses(Bfc<PauseCounters<Division>, Division>),
-    /// The same with pauses by queue length.
-    BfcOccupancy(Bfc<Occupancy>),
-    /// The same with pauses of flows.
-    BfcFlows(Bfc<FlowPauses>),
-    /// Its queue assignment alone.
-    BfcSilent(Bfc<Silent>),
-    /// Backpressure flow control within the limits of its hardware.
-    Tofino(Tofino),
-    /// Source flow control.
-    Sfc(Sfc),
-    /// None, with queues that packets bring along.
-    Carried(Carried),
-    /// Priority flow control that leaves out pairs of ports.
-    ElidingPfc(Eliding<Pfc>),
-    /// Backpressure flow control that leaves out pairs of ports.
-    ElidingBfc(Eliding<Bfc<PauseCounters>>),
+xoff_core::seam! {
+    /// Hop controls.
+    pub enum HopConfig: dyn HopSettings, named by HopKind {
+        /// None: a full buffer drops.
+        None(NoHopConfig) = "none",
+        /// Priority flow control, section `pfc`.
+        Pfc(PfcConfig) = "pfc",
+        /// Backpressure flow control, section `bfc`.
+        Bfc(BfcSettings) = "bfc",
+        /// Source flow control, section `sfc`.
+        Sfc(SfcConfig) = "sfc",
+    }
 }
 
-/// Applies an expression to whichever hop control it is.
-macro_rules! each_hop {
-    ($self:expr, $hop:ident => $call:expr) => {
-        match $self {
-            $crate::hop::AnyHop::None($hop) => $call,
-            $crate::hop::AnyHop::Pfc($hop) => $call,
-            $crate::hop::AnyHop::Bfc($hop) => $call,
-            $crate::hop::AnyHop::BfcClasses($hop) => $call,
-            $crate::hop::AnyHop::BfcOccupancy($hop) => $call,
-            $crate::hop::AnyHop::BfcFlows($hop) => $call,
-            $crate::hop::AnyHop::BfcSilent($hop) => $call,
-            $crate::hop::AnyHop::Tofino($hop) => $call,
-            $crate::hop::AnyHop::Sfc($hop) => $call,
-            $crate::hop::AnyHop::Carried($hop) => $call,
-            $crate::hop::AnyHop::ElidingPfc($hop) => $call,
-            $crate::hop::AnyHop::ElidingBfc($hop) => $call,
-        }
-    };
+xoff_core::dispatch! {
+    /// The hop control of one switch. BFC has a variant for each form that packets pass through.
+    #[derive(Debug)]
+    #[repr(u8)]
+    pub enum AnyHop in crate::hop, each by each_hop {
+        /// None.
+        None(Uncontrolled),
+        /// Priority flow control.
+        Pfc(Pfc),
+        /// Backpressure flow control.
+        Bfc(Bfc<PauseCounters>),
+        /// The same with queues divided among classes.
+        BfcClasses(Bfc<PauseCounters<Division>, Division>),
+        /// The same with pauses by queue length.
+        BfcOccupancy(Bfc<Occupancy>),
+        /// The same with pauses of flows.
+        BfcFlows(Bfc<FlowPauses>),
+        /// Its queue assignment alone.
+        BfcSilent(Bfc<Silent>),
+        /// Backpressure flow control within the limits of its hardware.
+        Tofino(Tofino),
+        /// Source flow control.
+        Sfc(Sfc),
+        /// None, with queue numbers that packets carry.
+        Carried(Carried),
+        /// Priority flow control with pairs of ports left out.
+        ElidingPfc(Eliding<Pfc>),
+        /// Backpressure flow control with pairs of ports left out.
+        ElidingBfc(Eliding<Bfc<PauseCounters>>),
+    }
 }
 pub(crate) use each_hop;
 

@@ -5,11 +5,14 @@
 //! has to hold what is still on its way when a pause takes effect. The model is the one of the
 //! simulator that the BFC paper used for HPCC, DCQCN and DCTCP (its switch memory unit).
 
+use xoff_core::knobs::{Capabilities, Checked};
 use xoff_core::prefetch::prefetch;
+use xoff_core::seam::{Need, need};
 use xoff_core::{Bytes, knobs};
 
-use super::elide::Elide;
-use super::{Ask, HopControl, Signal};
+use super::elide::{Elide, Eliding};
+use super::{AnyHop, Ask, HopControl, HopQueues, HopSettings, HopSite, Signal};
+use crate::capability::{BACKPRESSURE, CONTROL_FRAMES, PFC_FRAMES};
 use crate::packet::{CLASSES, Packet};
 use crate::sched::{QueueMask, Scheduler};
 
@@ -33,6 +36,65 @@ knobs! {
         /// Double the threshold for each doubling of a port's rate over the hosts' rate, as the HPCC
         /// simulator does.
         threshold_follows_rate: bool = false,
+    }
+}
+
+impl HopSettings for PfcConfig {
+    fn check(&self) -> Checked {
+        if self.threshold > 1.0 {
+            return Err(("threshold", "threshold is a share of the free pool: 0 to 1".into()));
+        }
+        Ok(())
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        let shared = "PFC limits each ingress of a memory that ports share";
+        vec![need(("buffer", "kind"), &["shared"], shared)]
+    }
+
+    fn provide(&self, capabilities: &mut Capabilities) {
+        for capability in [CONTROL_FRAMES, PFC_FRAMES, BACKPRESSURE] {
+            capabilities.provide(capability, true);
+        }
+    }
+
+    fn queues(&self) -> HopQueues {
+        HopQueues::Classes
+    }
+
+    fn backpressure(&self) -> Option<&'static str> {
+        Some("PFC")
+    }
+
+    fn can_elide(&self) -> Result<(), &'static str> {
+        Ok(())
+    }
+
+    fn survives_link_down(&self) -> bool {
+        true
+    }
+
+    fn pauses_classes(&self) -> bool {
+        true
+    }
+
+    fn limits_ingress(&self) -> bool {
+        true
+    }
+
+    fn frame_bytes(&self) -> u16 {
+        u16::try_from(self.frame_size.0).unwrap_or(u16::MAX)
+    }
+
+    fn build(&self, site: HopSite) -> Result<AnyHop, String> {
+        let ports = site.ports.iter();
+        let ports = ports.map(|port| PfcPort { rate: port.rate, delay_ps: port.delay_ps });
+        let ports: Vec<PfcPort> = ports.collect();
+        let pfc = Pfc::new(self, &ports, site.buffer_bytes, site.nic_rate)?;
+        if site.elided.is_empty() {
+            return Ok(AnyHop::Pfc(pfc));
+        }
+        Ok(AnyHop::ElidingPfc(Eliding::new(pfc, ports.len(), site.elided)))
     }
 }
 

@@ -54,7 +54,7 @@ impl EtsConfig {
             );
             ("weights", message)
         };
-        let mut plan = EtsPlan { strict: ([0; CLASSES], 0), weights: [1; CLASSES] };
+        let mut plan = EtsPlan::default();
         for class in parts(&self.strict).ok_or_else(wrong_strict)? {
             let known = plan.strict_mask();
             if class >= CLASSES as u32 || known >> class & 1 == 1 {
@@ -69,6 +69,13 @@ impl EtsConfig {
             return Err(wrong_weights());
         }
         Ok(plan)
+    }
+}
+
+/// No class is strict, and all have the same weight.
+impl Default for EtsPlan {
+    fn default() -> Self {
+        Self { strict: ([0; CLASSES], 0), weights: [1; CLASSES] }
     }
 }
 

@@ -2,7 +2,11 @@
 //!
 //! Every port has a control queue that is served first and that no pause of a queue stops. Behind it
 //! stands one of the schedulers of this folder; each keeps its queues and obeys a mask of paused
-//! ones. To add one: a file here, a variant of [`AnyScheduler`] and its line in each `match`.
+//! ones.
+//!
+//! To add one: a file here with its settings, what they say about it ([`SchedulerSettings`]) and its
+//! queues ([`Scheduler`]); its lines in [`SchedulerConfig`] and [`AnyScheduler`] below; and the hop
+//! controls that it works with, in `each_pair`.
 
 mod codel;
 mod delays;
@@ -14,11 +18,12 @@ mod per_flow;
 mod per_flow_queues;
 mod per_flow_srf;
 mod pfabric;
+mod settings;
 mod sfqcodel;
 mod srf;
 mod traffic_manager;
 
-use crate::hop::{PausedTime, flow_pause, obey};
+use crate::hop::{AnyHop, PausedTime, flow_pause, obey};
 use crate::packet::{CONTROL_QUEUE, NONE, Packet, Pool, Queue};
 
 pub use delays::Delays;
@@ -29,6 +34,10 @@ pub use fifo::{Fifo, PRIORITIES_MAX, Priorities};
 pub use per_flow::PerFlow;
 pub use per_flow_srf::PerFlowSrf;
 pub use pfabric::PFabric;
+pub use settings::{
+    DrrConfig, FifoConfig, PFabricSchedulerConfig, PerFlowConfig, PerFlowSrfConfig,
+    SchedulerSettings, SchedulerSite, SrfConfig, StrictConfig,
+};
 pub use sfqcodel::{SfqCodel, SfqCodelConfig};
 pub use srf::Srf;
 pub use traffic_manager::TrafficManager;
@@ -92,56 +101,126 @@ pub trait Scheduler {
     }
 }
 
-/// One of the schedulers.
-#[derive(Debug)]
-#[repr(u8)]
-pub enum AnyScheduler {
-    /// First in, first out, by class.
-    Fifo(Fifo),
-    /// Deficit round robin over a fixed number of queues.
-    Drr(Drr),
-    /// The same, whose queues wait while the flow at their head is paused.
-    DrrFlows(DrrFlows),
-    /// The same in cells, before a FIFO that no pause reaches: Tofino2.
-    TrafficManager(TrafficManager),
-    /// Deficit round robin over as many queues as there are flows.
-    PerFlow(PerFlow),
-    /// Deficit round robin within strict classes.
-    DrrClasses(Drr<StrictClasses>),
-    /// Shortest remaining flow first over a fixed number of queues.
-    Srf(Srf),
-    /// Shortest remaining flow first over as many queues as there are flows.
-    PerFlowSrf(PerFlowSrf),
-    /// pFabric: the flow with least left goes first, the one with most is dropped.
-    PFabric(PFabric),
-    /// Stochastic fair queueing with CoDel.
-    SfqCodel(SfqCodel),
-    /// Enhanced transmission selection: strict and weighted classes.
-    Ets(Ets),
-    /// Strict priorities that packets carry.
-    Priorities(Priorities),
+xoff_core::seam! {
+    /// Schedulers of data queues.
+    pub enum SchedulerConfig: dyn SchedulerSettings, named by SchedulerKind {
+        /// First in, first out, by class.
+        Fifo(FifoConfig) = "fifo",
+        /// Deficit round robin over the queues of the hop control.
+        Drr(DrrConfig) = "drr",
+        /// Deficit round robin with a queue for every flow.
+        PerFlow(PerFlowConfig) = "per-flow",
+        /// Shortest remaining flow first over the queues of the hop control: the queue whose first packet
+        /// belongs to the flow with the fewest bytes left (BFC App. A.2).
+        Srf(SrfConfig) = "srf",
+        /// Shortest remaining flow first with a queue for every flow.
+        PerFlowSrf(PerFlowSrfConfig) = "per-flow-srf",
+        /// pFabric: sends the flow with the fewest bytes left, and drops from a full port the one with the
+        /// most.
+        PFabric(PFabricSchedulerConfig) = "pfabric",
+        /// Stochastic fair queueing with CoDel, section `sfqcodel`.
+        SfqCodel(SfqCodelConfig) = "sfqcodel",
+        /// Enhanced transmission selection: strict and weighted classes, section `ets`.
+        Ets(EtsConfig) = "ets",
+        /// Strict priorities that packets carry.
+        Strict(StrictConfig) = "strict",
+    }
 }
 
-/// Applies an expression to whichever scheduler it is.
-macro_rules! each_scheduler {
-    ($self:expr, $scheduler:ident => $call:expr) => {
-        match $self {
-            $crate::sched::AnyScheduler::Fifo($scheduler) => $call,
-            $crate::sched::AnyScheduler::Drr($scheduler) => $call,
-            $crate::sched::AnyScheduler::DrrFlows($scheduler) => $call,
-            $crate::sched::AnyScheduler::TrafficManager($scheduler) => $call,
-            $crate::sched::AnyScheduler::PerFlow($scheduler) => $call,
-            $crate::sched::AnyScheduler::DrrClasses($scheduler) => $call,
-            $crate::sched::AnyScheduler::Srf($scheduler) => $call,
-            $crate::sched::AnyScheduler::PerFlowSrf($scheduler) => $call,
-            $crate::sched::AnyScheduler::PFabric($scheduler) => $call,
-            $crate::sched::AnyScheduler::SfqCodel($scheduler) => $call,
-            $crate::sched::AnyScheduler::Ets($scheduler) => $call,
-            $crate::sched::AnyScheduler::Priorities($scheduler) => $call,
+xoff_core::dispatch! {
+    /// The scheduler of one port. Deficit round robin has a variant for each form that packets pass
+    /// through.
+    #[derive(Debug)]
+    #[repr(u8)]
+    pub enum AnyScheduler in crate::sched, each by each_scheduler {
+        /// First in, first out, by class.
+        Fifo(Fifo),
+        /// Deficit round robin over a fixed number of queues.
+        Drr(Drr),
+        /// The same; a queue waits while the flow at its head is paused.
+        DrrFlows(DrrFlows),
+        /// The same in cells, before a FIFO that no pause reaches: Tofino2.
+        TrafficManager(TrafficManager),
+        /// Deficit round robin over a queue for every flow.
+        PerFlow(PerFlow),
+        /// Deficit round robin within strict classes.
+        DrrClasses(Drr<StrictClasses>),
+        /// Shortest remaining flow first over a fixed number of queues.
+        Srf(Srf),
+        /// Shortest remaining flow first over a queue for every flow.
+        PerFlowSrf(PerFlowSrf),
+        /// pFabric.
+        PFabric(PFabric),
+        /// Stochastic fair queueing with CoDel.
+        SfqCodel(SfqCodel),
+        /// Enhanced transmission selection: strict and weighted classes.
+        Ets(Ets),
+        /// Strict priorities that packets carry.
+        Priorities(Priorities),
+    }
+}
+pub(crate) use each_scheduler;
+
+/// Applies an expression to a hop control and the scheduler of a port. The table has the pairs that a
+/// scenario can ask for: the packet path is compiled for each, so more pairs make it longer for all.
+macro_rules! each_pair {
+    ($hop:expr, $scheduler:expr, ($control:ident, $queues:ident) => $call:expr) => {
+        $crate::sched::match_pairs!(
+            ($hop, $scheduler, ($control, $queues) => $call),
+            None Fifo,
+            None Drr,
+            None PerFlow,
+            None PerFlowSrf,
+            None PFabric,
+            None SfqCodel,
+            None Ets,
+            Carried Priorities,
+            // Queues of classes.
+            Pfc Fifo,
+            Sfc Fifo,
+            ElidingPfc Fifo,
+            // Queues that flows are assigned to.
+            Bfc Drr,
+            Bfc Srf,
+            BfcOccupancy Drr,
+            BfcOccupancy Srf,
+            BfcFlows DrrFlows,
+            BfcSilent Drr,
+            BfcSilent Srf,
+            BfcClasses DrrClasses,
+            ElidingBfc Drr,
+            ElidingBfc Srf,
+            // A sample of the packets needs no hardware.
+            Tofino Drr,
+            Tofino Srf,
+            Tofino TrafficManager,
+        )
+    };
+}
+pub(crate) use each_pair;
+
+macro_rules! match_pairs {
+    (
+        ($hop:expr, $scheduler:expr, ($control:ident, $queues:ident) => $call:expr),
+        $($of_hop:ident $of_scheduler:ident),* $(,)?
+    ) => {
+        match ($hop, $scheduler) {
+            $((
+                $crate::hop::AnyHop::$of_hop($control),
+                $crate::sched::AnyScheduler::$of_scheduler($queues),
+            ) => $call,)*
+            (hop, scheduler) => $crate::sched::no_pair(hop, scheduler),
         }
     };
 }
-pub(crate) use each_scheduler;
+pub(crate) use match_pairs;
+
+/// A switch was built of parts that cannot be combined.
+#[cold]
+#[inline(never)]
+pub(crate) fn no_pair(hop: &AnyHop, scheduler: &AnyScheduler) -> ! {
+    panic!("{hop:?} has no use for the queues of {scheduler:?}")
+}
 
 /// What an egress port has whatever its scheduler.
 #[derive(Debug, Default)]

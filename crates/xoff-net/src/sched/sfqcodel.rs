@@ -64,6 +64,9 @@ impl SfqCodelConfig {
     }
 }
 
+/// Estimated memory of a bin (bytes).
+pub(super) const BIN_BYTES: u128 = 64;
+
 /// The end of a list of bins.
 const NO_BIN: u16 = u16::MAX;
 

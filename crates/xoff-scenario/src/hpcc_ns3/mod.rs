@@ -15,20 +15,24 @@ use std::sync::Arc;
 
 use xoff_core::{BitRate, Bytes, Ps};
 use xoff_host::cc::{ControlConfig, DcqcnConfig, DctcpConfig, HpccConfig};
+use xoff_host::driven::DriverConfig;
 use xoff_host::hosts::HostSetup;
 use xoff_host::intake::NicConfig;
 use xoff_host::nic::NicQueues;
+use xoff_host::recovery::RecoveryConfig;
 use xoff_host::transport::{
     Congestion, FrameConfig, RoundRobin, TcpConfig, TransportConfig, Window,
 };
+use xoff_net::arch::ArchitectureConfig;
+use xoff_net::balance::BalanceConfig;
 use xoff_net::buffer::{BufferConfig, BufferKind};
 use xoff_net::fabric::{Instants, Rounding};
-use xoff_net::hop::PfcConfig;
+use xoff_net::hop::{HopConfig, PfcConfig};
 use xoff_net::mark::{EcnConfig, MarkAt};
+use xoff_net::sched::SchedulerConfig;
 use xoff_net::topo::{Routes, Topology};
-use xoff_sim::setup::{
-    EcnSetup, HopSetup, Labels, MarkDraws, Scheduling, Setup, SwitchSetup, base_rtt,
-};
+use xoff_net::trim::OverflowConfig;
+use xoff_sim::setup::{EcnSetup, Labels, MarkDraws, Setup, SwitchSetup, base_rtt};
 use xoff_sim::simulation::Plan;
 use xoff_workload::{Arrival, Source, Traffic};
 
@@ -154,10 +158,9 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
     };
     Ok(Setup {
         switch: SwitchSetup {
-            crossbar: None,
-            pipelined: None,
-            spray: None,
-            scheduling: Scheduling::Fifo,
+            architecture: ArchitectureConfig::default(),
+            balance: BalanceConfig::default(),
+            scheduler: SchedulerConfig::default(),
             quantum_bytes: 1,
             buffer: BufferConfig {
                 kind: BufferKind::Shared,
@@ -165,15 +168,14 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
                 alpha: 0.0,
                 ..BufferConfig::default()
             },
-            trim: None,
+            overflow: OverflowConfig::default(),
             credits: None,
-            hop: HopSetup::Pfc(PfcConfig {
+            hop: HopConfig::Pfc(PfcConfig {
                 threshold: 0.125,
                 threshold_follows_rate: true,
                 frame_size: Bytes(43),
                 ..PfcConfig::default()
             }),
-            tofino: None,
             ecn: ecn(config),
             mark_draws: MarkDraws::FirstOfStreams(first_stream(&topology)),
             elided: None,
@@ -185,9 +187,10 @@ fn setup(config: &Config, topology: Topology, routes: Routes) -> Result<Setup, S
             frame,
             transport,
             control: control(config),
+            recovery: RecoveryConfig::default(),
             tcp: TcpConfig::default(),
             onramp: None,
-            driven: None,
+            driver: DriverConfig::default(),
             flowtune: None,
             queues: NicQueues::Classes(8),
             labelled: Vec::new(),

@@ -1,15 +1,13 @@
 //! The `[[fault]]` entries of a scenario.
 
 use xoff_core::Ps;
-use xoff_core::knobs::Knob;
-use xoff_host::intake::NicConfig;
-use xoff_host::transport::{Recovery, TransportConfig, TransportKind};
-use xoff_net::hop::BackpressureKind;
+use xoff_core::knobs::Knob as _;
+use xoff_core::seam::Seam as _;
 use xoff_net::topo::Topology;
 use xoff_sim::faults::{Fault, FaultKind};
-use xoff_sim::setup::HopSetup;
 
-use super::Reader;
+use super::Resolver;
+use super::spec::Spec;
 use crate::capture;
 use crate::layers::TableRef;
 use crate::nearest::suggestion;
@@ -48,28 +46,25 @@ xoff_core::knobs! {
     }
 }
 
-impl Reader<'_> {
+impl Resolver<'_> {
     /// Reads them all; the mistakes are in the layers.
-    pub(super) fn link_faults(
-        &mut self,
-        topology: &Topology,
-        transport: &TransportConfig,
-        hop: &HopSetup,
-        nic: &NicConfig,
-        grid: Ps,
-    ) -> Vec<Fault> {
-        let entries = self.layers.tables("fault");
+    pub(super) fn link_faults(&mut self, topology: &Topology, spec: &Spec) -> Vec<Fault> {
+        let entries = self.reader.layers.tables("fault");
         let mut faults = Vec::new();
         for entry in &entries {
             let problem = self.link_fault(entry, topology).and_then(|fault| {
                 let Some(fault) = fault else { return Ok(()) };
-                check_steps(&fault, grid)?;
-                check_composition(&fault, transport, hop, nic)?;
+                check_steps(&fault, spec.run.grid)?;
+                check_composition(&fault, spec)?;
                 faults.push(fault);
                 Ok(())
             });
             if let Err(message) = problem {
-                self.layers.problem(Some(entry.place()), format!("[[fault]] {message}"), None);
+                self.reader.layers.problem(
+                    Some(entry.place()),
+                    format!("[[fault]] {message}"),
+                    None,
+                );
             }
         }
         faults
@@ -81,17 +76,17 @@ impl Reader<'_> {
         entry: &TableRef,
         topology: &Topology,
     ) -> Result<Option<Fault>, String> {
-        let Ok((kind, place)) = entry.kind(self.layers) else { return Ok(None) };
+        let Ok((kind, place)) = entry.kind(self.reader.layers) else { return Ok(None) };
         let (kind, link, at, until) = match kind.as_str() {
             "link-down" => {
-                let config: LinkDownConfig = entry.read(self.layers);
-                self.effective.entry("fault", &kind, &config);
+                let config: LinkDownConfig = entry.read(self.reader.layers);
+                self.reader.effective.entry("fault", &kind, &config);
                 let LinkDownConfig { link, at, until, detection } = config;
                 (FaultKind::LinkDown { detection }, link, at, until)
             }
             "loss" => {
-                let config: LossConfig = entry.read(self.layers);
-                self.effective.entry("fault", &kind, &config);
+                let config: LossConfig = entry.read(self.reader.layers);
+                self.reader.effective.entry("fault", &kind, &config);
                 let LossConfig { link, share, at, until } = config;
                 if share > 1.0 {
                     return Err(format!("share is {share}: it is a share of the packets, 0 to 1"));
@@ -101,7 +96,7 @@ impl Reader<'_> {
             other => {
                 let help = suggestion(other, &KINDS);
                 let message = format!("unknown kind of fault \"{other}\"");
-                self.layers.problem(Some(place), message, help);
+                self.reader.layers.problem(Some(place), message, help);
                 return Ok(None);
             }
         };
@@ -137,40 +132,32 @@ fn check_steps(fault: &Fault, grid: Ps) -> Result<(), String> {
     ))
 }
 
-/// Whether a link may lose packets that nobody speaks of, and frames that pause or resume. Of one that
-/// is down both ends know it, and begin anew; one that loses at random would leave a queue paused.
-fn check_composition(
-    fault: &Fault,
-    transport: &TransportConfig,
-    hop: &HopSetup,
-    nic: &NicConfig,
-) -> Result<(), String> {
-    if transport.recovery == Recovery::Perfect {
-        return Err(
-            "cannot go with transport.recovery = \"perfect\": switches tell of what they drop, \
-                    but nobody of what a link loses"
-                .into(),
-        );
-    }
-    if transport.kind != TransportKind::Sender && transport.timeout.0 == 0 {
-        let kind = transport.kind.show();
+/// Whether lost packets, and lost frames that pause or resume, are made good. Both ends of a link that
+/// goes down know it, and begin anew; a link that loses at random would leave a queue paused.
+fn check_composition(fault: &Fault, spec: &Spec) -> Result<(), String> {
+    if spec.recovery.relies_on_switches() {
+        let recovery = spec.recovery.kind().show();
         return Err(format!(
-            "cannot go with transport.timeout = \"0ps\": transport.kind = {kind} waits for ever for packets \
-             that a link loses"
+            "cannot be combined with transport.recovery = {recovery}: switches report what they drop, but \
+             nobody reports losses of a link"
+        ));
+    }
+    if spec.receiver_driven() && spec.transport.timeout.0 == 0 {
+        let kind = spec.driver.kind().show();
+        return Err(format!(
+            "cannot be combined with transport.timeout = \"0ps\": transport.kind = {kind} waits for ever \
+             for packets that a link loses"
         ));
     }
     let is_down = matches!(fault.kind, FaultKind::LinkDown { .. });
-    let knows_queues = match hop {
-        HopSetup::Pfc(_) => true,
-        HopSetup::Bfc(bfc) => bfc.backpressure == BackpressureKind::Queues,
-        HopSetup::None | HopSetup::Sfc(_) => false,
-    };
-    let begins_anew = is_down && knows_queues;
-    if !(begins_anew || matches!(hop, HopSetup::None)) || nic.receive_rate.0 > 0 {
-        return Err("cannot go with switch.hop or nic.receive_rate: what becomes of a pause when \
-                    frames are lost with their link is not modelled, but for kind = \"link-down\" \
-                    under PFC and BFC (bfc.backpressure = \"queues\"); faults.control_loss loses such frames alone"
-            .into());
+    let survives = spec.hop.survives_loss() || is_down && spec.hop.survives_link_down();
+    if !survives || spec.nic.receive_rate.0 > 0 {
+        return Err(
+            "cannot be combined with switch.hop or nic.receive_rate: lost pause frames are \
+                    modelled for kind = \"link-down\" under PFC and BFC (bfc.backpressure = \
+                    \"queues\") only; faults.control_loss loses such frames alone"
+                .into(),
+        );
     }
     Ok(())
 }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use xoff_core::Ps;
 use xoff_core::knobs::{Knob, Knobs};
+use xoff_core::seam::{SectionDoc, Sections as _};
 use xoff_host::hosts::BaseRtts;
-use xoff_host::transport::{AllocatorKind, BaseRttOf, FrameConfig, TransportConfig, TransportKind};
+use xoff_host::transport::{BaseRttOf, FrameConfig, TransportConfig};
 use xoff_net::topo::{
     DumbbellConfig, FatTreeConfig, LeafSpineConfig, Routes, Shape, StarConfig, Topology,
     TwoDcConfig,
@@ -13,11 +14,23 @@ use xoff_net::topo::{
 use xoff_sim::setup::{base_rtt, base_rtts};
 use xoff_sim::simulation::Plan;
 
-use super::Reader;
+use super::Resolver;
 use crate::capture;
 use crate::sections::{FlowRows, NetworkConfig, RunConfig, TopologyKind};
 
-impl Reader<'_> {
+/// Sections of networks.
+pub(super) fn sections() -> Vec<SectionDoc> {
+    vec![
+        SectionDoc::of::<NetworkConfig>(),
+        SectionDoc::of::<LeafSpineConfig>(),
+        SectionDoc::of::<FatTreeConfig>(),
+        SectionDoc::of::<StarConfig>(),
+        SectionDoc::of::<DumbbellConfig>(),
+        SectionDoc::of::<TwoDcConfig>(),
+    ]
+}
+
+impl Resolver<'_> {
     pub(super) fn topology(&mut self, network: &NetworkConfig) -> Option<(Topology, Routes)> {
         let kind = network.topology;
         let why = format!("network.topology = {}", kind.show());
@@ -29,7 +42,7 @@ impl Reader<'_> {
             (TopologyKind::TwoDc, TwoDcConfig::SECTION),
         ];
         for (_, name) in sections.iter().filter(|(other, _)| *other != kind) {
-            self.layers.unused(name, &why);
+            self.reader.layers.unused(name, &why);
         }
         let topology = match kind {
             TopologyKind::LeafSpine => self.shaped::<LeafSpineConfig>(),
@@ -40,7 +53,7 @@ impl Reader<'_> {
         }?;
         let section = sections.iter().find(|(own, _)| *own == kind).map_or("", |found| found.1);
         let mut complain = |message: &str| {
-            self.layers.problem(None, format!("[{section}] {message}"), None);
+            self.reader.layers.problem(None, format!("[{section}] {message}"), None);
         };
         if topology.ports.iter().any(|port| port.rate.0 == 0) {
             complain("a link's rate must be more than zero");
@@ -56,26 +69,26 @@ impl Reader<'_> {
 
     /// Builds a network from its section, if it fits into memory.
     fn shaped<S: Shape>(&mut self) -> Option<Topology> {
-        let shape: S = self.section();
+        let shape: S = self.read();
         if let Err((key, message)) = shape.check() {
-            self.problem(S::SECTION, key, message);
+            self.reader.problem(S::SECTION, key, message);
             return None;
         }
         self.count(&shape)?;
         let built = shape.build();
-        built.map_err(|message| self.problem(S::SECTION, "", message)).ok()
+        built.map_err(|message| self.reader.problem(S::SECTION, "", message)).ok()
     }
 
     pub(super) fn plan(&mut self, run: &RunConfig) -> Option<Plan> {
         let grid = run.grid.0;
         if grid == 0 || run.measure.0 == 0 || run.watchdog.0 == 0 {
             let message = "grid, measure and watchdog must be more than zero";
-            self.problem("run", "grid", message.into());
+            self.reader.problem("run", "grid", message);
             return None;
         }
         for (key, time) in [("warmup", run.warmup), ("measure", run.measure)] {
             if !time.0.is_multiple_of(grid) {
-                self.problem(
+                self.reader.problem(
                     "run",
                     key,
                     format!("{key} must be a multiple of grid = {}", run.grid),
@@ -110,16 +123,16 @@ impl Reader<'_> {
         const MOST: u64 = 1_000_000;
         if !interval.0.is_multiple_of(run.grid.0) {
             let message = format!("{key} = {interval} must be a multiple of grid = {}", run.grid);
-            self.problem("run", key, message);
+            self.reader.problem("run", key, message);
         } else if interval.0 > 0 && run.measure.0 / interval.0 > MOST {
             let message = format!(
                 "{key} = {interval} divides measure = {} into more than {MOST} intervals",
                 run.measure
             );
-            self.problem("run", key, message);
+            self.reader.problem("run", key, message);
         } else if interval > run.measure {
             let message = format!("{key} = {interval} is longer than measure = {}", run.measure);
-            self.problem("run", key, message);
+            self.reader.problem("run", key, message);
         }
     }
 
@@ -128,12 +141,12 @@ impl Reader<'_> {
             return Some(Vec::new());
         }
         let parsed = xoff_workload::host_set::parse(&run.monitor, hosts);
-        parsed.map_err(|message| self.problem("run", "monitor", message)).ok()
+        parsed.map_err(|message| self.reader.problem("run", "monitor", message)).ok()
     }
 
     pub(super) fn captured(&mut self, run: &RunConfig, topology: &Topology) -> Option<Vec<u32>> {
         let ports = capture::ports(&run.capture, topology);
-        ports.map_err(|message| self.problem("run", "capture", message)).ok()
+        ports.map_err(|message| self.reader.problem("run", "capture", message)).ok()
     }
 
     pub(super) fn base_rtt(
@@ -148,6 +161,7 @@ impl Reader<'_> {
         }
         base_rtt(topology, routes, frame.payload.0)
     }
+
     /// The base RTTs of all pairs of hosts, if flows are to know their own.
     pub(super) fn base_rtts(
         &mut self,
@@ -159,22 +173,10 @@ impl Reader<'_> {
         if transport.base_rtt_of == BaseRttOf::Longest {
             return None;
         }
-        let contradiction = if transport.base_rtt.0 > 0 {
-            Some(format!("base_rtt = {} is one for all pairs: leave it out", transport.base_rtt))
-        } else if transport.kind != TransportKind::Sender {
-            Some(format!("kind = {} has one first window for all flows", transport.kind.show()))
-        } else if transport.allocator != AllocatorKind::None {
-            Some(format!("allocator = {} counts with one", transport.allocator.show()))
-        } else {
-            None
-        };
-        if let Some(why) = contradiction {
-            self.problem("transport", "base_rtt_of", format!("base_rtt_of = \"pair\": {why}"));
-        }
         let rtts = base_rtts(topology, routes, frame.payload.0);
         let (src, others) = (0, 1..topology.servers());
         if let Some(shortest) = others.map(|dst| rtts.of(src, dst)).min() {
-            self.effective.derive("base_rtt_shortest_of_host_0", Ps(shortest));
+            self.reader.effective.derive("base_rtt_shortest_of_host_0", Ps(shortest));
         }
         Some(Arc::new(rtts))
     }

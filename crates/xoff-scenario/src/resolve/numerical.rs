@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use xoff_alloc::{Error, OptimizerKind};
+use xoff_alloc::Error;
 use xoff_core::knobs::Knob as _;
+use xoff_core::seam::{SectionDoc, Sections as _};
 use xoff_fluid::config::AllocatorConfig;
 use xoff_fluid::{Convergence, ConvergenceConfig, Fluid, FluidConfig, Iterates, RatesAre};
 
-use super::Reader;
+use super::Resolver;
 use crate::numerical::Study;
 use crate::scalars::EngineKind;
 use crate::sections::NetworkConfig;
@@ -21,12 +22,21 @@ pub(crate) struct Numerical {
     pub(crate) effective: String,
 }
 
-impl Reader<'_> {
+/// Sections of numerical studies.
+pub(super) fn sections() -> Vec<SectionDoc> {
+    vec![
+        SectionDoc::of::<FluidConfig>(),
+        SectionDoc::of::<ConvergenceConfig>(),
+        SectionDoc::of::<AllocatorConfig>(),
+    ]
+}
+
+impl Resolver<'_> {
     pub(super) fn numerical(mut self, engine: EngineKind) -> Option<Numerical> {
-        let name = self.layers.scalar::<String>("name").ok()?.unwrap_or_default();
-        let engine = self.layers.scalar("engine").ok()?.unwrap_or(engine);
-        let seed = self.layers.scalar::<u64>("seed").ok()?.unwrap_or(1);
-        self.effective.top(&[
+        let name = self.reader.layers.scalar::<String>("name").ok()?.unwrap_or_default();
+        let engine = self.reader.layers.scalar("engine").ok()?.unwrap_or(engine);
+        let seed = self.reader.layers.scalar::<u64>("seed").ok()?.unwrap_or(1);
+        self.reader.effective.top(&[
             ("name", &name.show()),
             ("seed", &seed.show()),
             ("engine", &engine.show()),
@@ -35,20 +45,12 @@ impl Reader<'_> {
             EngineKind::Convergence => self.convergence(seed)?,
             EngineKind::Fluid | EngineKind::Packets => self.fluid(seed)?,
         };
-        Some(Numerical { name, seed, study, effective: self.effective.text() })
+        Some(Numerical { name, seed, study, effective: self.reader.effective.text() })
     }
 
-    /// Settings of the allocator; `unused` have no effect in this study.
-    fn allocator(&mut self, unused: &[&str], why: &str) -> AllocatorConfig {
-        let mut unused = unused.to_vec();
-        let config: AllocatorConfig = self.layers.section();
-        unused.iter().for_each(|key| self.layers.unused_key("allocator", key, why));
-        if config.optimizer != OptimizerKind::NewtonLike {
-            let why = format!("optimizer = {}", config.optimizer.show());
-            self.layers.unused_key("allocator", "interval", &why);
-            unused.push("interval");
-        }
-        self.effective.section(&config, &unused);
+    /// Settings of the allocator.
+    fn allocator(&mut self) -> AllocatorConfig {
+        let config: AllocatorConfig = self.read();
         if let Err(error) = config.check() {
             self.refused(&error);
         }
@@ -57,14 +59,16 @@ impl Reader<'_> {
 
     fn refused(&mut self, error: &Error) {
         let key = if let Error::Setting { name, .. } = *error { name } else { "precision" };
-        self.problem("allocator", key, error.to_string());
+        self.reader.problem("allocator", key, error.to_string());
     }
 
     fn convergence(&mut self, seed: u64) -> Option<Study> {
-        let allocator = self.allocator(&["normalizer"], "convergence is that of rates before it");
-        let config: ConvergenceConfig = self.section();
+        let allocator = self.allocator();
+        let reason = "convergence is that of rates before it";
+        self.reader.without_effect("allocator", "normalizer", reason);
+        let config: ConvergenceConfig = self.read();
         if let Err((key, message)) = config.check() {
-            self.problem("convergence", key, message);
+            self.reader.problem("convergence", key, message);
             return None;
         }
         allocator.check().ok()?;
@@ -73,19 +77,23 @@ impl Reader<'_> {
     }
 
     fn fluid(&mut self, seed: u64) -> Option<Study> {
-        let network: NetworkConfig = self.section_without(&["rounding"], "engine = \"fluid\"");
+        let network: NetworkConfig = self.read();
+        self.reader.without_effect("network", "rounding", "engine = \"fluid\"");
         let topology = self.topology(&network);
-        let allocator = self.allocator(&[], "");
+        let allocator = self.allocator();
         let config = self.fluid_config();
         let (topology, routes) = topology?;
         let span = config.as_ref().map(Span::of_fluid);
         let capacity = traffic::capacity(&topology);
         let one_class = Some("engine = \"fluid\" has no queues");
-        let flows = self.flows(Basis { capacity: &capacity, seed, span, one_class })?;
+        let basis = Basis { capacity: &capacity, seed, span, one_class };
+        let Self { reader, folder, needs, .. } = self;
+        let effective = &mut reader.effective;
+        let flows = traffic::read(reader.layers, folder, basis, needs, effective)?;
         if let Some(place) = flows.waits {
             let message = "[[traffic]] kinds \"queries\" and \"successive\" need packets: engine = \
                            \"fluid\" has no arrivals for flows to wait for";
-            self.layers.problem(Some(place), message, None);
+            self.reader.layers.problem(Some(place), message, None);
         }
         let config = config?;
         self.fluid_fits(topology.ports.len() as u128, &allocator, &config)?;
@@ -96,22 +104,7 @@ impl Reader<'_> {
     }
 
     fn fluid_config(&mut self) -> Option<FluidConfig> {
-        let config: FluidConfig = self.layers.section();
-        let mut unused = Vec::new();
-        if config.optimum_every == 0 {
-            unused.push("most_iterations");
-            if config.rates == RatesAre::Intermediate {
-                unused.push("tolerance");
-            }
-        }
-        for key in &unused {
-            self.layers.unused_key("fluid", key, "optimum_every = 0");
-        }
-        if config.iterate == Iterates::OnChange {
-            self.layers.unused_key("fluid", "step", "iterate = \"on-change\"");
-            unused.push("step");
-        }
-        self.effective.section(&config, &unused);
+        let config: FluidConfig = self.read();
         let problems = [
             ("step", config.step.0 == 0, "step must be more than zero"),
             (
@@ -125,7 +118,7 @@ impl Reader<'_> {
         ];
         let wrong = problems.into_iter().filter(|&(_, is_wrong, _)| is_wrong);
         let count =
-            wrong.map(|(key, _, message)| self.problem("fluid", key, message.into())).count();
+            wrong.map(|(key, _, message)| self.reader.problem("fluid", key, message)).count();
         (count == 0).then_some(config)
     }
 }

@@ -9,7 +9,7 @@ use xoff_net::topo::{Census, Shape};
 use xoff_sim::Setup;
 use xoff_sim::simulation::Plan;
 
-use super::Reader;
+use super::Resolver;
 use crate::diagnostic::Place;
 use crate::size::Need;
 
@@ -19,11 +19,13 @@ const LINK_BYTES: u128 = 200;
 /// What is kept of a step of flowlets, in all its series.
 const STEP_BYTES: u128 = 100;
 
-impl Reader<'_> {
+impl Resolver<'_> {
     /// Adds a need; `None` if there is not so much.
     pub(super) fn need(&mut self, need: Need) -> Option<()> {
         let added = self.needs.add(need);
-        added.map_err(|error| self.layers.problem(error.place, error.message, error.help)).ok()
+        added
+            .map_err(|error| self.reader.layers.problem(error.place, error.message, error.help))
+            .ok()
     }
 
     /// Counts what a network consists of, which must be numbered and fit into memory.
@@ -34,7 +36,7 @@ impl Reader<'_> {
         let help = format!("make the network smaller: {}", keys.join(", "));
         let census = shape.census();
         if let Err(message) = census.check() {
-            self.layers.problem(place, format!("[{section}] {message}"), Some(help));
+            self.reader.layers.problem(place, format!("[{section}] {message}"), Some(help));
             return None;
         }
         self.need(of_network(&census, place, help))
@@ -47,9 +49,9 @@ impl Reader<'_> {
             let shown = values.iter().find(|(name, _)| *name == key);
             shown.and_then(|(_, value)| value.parse::<u64>().ok())
         };
-        let set = S::COUNTS
-            .iter()
-            .filter_map(|key| self.layers.has(S::SECTION, key).map(|place| (value(key), place)));
+        let set = S::COUNTS.iter().filter_map(|key| {
+            self.reader.layers.has(S::SECTION, key).map(|place| (value(key), place))
+        });
         set.max_by_key(|(value, _)| *value).map(|(_, place)| place)
     }
 
@@ -73,7 +75,7 @@ impl Reader<'_> {
             ),
             ("partitions", setup.partition_bytes(plan, self.threads), "partitions of the network"),
         ] {
-            let place = self.layers.has("run", key);
+            let place = self.reader.layers.has("run", key);
             let help = format!("lower run.{key}");
             self.need(Need { what: what.into(), bytes, place, help })?;
         }
@@ -89,11 +91,12 @@ impl Reader<'_> {
     ) -> Option<()> {
         let bytes = allocator_bytes(links, allocator);
         let help = "make the network smaller, or choose another allocator.optimizer".into();
-        let place = self.layers.has("allocator", "optimizer");
+        let place = self.reader.layers.has("allocator", "optimizer");
         self.need(Need { what: format!("an allocator of {links} links"), bytes, place, help })?;
         let length = u128::from(config.warmup.0) + u128::from(config.measure.0);
         let steps = length / u128::from(config.step.max(Ps(1)).0);
-        let place = self.layers.has("fluid", "step").or(self.layers.has("fluid", "measure"));
+        let place =
+            self.reader.layers.has("fluid", "step").or(self.reader.layers.has("fluid", "measure"));
         let help = "make fluid.step longer or fluid.measure shorter".into();
         let bytes = steps.saturating_mul(STEP_BYTES);
         self.need(Need { what: format!("what is measured in {steps} steps"), bytes, place, help })
@@ -119,7 +122,7 @@ impl Reader<'_> {
                 format!("the errors of {networks} networks after each of {iterations} iterations"),
             ),
         ] {
-            let place = self.layers.has("convergence", key);
+            let place = self.reader.layers.has("convergence", key);
             let help = match key {
                 "links" => "lower convergence.links",
                 "flows" => "lower convergence.flows or convergence.most_hops",

@@ -1,14 +1,14 @@
 //! What Homa's hosts did.
 
+use xoff_host::driven::AnyDriven;
 use xoff_host::driven::homa::HomaStats;
-use xoff_host::driven::{AnyDriven, DrivenConfig};
 use xoff_sim::Simulation;
 
 use super::{number, object};
 
 /// Counts over the whole run, and what priorities were for.
 pub(super) fn homa(simulation: &Simulation) -> String {
-    let Some(DrivenConfig::Homa(_, levels)) = &simulation.setup().hosts.driven else {
+    let Some((_, levels)) = simulation.setup().hosts.driver.levels() else {
         return "null".into();
     };
     let mut stats = HomaStats::default();

@@ -1,6 +1,8 @@
 //! Settings of a network with a rate allocator.
 
 use xoff_alloc::{Normalizer, OptimizerKind};
+use xoff_core::knobs::{Effect, because};
+use xoff_core::seam::{Need, need};
 use xoff_core::{BitRate, Ps, choices, knobs};
 use xoff_host::flowtune::{AgentConfig, Detection};
 use xoff_host::transport::TcpConfig;
@@ -72,11 +74,17 @@ knobs! {
         /// Step size of the optimizer ("γ in the range [0.2, 1.5]" performs similarly).
         gamma: f64 = 0.4,
         /// Iterations per measurement interval, with `optimizer = "newton-like"`.
-        newton_interval: u32 = 10,
+        newton_interval: u32 = 10 => [Effect::Unless(|flowtune| because(
+            flowtune.optimizer != OptimizerKind::NewtonLike,
+            "flowtune.optimizer measures nothing",
+        ))],
         /// Utility of a flowlet's rate.
         utility: UtilityKind = UtilityKind::Log,
         /// Exponent of `utility = "alpha-fair"`; 1 is "log".
-        alpha: f64 = 2.0,
+        alpha: f64 = 2.0 => [Effect::Unless(|flowtune| because(
+            flowtune.utility == UtilityKind::Log,
+            "flowtune.utility = \"log\"",
+        ))],
         /// Normalisation of rates that exceed link capacities.
         normalizer: Normalizer = Normalizer::Flow,
         /// Relative change at which a rate is reported again; links are allocated up to 1 -
@@ -86,12 +94,27 @@ knobs! {
         paths: PathsKind = PathsKind::Known,
         /// Maximum fraction of a link subtracted for flowlets from other pods, with `allocators =
         /// "per-pod"`.
-        transit_share: f64 = 0.5,
+        transit_share: f64 = 0.5 => [Effect::Unless(|flowtune| because(
+            flowtune.allocators == Allocators::One,
+            "flowtune.allocators = \"one\"",
+        ))],
         /// The allocators' knowledge of failed links.
-        failures: FailuresKind = FailuresKind::Known,
+        failures: FailuresKind = FailuresKind::Known => [Effect::Unless(|flowtune| because(
+            flowtune.paths == PathsKind::BigSwitch,
+            "flowtune.paths = \"big-switch\"",
+        ))],
         /// Time from the switches' re-routing until the allocators know the new paths. Until then
         /// the failed link has no capacity, so that flowlets over it wait.
-        path_discovery: Ps = Ps(0),
+        path_discovery: Ps = Ps(0) => [
+            Effect::Unless(|flowtune| because(
+                flowtune.paths == PathsKind::BigSwitch,
+                "flowtune.paths = \"big-switch\"",
+            )),
+            Effect::Unless(|flowtune| because(
+                flowtune.failures == FailuresKind::Unknown,
+                "flowtune.failures = \"unknown\"",
+            )),
+        ],
         /// Fraction of each link's capacity reserved for flows without a rate ("a small fraction of
         /// link capacity", §6). The paper's simulations reserve only the threshold.
         reserve: f64 = 0.0,
@@ -105,7 +128,10 @@ knobs! {
         /// Window opened by a rate: the bytes sent at the rate in this many base RTTs. The flow's
         /// congestion control stays active below the rate, so that losses and marks close the
         /// window again until the next rate ("our implementation keeps those unchanged", §5.1).
-        window_rtts: f64 = 2.0,
+        window_rtts: f64 = 2.0 => [Effect::Unless(|flowtune| because(
+            flowtune.paths == PathsKind::BigSwitch,
+            "flowtune.paths = \"big-switch\"",
+        ))],
         /// Validity of a server's rates after the last message from the allocator ("every few tens
         /// of microseconds", §6). A server without a message for half of this time gets a renewal.
         /// When rates expire, `transport.congestion` takes over from the last rate.
@@ -114,13 +140,22 @@ knobs! {
         detection: Detection = Detection::Send,
         /// Let a flow join an existing flowlet between the same two servers, with `detection =
         /// "send"`. Flows of one flowlet are served in sequence.
-        coalesce: bool = false,
+        coalesce: bool = false => [Effect::Unless(|flowtune| because(
+            flowtune.detection == Detection::Idle,
+            "flowtune.detection = \"idle\"",
+        ))],
         /// Time without a backlog that ends a flowlet, with `detection = "idle"`. The paper gives
         /// no value.
-        idle_threshold: Ps = Ps::from_us(50),
+        idle_threshold: Ps = Ps::from_us(50) => [Effect::Unless(|flowtune| because(
+            flowtune.detection == Detection::Send,
+            "flowtune.detection = \"send\"",
+        ))],
         /// Time before its last byte leaves at which a flowlet is reported as ended (§6: sizes are
         /// known).
-        advance_notice: Ps = Ps(0),
+        advance_notice: Ps = Ps(0) => [Effect::Unless(|flowtune| because(
+            flowtune.detection == Detection::Idle,
+            "flowtune.detection = \"idle\"",
+        ))],
         /// Minimum retransmission timeout of the control connections.
         min_rto: Ps = Ps::from_us(20),
         /// Maximum retransmission timeout of the control connections.
@@ -138,6 +173,34 @@ knobs! {
 }
 
 impl FlowtuneConfig {
+    /// Values that an allocator needs other settings to have.
+    #[must_use]
+    pub fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![
+            need(("transport", "kind"), &["sender"], "it sets the rates of senders"),
+            need(("transport", "flow_control"), &["none"], "it would hold flows that have a rate"),
+            need(("transport", "round_robin"), &["ready"], "no other order is modelled with rates"),
+            need(
+                ("transport", "recovery"),
+                &["sack"],
+                "its control connections and the flows without a rate are TCP's",
+            ),
+            need(("transport", "pacing"), &["true"], "nothing else obeys a rate"),
+            need(
+                ("transport", "ack_class"),
+                &["data"],
+                "its messages share the queues of the data",
+            ),
+            need(("switch", "hop"), &["none"], "pauses would hold back allocated traffic"),
+            need(("switch", "scheduler"), &["fifo"], "any other allocates rates of its own"),
+        ];
+        if self.paths == PathsKind::Known {
+            let reason = "a window would bound those that rates open (flowtune.window_rtts)";
+            needs.push(need(("transport", "window"), &["unlimited"], reason));
+        }
+        needs
+    }
+
     /// Settings of the servers' agents, for a domain of `domain_servers` servers.
     #[must_use]
     pub fn agent(&self, domain_servers: u32) -> AgentConfig {

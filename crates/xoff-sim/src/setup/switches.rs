@@ -1,21 +1,19 @@
 //! Switches of a network, put together from their parts.
 
 use xoff_core::rng::{Purpose, Rng};
-use xoff_host::cc::ControlConfig;
 use xoff_net::arch::{
-    AnySwitch, Crossbar, CrossbarParts, Forwarding, InBand, OutputQueued, Parts, PauseConfig,
-    Reaction, Thresholds,
+    AnySwitch, Crossbar, CrossbarParts, CrossbarSettings, Forwarding, InBand, OutputQueued, Parts,
+    PauseConfig, Thresholds,
 };
-use xoff_net::balance::{Adaptive, AlbConfig, Spray};
+use xoff_net::balance::{Adaptive, Spray};
 use xoff_net::buffer::{Buffer, BufferConfig};
 use xoff_net::credit::CreditQueue;
 use xoff_net::fabric::Fabric;
 use xoff_net::mark::{Draws, MarkAt, RedEcn};
 use xoff_net::sched::Egress;
 use xoff_net::trim::Trim;
-use xoff_net::xcp;
 
-use super::{CrossbarSetup, EcnSetup, Setup};
+use super::{EcnSetup, Setup};
 use crate::partition::tag;
 
 impl Setup {
@@ -40,13 +38,13 @@ impl Setup {
             ecn: self.ecn(node)?,
             trim: self
                 .switch
-                .trim
-                .as_ref()
+                .overflow
+                .trim()
                 .map(|config| Box::new(Trim::new(config, ports.len(), stream(Purpose::Trimming)))),
             credits: self.credits(fabric, first_port, ports.len()),
             in_band: self.in_band(node),
             control_acks: self.hosts.transport.ack_class == xoff_host::transport::AckClass::Control,
-            spray: self.switch.spray.as_ref().map(|config| Box::new(spray(config))),
+            spray: self.switch.balance.spray().map(|config| Box::new(spray(config))),
             forwarding,
             marking: shared.unwrap_or_else(|| Draws::Own(stream(Purpose::Marking))),
             assignment: stream(Purpose::QueueAssignment),
@@ -61,17 +59,15 @@ impl Setup {
         fabric: &mut Fabric,
         node: u32,
         (first_port, arbiter): (u32, u32),
-        setup: &CrossbarSetup,
+        setup: &CrossbarSettings,
     ) -> Result<AnySwitch, String> {
         let first_timer = self.add_switch_timers(fabric, node, first_port);
         let mtu = self.hosts.longest_packet();
-        let (forwarding, adaptive) = self.balancing(node, setup.adaptive.as_ref());
+        let (forwarding, adaptive) = self.balancing(node);
         let parts = CrossbarParts {
             config: setup.config.clone(),
             pause: setup.pause.clone(),
-            thresholds: self.thresholds(node, &setup.pause, |reaction| {
-                setup.pause.thresholds(&setup.config, reaction)
-            })?,
+            thresholds: self.thresholds(node, &setup.pause)?,
             first_port,
             arbiter,
             first_id: self.topology.first_port[node as usize],
@@ -108,14 +104,10 @@ impl Setup {
         Forwarding::new(routes.0, routes.1, self.ecmp(node))
     }
 
-    /// The routes of a switch that spreads packets, or does not, and what spreads them.
-    pub(super) fn balancing(
-        &self,
-        node: u32,
-        config: Option<&AlbConfig>,
-    ) -> (Forwarding, Option<Adaptive>) {
+    /// The routes of a switch, and its adaptive load balancer if it has one.
+    pub(super) fn balancing(&self, node: u32) -> (Forwarding, Option<Adaptive>) {
         let forwarding = self.forwarding(node);
-        let Some(config) = config else { return (forwarding, None) };
+        let Some(config) = self.switch.balance.adaptive() else { return (forwarding, None) };
         let ports = self.topology.ports_of(node).len();
         let adaptive = Adaptive::new(config, ports, self.stream(Purpose::Spraying, node));
         (forwarding.with_sets(), Some(adaptive))
@@ -126,12 +118,13 @@ impl Setup {
         &self,
         node: u32,
         pause: &PauseConfig,
-        of: impl Fn(&Reaction) -> Result<Thresholds, (&'static str, String)>,
     ) -> Result<Vec<Thresholds>, String> {
         let (mtu, frame) = (self.hosts.longest_packet(), u64::from(self.control_frame()));
         let ports = self.topology.ports_of(node).iter();
         let reactions = ports.map(|port| pause.reaction(port.rate.0, port.delay, mtu, frame));
-        reactions.map(|reaction| of(&reaction).map_err(|(_, message)| message)).collect()
+        let architecture = &self.switch.architecture;
+        let thresholds = reactions.map(|reaction| architecture.thresholds(&reaction));
+        thresholds.map(|found| found.map_err(|(_, message)| message)).collect()
     }
 
     /// Share of a switch's frames to its neighbours that are lost, and the stream that says which.
@@ -154,12 +147,9 @@ impl Setup {
     }
 
     fn in_band(&self, node: u32) -> InBand {
-        let rates = self.topology.ports_of(node).iter().map(|port| port.rate.0);
-        match &self.hosts.control {
-            ControlConfig::Hpcc(_) => InBand::Int,
-            ControlConfig::Xcp(config) => InBand::Xcp(xcp::Router::new(config, rates)),
-            _ => InBand::None,
-        }
+        let ports = self.topology.ports_of(node).iter();
+        let rates: Vec<u64> = ports.map(|port| port.rate.0).collect();
+        self.hosts.control.in_band(&rates)
     }
 
     pub(super) fn ecn(&self, node: u32) -> Result<(Vec<RedEcn>, MarkAt), String> {

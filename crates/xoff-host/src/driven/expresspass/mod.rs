@@ -23,8 +23,13 @@ pub mod sender;
 #[cfg(test)]
 mod tests;
 
+use xoff_core::knobs::Checked;
+use xoff_core::seam::{Need, need};
 use xoff_core::{Bytes, counts, knobs};
 use xoff_net::credit::CreditShape;
+
+use super::{AnyDriven, DrivenSetup, DriverSettings};
+use crate::transport::TransportConfig;
 
 pub use feedback::Feedback;
 pub use hosts::ExpressPassHosts;
@@ -73,12 +78,50 @@ knobs! {
     }
 }
 
+impl DriverSettings for ExpressPassConfig {
+    fn check(&self, transport: &TransportConfig) -> Checked {
+        self.check_shares()?;
+        if self.early_stop && transport.timeout.0 == 0 {
+            let message = "early_stop = true requires a transport.timeout, after which a sender asks again \
+                           for lost credits";
+            return Err(("early_stop", message.into()));
+        }
+        Ok(())
+    }
+
+    fn receiver_driven(&self) -> Option<&'static str> {
+        Some("ExpressPass")
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![
+            need(
+                ("switch", "symmetric_ecmp"),
+                &["true"],
+                "a credit makes room on the links that it passes, so data must take them back",
+            ),
+            need(("switch", "architecture"), &["output-queued"], "its ports shape credits"),
+            need(("switch", "hop"), &["none"], "credits keep queues of data short"),
+            need(
+                ("switch", "scheduler"),
+                &["fifo"],
+                "a port has one queue of data beside that of credits",
+            ),
+        ]
+    }
+
+    fn credits(&self, full_packet: u64) -> Option<CreditShape> {
+        Some(self.shape(full_packet))
+    }
+
+    fn build(&self, setup: &DrivenSetup) -> Option<AnyDriven> {
+        Some(AnyDriven::ExpressPass(ExpressPassHosts::new(self, setup)))
+    }
+}
+
 impl ExpressPassConfig {
-    /// Validates the settings.
-    ///
-    /// # Errors
-    /// The invalid field and the message.
-    pub fn check(&self) -> Result<(), (&'static str, String)> {
+    /// Checks the settings by themselves.
+    fn check_shares(&self) -> Checked {
         for (key, share) in [
             ("alpha", self.alpha),
             ("initial_weight", self.initial_weight),

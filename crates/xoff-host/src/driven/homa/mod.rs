@@ -30,11 +30,13 @@ mod hosts;
 pub mod levels;
 pub mod receiver;
 pub mod sender;
+mod settings;
 
 use xoff_core::{Bytes, knobs};
 
 pub use hosts::{HomaHosts, HomaStats};
 pub use levels::Levels;
+pub use settings::HomaSettings;
 
 knobs! {
     /// Homa's hosts, for `transport.kind` = "homa".
@@ -60,17 +62,6 @@ knobs! {
         /// BFC's comparison flows slightly longer than one bandwidth-delay product wait behind all
         /// unscheduled data.
         boost_tail: bool = false,
-    }
-}
-
-impl HomaConfig {
-    /// Sets `rtt_bytes` to one bandwidth-delay product unless it is given.
-    #[must_use]
-    pub fn settled(mut self, bandwidth_delay_product: Bytes) -> Self {
-        if self.rtt_bytes.0 == 0 {
-            self.rtt_bytes = bandwidth_delay_product;
-        }
-        self
     }
 }
 

@@ -25,7 +25,11 @@ mod hosts;
 pub mod receiver;
 pub mod sender;
 
+use xoff_core::seam::{Need, need};
 use xoff_core::{Bytes, knobs};
+
+use super::settings::Derived;
+use super::{AnyDriven, Context, DrivenSetup, DriverSettings};
 
 pub use super::Shape;
 pub use hosts::NdpHosts;
@@ -42,14 +46,32 @@ knobs! {
     }
 }
 
-impl NdpConfig {
-    /// Sets `initial_window` to one bandwidth-delay product unless it is given.
-    #[must_use]
-    pub fn settled(mut self, bandwidth_delay_product: Bytes) -> Self {
+impl DriverSettings for NdpConfig {
+    fn receiver_driven(&self) -> Option<&'static str> {
+        Some("NDP")
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![need(
+            ("switch", "overflow"),
+            &["trim"],
+            "receivers on_reply of losses by trimmed packets",
+        )]
+    }
+
+    fn derives_from_bdp(&self) -> bool {
+        self.initial_window.0 == 0
+    }
+
+    fn derive(&mut self, context: &Context<'_>) -> Result<Derived, Vec<(&'static str, String)>> {
         if self.initial_window.0 == 0 {
-            self.initial_window = bandwidth_delay_product;
+            self.initial_window = context.bandwidth_delay_product;
         }
-        self
+        Ok(Vec::new())
+    }
+
+    fn build(&self, setup: &DrivenSetup) -> Option<AnyDriven> {
+        Some(AnyDriven::Ndp(NdpHosts::new(self, setup)))
     }
 }
 

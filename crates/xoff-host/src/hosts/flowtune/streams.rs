@@ -5,7 +5,7 @@ use xoff_net::packet::flag;
 use xoff_net::{Fabric, Kind, Packet};
 
 use super::FlowtuneHosts;
-use crate::cc::ControlConfig;
+use crate::cc::{ControlConfig, NewRenoConfig};
 use crate::flow::{FlowStart, Sender};
 use crate::flowtune::Message;
 use crate::flowtune::stream::{Direction, StreamId, StreamMessage};
@@ -46,7 +46,7 @@ impl Hosts {
         let tcp = flowtune.setup.stream.clone();
         let path = &self.paths[nic];
         let half = SenderHalf::new(Recovery::Sack, &tcp);
-        let (control, pace) = ControlConfig::NewReno(tcp).start(path);
+        let (control, pace) = ControlConfig::NewReno(NewRenoConfig::default()).start(path, &tcp);
         let reach = sack::REACH_PACKETS * path.payload;
         let start = FlowStart {
             id: u64::from(stream.flow()),

@@ -1,6 +1,9 @@
 //! Settings of a crossbar switch and of its flow control.
 
+use xoff_core::knobs::{Checked, Effect, because};
 use xoff_core::{Bytes, Ps, choices, knobs};
+
+use crate::packet::CLASSES;
 
 knobs! {
     /// A switch with ingress and egress queues around a crossbar (`switch.architecture = "crossbar"`).
@@ -44,18 +47,78 @@ knobs! {
         /// A class is paused when its drain bytes, those of its class and of more important ones, reach
         /// this; in a pipelined switch those of its class alone. 0: the most that leaves room for what
         /// arrives before a pause is felt.
-        xoff: Bytes = Bytes(0),
+        xoff: Bytes = Bytes(0) => [Effect::Unless(without_pauses)],
         /// It is resumed when they fall below this. 0: what arrives in that time, so that new packets come
         /// before the queue is empty (DeTail §6.1).
-        xon: Bytes = Bytes(0),
+        xon: Bytes = Bytes(0) => [Effect::Unless(without_pauses)],
         /// How long after a frame's arrival switches and NICs obey it: T_R, two 512 bit times at 1 Gb/s
         /// (DeTail §6.1).
-        response: Ps = Ps::from_ns(1_024),
+        response: Ps = Ps::from_ns(1_024) => [Effect::Unless(without_pauses)],
         /// How long a switch takes to put a frame at the head of its queue (DeTail §7.2.2, its software
         /// router: 48 us).
-        generation_delay: Ps = Ps(0),
+        generation_delay: Ps = Ps(0) => [Effect::Unless(without_pauses)],
         /// What a paused switch still sends because its hardware has it (DeTail §7.2.2, its software
         /// router: 6 KB).
-        outstanding: Bytes = Bytes(0),
+        outstanding: Bytes = Bytes(0) => [Effect::Unless(without_pauses)],
+    }
+}
+
+/// Why settings of pauses have no effect, if they have none.
+fn without_pauses(pause: &PauseConfig) -> Option<String> {
+    because(pause.scope == Scope::None, "pause.scope = \"none\"")
+}
+
+impl CrossbarConfig {
+    /// Checks the settings by themselves.
+    ///
+    /// # Errors
+    /// The key that is wrong, and what to write instead.
+    pub fn check(&self) -> Checked {
+        for (wrong, key, message) in [
+            (
+                !(1.0..=1e3).contains(&self.speedup),
+                "speedup",
+                "speedup is 1 to 1000 times the rate of the fastest port".to_owned(),
+            ),
+            (
+                self.iterations == 0,
+                "iterations",
+                "a matching takes at least one iteration".to_owned(),
+            ),
+            (
+                !(1..=CLASSES as u8).contains(&self.classes),
+                "classes",
+                format!("classes are 1 to {CLASSES}"),
+            ),
+            (
+                !(0.01..=1.0).contains(&self.rate_limit),
+                "rate_limit",
+                "rate_limit is a share of the line rate: 0.01 to 1".to_owned(),
+            ),
+        ] {
+            if wrong {
+                return Err((key, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that queues hold a packet of `mtu` bytes.
+    ///
+    /// # Errors
+    /// The key that is wrong, and what to write instead.
+    pub fn check_packet(&self, mtu: u64) -> Checked {
+        let classes = u64::from(self.classes);
+        if self.egress_size.0 < classes * mtu {
+            let message = format!(
+                "egress_size must hold a packet of {mtu}B of each class: {}",
+                Bytes(classes * mtu)
+            );
+            return Err(("egress_size", message));
+        }
+        if self.ingress_size.0 < mtu {
+            return Err(("ingress_size", format!("ingress_size must hold a packet of {mtu}B")));
+        }
+        Ok(())
     }
 }

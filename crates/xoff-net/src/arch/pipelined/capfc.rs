@@ -3,6 +3,7 @@
 //! Above WARN an egress queue counts the packets that come to it from each input. From XOFF on it blames
 //! those with the most of them, until it has drained to XON.
 
+use xoff_core::knobs::{Effect, because};
 use xoff_core::{Bytes, choices, knobs};
 
 use crate::packet::CLASSES;
@@ -29,16 +30,27 @@ knobs! {
         policy: Policy = Policy::None,
         /// An egress queue blames inputs when it holds this much or more after an arrival (CaPFC
         /// Table II: 25 KB).
-        xoff: Bytes = Bytes(25_000),
+        xoff: Bytes = Bytes(25_000) => [Effect::Unless(without_blame)],
         /// It blames nobody any more once it holds no more than this (Table II: 20 KB).
-        xon: Bytes = Bytes(20_000),
+        xon: Bytes = Bytes(20_000) => [Effect::Unless(without_blame)],
         /// It counts arrivals while it holds this much or more (Table II: 20 KB; "we set the WARN
         /// threshold the same value as the XON threshold", §III).
-        warn: Bytes = Bytes(20_000),
+        warn: Bytes = Bytes(20_000) => [Effect::Unless(without_blame)],
         /// With "stop-calibrate": the share of the counters that those blamed have to pass, more than 0
         /// and up to 1, where all are blamed (Table II: 80 %).
-        cut: f64 = 0.8,
+        cut: f64 = 0.8 => [
+            Effect::Unless(without_blame),
+            Effect::Unless(|capfc| because(
+                capfc.policy == Policy::StopMax,
+                "capfc.policy = \"stop-max\"",
+            )),
+        ],
     }
+}
+
+/// Why thresholds have no effect, if they have none.
+fn without_blame(capfc: &CapfcConfig) -> Option<String> {
+    because(capfc.policy == Policy::None, "capfc.policy = \"none\"")
 }
 
 impl CapfcConfig {

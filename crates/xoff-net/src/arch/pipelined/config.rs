@@ -1,5 +1,6 @@
 //! Settings of a pipelined switch.
 
+use xoff_core::knobs::{Effect, because};
 use xoff_core::{Bytes, Ps, choices, knobs};
 
 use crate::arch::crossbar::{PauseConfig, Reaction, Scope, Thresholds};
@@ -39,32 +40,37 @@ knobs! {
         /// Whose the memory is.
         memory: MemoryKind = MemoryKind::Dedicated,
         /// Dedicated memory: of each ingress queue (Table II: 60 KB).
-        ingress_size: Bytes = Bytes(60_000),
+        ingress_size: Bytes = Bytes(60_000) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Dedicated))],
         /// Dedicated memory: of each egress queue (Table II: 60 KB).
-        egress_size: Bytes = Bytes(60_000),
+        egress_size: Bytes = Bytes(60_000) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Dedicated))],
         /// Shared memory: each queue's own part (§IV-C-7: 8 KB).
-        dedicated: Bytes = Bytes(8_000),
+        dedicated: Bytes = Bytes(8_000) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared))],
         /// Shared memory: the common part (§IV-C-7: 350 KB).
-        pool: Bytes = Bytes(350_000),
+        pool: Bytes = Bytes(350_000) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared))],
         /// Shared memory: the most of the pool that one queue takes (§IV-C-7: 80 KB).
-        queue_max: Bytes = Bytes(80_000),
+        queue_max: Bytes = Bytes(80_000) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared))],
         /// Shared memory: the most of the pool that the queues of one port and direction take (§IV-C-7:
         /// 100 KB).
-        port_max: Bytes = Bytes(100_000),
+        port_max: Bytes = Bytes(100_000) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared))],
         /// Shared memory: the most of the pool that all ingress queues take; 0: all of it.
-        all_ingress_max: Bytes = Bytes(0),
+        all_ingress_max: Bytes = Bytes(0) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared))],
         /// Shared memory: the most of the pool that all egress queues take; 0: all of it.
-        all_egress_max: Bytes = Bytes(0),
+        all_egress_max: Bytes = Bytes(0) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared))],
     }
 }
 
-/// Settings of a shared memory that have no effect with a dedicated one.
-pub const OF_SHARED: [&str; 6] =
-    ["dedicated", "pool", "queue_max", "port_max", "all_ingress_max", "all_egress_max"];
-/// Settings of a dedicated memory that have no effect with a shared one.
-pub const OF_DEDICATED: [&str; 2] = ["ingress_size", "egress_size"];
-
 impl PipelineConfig {
+    /// Why a setting of this kind of memory has no effect, if it has none.
+    fn unless(&self, memory: MemoryKind) -> Option<String> {
+        because(
+            self.memory != memory,
+            match self.memory {
+                MemoryKind::Dedicated => "pipeline.memory = \"dedicated\"",
+                MemoryKind::Shared => "pipeline.memory = \"shared\"",
+            },
+        )
+    }
+
     /// The most that an ingress and an egress queue can hold, while all others are empty.
     #[must_use]
     pub fn capacities(&self) -> [Bytes; 2] {
@@ -106,7 +112,7 @@ impl PipelineConfig {
             );
             return Err(("queue_max", message));
         }
-        let keys = if shared { ["queue_max"; 2] } else { OF_DEDICATED };
+        let keys = if shared { ["queue_max"; 2] } else { ["ingress_size", "egress_size"] };
         for (key, capacity) in keys.into_iter().zip(self.capacities()) {
             if capacity < packet {
                 let message =

@@ -41,7 +41,7 @@ use crate::sched::{Egress, QueueMask};
 use crate::topo::Route;
 
 pub use capfc::{CapfcConfig, Policy};
-pub use config::{MemoryKind, OF_DEDICATED, OF_SHARED, OnFull, PipelineConfig};
+pub use config::{MemoryKind, OnFull, PipelineConfig};
 pub use stats::PipelineStats;
 
 /// What a pipelined switch is put together from.

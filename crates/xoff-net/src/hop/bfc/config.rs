@@ -1,5 +1,6 @@
 //! BFC's settings.
 
+use xoff_core::knobs::{Effect, because};
 use xoff_core::{Ps, choices, knobs};
 
 use crate::division::{Division, Undivided};
@@ -67,10 +68,14 @@ knobs! {
     /// Backpressure flow control, at switches and NICs.
     pub struct BfcConfig in "bfc" {
         /// Queues of a port, with the control queue (§6.2.1: 32; Tofino2 has 128 at 400 Gb/s).
-        queues: u8 = 32,
+        queues: u8 = 32 => [
+            Effect::Unless(|bfc| because(bfc.assignment == Assignment::Single, "bfc.assignment = \"single\" has one queue")),
+        ],
         /// Take one of them for pause and resume frames: "this reduces the number of queues available
         /// for dynamic queue assignment by 1" (§3.3.2). Off where classes divide all queues (App. A.3).
-        reserve_control_queue: bool = true,
+        reserve_control_queue: bool = true => [
+            Effect::Unless(|bfc| because(bfc.assignment == Assignment::Single, "bfc.assignment = \"single\" has one queue")),
+        ],
         /// Traffic classes, among which the queues are divided: as many for each, strict priority
         /// between them, fair queueing within (App. A.3: 4). A packet's class is its traffic's priority;
         /// the last one takes in those after it.
@@ -78,26 +83,46 @@ knobs! {
         /// How flows get their queues.
         assignment: Assignment = Assignment::Dynamic,
         /// Which of several empty queues is taken.
-        empty_queue: EmptyQueueOrder = EmptyQueueOrder::Rotating,
+        empty_queue: EmptyQueueOrder = EmptyQueueOrder::Rotating => [
+            Effect::Unless(|bfc| because(bfc.assignment != Assignment::Dynamic, "a flow's queue never changes")),
+        ],
         /// Flow-table entries of a port for each of its queues (§3.3.1: 100).
-        table_factor: u32 = 100,
+        table_factor: u32 = 100 => [
+            Effect::Unless(|bfc| because(!bfc.table_decides(), "flows of one table entry have one queue in any case")),
+        ],
         /// A flow keeps its queue for this many 1-hop RTTs after its last packet (§3.3.2: 2).
-        sticky_hrtts: f64 = 2.0,
+        sticky_hrtts: f64 = 2.0 => [
+            Effect::Unless(|bfc| because(bfc.assignment != Assignment::Dynamic, "a flow's queue never changes")),
+            Effect::Unless(|bfc| because(bfc.pauses_flows(), "bfc.backpressure = \"flows\"")),
+        ],
         /// What is paused when a queue grows long.
         backpressure: BackpressureKind = BackpressureKind::Queues,
         /// How long a queue may grow.
-        threshold: ThresholdRule = ThresholdRule::Active,
+        threshold: ThresholdRule = ThresholdRule::Active => [
+            Effect::Unless(|bfc| because(bfc.is_silent(), "bfc.backpressure = \"none\"")),
+            Effect::Unless(|bfc| because(bfc.has_one_queue(), "there is one queue, active or not")),
+        ],
         /// Pause threshold as a multiple of that (§3.3.2: 1).
-        threshold_factor: f64 = 1.0,
+        threshold_factor: f64 = 1.0 => [
+            Effect::Unless(|bfc| because(bfc.is_silent(), "bfc.backpressure = \"none\"")),
+        ],
         /// Part of the 1-hop RTT beside the propagation delay both ways, such as a pipeline's latency
         /// (§6.2.1 counts none: 2 us over links of 1 us).
-        hop_processing: Ps = Ps(0),
+        hop_processing: Ps = Ps(0) => [
+            Effect::Unless(|bfc| because(bfc.is_silent() && bfc.assignment != Assignment::Dynamic, "nothing depends on the 1-hop RTT")),
+        ],
         /// The pause bitmap is sent this often while some queue is paused, and for a while after
         /// (§3.3.2, "periodically"; the period is not stated).
-        refresh_period: Ps = Ps::from_us(10),
+        refresh_period: Ps = Ps::from_us(10) => [
+            Effect::Unless(|bfc| because(bfc.is_silent(), "bfc.backpressure = \"none\"")),
+            Effect::Unless(|bfc| because(bfc.pauses_flows(), "bfc.backpressure = \"flows\"")),
+        ],
         /// How many bitmaps follow once no queue is paused any longer: each of them may be lost, as
         /// the resume frame may. The paper says nothing of an end.
-        empty_refreshes: u16 = 10,
+        empty_refreshes: u16 = 10 => [
+            Effect::Unless(|bfc| because(bfc.is_silent(), "bfc.backpressure = \"none\"")),
+            Effect::Unless(|bfc| because(bfc.pauses_flows(), "bfc.backpressure = \"flows\"")),
+        ],
         /// Keep a queue of every port, and of every NIC, for labelled flows: "BFC + IncastLabel assigns all
         /// the incast flows at an egress port to the same queue" (App. A.7).
         incast_queue: bool = false,
@@ -107,17 +132,34 @@ knobs! {
         /// packet (App. A.8: 0.5, where hardware cannot recirculate all).
         sampling: f64 = 1.0,
         /// Whether NICs obey pauses (App. A.8, "BFC - NIC", where they do not).
-        nics_obey: bool = true,
+        nics_obey: bool = true => [
+            Effect::Unless(|bfc| because(bfc.is_silent(), "bfc.backpressure = \"none\"")),
+        ],
     }
 }
 
 impl BfcConfig {
+    /// True if nothing is paused.
+    pub(super) fn is_silent(&self) -> bool {
+        self.backpressure == BackpressureKind::None
+    }
+
+    /// True if single flows are paused.
+    pub(super) fn pauses_flows(&self) -> bool {
+        self.backpressure == BackpressureKind::Flows
+    }
+
+    /// True if the number of active queues changes no threshold.
+    fn has_one_queue(&self) -> bool {
+        self.data_queues() == 1 && self.backpressure != BackpressureKind::Occupancy
+    }
+
     /// Queues that flows are assigned to.
     #[must_use]
     pub fn data_queues(&self) -> u8 {
         match self.assignment {
             Assignment::Single => 1,
-            _ => self.queues - u8::from(self.reserve_control_queue),
+            _ => self.queues.saturating_sub(u8::from(self.reserve_control_queue)),
         }
     }
 

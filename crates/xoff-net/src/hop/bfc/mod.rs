@@ -10,6 +10,7 @@ mod counters;
 mod flow_pauses;
 mod flow_table;
 mod occupancy;
+mod settings;
 mod silent;
 mod threshold;
 mod tofino;
@@ -32,6 +33,8 @@ pub use config::{
 pub use counters::PauseCounters;
 pub use flow_pauses::FlowPauses;
 pub use occupancy::Occupancy;
+pub use settings::BfcSettings;
+use settings::EMPTY_QUEUES;
 pub use silent::Silent;
 pub use tofino::{RecirculationStats, Tofino, TofinoConfig, TofinoStats};
 

@@ -10,15 +10,18 @@ mod bit;
 mod cache;
 mod estimator;
 mod filter;
+mod settings;
 #[cfg(test)]
 mod tests;
 
+use xoff_core::knobs::{Effect, because};
 use xoff_core::{Bytes, Ps, choices, knobs};
 
 use self::bit::CongestionBit;
 use self::cache::PauseCache;
 use self::estimator::IncastEstimator;
 use self::filter::Suppression;
+use self::settings::without_filter;
 use super::{CopyUse, HopControl, Signal, quanta};
 use crate::packet::{CONTROL_QUEUE, Kind, NONE, Packet, flag};
 use crate::sched::Scheduler;
@@ -69,7 +72,7 @@ knobs! {
         target: Bytes = Bytes(0),
         /// How late the ingress learns that a queue became congested, or no longer is. Footnote 1 says
         /// only that it is less than the pipeline's latency, which §5.3 puts at 600 ns.
-        bit_delay: Ps = Ps::from_ns(600),
+        bit_delay: Ps = Ps::from_ns(600) => [Effect::Unless(|sfc| because(sfc.signal == SignalAt::Egress, "sfc.signal = \"egress\""))],
         /// From the arrival of a packet to the departure of its copy, which takes the egress pipeline
         /// and, recirculated, the ingress pipeline (§4): one more pass of 600 ns (§5.3).
         mirror_delay: Ps = Ps::from_ns(600),
@@ -79,25 +82,25 @@ knobs! {
         /// Whether a filter suppresses further signals to a flow for a while (§3.2).
         filter: bool = true,
         /// What the filter tells flows apart by.
-        filter_key: FilterKey = FilterKey::FiveTuple,
+        filter_key: FilterKey = FilterKey::FiveTuple => [Effect::Unless(without_filter)],
         /// Hash functions of the filter (App. B.2: "the minimal 3-hash filter design").
-        filter_hashes: u32 = 3,
+        filter_hashes: u32 = 3 => [Effect::Unless(without_filter)],
         /// Cells for each hash function. The paper says less than 0.1 % of the SRAM; Intel's open P4
         /// implementation has 65 536.
-        filter_cells: u32 = 65_536,
+        filter_cells: u32 = 65_536 => [Effect::Unless(without_filter)],
         /// The filter forgets at multiples of this; 0: half the base RTT (§3.2).
-        filter_reset: Ps = Ps(0),
+        filter_reset: Ps = Ps(0) => [Effect::Unless(without_filter)],
         /// Whether the filter's hashes change with every reset (§4).
-        filter_version: bool = true,
+        filter_version: bool = true => [Effect::Unless(without_filter)],
         /// Whether switches remember signals of congested receivers (§3.4).
         cache: bool = true,
         /// Entries of that cache (§4).
-        cache_entries: u32 = 32_768,
+        cache_entries: u32 = 32_768 => [Effect::Unless(|sfc| because(!sfc.cache, "sfc.cache = false"))],
         /// Whether senders' switches estimate incasts by what passes them (§3.4, optional).
         estimator: bool = false,
         /// The estimator's time window (not stated); 0: the base RTT, after which signals come from
         /// where the queue is.
-        estimator_tau: Ps = Ps(0),
+        estimator_tau: Ps = Ps(0) => [Effect::Unless(|sfc| because(!sfc.estimator, "sfc.estimator = false"))],
         /// Turn signals into PFC frames at the sender's switch (§4, "SFC-P").
         to_pfc: bool = false,
         /// Bytes of a signal on the wire (Intel's open P4 implementation cuts it to 64 B).

@@ -1,8 +1,9 @@
 //! Settings of BFC on Tofino2.
 
+use xoff_core::knobs::Effect;
 use xoff_core::{Bytes, Ps, knobs};
 
-use super::super::BfcConfig;
+use super::super::{BfcConfig, EMPTY_QUEUES};
 
 knobs! {
     /// Limits of Tofino2 (BFC §4, §6.1), with `bfc.hardware = "tofino"`.
@@ -12,7 +13,7 @@ knobs! {
         pipelines: u8 = 4,
         /// How often pipelines learn which queues are empty (§4: "periodically", no period stated; this
         /// is half a 1-hop RTT of §6.2.1). 0: they always know.
-        bitmap_period: Ps = Ps::from_us(1),
+        bitmap_period: Ps = Ps::from_us(1) => [Effect::Needs(EMPTY_QUEUES)],
         /// How long a packet's header takes from its egress back to its ingress, without waiting (not
         /// stated; §2.3 has some 500 ns for a pipeline).
         recirculation_delay: Ps = Ps::from_ns(500),

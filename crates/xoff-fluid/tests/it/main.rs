@@ -1,0 +1,4 @@
+//! Tests of the numerical simulation from outside.
+
+mod convergence;
+mod flowlets;

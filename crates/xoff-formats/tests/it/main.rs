@@ -1,0 +1,4 @@
+//! Tests of frames and capture files from outside.
+
+mod control;
+mod frames;

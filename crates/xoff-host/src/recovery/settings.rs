@@ -1,0 +1,156 @@
+//! What the settings of a recovery say about it.
+
+use xoff_core::knobs;
+use xoff_core::knobs::Checked;
+
+use crate::cc::Path;
+use crate::transport::TcpConfig;
+
+/// Timeouts of section `transport` that a recovery uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timeouts {
+    /// None; the reason.
+    None(&'static str),
+    /// `timeout`.
+    One,
+    /// `timeout`, and `timeout_low` for flows with few packets in flight.
+    Two,
+}
+
+/// What the rest of the program asks the settings of a recovery.
+pub trait RecoverySettings {
+    /// Checks the settings by themselves.
+    ///
+    /// # Errors
+    /// The key that is wrong, and what to write instead.
+    fn check(&self) -> Checked {
+        Ok(())
+    }
+
+    /// The settings of section `tcp`; their defaults where the recovery does not have them.
+    fn tcp(&self) -> TcpConfig {
+        TcpConfig::default()
+    }
+
+    /// The timeouts of section `transport` that it uses.
+    fn timeouts(&self) -> Timeouts {
+        Timeouts::One
+    }
+
+    /// True if receivers limit how often they ask for a missing packet.
+    fn limits_requests(&self) -> bool {
+        false
+    }
+
+    /// True if a packet out of order is taken for a sign of loss.
+    fn needs_order(&self) -> bool {
+        true
+    }
+
+    /// True if senders acknowledge of every packet that a switch drops, and of no other loss.
+    fn relies_on_switches(&self) -> bool {
+        false
+    }
+
+    /// True if it tells the congestion control of each loss.
+    fn reports_losses(&self) -> bool {
+        false
+    }
+
+    /// True if a packet that is sent again tells how much of its flow is left to send.
+    fn tells_what_is_left(&self) -> bool {
+        false
+    }
+
+    /// True if its packets have a frame format for captures.
+    fn can_be_captured(&self) -> bool {
+        true
+    }
+
+    /// How far a flow may send beyond its first unacknowledged byte (bytes).
+    fn reach(&self, _path: &Path) -> u64 {
+        u64::MAX
+    }
+}
+
+knobs! {
+    /// Go-back-N.
+    pub struct GoBackNConfig;
+}
+
+impl RecoverySettings for GoBackNConfig {
+    fn limits_requests(&self) -> bool {
+        true
+    }
+
+    fn tells_what_is_left(&self) -> bool {
+        true
+    }
+}
+
+knobs! {
+    /// Perfect recovery.
+    pub struct PerfectConfig;
+}
+
+impl RecoverySettings for PerfectConfig {
+    /// Its receivers count bytes, so a packet sent again without need would count twice.
+    fn timeouts(&self) -> Timeouts {
+        Timeouts::None("transport.recovery = \"perfect\" hears of every loss")
+    }
+
+    fn needs_order(&self) -> bool {
+        false
+    }
+
+    fn relies_on_switches(&self) -> bool {
+        true
+    }
+}
+
+knobs! {
+    /// Selective repeat.
+    pub struct SelectiveRepeatConfig;
+}
+
+impl RecoverySettings for SelectiveRepeatConfig {
+    fn timeouts(&self) -> Timeouts {
+        Timeouts::Two
+    }
+
+    /// "BDP-FC: each flow is bounded by one bandwidth-delay product of packets in flight", counted from
+    /// the last acknowledged one (IRN §3.2).
+    fn reach(&self, path: &Path) -> u64 {
+        path.window
+    }
+}
+
+impl RecoverySettings for TcpConfig {
+    fn check(&self) -> Checked {
+        TcpConfig::check(self)
+    }
+
+    fn tcp(&self) -> TcpConfig {
+        self.clone()
+    }
+
+    fn timeouts(&self) -> Timeouts {
+        Timeouts::None("transport.recovery = \"sack\" has the timeouts of section tcp")
+    }
+
+    fn needs_order(&self) -> bool {
+        self.duplicate_acks > 0
+    }
+
+    fn reports_losses(&self) -> bool {
+        true
+    }
+
+    fn can_be_captured(&self) -> bool {
+        false
+    }
+
+    fn reach(&self, path: &Path) -> u64 {
+        super::sack::REACH_PACKETS * path.payload
+    }
+}

@@ -1,0 +1,99 @@
+//! What SFC's settings say about it, and how they become the SFC of a switch.
+
+use xoff_core::knobs::{Capabilities, Checked};
+use xoff_core::seam::{Need, need};
+
+use super::{Deployment, Sfc, SfcConfig, SfcPort, SignalAt};
+use crate::capability::{CONTROL_FRAMES, PFC_FRAMES};
+use crate::hop::{
+    AnyHop, Derived, HopContext, HopQueues, HopSettings, HopSite, NetworkSize, Uncontrolled,
+};
+
+/// Bytes of what a switch remembers of a receiver.
+const RECEIVER_BYTES: u128 = 20;
+
+impl HopSettings for SfcConfig {
+    fn check(&self) -> Checked {
+        if self.signal == SignalAt::Egress && (self.cache || self.estimator) {
+            let message = "signal = \"egress\" knows its own queue only: set cache = false and \
+                           estimator = false";
+            return Err(("signal", message.into()));
+        }
+        Ok(())
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![
+            need(("transport", "flow_control"), &["none"], "both pause flows"),
+            need(
+                ("transport", "round_robin"),
+                &["ready", "shortest"],
+                "\"index\" models a simulator that pauses no single flow",
+            ),
+        ];
+        if self.to_pfc {
+            let reason = "NICs must obey the frames of sfc.to_pfc = true";
+            needs.push(need(("nic", "pfc"), &["true"], reason));
+        }
+        needs
+    }
+
+    fn provide(&self, capabilities: &mut Capabilities) {
+        capabilities.provide(CONTROL_FRAMES, true);
+        capabilities.provide(PFC_FRAMES, self.to_pfc);
+    }
+
+    fn queues(&self) -> HopQueues {
+        HopQueues::Classes
+    }
+
+    fn needs_one_path(&self) -> Option<&'static str> {
+        Some("the pause of a flow is computed from one queue on its path")
+    }
+
+    fn derives_from_base_rtt(&self) -> bool {
+        [self.trigger.0, self.target.0].contains(&0)
+            || self.filter_reset.0 == 0
+            || self.estimator_tau.0 == 0
+    }
+
+    fn derive(&mut self, context: &HopContext) -> Result<Derived, (&'static str, String)> {
+        let product = context.bandwidth_delay_product.0;
+        *self = self.clone().derived(product, context.base_rtt);
+        let named = |(key, message)| (key, format!("{key}: {message}"));
+        SfcConfig::check(self, context.base_rtt).map_err(named)?;
+        if let Some(most) = context.queue_limit.filter(|&most| self.trigger >= most) {
+            let message =
+                format!("trigger ({}) is never passed: a queue holds up to {most}", self.trigger);
+            return Err(("trigger", message));
+        }
+        Ok(vec![
+            ("sfc_trigger", self.trigger.to_string()),
+            ("sfc_target", self.target.to_string()),
+            ("sfc_filter_reset", self.filter_reset.to_string()),
+            ("sfc_estimator_tau", self.estimator_tau.to_string()),
+        ])
+    }
+
+    fn bytes(&self, network: &NetworkSize) -> u128 {
+        let filter = if self.filter { u128::from(self.filter_cells) / 8 } else { 0 };
+        let cache = if self.cache { u128::from(self.cache_entries) * RECEIVER_BYTES } else { 0 };
+        let estimator = if self.estimator { network.hosts * RECEIVER_BYTES } else { 0 };
+        network.switches * (filter + cache) + network.racks * estimator
+    }
+
+    fn build(&self, site: HopSite) -> Result<AnyHop, String> {
+        if self.deployment == Deployment::Tor && !site.ports.iter().any(|port| port.host) {
+            return Ok(AnyHop::None(Uncontrolled));
+        }
+        let ports = site.ports.iter();
+        let ports: Vec<SfcPort> =
+            ports.map(|port| SfcPort { rate: port.rate, host: port.host }).collect();
+        Ok(AnyHop::Sfc(Sfc::new(self, &ports, site.hosts)))
+    }
+}
+
+/// Why a setting of the filter has no effect, if it has none.
+pub(super) fn without_filter(sfc: &SfcConfig) -> Option<String> {
+    xoff_core::knobs::because(!sfc.filter, "sfc.filter = false")
+}

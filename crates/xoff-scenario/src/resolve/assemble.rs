@@ -1,0 +1,379 @@
+//! From the spec of a scenario to its network, hosts and switches.
+
+use std::sync::Arc;
+
+use xoff_core::knobs::Knob as _;
+use xoff_core::seam::Seam;
+use xoff_core::{Bytes, Ps};
+use xoff_host::driven::{Context as DriverContext, FlowSizes};
+use xoff_host::hosts::{FlowtuneHostSetup, HostSetup};
+use xoff_host::transport::AckClass;
+use xoff_net::buffer::{BufferConfig, BufferKind};
+use xoff_net::credit::CreditShape;
+use xoff_net::fabric::{Instants, Rounding};
+use xoff_net::hop::HopContext;
+use xoff_net::topo::{Routes, Topology};
+use xoff_sim::faults::Fault;
+use xoff_sim::flowtune::FlowtuneSetup;
+use xoff_sim::setup::{EcnSetup, Labels, MarkDraws, Setup, SwitchSetup};
+use xoff_workload::Mix;
+
+use super::rules::{self, Context};
+use super::spec::Spec;
+use super::{Resolved, Resolver};
+use crate::nearest::suggestion;
+use crate::presets;
+use crate::scalars::EngineKind;
+use crate::sections::{NetworkConfig, RoundingKind};
+use crate::traffic::{self, Basis, Flows, Span};
+
+/// The network of a scenario, with the allocators' hosts.
+struct Network {
+    topology: Topology,
+    routes: Routes,
+    flowtune: Option<FlowtuneSetup>,
+    /// Of the longest path.
+    base_rtt: Ps,
+}
+
+/// The sizes of a workload's flows over the length of a run.
+struct SizesOf<'a> {
+    mix: &'a Mix,
+    run: Ps,
+}
+
+impl FlowSizes for SizesOf<'_> {
+    fn share_of_first(&self, bytes: u64) -> f64 {
+        self.mix.share_of_first(bytes, self.run)
+    }
+
+    fn even_cutoffs(&self, groups: u8, bytes: u64) -> Vec<u64> {
+        self.mix.even_cutoffs(groups, bytes, self.run)
+    }
+}
+
+impl Resolver<'_> {
+    /// Reads everything, so that all problems are found; `None` if one of them leaves nothing to run.
+    pub(super) fn packets(mut self) -> Option<Resolved> {
+        let (name, seed, scheme) = self.top()?;
+        let network = xoff_core::seam::Sections::read::<NetworkConfig>(&mut self);
+        let topology = self.topology(&network);
+        let spec = Spec::read(&mut self.reader);
+        let gateways = network.topology == crate::sections::TopologyKind::TwoDc;
+        self.reader.check_capabilities(&spec.capabilities(gateways));
+        rules::check(&spec, &mut self.reader);
+        let plan = self.plan(&spec.run);
+        let (topology, routes, flowtune) = self.attach_allocators(&spec, topology?)?;
+        let flows = self.flows(&spec, &topology, seed, plan.as_ref().map(Span::of))?;
+        let monitored = self.monitored(&spec.run, topology.servers())?;
+        let captured = self.captured(&spec.run, &topology)?;
+        let faults = self.link_faults(&topology, &spec);
+        let base_rtt = self.base_rtt(&spec.transport, &topology, &routes, &spec.frame);
+        let network_of = Network { topology, routes, flowtune, base_rtt };
+        self.check_network(&spec, &network, &network_of, &flows, &faults);
+        let elide = spec.switch.elide;
+        let mut setup = self.setup(spec, &network, network_of, &flows, faults, seed);
+        let plan = plan?;
+        self.fits(&setup, &plan, &monitored, &captured)?;
+        self.elide(elide, &mut setup);
+        Some(Resolved {
+            name,
+            scheme,
+            setup,
+            plan,
+            traffic: flows.traffic,
+            classes: flows.classes,
+            class_of: flows.class_of,
+            nominal_load: flows.nominal_load,
+            load_capacity: flows.load_capacity,
+            fills: flows.fills,
+            monitored,
+            captured,
+            effective: self.reader.effective.text(),
+        })
+    }
+
+    fn check_network(
+        &mut self,
+        spec: &Spec,
+        config: &NetworkConfig,
+        network: &Network,
+        flows: &Flows,
+        faults: &[Fault],
+    ) {
+        let context = Context {
+            shape: config.topology,
+            topology: &network.topology,
+            base_rtt: network.base_rtt,
+            flows,
+            faults,
+            flowtune: network.flowtune.as_ref(),
+        };
+        rules::check_network(spec, &context, &mut self.reader);
+    }
+
+    /// Name, seed and scheme.
+    fn top(&mut self) -> Option<(String, u64, String)> {
+        let name = self.reader.layers.scalar::<String>("name").ok()?.unwrap_or_default();
+        let _ = self.reader.layers.scalar::<EngineKind>("engine");
+        let seed = self.reader.layers.scalar::<u64>("seed").ok()?.unwrap_or(1);
+        let scheme = self.scheme()?;
+        self.reader.effective.top(&[
+            ("name", &name.show()),
+            ("seed", &seed.show()),
+            ("scheme", &scheme.show()),
+        ]);
+        Some((name, seed, scheme))
+    }
+
+    fn scheme(&mut self) -> Option<String> {
+        let names = presets::names();
+        let Some(scheme) = self.reader.layers.scalar::<String>("scheme").ok()? else {
+            let help = format!("write scheme = \"bfc\"; the schemes are {}", names.join(", "));
+            self.reader.layers.problem(None, "the scenario names no scheme", Some(help));
+            return None;
+        };
+        if presets::find(&scheme).is_none() {
+            let place = self.reader.layers.has("", "scheme");
+            let help = suggestion(&scheme, &names);
+            self.reader.layers.problem(place, format!("unknown scheme \"{scheme}\""), help);
+            return None;
+        }
+        Some(scheme)
+    }
+
+    fn flows(
+        &mut self,
+        spec: &Spec,
+        topology: &Topology,
+        seed: u64,
+        span: Option<Span>,
+    ) -> Option<Flows> {
+        let queues = spec.hop.nic_queues(spec.architecture.classes());
+        let reason = match spec.hop.own_section() {
+            "" => format!("{}.classes = 1", spec.architecture.own_section()),
+            section => format!("{section}.classes = 1: queues are those of flows"),
+        };
+        let one_class = (!queues.tell_classes()).then_some(reason.as_str());
+        let capacity = traffic::capacity(topology);
+        let basis = Basis { capacity: &capacity, seed, span, one_class };
+        let Self { reader, folder, needs, .. } = self;
+        traffic::read(reader.layers, folder, basis, needs, &mut reader.effective)
+    }
+
+    /// Network, switches and hosts, with all derived settings.
+    fn setup(
+        &mut self,
+        mut spec: Spec,
+        config: &NetworkConfig,
+        network: Network,
+        flows: &Flows,
+        faults: Vec<Fault>,
+        seed: u64,
+    ) -> Setup {
+        let Network { topology, routes, flowtune, base_rtt } = network;
+        let base_rtts = self.base_rtts(&spec.transport, &topology, &routes, &spec.frame);
+        self.reader.effective.derive_network(&topology, base_rtt);
+        let product = topology.ports_of(0)[0].rate.bytes_in(base_rtt);
+        let buffer = self.buffer(&spec, product);
+        self.derive(&mut spec, &topology, &buffer, base_rtt, product, flows);
+        let credits = self.credits(&spec);
+        let hosts = hosts(&spec, flowtune.as_ref(), flows, base_rtt, base_rtts, seed);
+        rules::check_architecture(&spec, &topology, &hosts, &mut self.reader);
+        Setup {
+            switch: switches(spec, buffer, credits),
+            hosts,
+            topology: Arc::new(topology),
+            routes: Arc::new(routes),
+            rounding: match config.rounding {
+                RoundingKind::Picosecond => Rounding::PicosecondUp,
+                RoundingKind::Nanosecond => Rounding::NanosecondDown,
+            },
+            instants: Instants::Phases,
+            labels: labels(flowtune.as_ref()),
+            flowtune,
+            seed,
+            faults,
+        }
+    }
+
+    /// Fills in the settings that follow from the network and the traffic.
+    fn derive(
+        &mut self,
+        spec: &mut Spec,
+        topology: &Topology,
+        buffer: &BufferConfig,
+        base_rtt: Ps,
+        product: Bytes,
+        flows: &Flows,
+    ) {
+        let reader = &mut self.reader;
+        let context = hop_context(topology, buffer, base_rtt);
+        let section = spec.hop.own_section();
+        match spec.hop.derive(&context) {
+            Ok(derived) => {
+                derived.iter().for_each(|(name, value)| reader.effective.derive(name, value))
+            }
+            Err((key, message)) => reader.problem(section, key, message),
+        }
+        for (name, value) in spec.control.derive(base_rtt) {
+            reader.effective.derive(name, value);
+        }
+        let section = spec.scheduler.own_section();
+        match spec.scheduler.derive(base_rtt) {
+            Ok(derived) => {
+                derived.iter().for_each(|(name, value)| reader.effective.derive(name, value))
+            }
+            Err((key, message)) => reader.problem(section, key, message),
+        }
+        spec.overflow.derive(product);
+        let run = spec.run.warmup + spec.run.measure;
+        let sizes = SizesOf { mix: &flows.sizes, run };
+        let context =
+            DriverContext { bandwidth_delay_product: product, frame: &spec.frame, sizes: &sizes };
+        let section = spec.driver.own_section();
+        match spec.driver.derive(&context) {
+            Ok(derived) => {
+                derived.iter().for_each(|(name, value)| reader.effective.derive(name, value))
+            }
+            Err(problems) => problems
+                .into_iter()
+                .for_each(|(key, message)| reader.problem(section, key, message)),
+        }
+    }
+
+    /// The memory of switches. A scheduler may derive that of a port.
+    fn buffer(&mut self, spec: &Spec, product: Bytes) -> BufferConfig {
+        let Some(mut buffer) = spec.buffer.clone() else {
+            return BufferConfig { kind: BufferKind::Unlimited, ..BufferConfig::default() };
+        };
+        if spec.hop.limits_ingress() {
+            buffer.alpha = 0.0;
+        }
+        if let Some((name, size)) =
+            spec.scheduler.port_memory(product).filter(|_| buffer.size.0 == 0)
+        {
+            buffer.size = size;
+            self.reader.effective.derive(name, size);
+            let full = spec.frame.full_packet();
+            if size.0 < full {
+                let message = format!("the derived size = {size} must hold a packet of {full}B");
+                self.reader.problem("buffer", "size", message);
+            }
+        }
+        buffer
+    }
+
+    /// How ports shape the credits of receivers, if these send credits.
+    fn credits(&mut self, spec: &Spec) -> Option<CreditShape> {
+        let shape = spec.driver.credits(spec.frame.full_packet())?;
+        let share = shape.credit_bytes as f64 / shape.bytes_per_credit() as f64;
+        self.reader.effective.derive("credit_share", share);
+        Some(shape)
+    }
+
+    /// Puts the allocator's NICs into the network.
+    fn attach_allocators(
+        &mut self,
+        spec: &Spec,
+        network: (Topology, Routes),
+    ) -> Option<(Topology, Routes, Option<FlowtuneSetup>)> {
+        let Some(config) = spec.allocator.clone() else {
+            return Some((network.0, network.1, None));
+        };
+        config.check().ok()?;
+        let attached = FlowtuneSetup::attach(config, &network.0)
+            .and_then(|(topology, setup)| Ok((Routes::new(&topology)?, topology, setup)));
+        match attached {
+            Ok((routes, topology, setup)) => {
+                self.reader.effective.derive("allocator_nics", topology.attached);
+                Some((topology, routes, Some(setup)))
+            }
+            Err(message) => {
+                let mut nodes = 0..network.0.nodes();
+                let gateways = nodes.any(|node| network.0.is_gateway(node));
+                let (section, key) =
+                    if gateways { ("network", "topology") } else { ("flowtune", "allocators") };
+                self.reader.problem(section, key, message);
+                None
+            }
+        }
+    }
+}
+
+fn hop_context(topology: &Topology, buffer: &BufferConfig, base_rtt: Ps) -> HopContext {
+    let hosts = (0..topology.hosts).map(|host| topology.ports_of(host)[0].rate);
+    let longest = |of_gateways: bool| {
+        let ports = topology.ports.iter();
+        let ports = ports.filter(|port| topology.is_gateway(port.node) == of_gateways);
+        ports.map(|port| port.delay).max()
+    };
+    HopContext {
+        base_rtt,
+        bandwidth_delay_product: hosts.max().map_or(Bytes(0), |rate| rate.bytes_in(base_rtt)),
+        slowest: rules::slowest(topology),
+        host_rate: topology.ports_of(0)[0].rate,
+        queue_limit: buffer.queue_limit(),
+        longest_delays: (longest(false).unwrap_or(Ps(0)), longest(true)),
+    }
+}
+
+fn switches(spec: Spec, buffer: BufferConfig, credits: Option<CreditShape>) -> SwitchSetup {
+    SwitchSetup {
+        architecture: spec.architecture,
+        balance: spec.balance,
+        scheduler: spec.scheduler,
+        quantum_bytes: u32::try_from(spec.switch.quantum.0).unwrap_or(u32::MAX),
+        buffer,
+        overflow: spec.overflow,
+        credits,
+        hop: spec.hop,
+        elided: None,
+        ecn: spec.ecn.map_or(EcnSetup::None, EcnSetup::Uniform),
+        mark_draws: MarkDraws::Own,
+        control_loss: spec.faults.control_loss,
+        hash_by_node: false,
+        symmetric_ecmp: spec.switch.symmetric_ecmp,
+    }
+}
+
+fn hosts(
+    spec: &Spec,
+    flowtune: Option<&FlowtuneSetup>,
+    flows: &Flows,
+    base_rtt: Ps,
+    base_rtts: Option<Arc<xoff_host::hosts::BaseRtts>>,
+    seed: u64,
+) -> HostSetup {
+    HostSetup {
+        acks_obey_pauses: spec.transport.ack_class == AckClass::Data,
+        frame: spec.frame.clone(),
+        transport: spec.transport.clone(),
+        recovery: spec.recovery.clone(),
+        tcp: spec.control.recovery(base_rtt).unwrap_or_else(|| spec.tcp()),
+        control: spec.control.clone(),
+        onramp: spec.flow_control.onramp().cloned(),
+        driver: spec.driver.clone(),
+        flowtune: flowtune.map(|flowtune| FlowtuneHostSetup {
+            agent: flowtune.config.agent(flowtune.sites[0].servers.len() as u32),
+            stream: flowtune.config.stream(),
+        }),
+        queues: spec.hop.nic_queues(spec.architecture.classes()),
+        labelled: flows.labelled.clone(),
+        obey_pauses: spec.hop.nics_obey(spec.nic.pfc),
+        pause_response: spec.architecture.pause().map_or(0, |pause| pause.response.0),
+        nic: spec.nic.clone(),
+        base_rtt: base_rtt.0,
+        base_rtts,
+        seed,
+    }
+}
+
+/// Flows that join a flowlet use its connection.
+fn labels(flowtune: Option<&FlowtuneSetup>) -> Labels {
+    if flowtune.is_some_and(|flowtune| flowtune.config.joins()) {
+        Labels::Connections
+    } else {
+        Labels::Hashed
+    }
+}

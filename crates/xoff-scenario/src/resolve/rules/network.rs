@@ -1,0 +1,237 @@
+//! Rules that depend on the network, its faults, and the traffic.
+
+use xoff_core::knobs::Knob as _;
+use xoff_core::seam::Seam;
+use xoff_core::{BitRate, Bytes, Ps};
+use xoff_host::hosts::HostSetup;
+use xoff_net::arch::{PauseConfig, Scope};
+use xoff_net::topo::{Port, Topology};
+use xoff_sim::faults::{Fault, FaultKind};
+use xoff_sim::flowtune::FlowtuneSetup;
+
+use crate::resolve::reader::Reader;
+use crate::resolve::spec::Spec;
+use crate::sections::TopologyKind;
+use crate::traffic::Flows;
+
+/// What these rules look at beside the spec.
+pub(in crate::resolve) struct Context<'a> {
+    pub(in crate::resolve) shape: TopologyKind,
+    pub(in crate::resolve) topology: &'a Topology,
+    pub(in crate::resolve) base_rtt: Ps,
+    pub(in crate::resolve) flows: &'a Flows,
+    pub(in crate::resolve) faults: &'a [Fault],
+    pub(in crate::resolve) flowtune: Option<&'a FlowtuneSetup>,
+}
+
+/// Checks everything that depends on the network.
+pub(in crate::resolve) fn check_network(
+    spec: &Spec,
+    context: &Context<'_>,
+    reader: &mut Reader<'_>,
+) {
+    const RULES: [fn(&Spec, &Context<'_>, &mut Reader<'_>); 11] = [
+        labels,
+        stops,
+        sizes,
+        priorities,
+        symmetric,
+        nic,
+        least_rate,
+        timeout,
+        base_rtt,
+        allocator,
+        hop_switches,
+    ];
+    for rule in RULES {
+        rule(spec, context, reader);
+    }
+}
+
+/// Labels of flows and a hop control that reads them need each other.
+fn labels(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
+    match (spec.hop.reads_labels(), &context.flows.first_labelled) {
+        (true, None) => {
+            let message = "incast_queue = true, but no traffic is labelled: set labelled = true where kind \
+                           = \"incast\"";
+            reader.problem(spec.hop.own_section(), "incast_queue", message);
+        }
+        (false, Some(place)) => {
+            let message = "[[traffic]] labelled = true has no effect: only bfc.incast_queue = true reads \
+                           labels";
+            reader.problem_in(place.clone(), message);
+        }
+        _ => {}
+    }
+}
+
+/// Receivers that decide what is sent know the size of a flow from its first packet.
+fn stops(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
+    if let (Some(place), Some(name)) = (&context.flows.stops, spec.driver.receiver_driven()) {
+        let message = format!(
+            "[[traffic]] kind = \"staggered\" cannot be combined with {name}, whose receivers learn the \
+             size of a flow from its first packet"
+        );
+        reader.problem_in(place.clone(), message);
+    }
+}
+
+/// A scheduler that uses the sizes of flows needs flows with a size.
+fn sizes(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
+    let endless = context.flows.endless.as_ref().filter(|_| spec.scheduler.uses_flow_sizes());
+    if let Some(place) = endless {
+        let message = format!(
+            "[[traffic]] flows without end have no size, which scheduler = {} needs: set bytes",
+            spec.switch.scheduler.show()
+        );
+        reader.problem_in(place.clone(), message);
+    }
+}
+
+/// A transport that divides priorities by the sizes of flows needs to know these.
+fn priorities(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
+    let unknown = context.flows.of_no_size.as_ref().filter(|_| spec.driver.needs_flow_sizes());
+    if let Some(place) = unknown {
+        let message = format!(
+            "{} divides its priorities by the sizes of flows, which this [[traffic]] does not determine: \
+             set homa.cutoffs",
+            spec.driver.receiver_driven().unwrap_or_default()
+        );
+        reader.problem_in(place.clone(), message);
+    }
+}
+
+/// Both directions of a flow take one path only where switches of a layer have the same choices.
+fn symmetric(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
+    if !spec.switch.symmetric_ecmp {
+        return;
+    }
+    if context.shape == TopologyKind::TwoDc {
+        let message = "symmetric_ecmp = true cannot be combined with topology = \"two-dc\", where switches \
+                       of a layer have different choices";
+        reader.problem("network", "topology", message);
+    }
+    if context.faults.iter().any(|fault| matches!(fault.kind, FaultKind::LinkDown { .. })) {
+        let message = "symmetric_ecmp = true cannot be combined with [[fault]] kind = \"link-down\": where \
+                       a link is missing, switches of a layer have different choices";
+        reader.problem("switch", "symmetric_ecmp", message);
+    }
+}
+
+fn nic(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
+    if let Err((key, message)) = spec.nic.check(context.topology.ports_of(0)[0].rate) {
+        reader.problem("nic", key, message);
+    }
+}
+
+/// A control whose lowest rate is that of a host's link would never slow down there.
+fn least_rate(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
+    let Some((section, least)) = spec.control.min_rate() else { return };
+    let hosts = 0..context.topology.servers();
+    let rates = hosts.map(|host| context.topology.ports_of(host)[0].rate);
+    if let Some(slowest) = rates.min().filter(|&slowest| least >= slowest) {
+        let message = format!(
+            "min_rate = {} leaves nothing to control where a host has {}: set it lower",
+            least.show(),
+            slowest.show()
+        );
+        reader.problem(section, "min_rate", message);
+    }
+}
+
+/// Packets that are sent again faster than a link sends them pile up without end.
+fn timeout(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
+    let slowest = slowest(context.topology);
+    let packet = slowest.time_for(spec.frame.full_packet());
+    let timeout = spec.transport.timeout;
+    if timeout > Ps(0) && timeout <= packet {
+        let message = format!(
+            "timeout = {} is no longer than a packet takes on a link of {} ({packet}): nothing could be \
+             acknowledged in time",
+            timeout.show(),
+            slowest.show()
+        );
+        reader.problem("transport", "timeout", message);
+    }
+}
+
+fn base_rtt(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
+    if let Err((key, message)) = spec.control.check_base_rtt(context.base_rtt) {
+        reader.problem(spec.control.own_section(), key, message);
+    }
+}
+
+/// The allocator's times and shares fit the network.
+fn allocator(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
+    let Some(FlowtuneSetup { config, .. }) = context.flowtune else { return };
+    let ack_share = spec.frame.ack.0 as f64 / spec.frame.full_packet() as f64;
+    for checked in [config.check_times(context.base_rtt), config.check_shares(ack_share)] {
+        if let Err((key, message)) = checked {
+            reader.problem("flowtune", key, message);
+        }
+    }
+}
+
+fn hop_switches(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
+    let switches = context.topology.hosts..context.topology.nodes();
+    let ports = switches.map(|node| (node, context.topology.ports_of(node).len()));
+    let ports: Vec<(u32, usize)> = ports.collect();
+    let checked = spec.hop.check_switches(spec.frame.full_packet(), &ports);
+    if let Err((section, key, message)) = checked {
+        reader.problem(section, key, message);
+    }
+}
+
+/// The rate of the slowest link.
+pub(in crate::resolve) fn slowest(topology: &Topology) -> BitRate {
+    topology.ports.iter().map(|port| port.rate).min().unwrap_or(BitRate(1))
+}
+
+/// Checks an architecture against links and packets, and shows the thresholds that follow.
+pub(in crate::resolve) fn check_architecture(
+    spec: &Spec,
+    topology: &Topology,
+    hosts: &HostSetup,
+    reader: &mut Reader<'_>,
+) {
+    let switches = topology.hosts..topology.nodes();
+    let most_ports = switches.map(|node| topology.ports_of(node).len()).max().unwrap_or(0);
+    let mtu = hosts.longest_packet();
+    let problems = spec.architecture.check_network(mtu, most_ports).err().unwrap_or_default();
+    let in_memory =
+        problems.iter().any(|(section, ..)| *section == spec.architecture.own_section());
+    for (section, key, message) in problems {
+        reader.problem(section, key, message);
+    }
+    match spec.architecture.pause().filter(|pause| pause.scope != Scope::None) {
+        Some(pause) if !in_memory => check_pauses(spec, pause, topology, mtu, reader),
+        _ => {}
+    }
+}
+
+/// Thresholds at every port.
+fn check_pauses(
+    spec: &Spec,
+    pause: &PauseConfig,
+    topology: &Topology,
+    mtu: u64,
+    reader: &mut Reader<'_>,
+) {
+    let frame = u64::from(spec.hop.frame_bytes());
+    let reaction = |port: &Port| pause.reaction(port.rate.0, port.delay, mtu, frame);
+    let thresholds = |port: &Port| spec.architecture.thresholds(&reaction(port));
+    if let Some((key, message)) = topology.ports.iter().find_map(|port| thresholds(port).err()) {
+        // Where there is no room at all, the setting that asks for more of it is to blame.
+        let culprits = ["outstanding", "generation_delay", "response", "xoff"];
+        let written = |key: &&str| reader.layers.has("pause", key).is_some();
+        let blamed = culprits.into_iter().find(written).filter(|_| key == "scope");
+        reader.problem("pause", blamed.unwrap_or(key), message);
+    }
+    let first = reaction(&topology.ports_of(0)[0]);
+    if let Ok(found) = spec.architecture.thresholds(&first) {
+        reader.effective.derive("pause_reaction_time", first.time());
+        reader.effective.derive("pause_headroom", Bytes(first.headroom()));
+        reader.effective.derive("pause_xoff", Bytes(found.xoff));
+        reader.effective.derive("pause_xon", Bytes(found.xon));
+    }
+}

@@ -1,0 +1,283 @@
+//! Everything that a scenario with packets says, read once.
+
+use xoff_core::knobs::{Capabilities, Knob as _};
+use xoff_core::seam::{Seam, SectionDoc, Sections};
+use xoff_host::cc::ControlConfig;
+use xoff_host::driven::DriverConfig;
+use xoff_host::intake::NicConfig;
+use xoff_host::onramp::FlowControlConfig;
+use xoff_host::recovery::{RecoveryConfig, Timeouts};
+use xoff_host::transport::{
+    AckClass, AllocatorKind, Congestion, FlowControl, FrameConfig, Recovery, TcpConfig,
+    TransportConfig, Window,
+};
+use xoff_net::arch::ArchitectureConfig;
+use xoff_net::balance::BalanceConfig;
+use xoff_net::buffer::BufferConfig;
+use xoff_net::capability as needs;
+use xoff_net::hop::HopConfig;
+use xoff_net::mark::EcnConfig;
+use xoff_net::sched::SchedulerConfig;
+use xoff_net::trim::OverflowConfig;
+use xoff_sim::flowtune::FlowtuneConfig;
+
+use super::reader::Reader;
+use crate::sections::{FaultsConfig, RunConfig, SwitchConfig};
+
+/// The sections of hosts and switches. Topology, traffic and faults of links depend on files and sizes,
+/// and are read apart.
+#[derive(Clone, Debug)]
+pub(crate) struct Spec {
+    pub(crate) run: RunConfig,
+    pub(crate) frame: FrameConfig,
+    /// With the settings of senders at fixed values, where receivers decide what is sent.
+    pub(crate) transport: TransportConfig,
+    pub(crate) recovery: RecoveryConfig,
+    pub(crate) control: ControlConfig,
+    pub(crate) flow_control: FlowControlConfig,
+    pub(crate) switch: SwitchConfig,
+    pub(crate) architecture: ArchitectureConfig,
+    pub(crate) balance: BalanceConfig,
+    /// `None` if the architecture has its own memory.
+    pub(crate) buffer: Option<BufferConfig>,
+    pub(crate) driver: DriverConfig,
+    pub(crate) overflow: OverflowConfig,
+    pub(crate) hop: HopConfig,
+    pub(crate) scheduler: SchedulerConfig,
+    pub(crate) allocator: Option<FlowtuneConfig>,
+    pub(crate) nic: NicConfig,
+    pub(crate) ecn: Option<EcnConfig>,
+    pub(crate) faults: FaultsConfig,
+}
+
+impl Spec {
+    /// Reads them all. Problems are in the reader.
+    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        let run = reader.read::<RunConfig>();
+        let frame = reader.read::<FrameConfig>();
+        let written = reader.read::<TransportConfig>();
+        let recovery = recovery(reader, &written);
+        let control = reader.choose::<ControlConfig>("transport.congestion", written.congestion);
+        let flow_control = reader.choose("transport.flow_control", written.flow_control);
+        let switch = reader.read::<SwitchConfig>();
+        let architecture: ArchitectureConfig =
+            reader.choose("switch.architecture", switch.architecture);
+        let balance = reader.choose("switch.balance", switch.balance);
+        let buffer = buffer(reader, &architecture);
+        let driver: DriverConfig = reader.choose("transport.kind", written.kind);
+        let transport = in_effect(written, &driver, &recovery);
+        reader.overrule(&transport);
+        Self {
+            run,
+            frame,
+            recovery,
+            control,
+            flow_control,
+            architecture,
+            balance,
+            buffer,
+            overflow: reader.choose("switch.overflow", switch.overflow),
+            hop: reader.choose("switch.hop", switch.hop),
+            scheduler: reader.choose("switch.scheduler", switch.scheduler),
+            allocator: allocator(reader, transport.allocator),
+            nic: reader.read(),
+            ecn: ecn(reader, switch.ecn),
+            faults: reader.read(),
+            driver,
+            transport,
+            switch,
+        }
+    }
+
+    /// The sections that it can have.
+    pub(super) fn sections() -> Vec<SectionDoc> {
+        let single = vec![
+            SectionDoc::of::<RunConfig>(),
+            SectionDoc::of::<FrameConfig>(),
+            SectionDoc::of::<TransportConfig>(),
+            SectionDoc::of::<SwitchConfig>(),
+            SectionDoc::of::<BufferConfig>(),
+            SectionDoc::of::<FlowtuneConfig>(),
+            SectionDoc::of::<NicConfig>(),
+            SectionDoc::of::<EcnConfig>(),
+            SectionDoc::of::<FaultsConfig>(),
+        ];
+        let seams = [
+            RecoveryConfig::all_sections(),
+            ControlConfig::all_sections(),
+            FlowControlConfig::all_sections(),
+            ArchitectureConfig::all_sections(),
+            BalanceConfig::all_sections(),
+            DriverConfig::all_sections(),
+            OverflowConfig::all_sections(),
+            HopConfig::all_sections(),
+            SchedulerConfig::all_sections(),
+        ];
+        single.into_iter().chain(seams.into_iter().flatten()).collect()
+    }
+
+    /// True if receivers decide what is sent.
+    pub(super) fn receiver_driven(&self) -> bool {
+        self.driver.receiver_driven().is_some()
+    }
+
+    /// The name of what controls senders, as messages give it.
+    pub(super) fn control_name(&self) -> String {
+        match self.driver.receiver_driven() {
+            Some(name) => name.to_owned(),
+            None => format!("congestion = {}", self.control.kind().show()),
+        }
+    }
+
+    /// TCP's settings.
+    pub(super) fn tcp(&self) -> TcpConfig {
+        self.recovery.tcp()
+    }
+
+    /// True if packets of a flow that overtake each other are taken for losses.
+    pub(super) fn needs_order(&self) -> bool {
+        !self.receiver_driven() && self.recovery.needs_order()
+    }
+
+    /// The capabilities of its parts.
+    pub(super) fn capabilities(&self, gateways: bool) -> Capabilities {
+        let mut found = Capabilities::default();
+        self.hop.provide(&mut found);
+        self.scheduler.provide(&mut found);
+        self.architecture.provide(&mut found);
+        self.provide_of_hosts(&mut found);
+        let by_flow = self.flows_use_base_rtt();
+        found.provide(needs::FLOW_BASE_RTT, by_flow);
+        found.provide(needs::BASE_RTT, by_flow || self.network_uses_base_rtt());
+        found.provide(needs::DYNAMIC_THRESHOLD, !self.hop.limits_ingress());
+        found.provide(needs::GATEWAYS, gateways);
+        found
+    }
+
+    fn provide_of_hosts(&self, found: &mut Capabilities) {
+        let name = self.control_name();
+        let sender = !self.receiver_driven();
+        found.provide_or(
+            needs::SENDER_DRIVEN,
+            self.driver.receiver_driven().map(|name| {
+                format!(
+                    "transport.kind = {}: {name}'s receivers decide what is sent",
+                    self.driver.kind().show()
+                )
+            }),
+        );
+        found.provide_or(
+            needs::ACK_HEADER,
+            self.control
+                .header_bytes()
+                .is_none()
+                .then(|| format!("{name} puts no header of its own into acknowledgements")),
+        );
+        let rate = self.control.sets_rate();
+        found.provide_or(needs::RATE_FOR_WINDOW, (!rate).then(|| format!("{name} sets no rate")));
+        let own = self.control.recovery(xoff_core::Ps(0)).is_some();
+        found.provide(needs::TCP_WINDOW, self.control.has_tcp_window() && !own);
+        let (section, _) = self.control.marks_setting();
+        found.provide(needs::TCP_MARKS, section == "tcp");
+        let timeouts = if sender { self.recovery.timeouts() } else { Timeouts::One };
+        let (none, two) = match timeouts {
+            Timeouts::None(reason) => (Some(reason.to_owned()), false),
+            Timeouts::One => (None, false),
+            Timeouts::Two => (None, true),
+        };
+        let recovery = self.recovery.kind().show();
+        found.provide_or(needs::TIMEOUT, none);
+        let short = || format!("transport.recovery = {recovery} has no second timeout");
+        found.provide_or(needs::SHORT_TIMEOUT, (!two).then(short));
+        let requests = || format!("transport.recovery = {recovery} does not repeat requests");
+        found.provide_or(needs::NACK_INTERVAL, (!self.recovery.limits_requests()).then(requests));
+    }
+
+    /// True if flows depend on the base RTT of their own path.
+    fn flows_use_base_rtt(&self) -> bool {
+        let window = !self.receiver_driven() && self.transport.window == Window::Bdp;
+        let held = self.flow_control.onramp().is_some();
+        window || held || self.control.uses_base_rtt() || self.allocator.is_some()
+    }
+
+    /// True if something else depends on the base RTT of the longest path.
+    fn network_uses_base_rtt(&self) -> bool {
+        let size = self.buffer.as_ref().is_some_and(|buffer| buffer.size.0 == 0);
+        let port_memory = self.scheduler.port_memory(xoff_core::Bytes(1)).is_some();
+        self.hop.derives_from_base_rtt()
+            || self.scheduler.derives_from_base_rtt()
+            || (size && port_memory)
+            || self.control.derives_from_base_rtt()
+            || self.driver.derives_from_bdp()
+            || self.overflow.derives_from_bdp()
+    }
+}
+
+/// The recovery; a congestion control that fixes its settings leaves section `tcp` without effect.
+fn recovery(reader: &mut Reader<'_>, transport: &TransportConfig) -> RecoveryConfig {
+    let fixed = ControlConfig::all()
+        .into_iter()
+        .find(|control| control.kind() == transport.congestion)
+        .is_some_and(|control| control.recovery(xoff_core::Ps(1)).is_some());
+    if fixed && transport.recovery == Recovery::Sack {
+        let congestion = transport.congestion.show();
+        let reason = format!("transport.congestion = {congestion} has timeouts of its own");
+        reader.unused("tcp", &reason);
+        return RecoveryConfig::Sack(TcpConfig::default());
+    }
+    reader.choose("transport.recovery", transport.recovery)
+}
+
+fn buffer(reader: &mut Reader<'_>, architecture: &ArchitectureConfig) -> Option<BufferConfig> {
+    if !architecture.has_ingress_queues() {
+        return Some(reader.read());
+    }
+    let reason = format!(
+        "switch.architecture = {} has ingress_size and egress_size in section {}",
+        architecture.kind().show(),
+        architecture.own_section()
+    );
+    reader.unused("buffer", &reason);
+    None
+}
+
+fn allocator(reader: &mut Reader<'_>, kind: AllocatorKind) -> Option<FlowtuneConfig> {
+    if kind == AllocatorKind::None {
+        reader.unused("flowtune", "transport.allocator = \"none\"");
+        return None;
+    }
+    Some(reader.read())
+}
+
+fn ecn(reader: &mut Reader<'_>, marks: bool) -> Option<EcnConfig> {
+    if !marks {
+        reader.unused("ecn", "switch.ecn = false");
+        return None;
+    }
+    Some(reader.read())
+}
+
+/// The transport without settings that another part decides.
+fn in_effect(
+    written: TransportConfig,
+    driver: &DriverConfig,
+    recovery: &RecoveryConfig,
+) -> TransportConfig {
+    let no_timeout = matches!(recovery.timeouts(), Timeouts::None(_));
+    if driver.receiver_driven().is_none() {
+        let timeout = if no_timeout { xoff_core::Ps(0) } else { written.timeout };
+        return TransportConfig { timeout, ..written };
+    }
+    TransportConfig {
+        congestion: Congestion::None,
+        allocator: AllocatorKind::None,
+        window: Window::Unlimited,
+        window_follows_rate: false,
+        pacing: true,
+        flow_control: FlowControl::None,
+        recovery: Recovery::GoBackN,
+        ack_class: AckClass::Control,
+        round_robin: driver.round_robin(),
+        ..written
+    }
+}

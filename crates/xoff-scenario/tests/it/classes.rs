@@ -1,0 +1,78 @@
+//! Priority classes (BFC App. A.3): BFC with divided queues, and its rivals.
+
+use crate::common::{over_switches, run};
+use xoff_net::arch::Switch;
+
+const STAR: &str = "[network]\ntopology = \"star\"\n[star]\nhosts = 20\n\
+                    [run]\nwarmup = \"0us\"\nmeasure = \"3ms\"\n";
+
+/// Four flows a class from as many hosts to host 0.
+fn flows(classes: u8, bytes: &str) -> String {
+    let flow = |src: u8| {
+        format!(
+            "[[traffic]]\nkind = \"long\"\nsrc = {src}\ndst = 0\nbytes = \"{bytes}\"\n\
+             priority = {}\nclass = \"{0}\"\n",
+            (src - 1) / 4
+        )
+    };
+    (1..=4 * classes).map(flow).collect()
+}
+
+/// When the last flow of each class has ended, as a share of the time that the link needs for all flows
+/// of this class and those before it.
+fn ends(scheme: &str, overrides: &[&str]) -> Vec<f64> {
+    let mut all = vec![scheme];
+    all.extend(overrides);
+    let (_, rows) = run(&(STAR.to_owned() + &flows(4, "500KB")), &all);
+    assert_eq!(rows.len(), 16);
+    let end = |class: u16| {
+        let of_class = rows.iter().filter(|row| row.class == class);
+        let last = of_class.map(|row| row.fct_ps).max().unwrap();
+        last as f64 / (u64::from(class + 1) * 4 * 500 * 1048 * 80) as f64
+    };
+    (0..4).map(end).collect()
+}
+
+/// Each class has the link to itself once those before it have ended, and wastes no more of it than flows
+/// in step do without classes (App. C).
+#[test]
+fn classes_are_served_one_after_the_other() {
+    for overrides in [&[][..], &["bfc.queues=128"], &["bfc.assignment=stochastic"]] {
+        for end in ends("scheme=bfc-classes", overrides) {
+            assert!((1.0..1.27).contains(&end), "{overrides:?}: {end}");
+        }
+    }
+    for end in ends("scheme=dctcp-classes", &[]) {
+        assert!((1.0..1.35).contains(&end), "DCTCP: {end}");
+    }
+}
+
+/// Flows of one class share fairly.
+#[test]
+fn flows_of_a_class_end_together() {
+    let (_, rows) = run(&(STAR.to_owned() + &flows(4, "500KB")), &["scheme=bfc-classes"]);
+    for class in 0..4 {
+        let of_class = || rows.iter().filter(|row| row.class == class).map(|row| row.fct_ps);
+        let (first, last) = (of_class().min().unwrap(), of_class().max().unwrap());
+        // A tenth of the time that the link needs for the class.
+        assert!(last - first <= 200 * 1048 * 80, "class {class}: {} ps apart", last - first);
+    }
+}
+
+/// Under DCTCP a class that keeps its queue short is marked for no other's queue; under HPCC it hears of
+/// all of them.
+#[test]
+fn rivals_look_at_a_class_or_at_all() {
+    let long = "[[traffic]]\nkind = \"long\"\nsrc = 1\ndst = 0\npriority = 3\ncount = 2\n";
+    let short = "[[traffic]]\nkind = \"long\"\nsrc = 2\ndst = 0\nbytes = \"3MB\"\n\
+                 priority = 0\nclass = \"short\"\nstart = \"500us\"\n";
+    let text = STAR.to_owned() + long + &long.replace("src = 1", "src = 3") + short;
+    let slowdown = |scheme: &str| {
+        let (run, rows) = run(&text, &[scheme, "run.drain=1ms"]);
+        (rows[0].slowdown(), over_switches(&run, |switch| switch.stats().marks))
+    };
+    let (dctcp, marks) = slowdown("scheme=dctcp-classes");
+    assert!(dctcp < 1.02 && marks > 0, "{dctcp}, {marks} marks");
+    let (hpcc, _) = slowdown("scheme=hpcc-classes");
+    assert!(hpcc > 1.1, "{hpcc}");
+}

@@ -1,0 +1,162 @@
+//! What is measured, against what must be so.
+
+use crate::common::{finish, open, over_hosts, over_switches, run};
+use xoff_net::arch::Switch;
+
+/// Two endless flows to one of four hosts.
+const OVERLOAD: &str = r#"
+scheme = "pfc"
+network = { topology = "star" }
+star = { hosts = 4 }
+run = { warmup = "200us", measure = "450us" }
+[[traffic]]
+kind = "long"
+src = 1
+dst = 0
+[[traffic]]
+kind = "long"
+src = 2
+dst = 0
+"#;
+
+#[test]
+fn a_receivers_throughput_is_its_share_of_the_link() {
+    let (run, _) = run(OVERLOAD, &[]);
+    let throughput = run.simulation().throughput();
+    assert_eq!(throughput.interval().0, 100_000_000);
+    // Four whole intervals of the one host that receives.
+    assert_eq!(throughput.distribution().count(), 4);
+    let frame = &run.simulation().setup().hosts.frame;
+    let share = frame.payload.0 as f64 / (frame.payload.0 + frame.header.0) as f64;
+    let mean = throughput.distribution().mean();
+    assert!((mean / (100e9 * share) - 1.0).abs() < 2e-3, "{mean}");
+}
+
+#[test]
+fn watermarks_are_above_samples_and_depend_on_no_cut() {
+    let background = r#"
+scheme = "dctcp"
+run = { warmup = "20us", measure = "100us" }
+[[traffic]]
+kind = "incast"
+degree = 20
+bytes = "2MB"
+period = "100us"
+"#;
+    let maxima = |partitions: &str| {
+        let mut run = open(background, &[partitions]);
+        let mut samples = Vec::new();
+        while run.step().unwrap() {
+            samples.extend(run.take_samples());
+        }
+        let found = run.simulation().watermarks();
+        let sampled = samples.iter().map(|row| row.bytes).max().unwrap();
+        assert!(found.run_max() >= found.measured_max() && found.measured_max() > sampled);
+        assert_eq!(found.measured().count(), 10 * 16);
+        (found.run_max(), found.measured_max(), found.measured().cdf())
+    };
+    assert_eq!(maxima("run.partitions=1"), maxima("run.partitions=4"));
+}
+
+#[test]
+fn ports_know_their_pauses_and_drops() {
+    let (run, _) = run(OVERLOAD, &["buffer.size=200kB"]);
+    let ports = run.simulation().ports();
+    // Only the two senders are paused, and only from the switch.
+    let paused: Vec<u32> =
+        ports.iter().filter(|port| port.pauses > 0).map(|port| port.node).collect();
+    assert_eq!(paused, [1, 2]);
+    assert!(ports.iter().all(|port| (port.pauses > 0) == (port.paused_ps > 0)));
+
+    let all = ["scheme=dctcp", "switch.hop=none", "buffer.size=20kB", "run.warmup=0us"];
+    let mut run = open(OVERLOAD, &all);
+    finish(&mut run);
+    let dropped: Vec<(u32, u64)> = run
+        .simulation()
+        .ports()
+        .iter()
+        .map(|port| (port.peer, port.drops))
+        .filter(|port| port.1 > 0)
+        .collect();
+    let drops = over_switches(&run, |switch| switch.stats().drops);
+    assert!(drops > 0);
+    assert_eq!(dropped, [(0, drops)]);
+    // Data alone: two flows without end, whose receiver answers in the other direction.
+    let ports = run.simulation().ports();
+    let sent: u64 = ports.iter().filter(|port| port.node < 4).map(|port| port.tx_bytes).sum();
+    let bytes = drops * 1048;
+    let said = format!(
+        "\"dropped\": {{\"packets\": {drops}, \"bytes\": {bytes}, \"bps\": {}, \
+         \"hosts_sent_bytes\": {sent}, ",
+        bytes as f64 * 8.0 / 450e-6
+    );
+    assert!(run.summary().contains(&said), "{said}\n{}", run.summary());
+}
+
+/// Two flows without end share a link in halves, and each is reported by itself.
+#[test]
+fn flows_without_end_are_told_apart() {
+    let (run, _) = run(OVERLOAD, &[]);
+    let found = run.simulation().endless_flows();
+    let half = 50e9 * 1000.0 / 1048.0;
+    assert_eq!(found.len(), 2);
+    for flow in &found {
+        let rate = flow.acked as f64 * 8.0 / 450e-6;
+        assert!((rate / half - 1.0).abs() < 0.02, "{rate}");
+    }
+    let sum: u64 = found.iter().map(|flow| flow.acked).sum();
+    assert_eq!(run.simulation().endless_acked(), [sum]);
+}
+
+/// What two flows have beyond a receiver's link waits at that link under Ideal-FQ, one bandwidth-delay
+/// product.
+#[test]
+fn packets_wait_where_they_are_said_to() {
+    let (run, _) = run(OVERLOAD, &["scheme=ideal-fq"]);
+    let backlog = run.simulation().backlog();
+    let found: Vec<(&str, f64)> = backlog.means().collect();
+    let [("leaf-host", bytes)] = found[..] else { panic!("{found:?}") };
+    let base_rtt_ps = run.simulation().setup().hosts.base_rtt as f64;
+    let product = base_rtt_ps * 1e-12 * 100e9 / 8.0 * 1.048;
+    assert!((bytes / product - 1.0).abs() < 0.1, "{bytes} of {product}");
+}
+
+/// Under a load that a network can carry about as many flows are under way later as sooner; under one that
+/// it cannot they become more.
+#[test]
+fn an_overload_shows_in_the_flows_under_way() {
+    let growth = |load: &str| {
+        let text = "scheme = \"dctcp\"\nnetwork = { topology = \"star\" }\n\
+                    run = { warmup = \"1ms\", measure = \"4ms\", drain = \"10us\", flows = \"none\" }\n\
+                    [[traffic]]\nkind = \"open-loop\"\narrivals = \"poisson\"\nreceivers = \"0\"\n\
+                    load_on = \"receivers\"\n";
+        let (run, _) = run(text, &[load]);
+        let found = run.simulation().outstanding();
+        found.end as f64 / found.middle.max(1) as f64
+    };
+    let (stable, unstable) = (growth("traffic.0.load=0.5"), growth("traffic.0.load=1.3"));
+    assert!(unstable > 1.5 && unstable > 2.0 * stable, "{stable} {unstable}");
+}
+
+/// Shares are over all data packets that were sent, those sent again too.
+#[test]
+fn shares_of_packets_are_of_those_sent() {
+    let lossy = ["scheme=hpcc-pfc", "run.warmup=0us"];
+    let text = OVERLOAD
+        .replace("star = { hosts = 4 }", "star = { hosts = 4 }\nbuffer = { size = \"50KB\" }");
+    let (run, _) = run(&text, &lossy);
+    let summary = run.summary();
+    let packets = &summary[summary.find("\"packets\": {\"acknowledged\"").unwrap()..];
+    let value = |key: &str| -> f64 {
+        let at = packets.find(key).unwrap() + key.len() + 3;
+        packets[at..].split([',', '}']).next().unwrap().parse().unwrap()
+    };
+    let retransmitted = over_hosts(&run, |stats| stats.retransmitted) as f64;
+    let drops = over_switches(&run, |switch| switch.stats().drops) as f64;
+    assert!(drops > 0.0 && retransmitted > 0.0);
+    let sent = value("acknowledged") + retransmitted;
+    assert!((value("retransmitted_share") - retransmitted / sent).abs() < 1e-9);
+    assert!((value("dropped_share") - drops / sent).abs() < 1e-9);
+    let acked = run.simulation().endless_acked()[0] as f64;
+    assert!((value("acknowledged") / (acked / 1000.0) - 1.0).abs() < 0.1);
+}

@@ -1,0 +1,623 @@
+//! Settings that would hang, overflow or mean nothing are refused with their place.
+
+use xoff_scenario::Run;
+use xoff_sim::Threads;
+
+const SCENARIO: &str = "[run]\nwarmup = \"0us\"\nmeasure = \"20us\"\n\
+                        [[traffic]]\nkind = \"open-loop\"\nload = 0.5\n";
+
+/// The same on Gigabit links.
+const SLOW: &str = "[leaf_spine]\nhost_rate = \"1Gbps\"\nspine_rate = \"1Gbps\"\n\
+                    [run]\nwarmup = \"0us\"\nmeasure = \"20us\"\n\
+                    [[traffic]]\nkind = \"open-loop\"\nload = 0.5\n";
+
+/// A scheme refuses a setting, at its place, and says so.
+fn assert_refused(scheme: &str, setting: &str, said: &str) {
+    let overrides = [format!("scheme={scheme}"), setting.into()];
+    let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides, Threads::ONE) else {
+        panic!("{setting} is accepted");
+    };
+    let text = problems.to_string();
+    assert!(text.contains(said) && text.contains("--set"), "{setting}:\n{text}");
+}
+
+#[test]
+fn values_that_no_run_survives_are_refused() {
+    for (scheme, setting, said) in [
+        ("bfc", "run.flow_series=15us", "flow_series = 15us must be a multiple of grid = 10us"),
+        ("bfc", "run.port_samples=30us", "port_samples = 30us is longer than measure = 20us"),
+        ("bfc", "switch.quantum=0B", "quantum must be from 64B to 1MB"),
+        ("ideal-fq", "switch.quantum=4GB", "quantum must be from 64B to 1MB"),
+        ("dcqcn", "dcqcn.alpha_interval=0us", "alpha_interval must be more than zero"),
+        ("dcqcn", "dcqcn.decrease_interval=0us", "decrease_interval must be more than zero"),
+        ("dcqcn-rdma15", "dcqcn_rdma15.timer=0us", "timer must be more than zero"),
+        ("dcqcn-rdma15", "dcqcn_rdma15.byte_counter=0B", "byte_counter must be more than zero"),
+        ("hpcc", "hpcc.min_rate=100Gbps", "leaves nothing to control where a host has \"100Gbps\""),
+        ("dcqcn", "dcqcn.min_rate=200Gbps", "leaves nothing to control where a host has"),
+        ("dctcp-ss", "dctcp.initial_window_packets=0", "initial_window_packets must be at least 1"),
+        (
+            "bfc",
+            "bfc.refresh_period=5ns",
+            "no longer than a pause frame takes on a link of \"100Gbps\"",
+        ),
+        ("expresspass", "transport.timeout=27ns", "no longer than a packet takes on a link of"),
+        ("hpcc", "hpcc.int_overhead=70KB", "int_overhead may be up to 4096B"),
+        ("dctcp", "pfc.threshold=5", "threshold is a share of the free pool: 0 to 1"),
+        ("dctcp", "frame.payload=70KB", "a frame may have up to 60000 bytes"),
+        ("pfc", "transport.pacing=false", "has no effect with congestion = \"none\""),
+        ("dcqcn", "transport.pacing=false", "pacing = false needs window_follows_rate = true"),
+        ("pfc", "nic.receive_rate=100Gbps", "has no effect behind a link of 100Gbps"),
+        ("pfc", "nic.receive_xon=5kB", "nic.receive_rate = \"0bps\""),
+        ("bfc", "nic.pfc=false", "switches send NICs no PFC frames"),
+        ("bfc", "nic.receive_rate=50Gbps", "receive_rate needs scheduler = \"fifo\""),
+        ("ndp", "transport.base_rtt_of=pair", "kind = \"ndp\" has one first window"),
+        ("flowtune", "transport.base_rtt_of=pair", "allocator = \"flowtune\" counts with one"),
+        ("flowtune", "network.topology=two-dc", "domain must be within one data centre"),
+        ("bfc", "buffer.gateway_size=20MB", "only network.topology = \"two-dc\" has gateways"),
+        ("bfc", "bfc.backpressure=occupancy", "set threshold = \"fixed\""),
+        ("bfc", "bfc.sticky_hrtts=1e30", "0 to 1000000 1-hop RTTs"),
+        ("bfc", "bfc.table_factor=0", "1 to 1000000 entries for each queue"),
+        ("bfc-flow-id", "bfc.sticky_hrtts=3", "bfc.backpressure = \"flows\""),
+        ("bfc-flow-id", "bfc.refresh_period=1us", "bfc.backpressure = \"flows\""),
+        ("bfc-flow-id", "transport.ack_class=data", "set ack_class = \"control\""),
+        ("bfc-flow-id", "faults.control_loss=0.1", "a lost one never heals"),
+        ("bfc-stochastic", "bfc.sticky_hrtts=3", "a flow's queue never changes"),
+        ("bfc-stochastic", "bfc.empty_queue=lowest", "a flow's queue never changes"),
+        ("hpcc-pfc-dqa", "bfc.threshold_factor=2", "bfc.backpressure = \"none\""),
+        ("hpcc-pfc-dqa", "bfc.nics_obey=false", "bfc.backpressure = \"none\""),
+        ("hpcc-pfc-sfq", "bfc.hop_processing=1us", "nothing depends on the 1-hop RTT"),
+        ("bfc", "bfc.incast_queue=true", "keeps a queue for labelled flows, and no traffic is"),
+        ("bfc-stochastic", "bfc.incast_queue=true", "set assignment = \"dynamic\""),
+        ("sfc", "sfc.target=300KB", "target (300KB) must be less than trigger (208KB)"),
+        ("sfc", "sfc.cache_entries=0", "a cache of no entries remembers nothing"),
+        ("sfc", "sfc.filter_cells=0", "a filter of nothing suppresses everything"),
+        ("sfc", "sfc.frame_size=16B", "a signal has 32B to 1500B"),
+        ("sfc", "sfc.bit_delay=10s", "is more than the base RTT"),
+        ("sfc", "sfc.pause_unit=1s", "is more than the base RTT"),
+        ("sfc", "sfc.trigger=20GB", "is never passed: a queue holds up to 16MB"),
+        ("sfc", "sfc.cache_entries=2000000", "cache_entries: up to 1048576"),
+        ("sfc", "transport.round_robin=index", "pauses no single flow"),
+        ("sfc", "sfc.signal=egress", "knows its own queue only: set cache = false"),
+        ("sfc", "sfc.estimator_tau=5us", "sfc.estimator = false"),
+        ("sfc", "switch.scheduler=drr", "SFC watches the queue of a class"),
+        ("sfc", "transport.flow_control=onramp-like", "both say until when a flow pauses"),
+        ("sfc-p", "nic.pfc=false", "leaves nobody to obey the frames of sfc.to_pfc"),
+        ("onramp", "onramp.gain=0", "gain is a share: more than 0, up to 1"),
+        ("irn", "onramp.threshold=10us", "transport.flow_control = \"none\""),
+        ("ndp", "buffer.size=1000B", "a queue, which must hold a packet of 1048B"),
+        ("ndp", "trim.header_bytes=1048B", "header_bytes must be from 1B to less than 1048B"),
+        ("ndp", "trim.trim_arriving=1.5", "trim_arriving is a probability: 0 to 1"),
+        ("ndp", "trim.header_queue=63B", "header_queue must hold a control packet of 64B"),
+        ("expresspass", "expresspass.alpha=0", "alpha must be above 0 and at most 1"),
+        ("expresspass", "expresspass.alpha=1.5", "alpha must be above 0 and at most 1"),
+        (
+            "expresspass",
+            "expresspass.initial_weight=0.6",
+            "must be between min_weight and max_weight",
+        ),
+        ("expresspass", "expresspass.jitter=1", "jitter must be at least 0 and below 1"),
+        ("expresspass", "expresspass.target_loss=1", "at least 0 and below 1"),
+        ("expresspass", "expresspass.credit_queue=0", "credit_queue must be at least 1"),
+        ("expresspass", "expresspass.small_flow=0", "small_flow must be at least 1"),
+        ("expresspass", "expresspass.credit_size=20B", "credit_size must be from 64B to 1500B"),
+        ("expresspass", "expresspass.credit_burst=1", "must allow a credit of 92B: at least 2"),
+        ("dctcp", "expresspass.alpha=0.1", "transport.kind = \"sender\""),
+        ("bfc-cc", "delay_window.target_rtts=1", "target_rtts must be more than 1"),
+        ("bfc-cc", "switch.ecn=true", "heeds no marks: set ecn = false"),
+        ("bfc-cc", "transport.window_follows_rate=true", "\"unlimited\" cannot follow a rate"),
+        ("bfc", "delay_window.max_window=1MB", "transport.congestion = \"none\""),
+        ("bfc", "bfc.sampling=0", "sampling is a share of the packets: more than 0, up to 1"),
+        ("bfc", "bfc.sampling=1.5", "sampling is a share of the packets: more than 0, up to 1"),
+        ("bfc", "tofino.pipelines=2", "bfc.hardware = \"ideal\""),
+        ("pfc", "tofino.pipelines=2", "switch.hop is not \"bfc\""),
+        ("bfc-sampling", "bfc.backpressure=none", "sampling needs backpressure = \"queues\""),
+        ("bfc-tofino", "bfc.backpressure=flows", "hardware = \"tofino\" needs backpressure"),
+        ("bfc-tofino", "switch.scheduler=srf", "both are known for scheduler = \"drr\" only"),
+        ("bfc-sampling", "switch.elide=cycles", "counters of every packet, changed at once"),
+        ("bfc-tofino", "tofino.pipelines=0", "a switch has at least one pipeline"),
+        ("bfc-tofino", "tofino.pipelines=3", "does not divide the 8 ports of switch 136"),
+        ("bfc-tofino", "tofino.recirculation_share=0", "more than 0, up to 1"),
+        (
+            "bfc-tofino",
+            "tofino.recirculated_bytes=200B",
+            "headers of 200B are 19.1 % of full packets",
+        ),
+        ("bfc-tofino", "tofino.recirculated_bytes=0B", "a header has 1B to 1500B"),
+        ("bfc-tofino", "tofino.cell=0B", "a cell has 1B to 1024B"),
+        ("bfc-tofino", "tofino.egress_fifo=2MB", "egress_fifo is a small queue"),
+        ("xcp", "xcp.alpha=0.56", "alpha is stable between 0 and 0.555"),
+        ("xcp", "xcp.alpha=0", "alpha is stable between 0 and 0.555"),
+        ("xcp", "xcp.beta=0.23", "beta must be alpha^2 sqrt 2: 0.2263 at alpha = 0.4"),
+        ("xcp", "xcp.gamma=1.1", "gamma is a share of the traffic: 0 to 1"),
+        ("xcp", "xcp.min_interval=0us", "min_interval must be more than zero"),
+        ("xcp", "xcp.initial_interval=9ns", "must not be shorter than min_interval = 1us"),
+        ("xcp", "xcp.initial_window_packets=0", "a flow needs a window of one packet"),
+        ("xcp", "xcp.rtt_gain=0", "rtt_gain is a share: more than 0, up to 1"),
+        ("xcp", "xcp.header=5KB", "header may be up to 4096B"),
+        ("xcp", "switch.ecn=true", "heeds no marks: set ecn = false"),
+        ("xcp", "transport.window_follows_rate=true", "\"unlimited\" cannot follow a rate"),
+        ("xcp", "transport.recovery=go-back-n", "needs recovery = \"sack\""),
+        ("xcp", "tcp.initial_ssthresh=10KB", "transport.congestion = \"xcp\""),
+        ("dctcp", "xcp.gamma=0.2", "transport.congestion = \"dctcp\""),
+        ("flowtune", "flowtune.lifetime=25us", "expire before the allocator can renew them"),
+        ("flowtune", "flowtune.compute_time=11us", "an iteration begins every 10us"),
+        ("flowtune", "flowtune.link_rate=0bps", "link_rate: it must be above 0"),
+        ("flowtune", "flowtune.allocators=per-pod", "requires network.topology = \"fat-tree\""),
+        ("flowtune", "flowtune.transit_share=0.2", "flowtune.allocators = \"one\""),
+        ("flowtune", "transport.window=bdp", "window = \"bdp\" would bound the windows"),
+        ("pfabric", "pfabric.rto=8us", "rto = 8us is not longer than the base RTT of 8"),
+        ("flowtune", "flowtune.reserve=0.95", "take up to 0.055 of a link, leave no capacity"),
+        ("flowtune", "flowtune.window_rtts=0.5", "a smaller window limits rates"),
+        ("flowtune", "flowtune.threshold=1", "threshold: it must be at least 0 and below 1"),
+        ("flowtune", "flowtune.message_loss=1", "some packets must arrive"),
+        ("flowtune", "flowtune.gamma=0", "a step of zero never changes a price"),
+        ("flowtune", "flowtune.max_rto=10us", "it must be at least min_rto"),
+        ("flowtune", "flowtune.resume_at=1ms", "it must be after stop_at"),
+        ("flowtune", "flowtune.alpha=2", "flowtune.utility = \"log\""),
+        ("flowtune", "flowtune.idle_threshold=1us", "flowtune.detection = \"send\""),
+        ("flowtune", "transport.recovery=go-back-n", "needs recovery = \"sack\""),
+        ("flowtune", "transport.congestion=xcp", "rates fall back to a window"),
+        ("flowtune", "transport.ack_class=control", "its messages share the queues of the data"),
+        ("flowtune", "switch.hop=pfc", "pauses hold back what has been allocated"),
+        ("flowtune", "switch.scheduler=per-flow", "needs scheduler = \"fifo\""),
+        ("tcp-newreno", "flowtune.gamma=1", "transport.allocator = \"none\""),
+        ("ndp", "transport.allocator=flowtune", "receivers say what is sent"),
+        ("dctcp", "spray.order=random", "switch.balance = \"ecmp\""),
+        ("bfc", "bfc.queues=200", "a port has 2 to 128 queues"),
+        ("bfc", "bfc.table_factor=4000000", "the flow table has 1 to 1000000 entries"),
+        ("sfqcodel", "sfqcodel.bins=0", "a port has 1 to 65534 bins"),
+        ("sfqcodel", "sfqcodel.bins=65535", "a port has 1 to 65534 bins"),
+        ("sfqcodel", "sfqcodel.target=10ms", "target (10ms) must be less than interval"),
+        ("sfqcodel", "switch.quantum=0B", "quantum must be from 64B to 1MB"),
+        ("pfabric", "buffer.size=1000B", "a queue, which must hold a packet of 1048B"),
+        ("sfqcodel", "buffer.size=0B", "size must be more than zero"),
+    ] {
+        assert_refused(scheme, setting, said);
+    }
+}
+
+/// What a crossbar cannot be, and what has no effect beside one.
+#[test]
+fn crossbars_that_lose_packets_or_mean_nothing_are_refused() {
+    for (scheme, setting, said) in [
+        ("detail-fc", "pause.xoff=126KB", "up to 40860B arrive after a pause was called for"),
+        ("detail-fc", "pause.xon=100KB", "xon = 100KB must not be more than xoff"),
+        ("detail-fc", "pause.generation_delay=48us", "leaves no room below a threshold"),
+        ("detail-fc", "pause.outstanding=200KB", "ingress_size = 131072B leaves no room"),
+        ("detail-pfc", "pause.xoff=0B", "fewer classes"),
+        ("detail-pfc", "pause.xoff=12KB", "it may be up to"),
+        ("detail-baseline", "pause.xoff=50KB", "pause.scope = \"none\""),
+        ("detail-baseline", "alb.second=0B", "switch.balance = \"ecmp\""),
+        ("detail-baseline", "switch.balance=adaptive", "take for losses"),
+        ("detail-baseline", "switch.hop=pfc", "section pause is its flow control"),
+        ("detail-baseline", "switch.scheduler=drr", "it serves classes strictly"),
+        ("detail-baseline", "switch.quantum=1530B", "serves its queues without turns"),
+        ("detail-baseline", "switch.overflow=trim", "a full ingress queue drops"),
+        ("detail-baseline", "buffer.size=1MB", "ingress_size and egress_size"),
+        ("detail-baseline", "transport.ack_class=control", "only its own frames go before"),
+        ("detail-baseline", "transport.allocator=flowtune", "needs allocator = \"none\""),
+        ("detail-baseline", "crossbar.classes=9", "classes are 1 to 8"),
+        ("detail-baseline", "crossbar.classes=0", "classes are 1 to 8"),
+        ("detail-baseline", "crossbar.speedup=0.9", "speedup is 1 to 1000"),
+        ("detail-baseline", "crossbar.iterations=0", "takes one iteration at least"),
+        ("detail-baseline", "crossbar.rate_limit=1.1", "a share of the line rate"),
+        ("detail-baseline", "crossbar.egress_size=1000B", "a packet of 1530B of each class"),
+        ("detail-baseline", "crossbar.ingress_size=1000B", "must hold a packet of 1530B"),
+        ("detail-fc", "nic.pfc=false", "leaves nobody to obey the pauses"),
+        ("detail-baseline", "nic.receive_rate=1Gbps", "know no pauses without an end"),
+        (
+            "detail-baseline",
+            "transport.congestion=hpcc",
+            "a control that switches write nothing for",
+        ),
+        ("tcp-newreno", "crossbar.classes=2", "switch.architecture = \"output-queued\""),
+        ("tcp-newreno", "switch.balance=adaptive", "set architecture = \"crossbar\""),
+    ] {
+        assert_refused(scheme, setting, said);
+    }
+}
+
+/// What nothing in a composition goes by.
+#[test]
+fn settings_without_effect_are_refused() {
+    let one = "bfc.assignment = \"single\" has one queue";
+    for (scheme, setting, said) in [
+        ("dctcp", "switch.quantum=2KB", "\"fifo\" serves its queues without turns"),
+        ("pfabric", "switch.quantum=2KB", "\"pfabric\" serves its queues without turns"),
+        ("homa", "switch.quantum=2KB", "\"strict\" serves its queues without turns"),
+        ("bfc-single", "switch.quantum=2KB", "one queue takes no turns"),
+        ("irn", "faults.control_loss=0.1", "switches send no frames of a flow control"),
+        ("hpcc-pfc-dqa", "faults.control_loss=0.1", "switches send no frames"),
+        ("detail-priority", "faults.control_loss=0.1", "switches send no frames"),
+        ("bfc", "transport.base_rtt=9us", "goes by the base RTT"),
+        ("dcqcn", "transport.base_rtt=9us", "goes by the base RTT"),
+        ("tcp-newreno", "transport.base_rtt=9us", "goes by the base RTT"),
+        ("expresspass", "transport.base_rtt=9us", "goes by the base RTT"),
+        ("bfc", "transport.base_rtt_of=pair", "of a flow goes by its base RTT"),
+        ("xcp", "transport.base_rtt_of=pair", "of a flow goes by its base RTT"),
+        ("sfqcodel", "transport.base_rtt_of=pair", "of a flow goes by its base RTT"),
+        ("bfc", "transport.window_follows_rate=true", "\"unlimited\" cannot follow a rate"),
+        ("dcqcn", "transport.window_follows_rate=true", "\"unlimited\" cannot follow a rate"),
+        ("ideal-fq", "transport.window_follows_rate=true", "\"none\" sets no rate"),
+        ("bfc", "switch.ecn=true", "congestion = \"none\" heeds no marks"),
+        ("hpcc", "switch.ecn=true", "congestion = \"hpcc\" heeds no marks"),
+        ("bfc", "transport.congestion=dctcp", "\"dctcp\" waits for marks, which no switch makes"),
+        ("pfc", "transport.congestion=dcqcn", "\"dcqcn\" waits for marks, which no switch makes"),
+        ("dctcp", "switch.ecn=false", "\"dctcp\" waits for marks, which no switch makes"),
+        ("tcp-dctcp", "switch.ecn=false", "\"dctcp-tcp\" waits for marks"),
+        ("dctcp", "dctcp.initial_window_packets=5", "dctcp.start = \"line-rate\""),
+        ("tcp-dctcp", "ecn.pmax=0.5", "ecn.kmin = ecn.kmax is one threshold"),
+        ("bfc-single", "bfc.queues=16", one),
+        ("bfc-single", "bfc.reserve_control_queue=false", one),
+        (
+            "bfc-single",
+            "bfc.table_factor=10",
+            "flows of one table entry have one queue in any case",
+        ),
+        ("bfc-single", "bfc.threshold=fixed", "there is one queue, active or not"),
+        ("hpcc-pfc-sfq", "bfc.table_factor=10", "flows of one table entry have one queue"),
+        ("bfc", "traffic.0.sigma=1", "arrivals = \"poisson\" has gaps of one parameter"),
+        ("bfc", "traffic.0.priority=1", "bfc.classes = 1: queues are those of flows"),
+        ("detail-baseline", "traffic.0.priority=1", "crossbar.classes = 1"),
+        ("bfc", "frame.ack_header=50B", "\"none\" puts no header of its own into ack"),
+        ("homa", "frame.ack_header=50B", "Homa puts no header of its own into ack"),
+    ] {
+        assert_refused(scheme, setting, said);
+    }
+    let overrides = ["scheme=bfc", "traffic.0.locality=balanced", "traffic.0.load_on=core"];
+    let problems = Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE);
+    let text = problems.err().expect("load_on is accepted").to_string();
+    assert!(text.contains("locality = \"balanced\" puts the load on all links"), "{text}");
+}
+
+/// A preset may set for others what has no effect in a variant of it.
+#[test]
+fn what_a_preset_sets_is_no_mistake() {
+    for overrides in [
+        &["scheme=dctcp", "transport.window=unlimited", "dctcp.min_rate=10Mbps"][..],
+        &["scheme=pfc-wdrop", "switch.scheduler=fifo"],
+        &["scheme=tcp-dctcp", "ecn.kmax=200KB"],
+    ] {
+        let given: Vec<String> = overrides.iter().copied().map(String::from).collect();
+        let run = Run::open(SLOW, "test.toml", &given, Threads::ONE);
+        assert!(run.is_ok(), "{overrides:?}: {}", run.err().unwrap());
+    }
+}
+
+/// Each recovery has its own timeouts and requests.
+#[test]
+fn settings_of_another_recovery_are_refused() {
+    for (recovery, setting, said) in [
+        ("go-back-n", "timeout_low=50us", "has one timeout"),
+        ("perfect", "timeout_low_packets=5", "hears of every loss"),
+        ("selective-repeat", "nack_interval=50us", "reports every packet out of order"),
+        ("selective-repeat", "timeout=90us", "timeout_low = 100us must not be longer than"),
+    ] {
+        let setting = format!("transport.{setting}");
+        let recovery = format!("transport.recovery={recovery}");
+        let overrides = ["scheme=dctcp".into(), recovery, setting.clone()];
+        let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides, Threads::ONE) else {
+            panic!("{setting} is accepted");
+        };
+        let text = problems.to_string();
+        assert!(text.contains(said), "{setting}:\n{text}");
+    }
+    let overrides =
+        ["scheme=dctcp", "transport.recovery=selective-repeat", "transport.timeout_low=9us"];
+    let problems =
+        Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).err();
+    assert!(problems.unwrap().to_string().contains("transport.timeout = \"0ps\" is never"));
+}
+
+/// Nothing else tells a sender that credits it counted on were lost.
+#[test]
+fn an_early_credit_stop_without_a_timeout_is_refused() {
+    let overrides = ["scheme=expresspass", "expresspass.early_stop=true", "transport.timeout=0us"];
+    let problems =
+        Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).err();
+    assert!(problems.unwrap().to_string().contains("early_stop = true needs a transport.timeout"));
+}
+
+/// Trimming switches and NDP's hosts need each other, and what others need has no effect beside them.
+#[test]
+fn compositions_that_mean_nothing_are_refused() {
+    for (scheme, setting, said) in [
+        ("pfc", "transport.kind=ndp", "they need switch.overflow = \"trim\""),
+        ("hpcc-pfc", "switch.overflow=trim", "overflow = \"trim\" needs transport.kind = \"ndp\""),
+        ("ndp", "switch.overflow=drop", "they need switch.overflow = \"trim\""),
+        ("ndp", "switch.hop=bfc", "overflow = \"trim\" needs hop = \"none\""),
+        ("ndp", "switch.scheduler=drr", "overflow = \"trim\" needs scheduler = \"fifo\""),
+        ("ndp", "buffer.kind=unlimited", "overflow = \"trim\" needs a limited buffer"),
+        ("ndp", "switch.ecn=true", "NDP's senders heed no marks"),
+        (
+            "ndp",
+            "nic.receive_rate=50Gbps",
+            "NDP's receivers ask for data at the rate of their link",
+        ),
+        ("ndp", "run.capture=host0-leaf0", "no frame format is known for packets of NDP"),
+        ("ndp", "transport.congestion=hpcc", "receivers say what is sent"),
+        ("ndp", "transport.window=bdp", "receivers say what is sent"),
+        ("ndp", "transport.recovery=perfect", "receivers say what is sent"),
+        ("ndp", "transport.nack_interval=1us", "receivers say what is sent"),
+        ("ndp", "buffer.alpha=1", "buffer.kind = \"dedicated\""),
+        ("expresspass", "switch.symmetric_ecmp=false", "needs switch.symmetric_ecmp = true"),
+        ("expresspass", "switch.hop=bfc", "ExpressPass needs switch.hop = \"none\""),
+        ("expresspass", "switch.scheduler=drr", "ExpressPass needs switch.scheduler = \"fifo\""),
+        (
+            "expresspass",
+            "switch.architecture=crossbar",
+            "needs switch.architecture = \"output-queued\"",
+        ),
+        (
+            "expresspass",
+            "switch.balance=adaptive",
+            "symmetric_ecmp = true needs balance = \"ecmp\"",
+        ),
+        ("expresspass", "switch.ecn=true", "ExpressPass's senders heed no marks"),
+        ("expresspass", "transport.window=bdp", "receivers say what is sent"),
+        ("expresspass", "run.capture=host0-leaf0", "no frame format is known for packets of Exp"),
+        ("expresspass", "network.topology=two-dc", "cannot go with topology = \"two-dc\""),
+        ("detail", "switch.symmetric_ecmp=true", "needs architecture = \"output-queued\""),
+        ("pfc", "transport.kind=expresspass", "ExpressPass needs switch.symmetric_ecmp = true"),
+        ("pfc", "buffer.kind=dedicated", "PFC guards a memory that ports share"),
+        ("ideal-fq", "buffer.kind=dedicated", "no queues with a memory of their own"),
+        ("pfc", "ndp.initial_window=1MB", "transport.kind = \"sender\""),
+        ("pfc", "trim.header_weight=1", "switch.overflow = \"drop\""),
+        ("pfc", "switch.scheduler=pfabric", "PFC pauses classes, so it needs scheduler = \"fifo\""),
+        ("bfc", "switch.scheduler=sfqcodel", "it needs scheduler = \"drr\""),
+        ("sfc", "switch.scheduler=sfqcodel", "SFC watches the queue of a class"),
+        ("pfabric", "nic.receive_rate=50Gbps", "receive_rate needs scheduler = \"fifo\""),
+        ("sfqcodel", "nic.receive_rate=50Gbps", "receive_rate needs scheduler = \"fifo\""),
+        ("pfabric", "switch.overflow=trim", "overflow = \"trim\" needs scheduler = \"fifo\""),
+        ("pfabric", "buffer.kind=shared", "set kind = \"dedicated\""),
+        ("dctcp", "transport.congestion=pfabric", "needs recovery = \"sack\""),
+        ("pfabric", "tcp.min_rto=1ms", "has timeouts of its own"),
+        ("pfabric", "switch.ecn=true", "heeds no marks: set ecn = false"),
+        ("pfabric", "sfqcodel.bins=8", "switch.scheduler = \"pfabric\""),
+        ("tcp-newreno", "pfabric.rto=1us", "transport.congestion = \"newreno\""),
+    ] {
+        assert_refused(scheme, setting, said);
+    }
+}
+
+/// Who goes by what flows have left needs packets that say so, and something to choose from.
+#[test]
+fn shortest_first_without_known_sizes_is_refused() {
+    for (scheme, setting, said) in [
+        ("bfc-srf", "transport.recovery=selective-repeat", "set recovery = \"go-back-n\""),
+        ("bfc-srf", "transport.recovery=perfect", "says what comes after it in the flow"),
+        ("ideal-srf", "transport.recovery=sack", "says what comes after it in the flow"),
+        ("bfc-srf", "transport.kind=ndp", "those of transport.kind = \"ndp\" do not say it"),
+        ("bfc-single", "switch.scheduler=srf", "has nothing to choose from in one queue"),
+        ("bfc-srf", "switch.quantum=2KB", "serves its queues without turns"),
+        ("ideal-srf", "switch.scheduler=srf", "chooses among the queues that BFC gives flows"),
+        ("ideal-srf", "buffer.kind=dedicated", "no queues with a memory of their own"),
+        ("ideal-srf", "switch.ecn=true", "has no queues whose length marks"),
+        ("pfc", "switch.scheduler=srf", "PFC pauses classes, so it needs scheduler = \"fifo\""),
+        ("sfc", "switch.scheduler=srf", "SFC watches the queue of a class"),
+        ("ndp", "switch.scheduler=srf", "overflow = \"trim\" needs scheduler = \"fifo\""),
+        ("flowtune", "switch.scheduler=per-flow-srf", "needs scheduler = \"fifo\""),
+    ] {
+        assert_refused(scheme, setting, said);
+    }
+    for (scheme, setting, said) in [
+        ("bfc-flow-id", "switch.scheduler=srf", "not over paused flows in them"),
+        ("bfc-classes", "switch.scheduler=srf", "knows no classes"),
+    ] {
+        assert_refused(scheme, setting, said);
+    }
+    for traffic in ["kind = \"long\"", "kind = \"permutation\"", "kind = \"staggered\""] {
+        let text = format!("{SCENARIO}[[traffic]]\n{traffic}\n");
+        for scheme in ["bfc-srf", "ideal-srf"] {
+            let opened = Run::open(&text, "test.toml", &[format!("scheme={scheme}")], Threads::ONE);
+            let Err(problems) = opened else { panic!("{traffic} is accepted") };
+            let text = problems.to_string();
+            assert!(text.contains("flows without end") && text.contains("test.toml:8:8"), "{text}");
+        }
+        let sized = format!("{text}bytes = \"1MB\"\n");
+        assert!(Run::open(&sized, "test.toml", &["scheme=bfc-srf".into()], Threads::ONE).is_ok());
+    }
+}
+
+/// Classes need queues of their own.
+#[test]
+fn classes_that_cannot_divide_queues_are_refused() {
+    for (scheme, setting, said) in [
+        (
+            "bfc",
+            "bfc.classes=4",
+            "4 classes cannot have as many each of 31 queues: one of them is reserved",
+        ),
+        ("bfc", "bfc.classes=32", "there are 1 to 8 traffic classes"),
+        ("bfc", "bfc.classes=0", "there are 1 to 8 traffic classes"),
+        ("bfc-classes", "bfc.classes=32", "there are 1 to 8 traffic classes"),
+        ("bfc-classes", "bfc.classes=5", "5 classes cannot have as many each of 32 queues"),
+        ("bfc-classes", "bfc.assignment=single", "has one queue, which classes cannot divide"),
+        ("bfc-classes", "bfc.backpressure=flows", "classes go with \"queues\""),
+        ("bfc-classes", "bfc.backpressure=none", "classes go with \"queues\""),
+        ("bfc-classes", "bfc.hardware=tofino", "classes go with \"ideal\""),
+        ("bfc-classes", "bfc.sampling=0.5", "classes count every packet"),
+        ("bfc-classes", "switch.elide=cycles", "elide leaves out counters of one class"),
+        ("bfc-classes", "bfc.incast_queue=true", "one queue for labelled flows of any class"),
+    ] {
+        assert_refused(scheme, setting, said);
+    }
+}
+
+/// TCP's controls need to hear of losses, and what they cannot heed has no effect.
+#[test]
+fn settings_that_mean_nothing_to_tcp_are_refused() {
+    for (scheme, setting, said) in [
+        ("tcp-newreno", "transport.recovery=go-back-n", "nothing else tells it of losses"),
+        ("tcp-dctcp", "transport.recovery=perfect", "congestion = \"dctcp-tcp\" needs recovery"),
+        ("pfc", "transport.congestion=cubic", "congestion = \"cubic\" needs recovery = \"sack\""),
+        ("tcp-newreno", "transport.window_follows_rate=true", "\"unlimited\" cannot follow a rate"),
+        ("tcp-newreno", "transport.pacing=false", "pacing = false needs window_follows_rate"),
+        ("tcp-newreno", "transport.timeout=1ms", "has the timeouts of section tcp"),
+        ("tcp-newreno", "transport.nack_interval=1us", "reports every packet out of order"),
+        ("tcp-newreno", "transport.kind=ndp", "they need switch.overflow = \"trim\""),
+        ("tcp-cubic", "switch.ecn=true", "congestion = \"cubic\" heeds no marks"),
+        (
+            "tcp-newreno",
+            "run.capture=leaf:0",
+            "no frame format is known for selective acknowledgements",
+        ),
+        ("tcp-newreno", "tcp.initial_window_packets=0", "a window of one packet at least"),
+        ("tcp-newreno", "tcp.min_rto=0us", "min_rto must be more than zero"),
+        ("tcp-newreno", "tcp.min_rto=2s", "min_rto must not be longer than max_rto"),
+        ("tcp-newreno", "tcp.initial_rto=1us", "initial_rto must be from min_rto to max_rto"),
+        ("tcp-newreno", "tcp.initial_rto=2s", "initial_rto must be from min_rto to max_rto"),
+        ("irn", "tcp.min_rto=1us", "transport.recovery = \"selective-repeat\""),
+        ("tcp-newreno", "cubic.beta=0.5", "transport.congestion = \"newreno\""),
+        ("tcp-cubic", "cubic.beta=1", "beta is a share of the window"),
+        ("tcp-cubic", "cubic.scale=0", "scale must be more than zero"),
+        ("tcp-dctcp", "dctcp_tcp.gain=0", "gain is a share: more than 0, up to 1"),
+    ] {
+        assert_refused(scheme, setting, said);
+    }
+    // Recovery alone goes with any control, which then has a window of its own.
+    let overrides = ["scheme=hpcc", "transport.recovery=sack", "tcp.initial_window_packets=5"];
+    let problems =
+        Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).err();
+    assert!(problems.unwrap().to_string().contains("transport.congestion = \"hpcc\""));
+    let overrides = ["scheme=hpcc", "transport.recovery=sack", "tcp.min_rto=50us"];
+    assert!(Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).is_ok());
+}
+
+/// Two packets of a link would arrive at one instant, and their order would be anybody's guess.
+#[test]
+fn frames_that_take_no_time_are_refused() {
+    let overrides = ["scheme=bfc", "network.rounding=1ns-down", "leaf_spine.spine_rate=800Gbps"]
+        .map(String::from);
+    let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides, Threads::ONE) else {
+        panic!("accepted");
+    };
+    let text = problems.to_string();
+    assert!(text.contains("a frame of 49 bytes takes no time on a link of 800Gbps"), "{text}");
+}
+
+/// More parts than racks are as many parts as racks, and no threads are one.
+#[test]
+fn parts_and_threads_are_as_many_as_there_can_be() {
+    let overrides = ["scheme=bfc", "run.partitions=60000"].map(String::from);
+    let run = Run::open(SCENARIO, "test.toml", &overrides, Threads::up_to(0)).unwrap();
+    assert_eq!((run.simulation().partitions().len(), run.simulation().threads()), (8, 1));
+    let run = Run::open(SCENARIO, "test.toml", &["scheme=bfc".into()], Threads::up_to(99)).unwrap();
+    assert_eq!((run.simulation().partitions().len(), run.simulation().threads()), (8, 8));
+    assert!(run.simulation().threads_note().is_some_and(|note| note.contains("8 racks")));
+}
+
+/// A fat-tree's mistakes are shown at the key that makes them.
+#[test]
+fn fat_trees_that_cannot_be_built_are_refused() {
+    for (setting, said) in [
+        ("fat_tree.k=7", "k is 7: it must be an even number from 2 to 128"),
+        ("fat_tree.k=0", "k is 0: it must be an even number from 2 to 128"),
+        ("fat_tree.hosts_per_edge=70000", "a fat-tree may have 1048576"),
+        ("fat_tree.core_rate=0Gbps", "core_rate must be more than zero"),
+        ("leaf_spine.leaves=4", "network.topology = \"fat-tree\""),
+    ] {
+        let overrides = ["scheme=bfc", "network.topology=fat-tree", setting].map(String::from);
+        let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides, Threads::ONE) else {
+            panic!("{setting} is accepted");
+        };
+        let text = problems.to_string();
+        assert!(text.contains(said) && text.contains(setting), "{setting}:\n{text}");
+    }
+}
+
+/// NDP's receivers go by the size of a flow, of which nobody knows how it will be stopped.
+#[test]
+fn flows_that_stop_are_refused_with_ndp() {
+    let text = SCENARIO.to_owned() + "[[traffic]]\nkind = \"staggered\"\n";
+    let Err(problems) = Run::open(&text, "test.toml", &["scheme=ndp".into()], Threads::ONE) else {
+        panic!("accepted");
+    };
+    let text = problems.to_string();
+    assert!(text.contains("cannot go with NDP") && text.contains("test.toml:8:8"), "{text}");
+}
+
+/// Three flows without end are more bytes than 64 bits count.
+#[test]
+fn several_flows_without_end_run_together() {
+    let long = |src: u32| format!("[[traffic]]\nkind = \"long\"\nsrc = {src}\ndst = 9\n");
+    let text = SCENARIO.to_string() + &long(1) + &long(2) + &long(3);
+    let overrides = ["scheme=bfc".to_string()];
+    let mut run =
+        Run::open(&text, "test.toml", &overrides, Threads::ONE).unwrap_or_else(|e| panic!("{e}"));
+    while run.step().unwrap() {}
+    assert!(run.simulation().endless_acked().iter().sum::<u64>() > 100_000);
+}
+
+/// What a pipelined switch and CaPFC cannot be, and what has no effect beside them.
+#[test]
+fn pipelined_switches_that_lose_packets_or_mean_nothing_are_refused() {
+    let gigabit = "[leaf_spine]\nhost_rate = \"1Gbps\"\nspine_rate = \"1Gbps\"\n";
+    let scenario = format!("{gigabit}{SCENARIO}");
+    for (scheme, setting, said) in [
+        ("capfc-max", "capfc.xon=26KB", "xon (26KB) must not be larger than xoff (25KB)"),
+        ("capfc-max", "capfc.warn=19KB", "warn (19KB) must not be less than xon (20KB)"),
+        ("capfc-cal", "capfc.warn=25KB", "warn (25KB) must be less than xoff (25KB)"),
+        ("capfc-cal", "capfc.xoff=60KB", "an egress queue holds up to 60KB"),
+        ("capfc-cal", "capfc.cut=0", "more than 0 and up to 1"),
+        ("capfc-cal", "capfc.cut=1.01", "more than 0 and up to 1"),
+        ("capfc-max", "capfc.cut=0.5", "capfc.policy = \"stop-max\""),
+        ("pfc-wdrop", "capfc.xoff=30KB", "capfc.policy = \"none\""),
+        ("capfc-max", "pause.scope=none", "set pause.scope = \"class\""),
+        ("pfc-wdrop", "pause.scope=port", "it pauses classes"),
+        ("pfc-wdrop", "pause.xon=51KB", "xon = 51KB must not be more than xoff = 50KB"),
+        ("pfc-wdrop", "pause.xoff=59KB", "loses packets: up to"),
+        ("pfc-wdrop", "pause.response=1ms", "loses packets: up to"),
+        ("pfc-wdrop", "pipeline.pool=1MB", "pipeline.memory = \"dedicated\""),
+        ("pfc-wdrop-shared", "pipeline.egress_size=60KB", "pipeline.memory = \"shared\""),
+        ("pfc-wdrop-shared", "pipeline.pool=79KB", "queue_max (80KB) is more than the pool has"),
+        ("pfc-wdrop-shared", "pipeline.port_max=70KB", "queue_max (80KB) is more than port_max"),
+        ("pfc-wdrop", "pipeline.packet_rate=0", "packet_rate must be from 1"),
+        ("pfc-wdrop", "pipeline.egress_size=1KB", "must hold a packet of 1530B"),
+        ("pfc-wdrop", "buffer.size=1MB", "in section pipeline"),
+        ("pfc-wdrop", "crossbar.classes=2", "switch.architecture = \"pipelined\""),
+        ("pfc-wdrop", "switch.scheduler=drr", "needs scheduler = \"ets\" or \"fifo\""),
+        ("pfc-wdrop", "switch.hop=pfc", "section pause is its flow control"),
+        ("pfc-wdrop", "ets.strict=0,0", "each once"),
+        ("pfc-wdrop", "ets.weights=1,1", "give eight whole numbers"),
+        ("pfc-wdrop", "switch.ecn=false", "waits for marks, which no switch makes"),
+        ("pfc-wdrop", "tcp.ecn=false", "or tcp.ecn = true"),
+        ("pfc-wdrop", "tcp.duplicate_acks=3", "take for losses"),
+        ("pfc-wdrop", "nic.pfc=false", "leaves nobody to obey the pauses"),
+        ("tcp-cubic", "tcp.ecn=true", "transport.congestion = \"cubic\""),
+        ("tcp-newreno", "ets.strict=0", "switch.scheduler = \"fifo\""),
+        ("tcp-newreno", "capfc.policy=stop-max", "switch.architecture = \"output-queued\""),
+    ] {
+        let overrides = [format!("scheme={scheme}"), setting.into()];
+        let Err(problems) = Run::open(&scenario, "test.toml", &overrides, Threads::ONE) else {
+            panic!("{setting} is accepted");
+        };
+        let text = problems.to_string();
+        assert!(text.contains(said), "{setting}:\n{text}");
+    }
+}
+
+#[test]
+fn labels_that_nobody_reads_are_refused() {
+    let scenario = SCENARIO.to_owned() + "[[traffic]]\nkind = \"incast\"\nlabelled = true\n";
+    for scheme in ["bfc", "dctcp"] {
+        let overrides = [format!("scheme={scheme}")];
+        let problems = Run::open(&scenario, "test.toml", &overrides, Threads::ONE).err();
+        let text = problems.expect("labels are accepted").to_string();
+        assert!(text.contains("only bfc.incast_queue = true reads labels"), "{text}");
+        assert!(text.contains("test.toml:8"), "{text}");
+    }
+}
+
+/// Without a link, switches of a layer choose among different numbers of paths.
+#[test]
+fn links_that_go_down_are_refused_where_paths_are_symmetric() {
+    let fault = "[[fault]]\nkind = \"link-down\"\nlink = \"leaf:0,spine:1\"\nat = \"10us\"\n";
+    let text = SCENARIO.to_owned() + fault;
+    let overrides = ["scheme=expresspass".to_owned()];
+    let Err(problems) = Run::open(&text, "test.toml", &overrides, Threads::ONE) else {
+        panic!("accepted");
+    };
+    let text = problems.to_string();
+    assert!(text.contains("symmetric_ecmp = true cannot go with [[fault]]"), "{text}");
+}
