@@ -54,7 +54,7 @@ impl FlowControlSettings for NoFlowControl {}
 impl FlowControlSettings for OnRampConfig {
     fn check(&self) -> Checked {
         if !(self.gain > 0.0 && self.gain <= 1.0) {
-            return Err(("gain", "gain is a share: more than 0, up to 1".into()));
+            return Err(("gain", "gain must be above 0 and at most 1".into()));
         }
         Ok(())
     }

@@ -44,7 +44,7 @@ struct Stage {
 impl ControlSettings for CubicConfig {
     fn check(&self) -> Checked {
         if !(self.scale > 0.0 && self.scale.is_finite()) {
-            return Err(("scale", "scale must be more than zero".into()));
+            return Err(("scale", "scale must be above 0".into()));
         }
         if !(self.beta > 0.0 && self.beta < 1.0) {
             return Err(("beta", "beta is a share of the window: more than 0, less than 1".into()));

@@ -41,7 +41,7 @@ impl ControlSettings for DcqcnConfig {
             ("increase_interval", self.increase_interval.0),
         ];
         match intervals.into_iter().find(|&(_, value)| value < 2) {
-            Some((key, _)) => Err((key, format!("{key} must be more than zero"))),
+            Some((key, _)) => Err((key, format!("{key} must be above 0"))),
             None => Ok(()),
         }
     }

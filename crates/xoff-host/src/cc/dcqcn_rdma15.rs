@@ -45,7 +45,7 @@ impl ControlSettings for DcqcnRdma15Config {
             ("byte_counter", self.byte_counter.0),
         ];
         match intervals.into_iter().find(|&(_, value)| value < 2) {
-            Some((key, _)) => Err((key, format!("{key} must be more than zero"))),
+            Some((key, _)) => Err((key, format!("{key} must be above 0"))),
             None => Ok(()),
         }
     }

@@ -28,10 +28,10 @@ fn values_that_no_run_survives_are_refused() {
         ("bfc", "run.port_samples=30us", "port_samples = 30us is longer than measure = 20us"),
         ("bfc", "switch.quantum=0B", "quantum must be from 64B to 1MB"),
         ("ideal-fq", "switch.quantum=4GB", "quantum must be from 64B to 1MB"),
-        ("dcqcn", "dcqcn.alpha_interval=0us", "alpha_interval must be more than zero"),
-        ("dcqcn", "dcqcn.decrease_interval=0us", "decrease_interval must be more than zero"),
-        ("dcqcn-rdma15", "dcqcn_rdma15.timer=0us", "timer must be more than zero"),
-        ("dcqcn-rdma15", "dcqcn_rdma15.byte_counter=0B", "byte_counter must be more than zero"),
+        ("dcqcn", "dcqcn.alpha_interval=0us", "alpha_interval must be above 0"),
+        ("dcqcn", "dcqcn.decrease_interval=0us", "decrease_interval must be above 0"),
+        ("dcqcn-rdma15", "dcqcn_rdma15.timer=0us", "timer must be above 0"),
+        ("dcqcn-rdma15", "dcqcn_rdma15.byte_counter=0B", "byte_counter must be above 0"),
         ("hpcc", "hpcc.min_rate=100Gbps", "leaves nothing to control where a host has \"100Gbps\""),
         ("dcqcn", "dcqcn.min_rate=200Gbps", "leaves nothing to control where a host has"),
         ("dctcp-ss", "dctcp.initial_window_packets=0", "initial_window_packets must be at least 1"),
@@ -82,7 +82,7 @@ fn values_that_no_run_survives_are_refused() {
         ("sfc", "switch.scheduler=drr", "SFC watches the queue of a class"),
         ("sfc", "transport.flow_control=onramp-like", "both say until when a flow pauses"),
         ("sfc-p", "nic.pfc=false", "leaves nobody to obey the frames of sfc.to_pfc"),
-        ("onramp", "onramp.gain=0", "gain is a share: more than 0, up to 1"),
+        ("onramp", "onramp.gain=0", "gain must be above 0 and at most 1"),
         ("irn", "onramp.threshold=10us", "transport.flow_control = \"none\""),
         ("ndp", "buffer.size=1000B", "a queue, which must hold a packet of 1048B"),
         ("ndp", "trim.header_bytes=1048B", "header_bytes must be from 1B to less than 1048B"),
@@ -289,7 +289,7 @@ fn what_a_preset_sets_is_no_mistake() {
 fn settings_of_another_recovery_are_refused() {
     for (recovery, setting, said) in [
         ("go-back-n", "timeout_low=50us", "has one timeout"),
-        ("perfect", "timeout_low_packets=5", "hears of every loss"),
+        ("perfect", "timeout_low_packets=5", "detects every loss"),
         ("selective-repeat", "nack_interval=50us", "reports every packet out of order"),
         ("selective-repeat", "timeout=90us", "timeout_low = 100us must not be longer than"),
     ] {
@@ -463,15 +463,15 @@ fn settings_that_mean_nothing_to_tcp_are_refused() {
             "no frame format is known for selective acknowledgements",
         ),
         ("tcp-newreno", "tcp.initial_window_packets=0", "a window of one packet at least"),
-        ("tcp-newreno", "tcp.min_rto=0us", "min_rto must be more than zero"),
-        ("tcp-newreno", "tcp.min_rto=2s", "min_rto must not be longer than max_rto"),
+        ("tcp-newreno", "tcp.min_rto=0us", "min_rto must be above 0"),
+        ("tcp-newreno", "tcp.min_rto=2s", "min_rto must be at most max_rto"),
         ("tcp-newreno", "tcp.initial_rto=1us", "initial_rto must be from min_rto to max_rto"),
         ("tcp-newreno", "tcp.initial_rto=2s", "initial_rto must be from min_rto to max_rto"),
         ("irn", "tcp.min_rto=1us", "transport.recovery = \"selective-repeat\""),
         ("tcp-newreno", "cubic.beta=0.5", "transport.congestion = \"newreno\""),
         ("tcp-cubic", "cubic.beta=1", "beta is a share of the window"),
-        ("tcp-cubic", "cubic.scale=0", "scale must be more than zero"),
-        ("tcp-dctcp", "dctcp_tcp.gain=0", "gain is a share: more than 0, up to 1"),
+        ("tcp-cubic", "cubic.scale=0", "scale must be above 0"),
+        ("tcp-dctcp", "dctcp_tcp.gain=0", "gain must be above 0 and at most 1"),
     ] {
         assert_refused(scheme, setting, said);
     }
