@@ -97,7 +97,7 @@ def test_flows_come_and_go():
     np.testing.assert_allclose(allocator.rates([second]), 10.0)
     (third,) = allocator.add_flows([[0]])
     assert third != first, "an id outlives no flow"
-    with pytest.raises(UsageError, match=r"flow 0: flow 0\.1 is not in the network"):
+    with pytest.raises(UsageError, match=r"flow 0: flow 0\.1 is not in this allocator"):
         allocator.rates([first])
 
 
@@ -166,7 +166,7 @@ def test_other_threads_run_during_iterations():
             {"optimizer": "adam"},
             "setting `optimizer`: expected one of ned, gradient, fast-weighted-",
         ),
-        ({"gamma": -1.0}, "setting `gamma`: expected a number that is not negative"),
+        ({"gamma": -1.0}, "setting `gamma`: expected a non-negative number"),
         ({"gamma": 0}, "setting `gamma` is 0; it must be above 0"),
         ({"gamma": float("nan")}, "setting `gamma`"),
         ({"threshold": 1.0}, "setting `threshold` is 1; it must be from 0 to below 1"),
@@ -212,7 +212,7 @@ def test_bad_capacities_are_refused(capacities, said):
         (np.array([0, 1]), None, "paths have shape (2,)"),
         ([0, 1], None, "give one dimension"),
         ([[0], [1]], [1.0], "there are 2 paths and 1 weights"),
-        ([[0], [1]], [1.0, -1.0], "path 1: a flow's weight is -1"),
+        ([[0], [1]], [1.0, -1.0], "path 1: the flow's weight is -1"),
         ([[0]], ["heavy"], "weights must be numbers"),
     ],
 )
@@ -238,7 +238,7 @@ def test_bad_calls_are_refused_and_change_nothing():
         (lambda: allocator.set_capacity(1, 1.0), "there is no link 1"),
         (lambda: allocator.set_capacity(-1, 1.0), "there is no link -1"),
         (lambda: allocator.set_capacity(0, -1.0), "capacity of link 0 is -1"),
-        (lambda: allocator.reserve(0, -1.0), "-1 is to be taken from link 0"),
+        (lambda: allocator.reserve(0, -1.0), "the capacity reserved on link 0 is -1"),
         (lambda: allocator.iterate(-1), "-1 iterations"),
     ):
         with pytest.raises(UsageError) as refused:

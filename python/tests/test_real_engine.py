@@ -182,7 +182,9 @@ load_on = "hosts"
 def test_who_asks_for_threads_hears_why_there_are_fewer(small, tmp_path):
     small.write_text(STAR)
     out = tmp_path / "out"
-    why = "one thread is used: all hosts hang on one switch, so there is nothing to divide"
+    why = (
+        "one thread is used: all hosts are attached to one switch, so the network cannot be divided"
+    )
     code, _, err = call("run", small, "--out", out, "--threads", 2)
     assert (code, err) == (0, f"xoff: note: {why}\n")
     manifest = read_manifest(out)

@@ -1,4 +1,4 @@
-//! The allocator: a network, its flows, and their rates.
+//! The allocator: a network, its flows and their rates.
 
 use crate::config::{Config, Normalizer, Precision};
 use crate::engine::Engine;
@@ -11,10 +11,10 @@ use crate::threshold::Reported;
 
 /// Allocates the capacities of a network's links to its flows.
 ///
-/// Capacities and rates are in one unit, the caller's. Flows are added and removed at any time; each
-/// [`iterate`](Self::iterate) moves prices and rates a step towards the optimum of the flows that
-/// there are, from the prices that there were: "when the set of flows changes, the optimizer does
-/// not start afresh" (§3).
+/// Capacities and rates are in the same unit, chosen by the caller. Flows can be added and removed
+/// at any time. Each [`iterate`](Self::iterate) moves prices and rates one step towards the optimum
+/// for the current flows, starting from the current prices: "when the set of flows changes, the
+/// optimizer does not start afresh" (§3).
 #[derive(Clone, Debug)]
 pub struct Allocator {
     config: Config,
@@ -22,7 +22,7 @@ pub struct Allocator {
     flows: Flows,
     engine: AnyEngine,
     reported: Reported,
-    /// Capacities have changed since the last iteration.
+    /// True if capacities have changed since the last iteration.
     is_stale: bool,
 }
 
@@ -32,7 +32,7 @@ enum AnyEngine {
     Single(Engine<f32>),
 }
 
-/// Calls a method of the engine, of whichever precision.
+/// Calls a method of the engine in either precision.
 macro_rules! on_engine {
     ($engine:expr, $it:ident => $call:expr) => {
         match $engine {
@@ -43,10 +43,10 @@ macro_rules! on_engine {
 }
 
 impl Allocator {
-    /// An allocator for links of these capacities, without flows.
+    /// Creates an allocator for links of these capacities, without flows.
     ///
     /// # Errors
-    /// If a setting or a capacity has no sense.
+    /// If a setting or a capacity is invalid.
     pub fn new(capacities: &[f64], config: Config) -> Result<Self, Error> {
         config.check()?;
         let network = Network::new(capacities, &config)?;
@@ -58,12 +58,12 @@ impl Allocator {
         Ok(Self { config, network, flows, engine, reported, is_stale: false })
     }
 
-    /// Adds a flow that takes these links. Until the next iteration its rate is what current prices
-    /// give, and no more than its path could carry if it were alone.
+    /// Adds a flow over these links. Until the next iteration its rate follows from current prices,
+    /// limited to the smallest capacity on its path.
     ///
     /// # Errors
-    /// If the path is empty, names a link twice or one that does not exist, or if the weight is not
-    /// a positive number.
+    /// If the path is empty, repeats a link or contains an unknown link, or if the weight is not
+    /// positive.
     pub fn add_flow(&mut self, path: &[LinkId], weight: f64) -> Result<FlowId, Error> {
         self.config.check_weight(weight)?;
         self.refresh();
@@ -73,7 +73,7 @@ impl Allocator {
         Ok(flow)
     }
 
-    /// Removes a flow. What it had is free from the next iteration on.
+    /// Removes a flow. Its share is free from the next iteration.
     ///
     /// # Errors
     /// If there is no such flow.
@@ -84,30 +84,29 @@ impl Allocator {
         Ok(())
     }
 
-    /// Changes a link's capacity, from the next iteration on. With zero the link has failed: flows
-    /// over it get a rate of zero and take nothing from other links, until it has a capacity again.
+    /// Changes a link's capacity from the next iteration. A capacity of zero marks the link as
+    /// failed: flows over it get a rate of zero and take no capacity of other links until the link
+    /// has a capacity again.
     ///
     /// # Errors
-    /// If there is no such link, or if the capacity is neither zero nor a number that the
-    /// precision can work with.
+    /// If there is no such link, or if the capacity is neither zero nor within the range of the
+    /// precision.
     pub fn set_capacity(&mut self, link: LinkId, capacity: f64) -> Result<(), Error> {
         self.network.set_capacity(link, capacity)?;
         self.is_stale = true;
         Ok(())
     }
 
-    /// Leaves so much of a link's capacity to traffic that is not allocated, from the next iteration
-    /// on, instead of what was left to it before. If nothing remains, the link counts as failed.
-    ///
-    /// # Errors
-    /// If there is no such link, or if the amount is negative or not finite.
+    /// Reserves this much of a link's capacity for traffic outside the allocation, from the next
+    /// iteration. The amount replaces any earlier one. A link with no capacity left counts as
+    /// failed.
     pub fn reserve(&mut self, link: LinkId, amount: f64) -> Result<(), Error> {
         self.network.reserve(link, amount)?;
         self.is_stale = true;
         Ok(())
     }
 
-    /// One iteration: rates from prices, prices from rates, and rates normalised.
+    /// Runs one iteration: rates from prices, prices from rates, and normalised rates.
     pub fn iterate(&mut self) {
         self.refresh();
         on_engine!(&mut self.engine, it => it.iterate(&self.network, &self.flows));
@@ -119,22 +118,22 @@ impl Allocator {
         }
     }
 
-    /// A flow's rate, normalised; nothing if there is no such flow.
+    /// A flow's normalised rate; `None` if there is no such flow.
     #[must_use]
     pub fn rate(&self, flow: FlowId) -> Option<f64> {
         let slot = self.flows.ids().find(flow)?;
         Some(on_engine!(&self.engine, it => it.normalized(slot)))
     }
 
-    /// A flow's rate as the optimiser left it, which may exceed capacities.
+    /// A flow's rate before normalisation, which may exceed capacities.
     #[must_use]
     pub fn raw_rate(&self, flow: FlowId) -> Option<f64> {
         let slot = self.flows.ids().find(flow)?;
         Some(on_engine!(&self.engine, it => it.rate(slot)))
     }
 
-    /// The rates that another normaliser would have made of the last iteration's, in the order of
-    /// [`flows`](Self::flows). A flow that was added since then is scaled by the links as they were.
+    /// The last iteration's rates under another normaliser, in the order of [`flows`](Self::flows).
+    /// A flow added since then is scaled by the loads of that iteration.
     #[must_use]
     pub fn rates_by(&self, normalizer: Normalizer) -> Vec<f64> {
         let rates: Vec<f64> = on_engine!(&self.engine, it => {
@@ -144,8 +143,8 @@ impl Allocator {
         slots.filter(|&(slot, _)| self.flows.ids().is_taken(slot)).map(|(_, rate)| rate).collect()
     }
 
-    /// The rates that differ from what was last reported by more than the threshold, and those of
-    /// flows that never were, in the order of [`FlowId::slot`]. What the iterator returns counts as
+    /// The rates that differ from their last report by more than the threshold, and those of flows
+    /// never reported, in the order of [`FlowId::slot`]. Rates that the iterator returns count as
     /// reported.
     pub fn changed_rates(&mut self) -> impl Iterator<Item = (FlowId, f64)> {
         let Self { config, flows, engine, reported, .. } = self;
@@ -162,45 +161,37 @@ impl Allocator {
             .map(|slot| self.flows.ids().id(slot))
     }
 
-    /// A flow's path; nothing if there is no such flow.
+    /// A flow's path; `None` if there is no such flow.
     pub fn path(&self, flow: FlowId) -> Option<impl Iterator<Item = LinkId>> {
         let slot = self.flows.ids().find(flow)?;
         Some(self.flows.path(slot).iter().map(|&link| LinkId(link)))
     }
 
-    /// How many flows there are.
+    /// Number of flows.
     #[must_use]
     pub fn flow_count(&self) -> usize {
         self.flows.ids().taken()
     }
 
-    /// How many links there are.
+    /// Number of links.
     #[must_use]
     pub fn link_count(&self) -> usize {
         self.network.len()
     }
 
-    /// A link's price: what a unit of rate over it costs.
-    ///
-    /// # Errors
-    /// If there is no such link.
+    /// A link's price per unit of rate.
     pub fn price(&self, link: LinkId) -> Result<f64, Error> {
         let index = self.network.find(link)?;
         Ok(on_engine!(&self.engine, it => it.price(index)))
     }
 
-    /// What flows may use of a link: its capacity less what is reserved, less the threshold.
-    ///
-    /// # Errors
-    /// If there is no such link.
+    /// Capacity of a link that is available to flows: its capacity minus the reserve, minus the
+    /// threshold.
     pub fn usable(&self, link: LinkId) -> Result<f64, Error> {
         Ok(self.network.usable()[self.network.find(link)?])
     }
 
-    /// The rates on a link at the last iteration, before they were normalised.
-    ///
-    /// # Errors
-    /// If there is no such link.
+    /// Sum of the rates on a link in the last iteration, before normalisation.
     pub fn load(&self, link: LinkId) -> Result<f64, Error> {
         let index = self.network.find(link)?;
         Ok(on_engine!(&self.engine, it => it.demand().load[index]))

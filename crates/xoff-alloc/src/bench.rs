@@ -1,38 +1,38 @@
-//! How long an iteration of the parallel allocator takes.
+//! Measures the time of an iteration of the parallel allocator.
 
 use std::time::Instant;
 
 use crate::error::Error;
 use crate::parallel::{Clos, ParallelAllocator, ParallelConfig};
 
-/// Racks as in the paper's simulations (§5.3): 16 servers, 4 spines, full bisection.
+/// Racks as in the paper's simulations (§5.3): 16 servers, 4 spines, full bisection bandwidth.
 const SERVERS_PER_RACK: u32 = 16;
 const SPINES: u32 = 4;
 const SERVER_GBPS: f64 = 40.0;
 
-/// Iterations before those that are measured: prices settle, and memory is in caches.
+/// Iterations before the measured ones: they warm the caches and let prices converge.
 const WARM_UP: usize = 50;
 
-/// What a measurement found.
+/// The result of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
-    /// On how many threads it ran.
+    /// Number of threads.
     pub threads: usize,
-    /// Nanoseconds of an iteration: the median.
+    /// Median time of an iteration, in nanoseconds.
     pub median_ns: f64,
-    /// Nanoseconds of the fastest iteration: what it takes where nothing else runs.
+    /// Time of the fastest iteration, in nanoseconds: the time on an otherwise idle machine.
     pub least_ns: f64,
-    /// A hash of all rates: the same for any number of threads.
+    /// A hash of all rates, equal for any number of threads.
     pub digest: u64,
 }
 
-/// Measures iterations with so many flows in a network of so many servers. Every flow takes four links:
-/// source and destination are random, in different racks, and so is the spine.
+/// Measures iterations with `flows` flows in a network of `nodes` servers. Every flow crosses four
+/// links. Its source, its destination in another rack and its spine are random.
 ///
-/// An iteration is all of it: rates, sums over links, prices, and rates normalised.
+/// A measured iteration is complete: rates, sums per link, prices and normalised rates.
 ///
 /// # Errors
-/// If the network cannot be cut into so many blocks, or is not of whole racks.
+/// If `nodes` is not a whole number of racks, or if the network cannot be divided into `blocks`.
 pub fn bench(
     nodes: u32,
     flows: usize,
@@ -56,7 +56,7 @@ pub fn bench(
     let mut random = Random(1);
     for _ in 0..flows {
         let source = random.below(nodes);
-        // As many steps on as lead to another rack.
+        // A random number of racks onwards, never a whole round.
         let racks = 1 + random.below(clos.racks - 1);
         let within = random.below(SERVERS_PER_RACK);
         let rack = (source / SERVERS_PER_RACK + racks) % clos.racks;
@@ -86,7 +86,7 @@ fn digest(allocator: &mut ParallelAllocator) -> u64 {
     })
 }
 
-/// A small generator of random numbers (SplitMix64).
+/// A small random number generator (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn networks_that_are_not_of_whole_racks_are_refused() {
+    fn networks_must_have_whole_racks() {
         assert!(bench(40, 10, 1, 1, 1).is_err());
         assert!(bench(16, 10, 1, 1, 1).is_err());
     }

@@ -1,4 +1,4 @@
-//! How an allocator works.
+//! Settings of an allocator.
 
 use xoff_core::choices;
 
@@ -6,27 +6,29 @@ use crate::error::Error;
 use crate::real::{Range, Real};
 use crate::utility::Utility;
 
-/// How prices are changed; the key differentiator among algorithms that solve NUM (§2).
+/// The rule that updates prices: "the key differentiator among different algorithms to solve NUM"
+/// (§2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Optimizer {
-    /// Newton-Exact-Diagonal, the paper's own (Algorithm 1).
+    /// Newton-Exact-Diagonal, the paper's own rule (Algorithm 1).
     #[default]
     Ned,
-    /// Gradient projection: by the over-allocation alone (Appendix B).
+    /// Gradient projection: moves prices by the over-allocation alone (Appendix B).
     Gradient,
-    /// Fast Weighted Gradient: accelerated, by an upper bound on how much flows can react.
+    /// Fast Weighted Gradient: accelerated, with an upper bound on the flows' sensitivity to
+    /// prices.
     FastWeightedGradient,
-    /// Newton-like: by the reaction measured so far, averaged over intervals.
+    /// Newton-like: uses the sensitivity measured so far, averaged over intervals.
     NewtonLike {
-        /// How many iterations an interval has.
+        /// Iterations per interval.
         interval: u32,
     },
-    /// Newton's method with the whole Hessian: of cubic cost in the number of links.
+    /// Newton's method with the full Hessian. Its cost is cubic in the number of links.
     Newton,
 }
 
 choices! {
-    /// The names of optimisers.
+    /// Name of an optimiser.
     pub enum OptimizerKind {
         /// Newton-Exact-Diagonal (§2, Algorithm 1).
         Ned = "ned",
@@ -36,13 +38,14 @@ choices! {
         FastWeightedGradient = "fast-weighted-gradient",
         /// Newton's method with a measured diagonal (Appendix B).
         NewtonLike = "newton-like",
-        /// Newton's method with the whole Hessian (Appendix B): for small networks.
+        /// Newton's method with the full Hessian (Appendix B), for small networks.
         Newton = "newton",
     }
 }
 
 impl OptimizerKind {
-    /// The optimiser of this name; Newton-like measures over so many iterations.
+    /// Returns the optimiser of this name. `interval` is the measurement interval of Newton-like,
+    /// in iterations.
     #[must_use]
     pub fn with_interval(self, interval: u32) -> Optimizer {
         match self {
@@ -56,53 +59,56 @@ impl OptimizerKind {
 }
 
 choices! {
-    /// The numbers rates are computed in.
+    /// Floating-point precision of the rates.
     pub enum Precision {
         /// Double precision.
         Double = "double",
-        /// The -RT form of NED and Gradient: single precision and an approximated reciprocal (§5.4).
+        /// The -RT form of NED and Gradient: single precision and an approximate reciprocal (§5.4).
         Single = "single",
     }
 }
 
 choices! {
-    /// What is done with rates that exceed capacities (§3).
+    /// Normalisation of rates that exceed link capacities (§3).
     pub enum Normalizer {
-        /// F-NORM that scales down only: each flow by its most over-allocated link, if one is.
+        /// F-NORM, scaling down only: divides each flow's rate by the ratio of load to capacity of
+        /// its most over-allocated link, if that exceeds 1.
         Flow = "f-norm",
-        /// F-NORM as equation 6 prints it: also up, where all links of a flow have capacity to spare.
+        /// F-NORM as printed in equation 6: also scales up where all links of a flow have spare
+        /// capacity.
         FlowAsPrinted = "f-norm-as-printed",
-        /// U-NORM: all flows by one factor, so that the most congested link is at its capacity (equation
-        /// 5).
+        /// U-NORM: scales all flows by one factor that puts the most congested link at its capacity
+        /// (equation 5).
         Uniform = "u-norm",
-        /// Rates as the optimiser leaves them.
+        /// No normalisation: the optimiser's rates.
         None = "none",
     }
 }
 
-/// The settings of an allocator.
+/// Settings of an allocator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// How prices are changed.
+    /// The rule that updates prices.
     pub optimizer: Optimizer,
-    /// The numbers rates are computed in.
+    /// Floating-point precision of the rates.
     pub precision: Precision,
-    /// How far a price is moved: gamma of the rule. 0.4 is the paper's for NED (§5.3), which calls
-    /// [0.2, 1.5] similar. Gradient's has units, price over rate, and must be small.
+    /// Step size of the price update: gamma of the rule. The paper uses 0.4 for NED (§5.3) and
+    /// calls [0.2, 1.5] similar. Gradient's gamma has a unit, price per rate, and must be small.
     pub gamma: f64,
-    /// What a rate is worth to a flow.
+    /// Utility function of the flows.
     pub utility: Utility,
-    /// What is done with rates that exceed capacities.
+    /// Normalisation of rates that exceed link capacities.
     pub normalizer: Normalizer,
-    /// A rate is reported again when it differs by more than this share of what was reported, and
-    /// that share of each link's capacity is left free (§5.3.2).
+    /// A rate is reported again when it differs from the last report by more than this fraction.
+    /// The same fraction of each link's capacity is left free (§5.3.2).
     pub threshold: f64,
-    /// The price of each link when the allocator starts: "link prices are all set to 1" (§2).
+    /// Initial price of each link: "link prices are all set to 1" (§2).
     pub initial_price: f64,
-    /// A flow that pays nothing would take an infinite rate. No flow takes more than this many times
-    /// the smallest capacity of its path before rates are normalised, whatever it pays. It has no
-    /// part in an optimum, where no rate exceeds a capacity. It has to be above 1 for the price of
-    /// a link with one flow to rise from zero; from zero it rises fastest with 2.
+    /// Upper bound on a flow's rate before normalisation, as a multiple of the smallest capacity on
+    /// its path. Without it, a flow with a price of zero would take an infinite rate. The bound
+    /// does not affect the optimum, where no rate exceeds a capacity. It must exceed 1 for the
+    /// price of a link with a single flow to rise from zero; from zero the price rises fastest with
+    /// 2.
     pub rate_bound: f64,
 }
 
@@ -156,8 +162,8 @@ impl Config {
             return Err(Error::Setting {
                 name: "alpha",
                 value: self.utility.alpha(),
-                expected: "smaller: with it and this `rate_bound`, no capacity has prices that \
-                           the precision can hold",
+                expected: "smaller: with this `rate_bound`, no capacity gives prices within the \
+                           range of the precision",
             });
         }
         match (self.optimizer, self.precision) {
@@ -169,7 +175,7 @@ impl Config {
         }
     }
 
-    /// A weight must be a positive number that the precision can work with.
+    /// Checks that a weight is positive and within the range of the precision.
     pub(crate) fn check_weight(&self, weight: f64) -> Result<(), Error> {
         let least = self.range().least_weight;
         let most = 1.0 / least;
@@ -180,15 +186,15 @@ impl Config {
         }
     }
 
-    /// The smallest and the largest capacity. A price is about w / capacity^alpha: both ends must be
-    /// numbers of the precision.
+    /// The smallest and the largest valid capacity. A price is about w / capacity^alpha, and both
+    /// ends must be within the range of the precision.
     pub(crate) fn capacities(&self) -> (f64, f64) {
         let power = self.range().least_power;
         let root = libm::pow(power, 1.0 / self.utility.alpha()).max(power);
         (root, 1.0 / (root * self.rate_bound))
     }
 
-    /// What the precision can hold.
+    /// The range of numbers that the precision can represent.
     pub(crate) fn range(&self) -> Range {
         match self.precision {
             Precision::Double => f64::RANGE,

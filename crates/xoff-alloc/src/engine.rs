@@ -1,4 +1,4 @@
-//! One iteration: rates from prices, sums over links, prices from sums, normalised rates.
+//! One iteration: rates from prices, sums per link, prices from sums, normalised rates.
 
 use crate::config::{Config, Normalizer};
 use crate::flows::Flows;
@@ -10,8 +10,8 @@ use crate::utility::{LogResponse, PowerResponse, Response, Utility};
 
 /// Prices of links and rates of flows, in one precision.
 ///
-/// Sums over a link's flows are in double precision whatever the rates are in: a link may have a
-/// million of them.
+/// Sums over a link's flows are in double precision whatever the precision of the rates, since a
+/// link may have a million flows.
 #[derive(Clone, Debug)]
 pub(crate) struct Engine<R> {
     utility: Utility,
@@ -19,13 +19,13 @@ pub(crate) struct Engine<R> {
     rate_bound: f64,
     rule: Rule,
     // By flow slot.
-    /// The flow's weight; zero if it may not send because a link of its path has no capacity.
+    /// The flow's weight; zero if a link of its path has no capacity.
     weight: Vec<R>,
-    /// The price at which the flow's rate would be its bound: the least it ever pays.
+    /// Lower bound on the flow's price: the price at which its rate equals the rate bound.
     floor: Vec<R>,
-    /// Rates as the optimiser leaves them.
+    /// Rates before normalisation.
     rate: Vec<R>,
-    /// How much a rate falls for a unit more of price.
+    /// Decrease of the rate per unit of price.
     slope: Vec<R>,
     normalized: Vec<R>,
     // By link.
@@ -72,8 +72,8 @@ impl<R: Real> Engine<R> {
         &self.demand
     }
 
-    /// A flow has taken a slot: "when flows arrive, their initial rates are computed using current
-    /// prices" (§2).
+    /// Sets up a new flow's slot: "when flows arrive, their initial rates are computed using
+    /// current prices" (§2).
     pub(crate) fn add(&mut self, network: &Network, flows: &Flows, slot: usize) {
         if slot == self.weight.len() {
             self.weight.push(R::ZERO);
@@ -94,7 +94,7 @@ impl<R: Real> Engine<R> {
         self.count(flows.path(slot), slot, 1);
     }
 
-    /// The flow of a slot is about to go.
+    /// Clears the slot of a flow that is about to be removed.
     pub(crate) fn remove(&mut self, flows: &Flows, slot: usize) {
         self.count(flows.path(slot), slot, u32::MAX);
         self.weight[slot] = R::ZERO;
@@ -103,7 +103,7 @@ impl<R: Real> Engine<R> {
         self.normalized[slot] = R::ZERO;
     }
 
-    /// Capacities have changed.
+    /// Applies changed capacities.
     pub(crate) fn refresh(&mut self, network: &Network, flows: &Flows) {
         self.demand.users.fill(0);
         for slot in 0..flows.slots() {
@@ -114,7 +114,7 @@ impl<R: Real> Engine<R> {
         }
     }
 
-    /// Sets what a flow's rate depends on besides prices.
+    /// Sets the terms of a flow's rate other than prices.
     fn set_terms(&mut self, network: &Network, flows: &Flows, slot: usize) {
         let bottleneck = network.bottleneck(flows.path(slot));
         let weight = flows.weight(slot);
@@ -127,7 +127,7 @@ impl<R: Real> Engine<R> {
         self.floor[slot] = R::of(floor);
     }
 
-    /// Adds to the number of flows that may send on each link of a path.
+    /// Adds `change` to the number of active flows on each link of a path.
     fn count(&mut self, path: &[u32], slot: usize, change: u32) {
         if self.weight[slot] > R::ZERO {
             for &link in path {
@@ -137,7 +137,7 @@ impl<R: Real> Engine<R> {
         }
     }
 
-    /// One iteration for the current flows.
+    /// Runs one iteration for the current flows.
     pub(crate) fn iterate(&mut self, network: &Network, flows: &Flows) {
         match self.utility {
             Utility::Log => self.update_rates(&LogResponse, flows),
@@ -189,7 +189,7 @@ impl<R: Real> Engine<R> {
         self.normalized = out;
     }
 
-    /// The rates of the last iteration as a normaliser makes them, by slot.
+    /// The last iteration's rates under a normaliser, by slot.
     pub(crate) fn normalized_by(&self, normalizer: Normalizer, flows: &Flows) -> Vec<R> {
         let mut out = vec![R::ZERO; self.rate.len()];
         self.apply(normalizer, flows, &mut out);

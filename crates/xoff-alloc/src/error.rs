@@ -1,85 +1,85 @@
-//! What a caller can do wrong.
+//! Errors of invalid calls.
 
 use std::fmt;
 
 use crate::{FlowId, LinkId};
 
-/// A call that was refused; nothing has changed.
+/// A rejected call; the allocator is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Error {
-    /// A setting has no sense.
+    /// A setting is invalid.
     Setting {
-        /// Its name in [`Config`](crate::Config), or `alpha`, which is the utility's.
+        /// Name in [`Config`](crate::Config), or `alpha` of the utility.
         name: &'static str,
-        /// What it is.
+        /// The given value.
         value: f64,
-        /// What it may be.
+        /// Description of a valid value.
         expected: &'static str,
     },
-    /// This rule has no form in single precision.
+    /// The rule has no single-precision form.
     NoSingleForm,
-    /// A flow's path has no link.
+    /// The path of a flow is empty.
     EmptyPath,
-    /// There is no such link.
+    /// The link does not exist.
     UnknownLink {
-        /// The link that was named.
+        /// The given link.
         link: LinkId,
-        /// How many links there are.
+        /// Number of links.
         links: usize,
     },
-    /// There is no such server, rack or spine.
+    /// The server, rack or spine does not exist.
     UnknownNode {
-        /// What it is.
+        /// Kind of node.
         kind: &'static str,
-        /// The number that was named.
+        /// The given index.
         index: u32,
-        /// How many there are.
+        /// Number of nodes of this kind.
         count: usize,
     },
-    /// A flow's path has a link twice.
+    /// The path of a flow contains a link twice.
     RepeatedLink {
-        /// The link.
+        /// The repeated link.
         link: LinkId,
     },
-    /// A flow's weight is not a positive number in the range of the precision.
+    /// The weight of a flow is not positive or is outside the range of the precision.
     Weight {
-        /// What it is.
+        /// The given weight.
         weight: f64,
-        /// The smallest it may be.
+        /// Smallest valid weight.
         least: f64,
-        /// The largest it may be.
+        /// Largest valid weight.
         most: f64,
     },
-    /// A link's capacity is negative, not finite, or too small or large for the precision.
+    /// The capacity of a link is negative, not finite, or outside the range of the precision.
     Capacity {
         /// The link.
         link: LinkId,
-        /// What it is.
+        /// The given capacity.
         capacity: f64,
-        /// The smallest it may be, unless it is zero.
+        /// Smallest valid capacity other than zero.
         least: f64,
-        /// The largest it may be.
+        /// Largest valid capacity.
         most: f64,
-        /// The utility's alpha, on which both depend.
+        /// The utility's alpha, which affects both limits.
         alpha: f64,
-        /// The bound of rates, on which the largest depends.
+        /// The rate bound, which affects the largest capacity.
         rate_bound: f64,
     },
-    /// What is taken from a link is negative or not finite.
+    /// The reserved capacity of a link is negative or not finite.
     Reserve {
         /// The link.
         link: LinkId,
-        /// What is to be taken.
+        /// The given amount.
         amount: f64,
     },
-    /// No such flow, or no longer.
+    /// The flow does not exist or has been removed.
     UnknownFlow {
-        /// The flow that was named.
+        /// The given flow.
         flow: FlowId,
     },
 }
 
-/// A number, with an exponent where it would have many digits.
+/// Formats a number, with an exponent instead of many digits.
 fn shown(value: f64) -> String {
     let plain = value == 0.0 || !value.is_finite() || (1e-4..1e15).contains(&value.abs());
     if plain { value.to_string() } else { format!("{value:e}") }
@@ -93,11 +93,11 @@ impl fmt::Display for Error {
             }
             Self::NoSingleForm => write!(
                 f,
-                "only NED and Gradient have a form in single precision; \
-                 choose one of them, or `precision: Precision::Double`"
+                "only NED and Gradient have a single-precision form; \
+                 use one of them, or `precision: Precision::Double`"
             ),
             Self::EmptyPath => {
-                write!(f, "a flow's path has no link; name at least one that limits it")
+                write!(f, "the path of the flow has no link; give at least one link that limits it")
             }
             Self::UnknownLink { link, links } => write!(
                 f,
@@ -108,26 +108,29 @@ impl fmt::Display for Error {
                 write!(f, "there is no {kind} {index}; there are {count}, numbered from 0")
             }
             Self::RepeatedLink { link } => {
-                write!(f, "link {} is in the path twice; name each link once", link.0)
+                write!(f, "link {} is in the path twice; give each link once", link.0)
             }
             Self::Weight { weight, least, most } => write!(
                 f,
-                "a flow's weight is {weight}; it must be a number from {least:e} to {most:e}"
+                "the flow's weight is {weight}; it must be a number from {least:e} to {most:e}"
             ),
             Self::Capacity { link, capacity, least, most, alpha, rate_bound } => write!(
                 f,
                 "capacity of link {} is {capacity}; it must be 0 (a failed link) or a number from \
-                 {least:e} to {most:e} (with `alpha` {alpha} and `rate_bound` {rate_bound:e}): give \
-                 capacities in another unit if need be",
+                 {least:e} to {most:e} (with `alpha` {alpha} and `rate_bound` {rate_bound:e}); if \
+                 necessary, use another unit for all capacities",
                 link.0
             ),
             Self::Reserve { link, amount } => write!(
                 f,
-                "{amount} is to be taken from link {}; it must be a number of at least 0",
+                "the capacity reserved on link {} is {amount}; it must be a number of at least 0",
                 link.0
             ),
             Self::UnknownFlow { flow } => {
-                write!(f, "{flow} is not in the network; it was removed, or is another allocator's")
+                write!(
+                    f,
+                    "{flow} is not in this allocator; it was removed, or belongs to another one"
+                )
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::network::{LinkId, Network};
 use crate::slots::{FlowId, Slots};
 
-/// Where a slot's path is in the pool.
+/// Position of a slot's path in the pool.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     start: usize,
@@ -17,19 +17,19 @@ pub(crate) struct Flows {
     slots: Slots,
     weights: Vec<f64>,
     places: Vec<Place>,
-    /// All paths, one after another: an iteration reads them in the order of slots.
+    /// All paths, one after another; an iteration reads them in the order of slots.
     pool: Vec<u32>,
-    /// Places in the pool that were left, by the length of the path.
+    /// Freed positions in the pool, by path length.
     free_places: Vec<Vec<usize>>,
 }
 
 impl Flows {
-    /// Which slots are taken.
+    /// The slots in use.
     pub(crate) fn ids(&self) -> &Slots {
         &self.slots
     }
 
-    /// How many slots there are, taken or free.
+    /// Number of slots, taken or free.
     pub(crate) fn slots(&self) -> usize {
         self.slots.len()
     }
@@ -61,7 +61,7 @@ impl Flows {
         Ok(flow)
     }
 
-    /// Frees a slot that is taken.
+    /// Releases a taken slot.
     pub(crate) fn remove(&mut self, slot: usize) {
         let place = std::mem::take(&mut self.places[slot]);
         self.free_places[place.len].push(place.start);

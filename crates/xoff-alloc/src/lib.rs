@@ -1,11 +1,12 @@
-//! Flowtune's allocator: rates for all flows of a network, kept near the optimum as flows come and go.
+//! Flowtune's allocator: rates for all flows of a network, kept near the optimum as flows come and
+//! go.
 //!
-//! It solves network utility maximisation: rates `x` that maximise the sum of each flow's utility
-//! `U(x)`, where no link carries more than its capacity. Links have prices; each flow takes the
-//! rate that is worth most to it at the price of its path; and each iteration moves prices towards
-//! those at which demand meets capacity. How prices are moved is the [`Optimizer`]: by default the
-//! paper's Newton-Exact-Diagonal. As prices are never quite there, a [`Normalizer`] scales down what
-//! exceeds a capacity before rates are handed out.
+//! It solves network utility maximisation (NUM): find the rates `x` that maximise the sum of the
+//! flows' utilities `U(x)` such that no link exceeds its capacity. Each link has a price. Each flow
+//! takes the rate that is optimal at the price of its path. Each iteration moves the prices towards
+//! those at which demand equals capacity. The [`Optimizer`] is the rule that moves prices; the
+//! default is the paper's Newton-Exact-Diagonal. Prices are never fully converged, so a
+//! [`Normalizer`] scales down rates that exceed a capacity before they are handed out.
 //!
 //! ```
 //! use xoff_alloc::{Allocator, Config, LinkId};
@@ -19,7 +20,7 @@
 //! for _ in 0..100 {
 //!     allocator.iterate();
 //! }
-//! // Proportional fairness: the flow that uses twice the network gets half the rate.
+//! // Proportional fairness: the flow over both links gets half the rate of the others.
 //! assert!((allocator.rate(long).unwrap() - 10.0 / 3.0).abs() < 1e-6);
 //! assert!((allocator.rate(short).unwrap() - 20.0 / 3.0).abs() < 1e-6);
 //!
@@ -31,13 +32,13 @@
 //! # Ok::<(), xoff_alloc::Error>(())
 //! ```
 //!
-//! There is no clock, no socket and no randomness in it: the same calls give the same rates, to the
+//! The allocator uses no clock, socket or random number: the same calls give the same rates, to the
 //! last bit, on any machine.
 //!
 //! The paper is Perry, Balakrishnan and Shah, "Flowtune: Flowlet Control for Datacenter Networks"
-//! (NSDI 2017). What it leaves open is said where it is decided: a link without flows
-//! (`rules/ned.rs`), a flow that pays nothing ([`Config::rate_bound`]), flows whose links all have
-//! capacity to spare ([`Normalizer`]).
+//! (NSDI 2017). Cases that the paper leaves open are documented at their code: a link without flows
+//! (`rules/ned.rs`), a flow with a price of zero ([`Config::rate_bound`]), and a flow whose links
+//! all have spare capacity ([`Normalizer`]).
 
 mod allocator;
 mod bench;

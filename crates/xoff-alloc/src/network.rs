@@ -1,11 +1,11 @@
-//! Links and what can be allocated on each.
+//! Links and their allocatable capacities.
 
 use std::fmt;
 
 use crate::config::Config;
 use crate::error::Error;
 
-/// A link, by its place in the list of capacities.
+/// A link, by its index in the list of capacities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub u32);
 
@@ -20,9 +20,9 @@ impl fmt::Display for LinkId {
 pub(crate) struct Network {
     capacity: Vec<f64>,
     reserved: Vec<f64>,
-    /// What is left for flows: zero on a failed link.
+    /// Capacity available to flows: zero on a failed link.
     usable: Vec<f64>,
-    /// The share of a capacity that is used.
+    /// The fraction of a capacity that is allocated.
     share: f64,
     least: f64,
     most: f64,
@@ -53,7 +53,7 @@ impl Network {
         self.capacity.len()
     }
 
-    /// What flows may use of each link.
+    /// The capacity of each link that is available to flows.
     pub(crate) fn usable(&self) -> &[f64] {
         &self.usable
     }

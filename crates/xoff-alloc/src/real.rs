@@ -1,16 +1,16 @@
-//! The two precisions rates are computed in, and the reciprocal of each.
+//! The two precisions of rates, and the reciprocal in each.
 
 use std::fmt::Debug;
 use std::ops::{Add, Mul};
 
-/// What a precision can hold: settings outside are refused, so that no product leaves its range.
+/// Range of a precision. Settings outside it are rejected, so that no product overflows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Range {
     /// The smallest weight; its reciprocal is the largest.
     pub(crate) least_weight: f64,
     /// The smallest `capacity^alpha`; its reciprocal is the largest.
     pub(crate) least_power: f64,
-    /// The highest price to start from.
+    /// The highest initial price.
     pub(crate) most_price: f64,
 }
 
@@ -24,7 +24,7 @@ pub(crate) trait Real:
 
     fn of(value: f64) -> Self;
     fn get(self) -> f64;
-    /// One over this, exactly or nearly: never more than the exact value and its rounding.
+    /// The reciprocal, exact or approximate: never above the exact value by more than its rounding.
     fn reciprocal(self) -> Self;
     fn power(self, exponent: Self) -> Self;
 
@@ -77,18 +77,19 @@ impl Real for f32 {
     }
 }
 
-/// Bits of this less a float's bits are about those of its reciprocal: the exponent changes its
-/// sign, and a line stands for 1/m of the mantissa m. It is at most 5.1 % away.
+/// Subtracting a float's bits from this constant gives nearly the bits of its reciprocal: the
+/// exponent changes sign, and a line approximates 1/m of the mantissa m. The error is at most 5.1
+/// %.
 pub(crate) const RECIPROCAL_BITS: u32 = 0x7EF3_11C3;
 
-/// One over a positive normal number, to about seven parts in a million, and never too large by
-/// more than its rounding.
+/// Reciprocal of a positive normal number, accurate to about seven parts per million and never too
+/// large by more than its rounding.
 ///
 /// "The -RT variants are optimized implementations which use single-point floating point operations
-/// and some numeric approximations for speed" (§5.4), and do not say which. A processor's own
-/// approximation (`rcpps`) differs from vendor to vendor; this one is made of operations that give
-/// the same bits on all. A step of Newton's method squares the relative error and leaves the
-/// result too small.
+/// and some numeric approximations for speed" (§5.4); the paper does not name the approximations. A
+/// processor's own approximation (`rcpps`) differs between vendors. This one uses only operations
+/// that give the same bits on all processors. A step of Newton's method squares the relative error
+/// and leaves the result too small.
 pub(crate) fn approximate_reciprocal(value: f32) -> f32 {
     let guess = f32::from_bits(RECIPROCAL_BITS.wrapping_sub(value.to_bits()));
     let better = guess * (2.0 - value * guess);

@@ -1,8 +1,8 @@
-//! Slots that stay where they are, and ids that outlive no flow.
+//! Stable slots for flows, and ids that become invalid when their flow is removed.
 
 use std::fmt;
 
-/// A flow. It is valid until the flow is removed; its slot may then be another flow's.
+/// The id of a flow. It is valid until the flow is removed; the slot may then be reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId {
     slot: u32,
@@ -10,20 +10,20 @@ pub struct FlowId {
 }
 
 impl FlowId {
-    /// The flow's slot: small, and no other flow's as long as this one lives. For arrays beside the
-    /// allocator's.
+    /// The flow's slot: a small number, unique while the flow exists. Use it to index arrays of
+    /// your own.
     #[must_use]
     pub fn slot(self) -> usize {
         self.slot as usize
     }
 
-    /// The flow as one number, for places that know no other type.
+    /// The id as one number, for interfaces without this type.
     #[must_use]
     pub fn bits(self) -> u64 {
         u64::from(self.generation) << 32 | u64::from(self.slot)
     }
 
-    /// The flow that a number stands for. Whether there is such a flow its allocator finds out.
+    /// The id with these bits. The allocator checks that the flow exists.
     #[must_use]
     pub fn from_bits(bits: u64) -> Self {
         Self { slot: bits as u32, generation: (bits >> 32) as u32 }
@@ -36,21 +36,21 @@ impl fmt::Display for FlowId {
     }
 }
 
-/// Which slots are taken.
+/// The slots in use.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Slots {
-    /// How often the slot was taken or freed: odd while it is taken.
+    /// Number of times the slot was taken or released: odd while it is taken.
     generations: Vec<u32>,
     free: Vec<u32>,
 }
 
 impl Slots {
-    /// How many slots there are, taken or free.
+    /// Number of slots, taken or free.
     pub(crate) fn len(&self) -> usize {
         self.generations.len()
     }
 
-    /// How many are taken.
+    /// Number of taken slots.
     pub(crate) fn taken(&self) -> usize {
         self.len() - self.free.len()
     }
@@ -69,7 +69,7 @@ impl Slots {
             .then_some(slot)
     }
 
-    /// Takes a free slot, or one more at the end.
+    /// Takes a free slot, or appends one.
     pub(crate) fn take(&mut self) -> FlowId {
         let slot = self.free.pop().map_or(self.len(), |slot| slot as usize);
         if slot == self.len() {
@@ -79,7 +79,7 @@ impl Slots {
         self.id(slot)
     }
 
-    /// Frees a slot that is taken.
+    /// Releases a taken slot.
     pub(crate) fn release(&mut self, slot: usize) {
         self.generations[slot] = self.generations[slot].wrapping_add(1);
         self.free.push(slot as u32);

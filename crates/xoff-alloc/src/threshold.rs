@@ -1,14 +1,14 @@
-//! Which rates are worth telling: "the allocator notifies servers when the rates assigned to flows
+//! Selects the rates to report: "the allocator notifies servers when the rates assigned to flows
 //! change by a factor larger than a threshold" (§5.3.2).
 
-/// What was last said about each flow slot.
+/// The last reported rate of each flow slot.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reported {
     rates: Vec<Option<f64>>,
 }
 
 impl Reported {
-    /// A new flow has taken a slot: nothing was said about it.
+    /// Clears the slot of a new flow: nothing has been reported for it.
     pub(crate) fn forget(&mut self, slot: usize) {
         if slot == self.rates.len() {
             self.rates.push(None);
@@ -16,10 +16,7 @@ impl Reported {
         self.rates[slot] = None;
     }
 
-    /// Whether a rate is to be told; from then on it counts as told.
-    ///
-    /// "With a threshold of 0.01, a flow allocated 1 Gbit/s will only be notified when its rate changes
-    /// to above 1.01 or below 0.99 Gbits/s."
+    /// True if a rate must be reported; it then counts as reported.
     pub(crate) fn report(&mut self, slot: usize, rate: f64, threshold: f64) -> bool {
         let last = &mut self.rates[slot];
         let tell = last
@@ -36,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_leaves_the_band_is_told() {
+    fn only_rates_outside_the_band_are_reported() {
         let mut reported = Reported::default();
         reported.forget(0);
         let told = [1.0, 1.01, 0.99, 1.011, 1.001, 1.0, 0.0, 0.0, 1e-9]
@@ -45,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_flow_of_an_old_slot_is_told() {
+    fn a_new_flow_in_a_reused_slot_is_reported() {
         let mut reported = Reported::default();
         reported.forget(0);
         assert!(reported.report(0, 1.0, 0.01));

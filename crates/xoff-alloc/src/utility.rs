@@ -1,8 +1,8 @@
-//! What a rate is worth to a flow.
+//! Utility of a rate to a flow.
 //!
-//! "NED admits any utility function U(x) that is strictly concave, differentiable, and monotonically
-//! increasing" (§2). All that an iteration asks of one is the rate at which its slope equals the
-//! flow's price, and how fast that rate falls as the price grows.
+//! "NED admits any utility function U(x) that is strictly concave, differentiable, and
+//! monotonically increasing" (§2). An iteration needs only two values of it: the rate at which the
+//! slope of U equals the flow's price, and the decrease of that rate per unit of price.
 
 use crate::error::Error;
 use crate::real::Real;
@@ -12,13 +12,13 @@ use crate::real::Real;
 pub enum Utility {
     /// `w log x`: weighted proportional fairness.
     Log,
-    /// `w x^(1-alpha) / (1-alpha)`: the larger alpha, the more the smallest rates count. 1 is
-    /// [`Log`](Self::Log), 2 is about TCP's, and large alphas come close to max-min fairness.
+    /// `w x^(1-alpha) / (1-alpha)`. A larger alpha favours small rates more. 1 is
+    /// [`Log`](Self::Log), 2 is close to TCP's utility, and large alphas approach max-min fairness.
     AlphaFair(f64),
 }
 
 impl Utility {
-    /// The exponent of its slope: `U'(x) = w x^-alpha`.
+    /// The exponent of the slope: `U'(x) = w x^-alpha`.
     #[must_use]
     pub fn alpha(self) -> f64 {
         match self {
@@ -27,7 +27,7 @@ impl Utility {
         }
     }
 
-    /// What one more unit of rate is worth: `U'(x)`.
+    /// The marginal utility of a rate: `U'(x)`.
     #[must_use]
     pub fn marginal(self, weight: f64, rate: f64) -> f64 {
         match self {
@@ -36,7 +36,7 @@ impl Utility {
         }
     }
 
-    /// What a rate is worth.
+    /// The utility of a rate: `U(x)`.
     #[must_use]
     pub fn value(self, weight: f64, rate: f64) -> f64 {
         match self {
@@ -47,7 +47,7 @@ impl Utility {
         }
     }
 
-    /// The rate that is worth most at this price for a unit of rate.
+    /// The optimal rate at this price per unit of rate.
     #[must_use]
     pub fn rate(self, weight: f64, price: f64) -> f64 {
         match self {
@@ -64,7 +64,7 @@ impl Utility {
     }
 }
 
-/// A flow's answer to a price: its rate, and how much the rate falls for a unit more of price.
+/// A flow's response to a price: its rate, and the decrease of the rate per unit of price.
 pub(crate) trait Response<R> {
     fn answer(&self, weight: R, price: R) -> (R, R);
 }

@@ -1,6 +1,6 @@
-//! Counters that are added up over partitions and compared between two times.
+//! Counters that are summed over partitions and compared between two times.
 
-/// A struct of counters, each a `u64`, with sums and differences.
+/// Declares a struct of `u64` counters with sums and differences.
 #[macro_export]
 macro_rules! counts {
     ($(#[$doc:meta])* $pub:vis struct $name:ident {
@@ -13,12 +13,12 @@ macro_rules! counts {
         }
 
         impl $name {
-            /// Adds what others counted.
+            /// Adds another set of counters.
             $pub fn add(&mut self, other: &Self) {
                 $(self.$field += other.$field;)*
             }
 
-            /// What was counted since an earlier time.
+            /// Counts since an earlier snapshot.
             #[must_use]
             $pub fn since(&self, earlier: &Self) -> Self {
                 Self { $($field: self.$field - earlier.$field,)* }

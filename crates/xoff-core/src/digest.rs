@@ -1,7 +1,8 @@
 //! The digest of a run: one hash chain per entity, folded in the order of entity ids.
 //!
-//! A chain sees only what its entity did and when, so the digest does not depend on how entities
-//! were spread over partitions or threads, and it holds no counter of the scheduler.
+//! A chain covers only the actions of its entity and their times. The digest therefore does not
+//! depend on the assignment of entities to partitions or threads, and it includes no scheduler
+//! counters.
 
 use crate::rng::mix64;
 
@@ -13,19 +14,19 @@ impl Digest {
     /// Adds one word to the chain.
     #[inline]
     pub fn add(&mut self, word: u64) {
-        // One multiplication a word: this runs on the packet path. The rotation keeps the chain
-        // sensitive to order, the odd multiplier (from SplitMix64) spreads the bits.
+        // One multiplication per word: this runs on the packet path. The rotation makes the chain
+        // sensitive to order; the odd multiplier (from SplitMix64) spreads the bits.
         self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     }
 
-    /// The chain's value so far, mixed.
+    /// The chain's current value, mixed.
     #[must_use]
     pub fn value(self) -> u64 {
         mix64(self.0)
     }
 }
 
-/// The digest of a text, so that results name the very input they came from.
+/// Digest of a text, so that results identify their exact input.
 #[must_use]
 pub fn text_digest(text: &str) -> u64 {
     let mut digest = Digest::default();

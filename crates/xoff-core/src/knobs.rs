@@ -1,18 +1,18 @@
-//! Settings, declared once.
+//! Settings, each declared once.
 //!
-//! [`knobs!`](crate::knobs!) makes a configuration struct from one declaration: fields with their
-//! defaults and documentation, reading from a scenario file with errors that say what was expected,
-//! writing of the effective scenario, and the JSON schema all come from it.
-//! [`choices!`](crate::choices!) does the same for a setting that is one of a few names.
+//! [`knobs!`](crate::knobs!) makes a configuration struct from one declaration. The declaration
+//! gives the fields, their defaults and their documentation. From it come the parser for scenario
+//! files, its error messages, the effective scenario and the JSON schema.
+//! [`choices!`](crate::choices!) does the same for a setting with a few named values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::units::{BitRate, Bytes, Ps};
 
-/// A value as a scenario file holds it.
+/// A value from a scenario file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Text, with its unit where it has one: `"100Gbps"`.
+    /// Text, with a unit for quantities: `"100Gbps"`.
     Text(String),
     /// A whole number.
     Int(i64),
@@ -23,7 +23,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// What kind of value this is, for an error message.
+    /// Describes the value for an error message.
     #[must_use]
     pub fn describe(&self) -> String {
         match self {
@@ -35,20 +35,20 @@ impl Value {
     }
 }
 
-/// A type that a setting can have.
+/// The type of a setting.
 pub trait Knob: Sized {
-    /// What a value must look like, in words: `a duration such as "2us"`.
+    /// Description of a valid value: `a duration such as "2us"`.
     fn expects() -> String;
-    /// The names allowed, if the setting is one of a few names.
+    /// The allowed names, for a setting with named values.
     fn choices() -> &'static [&'static str] {
         &[]
     }
-    /// Reads a value.
+    /// Parses a value.
     ///
     /// # Errors
-    /// What was expected instead.
+    /// A description of the expected value.
     fn read(value: &Value) -> Result<Self, String>;
-    /// Shows a value as a scenario file would write it (TOML).
+    /// Formats the value as in a scenario file (TOML).
     fn show(&self) -> String;
 }
 
@@ -58,20 +58,20 @@ pub type Checked = Result<(), (&'static str, String)>;
 /// One setting of a section, for documentation and the schema.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// Its key.
+    /// Key of the setting.
     pub name: &'static str,
-    /// What it means, its unit and its source.
+    /// Meaning, unit and source.
     pub doc: String,
-    /// What a value must look like.
+    /// Description of a valid value.
     pub expects: String,
-    /// The names allowed, if it is one of a few.
+    /// The allowed names, for a setting with named values.
     pub choices: &'static [&'static str],
-    /// The default, as a scenario file would write it.
+    /// Default, formatted as in a scenario file.
     pub default: String,
 }
 
-/// A property of a composition on which settings of several parts depend, such as "somebody marks
-/// packets". Its text completes the sentence "the setting has no effect because ...", unless the part
+/// A property of a composition on which settings of several parts depend, such as "packets
+/// are marked". Its text completes the sentence "the setting has no effect because ...", unless the part
 /// that withholds the capability gives a better reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Capability(pub &'static str);
@@ -150,11 +150,11 @@ pub fn because(condition: bool, reason: &str) -> Option<String> {
 
 /// A section of settings, made by [`knobs!`](crate::knobs!).
 pub trait Knobs: Default + Clone {
-    /// The section's name in a scenario file; empty if there are no settings.
+    /// Name of the section in a scenario file; empty if there are no settings.
     const SECTION: &'static str;
-    /// What the section is about.
+    /// Description of the section.
     fn doc() -> String;
-    /// Its settings in the order of declaration.
+    /// The settings in the order of declaration.
     fn fields() -> Vec<Field>;
     /// The conditions under which its settings have an effect, by setting. Settings without one
     /// always have an effect.
@@ -162,9 +162,9 @@ pub trait Knobs: Default + Clone {
     /// Sets one of them.
     ///
     /// # Errors
-    /// What was expected; `None` inside if there is no such setting.
+    /// A description of the expected value; `None` if there is no such setting.
     fn set(&mut self, name: &str, value: &Value) -> Result<(), Option<String>>;
-    /// Shows them as `(name, TOML value)`.
+    /// The settings as `(name, TOML value)`.
     fn show(&self) -> Vec<(&'static str, String)>;
 
     /// The conditions of its settings, in the order of declaration, with those of this section decided.
@@ -220,7 +220,8 @@ fn split_unit(text: &str) -> Option<(u128, u32, &str)> {
     Some((digits, fraction.len() as u32, unit.trim()))
 }
 
-/// Reads a quantity exactly, in integers: a value finer than the smallest unit is an error.
+/// Parses a quantity exactly, in integers. A value with a fraction of the smallest unit is an
+/// error.
 fn quantity(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let (digits, places, unit) = split_unit(text)?;
     let factor = units.iter().find(|(name, _)| *name == unit)?.1;
@@ -303,7 +304,7 @@ whole_knob!(u8, u16, u32, u64);
 
 impl Knob for f64 {
     fn expects() -> String {
-        "a number that is not negative".into()
+        "a non-negative number".into()
     }
     fn read(value: &Value) -> Result<Self, String> {
         match value {
@@ -336,12 +337,12 @@ impl Knob for bool {
 
 impl Knob for String {
     fn expects() -> String {
-        "a text in quotes".into()
+        "a quoted string".into()
     }
     fn read(value: &Value) -> Result<Self, String> {
         match value {
             Value::Text(text) => Ok(text.clone()),
-            _ => Err(format!("expected a text in quotes, found {}", value.describe())),
+            _ => Err(format!("expected a quoted string, found {}", value.describe())),
         }
     }
     fn show(&self) -> String {
@@ -354,7 +355,9 @@ impl Knob for String {
 macro_rules! choices {
     (
         $(#[$attribute:meta])*
-        pub enum $name:ident { $( $(#[doc = $doc:literal])* $variant:ident = $text:literal ),+ $(,)? }
+        pub enum $name:ident {
+            $( $(#[doc = $doc:literal])* $variant:ident = $text:literal ),+ $(,)?
+        }
     ) => {
         $(#[$attribute])*
         #[allow(unreachable_pub)]
@@ -381,7 +384,7 @@ macro_rules! choices {
     };
 }
 
-/// Declares a section of settings: struct, defaults, reading, writing, documentation and schema.
+/// Declares a section of settings: struct, defaults, parser, formatter, documentation and schema.
 ///
 /// A setting may end in `=> [EFFECT, ...]`, where each effect is an [`Effect`]: the conditions under
 /// which the setting has an effect. A struct without `in "section"` has no settings.
@@ -468,9 +471,9 @@ mod tests {
     choices! {
         /// A colour.
         pub enum Colour {
-            /// Like blood.
+            /// The colour of blood.
             Red = "red",
-            /// Like the sea.
+            /// The colour of the sea.
             Blue = "blue",
         }
     }
@@ -478,11 +481,11 @@ mod tests {
     knobs! {
         /// A sample section.
         pub struct Sample in "sample" {
-            /// How long.
+            /// A duration.
             delay: Ps = Ps::from_us(1),
-            /// Which one.
+            /// A named value.
             colour: Colour = Colour::Red,
-            /// How many.
+            /// A number.
             count: u8 = 3 => [Effect::Unless(|sample| because(
                 sample.colour == Colour::Blue,
                 "colour = \"blue\"",

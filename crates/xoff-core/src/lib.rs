@@ -1,8 +1,8 @@
-//! What every other crate of xoff stands on: time in integer picoseconds, units that cannot be
-//! confused, the event wheel, one random stream per entity, the run digest, and the declaration of
-//! settings ("knobs") from which reading, defaults, documentation and the schema are made.
+//! Foundations shared by all crates of xoff: time in integer picoseconds, typed units, the event
+//! wheel, one random stream per entity, the run digest, and the declaration of settings ("knobs").
+//! A knob's declaration yields its parser, default, documentation and schema.
 //!
-//! Nothing here knows what travels on a link.
+//! This crate knows nothing about packets.
 
 pub mod counts;
 pub mod digest;

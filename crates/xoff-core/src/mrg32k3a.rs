@@ -1,10 +1,10 @@
-//! MRG32k3a (L'Ecuyer 1999), and from it the draws of a simulator that takes the first number of a
-//! new stream each time.
+//! The generator MRG32k3a (L'Ecuyer 1999), and the draws of a simulator that takes the first number
+//! of a new stream each time.
 //!
-//! Streams lie 2^127 steps apart and substreams 2^76 (L'Ecuyer, Simard, Chen and Kelton 2002). All is
-//! in whole numbers, so the values are exact.
+//! Streams are 2^127 steps apart and substreams 2^76 (L'Ecuyer, Simard, Chen and Kelton 2002). All
+//! arithmetic is on integers, so the values are exact.
 
-/// A linear map of one component's three words.
+/// A linear map of a component's three state words.
 type Matrix = [[u64; 3]; 3];
 
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ const SUBSTREAM: u32 = 76;
 
 impl Component {
     fn apply(&self, map: &Matrix, state: [u64; 3]) -> [u64; 3] {
-        // Each product is below 2^64, not their sum.
+        // Each product fits in 64 bits, but their sum may not.
         map.map(|row| {
             let sum: u128 = row.iter().zip(state).map(|(&a, s)| u128::from(a * s)).sum();
             (sum % u128::from(self.modulus)) as u64
@@ -43,13 +43,13 @@ impl Component {
         squared
     }
 
-    /// The map of 2^`power` steps.
+    /// The map that advances 2^`power` steps.
     fn leap(&self, power: u32) -> Matrix {
         (0..power).fold(self.step, |map, _| self.square(&map))
     }
 }
 
-/// The first number of each stream in turn.
+/// Draws the first number of each stream in turn.
 #[derive(Clone, Debug)]
 pub struct FirstOfStreams {
     states: [[u64; 3]; 2],
@@ -57,7 +57,7 @@ pub struct FirstOfStreams {
 }
 
 impl FirstOfStreams {
-    /// Begins with stream `first` of the generator whose six words are all `seed`, in substream
+    /// Starts at stream `first` of the generator whose six words are all `seed`, in substream
     /// `run`.
     #[must_use]
     pub fn new(seed: u32, run: u32, first: u64) -> Self {
@@ -73,14 +73,14 @@ impl FirstOfStreams {
         streams
     }
 
-    /// Passes over a stream.
+    /// Skips a stream.
     pub fn skip(&mut self) {
         for (index, component) in COMPONENTS.iter().enumerate() {
             self.states[index] = component.apply(&self.to_next_stream[index], self.states[index]);
         }
     }
 
-    /// The first number in (0, 1) of the next stream.
+    /// Draws the first number in (0, 1) of the next stream.
     pub fn unit(&mut self) -> f64 {
         let [p1, p2] = [0, 1].map(|index| {
             let component: &Component = &COMPONENTS[index];
@@ -96,7 +96,7 @@ impl FirstOfStreams {
 mod tests {
     use super::*;
 
-    /// A1^(2^76), A2^(2^76), A1^(2^127) and A2^(2^127) as RngStreams prints them (first rows).
+    /// A1^(2^76), A2^(2^76), A1^(2^127) and A2^(2^127) as printed by RngStreams (first rows).
     #[test]
     fn leaps_are_the_published_ones() {
         let row = |component: usize, power| COMPONENTS[component].leap(power)[0];
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_can_be_passed_over() {
+    fn streams_can_be_skipped() {
         let mut drawn = FirstOfStreams::new(1, 1, 0);
         let numbers: Vec<f64> = (0..5).map(|_| drawn.unit()).collect();
         let mut later = FirstOfStreams::new(1, 1, 2);

@@ -1,9 +1,10 @@
-//! Asks the processor for memory that will be needed in a moment.
+//! Prefetching of memory that is about to be used.
 //!
-//! In a network of thousands of ports most of what an event touches is in no cache. The wheel knows
-//! which events come next, so the waits can overlap. Nothing depends on it but time.
+//! In a network of thousands of ports most memory that an event touches is in no cache. The wheel
+//! knows the next events, so their cache misses can overlap. Prefetching affects only the running
+//! time.
 
-/// Asks for the cache line of an element; does nothing where there is no such element.
+/// Prefetches the cache line of an element; does nothing if the index is out of range.
 #[inline(always)]
 pub fn prefetch<T>(slice: &[T], index: usize) {
     if let Some(element) = slice.get(index) {
@@ -11,7 +12,7 @@ pub fn prefetch<T>(slice: &[T], index: usize) {
     }
 }
 
-/// Asks for all cache lines of something small.
+/// Prefetches all cache lines of a small value.
 #[inline(always)]
 pub fn prefetch_whole<T>(value: &T) {
     for offset in (0..size_of::<T>()).step_by(64) {

@@ -1,40 +1,40 @@
 //! One independent random stream per (seed, purpose, entity).
 //!
-//! A stream belongs to an entity of the topology, never to a thread or a partition, so a run draws
-//! the same numbers however it is cut up.
+//! A stream belongs to an entity of the topology, never to a thread or a partition. A run therefore
+//! draws the same numbers however it is partitioned.
 
 use rand_core::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::math;
 
-/// What a stream is for. Two purposes of one entity never share a stream.
+/// The use of a stream. Two purposes of one entity never share a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Purpose {
-    /// Packet marking at a switch.
+    /// Random marking of packets at a switch.
     Marking = 1,
-    /// A switch's choice of queue.
+    /// Queue assignment at a switch.
     QueueAssignment = 2,
     /// Hash seeds of a switch's load balancer.
     Balancing = 3,
-    /// Times, sizes and end points of a traffic source.
+    /// Start times, sizes and end points of the flows of a traffic source.
     Traffic = 4,
     /// Injected faults.
     Faults = 5,
-    /// A transport's choices.
+    /// Random decisions of a transport.
     Transport = 6,
-    /// Which packet of a full queue a switch trims.
+    /// Choice of the packet that a switch trims when a queue is full.
     Trimming = 7,
-    /// Which packets a lossy link loses.
+    /// Packet losses on a lossy link.
     LinkLoss = 8,
-    /// Which packets of a control connection are lost on purpose.
+    /// Deliberate packet losses on a control connection.
     MessageLoss = 9,
-    /// Which of its equal, or favoured, ports a switch sends a packet by.
+    /// Choice of the egress port when a switch sprays packets over equal-cost or preferred ports.
     Spraying = 10,
-    /// When a receiver sends its next credit, and how long it is.
+    /// Jitter of a receiver's credits: their send times and sizes.
     Credits = 11,
-    /// Which packets' headers a switch recirculates.
+    /// Choice of the packets whose headers a switch recirculates.
     Recirculation = 13,
 }
 
@@ -42,7 +42,8 @@ pub enum Purpose {
 #[derive(Clone, Debug)]
 pub struct Rng(Xoshiro256PlusPlus);
 
-/// The finaliser of SplitMix64: a bijection of 64-bit words that mixes every bit into every other.
+/// The finaliser of SplitMix64: a bijection of 64-bit words in which every input bit affects every
+/// output bit.
 #[must_use]
 pub fn mix64(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -52,49 +53,50 @@ pub fn mix64(x: u64) -> u64 {
 }
 
 impl Rng {
-    /// The stream of `entity` for `purpose` in the run with this `seed`.
+    /// Returns the stream of `entity` for `purpose` in a run with this `seed`.
     #[must_use]
     pub fn stream(seed: u64, purpose: Purpose, entity: u64) -> Self {
         let key = mix64(mix64(mix64(seed) ^ purpose as u64) ^ entity);
         Self(Xoshiro256PlusPlus::seed_from_u64(key))
     }
 
-    /// 64 random bits.
+    /// Draws 64 random bits.
     #[inline]
     pub fn u64(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A number in [0, 1), a multiple of 2^-53.
+    /// Draws a number in [0, 1), a multiple of 2^-53.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// A whole number in [0, n), by multiplication (bias below n / 2^64).
+    /// Draws a whole number in [0, n) by multiplication (bias below n / 2^64).
     ///
     /// # Panics
     /// If `n` is zero.
     #[inline]
     pub fn below(&mut self, n: u64) -> u64 {
-        assert!(n > 0, "a choice among zero things");
+        assert!(n > 0, "the range must not be empty");
         ((u128::from(self.u64()) * u128::from(n)) >> 64) as u64
     }
 
-    /// Brings items into an order drawn uniformly among all.
+    /// Permutes items uniformly at random.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for place in (1..items.len()).rev() {
             items.swap(place, self.below(place as u64 + 1) as usize);
         }
     }
 
-    /// An exponential number of mean 1, by inversion.
+    /// Draws from the exponential distribution of mean 1, by inversion.
     pub fn exponential(&mut self) -> f64 {
         -math::ln(1.0 - self.unit())
     }
 
-    /// A standard normal number, by Box and Muller's polar-free form (one of the pair is used, so
-    /// that a stream's state depends only on how many numbers were drawn).
+    /// Draws from the standard normal distribution by the trigonometric Box-Muller transform. Only
+    /// one number of each pair is used, so that a stream's state depends only on the number of
+    /// draws.
     pub fn normal(&mut self) -> f64 {
         let radius = math::sqrt(2.0 * self.exponential());
         radius * libm::cos(2.0 * core::f64::consts::PI * self.unit())
@@ -136,7 +138,7 @@ mod tests {
         assert!((square / n - 1.0).abs() < 0.02);
     }
 
-    /// The values themselves are part of every digest: a library upgrade must not move them.
+    /// The values themselves enter every digest: a library upgrade must not change them.
     #[test]
     fn values_are_stable() {
         let mut rng = Rng::stream(1, Purpose::Traffic, 0);

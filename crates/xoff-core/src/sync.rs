@@ -1,9 +1,9 @@
-//! How threads that simulate parts of one network keep in step: each says how many windows of
-//! simulated time it has finished, none goes further ahead than the shortest link between parts
-//! allows, and what crosses from part to part lies in mailboxes meanwhile.
+//! Synchronisation of the threads that simulate parts of one network. Each thread publishes the
+//! number of windows of simulated time it has finished. No thread runs further ahead than the
+//! shortest link between parts allows. Mailboxes hold the messages between parts.
 //!
-//! Built with `--cfg loom` the same code runs under a model checker that tries every order in which
-//! threads can interleave (see `tests/loom.rs`).
+//! With `--cfg loom` the same code runs under a model checker that tries every interleaving of the
+//! threads (see `tests/loom.rs`).
 
 #[cfg(loom)]
 use loom::sync::{
@@ -18,35 +18,36 @@ use std::sync::{
 
 use std::sync::PoisonError;
 
-/// Looks this often before it lets other threads have the processor: a few microseconds.
+/// Number of polls before yielding the processor: a few microseconds.
 #[cfg(not(loom))]
 const SPINS: u32 = 2_000;
 
-/// Some thread of the group has panicked: the others must not wait for it.
+/// A thread of the group has panicked; the others must stop waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Broken;
+pub struct Aborted;
 
-/// A counter that shares no cache line with another thread's.
+/// A counter on a cache line of its own, to avoid false sharing.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Count(AtomicU64);
 
-/// How many windows each thread of a group has finished.
+/// Number of windows that each thread of a group has finished.
 #[derive(Debug)]
 pub struct Progress {
     finished: Vec<Count>,
-    broken: AtomicBool,
+    aborted: AtomicBool,
 }
 
 impl Progress {
-    /// For a group of so many threads.
+    /// Creates the counters for a group of `threads`.
     #[must_use]
     pub fn new(threads: usize) -> Self {
         let finished = (0..threads).map(|_| Count(AtomicU64::new(0))).collect();
-        Self { finished, broken: AtomicBool::new(false) }
+        Self { finished, aborted: AtomicBool::new(false) }
     }
 
-    /// A thread has finished so many windows: who learns of it sees all it did in them.
+    /// Publishes that a thread has finished this many windows. A thread that sees the new count
+    /// also sees all that was written in those windows.
     ///
     /// # Panics
     /// If there is no such thread.
@@ -54,43 +55,43 @@ impl Progress {
         self.finished[thread].0.store(windows, Ordering::Release);
     }
 
-    /// One thread has done the work of all: each counts as having finished so many windows.
+    /// Sets every thread's count, after one thread has done the work of all.
     pub fn finish_for_all(&self, windows: u64) {
         (0..self.finished.len()).for_each(|thread| self.finish(thread, windows));
     }
 
-    /// Waits until every thread has finished so many windows.
+    /// Waits until every thread has finished this many windows.
     ///
     /// # Errors
-    /// If a thread has given up.
-    pub fn wait_for_all(&self, windows: u64) -> Result<(), Broken> {
+    /// If a thread has called [`Progress::abort`].
+    pub fn wait_for_all(&self, windows: u64) -> Result<(), Aborted> {
         for count in &self.finished {
-            let mut patience = Patience::default();
+            let mut backoff = Backoff::default();
             while count.0.load(Ordering::Acquire) < windows {
-                if self.broken.load(Ordering::Acquire) {
-                    return Err(Broken);
+                if self.aborted.load(Ordering::Acquire) {
+                    return Err(Aborted);
                 }
-                patience.wait();
+                backoff.wait();
             }
         }
         Ok(())
     }
 
-    /// From now on nobody waits: a thread cannot go on.
-    pub fn break_up(&self) {
-        self.broken.store(true, Ordering::Release);
+    /// Ends all waiting, now and later: a thread cannot continue.
+    pub fn abort(&self) {
+        self.aborted.store(true, Ordering::Release);
     }
 }
 
-/// Waits a moment: at first by looking again at once, after a while by letting others run.
+/// A bounded wait: polls at once at first, then yields the processor between polls.
 #[derive(Debug, Default)]
-pub struct Patience {
+pub struct Backoff {
     #[cfg(not(loom))]
     looks: u32,
 }
 
-impl Patience {
-    /// Waits before the next look.
+impl Backoff {
+    /// Waits before the next poll.
     pub fn wait(&mut self) {
         #[cfg(loom)]
         loom::thread::yield_now();
@@ -103,18 +104,19 @@ impl Patience {
         }
     }
 
-    /// Whether it has waited long already.
+    /// True once it yields between polls.
     #[cfg(not(loom))]
     #[must_use]
-    pub fn is_over(&self) -> bool {
+    pub fn is_yielding(&self) -> bool {
         self.looks >= SPINS
     }
 }
 
-/// What goes from each part to each other one in each window.
+/// Mailboxes for the messages from each part to each other part in each window.
 ///
-/// What was posted in a window is taken `lag` windows later, and nobody posts in a window before all
-/// have finished the one `lag` before it: so twice as many boxes as that are enough for ever.
+/// Messages posted in a window are taken `lag` windows later, and no thread posts in a window
+/// before all threads have finished the window `lag` earlier. `2 * lag` slots per pair of parts are
+/// therefore enough.
 #[derive(Debug)]
 pub struct Mailboxes<T> {
     parts: usize,
@@ -123,23 +125,23 @@ pub struct Mailboxes<T> {
 }
 
 impl<T: Default> Mailboxes<T> {
-    /// Empty ones between so many parts.
+    /// Creates empty mailboxes between `parts` parts.
     ///
     /// # Panics
     /// If `lag` is zero.
     #[must_use]
     pub fn new(parts: usize, lag: u64) -> Self {
-        assert!(lag > 0, "mail is taken in a later window");
+        assert!(lag > 0, "lag must be at least one window");
         let slots = 2 * lag;
         let count = slots as usize * parts * parts;
         Self { parts, slots, cells: (0..count).map(|_| Mutex::new(T::default())).collect() }
     }
 
-    /// Exchanges what lies in the box between two parts for `with`: who posts leaves something for
-    /// nothing, who takes leaves nothing.
+    /// Swaps the contents of the mailbox between two parts with `with`. To post, swap in the
+    /// messages and get an empty value; to take, swap in an empty value.
     ///
     /// # Panics
-    /// If there are no such parts.
+    /// If `from` or `to` is not a part.
     pub fn swap(&self, window: u64, from: usize, to: usize, with: &mut T) {
         assert!(from < self.parts && to < self.parts, "no mailbox from {from} to {to}");
         let slot = (window % self.slots) as usize;
@@ -158,7 +160,7 @@ mod tests {
     const LAG: u64 = 4;
 
     #[test]
-    fn nobody_is_too_far_ahead_and_no_mail_is_lost() {
+    fn threads_stay_within_the_lag_and_lose_no_messages() {
         let progress = Arc::new(Progress::new(THREADS));
         let mail = Arc::new(Mailboxes::<Vec<u64>>::new(THREADS, LAG));
         let work = |own: usize| {
@@ -167,14 +169,14 @@ mod tests {
                 for window in 0..5000 {
                     progress.wait_for_all((window + 1u64).saturating_sub(LAG)).unwrap();
                     for from in (0..THREADS).filter(|_| window >= LAG) {
-                        let mut parcel = Vec::new();
-                        mail.swap(window - LAG, from, own, &mut parcel);
-                        assert_eq!(parcel, [(window - LAG) * 10 + from as u64]);
+                        let mut messages = Vec::new();
+                        mail.swap(window - LAG, from, own, &mut messages);
+                        assert_eq!(messages, [(window - LAG) * 10 + from as u64]);
                     }
                     for to in 0..THREADS {
-                        let mut parcel = vec![window * 10 + own as u64];
-                        mail.swap(window, own, to, &mut parcel);
-                        assert!(parcel.is_empty(), "the mail that lay here before was taken");
+                        let mut messages = vec![window * 10 + own as u64];
+                        mail.swap(window, own, to, &mut messages);
+                        assert!(messages.is_empty(), "the mailbox was not emptied");
                     }
                     progress.finish(own, window + 1);
                 }
@@ -185,11 +187,11 @@ mod tests {
     }
 
     #[test]
-    fn who_gives_up_lets_all_go() {
+    fn aborting_ends_all_waiting() {
         let progress = Arc::new(Progress::new(2));
         let other = Arc::clone(&progress);
         let waiting = std::thread::spawn(move || other.wait_for_all(1));
-        progress.break_up();
-        assert_eq!(waiting.join().unwrap(), Err(Broken));
+        progress.abort();
+        assert_eq!(waiting.join().unwrap(), Err(Aborted));
     }
 }

@@ -1,23 +1,24 @@
-//! Which of a fixed number of places has the least key: a tournament tree (Knuth, The Art of Computer
-//! Programming 3, §5.4.1), in which a changed key plays again against those on its way to the top.
+//! Minimum over a fixed number of keys: a tournament tree (Knuth, The Art of Computer Programming
+//! 3, §5.4.1). A changed key is compared again with its competitors on the path to the root.
 
-/// Keys of a fixed number of places, and the least of them.
+/// A fixed number of places, each with a key, and the least of the keys.
 #[derive(Clone, Debug)]
 pub struct Tournament<K> {
-    /// The winner over all at 1, of the two halves at 2 and 3 and so on; then the places themselves.
+    /// Index 1 has the overall winner, 2 and 3 the winners of the two halves, and so on. The places
+    /// themselves are the leaves.
     nodes: Box<[K]>,
     first_place: usize,
 }
 
 impl<K: Copy + Ord> Tournament<K> {
-    /// Places whose keys all are `none`, which no other key is greater than.
+    /// Creates `places` places with the key `none`, which must be the greatest key.
     #[must_use]
     pub fn new(places: usize, none: K) -> Self {
         let first_place = places.next_power_of_two();
         Self { nodes: vec![none; 2 * first_place].into_boxed_slice(), first_place }
     }
 
-    /// Gives a place another key.
+    /// Changes the key of a place.
     #[inline]
     pub fn set(&mut self, place: usize, key: K) {
         let mut node = self.first_place + place;
@@ -45,7 +46,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Whatever the number of places, the least key is that of a search through all.
+        /// For any number of places, the least key equals that of a linear search.
         #[test]
         fn the_least_key_wins(
             places in 1usize..130,

@@ -1,9 +1,9 @@
-//! Units that cannot be confused: picoseconds, bits per second, bytes.
+//! Typed units: picoseconds, bits per second, bytes.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub};
 
-/// A time or a duration in picoseconds. 2^64 ps are 213 days.
+/// A time or a duration in picoseconds. The range of 2^64 ps is 213 days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ps(pub u64);
 
@@ -19,19 +19,19 @@ impl Ps {
     /// The end of time: later than every event.
     pub const NEVER: Ps = Ps(u64::MAX);
 
-    /// Whole nanoseconds.
+    /// Converts whole nanoseconds.
     #[must_use]
     pub const fn from_ns(ns: u64) -> Self {
         Ps(ns * 1_000)
     }
 
-    /// Whole microseconds.
+    /// Converts whole microseconds.
     #[must_use]
     pub const fn from_us(us: u64) -> Self {
         Ps(us * 1_000_000)
     }
 
-    /// This time in seconds, for people.
+    /// This time in seconds, for display.
     #[must_use]
     pub fn seconds(self) -> f64 {
         self.0 as f64 * 1e-12
@@ -59,20 +59,20 @@ impl Sub for Ps {
 }
 
 impl BitRate {
-    /// Whole gigabits per second.
+    /// Converts whole gigabits per second.
     #[must_use]
     pub const fn from_gbps(gbps: u64) -> Self {
         BitRate(gbps * 1_000_000_000)
     }
 
-    /// Time to send `bytes` at this rate, rounded up to a whole picosecond; [`Ps::NEVER`] if that is
-    /// longer than times can be.
+    /// Time to send `bytes` at this rate, rounded up to a whole picosecond. [`Ps::NEVER`] if the
+    /// result does not fit.
     ///
     /// # Panics
     /// If the rate is zero.
     #[must_use]
     pub fn time_for(self, bytes: u64) -> Ps {
-        assert!(self.0 > 0, "a rate of zero never sends anything");
+        assert!(self.0 > 0, "the rate must not be zero");
         let bits_times_ps = u128::from(bytes) * 8_000_000_000_000;
         u64::try_from(bits_times_ps.div_ceil(u128::from(self.0))).map_or(Ps::NEVER, Ps)
     }
@@ -84,7 +84,7 @@ impl BitRate {
     }
 }
 
-/// Picks the largest unit in which `value` is a whole number; each factor is a multiple of the next.
+/// Formats `value` in the largest unit that divides it. Each factor is a multiple of the next.
 fn whole(value: u64, units: &[(u64, &str)]) -> String {
     let (factor, name) = units
         .iter()
@@ -136,8 +136,9 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_longer_than_times_can_be_takes_for_ever() {
-        // 2^61 bytes at 8 Tb/s are 2^61 ps, at 1 Tb/s the first time that is too long.
+    fn an_unrepresentable_time_is_never() {
+        // 2^61 bytes take 2^61 ps at 8 Tb/s. At 1 Tb/s they are the first size whose time
+        // overflows.
         assert_eq!(BitRate::from_gbps(8_000).time_for(1 << 61), Ps(1 << 61));
         assert_eq!(BitRate::from_gbps(1_000).time_for((1 << 61) - 1), Ps(u64::MAX - 7));
         assert_eq!(BitRate::from_gbps(1_000).time_for(1 << 61), Ps::NEVER);
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn shows_whole_units() {
+    fn formats_in_the_largest_whole_unit() {
         assert_eq!(Ps(2_500_000).to_string(), "2500ns");
         assert_eq!(Ps(0).to_string(), "0ps");
         assert_eq!(Ps::from_us(8).to_string(), "8us");

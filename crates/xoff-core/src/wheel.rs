@@ -1,26 +1,25 @@
 //! The event queue: a hierarchical wheel of time buckets.
 //!
-//! An event is 24 bytes by value. Level 0 has fine buckets, coarser levels hold what lies further
-//! ahead and are dealt out when the wheel reaches them. A bucket is an unordered list until its time
-//! has come; then it is sorted into the full order (time, rank) and events that are posted into it
-//! meanwhile are inserted in their place. Bitmaps only find the next bucket that is not empty: they
-//! never decide an order.
+//! An event is a value of 24 bytes. Level 0 has the finest buckets. Coarser levels hold events
+//! further ahead and are redistributed when the wheel reaches them. A bucket is an unordered list
+//! until its time comes. It is then sorted by (time, rank), and events posted into it meanwhile are
+//! inserted in order. Bitmaps only find the next non-empty bucket; they never decide an order.
 //!
-//! What may still be moved or called off is a *timer*: a slot that is armed for at most one time. Its
-//! entries in the wheel are checked when they come up, so arming for a later time and cancelling
-//! cost nothing there and leave nothing behind. Moving to an earlier time, and changing the rank,
-//! leaves an entry that is dropped when its time comes.
+//! An event that may be moved or cancelled is a *timer*: a slot armed for at most one time. The
+//! timer's entries in the wheel are checked when they come up. Arming for a later time and
+//! cancelling therefore cost nothing in the wheel and leave no stale entry. Moving to an earlier
+//! time or changing the rank leaves a stale entry, which is dropped when its time comes.
 
-/// What happens at a time.
+/// An event at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// When (ps).
+    /// Time of the event (ps).
     pub time: u64,
-    /// Orders the events of one time. What has the same may come in any order.
+    /// Orders events of equal time. Events of equal time and rank come in any order.
     pub rank: u64,
-    /// The owner's own name for what happens, below [`TIMER`].
+    /// The owner's code for the kind of event, below [`TIMER`].
     pub tag: u32,
-    /// What it happens to.
+    /// The object of the event.
     pub item: u32,
 }
 
@@ -32,15 +31,15 @@ impl Event {
     }
 }
 
-/// The number of a timer.
+/// Index of a timer.
 pub type TimerId = u32;
 
-/// Marks, in an entry's tag, that it is a timer's and may be out of date.
+/// Flag in an entry's tag: the entry belongs to a timer and may be stale.
 pub const TIMER: u32 = 1 << 31;
 
 const NEVER: u64 = u64::MAX;
 const LEVELS: usize = 5;
-/// Buckets per level, as a power of two.
+/// log2 of the number of buckets per level.
 const BITS: u32 = 10;
 const BUCKETS: usize = 1 << BITS;
 const MASK: u64 = (BUCKETS - 1) as u64;
@@ -50,15 +49,15 @@ const SHORT: usize = 24;
 
 #[derive(Clone, Copy, Debug)]
 struct Timer {
-    /// When it fires; NEVER: it is not armed.
+    /// Expiry time; `NEVER` if the timer is not armed.
     time: u64,
     rank: u64,
-    /// The time of the entry in the wheel that looks after it; NEVER: there is none.
+    /// Time of the timer's live entry in the wheel; `NEVER` if there is none.
     entry: u64,
     tag: u32,
 }
 
-/// Lists of events and a bitmap of those that are not empty.
+/// Lists of events and a bitmap of the non-empty ones.
 #[derive(Clone, Debug)]
 struct Level {
     buckets: Box<[Vec<Event>; BUCKETS]>,
@@ -82,7 +81,7 @@ impl Level {
         self.words[bucket >> 6] |= 1 << (bucket & 63);
     }
 
-    /// Exchanges a bucket's list for an empty one.
+    /// Swaps a bucket's list for an empty one.
     #[inline]
     fn take(&mut self, bucket: usize, empty: &mut Vec<Event>) {
         debug_assert!(empty.is_empty());
@@ -90,7 +89,7 @@ impl Level {
         self.words[bucket >> 6] &= !(1 << (bucket & 63));
     }
 
-    /// How many buckets after `from` (0 for `from` itself, cyclic) the next one with events is.
+    /// Number of buckets from `from` to the next one with events (0 for `from` itself, cyclic).
     #[inline]
     fn distance(&self, from: usize) -> Option<u64> {
         let (word, bit) = (from >> 6, from & 63);
@@ -110,28 +109,28 @@ impl Level {
     }
 }
 
-/// Out of the way of the path on which a list has room.
+/// Separate, to keep reallocation off the fast path.
 #[cold]
 #[inline(never)]
 fn grow(list: &mut Vec<Event>) {
     list.reserve(list.len().max(4));
 }
 
-/// The time wheel. Times are picoseconds; events come in the order (time, rank).
+/// The time wheel. Times are in picoseconds; events come in the order (time, rank).
 #[derive(Clone, Debug)]
 pub struct Wheel {
-    /// The events of the bucket at the cursor, the first one last.
+    /// The events of the bucket at the cursor, in reverse order.
     due: Vec<Event>,
     levels: [Level; LEVELS],
     /// log2 of a level-0 bucket's width in picoseconds.
     shift: u32,
-    /// The level-0 bucket (time >> shift) that is being drained. Nothing is earlier.
+    /// The level-0 bucket (time >> shift) being drained. No event is earlier.
     cursor: u64,
     timers: Vec<Timer>,
 }
 
 impl Wheel {
-    /// An empty wheel whose finest buckets are `2^shift` ps wide.
+    /// Creates an empty wheel whose finest buckets are `2^shift` ps wide.
     #[must_use]
     pub fn new(shift: u32) -> Self {
         Self {
@@ -158,7 +157,7 @@ impl Wheel {
         }
     }
 
-    /// Into the bucket that is being drained, or far ahead.
+    /// Posts into the bucket being drained, or beyond level 0.
     #[cold]
     #[inline(never)]
     fn post_elsewhere(&mut self, time: u64, rank: u64, tag: u32, item: u32) {
@@ -177,13 +176,14 @@ impl Wheel {
             })
             .unwrap_or(LEVELS - 1);
         let shift = BITS * level as u32;
-        // Beyond the last level's reach events wait in its furthest bucket and are dealt out again.
+        // Events beyond the reach of the last level wait in its furthest bucket and are
+        // redistributed.
         let place = (bucket >> shift).min((self.cursor >> shift) + MASK);
         self.levels[level].push((place & MASK) as usize, event);
     }
 
-    /// Takes the first event before `limit`. Without one the wheel may stand anywhere up to `limit`:
-    /// nothing may be posted for a time before.
+    /// Takes the first event before `limit`. If there is none, the cursor may have moved as far as
+    /// `limit`: no event may then be posted for an earlier time.
     #[inline(always)]
     pub fn pop_before(&mut self, limit: u64) -> Option<Event> {
         loop {
@@ -206,15 +206,16 @@ impl Wheel {
         }
     }
 
-    /// The event that comes so many after the next one, if that is known already.
+    /// The event `after` places behind the next one, if already known.
     #[inline(always)]
     #[must_use]
     pub fn upcoming(&self, after: usize) -> Option<&Event> {
         self.due.get(self.due.len().wrapping_sub(after + 1))
     }
 
-    /// No event is earlier than this (ps); `u64::MAX` where there is none. Where the first event lies far
-    /// ahead this is the beginning of its bucket: once the wheel has come there, the bound is closer.
+    /// Lower bound on the time of the next event (ps); `u64::MAX` if there are no events. For an
+    /// event far ahead the bound is the start of its bucket. It tightens once the wheel reaches
+    /// that bucket.
     #[must_use]
     pub fn not_before(&self) -> u64 {
         if let Some(event) = self.due.last() {
@@ -229,16 +230,16 @@ impl Wheel {
         buckets.min().map_or(NEVER, |bucket| bucket << self.shift)
     }
 
-    /// Whether anything may still happen at `now`, the time of the event popped last: an entry of a
-    /// timer that has moved on counts too.
+    /// True if anything may still happen at `now`, the time of the last popped event. Stale timer
+    /// entries count too.
     #[inline(always)]
     #[must_use]
     pub fn may_be_due(&self, now: u64) -> bool {
         self.due.last().is_some_and(|event| event.time <= now)
     }
 
-    /// Moves the cursor to the next bucket with events, and sorts them; false if it begins at `limit`
-    /// or after.
+    /// Moves the cursor to the next bucket with events and sorts them. Returns false if that bucket
+    /// begins at or after `limit`.
     #[inline(never)]
     fn advance(&mut self, limit: u64) -> bool {
         let last = limit.saturating_sub(1) >> self.shift;
@@ -268,8 +269,8 @@ impl Wheel {
         }
     }
 
-    /// Moves the cursor to the next level-1 bucket that may hold events and deals the coarser levels
-    /// out. Returns false if nothing comes before the bucket after `last`.
+    /// Moves the cursor to the next level-1 bucket that may hold events and redistributes the
+    /// coarser levels. Returns false if there are no events up to bucket `last`.
     #[cold]
     fn turn(&mut self, boundary: u64, last: u64) -> bool {
         // The earliest bucket start over all levels, at or after the boundary.
@@ -288,7 +289,7 @@ impl Wheel {
         };
         let old = self.cursor;
         self.cursor = target;
-        // Its own list becomes the events that are due, with what the coarser levels add to it.
+        // The target bucket's list becomes `due`, along with its events from the coarser levels.
         self.levels[0].take((target & MASK) as usize, &mut self.due);
         for level in (1..LEVELS).rev() {
             let shift = BITS * level as u32;
@@ -303,7 +304,7 @@ impl Wheel {
                         self.post(event);
                     }
                 }
-                // The list keeps its memory for the next turn.
+                // The list keeps its capacity for the next turn.
                 self.levels[level].buckets[bucket] = list;
             }
         }
@@ -311,8 +312,8 @@ impl Wheel {
         true
     }
 
-    /// Takes all events with this tag out of the wheel, wherever they are; timers stay. They come in
-    /// the order (time, rank). Goes through everything that waits.
+    /// Removes and returns all events with this tag, in the order (time, rank). Timers stay. The
+    /// cost is linear in the number of waiting events.
     pub fn take_all(&mut self, tag: u32) -> Vec<Event> {
         let mut taken = Vec::new();
         let mut keep = |event: &Event| {
@@ -333,21 +334,21 @@ impl Wheel {
         taken
     }
 
-    /// Adds a timer that is not armed. `rank` orders it among the events of one time; `tag` is its
-    /// owner's name for it.
+    /// Adds an unarmed timer. `rank` orders it among events of equal time; `tag` is its owner's
+    /// code for it.
     pub fn add_timer(&mut self, rank: u64, tag: u32) -> TimerId {
         let id = self.timers.len() as TimerId;
         self.timers.push(Timer { time: NEVER, rank, entry: NEVER, tag });
         id
     }
 
-    /// How many timers there are: the number that the next one gets.
+    /// Number of timers, which is also the id of the next one.
     #[must_use]
     pub fn timers(&self) -> TimerId {
         self.timers.len() as TimerId
     }
 
-    /// Gives a timer that is not armed another rank (its owner changes).
+    /// Changes the rank of an unarmed timer, when its owner changes.
     ///
     /// # Panics
     /// If it is armed.
@@ -355,11 +356,11 @@ impl Wheel {
         let timer = &mut self.timers[id as usize];
         assert!(timer.time == NEVER, "the rank of an armed timer cannot change");
         timer.rank = rank;
-        // An entry left over has the old rank and looks after nothing any more.
+        // A remaining entry has the old rank and is now stale.
         timer.entry = NEVER;
     }
 
-    /// The time the timer is armed for.
+    /// The time for which the timer is armed.
     #[inline]
     #[must_use]
     pub fn armed(&self, id: TimerId) -> Option<u64> {
@@ -367,7 +368,7 @@ impl Wheel {
         (time != NEVER).then_some(time)
     }
 
-    /// Arms the timer for `time`, or moves it there; the end of time (`u64::MAX`) disarms it.
+    /// Arms the timer for `time` or moves it there. The end of time (`u64::MAX`) disarms it.
     ///
     /// # Panics
     /// In debug builds, if the time has passed.
@@ -395,8 +396,8 @@ impl Wheel {
         self.timers[id as usize].time = NEVER;
     }
 
-    /// A timer's entry has come up: the timer's tag, if it is armed for now. An entry that came too
-    /// early for a timer moved back meanwhile goes where the timer is.
+    /// Handles a timer's entry that has come up. Returns the timer's tag if the timer is armed for
+    /// now. If the timer has moved to a later time, posts a new entry there.
     #[inline(never)]
     fn fire(&mut self, id: TimerId, time: u64, rank: u64) -> Option<u32> {
         let timer = &mut self.timers[id as usize];
@@ -416,7 +417,7 @@ impl Wheel {
     }
 }
 
-/// Puts the first event last.
+/// Sorts in reverse order: the first event comes last.
 #[inline]
 fn sort(events: &mut [Event]) {
     if events.len() > SHORT {
@@ -467,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_comes_before_the_bound_and_following_it_finds_every_event() {
+    fn the_bound_is_valid_and_leads_to_every_event() {
         let mut wheel = Wheel::new(3);
         assert_eq!(wheel.not_before(), u64::MAX);
         let times = [5, 5, 9000, 70_000_000, 70_000_001, 1 << 50];
@@ -489,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_moved_to_and_fro_leaves_one_entry() {
+    fn a_timer_armed_and_cancelled_repeatedly_leaves_one_entry() {
         let mut wheel = Wheel::new(3);
         let timer = wheel.add_timer(1, 7);
         for time in 0..1000 {
@@ -517,7 +518,7 @@ mod tests {
     }
 
     fn step() -> impl Strategy<Value = Step> {
-        // Delays of every magnitude the levels see, with many ties.
+        // Delays of every magnitude that the levels see, with many ties.
         let delay = (0u32..56, 0u64..64).prop_map(|(shift, low)| low << shift >> 3);
         prop_oneof![
             delay.clone().prop_map(Step::Post),
@@ -530,16 +531,17 @@ mod tests {
     }
 
     const TIMERS: u32 = 20;
-    /// Tags of posted events are 2 and the following ones.
+    /// Tags of posted events start at 2.
     const TAGS: u32 = 8;
 
-    /// Timers rank below posted events, in several ways.
+    /// Ranks of timers are below those of posted events; `turn` selects one of several.
     fn rank(timer: u32, turn: u64) -> u64 {
         u64::from(timer) + u64::from(TIMERS) * turn
     }
 
     proptest! {
-        /// Against a sorted set: every mixture of posting, arming, moving, cancelling and popping.
+        /// Compares with a sorted set any mixture of posting, arming, moving, cancelling and
+        /// popping.
         #[test]
         fn agrees_with_a_sorted_set(steps in prop::collection::vec(step(), 1..400)) {
             let mut wheel = Wheel::new(3);
@@ -596,7 +598,8 @@ mod tests {
             }
             while let Some(first) = model.pop_first() {
                 let popped = wheel.pop_before(u64::MAX);
-                prop_assert_eq!(popped.map(|event| (event.time, event.rank, event.item)), Some(first));
+                let popped = popped.map(|event| (event.time, event.rank, event.item));
+                prop_assert_eq!(popped, Some(first));
             }
             prop_assert_eq!(wheel.pop_before(u64::MAX), None);
         }

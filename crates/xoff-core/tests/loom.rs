@@ -1,26 +1,26 @@
-//! How threads keep in step, under a model checker: every order in which they can interleave.
-//! `make test-loom` runs it. Two threads: with more, those that spin hide the others from the checker.
+//! Model check of the threads' synchronisation: tries every interleaving. Run it with `make
+//! test-loom`. It uses two threads: with more, spinning threads hide the others from the checker.
 #![cfg(loom)]
 
 use loom::sync::Arc;
 use loom::thread;
-use xoff_core::sync::{Broken, Mailboxes, Progress};
+use xoff_core::sync::{Aborted, Mailboxes, Progress};
 
-/// What each of two threads does in a run: wait for the other, take, simulate a window, post.
+/// The work of one of two threads in a run: wait for the other, take, simulate a window, post.
 fn simulate(own: usize, progress: &Progress, mail: &Mailboxes<Vec<u64>>, lag: u64, windows: u64) {
     let take = |window: u64| {
-        let mut parcel = Vec::new();
-        mail.swap(window, 1 - own, own, &mut parcel);
-        assert_eq!(parcel, [window * 10 + 1 - own as u64], "all mail of this window, and no other");
+        let mut messages = Vec::new();
+        mail.swap(window, 1 - own, own, &mut messages);
+        assert_eq!(messages, [window * 10 + 1 - own as u64], "other messages than expected");
     };
     for window in 0..windows {
         progress.wait_for_all((window + 1).saturating_sub(lag)).unwrap();
         if window >= lag {
             take(window - lag);
         }
-        let mut parcel = vec![window * 10 + own as u64];
-        mail.swap(window, own, 1 - own, &mut parcel);
-        assert!(parcel.is_empty(), "what lay here before has been taken");
+        let mut messages = vec![window * 10 + own as u64];
+        mail.swap(window, own, 1 - own, &mut messages);
+        assert!(messages.is_empty(), "the mailbox was not emptied");
         progress.finish(own, window + 1);
     }
     progress.wait_for_all(windows).unwrap();
@@ -41,24 +41,24 @@ fn check(lag: u64, windows: u64) {
 }
 
 #[test]
-fn mail_of_a_window_is_there_in_the_next() {
+fn messages_arrive_in_the_next_window() {
     check(1, 3);
 }
 
 #[test]
-fn mail_of_a_window_is_there_two_windows_later() {
+fn messages_arrive_two_windows_later() {
     check(2, 3);
 }
 
 #[test]
-fn who_gives_up_holds_nobody() {
+fn aborting_ends_all_waiting() {
     loom::model(|| {
         let progress = Arc::new(Progress::new(2));
         let other = {
             let progress = Arc::clone(&progress);
             thread::spawn(move || progress.wait_for_all(1))
         };
-        progress.break_up();
-        assert_eq!(other.join().unwrap(), Err(Broken));
+        progress.abort();
+        assert_eq!(other.join().unwrap(), Err(Aborted));
     });
 }

@@ -1,18 +1,19 @@
-//! The allocator's settings, as scenario files and Python name them.
+//! The allocator's settings, with their names in scenario files and in Python.
 
 use xoff_alloc::{Config, Error, Normalizer, OptimizerKind, Precision, Utility};
 use xoff_core::knobs::{Effect, Knob as _, because};
 
 xoff_core::knobs! {
-    /// An allocator of rates.
+    /// The rate allocator.
     pub struct AllocatorConfig in "allocator" {
-        /// The rule that moves prices.
+        /// The rule that updates prices.
         optimizer: OptimizerKind = OptimizerKind::Ned,
-        /// The numbers that rates are computed in.
+        /// Floating-point precision of the rates.
         precision: Precision = Precision::Double,
-        /// How far the rule moves a price (§5.3: 0.4 for NED). Gradient's has units, price over rate.
+        /// Step size of the price update (§5.3: 0.4 for NED). Gradient's has a unit: price per
+        /// rate.
         gamma: f64 = 0.4,
-        /// Iterations over which Newton-like measures; no other rule reads it.
+        /// Iterations per measurement interval of Newton-like; other rules ignore it.
         interval: u32 = 10 => [Effect::Unless(|allocator| {
             let optimizer = allocator.optimizer;
             because(
@@ -20,24 +21,24 @@ xoff_core::knobs! {
                 &format!("optimizer = {}", optimizer.show()),
             )
         })],
-        /// Utilities are alpha-fair: 1 is proportional fairness, and the larger it is, the nearer
-        /// rates come to max-min fairness.
+        /// Alpha of the alpha-fair utility: 1 is proportional fairness; larger values approach
+        /// max-min fairness.
         alpha: f64 = 1.0,
-        /// What is done with rates that exceed capacities.
+        /// Normalisation of rates that exceed link capacities.
         normalizer: Normalizer = Normalizer::Flow,
-        /// Rates are reported when they change by more than this share, and that share of capacities
-        /// is left free (§5.3.2).
+        /// Relative change at which a rate is reported again, and fraction of each link's capacity
+        /// that is left free (§5.3.2).
         threshold: f64 = 0.01,
-        /// The price of every link at the start (§2).
+        /// Initial price of every link (§2).
         initial_price: f64 = 1.0,
-        /// No flow takes more than this many times the smallest capacity of its path before rates
-        /// are normalised.
+        /// Upper bound on a rate before normalisation, as a multiple of the smallest capacity on
+        /// its path.
         rate_bound: f64 = 2.0,
     }
 }
 
 impl AllocatorConfig {
-    /// The settings as the allocator takes them.
+    /// The settings as the allocator's type.
     #[must_use]
     pub fn config(&self) -> Config {
         Config {
@@ -55,7 +56,7 @@ impl AllocatorConfig {
     /// Checks the settings together.
     ///
     /// # Errors
-    /// What the allocator says of them.
+    /// The allocator's error.
     pub fn check(&self) -> Result<(), Error> {
         xoff_alloc::Allocator::new(&[], self.config()).map(drop)
     }

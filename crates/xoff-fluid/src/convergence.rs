@@ -1,4 +1,4 @@
-//! Iterations to the optimum of networks that do not change (§2, Appendix B).
+//! Iterations to the optimum of static networks (§2, Appendix B).
 
 use xoff_alloc::{Allocator, Error, FlowId, LinkId};
 use xoff_core::rng::Purpose;
@@ -9,26 +9,27 @@ use crate::optimum::Optimum;
 use crate::series::Series;
 
 knobs! {
-    /// Random networks: each link has a capacity drawn evenly from a range, and each flow takes distinct
-    /// links, their number and themselves drawn evenly. An allocator starts without knowledge and
-    /// iterates; its error is the largest relative difference of a flow's rate, before
-    /// normalisation, from the optimal one.
+    /// Random networks. Each link's capacity is uniform in a range. The number of links of a flow
+    /// is uniform too, and the links are distinct and random. An allocator starts from its initial
+    /// prices and iterates. Its error is the largest relative difference between a flow's rate
+    /// before normalisation and its optimal rate.
     pub struct ConvergenceConfig in "convergence" {
-        /// How many networks.
+        /// Number of networks.
         networks: u32 = 100,
-        /// Links of a network.
+        /// Links per network.
         links: u32 = 20,
-        /// Flows of a network.
+        /// Flows per network.
         flows: u32 = 60,
-        /// The most links of a flow.
+        /// Maximum number of links per flow.
         most_hops: u32 = 4,
-        /// The smallest capacity, in Gb/s.
+        /// Smallest capacity (Gb/s).
         least_capacity: f64 = 10.0,
-        /// The largest capacity, in Gb/s.
+        /// Largest capacity (Gb/s).
         most_capacity: f64 = 40.0,
-        /// A network has converged at the iteration from which on its error is within this.
+        /// A network has converged at the first iteration from which its error stays within this
+        /// value.
         tolerance: f64 = 0.01,
-        /// For how many iterations each network is watched.
+        /// Iterations per network.
         iterations: u32 = 2000,
     }
 }
@@ -37,7 +38,7 @@ impl ConvergenceConfig {
     /// Checks the settings together.
     ///
     /// # Errors
-    /// The setting that is wrong, and what it may be.
+    /// The invalid setting and its valid values.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         for (key, count) in [
             ("networks", self.networks),
@@ -47,12 +48,14 @@ impl ConvergenceConfig {
             ("iterations", self.iterations),
         ] {
             if count == 0 {
-                return Err((key, format!("{key} is 0: it must be at least 1")));
+                return Err((key, format!("{key} is 0; it must be at least 1")));
             }
         }
         if self.most_hops > self.links {
-            let message =
-                format!("most_hops is {}: there are {} links", self.most_hops, self.links);
+            let message = format!(
+                "most_hops is {}; it must be at most links = {}",
+                self.most_hops, self.links
+            );
             return Err(("most_hops", message));
         }
         if !(0.0 < self.least_capacity && self.least_capacity <= self.most_capacity) {
@@ -60,7 +63,7 @@ impl ConvergenceConfig {
             return Err(("least_capacity", message.into()));
         }
         if self.tolerance == 0.0 {
-            return Err(("tolerance", "tolerance is 0: no error ever is; try 0.01".into()));
+            return Err(("tolerance", "tolerance is 0; it must be above 0, such as 0.01".into()));
         }
         Ok(())
     }
@@ -71,20 +74,20 @@ impl ConvergenceConfig {
 pub struct ErrorRow {
     /// The iteration, from 1.
     pub iteration: u32,
-    /// The median over networks of their largest relative error.
+    /// Median over networks of their largest relative error.
     pub error_p50: f64,
-    /// The 90th percentile.
+    /// 90th percentile over networks.
     pub error_p90: f64,
-    /// The error of the first network.
+    /// Error of the first network.
     pub error_first: f64,
-    /// The share of networks within the tolerance.
+    /// Fraction of networks within the tolerance.
     pub within: f64,
 }
 
-/// How precisely the optimum is known.
+/// Convergence tolerance of the reference optimum.
 const REFERENCE_TOLERANCE: f64 = 1e-11;
 
-/// The most iterations that finding it may take.
+/// Maximum number of iterations to find the reference optimum.
 const REFERENCE_ITERATIONS: u32 = 1_000_000;
 
 /// A study of convergence.
@@ -92,9 +95,9 @@ pub struct Convergence {
     config: ConvergenceConfig,
     allocator: AllocatorConfig,
     seed: u64,
-    /// Networks done.
+    /// Number of completed networks.
     done: u32,
-    /// By iteration, the error in each network.
+    /// The error in each network, by iteration.
     errors: Vec<Series>,
     iterations: Series,
     final_error: Series,
@@ -131,7 +134,7 @@ impl Case {
         self.paths.iter().map(|path| allocator.add_flow(path, 1.0)).collect()
     }
 
-    /// The optimal rates, or nothing if they were not found.
+    /// The optimal rates, or `None` if they were not found.
     fn optimum(&self, settings: &AllocatorConfig) -> Result<Option<Vec<f64>>, Error> {
         let (config, most) = (settings.config(), REFERENCE_ITERATIONS);
         let mut optimum = Optimum::new(&self.capacities, &config, REFERENCE_TOLERANCE, most)?;
@@ -143,7 +146,7 @@ impl Case {
 }
 
 impl Convergence {
-    /// A study of this allocator.
+    /// Creates a study of this allocator.
     #[must_use]
     pub fn new(seed: u64, allocator: AllocatorConfig, config: ConvergenceConfig) -> Self {
         let errors = vec![Series::default(); config.iterations as usize];
@@ -160,10 +163,10 @@ impl Convergence {
         }
     }
 
-    /// Does a network; returns whether there are more.
+    /// Studies one network; returns true if there are more.
     ///
     /// # Errors
-    /// If the allocator refuses a setting.
+    /// If the allocator rejects a setting.
     pub fn step(&mut self) -> Result<bool, Error> {
         if self.done == self.config.networks {
             return Ok(false);
@@ -199,13 +202,13 @@ impl Convergence {
         Ok(())
     }
 
-    /// How many networks are done, and how many there are.
+    /// Number of completed networks, and the total.
     #[must_use]
     pub fn progress(&self) -> (u32, u32) {
         (self.done, self.config.networks)
     }
 
-    /// Iterations to convergence of each network; infinite where it did not come.
+    /// Iterations to convergence of each network; infinite if it did not converge.
     #[must_use]
     pub fn iterations(&self) -> &Series {
         &self.iterations
@@ -217,7 +220,7 @@ impl Convergence {
         &self.final_error
     }
 
-    /// In how many networks the optimum was not found; they are left out.
+    /// Number of networks whose optimum was not found; they are left out.
     #[must_use]
     pub fn unsolved(&self) -> u32 {
         self.unsolved

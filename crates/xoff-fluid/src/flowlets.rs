@@ -1,4 +1,4 @@
-//! Flowlets as fluid: how much each has left, and at which rate it flows.
+//! Fluid flowlets: remaining size and rate of each.
 
 use xoff_alloc::{FlowId, LinkId};
 use xoff_core::Ps;
@@ -10,29 +10,29 @@ const BITS_PER_PS: f64 = 1e-3;
 /// A flowlet that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// Its number: its place in the workload.
+    /// Number of the flowlet, its index in the workload.
     pub number: u64,
-    /// Where, when and how much.
+    /// End points, start time and size.
     pub arrival: Arrival,
-    /// From its start to its last bit.
+    /// Time from its start to its last bit.
     pub fct: Ps,
-    /// The same, at its path's whole capacity from the start.
+    /// The FCT at the full capacity of its path.
     pub ideal: Ps,
 }
 
-/// A flowlet that has something to send.
+/// A flowlet with data to send.
 #[derive(Clone, Debug)]
 pub(crate) struct Flowlet {
     pub(crate) number: u64,
     pub(crate) arrival: Arrival,
     pub(crate) path: Vec<LinkId>,
-    /// At the allocator, which may not know of it yet.
+    /// Id in the allocator; `None` until the allocator learns of it.
     pub(crate) flow: Option<FlowId>,
-    /// At the allocator that computes the optimum, if there is one.
+    /// Id in the allocator that computes the optimum, if there is one.
     pub(crate) twin: Option<FlowId>,
-    /// What it may send at, in Gb/s; `None` until it is told for the first time.
+    /// Allocated rate (Gb/s); `None` until the first allocation.
     pub(crate) allocated: Option<f64>,
-    /// What links leave of that.
+    /// Rate that the links carry of it (Gb/s).
     pub(crate) carried: f64,
     pub(crate) left_bits: f64,
 }
@@ -51,13 +51,13 @@ impl Flowlet {
         }
     }
 
-    /// When it ends if it goes on like this; `None` if it stands still.
+    /// End time at the current rate; `None` if the rate is zero.
     pub(crate) fn end(&self, now: Ps) -> Option<Ps> {
         let time = (self.left_bits / (self.carried * BITS_PER_PS)).ceil();
         (self.carried > 0.0).then(|| Ps(now.0.saturating_add(time as u64)))
     }
 
-    /// Flows for a while from `now` on; returns when it ended, if it did.
+    /// Advances by `time` from `now`; returns the end time if the flowlet ended.
     pub(crate) fn advance(&mut self, now: Ps, time: Ps) -> Option<Ps> {
         let end = self.end(now).filter(|end| *end <= now + time);
         if end.is_none() {
@@ -66,7 +66,7 @@ impl Flowlet {
         end
     }
 
-    /// How long it would take at this rate, in Gb/s.
+    /// Transmission time at this rate (Gb/s).
     pub(crate) fn time_at(&self, rate: f64) -> Ps {
         Ps((self.arrival.bytes as f64 * 8.0 / (rate * BITS_PER_PS)).ceil() as u64)
     }

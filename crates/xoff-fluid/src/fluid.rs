@@ -1,4 +1,4 @@
-//! Flowlets that come and go, and an allocator that gives them rates (§5.4).
+//! Flowlets that come and go, with rates from an allocator (§5.4).
 
 use std::sync::Arc;
 
@@ -15,54 +15,54 @@ use crate::optimum::{Optimum, Residual};
 use crate::paths::Paths;
 
 choices! {
-    /// When flowlets are told the optimiser's rates (Fig. 1).
+    /// The optimiser's rates that flowlets use (Fig. 1).
     pub enum RatesAre {
-        /// After each iteration: (b), and with a normaliser (c).
+        /// The rates of every iteration: (b), and with a normaliser (c).
         Intermediate = "intermediate",
-        /// When the optimiser has converged, which takes a step for each iteration: (a). Flowlets that
-        /// come or go meanwhile wait for the next run of it.
+        /// The rates of a converged optimiser: (a). Convergence takes one step per iteration.
+        /// Flowlets that come or go meanwhile wait for the next run.
         Converged = "converged",
     }
 }
 
 choices! {
-    /// When the allocator iterates.
+    /// The times at which the allocator iterates.
     pub enum Iterates {
         /// At every step (§5.3).
         Periodically = "periodically",
-        /// Whenever a flowlet comes or ends, once.
+        /// Once whenever a flowlet arrives or ends.
         OnChange = "on-change",
     }
 }
 
 knobs! {
-    /// A numerical simulation: flowlets are fluid, and there are no packets, queues or delays. At every
-    /// step the allocator hears of the flowlets that came and ended since the last one, iterates
-    /// once, and flowlets flow at the new rates until the next step.
+    /// A numerical simulation of fluid flowlets, without packets, queues or delays. At every step
+    /// the allocator learns of flowlets that arrived or ended since the last step and iterates
+    /// once. Flowlets then flow at the new rates until the next step.
     pub struct FluidConfig in "fluid" {
-        /// When a step is.
+        /// The times of the steps.
         iterate: Iterates = Iterates::Periodically,
-        /// Time from a step to the next (§5.3: 10 us).
+        /// Time between steps (§5.3: 10 us).
         step: Ps = Ps::from_us(10) => [Effect::Unless(|fluid| because(
             fluid.iterate == Iterates::OnChange,
             "iterate = \"on-change\"",
         ))],
-        /// Steps before this are not measured.
+        /// Steps before this time are not measured.
         warmup: Ps = Ps::from_us(20_000),
-        /// For how long it is measured.
+        /// Duration of the measurement.
         measure: Ps = Ps::from_us(20_000),
-        /// Which rates flowlets are told.
+        /// The rates that flowlets use.
         rates: RatesAre = RatesAre::Intermediate,
-        /// Every so many measured steps another allocator runs until it has converged, which gives the
-        /// optimum to compare with; 0: never.
+        /// Measured steps between computations of the optimum, by another allocator that runs to
+        /// convergence; 0 disables them.
         optimum_every: u32 = 0,
-        /// Rates have converged when no link is allocated more than this share beyond its capacity,
-        /// and flows pay less than this share for capacity that nobody uses.
+        /// Convergence tolerance: the largest relative excess of a link's load over its capacity,
+        /// and the largest fraction of the flows' payments for unused capacity.
         tolerance: f64 = 1e-6 => [Effect::Unless(|fluid| because(
             fluid.optimum_every == 0 && fluid.rates == RatesAre::Intermediate,
             "optimum_every = 0",
         ))],
-        /// After so many iterations the optimum counts as not found.
+        /// Maximum number of iterations to find the optimum.
         most_iterations: u32 = 100_000 => [Effect::Unless(|fluid| because(
             fluid.optimum_every == 0,
             "optimum_every = 0",
@@ -79,18 +79,18 @@ pub struct Fluid {
     allocator: Allocator,
     optimum: Option<Optimum>,
     flowlets: Vec<Flowlet>,
-    /// Flows that have ended and that the allocator still counts.
+    /// Flows that have ended but are still in the allocator.
     ended: Vec<FlowId>,
     residual: Residual,
-    /// The optimiser runs, and may not be told of changes.
+    /// True while the optimiser runs and accepts no changes.
     is_busy: bool,
     arrivals: Vec<Arrival>,
     now: Ps,
-    /// Steps done.
+    /// Number of completed steps.
     steps: u64,
-    /// The step at which flows came or went last.
+    /// The step of the last change of flows.
     changed: u64,
-    /// What each link is allocated.
+    /// The allocation of each link, in Gb/s.
     loads: Vec<f64>,
     measured: Measured,
     rows: Vec<StepRow>,
@@ -100,10 +100,10 @@ pub struct Fluid {
 }
 
 impl Fluid {
-    /// A simulation of this network and workload.
+    /// Creates a simulation of this network and workload.
     ///
     /// # Errors
-    /// If the allocator refuses a setting or a capacity.
+    /// If the allocator rejects a setting or a capacity.
     pub fn new(
         topology: Arc<Topology>,
         routes: Arc<Routes>,
@@ -145,22 +145,22 @@ impl Fluid {
         })
     }
 
-    /// When the next step is.
+    /// Time of the next step.
     #[must_use]
     pub fn now(&self) -> Ps {
         self.now
     }
 
-    /// When the last step ends.
+    /// End of the last step.
     #[must_use]
     pub fn end(&self) -> Ps {
         self.config.warmup + self.config.measure
     }
 
-    /// Advances by a step; returns whether there is more.
+    /// Advances by one step; returns true if there are more.
     ///
     /// # Errors
-    /// If the allocator refuses a flow.
+    /// If the allocator rejects a flow.
     pub fn step(&mut self) -> Result<bool, Error> {
         let now = self.now;
         if now >= self.end() {
@@ -183,7 +183,7 @@ impl Fluid {
         Ok(true)
     }
 
-    /// When the next step is, once it is known what flowlets flow at.
+    /// Time of the step after this one; requires current rates.
     fn next_step(&self, now: Ps) -> Ps {
         match self.config.iterate {
             Iterates::Periodically => now + self.config.step,
@@ -194,7 +194,7 @@ impl Fluid {
         }
     }
 
-    /// Flowlets that have begun.
+    /// Adds the flowlets that have arrived.
     fn take_arrivals(&mut self, now: Ps) -> Result<(), Error> {
         let mut arrivals = std::mem::take(&mut self.arrivals);
         let first = self.traffic.take_before(Ps(now.0 + 1), &mut arrivals);
@@ -211,7 +211,7 @@ impl Fluid {
         Ok(())
     }
 
-    /// Tells the allocator which flowlets ended and which are new.
+    /// Removes ended flowlets from the allocator and adds new ones.
     fn tell_changes(&mut self) -> Result<(), Error> {
         let mut any = !self.ended.is_empty();
         for flow in self.ended.drain(..) {
@@ -225,7 +225,7 @@ impl Fluid {
         Ok(())
     }
 
-    /// Iterates, and says whether the rates that come of it are to be told.
+    /// Iterates; returns true if the resulting rates must be applied.
     fn iterate(&mut self) -> Result<bool, Error> {
         match self.config.rates {
             RatesAre::Intermediate => {
@@ -254,8 +254,8 @@ impl Fluid {
         }
     }
 
-    /// Works out what links carry. Where one is allocated more than it has, each of its flows gets the
-    /// same share of its rate, as from a queue that is served in order.
+    /// Computes the carried rates. On an over-allocated link every flow gets the same fraction of
+    /// its rate, as from a FIFO queue.
     fn carry(&mut self) {
         self.loads.fill(0.0);
         for flowlet in &self.flowlets {
@@ -301,7 +301,7 @@ impl Fluid {
         Ok(())
     }
 
-    /// Compares with the optimum where it is time to, and returns its throughput.
+    /// Compares with the optimum if it is due; returns the optimum's throughput.
     fn compare(&mut self, carried_gbps: f64) -> Result<Option<f64>, Error> {
         let Some(optimum) = &mut self.optimum else { return Ok(None) };
         let step = self.measured.flows.len() as u64;
@@ -368,7 +368,7 @@ impl Fluid {
         &self.measured
     }
 
-    /// How many flowlets began, and how many have ended.
+    /// Number of flowlets that began, and number that ended.
     #[must_use]
     pub fn counts(&self) -> (u64, u64) {
         (self.traffic.issued(), self.finished_count)
@@ -384,13 +384,13 @@ impl Fluid {
         std::mem::take(&mut self.finished)
     }
 
-    /// How many rows and flowlets wait to be taken.
+    /// Number of rows and flowlets not yet taken.
     #[must_use]
     pub fn rows_waiting(&self) -> usize {
         self.rows.len() + self.finished.len()
     }
 
-    /// A hash of all that happened.
+    /// A hash of all events.
     #[must_use]
     pub fn digest(&self) -> u64 {
         self.digest.value()

@@ -1,9 +1,9 @@
-//! Numerical simulation of a rate allocator, without packets: what §5.4 and Appendix B of "Flowtune:
-//! Flowlet Control for Datacenter Networks" (Perry, Balakrishnan and Shah, NSDI 2017) study.
+//! Numerical simulation of a rate allocator, without packets: the studies of §5.4 and Appendix B of
+//! "Flowtune: Flowlet Control for Datacenter Networks" (Perry, Balakrishnan and Shah, NSDI 2017).
 //!
-//! [`Fluid`] has flowlets come and go as the workload says, iterates the allocator at a fixed period
-//! and lets flows progress at the rates they get. [`Convergence`] counts iterations to the optimum of
-//! networks that do not change.
+//! [`Fluid`] starts flowlets from the workload, iterates the allocator at a fixed period and
+//! advances flows at their allocated rates. [`Convergence`] counts the iterations to the optimum in
+//! static networks.
 
 pub mod config;
 mod convergence;

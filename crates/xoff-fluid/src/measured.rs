@@ -1,32 +1,32 @@
-//! What a run of flowlets left.
+//! Results of a run of flowlets.
 
 use crate::series::Series;
 
-/// Steps without a change after which rates count as settled.
+/// Steps without a change of flows after which rates count as converged.
 pub(crate) const SETTLED_STEPS: u64 = 50;
 
-/// One measured step. Rates are sums over flows in Gb/s; what was not computed at this step is
-/// not a number.
+/// One measured step. Rates are sums over flows in Gb/s, or NaN if not computed at this step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepRow {
-    /// When.
+    /// Time of the step.
     pub time_ps: u64,
-    /// Flowlets with something to send.
+    /// Number of flowlets with data to send.
     pub flows: u32,
-    /// What they were told they may send at.
+    /// Allocated rates.
     pub allocated_gbps: f64,
-    /// What links leave of that.
+    /// Rates that the links carry of them.
     pub carried_gbps: f64,
-    /// By how much links are allocated more than they have, added up.
+    /// Sum over links of the allocation beyond the capacity.
     pub over_capacity_gbps: f64,
-    /// What the optimal rates come to.
+    /// Optimal rates.
     pub optimal_gbps: f64,
 }
 
-/// Throughput under one normaliser, as shares of the optimum's: a value each time it was computed.
+/// Throughput under each normaliser as a fraction of the optimum's, at each computation of the
+/// optimum.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ByNormalizer {
-    /// F-NORM, down only.
+    /// F-NORM, scaling down only.
     pub flow: Series,
     /// F-NORM as printed.
     pub flow_as_printed: Series,
@@ -37,26 +37,27 @@ pub struct ByNormalizer {
 /// Results over the measured steps.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
-    /// Flowlets with something to send, at each step.
+    /// Number of flowlets with data to send, at each step.
     pub flows: Series,
-    /// What they were allocated together, in Gb/s.
+    /// Sum of their allocated rates (Gb/s).
     pub allocated_gbps: Series,
-    /// Allocations beyond capacities, summed over links, in Gb/s.
+    /// Sum over links of the allocation beyond the capacity (Gb/s).
     pub over_capacity_gbps: Series,
-    /// The same, at steps after which nothing came or went for a while.
+    /// The same, only at steps after a period without changes of flows.
     pub settled_over_capacity_gbps: Series,
-    /// The largest share of its capacity that a link was allocated.
+    /// Largest ratio of a link's allocation to its capacity.
     pub most_used_link: Series,
-    /// Throughput over that of the optimal rates.
+    /// Carried throughput as a fraction of the optimal throughput.
     pub optimum_share: Series,
-    /// The same for what each normaliser makes of this allocator's rates.
+    /// The same for this allocator's rates under each normaliser.
     pub normalized_share: ByNormalizer,
-    /// How often the optimum was not found.
+    /// Number of times that the optimum was not found.
     pub unsolved: u64,
-    /// How long flowlets waited for their first rate, in microseconds.
+    /// Time that flowlets waited for their first rate (us).
     pub wait_us: Series,
-    /// FCT over that at the path's whole capacity, of flowlets that began and ended in the time.
+    /// Slowdown: FCT over the FCT at the path's full capacity, of flowlets that began and ended in
+    /// the measurement.
     pub slowdown: Series,
-    /// Flowlets that began in the time and did not end.
+    /// Number of flowlets that began in the measurement and did not end.
     pub unfinished: u64,
 }

@@ -1,19 +1,19 @@
-//! The optimal rates, by "a separate instance of NED until it converged" (§5.4).
+//! The optimal rates, from "a separate instance of NED until it converged" (§5.4).
 
 use xoff_alloc::{Allocator, Config, Error, FlowId, LinkId, Normalizer, Optimizer, Precision};
 
-/// Says how far an allocator is from the optimum.
+/// Measures an allocator's distance from the optimum.
 #[derive(Debug, Default)]
 pub(crate) struct Residual {
-    /// The prices that the rates of the last iteration come from.
+    /// The prices behind the rates of the last iteration.
     prices: Vec<f64>,
 }
 
 impl Residual {
-    /// Iterates once, and returns how far the rates that come of it are from the optimum: the most
-    /// that a link's load exceeds its capacity, or what flows pay for capacity that nobody uses,
-    /// each as a share. Both are zero at the optimum and only there (the conditions of Karush, Kuhn
-    /// and Tucker).
+    /// Iterates once and returns the distance of the resulting rates from the optimum. It is the
+    /// maximum of two relative values: the excess of a link's load over its capacity, and the
+    /// flows' payments for unused capacity. Both are zero exactly at the optimum (the
+    /// Karush-Kuhn-Tucker conditions).
     pub(crate) fn iterate(&mut self, allocator: &mut Allocator) -> Result<f64, Error> {
         let links = || (0..allocator.link_count() as u32).map(LinkId);
         self.prices.clear();
@@ -34,9 +34,8 @@ impl Residual {
     }
 }
 
-/// An allocator that is run to convergence, for the same flows as the one under study. It starts
-/// from the optimum of the flows before: that is near, and where it starts does not matter to
-/// where it ends.
+/// An allocator that is run to convergence for the flows under study. It starts from the previous
+/// optimum, which is close; the starting point does not affect the result.
 pub(crate) struct Optimum {
     pub(crate) allocator: Allocator,
     residual: Residual,
@@ -45,7 +44,7 @@ pub(crate) struct Optimum {
 }
 
 impl Optimum {
-    /// With the utility and the headroom of `config`.
+    /// Uses the utility and the threshold of `config`.
     pub(crate) fn new(
         capacities: &[f64],
         config: &Config,
@@ -63,7 +62,7 @@ impl Optimum {
         Ok(Self { allocator, residual: Residual::default(), tolerance, most_iterations })
     }
 
-    /// Iterates until the residual is within the tolerance; tells whether it came there.
+    /// Iterates until the residual is within the tolerance; returns false if it does not get there.
     pub(crate) fn solve(&mut self) -> Result<bool, Error> {
         for _ in 0..self.most_iterations {
             if self.residual.iterate(&mut self.allocator)? <= self.tolerance {
@@ -73,7 +72,7 @@ impl Optimum {
         Ok(false)
     }
 
-    /// The rates of these flows together, none of which exceeds a capacity.
+    /// The total rate of these flows. No rate exceeds a capacity.
     pub(crate) fn total(&self, flows: impl Iterator<Item = FlowId>) -> f64 {
         flows.filter_map(|flow| self.allocator.rate(flow)).sum()
     }

@@ -1,4 +1,4 @@
-//! The links of a network as the allocator knows them, and each flow's path.
+//! The links of a network as the allocator numbers them, and the paths of flows.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use xoff_core::Rng;
 use xoff_core::rng::Purpose;
 use xoff_net::topo::{Routes, Topology};
 
-/// Bits per second of a Gb/s, the unit of the allocator's rates here.
+/// Bits per second per Gb/s, the allocator's unit here.
 pub(crate) const GBPS: f64 = 1e9;
 
-/// A network and the random stream that picks paths in it. A link is one direction: the port that
-/// sends into it.
+/// A network and the random stream that selects paths in it. A link is unidirectional and is
+/// identified by its sending port.
 pub(crate) struct Paths {
     topology: Arc<Topology>,
     routes: Arc<Routes>,
@@ -23,13 +23,13 @@ impl Paths {
         Self { topology, routes, rng: Rng::stream(seed, Purpose::Balancing, 0) }
     }
 
-    /// What each link carries, in Gb/s.
+    /// Capacity of each link (Gb/s).
     pub(crate) fn capacities(&self) -> Vec<f64> {
         self.topology.ports.iter().map(|port| port.rate.0 as f64 / GBPS).collect()
     }
 
-    /// A shortest path, at every switch by a port drawn evenly among the equal ones: flows are spread
-    /// as ECMP spreads them.
+    /// Draws a shortest path. At every switch the port is uniform among those of equal cost, as
+    /// with ECMP.
     pub(crate) fn draw(&mut self, src: u32, dst: u32) -> Vec<LinkId> {
         let (topology, routes) = (&self.topology, &self.routes);
         let group = routes.group_of[dst as usize] as usize;
@@ -62,7 +62,7 @@ mod tests {
     use xoff_net::topo::{LeafSpineConfig, leaf_spine};
 
     #[test]
-    fn paths_lead_there_and_use_all_spines_alike() {
+    fn paths_reach_their_destination_and_use_all_spines_equally() {
         let topology = Arc::new(leaf_spine(&LeafSpineConfig::default()).unwrap());
         let routes = Arc::new(Routes::new(&topology).unwrap());
         let mut paths = Paths::new(Arc::clone(&topology), routes, 1);

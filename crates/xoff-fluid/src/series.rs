@@ -1,6 +1,6 @@
-//! Numbers of a run, kept one by one: there is one a step, so they are few.
+//! Series of numbers, one per step, all kept: they are few.
 
-/// Values and what can be said of them.
+/// A series of values and its statistics.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series(Vec<f64>);
 
@@ -10,19 +10,19 @@ impl Series {
         self.0.push(value);
     }
 
-    /// How many there are.
+    /// Number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// True if there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The values, in the order they came.
+    /// The values in order of insertion.
     #[must_use]
     pub fn values(&self) -> &[f64] {
         &self.0
@@ -34,8 +34,8 @@ impl Series {
         (!self.0.is_empty()).then(|| self.0.iter().sum::<f64>() / self.0.len() as f64)
     }
 
-    /// The smallest value that a share `quantile` of all does not exceed: 0 is the smallest and 1
-    /// the largest. `None` without values.
+    /// The smallest value not exceeded by a fraction `quantile` of all values: 0 gives the smallest
+    /// value and 1 the largest. `None` without values.
     #[must_use]
     pub fn quantile(&self, quantile: f64) -> Option<f64> {
         let mut sorted = self.0.clone();
@@ -44,7 +44,7 @@ impl Series {
         sorted.get(rank.saturating_sub(1)).copied()
     }
 
-    /// The share of values for which `holds`; `None` without values.
+    /// The fraction of values for which `holds` is true; `None` without values.
     pub fn share(&self, holds: impl Fn(f64) -> bool) -> Option<f64> {
         let counted = self.0.iter().filter(|&&value| holds(value)).count();
         (!self.0.is_empty()).then(|| counted as f64 / self.0.len() as f64)

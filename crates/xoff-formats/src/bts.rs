@@ -1,35 +1,35 @@
 //! The back-to-sender frame of Source Flow Control.
 //!
-//! The paper (SFC 3.3, 4) says what it holds, but not where. The layout is that of the public P4
-//! program for Tofino 2 as far as that has a field; its padding holds the rest. `docs/bts-frame.md`
-//! has it byte by byte. It is not the frame of any standard.
+//! The paper (SFC 3.3, 4) lists its contents but not their layout. The layout follows the public P4
+//! program for Tofino 2 where that has a field, and uses its padding for the rest.
+//! `docs/bts-frame.md` specifies it byte by byte. It is not a standard frame.
 
 use crate::SMALLEST_FRAME;
 use crate::headers::{Datagram, DecodeError, Mac, array, be16, leading};
 
-/// The UDP destination port that says that a frame is one (the P4 program's).
+/// UDP destination port that identifies the frame (the P4 program's).
 pub const PORT: u16 = 1674;
 
-/// The version of the layout. The field is the P4 program's, the value is ours.
+/// Version of the layout. The field is the P4 program's; the value is xoff's.
 pub const VERSION: u8 = 1;
 
-/// The code point of the frame itself, which overtakes data (SFC 3.1): network control (CS6).
+/// Code point of the frame itself, which overtakes data (SFC 3.1): network control (CS6).
 pub const DSCP: u8 = 48;
 
 const CACHEABLE: u8 = 1;
 
-/// A switch tells a sender to pause one flow.
+/// A switch's request to a sender to pause one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bts {
-    /// Ethernet source: the destination of the data packet that called for it.
+    /// Ethernet source: the destination of the data packet that triggered the frame.
     pub src_mac: Mac,
-    /// Ethernet destination: the source of that packet.
+    /// Ethernet destination: the source of that data packet.
     pub dst_mac: Mac,
-    /// The receiver of the flow, who is the congested one if the frame is cacheable.
+    /// The receiver of the flow; it is the congested host if the frame is cacheable.
     pub src_ip: u32,
     /// The sender of the flow.
     pub dst_ip: u32,
-    /// The data packet's UDP ports: the source port stands for the sender's queue pair (SFC 4).
+    /// The data packet's UDP ports. The source port identifies the sender's queue pair (SFC 4).
     pub src_port: u16,
     /// See `src_port`.
     pub dst_port: u16,
@@ -37,9 +37,9 @@ pub struct Bts {
     pub queue_pair: u32,
     /// The data packet's differentiated services code point: the traffic class to pause.
     pub dscp: u8,
-    /// For how long to pause (us).
+    /// Duration of the pause (us).
     pub pause_us: u16,
-    /// Whether switches on the way may remember it: the congestion is at a port that faces a server.
+    /// True if switches on the path may cache the frame: the congested port faces a server.
     pub cacheable: bool,
 }
 
@@ -66,10 +66,10 @@ impl Bts {
         out.extend([0; 8]);
     }
 
-    /// Reads a frame; what is reserved is ignored, also the unknown flags.
+    /// Decodes a frame. Reserved fields and unknown flags are ignored.
     ///
     /// # Errors
-    /// Why it is none.
+    /// The reason that the bytes are not such a frame.
     pub fn decode(frame: &[u8]) -> Result<Self, DecodeError> {
         let datagram = Datagram::read(frame)?;
         if datagram.dst_port != PORT {

@@ -1,9 +1,9 @@
-//! The engine's packet records as frames.
+//! Conversion of the engine's packet records to frames.
 //!
-//! `docs/results.md` says where addresses, ports and numbers come from. A frame ends with its headers:
-//! the payload is not simulated. The lengths in it are those of the packet on the wire as it was
-//! simulated, and so is [`Frames::wire_bytes`]; headers that are longer than the simulated ones take
-//! from the payload. INT is not written.
+//! `docs/results.md` documents the origin of addresses, ports and numbers. A frame ends with its
+//! headers, since payload is not simulated. Lengths inside a frame, and [`Frames::wire_bytes`], are
+//! those of the simulated packet on the wire. Headers longer than the simulated ones reduce the
+//! payload. INT is not written.
 
 use xoff_net::balance::address;
 use xoff_net::hop::{Ask, flow_pause};
@@ -15,10 +15,10 @@ use crate::pfc::PfcFrame;
 use crate::roce::{self, Operation, Transport};
 use crate::{Bts, CHECK_SEQUENCE, SMALLEST_FRAME};
 
-/// The EtherType of frames between neighbours that no standard has: IEEE's for local experiments.
+/// The EtherType of non-standard frames between neighbours: IEEE's for local experiments.
 pub const ETHERTYPE_QUEUES: u16 = 0x88b5;
 
-/// What is left to say for a pause that lasts until it is resumed: the longest time.
+/// The longest time, for a pause that lasts until a resume.
 const UNTIL_RESUMED: u16 = u16::MAX;
 
 const CAPABLE: u8 = 2;
@@ -26,12 +26,12 @@ const EXPERIENCED: u8 = 3;
 
 const PS_PER_US: u64 = 1_000_000;
 
-/// Turns packets of a run into frames.
+/// Converts packets of a run to frames.
 #[derive(Clone, Copy, Debug)]
 pub struct Frames {
     /// Payload bytes of a full packet.
     pub payload_bytes: u64,
-    /// Whether a pause between neighbours speaks of queues (BFC) and not of classes (PFC).
+    /// True if pauses between neighbours address queues (BFC), false if they address classes (PFC).
     pub pauses_queues: bool,
 }
 
@@ -39,7 +39,7 @@ impl Frames {
     /// Appends a packet that node `from` sends on a link.
     ///
     /// # Panics
-    /// If it is one of a receiver-driven transport's, of which no frame format is known.
+    /// If the packet belongs to a receiver-driven transport, which has no known frame format.
     pub fn write(&self, packet: &Packet, from: u32, out: &mut Vec<u8>) {
         match packet.kind {
             Kind::Data | Kind::Segment => self.data(packet, out),
@@ -53,7 +53,7 @@ impl Frames {
         }
     }
 
-    /// Bytes a packet takes on the wire, of which `frame` is the beginning.
+    /// Size of the packet on the wire; `frame` is its beginning.
     #[must_use]
     pub fn wire_bytes(packet: &Packet, frame: &[u8]) -> u32 {
         u32::from(packet.wire_bytes).max(frame.len() as u32)
@@ -95,7 +95,7 @@ fn roce(packet: &Packet, operation: Operation, ecn: u8, sequence: u32, out: &mut
     Transport { operation, becn, queue_pair: queue_pair(packet.flow), sequence }.write(out);
 }
 
-/// The record has sender and receiver, and their ports, the other way round than the data packet.
+/// In the record, sender and receiver and their ports are swapped with respect to the data packet.
 fn back_to_sender(packet: &Packet, out: &mut Vec<u8>) {
     let bts = Bts {
         src_mac: mac(packet.src),
@@ -124,8 +124,8 @@ fn classes(packet: &Packet, from: u32, out: &mut Vec<u8>) {
     PfcFrame { src_mac: mac(from), quanta }.encode(out);
 }
 
-/// A pause of queues or of a flow: what is asked for in a byte, and the mask of up to 128 queues, or the
-/// flow's queue pair as a number of as many bits.
+/// A pause of queues or of a flow: one byte with the request, then 128 bits with the mask of queues
+/// or the flow's queue pair.
 fn queues(packet: &Packet, from: u32, out: &mut Vec<u8>) {
     let begin = out.len();
     out.extend(crate::pfc::DESTINATION);
@@ -140,7 +140,7 @@ fn queues(packet: &Packet, from: u32, out: &mut Vec<u8>) {
     out.resize(begin + SMALLEST_FRAME, 0);
 }
 
-/// A node's address: locally administered.
+/// A node's locally administered MAC address.
 fn mac(node: u32) -> Mac {
     let [a, b, c, d] = node.to_be_bytes();
     [2, 0, a, b, c, d]

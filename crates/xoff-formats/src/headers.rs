@@ -2,31 +2,31 @@
 
 use core::fmt;
 
-/// Why bytes are not the frame they were taken for.
+/// Reasons that bytes are not the expected frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodeError {
-    /// The frame ends before its fields do.
+    /// The frame is shorter than its fields.
     TooShort {
-        /// Bytes it would have to have.
+        /// Required number of bytes.
         needed: usize,
-        /// Bytes it has.
+        /// Actual number of bytes.
         found: usize,
     },
-    /// An EtherType other than the frame's.
+    /// The EtherType differs from the frame's.
     WrongEtherType(u16),
-    /// Not IPv4 with a header of 20 bytes: its first byte.
+    /// Not IPv4 with a header of 20 bytes; holds the header's first byte.
     WrongIp(u8),
-    /// The IPv4 header's checksum does not fit the header.
+    /// The checksum of the IPv4 header is wrong.
     WrongChecksum,
-    /// An IP protocol other than UDP.
+    /// The IP protocol is not UDP.
     WrongProtocol(u8),
-    /// The lengths of the IPv4 and the UDP header do not fit each other: the latter.
+    /// The IPv4 and UDP lengths do not match; holds the UDP length.
     WrongLength(u16),
-    /// A UDP destination port other than the frame's.
+    /// The UDP destination port differs from the frame's.
     WrongPort(u16),
-    /// A version of the frame's layout that is not known.
+    /// The version of the frame's layout is unknown.
     WrongVersion(u8),
-    /// A MAC control opcode other than the frame's.
+    /// The MAC control opcode differs from the frame's.
     WrongOpcode(u16),
 }
 
@@ -34,19 +34,22 @@ impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::TooShort { needed, found } => {
-                write!(f, "the frame has {found} bytes and needs {needed}")
+                write!(f, "the frame has {found} bytes; it must have at least {needed}")
             }
             Self::WrongEtherType(found) => write!(f, "the EtherType is {found:#06x}"),
             Self::WrongIp(found) => {
-                write!(f, "the IP header begins with {found:#04x}: it must be IPv4 without options")
+                write!(
+                    f,
+                    "the IP header begins with {found:#04x}; it must be IPv4 without options (0x45)"
+                )
             }
             Self::WrongChecksum => write!(f, "the IPv4 header's checksum is wrong"),
             Self::WrongProtocol(found) => write!(f, "the IP protocol is {found}, not UDP"),
             Self::WrongLength(found) => {
-                write!(f, "the UDP length is {found}, the IPv4 length not 20 more")
+                write!(f, "the UDP length is {found}; the IPv4 length must be 20 more")
             }
             Self::WrongPort(found) => write!(f, "the UDP destination port is {found}"),
-            Self::WrongVersion(found) => write!(f, "version {found} of the frame is not known"),
+            Self::WrongVersion(found) => write!(f, "the frame's version {found} is unknown"),
             Self::WrongOpcode(found) => write!(f, "the MAC control opcode is {found:#06x}"),
         }
     }
@@ -63,7 +66,7 @@ const ETHERNET_BYTES: usize = 14;
 const IPV4_BYTES: usize = 20;
 const UDP_BYTES: usize = 8;
 
-/// Where a datagram comes from and goes to, and how it is to be treated.
+/// Addresses and traffic class of a UDP datagram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Datagram {
     /// Ethernet source.
@@ -85,23 +88,24 @@ pub struct Datagram {
 }
 
 impl Datagram {
-    /// Bytes of the three headers.
+    /// Size of the three headers.
     pub const BYTES: usize = ETHERNET_BYTES + IPV4_BYTES + UDP_BYTES;
 
-    /// Appends the headers of a frame of `frame_bytes` in all, at least [`Self::BYTES`], of which the
-    /// rest is the UDP payload. The UDP checksum is 0: none.
+    /// Appends the headers of a frame of `frame_bytes` in total, at least [`Self::BYTES`]; the rest
+    /// of the frame is the UDP payload. The UDP checksum is 0: none.
     ///
     /// # Panics
     /// If the frame is longer than an IPv4 packet can be, or shorter than its headers.
     pub fn write(&self, frame_bytes: usize, out: &mut Vec<u8>) {
-        let ip_bytes = u16::try_from(frame_bytes - ETHERNET_BYTES).expect("an IPv4 packet");
+        let ip_bytes = u16::try_from(frame_bytes - ETHERNET_BYTES)
+            .expect("the frame must fit in an IPv4 packet");
         out.extend(self.dst_mac);
         out.extend(self.src_mac);
         out.extend(ETHERTYPE_IPV4.to_be_bytes());
         let ip = out.len();
         out.extend([0x45, self.dscp << 2 | self.ecn & 3]);
         out.extend(ip_bytes.to_be_bytes());
-        // No identification, do not fragment, 64 hops, checksum to come.
+        // No identification, do not fragment, TTL 64, checksum filled in below.
         out.extend([0, 0, 0x40, 0, 64, PROTOCOL_UDP, 0, 0]);
         out.extend(self.src_ip.to_be_bytes());
         out.extend(self.dst_ip.to_be_bytes());
@@ -113,10 +117,10 @@ impl Datagram {
         out.extend([0, 0]);
     }
 
-    /// Reads the headers of a frame. What follows them may have been cut off.
+    /// Decodes the headers of a frame. The payload may be truncated.
     ///
     /// # Errors
-    /// What is not as it must be.
+    /// The first invalid field.
     pub fn read(frame: &[u8]) -> Result<Self, DecodeError> {
         let head: &[u8; Self::BYTES] = leading(frame)?;
         let ethertype = be16(head, 12);
@@ -154,17 +158,18 @@ pub(crate) fn leading<const N: usize>(frame: &[u8]) -> Result<&[u8; N], DecodeEr
     frame.first_chunk().ok_or(DecodeError::TooShort { needed: N, found: frame.len() })
 }
 
-/// `N` bytes at a place within a frame.
+/// `N` bytes at an offset in a frame.
 pub(crate) fn array<const N: usize>(frame: &[u8], at: usize) -> [u8; N] {
     core::array::from_fn(|index| frame[at + index])
 }
 
-/// Two bytes at a place within a frame.
+/// Two bytes at an offset in a frame, big-endian.
 pub(crate) fn be16(frame: &[u8], at: usize) -> u16 {
     u16::from_be_bytes(array(frame, at))
 }
 
-/// The Internet checksum (RFC 1071) of an even number of bytes; 0 over a header that holds its own.
+/// The Internet checksum (RFC 1071) of an even number of bytes. It is 0 for a header with a valid
+/// checksum field.
 fn checksum(bytes: &[u8]) -> u16 {
     let (words, _) = bytes.as_chunks::<2>();
     let mut sum: u32 = words.iter().map(|word| u32::from(u16::from_be_bytes(*word))).sum();
@@ -178,9 +183,9 @@ fn checksum(bytes: &[u8]) -> u16 {
 mod tests {
     use super::*;
 
-    /// A header whose checksum is known: the one of RFC 1071's common worked example.
+    /// A header with a known checksum, the common worked example of RFC 1071.
     #[test]
-    fn the_checksum_of_a_known_header() {
+    fn the_checksum_of_a_known_header_is_right() {
         let header = [
             0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0x00, 0x00, 0xc0, 0xa8,
             0x00, 0x01, 0xc0, 0xa8, 0x00, 0xc7,
@@ -189,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_datagram_is_refused_with_its_reason() {
+    fn invalid_datagrams_are_rejected_with_the_reason() {
         let datagram = Datagram { src_port: 7, dst_port: 9, dscp: 3, ecn: 2, ..Default::default() };
         let mut frame = Vec::new();
         datagram.write(60, &mut frame);

@@ -1,8 +1,8 @@
-//! What packets look like on a wire, and a file of such frames that other tools read.
+//! Packets as frames on the wire, and capture files of such frames for other tools.
 //!
-//! [`bts`] and [`pfc`] are frames of flow control, with their decoders. [`roce`] writes the headers of
-//! a RoCEv2 packet. [`frames`] turns the engine's packet records into frames, and [`pcapng`] puts
-//! these into a capture file. Frames are without preamble and frame check sequence.
+//! [`bts`] and [`pfc`] encode and decode flow-control frames. [`roce`] writes the headers of a
+//! RoCEv2 packet. [`frames`] converts the engine's packet records to frames, and [`pcapng`] writes
+//! capture files. Frames have no preamble and no frame check sequence.
 
 pub mod bts;
 pub mod frames;
@@ -16,8 +16,8 @@ pub use frames::Frames;
 pub use headers::DecodeError;
 pub use pfc::PfcFrame;
 
-/// Bytes of the smallest Ethernet frame without its frame check sequence.
+/// Size of the smallest Ethernet frame without its frame check sequence.
 pub const SMALLEST_FRAME: usize = 60;
 
-/// Bytes of an Ethernet frame's check sequence, which counts on the wire and is not in a frame here.
+/// Size of an Ethernet frame check sequence. It counts on the wire but is not part of frames here.
 pub const CHECK_SEQUENCE: usize = 4;

@@ -1,7 +1,7 @@
-//! The beginning of a capture file in pcapng, and its packets. Times are in picoseconds.
+//! Writes the header and the packets of a pcapng capture file. Times are in picoseconds.
 //!
-//! Blocks, options and their numbers are those of the IETF's draft "PCAP Now Generic". Numbers are
-//! written little-endian, which the first block says.
+//! Blocks, options and their codes follow the IETF draft "PCAP Now Generic". Numbers are
+//! little-endian, as the first block declares.
 
 const SECTION: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
@@ -9,7 +9,7 @@ const PACKET: u32 = 6;
 
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 const LINKTYPE_ETHERNET: u16 = 1;
-/// The length of a section that goes on to the end of the file.
+/// Length of a section that extends to the end of the file.
 const UNKNOWN_LENGTH: u64 = u64::MAX;
 
 const OPTION_END: u16 = 0;
@@ -20,18 +20,18 @@ const OPTION_RESOLUTION: u16 = 9;
 /// Times are multiples of 10^-12 seconds.
 const PICOSECONDS: u8 = 12;
 
-/// What is captured at one place.
+/// A capture point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// Its name.
+    /// Name of the interface.
     pub name: String,
-    /// What it is, for a reader.
+    /// Description for readers.
     pub description: String,
     /// Bits per second.
     pub speed_bps: u64,
 }
 
-/// Appends the beginning of a file with these interfaces, which packets refer to by their places.
+/// Appends the header of a file with these interfaces. Packets refer to them by index.
 pub fn begin(interfaces: &[Interface], out: &mut Vec<u8>) {
     block(SECTION, out, |out| {
         out.extend(BYTE_ORDER.to_le_bytes());
@@ -42,7 +42,7 @@ pub fn begin(interfaces: &[Interface], out: &mut Vec<u8>) {
     for interface in interfaces {
         block(INTERFACE, out, |out| {
             out.extend(LINKTYPE_ETHERNET.to_le_bytes());
-            // Reserved, and no limit of a frame's length.
+            // Reserved, and no snapshot length limit.
             out.extend([0; 6]);
             option(OPTION_NAME, interface.name.as_bytes(), out);
             option(OPTION_DESCRIPTION, interface.description.as_bytes(), out);
@@ -53,7 +53,7 @@ pub fn begin(interfaces: &[Interface], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a frame, of which `frame` is the beginning and `wire_bytes` the length.
+/// Appends a packet of length `wire_bytes`; `frame` is its beginning.
 pub fn packet(interface: u32, time_ps: u64, wire_bytes: u32, frame: &[u8], out: &mut Vec<u8>) {
     block(PACKET, out, |out| {
         let (high, low) = ((time_ps >> 32) as u32, time_ps as u32);
@@ -64,7 +64,7 @@ pub fn packet(interface: u32, time_ps: u64, wire_bytes: u32, frame: &[u8], out: 
     });
 }
 
-/// A block: its kind, its length before and after what `body` appends.
+/// Appends a block: its type, then its length before and after the content from `body`.
 fn block(kind: u32, out: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
     let begin = out.len();
     out.extend(kind.to_le_bytes());
@@ -76,13 +76,13 @@ fn block(kind: u32, out: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
 }
 
 fn option(code: u16, value: &[u8], out: &mut Vec<u8>) {
-    let length = u16::try_from(value.len()).expect("a short text or number");
+    let length = u16::try_from(value.len()).expect("an option must be shorter than 64 KiB");
     out.extend(code.to_le_bytes());
     out.extend(length.to_le_bytes());
     padded(value, out);
 }
 
-/// Bytes, and zeros to a multiple of four.
+/// Appends bytes, padded with zeros to a multiple of four.
 fn padded(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend(bytes);
     out.extend([0; 3].iter().take(bytes.len().next_multiple_of(4) - bytes.len()));

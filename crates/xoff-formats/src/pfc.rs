@@ -1,25 +1,25 @@
-//! The frame of priority flow control (IEEE 802.1Qbb): a MAC control frame that pauses each of eight
-//! classes for a time of its own. SFC-P (SFC 4) sends it to the NIC of a paused flow's sender.
+//! The frame of priority flow control (IEEE 802.1Qbb): a MAC control frame that pauses each of
+//! eight classes for its own time. SFC-P (SFC 4) sends it to the NIC of a paused flow's sender.
 
 use crate::SMALLEST_FRAME;
 use crate::headers::{DecodeError, Mac, array, be16, leading};
 
-/// Where all of them go: a group address that bridges do not forward.
+/// Destination of all PFC frames: a group address that bridges do not forward.
 pub const DESTINATION: Mac = [0x01, 0x80, 0xc2, 0x00, 0x00, 0x01];
 
 const ETHERTYPE_MAC_CONTROL: u16 = 0x8808;
 const OPCODE: u16 = 0x0101;
-/// Where the times begin, and where they end.
+/// Offsets of the first time and of the end of the times.
 const TIMES: usize = 18;
 const END: usize = TIMES + 16;
 
 /// Pauses for traffic classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PfcFrame {
-    /// Who sends it.
+    /// Address of the sender of the frame.
     pub src_mac: Mac,
-    /// For each class: `None` if the frame does not speak of it, otherwise for how long to pause, in
-    /// quanta of 512 bit times; 0 resumes it.
+    /// For each class, the pause time in quanta of 512 bit times, where 0 resumes the class; `None`
+    /// if the frame does not address the class.
     pub quanta: [Option<u16>; 8],
 }
 
@@ -40,10 +40,10 @@ impl PfcFrame {
         out.resize(begin + SMALLEST_FRAME, 0);
     }
 
-    /// Reads a frame; padding may be missing.
+    /// Decodes a frame; padding may be missing.
     ///
     /// # Errors
-    /// Why it is none.
+    /// The reason that the bytes are not such a frame.
     pub fn decode(frame: &[u8]) -> Result<Self, DecodeError> {
         let frame: &[u8; END] = leading(frame)?;
         let (ethertype, opcode) = (be16(frame, 12), be16(frame, 14));

@@ -1,31 +1,32 @@
-//! RoCEv2: what follows the UDP header of a packet of RDMA, without payload and invariant CRC.
+//! RoCEv2: the headers after the UDP header of an RDMA packet, without payload and invariant CRC.
 //!
-//! The numbers are those of the InfiniBand architecture's base transport header and of its RoCEv2
-//! annex. Flows are sent as SEND operations of reliable connections, one message a flow.
+//! The codes are those of the base transport header of the InfiniBand architecture and of its
+//! RoCEv2 annex. Flows are SEND operations of reliable connections, one message per flow.
 
-/// The UDP destination port of all packets.
+/// UDP destination port of all packets.
 pub const PORT: u16 = 4791;
 
-/// Bytes of the base transport header.
+/// Size of the base transport header.
 pub const HEADER_BYTES: usize = 12;
 
-/// What follows the base transport header of an acknowledgement, and of a congestion notification.
+/// Sizes of the headers after the base transport header: of an acknowledgement, and of a congestion
+/// notification.
 const EXTENSION_BYTES: usize = 4;
 const RESERVED_BYTES: usize = 16;
 
-/// What a packet is.
+/// Type of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Data: whether its message begins and ends with it.
+    /// Data of a message.
     Send {
-        /// Whether it is the first packet of its message.
+        /// True for the first packet of the message.
         first: bool,
-        /// Whether it is the last one.
+        /// True for the last packet of the message.
         last: bool,
     },
-    /// An acknowledgement; the packet sequence number is that of the last packet acknowledged.
+    /// An acknowledgement; its packet sequence number is that of the last acknowledged packet.
     Ack,
-    /// A packet is missing; the packet sequence number is its own.
+    /// A negative acknowledgement; its packet sequence number is that of the missing packet.
     Nak,
     /// A congestion notification packet (CNP).
     Notification,
@@ -43,7 +44,7 @@ impl Operation {
         }
     }
 
-    /// Bytes from the base transport header to the end of the last header.
+    /// Size of the base transport header and all headers after it.
     #[must_use]
     pub fn header_bytes(self) -> usize {
         HEADER_BYTES
@@ -55,35 +56,37 @@ impl Operation {
     }
 }
 
-/// A packet's headers.
+/// The transport headers of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transport {
-    /// What it is.
+    /// Type of the packet.
     pub operation: Operation,
-    /// Backward notification of congestion: the echo of a mark, and every congestion notification.
+    /// Backward congestion notification: set when an acknowledgement echoes a mark, and in every
+    /// congestion notification.
     pub becn: bool,
-    /// The queue pair it is for, 24 bits.
+    /// Destination queue pair, 24 bits.
     pub queue_pair: u32,
-    /// Its packet sequence number, of which 24 bits are sent.
+    /// Packet sequence number; its low 24 bits are sent.
     pub sequence: u32,
 }
 
 impl Transport {
     /// Appends the headers.
     pub fn write(&self, out: &mut Vec<u8>) {
-        // No solicited event, migrated, no padding, version 0; the default partition.
+        // No solicited event, migrated, no padding, version 0; default partition.
         out.extend([self.operation.opcode(), 0x40, 0xff, 0xff]);
         let [_, queue_pair @ ..] = self.queue_pair.to_be_bytes();
         out.push(if self.becn { 0x40 } else { 0 });
         out.extend(queue_pair);
         let [_, sequence @ ..] = self.sequence.to_be_bytes();
         let last = matches!(self.operation, Operation::Send { last: true, .. });
-        // The sender wants an acknowledgement of a message's last packet.
+        // The sender requests an acknowledgement of a message's last packet.
         out.push(if last { 0x80 } else { 0 });
         out.extend(sequence);
         match self.operation {
             Operation::Send { .. } => (),
-            // An acknowledgement without limit of credits; a sequence error. No message is complete.
+            // An acknowledgement with unlimited credits, or a sequence error. No message is
+            // complete.
             Operation::Ack => out.extend([0x1f, 0, 0, 0]),
             Operation::Nak => out.extend([0x60, 0, 0, 0]),
             Operation::Notification => out.extend([0; RESERVED_BYTES]),

@@ -13,9 +13,9 @@ use crate::recovery::{SenderHalf, selective_repeat};
 /// A flow that begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowStart {
-    /// Its number: the index of its arrival.
+    /// Number of the flow: the index of its arrival.
     pub id: u64,
-    /// When it begins (ps).
+    /// Start time (ps).
     pub start_ps: u64,
     /// Sending host.
     pub src: u32,
@@ -25,48 +25,48 @@ pub struct FlowStart {
     pub bytes: u64,
     /// Source and destination port as one number.
     pub label: u32,
-    /// The traffic source it comes from.
+    /// The flow's traffic source.
     pub source: u16,
     /// Traffic class, 0 to 7; 0 is served first.
     pub class: u8,
 }
 
-/// A flow whose application will have no more to send.
+/// A flow whose application stops sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlowStop {
-    /// When (ps).
+    /// Time of the stop (ps).
     pub time_ps: u64,
-    /// The flow's number.
+    /// Number of the flow.
     pub flow: u64,
-    /// Its sending host.
+    /// Sending host.
     pub src: u32,
 }
 
 /// A flow that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// How it began; one that was stopped has the bytes it has sent.
+    /// Its start. For a stopped flow, `bytes` is the number of bytes sent.
     pub flow: FlowStart,
     /// When the acknowledgement of its last byte reached the sender (ps).
     pub end_ps: u64,
-    /// When its last byte reached the receiver (ps). Of a flow that was stopped nobody can say: no
+    /// When its last byte reached the receiver (ps). Not meaningful for a stopped flow, since no
     /// packet told the receiver that it was the last.
     pub received_ps: u64,
 }
 
-/// What a congestion control decides.
+/// A congestion control's decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// Bits per second.
+    /// Rate in bits per second.
     pub rate: u64,
-    /// Bytes that may be unacknowledged.
+    /// Window: bytes that may be unacknowledged.
     pub window: u64,
 }
 
 /// A flow's sender.
 #[derive(Debug)]
 pub struct Sender {
-    /// How it began; `start.id` tells a late packet of an earlier flow in the same place.
+    /// Its start. `start.id` identifies a late packet of an earlier flow in the same slot.
     pub start: FlowStart,
     /// Next byte to send.
     pub snd_nxt: u64,
@@ -74,47 +74,49 @@ pub struct Sender {
     pub snd_una: u64,
     /// First byte never sent.
     pub high: u64,
-    /// What the congestion control decided.
+    /// The congestion control's decision.
     pub pace: Pace,
-    /// When pacing allows the next packet (ps).
+    /// Time at which pacing allows the next packet (ps).
     pub next_avail: u64,
-    /// Until when a flow control has it paused (ps).
+    /// End of a pause by a flow control (ps).
     pub paused_until: u64,
-    /// Bytes on the wire of the packet sent last.
+    /// Bytes on the wire of the last packet sent.
     pub last_wire_bytes: u64,
-    /// When something was last acknowledged, or sent after nothing was in flight (ps).
+    /// When data was last acknowledged, or sent with nothing in flight (ps).
     pub progress_ps: u64,
-    /// How many bytes after `snd_una` may have been sent, whatever became of them.
+    /// Maximum distance of `snd_nxt` from `snd_una` in bytes, regardless of losses.
     pub reach: u64,
     recovery: SenderHalf,
-    /// Bytes that are lost and not sent again yet.
+    /// Bytes that are lost and not yet retransmitted.
     lost_bytes: u64,
     /// Bytes after `snd_una` that the receiver has.
     kept_bytes: u64,
-    /// Bytes its receiver lets it send: below zero, the last packet was longer than what was left.
-    /// Without end where senders decide themselves, and zero while a neighbour holds the flow.
+    /// Bytes that its receiver allows it to send; negative if the last packet exceeded the
+    /// remainder. Unlimited with sender-driven transports, and zero while a neighbour holds the
+    /// flow.
     pub credit: i64,
-    /// The next flow of the same ring; where the shortest goes first, its place in its queue's heap.
+    /// The next flow of the same ring. With shortest-first scheduling: its index in its queue's
+    /// heap.
     pub next: u32,
-    /// Timer for pacing.
+    /// Pacing timer.
     pub pace_timer: TimerId,
     /// Timer of the congestion control.
     pub control_timer: TimerId,
-    /// The NIC's number in its partition.
+    /// Index of its NIC in the partition.
     pub nic: u32,
-    /// The number of what it knows of its path: at first, that of its NIC.
+    /// Index of its path constants; initially that of its NIC.
     pub path: u32,
-    /// Its place in the NIC's list of flows.
+    /// Its index in the NIC's list of flows.
     pub place: u32,
-    /// Queue at the NIC, while it has something to send.
+    /// Queue at the NIC, while the flow has data to send.
     pub queue: Option<u8>,
     /// Flags of its packets: class and label.
     pub flags: u8,
-    /// Whether it waits for its turn.
+    /// True while it waits for its turn.
     pub ringing: bool,
-    /// Whether it has not ended.
+    /// True until it has ended.
     pub alive: bool,
-    /// Whether it is a stream, which ends only with the run: more bytes may be written to it.
+    /// True for a stream, which ends only with the run: more bytes may be written to it.
     pub open: bool,
 }
 
@@ -157,7 +159,7 @@ impl Sender {
         }
     }
 
-    /// Its queue at its NIC: another one if it had nothing to send for a while.
+    /// Its queue at its NIC. A flow that was idle gets a new assignment.
     #[inline]
     pub fn queue_at(&mut self, nic: &mut Nic) -> u8 {
         let (start, labelled) = (&self.start, self.flags & flag::LABELLED != 0);
@@ -165,26 +167,26 @@ impl Sender {
         *self.queue.get_or_insert_with(assign)
     }
 
-    /// Bytes on their way: sent, neither lost nor known to have arrived.
+    /// Bytes in flight: sent, neither lost nor known to have arrived.
     #[inline]
     #[must_use]
     pub fn in_flight(&self) -> u64 {
         self.snd_nxt - self.snd_una - self.lost_bytes - self.kept_bytes
     }
 
-    /// When pacing and pauses allow the next packet (ps).
+    /// Time at which pacing and pauses allow the next packet (ps).
     #[inline]
     #[must_use]
     pub fn ready_at(&self) -> u64 {
         self.next_avail.max(self.paused_until)
     }
 
-    /// A neighbour holds the flow, or lets it go on: as if its receiver let it send nothing.
+    /// Holds the flow for a neighbour, or releases it, by setting its credit.
     pub fn set_held(&mut self, held: bool) {
         self.credit = if held { 0 } else { i64::MAX };
     }
 
-    /// Whether there is something to send that window and credit allow, pacing and pauses aside.
+    /// True if there is data that window and credit allow to send; ignores pacing and pauses.
     #[inline(always)]
     #[must_use]
     pub fn may_send(&self) -> bool {
@@ -196,7 +198,7 @@ impl Sender {
         ready && self.in_flight() < self.pace.window && self.credit > 0
     }
 
-    /// The same for what is lost.
+    /// The same for lost data.
     #[cold]
     fn may_repeat(&self) -> bool {
         let has_room = self.in_flight() < self.pace.window;
@@ -207,34 +209,35 @@ impl Sender {
         may && self.credit > 0
     }
 
-    /// Bytes to send, those that are lost included.
+    /// Bytes left to send, including lost ones.
     #[must_use]
     pub fn left_to_send(&self) -> u64 {
         self.start.bytes - self.snd_nxt + self.lost_bytes
     }
 
-    /// Whether all has been acknowledged and nothing will follow.
+    /// True if all bytes are acknowledged and no more will follow.
     #[inline]
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.snd_una >= self.start.bytes && !self.open
     }
 
-    /// Whether there is something to send.
+    /// True if there is data to send.
     #[inline]
     #[must_use]
     pub fn has_data(&self) -> bool {
         self.snd_nxt < self.start.bytes || self.lost_bytes > 0
     }
 
-    /// Whether the receiver is known to have got something.
+    /// True if the receiver is known to have received data.
     #[inline]
     #[must_use]
     pub fn has_progressed(&self) -> bool {
         self.snd_una > 0 || self.kept_bytes > 0
     }
 
-    /// Takes the next packet to send: first byte, payload, and whether it was sent before.
+    /// Takes the next packet to send: its first byte, its payload, and whether it is a
+    /// retransmission.
     #[inline(always)]
     pub fn take_packet(&mut self, payload_max: u64) -> (u64, u64, bool) {
         if self.lost_bytes > 0 {
@@ -251,14 +254,14 @@ impl Sender {
         (seq, bytes, again)
     }
 
-    /// There will be no more to send than was sent. Returns whether all of that has arrived.
+    /// Ends the flow with the bytes sent so far. Returns true if all of them have arrived.
     pub fn stop(&mut self) -> bool {
         self.start.bytes = self.high;
         self.snd_una >= self.high
     }
 
-    /// Everything before `seq` has arrived (with perfect recovery: so many bytes). Returns how many
-    /// bytes more than known.
+    /// Everything before `seq` has arrived (with perfect recovery: `seq` bytes). Returns the number
+    /// of newly acknowledged bytes.
     #[inline]
     pub fn acknowledge(&mut self, seq: u64, payload: u64) -> u64 {
         let acked = seq.saturating_sub(self.snd_una);
@@ -280,17 +283,19 @@ impl Sender {
         acked
     }
 
-    /// The receiver misses the packet at `expected`; instead it got the one that stands `kept` packets
-    /// behind it (with selective acknowledgements: the block of these bits). Returns whether that says of
-    /// a packet more than known that it has arrived.
+    /// The receiver misses the packet at `expected` and got the one `kept` packets after it (with
+    /// selective acknowledgements: the block encoded in `kept`). Returns true if a packet is newly
+    /// known to have arrived.
     pub fn on_nack(&mut self, expected: u64, kept: u32, payload: u64) -> bool {
         match &mut self.recovery {
             SenderHalf::GoBackN => {
                 self.go_back();
                 false
             }
-            SenderHalf::Perfect(_) => unreachable!("perfect recovery asks for nothing"),
-            SenderHalf::Driven(_) => unreachable!("its transport hears what is missing"),
+            SenderHalf::Perfect(_) => unreachable!("perfect recovery sends no NACKs"),
+            SenderHalf::Driven(_) => {
+                unreachable!("receiver-driven transports handle losses themselves")
+            }
             SenderHalf::SelectiveRepeat(scoreboard) => {
                 let packet = expected / payload + u64::from(kept);
                 if packet < self.snd_una / payload {
@@ -313,13 +318,15 @@ impl Sender {
         }
     }
 
-    /// Nothing was heard for too long.
+    /// Retransmission timeout.
     pub fn on_timeout(&mut self, payload: u64) {
         let sent = self.sent(payload);
         match &mut self.recovery {
             SenderHalf::GoBackN => self.go_back(),
             SenderHalf::Perfect(_) => unreachable!("perfect recovery has no timeout"),
-            SenderHalf::Driven(_) => unreachable!("its transport hears of timeouts"),
+            SenderHalf::Driven(_) => {
+                unreachable!("receiver-driven transports handle timeouts themselves")
+            }
             SenderHalf::SelectiveRepeat(scoreboard) => {
                 let next = self.snd_nxt.div_ceil(payload);
                 scoreboard.get_or_insert_default().on_timeout(self.snd_una / payload, next);
@@ -332,13 +339,13 @@ impl Sender {
         }
     }
 
-    /// A packet was lost for certain.
+    /// Records a packet that is certainly lost.
     ///
     /// # Panics
-    /// Without perfect recovery nobody says so.
+    /// If the recovery is not perfect recovery.
     pub fn lose(&mut self, seq: u64, bytes: u64) {
         let SenderHalf::Perfect(losses) = &mut self.recovery else {
-            unreachable!("only perfect recovery tells of losses");
+            unreachable!("only perfect recovery reports losses");
         };
         losses.add(seq, bytes);
         self.lost_bytes += bytes;
@@ -363,12 +370,12 @@ impl Sender {
                 seq.map(|seq| (seq, payload.min(self.start.bytes - seq)))
             }
         };
-        let (seq, bytes) = packet.expect("lost bytes are in lost packets");
+        let (seq, bytes) = packet.expect("lost bytes belong to lost packets");
         self.lost_bytes -= bytes;
         (seq, bytes)
     }
 
-    /// Counts again what the scoreboard says.
+    /// Updates the counts of kept and lost bytes from the scoreboard.
     fn count(&mut self, payload: u64) {
         match &self.recovery {
             SenderHalf::SelectiveRepeat(Some(scoreboard)) => {
@@ -385,14 +392,16 @@ impl Sender {
         self.snd_nxt = self.snd_una;
     }
 
-    /// With a receiver-driven transport: a packet has to be sent again. Returns whether it did not wait already.
+    /// Receiver-driven transports: queues a packet for retransmission. Returns false if it was
+    /// already queued.
     pub fn requeue(&mut self, seq: u64, bytes: u64) -> bool {
         let waits = self.waiting().add(seq, bytes);
         self.lost_bytes += if waits { bytes } else { 0 };
         waits
     }
 
-    /// The same: a packet that waits to be sent again need not be. Returns whether it waited.
+    /// Receiver-driven transports: removes a packet from the retransmission queue. Returns true if
+    /// it was queued.
     pub fn unqueue(&mut self, seq: u64) -> bool {
         let bytes = self.waiting().remove(seq);
         self.lost_bytes -= bytes.unwrap_or(0);
@@ -401,7 +410,7 @@ impl Sender {
 
     fn waiting(&mut self) -> &mut Waiting {
         let SenderHalf::Driven(waiting) = &mut self.recovery else {
-            unreachable!("only receiver-driven transports know of each packet");
+            unreachable!("only receiver-driven transports queue packets");
         };
         waiting
     }

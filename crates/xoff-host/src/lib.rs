@@ -1,11 +1,11 @@
 //! Hosts: NICs and transports.
 //!
-//! A flow has two halves, each owned by its host: a sender ([`flow::Sender`] with a congestion
-//! control from [`cc`]) and a receiver ([`receiver`]). What the receiver needs travels in the packet.
-//! [`hosts::Hosts`] holds all hosts of a partition and is driven by the simulation: a packet arrives,
-//! a port may pick, a timer fires.
+//! A flow has two halves, one at each host: a sender ([`flow::Sender`] with a congestion control
+//! from [`cc`]) and a receiver ([`receiver`]). Packets carry all information between them.
+//! [`hosts::Hosts`] holds all hosts of a partition. The simulation calls it when a packet arrives,
+//! a port may send, or a timer fires.
 //!
-//! What this crate does not model: processing time in hosts, PCIe, the limits of a NIC's caches.
+//! Not modelled: processing time in hosts, PCIe, the limits of NIC caches.
 
 pub mod cc;
 pub mod driven;

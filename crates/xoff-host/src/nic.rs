@@ -1,7 +1,7 @@
-//! A NIC: acknowledgements first, then the flows, whose turns go round.
+//! A NIC: acknowledgements first, then the flows in turn.
 //!
-//! Each flow belongs to one of the NIC's queues, and a neighbour pauses queues: for PFC they are the
-//! traffic classes, for BFC they are assigned as a switch assigns its own. Within a queue flows take
+//! Each flow belongs to one of the NIC's queues, and a neighbour pauses queues. With PFC the queues
+//! are the traffic classes; with BFC they are assigned as at a switch. Within a queue flows take
 //! turns packet by packet.
 
 mod shortest;
@@ -25,11 +25,11 @@ pub use xoff_net::hop::NicQueues;
 struct Ring {
     head: u32,
     tail: u32,
-    /// Flows assigned to this queue: those with something left to send.
+    /// Flows assigned to this queue: those with data left to send.
     flows: u32,
 }
 
-/// A queue of a range by a hash of the flow.
+/// Selects a queue of a range by a hash of the flow.
 fn hashed(label: u32, (first, count): (u8, u8)) -> u8 {
     let hash = label.wrapping_mul(0x9e37_79b1);
     first + ((u64::from(hash) * u64::from(count)) >> 32) as u8
@@ -40,13 +40,13 @@ fn hashed(label: u32, (first, count): (u8, u8)) -> u8 {
 pub struct NicTimers {
     /// Retransmission timeouts.
     pub timeout: TimerId,
-    /// Round robin by index: when pacing allows the next packet.
+    /// Round robin by index: pacing allows the next packet.
     pub index: TimerId,
-    /// The first end of a pause of a queue.
+    /// The earliest end of a pause of a queue.
     pub pause: TimerId,
-    /// When so little may wait for the host that the switch can go on.
+    /// The host's backlog falls to the XON threshold.
     pub intake: TimerId,
-    /// What a receiver-driven transport has to do here.
+    /// Timer of a receiver-driven transport.
     pub driven: TimerId,
 }
 
@@ -55,13 +55,13 @@ pub struct NicTimers {
 pub struct Nic {
     /// The host's number.
     pub host: u32,
-    /// The fabric's number of its port.
+    /// Its port number in the fabric.
     pub port: u32,
     /// Pauses and resumes to send to the neighbour.
     pub frames: Queue,
     /// Acknowledgements and notifications to send.
     pub acks: Queue,
-    /// Of those, the ones that stand behind a pause of their class, and the classes that have any.
+    /// Acknowledgements held back by a pause of their class, and the classes with any.
     held: [Queue; CLASSES],
     held_classes: u8,
     rings: Vec<Ring>,
@@ -70,24 +70,24 @@ pub struct Nic {
     /// Queues paused by the neighbour.
     paused: u128,
     paused_time: PausedTime,
-    /// Flows held by the neighbour.
+    /// Number of flows held by the neighbour.
     held_flows: u32,
-    /// Queues whose pause ends by itself, and when (ps).
+    /// Queues with a timed pause, and the end of each (ps).
     pause_ends: Vec<(u8, u64)>,
-    /// Frames that are not obeyed yet, and when they are (ps).
-    heard: VecDeque<(u64, Packet)>,
+    /// Pause frames not yet in effect, and the time of each (ps).
+    pending_frames: VecDeque<(u64, Packet)>,
     queues: NicQueues,
-    /// The queue that had the last turn, and the one assigned last, of each class.
+    /// The queue served last and the queue assigned last, of each class.
     last_queue: [u8; CLASSES],
     last_assigned: [u8; CLASSES],
     rng: Rng,
-    /// Payload bytes that arrived here, those that arrived twice included.
+    /// Payload bytes that arrived here, including duplicates.
     pub received_bytes: u64,
     /// All flows that have not ended.
     pub flows: Vec<u32>,
     /// Hash of all it has sent, and of the flows that ended here.
     pub digest: Digest,
-    /// For round robin in the order of arrival: the flows in that order with their numbers.
+    /// For round robin by index: the flows in order of arrival, with their ids.
     pub order: Vec<(u32, u64)>,
     /// Index in `order` served last.
     pub last_index: usize,
@@ -112,7 +112,7 @@ impl Nic {
             paused_time: PausedTime::default(),
             held_flows: 0,
             pause_ends: Vec::new(),
-            heard: VecDeque::new(),
+            pending_frames: VecDeque::new(),
             received_bytes: 0,
             queues,
             last_queue: [0; CLASSES],
@@ -126,7 +126,7 @@ impl Nic {
         }
     }
 
-    /// The queue of a new flow.
+    /// Assigns a queue to a new flow.
     pub fn assign_queue(&mut self, class: u8, label: u32, labelled: bool) -> u8 {
         let queue = match self.queues {
             NicQueues::DynamicBesideIncast(_) if labelled => 0,
@@ -147,8 +147,8 @@ impl Nic {
         queue
     }
 
-    /// Of `count` queues from `first` on, which are those of a class, the next one without flows after the
-    /// queue assigned last, going round; if there is none, any.
+    /// Selects from `count` queues of a class, starting at `first`: the next queue without flows
+    /// after the one assigned last (cyclic), or a random one if all have flows.
     fn empty_or_random(&mut self, class: u8, (first, count): (u8, u8)) -> u8 {
         let last = u32::from(self.last_assigned[class as usize].saturating_sub(first));
         (1..=u32::from(count))
@@ -162,7 +162,7 @@ impl Nic {
         self.rings[queue as usize].flows -= 1;
     }
 
-    /// Lets a flow of `queue` wait for its turn.
+    /// Appends a flow of `queue` to its ring, to wait for its turn.
     #[inline]
     pub fn ring(&mut self, flows: &mut [Sender], id: u32, queue: u8) {
         let flow = &mut flows[id as usize];
@@ -178,7 +178,7 @@ impl Nic {
         ring.tail = id;
     }
 
-    /// The queue whose turn it is.
+    /// The queue to serve next.
     #[inline(always)]
     fn next_queue(&self) -> Option<u8> {
         let ready = self.ready & !self.paused;
@@ -199,13 +199,13 @@ impl Nic {
         Some(from.trailing_zeros() as u8)
     }
 
-    /// A queue has a turn.
+    /// Records that a queue is served.
     #[inline(always)]
     fn serve(&mut self, queue: u8) {
         self.last_queue[self.queues.class_of(queue) as usize] = queue;
     }
 
-    /// The flow whose turn it is, which leaves its ring.
+    /// Takes the flow to serve next out of its ring.
     #[inline]
     pub fn next_turn(&mut self, flows: &mut [Sender]) -> Option<u32> {
         let queue = self.next_queue()?;
@@ -222,8 +222,8 @@ impl Nic {
         Some(id)
     }
 
-    /// Whether a flow of `queue` that became ready now would have the next turn. If so, all is as if
-    /// it had waited for it.
+    /// True if a flow of `queue` that becomes ready now would be served next. If so, records the
+    /// turn as if the flow had waited for it.
     #[inline]
     pub fn pass(&mut self, queue: u8) -> bool {
         let passes = !self.has_control() && !self.is_ready() && !self.is_paused(queue);
@@ -233,45 +233,45 @@ impl Nic {
         passes
     }
 
-    /// Whether a flow could have a turn.
+    /// True if a flow can be served.
     #[inline]
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.ready & !self.paused != 0
     }
 
-    /// Whether a queue is paused.
+    /// True if a queue is paused.
     #[inline]
     #[must_use]
     pub fn is_paused(&self, queue: u8) -> bool {
         self.paused >> queue & 1 == 1
     }
 
-    /// The queues that are paused.
+    /// The paused queues.
     #[must_use]
     pub fn paused(&self) -> u128 {
         self.paused
     }
 
-    /// Pauses exactly these queues from now on.
+    /// Sets the mask of paused queues.
     pub fn set_paused(&mut self, now: u64, mask: u128) {
         self.paused_time.set(now, mask != 0);
         self.paused = mask;
     }
 
-    /// The neighbour holds one flow more, or one less.
+    /// Counts a flow that the neighbour holds or releases.
     pub fn count_held_flow(&mut self, now: u64, more: bool) {
         self.held_flows = if more { self.held_flows + 1 } else { self.held_flows - 1 };
         self.paused_time.set(now, self.held_flows > 0);
     }
 
-    /// Flows held by the neighbour.
+    /// Number of flows held by the neighbour.
     #[must_use]
     pub fn held_flows(&self) -> u32 {
         self.held_flows
     }
 
-    /// Pauses these queues for so long from now on (ps); zero resumes them (IEEE 802.1Qbb).
+    /// Pauses these queues for a time (ps); zero resumes them (IEEE 802.1Qbb).
     pub fn pause_for(&mut self, fabric: &mut Fabric, queues: u128, pause_ps: u64) {
         self.forget_pause_ends(queues);
         let paused = (0..128).filter(|queue| queues >> queue & 1 == 1);
@@ -280,31 +280,31 @@ impl Nic {
         self.await_pause_end(fabric);
     }
 
-    /// Pauses of these queues do not end by themselves any more: a later frame speaks of them.
+    /// Cancels the timed end of these queues' pauses: a later frame replaces it.
     pub fn forget_pause_ends(&mut self, queues: u128) {
         self.pause_ends.retain(|&(queue, _)| queues >> queue & 1 == 0);
     }
 
     fn await_pause_end(&self, fabric: &mut Fabric) {
         let ends = self.pause_ends.iter().map(|&(_, end)| end);
-        if let Some(next) = ends.chain(self.heard.front().map(|&(due, _)| due)).min() {
+        if let Some(next) = ends.chain(self.pending_frames.front().map(|&(due, _)| due)).min() {
             fabric.wheel.arm(self.timers.pause, next);
         }
     }
 
-    /// A frame has arrived that is obeyed at `due` (ps), after all that arrived before it.
-    pub fn hear(&mut self, fabric: &mut Fabric, due: u64, frame: Packet) {
-        self.heard.push_back((due, frame));
+    /// Stores a frame that takes effect at `due` (ps), after all frames that arrived before it.
+    pub fn delay_frame(&mut self, fabric: &mut Fabric, due: u64, frame: Packet) {
+        self.pending_frames.push_back((due, frame));
         self.await_pause_end(fabric);
     }
 
-    /// The next frame that is obeyed now.
-    pub fn take_heard(&mut self, now: u64) -> Option<Packet> {
-        let &(due, _) = self.heard.front()?;
-        (due <= now).then(|| self.heard.pop_front().map(|(_, frame)| frame))?
+    /// Takes the next frame that is in effect now.
+    pub fn take_due_frame(&mut self, now: u64) -> Option<Packet> {
+        let &(due, _) = self.pending_frames.front()?;
+        (due <= now).then(|| self.pending_frames.pop_front().map(|(_, frame)| frame))?
     }
 
-    /// The queues that are still paused when those pauses have ended whose time has come.
+    /// Ends the pauses that are due; returns the queues that are still paused.
     pub fn end_pauses(&mut self, fabric: &mut Fabric) -> u128 {
         let mut paused = self.paused;
         self.pause_ends.retain(|&(queue, end)| {
@@ -317,34 +317,34 @@ impl Nic {
         paused
     }
 
-    /// When its queues were paused.
+    /// The time during which queues were paused.
     #[must_use]
     pub fn paused_time(&self) -> &PausedTime {
         &self.paused_time
     }
 
-    /// Whether something other than data waits to be sent and may be.
+    /// True if a frame or an acknowledgement waits and may be sent.
     #[inline]
     #[must_use]
     pub fn has_control(&self) -> bool {
         !self.acks.is_empty() || !self.frames.is_empty() || self.released() != 0
     }
 
-    /// Classes whose acknowledgements stood behind a pause that is over.
+    /// Classes with held acknowledgements whose pause is over.
     #[inline]
     fn released(&self) -> u8 {
         self.held_classes & !self.paused as u8
     }
 
-    /// Bytes of frames and acknowledgements that wait.
+    /// Bytes of waiting frames and acknowledgements.
     #[must_use]
     pub fn control_bytes(&self) -> u32 {
         let held: u32 = self.held.iter().map(Queue::bytes).sum();
         self.frames.bytes() + self.acks.bytes() + held
     }
 
-    /// Takes the next frame to the neighbour, or else the next acknowledgement, of those that do not
-    /// stand behind a pause of their class.
+    /// Takes the next frame to the neighbour, otherwise the next acknowledgement. With
+    /// `behind_pause`, acknowledgements of paused classes are held.
     #[inline]
     pub fn pop_control(&mut self, packets: &mut Pool, behind_pause: bool) -> Option<u32> {
         if let Some(frame) = self.frames.pop(packets) {
@@ -358,7 +358,7 @@ impl Nic {
             if !behind_pause || !self.is_paused(class) {
                 return Some(id);
             }
-            // Those behind it may be of classes that are not paused.
+            // Acknowledgements behind it may belong to classes that are not paused.
             self.held[class as usize].push(packets, id);
             self.held_classes |= 1 << class;
         }
@@ -373,10 +373,10 @@ impl Nic {
         id
     }
 
-    /// Round robin as the HPCC simulator's NICs do it: search the flows in the order of arrival,
-    /// beginning after the one served last; drop ended flows that the search has met. If pacing
-    /// holds all of them back, look again when it allows the first; a flow that stands ready behind
-    /// its window counts too, and then nothing is looked at again until an acknowledgement comes.
+    /// Round robin as in the HPCC simulator's NICs. Searches the flows in order of arrival,
+    /// starting after the one served last, and drops ended flows that the search passes. If pacing
+    /// holds back all flows, it searches again when pacing allows the first. A flow that is ready
+    /// but limited by its window counts too: then the next search waits for an acknowledgement.
     pub fn turn_by_index(&mut self, fabric: &mut Fabric, flows: &[Sender]) -> Option<u32> {
         let count = self.order.len();
         let ended = |entry: &(u32, u64)| {
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_that_are_not_told_apart_share_a_queue() {
+    fn indistinct_classes_share_a_queue() {
         let queues = |told_apart: u8| {
             let mut nic = nic(NicQueues::Classes(told_apart));
             [0, 1, 7].map(|class| nic.assign_queue(class, 0, false))
@@ -483,12 +483,12 @@ mod tests {
         let mut queues: Vec<u8> =
             (0..32).map(|flow| nic.assign_queue(flow % 4, 0, false)).collect();
         queues.sort_unstable();
-        assert!(queues.into_iter().eq(0..32), "each of 8 flows a class has a queue of its own");
+        assert!(queues.into_iter().eq(0..32), "each of the 8 flows of a class has its own queue");
     }
 
-    /// Queues of a class go round, however often a more important class has turns between theirs.
+    /// Queues of a class take turns, however often a higher class is served in between.
     #[test]
-    fn an_interrupted_class_goes_on_where_it_was() {
+    fn an_interrupted_class_resumes_where_it_stopped() {
         let mut nic = nic(NicQueues::DynamicByClass(divided()));
         let mut flows: Vec<Sender> = [24, 25, 26, 0].map(|queue| flow(0, queue)).into();
         let mut turns = Vec::new();
@@ -504,14 +504,15 @@ mod tests {
     }
 
     proptest! {
-        /// Flows wait for their turns while the mask of paused queues changes at random: a turn goes
-        /// to a flow of a queue that is not paused, and to one whenever there is one.
+        /// Flows wait for their turns while the mask of paused queues changes at random. Only flows
+        /// of unpaused queues are served, and one is served whenever there is one.
         #[test]
-        fn no_flow_of_a_paused_queue_has_a_turn(
+        fn no_flow_of_a_paused_queue_is_served(
             classes in any::<bool>(),
             rounds in prop::collection::vec((0..QUEUES, any::<u128>(), 0usize..4), 1..100),
         ) {
-            let mut nic = nic(if classes { NicQueues::Classes(8) } else { NicQueues::Dynamic(QUEUES) });
+            let queues = if classes { NicQueues::Classes(8) } else { NicQueues::Dynamic(QUEUES) };
+            let mut nic = nic(queues);
             let mut flows: Vec<Sender> = Vec::new();
             let mut waiting = Vec::new();
             for (queue, mask, turns) in rounds {

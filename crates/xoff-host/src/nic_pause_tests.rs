@@ -1,4 +1,4 @@
-//! Pauses that end by themselves, as the frames of a switch ask for them (IEEE 802.1Qbb).
+//! Timed pauses, as requested by a switch's frames (IEEE 802.1Qbb).
 
 use xoff_core::rng::Purpose;
 use xoff_core::{Ps, Rng, TimerId, Wheel};
@@ -11,7 +11,7 @@ use super::*;
 const RATE: u64 = 25_000_000_000;
 const QUANTUM_PS: u64 = 20_480;
 
-/// A NIC behind a link, with nothing but the timer of its pauses.
+/// A NIC behind a link, with only its pause timer.
 struct Link {
     nic: Nic,
     fabric: Fabric,
@@ -30,7 +30,7 @@ impl Link {
         Self { nic: Nic::new(0, 0, NicQueues::Classes(8), rng, timers), fabric }
     }
 
-    /// At `now` (ps) a frame asks to pause these classes.
+    /// At `now` (ps) a frame requests a pause of these classes.
     fn frame(&mut self, now: u64, classes: u128, quanta: u16) {
         self.advance(now);
         let signal = Signal { queues: classes, ..Signal::pause_for(0, 0, quanta) };
@@ -38,8 +38,8 @@ impl Link {
         self.nic.pause_for(&mut self.fabric, queues, pause_ps);
     }
 
-    /// All that happens up to `now`, this instant included: the times (ps) at which the paused
-    /// classes changed, and what is paused from then on.
+    /// Runs until `now`, inclusive. Returns each time (ps) at which the paused classes changed,
+    /// with the new mask.
     fn advance(&mut self, now: u64) -> Vec<(u64, u128)> {
         let mut changes = Vec::new();
         while let Some(event) = self.fabric.wheel.pop_before(now + 1) {
@@ -59,7 +59,7 @@ impl Link {
 const LONG: u64 = 1_000_000_000;
 
 #[test]
-fn a_pause_ends_after_just_its_quanta() {
+fn a_pause_ends_exactly_after_its_quanta() {
     for quanta in [1, 1000, u16::MAX] {
         let mut link = Link::new();
         link.frame(777, 1 << 3, quanta);
@@ -71,7 +71,7 @@ fn a_pause_ends_after_just_its_quanta() {
     }
 }
 
-/// The latest frame counts, whether it asks for more or for less.
+/// The latest frame counts, whether its pause is longer or shorter.
 #[test]
 fn another_pause_of_a_class_replaces_the_first() {
     let second_at = 10 * QUANTUM_PS;
@@ -85,12 +85,12 @@ fn another_pause_of_a_class_replaces_the_first() {
 }
 
 #[test]
-fn no_quanta_resume_a_class_at_once() {
+fn zero_quanta_resume_a_class_at_once() {
     let mut link = Link::new();
     link.frame(0, 1 << 3, 100);
     link.frame(4321, 1 << 3, 0);
     assert_eq!(link.advance(LONG), [(4321, 0)]);
-    // Nothing is left of the first pause that could end the next one.
+    // The first pause leaves no end that could cut the next one short.
     let mut link = Link::new();
     link.frame(0, 1 << 3, 100);
     link.frame(4321, 1 << 3, 0);
@@ -99,10 +99,10 @@ fn no_quanta_resume_a_class_at_once() {
     assert_eq!(link.advance(LONG), [(5000 + 1000 * QUANTUM_PS, 0)]);
 }
 
-/// Each class has an end of its own, whichever was asked for first; a frame that resumes one, or
-/// pauses it for longer, leaves the others as they are.
+/// Each class has its own end, in any order of requests. A frame that resumes one class or pauses
+/// it longer leaves the others unchanged.
 #[test]
-fn classes_have_ends_of_their_own() {
+fn each_class_has_its_own_end() {
     let mut link = Link::new();
     link.frame(0, 1 << 3, 300);
     link.frame(1000, 1 << 5, 100);
@@ -118,7 +118,7 @@ fn classes_have_ends_of_their_own() {
     assert_eq!(link.advance(LONG), ends);
 }
 
-/// The end of a pause is that of its own frame, not of another that came later.
+/// A pause has the end of its own frame, not of a later one.
 #[test]
 fn a_later_pause_without_end_outlasts_an_earlier_end() {
     let mut link = Link::new();
@@ -128,9 +128,9 @@ fn a_later_pause_without_end_outlasts_an_earlier_end() {
     assert_eq!(link.advance(LONG), [(100 * QUANTUM_PS, 0b01)]);
 }
 
-/// Acknowledgements of a paused class let those of others pass, and keep their own order.
+/// Acknowledgements of other classes overtake those of a paused class, which keep their order.
 #[test]
-fn acknowledgements_wait_behind_a_pause_of_their_own_class_only() {
+fn acknowledgements_wait_only_for_a_pause_of_their_own_class() {
     let mut link = Link::new();
     for (number, class) in [5u8, 2, 5, 2, 0].into_iter().enumerate() {
         let mut ack = Packet::new(xoff_net::Kind::Ack, 64);

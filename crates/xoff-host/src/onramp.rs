@@ -1,25 +1,25 @@
-//! A flow control at the sender that holds packets back by the one-way delay of those before:
-//! in the manner of OnRamp (Liu et al., NSDI 2021).
+//! Flow control at the sender by one-way delay, modelled on OnRamp (Liu et al., NSDI 2021).
 //!
-//! What is published of it: a flow is paused by as much as its one-way delay exceeds a threshold;
-//! doing only that "has queue oscillations and the possibility of under-utilization in the presence
-//! of feedback delay", which a smoothing prevents that "tunes the gain factor when there are more
-//! flows" (both as "SFC" quotes it, §2.3.1). The smoothing itself is not public.
+//! Published facts: a flow is paused for the excess of its one-way delay over a threshold. That
+//! alone "has queue oscillations and the possibility of under-utilization in the presence of
+//! feedback delay". A smoothing that "tunes the gain factor when there are more flows" prevents
+//! this (both as quoted by "SFC", §2.3.1). The smoothing itself is not published.
 //!
-//! Here a hold is what a delay has above the threshold, less the time for which the flow has been
-//! held since the packet of that delay left: those holds cannot show in it. For a flow that sends
-//! at line rate whenever it may, delay less holds is the time it has sent since, so that the hold
-//! grows with the data on its way. The rest is ours, and keeps many flows with one queue stable:
+//! Here a pause is the delay above the threshold minus the time that the flow has been paused since
+//! the packet with that delay left, because those pauses cannot show in its delay. For a flow that
+//! sends at line rate whenever it may, delay minus pauses is the time it has sent since, so that
+//! the pause grows with the data in flight. Two rules of xoff's own keep many flows on one queue
+//! stable:
 //!
-//! - A packet that is not acknowledged yet has a delay, too: at least its age less the way back. So
-//!   a flow looks not only at each acknowledgement but after each packet it sends. Otherwise flows
-//!   whose first packets wait behind a queue, or who have nothing acknowledged because all were
-//!   held, send at line rate until they hear.
-//! - A hold begins only when none is in force, so that holds never pile up into the future.
+//! - An unacknowledged packet has a delay too: at least its age minus the return delay. A flow
+//!   therefore evaluates its delay not only at each acknowledgement but also after each packet it
+//!   sends. Otherwise flows would send at line rate while their first packets wait in a queue, or
+//!   while they have no acknowledgements because all packets were held back.
+//! - A pause begins only when none is in force, so that pauses never accumulate.
 //!
-//! With both, no gain has to fall with the number of flows. N flows settle where a hold lasts the
-//! N - 1 packet times of the others: each then has the threshold, the way back and (N - 1) / gain
-//! packets on its way.
+//! With both rules the gain need not fall with the number of flows. N flows converge to a pause of
+//! the N - 1 packet times of the others. Each then has the threshold, the return delay and (N - 1)
+//! / gain packets in flight.
 
 use std::collections::VecDeque;
 
@@ -54,7 +54,7 @@ impl FlowControlSettings for NoFlowControl {}
 impl FlowControlSettings for OnRampConfig {
     fn check(&self) -> Checked {
         if !(self.gain > 0.0 && self.gain <= 1.0) {
-            return Err(("gain", "gain is a share: more than 0, up to 1".into()));
+            return Err(("gain", "gain must be above 0 and at most 1".into()));
         }
         Ok(())
     }
@@ -75,40 +75,39 @@ xoff_core::seam! {
 }
 
 knobs! {
-    /// Flow control by one-way delay, in the manner of OnRamp.
+    /// Flow control by one-way delay, modelled on OnRamp.
     pub struct OnRampConfig in "onramp" {
-        /// A one-way delay above this holds packets back; 0: three quarters of the base RTT, half as
-        /// much again as the delay without queues (not published; such that the queue of "SFC",
-        /// Fig. 1, settles near the 13 MB it shows).
+        /// One-way delay above which a flow is paused. 0: three quarters of the base RTT, which is
+        /// 1.5 times the delay without queues (not published; chosen so that the queue of "SFC",
+        /// Fig. 1, converges near the 13 MB shown).
         threshold: Ps = Ps(0),
-        /// Share of the delay above it that a hold makes up for (choice of this implementation: all
-        /// of it).
+        /// Fraction of the excess delay that a pause makes up for (xoff's choice: all of it).
         gain: f64 = 1.0,
     }
 }
 
-/// A packet on its way.
+/// A packet in flight.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     at: u64,
-    /// `OnRamp::held` then.
+    /// `OnRamp::held` at that time.
     held: u64,
 }
 
 /// A flow's state (times in ps).
 #[derive(Clone, Debug, Default)]
 pub struct OnRamp {
-    /// Packets of which nothing is heard yet, oldest first.
+    /// Packets without acknowledgement, oldest first.
     on_the_way: VecDeque<Sent>,
-    /// All holds so far, one after the other.
+    /// Sum of all pauses so far.
     held: u64,
-    /// When the last hold ends, and no sooner than the last packet has left the NIC.
+    /// End of the last pause, and no sooner than the end of the last packet's transmission.
     until: u64,
 }
 
 impl OnRamp {
-    /// A packet leaves: until when the flow is held after it, by the delay that its oldest packet on
-    /// the way has at least.
+    /// A packet leaves. Returns the end of the pause after it, from the minimum delay of the oldest
+    /// packet in flight.
     pub fn on_sent(
         &mut self,
         config: &OnRampConfig,
@@ -123,8 +122,8 @@ impl OnRamp {
         self.hold(config, path, delay, oldest.held)
     }
 
-    /// The receiver has the packet sent at `sent`; an acknowledgement also says how long it took.
-    /// Until when the flow is held.
+    /// The receiver has the packet sent at `sent`; an acknowledgement also carries its `delay`.
+    /// Returns the end of the pause.
     pub fn on_arrived(
         &mut self,
         config: &OnRampConfig,
@@ -134,7 +133,7 @@ impl OnRamp {
         delay: Option<u64>,
     ) -> u64 {
         let mut arrived = None;
-        // Packets do not overtake each other: what was sent before has come, too, or is lost.
+        // Packets are not reordered: earlier packets have arrived as well, or are lost.
         while let Some(packet) = self.on_the_way.front().filter(|packet| packet.at <= sent) {
             arrived = Some(packet.held);
             self.on_the_way.pop_front();
@@ -148,13 +147,13 @@ impl OnRamp {
         self.until
     }
 
-    /// Nothing was heard for too long: what is on the way is lost, which is no delay.
+    /// Retransmission timeout: packets in flight are lost, which is no delay.
     pub fn on_timeout(&mut self) {
         self.on_the_way.clear();
     }
 
-    /// Holds the flow, which is not held now, for a packet's `delay`; `held_before` is what it had
-    /// been held when that packet left.
+    /// Pauses the flow, which is not paused now, for a packet's `delay`. `held_before` is the sum
+    /// of pauses when that packet left.
     fn hold(&mut self, config: &OnRampConfig, path: &Path, delay: u64, held_before: u64) -> u64 {
         let threshold = match config.threshold {
             Ps(0) => path.base_rtt / 4 * 3,
@@ -194,38 +193,38 @@ mod tests {
     }
 
     #[test]
-    fn a_delay_is_made_up_for_once() {
+    fn a_delay_causes_one_pause() {
         let mut flow = flow(&[0, 1, 2, 3]);
         let mut ack = |now, sent, delay| {
             flow.on_arrived(&CONFIG, &PATH, now * US, sent * US, Some(delay * US))
         };
-        assert_eq!(ack(15, 0, 10), 15 * US, "the threshold holds nothing back");
+        assert_eq!(ack(15, 0, 10), 15 * US, "no pause at the threshold");
         assert_eq!(ack(23, 1, 17), 30 * US);
-        assert_eq!(ack(26, 2, 19), 30 * US, "no hold begins within another");
-        // The hold of 7 us came after this packet and cannot show in its delay.
+        assert_eq!(ack(26, 2, 19), 30 * US, "no pause begins within another");
+        // The pause of 7 us came after this packet and cannot show in its delay.
         assert_eq!(ack(31, 3, 19), 33 * US);
         flow.on_sent(&CONFIG, &PATH, 40 * US, 1000);
-        // What left after the holds and is late again, is late for another reason.
+        // A packet that left after the pauses and is late again has another cause.
         let until = flow.on_arrived(&CONFIG, &PATH, 60 * US, 40 * US, Some(13 * US));
         assert_eq!(until, 63 * US);
     }
 
     #[test]
-    fn a_part_of_a_delay_is_made_up_for_with_a_gain() {
+    fn a_gain_scales_the_pause() {
         let half = OnRampConfig { gain: 0.5, ..CONFIG };
         let until = flow(&[0]).on_arrived(&half, &PATH, 30 * US, 0, Some(20 * US));
         assert_eq!(until, 35 * US);
     }
 
     #[test]
-    fn a_flow_that_hears_nothing_is_held_after_each_packet() {
+    fn a_flow_without_acknowledgements_is_paused_after_each_packet() {
         let mut flow = flow(&[0, 5]);
-        // 15 us are the way back and the threshold.
+        // 15 us are the return delay and the threshold.
         assert_eq!(flow.on_sent(&CONFIG, &PATH, 15 * US, 1000), 15_080_000);
         assert_eq!(flow.on_sent(&CONFIG, &PATH, 18 * US, 1000), 21_080_000);
-        // Of 22 us, 3 were a hold, and the threshold and the way back are 15.
+        // Of 22 us, 3 were a pause, and the threshold and the return delay are 15.
         assert_eq!(flow.on_sent(&CONFIG, &PATH, 22 * US, 1000), 26_080_000);
-        // The oldest on the way is the packet of 15 us; 7 us were held since.
+        // The oldest packet in flight was sent at 15 us; 7 us of pauses followed.
         flow.on_arrived(&CONFIG, &PATH, 27 * US, 5 * US, None);
         assert_eq!(flow.on_sent(&CONFIG, &PATH, 38 * US, 1000), 39_080_000);
         flow.on_timeout();

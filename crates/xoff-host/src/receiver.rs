@@ -1,9 +1,9 @@
 //! The receiver's half of a flow.
 //!
-//! A flow of one packet needs none: its acknowledgement is made from the packet alone. The half of a
-//! longer flow exists from its first packet to its last; what comes later is answered from its own
-//! fields. Where packets may come again after that, it lingers, as TCP's TIME-WAIT does: a packet sent
-//! again before the sender had heard anything looks like the first of its flow.
+//! A flow of one packet needs no half: the packet alone determines its acknowledgement. The half of
+//! a longer flow exists from its first packet to its last; later packets are answered from their
+//! own fields. If packets may arrive again afterwards, the half lingers, like TCP's TIME-WAIT. A
+//! packet retransmitted before the sender got any acknowledgement looks like the first of its flow.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
@@ -14,26 +14,25 @@ use xoff_net::packet::flag;
 
 use crate::recovery::{Arrival, ReceiverHalf, ReceiverSetup, Reply};
 
-/// How long a half lingers (ps): longer than a packet stays in any switch's buffer (32 MB at 100 Gb/s
-/// are 2.6 ms).
+/// How long a half lingers (ps): longer than a packet stays in any switch's buffer (32 MB at 100
+/// Gb/s take 2.6 ms).
 pub(crate) const LINGER: u64 = 10_000_000_000;
 
-/// What has come of a flow (bytes of payload).
+/// Receive progress of a flow (bytes of payload).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Got {
-    /// All that is kept, in any order; the last packet of a flow may be counted as a full one.
+pub struct RxProgress {
+    /// All bytes kept, in any order; the last packet of a flow may be counted as a full one.
     pub received: u64,
-    /// What comes before the first byte that is missing. With perfect recovery, which knows no order:
-    /// all.
+    /// Bytes before the first missing one. With perfect recovery, which has no order: all.
     pub delivered: u64,
 }
 
 #[derive(Debug)]
 struct Half {
     recovery: ReceiverHalf,
-    /// Until when no notification is sent (ps).
+    /// Time before which no notification is sent (ps).
     unnotified_until: u64,
-    /// Until when it lingers, having all bytes (ps); without end while it has not.
+    /// End of its linger time, once it has all bytes (ps); `u64::MAX` before that.
     until: u64,
 }
 
@@ -41,16 +40,16 @@ struct Half {
 #[derive(Debug)]
 pub struct Receivers {
     halves: FxHashMap<u32, Half>,
-    /// Those that linger, by when they are forgotten (ps).
+    /// Lingering halves, by the time they are removed (ps).
     lingering: VecDeque<(u64, u32)>,
     setup: ReceiverSetup,
     notification_interval: Option<u64>,
-    /// Data packets that came again, of flows that are remembered, where packets are kept out of order.
+    /// Duplicate data packets of flows with a half, for recoveries that keep out-of-order packets.
     pub repeated: u64,
 }
 
 impl Receivers {
-    /// No receivers yet.
+    /// Creates it without receivers.
     #[must_use]
     pub fn new(setup: ReceiverSetup, notification_interval: Option<u64>) -> Self {
         Self {
@@ -62,28 +61,28 @@ impl Receivers {
         }
     }
 
-    /// How many flows are remembered.
+    /// Number of halves.
     #[must_use]
     pub fn len(&self) -> usize {
         self.halves.len()
     }
 
-    /// Whether none is.
+    /// True if there are no halves.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.halves.is_empty()
     }
 
-    /// What has come of a flow, while its half exists. One that has lingered long enough is forgotten when
-    /// the next packet comes to any of these hosts: until then it must not be seen.
+    /// Receive progress of a flow, while its half exists. A half past its linger time is removed at
+    /// the next packet to any of these hosts; until then this function must ignore it.
     #[must_use]
-    pub fn got(&self, now: u64, flow: u32) -> Option<Got> {
+    pub fn rx_progress(&self, now: u64, flow: u32) -> Option<RxProgress> {
         let half = self.halves.get(&flow).filter(|half| half.until > now);
-        half.map(|half| half.recovery.got(&self.setup))
+        half.map(|half| half.recovery.rx_progress(&self.setup))
     }
 
-    /// A data packet of `payload` bytes arrived: the reply, and whether to notify its sender of
-    /// congestion.
+    /// Processes a data packet of `payload` bytes. Returns the reply, and whether to send the
+    /// sender a congestion notification.
     #[inline(always)]
     pub fn on_data(&mut self, now: u64, packet: &Packet, payload: u64) -> (Reply, bool) {
         let end = packet.seq + payload + u64::from(packet.remaining);
@@ -95,9 +94,10 @@ impl Receivers {
         }
         let half = match self.halves.entry(packet.flow) {
             Entry::Occupied(half) => half.into_mut(),
-            // The sender has heard of this half, so it existed; it is gone, so it had all.
+            // The sender has had a reply from this half, so it existed. It is gone, so it had all
+            // bytes.
             Entry::Vacant(_) if packet.has(flag::PROGRESSED) => return (Reply::Ack(end), false),
-            // A probe, and nothing before it: a flow of one packet never needs a half.
+            // A probe without earlier data: a flow of one packet never has a half.
             Entry::Vacant(_) if payload == 0 => return (Reply::Ack(packet.seq), false),
             Entry::Vacant(place) => place.insert(Half {
                 recovery: ReceiverHalf::new(self.setup.recovery),
@@ -126,7 +126,7 @@ impl Receivers {
         (reply, notify)
     }
 
-    /// All bytes of a flow have come, though no packet said so: its sender stopped.
+    /// All bytes of a flow have arrived, though no packet said so: its sender stopped.
     pub fn end(&mut self, now: u64, flow: u32) {
         if let Some(half) = self.halves.get_mut(&flow)
             && half.until == u64::MAX
@@ -136,7 +136,7 @@ impl Receivers {
         }
     }
 
-    /// Forgets those that have lingered long enough.
+    /// Removes halves past their linger time.
     #[cold]
     fn forget(&mut self, now: u64) {
         while let Some(&(until, flow)) = self.lingering.front()
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn go_back_n_asks_once_for_each_gap_and_forgets_a_finished_flow() {
+    fn go_back_n_requests_each_gap_once_and_forgets_a_finished_flow() {
         let mut receivers = receivers(Recovery::GoBackN, 500, None);
         let mut reply =
             |now, seq, remaining| receivers.on_data(now, &packet(seq, remaining), 1000).0;
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(reply(601, 1000, 2000), Reply::Ack(2000));
         assert_eq!(reply(602, 2000, 1000), Reply::Ack(3000));
         assert_eq!(reply(603, 3000, 0), Reply::Ack(4000));
-        // Sent again before the sender had heard anything.
+        // Retransmitted before the sender got any acknowledgement.
         assert_eq!(reply(604, 0, 3000), Reply::Ack(4000));
         assert_eq!(receivers.len(), 1);
         let mut late = packet(3000, 0);
@@ -199,21 +199,23 @@ mod tests {
         }
     }
 
-    /// Whether another packet has come since, of any flow, must not be seen: that depends on the cut.
+    /// The result must not depend on packets of other flows, since those depend on the
+    /// partitioning.
     #[test]
-    fn a_half_that_has_lingered_says_nothing_before_it_is_forgotten() {
+    fn a_half_past_its_linger_time_is_not_reported() {
         let mut receivers = receivers(Recovery::SelectiveRepeat, 0, None);
         receivers.on_data(0, &packet(0, 1000), 1000);
         receivers.on_data(5, &packet(1000, 0), 1000);
-        let all = Got { received: 2000, delivered: 2000 };
-        assert_eq!(receivers.got(4 + LINGER, 7), Some(all));
-        assert_eq!(receivers.got(5 + LINGER, 7), None);
+        let all = RxProgress { received: 2000, delivered: 2000 };
+        assert_eq!(receivers.rx_progress(4 + LINGER, 7), Some(all));
+        assert_eq!(receivers.rx_progress(5 + LINGER, 7), None);
         assert_eq!(receivers.len(), 1);
     }
 
-    /// In order, ahead of its turn, after its turn, once all has come: each copy counts, no probe does.
+    /// In order, out of order, late, and after all have arrived: each duplicate counts, no probe
+    /// does.
     #[test]
-    fn data_that_comes_again_is_counted() {
+    fn duplicate_data_is_counted() {
         for recovery in [Recovery::Sack, Recovery::SelectiveRepeat] {
             let mut receivers = receivers(recovery, 0, None);
             let mut repeated = |seq, payload: u64| {
@@ -242,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn notifications_keep_their_distance() {
+    fn notifications_respect_the_minimum_interval() {
         let mut receivers = receivers(Recovery::GoBackN, 0, Some(50));
         let mut marked = packet(0, 5000);
         marked.flags |= flag::MARKED;

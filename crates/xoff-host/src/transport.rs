@@ -37,14 +37,14 @@ impl FrameConfig {
     pub fn check(&self) -> Checked {
         const LONGEST: u64 = 60_000;
         if self.payload.0 == 0 {
-            return Err(("payload", "payload must be more than zero".into()));
+            return Err(("payload", "payload must be above 0".into()));
         }
         if self.full_packet() > LONGEST || self.ack.0.max(self.ack_header.0) > LONGEST {
             let message = format!("a frame may have up to {LONGEST} bytes with its headers");
             return Err(("payload", message));
         }
         if self.ack.0 == 0 || self.header.0 == 0 {
-            return Err(("header", "headers and acknowledgements must be more than 0B".into()));
+            return Err(("header", "header and ack must be above 0B".into()));
         }
         Ok(())
     }
@@ -151,8 +151,8 @@ impl TcpConfig {
                 "initial_window_packets",
                 "initial_window_packets must be at least 1",
             ),
-            (self.min_rto.0 == 0, "min_rto", "min_rto must be more than zero"),
-            (self.min_rto > self.max_rto, "min_rto", "min_rto must not be longer than max_rto"),
+            (self.min_rto.0 == 0, "min_rto", "min_rto must be above 0"),
+            (self.min_rto > self.max_rto, "min_rto", "min_rto must be at most max_rto"),
             (
                 self.initial_rto < self.min_rto || self.initial_rto > self.max_rto,
                 "initial_rto",

@@ -1,22 +1,22 @@
-//! Where packets wait: the bytes in queues of ports, by the layers that their links join.
+//! Backlog: the bytes in port queues, by the layers that the ports' links connect.
 
 use xoff_net::topo::Topology;
 
-/// Bytes that wait at all ports of a kind, sampled and summed up.
+/// Bytes in the queues of all ports of each kind, sampled and summed.
 #[derive(Clone, Debug)]
 pub struct Backlog {
-    /// The kinds of links, such as `leaf-spine`, in the order of their names.
+    /// The kinds of links, such as `leaf-spine`, in alphabetical order.
     kinds: Vec<String>,
-    /// The kind of each port's link, as an index into them.
+    /// The kind of each port's link, as an index into `kinds`.
     kind_of: Vec<u8>,
-    /// Where each node's ports begin.
+    /// Index of each node's first port.
     first_port: Vec<u32>,
     sums: Vec<u64>,
     samples: u64,
 }
 
 impl Backlog {
-    /// Nothing sampled yet.
+    /// Creates it without samples.
     #[must_use]
     pub fn new(topology: &Topology) -> Self {
         let names: Vec<String> =
@@ -30,19 +30,19 @@ impl Backlog {
         Self { kinds, kind_of, first_port: topology.first_port.clone(), sums, samples: 0 }
     }
 
-    /// All ports are about to be looked at.
+    /// Begins a sample of all ports.
     pub fn begin_sample(&mut self) {
         self.samples += 1;
     }
 
-    /// A port holds so much.
+    /// Adds the bytes in a port's queues.
     #[inline]
     pub fn add(&mut self, node: u32, port: u16, bytes: u64) {
         let kind = self.kind_of[(self.first_port[node as usize] + u32::from(port)) as usize];
         self.sums[kind as usize] += bytes;
     }
 
-    /// The mean bytes at all ports of each kind together; nothing of kinds that no switch has.
+    /// Mean total bytes at all ports of each kind, for kinds of switch ports.
     pub fn means(&self) -> impl Iterator<Item = (&str, f64)> {
         let samples = self.samples.max(1) as f64;
         let of_switches = |(kind, _): &(&String, &u64)| {
@@ -52,7 +52,8 @@ impl Backlog {
         found.map(move |(kind, &sum)| (kind.as_str(), sum as f64 / samples))
     }
 
-    /// The share of it that waits before links between switches, not for hosts' links; `None` without any.
+    /// Fraction of the backlog at links between switches, as opposed to hosts' links; `None` if the
+    /// backlog is empty.
     #[must_use]
     pub fn upstream_share(&self) -> Option<f64> {
         let sum = |of_hosts: bool| {

@@ -1,56 +1,57 @@
-//! Into which parts a network is cut, and how many threads are of use.
+//! Partitioning of a network, and the number of useful threads.
 //!
-//! Results do not depend on any of it.
+//! Results depend on neither.
 
 use xoff_core::Ps;
 use xoff_net::topo::{Routes, Topology};
 
 use crate::setup::Setup;
 
-/// Where each thread gets so many hosts, it gets them in two parts, so that work can be balanced.
+/// With this many hosts per thread, each thread gets two partitions, for load balancing.
 const HOSTS_FOR_TWO_PARTS: usize = 256;
 
-/// What a packet costs in a network of four links and its acknowledgement as many, and what it costs
-/// threads to meet at the end of a window: rough figures (ns), of which only the magnitude counts.
+/// Rough cost of a packet over four links including its acknowledgement, and of a synchronisation
+/// of the threads at the end of a window (ns). Only the magnitude matters.
 const PACKET_NS: u128 = 800;
 const MEETING_NS: u128 = 500;
 
-/// How many threads to use.
+/// Number of threads to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threads {
-    /// No more than so many, and at least one.
+    /// Maximum number of threads, at least one.
     pub count: usize,
-    /// For tests: each thread waits before each window for up to so many microseconds, as this seed
-    /// says, so that threads meet in other orders.
+    /// For tests: each thread waits before each window for up to this many microseconds, drawn from
+    /// this seed, so that threads meet in different orders.
     pub jitter: Option<(u64, u64)>,
 }
 
 impl Threads {
-    /// One.
+    /// One thread.
     pub const ONE: Self = Self { count: 1, jitter: None };
 
-    /// No more than so many.
+    /// At most this many threads.
     #[must_use]
     pub fn up_to(count: usize) -> Self {
         Self { count: count.max(1), jitter: None }
     }
 }
 
-/// A network in parts.
+/// The partitioning of a network.
 #[derive(Clone, Debug)]
 pub(crate) struct Cut {
-    /// The part of each node.
+    /// The partition of each node.
     pub(crate) of_node: Vec<u32>,
-    /// The shortest link between two parts: how long what a part sends is on its way at least.
+    /// Delay of the shortest link between two partitions: the minimum delay of their messages.
     pub(crate) lookahead: Ps,
-    /// Threads of use.
+    /// Number of useful threads.
     pub(crate) threads: usize,
-    /// Why there are fewer than were asked for.
+    /// The reason for fewer threads than requested.
     pub(crate) note: Option<String>,
 }
 
 impl Cut {
-    /// Cuts a network into so many parts, or as many as are good for these threads if `parts` is 0.
+    /// Divides a network into `parts` partitions, or into a number suited to the threads if `parts`
+    /// is 0.
     pub(crate) fn new(setup: &Setup, parts: usize, threads: usize) -> Self {
         let (topology, routes) = (&setup.topology, &setup.routes);
         let racks = racks(topology, routes);
@@ -61,10 +62,10 @@ impl Cut {
             note: (threads > 1).then(|| format!("one thread is used: {why}")),
         };
         if setup.is_in_one_order() && parts <= 1 {
-            return whole("events happen in one order over all switches, as in the HPCC simulator");
+            return whole("events have one order over all switches, as in the HPCC simulator");
         }
         if racks == 1 && parts == 0 {
-            return whole("all hosts hang on one switch, so there is nothing to divide");
+            return whole("all hosts are attached to one switch, so the network cannot be divided");
         }
         let wanted = if parts > 0 {
             parts.min(racks)
@@ -72,7 +73,7 @@ impl Cut {
             good_number(topology.servers(), racks, threads)
         };
         if wanted == 1 {
-            return whole("the network is in one part (run.partitions)");
+            return whole("the network is one partition (run.partitions)");
         }
         let mut of_node = cut(topology, routes, wanted);
         keep_together(setup, &mut of_node);
@@ -80,8 +81,9 @@ impl Cut {
         let useful = threads.min(wanted);
         let cut = Self { of_node, lookahead, threads: useful, note: None };
         if useful > 1 && work_ns(topology, lookahead) / (useful as u128) < 10 * MEETING_NS {
-            let why =
-                format!("the parts are linked by {lookahead}, in which there is little to do");
+            let why = format!(
+                "the shortest link between partitions is {lookahead}, too short for parallel work"
+            );
             return if parts > 0 {
                 Self { threads: 1, note: Some(format!("one thread is used: {why}")), ..cut }
             } else {
@@ -89,35 +91,37 @@ impl Cut {
             };
         }
         let note = (useful < threads).then(|| {
-            format!("{useful} threads are used: the network has {wanted} parts and {racks} racks")
+            format!(
+                "{useful} threads are used: the network has {wanted} partitions and {racks} racks"
+            )
         });
         Self { note, ..cut }
     }
 
-    /// How many parts there are.
+    /// Number of partitions.
     pub(crate) fn parts(&self) -> usize {
         self.of_node.iter().max().map_or(1, |&last| last as usize + 1)
     }
 }
 
-/// Two parts for each thread where they are large, otherwise one: what crosses between parts costs
-/// more than what does not.
+/// Two partitions per thread in large networks, otherwise one: messages between partitions cost
+/// more than those within one.
 fn good_number(hosts: u32, racks: usize, threads: usize) -> usize {
     let large = hosts as usize >= threads * HOSTS_FOR_TWO_PARTS;
     let parts = if threads > 1 && large { 2 * threads } else { threads };
     if parts <= racks { parts } else { racks.min(threads) }
 }
 
-/// The work of a time in which all hosts send.
+/// The work of a period in which all hosts send.
 fn work_ns(topology: &Topology, time: Ps) -> u128 {
     let (_, hosts) = topology.capacities();
     let packets = u128::from(hosts.0) * u128::from(time.0) / (8 * 1000 * 1_000_000_000_000);
     packets * PACKET_NS
 }
 
-/// Which part each node belongs to. Switches with hosts, and their hosts with them, are dealt out in
-/// blocks; every other switch goes where most of its links to lower layers lead, and where there is
-/// no difference, to the part with the fewest such switches so far.
+/// Assigns each node to a partition. Switches with hosts, and their hosts, are assigned in blocks.
+/// Every other switch joins the partition with most of its links to lower layers; ties go to the
+/// partition with the fewest such switches so far.
 fn cut(topology: &Topology, routes: &Routes, parts: usize) -> Vec<u32> {
     let racks = racks(topology, routes);
     let mut of_node = vec![u32::MAX; topology.nodes() as usize];
@@ -149,7 +153,7 @@ fn cut(topology: &Topology, routes: &Routes, parts: usize) -> Vec<u32> {
     of_node
 }
 
-/// An allocator is in one part with all of its NICs: that of the switch the first one hangs on.
+/// Keeps an allocator and all its NICs in one partition: that of the first NIC's switch.
 fn keep_together(setup: &Setup, of_node: &mut [u32]) {
     for site in setup.flowtune.iter().flat_map(|flowtune| &flowtune.sites) {
         let port = setup.topology.ports_of(site.nics.start)[0];
@@ -159,13 +163,13 @@ fn keep_together(setup: &Setup, of_node: &mut [u32]) {
     }
 }
 
-/// Switches that servers hang on: servers' groups come before those of other hosts.
+/// Number of switches with servers; groups of servers come before those of other hosts.
 fn racks(topology: &Topology, routes: &Routes) -> usize {
     let groups = routes.group_of[..topology.servers() as usize].iter();
     groups.max().map_or(1, |&last| last as usize + 1)
 }
 
-/// The shortest link between two parts.
+/// Delay of the shortest link between two partitions.
 fn lookahead(topology: &Topology, of_node: &[u32]) -> Ps {
     let between = topology.ports.iter().filter(|port| {
         let other = topology.ports[port.peer as usize].node;
@@ -181,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_of_a_leaf_spine_fabric_is_half_of_its_leaves_and_spines() {
+    fn half_a_leaf_spine_fabric_has_half_of_its_leaves_and_spines() {
         let topology = leaf_spine(&LeafSpineConfig::default()).unwrap();
         let routes = Routes::new(&topology).unwrap();
         let of_node = cut(&topology, &routes, 2);

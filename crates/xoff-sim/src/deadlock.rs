@@ -1,6 +1,5 @@
-//! Whether the routes of a run let pauses go round in circles: the backpressure graph (BFC App. B) of the
-//! routes it begins with, of those that its faults lead to, and of packets that are under way when
-//! routes change.
+//! Cycles of pauses that a run's routes allow: the backpressure graph (BFC App. B) of the initial
+//! routes, of the routes after faults, and of packets in flight during changes of routes.
 
 use xoff_core::Ps;
 use xoff_net::topo::{Backpressure, Routes, Turns, bounces};
@@ -8,39 +7,39 @@ use xoff_net::topo::{Backpressure, Routes, Turns, bounces};
 use crate::faults;
 use crate::setup::Setup;
 
-/// Which pairs of ports backpressure is left out for.
+/// The pairs of ports without backpressure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Elision {
-    /// Those that break all cycles of the run's routes.
+    /// Pairs that break all cycles of the run's routes.
     Cycles,
-    /// All that lead from a higher layer back to a higher one, whether or not a route does.
+    /// All pairs from a higher layer back to a higher layer, whether or not a route uses them.
     Bounces,
 }
 
-/// When routes hold.
+/// The validity of routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// From the start on.
+    /// From the start.
     Start,
-    /// For packets that are under way when routes change at this time.
+    /// For packets in flight when routes change at this time.
     Change(Ps),
-    /// From this time on.
+    /// From this time.
     From(Ps),
-    /// With any one link down, and for packets that are under way when it is avoided.
+    /// With any single link down, and for packets in flight when it is avoided.
     AnyLinkDown {
-        /// Links between switches without which some host is cut off: those are not among them.
+        /// Number of links between switches whose failure isolates a host; they are excluded.
         cut_off: usize,
     },
 }
 
-/// The graph of each time of a run, in order: what there is before, during and after each change of routes.
+/// The graphs of a run, in order: before, during and after each change of routes.
 ///
 /// # Errors
-/// If faults cut hosts off from each other.
+/// If faults disconnect hosts.
 pub fn stages(setup: &Setup) -> Result<Vec<(When, Backpressure<'_>)>, String> {
     let graph = |routes: &[&Routes]| Backpressure::new(&setup.topology, routes);
     let reroutes = faults::reroutes(setup)?;
-    // What is down from the start on was never in use.
+    // Links that are down from the start were never in use.
     let (first, later) = match reroutes.split_first() {
         Some((first, later)) if first.at == Ps(0) => (&*first.routes, later),
         _ => (&*setup.routes, reroutes.as_slice()),
@@ -55,8 +54,8 @@ pub fn stages(setup: &Setup) -> Result<Vec<(When, Backpressure<'_>)>, String> {
     Ok(stages)
 }
 
-/// The graph of the routes with all links up, with any one link between switches down, and of packets
-/// that are under way in between.
+/// The graph of the routes with all links up, with any single link between switches down, and of
+/// packets in flight in between.
 #[must_use]
 pub fn any_link_down(setup: &Setup) -> (When, Backpressure<'_>) {
     let topology = &setup.topology;
@@ -74,10 +73,11 @@ pub fn any_link_down(setup: &Setup) -> (When, Backpressure<'_>) {
     (When::AnyLinkDown { cut_off }, all)
 }
 
-/// The pairs of ports for which backpressure is to be left out, the same for the whole run.
+/// The pairs of ports without backpressure, constant over the run.
 ///
 /// # Errors
-/// If faults cut hosts off from each other, or the rule for Clos networks is wanted in another network.
+/// If faults disconnect hosts, or if the rule for Clos networks is used in another
+/// network.
 pub fn elided(setup: &Setup, elision: Elision) -> Result<Turns, String> {
     match elision {
         Elision::Bounces => bounces(&setup.topology),
@@ -85,7 +85,7 @@ pub fn elided(setup: &Setup, elision: Elision) -> Result<Turns, String> {
     }
 }
 
-/// One graph with what all of them have; there must be one.
+/// The union of at least one graph.
 fn union<'a>(mut graphs: impl Iterator<Item = Backpressure<'a>>) -> Backpressure<'a> {
     let mut all = graphs.next().expect("a run has routes");
     graphs.for_each(|graph| all.extend(&graph));

@@ -1,11 +1,12 @@
-//! Faults of links, on the grid: when links go down and come back, when switches have noticed, and when
-//! links lose packets at random.
+//! Faults of links, on the grid: links that go down and recover, their detection by switches, and
+//! links with random losses.
 //!
-//! A fault begins and ends at a step of the grid, the first at or after its time, between two steps. So
-//! all partitions see it at once. What is on a link that goes down is lost, and what is sent into it
-//! until it is back; packets that wait for it go the same way, for no pause holds on a link that is down:
-//! both ends forget what they said and heard of pauses. `detection` after a link went down all
-//! switches route around it, and as long after it came back they use it again.
+//! A fault begins and ends between two steps of the grid, at the first step at or after its time,
+//! so that all partitions see it at once. When a link goes down, its packets in flight are lost,
+//! and so are packets sent into it before its recovery. Packets that wait for it are sent and lost
+//! too, since no pause is in force on a link that is down: both ends forget the pauses they sent
+//! and received. All switches avoid the link from `detection` after its failure until `detection`
+//! after its recovery.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -18,17 +19,17 @@ use xoff_net::topo::Routes;
 use crate::partition::Partition;
 use crate::setup::Setup;
 
-/// What is wrong with links.
+/// The kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FaultKind {
-    /// They are down.
+    /// The links are down.
     LinkDown {
-        /// How long switches take to notice that a link is down, or back.
+        /// Delay until switches detect that a link is down, or back.
         detection: Ps,
     },
-    /// They lose packets at random.
+    /// The links lose packets at random.
     Loss {
-        /// Which share of the packets.
+        /// Fraction of packets lost.
         share: f64,
     },
 }
@@ -36,28 +37,28 @@ pub enum FaultKind {
 /// A fault of some links.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
-    /// What is wrong with them.
+    /// The kind.
     pub kind: FaultKind,
-    /// Their ports, both ends of each, by their numbers in the topology.
+    /// The affected ports, both ends of each link, by index in the topology.
     pub ports: Vec<u32>,
-    /// When it begins.
+    /// Begin.
     pub at: Ps,
-    /// When it ends; [`Ps::NEVER`]: it does not.
+    /// End; [`Ps::NEVER`] if it is permanent.
     pub until: Ps,
 }
 
-/// From when until when.
+/// Begin and end.
 type Period = (Ps, Ps);
 
 impl Fault {
-    /// When these links are down; `None` if they only lose packets.
+    /// The period in which these links are down; `None` if they only lose packets.
     #[must_use]
     pub fn outage(&self) -> Option<Period> {
         matches!(self.kind, FaultKind::LinkDown { .. }).then_some((self.at, self.until))
     }
 
-    /// From when on, and until when, switches route around these links; `None` if they never do,
-    /// because they would notice too late.
+    /// The period in which switches avoid these links; `None` if they never do, because they would
+    /// detect the failure too late.
     #[must_use]
     pub fn avoided(&self) -> Option<Period> {
         let FaultKind::LinkDown { detection } = self.kind else { return None };
@@ -66,32 +67,32 @@ impl Fault {
     }
 }
 
-/// Something that happens between two steps.
+/// An action between two steps.
 #[derive(Clone, Debug)]
 enum Action {
     /// This fault begins.
     Begin(u32),
     /// This fault ends.
     End(u32),
-    /// All switches take these routes, which avoid the links of these ports.
+    /// All switches use these routes, which avoid the links of these ports.
     Route(Arc<Routes>, Vec<u32>),
 }
 
-/// Routes that all switches take from some time on.
+/// New routes of all switches.
 #[derive(Clone, Debug)]
 pub struct Reroute {
-    /// From when on.
+    /// Time of the change.
     pub at: Ps,
     /// The routes.
     pub routes: Arc<Routes>,
-    /// The ports of the links they avoid.
+    /// The ports of the avoided links.
     pub down: Vec<u32>,
 }
 
-/// The routes that the faults of a network lead to, in order.
+/// The routes that result from the faults of a network, in order.
 ///
 /// # Errors
-/// If hosts could not reach each other, or packets met too many switches.
+/// If hosts are disconnected, or if a path has too many switches.
 pub fn reroutes(setup: &Setup) -> Result<Vec<Reroute>, String> {
     let reroute = |at: Ps| {
         let down = down(setup, Fault::avoided, at);
@@ -101,18 +102,18 @@ pub fn reroutes(setup: &Setup) -> Result<Vec<Reroute>, String> {
     changes(&setup.faults, Fault::avoided).into_iter().map(reroute).collect()
 }
 
-/// The faults of a run, and what of them is to come.
+/// The pending actions of the faults of a run.
 #[derive(Debug)]
 pub(crate) struct Faults {
-    /// The next one is the last.
+    /// In reverse order: the next one is last.
     actions: Vec<(Ps, Action)>,
 }
 
 impl Faults {
-    /// What the faults of a network do, and when.
+    /// Creates the actions of the faults of a network.
     ///
     /// # Errors
-    /// If hosts could not reach each other, or packets met too many switches.
+    /// If hosts are disconnected, or if a path has too many switches.
     pub(crate) fn new(setup: &Setup) -> Result<Self, String> {
         let mut actions = Vec::new();
         for (number, fault) in (0..).zip(&setup.faults) {
@@ -131,27 +132,28 @@ impl Faults {
         Ok(Self { actions })
     }
 
-    /// The routes that are left at a time without the links of these ports.
+    /// The routes at a time without the links of these ports.
     fn routes(setup: &Setup, down: &[u32], time: Ps) -> Result<Routes, String> {
         let routes = Routes::without(&setup.topology, down)
-            .map_err(|why| format!("[[fault]] at {time} the network falls apart: {why}"))?;
-        // A packet may have come most of its way when the routes change.
+            .map_err(|why| format!("[[fault]] at {time} disconnects the network: {why}"))?;
+        // A packet may have covered most of its path when the routes change.
         let switches = (setup.routes.longest() + routes.longest() - 1) as usize;
         if setup.hosts.control.carries() == Carries::Int && switches > HOPS_MAX {
             return Err(format!(
-                "[[fault]] at {time} a packet may meet {switches} switches, but an INT record holds \
-                 {HOPS_MAX}"
+                "[[fault]] at {time}: a packet may cross {switches} switches, but an INT record \
+                 holds {HOPS_MAX}"
             ));
         }
         Ok(routes)
     }
 
-    /// Whether something happens now.
+    /// True if an action is due.
     pub(crate) fn is_due(&self, now: Ps) -> bool {
         self.actions.last().is_some_and(|(time, _)| *time <= now)
     }
 
-    /// Does what is due. `place` has the partition of each port and its number there.
+    /// Executes the actions that are due. `place` has the partition of each port and its index
+    /// there.
     pub(crate) fn apply(
         &mut self,
         now: Ps,
@@ -175,7 +177,7 @@ impl Faults {
     }
 }
 
-/// The ports of faults in whose period a time is.
+/// The ports of the faults with this time in their period.
 fn down(setup: &Setup, period: fn(&Fault) -> Option<Period>, time: Ps) -> Vec<u32> {
     let holds =
         |fault: &&Fault| period(fault).is_some_and(|(at, until)| (at..until).contains(&time));
@@ -183,7 +185,7 @@ fn down(setup: &Setup, period: fn(&Fault) -> Option<Period>, time: Ps) -> Vec<u3
     faults.flat_map(|fault| fault.ports.iter().copied()).collect()
 }
 
-/// When any of these periods begins or ends, in order.
+/// The times at which any of these periods begins or ends, in order.
 fn changes(faults: &[Fault], period: fn(&Fault) -> Option<Period>) -> Vec<Ps> {
     let periods = faults.iter().filter_map(period);
     let mut times: Vec<Ps> = periods.flat_map(|(at, until)| [at, until]).collect();
@@ -237,17 +239,17 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_avoided_from_its_detection_to_that_of_its_return() {
+    fn a_link_is_avoided_from_its_detection_to_the_detection_of_its_recovery() {
         assert_eq!(down(10, 50, 5).avoided(), Some((Ps(15), Ps(55))));
         assert_eq!(down(10, 50, 0).avoided(), Some((Ps(10), Ps(50))));
         assert_eq!(down(10, u64::MAX, 5).avoided(), Some((Ps(15), Ps::NEVER)));
-        assert_eq!(down(10, 15, 5).avoided(), None, "it is back before anybody has noticed");
+        assert_eq!(down(10, 15, 5).avoided(), None, "it recovers before its detection");
         let loss = Fault { kind: FaultKind::Loss { share: 0.1 }, ..down(10, 50, 0) };
         assert_eq!((loss.avoided(), loss.outage()), (None, None));
     }
 
     #[test]
-    fn changes_are_in_order_and_there_once() {
+    fn changes_are_ordered_and_unique() {
         let faults = [down(10, 50, 5), down(50, u64::MAX, 5), down(0, 10, 0)];
         assert_eq!(changes(&faults, Fault::outage), [0, 10, 50].map(Ps));
         assert_eq!(changes(&faults, Fault::avoided), [0, 10, 15, 55].map(Ps));

@@ -1,14 +1,14 @@
-//! What each flow's receiver gets in each interval of the measured time.
+//! Received bytes of each flow in each interval of the measurement.
 //!
-//! Nothing is counted while packets arrive: at the end of an interval the receivers are asked how far
-//! they are. A receiver that has all bytes of its flow forgets it, so of a flow whose bytes all came
-//! within one interval it is known only when its sender hears of it, half a round trip later.
+//! Nothing is counted per packet: at the end of an interval the receivers report their progress. A
+//! receiver that has all bytes of its flow forgets it. If all bytes of a flow arrive within one
+//! interval, they are therefore counted only when its sender learns of it, half a round trip later.
 
 use std::collections::BTreeMap;
 
 use xoff_core::Ps;
 use xoff_host::FlowStart;
-use xoff_host::receiver::Got;
+use xoff_host::receiver::RxProgress;
 
 /// A flow in one interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,59 +32,60 @@ pub struct FlowSeriesRow {
 struct Followed {
     src: u32,
     dst: u32,
-    /// Its size: of a flow that is stopped, once it has ended, what it has sent.
+    /// Its size; for a stopped flow that has ended, the number of bytes sent.
     bytes: u64,
-    /// Whether it is to stop, so that its size is not known before it has ended.
+    /// True if it will be stopped, so that its size is unknown until it ends.
     stops: bool,
     ended: bool,
-    /// What its receiver had when the current interval began.
-    got: Got,
+    /// Its receive progress at the start of the current interval.
+    rx_progress: RxProgress,
 }
 
 impl Followed {
-    /// What its receiver has now, which says nothing (`None`) before the first packet and after the
-    /// last.
-    fn now(&self, receiver: Option<Got>) -> Got {
-        let all = Got { received: self.bytes, delivered: self.bytes };
-        let has_begun = self.got != Got::default();
+    /// Its current receive progress. The receiver reports `None` before the first packet and after
+    /// the last.
+    fn now(&self, receiver: Option<RxProgress>) -> RxProgress {
+        let all = RxProgress { received: self.bytes, delivered: self.bytes };
+        let has_begun = self.rx_progress != RxProgress::default();
         match receiver {
             _ if self.ended => all,
             None if has_begun && !self.stops => all,
-            None => self.got,
-            // A receiver that counts packets takes the last one for a full one.
-            Some(got) => Got {
-                received: got.received.clamp(self.got.received, self.bytes),
-                delivered: got.delivered.clamp(self.got.delivered, self.bytes),
+            None => self.rx_progress,
+            // A receiver that counts packets counts the last one as a full one.
+            Some(rx_progress) => RxProgress {
+                received: rx_progress.received.clamp(self.rx_progress.received, self.bytes),
+                delivered: rx_progress.delivered.clamp(self.rx_progress.delivered, self.bytes),
             },
         }
     }
 }
 
-/// Follows all flows.
+/// Records all flows.
 #[derive(Clone, Debug)]
 pub struct FlowSeries {
     interval: Ps,
-    /// When the current interval ends; `None` outside the measured time.
+    /// End of the current interval; `None` outside the measurement.
     end: Option<Ps>,
-    /// Those that have not ended, and those that ended in this interval.
+    /// Flows that have not ended, and those that ended in this interval.
     flows: BTreeMap<u64, Followed>,
 }
 
 impl FlowSeries {
-    /// Follows flows over intervals of this length; `None` if it is 0.
+    /// Creates it with this interval; `None` if the interval is 0.
     #[must_use]
     pub fn new(interval: Ps) -> Option<Self> {
         (interval > Ps(0)).then(|| Self { interval, end: None, flows: BTreeMap::new() })
     }
 
-    /// A flow begins, and may be stopped later.
+    /// A flow begins; `stops` is true if it will be stopped.
     pub fn begin_flow(&mut self, start: &FlowStart, stops: bool) {
         let FlowStart { id, src, dst, bytes, .. } = *start;
-        let followed = Followed { src, dst, bytes, stops, ended: false, got: Got::default() };
+        let followed =
+            Followed { src, dst, bytes, stops, ended: false, rx_progress: RxProgress::default() };
         self.flows.insert(id, followed);
     }
 
-    /// A flow ends, of which so many bytes were sent.
+    /// A flow ends after `bytes` were sent.
     pub fn end_flow(&mut self, flow: u64, bytes: u64) {
         if self.end.is_none() {
             self.flows.remove(&flow);
@@ -94,38 +95,38 @@ impl FlowSeries {
         }
     }
 
-    /// The measured time begins; `receiver` says what the receiver of a flow at a host has.
-    pub fn begin(&mut self, now: Ps, receiver: impl Fn(u64, u32) -> Option<Got>) {
+    /// The measurement begins; `receiver` returns the receive progress of a flow at a host.
+    pub fn begin(&mut self, now: Ps, receiver: impl Fn(u64, u32) -> Option<RxProgress>) {
         self.end = Some(now + self.interval);
         for (&flow, followed) in &mut self.flows {
-            followed.got = followed.now(receiver(flow, followed.dst));
+            followed.rx_progress = followed.now(receiver(flow, followed.dst));
         }
     }
 
-    /// Whether an interval ends now.
+    /// True if an interval ends now.
     #[must_use]
     pub fn is_due(&self, now: Ps) -> bool {
         self.end == Some(now)
     }
 
-    /// An interval ends, and another one begins: a row for each flow, in the order of their numbers.
+    /// Ends an interval and begins the next: appends a row for each flow, ordered by number.
     pub fn next(
         &mut self,
         now: Ps,
-        receiver: impl Fn(u64, u32) -> Option<Got>,
+        receiver: impl Fn(u64, u32) -> Option<RxProgress>,
         rows: &mut Vec<FlowSeriesRow>,
     ) {
         self.end = Some(now + self.interval);
         self.flows.retain(|&flow, followed| {
-            let got = followed.now(receiver(flow, followed.dst));
-            let before = std::mem::replace(&mut followed.got, got);
+            let rx_progress = followed.now(receiver(flow, followed.dst));
+            let before = std::mem::replace(&mut followed.rx_progress, rx_progress);
             rows.push(FlowSeriesRow {
                 time_ps: now.0,
                 flow,
                 src: followed.src,
                 dst: followed.dst,
-                received_bytes: got.received - before.received,
-                delivered_bytes: got.delivered - before.delivered,
+                received_bytes: rx_progress.received - before.received,
+                delivered_bytes: rx_progress.delivered - before.delivered,
             });
             !followed.ended
         });
@@ -143,15 +144,15 @@ mod tests {
         FlowStart { id, start_ps, src: 1, dst: 2, bytes, label, source, class }
     }
 
-    fn got(received: u64, delivered: u64) -> Option<Got> {
-        Some(Got { received, delivered })
+    fn rx_progress(received: u64, delivered: u64) -> Option<RxProgress> {
+        Some(RxProgress { received, delivered })
     }
 
-    /// The flow's number, and what arrived and was delivered, of each row of an interval.
+    /// Number, received bytes and delivered bytes of each row of an interval.
     fn interval(
         series: &mut FlowSeries,
         now: u64,
-        receiver: impl Fn(u64, u32) -> Option<Got>,
+        receiver: impl Fn(u64, u32) -> Option<RxProgress>,
     ) -> Vec<(u64, u64, u64)> {
         let mut rows = Vec::new();
         series.next(Ps(now), receiver, &mut rows);
@@ -160,15 +161,16 @@ mod tests {
     }
 
     #[test]
-    fn bytes_count_once_and_a_forgotten_flow_has_got_all() {
+    fn bytes_count_once_and_a_forgotten_flow_is_complete() {
         let mut series = FlowSeries::new(Ps(10)).unwrap();
         series.begin_flow(&flow(7, 1000), false);
-        series.begin(Ps(100), |_, _| got(100, 50));
+        series.begin(Ps(100), |_, _| rx_progress(100, 50));
         assert!(!series.is_due(Ps(109)) && series.is_due(Ps(110)));
         series.begin_flow(&flow(9, 300), false);
-        let of = |flow, _| if flow == 7 { got(600, 50) } else { None };
+        let of = |flow, _| if flow == 7 { rx_progress(600, 50) } else { None };
         assert_eq!(interval(&mut series, 110, of), [(7, 500, 0), (9, 0, 0)]);
-        // The receiver of flow 7 has all. Flow 9 came and went: that is known when it has ended.
+        // The receiver of flow 7 has all bytes. Flow 9 was complete within the interval, which is
+        // known when it has ended.
         assert_eq!(interval(&mut series, 120, |_, _| None), [(7, 400, 950), (9, 0, 0)]);
         series.end_flow(7, 1000);
         series.end_flow(9, 300);
@@ -177,29 +179,29 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_is_stopped_has_the_bytes_it_sent() {
+    fn a_stopped_flow_has_the_bytes_it_sent() {
         let mut series = FlowSeries::new(Ps(10)).unwrap();
         series.begin_flow(&flow(0, ENDLESS), true);
         series.begin(Ps(0), |_, _| None);
-        assert_eq!(interval(&mut series, 10, |_, _| got(400, 400)), [(0, 400, 400)]);
-        // Its receiver has all, which its sender has not heard yet.
+        assert_eq!(interval(&mut series, 10, |_, _| rx_progress(400, 400)), [(0, 400, 400)]);
+        // Its receiver has all bytes, but its sender has not been told yet.
         assert_eq!(interval(&mut series, 20, |_, _| None), [(0, 0, 0)]);
         series.end_flow(0, 500);
-        assert_eq!(interval(&mut series, 30, |_, _| got(500, 500)), [(0, 100, 100)]);
+        assert_eq!(interval(&mut series, 30, |_, _| rx_progress(500, 500)), [(0, 100, 100)]);
     }
 
-    /// A packet that is repeated after the receiver has forgotten its flow begins it anew.
+    /// A duplicate packet after the receiver has forgotten its flow starts it anew.
     #[test]
-    fn what_was_delivered_stays_so() {
+    fn delivered_bytes_never_decrease() {
         let mut series = FlowSeries::new(Ps(10)).unwrap();
         series.begin_flow(&flow(0, 500), false);
         series.begin(Ps(0), |_, _| None);
-        assert_eq!(interval(&mut series, 10, |_, _| got(400, 400)), [(0, 400, 400)]);
-        assert_eq!(interval(&mut series, 20, |_, _| got(100, 100)), [(0, 0, 0)]);
+        assert_eq!(interval(&mut series, 10, |_, _| rx_progress(400, 400)), [(0, 400, 400)]);
+        assert_eq!(interval(&mut series, 20, |_, _| rx_progress(100, 100)), [(0, 0, 0)]);
     }
 
     #[test]
-    fn what_ends_before_the_measured_time_is_not_followed() {
+    fn flows_that_end_before_the_measurement_are_not_recorded() {
         let mut series = FlowSeries::new(Ps(10)).unwrap();
         series.begin_flow(&flow(0, 100), false);
         series.end_flow(0, 100);

@@ -1,9 +1,9 @@
-//! About how much memory a network takes when it is simulated, before any of that is taken.
+//! Estimate of a simulation's memory, before any is allocated.
 //!
-//! What there is one of for each port, host or switch is counted by size, as it is put together in
-//! `setup/`; the constants were measured, as the resident memory of networks of up to 50 000 hosts.
-//! Packets are those on their way in a round trip in which all hosts send. Those that wait in queues
-//! are not counted: buffers are rarely full.
+//! Objects that exist once per port, host or switch are counted by the size that `setup/` creates.
+//! The constants are measurements of the resident memory of networks of up to 50 000 hosts. Packets
+//! are those in flight in a round trip in which all hosts send. Queued packets are not counted,
+//! because buffers are rarely full.
 
 use core::mem::size_of;
 
@@ -14,21 +14,21 @@ use xoff_net::hop::NetworkSize;
 use crate::setup::Setup;
 use crate::simulation::Plan;
 
-/// A port with its share of a switch or a NIC, of the event wheel and of results, whatever the scheme.
+/// A port with its share of a switch or a NIC, of the event wheel and of results, for any scheme.
 const PORT_BYTES: u128 = 1_200;
 
-/// A switch beside its ports.
+/// A switch without its ports.
 const SWITCH_BYTES: u128 = 1_000;
 
-/// The histograms of a host whose link is watched, or of a port's delays.
+/// The histograms of a monitored host's link, or of a port's delays.
 const HISTOGRAMS_BYTES: u128 = 150_000;
 
-/// What two partitions send each other, in each of the windows that are under way.
+/// Messages between two partitions, per window in progress.
 const MAIL_BYTES: u128 = 600;
 
 impl Setup {
-    /// About how many bytes the simulation of this network takes, beside its nodes, links and routes, its
-    /// flows, and what follows.
+    /// Estimated bytes of the simulation of this network, without nodes, links and routes, flows,
+    /// and the items of the functions below.
     #[must_use]
     pub fn simulated_bytes(&self, plan: &Plan) -> u128 {
         let census = self.topology.census();
@@ -53,13 +53,13 @@ impl Setup {
         .fold(0, u128::saturating_add)
     }
 
-    /// About how many bytes so many watched hosts take.
+    /// Estimated bytes of the results of `hosts` monitored hosts.
     #[must_use]
     pub fn watched_bytes(hosts: usize) -> u128 {
         hosts as u128 * HISTOGRAMS_BYTES
     }
 
-    /// About how many bytes the partitions take for themselves where a run has so many threads.
+    /// Estimated bytes of the partitions of a run with `threads` threads.
     #[must_use]
     pub fn partition_bytes(&self, plan: &Plan, threads: usize) -> u128 {
         let wanted = if plan.partitions > 0 { plan.partitions } else { threads.saturating_mul(2) };
@@ -68,8 +68,8 @@ impl Setup {
         partitions * partitions * MAIL_BYTES + partitions * 5 * 1024 * 32
     }
 
-    /// About how many bytes these ports' packets take that are captured in a step of the grid, there and
-    /// in the file.
+    /// Estimated bytes of the packets of these ports captured in a step of the grid, in memory and
+    /// in the file buffer.
     #[must_use]
     pub fn captured_bytes(&self, plan: &Plan, ports: &[u32]) -> u128 {
         let rates = ports.iter().map(|&port| u128::from(self.topology.ports[port as usize].rate.0));
@@ -83,7 +83,7 @@ impl Setup {
         switches.map(|node| self.topology.ports_of(node).len() as u128)
     }
 
-    /// Hop controls, at switches and NICs, and schedulers.
+    /// Queues of switches, and the same number at NICs.
     fn queues(&self, switch_ports: u128) -> u128 {
         let census = self.topology.census();
         let network = NetworkSize {
@@ -102,7 +102,7 @@ impl Setup {
         pairs * (self.switch.architecture.pair_bytes() + elided)
     }
 
-    /// The base RTTs of all pairs of racks, where flows know their own.
+    /// The base RTTs of all pairs of racks, if flows use their own.
     fn of_pairs_of_racks(&self) -> u128 {
         let racks = self.topology.census().racks;
         self.hosts.base_rtts.as_ref().map_or(0, |_| racks * racks * 8)

@@ -1,8 +1,8 @@
-//! The best possible flow completion time: the flow alone on its path, in the base frame format.
+//! The ideal flow completion time: the flow alone on its path, in the base frame format.
 //!
-//! A closed form, not a simulation: it follows the last two packets of the flow and their
-//! acknowledgements over the links, which is all that matters, because full packets before them keep
-//! one distance. It counts no window and no INT, so that slowdown >= 1 holds for every scheme.
+//! This is a closed form, not a simulation. It follows the last two packets of the flow and their
+//! acknowledgements over the links. That suffices, because full packets before them keep a constant
+//! distance. It includes no window and no INT, so that slowdown >= 1 holds for every scheme.
 
 use xoff_core::Ps;
 use xoff_host::FrameConfig;
@@ -11,7 +11,7 @@ use xoff_net::fabric::{Rounding, serialisation};
 /// A link of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leg {
-    /// Bits per second.
+    /// Rate in bits per second.
     pub rate: u64,
     /// Propagation delay.
     pub delay: Ps,
@@ -26,13 +26,13 @@ pub fn fct(legs: &[Leg], bytes: u64, frame: &FrameConfig, rounding: Rounding) ->
     let last = bytes - (packets - 1) * payload;
     let time = |leg: &Leg, bytes: u64| serialisation(rounding, leg.rate, bytes);
     let full = payload + frame.header.0;
-    // When the last full packet and the last packet have left each link's sending end.
+    // Times at which the last full packet and the last packet have left each link's sending end.
     let (mut before, mut end) = (0, 0);
     let mut slowest = 0;
     for leg in legs {
         let step = time(leg, full);
         if packets > 1 {
-            // The first full packet needs `step` here; each of the others follows it at the pace of
+            // The first full packet takes `step` here; each of the others follows at the pace of
             // the slowest link so far.
             let faster = slowest;
             slowest = slowest.max(step);
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn one_packet() {
-        // Four links of 1 us each way, 1048 B at 100 Gb/s four times, 60 B four times.
+        // Four links of 1 us in each direction, 1048 B at 100 Gb/s four times, 60 B four times.
         assert_eq!(fct_ps(&legs(4), 1000), 8_000_000 + 4 * (83_840 + 4_800));
         assert_eq!(fct_ps(&legs(2), 1), 4_000_000 + 2 * (3_920 + 4_800));
     }
@@ -84,14 +84,14 @@ mod tests {
         assert_eq!(fct_ps(&legs, bytes), expected);
     }
 
-    /// A short last packet waits behind the full one before it on every link, and its
-    /// acknowledgement behind that one's.
+    /// A short last packet queues behind the preceding full one on every link, and its
+    /// acknowledgement behind that packet's.
     #[test]
     fn a_short_last_packet_queues_behind_the_one_before() {
         let last = 49 * 80;
         let ack = 60 * 80;
         // The full packet's acknowledgement leaves the receiver when the last packet, 3.92 ns
-        // behind, has just come: the last acknowledgement waits for 0.88 ns.
+        // behind, has just arrived: the last acknowledgement waits for 0.88 ns.
         let expected = 4_000_000 + 2 * 83_840 + last + 2 * ack + (ack - last);
         assert_eq!(fct_ps(&legs(2), 1001), expected);
     }

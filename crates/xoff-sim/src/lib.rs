@@ -1,12 +1,11 @@
-//! The simulation: a network cut into partitions, run in windows, measured on a fixed grid.
+//! The simulation: a network divided into partitions, run in windows, measured on a fixed grid.
 //!
-//! [`setup::Setup`] says what to simulate, [`Simulation`] runs it step by step, [`measure`] turns
-//! what happened into results. No partition goes further ahead of another than the shortest link
-//! between them is long, and events are ordered by what they are, so the result does not depend on
-//! how the network is cut up, nor on threads.
+//! [`setup::Setup`] describes the simulation, [`Simulation`] runs it step by step, and [`measure`]
+//! holds the results. No partition runs further ahead of another than the delay of the shortest
+//! link between them. Events are ordered by their kind and entity. The result therefore depends
+//! neither on the partitioning nor on threads.
 
 pub mod backlog;
-mod crew;
 mod cut;
 pub mod deadlock;
 pub mod faults;
@@ -25,6 +24,7 @@ pub mod simulation;
 pub mod throughput;
 mod watchdog;
 pub mod watermarks;
+mod worker_pool;
 
 pub use cut::Threads;
 pub use flow_series::FlowSeriesRow;

@@ -1,11 +1,11 @@
-//! What is measured: flow completion times by class and size, buffers, active flows, links.
+//! Measured results: flow completion times by class and size, buffers, active flows, links.
 //!
-//! Percentiles come from histograms with three significant digits, so they count every flow at any
-//! length of a run in bounded memory. A flow that did not finish counts as infinitely slow.
+//! Percentiles come from histograms with three significant digits, so that they count every flow at
+//! any length of a run in bounded memory. An unfinished flow counts as infinitely slow.
 
 use hdrhistogram::Histogram;
 
-/// Upper ends of the size bins (bytes); the last bin has none.
+/// Upper ends of the size bins (bytes); the last bin is unbounded.
 pub const BIN_EDGES: [u64; 11] =
     [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000];
 
@@ -14,7 +14,7 @@ pub const BIN_EDGES: [u64; 11] =
 pub const RANGES: [(&str, u64, u64); 3] =
     [("short", 0, 3_000), ("medium", 200_000, 1_000_001), ("long", 3_000_001, u64::MAX)];
 
-/// A percentile needs this many flows beyond it to be shown.
+/// A percentile is shown only if this many flows are beyond it.
 pub const SAMPLES_BEYOND: u64 = 10;
 
 /// A finished flow.
@@ -48,7 +48,7 @@ impl FlowRow {
     }
 }
 
-/// What one switch, or one monitored port of it, held at a step of the grid.
+/// Backlog of one switch, or of one monitored port, at a step of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleRow {
     /// When.
@@ -63,7 +63,7 @@ pub struct SampleRow {
     pub active: u32,
 }
 
-/// A port over the measured time.
+/// A port over the measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PortRow {
     /// The node it belongs to.
@@ -90,7 +90,7 @@ pub struct PortRow {
     pub drop_bytes: u64,
 }
 
-/// What a flow without end got in the measured time.
+/// Progress of an endless flow in the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndlessFlow {
     /// Its number.
@@ -101,11 +101,11 @@ pub struct EndlessFlow {
     pub acked: u64,
 }
 
-/// Measured flows that had begun and not ended. Where these grow in number, the network cannot carry the
+/// Measured flows that had begun and not ended. If their number grows, the network cannot carry the
 /// load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outstanding {
-    /// In the middle of the measured time.
+    /// In the middle of the measurement.
     pub middle: u64,
     /// At its end.
     pub end: u64,
@@ -120,7 +120,7 @@ pub struct Slowdowns {
     started: u64,
 }
 
-/// Completion times of a group of queries or web requests, in microseconds: counted as slowdowns are.
+/// Completion times of a group of queries or web requests, in microseconds; counted like slowdowns.
 pub type CompletionTimes = Slowdowns;
 
 fn histogram() -> Histogram<u64> {
@@ -136,38 +136,38 @@ impl Default for Slowdowns {
 }
 
 impl Slowdowns {
-    /// A flow of this group has begun.
+    /// Counts the start of a flow in this group.
     pub fn start(&mut self) {
         self.started += 1;
     }
 
-    /// A flow of this group has finished.
+    /// Adds a finished flow of this group.
     pub fn finish(&mut self, slowdown: f64) {
         self.sum += slowdown;
         let thousandths = (slowdown * 1000.0).round() as u64;
         self.histogram.record(thousandths).expect("the histogram grows as needed");
     }
 
-    /// Flows begun.
+    /// Number of flows begun.
     #[must_use]
     pub fn flows(&self) -> u64 {
         self.started
     }
 
-    /// Flows finished.
+    /// Number of flows finished.
     #[must_use]
     pub fn finished(&self) -> u64 {
         self.histogram.len()
     }
 
-    /// The mean slowdown; `None` if there is none or a flow did not finish.
+    /// Mean slowdown; `None` if there are no flows or one did not finish.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (self.started > 0 && self.finished() == self.started)
             .then(|| self.sum / self.started as f64)
     }
 
-    /// A quantile of all flows; `None` if fewer than ten flows are beyond it or it is infinite.
+    /// A quantile over all flows; `None` if fewer than ten flows are beyond it or it is infinite.
     #[must_use]
     pub fn quantile(&self, quantile: f64) -> Option<f64> {
         let rank = (quantile * self.started as f64).ceil() as u64;
@@ -203,7 +203,7 @@ pub struct ClassResults {
 }
 
 impl ClassResults {
-    /// Nothing measured yet.
+    /// Creates it without results.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Self {
@@ -214,7 +214,7 @@ impl ClassResults {
         }
     }
 
-    /// Applies `change` to every group that a size belongs to.
+    /// Applies `change` to every group that contains a size.
     pub fn with_groups(&mut self, size_bytes: u64, mut change: impl FnMut(&mut Slowdowns)) {
         change(&mut self.all);
         change(&mut self.bins[BIN_EDGES.partition_point(|&edge| edge <= size_bytes)]);
@@ -242,17 +242,17 @@ impl Distribution {
         self.0.record(value).expect("the histogram grows as needed");
     }
 
-    /// Adds a sample many times.
+    /// Adds a sample `count` times.
     pub fn add_many(&mut self, value: u64, count: u64) {
         self.0.record_n(value, count).expect("the histogram grows as needed");
     }
 
-    /// Adds the samples of another one.
+    /// Adds the samples of a histogram.
     pub fn merge(&mut self, other: &Histogram<u64>) {
         self.0.add(other).expect("the histogram grows as needed");
     }
 
-    /// How many samples there are.
+    /// Number of samples.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.0.len()
@@ -276,7 +276,7 @@ impl Distribution {
         self.0.mean()
     }
 
-    /// At most about 200 points (value, fraction of samples not above it).
+    /// CDF with at most about 200 points (value, fraction of samples up to it).
     #[must_use]
     pub fn cdf(&self) -> Vec<(u64, f64)> {
         let total = self.0.len() as f64;
@@ -296,27 +296,28 @@ impl Distribution {
     }
 }
 
-/// Delays of single packets through one port, and how much it sent.
+/// Delays of packets through one port, and its utilisation.
 #[derive(Clone, Debug, Default)]
 pub struct MonitorResults {
-    /// What is monitored.
+    /// Name of the monitor.
     pub name: String,
-    /// Queueing delays of data packets (ps): start of transmission less enqueue.
+    /// Queueing delays of data packets (ps): start of transmission minus enqueue.
     pub delays: Distribution,
     /// Bytes in the port's data queues, sampled.
     pub bytes: Distribution,
-    /// Share of the link's time in use.
+    /// Fraction of the link's capacity used.
     pub utilisation: f64,
 }
 
-/// Delays of single packets through all ports of one kind.
+/// Delays of packets through all ports of one kind.
 #[derive(Clone, Debug)]
 pub struct LinkDelays {
-    /// The layers the ports' links join, from the one to the other, such as `spine-leaf`.
+    /// The layers that the ports' links connect, in the direction of transmission, such as
+    /// `spine-leaf`.
     pub link: String,
-    /// Which packets these are; `all`: all of data.
+    /// The selected packets; `all` for all data packets.
     pub packets: &'static str,
-    /// Their queueing delays (ps): start of transmission less enqueue.
+    /// Queueing delays (ps): start of transmission minus enqueue.
     pub delays: Distribution,
 }
 

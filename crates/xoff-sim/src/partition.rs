@@ -1,4 +1,4 @@
-//! A part of the network with its own clock, events and packets.
+//! A partition of the network, with its own clock, events and packets.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use xoff_core::TimerId;
 use xoff_core::prefetch::{prefetch, prefetch_whole};
-use xoff_host::flowtune::stream::Letter;
+use xoff_host::flowtune::stream::StreamMessage;
 use xoff_host::{FlowStart, FlowStop, Hosts};
 use xoff_net::arch::{AnySwitch, Destination, Switch};
 use xoff_net::fabric::{Captured, Crossings, phase};
@@ -22,14 +22,14 @@ use crate::flowtune::node::Allocators;
 use crate::port_samples::PortTotals;
 use crate::setup::Setup;
 
-/// Tags of events: the kind in bits 28 to 31, the number of its owner below.
+/// Tags of events: the kind in bits 28 to 31, the index of the owner below.
 pub mod tag {
-    /// A packet, the event's item, arrives at a port. The tag is the port's number.
+    /// A packet, the event's item, arrives at a port. The tag is the port's index.
     pub const ARRIVAL: u32 = 0;
-    /// From here on: anything else. What has no number is told apart by the tags below.
+    /// Tags from here are other events. Events without an index use the tags below.
     pub const SINGLE: u32 = 1 << 28;
-    /// A packet, the event's item, has passed a stage inside a switch; the number is that of a port. As
-    /// an event that is no timer's it must stand below [`xoff_core::wheel::TIMER`].
+    /// A packet, the event's item, has passed a stage inside a switch; the index is that of a port.
+    /// Since it is no timer's event, it must be below [`xoff_core::wheel::TIMER`].
     pub const STAGE: u32 = 2 << 28;
     /// A congestion control's timer.
     pub const CONTROL: u32 = 3 << 28;
@@ -39,21 +39,21 @@ pub mod tag {
     pub const INDEX: u32 = 5 << 28;
     /// A hop control's timer at a port.
     pub const SWITCH_TIMER: u32 = 6 << 28;
-    /// Copies of headers leave a switch; the number is that of its first port.
+    /// Mirrored headers leave a switch; the index is that of its first port.
     pub const MIRROR: u32 = 7 << 28;
     /// Pauses of a NIC's queues may have ended.
     pub const PAUSE: u32 = 8 << 28;
-    /// So little may wait for a host that its switch can go on.
+    /// A host's backlog falls to the XON threshold.
     pub const INTAKE: u32 = 9 << 28;
-    /// A receiver-driven transport asked for this time; the number is its own.
+    /// A timer of a receiver-driven transport; the index is its own.
     pub const DRIVEN: u32 = 10 << 28;
     /// A flow's retransmission timeout.
     pub const RETRANSMISSION: u32 = 11 << 28;
-    /// A server's agent asked for this time.
+    /// A timer of a server's agent.
     pub const AGENT: u32 = 12 << 28;
     /// Pacing allows a flow's next packet.
     pub const PACE: u32 = 13 << 28;
-    /// A port, the event's item, has sent what it was sending.
+    /// A port, the event's item, has finished a transmission.
     pub const WAKE: u32 = SINGLE;
     /// The next flow begins.
     pub const START: u32 = SINGLE | 1;
@@ -63,14 +63,14 @@ pub mod tag {
     pub const STOP: u32 = SINGLE | 3;
     /// Allocators begin an iteration.
     pub const ITERATE: u32 = SINGLE | 4;
-    /// The rates of an iteration are computed.
+    /// The rates of an iteration are ready.
     pub const PUBLISH: u32 = SINGLE | 5;
 }
 
-/// How many events ahead memory is asked for.
+/// Prefetch distance in events.
 const FAR_AHEAD: usize = 8;
 
-/// Whose port it is.
+/// The owner of a port.
 #[derive(Clone, Copy, Debug)]
 pub enum Owner {
     /// A host of this partition.
@@ -79,10 +79,10 @@ pub enum Owner {
     Switch(u32, u16),
 }
 
-/// A switch tells a sender of a drop: the packet as it was dropped, for the host that sent it.
+/// A switch's notification of a drop, with the dropped packet, to the host that sent it.
 #[derive(Clone, Debug)]
 pub struct LossNotice {
-    /// When it arrives (ps).
+    /// Time of arrival (ps).
     pub time_ps: u64,
     /// The dropped packet.
     pub packet: Packet,
@@ -91,8 +91,8 @@ pub struct LossNotice {
 }
 
 impl LossNotice {
-    /// The order in which notices of one instant are heard. Two copies of a packet, dropped at different
-    /// times in different places, may be told of at one instant.
+    /// The order of notices of one instant. Two copies of a packet, dropped at different times in
+    /// different places, may be reported at one instant.
     fn key(&self) -> (u64, u32, u64, u32, u8, u64) {
         let Packet { flow, seq, src, kind, stamp, .. } = self.packet;
         (self.time_ps, flow, seq, src, kind as u8, stamp)
@@ -119,20 +119,20 @@ impl Ord for LossNotice {
     }
 }
 
-/// What goes from one partition to another at the end of a window.
+/// The messages from one partition to another at the end of a window.
 #[derive(Debug, Default)]
-pub(crate) struct Parcel {
+pub(crate) struct PartitionMessages {
     crossings: Crossings,
     notices: Vec<LossNotice>,
-    letters: Vec<Letter>,
+    stream_messages: Vec<StreamMessage>,
 }
 
-/// Where nodes are, for all partitions.
+/// Locations of nodes, shared by all partitions.
 #[derive(Debug)]
 pub(crate) struct Directory {
     /// The partition of each node.
     pub(crate) partition_of: Vec<u32>,
-    /// The number of each host in its own partition.
+    /// The index of each host in its partition.
     pub(crate) nic_of: Vec<u32>,
     /// The switch and port of each host.
     pub(crate) destinations: Vec<Destination>,
@@ -141,11 +141,11 @@ pub(crate) struct Directory {
 /// A partition.
 #[derive(Debug)]
 pub struct Partition {
-    /// Its number.
+    /// Its index.
     pub index: u32,
     fabric: Fabric,
     hosts: Hosts,
-    /// With their nodes' numbers.
+    /// Switches with their node numbers.
     switches: Vec<(u32, AnySwitch)>,
     owners: Vec<Owner>,
     picking: Vec<u32>,
@@ -167,7 +167,7 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Puts a partition together.
+    /// Creates a partition.
     #[must_use]
     pub(crate) fn new(
         index: u32,
@@ -178,7 +178,8 @@ impl Partition {
         owners: Vec<Owner>,
         directory: &Arc<Directory>,
     ) -> Self {
-        // As set, flows begin after all else: that simulator reaches them through events of no delay.
+        // With `Instants::AsSet`, flows begin after all other events: that simulator starts them by
+        // events without delay.
         let partitions = fabric.outbox.len();
         let start_rank = if fabric.picks_at_once() { u64::MAX } else { phase::ARRIVAL | 1 << 59 };
         let start_timer = fabric.wheel.add_timer(start_rank, tag::START);
@@ -207,7 +208,7 @@ impl Partition {
         }
     }
 
-    /// Hands over the flows that begin next, in the order of their starts.
+    /// Adds the flows that begin next, in the order of their starts.
     pub fn add_start(&mut self, start: FlowStart) {
         if self.next_start == self.starts.len() {
             self.starts.clear();
@@ -217,7 +218,7 @@ impl Partition {
         self.starts.push(start);
     }
 
-    /// Hands over a flow's stop, at any time before it.
+    /// Adds a flow's stop, at any time before it.
     pub fn add_stop(&mut self, stop: FlowStop) {
         self.stops.push(Reverse(stop));
         self.await_stop();
@@ -232,7 +233,7 @@ impl Partition {
     /// Runs all events before `limit` (ps).
     pub fn run_before(&mut self, limit: u64) {
         loop {
-            // Ports pick when nothing else happens at this instant any more, or at once.
+            // Ports pick when no other event of this instant is left, or at once.
             let mut until = limit;
             if self.fabric.is_picking() {
                 if !self.fabric.wheel.may_be_due(self.fabric.now) || self.fabric.picks_at_once() {
@@ -242,7 +243,7 @@ impl Partition {
                 until = self.fabric.now + 1;
             }
             if let Some(event) = self.fabric.wheel.pop_before(until) {
-                debug_assert!(event.time >= self.fabric.now, "time runs forward");
+                debug_assert!(event.time >= self.fabric.now, "an event in the past");
                 if self.fabric.wheel.upcoming(FAR_AHEAD).is_some() {
                     self.look_ahead();
                 }
@@ -259,13 +260,13 @@ impl Partition {
         self.fabric.now = limit;
     }
 
-    /// Nothing happens here before this (ps).
+    /// Lower bound on the time of the next event (ps).
     pub(crate) fn not_before(&self) -> u64 {
         self.fabric.wheel.not_before()
     }
 
-    /// Many events wait to happen: asks for what the next arrivals will need. Each finds here what
-    /// was asked for when it was further ahead.
+    /// With many waiting events: prefetches the data of the next arrivals. Each step uses data
+    /// prefetched when its event was further ahead.
     #[inline]
     fn look_ahead(&self) {
         let arrival = |after: usize| {
@@ -291,7 +292,7 @@ impl Partition {
         }
     }
 
-    /// Anything but an arrival.
+    /// Handles any event but an arrival.
     #[inline]
     fn dispatch(&mut self, event: u32, item: u32) {
         let number = event & ((1 << 28) - 1);
@@ -304,7 +305,7 @@ impl Partition {
                 }
                 tag::START => self.start_flows(),
                 tag::STOP => self.stop_flows(),
-                tag::MESSAGE => self.hear_notices(),
+                tag::MESSAGE => self.deliver_notices(),
                 _ => self.allocate(event),
             },
             tag::PACE => self.hosts.on_pace(&mut self.fabric, number),
@@ -410,7 +411,7 @@ impl Partition {
             let nic = self.directory.nic_of[start.src as usize];
             self.hosts.start_flow(&mut self.fabric, nic, start);
             if self.fabric.picks_at_once() {
-                // The NIC picks before it hears of the next flow.
+                // The NIC picks before the next flow begins.
                 self.pick();
             }
         }
@@ -428,7 +429,7 @@ impl Partition {
         self.await_stop();
     }
 
-    /// A switch dropped a packet, and those that it leads to.
+    /// Handles a dropped packet and those linked after it.
     #[cold]
     #[inline(never)]
     fn discard(&mut self, node: u32, mut id: u32) {
@@ -453,7 +454,7 @@ impl Partition {
             return;
         }
         // "On a packet drop, the switch informs the sender directly" (BFC §6.2.1): after the
-        // propagation delay of the way back.
+        // propagation delay of the reverse path.
         let back = self.delay_to_host(node, packet.src);
         let notice = LossNotice { time_ps: self.fabric.now + back, packet, record };
         let partition = self.directory.partition_of[packet.src as usize];
@@ -482,7 +483,7 @@ impl Partition {
         }
     }
 
-    /// Takes in a loss notice for one of this partition's hosts.
+    /// Adds a loss notice for one of this partition's hosts.
     fn add_notice(&mut self, notice: LossNotice) {
         self.notices.push(Reverse(notice));
         if let Some(Reverse(first)) = self.notices.peek() {
@@ -490,7 +491,7 @@ impl Partition {
         }
     }
 
-    fn hear_notices(&mut self) {
+    fn deliver_notices(&mut self) {
         while let Some(Reverse(first)) = self.notices.peek() {
             if first.time_ps > self.fabric.now {
                 self.fabric.wheel.arm(self.message_timer, first.time_ps);
@@ -502,7 +503,7 @@ impl Partition {
         }
     }
 
-    /// Gives it the allocators whose NICs it has.
+    /// Sets the allocators with NICs in this partition.
     pub(crate) fn add_allocators(&mut self, allocators: Allocators) {
         self.allocators = Some(Box::new(allocators));
     }
@@ -515,37 +516,37 @@ impl Partition {
         }
     }
 
-    /// The allocators whose NICs it has.
+    /// The allocators with NICs in this partition.
     #[must_use]
     pub fn allocators(&self) -> &[Allocator] {
         self.allocators.as_ref().map_or(&[], |allocators| allocators.all())
     }
 
-    /// Whether something is to go to another partition.
+    /// True if there are messages for another partition.
     pub(crate) fn has_mail(&self, to: usize) -> bool {
         !self.fabric.outbox[to].is_empty()
             || !self.notice_outbox[to].is_empty()
-            || self.hosts.has_letters(to)
+            || self.hosts.has_stream_messages(to)
     }
 
-    /// Exchanges what is to go to another partition for an empty parcel.
-    pub(crate) fn swap_mail(&mut self, to: usize, parcel: &mut Parcel) {
-        std::mem::swap(&mut self.fabric.outbox[to], &mut parcel.crossings);
-        std::mem::swap(&mut self.notice_outbox[to], &mut parcel.notices);
-        self.hosts.swap_letters(to, &mut parcel.letters);
+    /// Swaps the messages for another partition with an empty value.
+    pub(crate) fn swap_mail(&mut self, to: usize, messages: &mut PartitionMessages) {
+        std::mem::swap(&mut self.fabric.outbox[to], &mut messages.crossings);
+        std::mem::swap(&mut self.notice_outbox[to], &mut messages.notices);
+        self.hosts.swap_stream_messages(to, &mut messages.stream_messages);
     }
 
-    /// Takes in what came from another partition, and leaves the parcel empty.
-    pub(crate) fn receive(&mut self, parcel: &mut Parcel) {
-        self.fabric.receive(&mut parcel.crossings);
-        for notice in parcel.notices.drain(..) {
+    /// Accepts the messages from another partition and leaves the value empty.
+    pub(crate) fn receive(&mut self, messages: &mut PartitionMessages) {
+        self.fabric.receive(&mut messages.crossings);
+        for notice in messages.notices.drain(..) {
             self.add_notice(notice);
         }
-        self.hosts.receive_letters(parcel.letters.drain(..));
+        self.hosts.receive_stream_messages(messages.stream_messages.drain(..));
     }
 
-    /// Its switches take other routes from now on, which avoid the links of ports that are `down`, and
-    /// its allocators hear of it.
+    /// Sets new routes of its switches, which avoid the links of ports that are `down`, and informs
+    /// its allocators.
     pub(crate) fn set_routes(&mut self, routes: &Arc<Routes>, down: &[u32]) {
         if let Some(allocators) = &mut self.allocators {
             allocators.on_routes(self.fabric.now, routes, down);
@@ -557,19 +558,19 @@ impl Partition {
         self.routes = Arc::clone(routes);
     }
 
-    /// A switch hears that the link of a port has gone down.
+    /// Informs a switch that the link of a port has gone down.
     pub(crate) fn on_link_down(&mut self, port: u32) {
         if let Owner::Switch(switch, number) = self.owners[port as usize] {
             self.switches[switch as usize].1.on_link_down(&mut self.fabric, number);
         }
     }
 
-    /// Its ports and links, to impair them.
+    /// Mutable access to its ports and links, for faults.
     pub(crate) fn fabric_mut(&mut self) -> &mut Fabric {
         &mut self.fabric
     }
 
-    /// What is at the other end of a node's port: "host" or "switch", and its number.
+    /// The neighbour at a node's port: "host" or "switch", and its number.
     #[must_use]
     pub fn neighbour(&self, node: u32, number: usize) -> (&'static str, u32) {
         let port = self.topology.ports_of(node)[number];
@@ -583,12 +584,12 @@ impl Partition {
         &self.fabric
     }
 
-    /// Records what a port sends from now on.
+    /// Starts capturing a port's packets.
     pub fn capture(&mut self, port: u32) {
         self.fabric.capture(port);
     }
 
-    /// Moves what captured ports have sent to the end of `all`.
+    /// Moves the captured packets to the end of `all`.
     pub fn take_captured(&mut self, all: &mut Vec<Captured>) {
         all.append(&mut self.fabric.captured);
     }
@@ -599,30 +600,30 @@ impl Partition {
         &self.hosts
     }
 
-    /// Its hosts, to collect finished flows.
+    /// Mutable access to its hosts, to collect finished flows.
     pub fn hosts_mut(&mut self) -> &mut Hosts {
         &mut self.hosts
     }
 
-    /// Its switches with their nodes' numbers.
+    /// Its switches with their node numbers.
     #[must_use]
     pub fn switches(&self) -> &[(u32, AnySwitch)] {
         &self.switches
     }
 
-    /// Whose port it is.
+    /// The owner of a port.
     #[must_use]
     pub fn owner(&self, port: u32) -> Owner {
         self.owners[port as usize]
     }
 
-    /// Packets its ports have put on their links.
+    /// Number of packets that its ports have sent.
     #[must_use]
     pub fn packet_hops(&self) -> u64 {
         (0..self.fabric.port_count() as u32).map(|port| self.fabric.tx_packets(port)).sum()
     }
 
-    /// When queues of a port were paused.
+    /// The time during which queues of a port were paused.
     #[must_use]
     pub fn paused_time(&self, port: u32) -> &PausedTime {
         match self.owners[port as usize] {
@@ -633,7 +634,7 @@ impl Partition {
         }
     }
 
-    /// Bytes waiting in all queues of a port; at a host, without the data of its flows.
+    /// Bytes in all queues of a port; for a host, without the data of its flows.
     #[must_use]
     pub fn queue_bytes(&self, port: u32) -> u64 {
         match self.owners[port as usize] {
@@ -648,7 +649,7 @@ impl Partition {
         }
     }
 
-    /// What a port has sent and lost.
+    /// Sent and dropped totals of a port.
     #[must_use]
     pub fn totals(&self, port: u32) -> PortTotals {
         let Drops { packets, bytes } = self.drops(port);
@@ -660,7 +661,7 @@ impl Partition {
         }
     }
 
-    /// Packets for a port that found no room, and those that its link lost.
+    /// Packets dropped for lack of buffer at a port, and those lost on its link.
     fn drops(&self, port: u32) -> Drops {
         let mut drops = self.fabric.lost(port);
         if let Owner::Switch(switch, number) = self.owners[port as usize] {
@@ -671,20 +672,20 @@ impl Partition {
         drops
     }
 
-    /// The most bytes each switch held after any instant since the last call.
+    /// Maximum bytes that each switch held after any instant since the last call.
     pub fn take_watermarks(&mut self) -> impl Iterator<Item = u64> {
         self.switches.iter_mut().map(|(_, switch)| switch.take_watermark())
     }
 
-    /// Starts recording the queueing delays of data packets at a switch's port, for each of these sets of
-    /// queues.
+    /// Starts recording the queueing delays of data packets at a switch's port, for each of these
+    /// sets of queues.
     pub fn watch_delays(&mut self, port: u32, groups: &[QueueMask]) {
         if let Owner::Switch(switch, number) = self.owners[port as usize] {
             self.switches[switch as usize].1.watch_delays(number, groups);
         }
     }
 
-    /// Ends that and returns what was recorded.
+    /// Stops recording delays and returns them.
     pub fn take_delays(&mut self, port: u32) -> Option<Delays> {
         match self.owners[port as usize] {
             Owner::Switch(switch, number) => self.switches[switch as usize].1.take_delays(number),

@@ -1,26 +1,26 @@
-//! The path a flow takes, as the switches on it choose.
+//! The path of a flow, as chosen by its switches.
 
 use xoff_net::balance::Ecmp;
 use xoff_net::topo::{Routes, Topology};
 use xoff_net::{Kind, Packet};
 
-/// What says which path a flow takes: "Routing information can be computed from the network state: in
+/// Computes paths of flows: "Routing information can be computed from the network state: in
 /// ECMP-based networks, given the ECMP hash function" (Flowtune §6).
 #[derive(Clone, Debug)]
 pub struct Paths {
-    /// How each switch hashes, in the order of nodes.
+    /// The hash of each switch, in the order of nodes.
     hashes: Vec<Ecmp>,
 }
 
 impl Paths {
-    /// Paths through switches that hash like this.
+    /// Creates it for switches with these hashes.
     #[must_use]
     pub fn new(hashes: Vec<Ecmp>) -> Self {
         Self { hashes }
     }
 
-    /// The ports that send a flow's packets, from its sender's to the one that faces its receiver, as
-    /// indices into [`Topology::ports`].
+    /// The egress ports of a flow's packets, from its sender's to the one that faces its receiver,
+    /// as indices into [`Topology::ports`].
     pub fn follow<'a>(
         &'a self,
         topology: &'a Topology,

@@ -1,4 +1,4 @@
-//! What each port held at the end of each interval of the measured time, and did in it.
+//! Port samples: backlog at the end of each interval of the measurement, and counters over it.
 
 use xoff_core::Ps;
 
@@ -35,33 +35,33 @@ pub struct PortSampleRow {
 #[derive(Clone, Debug)]
 pub struct PortSamples {
     interval: Ps,
-    /// When the current interval ends; `None` before the measured time.
+    /// End of the current interval; `None` before the measurement.
     end: Option<Ps>,
-    /// What each port had sent and lost when it began.
+    /// Totals of each port at the start of the interval.
     before: Vec<PortTotals>,
 }
 
 impl PortSamples {
-    /// Samples ports at intervals of this length; `None` if it is 0.
+    /// Creates it with this interval; `None` if the interval is 0.
     #[must_use]
     pub fn new(interval: Ps) -> Option<Self> {
         (interval > Ps(0)).then(|| Self { interval, end: None, before: Vec::new() })
     }
 
-    /// The measured time begins; what each port has sent and lost, in the order of the topology.
+    /// The measurement begins, with the totals of each port in the order of the topology.
     pub fn begin(&mut self, now: Ps, totals: impl Iterator<Item = PortTotals>) {
         self.end = Some(now + self.interval);
         self.before = totals.collect();
     }
 
-    /// Whether an interval ends now.
+    /// True if an interval ends now.
     #[must_use]
     pub fn is_due(&self, now: Ps) -> bool {
         self.end == Some(now)
     }
 
-    /// An interval ends, and another one begins: makes rows, whose totals are those since the beginning
-    /// of the run, into rows of this interval.
+    /// Ends an interval and begins the next: converts the totals in `rows` from the run to this
+    /// interval.
     pub fn next(&mut self, now: Ps, rows: &mut [PortSampleRow]) {
         self.end = Some(now + self.interval);
         for (before, row) in self.before.iter_mut().zip(rows) {
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_of_their_interval() {
+    fn rows_cover_their_interval() {
         let mut samples = PortSamples::new(Ps(10)).unwrap();
         samples.begin(Ps(100), [totals(1000, 0), totals(0, 100)].into_iter());
         let mut interval = |now, found: [PortTotals; 2]| {

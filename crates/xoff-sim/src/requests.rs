@@ -1,9 +1,9 @@
-//! Queries and web requests: when they began, and when all that was asked for had arrived.
+//! Queries and web requests, from their start to their complete arrival.
 //!
-//! A query lasts from the begin of its request to the last byte of its response at the client; a web
-//! request from the begin of its first query to the end of its last. A web request that arrives in the
-//! measured time is measured with all of its queries; what has not ended when the run does counts as
-//! infinitely long.
+//! A query lasts from the start of its request to the last byte of its response at the client. A
+//! web request lasts from the start of its first query to the end of its last. A web request that
+//! arrives in the measurement is measured with all of its queries. One that has not ended with the
+//! run counts as infinitely long.
 
 use std::collections::BTreeMap;
 
@@ -57,25 +57,26 @@ pub struct RequestRow {
     pub completion_ps: u64,
 }
 
-/// What queries are told apart by.
+/// A group of queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum QueryGroup {
-    /// Nothing.
+    /// All queries.
     All,
-    /// The response's payload.
+    /// Queries with this response payload.
     Size(u64),
-    /// The priority.
+    /// Queries with this priority.
     Priority(u8),
-    /// Both.
+    /// Queries with this response payload and priority.
     SizeAndPriority(u64, u8),
 }
 
 /// Completion times of one class, in microseconds.
 #[derive(Clone, Debug, Default)]
 pub struct RequestResults {
-    /// Of queries.
+    /// Completion times of queries.
     pub queries: BTreeMap<QueryGroup, CompletionTimes>,
-    /// Of all web requests, at `None`, and of those with so many queries.
+    /// Completion times of all web requests, at `None`, and of those with a given number of
+    /// queries.
     pub requests: BTreeMap<Option<u32>, CompletionTimes>,
 }
 
@@ -100,11 +101,11 @@ impl RequestResults {
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     row: RequestRow,
-    /// How many of its queries have not.
+    /// Number of its queries that have not ended.
     left: u32,
 }
 
-/// Follows measured web requests.
+/// Records measured web requests.
 #[derive(Debug)]
 pub(crate) struct Requests {
     /// By class.
@@ -112,7 +113,7 @@ pub(crate) struct Requests {
     pub(crate) query_rows: Vec<QueryRow>,
     pub(crate) request_rows: Vec<RequestRow>,
     row_every: u64,
-    /// By the number of a query's request.
+    /// By the flow number of a query's request.
     queries: FxHashMap<u64, QueryRow>,
     requests: FxHashMap<u64, Waiting>,
     /// The web request whose flows are being added.
@@ -134,12 +135,12 @@ impl Requests {
         }
     }
 
-    /// How many web requests have not ended.
+    /// Number of web requests that have not ended.
     pub(crate) fn outstanding(&self) -> u64 {
         self.requests.len() as u64
     }
 
-    /// Adds a measured flow. Returns whether its arrival has to be told.
+    /// Adds a measured flow. Returns true if its arrival must be reported.
     pub(crate) fn add(&mut self, flow: u64, arrival: &Arrival, class: u16) -> bool {
         let &Arrival { start: Ps(start_ps), src, dst, bytes, priority, .. } = arrival;
         match arrival.role {
@@ -184,7 +185,7 @@ impl Requests {
         }
     }
 
-    /// A flow that waited for another one has begun.
+    /// A chained flow has begun.
     pub(crate) fn on_begun(&mut self, start: &FlowStart) {
         if let Some(row) = self.queries.get_mut(&start.id) {
             row.start_ps = start.start_ps;

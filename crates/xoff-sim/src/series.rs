@@ -1,32 +1,32 @@
-//! What is recorded at intervals of the measured time: flows and ports, each if asked for.
+//! Records at intervals of the measurement: of flows and of ports, each if requested.
 
 use xoff_core::Ps;
-use xoff_host::receiver::Got;
+use xoff_host::receiver::RxProgress;
 use xoff_net::topo::Port;
 
 use crate::flow_series::{FlowSeries, FlowSeriesRow};
 use crate::partition::Partition;
 use crate::port_samples::{PortSampleRow, PortSamples};
 
-/// Where to look.
+/// Access to the ports and receivers of all partitions.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
     pub(crate) partitions: &'a [Partition],
     /// The partition of each node.
     pub(crate) of_node: &'a [u32],
-    /// All ports of the topology, and for each its partition and its number there.
+    /// All ports of the topology, and for each its partition and its index there.
     pub(crate) ports: &'a [Port],
     pub(crate) place: &'a [(u32, u32)],
 }
 
 impl<'a> View<'a> {
-    /// What has come of a flow to a host.
-    fn got(self, flow: u64, host: u32) -> Option<Got> {
+    /// Receive progress of a flow to a host.
+    fn rx_progress(self, flow: u64, host: u32) -> Option<RxProgress> {
         let partition = &self.partitions[self.of_node[host as usize] as usize];
-        partition.hosts().got(partition.fabric().now, flow)
+        partition.hosts().rx_progress(partition.fabric().now, flow)
     }
 
-    /// Each port as it is now, with what it has sent and lost since the run began.
+    /// The current state of each port, with totals since the start of the run.
     fn ports(self, now: Ps) -> impl Iterator<Item = PortSampleRow> + 'a {
         self.ports.iter().zip(self.place).map(move |(port, &(partition, number))| {
             let partition = &self.partitions[partition as usize];
@@ -41,7 +41,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Both, with the rows that wait to be taken.
+/// Both records, with rows not yet taken.
 #[derive(Debug)]
 pub(crate) struct Series {
     pub(crate) flows: Option<FlowSeries>,
@@ -60,20 +60,20 @@ impl Series {
         }
     }
 
-    /// The measured time begins.
+    /// The measurement begins.
     pub(crate) fn begin(&mut self, now: Ps, view: View<'_>) {
         if let Some(flows) = &mut self.flows {
-            flows.begin(now, |flow, host| view.got(flow, host));
+            flows.begin(now, |flow, host| view.rx_progress(flow, host));
         }
         if let Some(ports) = &mut self.ports {
             ports.begin(now, view.ports(now).map(|row| row.totals));
         }
     }
 
-    /// A step of the measured time has ended.
+    /// A step of the measurement has ended.
     pub(crate) fn step(&mut self, now: Ps, view: View<'_>) {
         if let Some(flows) = self.flows.as_mut().filter(|flows| flows.is_due(now)) {
-            flows.next(now, |flow, host| view.got(flow, host), &mut self.flow_rows);
+            flows.next(now, |flow, host| view.rx_progress(flow, host), &mut self.flow_rows);
         }
         if let Some(ports) = self.ports.as_mut().filter(|ports| ports.is_due(now)) {
             let first_new = self.port_rows.len();
@@ -82,13 +82,13 @@ impl Series {
         }
     }
 
-    /// The measured time has ended.
+    /// The measurement has ended.
     pub(crate) fn finish(&mut self) {
         self.flows = None;
         self.ports = None;
     }
 
-    /// How many rows wait to be taken.
+    /// Number of rows not yet taken.
     pub(crate) fn rows_waiting(&self) -> usize {
         self.flow_rows.len() + self.port_rows.len()
     }

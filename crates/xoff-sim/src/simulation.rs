@@ -13,7 +13,6 @@ use xoff_net::topo::Port;
 use xoff_workload::{Arrival, ENDLESS, Traffic};
 
 use crate::backlog::Backlog;
-use crate::crew::{Crew, Stretch};
 use crate::cut::{Cut, Threads};
 use crate::faults::Faults;
 use crate::flowtune::FlowtuneCounts;
@@ -30,46 +29,48 @@ use crate::setup::{Labels, Setup, path};
 use crate::throughput::Throughput;
 use crate::watchdog::Watchdog;
 use crate::watermarks::Watermarks;
+use crate::worker_pool::{Stretch, WorkerPool};
 
-/// When to measure.
+/// The times of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Flows that begin before this are not measured.
+    /// Warm-up: flows that begin before this time are not measured.
     pub warmup: Ps,
-    /// Flows that begin within this after the warm-up are.
+    /// Measurement: flows that begin within this time after the warm-up are measured.
     pub measure: Ps,
-    /// How long to wait, after that, for measured flows to finish.
+    /// Drain: maximum time after the measurement for measured flows to finish.
     pub drain: Ps,
-    /// Stop conditions are evaluated, samples taken and results handed out at multiples of this.
+    /// Grid: stop conditions are evaluated, samples taken and results returned at multiples of
+    /// this.
     pub grid: Ps,
-    /// A run in which nothing is acknowledged for so long, though flows are waiting, is stuck.
+    /// A run is stuck if nothing is acknowledged for this long while flows wait.
     pub watchdog: Ps,
-    /// One in how many measured flows gets a row; 0: none.
+    /// One in this many measured flows gets a row; 0: none.
     pub row_every: u64,
-    /// The intervals in which what each flow's receiver gets is recorded; 0: it is not.
+    /// Interval of the record of each flow's received bytes; 0: no record.
     pub flow_series: Ps,
-    /// The intervals in which ports are sampled; 0: they are not.
+    /// Interval of port samples; 0: no samples.
     pub port_samples: Ps,
-    /// Whether queueing delays at all ports of switches are recorded, by kind of link.
+    /// Record queueing delays at all ports of switches, by kind of link.
     pub link_delays: bool,
-    /// Parts the network is cut into; 0: as many as are good for the threads.
+    /// Number of partitions; 0: chosen for the number of threads.
     pub partitions: usize,
 }
 
 impl Plan {
-    /// When the last measured flow may begin.
+    /// End of the measurement: time by which the last measured flow begins.
     #[must_use]
     pub fn measured_until(&self) -> Ps {
         self.warmup + self.measure
     }
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Simulated time.
     pub sim_ps: u64,
-    /// When arrivals to be measured end.
+    /// End of the measurement.
     pub end_ps: u64,
     /// Flows begun.
     pub flows_started: u64,
@@ -77,7 +78,7 @@ pub struct Progress {
     pub flows_finished: u64,
     /// Packets put on a link.
     pub packet_hops: u64,
-    /// Whether the run waits for the last measured flows.
+    /// True while the run waits for the last measured flows.
     pub draining: bool,
 }
 
@@ -87,9 +88,9 @@ struct Snapshot {
     totals: Vec<PortTotals>,
     paused_ps: Vec<u64>,
     pauses: Vec<u64>,
-    /// Bytes acknowledged, by class, of flows without end and of those that are stopped.
+    /// Acknowledged bytes, by class, of endless flows and of stopped ones.
     endless_acked: Vec<u64>,
-    /// The same of each flow without end, in the order of their numbers.
+    /// The same for each endless flow, ordered by number.
     endless: Vec<EndlessFlow>,
     flowtune: FlowtuneCounts,
 }
@@ -99,19 +100,20 @@ pub struct Simulation {
     setup: Setup,
     plan: Plan,
     partitions: Vec<Partition>,
-    /// For each port of the topology: its partition and its number there.
+    /// For each port of the topology: its partition and its index there.
     place: Vec<(u32, u32)>,
     cut: Cut,
-    /// Windows simulated so far.
+    /// Number of windows simulated so far.
     windows: u64,
-    crew: Crew,
+    worker_pool: WorkerPool,
     traffic: Traffic,
     classes: Vec<ClassResults>,
     class_of: Vec<u16>,
     now: Ps,
     arrivals: Vec<Arrival>,
     sports: FxHashMap<(u32, u32), u16>,
-    /// Flows that will be stopped and have not ended, and what those that have ended sent, by class.
+    /// Flows that will be stopped and have not ended, and the bytes sent by those that have ended,
+    /// by class.
     stopping: FxHashSet<u64>,
     stopped_bytes: Vec<u64>,
     outstanding: u64,
@@ -142,12 +144,12 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Puts a network under a traffic. `class_of` gives the class of each traffic source as an index
-    /// into `classes`; `monitored` are hosts whose access link, on the switch's side, is watched
-    /// closely.
+    /// Creates a simulation of a network under a traffic. `class_of` maps each traffic source to
+    /// its class, an index into `classes`. `monitored` are hosts whose access link is monitored at
+    /// the switch's port.
     ///
     /// # Errors
-    /// What the network cannot be built with.
+    /// The reason that the network cannot be built.
     pub fn new(
         setup: Setup,
         plan: Plan,
@@ -193,7 +195,7 @@ impl Simulation {
             link_delays: Vec::new(),
             setup,
             plan,
-            crew: Crew::new(cut.threads, cut.parts(), threads.jitter),
+            worker_pool: WorkerPool::new(cut.threads, cut.parts(), threads.jitter),
             partitions: parts,
             windows: 0,
             place,
@@ -223,10 +225,10 @@ impl Simulation {
         })
     }
 
-    /// Advances by one step of the grid. Returns whether there is more to do.
+    /// Advances by one step of the grid. Returns true if there is more to do.
     ///
     /// # Errors
-    /// If the run is stuck: what waits for what.
+    /// If the run is stuck: a description of the waiting flows and ports.
     pub fn step(&mut self) -> Result<bool, String> {
         if self.now >= self.plan.warmup && self.begin.is_none() {
             self.begin = Some(self.snapshot());
@@ -261,7 +263,7 @@ impl Simulation {
         Ok(!self.is_over())
     }
 
-    /// How many measured flows and web requests have begun and not ended.
+    /// Number of measured flows and web requests that have begun and not ended.
     fn waiting(&self) -> u64 {
         self.outstanding + self.requests.outstanding()
     }
@@ -273,7 +275,8 @@ impl Simulation {
         self.waiting() == 0 || self.now >= self.plan.measured_until() + self.plan.drain
     }
 
-    /// Before the first flow there is nothing to see, though nodes may talk: go to its step at once.
+    /// Before the first flow nothing is measured, although nodes may exchange messages: advances to
+    /// the step of the first flow at once.
     fn skip_idle_start(&mut self) {
         let Some(next) = self.traffic.next_start() else { return };
         let to = Ps(next.0.min(self.plan.warmup.0) / self.plan.grid.0 * self.plan.grid.0);
@@ -328,11 +331,11 @@ impl Simulation {
             lookahead_ps: self.cut.lookahead.0,
             first_window: self.windows,
         };
-        self.windows = self.crew.simulate(&mut self.partitions, stretch);
+        self.windows = self.worker_pool.simulate(&mut self.partitions, stretch);
         self.now = until;
     }
 
-    /// Takes in the flows that finished in this step, in the order (time, flow).
+    /// Collects the flows that finished in this step, in the order (time, flow).
     fn collect(&mut self) {
         let mut finished = std::mem::take(&mut self.finished);
         for partition in &mut self.partitions {
@@ -346,7 +349,7 @@ impl Simulation {
         self.finished = finished;
     }
 
-    /// Takes in what captured ports sent in this step, in the order (time, port).
+    /// Collects the packets sent by captured ports in this step, in the order (time, port).
     fn collect_captured(&mut self) {
         let first_new = self.captured.len();
         for partition in &mut self.partitions {
@@ -388,8 +391,8 @@ impl Simulation {
         }
     }
 
-    /// A flow has ended that was to be stopped: how long it took says nothing. Its receiver may still
-    /// wait for bytes that were never sent.
+    /// Ends a stopped flow: its duration is meaningless. Its receiver may still wait for bytes that
+    /// were never sent.
     fn finish_stopped(&mut self, flow: &FlowStart) {
         self.stopped_bytes[self.class_of[flow.source as usize] as usize] += flow.bytes;
         let partition = self.cut.of_node[flow.dst as usize] as usize;
@@ -409,7 +412,7 @@ impl Simulation {
         ideal::fct(&legs, flow.bytes, frame, rounding)
     }
 
-    /// Whether the step that has just ended belongs to the measured time.
+    /// True if the step that has just ended belongs to the measurement.
     fn was_measured(&self) -> bool {
         self.now > self.plan.warmup && self.now <= self.plan.measured_until()
     }
@@ -427,7 +430,7 @@ impl Simulation {
         }
     }
 
-    /// Keeps how many flows are under way in the middle of the measured time, and at its end.
+    /// Records the number of outstanding flows in the middle of the measurement and at its end.
     fn count_outstanding(&mut self) {
         let middle = self.plan.warmup.0 + self.plan.measure.0 / 2;
         if self.now.0 <= middle {
@@ -438,7 +441,7 @@ impl Simulation {
         }
     }
 
-    /// What is recorded at intervals: its ports and receivers.
+    /// Applies `act` to the interval records, with a view of the ports and receivers.
     fn with_series(&mut self, act: impl FnOnce(&mut Series, Ps, View<'_>)) {
         let view = View {
             partitions: &self.partitions,
@@ -497,7 +500,8 @@ impl Simulation {
             let (time_ps, node) = (self.now.0, port.node);
             self.samples.push(SampleRow { time_ps, node, port: port.number, bytes, active });
         }
-        // Partitions hold different switches: the order of rows must not depend on the cut.
+        // Partitions hold different switches: the order of rows must not depend on the
+        // partitioning.
         self.samples[first_new..].sort_by_key(|row| (row.node, row.port));
     }
 
@@ -529,7 +533,7 @@ impl Simulation {
     }
 }
 
-/// Each server with the payload bytes that have arrived there.
+/// Payload bytes received by each server.
 fn received(setup: &Setup, partitions: &[Partition]) -> impl Iterator<Item = (u32, u64)> {
     let servers = setup.topology.servers();
     let nics = partitions.iter().flat_map(|partition| partition.hosts().nics());

@@ -1,29 +1,29 @@
-//! What receivers get: the payload that reaches each host in each interval of the measured time.
+//! Received throughput: the payload that arrives at each host in each interval of the measurement.
 
 use xoff_core::Ps;
 
 use crate::measure::Distribution;
 
-/// The length of an interval, or the next multiple of the grid.
+/// Length of an interval; rounded up to a multiple of the grid.
 const INTERVAL: Ps = Ps::from_us(100);
 
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 
-/// Throughput of hosts that received something, in the intervals so far.
+/// Throughput of hosts that have received data, in the intervals so far.
 #[derive(Clone, Debug)]
 pub struct Throughput {
     interval: Ps,
-    /// When the current interval ends; `None` before the first one begins.
+    /// End of the current interval; `None` before the first one begins.
     end: Option<Ps>,
-    /// Payload bytes each host had received when the current interval began.
+    /// Payload bytes that each host had received at the start of the current interval.
     before: Vec<u64>,
-    /// Intervals each host has waited for its first byte: they count once that has come.
+    /// Intervals that each host has waited for its first byte; they count once it has arrived.
     idle: Vec<u64>,
     distribution: Distribution,
 }
 
 impl Throughput {
-    /// Nothing received yet.
+    /// Creates it without data.
     #[must_use]
     pub fn new(grid: Ps, hosts: u32) -> Self {
         Self {
@@ -35,19 +35,19 @@ impl Throughput {
         }
     }
 
-    /// The first interval begins; each host with the payload bytes it has received until now.
+    /// Begins the first interval; `received` are the payload bytes of each host so far.
     pub fn begin(&mut self, now: Ps, received: impl Iterator<Item = (u32, u64)>) {
         self.end = Some(now + self.interval);
         received.for_each(|(host, bytes)| self.before[host as usize] = bytes);
     }
 
-    /// Whether an interval ends now.
+    /// True if an interval ends now.
     #[must_use]
     pub fn is_due(&self, now: Ps) -> bool {
         self.end == Some(now)
     }
 
-    /// An interval ends, and another one begins.
+    /// Ends an interval and begins the next.
     pub fn next(&mut self, now: Ps, received: impl Iterator<Item = (u32, u64)>) {
         self.end = Some(now + self.interval);
         received.for_each(|(host, bytes)| self.add(host as usize, bytes));
@@ -64,13 +64,13 @@ impl Throughput {
         self.distribution.add(bits_per_second as u64);
     }
 
-    /// The length of an interval.
+    /// Length of an interval.
     #[must_use]
     pub fn interval(&self) -> Ps {
         self.interval
     }
 
-    /// Bits per second, one sample a host and interval.
+    /// Bits per second, one sample per host and interval.
     #[must_use]
     pub fn distribution(&self) -> &Distribution {
         &self.distribution
@@ -85,7 +85,7 @@ mod tests {
     fn a_hosts_intervals_count_once_it_has_received_something() {
         let mut throughput = Throughput::new(Ps::from_us(10), 3);
         let hosts = |bytes: [u64; 3]| (0..).zip(bytes);
-        // Host 0 received before, host 1 never will.
+        // Host 0 received data earlier, host 1 never will.
         throughput.begin(Ps::from_us(500), hosts([7, 0, 0]));
         assert!(!throughput.is_due(Ps::from_us(590)) && throughput.is_due(Ps::from_us(600)));
         throughput.next(Ps::from_us(600), hosts([7, 0, 0]));

@@ -1,4 +1,4 @@
-//! Notices a run that cannot go on, and says what waits for what.
+//! Detects a run that cannot continue, and describes the waiting flows and ports.
 
 use xoff_core::Ps;
 use xoff_host::flow::Sender;
@@ -7,7 +7,7 @@ use xoff_net::topo::{Digraph, Topology};
 
 use crate::partition::Partition;
 
-/// Remembers when something was last acknowledged.
+/// Tracks the time of the last acknowledgement.
 #[derive(Debug)]
 pub(crate) struct Watchdog {
     limit: Ps,
@@ -20,7 +20,7 @@ impl Watchdog {
         Self { limit, acknowledged: 0, since: Ps(0) }
     }
 
-    /// Fails if flows are waiting and nothing has been acknowledged for too long.
+    /// Fails if flows wait and nothing has been acknowledged for too long.
     pub(crate) fn check(
         &mut self,
         now: Ps,
@@ -41,9 +41,9 @@ impl Watchdog {
     }
 }
 
-/// Pauses that go round in circles, if any do: an egress port waits for another one if that holds
-/// packets, in paused queues, for which the first one is paused. Only paused ports take part, so a circle
-/// of them never opens by itself.
+/// Describes cycles of pauses, if any. An egress port waits for another one if the other holds
+/// packets, in paused queues, that caused pauses of the first. Only paused ports take part, so a
+/// cycle of them never resolves by itself.
 fn circles(topology: &Topology, partitions: &[Partition]) -> String {
     let mut paused_at = vec![0; topology.ports.len()];
     for (node, switch) in partitions.iter().flat_map(Partition::switches) {
@@ -71,7 +71,7 @@ fn circles(topology: &Topology, partitions: &[Partition]) -> String {
     let mut text = String::new();
     for knot in graph.knots() {
         text += &format!(
-            "\n  a deadlock: {} egress ports wait for each other in circles. A shortest one: {}",
+            "\n  a deadlock: {} egress ports wait for each other in cycles. A shortest cycle: {}",
             knot.len(),
             topology.circle(&graph.shortest_cycle(&knot))
         );
@@ -79,12 +79,12 @@ fn circles(topology: &Topology, partitions: &[Partition]) -> String {
     text
 }
 
-/// What a flow waits for, if others hold it: nothing else sets a window of zero than an allocator.
+/// The reason that a flow is held, if it is. Only an allocator sets a window of zero.
 fn held(flow: &Sender, now: Ps) -> String {
     if flow.pace.window == 0 {
         ", held until the allocator gives it a rate".into()
     } else if flow.credit <= 0 {
-        ", without credit of its receiver".into()
+        ", without credit from its receiver".into()
     } else if flow.paused_until > now.0 {
         format!(", paused by its flow control until {}", Ps(flow.paused_until))
     } else {
@@ -92,8 +92,8 @@ fn held(flow: &Sender, now: Ps) -> String {
     }
 }
 
-/// The first few waiting flows, by their numbers, and the pauses that hold, by switch. The text must not
-/// depend on how the network is cut.
+/// Lists the first few waiting flows, by number, and the pauses in force, by switch. The text must
+/// not depend on the partitioning.
 fn describe(now: Ps, since: Ps, partitions: &[Partition]) -> String {
     const SHOWN: usize = 5;
     let mut text = format!(
@@ -141,8 +141,8 @@ fn describe_switch(partition: &Partition, node: u32, switch: &AnySwitch) -> Stri
         if port.total_bytes() > 0 || port.paused() != 0 || holds {
             let (kind, neighbour) = partition.neighbour(node, number);
             text += &format!(
-                "\n  switch {node} port {number}: {} bytes wait, queues paused by its neighbour, \
-                 {kind} {neighbour}, {:#x}, that one's queues paused by it {:#x}{}",
+                "\n  switch {node} port {number}: {} bytes wait, queues paused by \
+                 {kind} {neighbour}: {:#x}, queues of {kind} {neighbour} paused: {:#x}{}",
                 port.total_bytes(),
                 port.paused(),
                 switch.holds_paused(number as u16),
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flow_that_is_held_says_by_whom() {
+    fn the_reason_of_a_held_flow_is_named() {
         let (id, start_ps, src, dst, bytes, label) = (7, 0, 0, 1, 1000, 0);
         let start = FlowStart { id, start_ps, src, dst, bytes, label, source: 0, class: 0 };
         let half = SenderHalf::new(Recovery::Sack, &TcpConfig::default());
@@ -173,7 +173,7 @@ mod tests {
         flow.paused_until = 5_000_000;
         assert_eq!(held(&flow, now), ", paused by its flow control until 5us");
         flow.credit = 0;
-        assert_eq!(held(&flow, now), ", without credit of its receiver");
+        assert_eq!(held(&flow, now), ", without credit from its receiver");
         flow.pace.window = 0;
         assert_eq!(held(&flow, now), ", held until the allocator gives it a rate");
     }

@@ -1,4 +1,4 @@
-//! Watermarks of switch buffers: the most a switch held since the sample before.
+//! Watermarks of switch buffers: the maximum that a switch held since the last sample.
 
 use crate::measure::Distribution;
 
@@ -11,7 +11,7 @@ pub struct Watermarks {
 }
 
 impl Watermarks {
-    /// A switch's watermark; `measured`: of a step within the measured time.
+    /// Adds a switch's watermark; `measured` is true for a step of the measurement.
     pub fn add(&mut self, bytes: u64, measured: bool) {
         self.run_max = self.run_max.max(bytes);
         if measured {
@@ -20,19 +20,19 @@ impl Watermarks {
         }
     }
 
-    /// Those of the measured time, pooled over switches (bytes).
+    /// Watermarks of the measurement, pooled over switches (bytes).
     #[must_use]
     pub fn measured(&self) -> &Distribution {
         &self.measured
     }
 
-    /// The most that any switch held after any instant of the measured time (bytes, exact).
+    /// Maximum of any switch after any instant of the measurement (bytes, exact).
     #[must_use]
     pub fn measured_max(&self) -> u64 {
         self.measured_max
     }
 
-    /// The most that any switch held after any instant of the run (bytes, exact).
+    /// Maximum of any switch after any instant of the run (bytes, exact).
     #[must_use]
     pub fn run_max(&self) -> u64 {
         self.run_max

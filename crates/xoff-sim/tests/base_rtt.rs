@@ -1,5 +1,5 @@
-//! The base RTT is that of the longest of all pairs' paths, though not all pairs are walked, and that of
-//! each pair is the sum of its path's links.
+//! The base RTT is that of the longest of all pairs' paths, though not all pairs are walked. Each
+//! pair's base RTT is the sum of its path's links.
 
 use xoff_core::{BitRate, Ps};
 use xoff_net::topo::{
@@ -25,7 +25,7 @@ fn over_all_pairs(topology: &Topology, routes: &Routes) -> Ps {
     Ps(longest)
 }
 
-/// Two switches with one link between them; each host has a link of its own.
+/// Two switches with one link between them; each host has its own link.
 fn two_switches(hosts: &[(u32, u64, u64)], between_us: u64) -> Topology {
     let count = hosts.len() as u32;
     let link =
@@ -37,7 +37,7 @@ fn two_switches(hosts: &[(u32, u64, u64)], between_us: u64) -> Topology {
 }
 
 #[test]
-fn it_is_the_longest_of_all_pairs() {
+fn the_base_rtt_is_the_longest_of_all_pairs() {
     let slow = BitRate::from_gbps(10);
     for topology in [
         star(&StarConfig::default()).unwrap(),
@@ -46,7 +46,7 @@ fn it_is_the_longest_of_all_pairs() {
         dumbbell(&DumbbellConfig { side_hosts: 2, right_rate: slow, ..Default::default() })
             .unwrap(),
         two_dc(&TwoDcConfig { hosts_per_leaf: 2, ..Default::default() }).unwrap(),
-        // The slowest two hosts hang on one switch, or one of them hangs alone.
+        // The slowest two hosts are attached to one switch, or one of them is alone.
         two_switches(&[(0, 1, 9), (0, 100, 1), (0, 10, 8), (1, 100, 1)], 1),
         two_switches(&[(0, 100, 1), (0, 100, 2), (1, 10, 9)], 1),
         two_switches(&[(0, 100, 9), (1, 100, 1)], 3),

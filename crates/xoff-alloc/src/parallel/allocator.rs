@@ -1,4 +1,4 @@
-//! The parallel allocator, as its users see it.
+//! The public interface of the parallel allocator.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, MutexGuard};
@@ -13,28 +13,29 @@ use crate::utility::Utility;
 
 use super::bundles::Seat;
 use super::clos::{Clos, ClosLink, Shape, Way};
-use super::crew::Crew;
 use super::flow_block::FlowBlock;
 use super::flow_set::{FlowSet, Terms};
 use super::square::Square;
 use super::state::Total;
+use super::worker_pool::WorkerPool;
 
-/// The settings of a parallel allocator: NED with `w log x`, F-NORM that scales down only, in single
-/// precision (the -RT form). Those of [`Config`] mean the same here.
+/// Settings of a parallel allocator: NED with `w log x` and F-NORM scaling down only, in single
+/// precision (the -RT form). Settings that [`Config`] has too mean the same here.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ParallelConfig {
-    /// Into how many blocks racks are cut: n of n x n FlowBlocks. A power of two that divides the
-    /// number of racks.
+    /// Number n of blocks of racks, for n x n FlowBlocks: a power of two that divides the number of
+    /// racks.
     pub blocks: usize,
-    /// On how many threads an iteration runs; more than FlowBlocks are of no use.
+    /// Number of threads of an iteration, at most one per FlowBlock.
     pub threads: usize,
-    /// How far a price is moved.
+    /// Step size of the price update.
     pub gamma: f64,
-    /// The share of a rate that has to change before it is reported, and of capacities left free.
+    /// The relative change at which a rate is reported again, and the fraction of capacities left
+    /// free.
     pub threshold: f64,
-    /// The price of each link when the allocator starts.
+    /// Initial price of each link.
     pub initial_price: f64,
-    /// Before rates are normalised, none is more than this many times the smallest capacity of its
+    /// Upper bound on a rate before normalisation, as a multiple of the smallest capacity on its
     /// path.
     pub rate_bound: f64,
 }
@@ -46,20 +47,20 @@ impl Default for ParallelConfig {
     }
 }
 
-/// What the FlowBlocks of an allocator exchange in an iteration, and what they keep to themselves.
+/// Data that an allocator's FlowBlocks exchange in an iteration, and data that they keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// Steps of the aggregation, and again of the distribution: log2 of the number of blocks.
+    /// Steps of the aggregation, and of the distribution: log2 of the number of blocks.
     pub steps: usize,
     /// LinkBlocks sent in all steps of an aggregation.
     pub link_blocks: usize,
-    /// Bytes of a LinkBlock as it is sent: loads and slopes.
+    /// Size in bytes of a LinkBlock as sent: loads and slopes.
     pub link_block_bytes: usize,
-    /// Bytes of all FlowBlocks, which are not sent.
+    /// Size in bytes of all FlowBlocks, which are not sent.
     pub flow_block_bytes: usize,
 }
 
-/// A flow as it was added, and where it is.
+/// A flow's arguments and its position.
 #[derive(Clone, Copy, Debug)]
 struct Flow {
     source: u32,
@@ -67,7 +68,7 @@ struct Flow {
     spine: u32,
     weight: f64,
     block: usize,
-    /// The way up, in its block: flows of one are bundled.
+    /// The upward way within the block; flows of one way are bundled.
     way: usize,
     seat: Seat,
 }
@@ -99,7 +100,7 @@ pub struct ParallelAllocator {
     shape: Shape,
     network: Network,
     square: Arc<Square>,
-    crew: Crew<Square>,
+    worker_pool: WorkerPool<Square>,
     slots: Slots,
     flows: Vec<Flow>,
     reported: Reported,
@@ -107,10 +108,10 @@ pub struct ParallelAllocator {
 }
 
 impl ParallelAllocator {
-    /// An allocator for this network, without flows.
+    /// Creates an allocator for this network, without flows.
     ///
     /// # Errors
-    /// If a setting or a capacity has no sense, or if the network cannot be cut into so many blocks.
+    /// If a setting or a capacity is invalid, or if the network cannot be divided into the blocks.
     pub fn new(clos: &Clos, config: ParallelConfig) -> Result<Self, Error> {
         let ParallelConfig { blocks, threads, gamma, threshold, initial_price, rate_bound } =
             config;
@@ -127,7 +128,7 @@ impl ParallelAllocator {
             config,
             shape,
             network: Network::new(&capacities(clos, &shape), &config)?,
-            crew: Crew::new(Arc::clone(&square), threads.min(blocks * blocks)),
+            worker_pool: WorkerPool::new(Arc::clone(&square), threads.min(blocks * blocks)),
             square,
             slots: Slots::default(),
             flows: Vec::new(),
@@ -138,12 +139,12 @@ impl ParallelAllocator {
         Ok(allocator)
     }
 
-    /// Adds a flow from a server to another, by way of a spine unless both are in one rack. Until the
-    /// next iteration its rate is what current prices give.
+    /// Adds a flow from one server to another, through a spine unless both are in one rack. Until
+    /// the next iteration its rate follows from current prices.
     ///
     /// # Errors
-    /// If there is no such server or spine, if both servers are the same, or if the weight is not a
-    /// positive number.
+    /// If there is no such server or spine, if both servers are the same, or if the weight is not
+    /// positive.
     pub fn add_flow(
         &mut self,
         source: u32,
@@ -196,11 +197,11 @@ impl ParallelAllocator {
         Ok(())
     }
 
-    /// Changes a link's capacity, from the next iteration on; with zero it has failed. Errors name
-    /// links by number: upward LinkBlocks first, in each the servers' links first.
+    /// Changes a link's capacity from the next iteration. A capacity of zero marks the link as
+    /// failed. Errors give links by number: upward LinkBlocks first, and servers' links first in
+    /// each.
     ///
-    /// # Errors
-    /// If there is no such link, or if the capacity has no sense.
+    /// If there is no such link, or if the capacity is invalid.
     pub fn set_capacity(&mut self, link: ClosLink, capacity: f64) -> Result<(), Error> {
         let link = self.find(link)?;
         self.network.set_capacity(link, capacity)?;
@@ -208,11 +209,8 @@ impl ParallelAllocator {
         Ok(())
     }
 
-    /// Leaves so much of a link's capacity to traffic that is not allocated, from the next iteration
-    /// on, instead of what was left to it before.
-    ///
-    /// # Errors
-    /// If there is no such link, or if the amount is negative or not finite.
+    /// Reserves this much of a link's capacity for traffic outside the allocation, from the next
+    /// iteration. The amount replaces any earlier one.
     pub fn reserve(&mut self, link: ClosLink, amount: f64) -> Result<(), Error> {
         let link = self.find(link)?;
         self.network.reserve(link, amount)?;
@@ -220,21 +218,21 @@ impl ParallelAllocator {
         Ok(())
     }
 
-    /// One iteration: rates from prices, prices from rates, and rates normalised.
+    /// Runs one iteration: rates from prices, prices from rates, and normalised rates.
     pub fn iterate(&mut self) {
         self.refresh();
-        self.crew.run();
+        self.worker_pool.run();
     }
 
-    /// A flow's rate, normalised; nothing if there is no such flow.
+    /// A flow's normalised rate; `None` if there is no such flow.
     #[must_use]
     pub fn rate(&self, flow: FlowId) -> Option<f64> {
         let flow = &self.flows[self.slots.find(flow)?];
         Some(f64::from(self.set(flow).rate(flow.seat)))
     }
 
-    /// The rates that differ from what was last reported by more than the threshold, and those of
-    /// flows that never were, in the order of [`FlowId::slot`].
+    /// The rates that differ from their last report by more than the threshold, and those of flows
+    /// never reported, in the order of [`FlowId::slot`].
     pub fn changed_rates(&mut self) -> impl Iterator<Item = (FlowId, f64)> {
         let blocks = self.shape.blocks * self.shape.blocks;
         let sets: Vec<_> = (0..blocks).map(|block| self.square.flows(block)).collect();
@@ -257,19 +255,19 @@ impl ParallelAllocator {
         Ok(f64::from(self.square.home(way, block).links.prices[link]))
     }
 
-    /// How many flows there are.
+    /// Number of flows.
     #[must_use]
     pub fn flow_count(&self) -> usize {
         self.slots.taken()
     }
 
-    /// On how many threads an iteration runs.
+    /// Number of threads of an iteration.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.crew.threads()
+        self.worker_pool.threads()
     }
 
-    /// What FlowBlocks exchange in an iteration.
+    /// Data that FlowBlocks exchange in an iteration.
     #[must_use]
     pub fn exchange(&self) -> Exchange {
         let blocks = self.shape.blocks * self.shape.blocks;
@@ -290,7 +288,7 @@ impl ParallelAllocator {
         is_near(&self.shape, source, destination)
     }
 
-    /// The flows that a flow is among.
+    /// The set that contains a flow.
     fn set(&self, flow: &Flow) -> Guarded<'_> {
         Guarded {
             block: self.square.flows(flow.block),
@@ -332,7 +330,7 @@ impl ParallelAllocator {
         path
     }
 
-    /// Sets what a flow's rate depends on besides prices.
+    /// Sets the terms of a flow's rate other than prices.
     fn set_terms(&self, flow: &Flow) {
         self.set(flow).set_terms(flow.seat, self.terms(flow));
     }
@@ -364,7 +362,7 @@ impl ParallelAllocator {
     }
 }
 
-/// A FlowBlock in use, and which of its sets is meant.
+/// A locked FlowBlock and the selection of one of its sets.
 struct Guarded<'a> {
     block: MutexGuard<'a, FlowBlock>,
     is_near: bool,
@@ -388,13 +386,13 @@ fn of_length(block: &FlowBlock, is_near: bool) -> &FlowSet {
     if is_near { &block.near } else { &block.far }
 }
 
-/// Whether two servers are in one rack.
+/// True if two servers are in one rack.
 fn is_near(shape: &Shape, source: u32, destination: u32) -> bool {
     let rack = |server: u32| server as usize / shape.servers_per_rack;
     rack(source) == rack(destination)
 }
 
-/// The number of a link among all.
+/// The global number of a link.
 fn flat(shape: &Shape, way: Way, block: usize, link: usize) -> u32 {
     ((way as usize * shape.blocks + block) * shape.links() + link) as u32
 }

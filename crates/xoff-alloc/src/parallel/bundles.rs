@@ -1,17 +1,17 @@
-//! Which flows are worked on beside which.
+//! Memory layout of flows: bundles and rows.
 //!
-//! Up to 16 flows that take the same way up form a *bundle*. The first flows of all bundles lie beside
-//! each other, in *row* 0; so do the second ones, and so on. Bundles with more flows come first, so rows
-//! have no gaps, and each is as long as the one before it or shorter. Along a row the way up of
-//! neighbours is that of neighbouring bundles, so that prices are read, and sums written, in order.
+//! Up to 16 flows with the same upward way form a *bundle*. The first flows of all bundles are
+//! adjacent, in *row* 0; the second flows form row 1, and so on. Bundles with more flows come
+//! first, so rows have no gaps and none is longer than the one before. Within a row, adjacent flows
+//! belong to adjacent bundles, so that prices are read and sums written sequentially.
 
-/// So many flows a bundle may have: as many rows there are.
+/// Maximum number of flows per bundle, which is the number of rows.
 pub(crate) const ROWS: usize = 16;
 
 /// No bundle.
 const NONE: u32 = u32::MAX;
 
-/// Where a flow is: it stays there until a flow of the same way is removed.
+/// Position of a flow. It is stable until a flow of the same way is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seat {
     bundle: u32,
@@ -20,7 +20,7 @@ pub(crate) struct Seat {
 
 #[derive(Clone, Copy, Debug)]
 struct Bundle {
-    /// Where it is in all rows.
+    /// Its place in all rows.
     place: u32,
     flows: u32,
     /// An older bundle of the same way, or none; all but the newest are full.
@@ -31,7 +31,7 @@ struct Bundle {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bundles {
     bundles: Vec<Bundle>,
-    /// Which bundle is at a place.
+    /// The bundle at each place.
     order: Vec<u32>,
     /// The newest bundle of each way.
     newest: Vec<u32>,
@@ -39,19 +39,19 @@ pub(crate) struct Bundles {
     lengths: [usize; ROWS],
 }
 
-/// What is to be done to the rows when a flow is added: the first rows swap two places, and the next
-/// one gets a flow at its end.
+/// Changes to the rows when a flow is added: swap two places in the rows before `row`, then append
+/// a flow to `row`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Added {
     pub(crate) seat: Seat,
     pub(crate) swapped: [usize; 2],
     pub(crate) row: usize,
-    /// Whether the flow is the first of a new bundle.
+    /// True if the flow is the first of a new bundle.
     pub(crate) is_first: bool,
 }
 
-/// What is to be done to the rows when a flow is removed: the last flow of its way takes its place, the
-/// first rows up to that flow's swap two places, and that flow's row loses its end.
+/// Changes to the rows when a flow is removed: move the last flow of its way into its place, swap
+/// two places in the rows up to `row`, then remove the last flow of `row`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Removed {
     /// Row and place of the flow that moves.
@@ -59,7 +59,7 @@ pub(crate) struct Removed {
     pub(crate) to: [usize; 2],
     pub(crate) swapped: [usize; 2],
     pub(crate) row: usize,
-    /// Whether the bundle at the end has no flows left.
+    /// True if the bundle at the end has no flows left.
     pub(crate) is_last: bool,
 }
 
@@ -104,7 +104,7 @@ impl Bundles {
         Removed { from, to, swapped, row, is_last: row == 0 }
     }
 
-    /// An empty bundle, behind all others.
+    /// Adds an empty bundle after all others.
     fn begin(&mut self, older: u32) -> u32 {
         let bundle = Bundle { place: self.order.len() as u32, flows: 0, older };
         let index = self.unused.pop().unwrap_or(self.bundles.len() as u32);
@@ -116,7 +116,7 @@ impl Bundles {
         index
     }
 
-    /// Has a bundle change places with the one at another place.
+    /// Swaps a bundle with the one at another place.
     fn swap(&mut self, bundle: u32, to: usize) -> [usize; 2] {
         let from = self.bundles[bundle as usize].place as usize;
         self.order.swap(from, to);

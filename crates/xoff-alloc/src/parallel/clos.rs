@@ -1,21 +1,21 @@
-//! The network that the parallel allocator is for: a two-stage Clos, cut into blocks of racks (§4).
+//! The network of the parallel allocator: a two-stage Clos, divided into blocks of racks (§4).
 
 use crate::error::Error;
 
 use super::state::MOST_INDICES;
 
-/// Racks of servers, and spines to which each rack has one link up and one down.
+/// Racks of servers, and spines with one link to and from each rack.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clos {
-    /// How many racks.
+    /// Number of racks.
     pub racks: u32,
-    /// How many servers each has.
+    /// Number of servers per rack.
     pub servers_per_rack: u32,
-    /// How many spines.
+    /// Number of spines.
     pub spines: u32,
-    /// What a server's link carries, each way.
+    /// Capacity of a server's link, in each direction.
     pub server_capacity: f64,
-    /// What the link from a rack to a spine carries, each way.
+    /// Capacity of the link between a rack and a spine, in each direction.
     pub spine_capacity: f64,
 }
 
@@ -42,14 +42,15 @@ pub enum ClosLink {
     ToServer(u32),
 }
 
-/// Which way a link leads.
+/// Direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     Up,
     Down,
 }
 
-/// How a LinkBlock is laid out: links of its servers, then of its first rack to all spines, and so on.
+/// Layout of a LinkBlock: its servers' links, then the links of its first rack to all spines, and
+/// so on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) blocks: usize,
@@ -59,7 +60,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Racks are dealt out evenly to a power of two of blocks.
+    /// Divides the racks evenly into a power of two of blocks.
     pub(crate) fn new(clos: &Clos, blocks: usize) -> Result<Self, Error> {
         let refused = |name, value: usize, expected| {
             Err(Error::Setting { name, value: value as f64, expected })
@@ -79,55 +80,56 @@ impl Shape {
         let shape = Self { blocks, racks: racks / blocks, servers_per_rack, spines };
         let most = (shape.servers() as u64 * spines as u64).max(shape.links() as u64 + 1);
         if most > MOST_INDICES as u64 {
-            return refused("blocks", blocks, "more: a block has more than 65 536 links or ways");
+            return refused("blocks", blocks, "larger: a block has more than 65 536 links or ways");
         }
         Ok(shape)
     }
 
-    /// Servers of a block.
+    /// Number of servers in a block.
     pub(crate) fn servers(&self) -> usize {
         self.racks * self.servers_per_rack
     }
 
-    /// Links of a LinkBlock.
+    /// Number of links in a LinkBlock.
     pub(crate) fn links(&self) -> usize {
         self.servers() + self.racks * self.spines
     }
 
-    /// The link of a LinkBlock that costs nothing and is never full: flows within a rack take it instead
-    /// of one to a spine.
+    /// The link of a LinkBlock that is free and never full. Flows within a rack use it instead of a
+    /// link to a spine.
     pub(crate) fn free_link(&self) -> usize {
         self.links()
     }
 
-    /// Ways from a server of a block to a spine, or back.
+    /// Number of ways from the servers of a block to spines, or back.
     pub(crate) fn ways(&self) -> usize {
         self.servers() * self.spines
     }
 
-    /// The block of a server, and its place there.
+    /// The block of a server, and the server's index in it.
     pub(crate) fn server(&self, server: u32) -> (usize, usize) {
         (server as usize / self.servers(), server as usize % self.servers())
     }
 
-    /// A rack's link to or from a spine, in its LinkBlock.
+    /// Index of a rack's link to or from a spine in its LinkBlock.
     pub(crate) fn spine_link(&self, rack: usize, spine: usize) -> usize {
         self.servers() + rack * self.spines + spine
     }
 
-    /// The two links of a path at one of its ends, in their LinkBlock.
+    /// The two links at one end of a path, by index in their LinkBlock.
     pub(crate) fn end(&self, server: usize, spine: usize, is_near: bool) -> [usize; 2] {
         let rack = server / self.servers_per_rack;
         [server, if is_near { self.free_link() } else { self.spine_link(rack, spine) }]
     }
 
-    /// The way between a server of a block and a spine: those of one rack to one spine lie together.
+    /// Index of the way between a server of a block and a spine. Ways of one rack and spine are
+    /// adjacent.
     pub(crate) fn way(&self, server: usize, spine: usize) -> usize {
         let (rack, within) = (server / self.servers_per_rack, server % self.servers_per_rack);
         (rack * self.spines + spine) * self.servers_per_rack + within
     }
 
-    /// Where a link is: which way it leads, its LinkBlock, its place there.
+    /// Position of a link: its direction, its LinkBlock, and its index there.
     pub(crate) fn find(&self, link: ClosLink) -> Result<(Way, usize, usize), Error> {
         let (way, server, at) = match link {
             ClosLink::FromServer(server) => (Way::Up, server, None),

@@ -4,14 +4,14 @@ use super::clos::Shape;
 use super::flow_set::FlowSet;
 use super::state::{LinkBlock, Ways};
 
-/// Flows from the racks of one block to those of another: each is with those whose path is as long.
+/// Flows from the racks of one block to those of another, in two sets by path length.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowBlock {
-    /// Flows between racks: two links up, a way down.
+    /// Flows between racks: two links up, one way down.
     pub(crate) far: FlowSet,
-    /// Flows within a rack: a link up, and one that is free; a link down.
+    /// Flows within a rack: one link up and the free link; one link down.
     pub(crate) near: FlowSet,
-    /// The ways down.
+    /// The downward ways.
     ways: Ways,
 }
 
@@ -20,7 +20,7 @@ impl FlowBlock {
         Self { far: FlowSet::default(), near: FlowSet::default(), ways: Ways::new(shape) }
     }
 
-    /// The rate update, and what it says of links: rates from prices, and sums over links.
+    /// The rate update: rates from prices, and sums per link.
     pub(crate) fn update_rates(&mut self, up: &mut LinkBlock, down: &mut LinkBlock) {
         up.clear_totals();
         down.clear_totals();
@@ -30,14 +30,14 @@ impl FlowBlock {
         self.ways.gather(&mut down.links);
     }
 
-    /// F-NORM: each rate times the smallest factor on its path.
+    /// F-NORM: multiplies each rate by the smallest factor on its path.
     pub(crate) fn normalize(&mut self, up: &mut LinkBlock, down: &mut LinkBlock) {
         self.ways.spread_factors(&down.links);
         self.far.normalize(&up.links, &self.ways.state);
         self.near.normalize(&up.links, &down.links);
     }
 
-    /// Bytes of its flows.
+    /// Size of its flows in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.far.bytes() + self.near.bytes()
     }

@@ -1,4 +1,4 @@
-//! Flows whose paths are as long as each other's, in rows.
+//! Flows with paths of equal length, in rows.
 
 use std::ops::Range;
 
@@ -7,20 +7,19 @@ use crate::real::{Real, approximate_reciprocal};
 use super::bundles::{Bundles, ROWS, Seat};
 use super::state::{State, add, least};
 
-/// So many flows are worked on at a time.
+/// Number of flows processed at a time.
 const LANES: usize = 4;
 
-/// So many bundles are worked on at a time: what is known of them stays in the nearest cache from row
-/// to row.
+/// Number of bundles processed at a time: their data stays in the L1 cache from row to row.
 const STRIP: usize = 512;
 
-/// What is known of bundles at as many places.
+/// One value for each bundle of a strip.
 type Strip = [f32; STRIP];
 
 /// One flow of each of the first bundles.
 #[derive(Clone, Debug, Default)]
 struct Row {
-    /// The way, or link, down.
+    /// The downward way or link.
     down: Vec<u16>,
     weights: Vec<f32>,
     floors: Vec<f32>,
@@ -30,35 +29,35 @@ struct Row {
     slots: Vec<u32>,
 }
 
-/// What a flow's rate depends on besides prices.
+/// The terms of a flow's rate other than prices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Terms {
-    /// The flow's weight; zero if it may not send because a link of its path has no capacity.
+    /// The flow's weight; zero if a link of its path has no capacity.
     pub(crate) weight: f32,
-    /// The least a flow ever pays: the price at which its rate would be its bound.
+    /// Lower bound on the flow's price: the price at which its rate equals the rate bound.
     pub(crate) floor: f32,
 }
 
-/// Flows that take two links up, and one way or one link down.
+/// Flows over two links up, and one way or one link down.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowSet {
     bundles: Bundles,
-    /// The links up of each bundle.
+    /// The upward links of each bundle.
     up: Vec<[u16; 2]>,
     rows: [Row; ROWS],
 }
 
 impl FlowSet {
-    /// What is kept of a flow: the way down, three numbers, and the slot.
+    /// Size of a flow's data: the downward way, three numbers and the slot.
     const FLOW_BYTES: usize = size_of::<u16>() + 3 * size_of::<f32>() + size_of::<u32>();
 
-    /// Bytes of its flows.
+    /// Size of its flows in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.rows.iter().map(|row| row.slots.len() * Self::FLOW_BYTES).sum::<usize>()
             + self.up.len() * size_of::<[u16; 2]>()
     }
 
-    /// Adds a flow, and says where it is.
+    /// Adds a flow and returns its seat.
     pub(crate) fn push(&mut self, way: usize, up: [usize; 2], down: usize, slot: usize) -> Seat {
         let added = self.bundles.add(way);
         if added.is_first {
@@ -69,7 +68,7 @@ impl FlowSet {
         added.seat
     }
 
-    /// Removes a flow. Says which flow now has its seat, if one has.
+    /// Removes a flow. Returns the flow that moved into its seat, if any.
     pub(crate) fn remove(&mut self, way: usize, seat: Seat) -> Option<usize> {
         let removed = self.bundles.remove(way, seat);
         let moved = (removed.from != removed.to).then(|| self.replace(removed.from, removed.to));
@@ -87,7 +86,7 @@ impl FlowSet {
         self.rows[row].floors[place] = terms.floor;
     }
 
-    /// A flow's rate, normalised.
+    /// A flow's normalised rate.
     pub(crate) fn rate(&self, seat: Seat) -> f32 {
         let [row, place] = self.bundles.find(seat);
         self.rows[row].rates[place]
@@ -98,7 +97,7 @@ impl FlowSet {
         self.rows[row].rates[place] = rate;
     }
 
-    /// Has two bundles, which differ in no row but the first ones, change places.
+    /// Swaps two bundles that differ only in the first `rows` rows.
     fn swap(&mut self, rows: usize, [one, other]: [usize; 2]) {
         if one != other {
             self.up.swap(one, other);
@@ -106,14 +105,14 @@ impl FlowSet {
         }
     }
 
-    /// Copies a flow to another's place, and says which it is.
+    /// Copies a flow into another's place and returns its slot.
     fn replace(&mut self, from: [usize; 2], to: [usize; 2]) -> usize {
         let flow = self.rows[from[0]].flow(from[1]);
         self.rows[to[0]].set(to[1], flow);
         flow.slot as usize
     }
 
-    /// The rate update, and what it says of links and ways.
+    /// Updates rates and adds them to the totals of links and ways.
     pub(crate) fn update_rates(&mut self, up: &mut State, down: &mut State) {
         for first in (0..self.up.len()).step_by(STRIP) {
             let paths = &self.up[first..self.up.len().min(first + STRIP)];
@@ -125,14 +124,14 @@ impl FlowSet {
                 row.update_rates(range, &prices, &mut loads, &mut slopes, down);
             }
             for ((load, slope), path) in loads.iter().zip(&slopes).zip(paths) {
-                // Of 16 flows at most: single precision loses nothing that counts.
+                // A sum of at most 16 flows: single precision is enough.
                 let total = [f64::from(*load), f64::from(*slope)];
                 path.iter().for_each(|&link| add(&mut up.totals[usize::from(link)], total));
             }
         }
     }
 
-    /// F-NORM: each rate times the smallest factor on its path.
+    /// F-NORM: multiplies each rate by the smallest factor on its path.
     pub(crate) fn normalize(&mut self, up: &State, down: &State) {
         for first in (0..self.up.len()).step_by(STRIP) {
             let paths = &self.up[first..self.up.len().min(first + STRIP)];
@@ -147,7 +146,7 @@ impl FlowSet {
     }
 }
 
-/// The rows that reach into a strip, and how far.
+/// The rows that reach into a strip, each with its range.
 fn strip(rows: &mut [Row], first: usize) -> impl Iterator<Item = (&mut Row, Range<usize>)> {
     rows.iter_mut()
         .map(move |row| (first..row.slots.len().min(first + STRIP), row))
@@ -155,7 +154,7 @@ fn strip(rows: &mut [Row], first: usize) -> impl Iterator<Item = (&mut Row, Rang
         .map(|(range, row)| (row, range))
 }
 
-/// What a row has of a flow.
+/// A row's data of one flow.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     down: u16,
@@ -248,8 +247,8 @@ impl Row {
     }
 }
 
-/// The rates of N flows at current prices, which are added to what their paths carry. The result is
-/// the same for any N, to the last bit.
+/// Computes the rates of N flows at current prices and adds them to the totals of their paths. The
+/// result is the same for any N, to the last bit.
 #[inline]
 fn answer<const N: usize>(
     downs: &[u16; N],

@@ -1,15 +1,15 @@
-//! Who sends LinkBlocks to whom (§4, Fig. 5).
+//! The transfers of LinkBlocks between FlowBlocks (§4, Fig. 5).
 //!
-//! n x n FlowBlocks stand in a square: a row is a source block, a column a destination block. Before
-//! the first step each has its own copy of an upward LinkBlock, its row's, and of a downward one, its
-//! column's. "Each aggregation step m combines LinkBlocks within each 2^m x 2^m group of processes to
-//! the group diagonals, with the main diagonal aggregating upward LinkBlocks, and the secondary
-//! diagonal downward LinkBlocks." After the last step the diagonals of the whole square have the sums,
-//! and "distribution follows the reverse of the aggregation pattern".
+//! The n x n FlowBlocks form a square: a row is a source block, a column a destination block.
+//! Before the first step each has its own copy of its row's upward LinkBlock and of its column's
+//! downward LinkBlock. "Each aggregation step m combines LinkBlocks within each 2^m x 2^m group of
+//! processes to the group diagonals, with the main diagonal aggregating upward LinkBlocks, and the
+//! secondary diagonal downward LinkBlocks." After the last step the diagonals of the whole square
+//! have the sums, and "distribution follows the reverse of the aggregation pattern".
 
 use super::clos::Way;
 
-/// A LinkBlock sent from one FlowBlock to another, each by row and column.
+/// A LinkBlock sent from one FlowBlock to another, each given by row and column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Transfer {
     pub(crate) way: Way,
@@ -22,12 +22,12 @@ pub(crate) fn aggregation(blocks: usize) -> Vec<Vec<Transfer>> {
     (0..blocks.ilog2()).map(|step| transfers(blocks, 1 << step)).collect()
 }
 
-/// Where the LinkBlock of this number is complete after the last step.
+/// The FlowBlock that has the complete LinkBlock of this number after the last step.
 pub(crate) fn home(way: Way, block: usize, blocks: usize) -> (usize, usize) {
     on_diagonal(way, (0, 0), block, blocks)
 }
 
-/// The transfers that combine groups of `half` x `half` blocks to groups twice as large.
+/// The transfers that combine groups of `half` x `half` blocks into groups twice as large.
 fn transfers(blocks: usize, half: usize) -> Vec<Transfer> {
     let corners = (0..blocks).step_by(2 * half);
     corners
@@ -37,8 +37,8 @@ fn transfers(blocks: usize, half: usize) -> Vec<Transfer> {
 }
 
 /// The transfers of one group. Each of its four quarters sends to one neighbour and receives from
-/// the other: upward LinkBlocks go left in the top half and right in the bottom half, downward ones
-/// down in the left half and up in the right half.
+/// the other. Upward LinkBlocks move left in the top half and right in the bottom half; downward
+/// ones move down in the left half and up in the right half.
 fn group(top: usize, left: usize, half: usize) -> impl Iterator<Item = Transfer> {
     let quarter = move |bottom: bool, right: bool| {
         (top + if bottom { half } else { 0 }, left + if right { half } else { 0 })
@@ -58,7 +58,8 @@ fn group(top: usize, left: usize, half: usize) -> impl Iterator<Item = Transfer>
     })
 }
 
-/// The place in a group, whose first is at `corner`, of the LinkBlock of its row or column `index`.
+/// Position of the LinkBlock of row or column `index` in the group whose first block is at
+/// `corner`.
 fn on_diagonal(way: Way, corner: (usize, usize), index: usize, size: usize) -> (usize, usize) {
     match way {
         Way::Up => (corner.0 + index, corner.1 + index),
@@ -107,7 +108,7 @@ mod tests {
     #[test]
     fn the_diagonals_end_up_with_every_copy_once() {
         for blocks in SIZES {
-            // What each copy is the sum of: at first of itself.
+            // The terms of each copy's sum: at first only itself.
             let places = (0..blocks).flat_map(|row| (0..blocks).map(move |column| (row, column)));
             let mut copies = BTreeMap::new();
             for place in places {

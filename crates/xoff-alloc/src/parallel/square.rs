@@ -3,12 +3,12 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::clos::{Shape, Way};
-use super::crew::Work;
 use super::flow_block::FlowBlock;
 use super::pattern::{Transfer, aggregation, home};
 use super::state::LinkBlock;
+use super::worker_pool::Work;
 
-/// All FlowBlocks, row after row, each with its copies of its row's upward and its column's downward
+/// All FlowBlocks, row by row, each with its copies of its row's upward and its column's downward
 /// LinkBlock. In each phase a thread has its own blocks, so it never waits for a lock.
 #[derive(Debug)]
 pub(crate) struct Square {
@@ -17,7 +17,7 @@ pub(crate) struct Square {
     flows: Vec<Mutex<FlowBlock>>,
     up: Vec<Mutex<LinkBlock>>,
     down: Vec<Mutex<LinkBlock>>,
-    /// What flows may use of each link, by way and LinkBlock.
+    /// Capacity of each link that is available to flows, by direction and LinkBlock.
     usable: [Vec<Mutex<Vec<f32>>>; 2],
     steps: Vec<Vec<Transfer>>,
 }
@@ -69,7 +69,7 @@ impl Square {
         }
     }
 
-    /// The copy of a LinkBlock whose totals are complete.
+    /// The copy of a LinkBlock with complete totals.
     pub(crate) fn home(&self, way: Way, block: usize) -> MutexGuard<'_, LinkBlock> {
         let (row, column) = home(way, block, self.shape.blocks);
         self.copy(way, self.block(row, column))

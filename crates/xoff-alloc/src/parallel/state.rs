@@ -1,21 +1,21 @@
-//! What is known of the links of a LinkBlock, and of the ways that lead over two of them.
+//! State of the links of a LinkBlock, and of the ways over pairs of them.
 //!
-//! A flow between racks takes four links: from its server to its rack's switch and on to a spine, and
-//! two back down. The first two are one of servers x spines *ways* up, the other two a way down. A
-//! FlowBlock looks up and adds up by ways, which is half the work of doing it by links; from ways to
-//! links and back it is a walk through memory in order.
+//! A flow between racks crosses four links: from its server to the rack's switch, on to a spine,
+//! and two links back down. The first two are one of servers x spines upward *ways*; the other two
+//! are a downward way. A FlowBlock reads prices and sums loads by way, which halves the work
+//! compared with links. Converting between ways and links is a sequential pass through memory.
 
 use super::clos::Shape;
 
-/// So many links, and so many ways, a LinkBlock may have: an index of 16 bits needs no check. There is
-/// room for all of them; memory that no link uses is never touched.
+/// Maximum number of links, and of ways, in a LinkBlock: a 16-bit index needs no bounds check.
+/// There is room for all of them; memory of unused entries is never touched.
 pub(crate) const MOST_INDICES: usize = 1 << 16;
 
-/// The sum of rates, and by how much it falls for a unit more of price (`-H`). In double precision,
-/// whatever rates are in: a link may have a million flows.
+/// The sum of rates, and its decrease per unit of price (`-H`). In double precision, whatever the
+/// precision of rates: a link may have a million flows.
 pub(crate) type Total = [f64; 2];
 
-/// An array that an index of 16 bits always falls into.
+/// An array for which every 16-bit index is valid.
 pub(crate) type Room<T> = Box<[T; MOST_INDICES]>;
 
 fn room<T: Clone>(value: T) -> Room<T> {
@@ -25,11 +25,11 @@ fn room<T: Clone>(value: T) -> Room<T> {
     array
 }
 
-/// What flows are told of each link or way, and what they say of it.
+/// Prices and factors of each link or way, and the totals of its flows.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     pub(crate) prices: Room<f32>,
-    /// What F-NORM multiplies rates by: one over how often it is oversubscribed, and at most one.
+    /// F-NORM's multiplier: capacity over load, at most one.
     pub(crate) factors: Room<f32>,
     pub(crate) totals: Room<Total>,
 }
@@ -40,7 +40,7 @@ impl State {
     }
 }
 
-/// A copy of a LinkBlock, as one FlowBlock has it. Behind its links is one that is free and never full.
+/// A FlowBlock's copy of a LinkBlock. After its links comes one more that is free and never full.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkBlock {
     pub(crate) shape: Shape,
@@ -59,7 +59,7 @@ impl LinkBlock {
         self.links.totals[..=self.shape.links()].as_flattened_mut().fill(0.0);
     }
 
-    /// Aggregation: adds another copy's totals to this one's.
+    /// Aggregation: adds another copy's totals to this one.
     pub(crate) fn absorb(&mut self, other: &Self) {
         let links = self.shape.links();
         for (own, other) in self.links.totals[..links].iter_mut().zip(&other.links.totals[..links])
@@ -68,15 +68,15 @@ impl LinkBlock {
         }
     }
 
-    /// Distribution: takes over another copy's prices and factors.
+    /// Distribution: copies another copy's prices and factors.
     pub(crate) fn follow(&mut self, other: &Self) {
         let links = self.shape.links();
         self.links.prices[..links].copy_from_slice(&other.links.prices[..links]);
         self.links.factors[..links].copy_from_slice(&other.links.factors[..links]);
     }
 
-    /// The price update of NED (equation 4), and what F-NORM needs of it (equation 6), on a copy that
-    /// has everyone's totals. The price of a link without flows stays as it is.
+    /// NED's price update (equation 4) and F-NORM's factors (equation 6), on a copy with complete
+    /// totals. The price of a link without flows stays unchanged.
     pub(crate) fn update_prices(&mut self, gamma: f32, usable: &[f32]) {
         let prices = self.links.prices[..usable.len()].iter_mut();
         let factors = self.links.factors[..usable.len()].iter_mut();
@@ -92,7 +92,7 @@ impl LinkBlock {
     }
 }
 
-/// The ways that lead down over the links of a LinkBlock.
+/// The downward ways over the links of a LinkBlock.
 #[derive(Clone, Debug)]
 pub(crate) struct Ways {
     shape: Shape,
@@ -104,7 +104,7 @@ impl Ways {
         Self { shape, state: State::new() }
     }
 
-    /// Adds what was summed up for ways to their links, and starts again from nothing.
+    /// Adds the totals of ways to their links and clears them.
     pub(crate) fn gather(&mut self, links: &mut State) {
         let Shape { servers_per_rack, spines, .. } = self.shape;
         let (servers, uplinks) = links.totals.split_at_mut(self.shape.servers());
@@ -127,13 +127,13 @@ impl Ways {
         ways.as_flattened_mut().fill(0.0);
     }
 
-    /// Works out the prices of ways from those of their links.
+    /// Computes the prices of ways from those of their links.
     pub(crate) fn spread_prices(&mut self, links: &State) {
         let to = &mut self.state.prices[..];
         spread(&self.shape, &links.prices[..], to, |server, uplink| server + uplink);
     }
 
-    /// Works out the factors of ways from those of their links.
+    /// Computes the factors of ways from those of their links.
     pub(crate) fn spread_factors(&mut self, links: &State) {
         let to = &mut self.state.factors[..];
         spread(&self.shape, &links.factors[..], to, least);
@@ -154,7 +154,7 @@ fn spread(shape: &Shape, links: &[f32], ways: &mut [f32], combine: impl Fn(f32, 
     }
 }
 
-/// Adds what was summed up for the ways between the servers of a rack and a spine to their links.
+/// Adds the totals of the ways between a rack's servers and a spine to their links.
 #[inline]
 fn add_ways(servers: &mut [Total], uplink: &mut Total, ways: &[Total]) {
     let mut sum = *uplink;
@@ -189,7 +189,7 @@ pub(crate) fn add(total: &mut Total, own: Total) {
     total[1] += own[1];
 }
 
-/// The smaller one of two factors.
+/// The smaller of two factors.
 #[inline]
 pub(crate) fn least(one: f32, other: f32) -> f32 {
     if one < other { one } else { other }

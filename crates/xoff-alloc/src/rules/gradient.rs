@@ -1,8 +1,8 @@
-//! Gradient projection (Appendix B): prices move by the over-allocation alone, `p <- p + gamma G`.
+//! Gradient projection (Appendix B): moves prices by the over-allocation alone, `p <- p + gamma G`.
 //!
 //! "Gradient's shortcoming is that it doesn't know how sensitive flows are to a price change, so it
-//! must update prices very gently": gamma must be small, and how small depends on capacities and on
-//! how many flows share a link.
+//! must update prices very gently": gamma must be small, and its limit depends on capacities and on
+//! the number of flows per link.
 
 use super::Demand;
 use crate::real::Real;

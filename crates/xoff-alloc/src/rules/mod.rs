@@ -1,4 +1,4 @@
-//! How prices are changed: "the key differentiator among different algorithms to solve NUM" (§2).
+//! Rules that update prices: "the key differentiator among different algorithms to solve NUM" (§2).
 
 mod gradient;
 mod ned;
@@ -14,30 +14,30 @@ use crate::utility::Utility;
 use newton_like::NewtonLike;
 use weighted_gradient::WeightedGradient;
 
-/// What the rate update says about each link.
+/// Sums of the rate update for each link.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Demand {
     /// Sum of the rates of the link's flows.
     pub(crate) load: Vec<f64>,
-    /// By how much that sum falls for a unit more of price: `-H`.
+    /// Decrease of that sum per unit of price: `-H`.
     pub(crate) slope: Vec<f64>,
-    /// How many flows the link has that may send.
+    /// Number of active flows on the link.
     pub(crate) users: Vec<u32>,
 }
 
-/// The flows themselves, for rules that need more than sums over links.
+/// The flows themselves, for rules that need more than sums per link.
 pub(crate) struct Senders<'a, R> {
     pub(crate) flows: &'a Flows,
     pub(crate) utility: Utility,
-    /// By flow: the weight, or zero if the flow may not send.
+    /// By flow: the weight, or zero if the flow is inactive.
     pub(crate) weight: &'a [R],
-    /// By flow: the least it ever pays.
+    /// By flow: the lower bound on its price.
     pub(crate) floor: &'a [R],
-    /// By flow: by how much its rate falls for a unit more of price.
+    /// By flow: the decrease of its rate per unit of price.
     pub(crate) slope: &'a [R],
 }
 
-/// A rule and what it remembers from iteration to iteration.
+/// A rule and its state between iterations.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
     gamma: f64,
@@ -69,7 +69,7 @@ impl Rule {
         Self { gamma: config.gamma, kind }
     }
 
-    /// Changes prices. The price of a link that no flow could use stays as it is.
+    /// Updates prices. The price of a link without active flows stays unchanged.
     pub(crate) fn update<R: Real>(
         &mut self,
         prices: &mut [R],

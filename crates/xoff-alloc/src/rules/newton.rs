@@ -1,15 +1,15 @@
-//! Newton's method with the whole Hessian (Appendix B): `p <- p - gamma G H^-1`. It knows how a
-//! link's price acts on all other links, and costs the cube of the number of links: it is here to
-//! compare with, on small networks.
+//! Newton's method with the full Hessian (Appendix B): `p <- p - gamma G H^-1`. It models the
+//! effect of a link's price on all other links, and its cost is cubic in the number of links. It
+//! serves for comparison on small networks.
 //!
-//! Prices may not be negative, so only those take part that are positive or want to be (Bertsekas'
-//! projected Newton method): a link with capacity to spare whose price is zero keeps it.
+//! Prices cannot be negative. Only links with a positive or rising price take part (Bertsekas'
+//! projected Newton method); a link with spare capacity and a price of zero keeps it.
 
 use super::{Demand, Senders};
 use crate::real::Real;
 
-/// Added to the diagonal as a share of it. Links that carry the same flows make the Hessian
-/// singular: only the sum of their prices matters.
+/// Added to the diagonal, as a fraction of it. Links that carry the same flows make the Hessian
+/// singular, since only the sum of their prices matters.
 const RIDGE: f64 = 1e-10;
 
 pub(super) fn update<R: Real>(
@@ -29,16 +29,16 @@ pub(super) fn update<R: Real>(
     solve(&mut matrix, &mut step);
     for (&link, step) in active.iter().zip(step) {
         let moved = prices[link].get() + gamma * step;
-        // Far from where flows react to prices the Hessian is as good as singular: no step is taken that
-        // numbers cannot hold.
+        // Where flows barely react to prices the Hessian is nearly singular; steps that overflow
+        // are not taken.
         if moved.is_finite() {
             prices[link] = R::of(moved.max(0.0));
         }
     }
 }
 
-/// The negated Hessian over the active links, row after row: by how much the load of one link falls
-/// for a unit more of another's price.
+/// The negated Hessian over the active links, row by row: the decrease of one link's load per unit
+/// of another link's price.
 fn hessian<R: Real>(links: usize, active: &[usize], senders: &Senders<'_, R>) -> Vec<f64> {
     let size = active.len();
     let mut place = vec![None; links];
@@ -55,8 +55,8 @@ fn hessian<R: Real>(links: usize, active: &[usize], senders: &Senders<'_, R>) ->
     matrix
 }
 
-/// Solves `matrix * x = right` for a symmetric positive definite matrix by Cholesky's method; `right`
-/// becomes `x`.
+/// Solves `matrix * x = right` for a symmetric positive definite matrix by Cholesky's method; the
+/// result overwrites `right`.
 fn solve(matrix: &mut [f64], right: &mut [f64]) {
     let size = right.len();
     for column in 0..size {
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn cholesky_solves() {
         let mut matrix = vec![4.0, 2.0, 2.0, 2.0, 5.0, 3.0, 2.0, 3.0, 6.0];
-        // Times (1, -2, 3).
+        // The product with (1, -2, 3).
         let mut right = vec![6.0, 1.0, 14.0];
         solve(&mut matrix, &mut right);
         for (found, expected) in right.iter().zip([1.0, -2.0, 3.0]) {

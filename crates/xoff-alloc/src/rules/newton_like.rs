@@ -1,18 +1,18 @@
 //! The Newton-like method: Athuraliya and Low, "Optimization Flow Control with Newton-like
-//! Algorithm" (2000). Like NED it divides by how strongly flows react to a link's price, but it
-//! "estimates how sensitive flows are to price changes, by observing how price changes impact network
-//! throughput" (Appendix B).
+//! Algorithm" (2000). Like NED it divides by the flows' sensitivity to a link's price, but it
+//! "estimates how sensitive flows are to price changes, by observing how price changes impact
+//! network throughput" (Appendix B).
 //!
-//! A link sees its load only. Prices stay for an interval, over which the load is averaged; then the
-//! reaction is the change of the average since the last interval over the change of the price. Where
-//! that says nothing (the price did not move) or is absurd (load rose with the price, because other
-//! prices fell or flows came), the last estimate stays. The first is load over price: what flows of
-//! `log x` that pay only here would show.
+//! A link observes only its own load. Prices stay constant for an interval over which the load is
+//! averaged. The sensitivity is then the change of the average since the last interval divided by
+//! the change of the price. The last estimate is kept if the price did not move, or if load rose
+//! with the price because other prices fell or flows arrived. The first estimate is load over
+//! price, which is exact for flows of `log x` that pay at this link only.
 
 use super::Demand;
 use crate::real::Real;
 
-/// A change of price below this share of the price measures noise.
+/// Relative price changes below this measure only noise.
 const LEAST_CHANGE: f64 = 1e-9;
 
 #[derive(Clone, Debug)]
@@ -23,14 +23,14 @@ pub(super) struct NewtonLike {
     links: Vec<Measured>,
 }
 
-/// What one link has seen.
+/// Measurements of one link.
 #[derive(Clone, Copy, Debug, Default)]
 struct Measured {
-    /// Sum of the loads of this interval.
+    /// Sum of the loads in this interval.
     sum: f64,
     /// Average load and price of the last interval.
     last: Option<(f64, f64)>,
-    /// By how much load falls for a unit more of price.
+    /// Decrease of the load per unit of price.
     slope: Option<f64>,
 }
 
@@ -67,7 +67,7 @@ impl NewtonLike {
 }
 
 impl Measured {
-    /// Takes in an interval, and says how strongly flows seem to react.
+    /// Adds an interval's measurement and returns the estimated sensitivity.
     fn estimate(&mut self, load: f64, price: f64) -> f64 {
         if let Some((last_load, last_price)) = self.last {
             let change = price - last_price;
@@ -77,7 +77,7 @@ impl Measured {
             }
         }
         self.last = Some((load, price));
-        // At a price of zero nothing is known: a step of one unit of price for the whole load.
+        // At a price of zero there is no estimate: one unit of price for the whole load.
         let first = if price > 0.0 { load / price } else { load };
         self.slope.unwrap_or(first).max(f64::MIN_POSITIVE)
     }

@@ -1,27 +1,27 @@
 //! Fast Weighted Gradient (FGM): Beck, Nedic, Ozdaglar and Teboulle, "An O(1/k) Gradient Method for
-//! Network Resource Allocation Problems" (2014), of which the paper says that it "uses a crude upper
+//! Network Resource Allocation Problems" (2014). According to the paper it "uses a crude upper
 //! bound on the convexity of the utility function as a proxy for H" (§7).
 //!
-//! Rates are bounded, so a flow's rate falls by no more than some `d` for a unit more of price: its
-//! slope at the bound ([`Config::rate_bound`](crate::Config::rate_bound)), which for `w log x` is
-//! `bound^2 / w`. A link's step is one over the sum, over its flows, of `d` times the number of links
-//! of their path: with it a step never overshoots, whatever prices are. Steps start from where the
-//! last two prices point (Nesterov's momentum), which makes the error fall with the square of the
-//! number of iterations. gamma scales the step; 1 is the method's own, and all that is proven is for
-//! up to 1.
+//! Rates are bounded, so a flow's rate decreases by at most some `d` per unit of price: its slope
+//! at the bound ([`Config::rate_bound`](crate::Config::rate_bound)), which for `w log x` is
+//! `bound^2 / w`. A link's step size is the reciprocal of the sum, over its flows, of `d` times the
+//! number of links on the flow's path. With this size a step never overshoots, whatever the prices.
+//! Steps start from an extrapolation of the last two prices (Nesterov's momentum), so that the
+//! error decreases with the square of the number of iterations. gamma scales the step; the method's
+//! own value is 1, and its proofs hold for values up to 1.
 //!
-//! As with the other rules, prices and momentum go on when flows come and go.
+//! As with the other rules, prices and momentum carry over when flows come and go.
 
 use super::{Demand, Senders};
 use crate::real::Real;
 
 #[derive(Clone, Debug)]
 pub(super) struct WeightedGradient {
-    /// The prices before momentum was added.
+    /// The prices without momentum.
     plain: Vec<f64>,
-    /// How much of a step is gone again: `t` of the method.
+    /// The momentum sequence: `t` of the method.
     momentum: f64,
-    /// By link: the most its load can fall for a unit more of all prices.
+    /// By link: the largest decrease of its load per unit of all prices.
     bound: Vec<f64>,
 }
 
@@ -50,7 +50,7 @@ impl WeightedGradient {
             let plain = (price.get() + step).max(0.0);
             let ahead = plain + carry * (plain - self.plain[link]);
             self.plain[link] = plain;
-            // A price below zero is no price.
+            // A price cannot be negative.
             *price = R::of(ahead.max(0.0));
         }
     }

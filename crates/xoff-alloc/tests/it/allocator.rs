@@ -1,4 +1,4 @@
-//! What an allocator promises, in cases whose answer is known.
+//! Properties of the allocator in cases with known answers.
 
 use crate::common::{assert_near, converge, path, rates, whole};
 use xoff_alloc::{Allocator, Config, Error, LinkId, Normalizer, Optimizer, Precision, Utility};
@@ -33,7 +33,7 @@ fn equal_flows_share_a_link_by_their_weights() {
 }
 
 #[test]
-fn a_line_of_links_gives_the_long_flow_the_share_of_theory() {
+fn a_long_flow_gets_its_theoretical_share_of_a_line_of_links() {
     // Flow 0 over all n links, one flow over each. U' = x^-alpha: n prices add up for flow 0, so
     // x0^-alpha = n x1^-alpha and x0 + x1 = c.
     for (links, alpha) in [(2, 1.0), (3, 1.0), (3, 2.0), (4, 0.7)] {
@@ -75,7 +75,7 @@ fn every_rule_finds_the_optimum() {
 }
 
 #[test]
-fn the_single_forms_come_within_their_reciprocal() {
+fn single_precision_is_as_accurate_as_its_reciprocal() {
     for (optimizer, gamma) in [(Optimizer::Ned, 0.4), (Optimizer::Gradient, 0.002)] {
         let config = Config { optimizer, gamma, precision: Precision::Single, ..whole() };
         let mut allocator = Allocator::new(&[10.0, 10.0], config).unwrap();
@@ -111,7 +111,7 @@ fn a_failed_link_stops_its_flows_only() {
 }
 
 #[test]
-fn what_is_reserved_and_the_threshold_are_left_free() {
+fn reserve_and_threshold_are_left_free() {
     let mut allocator = Allocator::new(&[10.0], Config::default()).unwrap();
     let flow = allocator.add_flow(&path(&[0]), 1.0).unwrap();
     converge(&mut allocator, 1000);
@@ -128,7 +128,7 @@ fn what_is_reserved_and_the_threshold_are_left_free() {
 }
 
 #[test]
-fn changed_rates_are_told_once() {
+fn changed_rates_are_reported_once() {
     let mut allocator = Allocator::new(&[10.0], Config::default()).unwrap();
     let first = allocator.add_flow(&path(&[0]), 1.0).unwrap();
     converge(&mut allocator, 1000);
@@ -169,7 +169,7 @@ fn u_norm_scales_all_alike_and_f_norm_as_printed_also_up() {
         allocator.iterate();
         rates(&allocator, &flows)
     };
-    // Prices are 1, so each takes 1: link 0 has twice what it can, link 1 an eighth.
+    // Prices are 1, so each flow takes 1: link 0 has twice its capacity, link 1 an eighth.
     assert_eq!(run(Normalizer::None), [1.0, 1.0, 1.0]);
     assert_eq!(run(Normalizer::Uniform), [0.5, 0.5, 0.5]);
     assert_eq!(run(Normalizer::Flow), [0.5, 0.5, 1.0]);
@@ -187,7 +187,7 @@ fn a_path_may_be_long() {
 }
 
 #[test]
-fn mistakes_are_refused_and_change_nothing() {
+fn invalid_calls_are_rejected_without_effect() {
     let mut allocator = Allocator::new(&[10.0], Config::default()).unwrap();
     let refused = |result: Result<_, Error>, text: &str| {
         let message = result.unwrap_err().to_string();
@@ -214,7 +214,7 @@ fn mistakes_are_refused_and_change_nothing() {
     }
     for amount in [-1.0, f64::NAN, f64::INFINITY] {
         let message = allocator.reserve(LinkId(0), amount).unwrap_err().to_string();
-        assert!(message.contains("taken from link 0"), "{message}");
+        assert!(message.contains("reserved on link 0"), "{message}");
     }
     assert!(allocator.price(LinkId(1)).is_err());
 }
@@ -240,7 +240,7 @@ fn bad_settings_are_refused() {
         let message = Allocator::new(&[1.0], config).unwrap_err().to_string();
         assert!(message.contains(name), "{message}");
     }
-    // 1e12 squared is no price that single precision could hold.
+    // 1e12 squared is a price outside the range of single precision.
     let squared = Config { utility: Utility::AlphaFair(4.0), precision: Precision::Single, ..base };
     let message = Allocator::new(&[1e12], squared).unwrap_err().to_string();
     assert!(message.contains("capacity of link 0") && message.contains("`alpha` 4"), "{message}");
@@ -252,7 +252,7 @@ fn a_million_flows_share_a_link() {
         let mut allocator = Allocator::new(&[40.0], Config { precision, ..whole() }).unwrap();
         let flows: Vec<_> =
             (0..1_000_000).map(|_| allocator.add_flow(&path(&[0]), 1.0).unwrap()).collect();
-        // From a price of 1 the million would take as many Gb/s.
+        // At a price of 1 the million flows take a million Gb/s.
         (0..5).for_each(|_| allocator.iterate());
         let total: f64 = rates(&allocator, &flows).iter().sum();
         assert!(total <= 40.0 * (1.0 + 1e-6), "{total}");

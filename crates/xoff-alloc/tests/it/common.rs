@@ -1,21 +1,22 @@
-//! What the tests of the allocator share.
+//! Helpers of the allocator's tests.
 
 use xoff_alloc::{Allocator, Config, FlowId, LinkId};
 
-/// Settings with all of each capacity in use, so that closed forms need no factor.
+/// Settings that allocate the whole capacity, so that closed forms need no factor.
 pub(crate) fn whole() -> Config {
     Config { threshold: 0.0, ..Config::default() }
 }
 
-/// Names of links.
+/// Links by index.
 pub(crate) fn path(links: &[u32]) -> Vec<LinkId> {
     links.iter().copied().map(LinkId).collect()
 }
 
-/// Iterations without a change after which nothing will change: more than a rule waits between two.
+/// Iterations without a change that prove convergence: more than any rule waits between two
+/// changes.
 const QUIET: u32 = 20;
 
-/// Iterates until no price moves any more, or so many times; says how often.
+/// Iterates until no price moves, at most `most` times. Returns the number of iterations.
 pub(crate) fn converge(allocator: &mut Allocator, most: u32) -> u32 {
     let prices = |it: &Allocator| -> Vec<f64> {
         (0..it.link_count()).map(|link| it.price(LinkId(link as u32)).unwrap()).collect()
@@ -34,12 +35,12 @@ pub(crate) fn converge(allocator: &mut Allocator, most: u32) -> u32 {
     most
 }
 
-/// Rates of flows, normalised.
+/// Normalised rates of flows.
 pub(crate) fn rates(allocator: &Allocator, flows: &[FlowId]) -> Vec<f64> {
     flows.iter().map(|&flow| allocator.rate(flow).unwrap()).collect()
 }
 
-/// Asserts that numbers agree to a relative error.
+/// Asserts that two numbers agree within a relative error.
 #[track_caller]
 pub(crate) fn assert_near(found: f64, expected: f64, error: f64) {
     let off = (found - expected).abs() / expected.abs().max(f64::MIN_POSITIVE);

@@ -1,4 +1,4 @@
-//! How many iterations it takes until rates are fair again.
+//! Number of iterations until rates are fair again.
 
 use xoff_alloc::{Allocator, Config, FlowId, Normalizer};
 
@@ -17,7 +17,7 @@ fn iterations_to_fair(allocator: &mut Allocator, flows: &[FlowId], capacity: f64
     panic!("{} flows are not at {fair} after 200 iterations", flows.len());
 }
 
-/// Iterations after one of N flows of a bottleneck has come, and after one has gone.
+/// Iterations after one of N flows of a bottleneck has arrived, and after one has left.
 fn after_a_change(count: usize, config: Config) -> (u32, u32) {
     let mut allocator = Allocator::new(&[40.0, 10.0, 40.0], config).unwrap();
     let mut flows: Vec<FlowId> =
@@ -31,10 +31,10 @@ fn after_a_change(count: usize, config: Config) -> (u32, u32) {
 }
 
 #[test]
-fn a_new_flow_has_its_share_at_once_and_one_that_goes_leaves_it_in_a_few_iterations() {
+fn arrivals_converge_at_once_and_departures_in_a_few_iterations() {
     for count in [1, 2, 5, 10, 50, 200] {
         let (came, went) = after_a_change(count, whole());
-        // Prices are too low for one flow more: all are scaled down alike.
+        // Prices are too low for one more flow: all flows are scaled down alike.
         assert_eq!(came, 1, "{count} flows and one more");
         assert!(went <= 8, "{count} flows and one less: {went} iterations");
         let printed = Config { normalizer: Normalizer::FlowAsPrinted, ..whole() };
@@ -43,7 +43,7 @@ fn a_new_flow_has_its_share_at_once_and_one_that_goes_leaves_it_in_a_few_iterati
 }
 
 #[test]
-fn without_normalisation_prices_need_a_few_iterations_both_ways() {
+fn without_normalisation_both_need_a_few_iterations() {
     for count in [2, 5, 10, 50] {
         let config = Config { normalizer: Normalizer::None, ..whole() };
         let (came, went) = after_a_change(count, config);

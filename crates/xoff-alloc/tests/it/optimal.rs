@@ -1,5 +1,5 @@
-//! Converged rates against the optimum as an independent solver of convex problems finds it, and
-//! against the conditions that an optimum must meet.
+//! Compares converged rates with the optimum from an independent convex solver and with the
+//! optimality conditions.
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
@@ -10,7 +10,7 @@ use xoff_alloc::{Allocator, Config, FlowId, LinkId, Normalizer, Utility};
 
 use crate::common::{converge, path, whole};
 
-/// A small generator of random numbers (SplitMix64), so that all runs see the same networks.
+/// A small random number generator (SplitMix64), so that all runs use the same networks.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -26,7 +26,7 @@ impl Random {
         self.next() % bound
     }
 
-    /// From 0 to 1.
+    /// A number in [0, 1).
     pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -68,19 +68,19 @@ impl Case {
 
     /// The rates that maximise the sum of `w log x`.
     ///
-    /// The solver stops early in some cases, when steps get too small for its arithmetic. It says so,
-    /// and which cases these are depends on the unit of rates: other units are tried until it is
-    /// content.
+    /// In some cases the solver stops early, when steps get too small for its arithmetic, and
+    /// reports it. These cases depend on the unit of rates, so other units are tried until the
+    /// solver succeeds.
     fn solve(&self) -> Vec<f64> {
         let units = [10.0, 1.0, 3.0, 30.0, 100.0, 0.3, 0.1, 5.0, 20.0, 50.0, 2.0, 7.0, 15.0, 40.0];
         let solved = units.iter().find_map(|&unit| self.solve_in(unit));
-        solved.expect("the solver is content in some unit")
+        solved.expect("the solver succeeds in some unit")
     }
 
-    /// The same with rates in this unit; nothing if the solver is not content.
+    /// The same with rates in this unit; `None` if the solver does not succeed.
     ///
-    /// Variables are rates x and their logarithms t; minimised is the sum of `-w t`, where loads are
-    /// within capacities and each (t, 1, x) is in the exponential cone.
+    /// The variables are rates x and their logarithms t. The objective is to minimise the sum of
+    /// `-w t` such that loads are within capacities and each (t, 1, x) is in the exponential cone.
     fn solve_in(&self, unit: f64) -> Option<Vec<f64>> {
         let (flows, links) = (self.flows.len(), self.capacities.len());
         let (mut rows, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
@@ -127,7 +127,7 @@ fn tight() -> DefaultSettings<f64> {
 }
 
 #[test]
-fn converged_rates_are_those_of_a_convex_solver() {
+fn converged_rates_match_a_convex_solver() {
     let mut random = Random(1);
     for number in 0..1000 {
         let case = Case::random(&mut random);
@@ -142,9 +142,9 @@ fn converged_rates_are_those_of_a_convex_solver() {
 }
 
 #[test]
-fn converged_rates_meet_the_conditions_of_an_optimum_for_any_alpha() {
-    // Every rate is worth what it costs, which the rate update sees to. So these are left: no link is
-    // overloaded, and none with capacity to spare has a price.
+fn converged_rates_meet_the_optimality_conditions_for_any_alpha() {
+    // The rate update ensures that marginal utility equals price. Two conditions remain: no link is
+    // overloaded, and no link with spare capacity has a price.
     for alpha in [0.5, 0.8, 2.0, 3.0] {
         let mut random = Random(2);
         for number in 0..100 {
@@ -171,7 +171,7 @@ fn converged_rates_meet_the_conditions_of_an_optimum_for_any_alpha() {
     }
 }
 
-/// How many of the networks of the first test have not settled after so many iterations.
+/// Number of the first test's networks that have not converged after `iterations`.
 fn unsettled(gamma: f64, iterations: u32) -> usize {
     let mut random = Random(1);
     let settles = |case: Case| {
@@ -182,9 +182,9 @@ fn unsettled(gamma: f64, iterations: u32) -> usize {
 }
 
 #[test]
-fn a_large_gamma_swings_where_flows_have_several_bottlenecks() {
-    // A step of NED along a price that n links of a path share is n times too long: gamma times the
-    // number of bottlenecks of a flow has to stay below 2.
+fn a_large_gamma_oscillates_if_flows_have_several_bottlenecks() {
+    // If n links of a path share a price, NED's step along it is n times too long: gamma times a
+    // flow's number of bottlenecks must stay below 2.
     assert_eq!(unsettled(0.2, 20_000), 0);
     assert_eq!(unsettled(0.4, 10_000), 0);
     assert!(unsettled(1.5, 2_000) > 20);

@@ -1,4 +1,5 @@
-//! The parallel allocator: the same rates on any number of threads, and those of the plain one.
+//! The parallel allocator gives the same rates on any number of threads, and those of the
+//! sequential allocator.
 
 use proptest::prelude::*;
 use xoff_alloc::{
@@ -13,7 +14,7 @@ const CLOS: Clos =
 
 const SERVERS: u32 = 32;
 
-/// What happens to an allocator.
+/// An operation on an allocator.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Add { source: u32, destination: u32, spine: u32, weight: f64 },
@@ -26,7 +27,9 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => (0..SERVERS, 0..SERVERS, 0..3_u32, 0.1..10.0)
-            .prop_map(|(source, destination, spine, weight)| Step::Add { source, destination, spine, weight }),
+            .prop_map(|(source, destination, spine, weight)| {
+                Step::Add { source, destination, spine, weight }
+            }),
         2 => any::<usize>().prop_map(Step::Remove),
         1 => (0..SERVERS).prop_map(Step::Fail),
         1 => (0..SERVERS).prop_map(Step::Restore),
@@ -34,7 +37,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Does the steps on so many blocks and threads; returns rates and prices after each iteration.
+/// Runs the steps on `blocks` and `threads`; returns rates and prices after each iteration.
 fn run(steps: &[Step], blocks: usize, threads: usize) -> Vec<f64> {
     let config = ParallelConfig { blocks, threads, ..ParallelConfig::default() };
     let mut allocator = ParallelAllocator::new(&CLOS, config).unwrap();
@@ -79,13 +82,14 @@ proptest! {
         let alone = run(&steps, blocks, 1);
         prop_assert!(alone.iter().all(|number| number.is_finite()));
         for threads in [2, 3, 5] {
-            let bits = |seen: &[f64]| seen.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
+            let bits = |seen: &[f64]| seen.iter().map(|rate| rate.to_bits()).collect::<Vec<_>>();
             prop_assert_eq!(bits(&alone), bits(&run(&steps, blocks, threads)));
         }
     }
 }
 
-/// Links of a flow in a plain allocator: upward servers, upward spines, downward spines, servers.
+/// Links of a flow in the sequential allocator: upward servers, upward spines, downward spines,
+/// downward servers.
 fn links(source: u32, destination: u32, spine: u32) -> Vec<LinkId> {
     let uplinks = CLOS.racks * CLOS.spines;
     let (from, to) = (source / CLOS.servers_per_rack, destination / CLOS.servers_per_rack);
@@ -193,15 +197,16 @@ fn a_failed_link_stops_its_flows_only() {
 }
 
 #[test]
-fn what_is_exchanged_does_not_grow_with_flows() {
+fn exchanged_data_does_not_grow_with_flows() {
     for (blocks, steps) in [(1, 0), (2, 1), (4, 2), (8, 3)] {
         let config = ParallelConfig { blocks, ..ParallelConfig::default() };
         let mut allocator = ParallelAllocator::new(&CLOS, config).unwrap();
         let empty = allocator.exchange();
         assert_eq!(empty.steps, steps);
-        // Each of n x n copies of both kinds but the complete ones is sent once.
+        // Each of the n x n copies of both kinds except the complete ones is sent once.
         assert_eq!(empty.link_blocks, 2 * blocks * (blocks - 1));
-        // A server's share of a LinkBlock is one link and 3/4 of one to a spine, of 16 bytes.
+        // A server's part of a LinkBlock is its link and 3/4 of a link to a spine, of 16 bytes
+        // each.
         assert_eq!(empty.link_block_bytes * blocks, SERVERS as usize * 28);
         for flow in 0..100 * SERVERS {
             allocator.add_flow(flow % SERVERS, (flow + 5) % SERVERS, flow % 3, 1.0).unwrap();
@@ -216,7 +221,7 @@ fn what_is_exchanged_does_not_grow_with_flows() {
 }
 
 #[test]
-fn mistakes_are_refused() {
+fn invalid_calls_are_rejected() {
     let refused = |clos: Clos, config: ParallelConfig, text: &str| {
         let message = ParallelAllocator::new(&clos, config).unwrap_err().to_string();
         assert!(message.contains(text), "{message}");

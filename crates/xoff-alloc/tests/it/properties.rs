@@ -1,10 +1,10 @@
-//! What holds for all networks, flows and prices.
+//! Properties that hold for all networks, flows and prices.
 
 use crate::common::{converge, path, rates, whole};
 use proptest::prelude::*;
 use xoff_alloc::{Allocator, Config, FlowId, LinkId, Normalizer, Optimizer, Precision, Utility};
 
-/// A network and flows over it: capacities over 15 orders of magnitude, failed links among them.
+/// A network and its flows: capacities over 15 orders of magnitude, including failed links.
 #[derive(Clone, Debug)]
 struct Case {
     capacities: Vec<f64>,
@@ -19,7 +19,7 @@ fn capacity() -> impl Strategy<Value = f64> {
     ]
 }
 
-/// Paths of any links in any order.
+/// Paths over any links in any order.
 fn flow(links: usize) -> impl Strategy<Value = (Vec<u32>, f64)> {
     let all: Vec<u32> = (0..links as u32).collect();
     (proptest::sample::subsequence(all, 1..=links.min(6)).prop_shuffle(), 0.01..100.0)
@@ -66,7 +66,7 @@ fn build(case: &Case, config: Config) -> (Allocator, Vec<FlowId>) {
     (allocator, flows)
 }
 
-/// Sums of normalised rates over links.
+/// Sums of normalised rates per link.
 fn loads(case: &Case, rates: &[f64]) -> Vec<f64> {
     let mut loads = vec![0.0; case.capacities.len()];
     for ((links, _), rate) in case.flows.iter().zip(rates) {
@@ -75,7 +75,7 @@ fn loads(case: &Case, rates: &[f64]) -> Vec<f64> {
     loads
 }
 
-/// A single-precision form may not exceed by more than its rounding.
+/// Tolerance: single precision may exceed a capacity by its rounding.
 const ROUNDING: f64 = 1e-6;
 
 proptest! {
@@ -138,7 +138,8 @@ proptest! {
             .filter(|(_, load)| *load > 0.0)
             .map(|(link, load)| load / allocator.usable(LinkId(link as u32)).unwrap())
             .fold(0.0, f64::max);
-        // Nothing to scale where every flow is blocked, or pays so much that its rate is nothing.
+        // There is nothing to scale if every flow is blocked, or if prices are so high that rates
+        // underflow.
         prop_assume!(raw.iter().any(|&rate| rate > 1e-9));
         prop_assert!((fullest - 1.0).abs() < error, "the fullest link is at {fullest}");
         let factor = rates.iter().sum::<f64>() / raw.iter().sum::<f64>();
@@ -148,14 +149,14 @@ proptest! {
     }
 
     #[test]
-    fn how_flows_came_and_went_does_not_matter(
+    fn the_history_of_flows_does_not_matter(
         (case, order) in case().prop_flat_map(|case| {
             let steps = case.flows.len();
             (Just(case), proptest::collection::vec((0..steps, 0..4_u32), 0..60))
         }),
     ) {
-        // Capacities of one magnitude, no two alike: where a link is full whose price is zero, the
-        // price comes down too slowly for the iterations there are.
+        // Capacities of one magnitude, all different: the price of a full link whose optimal price
+        // is zero falls too slowly for the number of iterations.
         let uneven = |(link, c): (usize, &f64)| {
             if *c == 0.0 { 0.0 } else { 10.0 + c % 30.0 + 0.37 * (link * link) as f64 }
         };

@@ -45,7 +45,7 @@ fn gradient_with_a_large_gamma_does_not_converge() {
 }
 
 #[test]
-fn rows_tell_of_all_networks_by_iteration() {
+fn rows_cover_all_networks_by_iteration() {
     let study = study(OptimizerKind::Ned, 0.4, 1);
     let rows = study.rows();
     assert_eq!((rows.len(), rows[0].iteration, rows[999].iteration), (1000, 1, 1000));
@@ -56,7 +56,7 @@ fn rows_tell_of_all_networks_by_iteration() {
 }
 
 #[test]
-fn settings_without_sense_are_named() {
+fn errors_name_the_invalid_setting() {
     let good = ConvergenceConfig::default();
     assert_eq!(good.check(), Ok(()));
     for (config, key) in [

@@ -1,4 +1,4 @@
-//! Flowlets by numerical simulation: closed forms, balances, and what normalisers promise.
+//! Numerical simulation of flowlets: closed forms, conservation, and guarantees of normalisers.
 
 use std::sync::Arc;
 
@@ -31,7 +31,8 @@ fn fluid(
     Fluid::new(Arc::new(topology), Arc::new(routes), traffic, 1, allocator, config).unwrap()
 }
 
-/// Hosts with 10 Gb/s around a switch, and flowlets as (sender, receiver, bytes, start in us).
+/// Hosts with 10 Gb/s links around a switch, and flowlets as (sender, receiver, bytes, start in
+/// us).
 fn listed(
     flows: &[(u32, u32, u64, u64)],
     allocator: &AllocatorConfig,
@@ -72,8 +73,9 @@ fn run(mut fluid: Fluid) -> (Fluid, Vec<StepRow>, Vec<Finished>) {
 }
 
 #[test]
-fn a_flowlet_alone_takes_its_size_over_the_rate() {
-    // From the second link to the first flowlet's: prices start at 1, so rates come near 10 Gb/s.
+fn a_single_flowlet_takes_its_size_over_the_rate() {
+    // The second flowlet shares no link with the first. Prices start at 1, so rates approach 10
+    // Gb/s.
     let flows = [(0, 1, 1_250_000, 0), (2, 3, 1_250_000, 5)];
     let (fluid, _, finished) = run(listed(&flows, &exact(), short()));
     assert_eq!(finished.len(), 2);
@@ -82,7 +84,7 @@ fn a_flowlet_alone_takes_its_size_over_the_rate() {
         let wait = fluid.measured().wait_us.quantile(1.0).unwrap();
         assert!((4.9..5.1).contains(&wait), "the second waits for the iteration at 10 us: {wait}");
         let us = flow.fct.0 as f64 * 1e-6;
-        // The first iterations give less: a price of 1 for each of two links is a rate of 1/2.
+        // The first iterations give less: a price of 1 on each of two links gives a rate of 1/2.
         assert!((1000.0..1100.0).contains(&us), "{us}");
     }
 }
@@ -101,9 +103,9 @@ fn flowlets_over_one_link_share_it() {
     assert!((settled.carried_gbps - 10.0).abs() < 1e-3, "{settled:?}");
 }
 
-/// With a step at each change, rates hold from one row to the next: what was carried is what came.
+/// With a step at each change, rates are constant from row to row: carried bits equal sent bits.
 #[test]
-fn all_that_is_carried_arrives() {
+fn carried_bits_equal_delivered_bits() {
     let config =
         FluidConfig { iterate: Iterates::OnChange, measure: Ps::from_us(40_000), ..short() };
     let flows: Vec<(u32, u32, u64, u64)> = (0..60)
@@ -143,15 +145,15 @@ fn normalised_rates_exceed_no_capacity_and_others_do() {
             assert!(row.carried_gbps <= row.allocated_gbps * (1.0 + 1e-9), "{row:?}");
             assert!(
                 row.carried_gbps <= 120.0 * (1.0 + 1e-9),
-                "more than twelve hosts have: {row:?}"
+                "above the capacity of twelve hosts: {row:?}"
             );
         }
     }
 }
 
-/// What is compared is the very rates in force where the normaliser is the same.
+/// Under the same normaliser the compared rates are the rates in use.
 #[test]
-fn the_normaliser_in_force_is_among_those_compared() {
+fn the_normaliser_in_use_is_among_those_compared() {
     let config = FluidConfig { optimum_every: 7, ..short() };
     for (normalizer, pick) in
         [(Normalizer::Flow, 0), (Normalizer::FlowAsPrinted, 1), (Normalizer::Uniform, 2)]
@@ -172,7 +174,7 @@ fn the_normaliser_in_force_is_among_those_compared() {
 }
 
 #[test]
-fn rates_of_flowlets_that_stay_are_optimal_and_over_no_capacity() {
+fn rates_of_long_flowlets_are_optimal_and_within_capacity() {
     let flows: Vec<_> = (0..12).map(|n| (n % 4, 4 + n % 3, 1_000_000_000, 0)).collect();
     let config = FluidConfig {
         warmup: Ps::from_us(1500),
@@ -188,9 +190,9 @@ fn rates_of_flowlets_that_stay_are_optimal_and_over_no_capacity() {
     assert!(measured.settled_over_capacity_gbps.quantile(1.0).unwrap() < 1e-3);
 }
 
-/// Fig. 1 (a): nothing is over-allocated, but flowlets wait.
+/// Fig. 1 (a): no link is over-allocated, but flowlets wait.
 #[test]
-fn who_converges_first_keeps_flowlets_waiting() {
+fn converging_first_makes_flowlets_wait() {
     let wait = |rates| {
         let config = FluidConfig { rates, tolerance: 0.01, ..short() };
         let (fluid, ..) = run(loaded(3, 0.5, &exact(), config));
@@ -205,7 +207,7 @@ fn who_converges_first_keeps_flowlets_waiting() {
 }
 
 #[test]
-fn a_seed_gives_one_digest() {
+fn equal_seeds_give_equal_digests() {
     let digest = |seed| run(loaded(seed, 0.6, &exact(), short())).0.digest();
     assert_eq!(digest(1), digest(1));
     assert_ne!(digest(1), digest(2));

@@ -1,4 +1,4 @@
-//! Frames of flow control: known bytes, what comes back, and bytes that are none.
+//! Flow-control frames: known bytes, round trips, and invalid bytes.
 
 use proptest::prelude::*;
 use xoff_formats::{Bts, DecodeError, PfcFrame};
@@ -27,7 +27,7 @@ fn encoded(bts: &Bts) -> Vec<u8> {
     frame
 }
 
-/// The bytes of `docs/bts-frame.md`.
+/// The bytes in `docs/bts-frame.md`.
 #[test]
 #[rustfmt::skip]
 fn a_known_bts_frame() {
@@ -57,14 +57,15 @@ fn a_known_pfc_frame() {
     wanted.resize(60, 0);
     assert_eq!(frame, wanted);
     assert_eq!(PfcFrame::decode(&frame[..34]), Ok(PFC));
-    assert_eq!(PfcFrame::decode(&frame[..33]), Err(DecodeError::TooShort { needed: 34, found: 33 }));
+    let too_short = DecodeError::TooShort { needed: 34, found: 33 };
+    assert_eq!(PfcFrame::decode(&frame[..33]), Err(too_short));
     assert_eq!(PfcFrame::decode(&encoded(&BTS)), Err(DecodeError::WrongEtherType(0x0800)));
     frame[15] = 2;
     assert_eq!(PfcFrame::decode(&frame), Err(DecodeError::WrongOpcode(0x0102)));
 }
 
 #[test]
-fn what_is_no_bts_frame_is_refused_with_its_reason() {
+fn invalid_bts_frames_are_rejected_with_the_reason() {
     let mut frame = encoded(&BTS);
     assert_eq!(Bts::decode(&frame[..59]), Err(DecodeError::TooShort { needed: 60, found: 59 }));
     frame[42] = 2;
@@ -74,7 +75,7 @@ fn what_is_no_bts_frame_is_refused_with_its_reason() {
 }
 
 #[test]
-fn what_is_reserved_is_ignored() {
+fn reserved_bits_are_ignored() {
     let mut frame = encoded(&BTS);
     frame[46] |= 0xfe;
     frame[52..].fill(0xff);
@@ -84,21 +85,30 @@ fn what_is_reserved_is_ignored() {
 
 proptest! {
     #[test]
-    fn a_bts_frame_comes_back(
+    fn a_bts_frame_survives_a_round_trip(
         (src_mac, dst_mac, src_ip, dst_ip) in any::<([u8; 6], [u8; 6], u32, u32)>(),
         (src_port, dst_port, pause_us, cacheable) in any::<(u16, u16, u16, bool)>(),
         queue_pair in 0u32..1 << 24,
         dscp in any::<u8>(),
     ) {
         let bts = Bts {
-            src_mac, dst_mac, src_ip, dst_ip, src_port, dst_port, queue_pair, dscp, pause_us, cacheable,
+            src_mac,
+            dst_mac,
+            src_ip,
+            dst_ip,
+            src_port,
+            dst_port,
+            queue_pair,
+            dscp,
+            pause_us,
+            cacheable,
         };
         prop_assert_eq!(Bts::decode(&encoded(&bts)), Ok(bts));
         prop_assert_eq!(encoded(&bts).len(), 60);
     }
 
     #[test]
-    fn a_pfc_frame_comes_back(src_mac: [u8; 6], quanta: [Option<u16>; 8]) {
+    fn a_pfc_frame_survives_a_round_trip(src_mac: [u8; 6], quanta: [Option<u16>; 8]) {
         let frame = PfcFrame { src_mac, quanta };
         let mut bytes = Vec::new();
         frame.encode(&mut bytes);
@@ -106,7 +116,7 @@ proptest! {
         prop_assert_eq!(bytes.len(), 60);
     }
 
-    /// A frame with some bytes changed and its end cut off, or any bytes at all.
+    /// A frame with changed bytes and a truncated end, or arbitrary bytes.
     #[test]
     fn no_bytes_make_a_decoder_panic(
         changes in prop::collection::vec((0usize..60, any::<u8>()), 0..6),

@@ -1,4 +1,4 @@
-//! Packets of the engine as frames, and as packets of a capture file.
+//! Packets of the engine as frames and in capture files.
 
 use xoff_formats::headers::Datagram;
 use xoff_formats::pcapng::{self, Interface};
@@ -23,13 +23,13 @@ fn frame(packet: &Packet) -> Vec<u8> {
     out
 }
 
-/// What follows the UDP header.
+/// The headers after the UDP header.
 fn transport(packet: &Packet) -> Vec<u8> {
     frame(packet)[Datagram::BYTES..].to_vec()
 }
 
 #[test]
-fn data_has_its_hosts_its_place_in_the_flow_and_its_mark() {
+fn data_frames_have_addresses_sequence_numbers_and_marks() {
     let mut data = packet(Kind::Data, 1048);
     (data.seq, data.remaining) = (5_000, 20_000);
     let bytes = frame(&data);
@@ -38,7 +38,7 @@ fn data_has_its_hosts_its_place_in_the_flow_and_its_mark() {
     assert_eq!((headers.src_ip, headers.dst_ip), (0x0b00_0301, 0x0b01_2c01));
     assert_eq!((headers.src_port, headers.dst_port), (0xd234, 4791));
     assert_eq!((headers.dscp, headers.ecn), (2, 2));
-    // The lengths are those of the packet that was simulated, less Ethernet and its check sequence.
+    // The lengths are those of the simulated packet, minus the Ethernet header and check sequence.
     assert_eq!(bytes[16..18], 1030u16.to_be_bytes());
     assert_eq!(transport(&data), [0x01, 0x40, 0xff, 0xff, 0, 0, 0, 9, 0, 0, 0, 5]);
     assert_eq!(Frames::wire_bytes(&data, &bytes), 1048);
@@ -53,7 +53,7 @@ fn data_has_its_hosts_its_place_in_the_flow_and_its_mark() {
 }
 
 #[test]
-fn answers_name_the_packet_they_speak_of() {
+fn acknowledgements_have_the_sequence_number_of_their_packet() {
     let answer = |kind, seq, marked| {
         let mut answer = packet(kind, 60);
         answer.seq = seq;
@@ -70,14 +70,14 @@ fn answers_name_the_packet_they_speak_of() {
     assert_eq!((echo[4], ack(3_000)[4]), (0x40, 0));
     let notification = transport(&answer(Kind::Notification, 0, flag::MARKED));
     assert_eq!((notification[0], notification[4], notification.len()), (0x81, 0x40, 28));
-    // The headers of an acknowledgement are longer than what is simulated of it.
+    // The headers of an acknowledgement are longer than its simulated size.
     let short = answer(Kind::Ack, 1, 0);
     assert_eq!(frame(&short)[16..18], 44u16.to_be_bytes());
     assert_eq!(Frames::wire_bytes(&short, &frame(&short)), 60);
 }
 
 #[test]
-fn a_signal_to_a_sender_carries_what_the_simulator_needs_of_it() {
+fn a_back_to_sender_frame_has_the_fields_of_its_record() {
     let mut data = packet(Kind::Data, 1048);
     (data.src, data.dst) = (data.dst, data.src);
     let forward = Datagram::read(&frame(&data)).unwrap();
@@ -88,7 +88,7 @@ fn a_signal_to_a_sender_carries_what_the_simulator_needs_of_it() {
     let found = Bts::decode(&frame(&bts)).unwrap();
     assert_eq!((found.src_ip, found.dst_ip), (forward.dst_ip, forward.src_ip));
     assert_eq!((found.src_port, found.dst_port), (forward.src_port, forward.dst_port));
-    // Started microseconds count.
+    // Pause times are rounded up to a microsecond.
     assert_eq!((found.pause_us, found.cacheable, found.dscp), (13, true, 2));
     assert_eq!(found.queue_pair, u32::from(transport(&data)[7]));
     bts.seq = 65_536_000_000;
@@ -98,7 +98,7 @@ fn a_signal_to_a_sender_carries_what_the_simulator_needs_of_it() {
 }
 
 #[test]
-fn pauses_are_frames_of_pfc_unless_they_speak_of_queues() {
+fn pauses_of_classes_are_pfc_frames() {
     let quanta = |signal: Signal| PfcFrame::decode(&frame(&signal.frame(64))).unwrap().quanta;
     let only = |class: usize, quanta| {
         let mut all = [None; 8];
@@ -120,7 +120,7 @@ fn word(file: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(file[at..at + 4].try_into().unwrap())
 }
 
-/// Kind and body of each block of a file.
+/// Type and body of each block of a file.
 fn blocks(mut file: &[u8]) -> Vec<(u32, &[u8])> {
     let mut found = Vec::new();
     while !file.is_empty() {

@@ -1,22 +1,22 @@
-//! A congestion control under a limit from elsewhere: that of an allocator that knows a part of the
-//! network only, or that holds a flow. The control goes on beneath it, and what it decides itself is
-//! kept, so that it counts again once the limit is gone.
+//! A congestion control under an external rate limit, set by an allocator that controls only part
+//! of the network or that holds a flow. The control keeps running beneath the limit. Its own
+//! decisions are kept and apply again when the limit is removed.
 
 use super::{Ack, AnyControl, CongestionControl, Loss, NoControl, Path};
 use crate::flow::Pace;
 
-/// A control and the limit.
+/// A control and its limit.
 #[derive(Clone, Debug)]
 pub struct Capped {
     control: Box<AnyControl>,
-    /// What the control itself decided.
+    /// The control's own pace.
     own: Pace,
-    /// Bits per second; 0: the flow is held.
+    /// The limit in bit/s; 0 holds the flow.
     rate: u64,
 }
 
 impl Capped {
-    /// Limits a control's rate, or changes its limit. The flow's pace obeys from now on.
+    /// Limits a control's rate, or changes its limit, and applies it to the flow's pace.
     pub fn limit(control: &mut AnyControl, rate: u64, pace: &mut Pace) {
         if !matches!(control, AnyControl::Capped(_)) {
             let own = Box::new(std::mem::replace(control, AnyControl::None(NoControl)));
@@ -24,17 +24,17 @@ impl Capped {
         }
         if let AnyControl::Capped(capped) = control {
             capped.rate = rate;
-            capped.obey(pace);
+            capped.apply(pace);
         }
     }
 
-    /// Lets the flow send nothing.
+    /// Holds the flow: it may send nothing.
     pub fn hold(control: &mut AnyControl, pace: &mut Pace) {
         Self::limit(control, 0, pace);
     }
 
-    /// Takes the limit away: the pace is what the control decided last. Returns whether there was a limit
-    /// of the rate.
+    /// Removes the limit and restores the control's own pace. Returns true if there was a rate
+    /// limit.
     pub fn release(control: &mut AnyControl, pace: &mut Pace) -> bool {
         let AnyControl::Capped(capped) = control else { return false };
         let had_rate = capped.rate > 0;
@@ -43,7 +43,7 @@ impl Capped {
         had_rate
     }
 
-    fn obey(&self, pace: &mut Pace) {
+    fn apply(&self, pace: &mut Pace) {
         if self.rate == 0 {
             pace.window = 0;
         } else {
@@ -55,36 +55,36 @@ impl Capped {
 impl CongestionControl for Capped {
     fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
         self.control.on_ack(path, ack, &mut self.own);
-        self.obey(pace);
+        self.apply(pace);
     }
     fn on_notification(&mut self, path: &Path, now: u64, pace: &mut Pace) {
         self.control.on_notification(path, now, &mut self.own);
-        self.obey(pace);
+        self.apply(pace);
     }
     fn on_timer(&mut self, path: &Path, now: u64, pace: &mut Pace) {
         self.control.on_timer(path, now, &mut self.own);
-        self.obey(pace);
+        self.apply(pace);
     }
     fn on_sent(&mut self, path: &Path, wire_bytes: u64, pace: &mut Pace) {
         self.control.on_sent(path, wire_bytes, &mut self.own);
-        self.obey(pace);
+        self.apply(pace);
     }
-    /// What is lost while the flow is held says nothing of a window: there is none.
+    /// A loss while the flow is held is no signal about a window, since the window is zero.
     fn on_loss(&mut self, path: &Path, loss: &Loss, pace: &mut Pace) {
         if self.rate > 0 {
             self.control.on_loss(path, loss, &mut self.own);
-            self.obey(pace);
+            self.apply(pace);
         }
     }
     fn on_timeout(&mut self, path: &Path, loss: &Loss, pace: &mut Pace) {
         if self.rate > 0 {
             self.control.on_timeout(path, loss, &mut self.own);
-            self.obey(pace);
+            self.apply(pace);
         }
     }
     fn reopen(&mut self, path: &Path, bytes: u64, pace: &mut Pace) {
         self.control.reopen(path, bytes, &mut self.own);
-        self.obey(pace);
+        self.apply(pace);
     }
     fn next_timer(&self) -> Option<u64> {
         self.control.next_timer()
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn under_a_limit_the_window_is_the_controls_own() {
+    fn a_limit_does_not_change_the_window() {
         let ((mut free, mut own), (mut control, mut pace)) = (flow(), flow());
         Capped::limit(&mut control, LIMIT, &mut pace);
         assert_eq!(pace, Pace { rate: LIMIT, ..own });
@@ -124,9 +124,10 @@ mod tests {
         assert!(!Capped::release(&mut control, &mut pace));
     }
 
-    /// What arrives is heard, what is lost is not: nothing of it was sent into a window.
+    /// Acknowledgements count while the flow is held. Losses do not: their packets were sent
+    /// without a window.
     #[test]
-    fn a_flow_that_is_held_sends_nothing_and_goes_on_from_where_it_was() {
+    fn a_held_flow_sends_nothing_and_resumes_with_its_state() {
         let ((mut free, mut own), (mut control, mut pace)) = (flow(), flow());
         Capped::hold(&mut control, &mut pace);
         assert_eq!(pace.window, 0);

@@ -1,9 +1,9 @@
-//! CUBIC (RFC 9438): the window is a cubic function of the time since the last loss, and never below
-//! what Reno would have.
+//! CUBIC (RFC 9438): the window is a cubic function of the time since the last loss, and never
+//! below Reno's window.
 //!
-//! Where round trips take microseconds the cubic is flat for seconds, so that most of what happens is in
-//! the Reno-friendly region: a flow differs from NewReno by 0.7 in place of 1/2 and by fast convergence.
-//! Not modelled: HyStart++, spurious losses (§4.9).
+//! With round trips of microseconds the cubic is flat for seconds, so that flows are mostly in the
+//! Reno-friendly region. There a flow differs from NewReno by a factor of 0.7 instead of 1/2 and by
+//! fast convergence. Not modelled: HyStart++, spurious losses (§4.9).
 
 use xoff_core::knobs::Checked;
 use xoff_core::{knobs, math};
@@ -16,11 +16,12 @@ use crate::transport::TcpConfig;
 knobs! {
     /// CUBIC.
     pub struct CubicConfig in "cubic" {
-        /// The constant C, in packets a cubic second (RFC 9438 §5: 0.4).
+        /// The constant C, in packets per cubic second (RFC 9438 §5: 0.4).
         scale: f64 = 0.4,
-        /// What is left of the window after a loss (RFC 9438 §4.6: 0.7).
+        /// Factor of the window after a loss (RFC 9438 §4.6: 0.7).
         beta: f64 = 0.7,
-        /// Whether a flow whose window was larger before the last loss makes room for others (§4.7).
+        /// Reduce W_max further if the window was larger before the previous loss, to free
+        /// bandwidth for new flows (§4.7).
         fast_convergence: bool = true,
     }
 }
@@ -30,20 +31,20 @@ const PS_PER_S: f64 = 1e12;
 /// A stage of congestion avoidance.
 #[derive(Clone, Copy, Debug)]
 struct Stage {
-    /// When it began (ps).
+    /// Start of the stage (ps).
     began: u64,
-    /// W_max: where the cubic is flat (packets).
+    /// W_max: the plateau of the cubic (packets).
     plateau: f64,
-    /// K: when it is (s from the stage's beginning).
+    /// K: time of the plateau (s from the start of the stage).
     flat_after: f64,
-    /// W_est: what Reno would have (packets).
+    /// W_est: Reno's window (packets).
     reno: f64,
 }
 
 impl ControlSettings for CubicConfig {
     fn check(&self) -> Checked {
         if !(self.scale > 0.0 && self.scale.is_finite()) {
-            return Err(("scale", "scale must be more than zero".into()));
+            return Err(("scale", "scale must be above 0".into()));
         }
         if !(self.beta > 0.0 && self.beta < 1.0) {
             return Err(("beta", "beta is a share of the window: more than 0, less than 1".into()));
@@ -75,13 +76,14 @@ pub struct Cubic {
     beta: f64,
     fast_convergence: bool,
     window: CongestionWindow,
-    /// The window with its fraction of a byte (packets).
+    /// The window, including fractions of a byte (packets).
     packets: f64,
-    /// The window before the last loss, or less with fast convergence (packets); none before the first.
+    /// W_max: the window before the last loss, or less with fast convergence (packets). `None`
+    /// before the first loss.
     maximum: Option<f64>,
     /// cwnd_prior: the window before the last loss (packets).
     prior: f64,
-    /// Whether the last loss was a timeout.
+    /// True if the last loss was a timeout.
     timed_out: bool,
     stage: Option<Stage>,
     /// Smoothed round-trip time (ps).
@@ -110,9 +112,9 @@ impl Cubic {
 
     fn begin_stage(&self, now: u64) -> Stage {
         let packets = self.packets;
-        // "During the first congestion avoidance stage after a timeout, [...] K is set to 0, and W_max is
-        // set to the congestion window size at the beginning of the current congestion avoidance stage"
-        // (§4.8); the same if there was no loss yet (§4.10).
+        // "During the first congestion avoidance stage after a timeout, [...] K is set to 0, and
+        // W_max is set to the congestion window size at the beginning of the current congestion
+        // avoidance stage" (§4.8); the same if there was no loss yet (§4.10).
         let plateau = match self.maximum {
             Some(maximum) if !self.timed_out => maximum.max(packets),
             _ => packets,
@@ -132,7 +134,8 @@ impl Cubic {
         let mut stage = self.stage.unwrap_or_else(|| self.begin_stage(ack.now));
         let seconds = (ack.now - stage.began) as f64 / PS_PER_S;
         let acked = ack.acked as f64 / path.payload as f64;
-        // alpha is 3 (1 - beta) / (1 + beta), and 1 once W_est has come to where the window was (§4.3).
+        // alpha is 3 (1 - beta) / (1 + beta), and 1 once W_est has reached the previous window
+        // (§4.3).
         let caught_up = stage.reno >= self.prior;
         let step = if caught_up { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) };
         // W_est = W_est + alpha segments_acked / cwnd (§4.3).
@@ -141,8 +144,8 @@ impl Cubic {
             // "cwnd SHOULD be set to W_est at each reception of a new ACK" (§4.3).
             self.packets = self.packets.max(stage.reno);
         } else {
-            // "cwnd MUST be incremented by (target - cwnd) / cwnd for each received new ACK" (§4.4, §4.5),
-            // where target is W_cubic(t + RTT), but within cwnd and 1.5 cwnd (§4.2).
+            // "cwnd MUST be incremented by (target - cwnd) / cwnd for each received new ACK" (§4.4,
+            // §4.5), where target is W_cubic(t + RTT), but within cwnd and 1.5 cwnd (§4.2).
             let target = self.cubic(&stage, seconds + self.rtt as f64 / PS_PER_S);
             let target = target.clamp(self.packets, 1.5 * self.packets);
             self.packets += (target - self.packets) / self.packets * acked;
@@ -151,7 +154,7 @@ impl Cubic {
         self.stage = Some(stage);
     }
 
-    /// What is left of a flight after a loss, in bytes. Remembers the window there was.
+    /// Remembers the window before a loss and returns the reduced flight size in bytes.
     fn cut(&mut self, loss: &Loss) -> u64 {
         self.prior = self.packets;
         // W_max = cwnd (1 + beta) / 2 "if cwnd < W_max and fast convergence is enabled" (§4.7).
@@ -195,7 +198,7 @@ impl CongestionControl for Cubic {
         *pace = self.window.pace(path);
     }
 
-    /// A new stage begins with this window, under the plateau that the last loss has left.
+    /// Starts a new stage with this window, below the plateau of the last loss.
     fn reopen(&mut self, path: &Path, bytes: u64, pace: &mut Pace) {
         self.window.open(path, bytes);
         self.packets = self.window.bytes as f64 / path.payload as f64;
@@ -211,7 +214,7 @@ mod tests {
 
     const MS: u64 = 1_000_000_000;
 
-    /// A flow that has lost a packet with a window of so many packets.
+    /// A flow that has lost a packet at a window of this many packets.
     fn after_a_loss(packets: u32) -> Driver<Cubic> {
         let tcp = TcpConfig { initial_window_packets: packets, ..TcpConfig::default() };
         let (control, pace) = Cubic::start(&CubicConfig::default(), &tcp, &PATH);
@@ -241,8 +244,9 @@ mod tests {
         assert!(driver.packets() > 4000);
     }
 
-    /// With round trips of 100 us the cubic does not move: the window grows as Reno's whose cut is as
-    /// small, 9/17 of a packet a round trip, and by a whole one once it is where it was.
+    /// With round trips of 100 us the cubic is flat. The window grows as in a Reno with the same
+    /// cut, by 9/17 of a packet per round trip, and by a whole packet once it is back at its
+    /// previous size.
     #[test]
     fn short_round_trips_are_reno_friendly() {
         let mut driver = after_a_loss(100);
@@ -262,16 +266,16 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_does_not_reach_its_last_maximum_makes_room() {
+    fn fast_convergence_lowers_the_plateau() {
         let mut driver = after_a_loss(100);
         driver.control.on_loss(&PATH, &loss_of(70), &mut driver.pace);
         // 70 (1 + 0.7) / 2, not 70.
         assert_eq!((driver.control.maximum, driver.packets()), (Some(59.5), 49));
     }
 
-    /// As an allocator's rate does: what the last loss has told of the path is still known.
+    /// As an allocator's rate does: knowledge from the last loss is kept.
     #[test]
-    fn the_plateau_outlives_a_window_that_is_opened() {
+    fn reopening_the_window_keeps_the_plateau() {
         let mut driver = after_a_loss(100);
         driver.round(MS / 10);
         driver.control.reopen(&PATH, 40_000, &mut driver.pace);

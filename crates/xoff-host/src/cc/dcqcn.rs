@@ -1,5 +1,6 @@
-//! DCQCN as Mellanox's NICs do it: the form of the HPCC simulator ("Mellanox version"). Marks come
-//! back on acknowledgements; two timers cut the rate, one raises it; there is no byte counter.
+//! DCQCN as in Mellanox's NICs: the form of the HPCC simulator ("Mellanox version").
+//! Acknowledgements carry the marks. Two timers cut the rate and one raises it; there is no byte
+//! counter.
 
 use xoff_core::knobs::{Checked, Knobs as _};
 use xoff_core::{BitRate, Ps, knobs};
@@ -13,11 +14,11 @@ knobs! {
     pub struct DcqcnConfig in "dcqcn" {
         /// Gain g of alpha.
         gain: f64 = 0.00390625,
-        /// Alpha is updated this often.
+        /// Interval between updates of alpha.
         alpha_interval: Ps = Ps::from_us(1),
-        /// The rate is cut at most this often.
+        /// Minimum interval between cuts of the rate.
         decrease_interval: Ps = Ps::from_us(4),
-        /// The rate is raised this often after a cut.
+        /// Interval between increases of the rate after a cut.
         increase_interval: Ps = Ps::from_us(300),
         /// Increases towards the target before the target itself is raised.
         fast_recovery_steps: u32 = 1,
@@ -25,9 +26,9 @@ knobs! {
         additive_increase: BitRate = BitRate(20_000_000),
         /// Hyper increase of the target (50 Mb/s x 100 G / 25 G).
         hyper_increase: BitRate = BitRate(200_000_000),
-        /// Lowest rate.
+        /// Minimum rate.
         min_rate: BitRate = BitRate::from_gbps(1),
-        /// Let every cut set the target to the rate before it, not only a cut after an increase.
+        /// Set the target to the previous rate at every cut, not only at a cut after an increase.
         clamp_target: bool = false,
     }
 }
@@ -40,7 +41,7 @@ impl ControlSettings for DcqcnConfig {
             ("increase_interval", self.increase_interval.0),
         ];
         match intervals.into_iter().find(|&(_, value)| value < 2) {
-            Some((key, _)) => Err((key, format!("{key} must be more than zero"))),
+            Some((key, _)) => Err((key, format!("{key} must be above 0"))),
             None => Ok(()),
         }
     }
@@ -70,12 +71,12 @@ impl Start for DcqcnConfig {
     }
 }
 
-/// The state of one flow. The alpha timer's ticks are counted when somebody asks, not one by one.
+/// The state of one flow. Ticks of the alpha timer are evaluated lazily.
 #[derive(Clone, Copy, Debug)]
 pub struct Dcqcn {
     alpha: f64,
     target: u64,
-    /// Ticks of the alpha timer begin after the first notification.
+    /// The next tick of the alpha timer; `None` until the first mark.
     next_alpha: Option<u64>,
     alpha_marked: bool,
     next_decrease: u64,
@@ -85,7 +86,7 @@ pub struct Dcqcn {
     settings: Settings,
 }
 
-/// The settings in the form the arithmetic needs.
+/// The settings as plain numbers.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     gain: f64,
@@ -126,8 +127,8 @@ impl Dcqcn {
         }
     }
 
-    /// Catches up with the alpha timer: alpha <- (1 - g) alpha (+ g if a mark came since its tick).
-    /// `set` as for [`fired`].
+    /// Catches up with the alpha timer: alpha <- (1 - g) alpha (+ g if a packet was marked since
+    /// the last tick). `set` as in [`fired`].
     fn tick_alpha(&mut self, now: u64, set: u64) {
         let Some(mut next) = self.next_alpha else { return };
         let interval = self.settings.alpha_interval;
@@ -158,7 +159,7 @@ impl Dcqcn {
         }
     }
 
-    /// Moves the next cut past the ticks that found no mark.
+    /// Advances the next cut past ticks without a mark.
     fn skip_decreases(&mut self, now: u64, set: u64) {
         let interval = self.settings.decrease_interval;
         if self.next_decrease < now {
@@ -205,8 +206,8 @@ impl CongestionControl for Dcqcn {
     }
 
     fn on_timer(&mut self, path: &Path, now: u64, pace: &mut Pace) {
-        // An increase is a whole number of decrease intervals after the last cut, and comes first:
-        // its timer was set before.
+        // An increase comes a whole number of decrease intervals after the last cut. It comes first
+        // because its timer was set earlier.
         if self.next_increase.is_some_and(|next| next <= now) {
             self.increase(path, now, pace);
         }
@@ -233,8 +234,8 @@ impl CongestionControl for Dcqcn {
     }
 }
 
-/// Whether a periodic timer's tick at `tick` came before an event of `now` that was set at `set`: in
-/// one instant, what was set first comes first.
+/// True if a periodic timer's tick at `tick` precedes an event at `now` that was set at `set`.
+/// Events of one instant happen in the order in which they were set.
 fn fired(tick: u64, interval: u64, now: u64, set: u64) -> bool {
     tick < now || tick == now && now <= set + interval
 }
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_at_the_instant_of_a_cut_counts_for_it_only_if_it_was_set_before() {
+    fn a_mark_at_the_instant_of_a_cut_counts_only_if_set_before_it() {
         for (set, next) in [(0, 4_001_000), (3_000_000, 8_001_000)] {
             let mut control = Dcqcn::new(&DcqcnConfig::default(), &PATH);
             let mut pace = PATH.pace(PATH.line_rate);
@@ -292,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_long_after_waits_for_the_grid_of_the_decrease_timer() {
+    fn a_late_mark_waits_for_the_next_tick_of_the_decrease_timer() {
         let mut control = Dcqcn::new(&DcqcnConfig::default(), &PATH);
         let mut pace = PATH.pace(PATH.line_rate);
         mark(&mut control, 0, &mut pace);

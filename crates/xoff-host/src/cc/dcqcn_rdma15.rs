@@ -1,5 +1,5 @@
 //! DCQCN as in its paper (Zhu et al., SIGCOMM 2015) and its authors' first simulator, which the BFC
-//! paper names as its source: the receiver sends notifications at most once an interval, and both a
+//! paper cites as its source. The receiver sends at most one notification per interval, and both a
 //! timer and a byte counter raise the rate.
 
 use xoff_core::knobs::{Checked, Knobs as _};
@@ -10,20 +10,21 @@ use crate::flow::Pace;
 use crate::transport::TcpConfig;
 
 knobs! {
-    /// DCQCN, paper form. Defaults: the configuration shipped with its authors' simulator
-    /// (bobzhuyb/ns3-rdma, mix/config.txt).
+    /// DCQCN, paper form. Defaults: the configuration in its authors' simulator (bobzhuyb/ns3-rdma,
+    /// mix/config.txt).
     pub struct DcqcnRdma15Config in "dcqcn_rdma15" {
-        /// A receiver notifies a flow's sender at most this often (DCQCN §3.1, N).
+        /// Minimum interval between a receiver's notifications to one flow's sender (DCQCN §3.1,
+        /// N).
         notification_interval: Ps = Ps::from_us(50),
-        /// Alpha decays this often without notifications (DCQCN §3.1, K).
+        /// Interval between decays of alpha without notifications (DCQCN §3.1, K).
         alpha_interval: Ps = Ps::from_us(55),
         /// Gain g of alpha.
         gain: f64 = 0.00390625,
         /// Alpha at the first notification.
         initial_alpha: f64 = 0.5,
-        /// The timer raises the rate this often (DCQCN §3.1, T).
+        /// Interval between increases of the rate by the timer (DCQCN §3.1, T).
         timer: Ps = Ps::from_us(60),
-        /// The byte counter raises the rate this often (DCQCN §3.1, B).
+        /// Bytes sent between increases of the rate by the byte counter (DCQCN §3.1, B).
         byte_counter: Bytes = Bytes(300_000_000),
         /// Steps of fast recovery (DCQCN §3.1, F).
         fast_recovery_steps: u32 = 5,
@@ -31,7 +32,7 @@ knobs! {
         additive_increase: BitRate = BitRate(40_000_000),
         /// Hyper increase of the target.
         hyper_increase: BitRate = BitRate(200_000_000),
-        /// Lowest rate.
+        /// Minimum rate.
         min_rate: BitRate = BitRate(100_000_000),
     }
 }
@@ -44,7 +45,7 @@ impl ControlSettings for DcqcnRdma15Config {
             ("byte_counter", self.byte_counter.0),
         ];
         match intervals.into_iter().find(|&(_, value)| value < 2) {
-            Some((key, _)) => Err((key, format!("{key} must be more than zero"))),
+            Some((key, _)) => Err((key, format!("{key} must be above 0"))),
             None => Ok(()),
         }
     }
@@ -87,12 +88,12 @@ pub struct DcqcnRdma15 {
     byte_steps: u32,
     bytes_left: u64,
     next_alpha: u64,
-    /// Set from the first notification on.
+    /// Time of the next increase; `None` until the first notification.
     next_increase: Option<u64>,
     settings: Settings,
 }
 
-/// The settings in the form the arithmetic needs.
+/// The settings as plain numbers.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     gain: f64,
@@ -130,7 +131,7 @@ impl DcqcnRdma15 {
         }
     }
 
-    /// Alpha decays once an interval without notifications (DCQCN eq. 2), counted when needed.
+    /// Applies the decays of alpha, one per interval without notifications (DCQCN eq. 2), lazily.
     fn decay_alpha(&mut self, now: u64) {
         while self.next_alpha <= now {
             self.alpha *= 1.0 - self.settings.gain;
@@ -149,13 +150,14 @@ impl DcqcnRdma15 {
         } else if most >= steps {
             self.target += self.settings.additive;
         } else if most == 1 && self.target > 10 * pace.rate {
-            // The authors' simulator: a target left far behind is cut before it is approached.
+            // As in the authors' simulator: a target far above the rate is cut before the rate
+            // moves towards it.
             self.target /= 8;
         }
         *pace = path.pace((pace.rate / 2 + self.target / 2).min(path.line_rate));
     }
 
-    /// Whether both counters are past fast recovery: hyper increase then comes twice as often.
+    /// True if both counters are past fast recovery: hyper increases then come twice as often.
     fn is_hyper(&self) -> bool {
         self.timer_steps.min(self.byte_steps) >= self.settings.fast_recovery_steps
     }
@@ -164,7 +166,7 @@ impl DcqcnRdma15 {
 impl CongestionControl for DcqcnRdma15 {
     fn on_ack(&mut self, _path: &Path, _ack: &Ack<'_>, _pace: &mut Pace) {}
 
-    /// DCQCN eq. 1: the target becomes the rate, the rate is cut by alpha / 2, alpha grows.
+    /// DCQCN eq. 1: the target becomes the rate, the rate is cut by alpha / 2, and alpha grows.
     fn on_notification(&mut self, path: &Path, now: u64, pace: &mut Pace) {
         self.decay_alpha(now);
         self.target = pace.rate;

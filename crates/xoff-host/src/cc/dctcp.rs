@@ -1,5 +1,5 @@
-//! DCTCP (Alizadeh et al., SIGCOMM 2010) in the rate form of the HPCC simulator, which the BFC paper
-//! used: the window is the BDP scaled by rate / line rate, and packets are paced at the rate.
+//! DCTCP (Alizadeh et al., SIGCOMM 2010) in the rate form of the HPCC simulator, which the BFC
+//! paper used. The window is the BDP scaled by rate / line rate, and packets are paced at the rate.
 
 use xoff_core::knobs::{Checked, Effect, Knobs as _, because};
 use xoff_core::{BitRate, choices, knobs};
@@ -9,11 +9,11 @@ use crate::flow::Pace;
 use crate::transport::TcpConfig;
 
 choices! {
-    /// How a flow begins.
+    /// Start of a flow.
     pub enum DctcpStart {
         /// At line rate with a window of one BDP (BFC §6.2.1).
         LineRate = "line-rate",
-        /// With a small window that doubles each RTT until the first mark (BFC App. A.6).
+        /// With a small window that doubles every RTT until the first mark (BFC App. A.6).
         SlowStart = "slow-start",
     }
 }
@@ -23,13 +23,13 @@ knobs! {
     pub struct DctcpConfig in "dctcp" {
         /// Gain g of the moving average of the marked fraction (DCTCP paper: 1/16).
         gain: f64 = 0.0625,
-        /// Added to the rate each RTT without marks; 0: derived, one full payload per base RTT.
+        /// Increase of the rate per RTT without marks. 0: derived, one full payload per base RTT.
         additive_increase: BitRate = BitRate(0),
-        /// Lowest rate (HPCC simulator's run.py: 1 Gb/s).
+        /// Minimum rate (the HPCC simulator's run.py: 1 Gb/s).
         min_rate: BitRate = BitRate::from_gbps(1),
-        /// How a flow begins.
+        /// Start of a flow.
         start: DctcpStart = DctcpStart::LineRate,
-        /// First window of a flow with slow start, in packets (BFC App. A.6: 10).
+        /// Initial window with slow start, in packets (BFC App. A.6: 10).
         initial_window_packets: u32 = 10 => [Effect::Unless(|dctcp| because(
             dctcp.start == DctcpStart::LineRate,
             "dctcp.start = \"line-rate\"",
@@ -58,7 +58,7 @@ impl ControlSettings for DctcpConfig {
         Some((Self::SECTION, self.min_rate))
     }
 
-    /// The derived step and the first window of slow start depend on it.
+    /// The derived step and the initial window of slow start depend on it.
     fn uses_base_rtt(&self) -> bool {
         self.additive_increase.0 == 0 || self.start == DctcpStart::SlowStart
     }
@@ -79,11 +79,11 @@ pub struct Dctcp {
     gain: f64,
     increase: u64,
     min_rate: u64,
-    /// End of the batch of packets that the present estimate of the marked fraction covers.
+    /// End of the batch of packets that the current estimate of the marked fraction covers.
     batch_end: u64,
     batch_packets: u64,
     batch_marked: u64,
-    /// After a cut, the byte whose acknowledgement allows the next one.
+    /// After a cut, the byte whose acknowledgement allows the next cut.
     cut_until: Option<u64>,
     slow_start: bool,
 }
@@ -118,7 +118,7 @@ impl Dctcp {
         (control, path.pace(rate))
     }
 
-    /// Once an RTT: the marked fraction of the batch that ended moves alpha.
+    /// Updates alpha with the marked fraction of the finished batch, once per RTT.
     fn end_batch(&mut self, path: &Path, ack: &Ack<'_>) {
         if self.batch_end == 0 {
             self.batch_packets = ack.snd_nxt / path.payload + 1;
@@ -133,7 +133,7 @@ impl Dctcp {
     }
 }
 
-/// The rate at which a window is sent once a base RTT.
+/// The rate that sends a window per base RTT.
 fn rate_of_window(path: &Path, window: u64) -> u64 {
     (u128::from(window) * u128::from(path.line_rate) / u128::from(path.bdp.max(1))) as u64
 }
@@ -186,8 +186,8 @@ mod tests {
         assert_eq!((pace.rate, pace.window), (50_000_000_000, 50_000));
         control.on_ack(&PATH, &ack(2000, 100_000, true), &mut pace);
         assert_eq!(pace.rate, 50_000_000_000);
-        // The round ends with 2 of 101 packets marked: alpha = 15/16 + 2/101/16, and the rate, no
-        // longer within a cut's window, grows by 1000 B in 8 us.
+        // The round ends with 2 of 101 packets marked: alpha = 15/16 + 2/101/16. The rate is no
+        // longer within the window of a cut and grows by 1000 B in 8 us.
         control.on_ack(&PATH, &ack(101_000, 150_000, false), &mut pace);
         assert!((control.alpha - (0.9375 + 2.0 / 101.0 / 16.0)).abs() < 1e-12);
         assert_eq!(pace.rate, 51_000_000_000);

@@ -1,8 +1,8 @@
-//! DCTCP as TCP does it (RFC 8257; Alizadeh et al., SIGCOMM 2010): NewReno whose window is cut by half
-//! the share of marked packets. `dctcp.rs` is the rate form of another simulator.
+//! DCTCP with TCP's window (RFC 8257; Alizadeh et al., SIGCOMM 2010): NewReno, with cuts by half
+//! the fraction of marked packets. `dctcp.rs` is another simulator's rate form.
 //!
-//! Each packet has an acknowledgement of its own, which says whether that packet was marked, so the
-//! receiver needs none of §3.2's states. A share of packets stands for RFC 8257's share of bytes.
+//! Each packet has its own acknowledgement with that packet's mark, so the receiver needs none of
+//! the states of §3.2. The fraction of packets replaces RFC 8257's fraction of bytes.
 
 use xoff_core::knobs;
 use xoff_core::knobs::Checked;
@@ -15,7 +15,7 @@ use crate::transport::TcpConfig;
 knobs! {
     /// DCTCP with TCP's window.
     pub struct DctcpTcpConfig in "dctcp_tcp" {
-        /// Gain g of the moving average of the marked share (RFC 8257: 1/16).
+        /// Gain g of the moving average of the marked fraction (RFC 8257: 1/16).
         gain: f64 = 0.0625,
     }
 }
@@ -23,7 +23,7 @@ knobs! {
 impl ControlSettings for DctcpTcpConfig {
     fn check(&self) -> Checked {
         if !(self.gain > 0.0 && self.gain <= 1.0) {
-            return Err(("gain", "gain is a share: more than 0, up to 1".into()));
+            return Err(("gain", "gain must be above 0 and at most 1".into()));
         }
         Ok(())
     }
@@ -54,14 +54,14 @@ impl Start for DctcpTcpConfig {
 pub struct DctcpTcp {
     reno: NewReno,
     gain: f64,
-    /// "DCTCP.Alpha": the estimated share of marked packets.
+    /// "DCTCP.Alpha": the estimated fraction of marked packets.
     alpha: f64,
-    /// "DCTCP.WindowEnd": the byte whose acknowledgement ends the observed window.
+    /// "DCTCP.WindowEnd": the byte whose acknowledgement ends the observation window.
     window_end: u64,
-    /// Packets acknowledged in it, and those of them that were marked.
+    /// Packets acknowledged in the window, and the marked ones among them.
     packets: u64,
     marked: u64,
-    /// Marks up to this byte belong to a window that was cut already.
+    /// Marks up to this byte belong to a window that was already cut.
     cut_until: u64,
 }
 
@@ -73,7 +73,7 @@ impl DctcpTcp {
         let control = Self {
             reno,
             gain: config.gain,
-            // As RFC 8257 has it, so that an early mark halves.
+            // RFC 8257's value, so that an early mark halves the window.
             alpha: 1.0,
             window_end: 0,
             packets: 0,
@@ -83,7 +83,7 @@ impl DctcpTcp {
         (control, pace)
     }
 
-    /// The congestion estimate of §3.3.
+    /// Updates the congestion estimate of §3.3.
     fn observe(&mut self, ack: &Ack<'_>) {
         self.packets += 1;
         self.marked += u64::from(ack.marked);
@@ -106,8 +106,8 @@ impl CongestionControl for DctcpTcp {
             self.reno.on_ack(path, ack, pace);
             return;
         }
-        // A mark, as RFC 3168 §6.1.2 has it: no growth, and a cut no more than once a window. A recovery
-        // has cut the window already.
+        // RFC 3168 §6.1.2: a mark allows no growth, and one cut per window. During a recovery the
+        // window has already been cut.
         if ack.recovering || ack.seq <= self.cut_until {
             return;
         }
@@ -118,7 +118,7 @@ impl CongestionControl for DctcpTcp {
         *pace = self.reno.window.pace(path);
     }
 
-    /// A loss is what it is to conventional TCP (§3.5).
+    /// Losses are handled as in conventional TCP (§3.5).
     fn on_loss(&mut self, path: &Path, loss: &Loss, pace: &mut Pace) {
         self.reno.on_loss(path, loss, pace);
     }
@@ -127,7 +127,7 @@ impl CongestionControl for DctcpTcp {
         self.reno.on_timeout(path, loss, pace);
     }
 
-    /// DCTCP.Alpha and the observed window are what they were.
+    /// DCTCP.Alpha and the observation window stay.
     fn reopen(&mut self, path: &Path, bytes: u64, pace: &mut Pace) {
         self.reno.reopen(path, bytes, pace);
     }
@@ -148,9 +148,9 @@ mod tests {
         Driver::new(control, pace)
     }
 
-    /// alpha_n = (1 - g) alpha_(n-1) + g F, with a share F that differs from window to window.
+    /// alpha_n = (1 - g) alpha_(n-1) + g F, with a fraction F that differs from window to window.
     #[test]
-    fn alpha_is_a_moving_average_of_the_marked_share() {
+    fn alpha_is_a_moving_average_of_the_marked_fraction() {
         let mut driver = flow(64, 1);
         let mut alpha = 15.0 / 16.0;
         driver.packet(false);
@@ -178,24 +178,24 @@ mod tests {
         assert_eq!(driver.pace.window, 41_000 * 17 / 32 / 1000 * 1000);
         assert!(driver.control.cut_until > end);
         let window = driver.packets();
-        // The marks of the rest of that window change nothing, and there is no slow start any more.
+        // Marks in the rest of that window change nothing, and slow start is over.
         (0..30).for_each(|_| driver.packet(true));
         assert_eq!(driver.packets(), window);
         (0..window).for_each(|_| driver.packet(false));
         assert!(driver.packets() <= window + 1);
     }
 
-    /// As an allocator's rate does: the window is what it says, and the next mark cuts by what was
-    /// learnt before.
+    /// As an allocator's rate does: the window is set, and the next mark still cuts by the learnt
+    /// alpha.
     #[test]
-    fn alpha_outlives_a_window_that_is_opened() {
+    fn reopening_the_window_keeps_alpha() {
         let mut driver = flow(20, 1);
         (0..1000).for_each(|_| driver.packet(false));
         let alpha = driver.control.alpha;
         assert!(alpha < 0.5, "{alpha}");
         driver.control.reopen(&PATH, 59_001, &mut driver.pace);
         assert_eq!((driver.packets(), driver.control.alpha), (60, alpha));
-        // In congestion avoidance: no packet more for an acknowledgement.
+        // In congestion avoidance one acknowledgement adds no packet.
         driver.packet(false);
         assert_eq!(driver.packets(), 60);
         let alpha = driver.control.alpha;
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(driver.packets(), (60.0 * (1.0 - alpha / 2.0)) as u64);
     }
 
-    /// Every packet marked: alpha comes to 1, and the window to its least.
+    /// With every packet marked, alpha approaches 1 and the window its minimum.
     #[test]
     fn no_window_falls_below_two_packets() {
         let mut driver = flow(100, 1);

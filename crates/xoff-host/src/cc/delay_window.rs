@@ -1,13 +1,13 @@
-//! The end-to-end window that BFC may be combined with (Goyal et al., NSDI 2022, App. A.1,
-//! Algorithm 1): it keeps a flow's round trips near a high target, so that no flow has "an excessively
-//! large number of packets" in the network. Switches do the rest.
+//! BFC's optional end-to-end window (Goyal et al., NSDI 2022, App. A.1, Algorithm 1). It keeps a
+//! flow's round trips near a high target, so that no flow has "an excessively large number of
+//! packets" in the network. Switches do the rest.
 //!
-//! The window counts packets of a full payload, and each data packet has an acknowledgement of its own:
-//! a window of acknowledgements, each of which changes it by (target - RTT) / RTT, takes it from w to
-//! w x target / RTT "within an RTT", as the paper says.
+//! The window counts full packets, and each data packet has its own acknowledgement. Each
+//! acknowledgement changes the window by (target - RTT) / RTT. A window of acknowledgements thus
+//! takes it from w to w x target / RTT "within an RTT", as the paper says.
 //!
-//! The base RTT is that of the longest path for all flows, unless `transport.base_rtt_of` says otherwise. The
-//! paper bounds the window nowhere; see [`DelayWindowConfig`].
+//! The base RTT of all flows is that of the longest path, unless `transport.base_rtt_of` says
+//! otherwise. The paper sets no upper bound; see [`DelayWindowConfig`].
 
 use xoff_core::knobs::Checked;
 use xoff_core::{Bytes, knobs};
@@ -19,12 +19,13 @@ use crate::transport::TcpConfig;
 knobs! {
     /// A window that keeps round trips near a target.
     pub struct DelayWindowConfig in "delay_window" {
-        /// The target in base RTTs (BFC App. A.1: 2.5, "to avoid hurting the throughput of long flows").
+        /// The target in base RTTs (BFC App. A.1: 2.5, "to avoid hurting the throughput of long
+        /// flows").
         target_rtts: f64 = 2.5,
-        /// Largest window. 0: so many bandwidth-delay products as the target has base RTTs, which is
-        /// all that a flow at line rate can have in flight while its round trips are on target. The
-        /// paper has no bound: there the window of a flow without queues grows on, though it fills it
-        /// no more, and is of no use when a queue comes. The least is one packet.
+        /// Maximum window. 0: `target_rtts` bandwidth-delay products, the most that a flow at line
+        /// rate can have in flight with its round trips on target. The paper has no maximum. There
+        /// the window of a flow without queues grows without limit, so that it no longer restrains
+        /// the flow once a queue builds up. The minimum is one packet.
         max_window: Bytes = Bytes(0),
     }
 }
@@ -32,8 +33,8 @@ knobs! {
 impl ControlSettings for DelayWindowConfig {
     fn check(&self) -> Checked {
         if !(self.target_rtts > 1.0 && self.target_rtts.is_finite()) {
-            let message = "target_rtts must be more than 1: no round trip is shorter than the base RTT, \
-                           so every acknowledgement would shrink the window";
+            let message = "target_rtts must be above 1: no round trip is shorter than the base \
+                           RTT, so every acknowledgement would shrink the window";
             return Err(("target_rtts", message.into()));
         }
         Ok(())
@@ -59,9 +60,9 @@ impl Start for DelayWindowConfig {
 /// The state of one flow.
 #[derive(Clone, Copy, Debug)]
 pub struct DelayWindow {
-    /// In packets: single acknowledgements change it by parts of one.
+    /// In packets; single acknowledgements change it by fractions of a packet.
     window: f64,
-    /// Likewise.
+    /// Maximum window, in packets.
     max_window: f64,
     /// RTT_Target (ps).
     target: f64,
@@ -85,8 +86,8 @@ impl DelayWindow {
         (control, control.pace(path))
     }
 
-    /// Whole packets in flight, at line rate. The transport's window bounds it, as that of a receiver
-    /// does.
+    /// The window in whole packets, at line rate. Bounded by the transport's window, as by a
+    /// receiver's window.
     fn pace(&self, path: &Path) -> Pace {
         let window = self.window as u64 * path.payload;
         Pace { rate: path.line_rate, window: window.min(path.window) }
@@ -110,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    /// 100 packets a BDP at a base RTT of 8 us, without another window.
+    /// 100 packets per BDP at a base RTT of 8 us, without a window limit.
     const PATH: Path = Path { window: u64::MAX, ..super::super::PATH };
     const TARGET: u64 = 20_000_000;
 
@@ -118,7 +119,7 @@ mod tests {
         DelayWindow::start(&DelayWindowConfig::default(), &PATH)
     }
 
-    /// All packets that are in flight now are acknowledged, each after so long.
+    /// Acknowledges all packets now in flight, each with this RTT.
     fn round(control: &mut DelayWindow, pace: &mut Pace, rtt: u64) {
         for _ in 0..pace.window / PATH.payload {
             control.on_ack(&PATH, &Ack { rtt, ..Ack::default() }, pace);
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_begins_with_one_bandwidth_delay_product_at_line_rate() {
+    fn a_flow_starts_with_one_bandwidth_delay_product_at_line_rate() {
         let (control, pace) = flow();
         assert_eq!(pace, Pace { rate: PATH.line_rate, window: 100_000 });
         assert_eq!((control.target, control.max_window), (TARGET as f64, 250.0));
@@ -135,7 +136,7 @@ mod tests {
     proptest! {
         /// "the window of a sender roughly goes from w to w x RTT_Target / RTT within an RTT".
         #[test]
-        fn a_round_trip_takes_the_window_to_where_the_paper_says(
+        fn a_round_trip_scales_the_window_as_in_the_paper(
             first in 20u64..240,
             rtt in TARGET / 2..4 * TARGET,
         ) {
@@ -149,7 +150,8 @@ mod tests {
             prop_assert!(error < 0.1, "{first} became {}, not {expected}", control.window);
         }
 
-        /// Whatever happens, a flow may send a packet, and no more than the bound.
+        /// In any sequence of round trips a flow may send a packet, and never more than the
+        /// maximum.
         #[test]
         fn the_window_stays_within_its_bounds(
             rtts in prop::collection::vec(1u64..1_000_000_000_000, 1..200),
@@ -168,11 +170,11 @@ mod tests {
         }
     }
 
-    /// Where a flow shares a link with others, its window settles where the round trips are on target.
+    /// On a shared link the window converges to a size at which round trips are on target.
     #[test]
-    fn the_round_trips_of_a_shared_link_settle_at_the_target() {
+    fn round_trips_on_a_shared_link_converge_to_the_target() {
         let (mut control, mut pace) = flow();
-        // A quarter of the link: four windows of this size make the round trip.
+        // A quarter of the link: four windows of this size make up the round trip.
         let rtt = |pace: &Pace| (4 * pace.window * 80).max(8_000_000);
         assert!(rtt(&pace) > TARGET);
         for _ in 0..20 {
@@ -184,9 +186,9 @@ mod tests {
     }
 
     #[test]
-    fn without_queues_it_grows_to_its_bound_and_no_further() {
+    fn without_queues_it_grows_to_its_maximum() {
         let (mut control, mut pace) = flow();
-        // A packet and a half more for each acknowledgement at the base RTT.
+        // At the base RTT each acknowledgement adds one and a half packets.
         control.on_ack(&PATH, &Ack { rtt: 8_000_000, ..Ack::default() }, &mut pace);
         assert_eq!((control.window, pace.window), (101.5, 101_000));
         (0..5).for_each(|_| round(&mut control, &mut pace, 8_000_000));
@@ -196,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_cannot_be_met_is_refused() {
+    fn an_unreachable_target_is_rejected() {
         for target_rtts in [1.0, 0.0, -2.0, f64::NAN, f64::INFINITY] {
             let config = DelayWindowConfig { target_rtts, ..DelayWindowConfig::default() };
             assert_eq!(config.check().unwrap_err().0, "target_rtts");

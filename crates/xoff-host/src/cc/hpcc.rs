@@ -1,5 +1,5 @@
 //! HPCC (Li et al., SIGCOMM 2019): the rate follows the utilisation of the most loaded link of the
-//! path, as the switches report it in INT headers. The form is that of its authors' simulator (one
+//! path, as reported by switches in INT headers. This is the form of its authors' simulator (one
 //! rate for all hops), which the BFC paper used.
 
 use xoff_core::knobs::{Checked, Knobs as _};
@@ -13,25 +13,28 @@ use crate::flow::Pace;
 use crate::transport::TcpConfig;
 
 knobs! {
-    /// HPCC. Defaults: its paper's parameters as the BFC paper repeats them (§6.2.1) and, where both
-    /// are silent, its authors' simulator at 100 Gb/s.
+    /// HPCC. Defaults: the parameters of its paper as repeated by the BFC paper (§6.2.1) and
+    /// otherwise of its authors' simulator at 100 Gb/s.
     pub struct HpccConfig in "hpcc" {
         /// Target utilisation eta.
         target_utilisation: f64 = 0.95,
-        /// Additive increases before the next multiplicative one (maxStage).
+        /// Number of additive increases before the next multiplicative one (maxStage).
         max_stage: u32 = 5,
-        /// Additive increase (10 Mb/s x 100 G / 25 G).
+        /// Additive increase of the rate (10 Mb/s x 100 G / 25 G).
         additive_increase: BitRate = BitRate(40_000_000),
-        /// Lowest rate (the simulator's run.py: 1 Gb/s).
+        /// Minimum rate (the simulator's run.py: 1 Gb/s).
         min_rate: BitRate = BitRate::from_gbps(1),
-        /// Bytes of the INT header in every data packet: 80 as the BFC paper says (§6.3), or 42 as in
-        /// the simulator (5 hops x 8 + 2).
+        /// Size of the INT header in every data packet: 80 B in the BFC paper (§6.3), 42 B in the
+        /// simulator (5 hops x 8 + 2).
         int_overhead: Bytes = Bytes(80),
-        /// Time stamps in INT are truncated to this (the simulator's header: 1 ns); 1 ps: exact.
+        /// Resolution of time stamps in INT; values are truncated (the simulator's header: 1 ns). 1
+        /// ps: exact.
         int_time_unit: Ps = Ps::from_ns(1),
-        /// Byte counts in INT are truncated to this (the simulator's header: 128 B x 100 G / 25 G).
+        /// Resolution of byte counts in INT; values are truncated (the simulator's header: 128 B x
+        /// 100 G / 25 G).
         int_bytes_unit: Bytes = Bytes(512),
-        /// Queue lengths in INT are truncated to this (the simulator's header: 80 B x 100 G / 25 G).
+        /// Resolution of queue lengths in INT; values are truncated (the simulator's header: 80 B x
+        /// 100 G / 25 G).
         int_queue_unit: Bytes = Bytes(320),
     }
 }
@@ -88,21 +91,21 @@ impl Start for HpccConfig {
 /// The state of one flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Hpcc {
-    /// INT of the acknowledgement before.
+    /// INT of the previous acknowledgement.
     last: IntStack,
     /// Moving average of the path's normalised in-flight bytes (HPCC Alg. 1, U).
     u: f64,
-    /// The rate that a reference window's worth of feedback last decided (HPCC Alg. 1, W^c).
+    /// The reference rate, updated once per window (HPCC Alg. 1, W^c).
     reference_rate: u64,
     stage: u32,
-    /// Feedback up to this byte belongs to the present reference rate.
+    /// Acknowledgements up to this byte belong to the present reference rate.
     update_until: u64,
-    /// Whether the last acknowledgement set the rate: all but the first do.
+    /// True if the last acknowledgement set the rate: all but the first do.
     measured: bool,
     settings: Settings,
 }
 
-/// The settings in the form the arithmetic needs.
+/// The settings as plain numbers.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     eta: f64,
@@ -138,7 +141,8 @@ impl Hpcc {
     }
 
     /// HPCC Alg. 1, MeasureInflight: the utilisation of the most loaded hop and the time it covers.
-    /// An acknowledgement overtaken by a later one, as one sent again is, says nothing: `None`.
+    /// Returns `None` for an acknowledgement overtaken by a later one, such as that of a
+    /// retransmission.
     fn measure(&mut self, path: &Path, int: &IntStack) -> Option<()> {
         let settings = &self.settings;
         let (mut utilisation, mut covered) = (0.0, 0);
@@ -152,8 +156,8 @@ impl Hpcc {
                 .checked_sub(whole(before.tx_bytes, settings.bytes_unit))?;
             let queue =
                 now.queue_bytes.min(before.queue_bytes) / settings.queue_unit * settings.queue_unit;
-            // The order of these operations decides the last bit: it is that simulator's, in its
-            // unit of time, so that its runs can be followed exactly.
+            // The order of these operations decides the last bit. It follows the authors'
+            // simulator, in its unit of time, so that its runs can be reproduced exactly.
             let rate = f64::from(now.rate_mbps) * 1e6;
             let tx_rate = (bytes * 8) as f64 / (nanoseconds(tau) * 1e-9);
             let window = path.window as f64;
@@ -195,7 +199,8 @@ fn whole(value: u64, unit: u64) -> u64 {
 }
 
 impl CongestionControl for Hpcc {
-    /// HPCC Alg. 1, NewAck: every acknowledgement sets the rate, but only one a round the reference.
+    /// HPCC Alg. 1, NewAck: every acknowledgement sets the rate, but only one per round trip sets
+    /// the reference.
     fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
         let Some(Record::Int(int)) = ack.record else { return };
         let full_round = ack.seq > self.update_until;
@@ -276,7 +281,8 @@ mod tests {
                 &stack(round * 8, round * 10_000, 0),
             );
         }
-        // First acknowledgement: no measure. Five rounds add, the sixth multiplies by eta / U = 9.5.
+        // The first acknowledgement measures nothing. Five rounds add, the sixth multiplies by eta
+        // / U = 9.5.
         let expected = (10_200_000_000.0 / (control.u / 0.95)) as u64 + 40_000_000;
         assert_eq!((pace.rate, control.stage), (expected, 0));
         assert!((control.u - 0.1).abs() < 1e-9);

@@ -42,7 +42,7 @@ pub use pfabric::{PFabric, PFabricConfig};
 pub use settings::{Carries, ControlSettings, Start};
 pub use xcp::Xcp;
 
-/// What a control knows of its flow's path from the start.
+/// Constants of a flow's path, known to its control from the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
     /// The NIC's rate (bit/s).
@@ -51,18 +51,18 @@ pub struct Path {
     pub base_rtt: u64,
     /// Bandwidth-delay product (bytes).
     pub bdp: u64,
-    /// The window before any scaling; `u64::MAX` without one.
+    /// The window before any scaling; `u64::MAX` if unlimited.
     pub window: u64,
-    /// Whether the window is scaled by rate / line rate.
+    /// True if the window is scaled by rate / line rate.
     pub window_follows_rate: bool,
     /// Payload of a full packet.
     pub payload: u64,
-    /// Bytes of a full packet on the wire.
+    /// Size of a full packet on the wire.
     pub full_packet: u64,
 }
 
 impl Path {
-    /// The pace that belongs to a rate.
+    /// The pace for a rate.
     #[inline]
     #[must_use]
     pub fn pace(&self, rate: u64) -> Pace {
@@ -81,40 +81,42 @@ impl Path {
     }
 }
 
-/// What an acknowledgement says.
+/// The content of an acknowledgement.
 #[derive(Debug, Default)]
 pub struct Ack<'a> {
-    /// When it arrived (ps).
+    /// Time of arrival (ps).
     pub now: u64,
-    /// When that arrival was set: a timer of this instant that was set before has fired (ps).
+    /// Time at which that arrival was set: timers of this instant that were set earlier have fired
+    /// (ps).
     pub set: u64,
     /// Next byte the receiver expects.
     pub seq: u64,
-    /// Bytes it acknowledged anew.
+    /// Newly acknowledged bytes.
     pub acked: u64,
     /// Next byte the sender will send.
     pub snd_nxt: u64,
-    /// How long the data packet and the acknowledgement took (ps); of a flow's last, only the latter.
+    /// Round-trip time of the data packet and its acknowledgement (ps). For a flow's last packet,
+    /// only the delay of the acknowledgement.
     pub rtt: u64,
-    /// Bytes on their way, after what it says; only with selective acknowledgements.
+    /// Bytes in flight after this acknowledgement; only with selective acknowledgements.
     pub in_flight: u64,
-    /// Whether the flow recovers from a loss that `on_loss` told of, or did until now.
+    /// True if the flow recovers from a loss reported by `on_loss`, or did so until now.
     pub recovering: bool,
-    /// Whether the data packet was marked.
+    /// True if the data packet was marked.
     pub marked: bool,
-    /// What the data packet carried beside its payload.
+    /// The side record of the data packet.
     pub record: Option<&'a Record>,
 }
 
-/// Packets are lost.
+/// A loss of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// When that was found (ps).
+    /// Time of detection (ps).
     pub now: u64,
-    /// Bytes that were sent and not acknowledged, up to the window: without what was sent beyond it
+    /// Bytes sent and not acknowledged, up to the window. Excludes bytes sent beyond the window
     /// since the first sign of the loss (RFC 5681 §3.2, FlightSize).
     pub flight: u64,
-    /// Whether the flow has timed out since it last heard anything.
+    /// True if the flow has timed out since its last acknowledgement.
     pub again: bool,
 }
 
@@ -124,7 +126,7 @@ pub trait CongestionControl {
     fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace);
     /// A congestion notification packet arrived.
     fn on_notification(&mut self, _path: &Path, _now: u64, _pace: &mut Pace) {}
-    /// The time asked for by `next_timer` has come.
+    /// The timer of `next_timer` is due.
     fn on_timer(&mut self, _path: &Path, _now: u64, _pace: &mut Pace) {}
     /// A packet was sent.
     fn on_sent(&mut self, _path: &Path, _wire_bytes: u64, _pace: &mut Pace) {}

@@ -1,9 +1,9 @@
-//! NewReno (RFC 5681, RFC 6582): slow start, then a packet more each round trip, and half for a loss.
-//! Which packets are lost, and when a recovery ends, is the recovery's business (RFC 6675).
+//! NewReno (RFC 5681, RFC 6582): slow start, then one packet more per round trip, and half after a
+//! loss. The recovery detects lost packets and decides the end of a recovery (RFC 6675).
 //!
-//! With `tcp.ecn` a mark is what a loss is, once a window (RFC 3168). Each packet has an acknowledgement of
-//! its own, which says whether that packet was marked: it needs no flags that last until the sender has
-//! heard of them (ECE, CWR).
+//! With `tcp.ecn` a mark acts as a loss, at most once per window (RFC 3168). Each packet has its
+//! own acknowledgement with that packet's mark, so no flags have to persist until the sender has
+//! seen them (ECE, CWR).
 
 use xoff_core::knobs;
 
@@ -47,10 +47,11 @@ impl Start for NewRenoConfig {
 #[derive(Clone, Copy, Debug)]
 pub struct NewReno {
     pub(super) window: CongestionWindow,
-    /// Bytes acknowledged in congestion avoidance since the window grew last.
+    /// Bytes acknowledged in congestion avoidance since the window last grew.
     counted: u64,
-    /// Whether it heeds marks; those up to this byte belong to a window that was cut already.
-    heeds_marks: bool,
+    /// True if marks cut the window.
+    uses_ecn: bool,
+    /// Marks up to this byte belong to a window that was already cut.
     cut_until: Option<u64>,
 }
 
@@ -59,20 +60,20 @@ impl NewReno {
     #[must_use]
     pub fn start(config: &TcpConfig, path: &Path) -> (Self, Pace) {
         let window = CongestionWindow::start(config, path);
-        (Self { heeds_marks: config.ecn, ..Self::with(window) }, window.pace(path))
+        (Self { uses_ecn: config.ecn, ..Self::with(window) }, window.pace(path))
     }
 
-    /// A new flow that begins with this window.
+    /// A new flow that starts with this window.
     pub(super) fn with(window: CongestionWindow) -> Self {
-        Self { window, counted: 0, heeds_marks: false, cut_until: None }
+        Self { window, counted: 0, uses_ecn: false, cut_until: None }
     }
 
-    /// An acknowledgement lets the window grow.
+    /// Grows the window after an acknowledgement.
     pub(super) fn grow(&mut self, path: &Path, ack: &Ack<'_>) {
         if !self.window.may_grow(ack) || self.window.slow_start(path, ack) {
             return;
         }
-        // Once so many bytes are acknowledged as the window has, it may grow by one packet (RFC 5681
+        // Once a window of bytes has been acknowledged, the window grows by one packet (RFC 5681
         // §3.1, RFC 3465 §2.1).
         self.counted += ack.acked;
         if self.counted >= self.window.bytes {
@@ -81,10 +82,10 @@ impl NewReno {
         }
     }
 
-    /// "The TCP source halves the congestion window 'cwnd' and reduces the slow start threshold 'ssthresh'.
-    /// [...] TCP should not react to congestion indications more than once every window of data", nor
-    /// "increase the congestion window in response to" one (RFC 3168 §6.1.2). A recovery has cut the window
-    /// already.
+    /// "The TCP source halves the congestion window 'cwnd' and reduces the slow start threshold
+    /// 'ssthresh'. [...] TCP should not react to congestion indications more than once every window
+    /// of data", nor "increase the congestion window in response to" one (RFC 3168 §6.1.2). During
+    /// a recovery the window has already been cut.
     fn on_mark(&mut self, path: &Path, ack: &Ack<'_>) {
         if !ack.recovering && self.cut_until.is_none_or(|cut| ack.seq > cut) {
             self.reduce_to(path, self.window.bytes / 2);
@@ -92,7 +93,7 @@ impl NewReno {
         }
     }
 
-    /// The window is cut to so many bytes.
+    /// Cuts the window to `bytes`.
     pub(super) fn reduce_to(&mut self, path: &Path, bytes: u64) {
         self.window.reduce_to(path, bytes);
         self.counted = 0;
@@ -101,7 +102,7 @@ impl NewReno {
 
 impl CongestionControl for NewReno {
     fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
-        if ack.marked && self.heeds_marks {
+        if ack.marked && self.uses_ecn {
             self.on_mark(path, ack);
         } else {
             self.grow(path, ack);
@@ -146,18 +147,18 @@ mod tests {
         driver.packet(false);
         assert_eq!(driver.packets(), 41);
         driver.packet(true);
-        assert_eq!(driver.pace.window, 20_000, "41 packets become 20.5");
+        assert_eq!(driver.pace.window, 20_000, "41 packets are cut to 20.5");
         // The rest of the marked window: no cut and no growth.
         (0..40).for_each(|_| driver.packet(true));
         assert_eq!(driver.packets(), 20);
-        // The first packet after it is marked, too: that is another window.
+        // The first packet after it is marked as well: it belongs to another window.
         driver.packet(true);
         assert_eq!(driver.packets(), 10);
         (0..10).for_each(|_| driver.packet(false));
         assert!(driver.packets() <= 11, "congestion avoidance");
     }
 
-    /// Where packets overtake each other, the first acknowledgement may be of none in order.
+    /// If packets are reordered, the first acknowledgement may acknowledge none in order.
     #[test]
     fn a_mark_counts_before_the_first_byte_is_acknowledged() {
         let Driver { mut control, mut pace, .. } = flow(40, true);

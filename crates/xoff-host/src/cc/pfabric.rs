@@ -2,8 +2,8 @@
 //! 2013, §4.2): it starts with a window of one bandwidth-delay product and leaves the rest to the
 //! switches. Only timeouts slow it down.
 //!
-//! Where a flow times out again and again, it probes: that is a part of the recovery (`recovery/sack.rs`).
-//! A window grows as NewReno's does; the paper has no more to say of it than that it is TCP's.
+//! After repeated timeouts a flow probes; the recovery implements this (`recovery/sack.rs`). A
+//! window grows as in NewReno: the paper only says that it grows as in TCP.
 
 use xoff_core::knobs::Checked;
 use xoff_core::{Bytes, Ps, knobs};
@@ -17,14 +17,14 @@ use crate::transport::TcpConfig;
 knobs! {
     /// pFabric's hosts.
     pub struct PFabricConfig in "pfabric" {
-        /// First window: "all flows begin at line rate". 0: one bandwidth-delay product, in whole packets
-        /// (pFabric §5: 12 packets of 1500 B at 10 Gb/s).
+        /// Initial window: "all flows begin at line rate". 0: one bandwidth-delay product, rounded
+        /// up to whole packets (pFabric §5: 12 packets of 1500 B at 10 Gb/s).
         initial_window: Bytes = Bytes(0),
-        /// Retransmission timeout, always the same. 0: three base RTTs (pFabric §4.2: "a small multiple
-        /// of the round-trip time"; §5: 45 us).
+        /// Fixed retransmission timeout. 0: three base RTTs (pFabric §4.2: "a small multiple of the
+        /// round-trip time"; §5: 45 us).
         rto: Ps = Ps(0),
-        /// After so many timeouts in a row a flow sends headers only until one is answered (pFabric
-        /// §4.2; 5 in published ns-2 scripts); 0: never.
+        /// Number of consecutive timeouts after which a flow sends only headers until one is
+        /// acknowledged (pFabric §4.2; 5 in published ns-2 scripts). 0: never.
         probe_after: u16 = 5,
     }
 }
@@ -42,7 +42,7 @@ impl ControlSettings for PFabricConfig {
         true
     }
 
-    /// "Packet drops are only detected by timeouts", all of one length.
+    /// "Packet drops are only detected by timeouts", with a fixed timeout.
     fn recovery(&self, base_rtt: Ps) -> Option<TcpConfig> {
         let rto = if self.rto.0 == 0 { Ps(3 * base_rtt.0) } else { self.rto };
         Some(TcpConfig {
@@ -111,9 +111,9 @@ mod tests {
     use super::super::PATH;
     use super::*;
 
-    /// 100 000 bytes are 69 packets of 1460 B, the last in part.
+    /// 100 000 bytes are 69 packets of 1460 B, the last one partial.
     #[test]
-    fn a_flow_begins_with_one_bandwidth_delay_product() {
+    fn a_flow_starts_with_one_bandwidth_delay_product() {
         let path = Path { payload: 1460, window: u64::MAX, ..PATH };
         let (_, pace) = PFabric::start(&PFabricConfig::default(), &path);
         assert_eq!(pace, Pace { rate: path.line_rate, window: 69 * 1460 });
@@ -121,8 +121,8 @@ mod tests {
         assert_eq!(PFabric::start(&given, &path).1.window, 1460);
     }
 
-    /// Half of what was in flight is the threshold of the slow start after a timeout, and a second
-    /// timeout of the same packet leaves it where it is.
+    /// After a timeout the slow-start threshold is half of the bytes in flight. A second timeout of
+    /// the same packet does not change it.
     #[test]
     fn only_a_timeout_cuts_the_window() {
         let path = Path { window: u64::MAX, ..PATH };

@@ -1,9 +1,9 @@
-//! What TCP's congestion controls have in common: a congestion window, slow start and its threshold
-//! (RFC 5681).
+//! Common parts of TCP's congestion controls: congestion window, slow start and its threshold (RFC
+//! 5681).
 //!
-//! Not modelled: restart after idle, HyStart (RFC 9406). Nothing in a host is random, so where flows
-//! are in step, tail drop may always hit the same one of them: the phase effects of Floyd and Jacobson
-//! (1991). A little other traffic ends them, as it does in a real network.
+//! Not modelled: restart after idle, HyStart (RFC 9406). Hosts have no randomness, so if flows are
+//! synchronised, tail drop may always hit the same flow: the phase effects of Floyd and Jacobson
+//! (1991). A little background traffic removes them, as in a real network.
 
 use super::{Ack, Path};
 use crate::flow::Pace;
@@ -17,7 +17,7 @@ pub(super) struct CongestionWindow {
 }
 
 impl CongestionWindow {
-    /// A new flow's.
+    /// The window of a new flow.
     pub(super) fn start(config: &TcpConfig, path: &Path) -> Self {
         let threshold = match config.initial_ssthresh.0 {
             0 => u64::MAX,
@@ -26,20 +26,21 @@ impl CongestionWindow {
         Self { bytes: u64::from(config.initial_window_packets) * path.payload, threshold }
     }
 
-    /// It is known that so many bytes are right, in whole packets: there is no need to probe.
+    /// Sets the window to a known good size, in whole packets, and skips slow start.
     pub(super) fn open(&mut self, path: &Path, bytes: u64) {
         self.bytes = bytes.max(1).next_multiple_of(path.payload);
         self.threshold = self.bytes;
     }
 
-    /// Whether an acknowledgement may make it grow: it has acknowledged something, outside of a
-    /// recovery, and at least half of the window was in use. Without the last, the window of a flow
-    /// that its own NIC holds back would grow without end (RFC 7661; Linux' rule for slow start).
+    /// True if an acknowledgement may grow the window: it acknowledges new data outside of a
+    /// recovery, and at least half of the window was in use. Without the last condition, the window
+    /// of a flow limited by its own NIC would grow without bound (RFC 7661; Linux's rule for slow
+    /// start).
     pub(super) fn may_grow(&self, ack: &Ack<'_>) -> bool {
         ack.acked > 0 && !ack.recovering && self.bytes < 2 * (ack.in_flight + ack.acked)
     }
 
-    /// In slow start: grows. Returns whether it was in slow start.
+    /// Grows the window if in slow start; returns true if so.
     pub(super) fn slow_start(&mut self, path: &Path, ack: &Ack<'_>) -> bool {
         let slow = self.bytes < self.threshold;
         if slow {
@@ -49,15 +50,16 @@ impl CongestionWindow {
         slow
     }
 
-    /// A loss or a mark: goes on from so many bytes, "but not less than 2*SMSS" (RFC 5681 §3.1, eq. 4).
+    /// Reduces the window after a loss or a mark, "but not less than 2*SMSS" (RFC 5681 §3.1, eq.
+    /// 4).
     pub(super) fn reduce_to(&mut self, path: &Path, bytes: u64) {
         self.threshold = bytes.max(2 * path.payload);
         self.bytes = self.threshold;
     }
 
-    /// A timeout: "cwnd MUST be set to no more than the loss window, LW, which equals 1 full-sized
-    /// segment" (RFC 5681 §3.1). The threshold is `bytes`, unless the same packet has timed out before:
-    /// then it "is held constant".
+    /// Timeout: "cwnd MUST be set to no more than the loss window, LW, which equals 1 full-sized
+    /// segment" (RFC 5681 §3.1). The threshold becomes `bytes`, unless the same packet has timed
+    /// out before: then it "is held constant".
     pub(super) fn collapse(&mut self, path: &Path, bytes: u64, again: bool) {
         if !again {
             self.threshold = bytes.max(2 * path.payload);
@@ -65,8 +67,8 @@ impl CongestionWindow {
         self.bytes = path.payload;
     }
 
-    /// What the flow may do: so many whole packets in flight, at line rate. The transport's window
-    /// bounds it, as that of a receiver does.
+    /// The flow's pace: a window of whole packets at line rate. Bounded by the transport's window,
+    /// as by a receiver's window.
     pub(super) fn pace(&self, path: &Path) -> Pace {
         let whole = self.bytes - self.bytes % path.payload;
         Pace { rate: path.line_rate, window: whole.min(path.window).max(1) }
@@ -78,16 +80,16 @@ pub(super) mod tests {
     use super::super::{CongestionControl, Loss, NewReno};
     use super::*;
 
-    /// A path whose receiver bounds no window.
+    /// A path without a receiver's window limit.
     pub(crate) const PATH: Path =
         Path { window: u64::MAX, window_follows_rate: false, ..super::super::PATH };
 
-    /// A loss with so many packets in flight.
+    /// A loss with this many packets in flight.
     pub(crate) fn loss_of(packets: u64) -> Loss {
         Loss { now: 0, flight: packets * PATH.payload, again: false }
     }
 
-    /// A flow that always has its window in flight, all of whose packets arrive.
+    /// A flow that always uses its whole window and loses no packets.
     pub(crate) struct Driver<C> {
         pub(crate) control: C,
         pub(crate) pace: Pace,
@@ -123,12 +125,13 @@ pub(super) mod tests {
             self.next = self.next.max(self.acknowledged + self.pace.window);
         }
 
-        /// The next packet is acknowledged.
+        /// Acknowledges the next packet.
         pub(crate) fn packet(&mut self, marked: bool) {
             self.acknowledge(8_000_000, marked);
         }
 
-        /// A round trip later a whole window is acknowledged, evenly over the next one.
+        /// Acknowledges a whole window, one round trip later, spread evenly over the next round
+        /// trip.
         pub(crate) fn round(&mut self, rtt: u64) {
             let (packets, begin) = (self.packets(), self.now + rtt);
             for packet in 0..packets {
@@ -138,7 +141,7 @@ pub(super) mod tests {
             self.now = begin;
         }
 
-        /// All packets in flight are acknowledged, each marked.
+        /// Acknowledges all packets in flight, each marked.
         pub(crate) fn marked_round(&mut self) {
             let end = self.next;
             while self.acknowledged < end {
@@ -184,7 +187,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_window_that_is_not_used_does_not_grow() {
+    fn an_unused_window_does_not_grow() {
         let mut driver = newreno(TcpConfig::default());
         let window = driver.pace.window;
         let idle = Ack { acked: 1000, in_flight: 4000, ..Ack::default() };

@@ -1,9 +1,9 @@
-//! XCP's sender (Katabi, Handley, Rohrs, SIGCOMM 2002, §3.3): the window changes by what the
-//! switches wrote into the congestion header. What they write is in [`xoff_net::xcp`].
+//! XCP's sender (Katabi, Handley, Rohrs, SIGCOMM 2002, §3.3): the window changes by the switches'
+//! feedback in the congestion header. [`xoff_net::xcp`] has the switches' part.
 //!
-//! Packets are spaced by window / RTT (with `transport.pacing`), so that a window that is no whole
-//! number of packets is obeyed too: in a data centre a fair share is a few packets, and rounding it
-//! makes flows unequal by as much as a packet.
+//! Packets are spaced by window / RTT (with `transport.pacing`), so that fractions of a packet in
+//! the window take effect. In a data centre a fair share is a few packets, and rounding it would
+//! make flows unequal by up to a packet.
 
 use xoff_core::Ps;
 use xoff_core::knobs::Checked;
@@ -15,7 +15,7 @@ use super::{Ack, Carries, CongestionControl, ControlSettings, Loss, Path, Start}
 use crate::flow::Pace;
 use crate::transport::TcpConfig;
 
-/// Bytes per picosecond as bit/s.
+/// Bit/s per byte per picosecond.
 const BITS_PER_S: f64 = 8e12;
 
 impl ControlSettings for XcpConfig {
@@ -64,9 +64,9 @@ impl Start for XcpConfig {
 /// The state of one flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Xcp {
-    /// The window, in bytes on the wire: what switches count.
+    /// The window in bytes on the wire, as switches count it.
     window: f64,
-    /// Estimate of the RTT (ps); 0: none yet.
+    /// Estimate of the RTT (ps); 0 if there is none yet.
     rtt_ps: f64,
     rtt_gain: f64,
 }
@@ -84,12 +84,12 @@ impl Xcp {
         (control, control.pace(path))
     }
 
-    /// The header of a packet of so many bytes on the wire.
+    /// The header of a packet of `wire_bytes` on the wire.
     #[must_use]
     pub fn header(&self, path: &Path, wire_bytes: u16) -> XcpHeader {
         let bytes = f64::from(wire_bytes);
         if self.rtt_ps == 0.0 {
-            // An RTT of zero says that there is no estimate yet (§3.2).
+            // An RTT of zero means that there is no estimate yet (§3.2).
             return XcpHeader::default();
         }
         let line_rate = path.line_rate as f64 / BITS_PER_S;
@@ -97,13 +97,13 @@ impl Xcp {
         XcpHeader {
             rtt_ps: self.rtt_ps,
             spacing_ps: bytes * self.rtt_ps / self.window,
-            // What takes the flow to the rate it would like, divided by the packets of a window
-            // (§3.3). Here that rate is the link's.
+            // The feedback that would bring the flow to its desired rate, divided by the packets of
+            // a window (§3.3). Here the desired rate is the line rate.
             feedback: (line_rate - throughput) * bytes / self.window,
         }
     }
 
-    /// The window becomes so many bytes, but at least a packet.
+    /// Sets the window, to at least one packet.
     fn set_window(&mut self, path: &Path, bytes: f64, pace: &mut Pace) {
         self.window = bytes.max(path.full_packet as f64);
         *pace = self.pace(path);
@@ -117,7 +117,7 @@ impl Xcp {
             ((self.window / self.rtt_ps * BITS_PER_S) as u64).clamp(1, path.line_rate)
         };
         let window = ((self.window * share) as u64).max(path.payload);
-        // The transport's window bounds it, as that of a receiver does.
+        // Bounded by the transport's window, as by a receiver's window.
         Pace { rate, window: window.min(path.window) }
     }
 }
@@ -132,7 +132,7 @@ impl CongestionControl for Xcp {
             self.rtt_ps + self.rtt_gain * (sample - self.rtt_ps)
         };
         // "cwnd = max(cwnd + H_feedback, s)" (§3.3), where H_feedback is a change of the window at
-        // the RTT that the packet had told.
+        // the RTT that the packet carried.
         self.set_window(path, self.window + header.feedback * header.rtt_ps, pace);
     }
 
@@ -157,7 +157,7 @@ mod tests {
     const BDP: f64 = 100_000.0;
     const RTT: u64 = 8_000_000;
 
-    /// A path without another window.
+    /// A path without a window limit.
     const PATH: Path = Path { window: u64::MAX, ..super::super::PATH };
 
     fn ack(control: &mut Xcp, pace: &mut Pace, rtt: u64, header: XcpHeader) {
@@ -171,29 +171,29 @@ mod tests {
     }
 
     #[test]
-    fn the_first_packets_know_no_rtt_and_go_at_line_rate() {
+    fn the_first_packets_have_no_rtt_and_use_line_rate() {
         let (control, pace) = start();
         assert_eq!(pace, Pace { rate: PATH.line_rate, window: 2000 });
         assert_eq!(control.header(&PATH, 1048), XcpHeader::default());
     }
 
     #[test]
-    fn a_header_says_how_fast_the_flow_is_and_what_it_lacks() {
+    fn a_header_has_the_flows_rate_and_desired_increase() {
         let (mut control, mut pace) = start();
         ack(&mut control, &mut pace, RTT, XcpHeader::default());
         // Two packets of 1048 B in 8 us: one in 4 us.
         assert_eq!(pace, Pace { rate: 2_096_000_000, window: 2000 });
         let header = control.header(&PATH, 1048);
         assert_eq!((header.rtt_ps, header.spacing_ps), (8e6, 4e6));
-        // Both packets together ask for what is missing to 12.5 kB/us.
+        // Together both packets request the difference to 12.5 kB/us.
         let lacks = (12_500.0 - 262.0) / 1e6;
         assert!((2.0 * header.feedback / lacks - 1.0).abs() < 1e-12, "{}", header.feedback);
-        // A shorter packet claims less.
+        // A shorter packet requests less.
         assert_eq!(control.header(&PATH, 524).spacing_ps, 2e6);
     }
 
     #[test]
-    fn the_window_moves_by_the_feedback_at_the_rtt_that_was_told() {
+    fn the_window_moves_by_the_feedback_at_the_rtt_of_the_packet() {
         let (mut control, mut pace) = start();
         let told = XcpHeader { rtt_ps: 4e6, spacing_ps: 0.0, feedback: 1048.0 / 4e6 };
         ack(&mut control, &mut pace, RTT, told);
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_transports_window_bounds_it() {
+    fn the_transports_window_is_an_upper_bound() {
         let bounded = Path { window: 1500, ..PATH };
         let (_, pace) = Xcp::start(&XcpConfig::default(), &bounded);
         assert_eq!(pace.window, 1500);
@@ -241,9 +241,9 @@ mod tests {
     }
 
     proptest! {
-        /// A sender that is granted all it asks for sends at line rate, and no faster.
+        /// A sender whose requests are all granted reaches line rate and does not exceed it.
         #[test]
-        fn what_is_asked_for_leads_to_the_line_rate(rtt_us in 1u64..100, packets in 1u32..200) {
+        fn granted_requests_lead_to_line_rate(rtt_us in 1u64..100, packets in 1u32..200) {
             let config = XcpConfig { initial_window_packets: packets, ..XcpConfig::default() };
             let (mut control, mut pace) = Xcp::start(&config, &PATH);
             let rtt = rtt_us * 1_000_000;

@@ -1,26 +1,26 @@
-//! Where the sender of a flow is.
+//! The address of a flow's sender.
 
 use xoff_net::packet::{Kind, Packet, flag};
 
-/// What a packet needs to reach a flow's sender.
+/// The fields that a packet needs to reach a flow's sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// The flow's number, as packets have it.
+    /// The flow's number in packets.
     pub flow: u32,
     /// The receiving host.
     pub from: u32,
     /// The sending host.
     pub host: u32,
-    /// The label of packets on the way back.
+    /// The label of packets in the reverse direction.
     pub label: u32,
-    /// The sender's own number of the flow.
+    /// The flow's slot at the sender.
     pub sender: u32,
     /// The flow's class.
     pub class: u8,
 }
 
 impl Address {
-    /// Where a packet of data came from.
+    /// The sender of a data packet.
     #[must_use]
     pub fn of(packet: &Packet) -> Self {
         Self {
@@ -33,7 +33,7 @@ impl Address {
         }
     }
 
-    /// A packet of so many bytes to there.
+    /// Creates a packet of `wire_bytes` to the sender.
     #[must_use]
     pub fn packet(&self, kind: Kind, wire_bytes: u16) -> Packet {
         let mut packet = Packet::new(kind, wire_bytes);

@@ -2,7 +2,7 @@
 
 use crate::recovery::packet_set::PacketSet;
 
-/// All packets before a number, and some after it.
+/// All packets before `next`, and some after it.
 #[derive(Debug, Default)]
 pub(crate) struct Arrived {
     next: u64,
@@ -10,7 +10,7 @@ pub(crate) struct Arrived {
 }
 
 impl Arrived {
-    /// The first packet that is missing.
+    /// The first missing packet.
     pub(crate) fn next(&self) -> u64 {
         self.next
     }
@@ -19,7 +19,7 @@ impl Arrived {
         packet < self.next || self.beyond.contains(packet)
     }
 
-    /// Adds a packet; whether it was not there yet.
+    /// Adds a packet; returns true if it is new.
     pub(crate) fn insert(&mut self, packet: u64) -> bool {
         if packet != self.next {
             return packet > self.next && self.beyond.insert(packet);
@@ -29,7 +29,7 @@ impl Arrived {
         true
     }
 
-    /// Another flow begins; memory is kept.
+    /// Clears the set for another flow; keeps its memory.
     pub(crate) fn restart(&mut self) {
         self.next = 0;
         self.beyond.remove_before(u64::MAX);
@@ -46,7 +46,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_holds_what_a_set_of_numbers_holds(packets in prop::collection::vec(0u64..200, 1..400)) {
+        fn agrees_with_a_set_of_numbers(packets in prop::collection::vec(0u64..200, 1..400)) {
             let mut arrived = Arrived::default();
             for _ in 0..2 {
                 let mut numbers = BTreeSet::new();

@@ -1,16 +1,16 @@
-//! Transports in which the receiver says what is sent.
+//! Receiver-driven transports.
 //!
-//! One folder a transport, a variant of [`AnyDriven`] each. A transport keeps both halves of every flow
-//! at the hosts of a partition: it is told when a flow begins, a packet leaves or comes, and a time
-//! that it asked for is due. What it lets a sender send it adds to the sender's
-//! [`credit`](crate::flow::Sender::credit); all else that it wants goes through its [`Desk`].
+//! Each transport has a folder here and a variant of [`AnyDriven`]. It keeps both halves of every
+//! flow at the hosts of a partition. It is called when a flow begins, a packet leaves or arrives,
+//! and one of its timers is due. It adds the bytes that a sender may send to the sender's
+//! [`credit`](crate::flow::Sender::credit). All other actions go through its [`TransportContext`].
 //!
-//! To add one: a folder here, and its lines in [`DriverConfig`] and [`AnyDriven`] below. What its
-//! settings say about it is [`DriverSettings`].
+//! To add a transport: a folder here, and its lines in [`DriverConfig`] and [`AnyDriven`] below.
+//! Its settings implement [`DriverSettings`].
 
 mod address;
 mod arrived;
-mod desk;
+mod context;
 pub mod expresspass;
 pub mod homa;
 pub mod ndp;
@@ -25,78 +25,78 @@ use self::expresspass::{ExpressPassConfig, ExpressPassHosts};
 use self::homa::{HomaHosts, HomaSettings};
 use self::ndp::{NdpConfig, NdpHosts};
 use crate::flow::Sender;
-use crate::receiver::Got;
+use crate::receiver::RxProgress;
 use crate::recovery::SenderHalf;
 
 pub use self::address::Address;
-pub use self::desk::Desk;
-pub(crate) use self::desk::{Wish, sender_of};
+pub use self::context::TransportContext;
+pub(crate) use self::context::{Action, sender_of};
 pub use self::settings::{Context, DriverSettings, FlowSizes, SenderDriven};
 pub use self::shape::Shape;
 pub use self::waiting::Waiting;
 
-/// What the hosts of a transport share.
+/// Settings of all hosts of a transport.
 #[derive(Clone, Copy, Debug)]
 pub struct DrivenSetup {
     /// Payload of a full packet.
     pub payload: u64,
-    /// Bytes of a data packet beside its payload.
+    /// Size of a data packet without its payload.
     pub overhead: u16,
-    /// Bytes of any other packet.
+    /// Size of any other packet.
     pub control_bytes: u16,
     /// Base RTT (ps).
     pub base_rtt: u64,
-    /// How long a flow waits in vain (ps); 0: for ever.
+    /// Timeout of a flow without progress (ps); 0: none.
     pub timeout: u64,
     /// Seed of the run.
     pub seed: u64,
 }
 
-/// A host that joins.
+/// A new host.
 #[derive(Clone, Copy, Debug)]
 pub struct DrivenHost {
     /// Its number in the network.
     pub host: u32,
-    /// Its number in the partition.
+    /// Its index in the partition.
     pub nic: u32,
-    /// Bits per second of its link.
+    /// Rate of its link (bit/s).
     pub line_rate: u64,
-    /// A timer for what it has to do as a receiver; its number is that of the NIC.
+    /// A timer for its tasks as a receiver; the timer's number is the NIC's index.
     pub timer: TimerId,
 }
 
-/// What every receiver-driven transport does.
+/// The behaviour of a receiver-driven transport.
 pub trait Driven {
-    /// One host more.
+    /// Adds a host.
     fn add_host(&mut self, host: &DrivenHost);
 
-    /// How the sender of a flow finds what to send again.
+    /// The sender's half of the recovery.
     fn half(&self) -> SenderHalf {
         SenderHalf::Driven(Waiting::default())
     }
 
-    /// A flow begins in the place `id`: what it may send without being asked is its credit.
-    fn on_start(&mut self, desk: &mut Desk<'_>, id: u32);
+    /// A flow begins in slot `id`; the transport sets the flow's initial credit.
+    fn on_start(&mut self, context: &mut TransportContext<'_>, id: u32);
 
-    /// The data packet of flow `id` that leaves now, with what all transports write into it.
+    /// A data packet of flow `id` leaves; the transport fills in its own fields.
     fn on_sent(&mut self, id: u32, flow: &Sender, packet: &mut Packet, payload: u64);
 
-    /// A packet has come to host `nic`, which now belongs to the transport.
-    fn on_packet(&mut self, desk: &mut Desk<'_>, nic: u32, packet: u32);
+    /// A packet has arrived at host `nic`; the transport owns it now.
+    fn on_packet(&mut self, context: &mut TransportContext<'_>, nic: u32, packet: u32);
 
-    /// A timer with this number is due.
-    fn on_timer(&mut self, desk: &mut Desk<'_>, number: u32);
+    /// The timer with this number is due.
+    fn on_timer(&mut self, context: &mut TransportContext<'_>, number: u32);
 
-    /// Whether a flow waits for its receiver, so that its timeout comes nearer.
+    /// True if a flow waits for its receiver, so that its timeout runs.
     fn waits(&self, flow: &Sender) -> bool {
         !flow.may_send()
     }
 
-    /// Flow `id` has waited in vain for a timeout.
-    fn on_timeout(&mut self, desk: &mut Desk<'_>, id: u32);
+    /// The timeout of flow `id` has expired.
+    fn on_timeout(&mut self, context: &mut TransportContext<'_>, id: u32);
 
-    /// What has come of a flow, while something of it is missing.
-    fn got(&self, flow: u32) -> Option<Got>;
+    /// Receive progress of an incomplete flow.
+    fn rx_progress(&self, flow: u32) -> Option<RxProgress>;
 }
 
 xoff_core::seam! {
@@ -104,11 +104,14 @@ xoff_core::seam! {
     pub enum DriverConfig: dyn DriverSettings, named by TransportKind {
         /// The sender: a congestion control, a window, or nothing.
         Sender(SenderDriven) = "sender",
-        /// NDP: the receiver pulls what does not go at once, section `ndp`.
+        /// NDP: the sender transmits the first window, and the receiver pulls the rest, section
+        /// `ndp`.
         Ndp(NdpConfig) = "ndp",
-        /// Homa: the receiver grants what does not go at once, section `homa`.
+        /// Homa: the sender transmits unscheduled data, and the receiver grants the rest, section
+        /// `homa`.
         Homa(HomaSettings) = "homa",
-        /// ExpressPass: a packet for each credit of the receiver, section `expresspass`.
+        /// ExpressPass: the sender transmits one packet per credit of the receiver, section
+        /// `expresspass`.
         ExpressPass(ExpressPassConfig) = "expresspass",
     }
 }
@@ -135,31 +138,31 @@ impl Driven for AnyDriven {
         each_driven!(self, driven => driven.half())
     }
 
-    fn on_start(&mut self, desk: &mut Desk<'_>, id: u32) {
-        each_driven!(self, driven => driven.on_start(desk, id));
+    fn on_start(&mut self, context: &mut TransportContext<'_>, id: u32) {
+        each_driven!(self, driven => driven.on_start(context, id));
     }
 
     fn on_sent(&mut self, id: u32, flow: &Sender, packet: &mut Packet, payload: u64) {
         each_driven!(self, driven => driven.on_sent(id, flow, packet, payload));
     }
 
-    fn on_packet(&mut self, desk: &mut Desk<'_>, nic: u32, packet: u32) {
-        each_driven!(self, driven => driven.on_packet(desk, nic, packet));
+    fn on_packet(&mut self, context: &mut TransportContext<'_>, nic: u32, packet: u32) {
+        each_driven!(self, driven => driven.on_packet(context, nic, packet));
     }
 
-    fn on_timer(&mut self, desk: &mut Desk<'_>, number: u32) {
-        each_driven!(self, driven => driven.on_timer(desk, number));
+    fn on_timer(&mut self, context: &mut TransportContext<'_>, number: u32) {
+        each_driven!(self, driven => driven.on_timer(context, number));
     }
 
     fn waits(&self, flow: &Sender) -> bool {
         each_driven!(self, driven => driven.waits(flow))
     }
 
-    fn on_timeout(&mut self, desk: &mut Desk<'_>, id: u32) {
-        each_driven!(self, driven => driven.on_timeout(desk, id));
+    fn on_timeout(&mut self, context: &mut TransportContext<'_>, id: u32) {
+        each_driven!(self, driven => driven.on_timeout(context, id));
     }
 
-    fn got(&self, flow: u32) -> Option<Got> {
-        each_driven!(self, driven => driven.got(flow))
+    fn rx_progress(&self, flow: u32) -> Option<RxProgress> {
+        each_driven!(self, driven => driven.rx_progress(flow))
     }
 }

@@ -1,34 +1,34 @@
-//! How a flow falls into packets.
+//! Division of flows into packets.
 
-/// What both halves of every flow know.
+/// Constants known to both halves of every flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Payload of a full packet.
     pub payload: u64,
-    /// What goes before the receiver has said anything (bytes).
+    /// Bytes sent before the receiver's first reply.
     pub initial_window: u64,
 }
 
 impl Shape {
-    /// Bytes of a flow that are sent unasked: the first window, in whole packets.
+    /// Unsolicited bytes of a flow: the initial window, in whole packets.
     #[must_use]
     pub fn unasked(&self, size: u64) -> u64 {
         size.min(self.initial_window.div_ceil(self.payload) * self.payload)
     }
 
-    /// Payload of the packet whose first byte is `seq`.
+    /// Payload of the packet with first byte `seq`.
     #[must_use]
     pub fn payload_at(&self, seq: u64, size: u64) -> u64 {
         self.payload.min(size - seq)
     }
 
-    /// The number of that packet.
+    /// Number of the packet with first byte `seq`.
     #[must_use]
     pub fn packet_at(&self, seq: u64) -> u64 {
         seq / self.payload
     }
 
-    /// Bytes of a flow before the packet of this number.
+    /// Bytes of a flow before a packet.
     #[must_use]
     pub fn bytes_before(&self, packet: u64, size: u64) -> u64 {
         size.min(packet * self.payload)

@@ -1,16 +1,16 @@
-//! A sender with selective acknowledgements: what its recovery asks of it.
+//! The sender's interface to its recovery with selective acknowledgements.
 
 use super::Sender;
 use crate::recovery::SenderHalf;
 use crate::recovery::sack::{self, Sent};
 
 impl Sender {
-    /// How far it is.
+    /// Progress of the flow, in bytes.
     pub(super) fn sent(&self, payload: u64) -> Sent {
         Sent { una: self.snd_una, next: self.snd_nxt, payload, end: self.start.bytes }
     }
 
-    /// With selective acknowledgements, its sender's half.
+    /// The sender's half of the recovery, with selective acknowledgements.
     pub fn sack(&mut self) -> Option<&mut sack::Sender> {
         match &mut self.recovery {
             SenderHalf::Sack(half) => Some(half),
@@ -18,7 +18,7 @@ impl Sender {
         }
     }
 
-    /// With selective acknowledgements, once one has been taken in: finds what is lost.
+    /// Detects losses after an acknowledgement, with selective acknowledgements.
     pub fn detect(&mut self, payload: u64) -> sack::Progress {
         let sent = self.sent(payload);
         let progress = self.sack().map(|half| half.detect(&sent));
@@ -26,8 +26,8 @@ impl Sender {
         progress.unwrap_or_default()
     }
 
-    /// During a recovery, once congestion control has had its say: finds what may be sent again though
-    /// nothing says that it is lost.
+    /// During a recovery, after the congestion control has run: finds packets that may be
+    /// retransmitted though they are not known to be lost.
     pub fn look_further(&mut self, payload: u64) {
         if self.has_data() || self.in_flight() + payload > self.pace.window {
             return;

@@ -1,8 +1,8 @@
-//! What a server knows of its flowlets and their rates.
+//! A server's flowlets and their rates.
 //!
-//! A state machine: it is told what happens and the time, and returns [`Action`]s. It sees no packet
-//! and no queue. Where flows may join a flowlet, those of one flowlet are served one after the other,
-//! as calls of send() on one connection are.
+//! A state machine: it receives events with their times and returns [`Action`]s. It sees no packets
+//! and no queues. If flows can join a flowlet, the flows of one flowlet are served in sequence,
+//! like calls of send() on one connection.
 
 use std::collections::VecDeque;
 
@@ -10,26 +10,26 @@ use xoff_core::counts;
 
 use super::{AgentConfig, Message};
 
-/// What is to be done. A flow is named by its number in its partition.
+/// An action for the host. Flows are identified by their slot in the partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// The allocator is told something.
+    /// Send a message to the allocator.
     Tell(Message),
-    /// A flow goes at this rate (bit/s), whatever its window.
+    /// Let a flow send at this rate, regardless of its window.
     Go {
         /// The flow.
         flow: u32,
-        /// Its rate.
+        /// Rate in bit/s.
         rate: u64,
     },
-    /// A flow goes on as its own congestion control says.
+    /// Return a flow to its own congestion control.
     FallBack {
         /// The flow.
         flow: u32,
-        /// The rate to begin from (bit/s); 0: none, as it was before.
+        /// Initial rate (bit/s); 0: none, the control continues from its state.
         rate: u64,
     },
-    /// A flow waits.
+    /// Hold a flow.
     Hold {
         /// The flow.
         flow: u32,
@@ -37,7 +37,7 @@ pub enum Action {
 }
 
 counts! {
-    /// Counts of one partition's agents.
+    /// Counters of one partition's agents.
     pub struct AgentStats {
         /// Flowlets announced.
         flowlets,
@@ -45,9 +45,9 @@ counts! {
         joined,
         /// Rates received.
         rates,
-        /// Times that the rates of a server expired.
+        /// Expiries of a server's rates.
         expiries,
-        /// Flows that their own congestion control took over then.
+        /// Flows returned to their own congestion control at an expiry.
         fallbacks,
     }
 }
@@ -58,34 +58,35 @@ struct Flowlet {
     number: u32,
     dst: u32,
     label: u32,
-    /// The flow that is served, if any.
+    /// The flow in service, if any.
     flow: Option<u32>,
-    /// Those behind it.
+    /// Flows waiting for service.
     waiting: VecDeque<u32>,
-    /// What the allocator said last (bit/s).
+    /// The last rate from the allocator (bit/s).
     rate: Option<u64>,
-    /// Since when there is nothing to send (ps).
+    /// Time since which there is no data to send (ps).
     idle_since: u64,
-    /// When to report its end in advance (ps).
+    /// Time to report its end in advance (ps).
     report_at: u64,
-    /// Whether its end has been reported.
+    /// True if its end has been reported.
     reported: bool,
 }
 
 /// The agent of one server.
 #[derive(Debug, Default)]
 pub struct Agent {
-    /// In the order of their numbers.
+    /// Ordered by number.
     flowlets: Vec<Flowlet>,
     next: u32,
-    /// When the allocator was last heard, or had something to say for the first time (ps).
-    heard_ps: u64,
-    /// Whether rates have expired since.
+    /// Time of the last message from the allocator, or of the first flowlet after an idle period
+    /// (ps).
+    last_message_ps: u64,
+    /// True if rates have expired since.
     expired: bool,
 }
 
 impl Agent {
-    /// A flow begins: it has just been started under its own congestion control.
+    /// A flow begins; it has just been started under its own congestion control.
     pub fn on_start(
         &mut self,
         config: &AgentConfig,
@@ -110,8 +111,8 @@ impl Agent {
             return;
         }
         if self.flowlets.iter().all(|flowlet| flowlet.reported) {
-            // Nobody renews the rates of a server that has none.
-            self.heard_ps = now;
+            // A server without flowlets gets no renewals.
+            self.last_message_ps = now;
         }
         stats.flowlets += 1;
         let number = self.next;
@@ -136,7 +137,7 @@ impl Agent {
         self.flowlets.push(flowlet);
     }
 
-    /// A flow ends before it has sent what it was to send, perhaps before its turn came.
+    /// A flow stops before it has sent all its data, perhaps before its turn.
     pub fn on_stop(
         &mut self,
         config: &AgentConfig,
@@ -150,8 +151,8 @@ impl Agent {
         self.on_sent_all(config, now, flow, actions);
     }
 
-    /// A flow has sent its last byte. What may have to be sent again is no part of a flowlet: its own
-    /// congestion control sees to that.
+    /// A flow has sent its last byte. Retransmissions are not part of a flowlet; the flow's own
+    /// congestion control handles them.
     pub fn on_sent_all(
         &mut self,
         config: &AgentConfig,
@@ -182,7 +183,7 @@ impl Agent {
         }
     }
 
-    /// The allocator has said something.
+    /// A message from the allocator has arrived.
     pub fn on_message(
         &mut self,
         now: u64,
@@ -190,7 +191,7 @@ impl Agent {
         stats: &mut AgentStats,
         actions: &mut Vec<Action>,
     ) {
-        self.heard_ps = now;
+        self.last_message_ps = now;
         if std::mem::take(&mut self.expired) {
             let served = self.flowlets.iter().filter_map(|f| Some((f.flow?, f.rate?)));
             actions.extend(served.map(|(flow, rate)| at_rate(flow, rate)));
@@ -198,13 +199,13 @@ impl Agent {
         match message {
             Message::Rate { flowlet, rate } => {
                 stats.rates += 1;
-                // It may have ended while this was on its way.
+                // The flowlet may have ended while the message was in flight.
                 let place = self.flowlets.binary_search_by_key(&flowlet, |f| f.number);
                 let Ok(place) = place else { return };
                 let flowlet = &mut self.flowlets[place];
                 flowlet.rate = Some(rate);
                 if rate == 0 {
-                    // It waits, and nobody knows when it ends.
+                    // The flow is held, so its end is unknown.
                     flowlet.report_at = u64::MAX;
                 }
                 actions.extend(flowlet.flow.map(|flow| at_rate(flow, rate)));
@@ -215,12 +216,12 @@ impl Agent {
             }
             Message::Renewal => {}
             Message::Start { .. } | Message::End { .. } | Message::Transit { .. } => {
-                unreachable!("allocators hear these")
+                unreachable!("only allocators receive these")
             }
         }
     }
 
-    /// The flow being served is expected to have sent all at `end` (ps).
+    /// Sets the expected time at which the flow in service has sent all its data (ps).
     pub fn expect_end(&mut self, config: &AgentConfig, flow: u32, end: u64) {
         if let Some(flowlet) = self.flowlets.iter_mut().find(|f| f.flow == Some(flow)) {
             flowlet.report_at = end.saturating_sub(config.advance_notice);
@@ -267,13 +268,13 @@ impl Agent {
         }
     }
 
-    /// When rates expire if nothing is heard (ps).
+    /// Time at which rates expire unless a message arrives (ps).
     fn expiry(&self, config: &AgentConfig) -> Option<u64> {
         let held = !self.expired && self.flowlets.iter().any(|flowlet| !flowlet.reported);
-        held.then(|| self.heard_ps + config.lifetime)
+        held.then(|| self.last_message_ps + config.lifetime)
     }
 
-    /// When it next wants to be asked (ps).
+    /// Time of the next timer (ps).
     #[must_use]
     pub fn next_timer(&self, config: &AgentConfig) -> Option<u64> {
         if config.linger == 0 && config.advance_notice == 0 {
@@ -285,7 +286,7 @@ impl Agent {
         self.flowlets.iter().filter_map(of_flowlet).chain(self.expiry(config)).min()
     }
 
-    /// How many flowlets there are, as the allocator should know them.
+    /// Number of flowlets that the allocator should know.
     #[must_use]
     pub fn live(&self) -> usize {
         self.flowlets.iter().filter(|flowlet| !flowlet.reported).count()
@@ -297,7 +298,7 @@ impl Flowlet {
         Message::Start { flowlet: self.number, dst: self.dst, label: self.label }
     }
 
-    /// Lets its flow begin, which may have been held until now.
+    /// Lets its flow start, which may have been held until now.
     fn serve(&self, config: &AgentConfig, expired: bool, actions: &mut Vec<Action>) {
         let Some(flow) = self.flow else { return };
         actions.push(match self.rate.filter(|_| !expired) {
@@ -309,19 +310,19 @@ impl Flowlet {
         });
     }
 
-    /// When it ends because it has had nothing to send (ps).
+    /// Time at which it ends for lack of data (ps).
     fn idle_end(&self, config: &AgentConfig) -> Option<u64> {
         self.flow.is_none().then(|| self.idle_since.saturating_add(config.linger))
     }
 
-    /// When its end is to be reported in advance (ps).
+    /// Time at which its end must be reported in advance (ps).
     fn report_due(&self, config: &AgentConfig) -> Option<u64> {
         let due = config.advance_notice > 0 && !self.reported && self.waiting.is_empty();
         (due && self.flow.is_some() && self.report_at < u64::MAX).then_some(self.report_at)
     }
 }
 
-/// A rate of zero is that of a path that cannot be used.
+/// A rate of zero means an unusable path.
 fn at_rate(flow: u32, rate: u64) -> Action {
     if rate == 0 { Action::Hold { flow } } else { Action::Go { flow, rate } }
 }

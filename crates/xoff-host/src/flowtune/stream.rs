@@ -1,14 +1,16 @@
-//! Byte streams that carry messages: one direction of a control connection.
+//! Byte streams for messages: one direction of a control connection.
 //!
-//! A stream is a [`Sender`](crate::flow::Sender) whose flow has no end. All messages that wait when a
-//! packet may leave go into it, as far as they fit; nothing waits for more to come (no Nagle). As the
-//! recovery counts packets, each takes as much of the sender's sequence as a full one would, whatever
-//! its length on the wire, and is sent again as it was: windows are of packets, as in ns-2 and Linux.
+//! A stream is a [`Sender`](crate::flow::Sender) with an endless flow. When a packet may leave, it
+//! takes all waiting messages that fit and does not wait for more (no Nagle). The recovery counts
+//! packets. Each packet therefore takes the sequence space of a full one, whatever its length on
+//! the wire, and is retransmitted with the same content. Windows count packets, as in ns-2 and
+//! Linux.
 //!
-//! What the bytes mean travels beside them, from writer to reader, and is read once all packets with
-//! bytes of a message have arrived ("only applied when the corresponding bytes arrive, as in ns2's
-//! TcpApp", §5.3). Where the reader is in another partition it travels with the mail of the window in
-//! which the packet left: no packet can be there earlier.
+//! The messages themselves travel outside the simulated packets, from writer to reader. The reader
+//! gets a message once all packets with its bytes have arrived ("only applied when the
+//! corresponding bytes arrive, as in ns2's TcpApp", §5.3). To a reader in another partition, a
+//! message is transferred at the end of the window in which its last packet left; no packet can
+//! arrive earlier.
 
 use std::collections::VecDeque;
 
@@ -17,10 +19,10 @@ use xoff_core::counts;
 
 use super::Message;
 
-/// From here on: streams between allocators. Before it there is room for two of each server.
+/// First id of streams between allocators. Lower ids are two per server.
 const BETWEEN: u32 = 1 << 24;
 
-/// From whom to whom a stream leads.
+/// Writer and reader of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From this server to its allocator.
@@ -31,30 +33,30 @@ pub enum Direction {
     Between(u32, u32),
 }
 
-/// Packets of streams have flow numbers from the end of the range down.
+/// Id of a stream. Its packets have flow numbers that count down from the maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StreamId(u32);
 
 impl StreamId {
-    /// What a server tells its allocator.
+    /// The stream from a server to its allocator.
     #[must_use]
     pub fn to_allocator(server: u32) -> Self {
         Self(server << 1)
     }
 
-    /// What it is told.
+    /// The stream to a server from its allocator.
     #[must_use]
     pub fn from_allocator(server: u32) -> Self {
         Self(server << 1 | 1)
     }
 
-    /// What one allocator tells another.
+    /// The stream from one allocator to another.
     #[must_use]
     pub fn between(from: u32, to: u32) -> Self {
         Self(BETWEEN | from << 8 | to)
     }
 
-    /// The stream whose packets have this flow number.
+    /// The stream with this flow number in its packets.
     #[must_use]
     pub fn of_flow(flow: u32) -> Self {
         Self(u32::MAX - flow)
@@ -66,7 +68,7 @@ impl StreamId {
         u32::MAX - self.0
     }
 
-    /// From whom to whom it leads.
+    /// Writer and reader of the stream.
     #[must_use]
     pub fn direction(self) -> Direction {
         match self.0 {
@@ -85,37 +87,38 @@ impl StreamId {
     }
 }
 
-/// A message on its way to the partition of its reader.
+/// A message in transit to the partition of its reader.
 #[derive(Clone, Copy, Debug)]
-pub struct Letter {
+pub struct StreamMessage {
     stream: StreamId,
-    /// The stream's packets up to the one in which it ends.
+    /// Number of packets of the stream, up to the one in which the message ends.
     packets: u64,
     message: Message,
 }
 
-/// What a stream's writer knows.
+/// A stream's writer.
 #[derive(Debug)]
 struct Writer {
-    /// The number of its sender in this partition.
+    /// Slot of its sender in this partition.
     sender: u32,
-    /// The partition of its reader, unless it is this one.
+    /// The partition of the reader, unless it is this one.
     partition: Option<u32>,
-    /// Messages that wait for a packet, the first with the bytes of it that are left.
+    /// Messages that wait for a packet; the first one with its remaining bytes.
     waiting: VecDeque<(u64, Message)>,
     waiting_bytes: u64,
-    /// Payloads of the packets that may have to be sent again, and the number of the first.
+    /// Payloads of the packets that may be retransmitted, and the number of the first.
     sent: VecDeque<u16>,
     first: u64,
 }
 
 impl Writer {
-    /// Packets there have been, and those that what waits will take.
+    /// Number of packets so far, plus those that the waiting messages will take.
     fn packets(&self, full: u64) -> u64 {
         self.first + self.sent.len() as u64 + self.waiting_bytes.div_ceil(full)
     }
 
-    /// Fills a new packet: its payload; the messages that end in it are moved to `complete`.
+    /// Fills a new packet and returns its payload. Calls `complete` for each message that ends in
+    /// it.
     fn fill(&mut self, full: u64, mut complete: impl FnMut(Message)) -> u16 {
         let bytes = self.waiting_bytes.min(full);
         self.waiting_bytes -= bytes;
@@ -135,23 +138,23 @@ impl Writer {
 }
 
 counts! {
-    /// What was sent in one direction.
+    /// Counters of one direction.
     pub struct StreamStats {
         /// Messages written.
         messages,
-        /// Their bytes.
+        /// Bytes of the messages.
         message_bytes,
-        /// Packets sent with bytes of the stream.
+        /// Packets sent.
         packets,
-        /// Their bytes on the wire.
+        /// Bytes of the packets on the wire.
         wire_bytes,
-        /// Those of the packets that were sent again.
+        /// Retransmitted packets.
         repeated,
         /// Retransmission timeouts.
         timeouts,
-        /// Bytes on the wire of acknowledgements sent for packets of the stream.
+        /// Bytes on the wire of acknowledgements of the stream's packets.
         ack_wire_bytes,
-        /// Packets and acknowledgements lost on purpose.
+        /// Packets and acknowledgements lost deliberately.
         lost,
     }
 }
@@ -160,17 +163,17 @@ counts! {
 #[derive(Debug, Default)]
 pub struct Streams {
     writers: FxHashMap<StreamId, Writer>,
-    /// What has been written and not yet read, of streams that are read here.
-    unread: FxHashMap<StreamId, VecDeque<Letter>>,
-    /// Messages for readers of other partitions, by partition.
-    outbox: Vec<Vec<Letter>>,
-    /// Streams to allocators, from them, and between them.
+    /// Messages written and not yet read, of streams that are read here.
+    unread: FxHashMap<StreamId, VecDeque<StreamMessage>>,
+    /// Messages for readers in other partitions, by partition.
+    outbox: Vec<Vec<StreamMessage>>,
+    /// Counters of streams to allocators, from allocators, and between them.
     stats: [StreamStats; 3],
 }
 
 impl Streams {
-    /// This partition writes a stream, with a sender of this number; the reader is in another
-    /// partition, unless `partition` is `None`.
+    /// Registers a stream written in this partition by the sender in slot `sender`. `partition` is
+    /// the reader's, or `None` if it is this one.
     pub fn write_here(&mut self, stream: StreamId, sender: u32, partition: Option<u32>) {
         let partitions = partition.map_or(0, |partition| partition as usize + 1);
         if self.outbox.len() < partitions {
@@ -181,42 +184,36 @@ impl Streams {
         self.writers.insert(stream, writer);
     }
 
-    /// This partition reads a stream.
+    /// Registers a stream read in this partition.
     pub fn read_here(&mut self, stream: StreamId) {
         self.unread.insert(stream, VecDeque::new());
     }
 
-    /// The number of a stream's sender in this partition.
+    /// The slot of a stream's sender in this partition.
     ///
     /// # Panics
-    /// If it is not written here.
+    /// If the stream is not written here.
     #[must_use]
     pub fn sender(&self, stream: StreamId) -> u32 {
         self.writers[&stream].sender
     }
 
-    /// A message is written. Returns the stream's packets until then, those it will take included;
-    /// `full` is the payload of a full one.
-    ///
-    /// # Panics
-    /// If the stream is not written here.
+    /// Writes a message. Returns the stream's number of packets including those that the message
+    /// will take; `full` is the payload of a full packet.
     pub fn write(&mut self, stream: StreamId, message: Message, full: u64) -> u64 {
         let stats = self.count(stream);
         stats.messages += 1;
         stats.message_bytes += message.bytes();
-        let writer = self.writers.get_mut(&stream).expect("a stream that is written here");
+        let writer = self.writers.get_mut(&stream).expect("the stream is not written here");
         writer.waiting.push_back((message.bytes(), message));
         writer.waiting_bytes += message.bytes();
         writer.packets(full)
     }
 
-    /// A packet of a stream leaves, perhaps again; those before `unacknowledged` never will. Returns
-    /// its payload.
-    ///
-    /// # Panics
-    /// If the stream is not written here.
+    /// Sends a packet of a stream, or retransmits it; packets before `unacknowledged` are never
+    /// retransmitted. Returns its payload.
     pub fn send(&mut self, stream: StreamId, number: u64, unacknowledged: u64, full: u64) -> u16 {
-        let writer = self.writers.get_mut(&stream).expect("a stream that is written here");
+        let writer = self.writers.get_mut(&stream).expect("the stream is not written here");
         while writer.first < unacknowledged && writer.sent.pop_front().is_some() {
             writer.first += 1;
         }
@@ -227,42 +224,42 @@ impl Streams {
         let (outbox, unread) = (&mut self.outbox, &mut self.unread);
         let partition = writer.partition;
         writer.fill(full, |message| {
-            let letter = Letter { stream, packets: number + 1, message };
+            let stream_message = StreamMessage { stream, packets: number + 1, message };
             match partition {
-                Some(partition) => outbox[partition as usize].push(letter),
-                None => deliver(unread, letter),
+                Some(partition) => outbox[partition as usize].push(stream_message),
+                None => deliver(unread, stream_message),
             }
         })
     }
 
-    /// A message has come to its reader's partition.
-    pub fn receive(&mut self, letter: Letter) {
-        deliver(&mut self.unread, letter);
+    /// Accepts a message for a reader in this partition.
+    pub fn receive(&mut self, stream_message: StreamMessage) {
+        deliver(&mut self.unread, stream_message);
     }
 
-    /// The next message that is complete with the first `packets` of the stream.
+    /// The next message that is complete after the first `packets` of the stream.
     pub fn read(&mut self, stream: StreamId, packets: u64) -> Option<Message> {
         let unread = self.unread.get_mut(&stream)?;
         if unread.front()?.packets > packets {
             return None;
         }
-        unread.pop_front().map(|letter| letter.message)
+        unread.pop_front().map(|stream_message| stream_message.message)
     }
 
-    /// Exchanges the messages for readers of another partition for an empty list.
-    pub fn swap_mail(&mut self, partition: usize, letters: &mut Vec<Letter>) {
+    /// Swaps the messages for readers in another partition with an empty list.
+    pub fn swap_mail(&mut self, partition: usize, stream_messages: &mut Vec<StreamMessage>) {
         if let Some(outbox) = self.outbox.get_mut(partition) {
-            std::mem::swap(outbox, letters);
+            std::mem::swap(outbox, stream_messages);
         }
     }
 
-    /// Whether there are any.
+    /// True if there are messages for readers in another partition.
     #[must_use]
     pub fn has_mail(&self, partition: usize) -> bool {
-        self.outbox.get(partition).is_some_and(|letters| !letters.is_empty())
+        self.outbox.get(partition).is_some_and(|stream_messages| !stream_messages.is_empty())
     }
 
-    /// What was sent here to allocators, by them, and from one to another.
+    /// Counters of the streams to allocators, from allocators, and between them.
     #[must_use]
     pub fn stats(&self) -> &[StreamStats; 3] {
         &self.stats
@@ -274,8 +271,14 @@ impl Streams {
     }
 }
 
-fn deliver(unread: &mut FxHashMap<StreamId, VecDeque<Letter>>, letter: Letter) {
-    unread.get_mut(&letter.stream).expect("a stream has a reader").push_back(letter);
+fn deliver(
+    unread: &mut FxHashMap<StreamId, VecDeque<StreamMessage>>,
+    stream_message: StreamMessage,
+) {
+    unread
+        .get_mut(&stream_message.stream)
+        .expect("the stream is not read here")
+        .push_back(stream_message);
 }
 
 #[cfg(test)]
@@ -285,7 +288,7 @@ mod tests {
     const END: Message = Message::End { flowlet: 7 };
 
     #[test]
-    fn numbers_of_streams_and_flows_belong_together() {
+    fn stream_ids_and_flow_numbers_correspond() {
         let of_server = |server| {
             [
                 (StreamId::to_allocator(server), Direction::ToAllocator(server)),
@@ -310,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_goes_into_one_packet_and_is_read_when_that_has_come() {
+    fn waiting_messages_share_a_packet_and_are_read_on_its_arrival() {
         let (mut streams, stream) = local();
         assert_eq!(streams.write(stream, END, 1460), 1);
         assert_eq!(streams.write(stream, Message::Renewal, 1460), 1);
@@ -328,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_is_sent_again_as_it_was() {
+    fn a_packet_is_retransmitted_with_the_same_content() {
         let (mut streams, stream) = local();
         let start = Message::Start { flowlet: 0, dst: 0, label: 0 };
         for (number, message) in [(0, start), (1, END), (2, start)] {
@@ -355,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_for_another_partition_waits_for_its_mail() {
+    fn a_message_for_another_partition_waits_in_the_outbox() {
         let mut streams = [Streams::default(), Streams::default()];
         let stream = StreamId::from_allocator(0);
         streams[0].write_here(stream, 0, Some(1));
@@ -364,10 +367,10 @@ mod tests {
         assert!(!streams[0].has_mail(1));
         streams[0].send(stream, 0, 0, 1460);
         assert!(streams[0].has_mail(1) && !streams[0].has_mail(0));
-        let mut letters = Vec::new();
-        streams[0].swap_mail(1, &mut letters);
+        let mut stream_messages = Vec::new();
+        streams[0].swap_mail(1, &mut stream_messages);
         assert_eq!(streams[1].read(stream, 1), None);
-        letters.into_iter().for_each(|letter| streams[1].receive(letter));
+        stream_messages.into_iter().for_each(|stream_message| streams[1].receive(stream_message));
         assert_eq!(streams[1].read(stream, 1), Some(END));
     }
 }

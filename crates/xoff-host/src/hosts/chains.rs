@@ -1,5 +1,5 @@
-//! Flows that begin when another one has arrived, or has ended. Both happen at the host that sends the
-//! flow that waits, so hosts begin it themselves, at that very instant.
+//! Flows that begin when another one has arrived or ended. Both events happen at the sender of the
+//! waiting flow, so hosts start it themselves, at that instant.
 
 use rustc_hash::FxHashMap;
 use xoff_net::Fabric;
@@ -7,12 +7,12 @@ use xoff_net::Fabric;
 use super::Hosts;
 use crate::flow::FlowStart;
 
-/// A flow has arrived whole at its receiver.
+/// The complete arrival of a flow at its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrived {
-    /// When (ps).
+    /// Time of the arrival (ps).
     pub time_ps: u64,
-    /// The flow's number.
+    /// Number of the flow.
     pub flow: u64,
 }
 
@@ -20,38 +20,39 @@ pub struct Arrived {
 #[derive(Debug)]
 struct Awaited {
     flow: u64,
-    /// The flow that begins then.
+    /// The flow that begins at its arrival.
     next: Option<FlowStart>,
 }
 
-/// What the hosts of a partition wait for.
+/// Events that the hosts of a partition wait for.
 #[derive(Debug, Default)]
 pub struct Chains {
-    /// Arrivals here, by the flow's number as packets carry it.
+    /// Awaited arrivals here, by the flow number in packets.
     arrivals: FxHashMap<u32, Awaited>,
-    /// Flows that begin when another one, whose number this is, ends here, if that is before a time (ps).
+    /// Flows that begin when the flow with this number ends here, if that is before a time (ps).
     ends: FxHashMap<u64, (FlowStart, u64)>,
-    /// Flows that have begun so since the last look.
+    /// Flows started by an event since they were last taken.
     pub begun: Vec<FlowStart>,
-    /// Awaited flows that have arrived since the last look.
+    /// Awaited flows that have arrived since they were last taken.
     pub arrived: Vec<Arrived>,
 }
 
 impl Chains {
-    /// The arrival of a flow to a host here is to be told, and begins the flow `next`, if any.
+    /// Reports the arrival of a flow to a host here, and starts the flow `next` then, if any.
     pub fn await_arrival(&mut self, flow: u64, next: Option<FlowStart>) {
         let awaited = self.arrivals.entry(flow as u32).or_insert(Awaited { flow, next: None });
         debug_assert!(next.is_none() || awaited.next.is_none(), "two flows wait for flow {flow}");
         awaited.next = next.or(awaited.next);
     }
 
-    /// The flow `next` of a host here begins when its flow `flow` ends, if that is before `until_ps`.
+    /// Starts the flow `next` of a host here when the host's flow `flow` ends, if that is before
+    /// `until_ps`.
     pub fn await_end(&mut self, flow: u64, next: FlowStart, until_ps: u64) {
         let other = self.ends.insert(flow, (next, until_ps));
         debug_assert!(other.is_none(), "two flows wait for flow {flow}");
     }
 
-    /// Whether the arrival of any flow is awaited.
+    /// True if any arrival is awaited.
     #[inline]
     pub(super) fn await_arrivals(&self) -> bool {
         !self.arrivals.is_empty()
@@ -59,7 +60,7 @@ impl Chains {
 }
 
 impl Hosts {
-    /// All bytes of a flow have come to a host, perhaps not for the first time.
+    /// All bytes of a flow have arrived at a host, perhaps not for the first time.
     #[cold]
     #[inline(never)]
     pub(super) fn on_arrived(&mut self, fabric: &mut Fabric, nic: u32, flow: u32) {

@@ -1,60 +1,65 @@
-//! Hosts under a receiver-driven transport: what happens is told to it, and what it wants is done.
+//! Hosts with a receiver-driven transport: passes events to it and executes its actions.
 
 use xoff_net::{Fabric, Packet};
 
 use super::Hosts;
-use crate::driven::{AnyDriven, Desk, Driven, Wish};
+use crate::driven::{Action, AnyDriven, Driven, TransportContext};
 
 impl Hosts {
-    /// Tells the transport something, and does what it wants.
-    fn consult(&mut self, fabric: &mut Fabric, fact: impl FnOnce(&mut AnyDriven, &mut Desk<'_>)) {
+    /// Passes an event to the transport and executes the resulting actions.
+    fn call_transport(
+        &mut self,
+        fabric: &mut Fabric,
+        event: impl FnOnce(&mut AnyDriven, &mut TransportContext<'_>),
+    ) {
         let Some(driven) = &mut self.driven else { return };
-        // A flow that ends may begin another one, which tells the transport in the midst of this.
-        let mut wishes = std::mem::take(&mut self.wishes);
-        let mut desk = Desk {
+        // A flow that ends may start another one, which calls the transport recursively.
+        let mut actions = std::mem::take(&mut self.actions);
+        let mut context = TransportContext {
             fabric,
             nics: &mut self.nics,
             flows: &mut self.flows,
             stats: &mut self.stats,
-            wishes: &mut wishes,
+            actions: &mut actions,
             timer_tag: self.tags.driven,
         };
-        fact(driven, &mut desk);
-        if wishes.len() > 1 {
-            self.hold_ports(fabric, &wishes);
+        event(driven, &mut context);
+        if actions.len() > 1 {
+            self.hold_ports(fabric, &actions);
         }
-        for wish in wishes.drain(..) {
-            match wish {
-                Wish::Send { nic, packet } => self.send_control(fabric, nic, packet),
-                Wish::Resume(id) => self.resume(fabric, id),
-                Wish::Finish { id, received_ps } => self.finish(fabric, id, received_ps),
-                Wish::Arrived { nic, flow } => {
+        for action in actions.drain(..) {
+            match action {
+                Action::Send { nic, packet } => self.send_control(fabric, nic, packet),
+                Action::Resume(id) => self.resume(fabric, id),
+                Action::Finish { id, received_ps } => self.finish(fabric, id, received_ps),
+                Action::Arrived { nic, flow } => {
                     if self.chains.await_arrivals() {
                         self.on_arrived(fabric, nic, flow);
                     }
                 }
             }
         }
-        self.wishes = wishes;
+        self.actions = actions;
     }
 
-    /// Several wishes at a host are one decision of its port.
-    fn hold_ports(&self, fabric: &mut Fabric, wishes: &[Wish]) {
-        for wish in wishes {
-            let nic = match *wish {
-                Wish::Send { nic, .. } | Wish::Arrived { nic, .. } => nic,
-                Wish::Resume(id) | Wish::Finish { id, .. } => self.flows[id as usize].nic,
+    /// Holds the ports of all actions, so that several actions at a host are one decision of its
+    /// port.
+    fn hold_ports(&self, fabric: &mut Fabric, actions: &[Action]) {
+        for action in actions {
+            let nic = match *action {
+                Action::Send { nic, .. } | Action::Arrived { nic, .. } => nic,
+                Action::Resume(id) | Action::Finish { id, .. } => self.flows[id as usize].nic,
             };
             fabric.hold(self.nics[nic as usize].port);
         }
     }
 
-    /// A flow begins in the place of this number.
+    /// A flow begins in this slot.
     pub(super) fn start_driven(&mut self, fabric: &mut Fabric, id: u32) {
-        self.consult(fabric, |driven, desk| driven.on_start(desk, id));
+        self.call_transport(fabric, |driven, context| driven.on_start(context, id));
     }
 
-    /// What a data packet says that those of others do not.
+    /// Adds the transport's fields to a data packet.
     #[inline(never)]
     pub(super) fn send_driven(&mut self, id: u32, packet: &mut Packet, payload: u64) {
         if let Some(driven) = &mut self.driven {
@@ -65,20 +70,20 @@ impl Hosts {
     /// A packet has arrived.
     #[inline(never)]
     pub(super) fn on_driven_packet(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
-        self.consult(fabric, |driven, desk| driven.on_packet(desk, nic, id));
+        self.call_transport(fabric, |driven, context| driven.on_packet(context, nic, id));
     }
 
-    /// A time that the transport asked for has come.
+    /// A timer of the transport is due.
     pub fn on_driven_timer(&mut self, fabric: &mut Fabric, number: u32) {
-        self.consult(fabric, |driven, desk| driven.on_timer(desk, number));
+        self.call_transport(fabric, |driven, context| driven.on_timer(context, number));
     }
 
-    /// A flow has waited in vain for a timeout.
+    /// A flow's timeout has expired.
     pub(super) fn on_driven_timeout(&mut self, fabric: &mut Fabric, id: u32) {
-        self.consult(fabric, |driven, desk| driven.on_timeout(desk, id));
+        self.call_transport(fabric, |driven, context| driven.on_timeout(context, id));
     }
 
-    /// The receiver-driven transport, if there is one.
+    /// The receiver-driven transport, if any.
     #[must_use]
     pub fn driven(&self) -> Option<&AnyDriven> {
         self.driven.as_deref()

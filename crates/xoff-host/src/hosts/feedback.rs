@@ -1,11 +1,10 @@
-//! What senders hear from their receivers and their clocks: acknowledgements, notifications, timers
-//! of congestion controls.
+//! Feedback to senders: acknowledgements, notifications, and timers of congestion controls.
 
 use xoff_net::packet::{NONE, flag};
 use xoff_net::{Fabric, Kind, Packet};
 
 use super::Hosts;
-use super::tcp::Heard;
+use super::tcp::AckOutcome;
 use crate::cc::{Ack, CongestionControl};
 use crate::driven::sender_of;
 use crate::transport::RoundRobin;
@@ -37,9 +36,9 @@ impl Hosts {
         }
         let path = &self.paths[flow.path];
         let control = &mut self.controls[sender as usize];
-        let Heard { recovering, in_flight } = match &self.tcp {
+        let AckOutcome { recovering, in_flight } = match &self.tcp {
             Some(tcp) => tcp.on_ack(fabric, sender, flow, path, control, (packet, acked)),
-            None => Heard::default(),
+            None => AckOutcome::default(),
         };
         let ack = Ack {
             now: fabric.now,
@@ -72,16 +71,16 @@ impl Hosts {
         if ended {
             self.finish(fabric, sender, packet.stamp);
         } else {
-            if news && self.patience.varies() {
+            if news && self.rto_policy.varies() {
                 self.watch(fabric, sender);
             }
             self.after_control(fabric, sender);
         }
     }
 
-    /// A rate that took the place of `before` moves the packet being paced, and with it the search
-    /// of a NIC with round robin by index: also where the rate is the same as before, and where the
-    /// flow has nothing left to send.
+    /// Shifts a flow's pacing time after its rate changed from `before`, and with it the search of
+    /// a NIC with round robin by index. The search moves even if the rate is unchanged or the flow
+    /// has no data to send.
     pub(super) fn rebase(&mut self, fabric: &mut Fabric, id: u32, before: u64) {
         let flow = &mut self.flows[id as usize];
         if flow.pace.rate != before && flow.last_wire_bytes > 0 {
@@ -105,13 +104,14 @@ impl Hosts {
         self.after_control(fabric, sender);
     }
 
-    /// The flow a packet answers, unless it has ended and another one has its number.
+    /// The flow that a packet answers, unless the flow has ended and its slot was reused.
     #[inline]
     pub(super) fn sender_of(&self, packet: &Packet) -> Option<u32> {
         sender_of(&self.flows, packet)
     }
 
-    /// A congestion control may have changed its mind: arms its timer and lets the flow send.
+    /// After a congestion control may have changed its decision: arms its timer and lets the flow
+    /// send.
     #[inline]
     pub(super) fn after_control(&mut self, fabric: &mut Fabric, id: u32) {
         if self.timed {
@@ -135,13 +135,13 @@ impl Hosts {
         }
     }
 
-    /// The time a congestion control asked for has come.
+    /// A congestion control's timer is due.
     pub fn on_control_timer(&mut self, fabric: &mut Fabric, id: u32) {
         let flow = &mut self.flows[id as usize];
         let path = &self.paths[flow.path];
         self.controls[id as usize].on_timer(path, fabric.now, &mut flow.pace);
         if self.setup.transport.round_robin == RoundRobin::Index {
-            // Such a NIC hears of the new rate when it sends the flow's next packet.
+            // Such a NIC uses the new rate when it sends the flow's next packet.
             self.arm_control(fabric, id);
         } else {
             self.after_control(fabric, id);

@@ -1,4 +1,4 @@
-//! Flows begin and end.
+//! Start and end of flows.
 
 use xoff_core::TimerId;
 use xoff_net::{Fabric, fabric::phase};
@@ -14,7 +14,7 @@ use crate::recovery::SenderHalf;
 use crate::transport::RoundRobin;
 
 impl Hosts {
-    /// A flow begins at a host of this partition.
+    /// Starts a flow at a host of this partition.
     pub fn start_flow(&mut self, fabric: &mut Fabric, nic: u32, start: FlowStart) {
         let path_number = self.path_to(nic, start.src, start.dst);
         let path = &self.paths[path_number];
@@ -40,7 +40,7 @@ impl Hosts {
             self.onramps.resize_with(self.flows.len(), OnRamp::default);
             self.onramps[id as usize] = OnRamp::default();
         }
-        // Others may begin here at this instant.
+        // Other flows may begin here at this instant.
         fabric.hold(self.nics[nic as usize].port);
         self.start_driven(fabric, id);
         self.start_flowtune(fabric, id);
@@ -49,7 +49,7 @@ impl Hosts {
         self.make_ready(fabric, id);
     }
 
-    /// Gives a new flow its place.
+    /// Stores a new flow in its slot.
     #[inline]
     pub(super) fn add_flow(&mut self, id: u32, mut flow: Sender, control: AnyControl) {
         let state = &mut self.nics[flow.nic as usize];
@@ -64,8 +64,8 @@ impl Hosts {
         }
     }
 
-    /// A number for a new flow, and its two timers beside that of retransmissions. They rank by the
-    /// flow's number in the run, which does not depend on how the network is cut up.
+    /// Returns the slot of a new flow and its pacing and control timers. Timers rank by the flow's
+    /// id in the run, which does not depend on the partitioning.
     pub(super) fn new_number(
         &mut self,
         fabric: &mut Fabric,
@@ -87,11 +87,12 @@ impl Hosts {
         (id, (pace, control))
     }
 
-    /// The application of a flow has no more to send: what was sent is delivered, and the flow ends.
+    /// Stops a flow: its application has no more data. The sent data is delivered, then the flow
+    /// ends.
     pub fn stop_flow(&mut self, fabric: &mut Fabric, nic: u32, stop: &FlowStop) {
         let of_nic = self.nics[nic as usize].flows.iter().copied();
         let found = of_nic.into_iter().find(|&id| self.flows[id as usize].start.id == stop.flow);
-        // It may have sent all it had, and ended.
+        // The flow may have sent all its data and ended already.
         let Some(id) = found else { return };
         let flow = &mut self.flows[id as usize];
         if flow.stop() {
@@ -102,7 +103,8 @@ impl Hosts {
         }
     }
 
-    /// All bytes of a flow to a host here have come, though no packet said so: its sender stopped.
+    /// All bytes of a flow to a host here have arrived, though no packet said so: its sender
+    /// stopped.
     pub fn end_receiver(&mut self, now: u64, flow: u64) {
         self.receivers.end(now, flow as u32);
     }
@@ -132,7 +134,7 @@ impl Hosts {
             self.free.push(id);
         }
         if self.setup.transport.round_robin == RoundRobin::Index {
-            // The acknowledgement makes the NIC look at its other flows too.
+            // The acknowledgement makes the NIC check its other flows too.
             fabric.kick(self.nics[nic].port);
         }
         self.on_ended(fabric, nic as u32, flow_id);

@@ -1,5 +1,5 @@
-//! Hosts under an allocator of rates: what agents decide is done to flows, and what they say is written
-//! to streams.
+//! Hosts with a rate allocator: applies the agents' actions to flows and writes their messages to
+//! streams.
 
 mod streams;
 
@@ -17,27 +17,27 @@ use crate::transport::TcpConfig;
 
 pub use self::streams::StreamSpec;
 
-/// What hosts of a network run by an allocator share.
+/// Settings of all hosts with an allocator.
 #[derive(Clone, Debug)]
 pub struct FlowtuneHostSetup {
-    /// Agents.
+    /// Settings of the agents.
     pub agent: AgentConfig,
-    /// TCP of the streams.
+    /// TCP settings of the streams.
     pub stream: TcpConfig,
 }
 
-/// What hosts under an allocator have beside what all have.
+/// State of hosts with an allocator.
 #[derive(Debug)]
 pub(super) struct FlowtuneHosts {
     setup: FlowtuneHostSetup,
     streams: Streams,
-    /// By NIC; an allocator's NICs have agents with nothing to do.
+    /// By NIC; the agents of an allocator's own NICs are idle.
     agents: Vec<Agent>,
     timers: Vec<TimerId>,
-    /// Flows that have sent all they had, by NIC, until their agent is told.
+    /// By NIC, flows that have sent all their data and whose agent has not been told yet.
     sent_all: Vec<Vec<u32>>,
     losses: Vec<Rng>,
-    /// What allocators of this partition have been told.
+    /// Messages received by allocators of this partition.
     inbox: Vec<(StreamId, Message)>,
     stats: AgentStats,
     actions: Vec<Action>,
@@ -79,8 +79,8 @@ impl Hosts {
         self.act(fabric, nic);
     }
 
-    /// A flow has nothing left to send. Its agent is told a moment later, at this same instant: the
-    /// port is just being asked for its next packet.
+    /// A flow has no data left to send. Its agent is told later in the same instant, because the
+    /// port is just selecting its next packet.
     #[inline]
     pub(super) fn rest_flowtune(&mut self, fabric: &mut Fabric, id: u32) {
         let Some(flowtune) = &mut self.flowtune else { return };
@@ -91,7 +91,7 @@ impl Hosts {
         }
     }
 
-    /// A flow ends before it has sent what it was to send.
+    /// A flow stops before it has sent all its data.
     pub(super) fn stop_flowtune(&mut self, fabric: &mut Fabric, id: u32) {
         let Some(flowtune) = &mut self.flowtune else { return };
         let nic = self.flows[id as usize].nic;
@@ -100,7 +100,7 @@ impl Hosts {
         self.act(fabric, nic);
     }
 
-    /// The time an agent asked for has come.
+    /// An agent's timer is due.
     #[cold]
     #[inline(never)]
     pub fn on_agent_timer(&mut self, fabric: &mut Fabric, nic: u32) {
@@ -113,7 +113,7 @@ impl Hosts {
         self.act(fabric, nic);
     }
 
-    /// Does what an agent wants, and arms its timer.
+    /// Executes an agent's actions and arms its timer.
     fn act(&mut self, fabric: &mut Fabric, nic: u32) {
         let Some(flowtune) = &mut self.flowtune else { return };
         let mut actions = std::mem::take(&mut flowtune.actions);
@@ -136,8 +136,9 @@ impl Hosts {
         }
     }
 
-    /// "Whenever a server receives a rate update for a flow from the allocator, it opens the flow's TCP
-    /// window and paces packets on that flow according to the allocated rate" (§5.3).
+    /// Applies an allocated rate. "Whenever a server receives a rate update for a flow from the
+    /// allocator, it opens the flow's TCP window and paces packets on that flow according to the
+    /// allocated rate" (§5.3).
     fn go(&mut self, fabric: &mut Fabric, id: u32, rate: u64) {
         let Some(flowtune) = &self.flowtune else { return };
         let (flow, control) = (&mut self.flows[id as usize], &mut self.controls[id as usize]);
@@ -158,7 +159,7 @@ impl Hosts {
             let full = self.setup.frame.payload.0;
             let headers = left.div_ceil(full) * u64::from(self.overhead);
             let takes = BitRate(rate).time_for(left.saturating_add(headers));
-            // A flow without end has none that could be expected.
+            // The end of an unlimited flow cannot be predicted.
             if takes == Ps::NEVER {
                 return;
             }
@@ -168,7 +169,8 @@ impl Hosts {
         }
     }
 
-    /// A flow goes on under its own congestion control, from a rate where it had one.
+    /// Returns a flow to its own congestion control, starting from its allocated rate if it had
+    /// one.
     fn fall_back(&mut self, fabric: &mut Fabric, id: u32, rate: u64) {
         let (flow, control) = (&mut self.flows[id as usize], &mut self.controls[id as usize]);
         let path = &self.paths[flow.path];
@@ -176,7 +178,7 @@ impl Hosts {
         let Some(flowtune) = &self.flowtune else { return };
         let opened = flowtune.setup.agent.opens_window(&flow.start);
         let was_limited = Capped::release(control, &mut flow.pace);
-        // Under a rate that was only an upper limit its window is its own.
+        // A flow whose rate was only an upper limit kept its own window.
         if rate > 0 && (opened || !was_limited) {
             let rtt = flow.sack().and_then(|half| half.rto.smoothed_rtt());
             let bytes = BitRate(rate).bytes_in(Ps(rtt.unwrap_or(path.base_rtt))).0;
@@ -186,12 +188,12 @@ impl Hosts {
         self.make_ready(fabric, id);
     }
 
-    /// A flow sends nothing until it is told something else.
+    /// Holds a flow until the next action.
     fn hold(&mut self, id: u32) {
         Capped::hold(&mut self.controls[id as usize], &mut self.flows[id as usize].pace);
     }
 
-    /// What agents did here, and what was sent over streams.
+    /// Counters of the agents and streams of this partition.
     #[must_use]
     pub fn flowtune_stats(&self) -> Option<(&AgentStats, &[StreamStats; 3])> {
         let flowtune = self.flowtune.as_ref()?;

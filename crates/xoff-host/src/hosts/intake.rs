@@ -1,4 +1,4 @@
-//! Hosts that take data at a limited rate: their NICs pause and resume their switches.
+//! Hosts with a receive rate: their NICs pause and resume their switches.
 
 use xoff_net::Fabric;
 use xoff_net::hop::{Ask, FRAME_BYTES, Signal};
@@ -6,7 +6,7 @@ use xoff_net::hop::{Ask, FRAME_BYTES, Signal};
 use super::Hosts;
 
 impl Hosts {
-    /// A data packet waits for its host from now on.
+    /// Adds an arriving data packet to its host's backlog.
     #[cold]
     pub(super) fn take_in(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
         let packet = &fabric.packets[id];
@@ -20,7 +20,7 @@ impl Hosts {
         }
     }
 
-    /// So little may wait for a host that its NIC lets the switch go on.
+    /// A host's backlog may have fallen to the XON threshold: resumes the switch.
     pub fn on_intake_timer(&mut self, fabric: &mut Fabric, nic: u32) {
         let intake = &mut self.intakes[nic as usize];
         let resume_at = intake.resume_at(&self.setup.nic);

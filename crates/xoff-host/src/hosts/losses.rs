@@ -1,5 +1,4 @@
-//! How senders learn of losses otherwise than by an acknowledgement: timeouts, and switches that say
-//! what they dropped.
+//! Loss detection without acknowledgements: timeouts, and drop notifications from switches.
 
 use xoff_net::packet::{CONTROL_QUEUE, NONE};
 use xoff_net::record::Record;
@@ -11,17 +10,17 @@ use crate::flow::Sender;
 use crate::recovery::Timeouts;
 use crate::transport::TransportConfig;
 
-/// How long a flow may be without progress (ps).
+/// The timeouts of flows without progress (ps).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
-    /// Of a flow with more than `few_bytes` in flight; 0: for ever.
+pub(super) struct RtoPolicy {
+    /// Timeout with more than `few_bytes` in flight; 0: none.
     long: u64,
-    /// Of one with no more.
+    /// Timeout with at most `few_bytes` in flight.
     short: u64,
     few_bytes: u64,
 }
 
-impl Patience {
+impl RtoPolicy {
     pub(super) fn new(transport: &TransportConfig, timeouts: Timeouts, payload: u64) -> Self {
         let long = transport.timeout.0;
         let low = transport.timeout_low.0;
@@ -33,36 +32,36 @@ impl Patience {
         }
     }
 
-    /// When a flow's timeout comes (ps).
+    /// Time of a flow's timeout (ps).
     fn deadline(self, flow: &Sender) -> u64 {
-        let patience = if flow.in_flight() <= self.few_bytes { self.short } else { self.long };
-        flow.progress_ps + patience
+        let timeout = if flow.in_flight() <= self.few_bytes { self.short } else { self.long };
+        flow.progress_ps + timeout
     }
 
-    /// Whether progress can bring a flow's deadline forward: with few packets in flight it has less
-    /// time than with many.
+    /// True if progress can shorten a flow's deadline: with few packets in flight the timeout is
+    /// shorter.
     pub(super) fn varies(self) -> bool {
         self.short < self.long
     }
 }
 
 impl Hosts {
-    /// Lets a flow's NIC look at its timeouts no later than at this flow's.
+    /// Makes a flow's NIC check for timeouts no later than this flow's deadline.
     pub(super) fn watch(&mut self, fabric: &mut Fabric, id: u32) {
-        if self.patience.long == 0 {
+        if self.rto_policy.long == 0 {
             return;
         }
         let flow = &self.flows[id as usize];
         let timer = self.nics[flow.nic as usize].timers.timeout;
-        let deadline = self.patience.deadline(flow);
+        let deadline = self.rto_policy.deadline(flow);
         if fabric.wheel.armed(timer).is_none_or(|armed| deadline < armed) {
             fabric.wheel.arm(timer, deadline);
         }
     }
 
-    /// A NIC checks which of its flows made no progress for too long. A deadline mostly moves back,
-    /// and `watch` sees to it when one comes forward, so one event a NIC that looks again at the
-    /// earliest is enough for any number of flows.
+    /// Checks a NIC's flows for timeouts. Deadlines mostly move back, and `watch` handles those
+    /// that move forward. One event per NIC, at the earliest deadline, is therefore enough for any
+    /// number of flows.
     pub fn on_timeout(&mut self, fabric: &mut Fabric, nic: u32) {
         let mut earliest = u64::MAX;
         for place in 0..self.nics[nic as usize].flows.len() {
@@ -74,7 +73,7 @@ impl Hosts {
             };
             if !waits {
                 flow.progress_ps = fabric.now;
-            } else if self.patience.deadline(flow) <= fabric.now {
+            } else if self.rto_policy.deadline(flow) <= fabric.now {
                 flow.progress_ps = fabric.now;
                 fabric.hold(self.nics[nic as usize].port);
                 match self.driven {
@@ -87,15 +86,16 @@ impl Hosts {
                 }
                 self.make_ready(fabric, id);
             }
-            earliest = earliest.min(self.patience.deadline(&self.flows[id as usize]));
+            earliest = earliest.min(self.rto_policy.deadline(&self.flows[id as usize]));
         }
         if earliest != u64::MAX {
             fabric.wheel.arm(self.nics[nic as usize].timers.timeout, earliest);
         }
     }
 
-    /// A switch dropped a packet and has told its sender (perfect recovery). An acknowledgement is
-    /// sent again as it was: where it can be lost, nothing else would replace a flow's last.
+    /// A switch dropped a packet and notified its sender (perfect recovery). A dropped
+    /// acknowledgement is sent again unchanged: if acknowledgements can be lost, nothing else would
+    /// replace a flow's last.
     pub fn on_loss(
         &mut self,
         fabric: &mut Fabric,

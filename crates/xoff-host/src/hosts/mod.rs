@@ -1,4 +1,4 @@
-//! All hosts of a partition: what makes flows begin, send, hear and end.
+//! All hosts of a partition: the life of flows, and the packets they send and receive.
 
 mod chains;
 mod driven;
@@ -20,14 +20,14 @@ use xoff_core::prefetch::prefetch;
 use xoff_core::{Rng, rng::Purpose};
 use xoff_net::{Fabric, fabric::phase};
 
-use self::losses::Patience;
+use self::losses::RtoPolicy;
 use crate::cc::{AnyControl, Carries, ControlConfig};
-use crate::driven::{AnyDriven, Driven, DrivenHost, DrivenSetup, DriverConfig, Wish};
+use crate::driven::{Action, AnyDriven, Driven, DrivenHost, DrivenSetup, DriverConfig};
 use crate::flow::{Finished, Sender};
 use crate::intake::{Intake, NicConfig};
 use crate::nic::{Nic, NicQueues, NicTimers, ShortestFirst};
 use crate::onramp::{OnRamp, OnRampConfig};
-use crate::receiver::{Got, Receivers};
+use crate::receiver::{Receivers, RxProgress};
 use crate::recovery::{ReceiverSetup, RecoveryConfig};
 use crate::transport::{FrameConfig, RoundRobin, TcpConfig, TransportConfig};
 
@@ -36,7 +36,7 @@ pub use self::flowtune::{FlowtuneHostSetup, StreamSpec};
 pub use self::paths::BaseRtts;
 pub use self::pauses::SignalStats;
 
-/// What all hosts have in common.
+/// Settings of all hosts.
 #[derive(Clone, Debug)]
 pub struct HostSetup {
     /// Frame sizes.
@@ -47,49 +47,49 @@ pub struct HostSetup {
     pub control: ControlConfig,
     /// Recovery from losses.
     pub recovery: RecoveryConfig,
-    /// TCP's settings, with selective acknowledgements.
+    /// TCP's settings, used only with selective acknowledgements.
     pub tcp: TcpConfig,
     /// The end of a flow that decides what is sent, with derived settings.
     pub driver: DriverConfig,
     /// Flow control by one-way delay, if any.
     pub onramp: Option<OnRampConfig>,
-    /// What servers do with the rates of an allocator, if there is one.
+    /// The servers' use of an allocator's rates, if there is an allocator.
     pub flowtune: Option<FlowtuneHostSetup>,
-    /// How flows get a NIC's queues.
+    /// Assignment of flows to a NIC's queues.
     pub queues: NicQueues,
-    /// Of each traffic source, whether senders label its flows as those of an incast.
+    /// For each traffic source, whether senders label its flows as incast.
     pub labelled: Vec<bool>,
-    /// Whether NICs obey pauses.
+    /// NICs obey pauses.
     pub obey_pauses: bool,
-    /// How long after a frame's arrival they do (ps).
+    /// Delay between a pause frame's arrival and its effect (ps).
     pub pause_response: u64,
-    /// Rate at which hosts take data, and what their NICs do about it.
+    /// The hosts' receive rate and their NICs' pauses.
     pub nic: NicConfig,
-    /// Whether acknowledgements wait behind a pause of their class.
+    /// Acknowledgements wait behind a pause of their class.
     pub acks_obey_pauses: bool,
     /// Base RTT of the network (ps).
     pub base_rtt: u64,
-    /// Base RTTs of its pairs, where flows know their own.
+    /// Base RTTs of pairs of hosts, if flows use their own.
     pub base_rtts: Option<Arc<BaseRtts>>,
     /// Seed of the run.
     pub seed: u64,
 }
 
 impl HostSetup {
-    /// Bytes of a data packet beside its payload.
+    /// Size of a data packet without its payload.
     #[must_use]
     pub fn overhead(&self) -> u16 {
         (self.frame.header.0 + self.control.header_bytes().unwrap_or(0)) as u16
     }
 
-    /// Bytes of the longest packet.
+    /// Size of the longest packet in bytes.
     #[must_use]
     pub fn longest_packet(&self) -> u64 {
         let data = self.frame.payload.0 + u64::from(self.overhead());
         data.max(u64::from(self.ack_bytes()))
     }
 
-    /// What a receiver-driven transport has to know.
+    /// Settings of a receiver-driven transport.
     fn for_driven(&self) -> DrivenSetup {
         DrivenSetup {
             payload: self.frame.payload.0,
@@ -101,7 +101,7 @@ impl HostSetup {
         }
     }
 
-    /// Bytes of an acknowledgement.
+    /// Size of an acknowledgement in bytes.
     #[must_use]
     pub fn ack_bytes(&self) -> u16 {
         let (ack, header) = (self.frame.ack.0, self.frame.ack_header.0);
@@ -109,46 +109,46 @@ impl HostSetup {
     }
 }
 
-/// Names of the hosts' events: the tag of an event is its base plus the number of the flow or NIC.
+/// Tags of the hosts' events. The tag of an event is its base plus the index of the flow or NIC.
 #[derive(Clone, Copy, Debug)]
 pub struct HostTags {
     /// Pacing allows a flow's next packet.
     pub pace: u32,
-    /// A flow's congestion control asked for this time.
+    /// A flow's congestion control has a timer due.
     pub control: u32,
     /// A NIC checks its flows for timeouts.
     pub timeout: u32,
     /// A flow's retransmission timeout.
     pub retransmission: u32,
-    /// A NIC with round robin by index looks for a packet.
+    /// A NIC with round robin by index searches for a packet.
     pub index: u32,
     /// A pause of a NIC's queues may have ended.
     pub pause: u32,
-    /// So little may wait for a host that its switch can go on.
+    /// A host's backlog falls to the XON threshold.
     pub intake: u32,
-    /// A receiver-driven transport asked for this time.
+    /// A receiver-driven transport has a timer due.
     pub driven: u32,
-    /// The agent of a server under an allocator asked for this time.
+    /// The allocator's agent of a server has a timer due.
     pub agent: u32,
 }
 
-/// Counts over all hosts.
+/// Counters over all hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostStats {
     /// Flows begun.
     pub started: u64,
     /// Flows ended.
     pub finished: u64,
-    /// Data packets that those had.
+    /// Data packets of the finished flows.
     pub finished_packets: u64,
-    /// Packets sent again: data, control connections among them, and acknowledgements that a switch
-    /// reported lost.
+    /// Packets sent again: data, including that of control connections, and acknowledgements that a
+    /// switch reported lost.
     pub retransmitted: u64,
     /// Timeouts.
     pub timeouts: u64,
-    /// Acknowledgements of something new.
+    /// Acknowledgements of new data.
     pub acknowledged: u64,
-    /// Signals of switches to senders.
+    /// Signals from switches to senders.
     pub signals: SignalStats,
 }
 
@@ -158,42 +158,42 @@ pub struct Hosts {
     setup: HostSetup,
     tags: HostTags,
     nics: Vec<Nic>,
-    /// The ready flows of each NIC, where the shortest goes first.
+    /// The ready flows of each NIC, with shortest-first scheduling.
     shortest: Vec<ShortestFirst>,
     flows: Vec<Sender>,
     controls: Vec<AnyControl>,
-    /// Their flow control, if any.
+    /// The flow control of each flow, if any.
     onramps: Vec<OnRamp>,
-    /// What waits for each host, where hosts take data at a limited rate.
+    /// The backlog of each host, if hosts have a receive rate.
     intakes: Vec<Intake>,
     free: Vec<u32>,
     receivers: Receivers,
-    patience: Patience,
-    /// Where receivers say what is sent.
+    rto_policy: RtoPolicy,
+    /// The receiver-driven transport, if any.
     driven: Option<Box<AnyDriven>>,
-    /// What it wants, while it is told something; empty otherwise.
-    wishes: Vec<Wish>,
-    /// Where flows have selective acknowledgements.
+    /// Actions requested by the transport during a call; empty otherwise.
+    actions: Vec<Action>,
+    /// State of flows with selective acknowledgements.
     tcp: Option<tcp::TcpHosts>,
     flowtune: Option<Box<flowtune::FlowtuneHosts>>,
-    /// Bytes of a data packet beside its payload, and of an acknowledgement.
+    /// Sizes of a data packet without its payload, and of an acknowledgement.
     overhead: u16,
     ack_bytes: u16,
     carries: Carries,
-    /// Whether the congestion control has timers.
+    /// True if the congestion control has timers.
     timed: bool,
-    /// What flows know of their paths.
+    /// Path constants of flows.
     paths: paths::Paths,
     /// Flows that begin when others have arrived or ended.
     pub chains: Chains,
-    /// Flows that ended since the last look.
+    /// Flows that have ended since they were last taken.
     pub finished: Vec<Finished>,
-    /// Counts so far.
+    /// Counters.
     pub stats: HostStats,
 }
 
 impl Hosts {
-    /// No hosts yet.
+    /// Creates it without hosts.
     #[must_use]
     pub fn new(setup: HostSetup, tags: HostTags) -> Self {
         let transport = &setup.transport;
@@ -202,9 +202,9 @@ impl Hosts {
                 ReceiverSetup::new(transport, setup.frame.payload.0),
                 setup.control.notification_interval(),
             ),
-            patience: Patience::new(transport, setup.recovery.timeouts(), setup.frame.payload.0),
+            rto_policy: RtoPolicy::new(transport, setup.recovery.timeouts(), setup.frame.payload.0),
             driven: setup.driver.build(&setup.for_driven()).map(Box::new),
-            wishes: Vec::new(),
+            actions: Vec::new(),
             tcp: setup.recovery.reports_losses().then(Default::default),
             flowtune: setup
                 .flowtune
@@ -230,7 +230,7 @@ impl Hosts {
         }
     }
 
-    /// Adds a host on a port of the fabric; returns its number in this partition.
+    /// Adds a host on a port of the fabric; returns its index in this partition.
     pub fn add_host(&mut self, fabric: &mut Fabric, host: u32, port: u32) -> u32 {
         let nic = self.nics.len() as u32;
         let rank = phase::TIMER | (1 << 59) | u64::from(host) << 3;
@@ -262,7 +262,7 @@ impl Hosts {
         nic
     }
 
-    /// A packet will arrive soon at a host.
+    /// Prefetches a host's state before a packet arrives.
     #[inline(always)]
     pub fn prefetch(&self, nic: u32) {
         prefetch(&self.nics, nic as usize);
@@ -279,29 +279,29 @@ impl Hosts {
         self.flows.iter().filter(|flow| flow.alive)
     }
 
-    /// What has come of a flow to a host here, between its first packet and its last.
+    /// Receive progress of a flow to a host here, between its first packet and its last.
     #[must_use]
-    pub fn got(&self, now: u64, flow: u64) -> Option<Got> {
+    pub fn rx_progress(&self, now: u64, flow: u64) -> Option<RxProgress> {
         match &self.driven {
-            Some(driven) => driven.got(flow as u32),
-            None => self.receivers.got(now, flow as u32),
+            Some(driven) => driven.rx_progress(flow as u32),
+            None => self.receivers.rx_progress(now, flow as u32),
         }
     }
 
-    /// Data packets of flows that arrived a second time, where receivers keep packets out of order. A
-    /// receiver remembers nothing of a flow of one packet, so these are not counted.
+    /// Duplicate data packets, for receivers that keep out-of-order packets. A receiver keeps no
+    /// state of a flow of one packet, so those are not counted.
     #[must_use]
     pub fn repeated(&self) -> u64 {
         self.receivers.repeated
     }
 
-    /// The hash of all a host has sent and finished.
+    /// Hash of all packets a host has sent and all its flows that have ended.
     #[must_use]
     pub fn digest(&self, nic: u32) -> u64 {
         self.nics[nic as usize].digest.value()
     }
 
-    /// Flows that can be in progress without more memory: the high-water mark.
+    /// Number of flow slots: the maximum number of concurrent flows so far.
     #[must_use]
     pub fn flow_slots(&self) -> usize {
         self.flows.len()

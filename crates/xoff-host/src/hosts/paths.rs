@@ -1,4 +1,4 @@
-//! What flows know of their paths from the start.
+//! Path constants of flows.
 
 use rustc_hash::FxHashMap;
 use xoff_core::{BitRate, Ps};
@@ -7,22 +7,22 @@ use super::{HostSetup, Hosts};
 use crate::cc::Path;
 use crate::transport::Window;
 
-/// The base RTT of every pair of hosts: that of the two hosts' own links, and of what is between the
-/// switches they hang on.
+/// Base RTT of every pair of hosts: the contributions of the two hosts' own links, and of the links
+/// between their switches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaseRtts {
-    /// What each host's link adds (ps).
+    /// Contribution of each host's link (ps).
     pub access: Vec<u64>,
-    /// The switch that each host hangs on, counted from 0.
+    /// Index of the switch to which each host is attached.
     pub group_of: Vec<u32>,
-    /// What the links between two of these switches add (ps), `groups` x `groups`.
+    /// Contribution of the links between two of these switches (ps), `groups` x `groups`.
     pub between: Vec<u64>,
-    /// How many of these switches there are.
+    /// Number of these switches.
     pub groups: usize,
 }
 
 impl BaseRtts {
-    /// That of the path from one host to another (ps).
+    /// Base RTT of the path between two hosts (ps).
     #[must_use]
     pub fn of(&self, src: u32, dst: u32) -> u64 {
         let group = |host: u32| self.group_of[host as usize] as usize;
@@ -31,12 +31,12 @@ impl BaseRtts {
     }
 }
 
-/// All paths of a partition's hosts that differ in anything a flow knows.
+/// All distinct path constants of a partition's hosts.
 #[derive(Debug, Default)]
 pub(super) struct Paths {
-    /// First one for each NIC, with the base RTT of the network, then those of pairs.
+    /// First one entry per NIC, with the base RTT of the network, then those of pairs.
     all: Vec<Path>,
-    /// Where those of pairs are, by line rate and base RTT.
+    /// Indices of those of pairs, by line rate and base RTT.
     of_pairs: FxHashMap<(u64, u64), u32>,
 }
 
@@ -50,12 +50,12 @@ impl std::ops::Index<u32> for Paths {
 }
 
 impl Paths {
-    /// The path of the NIC added last.
+    /// Adds the path constants of the last added NIC.
     pub(super) fn add(&mut self, setup: &HostSetup, line_rate: u64) {
         self.all.push(path(setup, line_rate, setup.base_rtt));
     }
 
-    /// The number of a path with this base RTT from the same NIC.
+    /// Index of the path constants with this base RTT from the same NIC.
     fn with_base_rtt(&mut self, setup: &HostSetup, nic: u32, base_rtt: u64) -> u32 {
         let line_rate = self[nic].line_rate;
         *self.of_pairs.entry((line_rate, base_rtt)).or_insert_with(|| {
@@ -84,7 +84,7 @@ fn path(setup: &HostSetup, line_rate: u64, base_rtt: u64) -> Path {
 }
 
 impl Hosts {
-    /// The number of a new flow's path.
+    /// Index of a new flow's path constants.
     #[inline]
     pub(super) fn path_to(&mut self, nic: u32, src: u32, dst: u32) -> u32 {
         match &self.setup.base_rtts {

@@ -1,19 +1,19 @@
-//! Pauses: of a NIC's queues, by its neighbour; of one flow, by any switch on its way.
+//! Pauses of a NIC's queues by its neighbour, and of one flow by any switch on its path.
 
 use xoff_net::hop::{flow_pause, obey, timed_pause};
 use xoff_net::{Fabric, Packet};
 
 use super::Hosts;
 
-/// How long signals of switches took: from the start of the packet that called for one to the
-/// signal's arrival at its sender.
+/// Delay of switches' signals: from the start of the packet that caused one to the signal's arrival
+/// at its sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SignalStats {
-    /// How many there were.
+    /// Number of signals.
     pub count: u64,
-    /// How long all took together (ps).
+    /// Sum of the delays (ps).
     pub sum_ps: u64,
-    /// How long the slowest took (ps).
+    /// Largest delay (ps).
     pub max_ps: u64,
 }
 
@@ -24,7 +24,7 @@ impl SignalStats {
         self.max_ps = self.max_ps.max(delay_ps);
     }
 
-    /// Takes in the signals of other hosts.
+    /// Adds the signals of other hosts.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.sum_ps += other.sum_ps;
@@ -43,7 +43,7 @@ impl Hosts {
             self.obey_frame(fabric, nic, &frame);
         } else {
             let due = fabric.now + self.setup.pause_response;
-            self.nics[nic as usize].hear(fabric, due, frame);
+            self.nics[nic as usize].delay_frame(fabric, due, frame);
         }
     }
 
@@ -61,8 +61,8 @@ impl Hosts {
         }
     }
 
-    /// The neighbour pauses or resumes one flow. A NIC has a list for every flow, so the others of its
-    /// queue go on.
+    /// Pauses or resumes one flow for the neighbour. A NIC has a list per flow, so other flows of
+    /// the queue continue.
     fn hold_flow(&mut self, fabric: &mut Fabric, frame: &Packet, pause: bool) {
         if let Some(sender) = self.sender_of(frame) {
             self.flows[sender as usize].set_held(pause);
@@ -70,9 +70,9 @@ impl Hosts {
         }
     }
 
-    /// Pauses of a NIC's queues may have ended, or frames have to be obeyed.
+    /// Timed pauses of a NIC's queues may have ended, or delayed frames take effect.
     pub fn on_pause_timer(&mut self, fabric: &mut Fabric, nic: u32) {
-        while let Some(frame) = self.nics[nic as usize].take_heard(fabric.now) {
+        while let Some(frame) = self.nics[nic as usize].take_due_frame(fabric.now) {
             self.obey_frame(fabric, nic, &frame);
         }
         let paused = self.nics[nic as usize].end_pauses(fabric);
@@ -88,9 +88,8 @@ impl Hosts {
         }
     }
 
-    /// A switch asks for a pause of one flow: "its pause-end time is updated with the new one" (SFC
-    /// §3.3), also where that is sooner. Until then the flow sends nothing, from then on what else
-    /// allows.
+    /// A switch requests a pause of one flow: "its pause-end time is updated with the new one" (SFC
+    /// §3.3), even if that is sooner.
     pub(super) fn on_back_to_sender(&mut self, fabric: &mut Fabric, id: u32) {
         let signal = fabric.packets[id];
         fabric.packets.remove(id);

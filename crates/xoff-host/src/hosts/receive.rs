@@ -1,4 +1,4 @@
-//! What arrives at a host: data becomes its acknowledgement, pauses are obeyed.
+//! Packets that arrive at a host: data is acknowledged, pauses are obeyed.
 
 use xoff_net::packet::{CONTROL_QUEUE, NONE, flag};
 use xoff_net::{Fabric, Kind};
@@ -7,7 +7,7 @@ use super::Hosts;
 use crate::recovery::Reply;
 
 impl Hosts {
-    /// A packet has arrived at a host.
+    /// Handles a packet that arrives at a host.
     #[inline]
     pub fn on_packet(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
         if self.driven.is_some() {
@@ -22,12 +22,12 @@ impl Hosts {
             Kind::Notification => self.on_notification(fabric, id),
             Kind::BackToSender => self.on_back_to_sender(fabric, id),
             kind @ (Kind::Trimmed | Kind::Returned | Kind::Pull | Kind::Credit | Kind::Request) => {
-                unreachable!("{kind:?} at a host that asks for nothing")
+                unreachable!("{kind:?} without a receiver-driven transport")
             }
         }
     }
 
-    /// Data becomes its own acknowledgement, in place.
+    /// Handles a data packet: turns it into its acknowledgement, in place.
     #[inline(never)]
     fn on_data(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
         if !self.intakes.is_empty() {
@@ -56,7 +56,7 @@ impl Hosts {
         let whole = seq == packet.seq + payload + u64::from(packet.remaining);
         let flow = packet.flow;
         if whole {
-            // The acknowledgement of all bytes says when the last of them came.
+            // The acknowledgement of all bytes carries the arrival time of the last one.
             packet.stamp = now;
         }
         packet.seq = seq;
@@ -70,7 +70,7 @@ impl Hosts {
         packet.flags &= flag::MARKED | 7 << flag::CLASS_SHIFT;
         let class = packet.class();
         if whole && self.chains.await_arrivals() {
-            // A flow that waited for this one may begin here.
+            // A flow that waits for this one may begin here.
             fabric.hold(self.nics[nic as usize].port);
         }
         let state = &mut self.nics[nic as usize];
@@ -89,7 +89,7 @@ impl Hosts {
         }
     }
 
-    /// A notification of congestion follows the acknowledgement. Few packets call for one.
+    /// Sends a congestion notification after the acknowledgement. Few packets require one.
     #[cold]
     fn notify(&mut self, fabric: &mut Fabric, nic: u32, acknowledgement: u32) {
         let mut notification = fabric.packets[acknowledgement];
@@ -99,7 +99,8 @@ impl Hosts {
         self.nics[nic as usize].acks.push(&mut fabric.packets, id);
     }
 
-    /// Sends a packet of the control queue, which no pause stops, as soon as the port can.
+    /// Sends a packet through the control queue, which is never paused, as soon as the port is
+    /// free.
     pub(super) fn send_control(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
         fabric.packets[id].queue = CONTROL_QUEUE;
         let state = &mut self.nics[nic as usize];

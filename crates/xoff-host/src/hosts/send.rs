@@ -1,4 +1,4 @@
-//! Whose turn it is, and the packet it sends.
+//! Scheduling of flows at a NIC, and the packets they send.
 
 use xoff_net::packet::flag;
 use xoff_net::{Fabric, Kind, Packet};
@@ -8,7 +8,7 @@ use crate::cc::{Carries, CongestionControl};
 use crate::transport::RoundRobin;
 
 impl Hosts {
-    /// Lets a flow wait for its turn, now or when pacing allows, if it may send at all.
+    /// Lets a flow wait for its turn, now or when pacing allows, if it may send.
     pub(super) fn make_ready(&mut self, fabric: &mut Fabric, id: u32) {
         if let Some(queue) = self.queue_if_ready(fabric, id) {
             let port = self.nics[self.flows[id as usize].nic as usize].port;
@@ -16,8 +16,8 @@ impl Hosts {
         }
     }
 
-    /// The same for the only flow to which something happens now: it does not wait for a turn that it
-    /// would have at the end of this very instant.
+    /// The same for the only flow affected by this event: it skips the wait if it would be served
+    /// at the end of this instant.
     #[inline(always)]
     pub(super) fn resume(&mut self, fabric: &mut Fabric, id: u32) {
         if let Some(queue) = self.queue_if_ready(fabric, id) {
@@ -25,8 +25,8 @@ impl Hosts {
         }
     }
 
-    /// A flow that may send does so, or waits. Most acknowledgements do not come this far: they find a
-    /// flow that waits already or has sent all.
+    /// Sends a packet of a ready flow at once, or lets it wait. Most acknowledgements do not reach
+    /// this function, because their flow already waits or has sent all its data.
     #[inline(never)]
     fn send_or_wait(&mut self, fabric: &mut Fabric, id: u32, queue: u8) {
         let flow = &self.flows[id as usize];
@@ -42,7 +42,8 @@ impl Hosts {
         }
     }
 
-    /// The queue of a flow that waits neither for its turn nor for an acknowledgement.
+    /// The queue of a flow that becomes ready now: one that may send and is not waiting for its
+    /// turn.
     #[inline(always)]
     fn queue_if_ready(&mut self, fabric: &mut Fabric, id: u32) -> Option<u8> {
         if self.setup.transport.round_robin != RoundRobin::Ready {
@@ -57,8 +58,8 @@ impl Hosts {
         Some(flow.queue_at(nic))
     }
 
-    /// The same where turns do not go by who has been ready for longest: such a NIC chooses among all of
-    /// its flows when the instant ends.
+    /// The same for other kinds of round robin: such a NIC chooses among all its flows at the end
+    /// of the instant.
     #[inline(never)]
     fn look_again(&mut self, fabric: &mut Fabric, id: u32) {
         match self.setup.transport.round_robin {
@@ -72,7 +73,7 @@ impl Hosts {
 
     fn wait_for_turn(&mut self, fabric: &mut Fabric, id: u32, queue: u8, port: u32) {
         let flow = &self.flows[id as usize];
-        // A port that is busy looks at its rings only when it is idle again.
+        // A busy port checks its rings only when it is idle again.
         if flow.ready_at() <= fabric.now.max(fabric.busy_until(port)) {
             self.nics[flow.nic as usize].ring(&mut self.flows, id, queue);
             fabric.kick(port);
@@ -81,7 +82,7 @@ impl Hosts {
         }
     }
 
-    /// The port of a NIC may send: it picks its next packet.
+    /// The port of a NIC may send: selects its next packet.
     #[inline(never)]
     pub fn pick(&mut self, fabric: &mut Fabric, nic: u32) {
         let behind_pause = self.setup.acks_obey_pauses;
@@ -95,7 +96,7 @@ impl Hosts {
         }
     }
 
-    /// A packet's transmission starts.
+    /// Starts a packet's transmission.
     #[inline(always)]
     pub(super) fn depart(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
         let state = &mut self.nics[nic as usize];
@@ -123,7 +124,7 @@ impl Hosts {
         }
     }
 
-    /// A flow that left its ring sends a packet, if it still may.
+    /// Sends a packet of a flow that left its ring, if it still may send.
     #[inline(always)]
     fn take_turn(&mut self, fabric: &mut Fabric, id: u32) -> Option<u32> {
         if !self.keeps_turn(fabric, id) {
@@ -134,12 +135,12 @@ impl Hosts {
         Some(packet)
     }
 
-    /// Whether a flow whose turn it is may still send.
+    /// True if a flow whose turn it is may still send.
     #[inline(always)]
     pub(super) fn keeps_turn(&mut self, fabric: &mut Fabric, id: u32) -> bool {
         let flow = &self.flows[id as usize];
         if !flow.alive {
-            // It ended while it waited to send something again.
+            // The flow ended while it waited for a retransmission.
             self.free.push(id);
             return false;
         }
@@ -155,15 +156,15 @@ impl Hosts {
         true
     }
 
-    /// Makes the next packet of a flow and moves the time of the one after.
+    /// Creates a flow's next packet and updates its pacing time.
     #[inline(always)]
     pub(super) fn send_data(&mut self, fabric: &mut Fabric, id: u32) -> u32 {
         let flow = &mut self.flows[id as usize];
         debug_assert!(
             !self.nics[flow.nic as usize].is_paused(flow.queue.unwrap_or(flow.start.class)),
-            "a paused queue sends nothing"
+            "the queue is paused"
         );
-        debug_assert!(flow.paused_until <= fabric.now, "a paused flow sends nothing");
+        debug_assert!(flow.paused_until <= fabric.now, "the flow is paused");
         if flow.in_flight() == 0 {
             flow.progress_ps = fabric.now;
         }
@@ -205,7 +206,7 @@ impl Hosts {
         }
         if let Some(tcp) = &self.tcp {
             tcp.on_sent(fabric, id, flow);
-            // Streams are TCP's, so that others need not ask.
+            // Streams always use TCP, so only TCP flows need this check.
             if flow.open {
                 self.send_segment(fabric, id, &mut packet);
             }
@@ -216,7 +217,7 @@ impl Hosts {
         fabric.packets.insert(packet)
     }
 
-    /// A flow that has just sent waits for its next turn, for pacing, or for an acknowledgement.
+    /// After sending, a flow waits for its next turn, for pacing, or for an acknowledgement.
     #[inline(always)]
     fn after_sending(&mut self, fabric: &mut Fabric, id: u32) {
         if let Some(queue) = self.queue_after_sending(fabric, id) {
@@ -225,8 +226,8 @@ impl Hosts {
         }
     }
 
-    /// The queue in which a flow that has just sent waits for its next turn, unless it waits for pacing
-    /// or for an acknowledgement.
+    /// The queue in which a flow waits for its next turn after sending. `None` if it waits for
+    /// pacing or for an acknowledgement.
     #[inline(always)]
     pub(super) fn queue_after_sending(&mut self, fabric: &mut Fabric, id: u32) -> Option<u8> {
         let flow = &self.flows[id as usize];
@@ -243,8 +244,8 @@ impl Hosts {
         None
     }
 
-    /// A flow with nothing left to send frees its queue at the NIC; should it have to send something
-    /// again, it gets another one.
+    /// Releases the NIC queue of a flow without data to send. If it has to retransmit later, it
+    /// gets another queue.
     pub(super) fn leave_queue(&mut self, fabric: &mut Fabric, id: u32) {
         let flow = &mut self.flows[id as usize];
         if !flow.has_data() {
@@ -260,7 +261,7 @@ impl Hosts {
         self.resume(fabric, id);
     }
 
-    /// A NIC with round robin by index looks again.
+    /// A NIC with round robin by index searches again.
     pub fn on_index_timer(&mut self, fabric: &mut Fabric, nic: u32) {
         fabric.kick(self.nics[nic as usize].port);
     }

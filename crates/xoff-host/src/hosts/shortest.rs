@@ -1,12 +1,12 @@
-//! Turns by what flows have left to send.
+//! Shortest-first scheduling at a NIC.
 
 use xoff_net::Fabric;
 
 use super::Hosts;
 
 impl Hosts {
-    /// Lets a flow wait for its turn, now or when pacing allows, if it may send; one that waits already
-    /// may have more left to send than before, or less.
+    /// Lets a flow wait for its turn, now or when pacing allows, if it may send. Updates the key of
+    /// a flow that already waits.
     pub(super) fn wait_by_size(&mut self, fabric: &mut Fabric, id: u32) {
         let flow = &mut self.flows[id as usize];
         let nic = &mut self.nics[flow.nic as usize];
@@ -20,7 +20,7 @@ impl Hosts {
             return;
         }
         let queue = flow.queue_at(nic);
-        // A port that is busy looks at its flows only when it is idle again.
+        // A busy port checks its flows only when it is idle again.
         if flow.ready_at() <= fabric.now.max(fabric.busy_until(nic.port)) {
             shortest.wait(nic, &mut self.flows, id, queue);
             fabric.kick(nic.port);
@@ -29,7 +29,7 @@ impl Hosts {
         }
     }
 
-    /// The next packet of a NIC.
+    /// Selects the next packet of a NIC.
     #[inline(never)]
     pub(super) fn pick_shortest(&mut self, fabric: &mut Fabric, nic: u32) -> Option<u32> {
         loop {

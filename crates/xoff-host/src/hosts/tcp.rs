@@ -1,6 +1,6 @@
-//! Flows with selective acknowledgements: what an acknowledgement says of losses, and retransmission
-//! timeouts. Each flow has a timer of its own: a timeout may be as short as a round trip, and an
-//! acknowledgement that moves one back touches nothing but the timer's slot.
+//! Flows with selective acknowledgements: loss detection from acknowledgements, and retransmission
+//! timeouts. Each flow has its own timer. A timeout may be as short as a round trip, and an
+//! acknowledgement that postpones it only writes the timer's slot.
 
 use xoff_core::TimerId;
 use xoff_net::{Fabric, Packet};
@@ -9,19 +9,19 @@ use super::Hosts;
 use crate::cc::{AnyControl, CongestionControl, Loss, Path};
 use crate::flow::Sender;
 
-/// What flows with selective acknowledgements have beside what all have.
+/// State of flows with selective acknowledgements.
 #[derive(Debug, Default)]
 pub(super) struct TcpHosts {
-    /// Retransmission timers, by the number of the flow.
+    /// Retransmission timers, by flow slot.
     timers: Vec<TimerId>,
 }
 
-/// What an acknowledgement means to the congestion control of a flow with selective acknowledgements.
+/// An acknowledgement's information for the congestion control.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Heard {
-    /// Whether the flow recovers from a loss.
+pub(super) struct AckOutcome {
+    /// True if the flow recovers from a loss.
     pub(super) recovering: bool,
-    /// Bytes on their way.
+    /// Bytes in flight.
     pub(super) in_flight: u64,
 }
 
@@ -32,7 +32,7 @@ fn loss_of(flow: &mut Sender, now: u64) -> Loss {
 }
 
 impl TcpHosts {
-    /// An acknowledgement of so many new bytes has been taken in.
+    /// Handles an acknowledgement of `acked` new bytes, after the flow has processed it.
     #[inline(never)]
     pub(super) fn on_ack(
         &self,
@@ -42,9 +42,9 @@ impl TcpHosts {
         path: &Path,
         control: &mut AnyControl,
         (packet, acked): (&Packet, u64),
-    ) -> Heard {
+    ) -> AckOutcome {
         if flow.has_ended() {
-            return Heard::default();
+            return AckOutcome::default();
         }
         let rtt = fabric.now - packet.stamp;
         let probed = flow.sack().is_some_and(|half| half.on_answer(rtt));
@@ -54,20 +54,20 @@ impl TcpHosts {
             control.on_loss(path, &loss, &mut flow.pace);
         }
         if acked > 0 {
-            // "When an ACK is received that acknowledges new data, restart the retransmission timer" (RFC
-            // 6298 §5.3).
+            // "When an ACK is received that acknowledges new data, restart the retransmission
+            // timer" (RFC 6298 §5.3).
             self.restart_timer(fabric, id, flow);
         } else if probed {
-            // Nothing is in flight now: the next packet has a whole timeout, not what is left of the
+            // Nothing is in flight now. The next packet gets a full timeout, not the rest of the
             // probe's.
             fabric.wheel.cancel(self.timers[id as usize]);
         }
-        Heard { recovering: progress.recovering, in_flight: flow.in_flight() }
+        AckOutcome { recovering: progress.recovering, in_flight: flow.in_flight() }
     }
 
-    /// A packet leaves. "If the timer is not running, start it running" (RFC 6298 §5.1). RFC 6675 §6 also
-    /// allows to restart it with each retransmission, but where losses are many, a packet lost twice
-    /// would wait for as long as others are sent again.
+    /// A packet leaves. "If the timer is not running, start it running" (RFC 6298 §5.1). RFC 6675
+    /// §6 also allows a restart with each retransmission, but with many losses a packet lost twice
+    /// would then wait until all others are retransmitted.
     #[inline(never)]
     pub(super) fn on_sent(&self, fabric: &mut Fabric, id: u32, flow: &mut Sender) {
         if fabric.wheel.armed(self.timers[id as usize]).is_none() {
@@ -86,7 +86,7 @@ impl TcpHosts {
 }
 
 impl Hosts {
-    /// The flow of this number has a retransmission timer, which ranks behind its others.
+    /// Adds the retransmission timer of a flow slot. It ranks after the flow's other timers.
     pub(super) fn add_retransmission_timer(&mut self, fabric: &mut Fabric, id: u32, rank: u64) {
         let Some(tcp) = &mut self.tcp else { return };
         match tcp.timers.get(id as usize) {
@@ -102,13 +102,12 @@ impl Hosts {
         }
     }
 
-    /// A flow's retransmission timeout has come. The timer runs again from when the first packet is sent
-    /// again.
+    /// A flow's retransmission timeout. The timer restarts when the first packet is retransmitted.
     pub fn on_retransmission_timer(&mut self, fabric: &mut Fabric, id: u32) {
         let flow = &mut self.flows[id as usize];
         let probing = flow.sack().is_some_and(|half| half.is_probing());
         if flow.in_flight() == 0 && !probing {
-            // All that is lost waits for its turn at the NIC.
+            // All lost packets wait for their turn at the NIC.
             return;
         }
         let loss = loss_of(flow, fabric.now);

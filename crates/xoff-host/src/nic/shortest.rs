@@ -1,44 +1,44 @@
-//! The ready flows of a NIC where the one with the least left to send has the next turn: a heap for each
-//! of its queues, and a tournament between the best flows of the queues that are not paused.
+//! Shortest-first scheduling of a NIC's ready flows: a heap per queue, and a tournament between the
+//! best flows of the unpaused queues.
 //!
-//! A flow joins once a packet and leaves when it has its turn, so a turn costs the logarithm of the
-//! flows of its queue and of the number of queues.
+//! A flow joins once per packet and leaves when it is served. A turn therefore costs the logarithm
+//! of the number of flows in its queue plus that of the number of queues.
 
 use xoff_core::tournament::Tournament;
 
 use super::{Nic, NicQueues};
 use crate::flow::Sender;
 
-/// The key of a queue that is empty or paused.
+/// The key of an empty or paused queue.
 const NOT_READY: u128 = u128::MAX;
-/// More left to send than this is equal.
+/// Flows with more bytes left than this compare as equal.
 const LEFT_MAX: u64 = (1 << 56) - 1;
 
 /// A flow that waits for its turn.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    /// From the highest bits on: its traffic class where classes have strict priority, what it has left
-    /// to send, its place in the order in which flows became ready, its queue.
+    /// From the highest bits: its traffic class if classes have strict priority, the bytes left to
+    /// send, its place in the order in which flows became ready, its queue.
     key: u128,
     id: u32,
 }
 
-/// The ready flows of a NIC. While one waits, [`Sender::next`] is its place in its queue's heap.
+/// The ready flows of a NIC. While a flow waits, [`Sender::next`] is its index in its queue's heap.
 #[derive(Debug)]
 pub struct ShortestFirst {
     heaps: Vec<Vec<Waiting>>,
-    /// The best of each queue that is not paused.
+    /// The best flow of each unpaused queue.
     best: Tournament<u128>,
-    /// The paused queues that `best` goes by.
+    /// The paused queues reflected in `best`.
     paused: u128,
-    /// What says which class a queue is of.
+    /// Maps queues to classes.
     queues: NicQueues,
-    /// How many have become ready so far.
+    /// Number of times that a flow became ready.
     joined: u64,
 }
 
 impl ShortestFirst {
-    /// For a NIC with these queues.
+    /// Creates it for a NIC with these queues.
     #[must_use]
     pub fn new(queues: NicQueues) -> Self {
         let count = queues.count();
@@ -51,7 +51,7 @@ impl ShortestFirst {
         }
     }
 
-    /// Lets a flow of `queue` wait for its turn.
+    /// Adds a flow of `queue`, to wait for its turn.
     pub fn wait(&mut self, nic: &mut Nic, flows: &mut [Sender], id: u32, queue: u8) {
         let flow = &mut flows[id as usize];
         flow.ringing = true;
@@ -66,7 +66,7 @@ impl ShortestFirst {
         self.play(queue);
     }
 
-    /// A flow that waits may have more left to send than before, or less.
+    /// Updates the key of a waiting flow after its bytes left to send changed.
     pub fn reorder(&mut self, flows: &mut [Sender], id: u32, queue: u8) {
         let flow = &flows[id as usize];
         let (place, heap) = (flow.next as usize, &mut self.heaps[queue as usize]);
@@ -81,10 +81,10 @@ impl ShortestFirst {
         self.play(queue);
     }
 
-    /// The flow whose turn it is, which waits no longer: of the queues that are not paused the one with
-    /// the least left to send, among equals the one that has been ready for longest.
+    /// Takes the flow to serve next: over all unpaused queues the one with the fewest bytes left to
+    /// send, and among equals the one that has been ready longest.
     pub fn take(&mut self, nic: &mut Nic, flows: &mut [Sender]) -> Option<u32> {
-        self.obey(nic.paused);
+        self.set_paused(nic.paused);
         let best = self.best.least();
         if best == NOT_READY {
             return None;
@@ -102,7 +102,7 @@ impl ShortestFirst {
         Some(id)
     }
 
-    fn obey(&mut self, paused: u128) {
+    fn set_paused(&mut self, paused: u128) {
         let mut changed = self.paused ^ paused;
         self.paused = paused;
         while changed != 0 {
@@ -114,7 +114,7 @@ impl ShortestFirst {
         }
     }
 
-    /// The best flow of a queue may be another one.
+    /// Updates a queue's entry in the tournament.
     fn play(&mut self, queue: u8) {
         let best = self.heaps[queue as usize].first();
         let best = best.filter(|_| self.paused >> queue & 1 == 0);
@@ -122,7 +122,7 @@ impl ShortestFirst {
     }
 }
 
-/// A key with what the flow has left to send now.
+/// A key with the flow's current bytes left to send.
 fn with_left(key: u128, flow: &Sender) -> u128 {
     let left = u128::from(flow.left_to_send().min(LEFT_MAX)) << 64;
     key & !(u128::from(LEFT_MAX) << 64) | left
@@ -164,9 +164,9 @@ mod tests {
 
     #[derive(Clone, Copy, Debug)]
     enum Step {
-        /// A flow of this queue with so many bytes becomes ready.
+        /// A flow of this queue with this many bytes becomes ready.
         Wait(u8, u64),
-        /// One of those that wait has so many bytes left now.
+        /// The number of bytes left of a waiting flow changes.
         Change(prop::sample::Index, u64),
         Pause(u128),
         Take,
@@ -175,7 +175,8 @@ mod tests {
     fn steps() -> impl Strategy<Value = Vec<Step>> {
         let step = prop_oneof![
             3 => (0..QUEUES, 1u64..30).prop_map(|(queue, left)| Step::Wait(queue, left)),
-            1 => (any::<prop::sample::Index>(), 0u64..30).prop_map(|(one, left)| Step::Change(one, left)),
+            1 => (any::<prop::sample::Index>(), 0u64..30)
+                .prop_map(|(id, left)| Step::Change(id, left)),
             1 => any::<u128>().prop_map(Step::Pause),
             3 => Just(Step::Take),
         ];
@@ -183,10 +184,13 @@ mod tests {
     }
 
     proptest! {
-        /// Against the definition: over all queues that are not paused the flow with the least left has
-        /// the turn, the first to be ready among equals; classes come before that.
+        /// Compares with the definition: over all unpaused queues the flow with the fewest bytes
+        /// left is served, and the first to be ready among equals; classes take precedence.
         #[test]
-        fn the_shortest_flow_of_all_queues_has_the_next_turn(classes in any::<bool>(), steps in steps()) {
+        fn the_shortest_flow_of_all_queues_is_served_next(
+            classes in any::<bool>(),
+            steps in steps(),
+        ) {
             let queues = if classes { NicQueues::Classes(8) } else { NicQueues::Dynamic(QUEUES) };
             let (mut nic, mut shortest) = (nic(queues), ShortestFirst::new(queues));
             let mut flows: Vec<Sender> = Vec::new();
@@ -214,7 +218,8 @@ mod tests {
                     Step::Pause(mask) => nic.set_paused(0, mask),
                     Step::Take => {
                         let queue_of = |place: usize| flows[waiting[place] as usize].queue.unwrap();
-                        let may = (0..waiting.len()).filter(|&place| !nic.is_paused(queue_of(place)));
+                        let may = |&place: &usize| !nic.is_paused(queue_of(place));
+                        let may = (0..waiting.len()).filter(may);
                         let expected = may.min_by_key(|&place| {
                             let class = if classes { queue_of(place) } else { 0 };
                             (class, flows[waiting[place] as usize].left_to_send())

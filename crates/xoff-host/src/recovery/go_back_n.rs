@@ -1,20 +1,20 @@
-//! Go-back-N, as RoCE NICs do it: the receiver asks for the missing packet and drops all later ones,
-//! and the sender goes back to it. The sender's half has nothing to remember.
+//! Go-back-N, as in RoCE NICs: the receiver requests the missing packet and drops all later ones,
+//! and the sender goes back to it. The sender's half has no state.
 
 use std::cmp::Ordering;
 
 use super::{Arrival, Reply};
-use crate::receiver::Got;
+use crate::receiver::RxProgress;
 
 /// The receiver's half.
 #[derive(Debug, Default)]
 pub struct Receiver {
     /// Next byte expected.
     expected: u64,
-    /// Until when the missing packet is not asked for again (ps).
+    /// Time before which the missing packet is not requested again (ps).
     quiet_until: u64,
-    /// Whether packets came that were not expected: the sender has gone back or will. Otherwise no
-    /// packet comes twice, as long as the timeout is longer than a round trip.
+    /// True if unexpected packets have arrived: the sender has gone back or will. Otherwise no
+    /// packet arrives twice, as long as the timeout exceeds a round trip.
     may_repeat: bool,
 }
 
@@ -34,7 +34,7 @@ impl Receiver {
                 self.quiet_until = arrival.now + nack_interval;
                 Reply::Nack { expected: self.expected, kept: 0 }
             }
-            // Sent twice: the acknowledgement tells the sender how far it is.
+            // A duplicate: the acknowledgement tells the sender the receiver's progress.
             Ordering::Less => {
                 self.may_repeat = true;
                 Reply::Ack(self.expected)
@@ -42,8 +42,8 @@ impl Receiver {
         }
     }
 
-    pub(super) fn got(&self) -> Got {
-        Got { received: self.expected, delivered: self.expected }
+    pub(super) fn rx_progress(&self) -> RxProgress {
+        RxProgress { received: self.expected, delivered: self.expected }
     }
 
     pub(super) fn may_repeat(&self) -> bool {

@@ -1,9 +1,9 @@
-//! What happens after a loss: what the receiver answers, and what the sender sends again.
+//! Recovery of losses: the receiver's replies and the sender's retransmissions.
 //!
-//! One file a recovery, with both of its halves. A receiver's half is told of the data that arrives
-//! and returns a [`Reply`]; a sender's half remembers what is known to be lost. Neither knows the
-//! window: that is [`flow::Sender`](crate::flow::Sender). Those that keep packets out of order share
-//! how they do it (`reassembly.rs`, `scoreboard.rs`, `packet_set.rs`).
+//! One file per recovery, with both halves. A receiver's half processes arriving data and returns a
+//! [`Reply`]; a sender's half tracks lost packets. Neither knows the window, which belongs to
+//! [`flow::Sender`](crate::flow::Sender). Recoveries that keep out-of-order packets share
+//! `reassembly.rs`, `scoreboard.rs` and `packet_set.rs`.
 
 mod go_back_n;
 pub(crate) mod packet_set;
@@ -18,7 +18,7 @@ mod settings;
 mod tests;
 
 use crate::driven::Waiting;
-use crate::receiver::Got;
+use crate::receiver::RxProgress;
 use crate::transport::{TcpConfig, TransportConfig};
 
 pub use settings::{
@@ -26,72 +26,72 @@ pub use settings::{
 };
 
 xoff_core::seam! {
-    /// Recoveries from losses.
+    /// Recovery of losses.
     pub enum RecoveryConfig: dyn RecoverySettings, named by Recovery {
-        /// The receiver asks for the missing packet and drops all later ones (RoCE).
+        /// The receiver requests the missing packet and drops all later ones (RoCE).
         GoBackN(GoBackNConfig) = "go-back-n",
-        /// The switch that dropped a packet tells its sender, which sends that packet again
-        /// (BFC §6.2.1, HPCC-PFC: "perfect retransmission").
+        /// The switch that drops a packet notifies its sender, which retransmits that packet (BFC
+        /// §6.2.1, HPCC-PFC: "perfect retransmission").
         Perfect(PerfectConfig) = "perfect",
-        /// The receiver keeps packets that arrive out of order, and the sender repeats the missing ones
+        /// The receiver keeps out-of-order packets, and the sender retransmits the missing ones
         /// (IRN).
         SelectiveRepeat(SelectiveRepeatConfig) = "selective-repeat",
-        /// Selective acknowledgements and a timeout from measured round trips, section `tcp` (RFC 6675,
-        /// RFC 6298).
+        /// Selective acknowledgements and a timeout from measured round trips, section `tcp` (RFC
+        /// 6675, RFC 6298).
         Sack(TcpConfig) = "sack",
     }
 }
 
-/// A data packet that has arrived.
+/// An arriving data packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// When (ps).
+    /// Time of arrival (ps).
     pub now: u64,
-    /// Its first byte.
+    /// First byte.
     pub seq: u64,
-    /// Its payload.
+    /// Payload in bytes.
     pub bytes: u64,
-    /// The flow's end, as far as the packet says it (see `Packet::remaining`).
+    /// The flow's end according to the packet (see `Packet::remaining`).
     pub end: u64,
 }
 
-/// What to send back for a data packet.
+/// The reply to a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// Everything before this byte has come.
+    /// Everything before this byte has arrived.
     Ack(u64),
     /// A packet is missing.
     Nack {
-        /// Its first byte: everything before it has come.
+        /// First missing byte: everything before it has arrived.
         expected: u64,
-        /// How many packets after it the one stands that came instead (selective repeat: and that
-        /// the receiver keeps).
+        /// Distance in packets from the missing packet to the one received. With selective repeat
+        /// the receiver keeps the latter.
         kept: u32,
     },
-    /// A packet came before its turn.
+    /// A packet arrived out of order.
     Sack {
-        /// Everything before this byte has come.
+        /// Everything before this byte has arrived.
         expected: u64,
-        /// The packets around that one that have come.
+        /// The block of received packets that contains it.
         block: sack::Block,
     },
-    /// Nothing: this gap was reported a moment ago.
+    /// No reply: the gap was reported recently.
     Nothing,
 }
 
-/// What all receivers have in common.
+/// Settings of all receivers.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiverSetup {
     /// The recovery.
     pub recovery: Recovery,
-    /// Least time between two requests for the same missing packet (ps).
+    /// Minimum interval between two requests for the same missing packet (ps).
     pub nack_interval: u64,
     /// Payload of a full packet.
     pub payload: u64,
 }
 
 impl ReceiverSetup {
-    /// What the receivers of a transport need.
+    /// The receivers' settings of a transport.
     #[must_use]
     pub fn new(transport: &TransportConfig, payload: u64) -> Self {
         Self { recovery: transport.recovery, nack_interval: transport.nack_interval.0, payload }
@@ -112,7 +112,7 @@ pub enum ReceiverHalf {
 }
 
 impl ReceiverHalf {
-    /// A new flow's.
+    /// A new flow's half.
     #[must_use]
     pub fn new(recovery: Recovery) -> Self {
         match recovery {
@@ -123,14 +123,15 @@ impl ReceiverHalf {
         }
     }
 
-    /// A data packet has arrived.
+    /// Processes an arriving data packet.
     #[inline(always)]
     pub fn on_data(&mut self, setup: &ReceiverSetup, arrival: &Arrival) -> Reply {
         match self {
             Self::GoBackN(half) => half.on_data(setup.nack_interval, arrival),
             Self::Perfect(half) => half.on_data(arrival),
             Self::SelectiveRepeat(half) => {
-                // A copy for what is not inlined, so that the others find theirs in registers.
+                // A copy for the calls that are not inlined, so that the others keep theirs in
+                // registers.
                 let arrival = *arrival;
                 half.on_data(setup.payload, &arrival)
             }
@@ -141,18 +142,18 @@ impl ReceiverHalf {
         }
     }
 
-    /// What has come.
+    /// Receive progress of the flow.
     #[must_use]
-    pub fn got(&self, setup: &ReceiverSetup) -> Got {
+    pub fn rx_progress(&self, setup: &ReceiverSetup) -> RxProgress {
         match self {
-            Self::GoBackN(half) => half.got(),
-            Self::Perfect(half) => half.got(),
-            Self::SelectiveRepeat(half) => half.got(setup.payload),
-            Self::Sack(half) => half.got(setup.payload),
+            Self::GoBackN(half) => half.rx_progress(),
+            Self::Perfect(half) => half.rx_progress(),
+            Self::SelectiveRepeat(half) => half.rx_progress(setup.payload),
+            Self::Sack(half) => half.rx_progress(setup.payload),
         }
     }
 
-    /// Whether the data that came last had come before, where receivers keep what comes out of order.
+    /// True if the last data packet was a duplicate, for receivers that keep out-of-order packets.
     #[inline]
     #[must_use]
     pub fn repeated(&self) -> bool {
@@ -163,7 +164,7 @@ impl ReceiverHalf {
         }
     }
 
-    /// Whether packets of this flow may still come once all of its bytes have.
+    /// True if packets of this flow may still arrive after all of its bytes have.
     #[inline]
     #[must_use]
     pub fn may_repeat(&self) -> bool {
@@ -178,21 +179,21 @@ impl ReceiverHalf {
 /// A sender's half.
 #[derive(Debug)]
 pub enum SenderHalf {
-    /// Go-back-N has nothing to remember.
+    /// Go-back-N has no state.
     GoBackN,
     /// Perfect recovery.
     Perfect(perfect::Losses),
-    /// Selective repeat, once something is missing.
+    /// Selective repeat, allocated at the first loss.
     SelectiveRepeat(Option<Box<scoreboard::Scoreboard>>),
     /// Selective acknowledgements.
     Sack(Box<sack::Sender>),
-    /// That of a receiver-driven transport, which is not one of the recoveries: it says itself what is sent
-    /// again.
+    /// Receiver-driven transports: not one of the recoveries, since the transport decides on
+    /// retransmissions itself.
     Driven(Waiting),
 }
 
 impl SenderHalf {
-    /// A new flow's; `tcp` has an effect with selective acknowledgements.
+    /// A new flow's half; `tcp` is used only with selective acknowledgements.
     #[must_use]
     pub fn new(recovery: Recovery, tcp: &TcpConfig) -> Self {
         match recovery {

@@ -1,28 +1,28 @@
-//! A set of packet numbers that lie close together: one bit a packet.
+//! A set of packet numbers that are close together: one bit per packet.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 const BITS: u64 = u64::BITS as u64;
 
-/// Packets by their number in the flow. Memory follows the distance between the first and the last.
+/// Packet numbers of a flow. Memory is proportional to the distance between the first and the last.
 #[derive(Debug, Default)]
 pub(crate) struct PacketSet {
-    /// What the first word's lowest bit stands for, in words.
+    /// Index of the first word: the packet number of its lowest bit, divided by the word size.
     first_word: u64,
     words: VecDeque<u64>,
     count: u64,
 }
 
 impl PacketSet {
-    /// Adds a packet; whether it was not there yet.
+    /// Adds a packet; returns true if it is new.
     pub(crate) fn insert(&mut self, packet: u64) -> bool {
         let word = packet / BITS;
         self.cover(word..word + 1);
         self.add(word, 1 << (packet % BITS))
     }
 
-    /// Adds all packets of a range; whether any was not there yet.
+    /// Adds all packets of a range; returns true if any is new.
     pub(crate) fn insert_range(&mut self, range: Range<u64>) -> bool {
         let words = words_of(&range);
         self.cover(words.clone());
@@ -33,7 +33,7 @@ impl PacketSet {
         new
     }
 
-    /// Makes room for these words.
+    /// Extends the storage to these words.
     fn cover(&mut self, words: Range<u64>) {
         if self.words.is_empty() {
             self.first_word = words.start;
@@ -48,7 +48,7 @@ impl PacketSet {
         }
     }
 
-    /// Adds bits to a word there is room for; whether any was not there yet.
+    /// Adds bits to an existing word; returns true if any is new.
     fn add(&mut self, word: u64, bits: u64) -> bool {
         let held = &mut self.words[(word - self.first_word) as usize];
         let new = bits & !*held;
@@ -77,12 +77,12 @@ impl PacketSet {
         }
     }
 
-    /// Whether a packet is in it.
+    /// True if the set contains a packet.
     pub(crate) fn contains(&self, packet: u64) -> bool {
         self.word(packet / BITS) >> (packet % BITS) & 1 == 1
     }
 
-    /// The first packet from this one on that is not in it.
+    /// The first packet at or after `from` that is not in the set.
     pub(crate) fn first_missing(&self, from: u64) -> u64 {
         let mut word = from / BITS;
         let mut missing = !self.word(word) & (u64::MAX << (from % BITS));
@@ -93,12 +93,12 @@ impl PacketSet {
         word * BITS + u64::from(missing.trailing_zeros())
     }
 
-    /// How many are in it.
+    /// Number of packets in the set.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// The packets around this one, which is in it, of which none is missing.
+    /// The contiguous range of packets around this one, which must be in the set.
     pub(crate) fn block_of(&self, packet: u64) -> Range<u64> {
         let mut word = packet / BITS;
         let mut missing = !self.word(word) & !(u64::MAX << (packet % BITS));
@@ -113,7 +113,7 @@ impl PacketSet {
         first..self.first_missing(packet)
     }
 
-    /// The last packet but `after` of all that are in it.
+    /// The packet with exactly `after` larger ones in the set.
     pub(crate) fn nth_last(&self, after: u64) -> Option<u64> {
         let mut left = after;
         for (place, &word) in self.words.iter().enumerate().rev() {
@@ -127,7 +127,7 @@ impl PacketSet {
         None
     }
 
-    /// How many packets of a range are not in it.
+    /// Number of packets of a range that are not in the set.
     pub(crate) fn count_missing(&self, range: Range<u64>) -> u64 {
         if range.is_empty() {
             return 0;
@@ -143,12 +143,12 @@ impl PacketSet {
     }
 }
 
-/// The words that hold a range of packets.
+/// The words of a range of packets.
 fn words_of(range: &Range<u64>) -> Range<u64> {
     range.start / BITS..range.end.div_ceil(BITS)
 }
 
-/// The bits of one of those words that belong to the range.
+/// The bits of a word that belong to the range.
 fn mask(word: u64, range: &Range<u64>) -> u64 {
     let mut bits = u64::MAX;
     if word == range.start / BITS {
@@ -169,9 +169,9 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Ranges against single packets.
+        /// Compares ranges with single packets.
         #[test]
-        fn a_range_is_its_packets(
+        fn a_range_equals_its_packets(
             ranges in prop::collection::vec((0u64..300, 0u64..150), 1..20),
         ) {
             let (mut set, mut plain) = (PacketSet::default(), PacketSet::default());
@@ -183,15 +183,18 @@ mod tests {
             }
             for packet in (0..450).filter(|&packet| plain.contains(packet)) {
                 let block = set.block_of(packet);
-                prop_assert!(block.contains(&packet) && block.clone().all(|other| plain.contains(other)));
+                prop_assert!(block.contains(&packet));
+                prop_assert!(block.clone().all(|other| plain.contains(other)));
                 prop_assert!(!plain.contains(block.end));
                 prop_assert!(block.start == 0 || !plain.contains(block.start - 1));
             }
         }
 
-        /// Against a set of the standard library, while the packets of interest move on.
+        /// Compares with a set of the standard library while the base moves forward.
         #[test]
-        fn it_is_a_set(steps in prop::collection::vec((0u64..300, 0u64..40), 1..100)) {
+        fn agrees_with_a_standard_set(
+            steps in prop::collection::vec((0u64..300, 0u64..40), 1..100),
+        ) {
             let mut set = PacketSet::default();
             let mut plain = BTreeSet::new();
             let mut base = 0;
@@ -206,7 +209,8 @@ mod tests {
                 prop_assert_eq!(set.first_missing(base), missing);
                 if let Some(&last) = plain.last() {
                     let first = (0..last).rev().find(|packet| !plain.contains(packet));
-                    prop_assert_eq!(set.block_of(last), first.map_or(0, |first| first + 1)..last + 1);
+                    let start = first.map_or(0, |first| first + 1);
+                    prop_assert_eq!(set.block_of(last), start..last + 1);
                 }
                 for after in [0, 2, 70] {
                     let nth = plain.iter().nth_back(after).copied();

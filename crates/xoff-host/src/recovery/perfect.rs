@@ -1,8 +1,9 @@
-//! Perfect recovery: the switch that dropped a packet tells its sender, which sends that packet again
-//! (BFC §6.2.1, HPCC-PFC: "perfect retransmission"). No packet comes twice, so the receiver counts.
+//! Perfect recovery: the switch that drops a packet notifies its sender, which retransmits that
+//! packet (BFC §6.2.1, HPCC-PFC: "perfect retransmission"). No packet arrives twice, so the
+//! receiver only counts bytes.
 
 use super::{Arrival, Reply};
-use crate::receiver::Got;
+use crate::receiver::RxProgress;
 
 /// The receiver's half: bytes received, in any order.
 #[derive(Debug, Default)]
@@ -16,25 +17,25 @@ impl Receiver {
         Reply::Ack(self.received)
     }
 
-    pub(super) fn got(&self) -> Got {
-        Got { received: self.received, delivered: self.received }
+    pub(super) fn rx_progress(&self) -> RxProgress {
+        RxProgress { received: self.received, delivered: self.received }
     }
 }
 
 /// The sender's half: packets reported lost.
 #[derive(Debug, Default)]
 pub struct Losses {
-    /// First byte and payload of each; the next one to send again is the last.
+    /// First byte and payload of each; the last is retransmitted next.
     packets: Vec<(u64, u64)>,
 }
 
 impl Losses {
-    /// A packet was lost for certain.
+    /// Records a packet that is certainly lost.
     pub fn add(&mut self, seq: u64, bytes: u64) {
         self.packets.push((seq, bytes));
     }
 
-    /// The next packet to send again: first byte and payload.
+    /// Takes the next packet to retransmit: first byte and payload.
     pub fn take(&mut self) -> Option<(u64, u64)> {
         self.packets.pop()
     }

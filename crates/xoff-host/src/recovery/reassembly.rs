@@ -1,24 +1,25 @@
-//! What a receiver that keeps packets out of order has of a flow.
+//! Receive state of a flow, for receivers that keep out-of-order packets.
 
 use std::cmp::Ordering;
 
 use super::Arrival;
 use super::packet_set::PacketSet;
-use crate::receiver::Got;
+use crate::receiver::RxProgress;
 
-/// All before a byte, and some packets after it.
+/// All bytes before `expected`, and some packets after it.
 #[derive(Debug, Default)]
 pub(super) struct Reassembly {
     /// Next byte expected.
     expected: u64,
-    /// Packets after that one that have come already; none before the first gap.
+    /// Packets beyond the first gap that have arrived; `None` before the first gap.
     beyond: Option<Box<PacketSet>>,
-    /// Whether the packet that came last had come before.
+    /// True if the last packet was a duplicate.
     repeated: bool,
 }
 
 impl Reassembly {
-    /// A packet has come. If it is ahead of its turn: the set of those that are, which now has it.
+    /// Adds an arriving packet. If it is out of order, returns the set of out-of-order packets
+    /// including it.
     pub(super) fn on_data(&mut self, payload: u64, arrival: &Arrival) -> Option<&PacketSet> {
         self.repeated = false;
         match arrival.seq.cmp(&self.expected) {
@@ -39,23 +40,23 @@ impl Reassembly {
         }
     }
 
-    /// Whether the payload of the packet that came last had come before.
+    /// True if the payload of the last packet was a duplicate.
     pub(super) fn repeated(&self) -> bool {
         self.repeated
     }
 
-    /// Next byte expected: everything before it has come.
+    /// Next byte expected: everything before it has arrived.
     pub(super) fn expected(&self) -> u64 {
         self.expected
     }
 
-    /// What has come: in order, and in all.
-    pub(super) fn got(&self, payload: u64) -> Got {
+    /// Receive progress: in order, and in total.
+    pub(super) fn rx_progress(&self, payload: u64) -> RxProgress {
         let beyond = self.beyond.as_ref().map_or(0, |beyond| beyond.count() * payload);
-        Got { received: self.expected + beyond, delivered: self.expected }
+        RxProgress { received: self.expected + beyond, delivered: self.expected }
     }
 
-    /// What came before its turn and is in order now.
+    /// Advances `expected` over out-of-order packets that are now in order.
     fn close_gap(&mut self, payload: u64, end: u64) {
         if let Some(beyond) = &mut self.beyond
             && beyond.count() > 0

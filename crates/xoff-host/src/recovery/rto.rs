@@ -1,19 +1,19 @@
 //! The retransmission timeout of a flow (RFC 6298).
 //!
-//! Every acknowledgement returns when its packet was sent, so each is a sample, also that of a packet
-//! sent again (RFC 6298 §3: Karn's algorithm is for those that cannot tell). The clock has no
-//! granularity.
+//! Every acknowledgement returns the send time of its packet. Each is therefore a sample, even for
+//! retransmissions (RFC 6298 §3: Karn's algorithm is for senders that cannot tell them apart). The
+//! clock has no granularity.
 
 use crate::transport::TcpConfig;
 
-/// Within what a timeout lies.
+/// Limits of a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RtoLimits {
-    /// Before the first round trip has been measured (ps).
+    /// Before the first measured round trip (ps).
     pub initial_ps: u64,
-    /// The least (ps).
+    /// Minimum (ps).
     pub min_ps: u64,
-    /// The most, also after doubling (ps).
+    /// Maximum, also after doubling (ps).
     pub max_ps: u64,
 }
 
@@ -27,7 +27,7 @@ impl From<&TcpConfig> for RtoLimits {
     }
 }
 
-/// What a sender has measured, and how often it has timed out since.
+/// A sender's measurements, and the number of timeouts since the last one.
 #[derive(Clone, Copy, Debug)]
 pub struct Rto {
     limits: RtoLimits,
@@ -38,19 +38,19 @@ pub struct Rto {
 }
 
 impl Rto {
-    /// Nothing is measured yet.
+    /// Creates it without a measurement.
     #[must_use]
     pub fn new(limits: RtoLimits) -> Self {
         Self { limits, smoothed: None, backoff: 0 }
     }
 
-    /// A packet and its acknowledgement took so long (ps).
+    /// Adds the round-trip time of a packet (ps).
     pub fn on_sample(&mut self, rtt: u64) {
         self.smoothed = Some(match self.smoothed {
             // SRTT <- R, RTTVAR <- R/2 (§2.2).
             None => (rtt, rtt / 2),
-            // RTTVAR <- (1 - beta) RTTVAR + beta |SRTT - R'|, then SRTT <- (1 - alpha) SRTT + alpha R',
-            // with alpha = 1/8 and beta = 1/4 (§2.3).
+            // RTTVAR <- (1 - beta) RTTVAR + beta |SRTT - R'|, then SRTT <- (1 - alpha) SRTT + alpha
+            // R', with alpha = 1/8 and beta = 1/4 (§2.3).
             Some((mean, variation)) => {
                 let off = mean.abs_diff(rtt);
                 (mean - mean / 8 + rtt / 8, variation - variation / 4 + off / 4)
@@ -59,7 +59,7 @@ impl Rto {
         self.backoff = 0;
     }
 
-    /// A timeout has come: "the host MUST set RTO <- RTO * 2" (§5.5).
+    /// Records a timeout: "the host MUST set RTO <- RTO * 2" (§5.5).
     pub fn back_off(&mut self) {
         self.backoff += 1;
     }
@@ -70,7 +70,7 @@ impl Rto {
         self.backoff
     }
 
-    /// Whether a timeout has come since the last sample.
+    /// True if there was a timeout since the last sample.
     #[must_use]
     pub fn has_backed_off(&self) -> bool {
         self.backoff > 0
@@ -82,7 +82,7 @@ impl Rto {
         self.smoothed.map(|(mean, _)| mean)
     }
 
-    /// How long to wait now (ps).
+    /// The current timeout (ps).
     #[must_use]
     pub fn timeout(&self) -> u64 {
         let RtoLimits { initial_ps, min_ps, max_ps } = self.limits;
@@ -102,26 +102,26 @@ mod tests {
         RtoLimits { initial_ps: 1_000_000, min_ps: 1_000, max_ps: 60_000_000 };
 
     #[test]
-    fn samples_move_it_as_the_rfc_says() {
+    fn samples_update_the_timeout_as_in_the_rfc() {
         let mut rto = Rto::new(LIMITS);
         assert_eq!(rto.timeout(), 1_000_000);
         // SRTT 80 000, RTTVAR 40 000.
         rto.on_sample(80_000);
         assert_eq!((rto.smoothed_rtt(), rto.timeout()), (Some(80_000), 240_000));
-        // RTTVAR 30 000 + 40 000 / 4 with the SRTT before, then SRTT 70 000 + 15 000.
+        // RTTVAR 30 000 + 40 000 / 4 with the previous SRTT, then SRTT 70 000 + 15 000.
         rto.on_sample(120_000);
         assert_eq!((rto.smoothed_rtt(), rto.timeout()), (Some(85_000), 245_000));
     }
 
     #[test]
-    fn a_steady_round_trip_ends_at_the_least() {
+    fn a_steady_round_trip_leads_to_the_minimum() {
         let mut rto = Rto::new(RtoLimits { min_ps: 100_000, ..LIMITS });
         (0..100).for_each(|_| rto.on_sample(80_000));
         assert_eq!((rto.smoothed_rtt(), rto.timeout()), (Some(80_000), 100_000));
     }
 
     #[test]
-    fn each_timeout_doubles_it_up_to_the_most_and_a_sample_brings_it_back() {
+    fn each_timeout_doubles_it_up_to_the_maximum_and_a_sample_resets_it() {
         let mut rto = Rto::new(LIMITS);
         rto.on_sample(1_000_000);
         let mut timeouts = Vec::new();

@@ -1,51 +1,51 @@
-//! What a sender knows of the packets between the first that is missing and the last it sent.
+//! A sender's knowledge of the packets between its first missing and its last sent packet.
 
 use std::ops::Range;
 
 use super::packet_set::PacketSet;
 
-/// In numbers of packets, not bytes. Each that is lost is sent again once, in order, until a timeout.
+/// In packet numbers, not bytes. Each lost packet is retransmitted once, in order, until a timeout.
 #[derive(Debug, Default)]
 pub struct Scoreboard {
     /// Packets after the first missing one that have arrived.
     arrived: PacketSet,
-    /// Those before this one have been sent again, if they are missing, and may be on their way.
+    /// Missing packets before this one have been retransmitted and may be in flight.
     repeated_before: u64,
-    /// Those missing before this one are lost.
+    /// Missing packets before this one are lost.
     lost_before: u64,
 }
 
 impl Scoreboard {
-    /// These have arrived; whether that is news of any.
+    /// Records arrivals; returns true if any is new.
     pub(crate) fn insert(&mut self, packets: Range<u64>) -> bool {
         self.arrived.insert_range(packets)
     }
 
-    /// Those that have arrived.
+    /// The packets that have arrived.
     pub(crate) fn arrived(&self) -> &PacketSet {
         &self.arrived
     }
 
-    /// All before this packet that have not arrived are lost.
+    /// All missing packets before this one are lost.
     pub(crate) fn lose_before(&mut self, packet: u64) {
         self.lost_before = self.lost_before.max(packet);
     }
 
-    /// All before this packet have arrived.
+    /// All packets before this one have arrived.
     pub(crate) fn on_progress(&mut self, packet: u64) {
         self.arrived.remove_before(packet);
         self.repeated_before = self.repeated_before.max(packet);
         self.lost_before = self.lost_before.max(packet);
     }
 
-    /// Nothing was heard for too long: all from `first` to before `next` are lost that are not known to
-    /// have arrived.
+    /// Retransmission timeout: all packets from `first` up to before `next` that are not known to
+    /// have arrived are lost.
     pub(crate) fn on_timeout(&mut self, first: u64, next: u64) {
         self.repeated_before = first;
         self.lost_before = next;
     }
 
-    /// Takes the next packet to send again.
+    /// Takes the next packet to retransmit.
     pub(crate) fn take(&mut self) -> Option<u64> {
         let packet = self.arrived.first_missing(self.repeated_before);
         if packet >= self.lost_before {
@@ -55,17 +55,17 @@ impl Scoreboard {
         Some(packet)
     }
 
-    /// Whether this packet is lost, whatever has been sent again.
+    /// True if this packet is lost, whether or not it has been retransmitted.
     pub(crate) fn is_lost(&self, packet: u64) -> bool {
         packet < self.lost_before && !self.arrived.contains(packet)
     }
 
-    /// Whether this packet has been sent again or waits for it.
+    /// True if this packet has been retransmitted or is queued for it.
     pub(crate) fn is_repeated(&self, packet: u64) -> bool {
         packet < self.repeated_before.max(self.lost_before)
     }
 
-    /// Bytes that have arrived, and bytes that are lost and not sent again yet.
+    /// Bytes that have arrived, and bytes that are lost and not yet retransmitted.
     pub(crate) fn bytes(&self, payload: u64, flow_bytes: u64) -> (u64, u64) {
         if self.arrived.count() == 0 && self.repeated_before >= self.lost_before {
             return (0, 0);

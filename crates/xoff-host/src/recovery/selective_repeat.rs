@@ -1,15 +1,15 @@
-//! Selective repeat, as in IRN (Mittal et al., SIGCOMM 2018, §3.1): the receiver keeps packets that
-//! come out of order and says which one it got, and the sender repeats only those that are missing.
+//! Selective repeat, as in IRN (Mittal et al., SIGCOMM 2018, §3.1): the receiver keeps out-of-order
+//! packets and reports each, and the sender retransmits only missing ones.
 //!
-//! IRN's sender remembers the recovery sequence, the first packet sent after a recovery began; when it
-//! is acknowledged, the recovery ends, and the next one may repeat the same holes. That cannot happen
-//! before what was repeated has arrived. So each hole is sent again once, whatever comes, until a
-//! timeout; a recovery sequence would add nothing.
+//! IRN's sender keeps the recovery sequence, the first packet sent after a recovery began. Its
+//! acknowledgement ends the recovery, and the next recovery may retransmit the same holes. That
+//! cannot happen before the retransmitted packets have arrived. Each hole is therefore
+//! retransmitted once until a timeout, and a recovery sequence would have no effect.
 
 use super::reassembly::Reassembly;
 use super::scoreboard::Scoreboard;
 use super::{Arrival, Reply};
-use crate::receiver::Got;
+use crate::receiver::RxProgress;
 
 /// The receiver's half.
 #[derive(Debug, Default)]
@@ -33,15 +33,15 @@ impl Receiver {
         self.0.repeated()
     }
 
-    pub(super) fn got(&self, payload: u64) -> Got {
-        self.0.got(payload)
+    pub(super) fn rx_progress(&self, payload: u64) -> RxProgress {
+        self.0.rx_progress(payload)
     }
 }
 
-/// The receiver got a packet before its turn; whether that is news to the sender's half.
+/// The receiver got an out-of-order packet. Returns true if that is new to the sender's half.
 pub(crate) fn on_arrived(scoreboard: &mut Scoreboard, packet: u64) -> bool {
-    // "Any subsequent packet is considered lost only if another packet with a higher sequence number
-    // has been selectively acked" (IRN §3.1).
+    // "Any subsequent packet is considered lost only if another packet with a higher sequence
+    // number has been selectively acked" (IRN §3.1).
     scoreboard.lose_before(packet);
     scoreboard.insert(packet..packet + 1)
 }

@@ -42,22 +42,23 @@ pub trait RecoverySettings {
         false
     }
 
-    /// True if a packet out of order is taken for a sign of loss.
+    /// True if an out-of-order packet counts as a sign of loss.
     fn needs_order(&self) -> bool {
         true
     }
 
-    /// True if senders hear of every packet that a switch drops, and of no other loss.
+    /// True if switches report every dropped packet to its sender, and no other losses are
+    /// detected.
     fn relies_on_switches(&self) -> bool {
         false
     }
 
-    /// True if it tells the congestion control of each loss.
+    /// True if it reports each loss to the congestion control.
     fn reports_losses(&self) -> bool {
         false
     }
 
-    /// True if a packet that is sent again tells how much of its flow is left to send.
+    /// True if a retransmitted packet has the number of bytes left to send in its flow.
     fn tells_what_is_left(&self) -> bool {
         false
     }
@@ -67,7 +68,7 @@ pub trait RecoverySettings {
         true
     }
 
-    /// How far a flow may send beyond its first unacknowledged byte (bytes).
+    /// Maximum distance of a flow from its first unacknowledged byte (bytes).
     fn reach(&self, _path: &Path) -> u64 {
         u64::MAX
     }
@@ -94,9 +95,9 @@ knobs! {
 }
 
 impl RecoverySettings for PerfectConfig {
-    /// Its receivers count bytes, so a packet sent again without need would count twice.
+    /// Its receivers count bytes, so an unnecessary retransmission would count twice.
     fn timeouts(&self) -> Timeouts {
-        Timeouts::None("transport.recovery = \"perfect\" hears of every loss")
+        Timeouts::None("transport.recovery = \"perfect\" detects every loss")
     }
 
     fn needs_order(&self) -> bool {

@@ -1,4 +1,4 @@
-//! One flow over a path that loses, repeats and delays packets as it is told.
+//! One flow over a path with prescribed losses, duplicates and delays.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::vec::IntoIter;
@@ -13,11 +13,11 @@ use crate::receiver::Receivers;
 use crate::transport::{Recovery, TcpConfig};
 
 pub(super) const PAYLOAD: u64 = 1000;
-/// One way, and the sender's patience, in steps; it sends a packet a step.
+/// One-way delay and the sender's timeout, in steps; it sends one packet per step.
 const DELAY: u64 = 10;
-const PATIENCE: u64 = 60;
-/// The same for go-back-N: longer than any round trip.
-const LONG_PATIENCE: u64 = 150;
+const TIMEOUT: u64 = 60;
+/// The timeout for go-back-N: longer than any round trip.
+const LONG_TIMEOUT: u64 = 150;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
@@ -27,7 +27,7 @@ pub(super) enum Fate {
     Late(u64),
 }
 
-/// Packets on their way, by when they arrive.
+/// Packets in flight, by arrival time.
 pub(super) struct Way {
     fates: IntoIter<Fate>,
     packets: BTreeMap<(u64, u64), Packet>,
@@ -74,11 +74,11 @@ pub(super) struct Path {
     pub(super) log: Vec<u64>,
     pub(super) probes: Vec<bool>,
     pub(super) timeouts: u64,
-    /// Recoveries begun, with selective acknowledgements.
+    /// Number of recoveries, with selective acknowledgements.
     pub(super) recoveries: u64,
-    /// Packets that have arrived: what the receiver must say follows from them.
+    /// Packets that have arrived: they determine the receiver's correct replies.
     pub(super) arrived: BTreeSet<u64>,
-    /// Answers that have reached the sender.
+    /// Acknowledgements that have reached the sender.
     pub(super) answers: Vec<Packet>,
 }
 
@@ -118,7 +118,7 @@ impl Path {
         }
     }
 
-    /// The sender sends what it may.
+    /// The sender sends if it may.
     pub(super) fn send(&mut self) {
         if !self.flow.may_send() {
             return;
@@ -152,11 +152,11 @@ impl Path {
                 Reply::Nothing => continue,
             };
             if payload == 0 && self.flow.start.bytes <= PAYLOAD {
-                assert_eq!(seq, 0, "nothing is remembered of a flow of one packet");
+                assert_eq!(seq, 0, "a flow of one packet has no state");
             } else if matches!(self.recovery, Recovery::SelectiveRepeat | Recovery::Sack) {
-                assert_eq!(seq, missing, "keeps what has arrived, and nothing else");
+                assert_eq!(seq, missing, "must keep exactly the packets that arrived");
             } else {
-                assert!(seq <= missing, "{seq} acknowledged, {missing} is missing");
+                assert!(seq <= missing, "{seq} is acknowledged, but {missing} is missing");
             }
             let mut answer = Packet::new(kind, 60);
             (answer.seq, answer.remaining) = (seq, kept);
@@ -164,7 +164,7 @@ impl Path {
         }
     }
 
-    pub(super) fn hear(&mut self) {
+    pub(super) fn acknowledge(&mut self) {
         while let Some(packet) = self.back.arrive(self.now) {
             self.answers.push(packet);
             let mut news = self.flow.acknowledge(packet.seq, PAYLOAD) > 0;
@@ -186,20 +186,20 @@ impl Path {
             }
         }
         let keeps = matches!(self.recovery, Recovery::SelectiveRepeat | Recovery::Sack);
-        let patience = if keeps { PATIENCE } else { LONG_PATIENCE };
+        let timeout = if keeps { TIMEOUT } else { LONG_TIMEOUT };
         let probing = self.flow.sack().is_some_and(|half| half.is_probing());
-        if (self.flow.in_flight() > 0 || probing) && self.flow.progress_ps + patience <= self.now {
+        if (self.flow.in_flight() > 0 || probing) && self.flow.progress_ps + timeout <= self.now {
             self.flow.progress_ps = self.now;
             self.flow.on_timeout(PAYLOAD);
             self.timeouts += 1;
         }
     }
 
-    /// Runs until the sender knows that all has arrived.
+    /// Runs until the sender knows that all packets have arrived.
     pub(super) fn run(&mut self) {
         while self.flow.snd_una < self.flow.start.bytes {
             self.receive();
-            self.hear();
+            self.acknowledge();
             self.send();
             self.now += 1;
             assert!(self.now < 1_000_000, "the flow never ends: {:?}", self.flow);
@@ -226,9 +226,10 @@ pub(super) fn fate(kinds: u8) -> impl Strategy<Value = Fate> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
-    /// Whatever the path does to data and answers, each byte gets there and the flow ends.
+    /// Under any losses, duplicates and delays of data and acknowledgements, every byte arrives and
+    /// the flow ends.
     #[test]
-    fn selective_repeat_gets_every_byte_there(
+    fn selective_repeat_delivers_every_byte(
         bytes in 1u64..150_000,
         window in 1u64..60_000,
         forth in prop::collection::vec(fate(10), 0..400),
@@ -240,9 +241,9 @@ proptest! {
         prop_assert_eq!(path.arrived.len() as u64, bytes.div_ceil(PAYLOAD));
     }
 
-    /// The same, over a path that repeats nothing.
+    /// The same, over a path without duplicates.
     #[test]
-    fn go_back_n_gets_every_byte_there(
+    fn go_back_n_delivers_every_byte(
         bytes in 1u64..150_000,
         window in 1u64..60_000,
         forth in prop::collection::vec(fate(9), 0..400),
@@ -254,10 +255,10 @@ proptest! {
         prop_assert_eq!(path.arrived.len() as u64, bytes.div_ceil(PAYLOAD));
     }
 
-    /// Over a path that keeps order, selective repeat sends nothing again but what was lost, until a
-    /// timeout comes.
+    /// On a path without reordering, selective repeat retransmits only lost packets until a
+    /// timeout.
     #[test]
-    fn only_what_was_lost_is_repeated(
+    fn only_lost_packets_are_retransmitted(
         bytes in 1u64..150_000,
         window in 1u64..60_000,
         forth in prop::collection::vec(fate(8), 0..400),
@@ -271,9 +272,10 @@ proptest! {
     }
 }
 
-/// Packet 1 of 6 is lost. Selective repeat sends it once more, go-back-N all from it on.
+/// Packet 1 of 6 is lost. Selective repeat retransmits it; go-back-N retransmits it and all later
+/// ones.
 #[test]
-fn one_loss() {
+fn one_loss_is_recovered() {
     let cases = [
         (Recovery::SelectiveRepeat, vec![0, 1, 2, 3, 4, 5, 1]),
         (Recovery::GoBackN, vec![0, 1, 2, 3, 4, 5, 1, 2, 3, 4, 5]),
@@ -287,10 +289,10 @@ fn one_loss() {
     }
 }
 
-/// Packets 1 and 3 to 5 of 6 are lost: packet 1 is behind one that has arrived, the others wait for a
-/// timeout, which passes over packet 2 as long as packet 1 is lost once more.
+/// Packets 1 and 3 to 5 of 6 are lost. Packet 1 is followed by one that has arrived; the others
+/// wait for a timeout, which skips packet 2 as long as packet 1 is lost again.
 #[test]
-fn a_timeout_passes_over_what_has_arrived() {
+fn a_timeout_skips_packets_that_have_arrived() {
     use Fate::{Arrives, Lost};
     let forth = Way::new(vec![Arrives, Lost, Arrives, Lost, Lost, Lost, Lost]);
     let back = Way::new(Vec::new());
@@ -300,16 +302,16 @@ fn a_timeout_passes_over_what_has_arrived() {
     assert_eq!((numbers, path.timeouts), (vec![0, 1, 2, 3, 4, 5, 1, 1, 3, 4, 5], 1));
 }
 
-/// "Each flow is bounded by one bandwidth-delay product" counted from the last acknowledged packet,
-/// also when what lies between has arrived.
+/// "Each flow is bounded by one bandwidth-delay product" from the last acknowledged packet, even if
+/// packets in between have arrived.
 #[test]
-fn the_window_bounds_how_far_ahead_a_sender_is() {
+fn the_window_limits_the_distance_from_the_last_acknowledged_packet() {
     let (forth, back) = (Way::new(Vec::new()), Way::new(Vec::new()));
     let mut path = Path::new(Recovery::SelectiveRepeat, 100_000, 4000, forth, back);
     let mut send = || path.flow.may_send().then(|| path.flow.take_packet(PAYLOAD).0 / PAYLOAD);
     assert_eq!([(); 5].map(|()| send()), [Some(0), Some(1), Some(2), Some(3), None]);
     path.flow.on_nack(0, 2, PAYLOAD);
-    // Packet 2 is there: 0 and 1 are lost, 3 is in flight.
+    // Packet 2 has arrived: 0 and 1 are lost, 3 is in flight.
     assert_eq!(path.flow.in_flight(), 1000);
     let mut send = || path.flow.may_send().then(|| path.flow.take_packet(PAYLOAD).0 / PAYLOAD);
     assert_eq!([(); 3].map(|()| send()), [Some(0), Some(1), None]);

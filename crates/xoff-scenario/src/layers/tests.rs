@@ -318,7 +318,7 @@ fn an_override_can_replace_a_list() {
 
 #[test]
 fn errors_in_a_list_name_the_entry() {
-    let expected = r#"error: wrong value for "kind" in [[traffic]]: expected a text in quotes, found the number 1 without a unit
+    let expected = r#"error: wrong value for "kind" in [[traffic]]: expected a quoted string, found the number 1 without a unit
  --> f.toml:2:8
   |
 2 | kind = 1

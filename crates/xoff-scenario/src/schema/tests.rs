@@ -47,7 +47,7 @@ const SAMPLE: &str = r#"    "sample": {
           "type": "integer"
         },
         "load": {
-          "description": "How full. Expects a number that is not negative. Default: 1e-9",
+          "description": "How full. Expects a non-negative number. Default: 1e-9",
           "type": "number"
         },
         "on": {

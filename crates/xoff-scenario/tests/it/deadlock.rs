@@ -53,7 +53,7 @@ fn stuck(mut run: Run) -> String {
 #[test]
 fn pfc_hangs_where_routes_turn_down_and_up_and_the_run_names_the_circle() {
     let said = stuck(open(&around("pfc"), &[]));
-    let circle = ": 4 egress ports wait for each other in circles. A shortest one: ";
+    let circle = ": 4 egress ports wait for each other in cycles. A shortest cycle: ";
     for part in [
         "the run is stuck: at ".to_owned(),
         format!("a deadlock{circle}leaf:2 -> spine:0 -> leaf:3 -> spine:1 -> leaf:2"),
@@ -179,7 +179,7 @@ fn check_names_cycles_and_pairs() {
 fn bfc_hangs_in_a_circle_of_queues_and_drains_without() {
     let single = ["bfc.assignment=single", "transport.timeout=1s"];
     let said = stuck(open(&around("bfc"), &single));
-    assert!(said.contains("a deadlock: 4 egress ports wait for each other in circles."), "{said}");
+    assert!(said.contains("a deadlock: 4 egress ports wait for each other in cycles."), "{said}");
     assert!(said.contains("leaf:2 -> spine:0 -> leaf:3 -> spine:1 -> leaf:2"), "{said}");
     let sets = [&single[..1], &["switch.elide=cycles"]].concat();
     let (run, rows) = run(&around("bfc"), &sets);

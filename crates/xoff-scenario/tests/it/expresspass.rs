@@ -144,7 +144,7 @@ fn last_millisecond(network: &str, flows: [(u32, u32); 2]) -> [u64; 2] {
     let mut run = open(&format!("{network}{}{}", flows[0], flows[1]), &[]);
     let got = |run: &Run| {
         let hosts = run.simulation().partitions()[0].hosts();
-        [0, 1].map(|flow| hosts.got(0, flow).map_or(0, |got| got.received))
+        [0, 1].map(|flow| hosts.rx_progress(0, flow).map_or(0, |progress| progress.received))
     };
     let mut before = [0; 2];
     while run.progress().sim_ps < 4_000_000_000 {

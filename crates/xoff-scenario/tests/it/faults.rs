@@ -250,5 +250,5 @@ fn faults_that_cannot_be_are_refused() {
             DOWN.replace("leaf:1,spine:2", &link).replace("193us", &format!("{}us", 200 + spine))
         })
         .collect();
-    refused(&with(&all), &SETS, "[[fault]] at 203us the network falls apart: host ");
+    refused(&with(&all), &SETS, "[[fault]] at 203us disconnects the network: host ");
 }

@@ -1,4 +1,4 @@
-//! The allocator: which flowlets there are, and what each of them gets.
+//! The allocator: its flowlets and their rates.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,41 +14,41 @@ use super::domain::Domain;
 use super::reserved::Reserved;
 use super::{FailuresKind, FlowtuneConfig, Site, UtilityKind};
 
-/// Rates and capacities are Gb/s for the optimizer: prices begin at 1.
+/// Rates and capacities are in Gb/s for the optimizer, whose prices start at 1.
 const BITS: f64 = 1e9;
 
-/// A server's number and that of a flowlet there.
+/// A server's number and the number of one of its flowlets.
 type Key = (u32, u32);
 
 counts! {
-    /// What an allocator did.
+    /// Counters of an allocator.
     pub struct AllocatorStats {
         /// Iterations of the optimizer.
         iterations,
-        /// Flowlets it knew, summed over its iterations.
+        /// Known flowlets, summed over iterations.
         active_flowlets,
-        /// Flowlets it was told of.
+        /// Flowlets reported to it.
         flowlets,
-        /// Rates it sent.
+        /// Rates sent.
         rates,
-        /// Times it told a server that its rates still hold.
+        /// Renewals sent to servers.
         renewals,
     }
 }
 
-/// A flowlet of a server of this domain.
+/// A flowlet of a server in this domain.
 #[derive(Debug)]
 struct Known {
     flow: FlowId,
     dst: u32,
     label: u32,
-    /// What was told last (bit/s).
+    /// The last reported rate (bit/s).
     rate: u64,
-    /// The links its acknowledgements return on, where they count.
+    /// The links on which its acknowledgements return, if they are counted.
     ack_links: Vec<LinkId>,
 }
 
-/// A flowlet that comes to this domain from another.
+/// A flowlet from another domain to this one.
 #[derive(Debug)]
 struct Transit {
     dst: u32,
@@ -72,16 +72,16 @@ fn optimizer_config(config: &FlowtuneConfig) -> Config {
     }
 }
 
-/// What an allocator knows of a server.
+/// An allocator's state of a server.
 #[derive(Clone, Copy, Debug, Default)]
 struct Server {
-    /// When it was last told something (ps).
+    /// Time of the last message to it (ps).
     told_ps: u64,
-    /// Its flowlets.
+    /// Number of its flowlets.
     flowlets: u32,
 }
 
-/// An allocator of rates.
+/// A rate allocator.
 #[derive(Debug)]
 pub struct Allocator {
     config: FlowtuneConfig,
@@ -93,22 +93,22 @@ pub struct Allocator {
     transits: BTreeMap<Key, Transit>,
     servers: Vec<Server>,
     reserved: Reserved,
-    /// What to say at the next iteration, whatever its rates.
+    /// Messages to send at the next iteration, whatever its rates.
     pending: Vec<(StreamId, Message)>,
     running: bool,
-    /// Links that have failed.
+    /// Failed links.
     failed: Vec<LinkId>,
-    /// When the paths over new routes will be known (ps), and the routes.
+    /// Time at which the new paths are known (ps), and the new routes.
     discovery: Option<(u64, Arc<Routes>)>,
-    /// Counts so far.
+    /// Counters.
     pub stats: AllocatorStats,
 }
 
 impl Allocator {
-    /// An allocator that knows no flowlets.
+    /// Creates an allocator without flowlets.
     ///
     /// # Errors
-    /// What the optimizer cannot work with.
+    /// If the optimizer rejects a setting or a capacity.
     pub fn new(config: FlowtuneConfig, site: Site, domain: Domain) -> Result<Self, String> {
         let capacities = domain.capacities();
         let rates = xoff_alloc::Allocator::new(capacities, optimizer_config(&config));
@@ -142,8 +142,8 @@ impl Allocator {
         &self.site
     }
 
-    /// A server or another allocator has said something. While the allocator is stopped nobody hears
-    /// it.
+    /// Handles a message from a server or another allocator. Messages to a stopped allocator are
+    /// lost.
     pub fn on_message(&mut self, now: u64, from: StreamId, message: Message) {
         if !self.config.is_running(now) {
             return;
@@ -158,12 +158,12 @@ impl Allocator {
             (_, Message::Transit { src, flowlet, dst, label, rate }) => {
                 self.pass((src, flowlet), dst, label, rate);
             }
-            other => unreachable!("nobody tells an allocator {other:?}"),
+            other => unreachable!("{other:?} is not a message to an allocator"),
         }
     }
 
     fn add(&mut self, key: Key, dst: u32, label: u32) {
-        // Told again because the allocator had asked, though it had been on its way already.
+        // A report after a resync, although the first report was already in flight.
         if self.flowlets.contains_key(&key) {
             return;
         }
@@ -173,10 +173,10 @@ impl Allocator {
         self.stats.flowlets += 1;
     }
 
-    /// Puts a flowlet on its path.
+    /// Adds a flowlet to its path.
     fn place(&mut self, key: Key, dst: u32, label: u32) {
         let path = self.domain.path(key.0, dst, label);
-        let flow = self.rates.add_flow(&path, 1.0).expect("a path of known links");
+        let flow = self.rates.add_flow(&path, 1.0).expect("the links of the path exist");
         let ack_links = self.ack_links(key.0, dst, label);
         self.flowlets.insert(key, Known { flow, dst, label, rate: 0, ack_links });
         self.owners.insert(flow, key);
@@ -189,12 +189,12 @@ impl Allocator {
         self.domain.path(dst, src, label.rotate_left(16))
     }
 
-    /// Takes a flowlet off its path. The end of one whose start an allocator was told before it stopped
-    /// says nothing.
+    /// Removes a flowlet from its path. An end is ignored if its start was reported before the
+    /// allocator stopped.
     fn displace(&mut self, key: Key) -> Option<Known> {
         let known = self.flowlets.remove(&key)?;
         self.reserved.change_acks(&known.ack_links, self.domain.ack_rate(known.rate), 0);
-        self.rates.remove_flow(known.flow).expect("a flow that was added");
+        self.rates.remove_flow(known.flow).expect("the flow was added before");
         self.owners.remove(&known.flow);
         Some(known)
     }
@@ -207,7 +207,7 @@ impl Allocator {
         }
     }
 
-    /// What the allocator of the domain that a flowlet goes to has to know, if it is another one.
+    /// The message to the allocator of the flowlet's destination domain, if that is another domain.
     fn transit(
         &self,
         (src, flowlet): Key,
@@ -223,7 +223,7 @@ impl Allocator {
         Some((StreamId::between(self.site.index, to), message))
     }
 
-    /// A flowlet of another domain comes to this one at a rate; 0: it has ended.
+    /// Sets the rate of a flowlet from another domain to this one; 0: it has ended.
     fn pass(&mut self, key: Key, dst: u32, label: u32, rate: u64) {
         if let Some(before) = self.transits.remove(&key) {
             self.reserve(&before, before.rate, 0);
@@ -244,15 +244,15 @@ impl Allocator {
     }
 
     /// Switches route around the links of these ports. "While correct path information is being
-    /// obtained, the allocator can mitigate link over-allocation by zeroing the capacity of failed links"
-    /// (§6).
+    /// obtained, the allocator can mitigate link over-allocation by zeroing the capacity of failed
+    /// links" (§6).
     pub fn on_routes(&mut self, now: u64, routes: &Arc<Routes>, down: &[u32]) {
         if self.config.failures == FailuresKind::Unknown {
             return;
         }
         for link in self.failed.drain(..) {
             let capacity = self.domain.capacities()[link.0 as usize];
-            self.rates.set_capacity(link, capacity).expect("as at the beginning");
+            self.rates.set_capacity(link, capacity).expect("the capacity was valid before");
         }
         self.failed.extend(down.iter().map(|&port| LinkId(port)));
         self.fail_links();
@@ -261,11 +261,11 @@ impl Allocator {
 
     fn fail_links(&mut self) {
         for &link in &self.failed {
-            self.rates.set_capacity(link, 0.0).expect("a known link");
+            self.rates.set_capacity(link, 0.0).expect("the link exists");
         }
     }
 
-    /// Puts flowlets that take other paths now on these.
+    /// Moves flowlets to their new paths.
     fn discover(&mut self, now: u64) {
         let Some((_, routes)) = self.discovery.take_if(|(time, _)| *time <= now) else { return };
         self.domain.set_routes(&routes);
@@ -290,8 +290,8 @@ impl Allocator {
         &mut self.servers[(server - self.site.servers.start) as usize]
     }
 
-    /// One iteration: "rate update", "price update" (§2) and normalisation (§3). Appends whom to tell
-    /// what.
+    /// Runs one iteration: "rate update", "price update" (§2) and normalisation (§3). Appends its
+    /// messages to `tell`.
     pub fn iterate(&mut self, now: u64, tell: &mut Vec<(StreamId, Message)>) {
         if !self.is_at_work(now, tell) {
             return;
@@ -301,14 +301,14 @@ impl Allocator {
         self.stats.active_flowlets += self.flowlets.len() as u64;
         let share = self.config.transit_share;
         for (link, amount) in self.reserved.take_changed(self.domain.capacities(), share) {
-            self.rates.reserve(link, amount).expect("a known link, and finite");
+            self.rates.reserve(link, amount).expect("the link exists and the amount is finite");
         }
         self.rates.iterate();
         tell.append(&mut self.pending);
         let changed: Vec<(FlowId, f64)> = self.rates.changed_rates().collect();
         self.stats.rates += changed.len() as u64;
         for (flow, rate) in changed {
-            // A rate that is hardly one is still not that of a failed link.
+            // A rate that rounds to zero must differ from that of a failed link.
             let rate = if rate > 0.0 { ((rate * BITS) as u64).max(1) } else { 0 };
             self.tell_rate(now, flow, rate, tell);
         }
@@ -334,8 +334,8 @@ impl Allocator {
         self.flowlets.insert(key, known);
     }
 
-    /// "new allocated rates must arrive every few tens of microseconds" (§6): who has been told nothing
-    /// for half of a rate's lifetime is told that its rates still hold.
+    /// "new allocated rates must arrive every few tens of microseconds" (§6): sends a renewal to
+    /// servers without a message for half of the rates' lifetime.
     fn renew(&mut self, now: u64, tell: &mut Vec<(StreamId, Message)>) {
         let due = now.saturating_sub(self.config.lifetime.0 / 2);
         for (server, state) in self.site.servers.clone().zip(&mut self.servers) {
@@ -347,16 +347,17 @@ impl Allocator {
         }
     }
 
-    /// Begins anew; of the network it knows what it knew.
+    /// Restarts without flowlets; knowledge of the network is kept.
     fn forget(&mut self) {
         let (config, site, domain) = (self.config.clone(), self.site.clone(), self.domain.clone());
-        let fresh = Self::new(config, site, domain).expect("as it began the first time");
+        let fresh = Self::new(config, site, domain).expect("the settings were valid before");
         let Self { stats, failed, discovery, .. } = std::mem::replace(self, fresh);
         (self.stats, self.failed, self.discovery) = (stats, failed, discovery);
         self.fail_links();
     }
 
-    /// Whether the allocator is at work. One that begins anew knows nothing of what was before.
+    /// Returns true if the allocator is running. After a restart it requests a report of all
+    /// flowlets.
     fn is_at_work(&mut self, now: u64, tell: &mut Vec<(StreamId, Message)>) -> bool {
         let before = std::mem::replace(&mut self.running, self.config.is_running(now));
         if self.running && !before {

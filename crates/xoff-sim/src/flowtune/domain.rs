@@ -1,4 +1,4 @@
-//! What an allocator knows of the network: its links, their capacities, and the paths over them.
+//! An allocator's knowledge of the network: links, capacities, and paths.
 
 use std::sync::Arc;
 
@@ -9,25 +9,25 @@ use xoff_net::topo::{Port, Routes, Topology};
 use super::{FlowtuneSetup, PathsKind, Site};
 use crate::paths::Paths;
 
-/// The links of an allocator: one for each port of the topology, in that order, of which it only ever
-/// uses those that paths in its domain take.
+/// The links of an allocator: one per port of the topology, in that order. It uses only those on
+/// paths in its domain.
 #[derive(Clone, Debug)]
 pub struct Domain {
     topology: Arc<Topology>,
     routes: Arc<Routes>,
     paths: Arc<Paths>,
     knows: PathsKind,
-    /// The links within the domain, by port; empty: all are.
+    /// The links within the domain, by port; empty if all are.
     within: Vec<bool>,
-    /// Gb/s on the wire.
+    /// Capacities in Gb/s on the wire.
     capacities: Vec<f64>,
-    /// Bytes of an acknowledgement and of the packet it is for.
+    /// Size of an acknowledgement and of the packet that it acknowledges.
     ack_bytes: u64,
     packet_bytes: u64,
 }
 
 impl Domain {
-    /// What the allocator at a site knows.
+    /// The knowledge of the allocator at a site.
     #[must_use]
     pub fn new(
         FlowtuneSetup { config, sites }: &FlowtuneSetup,
@@ -50,18 +50,18 @@ impl Domain {
         }
     }
 
-    /// What there is to allocate of each link (Gb/s).
+    /// Allocatable capacity of each link (Gb/s).
     #[must_use]
     pub fn capacities(&self) -> &[f64] {
         &self.capacities
     }
 
-    /// Switches take other routes.
+    /// Sets new routes.
     pub fn set_routes(&mut self, routes: &Arc<Routes>) {
         self.routes = Arc::clone(routes);
     }
 
-    /// The links that a flowlet takes, as far as they are known.
+    /// The links of a flowlet's path, as far as they are known.
     #[must_use]
     pub fn path(&self, src: u32, dst: u32, label: u32) -> Vec<LinkId> {
         let port = |host: u32| self.topology.first_port[host as usize];
@@ -83,15 +83,15 @@ impl Domain {
         self.within.is_empty() || self.within[port as usize]
     }
 
-    /// What the acknowledgements of full packets at a rate take (bit/s).
+    /// The rate of acknowledgements for full packets at a rate (bit/s).
     #[must_use]
     pub fn ack_rate(&self, rate: u64) -> u64 {
         (u128::from(rate) * u128::from(self.ack_bytes) / u128::from(self.packet_bytes)) as u64
     }
 }
 
-/// Whether each port's link belongs to the pod of a site's servers: it has an end there. The pod is what
-/// can be reached from the servers without the top layer.
+/// True for each port whose link belongs to the pod of a site's servers: a link with an end in the
+/// pod. The pod is the set of nodes reachable from the servers without the top layer.
 fn within(topology: &Topology, site: &Site) -> Vec<bool> {
     let top = topology.tiers.iter().copied().max().unwrap_or(0);
     let mut in_pod = vec![false; topology.nodes() as usize];
@@ -114,12 +114,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pod_has_its_links_down_and_up() {
+    fn a_pod_has_its_downward_and_upward_links() {
         let topology = fat_tree(&FatTreeConfig { k: 4, ..Default::default() }).unwrap();
         let of_pod = |index| Site { index, nics: 0..0, servers: index * 4..(index + 1) * 4 };
         let pods = [0, 1, 2, 3].map(|index| within(&topology, &of_pod(index)));
         for pod in &pods {
-            // 4 links of servers, 4 between edge and aggregation, 4 to the core, both ways.
+            // 4 links of servers, 4 between edge and aggregation, 4 to the core, in both
+            // directions.
             assert_eq!(pod.iter().filter(|&&within| within).count(), 24);
         }
         for port in 0..topology.ports.len() {

@@ -1,8 +1,8 @@
-//! Flowtune in the network: allocators of rates, their NICs, and the domains they allocate.
+//! Flowtune in the network: rate allocators, their NICs, and the domains they allocate.
 //!
-//! An allocator is a node: its NICs are hosts attached to the top switches of its domain, and all it
-//! learns and says goes over them as packets. [`allocator::Allocator`] is what computes, once in
-//! every `iteration`: a state machine that is told of flowlets and returns rates.
+//! An allocator is a node. Its NICs are hosts attached to the top switches of its domain, and all
+//! its messages are packets through them. [`allocator::Allocator`] computes rates once per
+//! `iteration`: a state machine that is told about flowlets and returns rates.
 
 pub mod allocator;
 mod config;
@@ -22,19 +22,19 @@ use crate::partition::Partition;
 
 pub use config::{Allocators, FailuresKind, FlowtuneConfig, PathsKind, UtilityKind};
 
-/// What all allocators, agents and streams of a network did in some time.
+/// Counters of all allocators, agents and streams of a network in some period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowtuneCounts {
-    /// The allocators.
+    /// Allocators.
     pub allocators: AllocatorStats,
-    /// The servers.
+    /// Servers' agents.
     pub agents: AgentStats,
-    /// What was sent to allocators, by them, and from one to another.
+    /// Streams to allocators, from allocators, and between them.
     pub streams: [StreamStats; 3],
 }
 
 impl FlowtuneCounts {
-    /// Everything so far.
+    /// The counters so far.
     #[must_use]
     pub fn of(partitions: &[Partition]) -> Self {
         let mut sum = Self::default();
@@ -48,7 +48,7 @@ impl FlowtuneCounts {
         sum
     }
 
-    /// What was done since an earlier time.
+    /// The counters since an earlier time.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -59,57 +59,57 @@ impl FlowtuneCounts {
     }
 }
 
-/// An allocator's place in the network.
+/// An allocator's location in the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
-    /// Which of the allocators it is.
+    /// Index of the allocator.
     pub index: u32,
     /// Its NICs, as hosts.
     pub nics: Range<u32>,
-    /// The servers whose flowlets it allocates.
+    /// The servers in its domain.
     pub servers: Range<u32>,
 }
 
 impl Site {
-    /// The NIC at this end of a connection with a server, or with another allocator.
+    /// The NIC of its connection with a server or another allocator.
     #[must_use]
     pub fn nic_for(&self, other: u32) -> u32 {
         self.nics.start + other % self.nics.len() as u32
     }
 }
 
-/// A network run by allocators.
+/// A network with allocators.
 #[derive(Clone, Debug)]
 pub struct FlowtuneSetup {
     /// The settings.
     pub config: FlowtuneConfig,
-    /// Where the allocators are.
+    /// The locations of the allocators.
     pub sites: Vec<Site>,
 }
 
 impl FlowtuneSetup {
     /// Attaches the NICs of allocators to a network: one to each switch of the top layer of their
-    /// domains, "using a 40 Gbits/s link to each of the spine switches" (§5.3), with the delay of that
-    /// switch's links.
+    /// domains, "using a 40 Gbits/s link to each of the spine switches" (§5.3), with the delay of
+    /// that switch's links.
     ///
     /// # Errors
-    /// What a NIC cannot be attached to.
+    /// If the network is unsuitable for allocators.
     pub fn attach(config: FlowtuneConfig, topology: &Topology) -> Result<(Topology, Self), String> {
         let servers = topology.hosts;
         if (servers..topology.nodes()).any(|node| topology.is_gateway(node)) {
-            return Err(
-                "an allocator's domain is within one data centre: network.topology = \"two-dc\" \
-                        has two"
-                    .into(),
-            );
+            return Err("an allocator's domain must be within one data centre; \
+                        network.topology = \"two-dc\" has two"
+                .into());
         }
         let top = topology.tiers.iter().copied().max().unwrap_or(0);
         let (tier, pods) = match config.allocators {
             Allocators::One => (top, 1),
             Allocators::PerPod if top < 3 => {
-                return Err("\"per-pod\" needs pods: network.topology = \"fat-tree\"".into());
+                return Err(
+                    "allocators = \"per-pod\" requires network.topology = \"fat-tree\"".into()
+                );
             }
-            // All pods are equal, and hosts and switches numbered pod by pod.
+            // All pods are equal, and hosts and switches are numbered pod by pod.
             Allocators::PerPod => {
                 let cores = topology.tiers.iter().rposition(|&tier| tier == top).unwrap_or(0);
                 (top - 1, topology.ports_of(cores as u32).len() as u32)
@@ -134,7 +134,7 @@ impl FlowtuneSetup {
         Ok((topology.attach(&attachments)?, Self { config, sites }))
     }
 
-    /// All streams, with who writes them and who reads them.
+    /// All streams, each with its writing and its reading host.
     pub fn streams(&self) -> impl Iterator<Item = (StreamId, u32, u32)> + '_ {
         let with_servers = self.sites.iter().flat_map(|site| {
             site.servers.clone().flat_map(|server| {

@@ -1,4 +1,4 @@
-//! The allocators of a partition as part of it: when they compute, what they hear, what they say.
+//! The allocators of a partition: their iterations and their messages.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::Site;
 use super::allocator::Allocator;
 use crate::partition::tag;
 
-/// Allocators whose NICs are in one partition. They iterate at the same times, one after the other.
+/// Allocators with NICs in one partition. They iterate at the same times, one after the other.
 #[derive(Debug)]
 pub(crate) struct Allocators {
     all: Vec<Allocator>,
@@ -22,12 +22,12 @@ pub(crate) struct Allocators {
     compute_ps: u64,
     iterate: TimerId,
     publish: TimerId,
-    /// What the iteration that goes on will say.
+    /// Messages of the current iteration.
     said: Vec<(StreamId, Message)>,
 }
 
 impl Allocators {
-    /// Allocators that begin their first iteration when one period has passed.
+    /// Creates the allocators; the first iteration begins after one period.
     pub(crate) fn new(all: Vec<Allocator>, fabric: &mut Fabric) -> Self {
         let config = all[0].config();
         let (iteration_ps, compute_ps) = (config.iteration.0, config.compute_time.0);
@@ -42,7 +42,7 @@ impl Allocators {
         &self.all
     }
 
-    /// An iteration begins, or the rates of one are computed.
+    /// An iteration begins, or the rates of one are ready.
     pub(crate) fn on_timer(&mut self, fabric: &mut Fabric, hosts: &mut Hosts, computed: bool) {
         if computed {
             self.publish(fabric, hosts);
@@ -56,7 +56,7 @@ impl Allocators {
                 Direction::FromAllocator(_) => false,
             };
             let reader = self.all.iter_mut().find(|allocator| reads(allocator.site()));
-            reader.expect("an allocator of these NICs").on_message(now, stream, message);
+            reader.expect("an allocator in this partition").on_message(now, stream, message);
         }
         for allocator in &mut self.all {
             allocator.iterate(now, &mut self.said);

@@ -1,25 +1,25 @@
-//! What of an allocator's links is not for its own flowlets: their acknowledgements, and what comes from
-//! other domains. "With NED, it is straightforward to dynamically adjust link capacities or add dummy
-//! flows for external traffic" (§6).
+//! Capacity of an allocator's links that is not available to its own flowlets: acknowledgements,
+//! and flowlets from other domains. "With NED, it is straightforward to dynamically adjust link
+//! capacities or add dummy flows for external traffic" (§6).
 
 use xoff_alloc::LinkId;
 
-/// Bits per second of each link. Whole numbers, so that what was added can be taken away again exactly.
+/// Bits per second of each link. Integers, so that additions can be undone exactly.
 #[derive(Debug)]
 pub(super) struct Reserved {
     acks: Vec<u64>,
     transit: Vec<u64>,
-    /// Links of which something else is reserved than the optimizer knows.
+    /// Links with changes unknown to the optimizer.
     changed: Vec<LinkId>,
 }
 
 impl Reserved {
-    /// Nothing, of so many links.
+    /// Creates it with nothing reserved on `links` links.
     pub(super) fn new(links: usize) -> Self {
         Self { acks: vec![0; links], transit: vec![0; links], changed: Vec::new() }
     }
 
-    /// Acknowledgements take `after` instead of `before` of these links.
+    /// Changes the acknowledgements on these links from `before` to `after`.
     pub(super) fn change_acks(&mut self, links: &[LinkId], before: u64, after: u64) {
         for link in links {
             let taken = &mut self.acks[link.0 as usize];
@@ -28,7 +28,7 @@ impl Reserved {
         self.changed.extend(links);
     }
 
-    /// A flowlet from another domain takes `after` instead of `before` of these links.
+    /// Changes a flowlet from another domain on these links from `before` to `after`.
     pub(super) fn change_transit(&mut self, links: &[LinkId], before: u64, after: u64) {
         for link in links {
             let taken = &mut self.transit[link.0 as usize];
@@ -37,8 +37,8 @@ impl Reserved {
         self.changed.extend(links);
     }
 
-    /// The links of which something else is reserved now than at the last call, and how much (Gb/s);
-    /// flowlets from other domains get up to a share of the capacity.
+    /// The links with changes since the last call, and their reserved capacity (Gb/s). Flowlets
+    /// from other domains are limited to `share` of the capacity.
     pub(super) fn take_changed(&mut self, capacities: &[f64], share: f64) -> Vec<(LinkId, f64)> {
         let changed = std::mem::take(&mut self.changed);
         let reserved = |link: LinkId| {
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_reserved_comes_and_goes() {
+    fn reservations_are_added_and_removed() {
         let mut reserved = Reserved::new(3);
         let (one, two) = (LinkId(1), LinkId(2));
         reserved.change_acks(&[one], 0, 500_000_000);

@@ -1,5 +1,5 @@
-//! How flows are handed to their partitions: those that begin at their start, and those that wait for
-//! others, which hosts begin themselves.
+//! Hands flows to their partitions: flows with a start time, and flows that hosts start after
+//! another flow.
 
 use xoff_core::Ps;
 use xoff_host::hosts::Arrived;
@@ -10,7 +10,7 @@ use super::Simulation;
 use crate::measure::Slowdowns;
 
 impl Simulation {
-    /// Hands a flow to the partition of its sender. Returns whether it begins at its start.
+    /// Hands a flow to the partition of its sender. Returns true if it begins at its start time.
     pub(super) fn hand_over(&mut self, start: FlowStart, arrival: &Arrival) -> bool {
         let chained = match arrival.role {
             Role::Successive { chain } => self.chains.insert((arrival.source, chain), start.id),
@@ -24,7 +24,7 @@ impl Simulation {
                 return false;
             }
             Some(After::End { until }) => {
-                let before = chained.expect("a flow that follows is not the first of its chain");
+                let before = chained.expect("a successor is not the first flow of its chain");
                 partition.hosts_mut().chains.await_end(before, start, until.0);
                 return false;
             }
@@ -38,7 +38,7 @@ impl Simulation {
         true
     }
 
-    /// Remembers a flow of a web request that is measured.
+    /// Registers a flow of a measured web request.
     pub(super) fn follow(&mut self, id: u64, arrival: &Arrival) {
         let class = self.class_of[arrival.source as usize];
         if self.is_measured(arrival.start) && self.requests.add(id, arrival, class) {
@@ -47,7 +47,7 @@ impl Simulation {
         }
     }
 
-    /// A flow begins, perhaps to be stopped.
+    /// Counts a flow that begins; `stops` is true if it will be stopped.
     pub(super) fn count_start(&mut self, start: &FlowStart, stops: bool) {
         if let Some(flows) = &mut self.series.flows {
             flows.begin_flow(start, stops);
@@ -60,13 +60,13 @@ impl Simulation {
         }
     }
 
-    /// Whether what begins then is measured.
+    /// True if a flow or request with this start is measured.
     pub(super) fn is_measured(&self, start: Ps) -> bool {
         (self.plan.warmup..self.plan.measured_until()).contains(&start)
     }
 
-    /// Takes in which flows that waited for others have begun in this step, and which awaited ones have
-    /// arrived, in the order (time, flow).
+    /// Collects chained flows that began in this step and awaited flows that arrived, in the order
+    /// (time, flow).
     pub(super) fn collect_chains(&mut self) {
         let (mut begun, mut arrived) = (Vec::new(), Vec::new());
         for partition in &mut self.partitions {

@@ -1,4 +1,4 @@
-//! Queueing delays of packets: at monitored ports one by one, or at all ports of switches by kind of link.
+//! Queueing delays of packets: at monitored ports, or at all ports of switches by kind of link.
 
 use xoff_net::sched::QueueMask;
 
@@ -16,7 +16,7 @@ impl Simulation {
         }
     }
 
-    /// The ports of the topology where delays are recorded.
+    /// The ports of the topology with recorded delays.
     fn watched(&self) -> Vec<u32> {
         if self.plan.link_delays {
             return (0..self.setup.topology.ports.len() as u32).collect();
@@ -24,14 +24,14 @@ impl Simulation {
         self.monitored.clone()
     }
 
-    /// Ends that, and adds up what ports of one kind have recorded.
+    /// Stops recording delays and merges those of ports of one kind.
     pub(super) fn collect_delays(&mut self) {
         for id in self.watched() {
             let (partition, number) = self.place[id as usize];
             let taken = self.partitions[partition as usize].take_delays(number);
             let Some(delays) = taken else { continue };
             let histograms = delays.histograms();
-            // A host may be named twice.
+            // A host may be listed twice.
             let monitored = self.monitored.iter().zip(&mut self.monitors);
             for (_, monitor) in monitored.filter(|(port, _)| **port == id) {
                 monitor.delays = histograms[0].clone().into();
@@ -57,8 +57,8 @@ impl Simulation {
         &mut self.link_delays[place].delays
     }
 
-    /// Queueing delays in the measured time at all ports of switches, where they are recorded, in the order
-    /// of the topology.
+    /// Queueing delays in the measurement at all ports of switches, if recorded, in the order of
+    /// the topology.
     #[must_use]
     pub fn link_delays(&self) -> &[LinkDelays] {
         &self.link_delays

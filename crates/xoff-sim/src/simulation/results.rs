@@ -1,4 +1,4 @@
-//! What a simulation has found: rows to take, and results to read.
+//! Results of a simulation, and the rows it produces.
 
 use xoff_core::{Digest, Ps};
 use xoff_net::arch::Switch;
@@ -21,7 +21,7 @@ use crate::throughput::Throughput;
 use crate::watermarks::Watermarks;
 
 impl Simulation {
-    /// What each port did in the measured time.
+    /// Counters of each port in the measurement.
     #[must_use]
     pub fn ports(&self) -> Vec<PortRow> {
         let empty = Snapshot::default();
@@ -52,7 +52,7 @@ impl Simulation {
         topology.ports.iter().enumerate().map(row).collect()
     }
 
-    /// What allocators, agents and streams did in the measured time, where there is an allocator.
+    /// Counters of allocators, agents and streams in the measurement, if there is an allocator.
     #[must_use]
     pub fn flowtune(&self) -> Option<FlowtuneCounts> {
         self.setup.flowtune.as_ref()?;
@@ -62,8 +62,7 @@ impl Simulation {
         Some(end.flowtune.since(&begin))
     }
 
-    /// Payload acknowledged in the measured time by each class's flows that have no end or are stopped
-    /// (bytes).
+    /// Payload acknowledged in the measurement of each class's endless or stopped flows (bytes).
     #[must_use]
     pub fn endless_acked(&self) -> Vec<u64> {
         let now = self.snapshot();
@@ -73,7 +72,7 @@ impl Simulation {
         end.endless_acked.iter().enumerate().map(|(class, sum)| sum - before(class)).collect()
     }
 
-    /// The same of each flow without end.
+    /// The same for each endless flow.
     #[must_use]
     pub fn endless_flows(&self) -> Vec<EndlessFlow> {
         let now = self.snapshot();
@@ -87,13 +86,13 @@ impl Simulation {
         end.endless.iter().map(since).collect()
     }
 
-    /// Flows under way, then and now.
+    /// Outstanding flows in the middle and at the end of the measurement.
     #[must_use]
     pub fn outstanding(&self) -> Outstanding {
         self.outstanding_then
     }
 
-    /// Where packets waited.
+    /// Backlog by kind of link.
     #[must_use]
     pub fn backlog(&self) -> &Backlog {
         &self.backlog
@@ -112,13 +111,13 @@ impl Simulation {
         self.monitors.iter().enumerate().map(with_utilisation).collect()
     }
 
-    /// The part of the measured time that has passed.
+    /// The elapsed part of the measurement.
     #[must_use]
     pub fn measured(&self) -> Ps {
         Ps(self.now.0.saturating_sub(self.plan.warmup.0).min(self.plan.measure.0))
     }
 
-    /// How far the run is.
+    /// Progress of the run.
     #[must_use]
     pub fn progress(&self) -> Progress {
         let sum = |count: fn(&Partition) -> u64| self.partitions.iter().map(count).sum();
@@ -147,7 +146,7 @@ impl Simulation {
         std::mem::take(&mut self.requests.request_rows)
     }
 
-    /// What flows' receivers got in the intervals since the last call.
+    /// Received bytes of flows in the intervals since the last call.
     pub fn take_flow_series(&mut self) -> Vec<FlowSeriesRow> {
         std::mem::take(&mut self.series.flow_rows)
     }
@@ -157,14 +156,14 @@ impl Simulation {
         std::mem::take(&mut self.series.port_rows)
     }
 
-    /// How many rows of flows, intervals and ports, and captured packets, wait to be taken.
+    /// Number of rows of flows, intervals and ports, and of captured packets, not yet taken.
     #[must_use]
     pub fn rows_waiting(&self) -> usize {
         let requests = self.requests.query_rows.len() + self.requests.request_rows.len();
         self.rows.len() + self.captured.len() + self.series.rows_waiting() + requests
     }
 
-    /// Records what these ports of the topology send from now on.
+    /// Starts capturing the packets of these ports of the topology.
     pub fn capture(&mut self, ports: &[u32]) {
         for &port in ports {
             let (partition, number) = self.place[port as usize];
@@ -172,7 +171,7 @@ impl Simulation {
         }
     }
 
-    /// Has every packet join its queue, for tests: results must not change.
+    /// Makes every packet join its queue, for tests: results must not change.
     #[cfg(debug_assertions)]
     pub fn let_nothing_pass(&mut self) {
         for partition in &mut self.partitions {
@@ -180,7 +179,7 @@ impl Simulation {
         }
     }
 
-    /// What captured ports have sent since the last call.
+    /// Captured packets since the last call.
     pub fn take_captured(&mut self) -> Vec<Captured> {
         std::mem::take(&mut self.captured)
     }
@@ -208,13 +207,13 @@ impl Simulation {
         &self.buffer
     }
 
-    /// The most each switch's buffer held in each step.
+    /// Maximum bytes in each switch's buffer in each step.
     #[must_use]
     pub fn watermarks(&self) -> &Watermarks {
         &self.watermarks
     }
 
-    /// What hosts received in each interval.
+    /// Received throughput of hosts in each interval.
     #[must_use]
     pub fn throughput(&self) -> &Throughput {
         &self.throughput
@@ -226,8 +225,8 @@ impl Simulation {
         &self.active
     }
 
-    /// Flows that share their queue with another one at each egress port that has any, sampled and pooled,
-    /// where flows are assigned to queues.
+    /// Flows that share their queue with another one, at each egress port with active flows,
+    /// sampled and pooled, if flows are assigned to queues.
     #[must_use]
     pub fn sharing_flows(&self) -> &Distribution {
         &self.sharing
@@ -239,19 +238,19 @@ impl Simulation {
         self.payload_measured
     }
 
-    /// The partitions, to sum up their counters.
+    /// The partitions, for summing their counters.
     #[must_use]
     pub fn partitions(&self) -> &[Partition] {
         &self.partitions
     }
 
-    /// How many threads the run uses.
+    /// Number of threads.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.crew.threads()
+        self.worker_pool.threads()
     }
 
-    /// Why it uses fewer threads than it was given.
+    /// The reason for fewer threads than requested.
     #[must_use]
     pub fn threads_note(&self) -> Option<&str> {
         self.cut.note.as_deref()
@@ -263,7 +262,8 @@ impl Simulation {
         &self.setup
     }
 
-    /// The hash chain of each node: of all it has sent and dropped, and of the flows that ended there.
+    /// The hash chain of each node, over all packets it has sent and dropped and all flows that
+    /// ended there.
     #[must_use]
     pub fn node_digests(&self) -> Vec<u64> {
         let mut of_node = vec![0; self.setup.topology.nodes() as usize];
@@ -278,8 +278,8 @@ impl Simulation {
         of_node
     }
 
-    /// One number that every transmission, drop and finished flow has gone into: the chains of all
-    /// nodes in the order of their ids, and with faults what each link has lost.
+    /// The run's digest, over every transmission, drop and finished flow: the chains of all nodes
+    /// in the order of their ids and, with faults, the losses of each link.
     #[must_use]
     pub fn digest(&self) -> u64 {
         let mut digest = Digest::default();

@@ -1,25 +1,25 @@
-//! How many credits a receiver sends for a flow: credit feedback control (ExpressPass §3.2, Algorithm 1).
+//! The rate of a flow's credits: credit feedback control (ExpressPass §3.2, Algorithm 1).
 
 use super::ExpressPassConfig;
 
 /// The state of one flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Feedback {
-    /// The rate of credits, as a share of the most that the receiver's link allows.
+    /// The credit rate, as a fraction of the maximum on the receiver's link.
     share: f64,
-    /// How much of the way to the most a round trip without congestion goes (w).
+    /// The fraction of the gap to the maximum that a round trip without congestion closes (w).
     weight: f64,
-    /// Whether the last round trip had no congestion.
+    /// True if the last round trip had no congestion.
     widens: bool,
-    /// Credits since the last update of which data has told, and those of them that were lost.
-    heard: u64,
+    /// Credits since the last update whose fate is known, and the lost ones among them.
+    observed: u64,
     lost: u64,
-    /// When the rate was last updated (ps).
+    /// Time of the last update of the rate (ps).
     updated_ps: u64,
 }
 
 impl Feedback {
-    /// A flow of so many packets begins.
+    /// Creates the state of a new flow of `packets`.
     #[must_use]
     pub fn new(config: &ExpressPassConfig, packets: u64, now: u64) -> Self {
         let small = packets.min(u64::from(config.small_flow)) as f64 / f64::from(config.small_flow);
@@ -27,36 +27,37 @@ impl Feedback {
             share: config.alpha * small,
             weight: config.initial_weight,
             widens: false,
-            heard: 0,
+            observed: 0,
             lost: 0,
             updated_ps: now,
         }
     }
 
-    /// The rate of credits, as a share of the most.
+    /// The credit rate, as a fraction of the maximum.
     #[must_use]
     pub fn share(&self) -> f64 {
         self.share
     }
 
-    /// Data has come that a credit brought, before which so many credits were lost.
+    /// Records a data packet and the `lost` credits before its credit.
     pub fn on_data(&mut self, lost: u64) {
-        self.heard += lost + 1;
+        self.observed += lost + 1;
         self.lost += lost;
     }
 
-    /// A round trip of `rtt` (ps) may be over; at the highest rate there is a credit every `period` (ps).
+    /// Updates the rate if a round trip of `rtt` (ps) is over. At the maximum rate there is one
+    /// credit every `period` (ps).
     pub fn update(&mut self, config: &ExpressPassConfig, now: u64, rtt: u64, period: u64) {
         let elapsed = now - self.updated_ps;
-        if rtt == 0 || elapsed < rtt || self.heard == 0 {
+        if rtt == 0 || elapsed < rtt || self.observed == 0 {
             return;
         }
-        let loss = self.lost as f64 / self.heard as f64;
+        let loss = self.lost as f64 / self.observed as f64;
         let allowed = (1.0 - self.share) * config.target_loss;
-        // One credit a round trip.
+        // One credit per round trip.
         let least = (period as f64 / rtt as f64).min(1.0);
         if loss > allowed {
-            let arrived = (self.heard - self.lost) as f64 * period as f64 / elapsed as f64;
+            let arrived = (self.observed - self.lost) as f64 * period as f64 / elapsed as f64;
             self.share = (arrived * (1.0 + allowed)).min(self.share);
             self.weight = (self.weight / 2.0).max(config.min_weight);
             self.widens = false;
@@ -68,6 +69,6 @@ impl Feedback {
             self.share = self.weight + (1.0 - self.weight) * self.share;
         }
         self.share = self.share.clamp(least, 1.0);
-        (self.heard, self.lost, self.updated_ps) = (0, 0, now);
+        (self.observed, self.lost, self.updated_ps) = (0, 0, now);
     }
 }

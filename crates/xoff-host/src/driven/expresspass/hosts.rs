@@ -1,4 +1,4 @@
-//! Hosts that run ExpressPass: receivers send credits, NICs shape them, senders spend them.
+//! Hosts that run ExpressPass: receivers send credits, NICs shape them, senders use them.
 
 use rustc_hash::FxHashMap;
 use xoff_core::rng::Purpose;
@@ -10,23 +10,23 @@ use xoff_net::{Kind, Packet};
 use super::receiver::{Half, Reply};
 use super::sender::{CreditSender, Echo, Spent};
 use super::{CreditCounts, ExpressPassConfig};
-use crate::driven::{Address, Desk, Driven, DrivenHost, DrivenSetup};
+use crate::driven::{Address, Driven, DrivenHost, DrivenSetup, TransportContext};
 use crate::flow::Sender;
-use crate::receiver::Got;
+use crate::receiver::RxProgress;
 use crate::recovery::SenderHalf;
 
-/// Timers of this number and above are those of receivers' halves, the others those of NICs.
+/// Timers with this number or above belong to receivers' halves, the others to NICs.
 const HALVES: u32 = 1 << 27;
 
-/// What is a host's own.
+/// State of one host.
 #[derive(Debug)]
 struct Port {
     credits: CreditQueue,
-    /// What its link takes for a mean credit and the data it brings (ps).
+    /// Time of a mean credit and its data packet on the link (ps).
     period: u64,
-    /// Looks at the credits that wait.
+    /// Timer of the waiting credits.
     timer: TimerId,
-    /// For gaps between credits and their lengths.
+    /// Random stream for gaps and sizes of credits.
     rng: Rng,
 }
 
@@ -37,7 +37,7 @@ pub struct ExpressPassHosts {
     shape: CreditShape,
     setup: DrivenSetup,
     ports: Vec<Port>,
-    /// By the number of the flow.
+    /// By flow slot.
     senders: Vec<CreditSender>,
     halves: Vec<Half>,
     free: Vec<u32>,
@@ -46,7 +46,7 @@ pub struct ExpressPassHosts {
 }
 
 impl ExpressPassHosts {
-    /// Without hosts.
+    /// Creates it without hosts.
     #[must_use]
     pub fn new(config: &ExpressPassConfig, setup: &DrivenSetup) -> Self {
         Self {
@@ -62,23 +62,23 @@ impl ExpressPassHosts {
         }
     }
 
-    /// What became of credits so far, as far as hosts know.
+    /// Credit counters of the hosts.
     #[must_use]
     pub fn counts(&self) -> CreditCounts {
         let dropped = self.ports.iter().map(|port| port.credits.dropped).sum();
         CreditCounts { dropped, ..self.counts }
     }
 
-    /// Credits that wait at NICs, and at senders for the turn of the packets they bring.
+    /// Number of credits that wait at NICs, and at senders for their packets' turns.
     #[must_use]
     pub fn waiting(&self) -> u64 {
         let at_ports = self.ports.iter().map(|port| u64::from(port.credits.waiting()));
         at_ports.chain(self.senders.iter().map(CreditSender::waiting)).sum()
     }
 
-    /// A sender asks for credits, or with `wanted` = 0 for no more of them.
-    fn request(&self, desk: &mut Desk<'_>, id: u32, wanted: u64) {
-        let flow = &desk.flows[id as usize];
+    /// Sends a sender's request for credits, or a credit stop if `wanted` is 0.
+    fn request(&self, context: &mut TransportContext<'_>, id: u32, wanted: u64) {
+        let flow = &context.flows[id as usize];
         let (start, nic) = (&flow.start, flow.nic);
         let mut packet = Packet::new(Kind::Request, self.setup.control_bytes);
         packet.stamp = start.bytes;
@@ -89,57 +89,63 @@ impl ExpressPassHosts {
         packet.label = start.label;
         packet.sender = id;
         packet.flags = start.class << flag::CLASS_SHIFT;
-        if self.senders[id as usize].is_heard() {
+        if self.senders[id as usize].has_reply() {
             packet.flags |= flag::PROGRESSED;
         }
-        let packet = desk.fabric.packets.insert(packet);
-        desk.send(nic, packet);
+        let packet = context.fabric.packets.insert(packet);
+        context.send(nic, packet);
     }
 
-    fn request_for_rest(&self, desk: &mut Desk<'_>, id: u32) {
-        let left = desk.flows[id as usize].left_to_send();
-        self.request(desk, id, left.div_ceil(self.setup.payload));
+    fn request_for_rest(&self, context: &mut TransportContext<'_>, id: u32) {
+        let left = context.flows[id as usize].left_to_send();
+        self.request(context, id, left.div_ceil(self.setup.payload));
     }
 
-    /// A sender's request, or its stop, has come to a receiver.
-    fn on_request(&mut self, desk: &mut Desk<'_>, nic: u32, packet: &Packet) {
+    /// Handles a sender's request or credit stop at a receiver.
+    fn on_request(&mut self, context: &mut TransportContext<'_>, nic: u32, packet: &Packet) {
         let wanted = u64::from(packet.remaining);
         let id = match self.by_flow.get(&packet.flow) {
             Some(&id) => id,
             // A stop that the last packet overtook.
             None if wanted == 0 => return,
-            // Its sender has had credits of a half that is gone: all had come.
+            // The sender has had credits from a half that is gone: the flow was complete.
             None if packet.has(flag::PROGRESSED) => {
                 let answer = Address::of(packet).packet(Kind::Ack, self.setup.control_bytes);
-                self.answer(desk, nic, answer);
+                self.answer(context, nic, answer);
                 return;
             }
-            None => self.new_half(desk, nic, packet, wanted),
+            None => self.new_half(context, nic, packet, wanted),
         };
         let half = &mut self.halves[id as usize];
         half.sending = wanted > 0;
-        let armed = desk.fabric.wheel.armed(half.timer).is_some();
+        let armed = context.fabric.wheel.armed(half.timer).is_some();
         if !half.sending {
-            desk.fabric.wheel.cancel(half.timer);
+            context.fabric.wheel.cancel(half.timer);
         } else if !armed {
-            self.credit(desk, id);
+            self.credit(context, id);
         }
     }
 
-    /// A half for the flow of this request.
-    fn new_half(&mut self, desk: &mut Desk<'_>, nic: u32, packet: &Packet, wanted: u64) -> u32 {
+    /// Creates a half for the flow of this request.
+    fn new_half(
+        &mut self,
+        context: &mut TransportContext<'_>,
+        nic: u32,
+        packet: &Packet,
+        wanted: u64,
+    ) -> u32 {
         let id = self.free.pop().unwrap_or(self.halves.len() as u32);
-        // Of a flow's number a packet has the low half only. That is enough for an order.
+        // Packets contain only the low half of a flow's id. That is enough for an order.
         let rank = u64::from(packet.flow);
         let timer = match self.halves.get(id as usize) {
             Some(old) => {
-                desk.hand_over_receiver_timer(old.timer, rank);
+                context.hand_over_receiver_timer(old.timer, rank);
                 old.timer
             }
-            None => desk.add_receiver_timer(rank, HALVES | id),
+            None => context.add_receiver_timer(rank, HALVES | id),
         };
         let owner = (Address::of(packet), nic, timer);
-        let half = Half::new(&self.config, owner, (packet.stamp, wanted), desk.fabric.now);
+        let half = Half::new(&self.config, owner, (packet.stamp, wanted), context.fabric.now);
         if let Some(place) = self.halves.get_mut(id as usize) {
             *place = half;
         } else {
@@ -149,81 +155,83 @@ impl ExpressPassHosts {
         id
     }
 
-    /// A receiver sends the next credit of a flow, and sets the time of the one after.
-    fn credit(&mut self, desk: &mut Desk<'_>, id: u32) {
+    /// Sends the next credit of a flow and arms the timer of the one after.
+    fn credit(&mut self, context: &mut TransportContext<'_>, id: u32) {
         let half = &mut self.halves[id as usize];
         let (nic, port) = (half.nic, &mut self.ports[half.nic as usize]);
-        let now = desk.fabric.now;
+        let now = context.fabric.now;
         let (number, gap) = half.credit(&self.config, now, port.period, &mut port.rng);
-        desk.fabric.wheel.arm(half.timer, now + gap);
+        context.fabric.wheel.arm(half.timer, now + gap);
         let spread = self.config.credit_size_spread.0;
         let bytes = self.shape.credit_bytes - spread + port.rng.below(2 * spread + 1);
         let mut packet = half.to.packet(Kind::Credit, bytes as u16);
         packet.remaining = number;
         packet.stamp = now;
         self.counts.sent += 1;
-        let passes = idle_at(desk, nic) <= now && port.credits.pass(now, packet.wire_bytes);
-        let packet = desk.fabric.packets.insert(packet);
+        let passes = idle_at(context, nic) <= now && port.credits.pass(now, packet.wire_bytes);
+        let packet = context.fabric.packets.insert(packet);
         if passes {
-            desk.send(nic, packet);
-        } else if !port.credits.push(&mut desk.fabric.packets, packet) {
-            desk.fabric.packets.remove(packet);
+            context.send(nic, packet);
+        } else if !port.credits.push(&mut context.fabric.packets, packet) {
+            context.fabric.packets.remove(packet);
         } else if port.credits.waiting() == 1 {
-            self.release(desk, nic);
+            self.release(context, nic);
         }
     }
 
-    /// Sends the credits of a NIC that may go, as a switch's port does, and has the next one looked at
-    /// when it may.
-    fn release(&mut self, desk: &mut Desk<'_>, nic: u32) {
+    /// Sends the waiting credits of a NIC that are due, as a switch's port does, and arms the timer
+    /// of the next one.
+    fn release(&mut self, context: &mut TransportContext<'_>, nic: u32) {
         let port = &mut self.ports[nic as usize];
-        let now = desk.fabric.now;
-        let mut idle_at = idle_at(desk, nic);
-        while let Some(ready) = port.credits.ready_at(&desk.fabric.packets) {
+        let now = context.fabric.now;
+        let mut idle_at = idle_at(context, nic);
+        while let Some(ready) = port.credits.ready_at(&context.fabric.packets) {
             let due = ready.max(idle_at);
             if due > now {
-                desk.fabric.wheel.arm(port.timer, due);
+                context.fabric.wheel.arm(port.timer, due);
                 return;
             }
-            let Some(id) = port.credits.pop(&desk.fabric.packets, now) else { return };
-            let bytes = u64::from(desk.fabric.packets[id].wire_bytes);
-            idle_at = now + desk.fabric.duration(desk.nics[nic as usize].port, bytes);
-            desk.send(nic, id);
+            let Some(id) = port.credits.pop(&context.fabric.packets, now) else { return };
+            let bytes = u64::from(context.fabric.packets[id].wire_bytes);
+            idle_at = now + context.fabric.duration(context.nics[nic as usize].port, bytes);
+            context.send(nic, id);
         }
     }
 
-    /// A credit has come to a sender.
-    fn on_credit(&mut self, desk: &mut Desk<'_>, packet: &Packet) {
-        let Some(id) = desk.sender_of(packet) else {
+    /// Handles a credit at a sender.
+    fn on_credit(&mut self, context: &mut TransportContext<'_>, packet: &Packet) {
+        let Some(id) = context.sender_of(packet) else {
             self.counts.wasted += 1;
             return;
         };
-        let flow = &mut desk.flows[id as usize];
+        let flow = &mut context.flows[id as usize];
         let echo = Echo { number: packet.remaining, sent_ps: packet.stamp };
         let rule = (self.setup.payload, self.config.early_stop);
-        let spent = self.senders[id as usize].on_credit(flow, rule, desk.fabric.now, echo);
+        let spent = self.senders[id as usize].on_credit(flow, rule, context.fabric.now, echo);
         if spent == Spent::Wasted {
-            // That is no progress: if the receiver has not heard the stop, it may miss data too.
+            // This is no progress: if the receiver has not got the stop, it may miss data too.
             self.counts.wasted += 1;
             return;
         }
-        flow.progress_ps = desk.fabric.now;
-        // The NIC sends control packets ahead of data, also those of one instant.
+        flow.progress_ps = context.fabric.now;
+        // The NIC sends control packets ahead of data, even within one instant.
         if spent == Spent::Last {
-            self.request(desk, id, 0);
+            self.request(context, id, 0);
         }
-        desk.resume(id);
+        context.resume(id);
     }
 
-    /// Data has come to a receiver.
-    fn on_data(&mut self, desk: &mut Desk<'_>, nic: u32, packet: &Packet) {
-        let (now, payload) = (desk.fabric.now, u64::from(packet.wire_bytes - self.setup.overhead));
-        desk.nics[nic as usize].received_bytes += payload;
+    /// Handles a data packet at a receiver.
+    fn on_data(&mut self, context: &mut TransportContext<'_>, nic: u32, packet: &Packet) {
+        let (now, payload) =
+            (context.fabric.now, u64::from(packet.wire_bytes - self.setup.overhead));
+        context.nics[nic as usize].received_bytes += payload;
         let control_bytes = self.setup.control_bytes;
         let Some(&id) = self.by_flow.get(&packet.flow) else {
-            // It was sent for a credit, so there was a half; it is gone, so it had all.
+            // The packet was sent for a credit, so a half existed. It is gone, so the flow was
+            // complete.
             let answer = Address::of(packet).packet(Kind::Ack, control_bytes);
-            self.answer(desk, nic, answer);
+            self.answer(context, nic, answer);
             return;
         };
         let half = &mut self.halves[id as usize];
@@ -233,50 +241,50 @@ impl ExpressPassHosts {
             Reply::Missing(seq) => {
                 let mut answer = half.to.packet(Kind::Nack, control_bytes);
                 answer.seq = seq;
-                self.answer(desk, nic, answer);
+                self.answer(context, nic, answer);
             }
             Reply::Whole => {
                 let answer = half.to.packet(Kind::Ack, control_bytes);
-                desk.fabric.wheel.cancel(half.timer);
+                context.fabric.wheel.cancel(half.timer);
                 self.by_flow.remove(&packet.flow);
                 self.free.push(id);
-                self.answer(desk, nic, answer);
-                desk.arrived(nic, packet.flow);
+                self.answer(context, nic, answer);
+                context.arrived(nic, packet.flow);
             }
         }
     }
 
-    fn answer(&self, desk: &mut Desk<'_>, nic: u32, mut answer: Packet) {
-        answer.stamp = desk.fabric.now;
-        let id = desk.fabric.packets.insert(answer);
-        desk.send(nic, id);
+    fn answer(&self, context: &mut TransportContext<'_>, nic: u32, mut answer: Packet) {
+        answer.stamp = context.fabric.now;
+        let id = context.fabric.packets.insert(answer);
+        context.send(nic, id);
     }
 
-    /// A receiver has all of a flow, or misses something.
-    fn on_answer(&mut self, desk: &mut Desk<'_>, packet: &Packet) {
-        let Some(id) = desk.sender_of(packet) else { return };
-        let flow = &mut desk.flows[id as usize];
+    /// Handles a receiver's positive or negative acknowledgement at a sender.
+    fn on_answer(&mut self, context: &mut TransportContext<'_>, packet: &Packet) {
+        let Some(id) = context.sender_of(packet) else { return };
+        let flow = &mut context.flows[id as usize];
         let sender = &mut self.senders[id as usize];
-        flow.progress_ps = desk.fabric.now;
+        flow.progress_ps = context.fabric.now;
         if packet.kind == Kind::Ack {
             self.counts.wasted += sender.forget(flow);
             flow.snd_una = flow.start.bytes;
-            desk.finish(id, packet.stamp);
+            context.finish(id, packet.stamp);
             return;
         }
         let stopped = sender.is_stopped();
         self.counts.wasted += sender.go_back(flow, packet.seq);
         if stopped {
-            self.request_for_rest(desk, id);
+            self.request_for_rest(context, id);
         }
     }
 }
 
-/// When a NIC's port can begin what joins its control queue now (ps).
-fn idle_at(desk: &Desk<'_>, nic: u32) -> u64 {
-    let nic = &desk.nics[nic as usize];
-    let before = desk.fabric.duration(nic.port, u64::from(nic.acks.bytes()));
-    desk.fabric.busy_until(nic.port).max(desk.fabric.now) + before
+/// Time at which a NIC's port can start a packet that joins its control queue now (ps).
+fn idle_at(context: &TransportContext<'_>, nic: u32) -> u64 {
+    let nic = &context.nics[nic as usize];
+    let before = context.fabric.duration(nic.port, u64::from(nic.acks.bytes()));
+    context.fabric.busy_until(nic.port).max(context.fabric.now) + before
 }
 
 impl Driven for ExpressPassHosts {
@@ -294,12 +302,12 @@ impl Driven for ExpressPassHosts {
         SenderHalf::GoBackN
     }
 
-    fn on_start(&mut self, desk: &mut Desk<'_>, id: u32) {
+    fn on_start(&mut self, context: &mut TransportContext<'_>, id: u32) {
         if id as usize >= self.senders.len() {
-            self.senders.resize_with(desk.flows.len(), CreditSender::default);
+            self.senders.resize_with(context.flows.len(), CreditSender::default);
         }
-        self.senders[id as usize].start(&mut desk.flows[id as usize], desk.fabric.now);
-        self.request_for_rest(desk, id);
+        self.senders[id as usize].start(&mut context.flows[id as usize], context.fabric.now);
+        self.request_for_rest(context, id);
     }
 
     fn on_sent(&mut self, id: u32, _flow: &Sender, packet: &mut Packet, _payload: u64) {
@@ -309,40 +317,40 @@ impl Driven for ExpressPassHosts {
         self.counts.used += 1;
     }
 
-    fn on_packet(&mut self, desk: &mut Desk<'_>, nic: u32, id: u32) {
-        let packet = desk.fabric.packets[id];
-        desk.fabric.packets.remove(id);
+    fn on_packet(&mut self, context: &mut TransportContext<'_>, nic: u32, id: u32) {
+        let packet = context.fabric.packets[id];
+        context.fabric.packets.remove(id);
         match packet.kind {
-            Kind::Credit => self.on_credit(desk, &packet),
-            Kind::Data => self.on_data(desk, nic, &packet),
-            Kind::Request => self.on_request(desk, nic, &packet),
-            Kind::Ack | Kind::Nack => self.on_answer(desk, &packet),
-            kind => unreachable!("{kind:?} at a host that runs ExpressPass"),
+            Kind::Credit => self.on_credit(context, &packet),
+            Kind::Data => self.on_data(context, nic, &packet),
+            Kind::Request => self.on_request(context, nic, &packet),
+            Kind::Ack | Kind::Nack => self.on_answer(context, &packet),
+            kind => unreachable!("{kind:?} is not a packet of ExpressPass"),
         }
     }
 
-    fn on_timer(&mut self, desk: &mut Desk<'_>, number: u32) {
+    fn on_timer(&mut self, context: &mut TransportContext<'_>, number: u32) {
         if number & HALVES != 0 {
-            self.credit(desk, number & !HALVES);
+            self.credit(context, number & !HALVES);
         } else {
-            self.release(desk, number);
+            self.release(context, number);
         }
     }
 
-    /// Nothing has come for a timeout: a request or a stop was lost, or if all was sent, some of it.
-    fn on_timeout(&mut self, desk: &mut Desk<'_>, id: u32) {
-        let (flow, sender) = (&mut desk.flows[id as usize], &mut self.senders[id as usize]);
+    /// Timeout: a request or a stop was lost or, if all data was sent, some of the data.
+    fn on_timeout(&mut self, context: &mut TransportContext<'_>, id: u32) {
+        let (flow, sender) = (&mut context.flows[id as usize], &mut self.senders[id as usize]);
         if flow.has_data() {
             sender.ask_again();
         } else {
             let seq = flow.snd_una;
             self.counts.wasted += sender.go_back(flow, seq);
         }
-        self.request_for_rest(desk, id);
+        self.request_for_rest(context, id);
     }
 
-    fn got(&self, flow: u32) -> Option<Got> {
+    fn rx_progress(&self, flow: u32) -> Option<RxProgress> {
         let half = &self.halves[*self.by_flow.get(&flow)? as usize];
-        Some(Got { received: half.expected, delivered: half.expected })
+        Some(RxProgress { received: half.expected, delivered: half.expected })
     }
 }

@@ -1,18 +1,20 @@
-//! ExpressPass (Cho, Jang, Han: "Credit-Scheduled Delay-Bounded Congestion Control for Datacenters",
-//! SIGCOMM 2017): a sender sends a packet for each credit of its receiver, and switches and NICs let
-//! through only as many credits as the data that they bring back finds room for.
+//! ExpressPass (Cho, Jang, Han: "Credit-Scheduled Delay-Bounded Congestion Control for
+//! Datacenters", SIGCOMM 2017): a sender sends one packet for each credit from its receiver.
+//! Switches and NICs limit the rate of credits so that the resulting data fits on the reverse
+//! links.
 //!
-//! A flow begins with a request. Its receiver sends credits at a rate ([`Feedback`]) that it adapts once a
-//! round trip to the credits that get lost at shapers ([`xoff_net::credit`]), so congestion is one of
-//! credits and not of data. When a sender has sent all it has it says so; credits that are under way by
-//! then are wasted.
+//! A flow begins with a request. Its receiver sends credits at a rate ([`Feedback`]) that it adapts
+//! once per round trip to the credits lost at shapers ([`xoff_net::credit`]), so that credits are
+//! congested instead of data. A sender announces when it has sent all its data; credits in flight
+//! at that time are wasted.
 //!
-//! What is on the wire: a request has the flow's size in `stamp` and the packets wanted in `remaining`; 0
-//! is a credit stop. A credit has its number in `remaining` and the time it was sent in `stamp`, and the
-//! data it brings returns both. An acknowledgement is sent for all of a flow only; a negative one has the
-//! first byte that is missing in `seq`, and the sender goes back to it.
+//! Packet fields: a request has the flow's size in `stamp` and the number of requested packets in
+//! `remaining`, where 0 means a credit stop. A credit has its number in `remaining` and its send
+//! time in `stamp`, and the data packet sent for it returns both. Only a whole flow is
+//! acknowledged. A negative acknowledgement has the first missing byte in `seq`, and the sender
+//! goes back to it.
 //!
-//! Round trips are as in the authors' simulator: from a credit to the data that it brings.
+//! Round trips are measured as in the authors' simulator: from a credit to its data packet.
 
 pub mod feedback;
 mod hosts;
@@ -33,42 +35,45 @@ pub use feedback::Feedback;
 pub use hosts::ExpressPassHosts;
 
 knobs! {
-    /// ExpressPass, where `transport.kind` is "expresspass": its hosts, and how ports shape credits.
+    /// ExpressPass, for `transport.kind` = "expresspass": its hosts, and the credit shapers of
+    /// ports.
     pub struct ExpressPassConfig in "expresspass" {
-        /// Credits of a new flow, as a share of the most that its receiver's link allows (alpha; BFC
-        /// §6.2.1: 0.5).
+        /// Credit rate of a new flow, as a fraction of the maximum on its receiver's link (alpha;
+        /// BFC §6.2.1: 0.5).
         alpha: f64 = 0.5,
-        /// A flow of fewer packets begins with so much less in proportion, as in the authors' simulator;
-        /// 1: never.
+        /// A flow of fewer packets starts at a proportionally lower rate, as in the authors'
+        /// simulator. 1: never.
         small_flow: u32 = 40,
-        /// How much of the way to the highest rate a round trip without congestion goes, at first
-        /// (w_init; BFC §6.2.1: 0.0625).
+        /// Initial weight: the fraction of the gap to the maximum rate that a round trip without
+        /// congestion closes (w_init; BFC §6.2.1: 0.0625).
         initial_weight: f64 = 0.0625,
-        /// The least of that (w_min of the authors' simulator).
+        /// Minimum weight (w_min of the authors' simulator).
         min_weight: f64 = 0.01,
-        /// The most of that (w_max, ExpressPass §3.2).
+        /// Maximum weight (w_max, ExpressPass §3.2).
         max_weight: f64 = 0.5,
-        /// What a round trip without congestion adds to it, from the second one in a row (the authors'
-        /// simulator).
+        /// Increase of the weight per round trip without congestion, from the second consecutive
+        /// one (the authors' simulator).
         weight_step: f64 = 0.05,
-        /// Share of credits that may be lost without a sign of congestion, of a flow that has next to
-        /// none; at the highest rate none may (target loss, ExpressPass §3.2).
+        /// Fraction of credits that may be lost without a sign of congestion, for a flow with a
+        /// rate near zero; the allowance falls to zero at the maximum rate (target loss,
+        /// ExpressPass §3.2).
         target_loss: f64 = 0.125,
-        /// Whether a sender says that it needs no more credits as soon as those of one round trip, so many
-        /// as are under way, are enough for what is left, as later versions of the authors' simulator do;
-        /// if they are not, it asks again after `transport.timeout`. BFC's ExpressPass has credits
-        /// "for an additional RTT" (§6.2.2).
+        /// Let a sender stop credits early: as soon as the credits of one round trip, which is the
+        /// number in flight, cover its remaining data. This is the behaviour of later versions of
+        /// the authors' simulator. If they do not suffice, the sender requests more after
+        /// `transport.timeout`. BFC's ExpressPass has credits "for an additional RTT" (§6.2.2).
         early_stop: bool = false,
-        /// How far the gap between two credits varies, as a share of it either way: "credits are
-        /// jittered" so that those of one flow are not all dropped (ExpressPass §3.1).
+        /// Jitter of the gap between two credits, as a fraction in either direction: "credits are
+        /// jittered" so that one flow's credits are not all dropped (ExpressPass §3.1).
         jitter: f64 = 0.1,
-        /// Mean length of a credit on the wire: the shortest Ethernet frame with preamble and gap.
+        /// Mean size of a credit on the wire: the shortest Ethernet frame with preamble and gap.
         credit_size: Bytes = Bytes(84),
-        /// How far lengths vary, either way (ExpressPass §3.1; the authors' simulator: 76 to 92 B).
+        /// Maximum deviation of a credit's size from the mean (ExpressPass §3.1; the authors'
+        /// simulator: 76 to 92 B).
         credit_size_spread: Bytes = Bytes(8),
-        /// Credits that may wait at a port (BFC §6.2.1: 16).
+        /// Maximum number of credits that wait at a port (BFC §6.2.1: 16).
         credit_queue: u32 = 16,
-        /// Credits that a port may send at once after a rest (ExpressPass §3.1: 2).
+        /// Maximum burst of credits that a port sends after an idle period (ExpressPass §3.1: 2).
         credit_burst: u32 = 2,
     }
 }
@@ -124,7 +129,7 @@ impl ExpressPassConfig {
             ("max_weight", self.max_weight),
         ] {
             if !(share > 0.0 && share <= 1.0) {
-                return Err((key, format!("{key} is a share: more than 0, up to 1")));
+                return Err((key, format!("{key} must be above 0 and at most 1")));
             }
         }
         for (key, share) in [
@@ -133,11 +138,11 @@ impl ExpressPassConfig {
             ("jitter", self.jitter),
         ] {
             if !(0.0..1.0).contains(&share) {
-                return Err((key, format!("{key} is a share: from 0 to less than 1")));
+                return Err((key, format!("{key} must be at least 0 and below 1")));
             }
         }
         if self.min_weight > self.initial_weight || self.initial_weight > self.max_weight {
-            let message = "initial_weight must lie between min_weight and max_weight".into();
+            let message = "initial_weight must be between min_weight and max_weight".into();
             return Err(("initial_weight", message));
         }
         if self.small_flow == 0 || self.credit_queue == 0 {
@@ -146,12 +151,12 @@ impl ExpressPassConfig {
         }
         let (size, spread) = (self.credit_size.0, self.credit_size_spread.0);
         if !(64..=1_500).contains(&size) || spread >= size {
-            let message = "credit_size must be from 64B to 1500B, and credit_size_spread less";
+            let message = "credit_size must be from 64B to 1500B and above credit_size_spread";
             return Err(("credit_size", message.into()));
         }
         if u64::from(self.credit_burst) * size < size + spread {
             let message = format!(
-                "credit_burst must let a credit of {}B pass: at least {}",
+                "credit_burst must allow a credit of {}B: at least {}",
                 size + spread,
                 (size + spread).div_ceil(size)
             );
@@ -160,7 +165,7 @@ impl ExpressPassConfig {
         Ok(())
     }
 
-    /// How ports shape credits that bring data packets of up to so many bytes on the wire.
+    /// The shaping of credits for data packets of up to `full_packet` bytes on the wire.
     #[must_use]
     pub fn shape(&self, full_packet: u64) -> CreditShape {
         CreditShape {
@@ -173,15 +178,15 @@ impl ExpressPassConfig {
 }
 
 counts! {
-    /// What became of credits at hosts; switches count those they drop.
+    /// Credit counters of hosts; switches count their own drops.
     pub struct CreditCounts {
-        /// Credits that receivers made.
+        /// Credits created by receivers.
         sent,
-        /// Credits that found no room at the receiver's own NIC.
+        /// Credits dropped at the receiver's own NIC.
         dropped,
-        /// Credits that brought a packet.
+        /// Credits used for a packet.
         used,
-        /// Credits that came to a sender with nothing to send.
+        /// Credits that reached a sender without data to send.
         wasted,
     }
 }

@@ -1,4 +1,4 @@
-//! The receiver's half of a flow: what has come, and when the next credit goes.
+//! The receiver's half of a flow: receive progress, and the time of the next credit.
 
 use xoff_core::{Rng, TimerId};
 
@@ -6,14 +6,14 @@ use super::feedback::Feedback;
 use super::{ExpressPassConfig, sender::Echo};
 use crate::driven::Address;
 
-/// What to answer to a data packet.
+/// The reply to a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// Nothing.
+    /// No reply.
     Nothing,
-    /// All has come.
+    /// The flow is complete.
     Whole,
-    /// The sender is not where it should be: it has to go on from the byte of this number.
+    /// The packet is not the expected one: the sender must continue from this byte.
     Missing(u64),
 }
 
@@ -22,28 +22,28 @@ pub enum Reply {
 pub struct Half {
     /// Its sender.
     pub to: Address,
-    /// The host's number in its partition.
+    /// The host's index in its partition.
     pub nic: u32,
     /// Its credit timer.
     pub timer: TimerId,
-    /// The flow's bytes.
+    /// Size of the flow in bytes.
     pub size: u64,
-    /// Bytes received without a gap: what comes behind one is not kept.
+    /// Bytes received without a gap; data after a gap is discarded.
     pub expected: u64,
-    /// Whether credits are being sent.
+    /// True while credits are sent.
     pub sending: bool,
     feedback: Feedback,
-    /// Smoothed round-trip time (ps); 0: none was measured yet.
+    /// Smoothed round-trip time (ps); 0 if there is no measurement yet.
     rtt: u64,
-    /// Numbers of the next credit, and of the one after the last that data told of.
+    /// Number of the next credit, and one more than the last credit returned by data.
     next: u32,
     told: u32,
-    /// Until when a missing byte is not asked for again (ps).
-    patient_until: u64,
+    /// Time before which a missing byte is not requested again (ps).
+    quiet_until: u64,
 }
 
 impl Half {
-    /// A flow of so many bytes has asked for credits for so many packets.
+    /// Creates the half of a flow of `size` bytes that has requested credits for `packets`.
     #[must_use]
     pub fn new(
         config: &ExpressPassConfig,
@@ -62,13 +62,13 @@ impl Half {
             rtt: 0,
             next: 0,
             told: 0,
-            patient_until: 0,
+            quiet_until: 0,
         }
     }
 
-    /// Data has come at this place of the flow, brought by this credit.
+    /// Handles a data packet at `seq`, sent for the credit `echo`.
     pub fn on_data(&mut self, now: u64, seq: u64, payload: u64, echo: Echo) -> Reply {
-        // Credits keep their order, and so does the data they bring.
+        // Neither credits nor their data packets are reordered.
         let lost = echo.number.wrapping_sub(self.told);
         self.told = echo.number.wrapping_add(1);
         self.feedback.on_data(u64::from(lost));
@@ -76,19 +76,20 @@ impl Half {
         self.rtt = if self.rtt == 0 { rtt } else { (4 * self.rtt + rtt) / 5 };
         if seq == self.expected {
             self.expected += payload;
-            self.patient_until = 0;
+            self.quiet_until = 0;
             return if self.expected == self.size { Reply::Whole } else { Reply::Nothing };
         }
-        if now < self.patient_until {
+        if now < self.quiet_until {
             return Reply::Nothing;
         }
-        // What the sender sends when it has gone back is here in a round trip.
-        self.patient_until = now + 2 * self.rtt;
+        // Data sent after going back arrives within a round trip.
+        self.quiet_until = now + 2 * self.rtt;
         Reply::Missing(self.expected)
     }
 
-    /// The next credit goes now, over a link with room for one every `period` (ps): its number, and how
-    /// long the one after waits (ps). "Gap = average gap x (1 + jitter)" in the authors' simulator.
+    /// Sends the next credit, on a link with room for one every `period` (ps). Returns its number
+    /// and the time until the next one (ps). "Gap = average gap x (1 + jitter)" in the authors'
+    /// simulator.
     pub fn credit(
         &mut self,
         config: &ExpressPassConfig,

@@ -1,61 +1,62 @@
-//! The sender's half of a flow: a packet for each credit.
+//! The sender's half of a flow: one packet per credit.
 
 use std::collections::VecDeque;
 
 use crate::flow::Sender;
 
-/// What a data packet returns of the credit that brought it.
+/// The credit fields that a data packet returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Echo {
     /// The credit's number.
     pub number: u32,
-    /// When it was sent (ps).
+    /// Send time of the credit (ps).
     pub sent_ps: u64,
 }
 
-/// What became of a credit.
+/// The use of a credit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spent {
-    /// It brings a packet.
+    /// It is used for a packet.
     Used,
-    /// It brings a packet too, and no more are needed: the receiver has to be told.
+    /// It is used for a packet, and no more are needed: the receiver must be told.
     Last,
-    /// There is nothing to send.
+    /// There is no data to send.
     Wasted,
 }
 
-/// What ExpressPass keeps of a flow beside its [`Sender`].
+/// ExpressPass's state of a flow in addition to its [`Sender`].
 #[derive(Debug, Default)]
 pub struct CreditSender {
     /// Credits whose packets wait for their turn at the NIC.
     echoes: VecDeque<Echo>,
-    /// Whether a credit has come.
-    heard: bool,
-    /// Whether the receiver has been told to stop.
+    /// True once a credit has arrived.
+    has_reply: bool,
+    /// True once the receiver has been told to stop.
     stopped: bool,
-    /// From the request to its first credit (ps).
+    /// Time from the request to its first credit (ps).
     rtt: u64,
-    /// When the request was sent, or this round trip began (ps), and the credits that came in it.
+    /// Time of the request, or the start of this round trip (ps), and the credits that arrived in
+    /// it.
     round_ps: u64,
     in_round: u64,
 }
 
 impl CreditSender {
-    /// A flow begins in this place.
+    /// A flow begins in this slot.
     pub fn start(&mut self, flow: &mut Sender, now: u64) {
-        debug_assert!(self.echoes.is_empty(), "credits are spent when a flow ends");
+        debug_assert!(self.echoes.is_empty(), "a flow ended with unused credits");
         let echoes = std::mem::take(&mut self.echoes);
         *self = Self { echoes, round_ps: now, ..Self::default() };
         flow.credit = 0;
     }
 
-    /// Whether a credit has come.
+    /// True once a credit has arrived.
     #[must_use]
-    pub fn is_heard(&self) -> bool {
-        self.heard
+    pub fn has_reply(&self) -> bool {
+        self.has_reply
     }
 
-    /// A credit has come, for a packet of up to so much payload.
+    /// Handles a credit for a packet of up to `payload` bytes.
     pub fn on_credit(
         &mut self,
         flow: &mut Sender,
@@ -80,10 +81,10 @@ impl CreditSender {
         Spent::Used
     }
 
-    /// Counts a credit. Returns how many came in the round trip that it ends, if it ends one.
+    /// Counts a credit. If it ends a round trip, returns the number of credits in that round trip.
     fn count(&mut self, now: u64) -> Option<u64> {
-        if !self.heard {
-            (self.heard, self.rtt) = (true, now - self.round_ps);
+        if !self.has_reply {
+            (self.has_reply, self.rtt) = (true, now - self.round_ps);
             self.round_ps = now;
         }
         self.in_round += 1;
@@ -94,18 +95,18 @@ impl CreditSender {
         Some(std::mem::take(&mut self.in_round))
     }
 
-    /// Credits that were said to be enough were not.
+    /// Requests may be sent again: the announced number of credits was too small.
     pub fn ask_again(&mut self) {
         self.stopped = false;
     }
 
-    /// A packet leaves: the credit that brought it.
+    /// A packet leaves; returns its credit.
     pub fn on_sent(&mut self) -> Echo {
-        self.echoes.pop_front().expect("a packet leaves for a credit only")
+        self.echoes.pop_front().expect("every packet has a credit")
     }
 
-    /// Goes back to the byte at `seq`. Returns how many credits were waiting for their packets' turns:
-    /// those packets are not the next ones any more.
+    /// Goes back to the byte at `seq`. Returns the number of credits whose packets were waiting for
+    /// their turn: those packets are no longer the next ones.
     pub fn go_back(&mut self, flow: &mut Sender, seq: u64) -> u64 {
         flow.snd_una = seq;
         flow.snd_nxt = seq;
@@ -113,7 +114,7 @@ impl CreditSender {
         self.forget(flow)
     }
 
-    /// The credits that wait are of no use. Returns how many there were.
+    /// Discards the waiting credits; returns their number.
     pub fn forget(&mut self, flow: &mut Sender) -> u64 {
         flow.credit = 0;
         let waiting = self.echoes.len() as u64;
@@ -121,13 +122,13 @@ impl CreditSender {
         waiting
     }
 
-    /// Credits whose packets wait for their turn.
+    /// Number of credits whose packets wait for their turn.
     #[must_use]
     pub fn waiting(&self) -> u64 {
         self.echoes.len() as u64
     }
 
-    /// Whether the receiver has been told to stop.
+    /// True once the receiver has been told to stop.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.stopped

@@ -12,8 +12,8 @@ use crate::recovery::SenderHalf;
 /// A link of 100 Gb/s, credits of 84 B and packets of 1048 B.
 const PERIOD: u64 = (84 + 1048) * 80;
 
-/// The algorithm as the paper writes it down (Algorithm 1 with the rules of the authors' simulator), in
-/// credits a second.
+/// The algorithm as written in the paper (Algorithm 1 with the rules of the authors' simulator), in
+/// credits per second.
 struct Reference {
     max_rate: f64,
     rate: f64,
@@ -48,17 +48,20 @@ impl Reference {
 
 proptest! {
     #[test]
-    fn feedback_is_the_papers(rounds in prop::collection::vec((1u64..100, 0u64..60, 0u64..9_000_000), 1..60)) {
+    fn feedback_matches_the_paper(
+        rounds in prop::collection::vec((1u64..100, 0u64..60, 0u64..9_000_000), 1..60),
+    ) {
         let config = ExpressPassConfig::default();
         let rtt = 8_000_000;
         let (mut feedback, mut reference) = (Feedback::new(&config, 1_000, 0), Reference::new(0.5));
         let mut now = 0;
         for (arrived, lost, late) in rounds {
-            // The last of those that arrived follows all that were lost.
+            // The last arrival follows all losses.
             (1..arrived).for_each(|_| feedback.on_data(0));
             feedback.on_data(lost);
             feedback.update(&config, now + rtt - 1, rtt, PERIOD);
-            prop_assert!((feedback.share() * reference.max_rate / reference.rate - 1.0).abs() < 1e-9);
+            let ratio = feedback.share() * reference.max_rate / reference.rate;
+            prop_assert!((ratio - 1.0).abs() < 1e-9);
             now += rtt + late;
             feedback.update(&config, now, rtt, PERIOD);
             let elapsed = (rtt + late) as f64 / 1e12;
@@ -70,7 +73,7 @@ proptest! {
 }
 
 #[test]
-fn a_small_flow_begins_with_less() {
+fn a_small_flow_starts_at_a_lower_rate() {
     let config = ExpressPassConfig::default();
     let share = |packets| Feedback::new(&config, packets, 0).share();
     assert_eq!([1, 20, 40, 5_000].map(share), [0.0125, 0.25, 0.5, 0.5]);
@@ -91,7 +94,7 @@ fn echo(number: u32) -> Echo {
 }
 
 #[test]
-fn a_credit_brings_a_packet_and_the_last_one_says_so() {
+fn each_credit_is_used_for_a_packet_and_the_last_is_reported() {
     let (mut flow, mut credits) = flow(2_500);
     assert!(!flow.may_send());
     let mut spend =
@@ -99,19 +102,19 @@ fn a_credit_brings_a_packet_and_the_last_one_says_so() {
     assert_eq!(spend(&mut flow, 0), Spent::Used);
     assert_eq!(flow.take_packet(1_000), (0, 1_000, false));
     assert!(!flow.may_send());
-    // Two that come before a packet has its turn.
+    // Two credits that arrive before a packet has its turn.
     assert_eq!([1, 2, 3].map(|n| spend(&mut flow, n)), [Spent::Used, Spent::Last, Spent::Wasted]);
     assert_eq!([1, 2].map(|_| flow.take_packet(1_000).1), [1_000, 500]);
     assert_eq!([0; 3].map(|_| credits.on_sent()), [0, 1, 2].map(echo));
-    // Going back costs what waited.
+    // Going back discards the waiting credits.
     assert_eq!(credits.go_back(&mut flow, 1_000), 0);
     assert_eq!(credits.on_credit(&mut flow, (1_000, false), 5, echo(4)), Spent::Used);
     assert_eq!((credits.go_back(&mut flow, 0), flow.may_send()), (1, false));
 }
 
-/// Eleven credits came in the first round trip, so as many are under way, and ten in any other.
+/// Eleven credits arrived in the first round trip, so that many are in flight; ten in any other.
 #[test]
-fn an_early_stop_counts_on_a_round_trip_of_credits() {
+fn an_early_stop_expects_a_round_trip_of_credits() {
     for (packets, stops_at) in [(15, 10), (22, 10), (23, 20), (31, 20)] {
         let (mut flow, mut credits) = flow(packets * 1_000);
         let spent = |n: u64| credits.on_credit(&mut flow, (1_000, true), 1_000 + n * 100, echo(0));
@@ -121,7 +124,7 @@ fn an_early_stop_counts_on_a_round_trip_of_credits() {
 }
 
 #[test]
-fn receivers_count_lost_credits_and_ask_once_for_what_is_missing() {
+fn receivers_count_lost_credits_and_request_missing_bytes_once() {
     let config = ExpressPassConfig::default();
     let (flow, from, host, label, sender, class) = (7, 1, 0, 0, 0, 0);
     let to = Address { flow, from, host, label, sender, class };
@@ -137,9 +140,10 @@ fn receivers_count_lost_credits_and_ask_once_for_what_is_missing() {
     assert_eq!(data(&mut half, 520_000, 3_000, 12), Reply::Whole);
 }
 
-/// A sender that has sent all and hears nothing goes back to what it knows of, which is often the beginning.
+/// A sender that has sent all data and gets no reply goes back to its last acknowledged byte, which
+/// is often the first.
 #[test]
-fn receivers_tell_a_sender_that_went_back_too_far_where_they_are() {
+fn receivers_correct_a_sender_that_went_back_too_far() {
     let config = ExpressPassConfig::default();
     let (flow, from, host, label, sender, class) = (7, 1, 0, 0, 0, 0);
     let to = Address { flow, from, host, label, sender, class };

@@ -1,4 +1,4 @@
-//! Hosts that run Homa: data comes in and brings grants, grants let messages send.
+//! Hosts that run Homa: arriving data triggers grants, and grants let messages send.
 
 use xoff_core::TimerId;
 use xoff_net::packet::flag;
@@ -7,23 +7,23 @@ use xoff_net::{Kind, Packet};
 use super::receiver::{Grant, GrantStats, Granters};
 use super::sender::HomaSender;
 use super::{HomaConfig, Levels};
-use crate::driven::{Address, Desk, Driven, DrivenHost, DrivenSetup, Shape};
+use crate::driven::{Address, Driven, DrivenHost, DrivenSetup, Shape, TransportContext};
 use crate::flow::Sender;
-use crate::receiver::{Got, LINGER};
+use crate::receiver::{LINGER, RxProgress};
 
-/// What Homa's hosts count.
+/// Counters of Homa's hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HomaStats {
-    /// Grants.
+    /// Counters of the grants.
     pub granted: GrantStats,
-    /// Payload sent without a grant, and with one; what was sent again counts again.
+    /// Unscheduled payload sent, including retransmissions (bytes).
     pub unscheduled_bytes: u64,
-    /// See there.
+    /// Scheduled payload sent, including retransmissions (bytes).
     pub scheduled_bytes: u64,
 }
 
 impl HomaStats {
-    /// Takes in what others counted.
+    /// Adds the counters of other hosts.
     pub fn add(&mut self, other: &Self) {
         self.granted.grants += other.granted.grants;
         self.granted.bytes += other.granted.bytes;
@@ -39,23 +39,23 @@ impl HomaStats {
 pub struct HomaHosts {
     shape: Shape,
     levels: Levels,
-    /// The last bytes of a message that have an unscheduled priority.
+    /// Number of last bytes of a message that get an unscheduled priority.
     boosted: u64,
     overhead: u16,
     control_bytes: u16,
-    /// How long a receiver waits before it names what is missing (ps); 0: for ever.
-    patience: u64,
-    /// By the number of the flow.
+    /// Timeout after which a receiver requests missing bytes (ps); 0: never.
+    timeout: u64,
+    /// By flow slot.
     senders: Vec<HomaSender>,
     receivers: Granters,
-    /// By the number of the host: when it looks for what is missing.
+    /// By NIC: the timer of requests for missing bytes.
     timers: Vec<TimerId>,
     unscheduled_bytes: u64,
     scheduled_bytes: u64,
 }
 
 impl HomaHosts {
-    /// Without hosts.
+    /// Creates it without hosts.
     #[must_use]
     pub fn new(config: &HomaConfig, levels: Levels, setup: &DrivenSetup) -> Self {
         let shape = Shape { payload: setup.payload, initial_window: config.rtt_bytes.0 };
@@ -63,14 +63,14 @@ impl HomaHosts {
             0 => usize::from(levels.scheduled),
             messages => usize::from(messages),
         };
-        // Nothing comes twice where nobody waits for what is lost.
+        // Without timeouts no packet arrives twice.
         let linger = if setup.timeout > 0 { LINGER } else { 0 };
         Self {
             shape,
             boosted: if config.boost_tail { shape.unasked(u64::MAX) } else { 0 },
             overhead: setup.overhead,
             control_bytes: setup.control_bytes,
-            patience: setup.timeout,
+            timeout: setup.timeout,
             senders: Vec::new(),
             receivers: Granters::new(shape, levels.clone(), overcommitment, linger),
             levels,
@@ -80,7 +80,7 @@ impl HomaHosts {
         }
     }
 
-    /// What they counted.
+    /// Counters so far.
     #[must_use]
     pub fn stats(&self) -> HomaStats {
         HomaStats {
@@ -90,66 +90,67 @@ impl HomaHosts {
         }
     }
 
-    /// A packet of data becomes the acknowledgement of its message or a grant, in place, or is gone.
-    fn answer(&mut self, desk: &mut Desk<'_>, nic: u32, id: u32) {
-        let now = desk.fabric.now;
-        let packet = &desk.fabric.packets[id];
+    /// Handles a data packet: replaces it in place by its message's acknowledgement or a grant, or
+    /// removes it.
+    fn answer(&mut self, context: &mut TransportContext<'_>, nic: u32, id: u32) {
+        let now = context.fabric.now;
+        let packet = &context.fabric.packets[id];
         let (flow, size) = (packet.flow, packet.stamp);
-        desk.nics[nic as usize].received_bytes += u64::from(packet.wire_bytes - self.overhead);
+        context.nics[nic as usize].received_bytes += u64::from(packet.wire_bytes - self.overhead);
         let answer = self.receivers.on_data(nic, packet, now);
         let grant = answer.grant.map(|grant| packet_of(&grant, self.control_bytes));
         if answer.whole {
             let mut ack = Address::of(packet).packet(Kind::Ack, self.control_bytes);
             ack.seq = size;
             ack.stamp = now;
-            desk.fabric.packets[id] = ack;
-            desk.send(nic, id);
-            desk.arrived(nic, flow);
+            context.fabric.packets[id] = ack;
+            context.send(nic, id);
+            context.arrived(nic, flow);
             if let Some(grant) = grant {
-                let id = desk.fabric.packets.insert(grant);
-                desk.send(nic, id);
+                let id = context.fabric.packets.insert(grant);
+                context.send(nic, id);
             }
             return;
         }
         match grant {
             Some(grant) => {
-                desk.fabric.packets[id] = grant;
-                desk.send(nic, id);
+                context.fabric.packets[id] = grant;
+                context.send(nic, id);
             }
-            None => desk.fabric.packets.remove(id),
+            None => context.fabric.packets.remove(id),
         }
-        if self.patience > 0 && desk.fabric.wheel.armed(self.timers[nic as usize]).is_none() {
-            desk.fabric.wheel.arm(self.timers[nic as usize], now + self.patience);
+        if self.timeout > 0 && context.fabric.wheel.armed(self.timers[nic as usize]).is_none() {
+            context.fabric.wheel.arm(self.timers[nic as usize], now + self.timeout);
         }
     }
 
-    /// A sender hears of its receiver.
-    fn hear(&mut self, desk: &mut Desk<'_>, id: u32) {
-        let packet = desk.fabric.packets[id];
-        desk.fabric.packets.remove(id);
-        let Some(number) = desk.sender_of(&packet) else { return };
+    /// Handles a packet from a receiver at its sender.
+    fn on_reply(&mut self, context: &mut TransportContext<'_>, id: u32) {
+        let packet = context.fabric.packets[id];
+        context.fabric.packets.remove(id);
+        let Some(number) = context.sender_of(&packet) else { return };
         let sender = &mut self.senders[number as usize];
-        let flow = &mut desk.flows[number as usize];
-        flow.progress_ps = desk.fabric.now;
+        let flow = &mut context.flows[number as usize];
+        flow.progress_ps = context.fabric.now;
         let level = packet.stamp as u8;
         match packet.kind {
             Kind::Ack => {
                 flow.snd_una = packet.seq;
-                desk.finish(number, packet.stamp);
+                context.finish(number, packet.stamp);
                 return;
             }
             Kind::Pull => {
                 let grant = (packet.remaining, level);
                 let news = sender.on_granted(&self.shape, flow, grant, packet.seq);
-                desk.stats.acknowledged += u64::from(news);
+                context.stats.acknowledged += u64::from(news);
             }
             Kind::Nack => {
                 let missing = (packet.seq, u64::from(packet.remaining), level);
                 sender.on_missing(&self.shape, flow, missing);
             }
-            kind => unreachable!("{kind:?} at a host that runs Homa"),
+            kind => unreachable!("{kind:?} is not a packet of Homa"),
         }
-        desk.resume(number);
+        context.resume(number);
     }
 }
 
@@ -167,11 +168,11 @@ impl Driven for HomaHosts {
         self.timers.push(host.timer);
     }
 
-    fn on_start(&mut self, desk: &mut Desk<'_>, id: u32) {
+    fn on_start(&mut self, context: &mut TransportContext<'_>, id: u32) {
         if id as usize >= self.senders.len() {
-            self.senders.resize_with(desk.flows.len(), HomaSender::default);
+            self.senders.resize_with(context.flows.len(), HomaSender::default);
         }
-        let flow = &mut desk.flows[id as usize];
+        let flow = &mut context.flows[id as usize];
         self.senders[id as usize].start(&self.shape, &self.levels, flow);
     }
 
@@ -184,52 +185,52 @@ impl Driven for HomaHosts {
         } else {
             self.scheduled_bytes += payload;
         }
-        if sender.is_heard() {
+        if sender.has_reply() {
             packet.flags |= flag::PROGRESSED;
         }
     }
 
-    fn on_packet(&mut self, desk: &mut Desk<'_>, nic: u32, packet: u32) {
-        match desk.fabric.packets[packet].kind {
-            Kind::Data => self.answer(desk, nic, packet),
-            _ => self.hear(desk, packet),
+    fn on_packet(&mut self, context: &mut TransportContext<'_>, nic: u32, packet: u32) {
+        match context.fabric.packets[packet].kind {
+            Kind::Data => self.answer(context, nic, packet),
+            _ => self.on_reply(context, packet),
         }
     }
 
-    /// Host `nic` looks for what is missing, and for grants that no packet brought.
-    fn on_timer(&mut self, desk: &mut Desk<'_>, nic: u32) {
-        let now = desk.fabric.now;
+    /// Host `nic` requests missing bytes and sends overdue grants.
+    fn on_timer(&mut self, context: &mut TransportContext<'_>, nic: u32) {
+        let now = context.fabric.now;
         let mut place = 0;
-        while let Some((missing, next)) =
-            self.receivers.next_missing(nic, place, now, self.patience)
+        while let Some((missing, next)) = self.receivers.next_missing(nic, place, now, self.timeout)
         {
             place = next;
             let mut packet = missing.to.packet(Kind::Nack, self.control_bytes);
             packet.seq = missing.seq;
             packet.remaining = u32::try_from(missing.bytes).unwrap_or(u32::MAX);
             packet.stamp = u64::from(missing.level);
-            let id = desk.fabric.packets.insert(packet);
-            desk.send(nic, id);
+            let id = context.fabric.packets.insert(packet);
+            context.send(nic, id);
         }
         while let Some(grant) = self.receivers.owed(nic) {
-            let id = desk.fabric.packets.insert(packet_of(&grant, self.control_bytes));
-            desk.send(nic, id);
+            let id = context.fabric.packets.insert(packet_of(&grant, self.control_bytes));
+            context.send(nic, id);
         }
-        if let Some(next) = self.receivers.next_check(nic, self.patience) {
-            desk.fabric.wheel.arm(self.timers[nic as usize], next);
+        if let Some(next) = self.receivers.next_check(nic, self.timeout) {
+            context.fabric.wheel.arm(self.timers[nic as usize], next);
         }
     }
 
-    /// A message waits to hear of what it has sent; one that has heard of all waits for its turn.
+    /// A message times out only while sent bytes are unacknowledged; otherwise it waits for its
+    /// turn.
     fn waits(&self, flow: &Sender) -> bool {
         !flow.may_send() && flow.snd_una < flow.snd_nxt
     }
 
-    fn on_timeout(&mut self, desk: &mut Desk<'_>, id: u32) {
-        self.senders[id as usize].on_timeout(&self.shape, &mut desk.flows[id as usize]);
+    fn on_timeout(&mut self, context: &mut TransportContext<'_>, id: u32) {
+        self.senders[id as usize].on_timeout(&self.shape, &mut context.flows[id as usize]);
     }
 
-    fn got(&self, flow: u32) -> Option<Got> {
-        self.receivers.got(flow)
+    fn rx_progress(&self, flow: u32) -> Option<RxProgress> {
+        self.receivers.rx_progress(flow)
     }
 }

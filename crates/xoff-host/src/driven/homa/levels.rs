@@ -1,37 +1,37 @@
-//! What priorities are for: the first ones for unscheduled data, shorter messages before longer ones, the
-//! others for scheduled data, in the order in which the receiver ranks its messages.
+//! Use of the priorities: the first ones are for unscheduled data, shorter messages before longer
+//! ones. The others are for scheduled data, in the order of the receiver's ranking of its messages.
 
-/// Priorities and who has them; 0 is served first.
+/// The priorities and their use; 0 is served first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Levels {
-    /// The longest message (bytes) of each unscheduled priority but the last, in rising order.
+    /// Longest message (bytes) of each unscheduled priority but the last, in ascending order.
     pub cutoffs: Vec<u64>,
-    /// How many priorities scheduled data has.
+    /// Number of priorities for scheduled data.
     pub scheduled: u8,
 }
 
 impl Levels {
-    /// How many priorities unscheduled data has.
+    /// Number of priorities for unscheduled data.
     #[must_use]
     pub fn unscheduled(&self) -> u8 {
         self.cutoffs.len() as u8 + 1
     }
 
-    /// How many there are.
+    /// Total number of priorities.
     #[must_use]
     pub fn count(&self) -> u8 {
         self.unscheduled() + self.scheduled
     }
 
-    /// The priority of unscheduled data of a message of so many bytes.
+    /// Priority of unscheduled data of a message of `bytes`.
     #[must_use]
     pub fn of_size(&self, bytes: u64) -> u8 {
         self.cutoffs.partition_point(|&cutoff| cutoff < bytes) as u8
     }
 
-    /// The priority of scheduled data of the message with so many before it, of `granted` that are granted
-    /// at once. Where they are fewer than the priorities they have the lowest ones, so that a shorter
-    /// message that comes finds one above them free (Homa §3.4).
+    /// Priority of scheduled data of the message at rank `before` among `granted` messages granted
+    /// at once. If there are fewer messages than priorities, they use the lowest ones, so that a
+    /// shorter message that arrives later finds a higher one free (Homa §3.4).
     #[must_use]
     pub fn of_rank(&self, before: usize, granted: usize) -> u8 {
         let above_last = (granted - 1 - before).min(usize::from(self.scheduled) - 1);
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shorter_messages_are_served_first_and_all_unscheduled_data_before_any_other() {
+    fn unscheduled_data_precedes_scheduled_data_and_shorter_messages_longer_ones() {
         let levels = Levels { cutoffs: vec![300, 2_000], scheduled: 4 };
         assert_eq!((levels.unscheduled(), levels.count()), (3, 7));
         let of_sizes = [1, 300, 301, 2_000, 2_001, u64::MAX].map(|bytes| levels.of_size(bytes));

@@ -1,4 +1,4 @@
-//! Receivers: which messages are granted, how far, and with which priority.
+//! Receivers: selection of the messages to grant, and the size and priority of grants.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
@@ -9,40 +9,40 @@ use xoff_net::packet::{Packet, flag};
 use super::levels::Levels;
 use crate::driven::arrived::Arrived;
 use crate::driven::{Address, Shape};
-use crate::receiver::Got;
+use crate::receiver::RxProgress;
 
-/// A grant to be sent.
+/// A grant to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grant {
-    /// Where to.
+    /// Destination of the grant.
     pub to: Address,
     /// Bytes received without a gap.
     pub seq: u64,
     /// Bytes granted so far.
     pub granted: u64,
-    /// What this grant adds; 0: it only repeats the last one.
+    /// Bytes added by this grant; 0: it repeats the last one.
     pub bytes: u64,
-    /// The priority of what it grants.
+    /// Priority of the granted bytes.
     pub level: u8,
 }
 
-/// What a receiver has waited for in vain.
+/// A request for missing bytes after a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missing {
-    /// Where to.
+    /// Destination of the request.
     pub to: Address,
-    /// The first byte.
+    /// The first missing byte.
     pub seq: u64,
-    /// How many.
+    /// Number of missing bytes.
     pub bytes: u64,
-    /// The priority they are sent with, where they have not been sent yet.
+    /// Priority of bytes that have not been sent yet.
     pub level: u8,
 }
 
-/// What follows from a packet of data.
+/// The reply to a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Whether its message is here as a whole.
+    /// True if its message is complete.
     pub whole: bool,
     /// A grant, to this message or to another one of the same host.
     pub grant: Option<Grant>,
@@ -54,20 +54,20 @@ struct Half {
     to: Address,
     size: u64,
     arrived: Arrived,
-    /// Bytes that have come.
+    /// Bytes that have arrived.
     received: u64,
-    /// Bytes that may be sent, those without a grant included.
+    /// Bytes that may be sent, including unscheduled ones.
     granted: u64,
     /// The priority of the last grant.
     level: u8,
-    /// Its place among its host's messages.
+    /// Its index among its host's messages.
     place: u32,
-    /// When a packet of it came last (ps).
-    heard_ps: u64,
+    /// Time of the last arrival of one of its packets (ps).
+    last_arrival_ps: u64,
 }
 
 impl Half {
-    /// How far it may be granted: RTTbytes more than have come.
+    /// Upper limit of its granted bytes: RTTbytes more than have arrived.
     fn limit(&self, rtt_bytes: u64) -> u64 {
         self.size.min(self.received + rtt_bytes)
     }
@@ -78,10 +78,10 @@ impl Half {
     }
 }
 
-/// A message of which something is not granted yet; the one with the least left comes first.
+/// A message with bytes not yet granted; the one with the least left comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Ranked {
-    /// Bytes that have not come.
+    /// Bytes that have not arrived.
     left: u64,
     flow: u32,
     half: u32,
@@ -90,25 +90,24 @@ struct Ranked {
 /// The messages to one host.
 #[derive(Debug, Default)]
 struct Inbound {
-    /// Those that are not granted as a whole, in order.
+    /// Messages that are not fully granted, in order.
     ranked: Vec<Ranked>,
-    /// All that are not here as a whole.
+    /// All incomplete messages.
     halves: Vec<u32>,
-    /// Whether of the messages that may be granted none has room for a grant, but for the one that a packet
-    /// comes of.
+    /// True if no grantable message except the arriving packet's has grant budget.
     settled: bool,
 }
 
-/// What receivers count.
+/// Counters of the receivers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GrantStats {
     /// Grants.
     pub grants: u64,
     /// Bytes they granted.
     pub bytes: u64,
-    /// The most messages that one receiver granted at once.
+    /// Maximum number of messages that one receiver granted at once.
     pub most_at_once: u64,
-    /// How often a receiver named missing bytes.
+    /// Requests for missing bytes.
     pub resends: u64,
 }
 
@@ -124,16 +123,17 @@ pub struct Granters {
     free: Vec<u32>,
     by_flow: FxHashMap<u32, u32>,
     hosts: Vec<Inbound>,
-    /// How long a message that is here as a whole is remembered (ps), where packets may come again.
+    /// Time for which a complete message is remembered (ps), if packets may arrive again.
     linger: u64,
-    /// Those, by when they are forgotten (ps).
+    /// Complete messages, by the time they are forgotten (ps).
     lingering: VecDeque<(u64, u32)>,
-    /// What they counted.
+    /// Counters.
     pub stats: GrantStats,
 }
 
 impl Granters {
-    /// No hosts yet; each will grant so many messages at once, and remember a whole one for so long (ps).
+    /// Creates it without hosts. Each host grants `overcommitment` messages at once and remembers a
+    /// complete one for `linger` (ps).
     #[must_use]
     pub fn new(shape: Shape, levels: Levels, overcommitment: usize, linger: u64) -> Self {
         Self {
@@ -151,23 +151,23 @@ impl Granters {
         }
     }
 
-    /// One host more.
+    /// Adds a host.
     pub fn add_host(&mut self) {
         self.hosts.push(Inbound::default());
     }
 
-    /// What has come of a message, while something of it is missing.
+    /// Receive progress of an incomplete message.
     #[must_use]
-    pub fn got(&self, flow: u32) -> Option<Got> {
+    pub fn rx_progress(&self, flow: u32) -> Option<RxProgress> {
         let half = &self.halves[*self.by_flow.get(&flow)? as usize];
         if half.received == half.size {
             return None;
         }
         let delivered = self.shape.bytes_before(half.arrived.next(), half.size);
-        Some(Got { received: half.received, delivered })
+        Some(RxProgress { received: half.received, delivered })
     }
 
-    /// A packet of data has come to host `nic`.
+    /// Handles a data packet that arrives at host `nic`.
     pub fn on_data(&mut self, nic: u32, packet: &Packet, now: u64) -> Answer {
         let size = packet.stamp;
         if self.lingering.front().is_some_and(|&(until, _)| until <= now) {
@@ -175,7 +175,8 @@ impl Granters {
         }
         let (id, begins) = match self.by_flow.entry(packet.flow) {
             Entry::Occupied(place) => (*place.get(), false),
-            // It has heard of this half, which is gone: all had come. A message of one packet needs none.
+            // The sender has had a reply from this half, which is gone: the message was complete. A
+            // message of one packet needs no half.
             Entry::Vacant(_) if packet.has(flag::PROGRESSED) || size <= self.shape.payload => {
                 return Answer { whole: true, grant: self.grant(nic, None) };
             }
@@ -191,10 +192,10 @@ impl Granters {
         if half.received == size {
             return Answer { whole: true, grant: self.grant(nic, None) };
         }
-        half.heard_ps = now;
+        half.last_arrival_ps = now;
         let number = self.shape.packet_at(packet.seq);
         if !half.arrived.insert(number) {
-            // Sent again without need: its sender has not heard for long.
+            // An unnecessary retransmission: its sender has had no reply for long.
             return Answer { whole: false, grant: Some(half.grant(&self.shape, 0)) };
         }
         let before = half.size - half.received;
@@ -210,7 +211,7 @@ impl Granters {
         Answer { whole, grant: self.grant(nic, rank) }
     }
 
-    /// A message begins with this packet.
+    /// Begins a message with this packet.
     fn begin(&mut self, nic: u32, id: u32, packet: &Packet) {
         let host = &mut self.hosts[nic as usize];
         let size = packet.stamp;
@@ -228,7 +229,7 @@ impl Granters {
             granted,
             level: self.levels.count() - 1,
             place: host.halves.len() as u32,
-            heard_ps: 0,
+            last_arrival_ps: 0,
         };
         host.halves.push(id);
         if let Some(place) = self.halves.get_mut(id as usize) {
@@ -241,10 +242,10 @@ impl Granters {
         }
     }
 
-    /// All of a message has come.
+    /// Ends a message that is complete.
     fn end(&mut self, nic: u32, id: u32, now: u64) {
         let half = &self.halves[id as usize];
-        debug_assert_eq!(half.granted, half.size, "nothing comes that was not granted");
+        debug_assert_eq!(half.granted, half.size, "bytes arrived that were not granted");
         if self.linger > 0 {
             self.lingering.push_back((now + self.linger, id));
         } else {
@@ -258,7 +259,7 @@ impl Granters {
         }
     }
 
-    /// Forgets those that have lingered long enough.
+    /// Forgets complete messages past their linger time.
     #[cold]
     fn forget(&mut self, now: u64) {
         while let Some(&(until, id)) = self.lingering.front()
@@ -270,7 +271,7 @@ impl Granters {
         }
     }
 
-    /// The grant that a packet brings, where its message has so many before it, if it is ranked.
+    /// The grant triggered by a packet. `own` is the rank of the packet's message, if it is ranked.
     fn grant(&mut self, nic: u32, own: Option<usize>) -> Option<Grant> {
         let host = &mut self.hosts[nic as usize];
         let at_once = self.overcommitment.min(host.ranked.len());
@@ -305,34 +306,34 @@ impl Granters {
         Some(half.grant(&self.shape, bytes))
     }
 
-    /// A grant that host `nic` owes, should the packets that were to bring it be lost.
+    /// A grant due at host `nic` whose triggering packets may have been lost.
     pub fn owed(&mut self, nic: u32) -> Option<Grant> {
         self.grant(nic, None)
     }
 
-    /// When the first message to host `nic` has been waited for in vain for `patience` (ps).
+    /// Time at which the first message to host `nic` times out (ps).
     #[must_use]
-    pub fn next_check(&self, nic: u32, patience: u64) -> Option<u64> {
+    pub fn next_check(&self, nic: u32, timeout: u64) -> Option<u64> {
         let halves = self.hosts[nic as usize].halves.iter();
-        halves.map(|&id| self.halves[id as usize].heard_ps + patience).min()
+        halves.map(|&id| self.halves[id as usize].last_arrival_ps + timeout).min()
     }
 
-    /// Names what is missing of the next message to host `nic`, from `place` on, that has been waited for
-    /// in vain; and the place after it.
+    /// The next request for missing bytes of a message to host `nic` that has timed out, searching
+    /// from index `place`; and the index after it.
     pub fn next_missing(
         &mut self,
         nic: u32,
         mut place: usize,
         now: u64,
-        patience: u64,
+        timeout: u64,
     ) -> Option<(Missing, usize)> {
         while let Some(&id) = self.hosts[nic as usize].halves.get(place) {
             place += 1;
             let half = &mut self.halves[id as usize];
-            if half.heard_ps + patience > now {
+            if half.last_arrival_ps + timeout > now {
                 continue;
             }
-            half.heard_ps = now;
+            half.last_arrival_ps = now;
             if half.received < half.granted {
                 self.stats.resends += 1;
                 let first = half.arrived.next();
@@ -356,10 +357,10 @@ impl Inbound {
         self.ranked.insert(place, message);
     }
 
-    /// Less is left of a message than was. Returns how many stand before it.
+    /// Updates the bytes left of a message. Returns its new rank.
     fn bring_forward(&mut self, message: Ranked, left: u64) -> usize {
         let place = self.ranked.binary_search(&message);
-        let mut rank = place.expect("a message that is not granted as a whole is ranked");
+        let mut rank = place.expect("a message that is not fully granted is ranked");
         let now = Ranked { left, ..message };
         while rank > 0 && self.ranked[rank - 1] > now {
             self.ranked[rank] = self.ranked[rank - 1];

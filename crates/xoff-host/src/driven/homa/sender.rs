@@ -1,27 +1,27 @@
-//! The sender's half of a message: what it may send, and with which priority.
+//! The sender's half of a message: its allowed bytes and their priority.
 
 use super::levels::Levels;
 use crate::driven::Shape;
 use crate::flow::Sender;
 
-/// What Homa keeps of a message beside its [`Sender`].
+/// Homa's state of a message in addition to its [`Sender`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HomaSender {
-    /// Bytes that go without a grant, and their priority.
+    /// Unscheduled bytes and their priority.
     unscheduled: u64,
     unscheduled_level: u8,
     /// The priority of the last grant.
     scheduled_level: u8,
-    /// Bytes it may send so far, those without a grant included.
+    /// Bytes allowed so far, including unscheduled ones.
     granted: u64,
-    /// Whether the receiver has answered.
-    heard: bool,
-    /// Whether a packet has ever had to be sent again.
+    /// True once the receiver has replied.
+    has_reply: bool,
+    /// True if any packet was ever retransmitted.
     repeats: bool,
 }
 
 impl HomaSender {
-    /// A message begins in this place.
+    /// A message begins in this slot.
     pub fn start(&mut self, shape: &Shape, levels: &Levels, flow: &mut Sender) {
         let size = flow.start.bytes;
         let unscheduled = shape.unasked(size);
@@ -35,21 +35,21 @@ impl HomaSender {
         flow.credit = unscheduled as i64;
     }
 
-    /// Whether the packet at `seq` goes without a grant.
+    /// True if the packet at `seq` is unscheduled.
     #[inline]
     #[must_use]
     pub fn is_unscheduled(&self, seq: u64) -> bool {
         seq < self.unscheduled
     }
 
-    /// Whether the receiver has answered.
+    /// True once the receiver has replied.
     #[inline]
     #[must_use]
-    pub fn is_heard(&self) -> bool {
-        self.heard
+    pub fn has_reply(&self) -> bool {
+        self.has_reply
     }
 
-    /// The priority of the packet at `seq` of a message of `size` bytes, whose last `boosted` bytes count
+    /// Priority of the packet at `seq` of a message of `size` bytes. Its last `boosted` bytes count
     /// as a message of their own.
     #[inline]
     #[must_use]
@@ -63,8 +63,8 @@ impl HomaSender {
         }
     }
 
-    /// The receiver has granted so many bytes so far, modulo 2^32, and has all bytes before `seq`. Returns
-    /// whether that is news.
+    /// Handles a grant: the receiver has granted `total` bytes so far, modulo 2^32, and has all
+    /// bytes before `seq`. Returns true if that is new.
     pub fn on_granted(
         &mut self,
         shape: &Shape,
@@ -80,8 +80,8 @@ impl HomaSender {
         self.on_all_before(shape, flow, seq) || more > 0
     }
 
-    /// The receiver misses `bytes` from `seq` on: what was sent of them is sent again, and the rest is
-    /// granted.
+    /// Handles a request: the receiver misses `bytes` from `seq`. Bytes already sent are
+    /// retransmitted, and the rest is granted.
     pub fn on_missing(
         &mut self,
         shape: &Shape,
@@ -100,8 +100,7 @@ impl HomaSender {
         }
     }
 
-    /// Nothing has been heard for a timeout: the first packet that may not have come says to the receiver
-    /// that there is something to answer.
+    /// Timeout: retransmits the first unacknowledged packet, to make the receiver reply.
     pub fn on_timeout(&mut self, shape: &Shape, flow: &mut Sender) {
         if flow.snd_una < flow.snd_nxt {
             self.repeat(shape, flow, flow.snd_una);
@@ -113,7 +112,8 @@ impl HomaSender {
         flow.credit += bytes as i64;
     }
 
-    /// The packet at `seq` is sent again, without counting against what is granted. Returns its payload.
+    /// Queues the packet at `seq` for retransmission, without using granted bytes. Returns its
+    /// payload.
     fn repeat(&mut self, shape: &Shape, flow: &mut Sender, seq: u64) -> u64 {
         let payload = shape.payload_at(seq, flow.start.bytes);
         if flow.requeue(seq, payload) {
@@ -124,7 +124,7 @@ impl HomaSender {
     }
 
     fn on_all_before(&mut self, shape: &Shape, flow: &mut Sender, seq: u64) -> bool {
-        self.heard = true;
+        self.has_reply = true;
         let before = flow.snd_una;
         if seq <= before {
             return false;

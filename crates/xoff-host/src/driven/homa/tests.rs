@@ -1,4 +1,5 @@
-//! Both halves together: several messages to one host, over a network that reorders and loses as it likes.
+//! Both halves together: several messages to one host, over a network that reorders and loses
+//! packets.
 
 use proptest::prelude::*;
 use xoff_core::Rng;
@@ -13,9 +14,9 @@ use crate::flow::{FlowStart, Pace, Sender};
 use crate::recovery::SenderHalf;
 
 const SHAPE: Shape = Shape { payload: 1000, initial_window: 4500 };
-/// That in whole packets.
+/// RTTbytes in whole packets.
 const RTT_BYTES: u64 = 5000;
-const PATIENCE: u64 = 1_000;
+const TIMEOUT: u64 = 1_000;
 
 fn levels() -> Levels {
     Levels { cutoffs: vec![2_000, 9_000], scheduled: 3 }
@@ -32,11 +33,11 @@ fn sender(id: u64, bytes: u64) -> (Sender, HomaSender) {
     (flow, homa)
 }
 
-/// A message as somebody sees it who looks at the wire.
+/// A message as seen by an observer on the wire.
 struct Message {
     flow: Sender,
     homa: HomaSender,
-    /// Which of its packets have come.
+    /// The packets that have arrived.
     came: Vec<bool>,
     granted: u64,
     ended: bool,
@@ -58,7 +59,7 @@ impl Message {
         came.map(|(number, _)| SHAPE.payload_at(number as u64 * SHAPE.payload, self.size())).sum()
     }
 
-    /// Whether the receiver knows of it and it is not granted as a whole.
+    /// True if the receiver knows the message and it is not fully granted.
     fn is_ranked(&self) -> bool {
         self.came.iter().any(|came| *came) && self.granted < self.size()
     }
@@ -69,10 +70,10 @@ struct Journey {
     messages: Vec<Message>,
     receivers: Granters,
     overcommitment: usize,
-    /// Packets on their way, in no order.
+    /// Packets in flight, unordered.
     under_way: Vec<Packet>,
     rng: Rng,
-    /// How likely a packet of data is lost, and any other, of 100.
+    /// Loss probabilities of data packets and of other packets, in percent.
     losses: (u64, u64),
     now: u64,
     sent: u64,
@@ -82,8 +83,8 @@ struct Journey {
 
 impl Journey {
     fn new(sizes: &[u64], overcommitment: usize, losses: (u64, u64), seed: u64) -> Self {
-        // Time stands while packets are under way.
-        let linger = if losses == (0, 0) { 0 } else { PATIENCE };
+        // Time stands still while packets are in flight.
+        let linger = if losses == (0, 0) { 0 } else { TIMEOUT };
         let mut receivers = Granters::new(SHAPE, levels(), overcommitment, linger);
         receivers.add_host();
         let message = |(id, &bytes): (usize, &u64)| Message::new(id as u64, bytes);
@@ -103,7 +104,7 @@ impl Journey {
 
     fn run(mut self) -> Self {
         while self.messages.iter().any(|message| !message.ended) {
-            assert!(self.now < 3_000 * PATIENCE, "it does not end");
+            assert!(self.now < 3_000 * TIMEOUT, "the messages do not end");
             let ready: Vec<usize> = (0..self.messages.len())
                 .filter(|&id| !self.messages[id].ended && self.messages[id].flow.may_send())
                 .collect();
@@ -112,7 +113,7 @@ impl Journey {
                 let id = ready[self.rng.below(ready.len() as u64) as usize];
                 self.send(id);
             } else if self.under_way.is_empty() {
-                assert!(self.losses != (0, 0), "nothing is under way, and nobody may send");
+                assert!(self.losses != (0, 0), "no packet is in flight, and no message may send");
                 self.wait();
             } else {
                 let place = self.rng.below(self.under_way.len() as u64) as usize;
@@ -133,8 +134,8 @@ impl Journey {
         packet.sender = id as u32;
         packet.queue = homa.level(&levels(), seq, flow.start.bytes, 0);
         let unscheduled = packet.queue < levels().unscheduled();
-        assert_eq!(unscheduled, seq < RTT_BYTES, "min(size, RTTbytes) goes without a grant");
-        if homa.is_heard() {
+        assert_eq!(unscheduled, seq < RTT_BYTES, "min(size, RTTbytes) is unscheduled");
+        if homa.has_reply() {
             packet.flags |= flag::PROGRESSED;
         }
         self.sent += payload;
@@ -180,10 +181,10 @@ impl Journey {
         let number = SHAPE.packet_at(packet.seq) as usize;
         let new = !std::mem::replace(&mut self.messages[id].came[number], true);
         let answer = self.receivers.on_data(0, packet, self.now);
-        // With losses a message may begin anew, which nobody sees on the wire.
+        // With losses a message may begin anew, which is not visible on the wire.
         let orderly = self.losses == (0, 0);
         if let Some(grant) = answer.grant {
-            assert!(grant.bytes > 0 || !new || !orderly, "only a repeated packet has it repeated");
+            assert!(grant.bytes > 0 || !new || !orderly, "only a duplicate packet repeats a grant");
             if orderly {
                 self.check(&grant);
             }
@@ -200,10 +201,10 @@ impl Journey {
         }
     }
 
-    /// A grant goes to the first message, of those that may be granted, that has room for one, up to
-    /// RTTbytes more than have come of it.
+    /// A grant goes to the first grantable message with budget, up to RTTbytes more than have
+    /// arrived.
     fn check(&mut self, grant: &Grant) {
-        let (rank, at_once, id) = self.first_with_room().expect("somebody has room");
+        let (rank, at_once, id) = self.first_with_room().expect("a message has grant budget");
         assert_eq!((grant.to.flow as usize, grant.bytes), (id, self.room(id)));
         assert_eq!(grant.level, levels().of_rank(rank, at_once));
         let message = &mut self.messages[id];
@@ -213,14 +214,14 @@ impl Journey {
         self.grants += 1;
     }
 
-    /// What may be granted of a message.
+    /// The grant budget of a message.
     fn room(&self, id: usize) -> u64 {
         let message = &self.messages[id];
         message.size().min(message.received() + RTT_BYTES) - message.granted
     }
 
-    /// The first message that has room for a grant: how many stand before it, how many may be granted at
-    /// once, and its number.
+    /// The first message with grant budget: its rank, the number of messages granted at once, and
+    /// its number.
     fn first_with_room(&self) -> Option<(usize, usize, usize)> {
         let mut ranked: Vec<(u64, usize)> = (0..self.messages.len())
             .filter(|&id| self.messages[id].is_ranked())
@@ -232,12 +233,12 @@ impl Journey {
         Some((rank, at_once, ranked[rank].1))
     }
 
-    /// Nothing comes any more: receivers ask for what is missing, and senders that heard nothing try again.
+    /// No packets are in flight: receivers request missing bytes, and senders without replies
+    /// retry.
     fn wait(&mut self) {
-        self.now += PATIENCE;
+        self.now += TIMEOUT;
         let mut place = 0;
-        while let Some((missing, next)) = self.receivers.next_missing(0, place, self.now, PATIENCE)
-        {
+        while let Some((missing, next)) = self.receivers.next_missing(0, place, self.now, TIMEOUT) {
             place = next;
             assert!(missing.bytes > 0);
             let mut packet = missing.to.packet(Kind::Nack, 64);
@@ -262,23 +263,23 @@ fn sizes() -> impl Strategy<Value = Vec<u64>> {
 }
 
 proptest! {
-    /// Whatever the order in which packets of several messages come: each goes once, and all arrive.
+    /// With any order of packets of several messages, each packet is sent once and all arrive.
     #[test]
-    fn grants_keep_to_their_limits_in_any_order(
+    fn grants_respect_their_limits_in_any_order(
         sizes in sizes(), overcommitment in 1usize..5, seed in any::<u64>(),
     ) {
         let journey = Journey::new(&sizes, overcommitment, (0, 0), seed).run();
         prop_assert_eq!(journey.sent, sizes.iter().sum::<u64>());
-        prop_assert_eq!(journey.now, 0, "nobody waits for a timeout");
+        prop_assert_eq!(journey.now, 0, "a timeout was needed");
         let stats = journey.receivers.stats;
         let scheduled: u64 = sizes.iter().map(|size| size.saturating_sub(RTT_BYTES)).sum();
         prop_assert_eq!((stats.grants, stats.bytes), (journey.grants, scheduled));
         prop_assert!(stats.grants <= journey.data && stats.most_at_once <= overcommitment as u64);
-        prop_assert_eq!(journey.receivers.next_check(0, PATIENCE), None, "nothing is left");
+        prop_assert_eq!(journey.receivers.next_check(0, TIMEOUT), None, "a message is left");
     }
 }
 
-/// With losses of all kinds all messages come through.
+/// All messages are delivered under losses of all kinds.
 #[test]
 fn messages_survive_losses() {
     for seed in 0..200 {
@@ -290,10 +291,10 @@ fn messages_survive_losses() {
     }
 }
 
-/// The first grant comes with the priority of the only message; when a shorter one comes, that one has the
-/// priority above, and the longer one keeps the lowest.
+/// The first grant has the priority of a single message. When a shorter message arrives, it gets
+/// the priority above, and the longer one keeps the lowest.
 #[test]
-fn a_shorter_message_takes_the_priority_above() {
+fn a_shorter_message_gets_the_priority_above() {
     let mut receivers = Granters::new(SHAPE, levels(), 3, 0);
     receivers.add_host();
     let mut packet = |flow: u32, number: u64, size: u64| {
@@ -306,23 +307,23 @@ fn a_shorter_message_takes_the_priority_above() {
     assert_eq!(packet(1, 1, 40_000), Some((1, 5)));
     assert_eq!(packet(3, 3, 10_000), Some((3, 3)));
     assert_eq!(packet(2, 2, 20_000), Some((2, 4)));
-    // A fourth one that is shorter than the first: only three are granted at once.
+    // A fourth message, shorter than the first: only three are granted at once.
     assert_eq!(packet(4, 0, 30_000), Some((4, 5)));
     assert_eq!(packet(1, 2, 40_000), None);
-    assert_eq!(packet(1, 2, 40_000), Some((1, 5)), "sent again: what was granted is repeated");
+    assert_eq!(packet(1, 2, 40_000), Some((1, 5)), "a retransmission repeats the grant");
 }
 
 #[test]
-fn priorities_are_those_of_size_and_of_the_last_grant() {
+fn priorities_follow_size_and_the_last_grant() {
     let (mut flow, mut homa) = sender(1, 20_500);
     let level = |homa: &HomaSender, seq| homa.level(&levels(), seq, 20_500, 0);
     assert_eq!((flow.credit, level(&homa, 0), level(&homa, 4_000)), (5_000, 2, 2));
     homa.on_granted(&SHAPE, &mut flow, (6_000, 3), 0);
     assert_eq!((flow.credit, level(&homa, 4_000), level(&homa, 5_000)), (6_000, 2, 3));
-    // An older grant that comes later says nothing new.
+    // An older grant that arrives later changes nothing.
     homa.on_granted(&SHAPE, &mut flow, (5_000, 5), 1_000);
     assert_eq!((flow.credit, level(&homa, 5_000), flow.snd_una), (6_000, 3, 1_000));
-    // The end of a message may count as a message as short as it is.
+    // The end of a message may count as a message of its own length.
     let boosted = [15_000, 16_000, 19_000].map(|seq| homa.level(&levels(), seq, 20_500, 5_000));
     assert_eq!(boosted, [3, 1, 0]);
 }

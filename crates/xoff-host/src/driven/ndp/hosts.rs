@@ -1,4 +1,4 @@
-//! Hosts that run NDP: data and headers come in and are answered, answers and pulls let flows send.
+//! Hosts that run NDP: arriving data and headers are answered; answers and pulls let flows send.
 
 use xoff_core::TimerId;
 use xoff_net::packet::flag;
@@ -6,9 +6,9 @@ use xoff_net::{Kind, Packet};
 
 use super::receiver::Pull;
 use super::{NdpConfig, NdpSender, Pullers, Shape};
-use crate::driven::{Desk, Driven, DrivenHost, DrivenSetup};
+use crate::driven::{Driven, DrivenHost, DrivenSetup, TransportContext};
 use crate::flow::Sender;
-use crate::receiver::Got;
+use crate::receiver::RxProgress;
 
 /// NDP at all hosts of a partition.
 #[derive(Debug)]
@@ -16,15 +16,15 @@ pub struct NdpHosts {
     shape: Shape,
     overhead: u16,
     control_bytes: u16,
-    /// By the number of the flow.
+    /// By flow slot.
     senders: Vec<NdpSender>,
     receivers: Pullers,
-    /// By the number of the host: for its next pull.
+    /// By NIC: the timer of its next pull.
     timers: Vec<TimerId>,
 }
 
 impl NdpHosts {
-    /// Without hosts.
+    /// Creates it without hosts.
     #[must_use]
     pub fn new(config: &NdpConfig, setup: &DrivenSetup) -> Self {
         let shape = Shape { payload: setup.payload, initial_window: config.initial_window.0 };
@@ -38,14 +38,15 @@ impl NdpHosts {
         }
     }
 
-    /// A packet becomes its own answer, in place. Where no other flow waits and the host may pull now,
-    /// the answer is the pull as well.
-    fn answer(&mut self, desk: &mut Desk<'_>, nic: u32, id: u32) {
-        let now = desk.fabric.now;
-        let packet = &mut desk.fabric.packets[id];
+    /// Turns a packet into its answer, in place. If no other flow waits and the host may pull now,
+    /// the answer includes the pull.
+    fn answer(&mut self, context: &mut TransportContext<'_>, nic: u32, id: u32) {
+        let now = context.fabric.now;
+        let packet = &mut context.fabric.packets[id];
         let trimmed = packet.kind == Kind::Trimmed;
         if !trimmed {
-            desk.nics[nic as usize].received_bytes += u64::from(packet.wire_bytes - self.overhead);
+            context.nics[nic as usize].received_bytes +=
+                u64::from(packet.wire_bytes - self.overhead);
         }
         let (flow, size) = (packet.flow, packet.stamp);
         let idle = self.receivers.next_pull(nic).is_none();
@@ -61,25 +62,25 @@ impl NdpHosts {
         packet.flags &= 7 << flag::CLASS_SHIFT;
         if idle && let Some(due) = self.receivers.next_pull(nic) {
             if due > now {
-                desk.fabric.wheel.arm(self.timers[nic as usize], due);
-            } else if let Some(pull) = self.take_pull(desk, nic) {
-                // It is this flow's: no other waits.
-                desk.fabric.packets[id].remaining = pull.pulled;
+                context.fabric.wheel.arm(self.timers[nic as usize], due);
+            } else if let Some(pull) = self.take_pull(context, nic) {
+                // The pull belongs to this flow, since no other flow waits.
+                context.fabric.packets[id].remaining = pull.pulled;
             }
         }
-        desk.send(nic, id);
+        context.send(nic, id);
         if whole {
-            desk.arrived(nic, flow);
+            context.arrived(nic, flow);
         }
     }
 
-    /// Takes the pull that is due, and sets the time of the next one: when what this one asks for has
-    /// had its time on the link.
-    fn take_pull(&mut self, desk: &mut Desk<'_>, nic: u32) -> Option<Pull> {
+    /// Takes the pull that is due and sets the time of the next one: after the transmission time of
+    /// the requested bytes.
+    fn take_pull(&mut self, context: &mut TransportContext<'_>, nic: u32) -> Option<Pull> {
         let pull = self.receivers.pull(nic)?;
         let wire_bytes = pull.bytes + u64::from(self.overhead);
-        let fabric = &mut desk.fabric;
-        let next = fabric.now + fabric.duration(desk.nics[nic as usize].port, wire_bytes);
+        let fabric = &mut context.fabric;
+        let next = fabric.now + fabric.duration(context.nics[nic as usize].port, wire_bytes);
         self.receivers.wait_until(nic, next);
         if self.receivers.next_pull(nic).is_some() {
             fabric.wheel.arm(self.timers[nic as usize], next);
@@ -87,20 +88,20 @@ impl NdpHosts {
         Some(pull)
     }
 
-    /// A sender hears an answer or a pull, or has a header returned.
-    fn hear(&mut self, desk: &mut Desk<'_>, id: u32) {
-        let packet = desk.fabric.packets[id];
-        desk.fabric.packets.remove(id);
-        let Some(number) = desk.sender_of(&packet) else { return };
+    /// Handles an answer, a pull or a returned header at a sender.
+    fn on_reply(&mut self, context: &mut TransportContext<'_>, id: u32) {
+        let packet = context.fabric.packets[id];
+        context.fabric.packets.remove(id);
+        let Some(number) = context.sender_of(&packet) else { return };
         let (shape, sender) = (self.shape, &mut self.senders[number as usize]);
-        let flow = &mut desk.flows[number as usize];
-        flow.progress_ps = desk.fabric.now;
+        let flow = &mut context.flows[number as usize];
+        flow.progress_ps = context.fabric.now;
         if packet.kind == Kind::Returned {
             sender.on_returned(&shape, flow, packet.seq);
         } else {
             let mut news = sender.on_all_before(&shape, flow, packet.seq);
             if packet.seq == flow.start.bytes {
-                desk.finish(number, packet.stamp);
+                context.finish(number, packet.stamp);
                 return;
             }
             match packet.kind {
@@ -108,11 +109,11 @@ impl NdpHosts {
                 Kind::Nack => sender.on_refused(&shape, flow, packet.stamp),
                 _ => {}
             }
-            desk.stats.acknowledged += u64::from(news);
+            context.stats.acknowledged += u64::from(news);
             sender.on_pulled(flow, packet.remaining);
         }
         sender.if_nothing_is_expected(flow);
-        desk.resume(number);
+        context.resume(number);
     }
 }
 
@@ -122,11 +123,11 @@ impl Driven for NdpHosts {
         self.timers.push(host.timer);
     }
 
-    fn on_start(&mut self, desk: &mut Desk<'_>, id: u32) {
+    fn on_start(&mut self, context: &mut TransportContext<'_>, id: u32) {
         if id as usize >= self.senders.len() {
-            self.senders.resize_with(desk.flows.len(), NdpSender::default);
+            self.senders.resize_with(context.flows.len(), NdpSender::default);
         }
-        self.senders[id as usize].start(&self.shape, &mut desk.flows[id as usize]);
+        self.senders[id as usize].start(&self.shape, &mut context.flows[id as usize]);
     }
 
     fn on_sent(&mut self, id: u32, flow: &Sender, packet: &mut Packet, payload: u64) {
@@ -134,33 +135,33 @@ impl Driven for NdpHosts {
         sender.on_sent(payload);
         packet.stamp = flow.start.bytes;
         packet.remaining = u32::try_from(sender.returned()).unwrap_or(u32::MAX);
-        if sender.is_heard() {
+        if sender.has_reply() {
             packet.flags |= flag::PROGRESSED;
         }
     }
 
-    fn on_packet(&mut self, desk: &mut Desk<'_>, nic: u32, packet: u32) {
-        match desk.fabric.packets[packet].kind {
-            Kind::Data | Kind::Trimmed => self.answer(desk, nic, packet),
-            _ => self.hear(desk, packet),
+    fn on_packet(&mut self, context: &mut TransportContext<'_>, nic: u32, packet: u32) {
+        match context.fabric.packets[packet].kind {
+            Kind::Data | Kind::Trimmed => self.answer(context, nic, packet),
+            _ => self.on_reply(context, packet),
         }
     }
 
     /// A pull of host `nic` is due.
-    fn on_timer(&mut self, desk: &mut Desk<'_>, nic: u32) {
-        let Some(Pull { to, seq, pulled, .. }) = self.take_pull(desk, nic) else { return };
+    fn on_timer(&mut self, context: &mut TransportContext<'_>, nic: u32) {
+        let Some(Pull { to, seq, pulled, .. }) = self.take_pull(context, nic) else { return };
         let mut packet = to.packet(Kind::Pull, self.control_bytes);
         packet.seq = seq;
         packet.remaining = pulled;
-        let id = desk.fabric.packets.insert(packet);
-        desk.send(nic, id);
+        let id = context.fabric.packets.insert(packet);
+        context.send(nic, id);
     }
 
-    fn on_timeout(&mut self, desk: &mut Desk<'_>, id: u32) {
-        self.senders[id as usize].on_timeout(&self.shape, &mut desk.flows[id as usize]);
+    fn on_timeout(&mut self, context: &mut TransportContext<'_>, id: u32) {
+        self.senders[id as usize].on_timeout(&self.shape, &mut context.flows[id as usize]);
     }
 
-    fn got(&self, flow: u32) -> Option<Got> {
-        self.receivers.got(flow)
+    fn rx_progress(&self, flow: u32) -> Option<RxProgress> {
+        self.receivers.rx_progress(flow)
     }
 }

@@ -1,22 +1,25 @@
-//! NDP (Handley et al., SIGCOMM 2017): senders begin at line rate, switches trim what finds no room,
-//! and receivers pull the rest, each host at the rate of its link.
+//! NDP (Handley et al., SIGCOMM 2017): senders start at line rate, switches trim packets that do
+//! not fit, and receivers pull the rest, each host at the rate of its link.
 //!
-//! As SFC's evaluation has it (§B.4), that is with "byte level credits (vs packet level) to efficiently
-//! schedule small messages below MTU" and "flow-level round robin": a pull allows bytes.
+//! This follows SFC's evaluation (§B.4), with "byte level credits (vs packet level) to efficiently
+//! schedule small messages below MTU" and "flow-level round robin": a pull allows a number of
+//! bytes.
 //!
-//! Both halves count payload. Of a flow of `size` bytes the first window goes unasked. Each packet
-//! that arrives, whole or trimmed, lets the receiver pull as many bytes more ([`receiver`]), as long
-//! as the sender can use them; the sender's [`credit`](crate::flow::Sender::credit) is what it has
-//! been allowed and has not used ([`sender`]). Counts of pulls are totals, so that a lost pull is
-//! made good by the next one, and acknowledgements and refusals carry them too.
+//! Both halves count payload. The initial window of a flow of `size` bytes is unsolicited. Each
+//! packet that arrives, whole or trimmed, lets the receiver pull that many bytes more
+//! ([`receiver`]), as long as the sender can use them. The sender's
+//! [`credit`](crate::flow::Sender::credit) is the allowed but unused number of bytes ([`sender`]).
+//! Counts of pulls are totals, so that the next pull makes up for a lost one; acknowledgements and
+//! refusals carry them too.
 //!
-//! What is on the wire: data has its flow's size in `stamp` and the bytes that switches have returned
-//! in `remaining`. An acknowledgement, a refusal and a pull have the bytes received without a gap in
-//! `seq` and the bytes pulled so far in `remaining`; the first two name the packet they answer in
-//! `stamp`, but the acknowledgement of all bytes says there when the last of them came.
+//! Packet fields: data has its flow's size in `stamp` and the bytes returned by switches in
+//! `remaining`. An acknowledgement, a refusal and a pull have the bytes received without a gap in
+//! `seq` and the bytes pulled so far in `remaining`. The first two have the first byte of the
+//! packet they answer in `stamp`, except that the acknowledgement of a whole flow has the arrival
+//! time of its last byte there.
 //!
-//! NDP's own switches spray packets (`switch.balance = "spray"`); SFC's comparison is by flow, with ECMP.
-//! Not modelled: paths that senders choose, and priorities among the pulls of one receiver.
+//! NDP's own switches spray packets (`switch.balance = "spray"`); SFC's comparison uses ECMP per
+//! flow. Not modelled: paths selected by senders, and priorities among the pulls of one receiver.
 
 mod hosts;
 pub mod receiver;
@@ -34,10 +37,11 @@ pub use receiver::Pullers;
 pub use sender::NdpSender;
 
 knobs! {
-    /// NDP's hosts, where `transport.kind` is "ndp".
+    /// NDP's hosts, for `transport.kind` = "ndp".
     pub struct NdpConfig in "ndp" {
-        /// What a sender sends before it hears of its receiver, in whole packets; 0B: one
-        /// bandwidth-delay product of base RTT and host rate, as in the simulator of SFC's comparison.
+        /// Initial window, sent before the receiver's first reply, in whole packets. 0B: one
+        /// bandwidth-delay product of base RTT and host rate, as in the simulator of SFC's
+        /// comparison.
         initial_window: Bytes = Bytes(0),
     }
 }
@@ -48,7 +52,11 @@ impl DriverSettings for NdpConfig {
     }
 
     fn needs(&self) -> Vec<Need> {
-        vec![need(("switch", "overflow"), &["trim"], "receivers hear of losses by trimmed packets")]
+        vec![need(
+            ("switch", "overflow"),
+            &["trim"],
+            "receivers on_reply of losses by trimmed packets",
+        )]
     }
 
     fn derives_from_bdp(&self) -> bool {

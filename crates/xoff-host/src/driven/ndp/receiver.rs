@@ -1,8 +1,8 @@
-//! Receivers: what to answer, and one queue of pulls a host.
+//! Receivers: replies to packets, and one pull queue per host.
 //!
-//! Each packet that arrives puts a pull into the host's queue, which serves flows fairly, at such a
-//! pace that what is pulled arrives at the rate of the host's link (NDP §3.2). A pull asks for up to
-//! a full packet, and the next one waits for as long as what was asked for takes on the link.
+//! Each arriving packet adds a pull to the host's queue. The queue serves flows fairly, paced so
+//! that the pulled packets arrive at the rate of the host's link (NDP §3.2). A pull requests up to
+//! a full packet, and the next pull waits for the transmission time of the requested bytes.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
@@ -13,29 +13,29 @@ use xoff_net::packet::{Packet, flag};
 use super::Shape;
 use crate::driven::Address;
 use crate::driven::arrived::Arrived;
-use crate::receiver::Got;
+use crate::receiver::RxProgress;
 
-/// What to answer to a packet.
+/// The reply to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// Bytes received without a gap.
     pub seq: u64,
     /// Bytes pulled so far, modulo 2^32.
     pub pulled: u32,
-    /// Whether the packet's payload is here; if not it is refused.
+    /// True if the packet's payload has been received; otherwise the packet is refused.
     pub received: bool,
 }
 
-/// A pull to be sent.
+/// A pull to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pull {
-    /// Where to.
+    /// Destination of the pull.
     pub to: Address,
     /// Bytes received without a gap.
     pub seq: u64,
     /// Bytes pulled so far, modulo 2^32.
     pub pulled: u32,
-    /// What this pull adds.
+    /// Bytes added by this pull.
     pub bytes: u64,
 }
 
@@ -45,20 +45,20 @@ struct Half {
     to: Address,
     size: u64,
     received: Arrived,
-    /// Bytes of packets that came, whole or trimmed, and of the trimmed ones.
+    /// Bytes of packets that arrived, whole or trimmed, and of the trimmed ones.
     arrived: u64,
     trimmed: u64,
-    /// Bytes that switches returned to the sender, as far as it has said.
+    /// Bytes returned by switches, as reported by the sender.
     returned: u64,
     pulled: u64,
-    /// Whether it waits in its host's queue.
+    /// True while it waits in its host's queue.
     waiting: bool,
-    /// Whether something of it is missing.
+    /// True until the flow is complete.
     alive: bool,
 }
 
 impl Half {
-    /// Bytes to be pulled now: as many as have arrived, but no more than the sender can use.
+    /// Bytes to pull now: as many as have arrived, limited to the bytes that the sender can use.
     fn owed(&self, shape: &Shape) -> u64 {
         let useful = self.size + self.trimmed + self.returned - shape.unasked(self.size);
         self.arrived.min(useful) - self.pulled
@@ -70,11 +70,11 @@ impl Half {
     }
 }
 
-/// The pull queue of one host: flows that are owed pulls take turns.
+/// The pull queue of one host: flows with bytes to pull take turns.
 #[derive(Debug, Default)]
 struct PullQueue {
     halves: VecDeque<u32>,
-    /// When the next pull may go (ps).
+    /// Earliest time of the next pull (ps).
     next_ps: u64,
 }
 
@@ -89,7 +89,7 @@ pub struct Pullers {
 }
 
 impl Pullers {
-    /// No hosts yet.
+    /// Creates it without hosts.
     #[must_use]
     pub fn new(shape: Shape) -> Self {
         Self {
@@ -101,38 +101,38 @@ impl Pullers {
         }
     }
 
-    /// One host more.
+    /// Adds a host.
     pub fn add_host(&mut self) {
         self.queues.push(PullQueue::default());
     }
 
-    /// How many flows are being received.
+    /// Number of flows being received.
     #[must_use]
     pub fn len(&self) -> usize {
         self.by_flow.len()
     }
 
-    /// Whether none is.
+    /// True if no flow is being received.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.by_flow.is_empty()
     }
 
-    /// What has come of a flow, while something of it is missing.
+    /// Receive progress of an incomplete flow.
     #[must_use]
-    pub fn got(&self, flow: u32) -> Option<Got> {
+    pub fn rx_progress(&self, flow: u32) -> Option<RxProgress> {
         let half = &self.halves[*self.by_flow.get(&flow)? as usize];
         let delivered = self.shape.bytes_before(half.received.next(), half.size);
-        Some(Got { received: half.arrived - half.trimmed, delivered })
+        Some(RxProgress { received: half.arrived - half.trimmed, delivered })
     }
 
-    /// A packet of a flow has come to host `nic`, with its payload or trimmed.
+    /// Handles a packet of a flow that arrives at host `nic`, whole or trimmed.
     pub fn on_packet(&mut self, nic: u32, packet: &Packet, trimmed: bool) -> Answer {
         let (size, shape) = (packet.stamp, self.shape);
         let all = Answer { seq: size, pulled: 0, received: true };
         let id = match self.by_flow.entry(packet.flow) {
             Entry::Occupied(place) => *place.get(),
-            // It has heard of this half, which is gone: all had come.
+            // The sender has had a reply from this half, which is gone: the flow was complete.
             Entry::Vacant(_) if packet.has(flag::PROGRESSED) => return all,
             Entry::Vacant(_) if !trimmed && size <= shape.payload => return all,
             Entry::Vacant(place) => {
@@ -163,7 +163,7 @@ impl Pullers {
         half.answer(&shape, twice || !trimmed)
     }
 
-    /// All of a flow has come. What it is still owed is forgotten.
+    /// Ends a complete flow. Its remaining pulls are dropped.
     fn end(&mut self, id: u32) {
         let half = &mut self.halves[id as usize];
         half.alive = false;
@@ -173,7 +173,7 @@ impl Pullers {
         }
     }
 
-    /// When host `nic` sends its next pull (ps), if a flow waits for one.
+    /// Time of host `nic`'s next pull (ps), if any flow waits for one.
     #[must_use]
     pub fn next_pull(&self, nic: u32) -> Option<u64> {
         let queue = &self.queues[nic as usize];
@@ -202,13 +202,13 @@ impl Pullers {
         }
     }
 
-    /// Host `nic` sends no other pull before this time (ps).
+    /// Delays host `nic`'s next pull until this time (ps).
     pub fn wait_until(&mut self, nic: u32, time_ps: u64) {
         self.queues[nic as usize].next_ps = time_ps;
     }
 }
 
-/// A half for the flow of this packet.
+/// Creates a half for the flow of this packet.
 fn new_half(halves: &mut Vec<Half>, free: &mut Vec<u32>, packet: &Packet) -> u32 {
     let to = Address::of(packet);
     let id = free.pop().unwrap_or(halves.len() as u32);

@@ -1,28 +1,28 @@
-//! The sender's half of a flow: what it may send, and what it has to send again.
+//! The sender's half of a flow: its allowed bytes and its retransmissions.
 
 use super::Shape;
 use crate::driven::arrived::Arrived;
 use crate::flow::Sender;
 
-/// What NDP keeps of a flow beside its [`Sender`].
+/// NDP's state of a flow in addition to its [`Sender`].
 #[derive(Debug, Default)]
 pub struct NdpSender {
     acked: Arrived,
-    /// Bytes sent of which nothing has been heard.
+    /// Bytes sent without any reply yet.
     in_flight: u64,
-    /// Bytes the receiver has answered for, and those of them that had been trimmed.
+    /// Bytes that the receiver has answered, and the trimmed ones among them.
     answered: u64,
     refused: u64,
-    /// Bytes that switches returned.
+    /// Bytes returned by switches.
     returned: u64,
-    /// Bytes pulled so far, as far as heard.
+    /// Bytes pulled so far, as known to the sender.
     pulled: u64,
-    /// Bytes that go without a pull.
+    /// Unsolicited bytes.
     unasked: u64,
 }
 
 impl NdpSender {
-    /// A flow begins in this place.
+    /// A flow begins in this slot.
     pub fn start(&mut self, shape: &Shape, flow: &mut Sender) {
         let unasked = shape.unasked(flow.start.bytes);
         self.acked.restart();
@@ -36,21 +36,21 @@ impl NdpSender {
         self.in_flight += payload;
     }
 
-    /// Bytes that switches have returned: what the receiver has to pull beside what it knows of.
+    /// Bytes returned by switches, which the receiver must pull in addition.
     #[inline]
     #[must_use]
     pub fn returned(&self) -> u64 {
         self.returned
     }
 
-    /// Whether the receiver has answered.
+    /// True once the receiver has replied.
     #[inline]
     #[must_use]
-    pub fn is_heard(&self) -> bool {
+    pub fn has_reply(&self) -> bool {
         self.answered > 0
     }
 
-    /// The receiver has all bytes before `seq`. Returns whether that is news.
+    /// The receiver has all bytes before `seq`. Returns true if that is new.
     pub fn on_all_before(&mut self, shape: &Shape, flow: &mut Sender, seq: u64) -> bool {
         let before = self.acked.next();
         while shape.bytes_before(self.acked.next(), flow.start.bytes) < seq {
@@ -60,7 +60,7 @@ impl NdpSender {
         self.acked.next() > before
     }
 
-    /// The receiver has the packet at `seq`. Returns whether that is news.
+    /// The receiver has the packet at `seq`. Returns true if that is new.
     pub fn on_received(&mut self, shape: &Shape, flow: &mut Sender, seq: u64) -> bool {
         if !self.acked.insert(shape.packet_at(seq)) {
             return false;
@@ -74,7 +74,7 @@ impl NdpSender {
         true
     }
 
-    /// The packet at `seq` came without its payload: it is sent again when the receiver pulls.
+    /// The packet at `seq` arrived trimmed: it is retransmitted when the receiver pulls.
     pub fn on_refused(&mut self, shape: &Shape, flow: &mut Sender, seq: u64) {
         if let Some(payload) = self.requeue(shape, flow, seq) {
             self.answered += payload;
@@ -82,15 +82,15 @@ impl NdpSender {
         }
     }
 
-    /// A switch sent the header of the packet at `seq` back.
+    /// A switch returned the header of the packet at `seq`.
     pub fn on_returned(&mut self, shape: &Shape, flow: &mut Sender, seq: u64) {
         if let Some(payload) = self.requeue(shape, flow, seq) {
             self.returned += payload;
         }
     }
 
-    /// The packet at `seq` has to be sent again. Returns its payload, unless it is known to be
-    /// received or waits already.
+    /// Queues the packet at `seq` for retransmission. Returns its payload, or `None` if it was
+    /// received or is already queued.
     fn requeue(&mut self, shape: &Shape, flow: &mut Sender, seq: u64) -> Option<u64> {
         if self.acked.contains(shape.packet_at(seq)) {
             return None;
@@ -103,7 +103,7 @@ impl NdpSender {
         Some(payload)
     }
 
-    /// The receiver has pulled so many bytes so far, modulo 2^32.
+    /// The receiver has pulled `total` bytes so far, modulo 2^32.
     pub fn on_pulled(&mut self, flow: &mut Sender, total: u32) {
         let more = total.wrapping_sub(self.pulled as u32) as i32;
         if more > 0 {
@@ -112,9 +112,9 @@ impl NdpSender {
         }
     }
 
-    /// If neither an answer nor a pull can come any more, the flow may send one packet, whose answer
-    /// brings the rest. What was returned is not sent again otherwise: "we could immediately resend
-    /// it, but this leads to a larger-than-necessary second incast" (NDP's simulator).
+    /// If neither an answer nor a pull is outstanding, allows one packet, whose answer triggers the
+    /// rest. Returned packets are otherwise not retransmitted: "we could immediately resend it, but
+    /// this leads to a larger-than-necessary second incast" (NDP's simulator).
     pub fn if_nothing_is_expected(&self, flow: &mut Sender) {
         let useful = (flow.start.bytes + self.refused).saturating_sub(self.unasked);
         if self.in_flight == 0 && self.answered.min(useful) <= self.pulled {
@@ -122,8 +122,8 @@ impl NdpSender {
         }
     }
 
-    /// Nothing has been heard for a timeout: what is not answered for is lost and sent again without
-    /// being pulled. If all is answered for, a pull was lost, and one packet brings the next one.
+    /// Timeout: unanswered packets are lost and are retransmitted without being pulled. If all are
+    /// answered, a pull was lost, and one packet triggers the next pull.
     pub fn on_timeout(&mut self, shape: &Shape, flow: &mut Sender) {
         for packet in self.acked.next()..flow.snd_nxt.div_ceil(shape.payload) {
             let seq = shape.bytes_before(packet, flow.start.bytes);

@@ -1,4 +1,4 @@
-//! Both halves together, over a network that trims, returns, loses and reorders as it likes.
+//! Both halves together, over a network that trims, returns, loses and reorders packets.
 
 use proptest::prelude::*;
 use xoff_core::Rng;
@@ -22,14 +22,15 @@ fn sender(bytes: u64) -> (Sender, NdpSender) {
     (flow, ndp)
 }
 
-/// How likely each fate of a data packet is, of 100, and how likely an answer or pull is lost.
+/// Probabilities of each fate of a data packet, in percent, and the loss probability of answers and
+/// pulls.
 #[derive(Clone, Copy, Debug)]
 struct Fates {
     trimmed: u64,
     returned: u64,
     lost: u64,
     answers_lost: u64,
-    /// Whether timeouts come while packets are still under way.
+    /// True if timeouts occur while packets are still in flight.
     hasty: bool,
 }
 
@@ -38,7 +39,7 @@ struct Journey {
     flow: Sender,
     ndp: NdpSender,
     receivers: Pullers,
-    /// Packets on their way, in no order.
+    /// Packets in flight, unordered.
     under_way: Vec<Packet>,
     rng: Rng,
     fates: Fates,
@@ -73,7 +74,7 @@ impl Journey {
 
     fn run(mut self) -> Self {
         while !self.finished {
-            assert!(self.timeouts < 2000, "it does not end: {:?} {:?}", self.flow, self.ndp);
+            assert!(self.timeouts < 2000, "the flow does not end: {:?} {:?}", self.flow, self.ndp);
             if self.fates.hasty && self.rng.below(30) == 0 {
                 self.time_out();
             }
@@ -108,7 +109,7 @@ impl Journey {
         packet.flow = 7;
         packet.stamp = self.flow.start.bytes;
         packet.remaining = self.ndp.returned() as u32;
-        if self.ndp.is_heard() {
+        if self.ndp.has_reply() {
             packet.flags |= flag::PROGRESSED;
         }
         let (draw, fates) = (self.rng.below(100), self.fates);
@@ -172,10 +173,10 @@ impl Journey {
 }
 
 proptest! {
-    /// Where nothing is lost without a word, each trimmed or returned packet is sent once more, all
-    /// else once; a receiver pulls no more than that and what did not go unasked; no timeout is needed.
+    /// Without silent losses, each trimmed or returned packet is sent once more and all others
+    /// once. A receiver pulls no more than these and the solicited bytes. No timeout is needed.
     #[test]
-    fn what_is_trimmed_or_returned_is_sent_again_and_nothing_else(
+    fn only_trimmed_or_returned_packets_are_retransmitted(
         bytes in 1u64..60_000, trimmed in 0u64..60, returned in 0u64..30, seed in any::<u64>(),
     ) {
         let fates = Fates { trimmed, returned, lost: 0, answers_lost: 0, hasty: false };
@@ -190,7 +191,7 @@ proptest! {
 
     /// Whatever is lost, timeouts bring the flow to its end.
     #[test]
-    fn timeouts_bring_every_flow_to_its_end(
+    fn timeouts_complete_every_flow(
         bytes in 1u64..60_000,
         trimmed in 0u64..30,
         returned in 0u64..20,
@@ -212,10 +213,10 @@ fn arriving(flow: u32, seq: u64, size: u64) -> Packet {
     packet
 }
 
-/// Three flows of which one has more to be pulled, and one only 300 bytes: a turn for each, and no
-/// pull for more than a flow can use.
+/// Three flows, of which one has more to pull and one only 300 bytes: one turn each, and no pull
+/// for more than a flow can use.
 #[test]
-fn flows_take_turns_and_pull_what_they_can_use() {
+fn flows_take_turns_and_pull_only_usable_bytes() {
     let mut receivers = Pullers::new(SHAPE);
     receivers.add_host();
     for (flow, seq, size) in [(1, 0, 50_000), (1, 1000, 50_000), (2, 0, 8300), (3, 0, 20_000)] {
@@ -229,10 +230,10 @@ fn flows_take_turns_and_pull_what_they_can_use() {
     assert_eq!(pulls, [(1, 1000, 1000), (2, 300, 300), (3, 1000, 1000), (1, 1000, 2000)]);
 }
 
-/// A message of 300 bytes that was trimmed is pulled by 300 bytes; nothing is kept of it afterwards,
-/// and nothing at all of one that came at once.
+/// A trimmed message of 300 bytes is pulled by 300 bytes. No state of it remains afterwards, and
+/// none is kept of a message that arrived at once.
 #[test]
-fn a_short_message_is_pulled_by_its_bytes_and_forgotten() {
+fn a_short_message_is_pulled_by_its_size_and_forgotten() {
     let mut receivers = Pullers::new(SHAPE);
     receivers.add_host();
     let answer = receivers.on_packet(0, &arriving(1, 0, 300), true);
@@ -244,9 +245,9 @@ fn a_short_message_is_pulled_by_its_bytes_and_forgotten() {
     assert_eq!(receivers.pull(0), None);
 }
 
-/// Pulls are totals: one that was lost is made good by the next.
+/// Pulls are totals: the next one makes up for a lost one.
 #[test]
-fn the_next_pull_makes_a_lost_one_good() {
+fn the_next_pull_makes_up_for_a_lost_one() {
     let (mut flow, mut ndp) = sender(50_000);
     while flow.may_send() {
         let (_, payload, _) = flow.take_packet(SHAPE.payload);
@@ -256,12 +257,12 @@ fn the_next_pull_makes_a_lost_one_good() {
     ndp.on_pulled(&mut flow, 2000);
     assert_eq!(flow.credit, 2000);
     ndp.on_pulled(&mut flow, 1000);
-    assert_eq!(flow.credit, 2000, "an old one changes nothing");
+    assert_eq!(flow.credit, 2000, "an old pull changes nothing");
 }
 
-/// A sender says what switches have returned, and its receiver pulls that as well.
+/// A sender reports the bytes returned by switches, and its receiver pulls them as well.
 #[test]
-fn what_was_returned_is_pulled_too() {
+fn returned_packets_are_pulled_too() {
     let (mut flow, mut ndp) = sender(8300);
     let (seq, payload, _) = flow.take_packet(SHAPE.payload);
     ndp.on_sent(payload);

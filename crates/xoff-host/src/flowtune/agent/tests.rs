@@ -1,4 +1,4 @@
-//! Agents without a network.
+//! Tests of agents without a network.
 
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ const CONFIG: AgentConfig = AgentConfig {
     message_loss: 0.0,
 };
 
-/// An agent and what it wants.
+/// An agent and its pending actions.
 #[derive(Default)]
 struct Rig {
     agent: Agent,
@@ -33,7 +33,7 @@ impl Rig {
         self.wants()
     }
 
-    fn hear(&mut self, now: u64, message: Message) -> Vec<Action> {
+    fn receive(&mut self, now: u64, message: Message) -> Vec<Action> {
         self.agent.on_message(now, message, &mut self.stats, &mut self.actions);
         self.wants()
     }
@@ -65,60 +65,60 @@ fn rate(flowlet: u32, rate: u64) -> Message {
 fn a_flowlet_is_announced_gets_rates_and_ends() {
     let mut rig = Rig::default();
     assert_eq!(rig.start(&CONFIG, 0, 5, 9), [start(0, 9)]);
-    assert_eq!(rig.hear(10, rate(0, 40)), [Action::Go { flow: 5, rate: 40 }]);
-    assert_eq!(rig.hear(20, rate(0, 0)), [Action::Hold { flow: 5 }]);
-    assert_eq!(rig.hear(30, rate(0, 20)), [Action::Go { flow: 5, rate: 20 }]);
+    assert_eq!(rig.receive(10, rate(0, 40)), [Action::Go { flow: 5, rate: 40 }]);
+    assert_eq!(rig.receive(20, rate(0, 0)), [Action::Hold { flow: 5 }]);
+    assert_eq!(rig.receive(30, rate(0, 20)), [Action::Go { flow: 5, rate: 20 }]);
     assert_eq!(rig.sent_all(&CONFIG, 40, 5), [Action::FallBack { flow: 5, rate: 20 }, end(0)]);
-    // A rate that was on its way, and a flow that has sent something again.
-    assert_eq!(rig.hear(50, rate(0, 30)), []);
+    // A late rate, and a flow that has retransmitted data.
+    assert_eq!(rig.receive(50, rate(0, 30)), []);
     assert_eq!(rig.sent_all(&CONFIG, 60, 5), []);
     assert_eq!(rig.agent.next_timer(&CONFIG), None);
 }
 
 #[test]
-fn a_flow_may_have_to_wait_for_its_rate() {
+fn flows_can_be_held_until_their_first_rate() {
     let waits = AgentConfig { start_before_allocation: false, ..CONFIG };
     let mut rig = Rig::default();
     assert_eq!(rig.start(&waits, 0, 5, 9), [start(0, 9), Action::Hold { flow: 5 }]);
     assert_eq!(rig.tick(&waits, 99), []);
     assert_eq!(rig.tick(&waits, 100), [Action::FallBack { flow: 5, rate: 0 }]);
-    // Nobody answers, so the next one begins at once.
+    // The allocator does not reply, so the next flow begins at once.
     assert_eq!(rig.start(&waits, 110, 6, 9), [start(1, 9)]);
 }
 
 #[test]
-fn rates_expire_and_come_back_with_any_message() {
+fn rates_expire_and_any_message_restores_them() {
     let mut rig = Rig::default();
     rig.start(&CONFIG, 0, 5, 9);
     rig.start(&CONFIG, 0, 6, 8);
-    rig.hear(50, rate(0, 40));
-    rig.hear(60, Message::Renewal);
+    rig.receive(50, rate(0, 40));
+    rig.receive(60, Message::Renewal);
     assert_eq!(rig.agent.next_timer(&CONFIG), Some(160));
     assert_eq!(rig.tick(&CONFIG, 159), []);
     assert_eq!(rig.tick(&CONFIG, 160), [Action::FallBack { flow: 5, rate: 40 }]);
     assert_eq!((rig.stats.expiries, rig.stats.fallbacks), (1, 1));
     assert_eq!(rig.agent.next_timer(&CONFIG), None);
-    assert_eq!(rig.hear(300, Message::Renewal), [Action::Go { flow: 5, rate: 40 }]);
+    assert_eq!(rig.receive(300, Message::Renewal), [Action::Go { flow: 5, rate: 40 }]);
     assert_eq!(rig.agent.next_timer(&CONFIG), Some(400));
 }
 
-/// "synchronizes state between the allocator and endpoints" (§5.1): one that begins anew hears of
-/// all flowlets that are.
+/// "synchronizes state between the allocator and endpoints" (§5.1): a restarted allocator gets
+/// reports of all existing flowlets.
 #[test]
-fn an_allocator_that_asks_is_told_of_all_flowlets() {
+fn a_resync_reports_all_flowlets() {
     let mut rig = Rig::default();
     (5..8).for_each(|flow| drop(rig.start(&CONFIG, 0, flow, flow)));
     rig.sent_all(&CONFIG, 10, 6);
-    assert_eq!(rig.hear(20, Message::Resync), [start(0, 5), start(2, 7)]);
+    assert_eq!(rig.receive(20, Message::Resync), [start(0, 5), start(2, 7)]);
 }
 
 #[test]
-fn flows_of_one_flowlet_are_served_one_after_the_other() {
+fn flows_of_one_flowlet_are_served_in_sequence() {
     let joins = AgentConfig { joins: true, ..CONFIG };
     let mut rig = Rig::default();
     rig.start(&joins, 0, 5, 9);
     assert_eq!(rig.start(&joins, 0, 6, 9), [Action::Hold { flow: 6 }]);
-    rig.hear(10, rate(0, 40));
+    rig.receive(10, rate(0, 40));
     let next = [Action::FallBack { flow: 5, rate: 40 }, Action::Go { flow: 6, rate: 40 }];
     assert_eq!(rig.sent_all(&joins, 20, 5), next);
     let over = [Action::FallBack { flow: 6, rate: 40 }, end(0)];
@@ -127,11 +127,11 @@ fn flows_of_one_flowlet_are_served_one_after_the_other() {
 }
 
 #[test]
-fn an_idle_flowlet_keeps_its_rate_until_its_time_is_over() {
+fn an_idle_flowlet_keeps_its_rate_until_its_linger_time_ends() {
     let idle = AgentConfig { joins: true, linger: 50, lifetime: 1000, ..CONFIG };
     let mut rig = Rig::default();
     rig.start(&idle, 0, 5, 9);
-    rig.hear(10, rate(0, 40));
+    rig.receive(10, rate(0, 40));
     assert_eq!(rig.sent_all(&idle, 20, 5), [Action::FallBack { flow: 5, rate: 40 }]);
     assert_eq!(rig.start(&idle, 60, 6, 9), [Action::Go { flow: 6, rate: 40 }]);
     rig.sent_all(&idle, 80, 6);
@@ -145,48 +145,48 @@ fn an_end_is_reported_once() {
     let early = AgentConfig { advance_notice: 20, ..CONFIG };
     let mut rig = Rig::default();
     rig.start(&early, 0, 5, 9);
-    rig.hear(10, rate(0, 40));
+    rig.receive(10, rate(0, 40));
     rig.agent.expect_end(&early, 5, 60);
     assert_eq!(rig.agent.next_timer(&early), Some(40));
     assert_eq!(rig.tick(&early, 40), [end(0)]);
-    // Its rate holds: nobody renews it any more.
+    // Its rate stays valid without renewals.
     assert_eq!(rig.agent.next_timer(&early), None);
     assert_eq!(rig.sent_all(&early, 60, 5), [Action::FallBack { flow: 5, rate: 40 }]);
 }
 
-/// A flow that is stopped before its turn is not served, and those behind it are.
+/// A flow stopped before its turn is not served, and those behind it are.
 #[test]
-fn a_flow_that_stops_while_it_waits_is_passed_over() {
+fn a_flow_that_stops_while_waiting_is_skipped() {
     let joins = AgentConfig { joins: true, ..CONFIG };
     let mut rig = Rig::default();
     (5..8).for_each(|flow| drop(rig.start(&joins, 0, flow, 9)));
-    rig.hear(10, rate(0, 40));
+    rig.receive(10, rate(0, 40));
     rig.agent.on_stop(&joins, 15, 6, &mut rig.actions);
     assert_eq!(rig.wants(), []);
     let next = [Action::FallBack { flow: 5, rate: 40 }, Action::Go { flow: 7, rate: 40 }];
     assert_eq!(rig.sent_all(&joins, 20, 5), next);
 }
 
-/// Of a flow that waits for a path, and of one that takes another's place, no end is expected.
+/// A flow that waits for a path has no expected end, nor has one that replaces another.
 #[test]
-fn an_expected_end_is_that_of_the_flow_that_goes() {
+fn an_expected_end_belongs_to_the_flow_in_service() {
     let early = AgentConfig { advance_notice: 20, joins: true, lifetime: 1000, ..CONFIG };
     let mut rig = Rig::default();
     (5..7).for_each(|flow| drop(rig.start(&early, 0, flow, 9)));
-    rig.hear(10, rate(0, 40));
+    rig.receive(10, rate(0, 40));
     rig.agent.expect_end(&early, 5, 60);
     rig.sent_all(&early, 60, 5);
     assert_eq!(rig.tick(&early, 60), []);
     rig.agent.expect_end(&early, 6, 200);
-    assert_eq!(rig.hear(70, rate(0, 0)), [Action::Hold { flow: 6 }]);
+    assert_eq!(rig.receive(70, rate(0, 0)), [Action::Hold { flow: 6 }]);
     assert_eq!(rig.tick(&early, 200), []);
 }
 
 proptest! {
-    /// Whatever happens, the allocator is told of as many ends as of starts, of each flowlet once, and
-    /// a flow of which it knows nothing any more does not go at a rate.
+    /// In any sequence the allocator gets as many ends as starts, one per flowlet, and no flow
+    /// without a known flowlet sends at a rate.
     #[test]
-    fn what_begins_ends(
+    fn every_start_has_one_end(
         joins in any::<bool>(),
         linger in 0u64..60,
         steps in prop::collection::vec((0u64..80, 0u8..4, 0u32..4), 1..80),
@@ -209,7 +209,7 @@ proptest! {
                     begun.push(Some(flow));
                     note(rig.start(&config, now, flow, which));
                 }
-                1 => note(rig.hear(now, rate(which, u64::from(which)))),
+                1 => note(rig.receive(now, rate(which, u64::from(which)))),
                 2 => if let Some(served) = rig.agent.flowlets.first().and_then(|f| f.flow) {
                     note(rig.sent_all(&config, now, served));
                 },

@@ -1,5 +1,5 @@
-//! Control connections at the hosts: what is written leaves as packets, what arrives is acknowledged and
-//! read.
+//! Control connections at the hosts: sends written messages as packets, acknowledges arriving
+//! packets and reads their messages.
 
 use xoff_net::packet::flag;
 use xoff_net::{Fabric, Kind, Packet};
@@ -8,28 +8,28 @@ use super::FlowtuneHosts;
 use crate::cc::{ControlConfig, NewRenoConfig};
 use crate::flow::{FlowStart, Sender};
 use crate::flowtune::Message;
-use crate::flowtune::stream::{Direction, Letter, StreamId};
+use crate::flowtune::stream::{Direction, StreamId, StreamMessage};
 use crate::hosts::Hosts;
 use crate::recovery::{Reply, SenderHalf, sack};
 use crate::transport::Recovery;
 
-/// A stream that is written at a host of this partition.
+/// A stream written at a host of this partition.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamSpec {
-    /// Which one.
+    /// Id of the stream.
     pub stream: StreamId,
-    /// Its writer.
+    /// Writing host.
     pub src: u32,
-    /// Its reader.
+    /// Reading host.
     pub dst: u32,
     /// Source and destination port.
     pub label: u32,
-    /// The partition of its reader, unless it is this one.
+    /// The partition of the reader, unless it is this one.
     pub partition: Option<u32>,
 }
 
 impl FlowtuneHosts {
-    /// Whether a packet of a stream is lost on purpose.
+    /// Draws whether to lose a packet of a stream deliberately.
     fn loses(&mut self, nic: u32, stream: StreamId) -> bool {
         let share = self.setup.agent.message_loss;
         let lost = share > 0.0 && self.losses[nic as usize].unit() < share;
@@ -39,7 +39,7 @@ impl FlowtuneHosts {
 }
 
 impl Hosts {
-    /// Opens a stream that a host of this partition writes.
+    /// Opens a stream written by a host of this partition.
     pub fn open_stream(&mut self, fabric: &mut Fabric, nic: u32, spec: StreamSpec) {
         let StreamSpec { stream, src, dst, label, partition } = spec;
         let Some(flowtune) = &self.flowtune else { return };
@@ -68,7 +68,7 @@ impl Hosts {
         }
     }
 
-    /// Lets a host of this partition read a stream.
+    /// Registers a host of this partition as the reader of a stream.
     pub fn read_stream(&mut self, stream: StreamId) {
         if let Some(flowtune) = &mut self.flowtune {
             flowtune.streams.read_here(stream);
@@ -85,7 +85,7 @@ impl Hosts {
         self.make_ready(fabric, id);
     }
 
-    /// A packet of a stream leaves. "Ethernet has 64-byte minimum frames and preamble and interframe
+    /// Sends a packet of a stream. "Ethernet has 64-byte minimum frames and preamble and interframe
     /// gaps, which cost 84-bytes, even if only eight byte rate updates are sent" (§6).
     #[cold]
     pub(in crate::hosts) fn send_segment(&mut self, fabric: &Fabric, id: u32, packet: &mut Packet) {
@@ -103,7 +103,7 @@ impl Hosts {
         stats.wire_bytes += flow.last_wire_bytes;
     }
 
-    /// A retransmission timeout has come, perhaps a stream's.
+    /// Counts a retransmission timeout if it belongs to a stream.
     pub(in crate::hosts) fn count_stream_timeout(&mut self, id: u32) {
         let flow = &self.flows[id as usize];
         if let Some(flowtune) = &mut self.flowtune
@@ -113,12 +113,12 @@ impl Hosts {
         }
     }
 
-    /// A packet of a stream has arrived: it is acknowledged as data is, and messages that are complete
-    /// now are read.
+    /// Handles an arriving packet of a stream: acknowledges it like data and reads complete
+    /// messages.
     #[cold]
     pub(in crate::hosts) fn on_segment(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
         let Some(flowtune) = &mut self.flowtune else { return };
-        // Beside the acknowledgement, flows may send at rates that are read now.
+        // Besides the acknowledgement, flows may send at the rates received now.
         fabric.hold(self.nics[nic as usize].port);
         let packet = &mut fabric.packets[id];
         let stream = StreamId::of_flow(packet.flow);
@@ -129,13 +129,13 @@ impl Hosts {
         let payload = self.setup.frame.payload.0;
         let repeated = self.receivers.repeated;
         let (reply, _) = self.receivers.on_data(fabric.now, packet, payload);
-        // Counted are flows' packets.
+        // Only packets of flows count as duplicates.
         self.receivers.repeated = repeated;
         let (kind, arrived, block) = match reply {
             Reply::Sack { expected, block } => (Kind::Nack, expected, block.to_bits()),
             Reply::Ack(seq) => (Kind::Ack, seq, 0),
             Reply::Nack { .. } | Reply::Nothing => {
-                unreachable!("selective acknowledgements answer every packet")
+                unreachable!("selective acknowledgements reply to every packet")
             }
         };
         if flowtune.loses(nic, stream) {
@@ -168,28 +168,35 @@ impl Hosts {
         }
     }
 
-    /// What allocators of this partition have been told since somebody took it.
+    /// Takes the messages received by allocators of this partition.
     pub fn take_inbox(&mut self) -> Vec<(StreamId, Message)> {
         self.flowtune.as_mut().map_or_else(Vec::new, |flowtune| std::mem::take(&mut flowtune.inbox))
     }
 
-    /// Exchanges the messages for readers of another partition for an empty list.
-    pub fn swap_letters(&mut self, partition: usize, letters: &mut Vec<Letter>) {
+    /// Swaps the messages for readers in another partition with an empty list.
+    pub fn swap_stream_messages(
+        &mut self,
+        partition: usize,
+        stream_messages: &mut Vec<StreamMessage>,
+    ) {
         if let Some(flowtune) = &mut self.flowtune {
-            flowtune.streams.swap_mail(partition, letters);
+            flowtune.streams.swap_mail(partition, stream_messages);
         }
     }
 
-    /// Whether there are any.
+    /// True if there are messages for readers in another partition.
     #[must_use]
-    pub fn has_letters(&self, partition: usize) -> bool {
+    pub fn has_stream_messages(&self, partition: usize) -> bool {
         self.flowtune.as_ref().is_some_and(|flowtune| flowtune.streams.has_mail(partition))
     }
 
-    /// Takes in messages for readers of this partition.
-    pub fn receive_letters(&mut self, letters: impl Iterator<Item = Letter>) {
+    /// Accepts messages for readers in this partition.
+    pub fn receive_stream_messages(
+        &mut self,
+        stream_messages: impl Iterator<Item = StreamMessage>,
+    ) {
         if let Some(flowtune) = &mut self.flowtune {
-            letters.for_each(|letter| flowtune.streams.receive(letter));
+            stream_messages.for_each(|stream_message| flowtune.streams.receive(stream_message));
         }
     }
 }

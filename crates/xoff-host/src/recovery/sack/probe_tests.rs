@@ -1,4 +1,4 @@
-//! Senders that probe, over a path that loses packets as it is told.
+//! Senders that probe, over a path with prescribed losses.
 
 use proptest::prelude::*;
 
@@ -11,10 +11,9 @@ fn path(probe_after: u16, bytes: u64, window: u64, forth: Vec<Fate>, back: Vec<F
 }
 
 proptest! {
-    /// Whatever the path does to data, headers and answers, each byte gets there, and only timeouts
-    /// send anything again.
+    /// Under any losses and delays, every byte arrives, and only timeouts cause retransmissions.
     #[test]
-    fn probes_get_every_byte_there(
+    fn a_probing_sender_delivers_every_byte(
         bytes in 1u64..50_000,
         packets in 1u64..30,
         probe_after in 1u16..6,
@@ -28,18 +27,18 @@ proptest! {
     }
 }
 
-/// Two packets, of which nothing arrives for a long time: after two timeouts in a row each further one
-/// sends a header. Its answer, which acknowledges nothing, lets the flow send again, and what was sent
-/// before it is not taken for arrived.
+/// Two packets whose transmissions are lost for a long time. After two consecutive timeouts each
+/// further timeout sends a header. Its acknowledgement, which covers no new data, lets the flow
+/// send again, and packets sent before it are not taken as arrived.
 #[test]
-fn after_timeouts_in_a_row_only_headers_are_sent_until_one_is_answered() {
+fn after_consecutive_timeouts_only_headers_are_sent_until_one_is_acknowledged() {
     for bytes in [800u64, 1500] {
         let sent_before = 2 * bytes.div_ceil(PAYLOAD) as usize;
         let mut path = path(2, bytes, 10_000, vec![Fate::Lost; sent_before + 3], Vec::new());
         path.run();
         let first_probe = path.probes.iter().position(|&probe| probe).unwrap();
         assert_eq!(first_probe, sent_before);
-        // Three probes are lost, the fourth is answered.
+        // Three probes are lost, the fourth is acknowledged.
         let probes = path.probes.iter().filter(|&&probe| probe).count();
         assert_eq!((probes, path.timeouts), (4, 5), "{bytes} B");
         assert_eq!(path.log.len(), sent_before + 4 + sent_before / 2);

@@ -7,7 +7,7 @@ use super::super::tests::{Fate, PAYLOAD, Path, Way, fate};
 use super::*;
 use crate::transport::Recovery;
 
-/// Longer than any test: there is always something new to send.
+/// Longer than any test, so that there is always new data to send.
 const ENDLESS: u64 = 1_000_000_000;
 
 fn path(bytes: u64, packets: u64, forth: Vec<Fate>) -> Path {
@@ -17,18 +17,18 @@ fn path(bytes: u64, packets: u64, forth: Vec<Fate>) -> Path {
     path
 }
 
-/// What a sender should hold of its packets, by sets of their numbers and the definitions.
+/// A reference model of a sender's packets, by sets of their numbers and the definitions.
 #[derive(Default)]
 struct Reference {
-    /// What the receiver has told of.
+    /// Packets that the receiver has reported.
     known: BTreeSet<u64>,
-    /// What was ever taken for lost since the last timeout, and what of it has not been sent again.
+    /// Packets declared lost since the last timeout, and those of them not yet retransmitted.
     lost: BTreeSet<u64>,
     waiting: BTreeSet<u64>,
 }
 
 impl Reference {
-    fn hear(&mut self, path: &mut Path) {
+    fn acknowledge(&mut self, path: &mut Path) {
         for answer in path.answers.drain(..) {
             let missing = answer.seq / PAYLOAD;
             self.known.extend(0..missing);
@@ -37,7 +37,7 @@ impl Reference {
                 let first = missing + u64::from(block.after);
                 self.known.extend(first..first + u64::from(block.packets));
             }
-            // A packet is lost once three after it have arrived, and sent again once.
+            // A packet is lost once three later ones have arrived, and is retransmitted once.
             let third = self.known.iter().rev().nth(2).copied().unwrap_or(0);
             for packet in (0..third).filter(|packet| !self.known.contains(packet)) {
                 if self.lost.insert(packet) {
@@ -61,9 +61,9 @@ impl Reference {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Whatever the path does to data and answers, each byte gets there and the flow ends.
+    /// Under any losses, duplicates and delays, every byte arrives and the flow ends.
     #[test]
-    fn every_byte_gets_there(
+    fn every_byte_is_delivered(
         bytes in 1u64..150_000,
         packets in 1u64..60,
         forth in prop::collection::vec(fate(10), 0..400),
@@ -75,10 +75,10 @@ proptest! {
         prop_assert_eq!(path.arrived.len() as u64, bytes.div_ceil(PAYLOAD));
     }
 
-    /// Over a path that keeps order, what is sent again was lost, but for one packet a recovery (the
-    /// rescue), as long as no timeout comes.
+    /// On a path without reordering, every retransmitted packet was lost, except for one packet per
+    /// recovery (the rescue), as long as there is no timeout.
     #[test]
-    fn only_what_was_lost_is_repeated(
+    fn only_lost_packets_are_retransmitted(
         bytes in 1u64..150_000,
         packets in 1u64..60,
         forth in prop::collection::vec(fate(8), 0..400),
@@ -91,10 +91,10 @@ proptest! {
         }
     }
 
-    /// What is in flight is what the definitions say, packet by packet; it passes the window by no more
-    /// than the first packet of a recovery; what is lost goes before what is new, and in order.
+    /// The bytes in flight match the definitions packet by packet. They exceed the window by at
+    /// most the first packet of a recovery. Lost packets go before new ones, in order.
     #[test]
-    fn the_scoreboard_is_what_a_recount_says(
+    fn the_scoreboard_matches_the_reference_model(
         packets in 1u64..60,
         forth in prop::collection::vec(fate(10), 0..400),
     ) {
@@ -104,8 +104,8 @@ proptest! {
             let sent = path.flow.snd_nxt / PAYLOAD;
             path.receive();
             let timeouts = path.timeouts;
-            path.hear();
-            reference.hear(&mut path);
+            path.acknowledge();
+            reference.acknowledge(&mut path);
             if path.timeouts > timeouts {
                 reference.time_out(sent);
             }
@@ -122,10 +122,10 @@ proptest! {
     }
 }
 
-/// Packet 20 is lost. That shows when 23 is acknowledged, a round trip of 20 steps after it was sent, and
-/// 20 goes in the same step.
+/// Packet 20 is lost. It is detected when 23 is acknowledged, a round trip of 20 steps after it was
+/// sent, and 20 is retransmitted in the same step.
 #[test]
-fn one_loss_is_repaired_a_round_trip_later_without_a_timeout() {
+fn one_loss_is_repaired_after_a_round_trip_without_a_timeout() {
     let mut forth = vec![Fate::Arrives; 20];
     forth.push(Fate::Lost);
     let mut path = path(60_000, 30, forth);
@@ -136,13 +136,13 @@ fn one_loss_is_repaired_a_round_trip_later_without_a_timeout() {
     assert_eq!((path.recoveries, path.timeouts), (1, 0));
 }
 
-/// The window is full and halved for the loss, yet the packet that is lost goes at once.
+/// The window is full and was halved after the loss, yet the lost packet is retransmitted at once.
 #[test]
 fn the_first_packet_of_a_recovery_does_not_wait_for_the_window() {
     let mut path = path(ENDLESS, 20, vec![Fate::Lost]);
     while path.recoveries == 0 {
         path.receive();
-        path.hear();
+        path.acknowledge();
         path.flow.pace.window = if path.recoveries == 0 { 20_000 } else { 10_000 };
         path.send();
         path.now += 1;
@@ -151,7 +151,7 @@ fn the_first_packet_of_a_recovery_does_not_wait_for_the_window() {
     assert!(path.flow.in_flight() > 10_000);
 }
 
-/// Two losses in one window are one recovery; a loss after it is another.
+/// Two losses in one window are one recovery; a later loss is another.
 #[test]
 fn a_recovery_lasts_until_all_sent_before_it_has_arrived() {
     let mut forth = vec![Fate::Arrives; 100];
@@ -163,9 +163,9 @@ fn a_recovery_lasts_until_all_sent_before_it_has_arrived() {
     assert_eq!((path.recoveries, path.timeouts, path.repeats()), (2, 0, 3));
 }
 
-/// Packets 3 and 8 of 10 are lost. Only 9 is behind 8, but nothing new is left to send (rule 3).
+/// Packets 3 and 8 of 10 are lost. Only 9 comes after 8, but there is no new data to send (rule 3).
 #[test]
-fn what_is_missing_before_the_last_arrived_goes_when_nothing_is_new() {
+fn missing_packets_are_retransmitted_when_there_is_no_new_data() {
     let mut forth = vec![Fate::Arrives; 10];
     (forth[3], forth[8]) = (Fate::Lost, Fate::Lost);
     let mut path = path(10_000, 30, forth);
@@ -173,7 +173,7 @@ fn what_is_missing_before_the_last_arrived_goes_when_nothing_is_new() {
     assert_eq!((&path.log[10..], path.timeouts), (&[3000, 8000][..], 0));
 }
 
-/// Packets 3 and 9 of 10 are lost: nothing is behind 9, and the rescue finds it (rule 4).
+/// Packets 3 and 9 of 10 are lost. No packet comes after 9, and the rescue finds it (rule 4).
 #[test]
 fn a_recovery_rescues_the_last_packet() {
     let mut forth = vec![Fate::Arrives; 10];
@@ -183,10 +183,10 @@ fn a_recovery_rescues_the_last_packet() {
     assert_eq!((&path.log[10..], path.timeouts), (&[3000, 9000][..], 0));
 }
 
-/// No fast retransmit with `duplicate_acks` = 0: one timeout for one loss, and what has arrived is not
-/// sent again.
+/// No fast retransmit with `duplicate_acks` = 0: one timeout per loss, and packets that have
+/// arrived are not retransmitted.
 #[test]
-fn without_duplicate_acknowledgements_only_timeouts_show_losses() {
+fn without_duplicate_acknowledgements_only_timeouts_detect_losses() {
     let config = TcpConfig { duplicate_acks: 0, ..TcpConfig::default() };
     let mut sender = Sender::new(&config);
     assert!(sender.on_block(0, Block { after: 1, packets: 50 }));
@@ -199,9 +199,9 @@ fn without_duplicate_acknowledgements_only_timeouts_show_losses() {
     assert_eq!(repeated, [0, 51, 52, 53, 54, 55, 56, 57, 58, 59]);
 }
 
-/// After a timeout no recovery begins before all has arrived that had been sent.
+/// After a timeout no recovery begins before all earlier packets have arrived.
 #[test]
-fn a_timeout_ends_recoveries_for_a_window() {
+fn a_timeout_prevents_recoveries_for_a_window() {
     let mut sender = Sender::new(&TcpConfig::default());
     let sent = |una, next| Sent { una, next, payload: PAYLOAD, end: ENDLESS };
     sender.on_timeout(&sent(0, 20_000));
@@ -215,14 +215,14 @@ fn a_timeout_ends_recoveries_for_a_window() {
 }
 
 #[test]
-fn a_block_survives_its_packet() {
+fn a_block_survives_encoding() {
     for (after, packets) in [(1, 1), (u16::MAX, 1), (1, u16::MAX - 1)] {
         let block = Block { after, packets };
         assert_eq!(Block::from_bits(block.to_bits()), block);
     }
 }
 
-/// The block is the one that holds the packet that came, whatever else has come.
+/// The block contains the packet that just arrived, whatever else has arrived.
 #[test]
 fn an_acknowledgement_has_the_newest_block() {
     let mut receiver = Receiver::default();

@@ -1,10 +1,11 @@
 //! The threads that simulate the partitions, window by window.
 //!
-//! What a partition sends arrives no sooner than the shortest link between two partitions is long.
-//! That time is cut into [`LAG`] windows: a partition may begin a window once all have finished the
-//! one `LAG` before it, whose mail it takes then. So a thread with more to do for a moment does not
-//! hold up the others at once. Which thread runs a partition changes nothing but the time it takes;
-//! nor does the clock, which only says whether there is enough to do for more than one thread.
+//! A message between partitions takes at least the delay of the shortest link between them. That
+//! time is divided into [`LAG`] windows. A partition may begin a window once all have finished the
+//! window `LAG` earlier, whose messages it takes then. A thread with more work for a moment
+//! therefore does not delay the others at once. Neither the assignment of partitions to threads nor
+//! the wall clock affects results; the clock only decides whether there is enough work for several
+//! threads.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -13,17 +14,17 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use xoff_core::rng::mix64;
-use xoff_core::sync::{Broken, Mailboxes, Patience, Progress};
+use xoff_core::sync::{Aborted, Backoff, Mailboxes, Progress};
 
-use crate::partition::{Parcel, Partition};
+use crate::partition::{Partition, PartitionMessages};
 
-/// Windows that the shortest link between partitions is long, where threads wait for each other.
+/// Number of windows per delay of the shortest link between partitions, with several threads.
 const LAG: u64 = 4;
 
-/// A stretch that takes less than this is left to one thread: the others would only wait.
+/// A stretch shorter than this runs on one thread: the others would only wait.
 const LIGHT: Duration = Duration::from_micros(100);
 
-/// Partitions are dealt out to the threads again after so many steps.
+/// Number of steps between reassignments of partitions to threads.
 const STEPS_BETWEEN_DEALS: u32 = 16;
 
 /// A stretch of time to simulate.
@@ -31,17 +32,17 @@ const STEPS_BETWEEN_DEALS: u32 = 16;
 pub(crate) struct Stretch {
     pub(crate) from_ps: u64,
     pub(crate) until_ps: u64,
-    /// The shortest link between two partitions.
+    /// Delay of the shortest link between two partitions.
     pub(crate) lookahead_ps: u64,
-    /// The number of its first window.
+    /// Index of its first window.
     pub(crate) first_window: u64,
 }
 
-/// A stretch cut into windows.
+/// A stretch divided into windows.
 #[derive(Clone, Copy, Debug)]
 struct Windows {
     stretch: Stretch,
-    /// How many of them the shortest link is long.
+    /// Number of windows per delay of the shortest link.
     lag: u64,
 }
 
@@ -50,36 +51,36 @@ impl Windows {
         self.stretch.lookahead_ps / self.lag
     }
 
-    /// The number of each window with its end.
+    /// Index and end of each window.
     fn all(self) -> impl Iterator<Item = (u64, u64)> {
         (self.stretch.first_window..self.next()).map(move |window| (window, self.end(window)))
     }
 
-    /// When a window ends (ps).
+    /// End of a window (ps).
     fn end(self, window: u64) -> u64 {
         let Stretch { from_ps, until_ps, first_window, .. } = self.stretch;
         let length = self.length().saturating_mul(window - first_window + 1);
         until_ps.min(from_ps.saturating_add(length))
     }
 
-    /// The window of a time (ps) in the stretch, or the last one for what comes after it.
+    /// The window of a time (ps) in the stretch; the last one for later times.
     fn at(self, time_ps: u64) -> u64 {
         let Stretch { from_ps, until_ps, first_window, .. } = self.stretch;
         first_window + (time_ps.min(until_ps - 1) - from_ps) / self.length()
     }
 
-    /// The number of the first window after them.
+    /// Index of the first window after the stretch.
     fn next(self) -> u64 {
         let stretch = self.stretch;
         stretch.first_window + (stretch.until_ps - stretch.from_ps).div_ceil(self.length())
     }
 }
 
-/// What all threads share.
+/// State shared by all threads.
 #[derive(Debug)]
 struct Shared {
     progress: Progress,
-    mail: Mailboxes<Parcel>,
+    mail: Mailboxes<PartitionMessages>,
     parts: usize,
     jitter: Option<(u64, u64)>,
 }
@@ -91,65 +92,65 @@ impl Shared {
         thread: usize,
         partitions: &mut [Partition],
         windows: Windows,
-    ) -> Result<(), Broken> {
-        let mut parcel = Parcel::default();
+    ) -> Result<(), Aborted> {
+        let mut messages = PartitionMessages::default();
         let first = windows.stretch.first_window;
         for (window, end) in windows.all() {
             self.delay(thread, window);
             self.progress.wait_for_all((window + 1).saturating_sub(windows.lag))?;
             if let Some(old) = window.checked_sub(windows.lag).filter(|&old| old >= first) {
-                self.take(partitions, old, &mut parcel);
+                self.take(partitions, old, &mut messages);
             }
             for partition in &mut *partitions {
                 partition.run_before(end);
-                self.post(partition, window, &mut parcel);
+                self.post(partition, window, &mut messages);
             }
             self.progress.finish(thread, window + 1);
         }
         let next = windows.next();
         self.progress.wait_for_all(next)?;
         for window in first.max(next.saturating_sub(windows.lag))..next {
-            self.take(partitions, window, &mut parcel);
+            self.take(partitions, window, &mut messages);
         }
         Ok(())
     }
 
-    /// Simulates all partitions while the other threads rest. Windows in which nothing happens anywhere are
-    /// left out: where links between partitions are short and packets few, these are nearly all.
+    /// Simulates all partitions while the other threads rest. Skips windows without events, which
+    /// are the majority with short links between partitions and few packets.
     fn simulate_alone(&self, partitions: &mut [Partition], windows: Windows) {
-        let mut parcel = Parcel::default();
+        let mut messages = PartitionMessages::default();
         let mut window = windows.stretch.first_window;
         while window < windows.next() {
             let end = windows.end(window);
             for partition in &mut *partitions {
                 partition.run_before(end);
-                self.post(partition, window, &mut parcel);
+                self.post(partition, window, &mut messages);
             }
-            self.take(partitions, window, &mut parcel);
+            self.take(partitions, window, &mut messages);
             let next = partitions.iter().map(Partition::not_before).min().unwrap_or(u64::MAX);
             window = windows.at(next.max(end)).max(window + 1);
         }
         self.progress.finish_for_all(windows.next());
     }
 
-    fn post(&self, partition: &mut Partition, window: u64, parcel: &mut Parcel) {
+    fn post(&self, partition: &mut Partition, window: u64, messages: &mut PartitionMessages) {
         let from = partition.index as usize;
         for to in 0..self.parts {
             if partition.has_mail(to) {
-                partition.swap_mail(to, parcel);
-                self.mail.swap(window, from, to, parcel);
+                partition.swap_mail(to, messages);
+                self.mail.swap(window, from, to, messages);
             }
         }
     }
 
-    fn take(&self, partitions: &mut [Partition], window: u64, parcel: &mut Parcel) {
+    fn take(&self, partitions: &mut [Partition], window: u64, messages: &mut PartitionMessages) {
         for partition in partitions {
             let to = partition.index as usize;
             for from in (0..self.parts).filter(|&from| from != to) {
-                self.mail.swap(window, from, to, parcel);
-                partition.receive(parcel);
-                // Its memory is used again by whoever posts here next.
-                self.mail.swap(window, from, to, parcel);
+                self.mail.swap(window, from, to, messages);
+                partition.receive(messages);
+                // Returns the emptied value, so that the next poster reuses its memory.
+                self.mail.swap(window, from, to, messages);
             }
         }
     }
@@ -184,7 +185,7 @@ impl Worker {
                 let work = || shared.simulate(number, &mut partitions, windows);
                 let outcome = catch_unwind(AssertUnwindSafe(work));
                 if outcome.is_err() {
-                    shared.progress.break_up();
+                    shared.progress.abort();
                 }
                 if outcomes_here.send(outcome.map(|_| partitions)).is_err() {
                     return;
@@ -199,41 +200,41 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
-            // It has caught its panics; there is nothing to be learnt from its end.
+            // The thread has caught its panics; its result is irrelevant.
             let _ = thread.join();
         }
     }
 }
 
-/// The next message: the thread looks for it for a while before it goes to sleep.
+/// Receives the next message: polls for a while before the thread sleeps.
 fn receive<T>(channel: &Receiver<T>) -> Option<T> {
-    let mut patience = Patience::default();
-    while !patience.is_over() {
+    let mut backoff = Backoff::default();
+    while !backoff.is_yielding() {
         match channel.try_recv() {
             Ok(message) => return Some(message),
             Err(TryRecvError::Disconnected) => return None,
-            Err(TryRecvError::Empty) => patience.wait(),
+            Err(TryRecvError::Empty) => backoff.wait(),
         }
     }
     channel.recv().ok()
 }
 
-/// The threads of a simulation, this one included.
-pub(crate) struct Crew {
+/// The threads of a simulation, including the caller's.
+pub(crate) struct WorkerPool {
     shared: Arc<Shared>,
     workers: Vec<Worker>,
-    /// The thread of each partition, and the work each had done when they were dealt out.
+    /// The thread of each partition, and the work of each at the last reassignment.
     thread_of: Vec<usize>,
     work_then: Vec<u64>,
     steps: u32,
-    /// Whether the last stretch was too little work for more than one thread.
+    /// True if the last stretch was too little work for several threads.
     light: bool,
-    /// Whether a stretch has begun and not ended.
+    /// True while a stretch is running, and after a panic.
     broken: bool,
 }
 
-impl Crew {
-    /// A crew for so many partitions.
+impl WorkerPool {
+    /// Creates the threads for `parts` partitions.
     pub(crate) fn new(count: usize, parts: usize, jitter: Option<(u64, u64)>) -> Self {
         let shared = Arc::new(Shared {
             progress: Progress::new(count),
@@ -253,17 +254,17 @@ impl Crew {
         }
     }
 
-    /// How many threads there are.
+    /// Number of threads.
     pub(crate) fn threads(&self) -> usize {
         self.workers.len() + 1
     }
 
-    /// Simulates all partitions for a stretch; returns the number of the first window after it.
+    /// Simulates all partitions for a stretch; returns the index of the first window after it.
     ///
     /// # Panics
-    /// As a thread of the crew does, and ever after.
+    /// If a thread of the pool panics, and in every later call.
     pub(crate) fn simulate(&mut self, partitions: &mut Vec<Partition>, stretch: Stretch) -> u64 {
-        assert!(!self.broken, "a thread of this run has panicked: nothing can follow");
+        assert!(!self.broken, "a thread of this run has panicked");
         self.broken = true;
         let begin = Instant::now();
         let windows = if self.workers.is_empty() || self.light {
@@ -292,13 +293,13 @@ impl Crew {
         let mut own = shares.remove(0);
         for (worker, partitions) in self.workers.iter().zip(shares) {
             if let Some(jobs) = &worker.jobs {
-                // A worker hears until it is dropped.
+                // A worker receives until it is dropped.
                 let _ = jobs.send(Job { partitions, windows });
             }
         }
         let outcome = catch_unwind(AssertUnwindSafe(|| self.shared.simulate(0, &mut own, windows)));
         if let Err(panic) = outcome {
-            self.shared.progress.break_up();
+            self.shared.progress.abort();
             resume_unwind(panic);
         }
         partitions.append(&mut own);
@@ -312,8 +313,8 @@ impl Crew {
         partitions.sort_unstable_by_key(|partition| partition.index);
     }
 
-    /// Deals the partitions out by the work each had since the last time: the largest first, each to
-    /// the thread with the least so far. Results do not depend on it.
+    /// Reassigns the partitions by their work since the last time: the largest first, each to the
+    /// thread with the least work so far. Results do not depend on it.
     fn deal(&mut self, partitions: &[Partition]) {
         let mut work: Vec<(u64, usize)> = Vec::new();
         for (part, partition) in partitions.iter().enumerate() {

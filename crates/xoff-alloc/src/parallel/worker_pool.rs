@@ -1,26 +1,26 @@
-//! The threads that work on blocks, and how they keep in step.
+//! Worker threads that process blocks in phases, and their barrier.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// Looks this often before it lets other threads have the processor: a few microseconds, longer than
-/// a phase of an iteration takes where there is a core for each thread.
+/// Number of polls before yielding the processor: a few microseconds, longer than a phase of an
+/// iteration if each thread has a core.
 const SPINS: u32 = 4_000;
 
-/// Some thread of the crew has panicked: the others must not wait for it.
+/// A thread of the pool has panicked; the others must stop waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Broken;
+struct Aborted;
 
-/// Where all threads of a crew wait for each other, again and again: who has waited long sleeps.
+/// A reusable barrier for all threads of a pool. A thread that waits long sleeps.
 #[derive(Debug)]
 struct Barrier {
     threads: usize,
     arrived: AtomicUsize,
-    /// How often all have met.
+    /// Number of times that all threads have met.
     meetings: AtomicUsize,
     sleepers: AtomicUsize,
-    broken: AtomicBool,
+    aborted: AtomicBool,
     lock: Mutex<()>,
     wake: Condvar,
 }
@@ -32,14 +32,14 @@ impl Barrier {
             arrived: AtomicUsize::new(0),
             meetings: AtomicUsize::new(0),
             sleepers: AtomicUsize::new(0),
-            broken: AtomicBool::new(false),
+            aborted: AtomicBool::new(false),
             lock: Mutex::new(()),
             wake: Condvar::new(),
         }
     }
 
-    /// Waits until all have come. Each then sees what the others did before.
-    fn wait(&self) -> Result<(), Broken> {
+    /// Waits until all threads have arrived. Each then sees the others' earlier writes.
+    fn wait(&self) -> Result<(), Aborted> {
         let meeting = self.meetings.load(SeqCst);
         if self.arrived.fetch_add(1, SeqCst) + 1 == self.threads {
             self.arrived.store(0, SeqCst);
@@ -48,19 +48,19 @@ impl Barrier {
         } else {
             self.wait_while(|| self.meetings.load(SeqCst) == meeting);
         }
-        if self.broken.load(SeqCst) { Err(Broken) } else { Ok(()) }
+        if self.aborted.load(SeqCst) { Err(Aborted) } else { Ok(()) }
     }
 
     fn wait_while(&self, is_early: impl Fn() -> bool) {
-        let must_wait = || is_early() && !self.broken.load(SeqCst);
+        let must_wait = || is_early() && !self.aborted.load(SeqCst);
         for _ in 0..SPINS {
             if !must_wait() {
                 return;
             }
             std::hint::spin_loop();
         }
-        // Who wakes looks for sleepers after the meeting counts, and a sleeper looks for the meeting
-        // after it counts itself: one of the two sees the other.
+        // The waker checks for sleepers after it counts the meeting, and a sleeper checks the
+        // meeting after it counts itself: one of the two sees the other.
         self.sleepers.fetch_add(1, SeqCst);
         let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         while must_wait() {
@@ -77,43 +77,43 @@ impl Barrier {
         }
     }
 
-    /// From now on nobody waits.
-    fn break_up(&self) {
-        self.broken.store(true, SeqCst);
+    /// Ends all waiting, now and later.
+    fn abort(&self) {
+        self.aborted.store(true, SeqCst);
         self.wake_up();
     }
 }
 
-/// Breaks the crew up if its thread ends by a panic.
+/// Aborts the barrier if its thread panics.
 struct Watch<'a>(&'a Barrier);
 
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.break_up();
+            self.0.abort();
         }
     }
 }
 
-/// Work in phases, which any number of threads share.
+/// Work in phases that any number of threads share.
 pub(crate) trait Work: Send + Sync + 'static {
-    /// How many phases it has. No thread begins one before all have ended the one before.
+    /// Number of phases. No thread begins a phase before all have ended the previous one.
     fn phases(&self) -> usize;
 
     /// Does one thread's part of a phase.
     fn run(&self, phase: usize, thread: usize, threads: usize);
 }
 
-/// Threads that do some work, again and again. The caller's is one of them.
+/// Threads that repeat some work. The caller's thread is one of them.
 #[derive(Debug)]
-pub(crate) struct Crew<W> {
+pub(crate) struct WorkerPool<W> {
     work: Arc<W>,
     barrier: Arc<Barrier>,
     dismissed: Arc<AtomicBool>,
     others: Vec<JoinHandle<()>>,
 }
 
-impl<W: Work> Crew<W> {
+impl<W: Work> WorkerPool<W> {
     pub(crate) fn new(work: Arc<W>, threads: usize) -> Self {
         let barrier = Arc::new(Barrier::new(threads));
         let dismissed = Arc::new(AtomicBool::new(false));
@@ -133,7 +133,7 @@ impl<W: Work> Crew<W> {
         Self { work, barrier, dismissed, others }
     }
 
-    /// How many threads there are.
+    /// Number of threads.
     pub(crate) fn threads(&self) -> usize {
         self.others.len() + 1
     }
@@ -141,15 +141,15 @@ impl<W: Work> Crew<W> {
     /// Does the work once.
     ///
     /// # Panics
-    /// If one of the threads has.
+    /// If one of the threads has panicked.
     pub(crate) fn run(&self) {
         let done = self.barrier.wait().and_then(|()| work_once(&*self.work, &self.barrier, 0));
         assert_eq!(done, Ok(()), "a thread of the allocator has panicked");
     }
 }
 
-/// All phases of one thread. All have ended when it returns.
-fn work_once(work: &impl Work, barrier: &Barrier, thread: usize) -> Result<(), Broken> {
+/// Runs all phases of one thread. When it returns, all threads have ended all phases.
+fn work_once(work: &impl Work, barrier: &Barrier, thread: usize) -> Result<(), Aborted> {
     let watch = Watch(barrier);
     for phase in 0..work.phases() {
         work.run(phase, thread, barrier.threads);
@@ -159,10 +159,10 @@ fn work_once(work: &impl Work, barrier: &Barrier, thread: usize) -> Result<(), B
     Ok(())
 }
 
-impl<W> Drop for Crew<W> {
+impl<W> Drop for WorkerPool<W> {
     fn drop(&mut self) {
         self.dismissed.store(true, SeqCst);
-        // Nobody is left to wait for if the crew is broken.
+        // If the barrier is aborted, the other threads have ended or are ending.
         if self.barrier.wait().is_ok() {
             self.others.drain(..).for_each(|thread| drop(thread.join()));
         }
@@ -173,7 +173,7 @@ impl<W> Drop for Crew<W> {
 mod tests {
     use super::*;
 
-    /// Adds up, in each phase, what all threads left in the one before.
+    /// Adds up, in each phase, the results of all threads from the previous phase.
     struct Sums {
         cells: Vec<[AtomicUsize; 2]>,
         panics: bool,
@@ -185,44 +185,44 @@ mod tests {
         }
 
         fn run(&self, phase: usize, thread: usize, threads: usize) {
-            assert!(!self.panics || thread != 1 || phase < 7, "as told to");
+            assert!(!self.panics || thread != 1 || phase < 7, "intended");
             let before = (phase + 1) % 2;
             let sum: usize = self.cells.iter().map(|cell| cell[before].load(SeqCst)).sum();
             self.cells[thread][phase % 2].store(sum / threads + 1, SeqCst);
         }
     }
 
-    fn crew(threads: usize, panics: bool) -> Crew<Sums> {
+    fn worker_pool(threads: usize, panics: bool) -> WorkerPool<Sums> {
         let cells = (0..threads).map(|_| [AtomicUsize::new(0), AtomicUsize::new(0)]).collect();
-        Crew::new(Arc::new(Sums { cells, panics }), threads)
+        WorkerPool::new(Arc::new(Sums { cells, panics }), threads)
     }
 
     #[test]
-    fn phases_follow_each_other_on_all_threads() {
+    fn no_thread_starts_a_phase_early() {
         for threads in 1..5 {
-            let crew = crew(threads, false);
+            let worker_pool = worker_pool(threads, false);
             for round in 1..40 {
-                crew.run();
-                let found = crew.work.cells.iter().map(|cell| cell[1].load(SeqCst));
+                worker_pool.run();
+                let found = worker_pool.work.cells.iter().map(|cell| cell[1].load(SeqCst));
                 assert!(found.clone().all(|found| found == round * 20), "{threads} threads");
             }
         }
     }
 
     #[test]
-    fn who_sleeps_is_woken() {
-        let crew = crew(3, false);
+    fn sleeping_threads_are_woken() {
+        let worker_pool = worker_pool(3, false);
         for round in 1..4 {
             std::thread::sleep(std::time::Duration::from_millis(30));
-            crew.run();
-            assert_eq!(crew.work.cells[2][1].load(SeqCst), round * 20);
+            worker_pool.run();
+            assert_eq!(worker_pool.work.cells[2][1].load(SeqCst), round * 20);
         }
     }
 
     #[test]
     fn a_panic_ends_the_work_of_all() {
-        let crew = crew(3, true);
-        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| crew.run()));
+        let worker_pool = worker_pool(3, true);
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| worker_pool.run()));
         assert!(outcome.is_err());
     }
 }
