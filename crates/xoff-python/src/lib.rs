@@ -1,6 +1,6 @@
 //! The Python module `xoff._native`, which only `xoff.engine` imports: see `_native.pyi` there.
 //!
-//! [`bindings`] is compiled with the feature `extension-module` only, which maturin turns on, so
+//! `bindings` is compiled with the feature `extension-module` only, which maturin turns on, so
 //! that the exporter is built and tested without a Python interpreter.
 
 #[cfg(feature = "extension-module")]

@@ -9,9 +9,9 @@ use xoff_scenario::{Run, presets};
 use xoff_sim::FlowRow;
 use xoff_sim::ideal::{Leg, fct};
 
-/// Presets under which a lone flow takes longer than the closed form, with the reason. All others meet it
+/// Presets under which a lone flow does not meet the closed form, with the reason. All others meet it
 /// to the picosecond.
-const SLOWER: [(&str, &[&str]); 5] = [
+const INEXACT: [(&str, &[&str]); 5] = [
     (
         "INT or a congestion header lengthens each packet",
         &[
@@ -50,8 +50,8 @@ const SLOWER: [(&str, &[&str]); 5] = [
             "capfc-cal-shared",
         ],
     ),
-    // The closed form counts one acknowledgement per packet, so the last of them may wait for the one
-    // before it. Homa acknowledges a message once, and can gain that wait.
+    // The closed form counts one acknowledgement per packet, so the last of them may wait for the
+    // one before it. Homa acknowledges a message once, and can gain that wait.
     ("a message has one acknowledgement", &HOMA),
 ];
 
@@ -62,12 +62,12 @@ fn least_slowdown(scheme: &str) -> f64 {
     if HOMA.contains(&scheme) { 0.99 } else { 1.0 }
 }
 
-fn is_slower(scheme: &str) -> bool {
-    SLOWER.iter().any(|(_, schemes)| schemes.contains(&scheme))
+fn is_inexact(scheme: &str) -> bool {
+    INEXACT.iter().any(|(_, schemes)| schemes.contains(&scheme))
 }
 
-/// Whether a lone flow is held up where a link is slower than the one before it: BFC's pauses overshoot
-/// (App. C), and buffers of two BDP (pFabric) overflow.
+/// Whether a lone flow is held up where a link is slower than the one before it: BFC's pauses
+/// overshoot (App. C), and buffers of two BDP (pFabric) overflow.
 fn needs_equal_links(scheme: &str) -> bool {
     (scheme.starts_with("bfc") && scheme != "bfc-switches") || scheme == "pfabric"
 }
@@ -75,12 +75,13 @@ fn needs_equal_links(scheme: &str) -> bool {
 fn one_flow(scheme: &str, network: &str, dst: u32, bytes: u64) -> String {
     format!(
         "scheme = \"{scheme}\"\n{network}\n[run]\nwarmup = \"0us\"\nmeasure = \"1ms\"\n\
-         [[traffic]]\nkind = \"long\"\nsrc = 0\ndst = {dst}\nbytes = \"{bytes}B\"\nstart = \"10us\"\n"
+         [[traffic]]\nkind = \"long\"\nsrc = 0\ndst = {dst}\nbytes = \"{bytes}B\"\n\
+         start = \"10us\"\n"
     )
 }
 
-/// A flow alone on an idle path takes exactly as long as the closed form says: several sizes, rates and
-/// numbers of hops.
+/// A flow alone on an idle path takes exactly as long as the closed form says: several sizes, rates
+/// and numbers of hops.
 #[test]
 fn a_lone_flow_meets_the_closed_form_to_the_picosecond() {
     let star = "[network]\ntopology = \"star\"\n[star]\nrate = \"40Gbps\"\ndelay = \"700ns\"\n";
@@ -88,7 +89,7 @@ fn a_lone_flow_meets_the_closed_form_to_the_picosecond() {
                  host_rate = \"25Gbps\"\nspine_delay = \"1500ns\"\n";
     let odd = "[network]\ntopology = \"dumbbell\"\n[dumbbell]\nhost_rate = \"7Gbps\"\n\
                trunk_rate = \"3Gbps\"\n";
-    for (scheme, _) in presets().iter().filter(|(scheme, _)| !is_slower(scheme)) {
+    for (scheme, _) in presets().iter().filter(|(scheme, _)| !is_inexact(scheme)) {
         for (network, dst) in [(star, 3), (mixed, 127), (mixed, 1), (odd, 2), (PLAIN, 77)] {
             if network == odd && needs_equal_links(scheme) {
                 continue;
@@ -107,8 +108,8 @@ fn a_lone_flow_meets_the_closed_form_to_the_picosecond() {
 
 /// Each exception is a preset, and is one for a reason that shows.
 #[test]
-fn presets_that_are_slower_alone_differ_from_the_closed_form() {
-    for (why, schemes) in SLOWER {
+fn presets_listed_as_inexact_differ_from_the_closed_form() {
+    for (why, schemes) in INEXACT {
         for scheme in schemes {
             assert!(presets().iter().any(|(name, _)| name == scheme), "{scheme} is no preset");
             let slowdown = |bytes| lone_flow(scheme, PLAIN, 77, bytes).1[0].slowdown();
@@ -138,8 +139,8 @@ fn lone_flow(scheme: &str, network: &str, dst: u32, bytes: u64) -> (Run, Vec<Flo
 fn the_closed_form_is_what_the_paper_and_pencil_say() {
     let text = one_flow("pfc", "[network]\ntopology = \"leaf-spine\"\n", 127, 5000);
     let (_, rows) = run(&text, &[]);
-    // 4 hops of 83.84 ns for the first packet, 4 more packets behind it, 8 us of propagation, and an
-    // acknowledgement of 4.8 ns at each of 4 hops.
+    // 4 hops of 83.84 ns for the first packet, 4 more packets behind it, 8 us of propagation, and
+    // an acknowledgement of 4.8 ns at each of 4 hops.
     assert_eq!(rows[0].fct_ps, 8 * 83_840 + 8_000_000 + 4 * 4_800);
 }
 

@@ -1,5 +1,5 @@
-//! One small scenario for every preset and a small form of every benchmark case, written down: a change
-//! of results has to be looked at, and debug and release builds have to agree on every digest.
+//! One small scenario for every preset and a small form of every benchmark case, written down: a
+//! change of results has to be looked at, and debug and release builds have to agree on every digest.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -14,9 +14,9 @@ const SCENARIO: &str = include_str!("../golden/scenario.toml");
 const HEADER: [&str; 9] =
     ["preset", "digest", "flows", "packet_hops", "p50", "p99", "pauses", "drops", "marks"];
 
-/// Whether a preset has one buffer per switch, which the scenario makes small. Presets with a buffer per
-/// queue keep theirs, which follows from their papers. Flowtune's queues get 2 MB too, so that its line
-/// shows rates and no losses.
+/// Whether a preset has one buffer per switch, which the scenario makes small. Presets with a buffer
+/// per queue keep theirs, which follows from their papers. Flowtune's queues get 2 MB too, so that
+/// its line shows rates and no losses.
 fn has_shared_buffer(scheme: &str) -> bool {
     let text = format!("scheme = \"{scheme}\"\n{SCENARIO}");
     let run = open(&text, for_fast_links(scheme));

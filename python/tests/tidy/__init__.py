@@ -1,0 +1,1 @@
+"""Checks of the source text itself, used by `test_tidy.py`."""
