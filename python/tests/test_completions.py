@@ -127,5 +127,5 @@ def test_what_is_not_told_apart_is_refused(term):
 
 
 def test_only_completion_times_are_pooled():
-    with pytest.raises(UsageError, match='`seeds = "pooled"` goes with a `path` of queries'):
+    with pytest.raises(UsageError, match='`seeds = "pooled"` requires a `path` of queries'):
         read_term(Reader({"path": "flows.fct_ps.p99", "seeds": "pooled"}, "here"))

@@ -126,13 +126,13 @@ def test_computed_cases_stand_beside_runs(paper, tmp_path, computed):
     ("old", "new", "message"),
     [
         ('compute = "collisions"', 'compute = "colisions"', "did you mean `collisions`?"),
-        ('compute = "collisions"', "", "give either a `scenario` or what is to `compute`"),
+        ('compute = "collisions"', "", "give either `scenario` or `compute`"),
         ('key = "queues_per_flow"', 'key = "queues"', "has no setting `queues`"),
         ("values = [1.0, 4.0]", 'values = ["x"]', "must be a float, not 'x'"),
-        (COLUMN, "", "want `[[column]]`s"),
+        (COLUMN, "", "need at least one `[[column]]`"),
         ('over = "queues_per_flow"', 'over = "queues"', "unknown over `queues`"),
         ("arguments = { flows = 32 }", "scale = 2", "`flows` is missing"),
-        ('"trials=50"', '"trials=0"', "give two flows, a queue and a trial"),
+        ('"trials=50"', '"trials=0"', "requires flows >= 2, trials >= 1"),
     ],
 )
 def test_mistakes_are_named(paper, tmp_path, computed, old, new, message):
@@ -155,7 +155,7 @@ def test_a_file_is_beside_its_experiment(paper, tmp_path):
     outcome = reproduce("demo/fig1", out=tmp_path / "out", root=paper)
     assert outcome.results["all"][0].summary["capacity_ratio"] == 10
     (folder / "stated.csv").write_text("years,capacity\n0,many\n")
-    with pytest.raises(UsageError, match="give a header and rows of numbers"):
+    with pytest.raises(UsageError, match="expected a header and rows of numbers"):
         reproduce("demo/fig1", out=tmp_path / "out", root=paper)
 
 

@@ -38,7 +38,7 @@ def test_what_is_not_the_runs_is_named_and_kept(scenario, out, suffix, strange):
     file = folder / strange
     file.parent.mkdir(exist_ok=True)
     file.write_text("mine")
-    told = f"{folder} is a run of xoff, but also holds {Path(strange).parts[0]}"
+    told = f"{folder} is a run of xoff but also contains {Path(strange).parts[0]}"
     with pytest.raises(xoff.UsageError, match=re.escape(told)):
         again(scenario, out)
     assert file.read_text() == "mine"
@@ -48,7 +48,7 @@ def test_what_is_not_the_runs_is_named_and_kept(scenario, out, suffix, strange):
 
 def test_a_finished_run_within_another_is_kept(scenario, tmp_path):
     inner = xoff.run(scenario, tmp_path / "b" / "inner")
-    with pytest.raises(xoff.UsageError, match=r"b holds files .*inner"):
+    with pytest.raises(xoff.UsageError, match=r"b contains files .*inner"):
         xoff.run(scenario, tmp_path / "b")
     assert xoff.load(tmp_path / "b" / "inner").digest == inner.digest
 
@@ -82,7 +82,7 @@ def test_a_table_that_is_a_link_is_not_followed(scenario, out, tmp_path):
     (tmp_path / "mine").write_text("mine")
     (out / "flows.parquet").unlink()
     (out / "flows.parquet").symlink_to(tmp_path / "mine")
-    with pytest.raises(xoff.UsageError, match=r"also holds flows\.parquet"):
+    with pytest.raises(xoff.UsageError, match=r"also contains flows\.parquet"):
         again(scenario, out)
     assert (tmp_path / "mine").read_text() == "mine"
 
@@ -206,7 +206,7 @@ def test_places_that_cannot_be_a_run(scenario, tmp_path):
         ("/", "root of the file system"),
         ("", "is empty"),
         ("a\0b", "NUL"),
-        ("a\ud800b", "not valid Unicode"),
+        ("a\ud800b", "invalid Unicode"),
     ]:
         with pytest.raises(xoff.UsageError, match=told):
             xoff.run(scenario, place)

@@ -262,9 +262,9 @@ def test_only_some_plots_are_in_relation_to_a_case(paper):
     for plot, message in (
         (
             'kind = "trace"\nrelative_to = "BFC"',
-            "`relative_to` goes with bars",
+            "`relative_to` requires kind bars",
         ),
-        ('kind = "bars"\nrelative_to = "BFG"', "no case `BFG` (did you mean `BFC`?)"),
+        ('kind = "bars"\nrelative_to = "BFG"', "unknown case `BFG` (did you mean `BFC`?)"),
         ('kind = "bars"\nrelation = "rato"', "unknown relation `rato` (did you mean `ratio`?)"),
         (
             'kind = "bars"\nrange = { low = 1, high_packets = 2 }',

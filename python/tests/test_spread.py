@@ -69,7 +69,7 @@ def test_a_table_of_columns_has_the_spread():
     text = table_text(experiment, runs)
     assert "| A | 3 | 7 (5 to 12) |" in text
     assert "| B | 2 | 3 |" in text
-    assert "Median of the seeds" in text
+    assert "Median over the seeds" in text
 
 
 def test_bars_by_class_have_whiskers_from_the_least_to_the_largest_seed():
@@ -98,7 +98,7 @@ def test_a_sweep_may_name_what_it_sets(tmp_path):
     points = load_experiment(tmp_path, "p/e", "quick").points
     assert [(point.label, point.overrides) for point in points] == [("A@a", ("x=1",)), ("A@b", ())]
     file.write_text(EXPERIMENT + sweep)
-    with pytest.raises(UsageError, match="no `key`, and `set` has nothing for 'b'"):
+    with pytest.raises(UsageError, match="without `key`, `set` needs an entry for 'b'"):
         load_experiment(tmp_path, "p/e", "quick")
 
 
@@ -113,9 +113,12 @@ name = "A"
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ('[[plot]]\nkind = "class-bars"', "`classes` goes with class-bars"),
-        ('[[plot]]\nkind = "bars"\nclasses = ["query"]', "`classes` goes with class-bars"),
-        ('[[plot]]\nkind = "trace"\nwhiskers = true', "`whiskers` goes with bars"),
+        ('[[plot]]\nkind = "class-bars"', "`classes` is required by kind `class-bars`"),
+        (
+            '[[plot]]\nkind = "bars"\nclasses = ["query"]',
+            "`classes` is required by kind `class-bars`",
+        ),
+        ('[[plot]]\nkind = "trace"\nwhiskers = true', "`whiskers` requires kind bars"),
         (
             '[[plot]]\nkind = "bars"\nrelative_to = "A"\nwhiskers = true',
             "without `relative_to`",

@@ -180,7 +180,7 @@ def test_every_place_is_checked(scenario, tmp_path, capsys, monkeypatch):
         assert "is empty" in capsys.readouterr().err
     for place in ("/", ".", ".."):
         assert cli.main(["plot", "run", "--out", place]) == 2
-        assert "is a folder; name the figure" in capsys.readouterr().err
+        assert "is a folder; give the figure" in capsys.readouterr().err
     assert cli.main(["run", str(scenario), "--out", "/"]) == 2
     assert "root of the file system" in capsys.readouterr().err
     assert [file.name for file in tmp_path.iterdir()] == ["small.toml"]

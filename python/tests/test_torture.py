@@ -244,5 +244,5 @@ def test_a_folder_without_an_engine_is_refused(tmp_path):
     command = [sys.executable, "-m", "xoff", "torture", "--against", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 2
-    assert "holds no built engine" in done.stderr
+    assert "contains no built engine" in done.stderr
     assert "Traceback" not in done.stderr

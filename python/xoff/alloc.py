@@ -200,7 +200,7 @@ def _links(values: NDArray[Any]) -> NDArray[np.uint32]:
         raise UsageError(f"links must be whole numbers, not {values.dtype}")
     if values.size and not 0 <= int(values.min()) <= int(values.max()) < MOST_LINKS:
         wrong = values.min() if values.min() < 0 else values.max()
-        raise UsageError(f"link {wrong} does not exist; links are numbered from 0")
+        raise UsageError(f"there is no link {wrong}; links are numbered from 0")
     return np.ascontiguousarray(values, dtype=np.uint32)
 
 

@@ -271,7 +271,7 @@ def _positive_number(text: str) -> float:
 
 def _place(text: str) -> Path:
     if not text:
-        raise argparse.ArgumentTypeError("empty path; omit the option or give a path")
+        raise argparse.ArgumentTypeError("the path is empty; omit the option or give one")
     return Path(text)
 
 

@@ -19,8 +19,8 @@ TABLES = ("flows", "samples", "ports")
 OPTIONAL_TABLES = {
     "flow_series": "set run.flow_series",
     "port_samples": "set run.port_samples",
-    "queries": 'it needs [[traffic]] kind = "queries" and run.flows other than "none"',
-    "requests": 'it needs [[traffic]] kind = "queries" and run.flows other than "none"',
+    "queries": 'add [[traffic]] kind = "queries", without run.flows = "none"',
+    "requests": 'add [[traffic]] kind = "queries", without run.flows = "none"',
 }
 
 

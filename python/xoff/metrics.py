@@ -387,7 +387,7 @@ def score_difference(
     Raises `UsageError` if the cases differ in their number of seeds.
     """
     if len(runs) != len(others):
-        raise UsageError("a difference of fairness scores requires the same seeds in both cases")
+        raise UsageError("a difference of fairness scores requires as many seeds in both cases")
     pairs = zip(runs, others, strict=True)
     return mean([fairness.difference(run, other, cls) for run, other in pairs])
 

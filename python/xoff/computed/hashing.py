@@ -18,7 +18,7 @@ def collisions(
     """
     queues = round(flows * queues_per_flow)
     if flows < 2 or queues < 1 or trials < 1:
-        raise UsageError("flows must be at least 2, queues (flows * queues_per_flow) and trials 1")
+        raise UsageError("requires flows >= 2, trials >= 1 and flows * queues_per_flow >= 1")
     taken = np.sort(np.floor(uniform(seed).random((trials, flows)) * queues), axis=1)
     same = taken[:, 1:] == taken[:, :-1]
     shared = np.zeros_like(taken, dtype=bool)
