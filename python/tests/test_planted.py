@@ -70,4 +70,4 @@ def test_a_planted_bug_is_found_and_made_small(patch, tmp_path):
         text=True,
     )
     assert again.returncode == 1, again.stdout + again.stderr
-    assert "the runs part in step" in again.stdout
+    assert "the runs first differ in step" in again.stdout

@@ -268,7 +268,7 @@ def test_only_some_plots_are_in_relation_to_a_case(paper):
         ('kind = "bars"\nrelation = "rato"', "unknown relation `rato` (did you mean `ratio`?)"),
         (
             'kind = "bars"\nrange = { low = 1, high_packets = 2 }',
-            "`range` has `low` and `high`, or",
+            "`range` takes `low` and `high`, or",
         ),
         ('kind = "bars"\npath = "series.setle_us"', "did you mean `settle_us`?"),
         ('kind = "bars"\npath = "queueing.5"', "expected queueing.2 or queueing.4"),

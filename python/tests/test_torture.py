@@ -153,7 +153,7 @@ def test_what_differs_is_named():
     assert trial.differs(ran, ran) is None
     assert "digest: a and b" in str(trial.differs(ran, {**ran, "digest": "b"}))
     tables = {**ran, "tables": {"flows.src": "2"}}
-    assert "not column flows.src" in str(trial.differs(ran, tables))
+    assert "column flows.src differs" in str(trial.differs(ran, tables))
     assert "not column ports.node" in str(
         trial.differs(ran, {**ran, "tables": {**ran["tables"], "ports.node": "1"}})
     )
