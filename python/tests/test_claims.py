@@ -185,7 +185,7 @@ def named(*values):
         ("gain-share", named(10, 5, None), Bounds(0, 1), 1, None),
         ("gain-share", named(math.inf, 8, 5), Bounds(0, 1), 1, None),
         ("gain-share", named(10, math.inf, 5), Bounds(None, 0.5), 1, True),
-        # The whole costs something or gains next to nothing: no share, be the part as it may.
+        # The whole is slower or gains almost nothing: no share, whatever the part.
         ("gain-share", named(10, 11, 12), Bounds(0, 1), 1, False),
         ("gain-share", named(10, 10, 10), Bounds(0, 1), 1, False),
         ("gain-share", named(100, 99, 98), Bounds(0, 1), 1, False),
@@ -195,7 +195,7 @@ def named(*values):
         # At most 5: the first reaches 1.5, the second 1.
         ("reach-ratio", sweeps(a=(2, 4, 6), b=(3, 5, 7)), Bounds(1.5, 1.5), 5, True),
         ("reach-ratio", sweeps(a=(2, 4, math.inf), b=(3, 5, 7)), Bounds(1, 1), 5, True),
-        # The sweep ends before the first case, the second one or both get above.
+        # The sweep ends before the first case, the second one or both exceed the limit.
         ("reach-ratio", sweeps(a=(2, 4, 5), b=(3, 5, 7)), Bounds(1, None), 5, None),
         ("reach-ratio", sweeps(a=(3, 5, 7), b=(2, 4, 5)), Bounds(None, 1), 5, None),
         ("reach-ratio", sweeps(a=(2, 4, 5), b=(2, 4, 5)), Bounds(1, 1), 5, None),
@@ -360,7 +360,7 @@ def test_a_difference_in_proportion_goes_through_the_origin():
     at = Bounds(0.99)
     assert holds(2.0, 4.0, 8.0).measured["slope"] == pytest.approx(2.0)
     assert holds(2.0, 4.0, 8.0).holds
-    # As linear, but not through the origin.
+    # Equally linear, but not through the origin.
     assert holds(4.0, 5.0, 7.0).holds is False
     assert holds(2.0, None, 8.0).holds is None
 

@@ -16,7 +16,7 @@ def group(count, unfinished=0, **measures):
 
 
 def result(*times_us, size=8000, unfinished=0, **measures):
-    """Queries that took so long, of two priorities in turn, and one of another class."""
+    """Queries with these times, alternating between two priorities, and one of another class."""
     n = len(times_us)
     own = group(n + unfinished, unfinished, **measures)
     summary = {

@@ -1,4 +1,4 @@
-"""Cases that Python computes: against closed forms, and as parts of an experiment."""
+"""Cases computed in Python: compared with closed forms, and as parts of an experiment."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from xoff.experiment import load_experiment
 from xoff.reproduce import reproduce
 from xoff.theory import bfc
 
-# What the stand-in of the engine has: half of the flows up to 1 KB, the others up to 9 KB.
+# The size table of the fake engine: half of the flows up to 1 KB, the others up to 9 KB.
 TABLE = [(0.0, 0.0), (1000.0, 0.5), (9000.0, 1.0)]
 
 
@@ -28,8 +28,8 @@ def test_sizes_are_drawn_in_proportion():
 
 
 def test_equal_shares_by_hand():
-    # The second flow comes when the first has had half of its 2 s. Both have 1 s left, share the
-    # link for 2 s, and leave together.
+    # The second flow arrives when the first has received half of its 2 s of service. Both need 1 s
+    # more, share the link for 2 s, and finish together.
     times, counts = sharing.share([0.0, 1.0, 10.0], [2.0, 1.0, 1.0], others=0)
     assert times == [0.0, 1.0, 3.0, 3.0, 10.0]
     assert counts == [1, 2, 1, 0, 1]

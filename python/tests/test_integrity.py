@@ -1,4 +1,4 @@
-"""Damaged run directories: each way is named, and nothing is drawn, returned or reused."""
+"""Damaged run directories: every kind of damage is reported, and no result is used."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ def run_dir(scenario, tmp_path):
 
 
 def listed(run_dir, **entries):
-    """Give the manifest of a run other entries, of a file's present contents if None."""
+    """Replace entries in the manifest of a run; None takes the file's current contents."""
     manifest = read_manifest(run_dir)
     for name, entry in entries.items():
         data = (run_dir / name).read_bytes()
@@ -31,7 +31,7 @@ def listed(run_dir, **entries):
 
 
 def rewrite_summary(run_dir, change):
-    """Change the summary and the manifest with it, so that the checksum is right."""
+    """Change the summary, and the manifest's checksum accordingly."""
     summary = json.loads((run_dir / "summary.json").read_text())
     change(summary)
     (run_dir / "summary.json").write_text(json.dumps(summary))
@@ -230,7 +230,7 @@ def test_a_file_that_is_added_to_a_run_is_listed(run_dir):
 
 
 class Told:
-    """A line of progress that remembers what it was told."""
+    """A progress line that records its notes."""
 
     def __init__(self):
         self.notes = []

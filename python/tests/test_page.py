@@ -1,4 +1,4 @@
-"""The page on a paper: one part an experiment, in the paper's order, with every claim."""
+"""The page on a paper: one section per experiment, in the paper's order, with every claim."""
 
 import shutil
 
@@ -33,7 +33,7 @@ low = 1
 
 @pytest.fixture
 def papers(paper):
-    """A paper of two experiments, the later one of which comes first by name."""
+    """A paper with two experiments whose order in the paper differs from that of their names."""
     demo = paper / "demo"
     shutil.copytree(demo / "fig1", demo / "again")
     for name, source in (("again", "Demo (2022) §3.1, Fig. 2"), ("fig1", "Demo (2022) §2, Fig. 1")):

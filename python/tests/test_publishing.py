@@ -1,4 +1,4 @@
-"""A run replaces the files of an earlier one and nothing else, and is never lost."""
+"""A run replaces only the files of an earlier run, and a finished run is never lost."""
 
 import errno
 import os
@@ -21,7 +21,7 @@ def out(scenario, tmp_path):
 
 
 def again(scenario, out, meanwhile=lambda: None):
-    """Run another seed into a folder; do something while it goes on."""
+    """Run another seed into a folder and call a function during the run."""
     return xoff.run(scenario, out, set=["seed=2"], progress=lambda at: meanwhile())
 
 
@@ -69,7 +69,7 @@ def test_what_appears_while_a_run_goes_on_does_not_cost_the_run(scenario, out, s
     assert xoff.load(work).summary["seed"] == 2
     assert notes.read_text() == "mine"
     assert xoff.load(out).digest == first.digest
-    # Once it is out of the way, the finished run gets its name before the next one begins.
+    # Once the file is removed, the finished run is renamed before the next one starts.
     notes.unlink()
     if suffix == ".old":
         notes.parent.rmdir()
@@ -132,7 +132,7 @@ xoff.run(Path(sys.argv[1]), Path(sys.argv[2]), set=["seed=2"])
 
 
 def test_a_crash_at_any_change_leaves_a_whole_run(scenario, tmp_path):
-    """Kill the run before its first, second, ... change of the folders, until it gets through."""
+    """Kill the run before its first, second, ... change of folders, until it completes."""
     at, codes = 0, []
     while not codes or codes[-1] == 9:
         at += 1

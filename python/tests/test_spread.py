@@ -16,7 +16,7 @@ LONGEST = {"path": "flows.rx_fct_ps.max", "scale": 1e-9}
 
 
 def result(query=(), short=(), left=0):
-    """Make a run with flows of two classes by their FCT in ms; so many queries have not ended."""
+    """Create a run with flows of two classes with these FCTs (ms) and some unfinished queries."""
     times = [*query, *short]
     flows = pa.table(
         {
@@ -82,7 +82,7 @@ def test_bars_by_class_have_whiskers_from_the_least_to_the_largest_seed():
     panels.class_bars_axes(ax, runs, term, ("query", "short"), "ms", whiskers=True)
     bars = [c for c in ax.containers if hasattr(c, "patches")]
     heights = [[bar.get_height() for bar in one.patches] for one in bars]
-    # What is infinite is written.
+    # An infinite value is written instead of drawn.
     assert heights == [[7, 1], [0, 2]]
     assert [text.get_text() for text in ax.texts] == ["7", "1", "inf", "2"]
     lines = [segment[:, 1].tolist() for c in ax.collections for segment in c.get_segments()]

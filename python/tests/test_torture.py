@@ -1,4 +1,4 @@
-"""Random worlds: what is drawn, what a worker survives, what counts as a difference."""
+"""Random worlds: drawing, failures of workers, and detection of differences."""
 
 import json
 import random
@@ -40,7 +40,7 @@ def worker():
 
 
 def other_engine(folder, body):
-    """Make a stand-in for another build, whose `open_run` and `check` do what `body` says."""
+    """Create a fake of another build whose `open_run` and `check` execute `body`."""
     package = folder / "xoff"
     package.mkdir()
     (package / "__init__.py").write_text("")
