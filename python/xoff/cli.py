@@ -56,13 +56,13 @@ def _parser() -> _Parser:
     return parser
 
 
-def _add_set(parser: _Parser) -> None:
+def _add_set(parser: _Parser, setting: str = "a setting") -> None:
     parser.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="override a setting, e.g. scheme=bfc (repeatable)",
+        help=f"override {setting}, e.g. scheme=bfc (repeatable)",
     )
 
 
@@ -164,7 +164,7 @@ def _add_diverge(sub: argparse._SubParsersAction[_Parser]) -> None:
     diverge.add_argument(
         "other", nargs="?", help="scenario of the second run (default: the same file)"
     )
-    _add_set(diverge)
+    _add_set(diverge, "a setting of both runs")
     diverge.add_argument(
         "--other-set",
         action="append",
@@ -174,7 +174,11 @@ def _add_diverge(sub: argparse._SubParsersAction[_Parser]) -> None:
     )
     for name, run in (("--threads", "first"), ("--other-threads", "second")):
         diverge.add_argument(
-            name, type=_positive, default=1, metavar="N", help=f"threads of the {run} run"
+            name,
+            type=_positive,
+            default=1,
+            metavar="N",
+            help=f"threads of the {run} run (default: 1)",
         )
     diverge.set_defaults(action=commands.diverge)
 
