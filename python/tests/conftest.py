@@ -16,13 +16,13 @@ try:
     BUILT = str(xoff._native.__file__).endswith((".so", ".pyd"))
 except ImportError:
     BUILT = False
-    # The fake serves everywhere.
+    # Use the fake engine for all tests.
     sys.path.insert(0, str(PACKAGE))
     sys.modules["xoff._native"] = fake_native
 
 
 def pytest_collection_modifyitems(items):
-    """Skip what needs the built engine where there is none."""
+    """Skip tests of the built engine if it is not built."""
     for item in items:
         if not BUILT and item.get_closest_marker("real_engine"):
             item.add_marker(pytest.mark.skip(reason="the engine is not built"))
@@ -30,9 +30,9 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(autouse=True)
 def fake_engine(request, monkeypatch):
-    """Put the fake engine under xoff, here and in child processes.
+    """Replace the engine by the fake one, here and in child processes.
 
-    A test marked `real_engine` keeps the one that is built.
+    A test marked `real_engine` keeps the built engine.
     """
     from xoff import engine
 
@@ -58,7 +58,7 @@ def scenario(tmp_path):
 
 @pytest.fixture
 def paper(tmp_path):
-    """Make a papers folder with one experiment of three schemes and some claims."""
+    """Create a papers folder with one experiment of three schemes and some claims."""
     root = tmp_path / "papers"
     folder = root / "demo" / "fig1"
     folder.mkdir(parents=True)

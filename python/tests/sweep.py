@@ -1,7 +1,7 @@
-"""Does each setting of each preset do something? What `test_settings.py` asks, and how.
+"""Checks whether each setting of each preset has an effect, for `test_settings.py`.
 
-A setting that the effective scenario prints is alive if another legal value of it changes the
-digest of one of some short runs, each of which exercises other parts of the engine (`worlds.py`).
+A setting of the effective scenario is alive if another legal value changes the digest of one of
+several short runs. Each run exercises other parts of the engine (`worlds.py`).
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ FILE = "world.toml"
 UNITS = r"(\d+(?:\.\d+)?)(ps|ns|us|ms|s|[TGMK]?bps|[GMK]?B)"
 QUANTITY = re.compile(UNITS)
 
-# What stands for the other values where zero means "derived" or "never".
+# Values to try for a setting of zero, which means "derived" or "never".
 FROM_ZERO = {
     "s": ["1us", "20us", "200us"],
     "bps": ["1Gbps", "20Gbps"],
     "B": ["2KB", "20KB", "200KB"],
 }
 
-# What settings of results change instead of the digest.
+# Settings that change the results instead of the digest.
 OF_RESULTS = {"run", "name", "class"}
 
 
 class Refused(Exception):
-    """A scenario that the engine does not run."""
+    """A scenario refused by the engine."""
 
 
 def check(text: str, overrides: list[str]) -> dict[str, Any]:
@@ -47,7 +47,10 @@ def check(text: str, overrides: list[str]) -> dict[str, Any]:
 
 
 def outcome(text: str, overrides: list[str], of_results: bool) -> str:
-    """Run a scenario; return what must change if a setting does something. Raise `Refused`."""
+    """Run a scenario; return its digest, with `of_results` also row counts and the summary.
+
+    Raise `Refused`.
+    """
     try:
         run = _native.open_run(text, FILE, overrides, 1)
     except _native.ScenarioError as error:
@@ -164,9 +167,9 @@ def alternatives(setting: Setting) -> list[Any]:
 
 @dataclass
 class Place:
-    """A world with a preset in it: a scenario that the engine runs.
+    """A world combined with a preset: a scenario that the engine runs.
 
-    `required` makes it legal, `wishes` are what the preset accepts besides.
+    `required` are the overrides that make it legal, `wishes` further overrides it accepts.
     """
 
     world: World
@@ -176,13 +179,13 @@ class Place:
     before: dict[tuple[Any, ...], str]
 
     def settings(self) -> Iterator[Setting]:
-        """Yield the settings that are asked about here."""
+        """Yield the settings to check in this world."""
         for setting in settings(check(self.text, self.required + self.wishes)):
             if self.world.asks(setting.section):
                 yield setting
 
     def changes(self, setting: Setting, value: Any) -> bool:
-        """Return whether another value of a setting changes what comes out. Raise `Refused`."""
+        """Return whether another value of a setting changes the outcome. Raise `Refused`."""
         override = setting.override(value)
         of_results = bool({setting.section, setting.key} & OF_RESULTS)
         wishes = self.beside(override)
@@ -193,7 +196,7 @@ class Place:
         return after != self.before[known]
 
     def beside(self, override: str) -> list[str]:
-        """Return the wishes that go with an override. Raise `Refused` if it is illegal itself."""
+        """Return the wishes compatible with an override. Raise `Refused` if it is illegal."""
         if accepts(self.text, [*self.required, *self.wishes, override]):
             return self.wishes
         check(self.text, [*self.required, override])
@@ -214,7 +217,7 @@ def accepts(text: str, overrides: list[str]) -> bool:
 
 
 def place(world: World, preset: str) -> Place:
-    """Put a preset into a world: what it must have to be legal there, and what else it accepts."""
+    """Combine a preset with a world: find the required overrides and the accepted wishes."""
     for text in world.texts:
         for rescue in world.rescues:
             required = [f"scheme={preset}", *rescue]
@@ -230,7 +233,7 @@ def place(world: World, preset: str) -> Place:
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What was found of a preset: settings as "NAME", of one of a few names as "NAME = VALUE"."""
+    """Results for a preset: settings as "NAME", values of a choice as "NAME = VALUE"."""
 
     alive: set[str]
     dead: set[str]
@@ -238,10 +241,10 @@ class Verdicts:
 
 
 def verdicts(preset: str) -> Verdicts:
-    """Ask about every setting of a preset.
+    """Check every setting of a preset.
 
-    Of a setting that is one of a few names, each value has to do something; of any other, one. A
-    name that is refused does no harm.
+    Each value of a choice must have an effect or be refused; of any other setting, one value must
+    have an effect.
     """
     found: dict[str, list[tuple[Place, Setting]]] = {}
     for where in (place(world, preset) for world in WORLDS if world.takes(preset)):
@@ -259,7 +262,7 @@ def verdicts(preset: str) -> Verdicts:
 
 
 def best(values: Iterable[Any], uses: list[tuple[Place, Setting]]) -> str:
-    """Return "alive" if one of the values is, else "dead" if one is accepted, else "refused"."""
+    """Return "alive" if any value is alive, else "dead" if any is accepted, else "refused"."""
     found = "refused"
     for value in values:
         said = verdict(value, uses)
@@ -270,7 +273,7 @@ def best(values: Iterable[Any], uses: list[tuple[Place, Setting]]) -> str:
 
 
 def verdict(value: Any, uses: list[tuple[Place, Setting]]) -> str:
-    """Return whether a value is "alive" in one of the worlds, "dead" in all, or "refused"."""
+    """Return "alive" if a value has an effect in any world, else "dead", or "refused" in all."""
     found = "refused"
     for where, setting in uses:
         if value == setting.value:

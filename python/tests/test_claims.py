@@ -185,7 +185,7 @@ def named(*values):
         ("gain-share", named(10, 5, None), Bounds(0, 1), 1, None),
         ("gain-share", named(math.inf, 8, 5), Bounds(0, 1), 1, None),
         ("gain-share", named(10, math.inf, 5), Bounds(None, 0.5), 1, True),
-        # The whole costs something or gains next to nothing: no share, be the part as it may.
+        # The whole is slower or gains almost nothing: no share, whatever the part.
         ("gain-share", named(10, 11, 12), Bounds(0, 1), 1, False),
         ("gain-share", named(10, 10, 10), Bounds(0, 1), 1, False),
         ("gain-share", named(100, 99, 98), Bounds(0, 1), 1, False),
@@ -195,7 +195,7 @@ def named(*values):
         # At most 5: the first reaches 1.5, the second 1.
         ("reach-ratio", sweeps(a=(2, 4, 6), b=(3, 5, 7)), Bounds(1.5, 1.5), 5, True),
         ("reach-ratio", sweeps(a=(2, 4, math.inf), b=(3, 5, 7)), Bounds(1, 1), 5, True),
-        # The sweep ends before the first case, the second one or both get above.
+        # The sweep ends before the first case, the second one or both exceed the limit.
         ("reach-ratio", sweeps(a=(2, 4, 5), b=(3, 5, 7)), Bounds(1, None), 5, None),
         ("reach-ratio", sweeps(a=(3, 5, 7), b=(2, 4, 5)), Bounds(None, 1), 5, None),
         ("reach-ratio", sweeps(a=(2, 4, 5), b=(2, 4, 5)), Bounds(1, 1), 5, None),
@@ -211,17 +211,17 @@ def test_relations(name, values, bounds, factor, holds):
     [
         ('metric = "ratios"\ncases = ["a"]', "unknown metric `ratios` (did you mean `ratio`?)"),
         ('metric = "value"\ncases = ["a"]\nlow = 1\nhihg = 2', "unknown key `hihg`"),
-        ('metric = "value"\ncases = ["a"]', "wants `low`, `high` or both"),
-        ('metric = "ratio"\ncases = ["a"]\nlow = 1', "wants more `cases`"),
+        ('metric = "value"\ncases = ["a"]', "requires `low`, `high` or both"),
+        ('metric = "ratio"\ncases = ["a"]\nlow = 1', "at least 2 `cases`"),
         ('metric = "value"\ncases = ["a"]\nlow = 1\nrange = "shrt"', "unknown range `shrt`"),
         ('metric = "value"\ncases = ["a"]\nlow = "1"', "`low` must be a whole number or a number"),
-        ("", "give a `metric`"),
+        ("", "give `metric`"),
         ('metric = "value"\nterms = [{ theory = "sfc.tf" }]\nhigh = 1', "did you mean `sfc.t_f`"),
         (
             'metric = "value"\nterms = [{ theory = "sfc.t_f", arguments = { t_a = 1 } }]\nhigh = 1',
             "`t_s` is missing",
         ),
-        ('metric = "cdf-distance"\ncases = ["a", "b"]\nhigh = 1', "wants a `cdf`"),
+        ('metric = "cdf-distance"\ncases = ["a", "b"]\nhigh = 1', "requires `cdf`"),
         (
             'metric = "value"\ncases = ["a"]\npath = "samples.bytes.peek"\nhigh = 1',
             "unknown measure `peek` in `path` (did you mean `peak`?)",
@@ -291,7 +291,7 @@ def test_a_relation_by_bin_may_stop_at_a_size(tmp_path):
     verdict = check(tmp_path, body + "\nbelow = 1000", runs)
     assert verdict.holds
     assert list(verdict.measured.values()) == [pytest.approx(3.3)]
-    with pytest.raises(xoff.UsageError, match="`below` wants a `range` by bin"):
+    with pytest.raises(xoff.UsageError, match="`below` requires `range`"):
         check(tmp_path, body.replace('"bins"', '"all"') + "\nbelow = 1000", runs)
 
 
@@ -335,7 +335,7 @@ high = 0
     assert [v.holds for v in evaluate(claims, "one", {"A": [result()]})[0]] == [True]
     assert [v.holds for v in evaluate(claims, "two", {"B": [result()]})[0]] == [False]
     file.write_text(text.replace('experiment = "two"', 'experiment = "three"'))
-    with pytest.raises(xoff.UsageError, match="`three` is not among"):
+    with pytest.raises(xoff.UsageError, match="`three` is not in"):
         load_claims(file)
 
 
@@ -347,7 +347,7 @@ def test_a_saving_is_a_share_of_what_there_was():
 
 
 def test_pairs_make_halves():
-    with pytest.raises(xoff.UsageError, match="3 values do not make 2 equal parts"):
+    with pytest.raises(xoff.UsageError, match="3 values cannot be divided into 2 equal parts"):
         RELATIONS["pair-saving"](named(1, 2, 3), Bounds(0), 1.0)
 
 
@@ -360,7 +360,7 @@ def test_a_difference_in_proportion_goes_through_the_origin():
     at = Bounds(0.99)
     assert holds(2.0, 4.0, 8.0).measured["slope"] == pytest.approx(2.0)
     assert holds(2.0, 4.0, 8.0).holds
-    # As linear, but not through the origin.
+    # Equally linear, but not through the origin.
     assert holds(4.0, 5.0, 7.0).holds is False
     assert holds(2.0, None, 8.0).holds is None
 

@@ -57,8 +57,8 @@ def test_progress_json(scenario, tmp_path, capsys):
         (["check"], 2, "name a scenario file"),
         (["bench"], 2, "name a case"),
         (["bench", "bfc-gogle-128"], 2, "did you mean `bfc-google-128`?"),
-        (["bench", "*-128", "bfc-*-9"], 2, "no bench case is called `bfc-*-9`"),
-        (["bench", "--list", "x*"], 2, "no bench case is called `x*`"),
+        (["bench", "*-128", "bfc-*-9"], 2, "no bench case matches `bfc-*-9`"),
+        (["bench", "--list", "x*"], 2, "no bench case matches `x*`"),
         (["reproduce", "bfc/nothing"], 2, ""),
         (["reproduce"], 2, "name a paper"),
         (["plot", "FOLDER"], 2, "not a run directory"),
@@ -155,7 +155,7 @@ def test_bench_alternates_over_numbers_of_threads(capsys):
 
 
 def fake_times(monkeypatch, times, digest=lambda case, threads: "00"):
-    """Let runs of the bench take these times; return what is run."""
+    """Fake the times of bench runs; return the list of (case, threads) that ran."""
     ran = []
 
     def run(case, threads):
@@ -316,7 +316,7 @@ def test_progress_line():
 def test_comparison_with_a_reference(tmp_path):
     file = tmp_path / "config.txt"
     file.write_text("run.slices=1\n")
-    # Two flows of one pair, of 2 us here and 1.6 and 2 us there.
+    # Two flows of one pair: both 2 us in xoff, 1.6 and 2 us in the reference.
     (tmp_path / "fct.txt").write_text(
         "0b000001 0b000101 10001 100 1000 0 2000 1000\n"
         "0b000001 0b000101 10000 100 1000 0 1600 1000\n"

@@ -16,7 +16,7 @@ def group(count, unfinished=0, **measures):
 
 
 def result(*times_us, size=8000, unfinished=0, **measures):
-    """Queries that took so long, of two priorities in turn, and one of another class."""
+    """Queries with these times, alternating between two priorities, and one of another class."""
     n = len(times_us)
     own = group(n + unfinished, unfinished, **measures)
     summary = {
@@ -127,5 +127,5 @@ def test_what_is_not_told_apart_is_refused(term):
 
 
 def test_only_completion_times_are_pooled():
-    with pytest.raises(UsageError, match='`seeds = "pooled"` goes with a `path` of queries'):
+    with pytest.raises(UsageError, match='`seeds = "pooled"` requires a `path` of queries'):
         read_term(Reader({"path": "flows.fct_ps.p99", "seeds": "pooled"}, "here"))

@@ -1,4 +1,4 @@
-"""Cases that Python computes: against closed forms, and as parts of an experiment."""
+"""Cases computed in Python: compared with closed forms, and as parts of an experiment."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from xoff.experiment import load_experiment
 from xoff.reproduce import reproduce
 from xoff.theory import bfc
 
-# What the stand-in of the engine has: half of the flows up to 1 KB, the others up to 9 KB.
+# The size table of the fake engine: half of the flows up to 1 KB, the others up to 9 KB.
 TABLE = [(0.0, 0.0), (1000.0, 0.5), (9000.0, 1.0)]
 
 
@@ -28,8 +28,8 @@ def test_sizes_are_drawn_in_proportion():
 
 
 def test_equal_shares_by_hand():
-    # The second flow comes when the first has had half of its 2 s. Both have 1 s left, share the
-    # link for 2 s, and leave together.
+    # The second flow arrives when the first has received half of its 2 s of service. Both need 1 s
+    # more, share the link for 2 s, and finish together.
     times, counts = sharing.share([0.0, 1.0, 10.0], [2.0, 1.0, 1.0], others=0)
     assert times == [0.0, 1.0, 3.0, 3.0, 10.0]
     assert counts == [1, 2, 1, 0, 1]
@@ -126,13 +126,13 @@ def test_computed_cases_stand_beside_runs(paper, tmp_path, computed):
     ("old", "new", "message"),
     [
         ('compute = "collisions"', 'compute = "colisions"', "did you mean `collisions`?"),
-        ('compute = "collisions"', "", "give either a `scenario` or what is to `compute`"),
+        ('compute = "collisions"', "", "give either `scenario` or `compute`"),
         ('key = "queues_per_flow"', 'key = "queues"', "has no setting `queues`"),
         ("values = [1.0, 4.0]", 'values = ["x"]', "must be a float, not 'x'"),
-        (COLUMN, "", "want `[[column]]`s"),
+        (COLUMN, "", "need at least one `[[column]]`"),
         ('over = "queues_per_flow"', 'over = "queues"', "unknown over `queues`"),
         ("arguments = { flows = 32 }", "scale = 2", "`flows` is missing"),
-        ('"trials=50"', '"trials=0"', "give two flows, a queue and a trial"),
+        ('"trials=50"', '"trials=0"', "requires flows >= 2, trials >= 1"),
     ],
 )
 def test_mistakes_are_named(paper, tmp_path, computed, old, new, message):
@@ -155,7 +155,7 @@ def test_a_file_is_beside_its_experiment(paper, tmp_path):
     outcome = reproduce("demo/fig1", out=tmp_path / "out", root=paper)
     assert outcome.results["all"][0].summary["capacity_ratio"] == 10
     (folder / "stated.csv").write_text("years,capacity\n0,many\n")
-    with pytest.raises(UsageError, match="give a header and rows of numbers"):
+    with pytest.raises(UsageError, match="expected a header and rows of numbers"):
         reproduce("demo/fig1", out=tmp_path / "out", root=paper)
 
 

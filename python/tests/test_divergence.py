@@ -1,4 +1,4 @@
-"""Where two runs part, by the public command and the built engine."""
+"""The first difference of two runs, by the public command and the built engine."""
 
 import subprocess
 import sys
@@ -45,7 +45,10 @@ def diverge(tmp_path):
 
 def test_cuts_and_threads_agree(diverge):
     code, out, _ = diverge("--other-set", "run.partitions=2", "--other-threads", "2")
-    assert (code, out.strip()) == (0, "the runs agree: every node does the same at the same times")
+    assert (code, out.strip()) == (
+        0,
+        "the runs agree: every node has the same events at the same times",
+    )
 
 
 def test_the_first_packet_that_differs_is_shown_with_its_context(diverge):

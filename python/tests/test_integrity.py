@@ -1,4 +1,4 @@
-"""Damaged run directories: each way is named, and nothing is drawn, returned or reused."""
+"""Damaged run directories: every kind of damage is reported, and no result is used."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ def run_dir(scenario, tmp_path):
 
 
 def listed(run_dir, **entries):
-    """Give the manifest of a run other entries, of a file's present contents if None."""
+    """Replace entries in the manifest of a run; None takes the file's current contents."""
     manifest = read_manifest(run_dir)
     for name, entry in entries.items():
         data = (run_dir / name).read_bytes()
@@ -31,7 +31,7 @@ def listed(run_dir, **entries):
 
 
 def rewrite_summary(run_dir, change):
-    """Change the summary and the manifest with it, so that the checksum is right."""
+    """Change the summary, and the manifest's checksum accordingly."""
     summary = json.loads((run_dir / "summary.json").read_text())
     change(summary)
     (run_dir / "summary.json").write_text(json.dumps(summary))
@@ -81,13 +81,13 @@ def swap(file):
 @pytest.mark.parametrize(
     ("damage", "told"),
     [
-        (cut, " bytes in place of "),
-        (fill, " bytes in place of "),
+        (cut, " bytes instead of "),
+        (fill, " bytes instead of "),
         (zero, "its checksum differs"),
         (flip, "its checksum differs"),
         (os.unlink, "is missing"),
         (replace_by_folder, "is not a file"),
-        (swap, " bytes in place of "),
+        (swap, " bytes instead of "),
     ],
 )
 def test_damage_is_named(run_dir, tmp_path, capsys, name, damage, told):
@@ -108,7 +108,7 @@ def test_all_damage_is_named_at_once(run_dir):
     with pytest.raises(xoff.IncompleteRunError) as caught:
         xoff.load(run_dir)
     for problem in (
-        "flow_series.parquet is there, but not listed",
+        "flow_series.parquet exists but is not listed",
         "flows.parquet is missing",
         "summary.json has 2 bytes",
     ):
@@ -160,7 +160,7 @@ def test_a_damaged_manifest(run_dir, text):
 def test_a_manifest_of_another_run(run_dir):
     manifest = read_manifest(run_dir)
     save_manifest(run_dir, {**manifest, "digest": "0" * 16})
-    with pytest.raises(xoff.IncompleteRunError, match="of different runs"):
+    with pytest.raises(xoff.IncompleteRunError, match="belong to different runs"):
         xoff.load(run_dir)
 
 
@@ -230,7 +230,7 @@ def test_a_file_that_is_added_to_a_run_is_listed(run_dir):
 
 
 class Told:
-    """A line of progress that remembers what it was told."""
+    """A progress line that records its notes."""
 
     def __init__(self):
         self.notes = []
@@ -272,7 +272,7 @@ def test_damaged_cached_runs_are_run_again(paper, tmp_path, monkeypatch):
     line = Told()
     again = reproduce("demo/fig1", line=line, **options)
     assert again.files[2].read_text() == table
-    assert "demo/fig1: 1 of 5 runs are there already" in line.notes
+    assert "demo/fig1: 1 of 5 runs are cached" in line.notes
     for title, (_, told) in damages.items():
         assert [n for n in line.notes if f"case `{title}` is run again" in n and told in n]
     monkeypatch.setattr(jobs, "_Worker", None)

@@ -1,4 +1,4 @@
-"""The parts of the comparison with ns-3 that need no ns-3."""
+"""Parts of the comparison with ns-3 that do not require ns-3."""
 
 import importlib.util
 import sys
@@ -65,10 +65,10 @@ def test_a_row_has_medians_and_extremes(peer):
 
 def test_ratios_are_of_the_time_of_one_packet_hop(peer):
     ours = program(peer, "xoff", 1_000_000, [0.1, 0.2, 0.4])
-    # Twice the packets: its own count divides its time.
+    # Twice the packet-hops: each program's time is divided by its own count.
     theirs = program(peer, "ns-3", 2_000_000, [4.0, 5.0, 6.0])
     assert peer.ratio_lines(ours, [theirs]) == [
-        "ns-3: 12.5 times xoff's time a packet-hop (medians; 20.0 between the fastest runs)"
+        "ns-3: 12.5 times xoff's time per packet-hop (medians; 20.0 for the fastest runs)"
     ]
     text = peer.report(ours, [theirs])
     assert text.splitlines()[0].split()[:2] == ["program", "packet-hops"]

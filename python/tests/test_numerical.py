@@ -1,4 +1,4 @@
-"""Numerical runs through the same front ends as runs with packets."""
+"""Numerical runs through the same commands as runs with packets."""
 
 import json
 import math

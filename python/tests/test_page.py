@@ -1,4 +1,4 @@
-"""The page on a paper: one part an experiment, in the paper's order, with every claim."""
+"""The page on a paper: one section per experiment, in the paper's order, with every claim."""
 
 import shutil
 
@@ -33,7 +33,7 @@ low = 1
 
 @pytest.fixture
 def papers(paper):
-    """A paper of two experiments, the later one of which comes first by name."""
+    """A paper with two experiments whose order in the paper differs from that of their names."""
     demo = paper / "demo"
     shutil.copytree(demo / "fig1", demo / "again")
     for name, source in (("again", "Demo (2022) §3.1, Fig. 2"), ("fig1", "Demo (2022) §2, Fig. 1")):
@@ -55,14 +55,14 @@ def written(papers, tmp_path):
 def test_a_page_has_every_experiment_and_every_claim(papers, tmp_path):
     folder = written(papers, tmp_path)
     text = (folder / "demo.md").read_text()
-    assert text.startswith("# Demo (2022): what it says, and what xoff measures\n")
+    assert text.startswith("# Demo (2022): claims and measurements\n")
     assert text.index("## §2, Fig. 1: Slowdown") < text.index("## §3.1, Fig. 2: Slowdown")
     assert "[§2, Fig. 1: Slowdown](#2-fig-1-slowdown)" in text
     assert "![Slowdown](demo/fig1.png)" in text
     assert "`xoff reproduce demo/fig1 --scale quick --check`, seeds 1, 2, 3, runs: 6," in text
     assert "- D-C3: fails on purpose.\n" in text
     assert "no two \\| share" in text
-    last = text[text.index("## Claims that need no run") :]
+    last = text[text.index("## Claims without a run") :]
     assert "| D-C4 | 2 | ExpressPass is worst |  | needs ExpressPass | not run |" in last
     assert "| D-C10 | 2 | a closed form | 0.75 | 0.75 | yes |" in last
     for name in ("fig1", "again"):
@@ -92,7 +92,7 @@ def test_a_digest_is_of_names_and_digests_in_any_order():
 
 
 def test_a_page_is_about_a_whole_paper(papers, tmp_path):
-    with pytest.raises(UsageError, match="a page is about a whole paper: name `demo`"):
+    with pytest.raises(UsageError, match="--page covers a whole paper: name `demo`"):
         reproduce_all("demo/fig1", lambda _: None, root=papers, page_dir=tmp_path)
 
 

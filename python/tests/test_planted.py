@@ -1,4 +1,4 @@
-"""Bugs planted on purpose: the engine is built with each, and random worlds must find it."""
+"""Planted bugs: the engine is built with each, and random worlds must find it."""
 
 import os
 import re
@@ -22,7 +22,7 @@ pytestmark = [
 
 
 def build(patch):
-    """Build the engine with a patch; return a folder from which that xoff is imported."""
+    """Build the engine with a patch; return the import path of that xoff."""
     source = WORK / "source"
     shutil.rmtree(source, ignore_errors=True)
     source.mkdir(parents=True)
@@ -59,7 +59,7 @@ def test_a_planted_bug_is_found_and_made_small(patch, tmp_path):
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     assert len(lines) < 25, text
     assert parse_toml(text)["scheme"]
-    # The command that it names shows the bug again.
+    # The command in its comment reproduces the bug.
     shown = re.search(r"^# xoff (diverge .*)$", text, re.M)
     assert shown, text
     again = subprocess.run(
@@ -70,4 +70,4 @@ def test_a_planted_bug_is_found_and_made_small(patch, tmp_path):
         text=True,
     )
     assert again.returncode == 1, again.stdout + again.stderr
-    assert "the runs part in step" in again.stdout
+    assert "the runs first differ in step" in again.stdout

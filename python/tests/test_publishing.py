@@ -1,4 +1,4 @@
-"""A run replaces the files of an earlier one and nothing else, and is never lost."""
+"""A run replaces only the files of an earlier run, and a finished run is never lost."""
 
 import errno
 import os
@@ -21,7 +21,7 @@ def out(scenario, tmp_path):
 
 
 def again(scenario, out, meanwhile=lambda: None):
-    """Run another seed into a folder; do something while it goes on."""
+    """Run another seed into a folder and call a function during the run."""
     return xoff.run(scenario, out, set=["seed=2"], progress=lambda at: meanwhile())
 
 
@@ -38,7 +38,7 @@ def test_what_is_not_the_runs_is_named_and_kept(scenario, out, suffix, strange):
     file = folder / strange
     file.parent.mkdir(exist_ok=True)
     file.write_text("mine")
-    told = f"{folder} is a run of xoff, but also holds {Path(strange).parts[0]}"
+    told = f"{folder} is a run of xoff but also contains {Path(strange).parts[0]}"
     with pytest.raises(xoff.UsageError, match=re.escape(told)):
         again(scenario, out)
     assert file.read_text() == "mine"
@@ -48,7 +48,7 @@ def test_what_is_not_the_runs_is_named_and_kept(scenario, out, suffix, strange):
 
 def test_a_finished_run_within_another_is_kept(scenario, tmp_path):
     inner = xoff.run(scenario, tmp_path / "b" / "inner")
-    with pytest.raises(xoff.UsageError, match=r"b holds files .*inner"):
+    with pytest.raises(xoff.UsageError, match=r"b contains files .*inner"):
         xoff.run(scenario, tmp_path / "b")
     assert xoff.load(tmp_path / "b" / "inner").digest == inner.digest
 
@@ -69,7 +69,7 @@ def test_what_appears_while_a_run_goes_on_does_not_cost_the_run(scenario, out, s
     assert xoff.load(work).summary["seed"] == 2
     assert notes.read_text() == "mine"
     assert xoff.load(out).digest == first.digest
-    # Once it is out of the way, the finished run gets its name before the next one begins.
+    # Once the file is removed, the finished run is renamed before the next one starts.
     notes.unlink()
     if suffix == ".old":
         notes.parent.rmdir()
@@ -82,7 +82,7 @@ def test_a_table_that_is_a_link_is_not_followed(scenario, out, tmp_path):
     (tmp_path / "mine").write_text("mine")
     (out / "flows.parquet").unlink()
     (out / "flows.parquet").symlink_to(tmp_path / "mine")
-    with pytest.raises(xoff.UsageError, match=r"also holds flows\.parquet"):
+    with pytest.raises(xoff.UsageError, match=r"also contains flows\.parquet"):
         again(scenario, out)
     assert (tmp_path / "mine").read_text() == "mine"
 
@@ -132,7 +132,7 @@ xoff.run(Path(sys.argv[1]), Path(sys.argv[2]), set=["seed=2"])
 
 
 def test_a_crash_at_any_change_leaves_a_whole_run(scenario, tmp_path):
-    """Kill the run before its first, second, ... change of the folders, until it gets through."""
+    """Kill the run before its first, second, ... change of folders, until it completes."""
     at, codes = 0, []
     while not codes or codes[-1] == 9:
         at += 1
@@ -206,7 +206,7 @@ def test_places_that_cannot_be_a_run(scenario, tmp_path):
         ("/", "root of the file system"),
         ("", "is empty"),
         ("a\0b", "NUL"),
-        ("a\ud800b", "not valid Unicode"),
+        ("a\ud800b", "invalid Unicode"),
     ]:
         with pytest.raises(xoff.UsageError, match=told):
             xoff.run(scenario, place)

@@ -1,4 +1,4 @@
-"""The command as a user meets it: the built engine, in a process of its own."""
+"""The command as users run it: the built engine, in a separate process."""
 
 import json
 import os
@@ -146,7 +146,7 @@ def test_flows_that_come_and_go_share_a_link(small, tmp_path):
     assert 20 <= read["series.settle_us.max"] <= 60
     assert read["series.deviation.max"] < 0.05
     assert 0.98 < read["series.utilisation.p50"] < 1.02
-    # Three windows wait at the receiver's port at most; nobody else sends.
+    # At most three windows wait at the receiver's port; there is no other traffic.
     assert Term("c", path="queueing.4.p99_us").read(result) > 0
     assert Term("c", path="dropped.bytes").read(result) == 0
 
@@ -193,7 +193,7 @@ def test_who_asks_for_threads_hears_why_there_are_fewer(small, tmp_path):
 
 
 def assert_one_error(found, code, *parts):
-    """One error, with what and where, on stderr alone; no traceback."""
+    """One error with description and location, only on stderr; no traceback."""
     given, out, err = found
     assert (given, out) == (code, ""), err
     assert err.count("error") == 1, err
@@ -293,7 +293,7 @@ def test_a_disk_that_fills(small, tmp_path):
     assert not (tmp_path / "out").exists()
     manifest = read_manifest(tmp_path / "out.partial")
     assert (manifest["complete"], manifest["status"]) == (False, "failed")
-    # What is left over is in nobody's way.
+    # The remaining files do not block the next run.
     assert call("run", small, "--out", tmp_path / "out", "--quiet") == (0, "", "")
     assert read_manifest(tmp_path / "out")["complete"] is True
 
@@ -310,7 +310,7 @@ def test_a_full_disk_under_stdout(small):
 
 
 def interrupted_after(small, out):
-    """Interrupt a long run once it is under way; return how long it took to end."""
+    """Interrupt a long run after it has started; return the time it took to end."""
     endless = ["--set", 'run.measure="10s"', "--progress-json"]
     process = start("run", small, "--out", out, *endless)
     assert process.stdout.readline()
@@ -326,7 +326,7 @@ def interrupted_after(small, out):
 
 def test_ctrl_c_ends_a_run_within_a_second(small, tmp_path):
     out = tmp_path / "out"
-    # Twice more if something else keeps the machine busy.
+    # Two more attempts, in case the machine is busy.
     assert any(interrupted_after(small, out) < 1 for _ in range(3))
     assert not out.exists()
     manifest = read_manifest(tmp_path / "out.partial")
@@ -380,7 +380,7 @@ DIGESTS = """
 import sys
 from xoff import _native
 text = open(sys.argv[1]).read()
-# Those that have a size of their own; the others get one in which something happens.
+# Presets with their own topology size; the others get one with enough traffic.
 own = ("ideal-fq", "ideal-srf", "ndp", "expresspass", "xcp", "pfabric", "sfqcodel")
 for scheme, _ in _native.presets():
     sized = scheme not in own and not scheme.startswith(
@@ -404,7 +404,7 @@ for scheme, _ in _native.presets():
 
 
 def test_release_and_debug_builds_agree():
-    """The engine here is a release build; the table is checked in debug builds by Rust's tests."""
+    """The release build has the digests of the table that Rust's tests check in debug builds."""
     command = [sys.executable, "-c", DIGESTS, GOLDEN / "scenario.toml"]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     lines = (GOLDEN / "presets.txt").read_text().splitlines()[1:]

@@ -139,7 +139,7 @@ def test_a_case_may_be_left_out_at_a_scale(paper):
     # The plot may name it all the same.
     assert quick.plots[0].cases == ("BFC", "HPCC")
     file.write_text(good.replace("seeds = [1, 2]", 'scales = ["papre"]', 1))
-    with pytest.raises(xoff.UsageError, match=r"no scale `papre` .did you mean `paper`"):
+    with pytest.raises(xoff.UsageError, match=r"unknown scale `papre` .did you mean `paper`"):
         load_experiment(folder, "demo/fig1", "quick")
 
 
@@ -162,9 +162,9 @@ def test_a_failing_case_is_named_and_the_others_are_kept(paper, tmp_path):
         ('source = "Fig. 1"', 'sourec = "Fig. 1"', "unknown key `sourec`"),
         ('name = "HPCC"', 'name = "BFC"', "two cases are named `BFC"),
         ('kind = "buffer-cdf"', 'kind = "bufer-cdf"', "did you mean `buffer-cdf`?"),
-        ('cases = ["Sweep"]', 'cases = ["Swep"]', "no case `Swep` (did you mean `Sweep`?)"),
+        ('cases = ["Sweep"]', 'cases = ["Swep"]', "unknown case `Swep` (did you mean `Sweep`?)"),
         ('"scheme=bfc"', '"shceme=bfc"', "case `BFC`:\nerror: unknown key `shceme`"),
-        ('scenario = "scenario.toml"', 'scenario = "x.toml"', "there is no scenario"),
+        ('scenario = "scenario.toml"', 'scenario = "x.toml"', "does not exist"),
         ("[scale.quick]", "[scale.quik]", "unknown key `quik`"),
     ],
 )

@@ -68,9 +68,9 @@ def test_tables_of_web_requests_are_there_if_a_run_has_any(scenario, tmp_path):
     assert {file.name for file in (tmp_path / "out").iterdir()} == {*FILES, *optional}
     for result in (disk, xoff.run(scenario, set=both)):
         assert (result.queries.num_rows, result.requests.num_rows) == (6, 9)
-    with pytest.raises(xoff.UsageError, match=r"no queries: they come with"):
+    with pytest.raises(xoff.UsageError, match=r"no queries: add"):
         _ = xoff.run(scenario).queries
-    with pytest.raises(xoff.UsageError, match=r"no requests: they come with"):
+    with pytest.raises(xoff.UsageError, match=r"no requests: add"):
         _ = xoff.run(scenario).requests
 
 
@@ -124,7 +124,7 @@ def test_a_strange_folder_is_left_alone(scenario, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     (out / "thesis.tex").write_text("work of years")
-    with pytest.raises(xoff.UsageError, match="not a run of xoff"):
+    with pytest.raises(xoff.UsageError, match="not from a run of xoff"):
         xoff.run(scenario, out)
     assert (out / "thesis.tex").exists()
     assert not (tmp_path / "out.partial").exists()
@@ -133,7 +133,7 @@ def test_a_strange_folder_is_left_alone(scenario, tmp_path):
 def test_a_strange_partial_folder_is_left_alone(scenario, tmp_path):
     (tmp_path / "out.partial").mkdir()
     (tmp_path / "out.partial" / "x").write_text("mine")
-    with pytest.raises(xoff.UsageError, match=r"holds files .*x"):
+    with pytest.raises(xoff.UsageError, match=r"contains files .*x"):
         xoff.run(scenario, tmp_path / "out")
 
 

@@ -19,7 +19,7 @@ FULL = 100_000
 
 
 def shared(rows):
-    """A run in which host 0 received so many bytes of flows, by interval of 100 us."""
+    """A run in which host 0 received these bytes of each flow per interval of 100 us."""
     table = [
         {"time_ps": (i + 1) * 100 * US, "flow": flow, "src": flow + 1, "dst": 0,
          "received_bytes": got, "delivered_bytes": delivered}
@@ -71,7 +71,7 @@ def test_a_flow_may_end_with_the_table_or_before_the_measured_time():
         ("settle_us.max", 300),
         ("settle_us.p50", 100),
         ("settle_us", (100 + 300 + 100) / 3),
-        # A band of 3 % is never reached by the second flow: the end of its phase.
+        # The second flow never reaches a band of 3 %: it settles at the end of its phase.
         ("settle_us.max.3", 400),
         ("deviation.max", 1 - (0.8 + 2 * 0.96) / 3),
         ("utilisation.max", 1.0),
@@ -87,7 +87,7 @@ def test_measures_of_flows_that_share_a_link(what, value):
 
 
 def test_bursts_are_idle_intervals():
-    # What arrives out of order is not delivered before what is missing.
+    # Data received out of order is delivered only after the missing data.
     run = shared([{0: (1000, 0), 1: (1000, 2000 * (i % 2))} for i in range(9)])
     # The first interval does not count; of the others half of one flow's and all of the other's.
     assert series.read(run, "idle_share") == pytest.approx((8 + 4) / 16)
@@ -129,7 +129,7 @@ def leaf_spine():
 
 
 def sampled_ports(queues):
-    """A run with so many bytes in queues: a dictionary (node, peer) for each sample."""
+    """A run with these bytes in queues: a dictionary by (node, peer) for each sample."""
     ports = leaf_spine()
     rows = [
         {"time_ps": i, "queue_bytes": sample.get((port["node"], port["peer"]), 0)}
@@ -262,13 +262,13 @@ def test_only_some_plots_are_in_relation_to_a_case(paper):
     for plot, message in (
         (
             'kind = "trace"\nrelative_to = "BFC"',
-            "`relative_to` goes with bars",
+            "`relative_to` requires kind bars",
         ),
-        ('kind = "bars"\nrelative_to = "BFG"', "no case `BFG` (did you mean `BFC`?)"),
+        ('kind = "bars"\nrelative_to = "BFG"', "unknown case `BFG` (did you mean `BFC`?)"),
         ('kind = "bars"\nrelation = "rato"', "unknown relation `rato` (did you mean `ratio`?)"),
         (
             'kind = "bars"\nrange = { low = 1, high_packets = 2 }',
-            "`range` has `low` and `high`, or",
+            "`range` takes `low` and `high`, or",
         ),
         ('kind = "bars"\npath = "series.setle_us"', "did you mean `settle_us`?"),
         ('kind = "bars"\npath = "queueing.5"', "expected queueing.2 or queueing.4"),

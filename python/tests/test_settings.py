@@ -1,4 +1,4 @@
-"""No setting without effect: of every preset, each key that the effective scenario prints."""
+"""Every key in the effective scenario of every preset has an effect."""
 
 import os
 from concurrent.futures import ProcessPoolExecutor
@@ -12,25 +12,25 @@ from xoff import _native
 
 pytestmark = pytest.mark.real_engine
 
-LOSSES = "acts on losses, of which these runs have none"
-FULL = "only a full buffer of 12 MB or more shows it; buffer.size does something"
-LIMIT = "a limit that flow control keeps queues from"
-# Settings that the short runs do not show at work, presets (patterns), and why.
+LOSSES = "acts on losses, and these runs have none"
+FULL = "acts only on a full buffer of 12 MB or more; buffer.size has an effect"
+LIMIT = "flow control keeps queues below this limit"
+# Settings without effect in the short runs, presets (patterns), and the reason.
 EXEMPT = [
     ("run.partitions", "*", "results do not depend on it"),
-    ("run.watchdog", "hpcc-pfc* sfc-p homa*", "ends runs that are stuck, and these never are"),
+    ("run.watchdog", "hpcc-pfc* sfc-p homa*", "ends stuck runs, and these never get stuck"),
     ("buffer.kind = unlimited", "*", FULL),
     ("buffer.kind = shared", "expresspass homa*", FULL),
     ("buffer.kind = dedicated", "homa*", FULL),
     ("switch.hop = pfc", "irn onramp", FULL),
     ("switch.elide = *", "bfc* dctcp* hpcc* pfc*", "needs pauses on a path that bounces"),
-    ("pfc.threshold_follows_rate = True", "dctcp-ss", "slow start pauses no faster port"),
+    ("pfc.threshold_follows_rate = True", "dctcp-ss", "slow start never pauses a faster port"),
     ("transport.recovery = perfect", "ideal-fq dctcp-ss *-dcqcn", LOSSES),
     ("traffic.long.priority", "ideal-srf homa* pfabric", "the longest flow is last anyway"),
     ("cubic.fast_convergence = False", "sfqcodel", "losses do not follow each other closely"),
-    ("crossbar.classes", "detail-baseline detail-fc", "no traffic may have a priority there"),
-    ("crossbar.iterations", "detail-*", "a fast crossbar is hardly contended for"),
-    ("pause.scope = class", "detail-fc", "the one class is the port"),
+    ("crossbar.classes", "detail-baseline detail-fc", "traffic cannot have priorities there"),
+    ("crossbar.iterations", "detail-*", "a fast crossbar has little contention"),
+    ("pause.scope = class", "detail-fc", "the only class is the port"),
     ("pipeline.ingress_size", "capfc-* pfc-wstop", LIMIT),
     ("pipeline.all_*", "*-shared", LIMIT),
 ]
@@ -57,11 +57,11 @@ def test_every_setting_does_something_or_is_refused(verdicts):
         for found in sorted(of.dead)
         if not exempt(found, preset)
     ]
-    assert not dead, "accepted, and without effect:\n" + "\n".join(dead)
+    assert not dead, "accepted but without effect:\n" + "\n".join(dead)
 
 
 def test_every_setting_has_a_value_that_some_preset_accepts(verdicts):
-    """Otherwise the table of values by hand needs one."""
+    """Otherwise the table of hand-chosen values (`BY_HAND`) needs an entry."""
     alive = set().union(*(of.alive for of in verdicts.values()))
     unasked = [
         f"{preset}: {name}"
@@ -75,7 +75,7 @@ def test_every_setting_has_a_value_that_some_preset_accepts(verdicts):
 def test_every_exemption_is_needed(verdicts):
     found = [(preset, one) for preset, of in verdicts.items() for one in of.dead | of.refused]
     needless = [
-        f"{setting} does something under {one}"
+        f"{setting} has an effect under {one}"
         for setting, presets, _ in EXEMPT
         for one in presets.split()
         if not any(fnmatch(what, setting) and fnmatch(preset, one) for preset, what in found)
@@ -86,7 +86,7 @@ def test_every_exemption_is_needed(verdicts):
 
 @pytest.mark.parametrize("preset", [name for name, _ in _native.presets()])
 def test_what_the_effective_scenario_leaves_out_is_refused(preset):
-    """Each key of a section that is not printed is an error where it is set."""
+    """Setting a key that the effective scenario does not print is an error."""
     world = next(world for world in sweep.WORLDS if world.takes(preset))
     where = sweep.place(world, preset)
     printed = sweep.check(where.text, where.required)

@@ -1,4 +1,4 @@
-"""What does not fit into memory is refused first, and a long check can be interrupted."""
+"""Scenarios that do not fit into memory are refused early; a long check can be interrupted."""
 
 import resource
 import signal

@@ -16,7 +16,7 @@ LONGEST = {"path": "flows.rx_fct_ps.max", "scale": 1e-9}
 
 
 def result(query=(), short=(), left=0):
-    """Make a run with flows of two classes by their FCT in ms; so many queries have not ended."""
+    """Create a run with flows of two classes with these FCTs (ms) and some unfinished queries."""
     times = [*query, *short]
     flows = pa.table(
         {
@@ -69,7 +69,7 @@ def test_a_table_of_columns_has_the_spread():
     text = table_text(experiment, runs)
     assert "| A | 3 | 7 (5 to 12) |" in text
     assert "| B | 2 | 3 |" in text
-    assert "Median of the seeds" in text
+    assert "Median over the seeds" in text
 
 
 def test_bars_by_class_have_whiskers_from_the_least_to_the_largest_seed():
@@ -82,7 +82,7 @@ def test_bars_by_class_have_whiskers_from_the_least_to_the_largest_seed():
     panels.class_bars_axes(ax, runs, term, ("query", "short"), "ms", whiskers=True)
     bars = [c for c in ax.containers if hasattr(c, "patches")]
     heights = [[bar.get_height() for bar in one.patches] for one in bars]
-    # What is infinite is written.
+    # An infinite value is written instead of drawn.
     assert heights == [[7, 1], [0, 2]]
     assert [text.get_text() for text in ax.texts] == ["7", "1", "inf", "2"]
     lines = [segment[:, 1].tolist() for c in ax.collections for segment in c.get_segments()]
@@ -98,7 +98,7 @@ def test_a_sweep_may_name_what_it_sets(tmp_path):
     points = load_experiment(tmp_path, "p/e", "quick").points
     assert [(point.label, point.overrides) for point in points] == [("A@a", ("x=1",)), ("A@b", ())]
     file.write_text(EXPERIMENT + sweep)
-    with pytest.raises(UsageError, match="no `key`, and `set` has nothing for 'b'"):
+    with pytest.raises(UsageError, match="without `key`, `set` needs an entry for 'b'"):
         load_experiment(tmp_path, "p/e", "quick")
 
 
@@ -113,9 +113,12 @@ name = "A"
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ('[[plot]]\nkind = "class-bars"', "`classes` goes with class-bars"),
-        ('[[plot]]\nkind = "bars"\nclasses = ["query"]', "`classes` goes with class-bars"),
-        ('[[plot]]\nkind = "trace"\nwhiskers = true', "`whiskers` goes with bars"),
+        ('[[plot]]\nkind = "class-bars"', "`classes` is required by kind `class-bars`"),
+        (
+            '[[plot]]\nkind = "bars"\nclasses = ["query"]',
+            "`classes` is required by kind `class-bars`",
+        ),
+        ('[[plot]]\nkind = "trace"\nwhiskers = true', "`whiskers` requires kind bars"),
         (
             '[[plot]]\nkind = "bars"\nrelative_to = "A"\nwhiskers = true',
             "without `relative_to`",

@@ -1,4 +1,4 @@
-"""Standard streams that are closed, and text from files that would command the terminal."""
+"""Closed standard streams, and text from files that would control the terminal."""
 
 import io
 import os
@@ -58,7 +58,7 @@ def test_other_commands_without_standard_streams(scenario, tmp_path, closed):
 
 
 def test_no_file_gets_the_number_of_a_closed_stream(scenario, tmp_path):
-    """What a library writes to stderr must not go into a table."""
+    """Output of a library on stderr must not end up in a table."""
     code = (
         "import os, sys; from xoff import api, cli; real = api.engine.drive;"
         "api.engine.drive = lambda *a: (real(*a), os.write(2, b'warning'));"
@@ -122,7 +122,7 @@ def test_a_stream_of_few_characters(monkeypatch):
 
 
 def on_terminal(args):
-    """Run xoff on a terminal of its own; return what it got."""
+    """Run xoff on a pseudo-terminal; return its output."""
     main, other = pty.openpty()
     child = subprocess.Popen([*XOFF, *map(str, args)], stdout=other, stderr=other)
     os.close(other)
@@ -137,7 +137,7 @@ def on_terminal(args):
     return said.decode()
 
 
-# What xoff itself sends: the beginning of the line, and the rest of it cleared.
+# Control sequences of xoff itself: carriage return and clear to the end of the line.
 OWN = re.compile(r"\r|\x1b\[K")
 
 
@@ -180,7 +180,7 @@ def test_every_place_is_checked(scenario, tmp_path, capsys, monkeypatch):
         assert "is empty" in capsys.readouterr().err
     for place in ("/", ".", ".."):
         assert cli.main(["plot", "run", "--out", place]) == 2
-        assert "is a folder; name the figure" in capsys.readouterr().err
+        assert "is a folder; give the figure" in capsys.readouterr().err
     assert cli.main(["run", str(scenario), "--out", "/"]) == 2
     assert "root of the file system" in capsys.readouterr().err
     assert [file.name for file in tmp_path.iterdir()] == ["small.toml"]

@@ -1,4 +1,4 @@
-"""The numbers that BFC's paper states, from its inputs."""
+"""The numbers in BFC's paper, computed from its inputs."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The numbers that Flowtune's text computes, from their inputs."""
+"""The numbers in Flowtune's text, computed from its inputs."""
 
 import pytest
 

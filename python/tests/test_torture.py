@@ -1,4 +1,4 @@
-"""Random worlds: what is drawn, what a worker survives, what counts as a difference."""
+"""Random worlds: drawing, failures of workers, and detection of differences."""
 
 import json
 import random
@@ -40,7 +40,7 @@ def worker():
 
 
 def other_engine(folder, body):
-    """Make a stand-in for another build, whose `open_run` and `check` do what `body` says."""
+    """Create a fake of another build whose `open_run` and `check` execute `body`."""
     package = folder / "xoff"
     package.mkdir()
     (package / "__init__.py").write_text("")
@@ -153,7 +153,7 @@ def test_what_differs_is_named():
     assert trial.differs(ran, ran) is None
     assert "digest: a and b" in str(trial.differs(ran, {**ran, "digest": "b"}))
     tables = {**ran, "tables": {"flows.src": "2"}}
-    assert "not column flows.src" in str(trial.differs(ran, tables))
+    assert "column flows.src differs" in str(trial.differs(ran, tables))
     assert "not column ports.node" in str(
         trial.differs(ran, {**ran, "tables": {**ran["tables"], "ports.node": "1"}})
     )
@@ -244,5 +244,5 @@ def test_a_folder_without_an_engine_is_refused(tmp_path):
     command = [sys.executable, "-m", "xoff", "torture", "--against", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 2
-    assert "holds no built engine" in done.stderr
+    assert "contains no built engine" in done.stderr
     assert "Traceback" not in done.stderr

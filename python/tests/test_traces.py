@@ -20,7 +20,7 @@ def test_where_a_trace_settles_and_when():
     # 13 is the last value more than a fifth away from 10.
     assert traces.settled_ms(one) == 4
     assert traces.settled_ms(trace([10, 10, 10, 10])) == 0
-    # A queue that has drained has settled, whatever a packet or two do.
+    # A drained queue has settled even if a packet or two still arrive.
     assert traces.settled_ms(trace([0, 100, 50, 4, 0, 1, 0, 2])) == 3
 
 

@@ -1,4 +1,4 @@
-"""Short scenarios in which settings do something (`sweep.py`)."""
+"""Short scenarios in which settings have an effect (`sweep.py`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from typing import Any
 
-# Of switches made for Gigabit links: their processor and their headroom.
+# Presets whose packet processor and headroom are sized for links of 1 Gb/s.
 GIGABIT = ("detail*", "capfc-*", "pfc-w*")
 
 
@@ -14,10 +14,9 @@ GIGABIT = ("detail*", "capfc-*", "pfc-w*")
 class World:
     """A scenario without a scheme.
 
-    Of `texts` the first that a preset runs with is used, and of `rescues` the first set of
-    overrides that makes it legal. Of each of the `wishes` the first that the preset accepts is
-    added. Of `presets` (patterns; one that begins with "!" leaves out) and `sections` it asks
-    about those alone, if there are any.
+    For a preset, the first of `texts` with the first of `rescues` (overrides) that is legal is
+    used. The first accepted overrides of each of the `wishes` are added. `presets` and `without`
+    (patterns) and `sections` restrict the world to some presets and settings.
     """
 
     name: str
@@ -39,7 +38,7 @@ class World:
 
 
 def wish(*overrides: str) -> list[list[str]]:
-    """Return these overrides, of which the first that is legal is added."""
+    """Return a wish with these overrides as alternatives; the first legal one is added."""
     return [[one] for one in overrides]
 
 
@@ -180,7 +179,7 @@ period = "400us"
 stop = "3ms"
 """
 
-# The kinds of traffic that the other worlds do without.
+# The kinds of traffic that are not in the other worlds.
 KINDS = """
 [run]
 warmup = "0us"
@@ -288,7 +287,7 @@ WORLDS = [
         without=GIGABIT,
         sections=("buffer", "transport", "switch", "sfc", "trim"),
     ),
-    # What these do does not depend on the scheme.
+    # The effect of these does not depend on the scheme.
     World("kinds of traffic", [FABRIC + KINDS], presets=("dctcp",), sections=("traffic",)),
     *(
         World(
@@ -318,7 +317,7 @@ WORLDS = [
     ),
 ]
 
-# Below every host's link, or it is refused; so high that short runs come down to it.
+# Below the rate of host links, as required, but high enough to be reached in short runs.
 MIN_RATES = ["90Gbps", "9Gbps", "900Mbps"]
 BY_HAND: dict[str, list[Any]] = {
     **{f"{control}.min_rate": MIN_RATES for control in ("dctcp", "dcqcn", "dcqcn_rdma15", "hpcc")},

@@ -2,11 +2,11 @@
 
     import xoff
     result = xoff.run("scenario.toml", set=["scheme=bfc"])
-    result.flows                     # a pyarrow table, one row a finished flow
-    result.summary["buffer"]         # time-weighted occupancy, in bytes
+    result.flows                     # a pyarrow table, one row per finished flow
+    result.summary["buffer"]         # time-weighted occupancy of switch buffers, in bytes
 
-Times are picoseconds of simulated time (`*_ps`), sizes bytes, rates bit/s.
-Errors are `ScenarioError` and `UsageError` (nothing ran), `RunError` (a run failed) and
+Times are in picoseconds of simulated time (`*_ps`), sizes in bytes, rates in bit/s.
+Errors: `ScenarioError` and `UsageError` (nothing ran), `RunError` (the run failed) and
 `Interrupted` (Ctrl-C).
 """
 

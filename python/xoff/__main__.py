@@ -1,4 +1,4 @@
-"""`python -m xoff` is the command `xoff`."""
+"""`python -m xoff`: the same as the command `xoff`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Flowtune's allocator: rates that maximise the utility of a network's flows, as they come and go.
+"""Flowtune's allocator: utility-maximising rates for flows that start and stop.
 
     import numpy as np
     from xoff.alloc import Allocator
@@ -8,10 +8,10 @@
     allocator.iterate(100)
     allocator.rates(ids)                             # 3.3, 6.6 and 6.6, less 1 % of headroom
 
-Rates and capacities are in one unit, the caller's. A batch of thousands of flows costs one call; no
-array is walked in Python. Every call that is refused raises `UsageError` and changes nothing.
-An allocator belongs to one thread at a time: a call while another thread is in `iterate` raises
-`RuntimeError`.
+Rates and capacities are in the same unit, chosen by the caller. Calls take whole batches of flows;
+no array is iterated over in Python. A call with invalid arguments raises `UsageError` and changes
+nothing. An allocator is used by one thread at a time: a call while another thread is in `iterate`
+raises `RuntimeError`.
 """
 
 from __future__ import annotations
@@ -31,25 +31,28 @@ Ids: TypeAlias = NDArray[np.uint64]
 
 MOST_LINKS = 2**32
 
-# What a value raises that the engine's types cannot hold.
+# Exceptions for values that the engine's types cannot represent.
 NO_ARGUMENT = (TypeError, OverflowError, UnicodeEncodeError)
 
 
 class Allocator:
-    """Allocates the capacities of links to flows, each of which has a path and a weight.
+    """Allocates link capacities to flows, each with a path and a weight.
 
-    Settings, with the paper's values as defaults:
+    Settings; the defaults are the paper's values:
 
     - `optimizer`: `"ned"`, `"gradient"`, `"fast-weighted-gradient"`, `"newton-like"` or
       `"newton"`
     - `precision`: `"double"`, or `"single"` for the -RT forms of NED and Gradient
-    - `gamma`: how far a price is moved in an iteration; Gradient's must be small
-    - `interval`: iterations over which Newton-like measures
+    - `gamma`: step size of prices; must be small for Gradient
+    - `interval`: iterations of one measurement of Newton-like
     - `alpha`: utilities are alpha-fair; 1 is proportional fairness, `weight * log(rate)`
-    - `normalizer`: `"f-norm"` (down only), `"f-norm-as-printed"` (also up), `"u-norm"` or `"none"`
-    - `threshold`: the change of a rate that is reported, and the share of capacities left free
-    - `initial_price`: of every link
-    - `rate_bound`: the most a flow takes before normalisation, in bottleneck capacities
+    - `normalizer`: `"f-norm"` (only lowers rates), `"f-norm-as-printed"` (also raises them),
+      `"u-norm"` or `"none"`
+    - `threshold`: relative change of a rate that is reported, and share of capacity left free
+    - `initial_price`: price of every link before the first iteration
+    - `rate_bound`: largest rate before normalisation, in capacities of the flow's bottleneck
+
+    Raises `UsageError` on an invalid setting.
     """
 
     def __init__(
@@ -66,7 +69,7 @@ class Allocator:
         initial_price: float = 1.0,
         rate_bound: float = 2.0,
     ) -> None:
-        """Make an allocator for links of these capacities, shape `(links,)`, without flows."""
+        """Create an allocator without flows; `capacities` has shape `(links,)`."""
         settings: dict[str, str | int | float] = {
             "optimizer": optimizer,
             "precision": precision,
@@ -86,41 +89,41 @@ class Allocator:
     def add_flows(
         self, paths: ArrayLike | Sequence[ArrayLike], weights: ArrayLike | None = None
     ) -> Ids:
-        """Add flows, and return their ids, shape `(flows,)`.
+        """Add flows and return their ids, shape `(flows,)`.
 
-        `paths` is an integer array of shape `(flows, hops)` whose rows are links, or a sequence
-        of paths of different lengths. `weights` has shape `(flows,)`; without it all are 1.
-        Until the next iteration a flow's rate is what current prices give.
+        `paths` is an integer array of shape `(flows, hops)`, each row the links of a path, or a
+        sequence of paths of different lengths. `weights` has shape `(flows,)`; the default is 1.
+        Until the next iteration the rates of new flows follow from the current prices.
         """
         links, ends = _joined(paths)
         given = np.ones(len(ends)) if weights is None else _floats(weights, "weights")
         if len(given) != len(ends):
-            raise UsageError(f"there are {len(ends)} paths and {len(given)} weights")
+            raise UsageError(f"{len(ends)} paths but {len(given)} weights; give one per path")
         with _translated():
             return self._native.add_flows(links, ends, given)
 
     def remove_flows(self, ids: ArrayLike) -> None:
-        """Remove flows. What they had is free from the next iteration on."""
+        """Remove flows; their capacity is free from the next iteration on."""
         flows = _ids(ids)
         if len(np.unique(flows)) < len(flows):
-            raise UsageError("a flow is to be removed twice; name each id once")
+            raise UsageError("duplicate flow ids; give each flow to remove once")
         with _translated():
             self._native.remove_flows(flows)
 
     def set_capacity(self, link: int, capacity: float) -> None:
-        """Change a link's capacity from the next iteration on; 0 is a link that has failed."""
+        """Set a link's capacity from the next iteration on; 0 means a failed link."""
         with _translated():
             self._native.set_capacity(_link(link), capacity)
 
     def reserve(self, link: int, amount: float) -> None:
-        """Leave `amount` of a link's capacity to traffic that is not allocated."""
+        """Reserve `amount` of a link's capacity for other traffic."""
         with _translated():
             self._native.reserve(_link(link), amount)
 
     def iterate(self, times: int = 1) -> None:
-        """Do iterations: each updates rates, then prices, and normalises rates."""
+        """Run `times` iterations; each updates rates, then prices, and normalises rates."""
         if times < 0:
-            raise UsageError(f"{times} iterations are asked for; give a number of at least 0")
+            raise UsageError(f"iterations must be at least 0, not {times}")
         with _translated():
             self._native.iterate(times)
 
@@ -130,15 +133,15 @@ class Allocator:
             return self._native.rates(_ids(ids))
 
     def raw_rates(self, ids: ArrayLike) -> Floats:
-        """Return rates as the optimiser left them, which may exceed capacities: `(flows,)`."""
+        """Return rates before normalisation, shape `(flows,)`; they may exceed capacities."""
         with _translated():
             return self._native.raw_rates(_ids(ids))
 
     def changed_rates(self) -> tuple[Ids, Floats]:
         """Return ids and rates of flows whose rate has changed by more than the threshold.
 
-        The change is from what this call returned last; a flow that it never returned always
-        counts. What it returns is in the order of the flows' places in the allocator.
+        The change is relative to the flow's rate last returned by this method; flows not yet
+        returned are always included. Flows are in the allocator's internal order.
         """
         return self._native.changed_rates()
 
@@ -147,15 +150,15 @@ class Allocator:
         return self._native.flows()
 
     def prices(self) -> Floats:
-        """Return the price of every link, shape `(links,)`: utility for a unit of rate."""
+        """Return the price of every link, shape `(links,)`: utility per unit of rate."""
         return self._native.prices()
 
     def link_loads(self) -> Floats:
-        """Return the rates on every link at the last iteration, not normalised: `(links,)`."""
+        """Return the total rate before normalisation on every link, shape `(links,)`."""
         return self._native.link_loads()
 
     def usable(self) -> Floats:
-        """Return what flows may use of every link, less reserve and threshold: `(links,)`."""
+        """Return each link's capacity minus reserve and threshold, shape `(links,)`."""
         return self._native.usable()
 
 
@@ -178,13 +181,13 @@ def _floats(values: ArrayLike, what: str) -> Floats:
 def _ids(values: ArrayLike) -> Ids:
     found = _flat(np.asarray(values), "flow ids")
     if found.size and found.dtype.kind not in "ui":
-        raise UsageError(f"flow ids are whole numbers from add_flows, not {found.dtype}")
+        raise UsageError(f"flow ids must be whole numbers from add_flows, not {found.dtype}")
     return np.ascontiguousarray(found, dtype=np.uint64)
 
 
 def _flat(found: NDArray[Any], what: str) -> NDArray[Any]:
     if np.ndim(found) != 1:
-        raise UsageError(f"{what} have shape {np.shape(found)}; give one dimension")
+        raise UsageError(f"{what} must have one dimension, not shape {np.shape(found)}")
     return found
 
 
@@ -194,7 +197,7 @@ def _link(link: int) -> int:
 
 def _links(values: NDArray[Any]) -> NDArray[np.uint32]:
     if values.size and values.dtype.kind not in "ui":
-        raise UsageError(f"links are whole numbers, not {values.dtype}")
+        raise UsageError(f"links must be whole numbers, not {values.dtype}")
     if values.size and not 0 <= int(values.min()) <= int(values.max()) < MOST_LINKS:
         wrong = values.min() if values.min() < 0 else values.max()
         raise UsageError(f"there is no link {wrong}; links are numbered from 0")
@@ -202,11 +205,11 @@ def _links(values: NDArray[Any]) -> NDArray[np.uint32]:
 
 
 def _joined(paths: ArrayLike | Sequence[ArrayLike]) -> tuple[NDArray[np.uint32], Ids]:
-    """Return the links of all paths, one after another, and where each path ends."""
+    """Return the concatenated links of all paths and the end index of each path."""
     if isinstance(paths, np.ndarray) and paths.dtype != object:
         if paths.ndim != 2:
             raise UsageError(
-                f"paths have shape {paths.shape}; give (flows, hops), or a list of paths"
+                f"paths must have shape (flows, hops) or be a list of paths, not {paths.shape}"
             )
         flows, hops = paths.shape
         ends = np.arange(1, flows + 1, dtype=np.uint64) * np.uint64(hops)

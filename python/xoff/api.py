@@ -1,4 +1,4 @@
-"""`xoff.run` and `xoff.check`: what the command does, from Python."""
+"""The Python API: `xoff.run` and `xoff.check`, as in the command."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Scenario = str | os.PathLike[str]
 def read_scenario(scenario: Scenario) -> tuple[str, str]:
     """Return (text, file name) of a scenario given as a path or as TOML text.
 
-    A string with a newline or an equals sign that is no file is taken as text.
-    Raises `UsageError` where a file cannot be read.
+    A string with a newline is TOML text; so is one with an equals sign that names no file.
+    Raises `UsageError` if a file cannot be read.
     """
     if isinstance(scenario, str) and ("\n" in scenario or "=" in scenario):
         is_text = "\n" in scenario or not os.path.exists(scenario)
@@ -39,11 +39,11 @@ def read_scenario(scenario: Scenario) -> tuple[str, str]:
 
 
 def check(scenario: Scenario, set: Iterable[str] = (), max_memory: str | int | None = None) -> str:
-    """Validate a scenario; return it as TOML with every default and derived value.
+    """Validate a scenario; return the effective scenario as TOML: all defaults and derived values.
 
-    `set` holds overrides `key=value` as on the command line. A scenario that needs more memory
-    than `max_memory`, a size such as `"24GB"` or a number of bytes (None: what the machine has),
-    is refused. Raises `ScenarioError`, and `UsageError` if `max_memory` is no size.
+    `set` holds overrides `key=value` as on the command line. `max_memory` is the largest estimated
+    memory, in bytes or as a size such as `"24GB"` (None: the memory available).
+    Raises `ScenarioError`, or `UsageError` if `max_memory` is not a size.
     """
     text, file = read_scenario(scenario)
     return engine.check(text, file, list(set), max_memory)
@@ -55,17 +55,17 @@ def backpressure(
     any_link: bool = False,
     max_memory: str | int | None = None,
 ) -> str | None:
-    """Say, as TOML comments, whether a scenario's pauses can go round in circles.
+    """Report, as TOML comments, whether pauses can form a cycle between switches.
 
-    `any_link` asks for its network with any one link down, too. None: its switches do not pause
-    each other. `max_memory` is as in `check`. Raises `ScenarioError`.
+    Returns None if the scenario's switches do not pause each other. `any_link` also checks the
+    network with each one link down. `max_memory` is as in `check`. Raises `ScenarioError`.
     """
     text, file = read_scenario(scenario)
     return engine.backpressure(text, file, list(set), any_link, max_memory)
 
 
 class _Memory:
-    """Collects a run's rows for a result that is never written."""
+    """Collects the rows of a run that writes no run directory."""
 
     def __init__(self) -> None:
         self.batches: dict[str, list[Any]] = {"flows": [], "samples": []}
@@ -94,7 +94,7 @@ class _Memory:
         self._add("requests", batch)
 
     def capture(self, data: bytes) -> None:
-        """Leave it: a capture is a file of a run directory."""
+        """Discard the capture, which exists only as a file of a run directory."""
 
 
 def run(
@@ -107,19 +107,23 @@ def run(
     note: Callable[[str], None] | None = None,
     max_memory: str | int | None = None,
 ) -> Result:
-    """Run a scenario to its end.
+    """Run a scenario to its end and return its result.
 
-    `scenario` is a path or TOML text, `set` overrides (`"scheme=bfc"`), `out` the run
-    directory to write (None: the result stays in memory). `progress` is called a few times
-    a second with a dict: `sim_ps`, `end_ps`, `flows_started`, `flows_finished`,
-    `packet_hops`, `phase`. `command` is recorded in the manifest. `threads` is the number of
-    threads to use at most (None: one a core); results do not depend on it. `note` is told,
-    before the run begins, why fewer are used. `max_memory` is as in `check`.
+    - `scenario`: a path or TOML text.
+    - `out`: the run directory to write (None: the result stays in memory).
+    - `set`: overrides such as `"scheme=bfc"`.
+    - `progress`: called a few times a second with a dict: `sim_ps`, `end_ps`, `flows_started`,
+      `flows_finished`, `packet_hops`, `phase`.
+    - `command`: recorded in the manifest (None: `sys.argv`).
+    - `threads`: the largest number of threads (None: one per core); results are the same for
+      any number.
+    - `note`: called before the run starts with the reason why it uses fewer threads, if it does.
+    - `max_memory`: as in `check`.
 
-    The GIL is released while the engine works; Ctrl-C is answered within a second and
-    raises `Interrupted` (a `KeyboardInterrupt`), with what was done in `<out>.partial`.
-    Raises `ScenarioError` (nothing was run), `UsageError` (`out` cannot be written, no thread),
-    `RunError` (the run failed or the disk filled).
+    The GIL is released while the engine runs. Ctrl-C takes effect within a second: it raises
+    `Interrupted` (a `KeyboardInterrupt`) and leaves partial results in `<out>.partial`.
+    Raises `ScenarioError` (nothing ran), `UsageError` (`out` cannot be written, `threads` below
+    1), `RunError` (the run failed or the disk is full).
     """
     place = None if out is None else as_path(out, "a run directory")
     text, file = read_scenario(scenario)

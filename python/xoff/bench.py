@@ -1,4 +1,4 @@
-"""`xoff bench`: measures cases, each as often and on as many threads as asked for."""
+"""`xoff bench`: measures cases, repeatedly and on several numbers of threads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from xoff.text import fixed, suggestion, table
 
 Figures = dict[str, Any]
 
-# What differs from run to run: the median is given, with the extremes.
+# Figures that vary between runs; reported as median, minimum and maximum.
 TIMES = ("wall_s", "ns_per_packet_hop")
 
 HEADER = (
@@ -42,25 +42,28 @@ HEADER = (
 
 
 def cases(patterns: Iterable[str]) -> list[str]:
-    """Return the cases that any of the patterns names, each once, in the order of the patterns."""
+    """Return the cases that match a pattern, each once, in the order of the patterns.
+
+    Raises `UsageError` if a pattern matches nothing.
+    """
     known = engine.bench_cases()
     chosen: dict[str, None] = {}
     for pattern in patterns:
         matches = fnmatch.filter(known, pattern)
         if not matches:
-            raise UsageError(f"no bench case is called `{pattern}`{suggestion(pattern, known)}")
+            raise UsageError(f"no bench case matches `{pattern}`{suggestion(pattern, known)}")
         chosen.update(dict.fromkeys(matches))
     return list(chosen)
 
 
 def measure(names: Sequence[str], threads: Sequence[int], repeat: int) -> Iterator[Figures]:
-    """Yield each case's figures on each number of threads, once it has run `repeat` times.
+    """Yield the figures of each case and number of threads once it has run `repeat` times.
 
-    All run in turn, round after round, so that noise of the machine meets them alike.
-    Raises `RunError` if a run fails, or if two runs of a case give different digests.
+    The runs alternate over cases and threads, so that machine noise affects all alike.
+    Raises `RunError` if a run fails or two runs of a case have different digests.
     """
     pairs = list(itertools.product(names, threads))
-    # Peak memory is counted a process.
+    # Peak memory is measured per process.
     run = _here if len(pairs) * repeat == 1 else _apart
     runs: dict[tuple[str, int], list[Figures]] = {pair: [] for pair in pairs}
     firsts: dict[str, Figures] = {}
@@ -83,7 +86,7 @@ def _compare(case: str, first: Figures, other: Figures) -> None:
 
 
 def _median(runs: Sequence[Figures]) -> Figures:
-    """Return the figures of the run in the middle, with median and extremes of the times."""
+    """Return the figures of the run with the median wall time, with extremes of the times."""
     found = dict(sorted(runs, key=lambda run: run["wall_s"])[(len(runs) - 1) // 2])
     found["runs"] = len(runs)
     for key in TIMES:
@@ -94,7 +97,7 @@ def _median(runs: Sequence[Figures]) -> Figures:
 
 
 def table_text(measured: Iterable[Figures]) -> str:
-    """Lay the figures out; speed-up is against the first row of the same case."""
+    """Format the figures as a table; speed-up is relative to the first row of the same case."""
     firsts: dict[str, Figures] = {}
     return table(HEADER, [_row(firsts.setdefault(f["case"], f), f) for f in measured])
 
@@ -118,7 +121,7 @@ def _row(first: Figures, found: Figures) -> list[str]:
 
 
 def _here(case: str, threads: int) -> Figures:
-    """Run a case in a thread, so that Ctrl-C is heard while the engine is busy."""
+    """Run a case in a thread, so that Ctrl-C takes effect while the engine is busy."""
     answer: list[Figures] = []
     failure: list[BaseException] = []
 
@@ -139,7 +142,7 @@ def _here(case: str, threads: int) -> Figures:
     except KeyboardInterrupt:
         line.clear()
         complain("xoff: interrupted")
-        os._exit(130)  # the engine's thread cannot be stopped, and has nothing to tidy up
+        os._exit(130)  # the engine's thread cannot be stopped and needs no cleanup
     line.clear()
     if failure:
         raise failure[0]
@@ -150,7 +153,7 @@ def _run(case: str, threads: int) -> Figures:
     counter = Instructions()
     found: Figures = json.loads(engine.bench(case, threads))
     instructions = counter.read()
-    # The counter sees this thread alone.
+    # The counter counts this thread only.
     if instructions is not None and found["threads"] == 1:
         found["instructions_per_packet_hop"] = instructions / found["packet_hops"]
     return found

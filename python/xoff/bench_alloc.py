@@ -1,4 +1,4 @@
-"""`xoff bench alloc`: how long an iteration of the parallel allocator takes."""
+"""`xoff bench alloc`: time per iteration of the parallel allocator."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Figures = dict[str, Any]
 # Servers and flows.
 CASES = ((384, 3_072), (1_536, 49_152), (4_608, 49_152))
 
-# About so many flows are worked on in a measurement, in as many iterations as that takes.
+# Flow updates per measurement: flows times iterations.
 WORK = 100_000_000
 
-# Microseconds of an iteration by servers, as Flowtune's paper (NSDI 2017) concludes: on cores
-# of Intel E7-8870 processors, of which it does not say there how many.
+# Microseconds per iteration by number of servers, from the conclusion of Flowtune's paper (NSDI
+# 2017): on Intel E7-8870 processors; the number of cores is not stated there.
 PAPER_US = {384: 8.29, 4_608: 30.71}
 
 HEADER = (
@@ -38,7 +38,7 @@ HEADER = (
 
 
 def blocks_for(threads: int) -> int:
-    """Return the smallest number of blocks that gives each thread a FlowBlock of its own."""
+    """Return the smallest number of blocks with at least one FlowBlock per thread."""
     blocks = 1
     while blocks * blocks < threads:
         blocks *= 2
@@ -46,10 +46,10 @@ def blocks_for(threads: int) -> int:
 
 
 def measure(threads: Sequence[int], repeat: int) -> Iterator[Figures]:
-    """Yield the figures of each network on each number of threads.
+    """Yield the figures of each network and number of threads.
 
-    All run in turn, round after round, so that noise of the machine meets them alike.
-    Raises `RunError` if two runs that must agree give different rates.
+    The runs alternate over networks and threads, so that machine noise affects all alike.
+    Raises `RunError` if two runs that must agree have different rates.
     """
     pairs = [(case, count) for case in CASES for count in threads]
     runs: dict[tuple[tuple[int, int], int], list[Figures]] = {pair: [] for pair in pairs}
@@ -97,7 +97,7 @@ def _median(runs: Sequence[Figures]) -> Figures:
 
 
 def table_text(measured: Sequence[Figures]) -> str:
-    """Lay the figures out; speed-up is against the first row of the same network."""
+    """Format the figures as a table; speed-up is relative to the first row of the same network."""
     firsts: dict[int, Figures] = {}
     return table(HEADER, [_row(firsts.setdefault(f["nodes"], f), f) for f in measured])
 

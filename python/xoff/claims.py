@@ -1,9 +1,9 @@
-"""`claims.toml`: what a paper says, checked against what was measured.
+"""`claims.toml`: a paper's claims, checked against measurements.
 
-A claim is one or more checks; a check takes numbers from cases (`metrics.Term`) through a
-relation (`relations.RELATIONS`). Over three or more seeds the numbers have confidence intervals.
-A claim about closed forms alone needs no experiment. A claim that cannot run yet carries `needs`;
-one that a test of the code shows, and no run could, says so in `shown_by`.
+A claim has one or more checks. A check applies a relation (`relations.RELATIONS`) to numbers of
+cases (`metrics.Term`). With three or more seeds the numbers get confidence intervals.
+A claim about closed forms only needs no experiment. A claim that cannot be checked yet has
+`needs`; a claim verified by a test of the code instead of a run has `shown_by`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from xoff.result import Result
 from xoff.strict import BY_BIN, Reader, read_term, read_toml
 from xoff.theory import FORMULAS
 
-# A relation between whole distributions: how far each case's CDF is from the last one's.
+# Relation of distributions: distance of each case's CDF from the last case's.
 DISTANCE = "cdf-distance"
-# Another one: how much fairer each case is than the last one, flow by flow.
+# Relation of flows: difference of fairness scores of each case and the last case.
 SCORE = "score-difference"
-# Relations whose verdict is nothing but bounds, and those that one number is enough for.
+# Relations that require bounds, and relations that accept a single number.
 BOUNDED = (
     *("value", "ratio", "max-ratio", "difference", "sum", "count"),
     *("linear", "slope-ratio", "proportional", "saving", "rank-correlation", DISTANCE, SCORE),
@@ -38,12 +38,12 @@ TERM_KEYS = ("class", "range", "statistic", "path", "cdf", "at", "scale", "seeds
 CHECK_KEYS = (*TERM_KEYS, "metric", "cases", "terms", "low", "high", "factor", "below")
 
 Results = Mapping[str, Sequence[Result]]
-"""The runs of each label (case, or `case@value`): one a seed."""
+"""The runs of each label (case or `case@value`), one per seed."""
 
 
 @dataclass(frozen=True)
 class Formula:
-    """A number of theory (`theory.FORMULAS`) beside what cases measured."""
+    """A closed form (`theory.FORMULAS`) as a term among the measured cases."""
 
     name: str
     arguments: Mapping[str, float]
@@ -51,12 +51,12 @@ class Formula:
 
     @property
     def case(self) -> str:
-        """What the number is called where cases have their names."""
+        """Name of the number, in place of a case's name."""
         given = ", ".join(f"{name} {value:g}" for name, value in self.arguments.items())
         return f"{self.name}({given})"
 
     def over_seeds(self, _runs: Sequence[Result]) -> float:
-        """Return the number: it is the same for any run."""
+        """Return the number, which does not depend on runs."""
         return float(FORMULAS[self.name](**self.arguments)) * self.scale
 
 
@@ -64,9 +64,9 @@ class Formula:
 class Check:
     """One relation over the numbers of some cases.
 
-    `by_bin` takes it in each size bin, of flows up to `below` bytes: it must hold in all of them
-    (`"bins"`), in at least one (`"any-bin"`) or where its number is least (`"least-bin"`).
-    `experiment` is the only one of the claim's that the check is about.
+    `by_bin` applies it to each size bin of flows up to `below` bytes. It must then hold in all
+    bins (`"bins"`), in at least one (`"any-bin"`) or in the bin with the smallest number
+    (`"least-bin"`). `experiment` restricts the check to one of the claim's experiments.
     """
 
     metric: str
@@ -78,7 +78,7 @@ class Check:
     experiment: str | None = None
 
     def run(self, results: Results) -> Outcome:
-        """Measure, and say how far the seeds differ."""
+        """Measure, with confidence intervals and the verdict of each seed where possible."""
         found = self._measure(results)
         terms = [term for term in self.terms if isinstance(term, Term)]
         if all(term.seeds == "mean" for term in terms):
@@ -89,7 +89,7 @@ class Check:
         return found
 
     def _measure(self, results: Results) -> Outcome:
-        """Measure. Bins with too few flows for a number are left out."""
+        """Measure; bins with too few flows are left out."""
         if self.metric == DISTANCE:
             return self._distance(results)
         if self.metric == SCORE:
@@ -109,11 +109,11 @@ class Check:
 
     @property
     def runs(self) -> bool:
-        """Whether the check needs runs: closed forms alone do not."""
+        """Whether the check needs runs, rather than closed forms only."""
         return any(isinstance(term, Term) for term in self.terms)
 
     def expand(self, labels: Sequence[str], missing: list[str]) -> Check:
-        """Replace `case@*` by the case's sweep points; note cases that are not there."""
+        """Replace `case@*` by the case's sweep points; append unknown cases to `missing`."""
         terms: list[Term | Formula] = []
         for term in self.terms:
             if isinstance(term, Formula):
@@ -138,7 +138,7 @@ class Check:
         return RELATIONS[self.metric](values, self.bounds, self.factor)
 
     def _distance(self, results: Results) -> Outcome:
-        """Measure how far each case's CDF is from the last one's."""
+        """Measure the distance of each case's CDF from the last case's."""
         *others, last = [term for term in self.terms if isinstance(term, Term)]
         measured = {
             f"{term.case} - {last.case}": mean(
@@ -152,7 +152,7 @@ class Check:
         return RELATIONS["value"](measured, self.bounds, self.factor)
 
     def _score_difference(self, results: Results) -> Outcome:
-        """Measure how much fairer each case is than the last one."""
+        """Measure the difference of the fairness scores of each case and the last one."""
         *others, last = [term for term in self.terms if isinstance(term, Term)]
         measured = {
             f"{term.case} - {last.case}": score_difference(
@@ -197,7 +197,7 @@ def _bounds(range_: Mapping[str, float]) -> str:
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim of a paper, numbered as in its specification."""
+    """One claim of a paper, numbered as in `SPEC.md`."""
 
     id: str
     where: str
@@ -210,16 +210,16 @@ class Claim:
     checks: tuple[Check, ...]
 
     def about(self, experiment: str) -> list[Check]:
-        """Return the checks on an experiment: those that name no other one."""
+        """Return the checks that apply to an experiment."""
         return [check for check in self.checks if check.experiment in (None, experiment)]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim that ran. `holds` is None where too few samples leave it undecided.
+    """A checked claim. `holds` is None if too few samples leave it undecided.
 
-    Over three or more seeds, `intervals` has 95 % confidence intervals of the numbers, and `seeds`
-    the verdict of each seed alone.
+    With three or more seeds, `intervals` holds the numbers' 95 % confidence intervals and `seeds`
+    the verdict of each single seed.
     """
 
     claim: Claim
@@ -231,14 +231,14 @@ class Verdict:
 
 @dataclass(frozen=True)
 class NotRun:
-    """A claim that did not run, and what it still needs (nothing: see its `shown_by`)."""
+    """A claim that was not checked and its missing requirements (none: see its `shown_by`)."""
 
     claim: Claim
     needs: tuple[str, ...]
 
 
 def load_claims(file: Path) -> list[Claim]:
-    """Read a claims file. Raises `UsageError` naming the claim with a mistake."""
+    """Read a claims file. Raises `UsageError` with the name of an invalid claim."""
     top = Reader(read_toml(file), str(file))
     tables = top.get("claim", list, [])
     top.done()
@@ -246,7 +246,7 @@ def load_claims(file: Path) -> list[Claim]:
     seen = set()
     for claim in claims:
         if claim.id in seen:
-            raise UsageError(f"{file}: claim {claim.id} is there twice")
+            raise UsageError(f"{file}: duplicate claim {claim.id}")
         seen.add(claim.id)
     return claims
 
@@ -271,12 +271,16 @@ def _claim(table: Any, file: Path, number: int) -> Claim:
     )
     reader.done()
     if not (claim.checks or claim.needs or claim.shown_by):
-        raise UsageError(f"{where}: give a `metric` (or `[[claim.check]]`), or what it `needs`")
+        raise UsageError(
+            f"{where}: give `metric` or `[[claim.check]]`, or else `needs` or `shown_by`"
+        )
     if any(check.runs for check in claim.checks) and not claim.experiments:
         raise UsageError(f"{where}: `experiment` is missing")
     for check in claim.checks:
         if check.experiment not in (None, *claim.experiments):
-            raise UsageError(f"{where}: check: `{check.experiment}` is not among its `experiment`")
+            raise UsageError(
+                f"{where}: check: `{check.experiment}` is not in the claim's `experiment`"
+            )
     return claim
 
 
@@ -293,16 +297,17 @@ def _check(own: dict[str, Any], part: Any, where: str) -> Check:
     metric = reader.choice("metric", (*RELATIONS, DISTANCE, SCORE))
     bounds = Bounds(reader.number("low"), reader.number("high"))
     if bounds == Bounds() and metric in BOUNDED:
-        raise UsageError(f"{where}: `{metric}` wants `low`, `high` or both")
+        raise UsageError(f"{where}: `{metric}` requires `low`, `high` or both")
     if metric == DISTANCE and "cdf" not in shared:
-        raise UsageError(f"{where}: `{DISTANCE}` wants a `cdf`")
-    if len(terms) < (1 if metric in SINGLE else 2) and "@*" not in str(terms):
-        raise UsageError(f"{where}: `{metric}` wants more `cases` (or `terms`)")
+        raise UsageError(f"{where}: `{DISTANCE}` requires `cdf`")
+    least = 1 if metric in SINGLE else 2
+    if len(terms) < least and "@*" not in str(terms):
+        raise UsageError(f"{where}: `{metric}` requires at least {least} `cases` (or `terms`)")
     by_bin = shared["range"] if shared.get("range") in BY_BIN else None
     if by_bin:
         del shared["range"]
     elif "below" in reader:
-        raise UsageError(f"{where}: `below` wants a `range` by bin: {', '.join(BY_BIN)}")
+        raise UsageError(f"{where}: `below` requires `range` to be one of {', '.join(BY_BIN)}")
     return Check(
         metric=metric,
         terms=tuple(_own_term(table, shared, where) for table in terms),
@@ -340,10 +345,7 @@ def _formula(reader: Reader) -> Formula:
 def evaluate(
     claims: Sequence[Claim], experiment: str, results: Results
 ) -> tuple[list[Verdict], list[NotRun]]:
-    """Check the claims on one experiment against its results.
-
-    Claims about other experiments are left out, unless they name none (they miss one).
-    """
+    """Check the claims about one experiment, and those without an experiment."""
     verdicts: list[Verdict] = []
     rest: list[NotRun] = []
     for claim in claims:
@@ -359,7 +361,7 @@ def evaluate(
 
 
 def _verdict(claim: Claim, outcomes: Sequence[Outcome]) -> Verdict:
-    """Put the numbers of all checks together, numbering names that come twice."""
+    """Combine the numbers of all checks; duplicate names get a number."""
     measured: dict[str, float | None] = {}
     ends: dict[str, tuple[float, float]] = {}
     for outcome in outcomes:
@@ -374,7 +376,7 @@ def _verdict(claim: Claim, outcomes: Sequence[Outcome]) -> Verdict:
 
 
 def _by_seed(outcomes: Sequence[Outcome]) -> tuple[bool | None, ...]:
-    """Return whether all checks hold in each seed; nothing if a check has no seeds."""
+    """Return whether all checks hold, for each seed; empty if the checks differ in seeds."""
     if len({len(outcome.seeds) for outcome in outcomes}) != 1:
         return ()
     return tuple(every(list(held)) for held in zip(*(o.seeds for o in outcomes), strict=True))

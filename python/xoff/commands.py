@@ -1,4 +1,4 @@
-"""What each subcommand does. Heavy imports wait until a command wants them."""
+"""The subcommands. Each imports heavy modules only when it runs."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ MEMORY_OF_A_WORLD = 4 << 30
 
 
 def run(args: argparse.Namespace) -> int:
-    """`xoff run`: run, write the run directory, print the summary."""
+    """`xoff run`: simulate, write the run directory, print the summary."""
     out = args.out or _default_out(Path(args.file))
     line = Line(quiet=args.quiet)
     report = JsonProgress() if args.progress_json else RunProgress(line)
     command = ["xoff", *sys.argv[1:]]
-    # Who did not ask for threads need not hear how many there are.
+    # The note on the number of threads is only for users who set --threads.
     note = _note_on(line) if args.threads else None
     try:
         result = api.run(
@@ -53,7 +53,7 @@ def _note_on(line: Line) -> Callable[[str], None]:
 
 
 def _default_out(file: Path) -> Path:
-    # The config of an HPCC case is always called config.txt: its folder has the name.
+    # An HPCC case always has a config.txt; the name of the case is that of its folder.
     stem = file.resolve().parent.name if file.name == "config.txt" else file.stem
     return Path("out") / stem
 
@@ -67,7 +67,7 @@ def reproduce(args: argparse.Namespace) -> int:
         say("\n".join(papers.experiments()))
         return 0
     if args.experiment is None:
-        raise UsageError("name a paper, or PAPER/EXPERIMENT (`--list` shows them)")
+        raise UsageError("name a paper or PAPER/EXPERIMENT; `xoff reproduce --list` lists them")
 
     checked = args.check or args.page is not None
 
@@ -104,7 +104,7 @@ def check(args: argparse.Namespace) -> int:
         say(engine.schema())
         return 0
     if args.file is None:
-        raise UsageError("name a scenario file, or ask for --schema")
+        raise UsageError("name a scenario file, or use --schema")
     say(api.check(Path(args.file), args.set, args.max_memory), end="")
     circles = api.backpressure(Path(args.file), args.set, args.any_link, args.max_memory)
     if circles is not None:
@@ -113,7 +113,7 @@ def check(args: argparse.Namespace) -> int:
 
 
 def diverge(args: argparse.Namespace) -> int:
-    """`xoff diverge`: say where two runs part; exit code 1 if they do."""
+    """`xoff diverge`: report the first difference of two runs; exit code 1 if there is one."""
     from xoff import divergence
 
     text, file = api.read_scenario(Path(args.file))
@@ -125,21 +125,21 @@ def diverge(args: argparse.Namespace) -> int:
 
     def tick(sim_ps: int) -> None:
         if line.due():
-            line.show(f"the same until {sim_ps / 1e9:.3f} ms")
+            line.show(f"identical until {sim_ps / 1e9:.3f} ms")
 
     try:
         found = divergence.find(one, other, tick)
     finally:
         line.clear()
     if found is None:
-        say("the runs agree: every node does the same at the same times")
+        say("the runs agree: every node has the same events at the same times")
         return 0
     say(divergence.render(found, ("first run", "second run")), end="")
     return 1
 
 
 def torture(args: argparse.Namespace) -> int:
-    """`xoff torture`: random worlds; exit code 1 if any fails."""
+    """`xoff torture`: run random scenarios; exit code 1 if any fails."""
     from xoff.torture import campaign
     from xoff.torture.pool import unpacked
 
@@ -167,8 +167,8 @@ def torture(args: argparse.Namespace) -> int:
 
 
 def presets(args: argparse.Namespace) -> int:
-    """`xoff presets`: list every preset with what it is."""
-    say(table(("preset", "what it is"), engine.presets(), left=2))
+    """`xoff presets`: list every preset with its description."""
+    say(table(("preset", "description"), engine.presets(), left=2))
     return 0
 
 
@@ -177,7 +177,7 @@ def plot(args: argparse.Namespace) -> int:
     from xoff.result import load
 
     if args.out.name in ("", ".."):
-        raise UsageError(f"{args.out} is a folder; name the figure in it with --out")
+        raise UsageError(f"--out {args.out} is a folder; give the figure's name, e.g. --out plot")
     results = {_label(folder, args.runs): load(folder) for folder in args.runs}
     from xoff import plots
 
@@ -188,13 +188,13 @@ def plot(args: argparse.Namespace) -> int:
 
 
 def _label(folder: str, among: Iterable[str]) -> str:
-    """Name a run by its folder, with as much of the path as tells it from the others."""
+    """Return the run's folder name, or the whole path where two runs share the name."""
     name = Path(folder).resolve().name
     return folder if [Path(f).resolve().name for f in among].count(name) > 1 else name
 
 
 def bench(args: argparse.Namespace) -> int:
-    """`xoff bench`: measure; a line of JSON a case and number of threads, or a table."""
+    """`xoff bench`: print a table, or one line of JSON per case and number of threads."""
     from xoff import bench as benchmark
 
     if args.cases == ["alloc"]:
@@ -204,8 +204,8 @@ def bench(args: argparse.Namespace) -> int:
         return 0
     if not args.cases:
         raise UsageError(
-            "name a case or a pattern, such as bfc-google-128 or 'bfc-*-128' "
-            "(`xoff bench --list` shows the cases)"
+            "name a case or a pattern, such as bfc-google-128 or 'bfc-*-128'; "
+            "`xoff bench --list` lists the cases"
         )
     measured = benchmark.measure(
         benchmark.cases(args.cases), args.threads or [cores()], args.repeat

@@ -1,8 +1,8 @@
-"""Completion times of queries and web requests: of one run from its summary, of several from rows.
+"""Completion times of queries and web requests: from one run's summary or several runs' rows.
 
-What is meant is written `CLASS.GROUP.MEASURE`, such as `query.8000.p99_us`. A group of queries is
-`all`, the response's bytes (`8000`), a priority (`priority0`) or both (`8000-priority0`); one of
-web requests is `all` or their number of queries (`10`). What did not end counts as infinitely long.
+A number is named `CLASS.GROUP.MEASURE`, such as `query.8000.p99_us`. A group of queries is `all`,
+the response's bytes (`8000`), a priority (`priority0`) or both (`8000-priority0`). A group of web
+requests is `all` or the number of queries per request (`10`). Unfinished ones count as infinite.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from xoff.result import Result
 QUERIES, REQUESTS = "queries.", "requests."
 PREFIXES = (QUERIES, REQUESTS)
 MEASURES = ("count", "unfinished", "mean_us", "p50_us", "p95_us", "p99_us")
-# A percentile is stated only with this many samples beyond it.
+# Smallest number of samples beyond a percentile for the percentile to be reported.
 BEYOND = 10
 PS_PER_US = 1e6
 
@@ -30,14 +30,14 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def is_completion(what: str | None) -> bool:
-    """Tell whether a path or CDF is one of completion times."""
+    """Return whether a path or CDF name refers to completion times."""
     return what is not None and what.startswith(PREFIXES)
 
 
 def parse(path: str, measured: bool = True) -> tuple[str, str, str, str]:
-    """Take apart a path: its prefix, class, group and measure (empty if not `measured`).
+    """Split a path into prefix, class, group and measure (empty if not `measured`).
 
-    Raises `UsageError` where it is none.
+    Raises `UsageError` if it is malformed.
     """
     prefix = next(one for one in PREFIXES if path.startswith(one))
     parts = path.removeprefix(prefix).rsplit(".", 2 if measured else 1)
@@ -66,7 +66,7 @@ def _has_samples(count: int, permille: int) -> bool:
 
 
 def read(result: Result, path: str) -> float | None:
-    """Read a number from a run's summary; None where there are too few samples, or none."""
+    """Read a number (times in us) from a run's summary; None if there are too few samples."""
     prefix, cls, name, measure = parse(path)
     group = _group(result, prefix, cls, name)
     if group is None:
@@ -80,9 +80,9 @@ def read(result: Result, path: str) -> float | None:
 
 
 def times(result: Result, prefix: str, cls: str, group: str) -> Array:
-    """Return the completion times (us) of what ended in a run, sorted.
+    """Return the sorted completion times (us) of the finished queries or requests of a run.
 
-    Raises `UsageError` where not everything has a row.
+    Raises `UsageError` if not all of them have a row.
     """
     entry = _group(result, prefix, cls, group)
     ended = entry["count"] - entry["unfinished"] if entry else 0
@@ -98,19 +98,21 @@ def times(result: Result, prefix: str, cls: str, group: str) -> Array:
             own &= table["priority"].to_numpy() == int(part.removeprefix("priority"))
     found: Array = np.sort(table["completion_ps"].to_numpy()[own]) / PS_PER_US
     if len(found) != ended:
-        raise UsageError(f'{prefix}{cls}.{group}: not all have rows: set run.flows = "all"')
+        raise UsageError(
+            f'{prefix}{cls}.{group}: the run did not record all rows; set run.flows = "all"'
+        )
     return found
 
 
 def _all_times(results: Sequence[Result], prefix: str, cls: str, group: str) -> tuple[Array, int]:
-    """Return the times of what ended in any run, sorted, and how many there were in all."""
+    """Return the sorted times of all finished ones, and the count including unfinished ones."""
     parts = [times(result, prefix, cls, group) for result in results]
     entries = [_group(result, prefix, cls, group) or {"count": 0} for result in results]
     return np.sort(np.concatenate([np.zeros(0), *parts])), sum(one["count"] for one in entries)
 
 
 def pooled(results: Sequence[Result], path: str) -> float | None:
-    """Read a number over the rows of all runs together; None where there are too few."""
+    """Read a number over the pooled rows of all runs; None if there are too few."""
     prefix, cls, group, measure = parse(path)
     found, count = _all_times(results, prefix, cls, group)
     if measure == "count":
@@ -129,7 +131,10 @@ def pooled(results: Sequence[Result], path: str) -> float | None:
 
 
 def cdf(results: Sequence[Result], path: str) -> list[tuple[float, float]]:
-    """Return the step CDF of completion times (us) over all runs; below 1 if some did not end."""
+    """Return the step CDF of completion times (us), pooled over runs.
+
+    It ends below 1 if some queries or requests did not finish.
+    """
     prefix, cls, group, _ = parse(path, measured=False)
     found, count = _all_times(results, prefix, cls, group)
     points, counts = np.unique(found, return_counts=True)

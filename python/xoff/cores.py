@@ -1,4 +1,4 @@
-"""The cores of this machine."""
+"""Number of cores of this machine."""
 
 from __future__ import annotations
 

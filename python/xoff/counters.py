@@ -1,4 +1,4 @@
-"""Instructions counted by the processor, where the system lets a process read its counters."""
+"""Instruction counts from the processor's counters, if the system allows reading them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import platform
 import struct
 
-# perf_event_open(2): the number of the call, and the parts of `struct perf_event_attr` used here.
+# perf_event_open(2): system call numbers and the fields of `struct perf_event_attr` used here.
 _CALL = {"x86_64": 298, "aarch64": 241}
 _ATTRIBUTES_SIZE = 112
 _HARDWARE, _INSTRUCTIONS = 0, 1
@@ -15,23 +15,23 @@ _EXCLUDE_KERNEL, _EXCLUDE_HYPERVISOR = 1 << 5, 1 << 6
 
 
 class Instructions:
-    """Counts the user-space instructions of the thread that makes it, from then on.
+    """Counts the user-space instructions of the thread that creates it, from then on.
 
-    `read()` returns the count, or None where there is no counter (a virtual machine without one, a
-    system that forbids it, not Linux).
+    `read()` returns the count, or None without a counter: a virtual machine that has none, a
+    system that forbids it, or a system other than Linux.
     """
 
     def __init__(self) -> None:
         self._file = _open()
 
     def read(self) -> int | None:
-        """Instructions so far."""
+        """Return the instructions so far, or None without a counter."""
         if self._file is None:
             return None
         return int.from_bytes(os.read(self._file, 8), "little")
 
     def close(self) -> None:
-        """Give the counter back."""
+        """Release the counter."""
         if self._file is not None:
             os.close(self._file)
             self._file = None

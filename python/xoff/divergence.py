@@ -1,8 +1,8 @@
-"""Where two runs part: the first step, the nodes concerned, and the first packet that differs.
+"""The first difference of two runs: grid step, nodes, and first packet that differs.
 
-Two runs that should agree are advanced together, one step of the grid at a time, and the hash
-chains of their nodes compared. Then both are run again up to that step, and all packets that
-ports send in it are recorded and compared in the order (time, port).
+Both runs advance together, one grid step at a time, until the hash chains of their nodes differ.
+Then both run again up to that step. The packets that ports send in it are recorded and compared
+in the order (time, node, port).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ AFTER = 4
 
 @dataclass(frozen=True)
 class Side:
-    """One way to run a scenario: what is overridden, threads, delays between threads."""
+    """One of the two runs: scenario, overrides, threads, seed of delays between threads."""
 
     text: str
     file: str
@@ -33,24 +33,25 @@ class Side:
     delay_seed: int | None = None
 
     def open(self) -> Run:
-        """Build the run. Raises `ScenarioError`; `UsageError` where it has no packets."""
+        """Build the run. Raises `ScenarioError`, or `UsageError` if it simulates no packets."""
         run = engine.open_run(
             self.text, self.file, self.overrides, self.threads, delay_seed=self.delay_seed
         )
         if not hasattr(run, "node_digests"):
-            raise UsageError("this scenario has no packets, so there is nothing to compare")
+            raise UsageError("this scenario simulates no packets; there is nothing to compare")
         return run
 
 
 Context: TypeAlias = "list[tuple[Sent, bool]]"
-"""Packets around the first that differs, and whether the other run has not sent them so."""
+"""Packets near the first difference; True marks a packet missing in the other run."""
 
 
 @dataclass
 class Divergence:
-    """The first difference of two runs. Times in picoseconds of simulated time.
+    """The first difference of two runs. Times are in picoseconds of simulated time.
 
-    `context` has for each run what one node sent and was sent; None if all packets are the same.
+    `context` holds, for each run, packets sent by and to one node; None if no packet differs.
+    `names` maps the node numbers in `context` to node names.
     """
 
     step: int
@@ -62,10 +63,10 @@ class Divergence:
 
 
 def find(one: Side, other: Side, tick: Callable[[int], None] | None = None) -> Divergence | None:
-    """Return where two runs part; None if every node does the same in both until the end.
+    """Return the first difference of two runs; None if all nodes agree until the end.
 
-    `tick` is told the simulated time (ps) after each step. Raises `RunError` if a run is stuck
-    before they part.
+    Calls `tick` with the simulated time (ps) after each step. Raises `RunError` if a run stops
+    making progress before the runs differ.
     """
     found = _first_step(one.open(), other.open(), tick)
     if found is None:
@@ -79,7 +80,7 @@ def _first_step(one: Run, other: Run, tick: Callable[[int], None] | None) -> Div
     step, begin_ps = 0, 0
     more = True
     while more:
-        # A run that ends sooner than the other has parted from it, too.
+        # `|`, not `or`: both runs must step. A run that ends first differs from the other.
         more = one.step_once() | other.step_once()
         end_ps = one.progress()["sim_ps"]
         if tick is not None:
@@ -130,26 +131,26 @@ def _key(sent: Sent) -> tuple[object, ...]:
 
 
 def _around(sends: Sequence[Sent], first: Sent) -> list[Sent]:
-    """Pick what the node of a packet sent, and what was sent to it, just before and after."""
+    """Select packets sent by and to the node of `first`, shortly before and after it."""
     near = [sent for sent in sends if first["node"] in (sent["node"], sent["peer"])]
     begin = sum(sent["time_ps"] < first["time_ps"] for sent in near)
     return near[max(0, begin - BEFORE) : begin + AFTER]
 
 
 def render(found: Divergence, titles: tuple[str, str]) -> str:
-    """Describe a difference for a reader."""
+    """Format a difference as text; `titles` name the two runs."""
     lines = [
-        f"the runs part in step {found.step}, between {_us(found.begin_ps)} and "
+        f"the runs first differ in step {found.step}, between {_us(found.begin_ps)} and "
         f"{_us(found.end_ps)} us",
-        f"nodes that differ: {', '.join(found.nodes) or 'none: one run ends sooner'}",
+        f"nodes that differ: {', '.join(found.nodes) or 'none: one run ends earlier'}",
     ]
     if found.context is None:
         lines.append(
-            "all packets of this step are the same: what differs is a packet that was dropped, "
-            "or when a flow ended"
+            "all packets sent in this step are identical: the runs differ in a dropped packet "
+            "or in the end of a flow"
         )
         return "\n".join(lines) + "\n"
-    lines.append("packets around the first that differs, of one node; `>`: not so in the other run")
+    lines.append("packets of one node near the first difference; `>`: missing in the other run")
     for title, near in zip(titles, found.context, strict=True):
         lines += ["", f"{title}:"]
         header = ("", "sent at (us)", "from", "port", "to", "kind", "flow", "seq", "bytes")

@@ -1,4 +1,4 @@
-"""What can go wrong, and with which exit code the command answers."""
+"""Exceptions of xoff and the exit code of each."""
 
 from __future__ import annotations
 
@@ -10,47 +10,47 @@ from pathlib import Path
 
 
 class XoffError(Exception):
-    """Base of every error xoff raises on purpose; `str()` is ready to print."""
+    """Base class of the errors xoff raises on purpose; `str()` is ready to print."""
 
     exit_code = 1
 
 
 class UsageError(XoffError, ValueError):
-    """The request cannot be carried out as given: known before anything runs."""
+    """An invalid request, detected before anything runs."""
 
     exit_code = 2
 
 
 class ScenarioError(UsageError):
-    """A scenario that does not parse or validate. `str()` is the full diagnostics."""
+    """A scenario that does not parse or validate; `str()` is the full diagnostic."""
 
 
 class IncompleteRunError(UsageError):
-    """A run directory that is not a whole, finished run."""
+    """A run directory whose run is unfinished or whose files are damaged."""
 
 
 class RunError(XoffError, RuntimeError):
-    """A run that started and failed; `str()` names the place."""
+    """A run that started and failed; `str()` says where."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C, SIGTERM or SIGHUP, after what was done has been put in order."""
+    """Ctrl-C, SIGTERM or SIGHUP, raised once partial results are saved."""
 
     exit_code = 130
 
 
 def reason(error: OSError) -> str:
-    """Say in a few words why an operation on a file failed."""
+    """Return a short reason why a file operation failed, with advice where there is any."""
     if is_disk_full(error):
         return "no space left on the device; free some space or choose another folder with --out"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         what = error.strerror or "permission denied"
-        return f"{what.lower()}; choose a folder you may write to with --out"
+        return f"{what.lower()}; choose a writable folder with --out"
     return error.strerror or str(error)
 
 
 def is_disk_full(error: OSError) -> bool:
-    """Tell whether the disk or the quota is used up (Arrow may leave `errno` unset)."""
+    """Return whether the disk or the quota is full (Arrow may leave `errno` unset)."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return True
     return "no space left" in str(error).lower()
@@ -58,7 +58,7 @@ def is_disk_full(error: OSError) -> bool:
 
 @contextmanager
 def writing(path: Path, kind: type[XoffError] = RunError) -> Iterator[None]:
-    """Turn an `OSError` inside the block into `kind`, naming `path` and what to do."""
+    """Turn an `OSError` inside the block into `kind`, with `path` and advice in the message."""
     try:
         yield
     except OSError as error:
@@ -66,16 +66,19 @@ def writing(path: Path, kind: type[XoffError] = RunError) -> Iterator[None]:
 
 
 def as_path(given: str | os.PathLike[str], what: str) -> Path:
-    """Return the path that names `what`. Raises `UsageError` where no file can have such a name."""
+    """Return `given` as a path; `what` describes it in errors, e.g. "a scenario".
+
+    Raises `UsageError` if it is empty, not valid Unicode or contains a NUL character.
+    """
     text = os.fspath(given)
     if not text:
-        raise UsageError(f"the name of {what} is empty; leave it out or name one")
+        raise UsageError(f"the path of {what} is empty; omit it or give one")
     try:
         encoded = os.fsencode(text)
     except UnicodeEncodeError as error:
         raise UsageError(
-            f"{text!r} cannot name {what}: it is not valid Unicode at character {error.start}"
+            f"{text!r} cannot be the path of {what}: invalid Unicode at character {error.start}"
         ) from None
     if b"\0" in encoded:
-        raise UsageError(f"{text!r} cannot name {what}: no name may contain a NUL character")
+        raise UsageError(f"{text!r} cannot be the path of {what}: it contains a NUL character")
     return Path(text)

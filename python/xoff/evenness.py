@@ -1,4 +1,4 @@
-"""How evenly switches spread what they send over links of one kind, from samples of all ports."""
+"""Evenness of the load that switches send over links of one kind, from samples of all ports."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from xoff.result import Result
 
 
 def read(result: Result, link: str) -> float | None:
-    """Return the standard deviation over the mean of what a switch's ports on links such as
-    `leaf-spine` send in an interval of `run.port_samples`, in the mean over switches and intervals.
+    """Return the coefficient of variation of the bytes a switch sends over links of one kind.
 
-    Intervals in which a switch sends nothing there are left out. None without such links.
+    It is taken over the switch's ports on links such as `leaf-spine` in an interval of
+    `run.port_samples`, then averaged over switches and intervals. Intervals in which a switch
+    sends nothing there are left out. None without such links.
     """
     ports = result.ports.select(["node", "link"]).to_pylist()
     nodes = sorted({row["node"] for row in ports if row["link"] == link})
@@ -19,7 +20,7 @@ def read(result: Result, link: str) -> float | None:
         return None
     samples = result.port_samples
     times = len(np.unique(samples["time_ps"].to_numpy()))
-    # Rows are in the order (time, node, port), which is that of the table of ports.
+    # Rows are in the order (time, node, port); the table of ports has the same order of ports.
     sent = samples["tx_bytes"].to_numpy().reshape(times, len(ports)).astype(float)
     spreads = []
     for node in nodes:

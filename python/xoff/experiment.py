@@ -1,8 +1,8 @@
-"""`experiment.toml`: the cases of a figure, its scales, its sweeps and its plots.
+"""`experiment.toml`: the cases of a figure, its scales, sweeps and plots.
 
-See `Experiment` for what a file holds. A case is one curve or bar of the figure; with a
-sweep it becomes one point a value, labelled `CASE@VALUE`; with seeds each point is run
-once a seed and averaged.
+`Experiment` describes the file. A case is one curve or bar of the figure. A sweep turns it into
+one point per value, labelled `CASE@VALUE`; each point runs once per seed, and the runs are
+averaged.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ SCALES = ("quick", "paper")
 
 @dataclass(frozen=True)
 class Sweep:
-    """One setting (or several moving together) taken through values.
+    """Values of one setting, or of several settings that change together.
 
-    `sets` has what else is set at a value, for settings that follow it in their own way. Without
-    keys a value is a name for what it sets.
+    `sets` holds further overrides per value. Without keys, a value is only a name for its
+    overrides.
     """
 
     keys: tuple[str, ...]
@@ -35,9 +35,10 @@ class Sweep:
 
     @staticmethod
     def read(table: Any, where: str, scale: str) -> Sweep:
-        """Read `{ key, values, set }`; a list named after a scale replaces `values` there.
+        """Read `{ key, values, set }`; a list named after a scale replaces `values` at that scale.
 
-        `set` has lists of overrides by value, written as text: of every value if there is no `key`.
+        `set` maps values, written as text, to lists of overrides; without `key` it must have every
+        value. Raises `UsageError`.
         """
         reader = Reader(table, where)
         key = reader.get("key", (str, list), [])
@@ -45,7 +46,9 @@ class Sweep:
         sets = Reader(reader.get("set", dict, {}), f"{where}: set")
         bare = [value for value in values if not key and _plain(value) not in sets]
         if bare:
-            raise UsageError(f"{where}: no `key`, and `set` has nothing for {_plain(bare[0])!r}")
+            raise UsageError(
+                f"{where}: without `key`, `set` needs an entry for {_plain(bare[0])!r}"
+            )
         at_values = {_plain(value): sets.strings(_plain(value)) for value in values}
         sets.done()
         for name in SCALES:
@@ -58,16 +61,17 @@ class Sweep:
         return Sweep(tuple([key] if isinstance(key, str) else key), tuple(values), at_values)
 
     def overrides(self, value: Any) -> list[str]:
-        """Return what is set at a value."""
+        """Return the overrides at a value."""
         plain = _plain(value)
         return [*(f"{key}={plain}" for key in self.keys), *self.sets.get(plain, ())]
 
 
 @dataclass(frozen=True)
 class Point:
-    """One run of an experiment, before it is checked.
+    """One run of an experiment, not yet validated.
 
-    With `compute` Python computes it (`computed.COMPUTATIONS`), and `scenario` is the experiment.
+    With `compute`, Python computes it (`computed.COMPUTATIONS`), and `scenario` is the path of
+    the experiment file.
     """
 
     case: str
@@ -79,18 +83,18 @@ class Point:
 
     @property
     def label(self) -> str:
-        """Name of the case and sweep value; the runs of several seeds share it."""
+        """Case and sweep value; the runs of several seeds share it."""
         return self.case if self.value is None else f"{self.case}@{self.value}"
 
     @property
     def title(self) -> str:
-        """Name of this very run."""
+        """Label and seed: the name of this run."""
         return self.label if self.seed is None else f"{self.label} seed {self.seed}"
 
 
 @dataclass(frozen=True)
 class Column:
-    """One `[[column]]` of the experiment's table: a number of each case, over its seeds."""
+    """One `[[column]]` of the experiment's table: one number per case, over its seeds."""
 
     title: str
     term: dict[str, Any]
@@ -100,13 +104,13 @@ class Column:
 class Experiment:
     """An experiment at one scale.
 
-    Top-level keys of the file: `title`, `source` (where in the paper), `scenario` (file
-    beside this one) or `compute` (what Python computes), `set` (overrides of every case),
-    `seeds`, `seed_key` (default `seed`), `sweep`, and the tables `[scale.quick]`,
-    `[scale.paper]` (`set`, `seeds`), `[[case]]`, `[[plot]]`, `[[column]]`. With columns the table
-    has these numbers in place of slowdowns.
-    Overrides apply in the order file, scale, case, sweep, seed. A case with `scales` is left out
-    at the scales that it does not name.
+    Top-level keys of the file: `title`, `source` (section or figure of the paper), `scenario`
+    (path relative to this file) or `compute` (name of a Python computation), `set` (overrides of
+    every case), `seeds`, `seed_key` (default `seed`), `sweep`, and the tables `[scale.quick]` and
+    `[scale.paper]` (`set`, `seeds`), `[[case]]`, `[[plot]]`, `[[column]]`. With `[[column]]`s the
+    table shows these numbers instead of slowdowns.
+    Overrides apply in the order file, scale, case, sweep, seed. A case with `scales` runs only at
+    these scales.
     """
 
     name: str
@@ -152,7 +156,7 @@ def load_experiment(folder: Path, name: str, scale: str) -> Experiment:
     title, source = top.need("title", str), top.get("source", str, "")
     top.done()
     if not columns and any(point.compute for point in points):
-        raise UsageError(f"{file}: cases that are computed want `[[column]]`s")
+        raise UsageError(f"{file}: cases with `compute` need at least one `[[column]]`")
     read = tuple(
         read_plot(table, f"{file}: plot {i}", names, labels) for i, table in enumerate(plots, 1)
     )
@@ -169,7 +173,7 @@ def _column(table: Any, where: str) -> Column:
 
 @dataclass(frozen=True)
 class _Shared:
-    """What every case of the file falls back to."""
+    """Settings of the file that apply to every case."""
 
     file: Path
     scale: str
@@ -187,7 +191,7 @@ def _case_points(table: Any, number: int, shared: _Shared) -> list[Point]:
     case = Reader(table, where)
     name = case.need("name", str)
     if "@" in name:
-        raise UsageError(f"{where}: `@` in a name is kept for sweep values")
+        raise UsageError(f"{where}: `@` in a name is reserved for sweep values")
     own_seeds = case.get("seeds", list, shared.seeds)
     seeds = shared.seeds if shared.forced_seeds else own_seeds
     named, compute = _source(case, shared)
@@ -201,14 +205,14 @@ def _case_points(table: Any, number: int, shared: _Shared) -> list[Point]:
     at_scales = case.strings("scales", SCALES)
     unknown = [scale for scale in at_scales if scale not in SCALES]
     if unknown:
-        raise UsageError(f"{where}: no scale `{unknown[0]}`{suggestion(unknown[0], SCALES)}")
+        raise UsageError(f"{where}: unknown scale `{unknown[0]}`{suggestion(unknown[0], SCALES)}")
     case.done()
     if compute and compute not in COMPUTATIONS:
         raise UsageError(
-            f"{where}: nothing computes `{compute}`{suggestion(compute, COMPUTATIONS)}"
+            f"{where}: unknown computation `{compute}`{suggestion(compute, COMPUTATIONS)}"
         )
     if not scenario.is_file():
-        raise UsageError(f"{where}: there is no scenario {scenario}")
+        raise UsageError(f"{where}: scenario {scenario} does not exist")
     if shared.scale not in at_scales:
         return []
     return [
@@ -219,12 +223,15 @@ def _case_points(table: Any, number: int, shared: _Shared) -> list[Point]:
 
 
 def _source(case: Reader, shared: _Shared) -> tuple[str, str]:
-    """Return the scenario of a case, or what computes it: its own before that of every case."""
+    """Return (scenario, computation) of a case, or those of the file if it has neither.
+
+    Raises `UsageError` unless exactly one of the two is given.
+    """
     scenario, compute = case.get("scenario", str, ""), case.get("compute", str, "")
     if not (scenario or compute):
         scenario, compute = shared.scenario, shared.compute
     if bool(scenario) == bool(compute):
-        raise UsageError(f"{case.where}: give either a `scenario` or what is to `compute`")
+        raise UsageError(f"{case.where}: give either `scenario` or `compute`")
     return scenario, compute
 
 

@@ -1,8 +1,8 @@
-"""How fair and fast flows are together: the mean of the logarithms of their rates.
+"""Proportional-fairness score: the mean of log2 of the flows' rates.
 
-Flowtune §5.3.3 (K): a network that is proportionally fair has the greatest sum of log2(rate) over
-its flows, so of two networks with the same flows the one with the higher score is fairer. A flow's
-rate is its size over its completion time.
+Flowtune §5.3.3 (K): a proportionally fair network maximises the sum of log2(rate) over its flows,
+so of two networks with the same flows the one with the higher score is fairer. A flow's rate is
+its size divided by its completion time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Array = Any
 
 
 def _log_rates(result: Result, cls: str | None) -> tuple[Array, Array]:
-    """Return finished flows in the order of their numbers, and log2 of their rates in bit/s."""
+    """Return the ids of finished flows, ascending, and log2 of their rates in bit/s."""
     table = result.flows
     columns = {key: table[key].to_numpy() for key in ("flow", "size_bytes", "fct_ps", "class")}
     own = np.ones(len(columns["flow"]), dtype=bool)
@@ -29,7 +29,7 @@ def _log_rates(result: Result, cls: str | None) -> tuple[Array, Array]:
 
 
 def score(result: Result, cls: str | None = None) -> float | None:
-    """Return the mean over finished flows of log2 of their rates in bit/s."""
+    """Return the mean over finished flows of log2 of their rates in bit/s; None without any."""
     _, logs = _log_rates(result, cls)
     return float(logs.mean()) if len(logs) else None
 
@@ -37,7 +37,7 @@ def score(result: Result, cls: str | None = None) -> float | None:
 def difference(one: Result, other: Result, cls: str | None = None) -> float | None:
     """Return the mean of log2(rate in `one`) - log2(rate in `other`) over flows finished in both.
 
-    Flows are told by their numbers, which are the same under every scheme. None without any.
+    Flows are matched by id, which is the same under every scheme. None without any.
     """
     (flows, logs), (other_flows, other_logs) = _log_rates(one, cls), _log_rates(other, cls)
     _, here, there = np.intersect1d(flows, other_flows, assume_unique=True, return_indices=True)

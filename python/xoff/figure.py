@@ -1,4 +1,4 @@
-"""The figure of an experiment: its `[[plot]]`s as panels of one picture."""
+"""Figure of an experiment: one panel or several per `[[plot]]`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ Panel = Callable[[Any], None]
 
 
 def build(experiment: Experiment, results: Results, columns: int = 3) -> Figure:
-    """Return the experiment's figure, `columns` panels to a row; without `[[plot]]`, slowdowns."""
+    """Draw the experiment's figure, `columns` panels per row.
+
+    An experiment without `[[plot]]` gets slowdowns by flow size.
+    """
     wanted = experiment.plots or (Plot("slowdown-by-size"),)
     drawings = [panel for plot in wanted for panel in _panels(plot, experiment, results)]
     figure, axes = plots.new_figure(len(drawings), columns)
@@ -28,7 +31,7 @@ def build(experiment: Experiment, results: Results, columns: int = 3) -> Figure:
         draw(ax)
     plots.legends(axes)
     heading = experiment.title if not experiment.source else _heading(experiment)
-    # Some 13 letters of that size are an inch wide.
+    # About 13 characters of this font size fit in an inch.
     figure.suptitle(textwrap.fill(heading, int(13 * figure.get_figwidth())), fontsize=10)
     return figure
 
@@ -114,7 +117,7 @@ def _titled(plot: Plot, draw: Panel) -> Panel:
 
 
 def _relative(plot: Plot, experiment: Experiment, results: Results) -> Relative | None:
-    """Return the runs that a plot's numbers are compared with."""
+    """Return the baseline runs of a plot with `relative_to`."""
     if plot.relative_to is None:
         return None
     base = [point for point in experiment.points if point.case == plot.relative_to]
@@ -122,9 +125,9 @@ def _relative(plot: Plot, experiment: Experiment, results: Results) -> Relative 
 
 
 def _select(plot: Plot, experiment: Experiment, results: Results) -> dict[str, Sequence[Result]]:
-    """Return the results a plot shows: those of its cases or labels, in its order.
+    """Return the results shown in a plot: those of its cases or labels, in its order.
 
-    What others are compared with is shown only if it is named.
+    A plot without `cases` shows all but its baseline (`relative_to`).
     """
     labels = {point.label: point.case for point in experiment.points}
     if not plot.cases:

@@ -1,7 +1,7 @@
-"""Whether the files of a run directory are those that the run wrote.
+"""Verification of the files of a run directory.
 
-The manifest of a finished run lists every file with its size and its SHA-256, both taken from the
-bytes as they were written. Whatever reads a run directory does so through `RunFiles`.
+The manifest of a finished run lists every file with its size and SHA-256, both computed while the
+file was written. All readers of run directories go through `RunFiles`.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from io import BufferedWriter
 
 Entry = dict[str, Any]
-"""What the manifest says of a file: `bytes` and `sha256`."""
+"""A file's entry in the manifest: `bytes` and `sha256`."""
 
 CHUNK_BYTES = 1 << 20
 AGAIN = "run it again"
 
 
 class HashedFile:
-    """A new file that is written from its begin to its end, and hashed on the way."""
+    """A new file, written sequentially and hashed while it is written."""
 
     def __init__(self, path: Path) -> None:
-        """Create the file, or empty it. Raises `OSError`."""
+        """Create or truncate the file. Raises `OSError`."""
         self._file: BufferedWriter = path.open("wb")
         self._hash = hashlib.sha256()
         self._bytes = 0
@@ -50,11 +50,11 @@ class HashedFile:
         return self._file.write(data)
 
     def flush(self) -> None:
-        """Hand what is buffered to the system. Raises `OSError`."""
+        """Flush the buffer to the operating system. Raises `OSError`."""
         self._file.flush()
 
     def close(self) -> None:
-        """Write what is buffered and close the file. Raises `OSError`."""
+        """Flush the buffer and close the file. Raises `OSError`."""
         self._file.close()
 
     @property
@@ -64,12 +64,12 @@ class HashedFile:
 
     @property
     def entry(self) -> Entry:
-        """What the manifest says of the file."""
+        """The file's entry in the manifest."""
         return {"bytes": self._bytes, "sha256": self._hash.hexdigest()}
 
 
 def write_hashed(path: Path, text: str) -> Entry:
-    """Write a text; return what the manifest says of the file. Raises `RunError`."""
+    """Write a text file; return its entry in the manifest. Raises `RunError`."""
     with writing(path):
         file = HashedFile(path)
         try:
@@ -80,12 +80,12 @@ def write_hashed(path: Path, text: str) -> Entry:
 
 
 def listed_files(manifest: Mapping[str, Any]) -> dict[str, Entry] | None:
-    """Return what a manifest says of each file; None if it has no list, or a damaged one."""
+    """Return the manifest's entry of each file; None if the list is missing or malformed."""
     files = manifest.get("files")
     if not isinstance(files, dict):
         return None
     whole = all(
-        # A name with a folder in it would reach out of the run directory.
+        # A name with a path separator could point outside the run directory.
         os.path.basename(name) == name not in ("", ".", "..", *WORKING_FILES)
         and isinstance(entry, dict)
         and type(entry.get("bytes")) is int
@@ -96,12 +96,12 @@ def listed_files(manifest: Mapping[str, Any]) -> dict[str, Entry] | None:
 
 
 class RunFiles:
-    """The files of a finished run, which are verified before they are used."""
+    """The files of a finished run, verified before use."""
 
     def __init__(self, folder: Path, manifest: dict[str, Any]) -> None:
-        """Take the files that a manifest lists.
+        """Take the file list of a manifest.
 
-        Raises `IncompleteRunError` where the run has not finished or its manifest has no list.
+        Raises `IncompleteRunError` if the run is unfinished or the manifest has no valid list.
         """
         self.folder = folder
         self.manifest = manifest
@@ -111,24 +111,24 @@ class RunFiles:
         listed = listed_files(manifest)
         if listed is None:
             raise IncompleteRunError(
-                f"{folder / MANIFEST} has no list of the run's files with their checksums: the "
-                f"run is from an older xoff, or the manifest is damaged; {AGAIN}"
+                f"{folder / MANIFEST} has no valid list of files and checksums: the run is from "
+                f"an older xoff, or the manifest is damaged; {AGAIN}"
             )
         self._listed = listed
-        # What a file was when it was verified.
+        # Identity of each file (`_identity`) at its last verification.
         self._verified: dict[str, tuple[int, ...]] = {}
 
     def __contains__(self, name: str) -> bool:
         return name in self._listed
 
     def verify(self) -> None:
-        """Read every file and compare it with the manifest.
+        """Compare every file with the manifest.
 
-        Raises `IncompleteRunError` naming each file that is damaged, and how.
+        Raises `IncompleteRunError` with the name and the problem of each damaged file.
         """
         missing = [f"{name} is not listed in {MANIFEST}" for name in NEEDED if name not in self]
         unlisted = [
-            f"{name} is there, but not listed in {MANIFEST}"
+            f"{name} exists but is not listed in {MANIFEST}"
             for name in sorted(RUN_FILES)
             if name not in self and os.path.lexists(self.folder / name)
         ]
@@ -137,16 +137,16 @@ class RunFiles:
         self._refuse([*missing, *unlisted, *(problem for problem in found if problem)])
 
     def path(self, name: str) -> Path:
-        """Return the place of a file that is what the run wrote. It is not read again if nothing
-        has touched it since it was.
+        """Return the path of a file after verifying it.
 
+        A file that has not changed since its last verification is not read again.
         Raises `IncompleteRunError`.
         """
         self._refuse([problem] if (problem := self._problem(name)) else [])
         return self.folder / name
 
     def text(self, name: str) -> str:
-        """Return the contents of a text file. Raises `IncompleteRunError`."""
+        """Return the contents of a verified text file. Raises `IncompleteRunError`."""
         try:
             return self.path(name).read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
@@ -155,13 +155,13 @@ class RunFiles:
             ) from error
 
     def add(self, name: str, text: str) -> None:
-        """Add a text file to the finished run, or replace it. Raises `RunError`."""
+        """Add a text file to the finished run or replace it. Raises `RunError`."""
         self._listed[name] = write_hashed(self.folder / name, text)
         with writing(self.folder / MANIFEST):
             save_manifest(self.folder, self.manifest)
 
     def _problem(self, name: str) -> str | None:
-        """Say what is wrong with a file; None if it is what the run wrote."""
+        """Describe the problem of a file; None if it is as the run wrote it."""
         expected, path = self._listed.get(name), self.folder / name
         if expected is None:
             return f"{name} is not listed in {MANIFEST}"
@@ -174,9 +174,9 @@ class RunFiles:
                 if self._verified.get(name) == identity:
                     return None
                 if state.st_size != expected["bytes"]:
-                    return f"{name} has {state.st_size:,} bytes in place of {expected['bytes']:,}"
+                    return f"{name} has {state.st_size:,} bytes instead of {expected['bytes']:,}"
                 if _sha256(file) != expected["sha256"]:
-                    return f"{name} is not what the run wrote: its checksum differs"
+                    return f"{name} has changed since the run: its checksum differs"
         except OSError as error:
             return f"{name} cannot be read: {(error.strerror or str(error)).lower()}"
         self._verified[name] = identity
@@ -188,7 +188,7 @@ class RunFiles:
 
 
 def _identity(state: os.stat_result) -> tuple[int, ...]:
-    """Return what changes whenever a file is written or replaced."""
+    """Return a key that changes whenever a file is written or replaced."""
     return (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
 
 
@@ -203,8 +203,8 @@ def _sha256(file: Any) -> str:
 def open_run_dir(folder: Path) -> RunFiles:
     """Return the files of a finished run, all verified.
 
-    Raises `IncompleteRunError` where the run is unfinished or damaged, `UsageError` where `folder`
-    is not a run directory.
+    Raises `IncompleteRunError` if the run is unfinished or damaged, `UsageError` if `folder` is
+    not a run directory.
     """
     manifest = read_manifest(folder)
     if manifest is None:
@@ -218,12 +218,12 @@ def _not_a_run(folder: Path) -> UsageError:
     partial = folder.with_name(folder.name + ".partial") if folder.name else folder
     if os.path.lexists(folder / MANIFEST):
         return IncompleteRunError(
-            f"{folder / MANIFEST} is damaged, or not of a run of xoff; {AGAIN}"
+            f"{folder / MANIFEST} is damaged or was not written by xoff; {AGAIN}"
         )
     if (left := read_manifest(partial)) is None:
         return UsageError(f"{folder} is not a run directory of xoff (no {MANIFEST})")
     if left.get("complete") is True:
         return IncompleteRunError(
-            f"{folder} is not there; {partial} is the finished run: rename it"
+            f"{folder} does not exist, but {partial} is the finished run: rename it to {folder}"
         )
-    return IncompleteRunError(f"{folder} is not there; {partial} is an unfinished run")
+    return IncompleteRunError(f"{folder} does not exist; {partial} is an unfinished run")

@@ -1,4 +1,4 @@
-"""How sure a claim's numbers are: confidence intervals over the seeds that a case ran with."""
+"""Confidence intervals of a claim's numbers over the seeds of its cases."""
 
 from __future__ import annotations
 
@@ -10,23 +10,26 @@ from xoff.result import Result
 
 Results = Mapping[str, Sequence[Result]]
 
-# Student's t for a two-sided confidence of 95 %, by degrees of freedom from 1 on.
+# Student's t, two-sided 95 % quantiles for 1, 2, ... degrees of freedom.
 _T = (
     *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
     *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086),
 )
 _T_BEYOND = 1.960
-# Two seeds make an interval of 13 standard deviations, which says nothing.
+# With two seeds the interval would be 13 standard errors wide on each side: meaningless.
 LEAST_SEEDS = 3
 
 
 def student_t(freedom: int) -> float:
-    """Return the two-sided 95 % quantile of Student's distribution."""
+    """Return the two-sided 95 % quantile of Student's t with `freedom` degrees of freedom."""
     return _T[freedom - 1] if freedom <= len(_T) else _T_BEYOND
 
 
 def interval(values: Sequence[float | None]) -> tuple[float, float] | None:
-    """Return the mean's 95 % confidence interval; None where a value is missing or infinite."""
+    """Return the mean's 95 % confidence interval.
+
+    None if a value is missing or infinite, or there are fewer than three.
+    """
     known = [value for value in values if value is not None and math.isfinite(value)]
     if len(known) < max(LEAST_SEEDS, len(values)):
         return None
@@ -39,7 +42,10 @@ def interval(values: Sequence[float | None]) -> tuple[float, float] | None:
 def by_seed(
     check: Callable[[Results], Outcome], cases: Sequence[str], results: Results
 ) -> list[Outcome]:
-    """Return what a check finds in each seed alone; nothing where cases differ in their seeds."""
+    """Return the check's outcome for each single seed.
+
+    Empty if cases differ in their number of seeds, or there are fewer than three.
+    """
     counts = {len(results.get(case, ())) for case in cases}
     if len(counts) != 1 or (seeds := counts.pop()) < LEAST_SEEDS:
         return []
@@ -48,7 +54,7 @@ def by_seed(
 
 
 def intervals(outcomes: Sequence[Outcome]) -> dict[str, tuple[float, float]]:
-    """Return the interval of each number that every seed has."""
+    """Return the confidence interval of each number available for every seed."""
     if not outcomes:
         return {}
     names = [name for name in outcomes[0].measured if all(name in o.measured for o in outcomes)]

@@ -1,7 +1,7 @@
-"""Runs of an experiment as separate processes, cached by what they are.
+"""Runs of an experiment as separate processes, cached by content.
 
-A run's folder is named by a hash of its effective scenario (seed included) and the
-engine's build, so a rerun finds it whole and an interrupted experiment goes on where it was.
+A run's folder is named by a hash of its effective scenario (including the seed) and the engine's
+build. A rerun therefore finds finished runs, and an interrupted experiment resumes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ STOP_S = 0.7
 
 @dataclass
 class Job:
-    """One distinct run: the points it serves and the folder it fills."""
+    """One distinct run: the points that share it and its run directory."""
 
     points: list[Point]
     folder: Path
@@ -47,16 +47,16 @@ class Job:
 
     @property
     def title(self) -> str:
-        """Name shown in the progress line."""
+        """Name in the progress line."""
         return self.points[0].title
 
 
 def plan(points: Sequence[Point], runs: Path, max_memory: str | int | None = None) -> list[Job]:
-    """Validate every point and return the distinct runs, those already there marked done.
+    """Validate every point and return the distinct runs; cached runs are marked as done.
 
-    A run that is there but damaged is to be run again: its `damage` says what was found. Each run
-    may take `max_memory`: see `api.check`. Raises `ScenarioError` naming the case, before anything
-    is started.
+    A damaged cached run is run again; its `damage` describes the problem. `max_memory` is the
+    limit of each run, as in `api.check`. Raises `ScenarioError` with the name of the case before
+    any run starts.
     """
     jobs: dict[str, Job] = {}
     for point in points:
@@ -84,17 +84,17 @@ def _planned(point: Point, folder: Path, effective: str, max_memory: str | int |
         job.damage = str(error).removesuffix(f"; {AGAIN}")
         return job
     if found.effective != effective:
-        job.damage = f"{folder} holds the run of another scenario"
+        job.damage = f"{folder} contains the run of another scenario"
         return job
     job.result, job.done, job.cached = found, True, True
     return job
 
 
 def run_all(jobs: Sequence[Job], slots: int, tick: Callable[[], None]) -> None:
-    """Run what is not done, `slots` at a time; `tick` is called many times a second.
+    """Run all unfinished jobs, `slots` at a time; calls `tick` many times a second.
 
-    A failed run sets `Job.failure`, and the others go on. Ctrl-C stops every process
-    (their folders stay `.partial`) and is raised again. Raises `UsageError`/`RunError`.
+    A failed run sets `Job.failure` and the others continue. Ctrl-C stops every process, leaves
+    their `.partial` folders and is raised again. Raises `UsageError` or `RunError`.
     """
     waiting = [job for job in jobs if not job.done]
     running: list[_Worker] = []
@@ -111,7 +111,7 @@ def run_all(jobs: Sequence[Job], slots: int, tick: Callable[[], None]) -> None:
 
 
 class _Worker:
-    """A process running one job, its progress read by a thread."""
+    """A process that runs one job; a thread reads its progress."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -126,8 +126,8 @@ class _Worker:
             if job.damage is not None:
                 discard_damaged(job.folder)
             self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - kept open
-        # A session of its own: Ctrl-C reaches this program, which then stops its workers
-        # once, instead of every process handling it in its own way.
+        # In a new session the worker does not receive Ctrl-C. Only this program does, and it
+        # stops its workers once.
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -144,7 +144,7 @@ class _Worker:
                 self.job.progress = json.loads(line)
 
     def finished(self) -> bool:
-        """Tell whether the process has ended, and if so note how."""
+        """Return whether the process has ended; if so, record its result or failure."""
         code = self.process.poll()
         if code is None:
             return False
@@ -154,7 +154,7 @@ class _Worker:
         else:
             self._errors.seek(0)
             said = self._errors.read().decode(errors="replace").strip()
-            self.job.failure = said or f"the run ended with code {code}"
+            self.job.failure = said or f"the run exited with code {code}"
         self._errors.close()
         return True
 

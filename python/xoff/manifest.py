@@ -1,4 +1,4 @@
-"""`manifest.json`: what a run directory is, which files it has, and whether it is whole."""
+"""`manifest.json`: the identity, files and completeness of a run directory."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ CAPTURE = "trace.pcapng"
 REFERENCE = "reference.csv"
 
 TABLES = ("flows", "samples", "ports")
-# Tables that are there only in some runs, and where they come from.
+# Tables of some runs only, each with advice on how to get it.
 OPTIONAL_TABLES = {
     "flow_series": "set run.flow_series",
     "port_samples": "set run.port_samples",
-    "queries": 'they come with [[traffic]] kind = "queries", unless run.flows = "none"',
-    "requests": 'they come with [[traffic]] kind = "queries", unless run.flows = "none"',
+    "queries": 'add [[traffic]] kind = "queries", without run.flows = "none"',
+    "requests": 'add [[traffic]] kind = "queries", without run.flows = "none"',
 }
 
 
 def table_file(name: str) -> str:
-    """Return the name of a table's file."""
+    """Return the file name of a table."""
     return f"{name}.parquet"
 
 
 NEEDED = (SCENARIO, SUMMARY, *map(table_file, TABLES))
-"""Files that every finished run has, beside its manifest."""
+"""Files that every finished run has besides its manifest."""
 RUN_FILES = frozenset({*NEEDED, *map(table_file, OPTIONAL_TABLES), CAPTURE, REFERENCE})
-"""Files that a run may have, beside its manifest."""
+"""Files that a run can have besides its manifest."""
 
 DRAFT = ".new"
 LOCK = ".lock"
 RESERVE = ".reserve"
 WORKING_FILES = frozenset({MANIFEST, MANIFEST + DRAFT, LOCK, RESERVE})
-"""Files of a run directory that are about the run itself, most of them only while it goes on."""
+"""Bookkeeping files of a run directory; all but the manifest exist only during the run."""
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """Return the manifest of a run directory, complete or not; None if it is not one."""
+    """Return the manifest of a complete or partial run; None if `folder` is no run directory."""
     try:
         found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -51,7 +51,7 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
 
 
 def is_complete(folder: Path) -> bool:
-    """Tell whether the manifest says that the run in `folder` has finished."""
+    """Return whether the manifest marks the run in `folder` as finished."""
     manifest = read_manifest(folder)
     return manifest is not None and manifest.get("complete") is True
 
@@ -62,10 +62,7 @@ def save_manifest(folder: Path, manifest: dict[str, Any]) -> None:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Write `path` so that it holds the old text or all of the new one, synced to disk.
-
-    Raises `OSError`.
-    """
+    """Replace the contents of `path` atomically and sync them to disk. Raises `OSError`."""
     draft = path.with_name(path.name + DRAFT)
     try:
         with draft.open("w", encoding="utf-8") as file:

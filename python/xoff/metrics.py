@@ -1,4 +1,4 @@
-"""Numbers out of a run: from its summary, its samples and its ports."""
+"""Numbers read from a run: from its summary and its tables."""
 
 from __future__ import annotations
 
@@ -17,19 +17,22 @@ from xoff.traces import MEASURES, Trace
 
 STATISTICS = ("mean", "p50", "p95", "p99", "p999")
 RANGES = ("short", "medium", "long", "all")
-# Keys of a range by bytes, which is one of the summary's bins, and of one by packets.
+# Keys of a range in bytes, which names a bin of the summary, and of a range in packets.
 BIN = {"low", "high"}
 PACKETS = {"low_packets", "high_packets"}
-# The mean of a statistic over the size bins that have it.
+# Mean of a statistic over the size bins that have it.
 MEAN_OF_BINS = "mean-of-bins"
-# A percentile is stated only with this many samples beyond it.
+# Smallest number of samples beyond a percentile for the percentile to be reported.
 BEYOND = 10
 
 Group = Mapping[str, Any]
 
 
 def class_entry(result: Result, name: str | None = None) -> Group | None:
-    """Return a traffic class's summary; by default the first that is not an incast."""
+    """Return the summary of a traffic class, by default the first that is not an incast.
+
+    None if there is no class `name`, or no class at all.
+    """
     entries = result.class_entries
     if name is not None:
         return next((e for e in entries if e.get("class") == name), None)
@@ -41,8 +44,9 @@ def class_entry(result: Result, name: str | None = None) -> Group | None:
 def statistic(group: Group, name: str, unfinished: int | None = None) -> float | None:
     """Read one statistic of a group of flows.
 
-    None: too few samples. Infinite: unfinished flows reach into it (a null although there
-    are enough samples). `unfinished` is the class's count, where the group has none.
+    Returns None if there are too few samples, infinity if unfinished flows determine it (the
+    summary has null despite enough samples). `unfinished` is the class's number of unfinished
+    flows, used if the group has none of its own.
     """
     value = group.get(name)
     if value is not None:
@@ -61,7 +65,7 @@ def statistic(group: Group, name: str, unfinished: int | None = None) -> float |
 
 
 def bins(result: Result, cls: str | None = None) -> list[Group]:
-    """Return the size bins of a class, smallest flows first."""
+    """Return the size bins of a class, smallest sizes first."""
     entry = class_entry(result, cls)
     return list(entry.get("bins") or []) if entry else []
 
@@ -69,9 +73,8 @@ def bins(result: Result, cls: str | None = None) -> list[Group]:
 def lookup(summary: Any, path: str) -> float | None:
     """Read a number at a dotted path, e.g. `buffer.p99_bytes`, `monitors.long.delay_p99_ps`.
 
-    A list is entered by index or by its elements' `name` or `class`, delays of links by both their
-    `link` and `packets`: `link_delays.spine-leaf scheduled.p99_ps`. None where the value
-    is null or absent.
+    A list element is selected by index, `name` or `class`; link delays by `link` and `packets`:
+    `link_delays.spine-leaf scheduled.p99_ps`. None if the value is null or absent.
     """
     here = summary
     for part in path.split("."):
@@ -91,7 +94,7 @@ def _element(items: list[Any], part: str) -> Any:
 
 
 def _names(element: dict[str, Any]) -> tuple[Any, ...]:
-    """Return what an element of a list goes by: delays go by link and kind of packets."""
+    """Return the names of a list element; link delays are named by link and kind of packets."""
     return (
         element.get("name"),
         element.get("class"),
@@ -104,28 +107,25 @@ def cdf_at(points: Sequence[Sequence[float]], x: float) -> float:
     return max((fraction for value, fraction in points if value <= x), default=0.0)
 
 
-# Port number of a sample of a whole switch.
+# Port number of samples of a whole switch.
 WHOLE_SWITCH = 65535
-# A `path` or `cdf` that begins so is computed from the samples of the monitored ports.
-SAMPLES = "samples."
-# A `path` that begins so is computed from what hosts' ports sent.
-SENDERS = "senders."
-# A `path` that begins so is the share of time in which links of the kind that follows were paused.
-PAUSED = "paused."
-# A `path` or `cdf` that begins so is computed from the rows of finished flows.
-FLOWS = "flows."
-# A `path` that begins so is computed from what flows got in intervals (`series.read`).
-SERIES = "series."
-# A `path` that begins so is a queueing delay along paths (`queueing.read`).
-QUEUEING = "queueing."
-# A `path` that begins so is how unevenly switches load links of a kind (`evenness.read`).
-SPREAD = "spread."
-# The mean of log2 of flows' rates (`fairness.score`).
+# Prefixes of a `path` and their source. SAMPLES and FLOWS are prefixes of a `cdf`, too.
+SAMPLES = "samples."  # samples of the monitored ports
+SENDERS = "senders."  # bytes sent by the hosts' ports (`shares.read`)
+PAUSED = "paused."  # share of time that links of a kind are paused (`shares.paused_share`)
+FLOWS = "flows."  # rows of finished flows (`rows`)
+SERIES = "series."  # bytes received per flow and interval (`series.read`)
+QUEUEING = "queueing."  # queueing delay along paths (`queueing.read`)
+SPREAD = "spread."  # unevenness of load over links of a kind (`evenness.read`)
+# Mean of log2 of flow rates (`fairness.score`).
 FAIRNESS = "fairness.score"
 
 
 def monitored(result: Result, column: str) -> Trace | None:
-    """Return times and a column (`bytes`, `active`) of the samples of monitored ports."""
+    """Return times (ps) and a column (`bytes`, `active`) of the samples of monitored ports.
+
+    None if the run has no such column or no monitored ports.
+    """
     table = result.samples
     if column not in table.column_names:
         return None
@@ -144,19 +144,19 @@ def sampled_cdf(result: Result, column: str) -> list[tuple[float, float]]:
 
 
 def sampled(result: Result, what: str) -> float | None:
-    """Return a measure of the monitored ports' samples: `COLUMN.MEASURE`, or its mean."""
+    """Return `COLUMN.MEASURE` of the monitored ports' samples; the mean without a measure."""
     column, _, measure = what.partition(".")
     trace = monitored(result, column)
     return None if trace is None else MEASURES[measure or "mean"](trace)
 
 
 def cdf_points(result: Result, name: str) -> Sequence[Sequence[float]]:
-    """Return a CDF at a dotted path of the summary, such as `bfc.sharing_flows`.
+    """Return the step CDF of that name as (value, fraction) pairs; empty if there is none.
 
-    With `samples.COLUMN` it is that of the monitored ports' samples.
-
-    With `flows.COLUMN` it is that of the rows of finished flows, with `queries.CLASS.GROUP` or
-    `requests.CLASS.GROUP` that of completion times (us).
+    - `samples.COLUMN`: over the samples of the monitored ports.
+    - `flows.COLUMN`: over the rows of finished flows.
+    - `queries.CLASS.GROUP`, `requests.CLASS.GROUP`: over completion times (us).
+    - Any other name: a dotted path of the summary, such as `bfc.sharing_flows`.
     """
     if name.startswith(SAMPLES):
         return sampled_cdf(result, name.removeprefix(SAMPLES))
@@ -171,7 +171,7 @@ def cdf_points(result: Result, name: str) -> Sequence[Sequence[float]]:
 
 
 def cdf_distance(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> float | None:
-    """Return the largest vertical distance between two step CDFs (Kolmogorov and Smirnov)."""
+    """Return the Kolmogorov-Smirnov distance of two step CDFs; None if one is empty."""
     if not a or not b:
         return None
     steps = np.unique([value for value, _ in (*a, *b)])
@@ -179,7 +179,7 @@ def cdf_distance(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> 
 
 
 def _heights(points: Sequence[Sequence[float]], at: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return `cdf_at` at many places."""
+    """Return `cdf_at` for an array of values."""
     values, fractions = np.array(sorted(map(tuple, points))).T
     return np.concatenate([[0.0], fractions])[np.searchsorted(values, at, side="right")]
 
@@ -187,10 +187,10 @@ def _heights(points: Sequence[Sequence[float]], at: NDArray[np.float64]) -> NDAr
 def in_packets(
     result: Result, cls: str | None, name: str, low: float | None, high: float | None
 ) -> float | None:
-    """Return a statistic of the slowdowns of flows with `low` to `high` full packets' payload.
+    """Return a statistic of the slowdowns of flows of `low` to `high` packets.
 
-    From the rows of finished flows. Those that did not finish have no rows: all those of size bins
-    that reach into the range count in percentiles, as infinitely slow, and none in the mean.
+    It is computed from the rows of finished flows. In percentiles, all unfinished flows of size
+    bins that overlap the range count as infinitely slow; the mean ignores them.
     """
     entry = class_entry(result, cls)
     if entry is None:
@@ -212,7 +212,7 @@ def in_packets(
 
 
 def _unfinished(entry: Group, low_bytes: float, high_bytes: float) -> int:
-    """Count the unfinished flows of the size bins that have any of these sizes."""
+    """Count the unfinished flows of the size bins that overlap a range of sizes."""
     return sum(
         int(one.get("flows") or 0) - int(one.get("finished") or 0)
         for one in entry.get("bins") or []
@@ -221,7 +221,7 @@ def _unfinished(entry: Group, low_bytes: float, high_bytes: float) -> int:
     )
 
 
-# What a `path` that begins so is computed by, from the rest of it.
+# The function for each prefix of a `path`; it receives the rest of the path.
 READERS: Mapping[str, Callable[[Result, str], float | None]] = {
     SAMPLES: sampled,
     SENDERS: shares.read,
@@ -235,22 +235,22 @@ READERS: Mapping[str, Callable[[Result, str], float | None]] = {
 
 @dataclass(frozen=True)
 class Term:
-    """Which number of a case is meant: a path in the summary, a CDF, or a flow statistic.
+    """A number of a case: a CDF at a value, a path, or else a statistic of flow slowdowns.
 
-    `cdf` names a part of the summary with a `cdf`, read at `at` (the fraction at or below);
-    `cdf = "samples.active"` and `path = "samples.active"` (its mean) are read from the
-    samples of the monitored ports instead, likewise `samples.bytes`, and
-    `samples.bytes.MEASURE` (`traces.MEASURES`); `path = "senders.jain"`, `senders.0-3` and
-    `paused.leaf-spine` come from the ports (`shares`), `flows.COLUMN.MEASURE` from the rows of
-    finished flows (`rows`),
-     `series.MEASURE` from the flows' series (`series`), `queueing.4.p99_us` and
-     `spread.leaf-spine` from the samples of all ports (`queueing`, `evenness`),
-     `fairness.score` from the flows (`fairness`), `queries.query.8000.p99_us`
-     and `requests.query.10.p99_us` from completion times (`completions`); a `range` is a name, a
-     bin of the summary with its `low` and `high` bytes, or all flows of `low_packets` to
-     `high_packets`;
-    with a class `flows.` counts all flows of it, unfinished ones as infinitely slow;
-    `scale` multiplies what is read; `seeds` says how the runs of a case become one number.
+    - `cdf`: a CDF (`cdf_points`), read at `at`: the fraction at or below.
+    - `path`: a dotted path in the summary (`lookup`), or one of
+      `samples.COLUMN[.MEASURE]` (monitored ports, `traces.MEASURES`),
+      `senders.jain`, `senders.0-3`, `paused.leaf-spine` (ports, `shares`),
+      `flows.COLUMN.MEASURE` (finished flows, `rows`; with `cls` all flows of the class, the
+      unfinished ones infinitely slow),
+      `series.MEASURE` (throughput of flows over time, `series`),
+      `queueing.4.p99_us`, `spread.leaf-spine` (samples of all ports, `queueing`, `evenness`),
+      `fairness.score` (flow rates, `fairness`),
+      `queries.query.8000.p99_us`, `requests.query.10.p99_us` (`completions`).
+    - `cls`, `range`, `statistic`: a slowdown statistic of a class of flows. `range` is a name, the
+      `low` and `high` bytes of a bin of the summary, or `low_packets` and `high_packets`.
+
+    `scale` multiplies the number. `seeds` selects how the runs of a case become one number.
     """
 
     case: str
@@ -264,7 +264,7 @@ class Term:
     seeds: str = "mean"
 
     def read(self, result: Result) -> float | None:
-        """Read the number from one run; None where there is none."""
+        """Read the number from one run; None if the run does not have it."""
         found = self._unscaled(result)
         return None if found is None else found * self.scale
 
@@ -313,7 +313,7 @@ class Term:
     def over_seeds(self, results: Sequence[Result]) -> float | None:
         """Return one number for the runs of a case; None if any of them has none.
 
-        `seeds = "pooled"` takes the completion times of all runs together.
+        `seeds = "pooled"` pools the completion times of all runs.
         """
         if self.seeds == POOLED and self.path is not None:
             found = completions.pooled(results, self.path)
@@ -322,7 +322,7 @@ class Term:
 
 
 def spread(values: Sequence[float | None]) -> float | None:
-    """Return the sample standard deviation; None with fewer than two values."""
+    """Return the sample standard deviation; None unless there are two values, all finite."""
     known = [value for value in values if value is not None and math.isfinite(value)]
     if len(known) < max(2, len(values)):
         return None
@@ -337,9 +337,10 @@ def mean(values: Sequence[float | None]) -> float | None:
 
 
 def percentile(share: float) -> Callable[[Sequence[float | None]], float | None]:
-    """Return what takes a percentile of runs, as papers do; None if any run has no value.
+    """Return a function that takes a percentile over runs; None if any run has no value.
 
-    Next to an infinite value it is the larger one of the two around it.
+    Percentiles are interpolated linearly; with an infinite value among the runs, the larger
+    neighbour is taken instead.
     """
 
     def over_runs(values: Sequence[float | None]) -> float | None:
@@ -354,15 +355,15 @@ def percentile(share: float) -> Callable[[Sequence[float | None]], float | None]
 
 @dataclass(frozen=True)
 class Relative:
-    """A case that others are compared with: its runs by sweep value, and how."""
+    """A baseline case: its runs by sweep value, and the comparison with it."""
 
     runs: Mapping[Any, Sequence[Result]]
     relation: str = "ratio"
 
     def read(self, term: Term, x: Any, runs: Sequence[Result]) -> float | None:
-        """Return the term of a case at sweep value `x`, over or less that of this one.
+        """Return the ratio or difference of a case's term at sweep value `x` to the baseline's.
 
-        Scores of fairness are compared flow by flow.
+        Fairness scores are compared flow by flow.
         """
         base = self.runs.get(x, ())
         if self.relation == "difference" and term.path == FAIRNESS:
@@ -381,14 +382,17 @@ COMPARISONS = ("ratio", "difference")
 def score_difference(
     runs: Sequence[Result], others: Sequence[Result], cls: str | None = None
 ) -> float | None:
-    """Return how much fairer a case is than another, seed by seed and flow by flow."""
+    """Return the mean difference of log2 of flow rates between two cases, over flows and seeds.
+
+    Raises `UsageError` if the cases differ in their number of seeds.
+    """
     if len(runs) != len(others):
-        raise UsageError("scores of fairness are compared seed by seed: as many seeds each")
+        raise UsageError("a difference of fairness scores requires as many seeds in both cases")
     pairs = zip(runs, others, strict=True)
     return mean([fairness.difference(run, other, cls) for run, other in pairs])
 
 
-# Over the rows of all runs together, which completion times allow.
+# Pools the rows of all runs; only for completion times.
 POOLED = "pooled"
 OVER_SEEDS: dict[str, Callable[[Sequence[float | None]], float | None]] = {
     "mean": mean,

@@ -1,4 +1,4 @@
-"""What is shown of runs without packets: the allocator's fluid and convergence studies."""
+"""Table columns of runs without packets: the allocator's fluid and convergence studies."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ COLUMNS = {
         ("max error", "final_error.max"),
     ),
 }
-"""Titles and places in the summary of the numbers that tables show, by engine."""
+"""Title and path in the summary of each number in tables, by engine."""
 
 
 def engine_of(summary: Mapping[str, Any]) -> str | None:
-    """Return which numerical engine a run had; None for the packet-level one."""
+    """Return the numerical engine of a run; None for the packet-level engine."""
     found = summary.get("engine")
     return found if found in COLUMNS else None
 
 
 def titles(engine: str) -> list[str]:
-    """Return the titles of the numbers shown."""
+    """Return the titles of the numbers in tables."""
     return [title for title, _ in COLUMNS[engine]]
 
 
 def values(summary: Mapping[str, Any]) -> list[str]:
-    """Return the numbers shown, as text, in the order of their titles."""
+    """Return the numbers in tables, as text, in the order of their titles."""
     return [number(lookup(summary, path)) for _, path in COLUMNS[summary["engine"]]]

@@ -1,4 +1,4 @@
-"""A paper on one page: each figure, and what the paper says of it beside what xoff measures."""
+"""One page per paper: every figure, and every claim next to xoff's measurement."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from xoff.text import markdown
 if TYPE_CHECKING:
     from xoff.reproduce import Outcome
 
-# Two panels side by side are as wide as a page of text.
+# Panels per row, and dots per inch: two panels are as wide as a page of text.
 PANELS, DPI = 2, 100
-# Rows of a part's table: the command prints the others.
+# Largest number of table rows per experiment; the command prints all.
 MOST_ROWS = 40
-# What the table of an experiment without `[[column]]`s shows; what no case has is left out.
+# Table columns of an experiment without `[[column]]`s; columns without any number are left out.
 COLUMNS = (
     Column("short, p99", {"range": "short", "statistic": "p99"}),
     Column("medium, mean", {"range": "medium", "statistic": "mean"}),
@@ -39,7 +39,7 @@ CLAIMS = ("claim", "where", "what the paper says", "its number", "xoff", "holds"
 def write(outcomes: Sequence[Outcome], folder: Path) -> Path:
     """Write `<paper>.md` and its pictures, `<paper>/<experiment>.png`, into a folder.
 
-    Raises `UsageError` or `RunError` naming what cannot be written.
+    Returns the path of the page. Raises `UsageError` or `RunError` if a file cannot be written.
     """
     paper = outcomes[0].experiment.name.split("/")[0]
     ordered = sorted(outcomes, key=lambda outcome: _place(outcome.experiment))
@@ -61,7 +61,7 @@ def _draw(outcome: Outcome, folder: Path) -> None:
 
 
 def _place(experiment: Experiment) -> tuple[object, ...]:
-    """Return what sorts experiments by their first section in the paper, appendices last."""
+    """Return a sort key: the experiment's first section in the paper, appendices last."""
     found = re.search(r"§([\d.]*\d)|App\. ([A-Z])(?:\.(\d+))?", experiment.source)
     figure = re.search(r"(Fig|Table)\.? (\d+)", experiment.source)
     at = int(figure[2]) if figure else 0
@@ -73,7 +73,7 @@ def _place(experiment: Experiment) -> tuple[object, ...]:
 
 
 def text(paper: str, outcomes: Sequence[Outcome]) -> str:
-    """Return the page in Markdown; its pictures are beside it, in a folder of the paper's name."""
+    """Format the page in Markdown; it links to pictures in a folder named after the paper."""
     title, _, _ = outcomes[0].experiment.source.partition("§")
     scale = outcomes[0].experiment.scale
     parts = [_head(title.strip(" ,") or paper, paper, scale, outcomes)]
@@ -87,18 +87,17 @@ def _head(title: str, paper: str, scale: str, outcomes: Sequence[Outcome]) -> st
     verdicts = list(held.values())
     runs = {digest for outcome in outcomes for digest in outcome.runs.values()}
     said = (
-        f"# {title}: what it says, and what xoff measures\n\n"
+        f"# {title}: claims and measurements\n\n"
         f"Made by `xoff reproduce {paper} --scale {scale} --page FOLDER` with xoff "
         f"{engine.version()}: {len(outcomes)} experiments, {len(runs)} different results, digest "
         f"`{digest([one for o in outcomes for one in o.runs.items()])}`.\n\n"
         f"{len(verdicts)} claims were checked: {verdicts.count(True)} hold, "
-        f"{verdicts.count(False)} do not, {verdicts.count(None)} are undecided. A claim that "
-        f"several experiments check holds if it does in all of them. Texts of claims are ours, "
-        f"numbers the paper's; bounds are in [claims.toml](../../papers/{paper}/claims.toml), "
-        f"choices where the paper leaves room in "
-        f"[deviations.md](../../papers/{paper}/deviations.md). Numbers of several seeds are their "
-        f"mean, in parentheses its 95 % confidence interval; in tables of cases they are the "
-        f"median, in parentheses the least and the largest.\n"
+        f"{verdicts.count(False)} do not, {verdicts.count(None)} are undecided. A claim checked in "
+        f"several experiments holds if it holds in all of them. The wording of claims is ours; "
+        f"their numbers are the paper's. [claims.toml](../../papers/{paper}/claims.toml) has the "
+        f"bounds, [deviations.md](../../papers/{paper}/deviations.md) the choices the paper leaves "
+        f"open. With several seeds, claims show the mean and its 95 % confidence interval; tables "
+        f"of cases show the median, minimum and maximum.\n"
     )
     rows = [
         [f"[{_heading(o.experiment)}](#{_anchor(_heading(o.experiment))})", *_counts(o.verdicts)]
@@ -113,7 +112,7 @@ def _counts(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def _one_a_claim(outcomes: Sequence[Outcome]) -> list[Verdict]:
-    """Return a verdict for each claim: the worst of those that experiments came to."""
+    """Return one verdict per claim: the worst over all experiments."""
     rank = {False: 0, None: 1, True: 2}
     worst: dict[str, Verdict] = {}
     for verdict in (verdict for outcome in outcomes for verdict in outcome.verdicts):
@@ -124,7 +123,7 @@ def _one_a_claim(outcomes: Sequence[Outcome]) -> list[Verdict]:
 
 
 def _heading(experiment: Experiment) -> str:
-    """Return where in the paper, and what: "§2.3, Fig. 4: Active flows"."""
+    """Return place in the paper and title: "§2.3, Fig. 4: Active flows"."""
     _, mark, place = experiment.source.partition("§")
     if not mark:
         _, mark, place = experiment.source.partition("App. ")
@@ -161,7 +160,7 @@ def _seeds(experiment: Experiment) -> str:
 
 
 def digest(runs: Sequence[tuple[str, str]]) -> str:
-    """Return a digest over the digests of runs, by their names."""
+    """Return a digest of (title, digest) pairs of runs, in any order."""
     lines = "".join(f"{title} {found}\n" for title, found in sorted(runs))
     return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
@@ -174,7 +173,7 @@ def _row(verdict: Verdict) -> list[str]:
 
 
 def _why(verdicts: Sequence[Verdict]) -> str:
-    """Return why claims do not hold, where that is known."""
+    """Format the explanations of claims as a list."""
     said = [f"- {v.claim.id}: {v.claim.explanation}.\n" for v in verdicts if v.claim.explanation]
     return "".join(line.replace("..\n", ".\n") for line in said)
 
@@ -190,7 +189,7 @@ def _table(outcome: Outcome) -> str:
     if len(lines) <= MOST_ROWS + 2:
         return full
     kept = "\n".join(lines[: MOST_ROWS + 2])
-    return f"{kept}\n\nThe command shows the other rows.\n"
+    return f"{kept}\n\nTable cut; the command prints all rows.\n"
 
 
 def _has_flows(outcome: Outcome) -> bool:
@@ -213,4 +212,4 @@ def _without_runs(outcomes: Sequence[Outcome]) -> str:
     ]
     if not rows:
         return ""
-    return "## Claims that need no run, or that no run settles\n\n" + markdown(CLAIMS, rows, left=6)
+    return "## Claims without a run\n\n" + markdown(CLAIMS, rows, left=6)

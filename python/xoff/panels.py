@@ -1,4 +1,4 @@
-"""Panels of a figure: each function draws one kind of plot into given axes.
+"""Panels of a figure: each function draws one kind of plot into the given axes.
 
 Curves differ in line style and marker, bars in hatching, never in colour alone.
 """
@@ -31,12 +31,12 @@ from xoff.result import Result
 
 Axes: TypeAlias = Any
 Runs = Mapping[str, Result | Sequence[Result]]
-"""Results by label; a label with several seeds holds several results, shown as their mean."""
+"""Results by label; a label with several seeds has several results, drawn as their mean."""
 
 _STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
 _MARKERS = ("o", "s", "^", "v", "D", "x", "*", "P")
 _HATCHES = ("", "//", "..", "xx", "--", "\\\\", "oo", "++")
-# Okabe and Ito's colours keep apart for the colour-blind; their greys differ too.
+# Colours of Okabe and Ito: distinct for the colour-blind, and in greyscale.
 _COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _NAMES = {"mean": "mean", "p50": "median", "p95": "p95", "p99": "p99", "p999": "p99.9"}
 
@@ -58,9 +58,9 @@ def line_style(index: int) -> dict[str, Any]:
 
 
 def bin_centre(group: Group) -> float:
-    """Return the geometric middle of a size bin, in bytes.
+    """Return the geometric mean of a size bin's limits, in bytes.
 
-    A bin that starts at zero, or has no end, is taken as a decade.
+    A bin that starts at zero or has no upper limit is taken to span a decade.
     """
     low, high = group.get("low_bytes") or 0, group.get("high_bytes")
     if not high or math.isinf(high):
@@ -69,7 +69,7 @@ def bin_centre(group: Group) -> float:
 
 
 def slowdown_axes(ax: Axes, results: Runs, stat: str, cls: str | None = None) -> None:
-    """Draw FCT slowdown against flow size, one curve a label, both axes logarithmic."""
+    """Draw FCT slowdown against flow size, one curve per label, both axes logarithmic."""
     drawn = False
     for index, (label, runs) in enumerate(as_lists(results).items()):
         xs, ys = _slowdown_curve(runs, stat, cls)
@@ -80,14 +80,14 @@ def slowdown_axes(ax: Axes, results: Runs, stat: str, cls: str | None = None) ->
         ax.set_yscale("log")
         plain_ticks(ax.yaxis)
     else:
-        # A logarithmic axis without a point cannot be drawn.
+        # A logarithmic axis without any point cannot be drawn.
         ax.text(0.5, 0.5, "too few flows", transform=ax.transAxes, ha="center")
     ax.set_xlabel("flow size (bytes)")
     ax.set_ylabel(f"FCT slowdown, {_NAMES.get(stat, stat)} (ideal = 1)")
 
 
 def plain_ticks(axis: Any) -> None:
-    """Label a logarithmic axis 1, 2, 5, 10 ... in place of powers of ten."""
+    """Label a logarithmic axis 1, 2, 5, 10, ... instead of with powers of ten."""
     axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     axis.set_minor_formatter(FuncFormatter(lambda x, _: f"{x:g}" if f"{x:e}"[0] in "25" else ""))
 
@@ -95,7 +95,7 @@ def plain_ticks(axis: Any) -> None:
 def _slowdown_curve(
     runs: Sequence[Result], stat: str, cls: str | None
 ) -> tuple[list[float], list[float]]:
-    """Return the points with enough samples; an infinite one leaves a gap (NaN)."""
+    """Return sizes (bytes) and slowdowns with enough samples; infinite ones are NaN, a gap."""
     xs, ys = [], []
     by_seed = [_by_bin(run, stat, cls) for run in runs]
     for group in bins(runs[0], cls):
@@ -114,7 +114,7 @@ def _by_bin(run: Result, stat: str, cls: str | None) -> dict[Any, float | None]:
 
 
 def cdf_axes(ax: Axes, results: Runs, path: str, scale: float, x_label: str) -> None:
-    """Draw the step CDF at `summary[path]["cdf"]`, one curve a label (seed 1 of several)."""
+    """Draw the step CDF `summary[path]["cdf"]`, one curve per label (first seed only)."""
     for index, (label, runs) in enumerate(as_lists(results).items()):
         points = (runs[0].summary.get(path) or {}).get("cdf") or []
         if points:
@@ -127,7 +127,7 @@ def cdf_axes(ax: Axes, results: Runs, path: str, scale: float, x_label: str) -> 
 
 
 def any_cdf_axes(ax: Axes, results: Runs, cdf: str, x_label: str) -> None:
-    """Draw the step CDF that `metrics.cdf_points` has under a name (seed 1 of several)."""
+    """Draw the step CDF of `metrics.cdf_points`, one curve per label (first seed only)."""
     for index, (label, runs) in enumerate(as_lists(results).items()):
         points = cdf_points(runs[0], cdf)
         if points:
@@ -140,31 +140,31 @@ def any_cdf_axes(ax: Axes, results: Runs, cdf: str, x_label: str) -> None:
 
 
 def buffer_axes(ax: Axes, results: Runs) -> None:
-    """Draw the CDF of switch buffer occupancy (time-weighted, all switches pooled)."""
+    """Draw the CDF of switch buffer occupancy (time-weighted, pooled over switches)."""
     cdf_axes(ax, results, "buffer", 1e-6, "buffer occupancy of a switch (MB)")
 
 
 def watermark_axes(ax: Axes, results: Runs) -> None:
-    """Draw the CDF of switch buffer watermarks (one a switch and step of the grid)."""
+    """Draw the CDF of switch buffer watermarks (one per switch and grid step)."""
     cdf_axes(ax, results, "buffer_watermark", 1e-6, "buffer watermark of a switch (MB)")
     ax.set_ylabel("fraction of steps")
 
 
 def throughput_axes(ax: Axes, results: Runs) -> None:
-    """Draw the CDF of receivers' throughput (one sample a host and interval)."""
+    """Draw the CDF of receiver throughput (one sample per host and interval)."""
     cdf_axes(ax, results, "receiver_throughput", 1e-9, "throughput of a receiver (Gb/s)")
     ax.set_ylabel("fraction of intervals")
 
 
 def active_flows_axes(ax: Axes, results: Runs, queues: int | None = None) -> None:
-    """Draw the CDF of active flows at a port, with a bar at the number of queues."""
+    """Draw the CDF of active flows at a port, with a vertical line at the number of queues."""
     cdf_axes(ax, results, "active_flows", 1, "active flows at a port")
     if queues is not None:
         ax.axvline(queues, color="0.4", linewidth=4, alpha=0.5, label=f"{queues} queues")
 
 
 def monitored_flows_axes(ax: Axes, results: Runs, queues: int | None = None) -> None:
-    """Draw the CDF of active flows at the monitored ports (seed 1 of several)."""
+    """Draw the CDF of active flows at the monitored ports (first seed only)."""
     for index, (label, runs) in enumerate(as_lists(results).items()):
         points = sampled_cdf(runs[0], "active")
         if points:
@@ -179,7 +179,7 @@ def monitored_flows_axes(ax: Axes, results: Runs, queues: int | None = None) -> 
 
 
 def size_axes(ax: Axes, results: Runs) -> None:
-    """Draw the CDF of the sizes of finished flows, one curve a label (all seeds together)."""
+    """Draw the CDF of the sizes of finished flows, one curve per label (all seeds pooled)."""
     for index, (label, runs) in enumerate(as_lists(results).items()):
         sizes = np.sort(np.concatenate([rows.values(run, "size_bytes") for run in runs]))
         look = {**line_style(index), "marker": None}
@@ -192,10 +192,10 @@ def size_axes(ax: Axes, results: Runs) -> None:
 
 
 def completion_axes(ax: Axes, results: Runs, cdf: str, y_from: float = 0.0) -> None:
-    """Draw the CDF of completion times of queries or web requests, all seeds of a label together.
+    """Draw the CDF of completion times of queries or web requests, all seeds of a label pooled.
 
-    `cdf` is `queries.CLASS.GROUP` or `requests.CLASS.GROUP`. A curve that ends below 1 leaves out
-    what did not end. Shares below `y_from` are not shown.
+    `cdf` is `queries.CLASS.GROUP` or `requests.CLASS.GROUP`. A curve ends below 1 if some did not
+    finish. Fractions below `y_from` are cut off.
     """
     for index, (label, runs) in enumerate(as_lists(results).items()):
         points = completions.cdf(runs, cdf)
@@ -212,10 +212,10 @@ def completion_axes(ax: Axes, results: Runs, cdf: str, y_from: float = 0.0) -> N
 def trace_axes(
     ax: Axes, results: Runs, column: str, span_us: float, level: float | None = None
 ) -> None:
-    """Draw what the monitored ports held over the first `span_us` of the measured time.
+    """Draw the queues of the monitored ports over the first `span_us` of the measured time.
 
-    Bytes are in KB, or MB above 1 MB; time is in us, or ms from 1 ms on. `level` is a horizontal
-    line, in KB where bytes are shown.
+    Bytes are in KB, or in MB above 1 MB; time is in us, or in ms from 1 ms on. `level` is the
+    position of a horizontal line, in KB for bytes.
     """
     traces = {}
     for label, runs in as_lists(results).items():
@@ -239,7 +239,7 @@ def trace_axes(
 
 
 def flow_series_axes(ax: Axes, label: str, run: Result) -> None:
-    """Draw what the application of each flow got over time, one line a flow."""
+    """Draw the throughput delivered to each flow's application over time, one line per flow."""
     table = run.flow_series
     columns = {name: table[name].to_numpy() for name in ("time_ps", "flow", "delivered_bytes")}
     times = np.unique(columns["time_ps"])
@@ -269,9 +269,9 @@ SERIES_LABELS = {
 
 
 def series_axes(ax: Axes, results: Runs, column: str, span: float) -> None:
-    """Draw what numerical runs have by time, its first `span` us, or by iteration, up to `span`.
+    """Draw a column of numerical runs (first seed only) over time or iterations.
 
-    Of several seeds the first is shown. Steps that have no value are left out.
+    `span` is the length of the axis, in us or iterations. Steps without a value are left out.
     """
     by = "time (us)"
     for index, (label, runs) in enumerate(as_lists(results).items()):
@@ -294,9 +294,9 @@ def series_axes(ax: Axes, results: Runs, column: str, span: float) -> None:
 def columns_axes(
     ax: Axes, results: Runs, over: str, column: str, marks: Sequence[float] = ()
 ) -> None:
-    """Draw one column of computed cases over another, with vertical lines at some places.
+    """Draw `column` of computed cases (first seed only) over the column `over`.
 
-    Of several seeds the first is shown.
+    `marks` are positions of vertical lines.
     """
     for index, (label, runs) in enumerate(as_lists(results).items()):
         table = runs[0].samples
@@ -310,7 +310,7 @@ def columns_axes(
 
 
 def theory_axes(ax: Axes, theory: Theory) -> None:
-    """Draw a closed form over what the axes show."""
+    """Draw a closed form over the horizontal range of the curves already drawn."""
     places = [x for line in ax.get_lines() for x in line.get_xdata() if isinstance(x, float | int)]
     if not places or min(places) == max(places):
         return
@@ -321,7 +321,7 @@ def theory_axes(ax: Axes, theory: Theory) -> None:
 
 
 def pause_axes(ax: Axes, results: Runs) -> None:
-    """Draw the share of time PFC pauses links, by kind of link, bars by label."""
+    """Draw the share of time that PFC pauses links: a group per kind of link, a bar per label."""
     lists = as_lists(results)
     links = list(
         dict.fromkeys(link for runs in lists.values() for r in runs for link in _by_link(r))
@@ -355,15 +355,15 @@ def _bar_style(index: int) -> dict[str, Any]:
 def _read(
     case: str, term: Mapping[str, Any], x: Any, runs: Sequence[Result], relative: Relative | None
 ) -> float | None:
-    """Return a case's number at a sweep value (None without a sweep)."""
+    """Return a case's number at sweep value `x` (None without a sweep)."""
     wanted = Term(case, **term)
     return wanted.over_seeds(runs) if relative is None else relative.read(wanted, x, runs)
 
 
 def _whisker(ax: Axes, case: str, term: Mapping[str, Any], x: Any, runs: Sequence[Result]) -> float:
-    """Draw a line at `x` from the least to the largest of the runs, if both are finite.
+    """Draw a whisker at `x` from the minimum to the maximum of the runs, if both are finite.
 
-    Returns how high it reaches.
+    Returns its upper end.
     """
     low, high = (Term(case, **{**term, "seeds": end}).over_seeds(runs) for end in ("min", "max"))
     if low is None or high is None or not math.isfinite(high):
@@ -380,7 +380,7 @@ def _whisker(ax: Axes, case: str, term: Mapping[str, Any], x: Any, runs: Sequenc
 
 
 def _name_spots(ax: Axes, names: Sequence[str], *, slanted: bool) -> None:
-    """Write names below bars; slanted ones end at their bar, so that none covers another."""
+    """Write names below bars; slanted names end at their bar, so that they do not overlap."""
     ax.set_xticks(range(len(names)), names)
     if slanted:
         for name in ax.get_xticklabels():
@@ -396,7 +396,7 @@ def bars_axes(
     *,
     whiskers: bool = False,
 ) -> None:
-    """Draw one bar a label; a missing or infinite value is written, not drawn."""
+    """Draw one bar per label; a missing or infinite value is only written."""
     lists = as_lists(results)
     for index, (label, runs) in enumerate(lists.items()):
         found = _read(label, term, None, runs, relative)
@@ -423,9 +423,9 @@ def class_bars_axes(
     *,
     whiskers: bool = False,
 ) -> None:
-    """Draw a group of bars for each traffic class, in it a bar for each label.
+    """Draw a group of bars per traffic class, with one bar per label.
 
-    A missing or infinite value is written, not drawn.
+    A missing or infinite value is only written.
     """
     lists = as_lists(results)
     width = 0.8 / max(1, len(lists))
@@ -452,9 +452,9 @@ def grouped_bars_axes(
     *,
     whiskers: bool = False,
 ) -> None:
-    """Draw a sweep as bars: a group for each value, in it a bar for each case.
+    """Draw a sweep as bars: a group per value, with one bar per case.
 
-    `level` is a horizontal line in the unit of the bars.
+    `level` is the position of a horizontal line, in the unit of the bars.
     """
     spots = list(dict.fromkeys(x for points in curves.values() for x in points))
     width = 0.8 / max(1, len(curves))
@@ -483,9 +483,9 @@ def curve_axes(
     *,
     whiskers: bool = False,
 ) -> None:
-    """Draw a sweep: one curve a case, its points by sweep value.
+    """Draw a sweep: one curve per case over the sweep values.
 
-    Values that are not numbers are taken in their order.
+    Values that are not numbers are evenly spaced, in their order.
     """
     for index, (case, points) in enumerate(curves.items()):
         spots = [(x, _read(case, term, x, runs, relative)) for x, runs in points.items()]
@@ -501,7 +501,7 @@ def curve_axes(
 
 
 def term_label(term: Mapping[str, Any]) -> str:
-    """Return an axis label for the number a term reads."""
+    """Return an axis label for the number of a term."""
     if term.get("path") or term.get("cdf"):
         return str(term.get("path") or f"{term['cdf']} at or below {term.get('at', 0):g}")
     where = term.get("range", "all")

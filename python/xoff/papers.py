@@ -1,4 +1,4 @@
-"""Where the papers' experiments are: in a checkout or beside the installed package."""
+"""Location of the papers' experiments, in a checkout or in the installed package."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from xoff.text import suggestion
 
 
 def papers_dir() -> Path:
-    """Return the folder `papers`. Raises `UsageError` where it is missing."""
+    """Return the folder `papers`. Raises `UsageError` if it is missing."""
     package = Path(__file__).resolve().parent
-    # In a checkout `_papers` is a link to `papers`, in a wheel it holds the files.
+    # In a checkout `_papers` is a link to `papers`; in a wheel it is a folder of files.
     for candidate in (package / "_papers", package.parent.parent / "papers"):
         if candidate.is_dir():
             return candidate
@@ -31,20 +31,20 @@ def experiments(root: Path | None = None) -> list[str]:
 def find_experiment(name: str, root: Path | None = None) -> Path:
     """Return the folder of experiment `paper/experiment`.
 
-    Raises `UsageError` with the nearest names where there is none.
+    Raises `UsageError` with a suggestion if there is no such experiment.
     """
     root = root or papers_dir()
     known = experiments(root)
     if name.strip("/") in known:
         return root / name.strip("/")
     listing = ", ".join(known) or "none"
-    raise UsageError(f"no experiment `{name}`{suggestion(name, known)}; there are: {listing}")
+    raise UsageError(f"unknown experiment `{name}`{suggestion(name, known)}; known: {listing}")
 
 
 def find_experiments(name: str, root: Path | None = None) -> list[str]:
-    """List the experiments that `paper/experiment` or `paper` names.
+    """List the experiments of `paper`, or just `paper/experiment`.
 
-    Raises `UsageError` with the nearest names where there is none.
+    Raises `UsageError` with a suggestion if there is none.
     """
     name = name.strip("/")
     of_paper = [one for one in experiments(root) if one.startswith(f"{name}/")]

@@ -33,11 +33,11 @@ PLOT_KINDS = (
     "columns",
     "cdf",
 )
-# What may be shown in relation to a case.
+# Kinds that accept `relative_to`.
 RELATED_KINDS = ("bars", "grouped-bars", "curve")
-# What may have a closed form beside it.
+# Kinds that accept `theory`, a closed form drawn over the curves.
 THEORY_KINDS = ("curve", "columns")
-# What may have whiskers from the least to the largest seed.
+# Kinds that accept `whiskers` from the smallest to the largest seed.
 SPREAD_KINDS = ("bars", "grouped-bars", "class-bars", "curve")
 
 COLUMNS = ("bytes", "active")
@@ -45,12 +45,12 @@ SERIES = (
     *("flows", "allocated_gbps", "carried_gbps", "over_capacity_gbps", "optimal_gbps"),
     *("optimum_share", "error_p50", "error_p90", "error_first", "within"),
 )
-"""What numerical runs have by time or by iteration."""
+"""Columns of numerical runs, by time or by iteration."""
 
 
 @dataclass(frozen=True)
 class Theory:
-    """A closed form (`theory.FORMULAS`) over the horizontal axis, which is its argument `over`."""
+    """A closed form (`theory.FORMULAS`) whose argument `over` is the horizontal axis."""
 
     name: str
     over: str
@@ -58,7 +58,7 @@ class Theory:
     scale: float = 1.0
 
     def at(self, x: float) -> float:
-        """Return its value at a place of the axis."""
+        """Return the value at `x`."""
         return self.scale * float(FORMULAS[self.name](**{**self.arguments, self.over: x}))
 
 
@@ -92,14 +92,14 @@ class Plot:
 
 
 def read_plot(table: Any, where: str, names: list[str], labels: list[str]) -> Plot:
-    """Read a `[[plot]]` about cases and points of these names. Raises `UsageError`."""
+    """Read a `[[plot]]`, given the names of cases and labels of points. Raises `UsageError`."""
     reader = Reader(table, where)
     cases = reader.strings("cases")
     known = list(dict.fromkeys([*names, *labels]))
     for case in cases:
-        # A sweep's values may be thinned at this scale: `case@value` is then left out.
+        # A scale can drop values of a sweep, so `case@value` may have no point here.
         if case not in known and case.rpartition("@")[0] not in names:
-            raise UsageError(f"{where}: no case `{case}`{suggestion(case, known)}")
+            raise UsageError(f"{where}: unknown case `{case}`{suggestion(case, known)}")
     term = read_term(reader)
     cls = term.get("cls")
     kind = reader.choice("kind", PLOT_KINDS)
@@ -130,19 +130,21 @@ def read_plot(table: Any, where: str, names: list[str], labels: list[str]) -> Pl
     )
     reader.done()
     if kind == "cdf" and "cdf" not in plot.term:
-        raise UsageError(f'{where}: `cdf` wants a `cdf` such as "bfc.sharing_flows"')
+        raise UsageError(f'{where}: kind `cdf` requires `cdf`, e.g. "bfc.sharing_flows"')
     if kind == "completion-cdf" and not is_completion(plot.term.get("cdf")):
-        raise UsageError(f'{where}: `{kind}` wants a `cdf` such as "queries.query.8000"')
+        raise UsageError(f'{where}: kind `{kind}` requires `cdf`, e.g. "queries.query.8000"')
     if (plot.kind == "class-bars") != bool(plot.classes):
-        raise UsageError(f"{where}: `classes` goes with class-bars, which wants them")
+        raise UsageError(
+            f"{where}: `classes` is required by kind `class-bars` and only allowed there"
+        )
     if plot.whiskers and (plot.kind not in SPREAD_KINDS or plot.relative_to is not None):
         kinds = ", ".join(SPREAD_KINDS)
-        raise UsageError(f"{where}: `whiskers` goes with {kinds}, without `relative_to`")
+        raise UsageError(f"{where}: `whiskers` requires kind {kinds}, without `relative_to`")
     if plot.relative_to is not None and plot.kind not in RELATED_KINDS:
-        raise UsageError(f"{where}: `relative_to` goes with {', '.join(RELATED_KINDS)}")
+        raise UsageError(f"{where}: `relative_to` requires kind {', '.join(RELATED_KINDS)}")
     if plot.relative_to not in (None, *names):
         hint = suggestion(str(plot.relative_to), names)
-        raise UsageError(f"{where}: no case `{plot.relative_to}`{hint}")
+        raise UsageError(f"{where}: unknown case `{plot.relative_to}`{hint}")
     return plot
 
 

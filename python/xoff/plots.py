@@ -1,4 +1,4 @@
-"""Figures of a run or an experiment: SVG and PNG, readable in grey, the same every time."""
+"""Figures of runs and experiments as SVG and PNG: readable in grey, reproducible to the byte."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SETTINGS: Any = {
 
 
 def new_figure(panels: int, columns: int = 3) -> tuple[Figure, list[Axes]]:
-    """Return a figure with so many panels, `columns` to a row, and its axes."""
+    """Return a figure with `panels` panels, `columns` per row, and its axes."""
     columns = min(columns, max(1, panels))
     rows = math.ceil(max(1, panels) / columns)
     with mpl.rc_context(_SETTINGS):
@@ -50,7 +50,7 @@ def new_figure(panels: int, columns: int = 3) -> tuple[Figure, list[Axes]]:
 
 
 def legends(axes: Sequence[Axes]) -> None:
-    """Give every panel with labelled things a legend."""
+    """Add a legend to every panel with labels."""
     for ax in axes:
         handles, labels = ax.get_legend_handles_labels()
         if handles:
@@ -60,7 +60,7 @@ def legends(axes: Sequence[Axes]) -> None:
 def slowdown_by_size(
     results: Runs, statistic: str | Sequence[str] = "p99", cls: str | None = None
 ) -> Figure:
-    """Return a figure of FCT slowdown by flow size, one panel a statistic."""
+    """Draw FCT slowdown by flow size, one panel per statistic."""
     stats = [statistic] if isinstance(statistic, str) else list(statistic)
     figure, axes = new_figure(len(stats))
     for ax, stat in zip(axes, stats, strict=True):
@@ -70,7 +70,7 @@ def slowdown_by_size(
 
 
 def buffer_cdf(results: Runs) -> Figure:
-    """Return a figure of the CDF of buffer occupancy."""
+    """Draw the CDF of buffer occupancy."""
     figure, axes = new_figure(1)
     buffer_axes(axes[0], results)
     legends(axes)
@@ -78,7 +78,7 @@ def buffer_cdf(results: Runs) -> Figure:
 
 
 def active_flows_cdf(results: Runs, queues: int | None = None) -> Figure:
-    """Return a figure of the CDF of active flows at a port."""
+    """Draw the CDF of active flows at a port."""
     figure, axes = new_figure(1)
     active_flows_axes(axes[0], results, queues)
     legends(axes)
@@ -86,7 +86,7 @@ def active_flows_cdf(results: Runs, queues: int | None = None) -> Figure:
 
 
 def pause_share(results: Runs) -> Figure:
-    """Return a figure of the share of time links are paused by PFC."""
+    """Draw the share of time links are paused by PFC."""
     figure, axes = new_figure(1)
     pause_axes(axes[0], results)
     legends(axes)
@@ -94,7 +94,7 @@ def pause_share(results: Runs) -> Figure:
 
 
 def overview(results: Runs) -> Figure:
-    """Return what `xoff plot` shows: slowdown panels, buffer, pauses, active flows."""
+    """Draw the figure of `xoff plot`: slowdowns, buffers, and active flows and pauses if any."""
     flat = [run for runs in as_lists(results).values() for run in runs]
     active = any(run.summary.get("active_flows") for run in flat)
     paused = any(lookup(run.summary, "pfc.pause_time_share") for run in flat)
@@ -113,7 +113,7 @@ def overview(results: Runs) -> Figure:
 def save(figure: Figure, stem: Path) -> list[Path]:
     """Write `<stem>.svg` and `<stem>.png`, byte for byte the same for the same data.
 
-    Raises `RunError` naming the file that cannot be written.
+    Returns both paths. Raises `RunError` if a file cannot be written.
     """
     targets = [stem.with_name(stem.name + suffix) for suffix in (".svg", ".png")]
     _write(figure, targets[0], metadata={"Date": None, "Creator": "xoff"}, dpi=150)
@@ -122,9 +122,9 @@ def save(figure: Figure, stem: Path) -> list[Path]:
 
 
 def save_picture(figure: Figure, target: Path, dpi: int) -> None:
-    """Write a PNG that is as small as it can be, the same for the same data.
+    """Write a size-optimised PNG, byte for byte the same for the same data.
 
-    Raises `RunError` naming the file that cannot be written.
+    Raises `RunError` if the file cannot be written.
     """
     _write(figure, target, metadata={}, dpi=dpi, pil_kwargs={"optimize": True})
 

@@ -1,4 +1,4 @@
-"""Progress on stderr: one rewritten line on a terminal, a sparse line elsewhere."""
+"""Progress on stderr: one rewritten line on a terminal, occasional lines elsewhere."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ JSON_S = 0.3
 
 
 class Line:
-    """A status line: rewritten in place on a terminal, repeated rarely elsewhere."""
+    """A status line: rewritten in place on a terminal, printed every 10 s elsewhere."""
 
     def __init__(self, stream: TextIO | None = None, quiet: bool = False) -> None:
-        self._stream: TextIO | None = stream or sys.stderr  # None where it is closed
+        self._stream: TextIO | None = stream or sys.stderr  # None if it is closed
         self._quiet = quiet or self._stream is None
         self._terminal = self._stream is not None and self._stream.isatty()
         self._last = time.monotonic() if not self._terminal else 0.0
         self._shown = False
 
     def due(self) -> bool:
-        """Tell whether it is time to show something again."""
+        """Return whether the line is due for an update."""
         period = TERMINAL_S if self._terminal else SPARSE_S
         return not self._quiet and time.monotonic() - self._last >= period
 
@@ -48,13 +48,13 @@ class Line:
             self._write(escaped_line(text) + "\n")
 
     def note(self, text: str) -> None:
-        """Print a line that stays, above the rewritten one."""
+        """Print a permanent line above the status line."""
         if not self._quiet:
             self.clear()
             self._write(escaped(text) + "\n")
 
     def clear(self) -> None:
-        """Remove the rewritten line, so that what follows starts on a clean one."""
+        """Erase the status line, so that other output starts on an empty line."""
         if self._shown:
             self._write("\r\x1b[K")
             self._shown = False
@@ -66,12 +66,12 @@ class Line:
             write(self._stream, text)
             self._stream.flush()
         except (OSError, ValueError):
-            # Nobody reads it any more, which is no reason to end the run.
+            # A closed terminal is no reason to end the run.
             self._stream, self._quiet = None, True
 
 
 class RunProgress:
-    """Shows one run: phase, simulated time, flows, packet-hops a second, time left."""
+    """Status line of one run: phase, simulated time, flows, packet-hops per second, time left."""
 
     def __init__(self, line: Line) -> None:
         self._line = line
@@ -79,12 +79,12 @@ class RunProgress:
         self._mark = (self._began, 0)
 
     def __call__(self, at: Progress) -> None:
-        """Take the engine's progress and show it when it is time to."""
+        """Show the engine's progress if the line is due."""
         if self._line.due():
             self._line.show(self.text(at))
 
     def text(self, at: Progress) -> str:
-        """Render one status line."""
+        """Format the status line."""
         now = time.monotonic()
         since, hops = self._mark
         rate = (at["packet_hops"] - hops) / max(now - since, 1e-9)
@@ -99,30 +99,30 @@ class RunProgress:
 
 
 def fraction(at: Progress) -> float:
-    """Return how much of the simulated time is done, 0 to 1."""
+    """Return the completed share of the simulated time, 0 to 1."""
     return min(1.0, at["sim_ps"] / at["end_ps"]) if at["end_ps"] > 0 else 0.0
 
 
 def time_left(elapsed_s: float, share: float) -> str:
-    """Estimate the wall-clock time left from the share done so far."""
+    """Estimate the remaining wall-clock time from the completed share; `?` at the start."""
     if share <= 0.005:
         return "?"
     return clock_text(elapsed_s * (1 - share) / share)
 
 
 class JsonProgress:
-    """Writes progress as JSON lines on stdout, for a program that started this run."""
+    """Progress as JSON lines on stdout, for the program that started this run."""
 
     def __init__(self) -> None:
         self._last = 0.0
 
     def __call__(self, at: Progress) -> None:
-        """Write the engine's progress, a few times a second."""
+        """Write the engine's progress, at most once per 0.3 s."""
         if time.monotonic() - self._last < JSON_S:
             return
         self._last = time.monotonic()
         try:
             say(json.dumps(at), flush=True)
         except BrokenPipeError:
-            # Whoever started this run is gone: nobody waits for the rest.
+            # The reader is gone, so no process waits for the rest of this run.
             raise Interrupted("the program that started this run has ended") from None

@@ -1,7 +1,7 @@
-"""How a finished run takes the place of an earlier one, and of nothing else.
+"""Replacement of an earlier run by a finished one.
 
-A run may replace the files that the manifest of an earlier run lists. Whatever else is in a folder
-is somebody's: it is named, and left alone.
+A run replaces only files listed in the manifest of an earlier run. Other files in the folder
+belong to the user: they are never touched, and an error names them.
 """
 
 from __future__ import annotations
@@ -16,48 +16,47 @@ from xoff.integrity import listed_files
 from xoff.manifest import LOCK, MANIFEST, RESERVE, RUN_FILES, WORKING_FILES, read_manifest
 
 MOVE = "move it, or choose another folder with --out"
-# So many names of what is in the way are told.
+# Largest number of file names in an error message.
 MOST_NAMES = 5
 
 
 def partial_of(out: Path) -> Path:
-    """Return the folder in which a run works."""
+    """Return the folder of a run in progress."""
     return out.with_name(out.name + ".partial")
 
 
 def old_of(out: Path) -> Path:
-    """Return the folder in which an earlier run waits until a new one has its name."""
+    """Return the temporary folder of an earlier run while a new one replaces it."""
     return out.with_name(out.name + ".old")
 
 
 def check_out(out: Path) -> None:
-    """Refuse an `out` that a run cannot replace, or that has something in the way beside it.
+    """Check that a run can replace `out` and its `.partial` and `.old` folders.
 
-    Raises `UsageError`. An empty folder and an earlier run are fine.
+    Each may be missing, empty or an earlier run. Raises `UsageError`.
     """
     for folder in (out, partial_of(out), old_of(out)):
         check_replaceable(folder)
 
 
 def check_replaceable(folder: Path) -> None:
-    """Refuse a folder that holds anything but the files of a run. Raises `UsageError`."""
+    """Check that a folder contains only files of a run. Raises `UsageError`."""
     with writing(folder, UsageError):
         if not os.path.lexists(folder):
             return
         if not folder.is_dir() or folder.is_symlink():
             kind = "link" if folder.is_symlink() else "file"
-            raise UsageError(f"{folder} is a {kind} where a folder is needed; {MOVE}")
+            raise UsageError(f"{folder} is a {kind}, not a folder; {MOVE}")
         found = strangers(folder)
         is_run = read_manifest(folder) is not None
     if found and not is_run:
         raise UsageError(
-            f"{folder} holds files that are not a run of xoff ({_names(found)}), and is left "
-            f"alone; {MOVE}"
+            f"{folder} contains files that are not from a run of xoff ({_names(found)}); {MOVE}"
         )
     if found:
         raise UsageError(
-            f"{folder} is a run of xoff, but also holds {_names(found)}, which a new run would "
-            f"not keep; {MOVE}"
+            f"{folder} is a run of xoff but also contains {_names(found)}, which a new run would "
+            f"delete; {MOVE}"
         )
 
 
@@ -67,7 +66,7 @@ def _names(found: list[str]) -> str:
 
 
 def strangers(folder: Path) -> list[str]:
-    """Return the names of what is in a run's folder and is not the run's. Raises `OSError`."""
+    """Return the names of entries in a run's folder that are not the run's. Raises `OSError`."""
     own = _own_names(folder)
     with os.scandir(folder) as entries:
         return sorted(
@@ -80,26 +79,26 @@ def strangers(folder: Path) -> list[str]:
 def _own_names(folder: Path) -> frozenset[str]:
     manifest = read_manifest(folder)
     if manifest is None:
-        # A run that was killed before it had a manifest.
+        # The run was killed before it wrote a manifest.
         return frozenset(WORKING_FILES)
     listed = listed_files(manifest)
-    # An unfinished run, or one of an older xoff, does not say which files it has.
+    # The manifest of an unfinished run or of an older xoff has no file list.
     return WORKING_FILES | (RUN_FILES if listed is None else frozenset(listed))
 
 
 def clear(work: Path) -> None:
-    """Remove the files of the run that worked here before; its lock stays. Raises `OSError`."""
+    """Remove the files of an earlier run in `work`, except its lock. Raises `OSError`."""
     _remove_files(work, _own_names(work) - {LOCK})
 
 
 def discard(folder: Path) -> None:
-    """Remove a run's files, and its folder unless it holds anything else. Raises `OSError`."""
+    """Remove a run's files, and its folder if it is then empty. Raises `OSError`."""
     _remove_files(folder, _own_names(folder))
     _remove_if_empty(folder)
 
 
 def discard_damaged(folder: Path) -> None:
-    """Remove a run of which not even the manifest need be left, in a folder that is xoff's own.
+    """Remove a damaged run from xoff's own cache, where its manifest may be missing, too.
 
     Raises `OSError`.
     """
@@ -109,7 +108,7 @@ def discard_damaged(folder: Path) -> None:
 
 
 def _remove_files(folder: Path, names: frozenset[str]) -> None:
-    # The manifest goes last: until then it says whose the others are.
+    # Remove the manifest last: until then it identifies the other files.
     for name in sorted(names, key=lambda name: (name == MANIFEST, name)):
         path = folder / name
         if path.is_file() and not path.is_symlink():
@@ -122,15 +121,15 @@ def _remove_if_empty(folder: Path) -> None:
 
 
 def publish(work: Path, out: Path) -> None:
-    """Give the finished run in `work` its name; an earlier run at `out` is whole until then.
+    """Rename the finished run in `work` to `out`; an earlier run stays whole until the rename.
 
-    Raises `UsageError` or `OSError` where that cannot be done and nothing has changed, `RunError`
-    where it has been done, but something strange was found in the earlier run's folder.
+    Raises `UsageError` or `OSError` if nothing was changed, `RunError` if the run was published
+    but foreign files appeared in the earlier run's folder.
     """
     old = old_of(out)
     for left in (LOCK, RESERVE):
         (work / left).unlink(missing_ok=True)
-    check_out(out)  # it may have changed while the run was going on
+    check_out(out)  # it may have changed during the run
     if old.exists():
         discard(old)
     replaces = out.exists()
@@ -147,13 +146,13 @@ def publish(work: Path, out: Path) -> None:
         discard(old)
     if old.exists():
         raise RunError(
-            f"the run is complete, in {out}; but what came into the earlier run's folder "
-            f"meanwhile is in {old}: {_names(strangers(old))}"
+            f"the run is complete, in {out}; files that appeared in the earlier run's folder "
+            f"meanwhile are kept in {old}: {_names(strangers(old))}"
         )
 
 
 def sync(path: Path) -> None:
-    """Wait until a file or a folder is on the disk. Raises `OSError`."""
+    """Sync a file or folder to disk. Raises `OSError`."""
     if sys.platform == "win32":
         return
     handle = os.open(path, os.O_RDONLY)

@@ -1,7 +1,7 @@
 """Queueing delay along paths, from samples of all ports.
 
-As Flowtune §5.3.3 (I) does it: the queues of all ports are sampled, and a path's delay is what the
-queues of its ports take to drain at their rates, at the same instant.
+As in Flowtune §5.3.3 (I): the queues of all ports are sampled; the delay of a path is the sum of
+the times its ports need to drain their queues of the same instant.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from xoff.result import Result
 
 Array = Any
 
-# So many paths of a length are drawn, the same for every run of one network.
+# Number of random paths of each length; the same paths for every run of a network.
 PATHS = 4096
 
 STATISTICS = {"mean_us": None, "p50_us": 50.0, "p95_us": 95.0, "p99_us": 99.0}
 
 
 class _Network:
-    """Ports by node, and where each leads."""
+    """The ports of each node and their peers."""
 
     def __init__(self, result: Result) -> None:
         rows = result.ports.select(["node", "port", "peer", "link", "rate_bps"]).to_pylist()
@@ -39,7 +39,10 @@ class _Network:
         self.leaves = np.array([row["peer"] for row in of_hosts])
 
     def paths(self, links: int) -> Array:
-        """Draw paths of two or four links between two hosts, as ports that send on it."""
+        """Draw random paths of two or four links between hosts: indices of the sending ports.
+
+        The shape is `(paths, links)`.
+        """
         rng = np.random.default_rng(1)
         src, dst = rng.integers(len(self.hosts), size=(2, PATHS * 64))
         near = self.leaves[src] == self.leaves[dst]
@@ -61,32 +64,33 @@ class _Network:
 
 
 def path_delays_us(result: Result, links: int) -> Array:
-    """Return the queueing delays of paths of so many links, at every sample: microseconds."""
+    """Return the queueing delays (us) of paths of `links` links at every sample, flattened."""
     network = _Network(result)
     paths = network.paths(links)
     if not len(paths):
         return np.array([])
     samples = result.port_samples
     times = np.unique(samples["time_ps"].to_numpy())
-    # Rows are in the order (time, node, port), which is that of the table of ports.
+    # Rows are in the order (time, node, port); the table of ports has the same order of ports.
     queues = samples["queue_bytes"].to_numpy().reshape(len(times), len(network.rates))
     delays = queues * 8e6 / network.rates
     return delays[:, paths].sum(axis=2).ravel()
 
 
 def parse(what: str) -> tuple[int, str]:
-    """Read `LINKS.STATISTIC`, such as `4.p99_us`. Raises `UsageError`."""
+    """Parse `LINKS.STATISTIC`, such as `4.p99_us`. Raises `UsageError`."""
     match = re.fullmatch(r"([24])\.(\w+)", what)
     if not match or match[2] not in STATISTICS:
         names = ", ".join(STATISTICS)
         raise UsageError(
-            f"`queueing.{what}`: expected queueing.2 or queueing.4, then one of {names}"
+            f"`queueing.{what}`: expected queueing.2.STATISTIC or queueing.4.STATISTIC; "
+            f"statistics are {names}"
         )
     return int(match[1]), match[2]
 
 
 def read(result: Result, what: str) -> float | None:
-    """Read a statistic of path delays (`parse`); None where there is no such path or sample."""
+    """Read a statistic of path delays (`parse`); None without such paths or samples."""
     links, name = parse(what)
     delays = path_delays_us(result, links)
     if not len(delays):

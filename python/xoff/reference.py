@@ -1,7 +1,7 @@
-"""Comparison, flow by flow, with the `fct.txt` of an HPCC ns-3 case.
+"""Flow-by-flow comparison with the `fct.txt` of an HPCC ns-3 case.
 
-Such a case keeps the reference simulator's answer beside its `config.txt`; after a run of
-it the error of every flow completion time is known and its spread is printed.
+Such a case can hold the results of the reference simulator next to its `config.txt`. A run of the
+case then prints the distribution of the errors of its flow completion times.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from xoff.manifest import REFERENCE
 from xoff.result import Result
 
 Key = tuple[int, int, int]
-"""Source, destination, and the flow's place among the flows of that pair."""
+"""Source, destination, and index of the flow among the flows of that pair."""
 
 FIRST_PORT = 10_000
 
 
 def read_fct(file: Path) -> dict[Key, tuple[int, int]]:
-    """Read `fct.txt`: (source, destination, place) to (size in bytes, FCT in ns).
+    """Read `fct.txt`: (source, destination, index) to (size in bytes, FCT in ns).
 
-    Raises `RunError` naming the line that cannot be read.
+    Raises `RunError` with the number of a malformed line.
     """
     found = {}
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
@@ -36,7 +36,10 @@ def read_fct(file: Path) -> dict[Key, tuple[int, int]]:
             key = (_host(src), _host(dst), int(port) - FIRST_PORT)
             found[key] = (int(size), int(fct))
         except ValueError:
-            raise RunError(f"{file}:{number}: not a line of a flow: {line!r}") from None
+            raise RunError(
+                f"{file}:{number}: expected `src dst sport dport size start fct standalone_fct`, "
+                f"found {line!r}"
+            ) from None
     return found
 
 
@@ -45,7 +48,7 @@ def _host(address: str) -> int:
 
 
 class Comparison(NamedTuple):
-    """A flow that finished both here and there."""
+    """A flow that finished in both simulators."""
 
     flow: int
     src: int
@@ -57,21 +60,21 @@ class Comparison(NamedTuple):
 
     @property
     def error(self) -> float:
-        """The relative error of the FCT."""
+        """Relative error of the FCT."""
         return self.fct_ps / self.reference_fct_ps - 1
 
 
 def compare(file: Path, result: Result) -> list[Comparison]:
-    """Compare each flow with the reference in `file`, in the order of the flows' ids.
+    """Compare the flows that finished in both simulators, in the order of their ids.
 
-    A flow that finished here but not there, or the other way, is not in the list.
+    Raises `RunError` if `file` is malformed.
     """
     theirs = read_fct(file)
     columns = ["flow", "src", "dst", "size_bytes", "start_ps", "fct_ps"]
     flows = result.flows.select(columns).to_pydict()
     seen: dict[tuple[int, int], int] = defaultdict(int)
     compared = []
-    # A flow's id is its arrival index, so by id the flows of a pair are in their order.
+    # A flow's id is its arrival index, so flows of a pair sorted by id are in arrival order.
     for row in sorted(zip(*flows.values(), strict=True)):
         pair = (row[1], row[2])
         key = (*pair, seen[pair])
@@ -82,9 +85,9 @@ def compare(file: Path, result: Result) -> list[Comparison]:
 
 
 def report(scenario: Path, result: Result) -> str:
-    """Return the spread of the errors as text; empty where there is no reference beside `scenario`.
+    """Return the distribution of the errors as text; empty without a reference for `scenario`.
 
-    The error of each flow goes into `reference.csv` in the run directory.
+    Writes the error of each flow to `reference.csv` in the run directory.
     """
     file = scenario.parent / "fct.txt"
     if scenario.name != "config.txt" or not file.is_file():
@@ -104,7 +107,7 @@ def report(scenario: Path, result: Result) -> str:
 
 
 def as_csv(compared: list[Comparison]) -> str:
-    """Return one line a flow: both FCTs (ps) and the relative error."""
+    """Return one CSV line per flow: both FCTs (ps) and the relative error."""
     stream = io.StringIO()
     rows = csv.writer(stream, lineterminator="\n")
     rows.writerow((*Comparison._fields, "error"))

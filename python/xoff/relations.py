@@ -1,4 +1,4 @@
-"""Relations between the numbers of cases: what a claim says of them, and whether it holds."""
+"""Relations between the numbers of cases, with which claims are checked."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from xoff.errors import UsageError
 
 @dataclass
 class Outcome:
-    """What a relation measured: numbers by name, and whether it holds (None: undecided).
+    """Outcome of a relation: measured numbers by name, and whether it holds (None: undecided).
 
-    `intervals` are their confidence intervals over seeds, `seeds` whether it holds in each alone.
+    `intervals` holds the numbers' confidence intervals over seeds, `seeds` the verdict of each
+    single seed.
     """
 
     measured: dict[str, float | None]
@@ -29,13 +30,13 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Limits, ends included; None is no limit."""
+    """Inclusive limits; None is no limit."""
 
     low: float | None = None
     high: float | None = None
 
     def contain(self, value: float | None) -> bool | None:
-        """Tell whether a value lies inside; None if there is no value."""
+        """Return whether a value lies within the limits; None if there is no value."""
         if value is None or math.isnan(value):
             return None
         above = self.low is None or value >= self.low
@@ -48,21 +49,21 @@ Relation = Callable[[Named, Bounds, float], Outcome]
 
 
 def every(verdicts: Sequence[bool | None]) -> bool | None:
-    """Combine verdicts: one no is a no, else one undecided is undecided."""
+    """Combine verdicts with "and": False if any is False, else None if any is None."""
     if any(verdict is False for verdict in verdicts):
         return False
     return None if not verdicts or None in verdicts else True
 
 
 def some(verdicts: Sequence[bool | None]) -> bool | None:
-    """Combine verdicts: one yes is a yes, else one undecided is undecided."""
+    """Combine verdicts with "or": True if any is True, else None if any is None."""
     if any(verdict is True for verdict in verdicts):
         return True
     return None if not verdicts or None in verdicts else False
 
 
 def divide(above: float | None, below: float | None) -> float | None:
-    """Return a ratio; None where a side is missing, zero over zero or infinite over infinite."""
+    """Return a ratio; None if a side is missing, both are zero or both infinite."""
     if above is None or below is None or (above == 0 == below):
         return None
     if math.isinf(above) and math.isinf(below):
@@ -75,18 +76,18 @@ def _bounded(measured: dict[str, float | None], bounds: Bounds) -> Outcome:
 
 
 def value(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """Every case's value lies within the bounds."""
+    """The value of every case is within the bounds."""
     return _bounded(dict(values), bounds)
 
 
 def ratio(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """Every case over the last one lies within the bounds."""
+    """The ratio of every case to the last one is within the bounds."""
     *above, last = values
     return _bounded({f"{a}/{last}": divide(values[a], values[last]) for a in above}, bounds)
 
 
 def max_ratio(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """The largest of the cases' ratios over the last one lies within the bounds."""
+    """The largest ratio of a case to the last one is within the bounds."""
     found = ratio(values, bounds, factor).measured
     if None in found.values():
         return Outcome(found, None)
@@ -95,13 +96,13 @@ def max_ratio(values: Named, bounds: Bounds, factor: float) -> Outcome:
 
 
 def saving(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """What every case takes off the last one, as a share of it, lies within the bounds."""
+    """The reduction of every case against the last one, as a share of it, is within the bounds."""
     found = ratio(values, bounds, factor).measured
     return _bounded({f"1 - {k}": None if x is None else 1 - x for k, x in found.items()}, bounds)
 
 
 def difference(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """First less second lies within the bounds."""
+    """The first value minus the second is within the bounds."""
     (a, x), (b, y) = list(values.items())[:2]
     return _bounded({f"{a} - {b}": None if x is None or y is None else x - y}, bounds)
 
@@ -117,7 +118,7 @@ def order(values: Named, bounds: Bounds, factor: float) -> Outcome:
 
 
 def ratio_order(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """Of values taken in pairs, each ratio times `factor` is at most the next one."""
+    """The ratios of consecutive pairs of values are ordered as by `order`."""
     known = list(values.items())
     pairs = list(zip(known[::2], known[1::2], strict=False))
     measured = {f"{a}/{b}": divide(x, y) for (a, x), (b, y) in pairs}
@@ -139,7 +140,7 @@ def highest(values: Named, bounds: Bounds, factor: float) -> Outcome:
 
 
 def total(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """The sum over the cases lies within the bounds."""
+    """The sum over the cases is within the bounds."""
     known = [value for value in values.values() if value is not None]
     found = sum(known) if len(known) == len(values) else None
     return _bounded({"sum": found}, bounds)
@@ -155,10 +156,10 @@ def count(values: Named, bounds: Bounds, factor: float) -> Outcome:
 
 
 def lines(values: Named) -> dict[str, tuple[float, float] | None]:
-    """Fit a line through each case's sweep, whose values are in the names: (slope, R squared).
+    """Fit a line to each case's sweep; return (slope, R squared) by case.
 
-    The values of a sweep are numbers, or quantities in one unit. None where a point is missing,
-    infinite, or fewer than three are there.
+    Names are `CASE@X`; X is a number or a quantity, all in one unit. None if a point is missing or
+    infinite, or there are fewer than three. Raises `UsageError` if an X is not a number.
     """
     return {case: _line(points) for case, points in _sweeps(values).items()}
 
@@ -175,7 +176,9 @@ def _numbers(points: Sequence[tuple[str, float | None]]) -> list[tuple[float, fl
     split = [(re.fullmatch(r"(-?[0-9.]+)([A-Za-z]*)", x), y) for x, y in points]
     found = [(float(match[1]), match[2], y) for match, y in split if match]
     if len(found) < len(points) or len({unit for _, unit, _ in found}) > 1:
-        raise UsageError(f"no line through sweep values {', '.join(x for x, _ in points)}")
+        raise UsageError(
+            f"sweep values must be numbers in one unit, not {', '.join(x for x, _ in points)}"
+        )
     return [(x, y) for x, _, y in found]
 
 
@@ -195,7 +198,7 @@ def _r_squared(measured: Array, fitted: Array) -> float:
 
 
 def linear(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """R squared of the line through each case's sweep lies within the bounds."""
+    """R squared of the line fitted to each case's sweep is within the bounds."""
     found = lines(values)
     measured: dict[str, float | None] = {}
     for case, line in found.items():
@@ -205,14 +208,15 @@ def linear(values: Named, bounds: Bounds, factor: float) -> Outcome:
 
 
 def slope_ratio(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """The slope of every case's sweep over the last one's lies within the bounds."""
+    """The ratio of the slope of every case's sweep to the last one's is within the bounds."""
     slopes = {f"{case} slope": line and line[0] for case, line in lines(values).items()}
     return ratio(slopes, bounds, factor)
 
 
 def proportional(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """What the second case takes off the first is in proportion to what is swept: R squared of the
-    line through the origin lies within the bounds.
+    """The first case minus the second is proportional to the swept value.
+
+    R squared of the line fitted through the origin is within the bounds.
     """
     above, below = _sweeps(values).values()
     pairs = [(x, y, z) for (x, y), (_, z) in zip(above, below, strict=True)]
@@ -227,7 +231,7 @@ def proportional(values: Named, bounds: Bounds, factor: float) -> Outcome:
 
 
 def rank_correlation(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """Spearman's correlation of the first half of the values with the second lies within."""
+    """Spearman's correlation of the first half of the values with the second is within bounds."""
     known = [value for value in values.values() if value is not None]
     half = len(values) // 2
     if len(known) < len(values) or half < 3:
@@ -237,18 +241,21 @@ def rank_correlation(values: Named, bounds: Bounds, factor: float) -> Outcome:
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
-    """Return each value's place in their order; equal ones share the middle of their places."""
+    """Return the rank of each value; equal values share their mean rank."""
     ordered = sorted(values)
     return [ordered.index(value) + (ordered.count(value) - 1) / 2 for value in values]
 
 
 def pair_saving(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """What each value of the first half takes off its partner in the second half lies within."""
+    """The reduction of each value against its partner is within the bounds.
+
+    The first half of the values is paired with the second half, in order.
+    """
     return _bounded(_pair_savings(values), bounds)
 
 
 def max_pair_saving(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """The largest of the savings that `pair_saving` takes lies within the bounds."""
+    """The largest reduction as of `pair_saving` is within the bounds."""
     found = _pair_savings(values)
     if None in found.values():
         return Outcome(found, None)
@@ -266,20 +273,20 @@ def _pair_savings(values: Named) -> dict[str, float | None]:
 def _parts(values: Named, parts: int) -> list[list[tuple[str, float | None]]]:
     known = list(values.items())
     if len(known) % parts:
-        raise UsageError(f"{len(known)} values do not make {parts} equal parts")
+        raise UsageError(f"{len(known)} values cannot be divided into {parts} equal parts")
     size = len(known) // parts
     return [known[i * size : (i + 1) * size] for i in range(parts)]
 
 
-# A whole that gains less than this share has no parts to speak of.
+# Smallest gain of the whole mechanism of which a share is meaningful.
 LEAST_GAIN = 0.03
 
 
 def gain_share(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """Of values without, with a part and with the whole (thirds): the part's share of the whole's
-    gain, in the median over what is compared, lies within the bounds.
+    """The share of a mechanism's gain due to one part of it is within the bounds, in the median.
 
-    It does not hold where the whole gains no more than `LEAST_GAIN` somewhere: there are no shares.
+    The values are three equal lists: without the mechanism, with the part, with the whole. The
+    relation does not hold if the whole gains no more than `LEAST_GAIN` anywhere.
     """
     known = list(zip(*_parts(values, 3), strict=True))
     shares = {part: _share(x, y, z) for (_, x), (part, y), (_, z) in known}
@@ -299,8 +306,9 @@ def _gain(without: float | None, whole: float | None) -> float | None:
 
 
 def _share(without: float | None, part: float | None, whole: float | None) -> float | None:
-    """Return the part's share of the whole's gain; None where a value is missing or infinite, or
-    the gain is too small.
+    """Return the part's share of the whole's gain.
+
+    None if a value is missing or infinite, or the gain is at most `LEAST_GAIN`.
     """
     if without is None or part is None or whole is None:
         return None
@@ -311,10 +319,10 @@ def _share(without: float | None, part: float | None, whole: float | None) -> fl
 
 
 def reach_ratio(values: Named, bounds: Bounds, factor: float) -> Outcome:
-    """How far the sweep goes with at most `factor`, every case's over the last one's, lies within.
+    """The ratio of the reach of every case to the last one's is within the bounds.
 
-    Between two points the line through them counts. A case that begins above has no reach; how far
-    one goes that never gets above is not known.
+    The reach is the swept value at which a case first exceeds `factor`, interpolated linearly. A
+    case that starts above `factor` or never exceeds it has no reach (None).
     """
     reaches = {f"{case} reach": _reach(points, factor) for case, points in _sweeps(values).items()}
     found = ratio(reaches, bounds, factor)
@@ -358,4 +366,4 @@ RELATIONS: dict[str, Relation] = {
     "gain-share": gain_share,
     "reach-ratio": reach_ratio,
 }
-"""Relations over the cases' numbers, by the name claims use for them."""
+"""Relations by their name in claims."""

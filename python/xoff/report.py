@@ -1,4 +1,4 @@
-"""What an experiment found, as text, Markdown and JSON."""
+"""Outcome of an experiment as text, Markdown and JSON."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ TABLE = [
     *("case", "range", "flows", "mean", "p50", "p95", "p99"),
     *("buffer p99", "drops", "PFC pause share", "digest"),
 ]
-# Rows of an experiment's table in the report on its paper.
+# Largest number of table rows per experiment in the report on its paper.
 MOST_ROWS = 48
 HOLDS = {True: "yes", False: "no", None: "undecided"}
 
 
 def table_text(experiment: Experiment, results: Mapping[str, Sequence[Result]]) -> str:
-    """Return an experiment's table in Markdown: one row a case, seed and size range."""
+    """Format an experiment's table in Markdown: one row per case, seed and size range."""
     head = f"# {experiment.title}\n\n{experiment.name}, scale {experiment.scale}"
     head += f", {experiment.source}" if experiment.source else ""
     head += f", xoff {engine.version()}.\n\n"
@@ -43,14 +43,14 @@ def table_text(experiment: Experiment, results: Mapping[str, Sequence[Result]]) 
         return head + spread_table(experiment.columns, results)
     if any(run.summary.get("queries") for _, run in titled):
         return head + _completions(titled)
-    note = "Slowdowns are relative to the flow alone on its path. "
+    note = "Slowdown: FCT divided by the FCT of the flow alone on its path. "
     note += "`-`: fewer than 10 flows beyond the percentile.\n"
     rows = [row for title, run in titled for row in _rows(title, run)]
     return f"{head}{markdown(TABLE, rows, left=2)}\n{note}"
 
 
 def spread_table(columns: Sequence[Column], results: Mapping[str, Sequence[Result]]) -> str:
-    """Return a row a case: each column's median over the seeds, with the least and the largest."""
+    """Format one row per case: each column's median, minimum and maximum over the seeds."""
     shown = []
     for label, runs in results.items():
         cells = [label, str(len(runs))]
@@ -63,7 +63,7 @@ def spread_table(columns: Sequence[Column], results: Mapping[str, Sequence[Resul
             cells.append(middle if low == high else f"{middle} ({low} to {high})")
         shown.append(cells)
     titles = ["case", "seeds", *[column.title for column in columns]]
-    note = "Median of the seeds, in parentheses the least and the largest.\n"
+    note = "Median over the seeds (minimum to maximum in parentheses).\n"
     return f"{markdown(titles, shown, left=1)}\n{note}"
 
 
@@ -72,7 +72,7 @@ TIMES = ("case", "completions", "count", "unfinished", "p50 (ms)", "p95 (ms)", "
 
 
 def _completions(titled: Sequence[tuple[str, Result]]) -> str:
-    """Return a table of what runs lost, and one of completion times."""
+    """Format a table of drops, timeouts and retransmissions, and one of completion times."""
     paths = ("drops_packets", "timeouts", "transport.spurious_retransmissions")
     counts = [
         [title, *[number(lookup(run.summary, path)) for path in paths], run.digest]
@@ -83,8 +83,10 @@ def _completions(titled: Sequence[tuple[str, Result]]) -> str:
 
 
 def _completion_rows(title: str, run: Result) -> list[list[str]]:
-    """Return one row for each group of queries but those of a size and a priority, then of web
-    requests, if these are not the same.
+    """Return one row per group of queries, then per group of web requests.
+
+    Groups by both size and priority are left out, as are web requests of one query each, which
+    repeat the queries.
     """
     rows = []
     for kind in ("queries", "requests"):
@@ -101,9 +103,9 @@ def _completion_rows(title: str, run: Result) -> list[list[str]]:
 
 
 def paper_text(outcomes: Sequence[Outcome]) -> str:
-    """Return the tables and claims of a paper's experiments in Markdown.
+    """Format the tables and claims of a paper's experiments in Markdown.
 
-    Of a long table the first rows are shown.
+    Long tables are cut to `MOST_ROWS` rows.
     """
     paper, scale = outcomes[0].experiment.name.split("/")[0], outcomes[0].experiment.scale
     parts = [
@@ -113,7 +115,7 @@ def paper_text(outcomes: Sequence[Outcome]) -> str:
         lines = table_text(outcome.experiment, outcome.results).splitlines()
         shown = [f"#{lines[0]}", *lines[1 : 6 + MOST_ROWS]]
         if len(lines) > len(shown):
-            shown.append("\nThe command shows the other rows.")
+            shown.append("\nTable cut; the command prints all rows.")
         parts.append("\n".join(shown) + "\n")
         rows = [_claim_row(verdict) for verdict in outcome.verdicts]
         rows += [[r.claim.id, r.claim.paper, "", "not run", needs_text(r)] for r in outcome.not_run]
@@ -129,7 +131,7 @@ def _claim_row(verdict: Verdict) -> list[str]:
 
 
 def needs_text(rest: NotRun) -> str:
-    """Return what a claim that did not run needs, or what shows it instead."""
+    """Return the missing requirements of an unchecked claim, or the test that shows it."""
     return f"needs {', '.join(rest.needs)}" if rest.needs else f"shown by {rest.claim.shown_by}"
 
 
@@ -158,7 +160,7 @@ def _rows(title: str, run: Result) -> list[list[str]]:
 
 
 def claims_text(outcome: Outcome) -> str:
-    """Return the claims as text: what ran, with its verdict, then what did not."""
+    """Format the claims as text: checked claims with their verdicts, then unchecked ones."""
     lines = []
     for verdict in outcome.verdicts:
         claim = verdict.claim
@@ -185,7 +187,7 @@ def _headline(claim: Claim) -> str:
 
 
 def holds_text(verdict: Verdict) -> str:
-    """Return the verdict, with the number of seeds that agree where not all do."""
+    """Format the verdict, with the number of agreeing seeds unless all agree."""
     agree = [held == verdict.holds for held in verdict.seeds]
     said = HOLDS[verdict.holds]
     return said if all(agree) else f"{said} ({sum(agree)} of {len(agree)} seeds)"
@@ -194,9 +196,9 @@ def holds_text(verdict: Verdict) -> str:
 def measured_text(
     measured: Mapping[str, float | None], intervals: Mapping[str, tuple[float, float]]
 ) -> str:
-    """Return measured numbers on one line, the name left out where there is just one.
+    """Format measured numbers on one line; a single number has no name.
 
-    Behind a number is its 95 % confidence interval, where seeds differ.
+    A number is followed by its 95 % confidence interval if seeds differ.
     """
     shown = {name: number(value) for name, value in measured.items()}
     for name, (low, high) in intervals.items():
@@ -208,7 +210,7 @@ def measured_text(
 
 
 def as_json(outcome: Outcome) -> dict[str, Any]:
-    """Return the outcome as a JSON object; an infinite number is the string `"inf"`."""
+    """Return the outcome as a JSON object; infinite numbers become `"inf"` or `"-inf"`."""
     claims = [
         {
             "claim": verdict.claim.id,

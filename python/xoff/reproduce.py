@@ -21,7 +21,7 @@ from xoff.text import count_text
 
 @dataclass
 class Outcome:
-    """What an experiment left: results by label, files, and claims if they were checked."""
+    """Outcome of an experiment: results by label, digests by title, files, checked claims."""
 
     experiment: Experiment
     results: dict[str, list[Result]]
@@ -45,12 +45,15 @@ def reproduce(
 ) -> Outcome:
     """Run experiment `paper/experiment` and write its figure and table.
 
-    `out` (default `out/<paper>/<experiment>-<scale>`) receives `figure.svg`, `figure.png` and
-    `table.md`. Runs are kept in `cache`, which makes a rerun immediate: by default `runs` in
-    `out` if that is given, else `out/<paper>/runs`, which a paper's experiments share. `slots`
-    is the number of runs at a time, each on one thread (default: cores), and each may take
-    `max_memory` (see `api.check`). Raises `UsageError` or `ScenarioError` before anything runs,
-    `RunError` naming the cases that failed, `Interrupted` on Ctrl-C.
+    - `out` (default `out/<paper>/<experiment>-<scale>`) receives `figure.svg`, `figure.png` and
+      `table.md`.
+    - `cache` holds the runs, so that a rerun is immediate. Default: `runs` in `out` if `out` is
+      given, else `out/<paper>/runs`, which the experiments of a paper share.
+    - `slots` is the number of concurrent runs, one thread each (default: one per core).
+      `max_memory` limits each of them, as in `api.check`.
+
+    Raises `UsageError` or `ScenarioError` before anything runs, `RunError` with the failed cases,
+    `Interrupted` on Ctrl-C.
     """
     root = root or papers_dir()
     line = line or Line(quiet=True)
@@ -87,17 +90,17 @@ def reproduce_all(
     page_dir: Path | None = None,
     max_memory: str | int | None = None,
 ) -> list[Outcome]:
-    """Run every experiment of a paper, or the one named; tell `done` of each when it is there.
+    """Run every experiment of a paper, or the one named; calls `done` after each.
 
-    `out` (default `out/<paper>`) gets a folder an experiment, and `results-<scale>.md` with
-    their tables and claims; experiments share their runs. `page_dir` gets a page on the paper with
-    its pictures (`page.write`). Raises like `reproduce`.
+    `out` (default `out/<paper>`) receives one folder per experiment, and `results-<scale>.md` with
+    all tables and claims; the experiments share their runs. `page_dir` receives a page with all
+    figures and claims (`page.write`). Raises like `reproduce`.
     """
     root = root or papers_dir()
     names = find_experiments(name, root)
     if names == [name.strip("/")]:
         if page_dir is not None:
-            raise UsageError(f"a page is about a whole paper: name `{name.split('/')[0]}`")
+            raise UsageError(f"--page covers a whole paper: name `{name.split('/')[0]}`")
         outcomes = [reproduce(name, scale, out, check, slots, line, root, max_memory=max_memory)]
         done(outcomes[0])
         return outcomes
@@ -108,7 +111,7 @@ def reproduce_all(
         runs = out / "runs"
         found = reproduce(one, scale, folder, check, slots, line, root, runs, max_memory)
         if one != names[0]:
-            # What belongs to no experiment is said once.
+            # Report claims without an experiment only once.
             found.not_run = [rest for rest in found.not_run if rest.claim.experiments]
             found.verdicts = [said for said in found.verdicts if said.claim.experiments]
         outcomes.append(found)
@@ -124,7 +127,7 @@ def reproduce_all(
 def _run(planned: list[jobs.Job], slots: int, line: Line, name: str, cache: Path) -> None:
     cached = sum(job.cached for job in planned)
     if cached:
-        line.note(f"{name}: {cached} of {len(planned)} runs are there already")
+        line.note(f"{name}: {cached} of {len(planned)} runs are cached")
     for job in planned:
         if job.damage is not None:
             line.note(f"{name}: case `{job.title}` is run again: {job.damage}")
@@ -135,7 +138,7 @@ def _run(planned: list[jobs.Job], slots: int, line: Line, name: str, cache: Path
         done = sum(job.done and job.failure is None for job in planned)
         raise Interrupted(
             f"interrupted; {done} of {len(planned)} runs are complete in {cache}, "
-            "the same command goes on from there"
+            "the same command resumes from there"
         ) from None
     finally:
         line.clear()
@@ -146,7 +149,7 @@ def _run(planned: list[jobs.Job], slots: int, line: Line, name: str, cache: Path
 
 
 class _Progress:
-    """One line for all runs: how many are done, where each is, speed, time left."""
+    """Progress line of all runs: number done, progress of each, speed, time left."""
 
     def __init__(self, planned: Sequence[jobs.Job], line: Line, name: str) -> None:
         self._jobs = planned
@@ -155,12 +158,12 @@ class _Progress:
         self._began = time.monotonic()
 
     def __call__(self) -> None:
-        """Show the line when it is time to."""
+        """Show the line if it is due."""
         if self._line.due():
             self._line.show(self.text())
 
     def text(self) -> str:
-        """Render the line."""
+        """Format the line."""
         fresh = [job for job in self._jobs if not job.cached]
         elapsed = time.monotonic() - self._began
         shares = [1.0 if job.done else _share(job) for job in fresh]

@@ -1,4 +1,4 @@
-"""A finished run: its tables, its summary and its identity."""
+"""A finished run: summary, tables, effective scenario and digest."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ if TYPE_CHECKING:
 class Result:
     """One finished run.
 
-    `flows` has one row a finished flow, in the order (time, flow) of finishing:
-    `flow`, `src`, `dst`, `size_bytes`, `start_ps`, `fct_ps`, `rx_fct_ps`, `ideal_fct_ps`
-    (picoseconds), `slowdown` (>= 1), `class` (index into `summary["classes"]`).
-    `samples` has one row a sample of a switch or port, `ports` one row a port at the end.
-    `flow_series` and `port_samples` are there only if `run.flow_series`, `run.port_samples` say so,
-    `queries` and `requests`, one row each, only with traffic of kind `queries`.
-    Tables are read from the run directory on first use, verified, and kept.
+    - `summary`: the contents of `summary.json`; `effective`: the effective scenario as TOML;
+      `digest`: the digest of the run; `path`: the run directory (None: in memory).
+    - `flows`: one row per finished flow, ordered by (finish time, flow): `flow`, `src`, `dst`,
+      `size_bytes`, `start_ps`, `fct_ps`, `rx_fct_ps`, `ideal_fct_ps` (picoseconds), `slowdown`
+      (>= 1), `class` (index into `summary["classes"]`).
+    - `samples`: one row per sample of a switch or port. `ports`: one row per port, at the end.
+    - `flow_series`, `port_samples`: only with `run.flow_series`, `run.port_samples`.
+    - `queries`, `requests`: one row per query or web request, only with traffic of kind `queries`.
+
+    Tables are read from the run directory on first use, verified, and cached.
     """
 
     def __init__(
@@ -60,7 +63,7 @@ class Result:
 
     @property
     def class_entries(self) -> list[dict[str, Any]]:
-        """The summary of each traffic class."""
+        """Summary of each traffic class."""
         return list(self.summary.get("classes") or [])
 
     @property
@@ -80,33 +83,33 @@ class Result:
 
     @property
     def flow_series(self) -> pa.Table:
-        """What each flow's receiver got in each interval of `run.flow_series`.
+        """Bytes received and delivered per flow and interval of `run.flow_series`.
 
-        Raises `UsageError` where the run recorded none.
+        Raises `UsageError` if the run recorded none.
         """
         return self._table("flow_series")
 
     @property
     def port_samples(self) -> pa.Table:
-        """What each port held, sent and lost in each interval of `run.port_samples`.
+        """Queue, sent and dropped bytes per port and interval of `run.port_samples`.
 
-        Raises `UsageError` where the run recorded none.
+        Raises `UsageError` if the run recorded none.
         """
         return self._table("port_samples")
 
     @property
     def queries(self) -> pa.Table:
-        """Queries that ended, one row each.
+        """Finished queries, one row each.
 
-        Raises `UsageError` where the run had none.
+        Raises `UsageError` if the run had none.
         """
         return self._table("queries")
 
     @property
     def requests(self) -> pa.Table:
-        """Web requests that ended, one row each.
+        """Finished web requests, one row each.
 
-        Raises `UsageError` where the run had none.
+        Raises `UsageError` if the run had none.
         """
         return self._table("requests")
 
@@ -123,10 +126,10 @@ class Result:
 
 
 def load(run_dir: str | os.PathLike[str]) -> Result:
-    """Load a finished run directory, once all of its files are verified.
+    """Load a finished run directory after verifying all of its files.
 
-    Raises `IncompleteRunError` where the folder is an interrupted or failed run or a file is
-    missing or damaged, `UsageError` where it is not a run of xoff at all.
+    Raises `IncompleteRunError` if the run was interrupted or failed, or a file is missing or
+    damaged; `UsageError` if the folder is not a run directory.
     """
     folder = as_path(run_dir, "a run directory")
     files = open_run_dir(folder)
@@ -134,7 +137,7 @@ def load(run_dir: str | os.PathLike[str]) -> Result:
     digest = files.manifest.get("digest")
     if digest != summary["digest"]:
         raise IncompleteRunError(
-            f"{folder} is damaged: manifest.json and {SUMMARY} are of different runs (digests "
-            f"{digest} and {summary['digest']}); run it again"
+            f"{folder} is damaged: manifest.json and {SUMMARY} belong to different runs "
+            f"(digests {digest} and {summary['digest']}); run it again"
         )
     return Result(summary, files.text(SCENARIO), str(digest), folder, files=files)

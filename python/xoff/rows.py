@@ -1,4 +1,4 @@
-"""Numbers and distributions over the rows of `flows.parquet`: flows that have finished."""
+"""Numbers and distributions over the rows of `flows.parquet`, the finished flows."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from xoff.result import Result
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 COLUMNS = ("size_bytes", "fct_ps", "rx_fct_ps", "slowdown")
-# What a flow that has not finished has not got an end of.
+# Columns that are infinite for an unfinished flow.
 ENDLESS = ("fct_ps", "rx_fct_ps", "slowdown")
 
 
 def _percentile(share: float) -> Callable[[Array], float]:
     def of(values: Array) -> float:
-        # Nothing lies between a number and infinity.
+        # Interpolation towards infinity is not possible.
         method = "linear" if np.isfinite(values).all() else "higher"
         return float(np.percentile(values, share, method=method))  # type: ignore[call-overload]
 
@@ -37,15 +37,15 @@ MEASURES: dict[str, Callable[[Array], float]] = {
 
 
 def values(result: Result, column: str) -> Array:
-    """Return a column over all rows."""
+    """Return a column of all rows, shape `(rows,)`."""
     found: Array = result.flows[column].to_numpy().astype(np.float64)
     return found
 
 
 def read(result: Result, what: str, cls: str | None = None) -> float | None:
-    """Read `COLUMN.MEASURE`; None where the run has no rows (`run.flows = "none"`).
+    """Read `COLUMN.MEASURE`; None if the run has no rows (`run.flows = "none"`).
 
-    Of a class all flows count, those that have not finished with infinite times.
+    With a class, its unfinished flows count, too, with infinite times.
     """
     column, _, measure = what.partition(".")
     found = values(result, column) if cls is None else _of_class(result, column, cls)
@@ -63,13 +63,13 @@ def _of_class(result: Result, column: str, cls: str) -> Array:
 
 
 def cdf(result: Result, column: str) -> list[tuple[float, float]]:
-    """Return the step CDF of a column over all rows."""
+    """Return the step CDF of a column over all rows as (value, fraction) pairs."""
     points, counts = np.unique(values(result, column), return_counts=True)
     shares = np.cumsum(counts) / max(1, counts.sum())
     return [(float(x), float(share)) for x, share in zip(points, shares, strict=True)]
 
 
 def is_known(what: str) -> bool:
-    """Tell whether `read` knows what is asked for."""
+    """Return whether `what` is a `COLUMN.MEASURE` of `read`."""
     column, _, measure = what.partition(".")
     return column in COLUMNS and measure in MEASURES

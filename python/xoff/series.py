@@ -1,8 +1,8 @@
-"""How flows share their receiver's link over time, from what each got in each interval.
+"""How flows share their receiver's link over time, from the bytes of each flow and interval.
 
-The time is divided into phases: stretches of intervals at whose ends the same flows to one receiver
-are under way. A flow's fair share is what the receiver's link carries of payload, divided by the
-number of these flows.
+Time is divided into phases: consecutive intervals at whose ends the same flows to one receiver are
+active. A flow's fair share is the payload capacity of the receiver's link divided by the number
+of these flows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from xoff.text import suggestion
 
 Array = Any
 
-# A flow has settled where it stays this close to its fair share, in percent of that.
+# A flow has settled when it stays this close to its fair share, in percent of the share.
 BAND_PERCENT = 10.0
 
 SUMMARIES: dict[str, Callable[[Array], Any]] = {
@@ -28,15 +28,15 @@ SUMMARIES: dict[str, Callable[[Array], Any]] = {
     "p95": lambda values: np.percentile(values, 95),
     "max": np.max,
 }
-"""How many numbers become one."""
+"""Functions that reduce many numbers to one."""
 
 
 @dataclass(frozen=True)
 class Phase:
-    """A stretch of time in which the same flows to one receiver are under way.
+    """A period in which the same flows to one receiver are active.
 
-    `received` and `delivered` have bytes, a row an interval and a column a flow; `full` is what
-    the receiver's link carries of payload in an interval.
+    `received` and `delivered` are in bytes, shape `(intervals, flows)`. `full` is the payload
+    capacity of the receiver's link in one interval, in bytes.
     """
 
     flows: tuple[int, ...]
@@ -47,13 +47,17 @@ class Phase:
 
     @property
     def shares(self) -> Array:
-        """What each flow got in each interval, as a multiple of its fair share."""
+        """Received bytes as a multiple of the fair share, shape `(intervals, flows)`."""
         return self.received / (self.full / len(self.flows))
 
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of one receiver: ends of intervals, flows, and bytes (a row an interval)."""
+    """The rows of one receiver.
+
+    `times` are the ends of intervals (ps); `present`, `received` and `delivered` (bytes) have the
+    shape `(intervals, flows)`.
+    """
 
     times: Array
     flows: Array
@@ -63,7 +67,7 @@ class Table:
 
 
 def tables(result: Result) -> dict[int, Table]:
-    """Return what the flows to each receiver got, by receiver."""
+    """Return the table of each receiver, by receiver."""
     source = result.flow_series
     columns = {name: source[name].to_numpy() for name in source.column_names}
     times = _ends_of_intervals(columns["time_ps"], result.summary)
@@ -83,9 +87,9 @@ def tables(result: Result) -> dict[int, Table]:
 
 
 def _ends_of_intervals(times: Array, summary: Mapping[str, Any]) -> Array:
-    """Return the ends of all intervals from the first with a row on.
+    """Return the ends (ps) of all intervals, from the first interval with a row.
 
-    In those without rows, which may be the last of the measured time, no flow is under way.
+    In intervals without rows, possibly the last of the measured time, no flow is active.
     """
     known = np.unique(times.astype(np.int64))
     if len(known) < 2:
@@ -96,7 +100,7 @@ def _ends_of_intervals(times: Array, summary: Mapping[str, Any]) -> Array:
 
 
 def _payload_rate(result: Result, host: int) -> float:
-    """Return what a host's link carries of payload, in bytes a second."""
+    """Return the payload capacity of a host's link, in bytes per second."""
     frame = result.summary["frame"]
     share = frame["payload_bytes"] / (frame["payload_bytes"] + frame["overhead_bytes"])
     ports = result.ports
@@ -106,17 +110,17 @@ def _payload_rate(result: Result, host: int) -> float:
 
 
 def phases(result: Result) -> Iterator[Phase]:
-    """Return the phases of all receivers in which any flow is under way."""
+    """Yield the phases of all receivers in which at least one flow is active."""
     for dst, table in tables(result).items():
         interval_ps = int(np.diff(table.times).min()) if len(table.times) > 1 else 0
-        # A flow that has no row in the next interval has ended in this one.
+        # A flow without a row in the next interval ended in this one.
         alive = table.present.copy()
         alive[:-1] &= table.present[1:]
         changes = np.flatnonzero((alive[1:] != alive[:-1]).any(axis=1)) + 1
         for first, end in zip([0, *changes], [*changes, len(alive)], strict=True):
             active = np.flatnonzero(alive[first])
             if end < len(alive) and (alive[end - 1] & ~alive[end]).any():
-                # A flow ends when its sender hears so: its last bytes may have come before.
+                # A flow ends at its last ACK, so its last bytes may be from an earlier interval.
                 end -= 1
             if not len(active) or first == end or interval_ps == 0:
                 continue
@@ -130,10 +134,10 @@ def phases(result: Result) -> Iterator[Phase]:
 
 
 def settled_us(phase: Phase, percent: float = BAND_PERCENT) -> float:
-    """Return how long after the phase began every flow is near its fair share to stay.
+    """Return the time (us) from the start of the phase until all flows have settled.
 
-    Counted to the end of the first interval of which that is true. Flows that never stay there
-    settle with the end of the phase.
+    Flows have settled once each stays within `percent` of its fair share. The time is that of the
+    end of the first such interval, or of the phase if there is none.
     """
     outside = np.flatnonzero((np.abs(phase.shares - 1) > percent / 100).any(axis=1))
     intervals = outside[-1] + 2 if len(outside) else 1
@@ -145,13 +149,13 @@ def _settling(found: Sequence[Phase], percent: float) -> Array:
 
 
 def _deviation(found: Sequence[Phase], percent: float) -> Array:
-    """How far each flow's mean over a phase is from its share, the first interval left out."""
+    """Return the deviation of each flow's mean from its share, without the first interval."""
     means = [np.abs(phase.shares[1:].mean(axis=0) - 1) for phase in _long(found)]
     return np.concatenate(means) if means else np.array([])
 
 
 def _swing(found: Sequence[Phase], percent: float) -> Array:
-    """Standard deviation over mean of each flow's intervals, the first of a phase left out."""
+    """Return each flow's coefficient of variation, without the first interval of a phase."""
     swings = []
     for phase in _long(found):
         delivered = phase.delivered[1:]
@@ -161,7 +165,7 @@ def _swing(found: Sequence[Phase], percent: float) -> Array:
 
 
 def _top_share(found: Sequence[Phase], percent: float) -> Array:
-    """What the flow with most has of all bytes of an interval, where several flows are there."""
+    """Return the largest flow's share of an interval's bytes, in phases of several flows."""
     received = [phase.received for phase in found if len(phase.flows) > 1]
     shares = [r.max(axis=1) / r.sum(axis=1) for r in map(_nonempty, received) if len(r)]
     return np.concatenate(shares) if shares else np.array([])
@@ -172,13 +176,13 @@ def _nonempty(received: Array) -> Array:
 
 
 def _idle(found: Sequence[Phase], percent: float) -> Array:
-    """Whether nothing was delivered of a flow in an interval."""
+    """Return 1 for each flow and interval without delivered bytes, else 0."""
     parts = [(phase.delivered[1:] == 0).ravel() for phase in _long(found)]
     return np.concatenate(parts).astype(float) if parts else np.array([])
 
 
 def _utilisation(found: Sequence[Phase], percent: float) -> Array:
-    """What arrived in an interval over what the link carries."""
+    """Return each interval's received bytes over the link's payload capacity."""
     parts = [phase.received.sum(axis=1) / phase.full for phase in found]
     return np.concatenate(parts) if parts else np.array([])
 
@@ -195,11 +199,11 @@ MEASURES: dict[str, Callable[[Sequence[Phase], float], Array]] = {
     "idle_share": _idle,
     "utilisation": _utilisation,
 }
-"""What `series.MEASURE` reads: numbers by phase, by flow and phase, or by interval."""
+"""The measures of `series.MEASURE`: arrays by phase, by flow and phase, or by interval."""
 
 
 def parse(what: str) -> tuple[str, str, float]:
-    """Read `MEASURE[.SUMMARY[.PERCENT]]`; the mean and a band of 10 % if not said.
+    """Parse `MEASURE[.SUMMARY[.PERCENT]]`; defaults are the mean and a band of 10 %.
 
     Raises `UsageError`.
     """
@@ -215,12 +219,12 @@ def parse(what: str) -> tuple[str, str, float]:
 
 def _refuse_unknown(word: str, known: Mapping[str, Any]) -> None:
     if word not in known:
-        hint = suggestion(word, known) or f"; there are: {', '.join(known)}"
+        hint = suggestion(word, known) or f"; known: {', '.join(known)}"
         raise UsageError(f"unknown measure `{word}` of series{hint}")
 
 
 def read(result: Result, what: str) -> float | None:
-    """Read a measure (`parse`); None where there is nothing to measure."""
+    """Read a measure (`parse`); None if there is nothing to measure."""
     measure, summary, percent = parse(what)
     values = MEASURES[measure](list(phases(result)), percent)
     return float(SUMMARIES[summary](values)) if len(values) else None

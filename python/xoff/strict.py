@@ -1,4 +1,4 @@
-"""TOML read strictly: an unknown key or a wrong type is an error that names the place."""
+"""Strict TOML reader: an unknown key or a wrong type is an error with its location."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ else:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Parse TOML that the engine has written."""
+    """Parse TOML written by the engine."""
     parsed: dict[str, Any] = tomllib.loads(text)
     return parsed
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Read a TOML file. Raises `UsageError` with the place of a mistake."""
+    """Read a TOML file. Raises `UsageError` with the location of a mistake."""
     try:
         read: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -52,7 +52,10 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 class Reader:
-    """Reads one TOML table key by key; `done` refuses what was never asked for."""
+    """Reads one TOML table key by key; `done` rejects the keys that were not read.
+
+    `where` is the location that starts every error message.
+    """
 
     def __init__(self, table: Any, where: str) -> None:
         self.where = where
@@ -65,7 +68,7 @@ class Reader:
         return key in self._table
 
     def get(self, key: str, kind: type | tuple[type, ...], default: Any = None) -> Any:
-        """Return a value of type `kind`, or the default. Raises `UsageError`."""
+        """Return a value of type `kind`, or the default. Raises `UsageError` on another type."""
         self._asked.append(key)
         if key not in self._table:
             return default
@@ -77,7 +80,7 @@ class Reader:
         return found
 
     def need(self, key: str, kind: type | tuple[type, ...]) -> Any:
-        """Return a value that must be there. Raises `UsageError`."""
+        """Return a required value. Raises `UsageError`."""
         found = self.get(key, kind)
         if found is None:
             raise UsageError(f"{self.where}: `{key}` is missing")
@@ -96,16 +99,16 @@ class Reader:
         return list(found)
 
     def choice(self, key: str, known: Iterable[str], default: str | None = None) -> str:
-        """Return one of the known words. Raises `UsageError` with the nearest one."""
+        """Return one of the known words. Raises `UsageError` with a suggestion."""
         found = self.need(key, str) if default is None else self.get(key, str, default)
         names = list(known)
         if found not in names:
-            hint = suggestion(found, names) or f"; there are: {', '.join(names)}"
+            hint = suggestion(found, names) or f"; known: {', '.join(names)}"
             raise UsageError(f"{self.where}: unknown {key} `{found}`{hint}")
         return str(found)
 
     def done(self) -> None:
-        """Refuse keys that nothing read. Raises `UsageError`."""
+        """Check that every key of the table was read. Raises `UsageError`."""
         for key in self._table:
             if key not in self._asked:
                 hint = suggestion(key, self._asked)
@@ -113,11 +116,14 @@ class Reader:
 
 
 BY_BIN = ("bins", "any-bin", "least-bin")
-"""Ranges that make a relation hold in every size bin, in at least one, or where it is least."""
+"""Ranges that apply a relation to every size bin, any bin, or the bin with the least number."""
 
 
 def read_term(reader: Reader, bins_too: bool = False) -> dict[str, Any]:
-    """Read the keys that say which number is meant, as arguments of `metrics.Term`."""
+    """Read the keys that select a number, as arguments of `metrics.Term`.
+
+    `bins_too` also accepts the ranges `BY_BIN`. Raises `UsageError`.
+    """
     term: dict[str, Any] = {
         "cls": reader.get("class", str),
         "path": reader.get("path", str),
@@ -135,7 +141,7 @@ def read_term(reader: Reader, bins_too: bool = False) -> dict[str, Any]:
         term["range"].keys() <= keys for keys in (BIN, PACKETS)
     ):
         raise UsageError(
-            f"{reader.where}: `range` has `low` and `high`, or `low_packets` and `high_packets`"
+            f"{reader.where}: `range` takes `low` and `high`, or `low_packets` and `high_packets`"
         )
     _refuse_unknown_measure(reader, term["path"])
     _refuse_unknown_rows(reader, term)
@@ -150,7 +156,7 @@ def _refuse_unknown_measure(reader: Reader, path: str | None) -> None:
     if path is not None and path.startswith(SAMPLES) and path.count(".") > 1:
         measure = path.split(".", 2)[2]
         if measure not in MEASURES:
-            hint = suggestion(measure, MEASURES) or f"; there are: {', '.join(MEASURES)}"
+            hint = suggestion(measure, MEASURES) or f"; known: {', '.join(MEASURES)}"
             raise UsageError(f"{reader.where}: unknown measure `{measure}` in `path`{hint}")
     for prefix, parse in ((SERIES, series.parse), (QUEUEING, queueing.parse)):
         if path is not None and path.startswith(prefix):
@@ -159,7 +165,7 @@ def _refuse_unknown_measure(reader: Reader, path: str | None) -> None:
             except UsageError as error:
                 raise UsageError(f"{reader.where}: {error}") from None
     if path is not None and path.startswith("fairness.") and path != FAIRNESS:
-        raise UsageError(f"{reader.where}: unknown path `{path}`; there is `{FAIRNESS}`")
+        raise UsageError(f"{reader.where}: unknown path `{path}`; did you mean `{FAIRNESS}`?")
     if path is not None and path.startswith(SENDERS):
         what = path.removeprefix(SENDERS)
         if what != "jain" and not re.fullmatch(r"\d+(-\d+)?", what):
@@ -181,7 +187,7 @@ def _refuse_unknown_completions(reader: Reader, term: Mapping[str, Any]) -> None
         if completions.is_completion(term["path"]):
             completions.parse(term["path"])
         elif term["seeds"] == POOLED:
-            raise UsageError('`seeds = "pooled"` goes with a `path` of queries or requests')
+            raise UsageError('`seeds = "pooled"` requires a `path` of queries or requests')
         if completions.is_completion(term["cdf"]):
             completions.parse(term["cdf"], measured=False)
     except UsageError as error:

@@ -15,7 +15,7 @@ HEADER = ("size (bytes)", "flows", *SHOWN)
 
 
 def render(result: Result) -> str:
-    """Return the whole summary: slowdown by size and class, buffers, pauses, drops."""
+    """Format the summary: slowdown by size and class, buffers, pauses, drops, monitors."""
     if engine := numerical.engine_of(result.summary):
         rows = list(zip(numerical.titles(engine), numerical.values(result.summary), strict=True))
         return f"{_head(result.summary, result.digest)}\n\n{table((engine, 'value'), rows)}\n"

@@ -1,4 +1,4 @@
-"""Small text helpers: numbers with units, aligned tables, nearest names."""
+"""Text helpers: numbers with units, aligned tables, spelling suggestions."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return ` (did you mean X?)` for the nearest known name, or nothing."""
+    """Return ` (did you mean X?)` for the nearest known name, else an empty string."""
     near = difflib.get_close_matches(word, list(known), n=1)
     return f" (did you mean `{near[0]}`?)" if near else ""
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Show a number with so many significant digits; `-` for none, `inf` for infinite."""
+    """Format a number with `digits` significant digits; `-` for None, `inf` for infinite."""
     if value is None or math.isnan(value):
         return "-"
     if math.isinf(value):
@@ -31,7 +31,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def fixed(value: float | None, places: int = 2) -> str:
-    """Show a number with so many decimals, so that columns line up."""
+    """Format a number with `places` decimals, so that columns line up; `-` for None."""
     if value is None or math.isnan(value):
         return "-"
     return "inf" if math.isinf(value) else f"{value:,.{places}f}"
@@ -45,22 +45,22 @@ def _scaled(value: float, scales: Sequence[tuple[float, str]], unit: str) -> str
 
 
 def byte_text(value: float | None) -> str:
-    """Show bytes as `1.2 MB` (powers of 1000)."""
+    """Format bytes as `1.2 MB` (powers of 1000)."""
     return "-" if value is None else _scaled(value, _BYTES, "B")
 
 
 def time_text(ps: float | None) -> str:
-    """Show picoseconds as `1.2 us`."""
+    """Format picoseconds as `1.2 us`."""
     return "-" if ps is None else _scaled(ps, _TIMES, "ps")
 
 
 def count_text(value: float | None) -> str:
-    """Show a count as `1.2 M`."""
+    """Format a count as `1.2 M`."""
     return "-" if value is None else _scaled(value, _COUNTS, "")
 
 
 def clock_text(seconds: float) -> str:
-    """Show a wall-clock duration as `m:ss` or `h:mm:ss`."""
+    """Format a wall-clock duration as `m:ss` or `h:mm:ss`."""
     whole = max(0, round(seconds))
     hours, rest = divmod(whole, 3600)
     if hours:
@@ -69,7 +69,7 @@ def clock_text(seconds: float) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
-    """Lay out an aligned table; the first `left` columns align left, the others right."""
+    """Format an aligned text table; the first `left` columns align left, the others right."""
     grid = [list(header), *[list(row) for row in rows]]
     widths = [max(len(row[i]) for row in grid) for i in range(len(header))]
     lines = []
@@ -83,7 +83,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
-    """Lay out a Markdown table; the first `left` columns align left, the others right."""
+    """Format a Markdown table; the first `left` columns align left, the others right."""
     rule = ["---" if i < left else "---:" for i in range(len(header))]
     lines = [f"| {' | '.join(row)} |" for row in (header, rule, *rows)]
     return "\n".join(lines) + "\n"

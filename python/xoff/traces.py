@@ -1,4 +1,4 @@
-"""What a trace says: where a quantity over time settles, when, and whether it swings."""
+"""Measures of a trace: its final level, when it settles, and how much it oscillates."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-# The level a trace ends on is its mean over this last share of the time.
+# The final level of a trace is its mean over this last share of the time.
 FINAL_SHARE = 0.25
-# It has settled where it stays this close to that level: a share of it, or of the peak if more.
+# A trace has settled when it stays this close to its final level: the larger of a share of that
+# level and a share of the peak.
 BAND = 0.2
 PEAK_BAND = 0.05
 
@@ -22,17 +23,17 @@ def peak(trace: Trace) -> float:
 
 
 def final(trace: Trace) -> float:
-    """Return the level the trace ends on: the mean over the last quarter of its time."""
+    """Return the final level: the mean over the last quarter of the time."""
     times, values = trace
     begin = times[-1] - FINAL_SHARE * (times[-1] - times[0])
     return float(values[times >= begin].mean())
 
 
 def settled_ms(trace: Trace) -> float:
-    """Return when the trace comes close to its final level to stay, in milliseconds.
+    """Return the time, in ms from the first sample, after which the trace stays at its final level.
 
-    Close is a fifth of that level or, where it is next to nothing, a twentieth of the peak. Time
-    counts from the first sample. A trace that never stays there settles with its end.
+    The tolerance is a fifth of that level, or a twentieth of the peak if that is more. A trace
+    that does not settle returns the time of its last sample.
     """
     times, values = trace
     level = final(trace)
@@ -43,7 +44,7 @@ def settled_ms(trace: Trace) -> float:
 
 
 def swing(trace: Trace) -> float:
-    """Return how far the second half swings: 95th less 5th percentile, over the mean."""
+    """Return the oscillation of the second half: (p95 - p5) over the mean."""
     times, values = trace
     late = values[times >= (times[0] + times[-1]) / 2]
     level = late.mean()
@@ -63,4 +64,4 @@ MEASURES = {
     "settled_ms": settled_ms,
     "swing": swing,
 }
-"""Measures by the name that follows a column in `samples.COLUMN.MEASURE`."""
+"""Measures by their name in `samples.COLUMN.MEASURE`."""

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Compare the speed of xoff and ns-3: the same fabric, the same flows, in turn.
+"""Compare the speed of xoff and ns-3 on the same fabric with the same flows.
 
-Needs xoff in this Python, g++, and ns-3.37 (on Debian: apt install libns3-dev g++).
-README.md beside this file says what is equal in the two simulations and what is not.
+Requires xoff in this Python, g++, and ns-3.37 (on Debian: apt install libns3-dev g++).
+README.md in this folder lists the differences between the two simulations.
 """
 
 from __future__ import annotations
@@ -26,41 +26,41 @@ MODELS = {"lean": "ns-3, devices and links only", "tcp": "ns-3, TCP/IP stack"}
 LIST_COLUMNS = ("src", "dst", "size_bytes", "start_ps")
 LIST_FILE = "flows.csv"
 NO_XOFF = (
-    f"xoff is not installed for {sys.executable}. In a checkout, `make .venv/built`, and run this\n"
-    "script with .venv/bin/python."
+    f"xoff is not installed for {sys.executable}. In a checkout, run `make .venv/built`, then\n"
+    "this script with .venv/bin/python."
 )
 
 
 class Trouble(Exception):
-    """What the reader has to know instead of a table; `str()` is ready to print."""
+    """A failed comparison; `str()` is ready to print."""
 
 
 @dataclass
 class Program:
-    """One of the programs compared, and what each of its runs took."""
+    """One of the compared programs, with the figures of its runs."""
 
     name: str
     command: list[str]
     runs: list[dict[str, Any]] = field(default_factory=list)
 
     def ns_per_packet_hop(self) -> list[float]:
-        """Return the cost of each run, of the simulation itself."""
+        """Return the time of each run per packet-hop, without set-up."""
         return [run["wall_s"] * 1e9 / run["packet_hops"] for run in self.runs]
 
     def median(self) -> float:
-        """Return the cost of the median run."""
+        """Return the median time per packet-hop (ns)."""
         return statistics.median(self.ns_per_packet_hop())
 
     def fastest(self) -> float:
-        """Return the cost of the fastest run, which other load on the machine disturbs least."""
+        """Return the shortest time per packet-hop (ns), the least affected by other load."""
         return min(self.ns_per_packet_hop())
 
     def run(self) -> None:
-        """Run once more and remember what it took."""
+        """Run once more and store the figures. Raises `Trouble` if packets were dropped."""
         self.runs.append(json.loads(output_of(self.command)))
         dropped = self.runs[-1].get("dropped", 0)
         if dropped:
-            raise Trouble(f"{self.name} dropped {dropped} packets: that is other work than xoff's")
+            raise Trouble(f"{self.name} dropped {dropped} packets, so it is not comparable to xoff")
 
     def as_json(self) -> dict[str, Any]:
         """Return everything for `--json`."""
@@ -77,7 +77,7 @@ class Program:
 
 
 def output_of(command: Sequence[str]) -> str:
-    """Run a command to its end and return what it printed. Raises `Trouble`."""
+    """Run a command to its end and return its stdout. Raises `Trouble` if it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise Trouble(f"{command[0]} failed:\n{(done.stderr or done.stdout).strip()}")
@@ -85,7 +85,7 @@ def output_of(command: Sequence[str]) -> str:
 
 
 def core_library(prefix: Path) -> Path | None:
-    """Find the library of ns-3's core below `prefix`, under whatever name it was built."""
+    """Find the library of ns-3's core under `prefix`, for any build profile."""
     for folder in ("lib", "lib64", "lib/*-linux-gnu"):
         for found in sorted(prefix.glob(f"{folder}/libns3*-core*.so")):
             return found
@@ -93,7 +93,7 @@ def core_library(prefix: Path) -> Path | None:
 
 
 def missing(prefix: Path) -> str | None:
-    """Say what has to be installed first; None if nothing is missing."""
+    """Return a message about missing software; None if nothing is missing."""
     lacks = []
     if shutil.which("g++") is None:
         lacks.append("the compiler g++")
@@ -105,8 +105,8 @@ def missing(prefix: Path) -> str | None:
     return (
         f"This comparison needs {' and '.join(lacks)}. On Debian or Ubuntu:\n\n"
         "    sudo apt install libns3-dev g++\n\n"
-        "An ns-3 that you built yourself is named with --ns3-prefix FOLDER (the one with\n"
-        "`include` and `lib`)."
+        "For an ns-3 built from source, give --ns3-prefix FOLDER (the folder with `include`\n"
+        "and `lib`)."
     )
 
 
@@ -132,7 +132,7 @@ def build(prefix: Path, folder: Path) -> Path:
 
 
 def scenario(args: argparse.Namespace, flows: str, traffic: Mapping[str, object]) -> str:
-    """Return a scenario on the default fabric with one source of traffic."""
+    """Return a scenario on the default fabric with one traffic source."""
     lines = [f"{key} = {json.dumps(value)}" for key, value in traffic.items()]
     return "\n".join(
         [
@@ -162,14 +162,14 @@ def open_loop(args: argparse.Namespace) -> dict[str, object]:
 
 
 def list_text(columns: Mapping[str, Sequence[int]]) -> str:
-    """Turn the columns of a run's flows into a list of flows, in the order of their arrival."""
+    """Convert the columns of a run's flows to a CSV flow list, in the order of arrival."""
     order = sorted(range(len(columns["flow"])), key=lambda row: columns["flow"][row])
     lines = [",".join(str(columns[name][row]) for name in LIST_COLUMNS) for row in order]
     return "\n".join([",".join(LIST_COLUMNS), *lines, ""])
 
 
 def write_flows(args: argparse.Namespace, folder: Path) -> Path:
-    """Write the list of flows, and the scenario that has it; return the scenario's file."""
+    """Write the flow list and a scenario that uses it; return the scenario's path."""
     import xoff
 
     flows = xoff.run(scenario(args, "all", open_loop(args))).flows
@@ -182,9 +182,9 @@ def write_flows(args: argparse.Namespace, folder: Path) -> Path:
 
 
 def run_xoff(file: Path) -> dict[str, Any]:
-    """Run a scenario in this process and return what its parts took.
+    """Run a scenario in this process and return the times of set-up and run.
 
-    `wall_s` of a run directory's manifest would count the writing of the files, too.
+    `wall_s` of a run directory's manifest would include writing the files.
     """
     from xoff import engine
 
@@ -216,7 +216,7 @@ HEADER = (
 
 
 def row(program: Program) -> list[str]:
-    """Return a program's line of the table; times are medians."""
+    """Return a program's row of the table; times are medians."""
     costs = program.ns_per_packet_hop()
     events = program.runs[0].get("events")
     return [
@@ -232,10 +232,10 @@ def row(program: Program) -> list[str]:
 
 
 def ratio_lines(ours: Program, peers: Sequence[Program]) -> list[str]:
-    """Say how many times as long a packet-hop takes in each peer."""
+    """Format the ratio of each peer's time per packet-hop to xoff's."""
     return [
-        f"{peer.name}: {peer.median() / ours.median():.1f} times xoff's time a packet-hop "
-        f"(medians; {peer.fastest() / ours.fastest():.1f} between the fastest runs)"
+        f"{peer.name}: {peer.median() / ours.median():.1f} times xoff's time per packet-hop "
+        f"(medians; {peer.fastest() / ours.fastest():.1f} for the fastest runs)"
         for peer in peers
     ]
 
@@ -249,7 +249,7 @@ def report(ours: Program, peers: Sequence[Program]) -> str:
 
 
 def as_json(args: argparse.Namespace, ours: Program, peers: Sequence[Program]) -> dict[str, Any]:
-    """Return everything for `--json`, with what one needs to judge it."""
+    """Return everything for `--json`, including settings and versions."""
     import xoff
 
     core = core_library(args.ns3_prefix)
@@ -272,7 +272,7 @@ def as_json(args: argparse.Namespace, ours: Program, peers: Sequence[Program]) -
 
 
 def programs(args: argparse.Namespace, folder: Path) -> tuple[Program, list[Program]]:
-    """Build and write everything that the runs need."""
+    """Write the flows, build the ns-3 program, and return xoff's and ns-3's programs."""
     file = write_flows(args, folder)
     print("building the ns-3 program", file=sys.stderr)
     peer = build(args.ns3_prefix, folder)
@@ -285,7 +285,7 @@ def programs(args: argparse.Namespace, folder: Path) -> tuple[Program, list[Prog
 
 
 def compare(args: argparse.Namespace) -> None:
-    """Run everything and print the table."""
+    """Run all programs and print the table. Raises `Trouble`."""
     problem = missing(args.ns3_prefix)
     if problem is not None:
         raise Trouble(problem)
@@ -303,7 +303,7 @@ def compare(args: argparse.Namespace) -> None:
 
 
 def positive(text: str) -> int:
-    """Read a count of at least 1."""
+    """Parse a count of at least 1."""
     number = int(text)
     if number < 1:
         raise ValueError(text)
@@ -313,15 +313,15 @@ def positive(text: str) -> int:
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", 1)[0])
-    parser.add_argument("--runs", type=positive, default=5, help="runs of each (default: 5)")
-    parser.add_argument("--model", choices=(*MODELS, "both"), default="both", help="ns-3's side")
-    parser.add_argument("--arrivals", default="500us", help="time in which flows begin")
-    parser.add_argument("--load", type=float, default=0.6, help="share of the core's capacity")
-    parser.add_argument("--scheme", default="dctcp", help="xoff's side (default: dctcp)")
+    parser.add_argument("--runs", type=positive, default=5, help="runs per program (default: 5)")
+    parser.add_argument("--model", choices=(*MODELS, "both"), default="both", help="ns-3's model")
+    parser.add_argument("--arrivals", default="500us", help="duration of flow arrivals")
+    parser.add_argument("--load", type=float, default=0.6, help="load on the core links")
+    parser.add_argument("--scheme", default="dctcp", help="xoff's scheme (default: dctcp)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything here, too")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures as JSON")
     parser.add_argument("--ns3-prefix", type=Path, default=Path("/usr"), metavar="FOLDER")
-    # Each run of xoff is a process of its own, as each of ns-3 is.
+    # Each run of xoff is a separate process, like each run of ns-3.
     parser.add_argument("--run-xoff", type=Path, help=argparse.SUPPRESS)
     return parser
 

@@ -19,8 +19,8 @@ namespace
 
 uint64_t g_packetHops = 0;
 
-// Counts by overriding the one virtual call that every transmission makes: a trace sink would cost
-// a callback a packet.
+// Counts by overriding the virtual call of every transmission: a trace sink would cost a callback
+// per packet.
 class CountingChannel : public PointToPointChannel
 {
   public:

@@ -1,4 +1,4 @@
-// The fabric and the flows, as xoff has them: see crates/xoff-net/src/topo/leaf_spine.rs.
+// The same fabric and flows as in xoff: see crates/xoff-net/src/topo/leaf_spine.rs.
 #pragma once
 
 #include "ns3/node-container.h"
@@ -21,10 +21,10 @@ constexpr uint64_t RATE_BPS = 100'000'000'000;
 constexpr int64_t LINK_DELAY_PS = 1'000'000;
 
 constexpr uint32_t PAYLOAD_BYTES = 1000;
-// One bandwidth-delay product between hosts on different leaves, as xoff derives it.
+// One bandwidth-delay product between hosts on different leaves, computed as in xoff.
 constexpr uint32_t WINDOW_BYTES = 104'000;
 
-// One line of the list.
+// One row of the flow list.
 struct Flow
 {
     uint32_t src;
@@ -51,13 +51,13 @@ Fabric Build(const std::string& switchQueue);
 // The port of `node` on the way to host `dst`, by spine `spine` if there is a choice.
 uint32_t PortTowards(uint32_t node, uint32_t dst, uint32_t spine);
 
-// The spine that a flow takes, one way.
+// The spine of a flow in one direction.
 uint32_t SpineOf(uint64_t key);
 
-// Packets put on any link so far.
+// Packets sent on any link so far.
 uint64_t PacketHops();
 
-// Packets that the devices' own queues have refused.
+// Packets dropped by the devices' queues.
 uint64_t DroppedByDevices(const Fabric& fabric);
 
 } // namespace peer

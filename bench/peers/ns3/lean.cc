@@ -1,4 +1,4 @@
-// The least that ns-3 can do for this work: no IP, no TCP, no queue disc, no timers.
+// The minimum of ns-3 for this simulation: no IP, no TCP, no queue disc, no timers.
 #include "models.h"
 
 #include "ns3/header.h"
@@ -22,7 +22,7 @@ constexpr uint32_t WINDOW_PACKETS = WINDOW_BYTES / PAYLOAD_BYTES;
 constexpr uint32_t HEADER_BYTES = 46;
 constexpr uint32_t ACK_PADDING_BYTES = 12;
 
-// What switches and hosts look at: the flow, and which way the packet goes.
+// Header read by switches and hosts: the flow and the direction of the packet.
 struct Label
 {
     uint32_t flow;
@@ -76,7 +76,7 @@ class LabelHeader : public Header
     Label m_label;
 };
 
-// Five bytes copied out cost less than deserialising the header.
+// Copying out five bytes costs less than deserialising the header.
 Label LabelOf(const Packet& packet)
 {
     std::array<uint8_t, 5> bytes;

@@ -1,4 +1,4 @@
-// Simulates a list of flows on BFC's fabric with ns-3 and prints what it took as JSON:
+// Simulates a list of flows on BFC's fabric with ns-3 and prints times and counts as JSON:
 //   peer --model tcp|lean --flows FILE [--scheduler TYPE]
 #include "models.h"
 

@@ -8,8 +8,7 @@
 namespace peer
 {
 
-// A model keeps its fabric's nodes busy from construction to the end of the simulation, which it
-// stops when every flow has arrived.
+// A model drives the nodes of its fabric and stops the simulation when every flow has arrived.
 class Model
 {
   public:
@@ -21,8 +20,8 @@ class Model
 // ns-3's own Internet stack: DCTCP over RED queue discs with ECN.
 std::unique_ptr<Model> MakeTcp(const std::vector<Flow>& flows);
 
-// Devices and links of ns-3 alone: packets without addresses, forwarded by flow, windows of one
-// bandwidth-delay product, an acknowledgement for each packet.
+// Only devices and links of ns-3: packets without addresses, forwarded by flow, windows of one
+// bandwidth-delay product, one acknowledgement per packet.
 std::unique_ptr<Model> MakeLean(const std::vector<Flow>& flows);
 
 } // namespace peer

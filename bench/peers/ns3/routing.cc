@@ -15,7 +15,7 @@ namespace
 constexpr uint32_t FIRST_ADDRESS = 0x0a000001; // 10.0.0.1
 constexpr uint32_t FIRST_INTERFACE = 1;        // 0 is the loopback
 
-// What tells flows apart: the hosts, and the ports in front of the TCP header.
+// Key of a flow: the hosts, and the ports at the start of the TCP header.
 uint64_t KeyOf(const Packet& packet, uint32_t src, uint32_t dst)
 {
     std::array<uint8_t, 4> ports;

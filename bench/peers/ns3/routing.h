@@ -1,5 +1,5 @@
-// Routes of the fabric, one path a flow. ns-3's global routing takes the first of several shortest
-// paths for all packets, or draws one for each packet, and searches its list of routes for each.
+// Routes of the fabric, one path per flow. ns-3's global routing uses the first of several shortest
+// paths for all packets, or draws one per packet, and searches its list of routes each time.
 #pragma once
 
 #include "fabric.h"

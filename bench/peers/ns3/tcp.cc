@@ -1,4 +1,4 @@
-// What ns-3 brings for this work: TcpDctcp, the IPv4 stack, RedQueueDisc, BulkSendApplication.
+// ns-3's standard models: TcpDctcp, the IPv4 stack, RedQueueDisc, BulkSendApplication.
 #include "models.h"
 #include "routing.h"
 
@@ -44,7 +44,7 @@ void SetTransport()
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
 }
 
-// Marks by the queue's length at the moment, as [ecn] of xoff's preset `dctcp` does.
+// Marks by the instantaneous queue length, like [ecn] of xoff's preset `dctcp`.
 void InstallQueueDiscs(const Fabric& fabric)
 {
     TrafficControlHelper red;

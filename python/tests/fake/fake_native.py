@@ -1,4 +1,4 @@
-"""A stand-in for the Rust engine that keeps its contract and takes no time.
+"""A fake of the Rust engine with the same interface and no simulation.
 
 Scenario keys: `name`, `scheme`, `seed`, `run.slices` (number of steps), `run.sleep_ms`
 (wall time a step), `run.fail` (step that raises), `run.degree`,

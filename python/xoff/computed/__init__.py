@@ -1,8 +1,8 @@
-"""Cases that Python computes, where a figure needs no packets: `compute` in an experiment.
+"""Cases computed in Python, for figures that need no packets: `compute` in an experiment.
 
-A computation is a function of its settings. It returns numbers, which stand in the summary of a
-`Result` under their names, and a table, which stands in its samples; so plots, columns and claims
-read it as they read a run. It takes seconds at most and is not kept.
+A computation is a function of its settings. It returns numbers, which become the summary of a
+`Result`, and a table, which becomes its samples; plots, columns and claims read them like those
+of a run. It takes a few seconds at most and is not cached.
 """
 
 from __future__ import annotations
@@ -32,12 +32,11 @@ COMPUTATIONS: Mapping[str, Callable[..., Found]] = {
     "listed": listed.listed,
     "size-bytes": sizes.size_bytes,
 }
-"""Computations by the name that `compute` has for them. One with a `file` reads it beside the
-experiment."""
+"""Computations by their name in `compute`. Paths such as `file` are relative to the experiment."""
 
 
 def arguments(point: Point) -> dict[str, Any]:
-    """Return what a computation is called with. Raises `UsageError` naming a bad setting."""
+    """Return the arguments of a point's computation. Raises `UsageError` on a bad setting."""
     function = COMPUTATIONS[point.compute]
     kinds = get_type_hints(function)
     known = inspect.signature(function).parameters
@@ -54,7 +53,7 @@ def arguments(point: Point) -> dict[str, Any]:
         k for k, p in known.items() if p.default is inspect.Parameter.empty and k not in given
     ]
     if missing:
-        raise UsageError(f"case `{point.title}`: `{point.compute}` wants `{missing[0]}`")
+        raise UsageError(f"case `{point.title}`: `{point.compute}` requires `{missing[0]}`")
     return given
 
 
@@ -70,7 +69,7 @@ def _read(point: Point, key: str, value: str, kind: type) -> Any:
 
 
 def results(points: Sequence[Point]) -> dict[str, Result]:
-    """Compute each point; settings are checked before anything is computed. Raises `UsageError`."""
+    """Compute each point, after checking the settings of all. Raises `UsageError`."""
     settings = {point.title: arguments(point) for point in points}
     return {point.title: _result(point, settings[point.title]) for point in points}
 
@@ -89,7 +88,7 @@ def _result(point: Point, given: Mapping[str, Any]) -> Result:
 
 
 def _digest(found: Found) -> str:
-    """Return a digest of what was found to nine digits, as processors differ in the last ones."""
+    """Return a digest of the outcome, with nine digits: processors differ in the last ones."""
     columns = {name: [f"{x:.9g}" for x in column] for name, column in found.columns.items()}
     numbers = {name: f"{x:.9g}" for name, x in found.numbers.items()}
     return hashlib.sha256(json.dumps([numbers, columns]).encode()).hexdigest()[:16]

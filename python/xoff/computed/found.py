@@ -1,4 +1,4 @@
-"""What a computation finds."""
+"""Outcome of a computation, and its random numbers."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ class Found:
 
 
 def uniform(seed: int) -> np.random.Generator:
-    """Return a stream of random numbers of which only `random` is used: it is the same anywhere."""
+    """Return a random generator. Use only its `random`, which is the same on all platforms."""
     return np.random.Generator(np.random.PCG64(seed))

@@ -1,8 +1,7 @@
-"""A link that flows share equally, without packets: how many there are (BFC, §2.1 and §2.3).
+"""Number of active flows on an equally shared link, without packets (BFC, §2.1 and §2.3).
 
-Flows of a workload arrive at a link of a rate; each gets the link's capacity over their number, as
-in a queue M/G/1-PS. Events are arrivals and departures, so results are exact but for the time that
-is simulated.
+Flows of a workload arrive at one link and share its capacity equally, as in an M/G/1-PS queue.
+Events are arrivals and departures, so results are exact up to the finite simulated time.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from xoff.errors import UsageError
 
 Array = NDArray[np.float64]
 
-# Of the simulated time the first tenth is left out: it begins with an empty link.
+# Share of the simulated time left out at the start, because the link starts empty.
 WARM_UP = 0.1
-# How often a state is looked at; the whole of the time is covered evenly.
+# Number of samples of the state, evenly spaced over the remaining time.
 SAMPLES = 400_000
 INTERVALS_US = (1.0, 2.0, 4.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0)
 
@@ -36,7 +35,10 @@ def active_flows(
     flows: int = 400_000,
     seed: int = 1,
 ) -> Found:
-    """Sample the number of flows (`active`) at a link; `mean_active` is its mean over time."""
+    """Sample the number of flows at a link (`active`); `mean_active` is its mean over time.
+
+    `sizes` names a flow-size table, `flows` is the number of arrivals. Raises `UsageError`.
+    """
     times, counts = _occupancy(sizes, load, link_gbps, arrivals, flows, seed, others=0)
     at = np.linspace(times[0] + WARM_UP * (times[-1] - times[0]), times[-1], SAMPLES)
     seen = counts[np.searchsorted(times, at, side="right") - 1]
@@ -56,10 +58,11 @@ def fair_share(
     flows: int = 100_000,
     seed: int = 1,
 ) -> Found:
-    """Take how much a long flow's fair share changes within an interval, beside cross traffic.
+    """Measure how much a long flow's fair share changes within an interval under cross traffic.
 
-    With N(t) flows, the long one among them, its share is C / N(t). `change` is the mean of
-    |f(t + I) - f(t)| / f(t) in percent by `interval_us`; `change_8us` and the like are numbers.
+    With N(t) flows including the long one, its share is f(t) = C / N(t). `change` is the mean of
+    |f(t + I) - f(t)| / f(t) in percent, by `interval_us`; the numbers `change_8us` etc. repeat it.
+    Raises `UsageError`.
     """
     times, counts = _occupancy(sizes, load, link_gbps, arrivals, flows, seed, others=1)
     begin = times[0] + WARM_UP * (times[-1] - times[0])
@@ -77,9 +80,9 @@ def fair_share(
 def _occupancy(
     sizes: str, load: float, link_gbps: float, arrivals: str, flows: int, seed: int, others: int
 ) -> tuple[Array, NDArray[np.int64]]:
-    """Return the times of all arrivals and departures, and the number of flows after each."""
+    """Return the times (s) of all arrivals and departures, and the number of flows after each."""
     if not 0 < load < 1 or link_gbps <= 0 or flows < 1000:
-        raise UsageError("give a load between 0 and 1, a rate above 0 and 1000 flows or more")
+        raise UsageError("load must be between 0 and 1, link_gbps above 0, flows at least 1000")
     points = engine.size_table(sizes)
     stream = uniform(seed)
     mean_gap = size_tables.mean(points) * 8 / (link_gbps * 1e9 * load)
@@ -94,19 +97,20 @@ def _gaps(stream: np.random.Generator, arrivals: str, flows: int) -> Array:
     if arrivals == "poisson":
         return -np.log(1 - stream.random(flows))
     if arrivals == "lognormal":
-        # Sigma is 2, as in all traffic of the paper (§6.2.1); normal numbers by Box and Muller.
+        # Sigma is 2, as in all traffic of the paper (§6.2.1); Box-Muller transform.
         radius = np.sqrt(-2 * np.log(1 - stream.random(flows)))
         return np.asarray(np.exp(2 * radius * np.cos(2 * np.pi * stream.random(flows)) - 2))
-    raise UsageError(f"`arrivals` is poisson or lognormal, not {arrivals!r}")
+    raise UsageError(f"`arrivals` must be poisson or lognormal, not {arrivals!r}")
 
 
 def share(
     arrivals: Sequence[float], work: Sequence[float], others: int
 ) -> tuple[list[float], list[int]]:
-    """Let flows share a link with `others` that never end; return times and numbers of flows.
+    """Share a link between arriving flows and `others` flows that never end.
 
-    A flow that needs `work` seconds of the link alone leaves when each flow has had as much since
-    it came, so one heap of what each flow will have had orders all departures.
+    `arrivals` are times and `work` the seconds each flow needs with the link alone. Returns the
+    times of events and the number of arriving flows after each. All active flows receive the same
+    service, so a heap of the cumulative service at which each flow finishes orders the departures.
     """
     times: list[float] = []
     counts: list[int] = []
@@ -122,7 +126,7 @@ def share(
             times.append(now)
             counts.append(len(ends))
         now = arrival
-        had = had if ends else 0.0  # Keep it small, for the sake of its precision.
+        had = had if ends else 0.0  # small values keep the precision
         heapq.heappush(ends, had + need)
         times.append(now)
         counts.append(len(ends))

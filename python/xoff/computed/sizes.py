@@ -1,4 +1,7 @@
-"""Flow sizes: which flows the bytes belong to (BFC, Fig. 2), and drawing sizes at random."""
+"""Flow-size tables: share of bytes by flow size (BFC, Fig. 2), and random sizes.
+
+A table is a list of (size in bytes, cumulative share of flows).
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,10 @@ Array = NDArray[np.float64]
 
 
 def size_bytes(sizes: str, rtt_us: float = 12.0, link_gbps: float = 100.0) -> Found:
-    """Take the share of all bytes in flows below a size, for many sizes.
+    """Return the share of all bytes in flows below a size, for many sizes.
 
-    `below_100kb` is that share at 100 KB, `below_bdp` that of flows that fit a round trip at a link
-    so fast, `mean_bytes` the mean size.
+    `below_100kb` is the share at 100 KB, `below_bdp` the share at one BDP (`rtt_us`, `link_gbps`),
+    `mean_bytes` the mean size. Raises `UsageError`.
     """
     if rtt_us <= 0 or link_gbps <= 0:
         raise UsageError("`rtt_us` and `link_gbps` must be above 0")
@@ -35,7 +38,7 @@ def size_bytes(sizes: str, rtt_us: float = 12.0, link_gbps: float = 100.0) -> Fo
 
 
 def mean(points: list[tuple[float, float]]) -> float:
-    """Return the mean size, taken in proportion between the table's points."""
+    """Return the mean size in bytes, interpolating linearly between the table's points."""
     sizes, shares = np.array(points).T
     return float(((sizes[1:] + sizes[:-1]) / 2 * np.diff(shares)).sum())
 
@@ -52,6 +55,6 @@ def byte_share(points: list[tuple[float, float]], limit: float) -> float:
 
 
 def draw(points: list[tuple[float, float]], uniform: Array) -> Array:
-    """Return the sizes that these numbers between 0 and 1 stand for."""
+    """Return the sizes (bytes) at quantiles `uniform`, an array of numbers between 0 and 1."""
     sizes, shares = np.array(points).T
     return np.asarray(np.maximum(1.0, np.interp(uniform, shares, sizes)), dtype=np.float64)

@@ -1,6 +1,6 @@
-"""Closed forms of papers, as functions that claims and tests compare runs with.
+"""Closed forms of papers, as functions with which claims and tests compare runs.
 
-A module for each paper. `FORMULAS` names what a claim may ask for: `sfc.t_f` is `t_f` of
+Each paper has a module. `FORMULAS` maps names in claims to functions: `sfc.t_f` is `t_f` of
 `xoff.theory.sfc`.
 """
 
@@ -17,4 +17,4 @@ FORMULAS: dict[str, Formula] = {
     for paper in (bfc, capfc, detail, flowtune, sfc)
     for name in paper.__all__
 }
-"""Every formula by the name that claims use."""
+"""Every formula by its name in claims."""

@@ -1,8 +1,8 @@
 """Closed forms of Backpressure Flow Control (BFC, §2.3, §3.2, §3.3, §6.2.1 and App. C).
 
-App. C has a flow alone in its queues: it arrives at x times the rate at which the switch drains it,
-and is paused above a threshold. Thresholds are in 1-hop BDPs at the drain rate, `Th / (HRTT mu)`.
-Other times are in seconds, rates in bit/s, buffers in bytes.
+App. C considers a flow alone in its queues: it arrives at x times its drain rate at the switch and
+is paused above a threshold. Thresholds are in 1-hop BDPs at the drain rate, `Th / (HRTT mu)`.
+Times are in seconds, rates in bit/s, buffers in bytes.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ _BITS = 8.0
 
 
 def active_flows(load: float) -> float:
-    """Return the mean number of flows at a link that they share equally, M/G/1-PS (§2.3)."""
+    """Return the mean number of flows on an equally shared link, M/G/1-PS (§2.3)."""
     return load / (1 - load)
 
 
 def active_flows_cdf(load: float, flows: float) -> float:
-    """Return the probability of at most so many flows at such a link: a geometric law (§2.3)."""
+    """Return the probability of at most `flows` flows on such a link, geometric (§2.3)."""
     return float(1 - load ** (math.floor(flows) + 1))
 
 
 def collision_share(flows: float, queues_per_flow: float) -> float:
-    """Return the probability that a flow's queue, taken by hashing, is another's too (§3.2)."""
+    """Return the probability that a flow shares its queue if queues are hashed (§3.2)."""
     return float(1 - (1 - 1 / (flows * queues_per_flow)) ** (flows - 1))
 
 
 def table_entries(queues: float, factor: float) -> float:
-    """Return the size of a flow table with so many entries a queue (§3.3.1)."""
+    """Return the size of a flow table with `factor` entries per queue (§3.3.1)."""
     return queues * factor
 
 
 def pause_counters(queues: float, ports: float) -> float:
-    """Return how many counters tell upstream queues apart (§3.3.2)."""
+    """Return the number of pause counters, one per upstream queue and port (§3.3.2)."""
     return queues * ports
 
 
@@ -67,12 +67,12 @@ def bandwidth_delay(rate_bps: float, seconds: float) -> float:
 
 
 def buffer_time(buffer_bytes: float, rate_bps: float) -> float:
-    """Return how long data lasts at a rate (§6.2.1: a buffer, 40 us; §6.2.2: an incast, 1.6 ms)."""
+    """Return the time to send data at a rate (§6.2.1: a buffer, 40 us; §6.2.2: incast, 1.6 ms)."""
     return buffer_bytes * _BITS / rate_bps
 
 
 def round_trip(links: float, delay_s: float) -> float:
-    """Return the round-trip time over so many links, without serialisation (§6.2.1)."""
+    """Return the round-trip time over `links` links, without serialisation (§6.2.1)."""
     return 2 * links * delay_s
 
 

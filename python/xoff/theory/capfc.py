@@ -1,4 +1,4 @@
-"""What CaPFC's paper computes rather than measures (§II-G, §III, Table III), in closed form.
+"""Closed forms of CaPFC's paper (§II-G, §III), and its Table III.
 
 Times are in seconds, rates in bit/s, sizes in bytes.
 """
@@ -28,7 +28,7 @@ _TABLE3 = (
 
 
 def counters(ports: float, classes: float) -> float:
-    """Return how many C_p^{i,o} a switch has: 18,432 with 48 ports and 8 priorities (§II-G)."""
+    """Return the number of counters C_p^{i,o}: 18,432 with 48 ports and 8 priorities (§II-G)."""
     return ports**2 * classes
 
 
@@ -43,12 +43,12 @@ def headroom(rate_bps: float, rtt_s: float) -> float:
 
 
 def load(mean_gap_s: float, event_bytes: float, sources: float, capacity_bps: float) -> float:
-    """Return what payload arriving at each of `sources` takes of a capacity, headers left out."""
+    """Return the load on a capacity from the payload of `sources`, without headers."""
     return sources * event_bytes * _BITS / mean_gap_s / capacity_bps
 
 
 def query_floor(senders: float, flow_bytes: float, rate_bps: float, header_share: float) -> float:
-    """Return how long a query keeps the link of the node that aggregates, headers with it."""
+    """Return the time a query's responses, with headers, occupy the aggregator's link."""
     return senders * flow_bytes * (1 + header_share) * _BITS / rate_bps
 
 
@@ -58,12 +58,12 @@ def table3(technique: float, scenario: float) -> float:
 
 
 def table3_best(technique: float, base: float) -> float:
-    """Return by how much, as a share, the technique improves on the base where it does most."""
+    """Return the technique's largest reduction against the base over all scenarios, as a share."""
     pairs = zip(_TABLE3[int(technique)], _TABLE3[int(base)], strict=True)
     return max(1 - own / other for own, other in pairs)
 
 
 def table3_worst(technique: float, base: float) -> float:
-    """Return by how much, as a share, the technique is above the base where it is most."""
+    """Return the technique's largest increase over the base over all scenarios, as a share."""
     pairs = zip(_TABLE3[int(technique)], _TABLE3[int(base)], strict=True)
     return max(own / other - 1 for own, other in pairs)

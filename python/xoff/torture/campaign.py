@@ -1,4 +1,4 @@
-"""Worlds one after the other until the time is over, and what came of them."""
+"""A campaign: random worlds until the time is over, and a tally of their outcomes."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from xoff.torture.worlds import World
 
 SLOWEST = 10
 MOST_UNFINISHED = 40
-# The rate of a shorter run says nothing.
+# The packet-hops per second of a shorter run are not meaningful.
 FEW_HOPS = 20_000
 SHRINK_S = 180.0
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one world may take, and where another build is to compare with."""
+    """Limits of one world, and the path of another build to compare with."""
 
     budget_s: float
     memory_bytes: int
@@ -39,7 +39,7 @@ class Limits:
 
 @dataclass
 class Tally:
-    """What came of the worlds so far. A world is named by its number."""
+    """Outcomes of the worlds so far. Worlds are identified by number."""
 
     statuses: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
@@ -53,11 +53,11 @@ class Tally:
 
     @property
     def worlds(self) -> int:
-        """Worlds drawn."""
+        """Number of worlds drawn."""
         return sum(self.statuses.values())
 
     def add(self, number: int, world: World, outcome: Outcome) -> None:
-        """Count a world that was run."""
+        """Count a world that ran."""
         self.statuses[outcome.status] += 1
         self.presets[str(world.top["scheme"])] += 1
         self.hops += outcome.hops
@@ -69,7 +69,7 @@ class Tally:
 
 
 class Campaign:
-    """Draws and runs worlds of one seed. World N is the same however many workers there are."""
+    """Draws and runs worlds of one seed. World N does not depend on the number of workers."""
 
     def __init__(self, seed: int, limits: Limits, out: Path, slots: int) -> None:
         self.seed, self.limits, self.out = seed, limits, out
@@ -79,16 +79,16 @@ class Campaign:
         self._presets = [name for name, _ in engine.presets()]
         self._next = 0
         self._lock = threading.Lock()
-        # No further world is begun.
+        # Set: start no further world.
         self._enough = threading.Event()
-        # What goes on is given up, too.
+        # Set: also abandon shrinking in progress.
         self._over = threading.Event()
         self._errors: list[BaseException] = []
 
     def run(self, minutes: float, tick: Callable[[Tally], None], first: bool = False) -> Tally:
-        """Run worlds for so long, or up to the `first` failure; `tick` is called all the time.
+        """Run worlds for `minutes`, with `first` up to the first failure; calls `tick` regularly.
 
-        Raises what a thread of it raised; after Ctrl-C the workers are ended.
+        Raises the exception of a worker thread. Ctrl-C ends the workers.
         """
         deadline = time.monotonic() + minutes * 60
         threads = [
@@ -102,7 +102,7 @@ class Campaign:
                 time.sleep(0.1)
                 tick(self.tally)
                 if first and self.tally.failures:
-                    # Another world may have failed meanwhile: it is made small, too.
+                    # Another world may have failed in the meantime; it is shrunk, too.
                     self._enough.set()
         finally:
             self._over.set()
@@ -113,7 +113,7 @@ class Campaign:
         return self.tally
 
     def write(self, number: int) -> Path:
-        """Draw world `number` and write it, without running it; return the scenario's path."""
+        """Draw and write world `number` without running it; return the scenario's path."""
         worker = Worker(self.limits.memory_bytes)
         try:
             draw = self._draw(number, worker)
@@ -184,10 +184,10 @@ class Campaign:
         worker: Worker,
         other: Worker | None = None,
     ) -> None:
-        """Write the world as it was drawn, then a smaller one that fails in the same way."""
+        """Write the world as drawn, then a smaller one that fails in the same way."""
         what = f"world {number} of seed {self.seed}"
         stem = self.out / f"world-{self.seed}-{number}"
-        _write(stem, world, _about(failure, f"{what}, as it was drawn", stem))
+        _write(stem, world, _about(failure, f"{what}, as drawn", stem))
 
         def fails(smaller: World) -> bool:
             if self._over.is_set():
@@ -199,7 +199,7 @@ class Campaign:
 
         small = shrink(world, fails, SHRINK_S)
         stem = stem.with_name(f"{stem.name}-small")
-        path = _write(stem, small, _about(failure, f"a smaller form of {what}", stem))
+        path = _write(stem, small, _about(failure, f"{what}, reduced", stem))
         with self._lock:
             self.tally.failures.append((number, failure, path))
 
@@ -217,7 +217,7 @@ def _write(stem: Path, world: World, about: list[str]) -> Path:
 
 
 def _about(failure: Failure, what: str, path: Path) -> list[str]:
-    """Say what is wrong with a world, in which ways, and the command that shows it again."""
+    """Describe a failure: kind and detail, the ways that show it, the command to reproduce it."""
     wrong = f"{failure.kind}: {' '.join(failure.detail.split())[:300]}"
     return [what, wrong, *(f"  {way}" for way in failure.ways), _command(path, failure)]
 
@@ -232,16 +232,16 @@ def _command(path: Path, failure: Failure) -> str:
 
 
 def render(tally: Tally, seed: int) -> str:
-    """Write what came of a campaign."""
+    """Format the outcomes of a campaign."""
     ended = ", ".join(f"{count:,} {status}" for status, count in tally.statuses.most_common())
     lines = [
         f"{tally.worlds:,} worlds of seed {seed}: {ended or 'none'}",
         f"{tally.runs:,} runs, {len(tally.presets)} schemes, "
-        f"{count_text(tally.hops)} packet-hops in each way",
+        f"{count_text(tally.hops)} packet-hops per way",
     ]
     for title, counter in (
         ("refused worlds, by reason", tally.refused),
-        ("settings that were refused and left out", tally.refused_changes),
+        ("refused changes of settings, by reason", tally.refused_changes),
     ):
         if counter:
             rows = [(reason, f"{count:,}") for reason, count in counter.most_common(25)]
@@ -254,7 +254,7 @@ def render(tally: Tally, seed: int) -> str:
     if tally.unfinished:
         rest = sorted(tally.unfinished)[:MOST_UNFINISHED]
         unfinished = [(f"{number}", scheme, status) for number, scheme, status in rest]
-        lines += ["", table(("worlds without an end", "scheme", "why"), unfinished, left=3)]
+        lines += ["", table(("unfinished worlds", "scheme", "reason"), unfinished, left=3)]
     for number, failure, path in tally.failures:
         lines += ["", f"world {number} {failure.kind}: {' '.join(failure.detail.split())[:200]}"]
         lines.append(f"  {path}")

@@ -1,4 +1,4 @@
-"""Draws worlds that an engine accepts, and keeps what it refuses with the reason."""
+"""Draws worlds that the engine accepts, and counts the reasons of its refusals."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from xoff.torture import settings, worlds
 from xoff.torture.pool import Worker
 from xoff.torture.worlds import World
 
-# One world in so many has all its changes made at once, whatever the engine says of each.
+# One world in RASH keeps all changes, even those the engine refuses.
 RASH = 20
-# How many times a preset that is refused gets other links.
+# Attempts with other links for a preset that is refused.
 TRIES = 5
 CHANGES = (0, 0, 1, 2, 3, 5)
-# What a source's size follows from is drawn with it.
+# Keys of a traffic source that are not changed: the size of its traffic follows from them.
 DRAWN = frozenset({"kind", "class", "file", "bytes"})
 
 
 class Draw:
-    """One world in the making, with what was refused on the way."""
+    """Draws one world; counts the refusals on the way."""
 
     def __init__(self, rng: random.Random, worker: Worker, schema: Mapping[str, Any]) -> None:
         self.rng = rng
@@ -39,7 +39,7 @@ class Draw:
         self._effective: dict[str, Any] = {}
 
     def make(self, presets: list[str]) -> bool:
-        """Draw all of it; False if the engine refuses the world, or fails on it (`failure`)."""
+        """Draw the world; False if the engine refuses it or fails on it (`failure`)."""
         rng = self.rng
         self.world = worlds.base(rng, presets)
         if not self._find_a_base():
@@ -68,7 +68,7 @@ class Draw:
         return self.failure is None and self._accept(self.world)
 
     def _find_a_base(self) -> bool:
-        """Make the preset and the fabric fit: some need labelled traffic, or other links."""
+        """Find an accepted base: some presets need labelled traffic or other links."""
         if self._accept(self.world):
             return True
         labelled: worlds.Section = {"kind": "incast", "degree": 1, "bytes": "10KB"}
@@ -86,7 +86,7 @@ class Draw:
         return worlds.links(self.rng, self._schema["properties"][topology]["properties"])
 
     def _change_a_setting(self) -> None:
-        """Change a setting that has an effect, or one of a traffic source."""
+        """Change an effective setting, or a setting of a traffic source."""
         if self.rng.random() < 0.2:
             self._change_a_source()
             return
@@ -119,7 +119,7 @@ class Draw:
         return dict(found[0])
 
     def _try(self, change: Callable[[World], None]) -> None:
-        """Keep a change if the engine accepts it, or if this world is a rash one."""
+        """Apply a change if the engine accepts it, or in any case in a rash world."""
         if self.failure is not None:
             return
         changed = self.world.copy()
@@ -159,7 +159,7 @@ def _default(declared: Mapping[str, Any]) -> settings.Value:
 
 
 def reason(diagnostic: str) -> str:
-    """Reduce a diagnostic to what is refused: its first line without numbers and names."""
+    """Reduce a diagnostic to its reason: the first line without numbers and names."""
     line = diagnostic.strip().splitlines()[0].removeprefix("error: ")
     line = re.sub(r'"[^"]*"', '"..."', line)
     line = re.sub(r"\b(leaf|spine|core|gateway|switch|host|hosts) [0-9:]+", r"\1 N", line)

@@ -1,4 +1,4 @@
-"""A worker process: asked in words, ended when it takes too long, started anew when it dies."""
+"""A worker process: killed when it exceeds its time limit, restarted after it dies."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from xoff.torture.ways import Way
 from xoff.torture.worlds import World
 
 WORKER = Path(__file__).with_name("worker.py")
-# Above its budget a worker may be within a step of the grid, or still building the network.
+# Extra time for a worker that is within a grid step or building the network at its limit.
 GRACE_S = 30.0
 FILE = "world.toml"
 
 
 class Worker:
-    """One process with one engine. `python_path` is where another build of xoff is, if any."""
+    """One process with one engine. `python_path` is the folder of another build, if any."""
 
     def __init__(self, memory_bytes: int, python_path: Path | None = None) -> None:
         self._memory = memory_bytes
@@ -94,7 +94,7 @@ class Worker:
 
     @staticmethod
     def _read_line(process: subprocess.Popen[bytes], deadline: float) -> bytes | None:
-        """Read one line: None if there is none in time, empty if the process has ended."""
+        """Read one line: None after the deadline, empty if the process has ended."""
         assert process.stdout is not None
         fd = process.stdout.fileno()
         read = b""
@@ -113,7 +113,7 @@ class Worker:
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").strip().splitlines()
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        return f"{how}: {lines[-1] if lines else 'it said nothing'}"
+        return f"{how}: {lines[-1] if lines else 'no output'}"
 
     def _end(self) -> None:
         if self._process is not None:
@@ -124,10 +124,10 @@ class Worker:
 
 @contextlib.contextmanager
 def unpacked(build: str | None) -> Iterator[Path | None]:
-    """Give the folder from which another build of xoff is imported; None for none.
+    """Yield the import path of another build of xoff; None without `build`.
 
-    `build` is a wheel, which is unpacked for the time of the block, or a checkout in which the
-    engine has been built. Raises `UsageError` where there is no engine.
+    `build` is a wheel, unpacked for the duration of the block, or a checkout with a built engine.
+    Raises `UsageError` if it contains no engine.
     """
     if build is None:
         yield None
@@ -149,6 +149,5 @@ def _engine_in(build: Path, folders: Sequence[Path]) -> Path:
         if any((folder / "xoff").glob("_native*.so")):
             return folder.resolve()
     raise UsageError(
-        f"{build} holds no built engine; name a wheel, or a checkout in which it has been built "
-        "(`make .venv/built`)"
+        f"{build} contains no built engine; give a wheel, or a checkout after `make .venv/built`"
     )

@@ -1,4 +1,4 @@
-"""Other values for settings, by what the schema says they are."""
+"""Random values for settings, according to their type in the schema."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 Value = str | int | float | bool
 
-# Times and sizes of a run follow from its world; names say nothing.
+# Not changed at random: the times of a run follow from its world, the topology is drawn before.
 FIXED_SECTIONS = frozenset({"run", "network"})
 
 RATES_BPS = (10e6, 100e6, 1e9, 2.5e9, 10e9, 25e9, 33e9, 40e9, 56e9, 100e9, 200e9, 400e9, 800e9)
@@ -28,7 +28,7 @@ _UNITS = {
 
 
 def kind_of(declared: Mapping[str, Any]) -> str:
-    """Say what a setting is: choice, flag, whole, number, duration, rate, size or text."""
+    """Return the type of a setting: choice, flag, whole, number, duration, rate, size or text."""
     if "enum" in declared:
         return "choice"
     simple = {"boolean": "flag", "integer": "whole", "number": "number"}
@@ -39,28 +39,28 @@ def kind_of(declared: Mapping[str, Any]) -> str:
 
 
 def quantity(kind: str, text: str) -> float:
-    """Read a value with its unit as picoseconds, bits per second or bytes."""
+    """Parse a value with its unit into picoseconds, bits per second or bytes."""
     number, unit = re.fullmatch(r"([0-9.eE+-]+)\s*([A-Za-z]+)", text).groups()  # type: ignore[union-attr]
     return float(number) * _UNITS[kind][unit]
 
 
 def duration(ps: float) -> str:
-    """Write a duration, in whole nanoseconds where it is that long."""
+    """Format a duration, in whole nanoseconds from 10 ns on."""
     return f"{round(ps / 1e3)}ns" if ps >= 1e4 else f"{round(ps)}ps"
 
 
 def rate(bps: float) -> str:
-    """Write a rate."""
+    """Format a rate in bit/s."""
     return f"{max(1, round(bps))}bps"
 
 
 def size(count: float) -> str:
-    """Write a size."""
+    """Format a size in bytes."""
     return f"{max(0, round(count))}B"
 
 
 def between(rng: random.Random, low: float, high: float) -> float:
-    """Draw a number whose logarithm is even between those of two others."""
+    """Draw a log-uniform number between `low` and `high`."""
     return math.exp(rng.uniform(math.log(low), math.log(high)))
 
 
@@ -81,7 +81,7 @@ def _number(rng: random.Random, value: float) -> float:
 
 
 def other_value(rng: random.Random, declared: Mapping[str, Any], value: Value) -> Value | None:
-    """Draw another value for a setting; None if it is a text, or has no other."""
+    """Draw another value for a setting; None for texts, or if the draw is the same value."""
     kind = kind_of(declared)
     draw: dict[str, Callable[[], Value | None]] = {
         "choice": lambda: rng.choice([o for o in declared["enum"] if o != value] or [None]),

@@ -1,4 +1,4 @@
-"""Makes a failing world smaller while it still fails in the same way."""
+"""Reduces a failing world as long as it fails in the same way."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ COUNTS = frozenset(
     {"leaves", "spines", "hosts_per_leaf", "hosts", "left_hosts", "right_hosts", "side_hosts"}
     | {"degree", "count", "flows", "flows_per_sender"}
 )
-# Without these a world is another one, or takes forever.
+# Never removed: without these the world is a different one, or takes forever.
 KEPT = frozenset({"topology", "measure", "kind", "bytes", "period", "load"})
 
 
 def shrink(world: World, fails: Fails, budget_s: float) -> World:
-    """Return the smallest world found within the budget; at worst the world itself."""
+    """Return the smallest failing world found within the budget; at worst the world itself."""
     deadline = time.monotonic() + budget_s
     progress = True
     while progress:
@@ -33,20 +33,20 @@ def shrink(world: World, fails: Fails, budget_s: float) -> World:
             try:
                 step(smaller)
             except (KeyError, IndexError):
-                continue  # an earlier step took away what this one is about
+                continue  # an earlier step removed the target of this one
             if smaller != world and fails(smaller):
                 world, progress = smaller, True
     return world
 
 
 def _steps(world: World) -> Iterator[Step]:
-    """List what may be left out or made smaller, what helps most first."""
+    """Yield steps that remove or reduce parts, the most effective first."""
     if len(world.traffic) > 1:
         for number in reversed(range(len(world.traffic))):
             yield partial(_drop_source, number=number)
     for number in reversed(range(len(world.faults))):
         yield partial(_drop_fault, number=number)
-    # Without the section of its topology the network would grow to its default size.
+    # Keep the section of the topology: without it the network would have its default size.
     topology = section_of(str(world.sections["network"]["topology"]))
     for section in world.sections:
         if section not in ("network", "run", topology):

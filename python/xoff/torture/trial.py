@@ -1,4 +1,4 @@
-"""One world in several ways: whether all give the same, and if not, what differs."""
+"""Runs one world in several ways and compares the results."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from xoff.torture.pool import Worker
 from xoff.torture.ways import Way
 from xoff.torture.worlds import World
 
-# What a world may end as without a fault of the engine. A run may be stuck: pauses can deadlock.
+# Outcomes that are no fault of the engine. A run can get stuck: pauses can deadlock.
 SOUND = frozenset({"ran", "stuck", "refused", "over budget"})
 
 
 @dataclass(frozen=True)
 class Failure:
-    """What is wrong with a world, and the ways that show it."""
+    """A failure of a world and the ways that show it."""
 
     kind: str
     detail: str
@@ -25,7 +25,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a world ended."""
+    """Outcome of a world."""
 
     status: str
     message: str
@@ -35,12 +35,12 @@ class Outcome:
 
     @property
     def rate(self) -> float:
-        """Packet-hops a second on one thread."""
+        """Packet-hops per second on one thread."""
         return self.hops / self.wall_s if self.wall_s > 0 else 0.0
 
 
 def run(worker: Worker, world: World, ways: Sequence[Way], budget_s: float) -> Outcome:
-    """Run a world in each way; the first is what the others must agree with."""
+    """Run a world in each way; all must agree with the first."""
     first = worker.run(world, ways[0], budget_s)
     status, message = first["status"], first["message"]
     if status not in SOUND:
@@ -68,13 +68,13 @@ def _compare(
 
 
 def differs(one: dict[str, Any], other: dict[str, Any]) -> str | None:
-    """Say what differs between two answers, most telling first; None if nothing does."""
+    """Describe the most significant difference of two answers; None if there is none."""
     for key in ("status", "digest", "message"):
         if one.get(key) != other.get(key):
             return f"{key}: {one.get(key)} and {other.get(key)}"
     for name in sorted({*one.get("tables", {}), *other.get("tables", {})}):
         if one["tables"].get(name) != other["tables"].get(name):
-            return f"the digests agree, but not column {name}"
+            return f"equal digests, but column {name} differs"
     return _first_difference(one.get("summary"), other.get("summary"), "summary")
 
 
@@ -85,13 +85,13 @@ def _first_difference(one: Any, other: Any, place: str) -> str | None:
             if found is not None:
                 return found
         return None
-    return None if one == other else f"the digests agree, but not {place}: {one} and {other}"
+    return None if one == other else f"equal digests, but {place} differs: {one} and {other}"
 
 
 def compare_builds(
     worker: Worker, other: Worker, world: World, way: Way, budget_s: float
 ) -> Outcome:
-    """Run a world on two builds, which must give the same digest where both run it to its end."""
+    """Run a world on two builds; if both finish it, their digests must agree."""
     one = worker.run(world, way, budget_s, tables=False)
     two = other.run(world, way, budget_s, tables=False)
     failure = None
@@ -99,7 +99,7 @@ def compare_builds(
     if one["status"] not in SOUND:
         failure = Failure(one["status"], one["message"], (way,))
     elif {one["status"], two["status"]} <= ended and one["digest"] != two["digest"]:
-        digests = f"digest: {one['digest']}, and {two['digest']} with the other build"
+        digests = f"digest: {one['digest']} here, {two['digest']} with the other build"
         failure = Failure("differs", digests, (way,))
     hops, wall_s = one.get("hops", 0), one.get("wall_s", 0.0)
     return Outcome(one["status"], one["message"], failure, hops, wall_s)

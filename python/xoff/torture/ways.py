@@ -1,4 +1,4 @@
-"""The ways in which one world is simulated: they must give the same results."""
+"""Ways to simulate one world, which must have the same results."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ PARTS = (2, 3, 4, 5, 8)
 
 @dataclass(frozen=True)
 class Way:
-    """A cut of the network, a number of threads, and whether threads wait for random times.
+    """A number of partitions and threads, and a seed of random delays in threads, if any.
 
-    With `partitions` 0 the engine cuts the network as it thinks best.
+    With `partitions` 0 the engine chooses the partitions.
     """
 
     partitions: int = 1
@@ -21,20 +21,20 @@ class Way:
     delay_seed: int | None = None
 
     def request(self) -> dict[str, Any]:
-        """Describe it to a worker."""
+        """Return the way as part of a request to a worker."""
         return {**asdict(self), "overrides": [f"run.partitions={self.partitions}"]}
 
     def __str__(self) -> str:
         waits = "" if self.delay_seed is None else f", delays of seed {self.delay_seed}"
-        cut = "as it thinks best" if self.partitions == 0 else f"in {self.partitions} parts"
-        return f"{cut}, {self.threads} thread{'s' * (self.threads > 1)}{waits}"
+        cut = "default" if self.partitions == 0 else f"{self.partitions}"
+        return f"partitions: {cut}, threads: {self.threads}{waits}"
 
 
 WHOLE = Way()
 
 
 def draw(rng: random.Random) -> list[Way]:
-    """Draw ways: the whole network, and three cuts of it, two of them on several threads."""
+    """Draw four ways: one unpartitioned, three partitioned, two of these on several threads."""
     first, second = rng.sample(PARTS, 2)
     return [
         WHOLE,

@@ -1,8 +1,8 @@
-"""A process that checks and runs scenarios for another one, which outlives its crashes.
+"""A process that checks and runs scenarios for a parent process, which survives its crashes.
 
-Started as a file of its own, so that it can run on the engine of another build: it needs nothing
-of that build but `xoff._native`. Requests come on stdin, one JSON object a line, and answers go to
-stdout in the same way.
+It is started as a file, so that it can use the engine of another build: of that build it needs
+only `xoff._native`. Requests arrive on stdin, one JSON object per line; answers go to stdout in
+the same format.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _check(native: Any, request: dict[str, Any]) -> dict[str, Any]:
 def _run(native: Any, request: dict[str, Any]) -> dict[str, Any]:
     way = request["way"]
     arguments = (request["text"], request["file"], way["overrides"], way["threads"])
-    # Another build may not know of delays, and is not asked for any.
+    # Another build may not support `delay_seed`; it is passed only if needed.
     delays = {} if way["delay_seed"] is None else {"delay_seed": way["delay_seed"]}
     try:
         run = native.open_run(*arguments, **delays)
@@ -59,7 +59,7 @@ def _run(native: Any, request: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Rows:
-    """Hashes of each column of a run's tables, however their rows come in batches."""
+    """Hash of each column of a run's tables, independent of how rows are batched."""
 
     def __init__(self) -> None:
         self._columns: dict[str, Any] = {}
@@ -92,8 +92,8 @@ class _Rows:
 
 
 def main() -> int:
-    """Answer requests until there are none."""
-    # What the engine prints by itself must not be taken for an answer.
+    """Answer requests until stdin ends."""
+    # Redirect stdout, so that output of the engine is not taken for an answer.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     from xoff import _native as native
@@ -106,7 +106,7 @@ def main() -> int:
             continue
         try:
             answer = tasks[request["do"]](native, request)
-        except BaseException as error:  # a panic of the engine is no Exception
+        except BaseException as error:  # a panic of the engine is not an Exception
             if isinstance(error, KeyboardInterrupt):
                 return 130
             answer = {"status": "panic", "message": f"{type(error).__name__}: {error}"}

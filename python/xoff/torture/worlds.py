@@ -1,7 +1,7 @@
 """Random worlds: a preset on a small random fabric, with several kinds of traffic and faults.
 
-A world is a scenario as sections of settings. It is small enough to run in a fraction of a second:
-its duration follows from the rates and delays of its links.
+A world is a scenario as sections of settings. It runs in a fraction of a second: its duration
+follows from the rates and delays of its links.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ TABLES = (
     *("google", "hadoop", "hadoop-hpcc", "websearch"),
     *("alistorage", "fb-web", "fb-cache", "fb-hadoop"),
 )
-# What all hosts of a world may send together: some 100,000 packet-hops.
+# Packets that all hosts of a world can send together: some 100,000 packet-hops.
 PACKETS = 20_000
-# Steps of the grid in the measured time.
+# Grid steps in the measured time, and at most in the drain.
 STEPS = 40
 MOST_STEPS = 2000
 
@@ -39,7 +39,7 @@ Section = dict[str, Value]
 
 @dataclass
 class World:
-    """A scenario: settings at the top, sections, traffic sources, faults, files they name."""
+    """A scenario: top-level settings, sections, traffic sources, faults, and files they name."""
 
     top: Section = field(default_factory=dict)
     sections: dict[str, Section] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class World:
     files: dict[str, str] = field(default_factory=dict)
 
     def copy(self) -> World:
-        """Return a world that can be changed without changing this one."""
+        """Return a deep copy."""
         return copy.deepcopy(self)
 
     def set(self, section: str, key: str, value: Value) -> None:
@@ -56,7 +56,7 @@ class World:
         self.sections.setdefault(section, {})[key] = value
 
     def renamed(self, stem: str) -> World:
-        """Return the same world whose files' names begin with `stem`."""
+        """Return the same world with file names that start with `stem`."""
         world = self.copy()
         world.files = {f"{stem}-{name}": content for name, content in self.files.items()}
         for source in world.traffic:
@@ -65,7 +65,7 @@ class World:
         return world
 
     def text(self) -> str:
-        """Write it as TOML."""
+        """Return the scenario as TOML."""
         parts = [_lines(self.top)]
         parts += [f"[{name}]\n{_lines(one)}" for name, one in self.sections.items() if one]
         parts += [f"[[traffic]]\n{_lines(one)}" for one in self.traffic]
@@ -74,13 +74,13 @@ class World:
 
 
 def _lines(section: Section) -> str:
-    # JSON writes texts, numbers and booleans as TOML does.
+    # JSON and TOML share the syntax of strings, numbers and booleans.
     return "".join(f"{key} = {json.dumps(value)}\n" for key, value in section.items())
 
 
 @dataclass(frozen=True)
 class Fabric:
-    """What traffic and times depend on, read from an effective scenario."""
+    """Properties of the network that traffic and times depend on, from an effective scenario."""
 
     hosts: int
     racks: int
@@ -90,7 +90,7 @@ class Fabric:
 
 
 def base(rng: random.Random, presets: list[str]) -> World:
-    """Draw a preset, a topology and its size; traffic that is enough to be checked."""
+    """Draw a preset, a topology and its size, with placeholder traffic."""
     world = World(
         {"name": "world", "scheme": rng.choice(presets), "seed": rng.randrange(1, 10_000)}
     )
@@ -111,7 +111,7 @@ def base(rng: random.Random, presets: list[str]) -> World:
 
 
 def section_of(topology: str) -> str:
-    """Name the section of a topology's settings."""
+    """Return the name of a topology's section."""
     return topology.replace("-", "_")
 
 
@@ -142,7 +142,7 @@ def _two_dc(rng: random.Random) -> Section:
 
 
 def links(rng: random.Random, topology: Iterable[str]) -> Section:
-    """Draw rates and delays for the links of a topology, given the names of its settings."""
+    """Draw link rates and delays for a topology, given the names of its settings."""
     drawn: Section = {}
     common_rate = rng.choice(RATES_BPS)
     common_delay = between(rng, *DELAYS_PS)
@@ -155,7 +155,7 @@ def links(rng: random.Random, topology: Iterable[str]) -> Section:
 
 
 def fabric(topology: str, section: Section) -> Fabric:
-    """Read hosts, rates and the longest round trip from a topology's settings."""
+    """Derive the number of hosts, rates and the longest RTT from a topology's settings."""
     number = {key: int(value) for key, value in section.items() if isinstance(value, int)}
     if topology == "dumbbell":
         ends = ("left_hosts", "right_hosts", "side_hosts")
@@ -177,7 +177,7 @@ def fabric(topology: str, section: Section) -> Fabric:
 
 @dataclass(frozen=True)
 class Times:
-    """When what happens, in picoseconds."""
+    """The times of a run, in picoseconds."""
 
     warmup: float
     measure: float
@@ -186,16 +186,16 @@ class Times:
 
     @property
     def end(self) -> float:
-        """When the measured time ends."""
+        """End of the measured time."""
         return self.warmup + self.measure
 
 
 def times(fabric: Fabric, payload: float) -> Times:
-    """Choose times in which hosts send some 20,000 packets, and a few round trips to end them."""
+    """Choose times in which hosts send some 20,000 packets, and a few RTTs to finish."""
     packet_ps = max(payload, 200) * 8e12 / fabric.host_rate
     shortest = packet_ps * max(PACKETS / fabric.hosts, 50)
     drain = max(2 * shortest, 10 * fabric.round_trip_ps)
-    # Where the drain is that of many round trips, steps are longer, not more.
+    # A drain of many RTTs has longer grid steps instead of more.
     grid = max(1e3, round(max(shortest / STEPS, drain / MOST_STEPS) / 1e3) * 1e3)
     measure = grid * max(1, round(shortest / grid))
     warmup = grid * max(1, round(measure / grid / 10))
@@ -203,19 +203,19 @@ def times(fabric: Fabric, payload: float) -> Times:
 
 
 def run_section(at: Times, fabric: Fabric) -> Section:
-    """Set the times of a run."""
+    """Return the section `run` with the times of a run."""
     return {
         "warmup": duration(at.warmup),
         "measure": duration(at.measure),
         "drain": duration(at.drain),
         "grid": duration(at.grid),
-        # Some round trips of silence are no sign that a run is stuck.
+        # A few RTTs without progress do not mean that a run is stuck.
         "watchdog": duration(max(5e10, 20 * fabric.round_trip_ps, 20 * at.grid)),
     }
 
 
 def outputs(rng: random.Random, at: Times) -> Section:
-    """Draw what is measured beside the usual."""
+    """Draw additional outputs of a run."""
     section: Section = {}
     if rng.random() < 0.3:
         section["flows"] = rng.choice(("all", "sample", "none"))
@@ -231,7 +231,7 @@ def outputs(rng: random.Random, at: Times) -> Section:
 
 
 def add_source(rng: random.Random, world: World, fabric: Fabric, at: Times) -> None:
-    """Add a traffic source, which offers no more than hosts can send in the measured time."""
+    """Add a traffic source with no more traffic than hosts can send in the measured time."""
     number = len(world.traffic)
     kind = rng.choice(tuple(_SOURCES))
     drawn = {"kind": kind, **_SOURCES[kind](rng, fabric, at)}
@@ -242,7 +242,7 @@ def add_source(rng: random.Random, world: World, fabric: Fabric, at: Times) -> N
     elif "start" not in drawn and rng.random() < 0.3:
         drawn["start"] = duration(at.warmup)
     drawn["class"] = f"c{number}"
-    # Web requests have a list of priorities.
+    # Web requests take a list of priorities instead.
     if kind != "queries" and rng.random() < 0.2:
         drawn["priority"] = rng.randrange(0, 8)
     world.traffic.append(drawn)
@@ -331,14 +331,14 @@ def _successive(rng: random.Random, fabric: Fabric, at: Times) -> Section:
 
 
 def _list(rng: random.Random, fabric: Fabric, at: Times) -> Section:
-    del rng, fabric, at  # all is in its file
+    del rng, fabric, at  # its settings are in a file
     return {}
 
 
 def _flow_list(rng: random.Random, fabric: Fabric, at: Times) -> str:
     lines = ["src,dst,size_bytes,start_ps"]
     most = fabric.host_rate / 8e12 * at.measure / 10
-    # Several flows begin at one instant.
+    # Several flows start at the same instant.
     starts = sorted(round(at.end * rng.randrange(20) / 20) for _ in range(rng.randrange(1, 60)))
     for start in starts:
         src, dst = rng.sample(range(max(2, fabric.hosts)), 2)
@@ -361,7 +361,7 @@ _SOURCES: dict[str, Callable[[random.Random, Fabric, Times], Section]] = {
 
 def _link(rng: random.Random, topology: str, fabric: Fabric) -> str:
     leaf = rng.randrange(fabric.racks)
-    # The first of the spines that this leaf is linked to, and how many there are.
+    # First spine linked to this leaf, and number of such spines.
     first, count = 0, fabric.spines
     if topology == "fat-tree":
         first, count = leaf // 2 * 2, 2
@@ -373,7 +373,7 @@ def _link(rng: random.Random, topology: str, fabric: Fabric) -> str:
 
 
 def fault(rng: random.Random, topology: str, fabric: Fabric, at: Times) -> Section:
-    """Draw a link that fails, or that loses packets."""
+    """Draw a link that fails or loses packets."""
     link = _link(rng, topology, fabric)
     begin = rng.uniform(0, at.end)
     drawn: Section = {
