@@ -3,7 +3,7 @@
 
 use xoff_net::arch::Scope;
 use xoff_net::hop::BackpressureKind;
-use xoff_net::topo::{Backpressure, Topology};
+use xoff_net::topo::{Backpressure, Topology, bounces};
 use xoff_sim::Setup;
 use xoff_sim::deadlock::{self, When};
 use xoff_sim::setup::HopSetup;
@@ -102,6 +102,7 @@ fn elision(setup: &Setup, all: &Backpressure<'_>) -> String {
     };
     let advice = match (done, may) {
         (true, _) => "; switch.elide leaves out as much as is needed",
+        (false, true) if bounces(&setup.topology).is_err() => "; switch.elide = \"cycles\" does",
         (false, true) => "; switch.elide = \"cycles\" or \"bounces\" does",
         (false, false) => "",
     };

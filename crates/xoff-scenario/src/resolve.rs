@@ -27,11 +27,13 @@ use std::sync::Arc;
 
 use xoff_core::BitRate;
 use xoff_core::knobs::{Knob, Knobs};
+use xoff_core::seam::{Seam, Sections};
 use xoff_host::cc::ControlConfig;
 use xoff_host::hosts::HostSetup;
 use xoff_host::transport::AckClass;
 use xoff_net::fabric::{Instants, Rounding};
 use xoff_net::packet::CLASSES;
+use xoff_net::topo::TopologyConfig;
 use xoff_sim::setup::{HopSetup, MarkDraws, Setup, SwitchSetup};
 use xoff_sim::simulation::Plan;
 use xoff_workload::Traffic;
@@ -47,7 +49,7 @@ use crate::nearest::suggestion;
 use crate::presets;
 use crate::resources::Resources;
 use crate::scalars::EngineKind;
-use crate::sections::{FaultsConfig, NetworkConfig, RoundingKind, RunConfig, TopologyKind};
+use crate::sections::{FaultsConfig, NetworkConfig, RoundingKind, RunConfig};
 use crate::size::Needs;
 use crate::traffic::{self, Basis, Flows, Span};
 
@@ -81,14 +83,9 @@ pub struct Resolved {
     pub effective: String,
 }
 
-/// Every section a scenario may have.
-pub const SECTIONS: &[&str] = &[
+/// Every section a scenario may have but for those of topologies.
+const OTHER_SECTIONS: &[&str] = &[
     "network",
-    "leaf_spine",
-    "fat_tree",
-    "star",
-    "dumbbell",
-    "two_dc",
     "run",
     "frame",
     "switch",
@@ -132,6 +129,12 @@ pub const SECTIONS: &[&str] = &[
     "allocator",
 ];
 
+/// Every section a scenario may have.
+pub(crate) fn sections() -> Vec<&'static str> {
+    let of_topologies = TopologyConfig::all_sections().into_iter().map(|section| section.name);
+    OTHER_SECTIONS.iter().copied().chain(of_topologies).collect()
+}
+
 /// Every key at the top of a scenario.
 const TOP_LEVEL: [&str; 4] = ["name", "engine", "seed", "scheme"];
 
@@ -162,7 +165,7 @@ pub(crate) fn resolve_numerical(
     let mut layers = Layers::new(documents);
     let folder = Path::new(file).parent().unwrap_or(Path::new("")).to_path_buf();
     let resolved = Reader::new(&mut layers, &folder, resources).numerical(engine);
-    let known: Vec<&str> = SECTIONS.iter().copied().chain(TOP_LEVEL).collect();
+    let known: Vec<&str> = sections().into_iter().chain(TOP_LEVEL).collect();
     layers.finish(&known, resolved.is_some())?;
     resolved.ok_or_else(|| Problems(Vec::new()))
 }
@@ -189,7 +192,7 @@ pub fn resolve(
     let mut layers = Layers::new(documents);
     let folder = Path::new(file).parent().unwrap_or(Path::new("")).to_path_buf();
     let resolved = Reader::new(&mut layers, &folder, resources).read();
-    let known: Vec<&str> = SECTIONS.iter().copied().chain(TOP_LEVEL).collect();
+    let known: Vec<&str> = sections().into_iter().chain(TOP_LEVEL).collect();
     layers.finish(&known, resolved.is_some())?;
     resolved.ok_or_else(|| Problems(Vec::new()))
 }
@@ -209,6 +212,16 @@ impl<'a> Reader<'a> {
     }
 }
 
+impl Sections for Reader<'_> {
+    fn read<K: Knobs>(&mut self) -> K {
+        self.section()
+    }
+
+    fn unused(&mut self, section: &str, reason: &str) {
+        self.layers.unused(section, reason);
+    }
+}
+
 impl Reader<'_> {
     /// Reads everything, so that all mistakes are found; `None` if one of them leaves nothing to run.
     fn read(mut self) -> Option<Resolved> {
@@ -222,8 +235,8 @@ impl Reader<'_> {
             ("scheme", &scheme.show()),
         ]);
         let network = self.section::<NetworkConfig>();
-        let topology = self.topology(&network);
-        let gateways = network.topology == TopologyKind::TwoDc;
+        let shape = TopologyConfig::choose("network.topology", network.topology, &mut self);
+        let topology = self.topology(&shape);
         let run = self.section::<RunConfig>();
         let frame = self.frame();
         let transport = self.transport();
@@ -237,7 +250,7 @@ impl Reader<'_> {
         let of_pipelined = pipelined.as_ref().map(|setup| &setup.pause);
         let pause = crossbar.as_ref().map(|setup| &setup.pause).or(of_pipelined).cloned();
         let buffer = match &pause {
-            None => self.buffer(&switch, &frame, gateways),
+            None => self.buffer(&switch, &frame, &shape),
             Some(_) => self.no_buffer(&switch),
         };
         let driven = self.driven(&transport, &switch, &buffer);
@@ -288,7 +301,7 @@ impl Reader<'_> {
         let monitored = self.monitored(&run, hosts)?;
         let captured = self.captured(&run, &topology)?;
         let faults_of_links = self.link_faults(&topology, &transport, &hop, &nic, run.grid);
-        self.check_symmetric(&switch, &faults_of_links);
+        self.check_symmetric(&switch, &shape, &faults_of_links);
         let obey_pauses = match &hop {
             HopSetup::Bfc(bfc) => bfc.nics_obey,
             _ => nic.pfc,

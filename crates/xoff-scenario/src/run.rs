@@ -283,19 +283,14 @@ pub fn schema() -> String {
         DelayWindowConfig, HpccConfig, PFabricConfig,
     };
     use xoff_host::{FrameConfig, TransportConfig};
-    use xoff_net::topo::{DumbbellConfig, FatTreeConfig, LeafSpineConfig, StarConfig, TwoDcConfig};
+    use xoff_net::topo::TopologyConfig;
 
     use crate::resolve::faults::{LinkDownConfig, LossConfig};
     use crate::sections::{FaultsConfig, NetworkConfig, RunConfig, SwitchConfig};
 
-    let sections = [
-        crate::scalars::top_level(),
-        SectionSchema::of::<NetworkConfig>(),
-        SectionSchema::of::<LeafSpineConfig>(),
-        SectionSchema::of::<FatTreeConfig>(),
-        SectionSchema::of::<StarConfig>(),
-        SectionSchema::of::<DumbbellConfig>(),
-        SectionSchema::of::<TwoDcConfig>(),
+    let mut sections = vec![crate::scalars::top_level(), SectionSchema::of::<NetworkConfig>()];
+    sections.extend(SectionSchema::of_seam::<TopologyConfig>());
+    sections.extend([
         SectionSchema::of::<RunConfig>(),
         SectionSchema::of::<FrameConfig>(),
         SectionSchema::of::<SwitchConfig>(),
@@ -352,7 +347,7 @@ pub fn schema() -> String {
             &["staggered"],
         ),
         SectionSchema::entry::<xoff_workload::list::ListConfig>("traffic", &["list"]),
-    ];
+    ]);
     json_schema("xoff scenario", &sections)
 }
 
@@ -361,7 +356,7 @@ mod tests {
     #[test]
     fn the_schema_has_every_section() {
         let schema = super::schema();
-        for section in crate::resolve::SECTIONS {
+        for section in crate::resolve::sections() {
             assert!(schema.contains(&format!("\"{section}\": {{")), "[{section}] is missing");
         }
     }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use xoff_core::knobs::{Field, Knobs};
+use xoff_core::knobs::{Field, Knob as _, Knobs};
+use xoff_core::seam::{Seam, SectionDoc};
 
 #[cfg(test)]
 mod tests;
@@ -25,8 +26,16 @@ impl SectionSchema {
     /// The schema of a section that occurs once.
     #[must_use]
     pub fn of<K: Knobs>() -> Self {
-        let name = K::SECTION.into();
-        Self { name, doc: K::doc(), fields: K::fields(), repeated: false }
+        Self::once(SectionDoc::of::<K>())
+    }
+
+    /// The schema of the sections of all implementations of a seam.
+    pub fn of_seam<S: Seam>() -> impl Iterator<Item = Self> {
+        S::all_sections().into_iter().map(Self::once)
+    }
+
+    fn once(SectionDoc { name, doc, fields }: SectionDoc) -> Self {
+        Self { name: name.into(), doc, fields, repeated: false }
     }
 
     /// The schema of one kind of entry of the list `name`, and the names that its `kind` can have.

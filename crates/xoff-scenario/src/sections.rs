@@ -1,22 +1,7 @@
 //! Sections of a scenario that belong to no single part of the engine.
 
 use xoff_core::{Bytes, Ps, choices, knobs};
-
-choices! {
-    /// Shapes of network.
-    pub enum TopologyKind {
-        /// Two layers, section `leaf_spine`.
-        LeafSpine = "leaf-spine",
-        /// Three layers, section `fat_tree`.
-        FatTree = "fat-tree",
-        /// One switch, section `star`.
-        Star = "star",
-        /// A chain of two or three switches, section `dumbbell`.
-        Dumbbell = "dumbbell",
-        /// Two leaf-spine fabrics joined by a long link, section `two_dc`.
-        TwoDc = "two-dc",
-    }
-}
+use xoff_net::topo::TopologyKind;
 
 choices! {
     /// How serialisation times are rounded.

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use xoff_alloc::{Error, OptimizerKind};
 use xoff_core::knobs::Knob as _;
+use xoff_core::seam::Seam as _;
 use xoff_fluid::config::AllocatorConfig;
 use xoff_fluid::{Convergence, ConvergenceConfig, Fluid, FluidConfig, Iterates, RatesAre};
+use xoff_net::topo::TopologyConfig;
 
 use super::Reader;
 use crate::numerical::Study;
@@ -74,7 +76,8 @@ impl Reader<'_> {
 
     fn fluid(&mut self, seed: u64) -> Option<Study> {
         let network: NetworkConfig = self.section_without(&["rounding"], "engine = \"fluid\"");
-        let topology = self.topology(&network);
+        let shape = TopologyConfig::choose("network.topology", network.topology, self);
+        let topology = self.topology(&shape);
         let allocator = self.allocator(&[], "");
         let config = self.fluid_config();
         let (topology, routes) = topology?;

@@ -2,26 +2,24 @@
 
 use xoff_core::Ps;
 use xoff_core::knobs::Knob;
+use xoff_core::seam::Seam as _;
 use xoff_host::transport::{FlowControl, FrameConfig, RoundRobin, TransportConfig};
 use xoff_net::buffer::{BufferConfig, BufferKind};
 use xoff_net::hop::{BfcConfig, FRAME_BYTES, PfcConfig, SfcConfig, SignalAt};
 use xoff_net::mark::EcnConfig;
-use xoff_net::topo::Topology;
+use xoff_net::topo::{Topology, TopologyConfig};
 use xoff_sim::faults::{Fault, FaultKind};
 use xoff_sim::setup::{EcnSetup, HopSetup};
 
 use super::Reader;
-use crate::sections::{
-    ArchitectureKind, BalanceKind, HopKind, NetworkConfig, SchedulerKind, SwitchConfig,
-    TopologyKind,
-};
+use crate::sections::{ArchitectureKind, BalanceKind, HopKind, SchedulerKind, SwitchConfig};
 
 impl Reader<'_> {
     pub(super) fn buffer(
         &mut self,
         switch: &SwitchConfig,
         frame: &FrameConfig,
-        gateways: bool,
+        topology: &TopologyConfig,
     ) -> BufferConfig {
         let kind = self.layers.section::<BufferConfig>().kind;
         let (unused, why): (&[&str], _) = match (kind, switch.hop) {
@@ -35,9 +33,9 @@ impl Reader<'_> {
         let mut buffer: BufferConfig = self.layers.section();
         unused.iter().for_each(|key| self.layers.unused_key("buffer", key, why));
         let mut hidden = unused.to_vec();
-        if !gateways {
-            let why = "only network.topology = \"two-dc\" has gateways";
-            self.layers.unused_key("buffer", "gateway_size", why);
+        if !topology.has_gateways() {
+            let why = format!("network.topology = {} has no gateways", topology.kind().show());
+            self.layers.unused_key("buffer", "gateway_size", &why);
             hidden.push("gateway_size");
         }
         self.effective.section(&buffer, &hidden);
@@ -224,7 +222,12 @@ impl Reader<'_> {
     }
 
     /// Both directions of a flow take one path where switches of a layer have the same choices.
-    pub(super) fn check_symmetric(&mut self, switch: &SwitchConfig, faults: &[Fault]) {
+    pub(super) fn check_symmetric(
+        &mut self,
+        switch: &SwitchConfig,
+        topology: &TopologyConfig,
+        faults: &[Fault],
+    ) {
         if !switch.symmetric_ecmp {
             return;
         }
@@ -236,10 +239,13 @@ impl Reader<'_> {
             );
             self.problem("switch", "symmetric_ecmp", message);
         }
-        if self.layers.section::<NetworkConfig>().topology == TopologyKind::TwoDc {
-            let message = "symmetric_ecmp = true cannot go with topology = \"two-dc\", where switches of a \
-                           layer have different choices";
-            self.problem("network", "topology", message.into());
+        if !topology.has_symmetric_choices() {
+            let message = format!(
+                "symmetric_ecmp = true cannot go with topology = {}, where switches of a layer have \
+                 different choices",
+                topology.kind().show()
+            );
+            self.problem("network", "topology", message);
         }
         if switch.architecture != ArchitectureKind::OutputQueued {
             let message = "symmetric_ecmp = true needs architecture = \"output-queued\"";
