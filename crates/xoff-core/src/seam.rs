@@ -23,6 +23,17 @@ pub trait Sections {
     fn unused(&mut self, section: &str, reason: &str);
 }
 
+/// A scenario without settings.
+struct Defaults;
+
+impl Sections for Defaults {
+    fn read<K: Knobs>(&mut self) -> K {
+        K::default()
+    }
+
+    fn unused(&mut self, _: &str, _: &str) {}
+}
+
 /// A section for documentation and the schema.
 #[derive(Clone, Debug)]
 pub struct SectionDoc {
@@ -74,6 +85,12 @@ pub trait Seam: Default + Clone {
     fn sections(kind: Self::Kind) -> Vec<SectionDoc>;
     /// What the implementation with this name is.
     fn doc(kind: Self::Kind) -> &'static str;
+
+    /// The implementation with this name, with its defaults.
+    #[must_use]
+    fn with_defaults(kind: Self::Kind) -> Self {
+        Self::read(kind, &mut Defaults)
+    }
 
     /// The sections of all implementations, each once.
     #[must_use]

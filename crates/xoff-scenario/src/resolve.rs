@@ -7,7 +7,7 @@ mod driven;
 mod effects;
 mod elision;
 mod expresspass;
-pub(crate) mod faults;
+mod faults;
 mod flowtune;
 mod homa;
 mod hosts;
@@ -289,8 +289,8 @@ impl Reader<'_> {
         let flows = self.flows(Basis { capacity: &capacity, seed, span, one_class })?;
         if let (Some(place), Some(driven)) = (&flows.stops, &driven) {
             let message = format!(
-                "[[traffic]] kind = \"staggered\" cannot go with {}, whose receivers are told the \
-                 size of a flow by its first packet",
+                "[[traffic]] flows that stop cannot go with {}, whose receivers are told the size of \
+                 a flow by its first packet",
                 driven.name()
             );
             self.layers.problem(Some(place.clone()), message, None);

@@ -285,7 +285,6 @@ pub fn schema() -> String {
     use xoff_host::{FrameConfig, TransportConfig};
     use xoff_net::topo::TopologyConfig;
 
-    use crate::resolve::faults::{LinkDownConfig, LossConfig};
     use crate::sections::{FaultsConfig, NetworkConfig, RunConfig, SwitchConfig};
 
     let mut sections = vec![crate::scalars::top_level(), SectionSchema::of::<NetworkConfig>()];
@@ -327,27 +326,12 @@ pub fn schema() -> String {
         SectionSchema::of::<PFabricConfig>(),
         SectionSchema::of::<DelayWindowConfig>(),
         SectionSchema::of::<FaultsConfig>(),
-        SectionSchema::entry::<LinkDownConfig>("fault", &["link-down"]),
-        SectionSchema::entry::<LossConfig>("fault", &["loss"]),
         SectionSchema::of::<xoff_fluid::FluidConfig>(),
         SectionSchema::of::<xoff_fluid::ConvergenceConfig>(),
         SectionSchema::of::<xoff_fluid::config::AllocatorConfig>(),
-        SectionSchema::entry::<xoff_workload::open_loop::OpenLoopConfig>("traffic", &["open-loop"]),
-        SectionSchema::entry::<xoff_workload::incast::IncastConfig>("traffic", &["incast"]),
-        SectionSchema::entry::<xoff_workload::QueriesConfig>("traffic", &["queries"]),
-        SectionSchema::entry::<xoff_workload::SuccessiveConfig>("traffic", &["successive"]),
-        SectionSchema::entry::<xoff_workload::long_lived::LongLivedConfig>("traffic", &["long"]),
-        SectionSchema::entry::<xoff_workload::ElephantsConfig>("traffic", &["elephants"]),
-        SectionSchema::entry::<xoff_workload::permutation::PermutationConfig>(
-            "traffic",
-            &["permutation"],
-        ),
-        SectionSchema::entry::<xoff_workload::staggered::StaggeredConfig>(
-            "traffic",
-            &["staggered"],
-        ),
-        SectionSchema::entry::<xoff_workload::list::ListConfig>("traffic", &["list"]),
     ]);
+    sections.extend(SectionSchema::entries::<xoff_sim::faults::FaultConfig>("fault"));
+    sections.extend(SectionSchema::entries::<xoff_workload::TrafficConfig>("traffic"));
     json_schema("xoff scenario", &sections)
 }
 

@@ -38,9 +38,20 @@ impl SectionSchema {
         Self { name: name.into(), doc, fields, repeated: false }
     }
 
-    /// The schema of one kind of entry of the list `name`, and the names that its `kind` can have.
-    #[must_use]
-    pub fn entry<K: Knobs>(name: &str, kind: &'static [&'static str]) -> Self {
+    /// The schemas of the entries of the list `name`, whose `kind` is an implementation of a seam.
+    pub fn entries<S: Seam>(name: &str) -> impl Iterator<Item = Self> {
+        let kinds = S::KINDS.iter().zip(S::Kind::choices().chunks(1));
+        kinds.flat_map(move |(&kind, names)| {
+            S::sections(kind).into_iter().map(move |section| Self::entry(name, names, section))
+        })
+    }
+
+    /// The schema of one kind of entry, and the names that its `kind` can have.
+    fn entry(
+        name: &str,
+        kind: &'static [&'static str],
+        SectionDoc { doc, mut fields, .. }: SectionDoc,
+    ) -> Self {
         let kind = Field {
             name: "kind",
             doc: "What the entry is.".into(),
@@ -48,9 +59,8 @@ impl SectionSchema {
             choices: kind,
             default: String::new(),
         };
-        let mut fields = K::fields();
         fields.insert(0, kind);
-        Self { name: name.into(), doc: K::doc(), fields, repeated: true }
+        Self { name: name.into(), doc, fields, repeated: true }
     }
 }
 

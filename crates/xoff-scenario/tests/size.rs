@@ -1,16 +1,12 @@
 //! What cannot fit is refused before its memory is taken, and what cannot happen before it is waited for.
 
 use xoff_core::Bytes;
-use xoff_core::knobs::{Field, Knob, Knobs};
+use xoff_core::knobs::{Field, Knob};
 use xoff_core::seam::Seam;
 use xoff_net::topo::TopologyConfig;
 use xoff_scenario::{Memory, Resources, Run, check};
 use xoff_sim::Threads;
-use xoff_workload::incast::IncastConfig;
-use xoff_workload::long_lived::LongLivedConfig;
-use xoff_workload::open_loop::OpenLoopConfig;
-use xoff_workload::permutation::PermutationConfig;
-use xoff_workload::{ElephantsConfig, QueriesConfig, StaggeredConfig, SuccessiveConfig};
+use xoff_workload::TrafficConfig;
 
 const LOAD: &str = "scheme = \"ideal-fq\"\n\
     [[traffic]]\nkind = \"open-loop\"\nload = 0.5\nload_on = \"hosts\"\n";
@@ -136,18 +132,12 @@ fn no_number_of_a_topology_is_too_much_to_check() {
 
 #[test]
 fn no_number_of_a_source_is_too_much_to_check() {
-    fn all<K: Knobs>(kind: &str) {
-        let text = format!("scheme = \"ideal-fq\"\n[[traffic]]\nkind = \"{kind}\"\n");
-        sweep(&text, "traffic.0", &K::fields(), &["run.measure=100us"]);
+    for &kind in TrafficConfig::KINDS {
+        let text = format!("scheme = \"ideal-fq\"\n[[traffic]]\nkind = {}\n", kind.show());
+        for section in TrafficConfig::sections(kind) {
+            sweep(&text, "traffic.0", &section.fields, &["run.measure=100us"]);
+        }
     }
-    all::<OpenLoopConfig>("open-loop");
-    all::<IncastConfig>("incast");
-    all::<QueriesConfig>("queries");
-    all::<SuccessiveConfig>("successive");
-    all::<LongLivedConfig>("long");
-    all::<ElephantsConfig>("elephants");
-    all::<PermutationConfig>("permutation");
-    all::<StaggeredConfig>("staggered");
 }
 
 #[test]

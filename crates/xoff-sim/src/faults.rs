@@ -18,11 +18,15 @@ use xoff_net::topo::Routes;
 use crate::partition::Partition;
 use crate::setup::Setup;
 
+mod kinds;
+
+pub use kinds::{FaultConfig, FaultKind, FaultSettings, LinkDownConfig, LossConfig};
+
 /// What is wrong with links.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum FaultKind {
+pub enum Defect {
     /// They are down.
-    LinkDown {
+    Down {
         /// How long switches take to notice that a link is down, or back.
         detection: Ps,
     },
@@ -37,7 +41,7 @@ pub enum FaultKind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
     /// What is wrong with them.
-    pub kind: FaultKind,
+    pub defect: Defect,
     /// Their ports, both ends of each, by their numbers in the topology.
     pub ports: Vec<u32>,
     /// When it begins.
@@ -53,14 +57,14 @@ impl Fault {
     /// When these links are down; `None` if they only lose packets.
     #[must_use]
     pub fn outage(&self) -> Option<Period> {
-        matches!(self.kind, FaultKind::LinkDown { .. }).then_some((self.at, self.until))
+        matches!(self.defect, Defect::Down { .. }).then_some((self.at, self.until))
     }
 
     /// From when on, and until when, switches route around these links; `None` if they never do,
     /// because they would notice too late.
     #[must_use]
     pub fn avoided(&self) -> Option<Period> {
-        let FaultKind::LinkDown { detection } = self.kind else { return None };
+        let Defect::Down { detection } = self.defect else { return None };
         let after = |time: Ps| Ps(time.0.saturating_add(detection.0));
         (after(self.at) < self.until).then(|| (after(self.at), after(self.until)))
     }
@@ -198,13 +202,13 @@ fn begin(number: u32, setup: &Setup, place: &[(u32, u32)], partitions: &mut [Par
     for &port in &fault.ports {
         let (partition, local) = place[port as usize];
         let fabric = partitions[partition as usize].fabric_mut();
-        match fault.kind {
-            FaultKind::Loss { share } => {
+        match fault.defect {
+            Defect::Loss { share } => {
                 let entity = u64::from(number) << 32 | u64::from(port);
                 let rng = Rng::stream(setup.seed, Purpose::LinkLoss, entity);
                 fabric.begin_loss(local, number, share, rng);
             }
-            FaultKind::LinkDown { .. } => {
+            Defect::Down { .. } => {
                 fabric.take_down(local);
                 let lost = fabric.lose_in_flight(local);
                 partitions[partition as usize].on_link_down(local);
@@ -220,9 +224,9 @@ fn end(number: u32, setup: &Setup, place: &[(u32, u32)], partitions: &mut [Parti
     for &port in &fault.ports {
         let (partition, local) = place[port as usize];
         let fabric = partitions[partition as usize].fabric_mut();
-        match fault.kind {
-            FaultKind::Loss { .. } => fabric.end_loss(local, number),
-            FaultKind::LinkDown { .. } => fabric.repair(local),
+        match fault.defect {
+            Defect::Loss { .. } => fabric.end_loss(local, number),
+            Defect::Down { .. } => fabric.repair(local),
         }
     }
 }
@@ -232,8 +236,8 @@ mod tests {
     use super::*;
 
     fn down(at: u64, until: u64, detection: u64) -> Fault {
-        let kind = FaultKind::LinkDown { detection: Ps(detection) };
-        Fault { kind, ports: vec![1, 2], at: Ps(at), until: Ps(until) }
+        let defect = Defect::Down { detection: Ps(detection) };
+        Fault { defect, ports: vec![1, 2], at: Ps(at), until: Ps(until) }
     }
 
     #[test]
@@ -242,7 +246,7 @@ mod tests {
         assert_eq!(down(10, 50, 0).avoided(), Some((Ps(10), Ps(50))));
         assert_eq!(down(10, u64::MAX, 5).avoided(), Some((Ps(15), Ps::NEVER)));
         assert_eq!(down(10, 15, 5).avoided(), None, "it is back before anybody has noticed");
-        let loss = Fault { kind: FaultKind::Loss { share: 0.1 }, ..down(10, 50, 0) };
+        let loss = Fault { defect: Defect::Loss { share: 0.1 }, ..down(10, 50, 0) };
         assert_eq!((loss.avoided(), loss.outage()), (None, None));
     }
 

@@ -67,9 +67,12 @@ pub(super) fn product(factors: &[u32]) -> u128 {
 
 #[cfg(test)]
 mod tests {
+    use xoff_core::knobs::Knob;
+    use xoff_core::seam::Seam;
+
     use super::super::{
         DumbbellConfig, FatTreeConfig, LeafSpineConfig, Routes, StarConfig, Topology,
-        TopologySettings, TorusConfig, TwoDcConfig,
+        TopologyConfig, TopologySettings, TorusConfig, TwoDcConfig,
     };
     use super::*;
 
@@ -87,9 +90,27 @@ mod tests {
         }
     }
 
-    fn assert_foretold(settings: &impl TopologySettings) {
+    fn assert_foretold(settings: &dyn TopologySettings) {
         let built = settings.build().unwrap();
         assert_eq!(settings.census(), counted(&built), "{:?}", settings.counts());
+    }
+
+    #[test]
+    fn topologies_are_what_their_settings_say() {
+        for &kind in TopologyConfig::KINDS {
+            let settings = TopologyConfig::with_defaults(kind);
+            assert_eq!(settings.check(), Ok(()), "{kind:?}");
+            assert_foretold(&*settings);
+            let topology = settings.build().unwrap();
+            let mut nodes = topology.hosts..topology.nodes();
+            let is_any_gateway = nodes.any(|node| topology.is_gateway(node));
+            assert_eq!(settings.has_gateways(), is_any_gateway, "{kind:?}");
+            let [section] = &TopologyConfig::sections(kind)[..] else { panic!("{kind:?}") };
+            for (key, count) in settings.counts() {
+                let declared = section.fields.iter().find(|field| field.name == key);
+                assert_eq!(declared.map(|field| &field.default), Some(&count.show()), "{kind:?}");
+            }
+        }
     }
 
     #[test]

@@ -86,8 +86,8 @@ impl Reader<'_> {
         let one_class = Some("engine = \"fluid\" has no queues");
         let flows = self.flows(Basis { capacity: &capacity, seed, span, one_class })?;
         if let Some(place) = flows.waits {
-            let message = "[[traffic]] kinds \"queries\" and \"successive\" need packets: engine = \
-                           \"fluid\" has no arrivals for flows to wait for";
+            let message = "[[traffic]] flows that wait for others need packets: engine = \"fluid\" \
+                           has no arrivals to wait for";
             self.layers.problem(Some(place), message, None);
         }
         let config = config?;

@@ -8,7 +8,7 @@ use xoff_net::buffer::{BufferConfig, BufferKind};
 use xoff_net::hop::{BfcConfig, FRAME_BYTES, PfcConfig, SfcConfig, SignalAt};
 use xoff_net::mark::EcnConfig;
 use xoff_net::topo::{Topology, TopologyConfig};
-use xoff_sim::faults::{Fault, FaultKind};
+use xoff_sim::faults::Fault;
 use xoff_sim::setup::{EcnSetup, HopSetup};
 
 use super::Reader;
@@ -251,7 +251,7 @@ impl Reader<'_> {
             let message = "symmetric_ecmp = true needs architecture = \"output-queued\"";
             self.problem("switch", "symmetric_ecmp", message.into());
         }
-        if faults.iter().any(|fault| matches!(fault.kind, FaultKind::LinkDown { .. })) {
+        if faults.iter().any(|fault| fault.outage().is_some()) {
             let message = "symmetric_ecmp = true cannot go with [[fault]] kind = \"link-down\": where \
                            a link is missing, switches of a layer have different choices";
             self.problem("switch", "symmetric_ecmp", message.into());
