@@ -204,5 +204,5 @@ impl Builder<'_> {
 /// # Errors
 /// The names that exist, the nearest first.
 pub fn size_table(name: &str) -> Result<Vec<(f64, f64)>, String> {
-    tables::find(name, Path::new("")).map(|table| table.points().collect())
+    tables::find(name, &Path::new("")).map(|table| table.points().collect())
 }

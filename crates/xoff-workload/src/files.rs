@@ -16,7 +16,7 @@ pub trait Files {
 }
 
 /// A folder whose files may have any size.
-impl Files for Path {
+impl Files for &Path {
     fn path(&self, name: &str) -> PathBuf {
         self.join(name)
     }

@@ -110,7 +110,7 @@ mod tests {
 
     fn of(table: &str, reading: Reading) -> Mix {
         let mut mix = Mix::default();
-        let sizes = tables::find(table, std::path::Path::new("")).unwrap();
+        let sizes = tables::find(table, &std::path::Path::new("")).unwrap();
         mix.add(Frequency::PerSecond(1e6), sizes, reading);
         mix
     }

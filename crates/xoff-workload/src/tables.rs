@@ -32,7 +32,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 /// The names that exist, the nearest first; or why the file cannot be read or is no table.
-pub fn find(name: &str, files: &(impl Files + ?Sized)) -> Result<SizeTable, String> {
+pub fn find(name: &str, files: &dyn Files) -> Result<SizeTable, String> {
     if let Some(text) = builtin(name) {
         return SizeTable::from_csv(text, name).map_err(|error| error.to_string());
     }
@@ -88,11 +88,11 @@ mod tests {
     #[test]
     fn an_unknown_name_lists_the_nearest_first() {
         assert_eq!(
-            find("hadop-hpc", Path::new(".")).unwrap_err(),
+            find("hadop-hpc", &Path::new(".")).unwrap_err(),
             "no size table is called \"hadop-hpc\": choose one of hadoop-hpcc, hadoop, fb-hadoop, \
              google, fb-web, fb-cache, websearch, alistorage, or give the path of a .csv file"
         );
-        let missing = find("nowhere.csv", Path::new("/nonexistent")).unwrap_err();
+        let missing = find("nowhere.csv", &Path::new("/nonexistent")).unwrap_err();
         assert!(missing.starts_with("cannot read the size table /nonexistent/nowhere.csv: "));
     }
 }
