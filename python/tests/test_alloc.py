@@ -212,7 +212,7 @@ def test_bad_capacities_are_refused(capacities, said):
         (np.array([0, 1]), None, "paths must have shape (flows, hops)"),
         ([0, 1], None, "must have one dimension"),
         ([[0], [1]], [1.0], "2 paths but 1 weights"),
-        ([[0], [1]], [1.0, -1.0], "path 1: a flow's weight is -1"),
+        ([[0], [1]], [1.0, -1.0], "path 1: the flow's weight is -1"),
         ([[0]], ["heavy"], "weights must be numbers"),
     ],
 )

@@ -57,16 +57,21 @@ def other_engine(folder, body):
 
 def test_every_kind_of_traffic_can_be_drawn():
     schema = json.loads(engine.schema())
-    sources = schema["properties"]["traffic"]["items"]["anyOf"]
-    known = {kind for source in sources for kind in source["properties"]["kind"]["enum"]}
-    assert known == set(worlds._SOURCES)
+    kinds = worlds.traffic_kinds(schema)
+    fabric = worlds.fabric("leaf-spine", {"leaves": 2, "spines": 2, "rate": "100Gbps"}, 8)
+    at, rng = worlds.times(fabric, 1000), random.Random(1)
+    world = World()
+    for _ in range(200):
+        worlds.add_source(rng, world, kinds, fabric, at)
+    assert {source["kind"] for source in world.traffic} == set(kinds)
 
 
 def test_every_topology_can_be_drawn():
     schema = json.loads(engine.schema())
     known = set(schema["properties"]["network"]["properties"]["topology"]["enum"])
     rng = random.Random(1)
-    assert {worlds.base(rng, ["bfc"]).sections["network"]["topology"] for _ in range(200)} == known
+    drawn = [worlds.base(rng, ["bfc"], schema).sections["network"] for _ in range(200)]
+    assert {network["topology"] for network in drawn} == known
 
 
 def test_a_value_is_another_one_of_the_same_kind():

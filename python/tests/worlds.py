@@ -300,6 +300,7 @@ WORLDS = [
             ("fat-tree", "k = 4"),
             ("star", "hosts = 8"),
             ("dumbbell", "left_hosts = 3\nright_hosts = 3\nside_hosts = 2"),
+            ("torus", "rows = 3\ncolumns = 4"),
             ("two-dc", 'leaves = 2\nspines = 4\nhosts_per_leaf = 3\ninterconnect_delay = "20us"'),
         )
     ),

@@ -109,6 +109,12 @@ pub trait Seam: Default + Clone {
     /// What the implementation with this name is.
     fn doc(kind: Self::Kind) -> &'static str;
 
+    /// The implementation with this name, with its defaults.
+    #[must_use]
+    fn with_defaults(kind: Self::Kind) -> Self {
+        Self::read(kind, &mut Defaults)
+    }
+
     /// The sections of all implementations, each once.
     #[must_use]
     fn all_sections() -> Vec<SectionDoc> {
@@ -125,7 +131,7 @@ pub trait Seam: Default + Clone {
     /// Every implementation with default settings.
     #[must_use]
     fn all() -> Vec<Self> {
-        Self::KINDS.iter().map(|&kind| Self::read(kind, &mut Defaults)).collect()
+        Self::KINDS.iter().map(|&kind| Self::with_defaults(kind)).collect()
     }
 
     /// Reads the implementation that the setting `key` names. Sections of all others have no effect.

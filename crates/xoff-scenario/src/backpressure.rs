@@ -2,7 +2,7 @@
 //! time of the run, cycles, and the pairs of ports to leave out (BFC App. B).
 
 use xoff_net::arch::Scope;
-use xoff_net::topo::{Backpressure, Topology};
+use xoff_net::topo::{Backpressure, Topology, bounces};
 use xoff_sim::Setup;
 use xoff_sim::deadlock::{self, When};
 
@@ -90,6 +90,7 @@ fn elision(setup: &Setup, all: &Backpressure<'_>) -> String {
     let may = setup.switch.hop.can_elide().is_ok();
     let advice = match (done, may) {
         (true, _) => "; switch.elide leaves out as much as is needed",
+        (false, true) if bounces(&setup.topology).is_err() => "; switch.elide = \"cycles\" does",
         (false, true) => "; switch.elide = \"cycles\" or \"bounces\" does",
         (false, false) => "",
     };

@@ -46,9 +46,9 @@ impl Effective {
         self.tables.push(Table { name: K::SECTION.into(), kind: None, keys });
     }
 
-    /// An entry of a list of sections.
-    pub fn entry<K: Knobs>(&mut self, list: &str, kind: &str, section: &K) {
-        let keys = shown(section).collect();
+    /// An entry of a list of sections, but for the keys that have no effect in this composition.
+    pub fn entry<K: Knobs>(&mut self, list: &str, kind: &str, section: &K, unused: &[&str]) {
+        let keys = shown(section).filter(|(key, _)| !unused.contains(&key.as_str())).collect();
         self.tables.push(Table { name: list.into(), kind: Some(kind.into()), keys });
     }
 
@@ -60,14 +60,6 @@ impl Effective {
             }
         }
         self.tables.retain(|table| table.kind.is_some() || !table.keys.is_empty());
-    }
-
-    /// The same for an entry of a list.
-    pub fn leave_out_of_entry(&mut self, list: &str, number: usize, key: &str) {
-        let mut entries = self.tables.iter_mut().filter(|table| table.name == list);
-        if let Some(table) = entries.nth(number) {
-            table.keys.retain(|(name, _)| name != key);
-        }
     }
 
     /// Something that follows from the settings; written as a comment, so that the text is a

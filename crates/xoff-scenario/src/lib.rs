@@ -10,6 +10,7 @@ pub mod capture;
 pub mod diagnostic;
 pub mod document;
 pub mod effective;
+mod entries;
 pub mod hpcc_ns3;
 pub mod layers;
 pub mod nearest;

@@ -6,7 +6,7 @@
 
 mod assemble;
 mod elision;
-pub(crate) mod faults;
+mod faults;
 mod network;
 mod numerical;
 mod reader;

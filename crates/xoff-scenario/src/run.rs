@@ -278,28 +278,9 @@ pub fn backpressure(
 /// The JSON schema of scenario files.
 #[must_use]
 pub fn schema() -> String {
-    use crate::resolve::faults::{LinkDownConfig, LossConfig};
-
     let mut sections = vec![crate::scalars::top_level()];
-    sections.extend(resolve::sections().into_iter().map(SectionSchema::from));
-    sections.extend([
-        SectionSchema::entry::<LinkDownConfig>("fault", &["link-down"]),
-        SectionSchema::entry::<LossConfig>("fault", &["loss"]),
-        SectionSchema::entry::<xoff_workload::open_loop::OpenLoopConfig>("traffic", &["open-loop"]),
-        SectionSchema::entry::<xoff_workload::incast::IncastConfig>("traffic", &["incast"]),
-        SectionSchema::entry::<xoff_workload::QueriesConfig>("traffic", &["queries"]),
-        SectionSchema::entry::<xoff_workload::SuccessiveConfig>("traffic", &["successive"]),
-        SectionSchema::entry::<xoff_workload::long_lived::LongLivedConfig>("traffic", &["long"]),
-        SectionSchema::entry::<xoff_workload::ElephantsConfig>("traffic", &["elephants"]),
-        SectionSchema::entry::<xoff_workload::permutation::PermutationConfig>(
-            "traffic",
-            &["permutation"],
-        ),
-        SectionSchema::entry::<xoff_workload::staggered::StaggeredConfig>(
-            "traffic",
-            &["staggered"],
-        ),
-        SectionSchema::entry::<xoff_workload::list::ListConfig>("traffic", &["list"]),
-    ]);
+    sections.extend(resolve::sections().into_iter().map(SectionSchema::once));
+    sections.extend(SectionSchema::entries::<xoff_sim::faults::FaultConfig>("fault"));
+    sections.extend(SectionSchema::entries::<xoff_workload::TrafficConfig>("traffic"));
     json_schema("xoff scenario", &sections)
 }

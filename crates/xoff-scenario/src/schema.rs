@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use xoff_core::knobs::{Field, Knobs};
-use xoff_core::seam::SectionDoc;
+use xoff_core::knobs::{Field, Knob as _, Knobs};
+use xoff_core::seam::{Seam, SectionDoc};
 
 #[cfg(test)]
 mod tests;
@@ -22,24 +22,32 @@ pub struct SectionSchema {
     pub repeated: bool,
 }
 
-impl From<SectionDoc> for SectionSchema {
-    fn from(section: SectionDoc) -> Self {
-        let SectionDoc { name, doc, fields } = section;
-        Self { name: name.into(), doc, fields, repeated: false }
-    }
-}
-
 impl SectionSchema {
-    /// The schema of a section that occurs once.
+    /// The schema of a section with these settings.
     #[must_use]
     pub fn of<K: Knobs>() -> Self {
-        let name = K::SECTION.into();
-        Self { name, doc: K::doc(), fields: K::fields(), repeated: false }
+        Self::once(SectionDoc::of::<K>())
     }
 
-    /// The schema of one kind of entry of the list `name`, and the names that its `kind` can have.
-    #[must_use]
-    pub fn entry<K: Knobs>(name: &str, kind: &'static [&'static str]) -> Self {
+    /// The schema of a section that occurs once.
+    pub(crate) fn once(SectionDoc { name, doc, fields }: SectionDoc) -> Self {
+        Self { name: name.into(), doc, fields, repeated: false }
+    }
+
+    /// The schemas of the entries of the list `name`, whose `kind` is an implementation of a seam.
+    pub fn entries<S: Seam>(name: &str) -> impl Iterator<Item = Self> {
+        let kinds = S::KINDS.iter().zip(S::Kind::choices().chunks(1));
+        kinds.flat_map(move |(&kind, names)| {
+            S::sections(kind).into_iter().map(move |section| Self::entry(name, names, section))
+        })
+    }
+
+    /// The schema of one kind of entry, and the names that its `kind` can have.
+    fn entry(
+        name: &str,
+        kind: &'static [&'static str],
+        SectionDoc { doc, mut fields, .. }: SectionDoc,
+    ) -> Self {
         let kind = Field {
             name: "kind",
             doc: "What the entry is.".into(),
@@ -47,9 +55,8 @@ impl SectionSchema {
             choices: kind,
             default: String::new(),
         };
-        let mut fields = K::fields();
         fields.insert(0, kind);
-        Self { name: name.into(), doc: K::doc(), fields, repeated: true }
+        Self { name: name.into(), doc, fields, repeated: true }
     }
 }
 

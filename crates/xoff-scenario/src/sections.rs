@@ -7,23 +7,8 @@ use xoff_net::balance::BalanceKind;
 use xoff_net::capability::{BACKPRESSURE, CONTROL_FRAMES, TURNS};
 use xoff_net::hop::HopKind;
 use xoff_net::sched::SchedulerKind;
+use xoff_net::topo::TopologyKind;
 use xoff_net::trim::OverflowKind;
-
-choices! {
-    /// Shapes of network.
-    pub enum TopologyKind {
-        /// Two layers, section `leaf_spine`.
-        LeafSpine = "leaf-spine",
-        /// Three layers, section `fat_tree`.
-        FatTree = "fat-tree",
-        /// One switch, section `star`.
-        Star = "star",
-        /// A chain of two or three switches, section `dumbbell`.
-        Dumbbell = "dumbbell",
-        /// Two leaf-spine fabrics joined by a long link, section `two_dc`.
-        TwoDc = "two-dc",
-    }
-}
 
 choices! {
     /// How serialisation times are rounded.

@@ -19,11 +19,15 @@ use xoff_net::topo::Routes;
 use crate::partition::Partition;
 use crate::setup::Setup;
 
-/// The kind of a fault.
+mod kinds;
+
+pub use kinds::{FaultConfig, FaultKind, FaultSettings, LinkDownConfig, LossConfig};
+
+/// The defect of a faulty link.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum FaultKind {
+pub enum Defect {
     /// The links are down.
-    LinkDown {
+    Down {
         /// Delay until switches detect that a link is down, or back.
         detection: Ps,
     },
@@ -37,8 +41,8 @@ pub enum FaultKind {
 /// A fault of some links.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
-    /// The kind.
-    pub kind: FaultKind,
+    /// The defect.
+    pub defect: Defect,
     /// The affected ports, both ends of each link, by index in the topology.
     pub ports: Vec<u32>,
     /// Begin.
@@ -54,14 +58,14 @@ impl Fault {
     /// The period in which these links are down; `None` if they only lose packets.
     #[must_use]
     pub fn outage(&self) -> Option<Period> {
-        matches!(self.kind, FaultKind::LinkDown { .. }).then_some((self.at, self.until))
+        matches!(self.defect, Defect::Down { .. }).then_some((self.at, self.until))
     }
 
     /// The period in which switches avoid these links; `None` if they never do, because they would
     /// detect the failure too late.
     #[must_use]
     pub fn avoided(&self) -> Option<Period> {
-        let FaultKind::LinkDown { detection } = self.kind else { return None };
+        let Defect::Down { detection } = self.defect else { return None };
         let after = |time: Ps| Ps(time.0.saturating_add(detection.0));
         (after(self.at) < self.until).then(|| (after(self.at), after(self.until)))
     }
@@ -200,13 +204,13 @@ fn begin(number: u32, setup: &Setup, place: &[(u32, u32)], partitions: &mut [Par
     for &port in &fault.ports {
         let (partition, local) = place[port as usize];
         let fabric = partitions[partition as usize].fabric_mut();
-        match fault.kind {
-            FaultKind::Loss { share } => {
+        match fault.defect {
+            Defect::Loss { share } => {
                 let entity = u64::from(number) << 32 | u64::from(port);
                 let rng = Rng::stream(setup.seed, Purpose::LinkLoss, entity);
                 fabric.begin_loss(local, number, share, rng);
             }
-            FaultKind::LinkDown { .. } => {
+            Defect::Down { .. } => {
                 fabric.take_down(local);
                 let lost = fabric.lose_in_flight(local);
                 partitions[partition as usize].on_link_down(local);
@@ -222,9 +226,9 @@ fn end(number: u32, setup: &Setup, place: &[(u32, u32)], partitions: &mut [Parti
     for &port in &fault.ports {
         let (partition, local) = place[port as usize];
         let fabric = partitions[partition as usize].fabric_mut();
-        match fault.kind {
-            FaultKind::Loss { .. } => fabric.end_loss(local, number),
-            FaultKind::LinkDown { .. } => fabric.repair(local),
+        match fault.defect {
+            Defect::Loss { .. } => fabric.end_loss(local, number),
+            Defect::Down { .. } => fabric.repair(local),
         }
     }
 }
@@ -234,8 +238,8 @@ mod tests {
     use super::*;
 
     fn down(at: u64, until: u64, detection: u64) -> Fault {
-        let kind = FaultKind::LinkDown { detection: Ps(detection) };
-        Fault { kind, ports: vec![1, 2], at: Ps(at), until: Ps(until) }
+        let defect = Defect::Down { detection: Ps(detection) };
+        Fault { defect, ports: vec![1, 2], at: Ps(at), until: Ps(until) }
     }
 
     #[test]
@@ -244,7 +248,7 @@ mod tests {
         assert_eq!(down(10, 50, 0).avoided(), Some((Ps(10), Ps(50))));
         assert_eq!(down(10, u64::MAX, 5).avoided(), Some((Ps(15), Ps::NEVER)));
         assert_eq!(down(10, 15, 5).avoided(), None, "it recovers before its detection");
-        let loss = Fault { kind: FaultKind::Loss { share: 0.1 }, ..down(10, 50, 0) };
+        let loss = Fault { defect: Defect::Loss { share: 0.1 }, ..down(10, 50, 0) };
         assert_eq!((loss.avoided(), loss.outage()), (None, None));
     }
 

@@ -1,9 +1,13 @@
 //! Flows without end between many hosts.
 
+use xoff_core::knobs::Effect;
 use xoff_core::rng::Purpose;
 use xoff_core::{Ps, Rng};
 
-use crate::{Arrival, ENDLESS, Source, checks, host_set};
+use crate::{
+    Arrival, CLASSES, Context, Crowd, ENDLESS, Mix, Offer, Source, TrafficSettings, checks,
+    host_set,
+};
 
 xoff_core::knobs! {
     /// Elephants: flows that do not end, between hosts of two sets, all from one instant on. Senders
@@ -19,9 +23,25 @@ xoff_core::knobs! {
         /// When the flows start.
         start: Ps = Ps(0),
         /// The priority of the packets.
-        priority: u8 = 0,
+        priority: u8 = 0 => [Effect::Needs(CLASSES)],
         /// The name of these flows in the results.
         class: String = "elephants".to_owned(),
+    }
+}
+
+impl TrafficSettings for ElephantsConfig {
+    fn class(&self) -> &str {
+        &self.class
+    }
+
+    fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
+        let elephants = Elephants::new(self, context.hosts(), context.seed, context.source)?;
+        let crowd = Crowd::of(f64::from(self.count)).between(self.start, Ps(0));
+        Ok(Offer { sizes: Some(Mix::default()), ..Offer::new(elephants, crowd) })
+    }
+
+    fn is_endless(&self) -> bool {
+        true
     }
 }
 

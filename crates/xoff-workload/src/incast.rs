@@ -3,11 +3,14 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use xoff_core::knobs::Effect;
 use xoff_core::rng::Purpose;
 use xoff_core::{Bytes, Ps, Rng};
 
 use crate::checks;
-use crate::{Arrival, Crowd, Source, host_set};
+use crate::{
+    Arrival, CLASSES, Context, Crowd, Frequency, Mix, Offer, Source, TrafficSettings, host_set,
+};
 
 xoff_core::choices! {
     /// The distribution of the gaps between events.
@@ -54,7 +57,7 @@ xoff_core::knobs! {
         /// When the events stop; 0 is the end of the run.
         stop: Ps = Ps(0),
         /// The priority of the packets.
-        priority: u8 = 0,
+        priority: u8 = 0 => [Effect::Needs(CLASSES)],
         /// Senders label the packets of these flows as those of an incast (BFC App. A.7).
         labelled: bool = false,
         /// The name of these flows in the results.
@@ -149,6 +152,37 @@ impl IncastConfig {
             return Err(format!("degree is {degree}, but only {least} hosts are left to send"));
         }
         Ok(Ends { victims, senders })
+    }
+}
+
+impl TrafficSettings for IncastConfig {
+    fn class(&self) -> &str {
+        &self.class
+    }
+
+    fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
+        let incast = Incast::new(self.clone(), context.hosts(), context.seed, context.source)?;
+        let (flows, seconds) = (self.flows() as f64, self.period.seconds());
+        // A given number of events is no load that goes on.
+        let (frequency, bits_per_second) = match self.events {
+            0 => (Frequency::PerSecond(flows / seconds), self.bytes.0 as f64 * 8.0 / seconds),
+            events => (Frequency::InAll(flows * events as f64), 0.0),
+        };
+        let mut mix = Mix::default();
+        mix.add_flows(frequency, vec![self.bytes.0 / self.flows()]);
+        let senders = self.repeated_senders(context.hosts())?;
+        let turns = |senders| format!("{senders} (degree is {}: they take turns)", self.degree);
+        let derived = senders.map(|senders: usize| ("senders", turns(senders)));
+        Ok(Offer {
+            sizes: Some(mix),
+            bits_per_second,
+            derived: derived.into_iter().collect(),
+            ..Offer::new(incast, self.crowd())
+        })
+    }
+
+    fn is_labelled(&self) -> bool {
+        self.labelled
     }
 }
 

@@ -18,6 +18,7 @@ mod checks;
 pub mod crowd;
 mod csv;
 pub mod elephants;
+mod files;
 pub mod host_set;
 pub mod incast;
 pub mod list;
@@ -36,6 +37,7 @@ mod traffic;
 pub use crowd::Crowd;
 pub use csv::TableError;
 pub use elephants::{Elephants, ElephantsConfig};
+pub use files::Files;
 pub use incast::{EventArrivals, Incast, IncastConfig};
 pub use list::{FlowList, ListConfig};
 pub use locality::{Locality, Racks};
@@ -49,7 +51,120 @@ pub use staggered::{Staggered, StaggeredConfig, StopOrder};
 pub use successive::{Successive, SuccessiveConfig};
 pub use traffic::Traffic;
 
+use xoff_core::knobs::Capability;
 use xoff_core::{BitRate, Ps};
+
+xoff_core::seam! {
+    /// Kinds of traffic.
+    pub enum TrafficConfig: dyn TrafficSettings, named by TrafficKind {
+        /// Flows that arrive at random.
+        OpenLoop(OpenLoopConfig) = "open-loop",
+        /// Many senders to one receiver at a time.
+        Incast(IncastConfig) = "incast",
+        /// Web requests.
+        Queries(QueriesConfig) = "queries",
+        /// Hosts that always send.
+        Successive(SuccessiveConfig) = "successive",
+        /// Flows between two hosts.
+        Long(LongLivedConfig) = "long",
+        /// Flows without end between two sets of hosts.
+        Elephants(ElephantsConfig) = "elephants",
+        /// One flow from every host, and one to every host.
+        Permutation(PermutationConfig) = "permutation",
+        /// Flows that start one after another and stop one after another.
+        Staggered(StaggeredConfig) = "staggered",
+        /// Flows listed in a file.
+        List(ListConfig) = "list",
+    }
+}
+
+/// Traffic classes have queues of their own somewhere in the network.
+pub const CLASSES: Capability = Capability("no queue tells traffic classes apart");
+
+/// The settings of a source.
+pub trait TrafficSettings {
+    /// The name of its flows in the results.
+    fn class(&self) -> &str;
+
+    /// Makes the source.
+    ///
+    /// # Errors
+    /// Settings that are wrong or that do not fit the network.
+    fn offer(&self, context: &Context<'_>) -> Result<Offer, String>;
+
+    /// Whether flows wait for others ([`After`]).
+    fn waits(&self) -> bool {
+        false
+    }
+
+    /// Whether senders stop before they have sent all of a flow.
+    fn stops(&self) -> bool {
+        false
+    }
+
+    /// Whether flows have no size: they do not end.
+    fn is_endless(&self) -> bool {
+        false
+    }
+
+    /// Whether senders label packets as those of an incast.
+    fn is_labelled(&self) -> bool {
+        false
+    }
+
+    /// Whether hosts always have something to send, whatever the offered load is.
+    fn fills(&self) -> bool {
+        false
+    }
+
+    /// Whether all links carry the same load, so that not all flows cross the core.
+    fn balances(&self) -> bool {
+        false
+    }
+}
+
+/// The network and the run that a source is made for.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// The rates of the network's links.
+    pub capacity: &'a Capacity,
+    /// The run's seed.
+    pub seed: u64,
+    /// The index of the source among all sources.
+    pub source: u16,
+    /// Files of the scenario.
+    pub files: &'a dyn Files,
+}
+
+impl Context<'_> {
+    /// How many hosts there are.
+    #[must_use]
+    pub fn hosts(&self) -> u32 {
+        self.capacity.host_count()
+    }
+}
+
+/// A source, and its flows as far as they are known before the run.
+pub struct Offer {
+    /// The source.
+    pub source: Box<dyn Source + Send>,
+    /// How many flows there will be.
+    pub crowd: Crowd,
+    /// How many flows of which size; empty if they do not end, `None` if that is not known.
+    pub sizes: Option<Mix>,
+    /// The mean payload of flows that keep coming (bit/s).
+    pub bits_per_second: f64,
+    /// Values that follow from the settings, by name.
+    pub derived: Vec<(&'static str, String)>,
+}
+
+impl Offer {
+    /// A source of some flows without an offered load, whose sizes are not known.
+    pub fn new(source: impl Source + Send + 'static, crowd: Crowd) -> Self {
+        let source = Box::new(source);
+        Self { source, crowd, sizes: None, bits_per_second: 0.0, derived: Vec::new() }
+    }
+}
 
 /// The size of a flow that never ends. Half the range, so that sums with a flow's size do not
 /// overflow; at 1 Tbps it lasts longer than [`Ps::NEVER`].

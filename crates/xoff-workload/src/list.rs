@@ -1,10 +1,14 @@
 //! Flows listed one by one in a file.
 
 use xoff_core::Ps;
+use xoff_core::digest::text_digest;
+use xoff_core::knobs::Effect;
 
 use crate::checks;
 use crate::csv::{self, Row, TableError};
-use crate::{Arrival, ENDLESS, Source};
+use crate::{
+    Arrival, CLASSES, Context, Crowd, ENDLESS, Frequency, Mix, Offer, Source, TrafficSettings,
+};
 
 xoff_core::knobs! {
     /// Flows listed in a CSV file with the columns src,dst,size_bytes,start_ps and, if wanted,
@@ -13,13 +17,35 @@ xoff_core::knobs! {
         /// The path of the file.
         file: String = String::new(),
         /// The priority of the packets where the file has no such column.
-        priority: u8 = 0,
+        priority: u8 = 0 => [Effect::Needs(CLASSES)],
         /// The name of these flows in the results.
         class: String = "list".to_owned(),
     }
 }
 
 const HEADERS: [&str; 2] = ["src,dst,size_bytes,start_ps", "src,dst,size_bytes,start_ps,priority"];
+
+impl TrafficSettings for ListConfig {
+    fn class(&self) -> &str {
+        &self.class
+    }
+
+    fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
+        let path = context.files.path(&self.file);
+        let text = context
+            .files
+            .read(&path)
+            .map_err(|error| format!("file = {:?}: {}: {error}", self.file, path.display()))?;
+        let list = FlowList::from_csv(self, &text, context.hosts(), context.source)
+            .map_err(|error| error.to_string())?;
+        let sizes = list.sizes();
+        let mut mix = Mix::default();
+        mix.add_flows(Frequency::InAll(sizes.len() as f64), sizes);
+        let derived = vec![("digest", format!("{:016x}", text_digest(&text)))];
+        // They all are in memory before the run: the file was counted.
+        Ok(Offer { sizes: Some(mix), derived, ..Offer::new(list, Crowd::of(0.0)) })
+    }
+}
 
 /// Makes the flows of a list.
 #[derive(Clone, Debug)]

@@ -1,9 +1,10 @@
 //! Long-lived flows between two given hosts.
 
+use xoff_core::knobs::Effect;
 use xoff_core::{Bytes, Ps};
 
 use crate::checks;
-use crate::{Arrival, ENDLESS, Source};
+use crate::{Arrival, CLASSES, Context, Crowd, ENDLESS, Mix, Offer, Source, TrafficSettings};
 
 xoff_core::knobs! {
     /// Long-lived flows: some flows from one host to another that start together.
@@ -19,7 +20,7 @@ xoff_core::knobs! {
         /// When the flows start.
         start: Ps = Ps(0),
         /// The priority of the packets.
-        priority: u8 = 0,
+        priority: u8 = 0 => [Effect::Needs(CLASSES)],
         /// The name of these flows in the results.
         class: String = "long".to_owned(),
     }
@@ -35,6 +36,23 @@ impl LongLivedConfig {
             return Err("count is 0: give at least 1 flow or leave the section out".into());
         }
         checks::ends(self.src.into(), self.dst.into(), hosts)
+    }
+}
+
+impl TrafficSettings for LongLivedConfig {
+    fn class(&self) -> &str {
+        &self.class
+    }
+
+    fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
+        let flows = f64::from(self.count);
+        let long = LongLived::new(self, context.hosts(), context.source)?;
+        let crowd = Crowd::of(flows).between(self.start, Ps(0));
+        Ok(Offer { sizes: Some(Mix::of(flows, self.bytes)), ..Offer::new(long, crowd) })
+    }
+
+    fn is_endless(&self) -> bool {
+        self.bytes == Bytes(0)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The sizes of all flows of a workload together, as far as it says them before it runs.
 
-use xoff_core::Ps;
+use xoff_core::{Bytes, Ps};
 
 use crate::sizes::{Reading, SizeTable};
 
@@ -28,6 +28,21 @@ pub struct Mix {
 }
 
 impl Mix {
+    /// Some flows of one size; none if they do not end (0 bytes).
+    #[must_use]
+    pub fn of(flows: f64, bytes: Bytes) -> Self {
+        let mut mix = Self::default();
+        if bytes.0 > 0 {
+            mix.add_flows(Frequency::InAll(flows), vec![bytes.0]);
+        }
+        mix
+    }
+
+    /// The flows of another mix more.
+    pub fn extend(&mut self, other: Self) {
+        self.parts.extend(other.parts);
+    }
+
     /// Flows more, with sizes from a table.
     pub fn add(&mut self, frequency: Frequency, sizes: SizeTable, reading: Reading) {
         self.parts.push(Part { frequency, sizes, reading });
@@ -95,7 +110,7 @@ mod tests {
 
     fn of(table: &str, reading: Reading) -> Mix {
         let mut mix = Mix::default();
-        let sizes = tables::find(table, std::path::Path::new("")).unwrap();
+        let sizes = tables::find(table, &std::path::Path::new("")).unwrap();
         mix.add(Frequency::PerSecond(1e6), sizes, reading);
         mix
     }

@@ -1,12 +1,16 @@
 //! Background traffic: flows that arrive at random, whatever becomes of the earlier ones.
 
+use xoff_core::knobs::{Effect, because};
 use xoff_core::rng::Purpose;
 use xoff_core::{BitRate, Ps, Rng, math};
 
 use crate::checks;
 use crate::locality::{Balanced, Locality};
 use crate::sizes::{Reading, SizeTable};
-use crate::{Arrival, Capacity, Source, host_set};
+use crate::{
+    Arrival, CLASSES, Capacity, Context, Crowd, Frequency, Mix, Offer, Source, TrafficSettings,
+    host_set, tables,
+};
 
 xoff_core::choices! {
     /// The distribution of the gaps between flows.
@@ -44,7 +48,10 @@ xoff_core::knobs! {
         /// The distribution of the gaps between flows.
         arrivals: Arrivals = Arrivals::Poisson,
         /// The standard deviation of a log-normal gap's logarithm, up to 5 (BFC: 2).
-        sigma: f64 = 2.0,
+        sigma: f64 = 2.0 => [Effect::Unless(|config| because(
+            config.arrivals == Arrivals::Poisson,
+            "arrivals = \"poisson\" has gaps of one parameter, the load",
+        ))],
         /// The distribution of flow sizes: the name of a table, or the path of a CSV file with the
         /// columns size_bytes,cdf.
         sizes: String = "google".to_owned(),
@@ -53,7 +60,10 @@ xoff_core::knobs! {
         /// The offered load as a share of the capacity, above 0 and up to 2.
         load: f64 = 0.6,
         /// The links whose capacity is a load of 1.
-        load_on: LoadOn = LoadOn::Core,
+        load_on: LoadOn = LoadOn::Core => [Effect::Unless(|config| because(
+            config.balances(),
+            "locality = \"balanced\" puts the load on all links",
+        ))],
         /// The hosts that send: all, or numbers and ranges such as 0-3,7,9-12.
         senders: String = "all".to_owned(),
         /// The hosts that receive: all, or numbers and ranges such as 0-3,7,9-12.
@@ -62,7 +72,7 @@ xoff_core::knobs! {
         /// across the network is same").
         locality: Locality = Locality::Uniform,
         /// The priority of the packets.
-        priority: u8 = 0,
+        priority: u8 = 0 => [Effect::Needs(CLASSES)],
         /// When the arrivals begin.
         start: Ps = Ps(0),
         /// When the arrivals stop; 0 is the end of the run.
@@ -88,7 +98,7 @@ impl OpenLoopConfig {
         }
         checks::window(self.start, self.stop)?;
         let apart = self.senders.trim() != "all" || self.receivers.trim() != "all";
-        if self.locality == Locality::Balanced && (apart || self.load_on == LoadOn::Receivers) {
+        if self.balances() && (apart || self.load_on == LoadOn::Receivers) {
             return Err(
                 "locality = \"balanced\" needs all hosts to send and to receive: leave out \
                         senders and receivers, and load_on = \"receivers\""
@@ -98,31 +108,33 @@ impl OpenLoopConfig {
         self.ends(hosts).map(drop)
     }
 
-    /// The settings without effect beside the others, each with the reason.
-    #[must_use]
-    pub fn without_effect(&self) -> Vec<(&'static str, &'static str)> {
-        let poisson = self.arrivals == Arrivals::Poisson;
-        let balanced = self.locality == Locality::Balanced;
-        let sigma = ("sigma", "arrivals = \"poisson\" has gaps of one parameter, the load");
-        let load_on = ("load_on", "locality = \"balanced\" puts the load on all links");
-        [(poisson, sigma), (balanced, load_on)]
-            .into_iter()
-            .filter_map(|(holds, found)| holds.then_some(found))
-            .collect()
-    }
-
     /// The share of flows that leave their rack, where `locality` says it.
     ///
     /// # Errors
     /// If it cannot in this network.
     pub fn leaving(&self, capacity: &Capacity) -> Result<Option<f64>, String> {
-        let balanced = self.locality == Locality::Balanced;
-        balanced.then(|| Balanced::new(capacity).map(|pairs| pairs.leaving())).transpose()
+        self.balances().then(|| Balanced::new(capacity).map(|pairs| pairs.leaving())).transpose()
     }
 
     /// The hosts that send and the hosts that receive.
     fn ends(&self, hosts: u32) -> Result<Ends, String> {
         Ends::parse(&self.senders, &self.receivers, hosts)
+    }
+
+    /// The links whose rates are a load of 1, the other value of `load_on` where there are none, and the
+    /// sum of their rates.
+    fn links(
+        &self,
+        capacity: &Capacity,
+        receivers: &[u32],
+    ) -> (&'static str, &'static str, BitRate) {
+        match self.load_on {
+            // As much as all core links, and then some that stays in its rack.
+            LoadOn::Core if self.balances() => ("core", "hosts", capacity.hosts()),
+            LoadOn::Core => ("core", "hosts", capacity.core),
+            LoadOn::Hosts => ("host", "core", capacity.hosts()),
+            LoadOn::Receivers => ("host", "core", capacity.hosts_in(receivers)),
+        }
     }
 
     /// The mean gap between flows in picoseconds.
@@ -132,15 +144,7 @@ impl OpenLoopConfig {
         capacity: &Capacity,
         receivers: &[u32],
     ) -> Result<f64, String> {
-        let (links, other, BitRate(rate)) = match self.load_on {
-            // As much as all core links, and then some that stays in its rack.
-            LoadOn::Core if self.locality == Locality::Balanced => {
-                ("core", "hosts", capacity.hosts())
-            }
-            LoadOn::Core => ("core", "hosts", capacity.core),
-            LoadOn::Hosts => ("host", "core", capacity.hosts()),
-            LoadOn::Receivers => ("host", "core", capacity.hosts_in(receivers)),
-        };
+        let (links, other, BitRate(rate)) = self.links(capacity, receivers);
         if rate == 0 {
             return Err(format!("the network has no {links} links: set load_on = \"{other}\""));
         }
@@ -150,6 +154,38 @@ impl OpenLoopConfig {
             return Err("more than one flow per picosecond: lower load or use larger sizes".into());
         }
         Ok(gap)
+    }
+}
+
+impl TrafficSettings for OpenLoopConfig {
+    fn class(&self) -> &str {
+        &self.class
+    }
+
+    fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
+        let Context { capacity, seed, source, files } = *context;
+        self.check(context.hosts())?;
+        let sizes = tables::find(&self.sizes, files)?;
+        let mean = sizes.mean(self.reading);
+        let described = format!("{mean:.1}B ({}, digest {:016x})", self.sizes, sizes.digest());
+        let mut derived = vec![("mean_size", described)];
+        if let Some(share) = self.leaving(capacity)? {
+            derived.push(("share_leaving_racks", share.to_string()));
+        }
+        let receivers = self.ends(context.hosts())?.receivers;
+        let (.., BitRate(reference)) = self.links(capacity, &receivers);
+        let bits_per_second = self.load * reference as f64;
+        let flows = bits_per_second / 8.0 / mean;
+        let crowd = Crowd::arriving(flows, mean).between(self.start, self.stop);
+        let open_loop = OpenLoop::new(self, sizes.clone(), capacity, seed, source)?;
+        let mut mix = Mix::default();
+        mix.add(Frequency::PerSecond(flows), sizes, self.reading);
+        let sizes = Some(mix);
+        Ok(Offer { sizes, bits_per_second, derived, ..Offer::new(open_loop, crowd) })
+    }
+
+    fn balances(&self) -> bool {
+        self.locality == Locality::Balanced
     }
 }
 

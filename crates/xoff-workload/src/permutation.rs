@@ -1,9 +1,12 @@
 //! A permutation: every host sends one flow, and every host receives one.
 
+use xoff_core::knobs::Effect;
 use xoff_core::rng::Purpose;
 use xoff_core::{Bytes, Ps, Rng};
 
-use crate::{Arrival, ENDLESS, Source, checks};
+use crate::{
+    Arrival, CLASSES, Context, Crowd, ENDLESS, Mix, Offer, Source, TrafficSettings, checks,
+};
 
 xoff_core::knobs! {
     /// A permutation: every host sends one flow to another host, and every host receives exactly one.
@@ -15,9 +18,26 @@ xoff_core::knobs! {
         /// When the flows start.
         start: Ps = Ps(0),
         /// The priority of the packets.
-        priority: u8 = 0,
+        priority: u8 = 0 => [Effect::Needs(CLASSES)],
         /// The name of these flows in the results.
         class: String = "permutation".to_owned(),
+    }
+}
+
+impl TrafficSettings for PermutationConfig {
+    fn class(&self) -> &str {
+        &self.class
+    }
+
+    fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
+        let flows = f64::from(context.hosts());
+        let permutation = Permutation::new(self, context.hosts(), context.seed, context.source)?;
+        let crowd = Crowd::of(flows).between(self.start, Ps(0));
+        Ok(Offer { sizes: Some(Mix::of(flows, self.bytes)), ..Offer::new(permutation, crowd) })
+    }
+
+    fn is_endless(&self) -> bool {
+        self.bytes == Bytes(0)
     }
 }
 

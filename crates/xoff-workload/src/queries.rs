@@ -8,7 +8,9 @@ use xoff_core::rng::Purpose;
 use xoff_core::{Bytes, Ps, Rng};
 
 use crate::bursts::Bursts;
-use crate::{After, Arrival, Crowd, ENDLESS, Role, Source, checks, host_set};
+use crate::{
+    After, Arrival, Context, Crowd, ENDLESS, Offer, Role, Source, TrafficSettings, checks, host_set,
+};
 
 xoff_core::choices! {
     /// How the queries of a web request follow each other.
@@ -200,6 +202,23 @@ impl QueriesConfig {
             return Err("rate and burst_rate are 0: no web request would ever arrive".into());
         }
         Ok(bursts)
+    }
+}
+
+impl TrafficSettings for QueriesConfig {
+    fn class(&self) -> &str {
+        &self.class
+    }
+
+    fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
+        let hosts = context.hosts();
+        let queries = Queries::new(self, hosts, context.seed, context.source)?;
+        let bits_per_second = self.bits_per_second(hosts)?;
+        Ok(Offer { bits_per_second, ..Offer::new(queries, self.crowd(hosts)?) })
+    }
+
+    fn waits(&self) -> bool {
+        true
     }
 }
 

@@ -1,8 +1,12 @@
 //! Flows that start one after another and then stop one after another.
 
+use xoff_core::knobs::Effect;
 use xoff_core::{Bytes, Ps};
 
-use crate::{Arrival, Crowd, ENDLESS, Source, checks, host_set};
+use crate::{
+    Arrival, CLASSES, Context, Crowd, ENDLESS, Mix, Offer, Source, TrafficSettings, checks,
+    host_set,
+};
 
 xoff_core::choices! {
     /// Who stops before whom.
@@ -34,7 +38,7 @@ xoff_core::knobs! {
         /// fewest bytes left; a flow that has sent them ends before it stops. 0: more than can be sent.
         bytes: Bytes = Bytes(0),
         /// The priority of the packets.
-        priority: u8 = 0,
+        priority: u8 = 0 => [Effect::Needs(CLASSES)],
         /// The name of these flows in the results.
         class: String = "staggered".to_owned(),
     }
@@ -64,6 +68,27 @@ impl StaggeredConfig {
             return Err(format!("interval is {interval}: the last stop is beyond the end of time"));
         }
         Ok(senders)
+    }
+}
+
+impl TrafficSettings for StaggeredConfig {
+    fn class(&self) -> &str {
+        &self.class
+    }
+
+    fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
+        let staggered = Staggered::new(self.clone(), context.hosts(), context.source)?;
+        let crowd = staggered.crowd();
+        // Their sizes are left out of the mix: most of them are stopped before their end.
+        Ok(Offer { sizes: Some(Mix::default()), ..Offer::new(staggered, crowd) })
+    }
+
+    fn stops(&self) -> bool {
+        true
+    }
+
+    fn is_endless(&self) -> bool {
+        self.bytes == Bytes(0)
     }
 }
 

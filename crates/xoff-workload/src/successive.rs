@@ -1,10 +1,13 @@
 //! Hosts that always send: when a flow has ended, the next one begins (DeTail §8.1.2, §8.2).
 
+use xoff_core::knobs::Effect;
 use xoff_core::rng::Purpose;
 use xoff_core::{Bytes, Ps, Rng};
 
 use crate::open_loop::Ends;
-use crate::{After, Arrival, Capacity, Crowd, Role, Source, checks};
+use crate::{
+    After, Arrival, CLASSES, Capacity, Context, Crowd, Offer, Role, Source, TrafficSettings, checks,
+};
 
 xoff_core::knobs! {
     /// Each sender keeps some flows under way. When the sender knows that all of a flow has arrived, its
@@ -19,7 +22,7 @@ xoff_core::knobs! {
         /// How many flows each sender has under way.
         flows: u16 = 1,
         /// The priority of the packets.
-        priority: u8 = 0,
+        priority: u8 = 0 => [Effect::Needs(CLASSES)],
         /// When the first flows start.
         start: Ps = Ps(0),
         /// From when on no flow begins; 0 is the end of the run.
@@ -47,6 +50,27 @@ impl SuccessiveConfig {
         }
         checks::window(self.start, self.stop)?;
         Ends::parse(&self.senders, &self.receivers, hosts).map(drop)
+    }
+}
+
+impl TrafficSettings for SuccessiveConfig {
+    fn class(&self) -> &str {
+        &self.class
+    }
+
+    fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
+        let Context { capacity, seed, source, .. } = *context;
+        let successive = Successive::new(self.clone(), capacity, seed, source)?;
+        let crowd = successive.crowd();
+        Ok(Offer::new(successive, crowd))
+    }
+
+    fn waits(&self) -> bool {
+        true
+    }
+
+    fn fills(&self) -> bool {
+        true
     }
 }
 

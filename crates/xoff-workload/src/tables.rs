@@ -2,8 +2,7 @@
 //!
 //! Where each table comes from is told in `data/flow-sizes/README.md`.
 
-use std::path::Path;
-
+use crate::Files;
 use crate::sizes::SizeTable;
 
 /// Short names and CSV texts.
@@ -29,21 +28,21 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     TABLES.iter().map(|(name, _)| *name)
 }
 
-/// The table called `name`, or the CSV file at that path if it ends in `.csv`. A relative path
-/// starts at `folder`, the place of the scenario file.
+/// The table called `name`, or the CSV file of that name if it ends in `.csv`.
 ///
 /// # Errors
 /// The names that exist, the nearest first; or why the file cannot be read or is no table.
-pub fn find(name: &str, folder: &Path) -> Result<SizeTable, String> {
+pub fn find(name: &str, files: &dyn Files) -> Result<SizeTable, String> {
     if let Some(text) = builtin(name) {
         return SizeTable::from_csv(text, name).map_err(|error| error.to_string());
     }
     if !name.ends_with(".csv") {
         return Err(unknown(name));
     }
-    let path = folder.join(name);
+    let path = files.path(name);
     let origin = path.display().to_string();
-    let text = std::fs::read_to_string(&path)
+    let text = files
+        .read(&path)
         .map_err(|error| format!("cannot read the size table {origin}: {error}"))?;
     SizeTable::from_csv(&text, &origin).map_err(|error| error.to_string())
 }
@@ -75,6 +74,8 @@ fn edits(from: &str, to: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
@@ -87,11 +88,11 @@ mod tests {
     #[test]
     fn an_unknown_name_lists_the_nearest_first() {
         assert_eq!(
-            find("hadop-hpc", Path::new(".")).unwrap_err(),
+            find("hadop-hpc", &Path::new(".")).unwrap_err(),
             "no size table is called \"hadop-hpc\": choose one of hadoop-hpcc, hadoop, fb-hadoop, \
              google, fb-web, fb-cache, websearch, alistorage, or give the path of a .csv file"
         );
-        let missing = find("nowhere.csv", Path::new("/nonexistent")).unwrap_err();
+        let missing = find("nowhere.csv", &Path::new("/nonexistent")).unwrap_err();
         assert!(missing.starts_with("cannot read the size table /nonexistent/nowhere.csv: "));
     }
 }

@@ -14,6 +14,7 @@ struct Stream {
 }
 
 /// The merged flows of a run. A flow's id is its index in this sequence.
+#[derive(Default)]
 pub struct Traffic {
     streams: Vec<Stream>,
     /// The start and the index of every stream that has a next flow, the earliest on top. Equal

@@ -37,11 +37,12 @@ class Draw:
         self.world = World()
         self.failure: dict[str, Any] | None = None
         self._effective: dict[str, Any] = {}
+        self._hosts = 0
 
     def make(self, presets: list[str]) -> bool:
         """Draw the world; False if the engine refuses it or fails on it (`failure`)."""
         rng = self.rng
-        self.world = worlds.base(rng, presets)
+        self.world = worlds.base(rng, presets, self._schema)
         if not self._find_a_base():
             return False
         topology = str(self.world.sections["network"]["topology"])
@@ -51,13 +52,14 @@ class Draw:
         if rng.random() < 0.3:
             payload = settings.size(rng.choice(worlds.PAYLOADS))
             self._try(partial(World.set, section="frame", key="payload", value=payload))
-        fabric = worlds.fabric(topology, self._effective[section])
+        fabric = worlds.fabric(topology, self._effective[section], self._hosts)
         at = worlds.times(fabric, settings.quantity("size", self._effective["frame"]["payload"]))
         self.world.sections["run"] = worlds.run_section(at, fabric)
         self._try(partial(_update, section="run", to=worlds.outputs(rng, at)))
         placeholder = self.world.traffic[0]
+        kinds = worlds.traffic_kinds(self._schema)
         for _ in range(rng.randrange(1, 4)):
-            self._try(lambda world: worlds.add_source(rng, world, fabric, at))
+            self._try(lambda world: worlds.add_source(rng, world, kinds, fabric, at))
         if len(self.world.traffic) > 1:
             self._try(lambda world: world.traffic.remove(placeholder))
         for _ in range(rng.choice((0, 0, 0, 1, 2))):
@@ -76,7 +78,7 @@ class Draw:
         for _ in range(TRIES):
             if self.failure is not None or self._accept(self.world):
                 return self.failure is None
-            self.world = worlds.base(self.rng, [str(self.world.top["scheme"])])
+            self.world = worlds.base(self.rng, [str(self.world.top["scheme"])], self._schema)
             topology = str(self.world.sections["network"]["topology"])
             self.world.sections[worlds.section_of(topology)].update(self._links())
         return False
@@ -106,17 +108,12 @@ class Draw:
     def _change_a_source(self) -> None:
         number = self.rng.randrange(len(self.world.traffic))
         source = self.world.traffic[number]
-        known = self._traffic_schema(str(source["kind"]))
+        known = worlds.traffic_kinds(self._schema)[str(source["kind"])]
         key = self.rng.choice([key for key in known if key not in DRAWN])
         present = source.get(key, _default(known[key]))
         value = settings.other_value(self.rng, known[key], present)
         if value is not None:
             self._try(partial(_set_in_source, number=number, key=key, value=value))
-
-    def _traffic_schema(self, kind: str) -> Mapping[str, Any]:
-        sources = self._schema["properties"]["traffic"]["items"]["anyOf"]
-        found = [s["properties"] for s in sources if kind in s["properties"]["kind"]["enum"]]
-        return dict(found[0])
 
     def _try(self, change: Callable[[World], None]) -> None:
         """Apply a change if the engine accepts it, or in any case in a rash world."""
@@ -131,6 +128,7 @@ class Draw:
         answer = self._worker.check(world)
         if answer["status"] == "accepted":
             self._effective = parse_toml(answer["effective"])
+            self._hosts = _hosts(answer["effective"])
             return True
         if answer["status"] == "refused":
             self.last_reason = reason(answer["message"])
@@ -156,6 +154,12 @@ def _default(declared: Mapping[str, Any]) -> settings.Value:
     text = str(declared["description"]).rpartition("Default: ")[2]
     value: settings.Value = json.loads(text)
     return value
+
+
+def _hosts(effective: str) -> int:
+    """Read the number of hosts from what an effective scenario derives."""
+    found = re.search(r"^# +hosts = (\d+)$", effective, re.MULTILINE)
+    return int(found[1]) if found else 0
 
 
 def reason(diagnostic: str) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import copy
 import json
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from xoff.torture.settings import (
     DELAYS_PS,
@@ -18,6 +19,7 @@ from xoff.torture.settings import (
     Value,
     between,
     duration,
+    kind_of,
     quantity,
     rate,
     size,
@@ -89,23 +91,18 @@ class Fabric:
     round_trip_ps: float
 
 
-def base(rng: random.Random, presets: list[str]) -> World:
+def base(rng: random.Random, presets: list[str], schema: Mapping[str, Any]) -> World:
     """Draw a preset, a topology and its size, with placeholder traffic."""
+    properties = schema["properties"]
     world = World(
         {"name": "world", "scheme": rng.choice(presets), "seed": rng.randrange(1, 10_000)}
     )
-    topology, sizes = rng.choices(
-        (
-            ("leaf-spine", _leaf_spine(rng)),
-            ("fat-tree", {"k": 4, "hosts_per_edge": rng.randrange(1, 4)}),
-            ("star", {"hosts": rng.randrange(2, 25)}),
-            ("dumbbell", _dumbbell(rng)),
-            ("two-dc", _two_dc(rng)),
-        ),
-        weights=(5, 2, 1, 2, 2),
-    )[0]
+    topologies = properties["network"]["properties"]["topology"]["enum"]
+    topology = rng.choices(topologies, [_WEIGHTS.get(name, 2) for name in topologies])[0]
     world.set("network", "topology", topology)
-    world.sections[section_of(topology)] = dict(sizes)
+    section, sizes = section_of(topology), _SIZES.get(topology)
+    declared = properties[section]["properties"]
+    world.sections[section] = sizes(rng) if sizes else _small(rng, declared)
     world.traffic = [{"kind": "permutation", "bytes": "10KB"}]
     return world
 
@@ -113,6 +110,10 @@ def base(rng: random.Random, presets: list[str]) -> World:
 def section_of(topology: str) -> str:
     """Return the name of a topology's section."""
     return topology.replace("-", "_")
+
+
+def _small(rng: random.Random, declared: Mapping[str, Any]) -> Section:
+    return {key: rng.randrange(2, 5) for key in declared if kind_of(declared[key]) == "whole"}
 
 
 def _leaf_spine(rng: random.Random) -> Section:
@@ -141,6 +142,17 @@ def _two_dc(rng: random.Random) -> Section:
     }
 
 
+# Topologies whose sizes are not drawn alike.
+_SIZES: dict[str, Callable[[random.Random], Section]] = {
+    "leaf-spine": _leaf_spine,
+    "fat-tree": lambda rng: {"k": 4, "hosts_per_edge": rng.randrange(1, 4)},
+    "star": lambda rng: {"hosts": rng.randrange(2, 25)},
+    "dumbbell": _dumbbell,
+    "two-dc": _two_dc,
+}
+_WEIGHTS = {"leaf-spine": 5, "star": 1}
+
+
 def links(rng: random.Random, topology: Iterable[str]) -> Section:
     """Draw link rates and delays for a topology, given the names of its settings."""
     drawn: Section = {}
@@ -154,25 +166,20 @@ def links(rng: random.Random, topology: Iterable[str]) -> Section:
     return drawn
 
 
-def fabric(topology: str, section: Section) -> Fabric:
-    """Derive the number of hosts, rates and the longest RTT from a topology's settings."""
+def fabric(topology: str, section: Section, hosts: int) -> Fabric:
+    """Derive rates and the longest RTT from a topology's settings."""
     number = {key: int(value) for key, value in section.items() if isinstance(value, int)}
-    if topology == "dumbbell":
-        ends = ("left_hosts", "right_hosts", "side_hosts")
-        racks, spines, total = 2, 0, sum(number[key] for key in ends)
-    elif topology == "star":
-        racks, spines, total = 1, 0, number["hosts"]
-    elif topology == "fat-tree":
+    if topology == "fat-tree":
         racks, spines = number["k"] ** 2 // 2, number["k"]
-        total = racks * (number["hosts_per_edge"] or number["k"] // 2)
-    else:
+    elif "spines" in number:
         centres = 2 if topology == "two-dc" else 1
         racks, spines = centres * number["leaves"], number["spines"]
-        total = racks * number["hosts_per_leaf"]
+    else:
+        racks, spines = 1, 0
     rates = {key: quantity("rate", str(section[key])) for key in section if key.endswith("rate")}
     delays = [quantity("duration", str(section[key])) for key in section if key.endswith("delay")]
     host_rate = rates.get("host_rate") or rates["rate"]
-    return Fabric(total, racks, spines, host_rate, 4 * sum(delays))
+    return Fabric(hosts, racks, spines, host_rate, 4 * sum(delays))
 
 
 @dataclass(frozen=True)
@@ -230,11 +237,25 @@ def outputs(rng: random.Random, at: Times) -> Section:
     return section
 
 
-def add_source(rng: random.Random, world: World, fabric: Fabric, at: Times) -> None:
-    """Add a traffic source with no more traffic than hosts can send in the measured time."""
+def traffic_kinds(schema: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the settings of each kind of traffic."""
+    entries = schema["properties"]["traffic"]["items"]["anyOf"]
+    settings = [entry["properties"] for entry in entries]
+    return {kind: entry for entry in settings for kind in entry["kind"]["enum"]}
+
+
+def add_source(
+    rng: random.Random, world: World, kinds: Iterable[str], fabric: Fabric, at: Times
+) -> None:
+    """Add a traffic source.
+
+    A kind known here sends no more than hosts can send in the measured time; other kinds have their
+    defaults.
+    """
     number = len(world.traffic)
-    kind = rng.choice(tuple(_SOURCES))
-    drawn = {"kind": kind, **_SOURCES[kind](rng, fabric, at)}
+    kind = rng.choice(tuple(kinds))
+    source = _SOURCES.get(kind, _defaults)
+    drawn = {"kind": kind, **source(rng, fabric, at)}
     if kind == "list":
         name = f"flows-{number}.csv"
         drawn["file"] = name
@@ -330,8 +351,8 @@ def _successive(rng: random.Random, fabric: Fabric, at: Times) -> Section:
     }
 
 
-def _list(rng: random.Random, fabric: Fabric, at: Times) -> Section:
-    del rng, fabric, at  # its settings are in a file
+def _defaults(rng: random.Random, fabric: Fabric, at: Times) -> Section:
+    del rng, fabric, at
     return {}
 
 
@@ -355,7 +376,6 @@ _SOURCES: dict[str, Callable[[random.Random, Fabric, Times], Section]] = {
     "elephants": _elephants,
     "queries": _queries,
     "successive": _successive,
-    "list": _list,
 }
 
 
@@ -368,7 +388,8 @@ def _link(rng: random.Random, topology: str, fabric: Fabric) -> str:
     elif topology == "two-dc":
         first = leaf // (fabric.racks // 2) * fabric.spines
     if count == 0 or rng.random() < 0.2:
-        return "leaf:0,leaf:1" if topology == "dumbbell" else "0,leaf:0"
+        # All links of a torus's rows are alike.
+        return "leaf:0,leaf:1" if topology in ("dumbbell", "torus") else "0,leaf:0"
     return f"leaf:{leaf},spine:{first + rng.randrange(count)}"
 
 

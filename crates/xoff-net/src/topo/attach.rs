@@ -62,8 +62,14 @@ impl Topology {
         }
         let mut tiers = self.tiers.clone();
         tiers.splice(hosts as usize..hosts as usize, attachments.iter().map(|_| 0));
-        let (attached, core_tier) = (self.attached + added, self.core_tier);
-        Ok(Self { hosts: hosts + added, attached, tiers, core_tier, ports, first_port })
+        Ok(Self {
+            hosts: hosts + added,
+            attached: self.attached + added,
+            tiers,
+            ports,
+            first_port,
+            ..*self
+        })
     }
 
     /// How many servers there are: hosts 0 to servers - 1, all that are not attached.

@@ -4,38 +4,13 @@
 
 use core::mem::size_of;
 
-use xoff_core::knobs::Knobs;
-
-use super::{Link, Port, Route, Topology};
+use super::{Link, Port, Route};
 
 /// Ports are numbered in the lower bits of an event's tag, where every switch may need one more.
 const PORTS_MAX: u128 = 1 << 27;
 
 /// What finding the routes takes for each port beside the tables themselves.
 const SEARCH_BYTES: u128 = 160;
-
-/// The settings of a kind of network.
-pub trait Shape: Knobs {
-    /// The settings that say how many there are of something.
-    const COUNTS: &'static [&'static str];
-
-    /// Checks the settings one by one.
-    ///
-    /// # Errors
-    /// The key that is wrong, and why.
-    fn check(&self) -> Result<(), (&'static str, String)> {
-        Ok(())
-    }
-
-    /// What the network will consist of.
-    fn census(&self) -> Census;
-
-    /// Builds it, if the census allows that.
-    ///
-    /// # Errors
-    /// What is wrong with the settings.
-    fn build(&self) -> Result<Topology, String>;
-}
 
 /// How many there are of what a network consists of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,8 +67,12 @@ pub(super) fn product(factors: &[u32]) -> u128 {
 
 #[cfg(test)]
 mod tests {
+    use xoff_core::knobs::Knob;
+    use xoff_core::seam::Seam;
+
     use super::super::{
-        DumbbellConfig, FatTreeConfig, LeafSpineConfig, Routes, StarConfig, TwoDcConfig,
+        DumbbellConfig, FatTreeConfig, LeafSpineConfig, Routes, StarConfig, Topology,
+        TopologyConfig, TopologySettings, TorusConfig, TwoDcConfig,
     };
     use super::*;
 
@@ -111,8 +90,27 @@ mod tests {
         }
     }
 
-    fn assert_foretold(shape: &impl Shape) {
-        assert_eq!(shape.census(), counted(&shape.build().unwrap()), "{:?}", shape.show());
+    fn assert_foretold(settings: &dyn TopologySettings) {
+        let built = settings.build().unwrap();
+        assert_eq!(settings.census(), counted(&built), "{:?}", settings.counts());
+    }
+
+    #[test]
+    fn topologies_are_what_their_settings_say() {
+        for &kind in TopologyConfig::KINDS {
+            let settings = TopologyConfig::with_defaults(kind);
+            assert_eq!(settings.check(), Ok(()), "{kind:?}");
+            assert_foretold(&*settings);
+            let topology = settings.build().unwrap();
+            let mut nodes = topology.hosts..topology.nodes();
+            let is_any_gateway = nodes.any(|node| topology.is_gateway(node));
+            assert_eq!(settings.has_gateways(), is_any_gateway, "{kind:?}");
+            let [section] = &TopologyConfig::sections(kind)[..] else { panic!("{kind:?}") };
+            for (key, count) in settings.counts() {
+                let declared = section.fields.iter().find(|field| field.name == key);
+                assert_eq!(declared.map(|field| &field.default), Some(&count.show()), "{kind:?}");
+            }
+        }
     }
 
     #[test]
@@ -132,6 +130,9 @@ mod tests {
         }
         for (leaves, spines, hosts_per_leaf) in [(4, 8, 16), (9, 2, 1), (1, 3, 2)] {
             assert_foretold(&TwoDcConfig { leaves, spines, hosts_per_leaf, ..Default::default() });
+        }
+        for (rows, columns, hosts_per_switch) in [(4, 4, 2), (2, 5, 1), (3, 2, 7)] {
+            assert_foretold(&TorusConfig { rows, columns, hosts_per_switch, ..Default::default() });
         }
     }
 
@@ -155,12 +156,15 @@ mod tests {
         };
         let fat_tree = FatTreeConfig { k: all, hosts_per_edge: all, ..Default::default() };
         let star = StarConfig { hosts: all, ..Default::default() };
+        let torus =
+            TorusConfig { rows: all, columns: all, hosts_per_switch: all, ..Default::default() };
         for census in [
             leaf_spine.census(),
             two_dc.census(),
             dumbbell.census(),
             fat_tree.census(),
             star.census(),
+            torus.census(),
         ] {
             let error = census.check().unwrap_err();
             assert!(error.contains("links of one switch are too many"), "{error}");

@@ -2,7 +2,7 @@
 
 use xoff_core::{BitRate, Ps, knobs};
 
-use super::{Census, Link, Shape, Topology};
+use super::{Census, Count, Link, Topology, TopologySettings};
 
 knobs! {
     /// Two switches joined by one link, with hosts on both; with `side_hosts`, a third switch is
@@ -28,8 +28,14 @@ knobs! {
     }
 }
 
-impl Shape for DumbbellConfig {
-    const COUNTS: &'static [&'static str] = &["left_hosts", "right_hosts", "side_hosts"];
+impl TopologySettings for DumbbellConfig {
+    fn counts(&self) -> Vec<Count> {
+        vec![
+            ("left_hosts", self.left_hosts),
+            ("right_hosts", self.right_hosts),
+            ("side_hosts", self.side_hosts),
+        ]
+    }
 
     fn census(&self) -> Census {
         let [left, right, side] =

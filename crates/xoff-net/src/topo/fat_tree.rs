@@ -2,7 +2,7 @@
 
 use xoff_core::{BitRate, Ps, knobs};
 
-use super::{Census, Link, Shape, Topology};
+use super::{Census, Count, Link, Topology, TopologySettings};
 
 /// The most hosts of a fat-tree: its tables would not fit into memory long before the numbers of
 /// hosts and ports run out.
@@ -35,11 +35,22 @@ knobs! {
 }
 
 impl FatTreeConfig {
-    /// Checks the settings.
-    ///
-    /// # Errors
-    /// The key that is wrong, and why.
-    pub fn check(&self) -> Result<(), (&'static str, String)> {
+    /// Edge switches, and aggregation switches, of all pods.
+    fn edges(&self) -> u32 {
+        self.k * (self.k / 2)
+    }
+
+    fn on_each_edge(&self) -> u32 {
+        if self.hosts_per_edge == 0 { self.k / 2 } else { self.hosts_per_edge }
+    }
+}
+
+impl TopologySettings for FatTreeConfig {
+    fn counts(&self) -> Vec<Count> {
+        vec![("k", self.k), ("hosts_per_edge", self.hosts_per_edge)]
+    }
+
+    fn check(&self) -> Result<(), (&'static str, String)> {
         let k = self.k;
         if !k.is_multiple_of(2) || !(2..=128).contains(&k) {
             let message = format!("k is {k}: it must be an even number from 2 to 128");
@@ -69,23 +80,6 @@ impl FatTreeConfig {
         Ok(())
     }
 
-    /// Edge switches, and aggregation switches, of all pods.
-    fn edges(&self) -> u32 {
-        self.k * (self.k / 2)
-    }
-
-    fn on_each_edge(&self) -> u32 {
-        if self.hosts_per_edge == 0 { self.k / 2 } else { self.hosts_per_edge }
-    }
-}
-
-impl Shape for FatTreeConfig {
-    const COUNTS: &'static [&'static str] = &["k", "hosts_per_edge"];
-
-    fn check(&self) -> Result<(), (&'static str, String)> {
-        Self::check(self)
-    }
-
     fn census(&self) -> Census {
         let (k, half) = (u128::from(self.k), u128::from(self.k / 2));
         let (edges, on_each) = (k * half, u128::from(self.on_each_edge()));
@@ -108,7 +102,7 @@ impl Shape for FatTreeConfig {
 /// numbered pod by pod; the cores of the first aggregation switch of each pod come first.
 ///
 /// # Errors
-/// What [`FatTreeConfig::check`] refuses.
+/// What [`TopologySettings::check`] refuses.
 pub fn fat_tree(config: &FatTreeConfig) -> Result<Topology, String> {
     config.check().map_err(|(_, message)| message)?;
     let (half, edges, on_each) = (config.k / 2, config.edges(), config.on_each_edge());

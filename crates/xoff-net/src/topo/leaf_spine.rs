@@ -3,7 +3,7 @@
 use xoff_core::{BitRate, Ps, knobs};
 
 use super::census::product;
-use super::{Census, Link, Shape, Topology};
+use super::{Census, Count, Link, Topology, TopologySettings};
 
 knobs! {
     /// A leaf-spine fabric (a two-layer Clos). The defaults are BFC's fabric (§6.2.1): 128 hosts,
@@ -29,8 +29,15 @@ knobs! {
     }
 }
 
-impl Shape for LeafSpineConfig {
-    const COUNTS: &'static [&'static str] = &["leaves", "spines", "hosts_per_leaf", "links"];
+impl TopologySettings for LeafSpineConfig {
+    fn counts(&self) -> Vec<Count> {
+        vec![
+            ("leaves", self.leaves),
+            ("spines", self.spines),
+            ("hosts_per_leaf", self.hosts_per_leaf),
+            ("links", self.links),
+        ]
+    }
 
     fn census(&self) -> Census {
         let Self { leaves, spines, hosts_per_leaf, links, .. } = *self;

@@ -13,20 +13,77 @@ mod fat_tree;
 mod leaf_spine;
 mod routes;
 mod star;
+mod torus;
 mod two_dc;
 
 use xoff_core::{BitRate, Ps};
 
 pub use attach::Attachment;
 pub use backpressure::{Backpressure, Knot, Turns, bounces};
-pub use census::{Census, Shape};
+pub use census::Census;
 pub use digraph::Digraph;
 pub use dumbbell::{DumbbellConfig, dumbbell};
 pub use fat_tree::{FatTreeConfig, fat_tree};
 pub use leaf_spine::{LeafSpineConfig, leaf_spine};
 pub use routes::{Route, Routes};
 pub use star::{StarConfig, star};
+pub use torus::{TorusConfig, torus};
 pub use two_dc::{TwoDcConfig, two_dc};
+
+/// A setting of a topology and its value.
+pub type Count = (&'static str, u32);
+
+/// The settings of a topology.
+pub trait TopologySettings {
+    /// The settings that are numbers of something. They decide the size of the network.
+    fn counts(&self) -> Vec<Count>;
+
+    /// Checks the settings one by one.
+    ///
+    /// # Errors
+    /// The key that is wrong, and why.
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        Ok(())
+    }
+
+    /// The number of hosts, switches and links that the network will have.
+    fn census(&self) -> Census;
+
+    /// Builds the network. Its census must have passed [`Census::check`].
+    ///
+    /// # Errors
+    /// What is wrong with the settings.
+    fn build(&self) -> Result<Topology, String>;
+
+    /// Whether gateways join data centres.
+    fn has_gateways(&self) -> bool {
+        false
+    }
+
+    /// Whether the switches of a layer have the same choices, so that equal hashes lead both
+    /// directions of a flow over the same links.
+    fn has_symmetric_choices(&self) -> bool {
+        true
+    }
+}
+
+xoff_core::seam! {
+    /// Shapes of network.
+    pub enum TopologyConfig: dyn TopologySettings, named by TopologyKind {
+        /// Two layers, section `leaf_spine`.
+        LeafSpine(LeafSpineConfig) = "leaf-spine",
+        /// Three layers, section `fat_tree`.
+        FatTree(FatTreeConfig) = "fat-tree",
+        /// One switch, section `star`.
+        Star(StarConfig) = "star",
+        /// A chain of two or three switches, section `dumbbell`.
+        Dumbbell(DumbbellConfig) = "dumbbell",
+        /// Two leaf-spine fabrics joined by a long link, section `two_dc`.
+        TwoDc(TwoDcConfig) = "two-dc",
+        /// A grid of switches whose rows and columns are rings, section `torus`.
+        Torus(TorusConfig) = "torus",
+    }
+}
 
 /// A link between two nodes, the same in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +124,8 @@ pub struct Topology {
     pub tiers: Vec<u8>,
     /// The layer at which core links end: the top one, but below gateways where there are any.
     pub core_tier: u8,
+    /// The traffic that fills the core links, where it is not the sum of their rates one way.
+    pub core_capacity: Option<BitRate>,
     /// All ports, those of one node together and in its own order.
     pub ports: Vec<Port>,
     /// Where each node's ports begin; one more entry than nodes.
@@ -123,7 +182,8 @@ impl Topology {
             }
         }
         let core_tier = tiers.iter().copied().max().unwrap_or(0);
-        Ok(Self { hosts, attached: 0, tiers, core_tier, ports, first_port })
+        let core_capacity = None;
+        Ok(Self { hosts, attached: 0, tiers, core_tier, core_capacity, ports, first_port })
     }
 
     /// What it consists of; the racks are those of servers and of attached hosts.
@@ -159,7 +219,8 @@ impl Topology {
 
     /// The sum of the rates, one way, of the core links and of the servers' links. Core links join
     /// switches and end at the core layer: a flow that crosses it takes one of them up and one down,
-    /// however many layers are below.
+    /// however many layers are below. Where paths do not go up and down, the topology says what its core
+    /// carries.
     #[must_use]
     pub fn capacities(&self) -> (BitRate, BitRate) {
         let tier = |node: u32| self.tiers[node as usize];
@@ -175,7 +236,7 @@ impl Topology {
             };
             BitRate(self.ports.iter().filter(counted).map(|port| port.rate.0).sum())
         };
-        (sum(false), sum(true))
+        (self.core_capacity.unwrap_or_else(|| sum(false)), sum(true))
     }
 
     /// How many hosts a rack has, and what its links up carry one way together, if the network is a

@@ -2,7 +2,7 @@
 
 use xoff_core::{BitRate, Ps, knobs};
 
-use super::{Census, Link, Shape, Topology};
+use super::{Census, Count, Link, Topology, TopologySettings};
 
 knobs! {
     /// A single switch with hosts on it.
@@ -16,8 +16,10 @@ knobs! {
     }
 }
 
-impl Shape for StarConfig {
-    const COUNTS: &'static [&'static str] = &["hosts"];
+impl TopologySettings for StarConfig {
+    fn counts(&self) -> Vec<Count> {
+        vec![("hosts", self.hosts)]
+    }
 
     fn census(&self) -> Census {
         let hosts = self.hosts.into();

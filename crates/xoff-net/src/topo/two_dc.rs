@@ -3,7 +3,7 @@
 use xoff_core::{BitRate, Ps, knobs};
 
 use super::census::product;
-use super::{Census, Link, Shape, Topology};
+use super::{Census, Count, Link, Topology, TopologySettings};
 
 knobs! {
     /// Two equal data centres, each with a gateway, and a link between the gateways. A gateway hangs
@@ -37,8 +37,14 @@ knobs! {
     }
 }
 
-impl Shape for TwoDcConfig {
-    const COUNTS: &'static [&'static str] = &["leaves", "spines", "hosts_per_leaf"];
+impl TopologySettings for TwoDcConfig {
+    fn counts(&self) -> Vec<Count> {
+        vec![
+            ("leaves", self.leaves),
+            ("spines", self.spines),
+            ("hosts_per_leaf", self.hosts_per_leaf),
+        ]
+    }
 
     fn census(&self) -> Census {
         let Self { leaves, spines, hosts_per_leaf, .. } = *self;
@@ -55,6 +61,15 @@ impl Shape for TwoDcConfig {
 
     fn build(&self) -> Result<Topology, String> {
         two_dc(self)
+    }
+
+    fn has_gateways(&self) -> bool {
+        true
+    }
+
+    /// A gateway chooses a spine by another hash than a leaf does.
+    fn has_symmetric_choices(&self) -> bool {
+        false
     }
 }
 

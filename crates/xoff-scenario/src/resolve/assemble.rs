@@ -12,7 +12,7 @@ use xoff_net::buffer::{BufferConfig, BufferKind};
 use xoff_net::credit::CreditShape;
 use xoff_net::fabric::{Instants, Rounding};
 use xoff_net::hop::HopContext;
-use xoff_net::topo::{Routes, Topology};
+use xoff_net::topo::{Routes, Topology, TopologyConfig};
 use xoff_sim::faults::Fault;
 use xoff_sim::flowtune::FlowtuneSetup;
 use xoff_sim::setup::{EcnSetup, Labels, MarkDraws, Setup, SwitchSetup};
@@ -57,10 +57,10 @@ impl Resolver<'_> {
     pub(super) fn packets(mut self) -> Option<Resolved> {
         let (name, seed, scheme) = self.top()?;
         let network = xoff_core::seam::Sections::read::<NetworkConfig>(&mut self);
-        let topology = self.topology(&network);
+        let shape = TopologyConfig::choose("network.topology", network.topology, &mut self);
+        let topology = self.topology(&shape);
         let spec = Spec::read(&mut self.reader);
-        let gateways = network.topology == crate::sections::TopologyKind::TwoDc;
-        self.reader.check_effects(&spec.capabilities(gateways));
+        self.reader.check_effects(&spec.capabilities(&shape));
         rules::check(&spec, &mut self.reader);
         let plan = self.plan(&spec.run);
         let (topology, routes, flowtune) = self.attach_allocators(&spec, topology?)?;
@@ -70,7 +70,7 @@ impl Resolver<'_> {
         let faults = self.link_faults(&topology, &spec);
         let base_rtt = self.base_rtt(&spec.transport, &topology, &routes, &spec.frame);
         let network_of = Network { topology, routes, flowtune, base_rtt };
-        self.check_network(&spec, &network, &network_of, &flows, &faults);
+        self.check_network(&spec, &shape, &network_of, &flows, &faults);
         let elide = spec.switch.elide;
         let mut setup = self.setup(spec, &network, network_of, &flows, faults, seed);
         let plan = plan?;
@@ -96,13 +96,13 @@ impl Resolver<'_> {
     fn check_network(
         &mut self,
         spec: &Spec,
-        config: &NetworkConfig,
+        shape: &TopologyConfig,
         network: &Network,
         flows: &Flows,
         faults: &[Fault],
     ) {
         let context = Context {
-            shape: config.topology,
+            shape,
             topology: &network.topology,
             base_rtt: network.base_rtt,
             flows,

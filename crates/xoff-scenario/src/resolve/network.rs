@@ -3,55 +3,35 @@
 use std::sync::Arc;
 
 use xoff_core::Ps;
-use xoff_core::knobs::{Knob, Knobs};
-use xoff_core::seam::{SectionDoc, Sections as _};
+use xoff_core::seam::{Seam as _, SectionDoc};
 use xoff_host::hosts::BaseRtts;
 use xoff_host::transport::{BaseRttOf, FrameConfig, TransportConfig};
-use xoff_net::topo::{
-    DumbbellConfig, FatTreeConfig, LeafSpineConfig, Routes, Shape, StarConfig, Topology,
-    TwoDcConfig,
-};
+use xoff_net::topo::{Routes, Topology, TopologyConfig};
 use xoff_sim::setup::{base_rtt, base_rtts};
 use xoff_sim::simulation::Plan;
 
 use super::Resolver;
 use crate::capture;
-use crate::sections::{FlowRows, NetworkConfig, RunConfig, TopologyKind};
+use crate::sections::{FlowRows, NetworkConfig, RunConfig};
 
 /// Sections of networks.
 pub(super) fn sections() -> Vec<SectionDoc> {
-    vec![
-        SectionDoc::of::<NetworkConfig>(),
-        SectionDoc::of::<LeafSpineConfig>(),
-        SectionDoc::of::<FatTreeConfig>(),
-        SectionDoc::of::<StarConfig>(),
-        SectionDoc::of::<DumbbellConfig>(),
-        SectionDoc::of::<TwoDcConfig>(),
-    ]
+    let mut sections = vec![SectionDoc::of::<NetworkConfig>()];
+    sections.extend(TopologyConfig::all_sections());
+    sections
 }
 
 impl Resolver<'_> {
-    pub(super) fn topology(&mut self, network: &NetworkConfig) -> Option<(Topology, Routes)> {
-        let kind = network.topology;
-        let why = format!("network.topology = {}", kind.show());
-        let sections = [
-            (TopologyKind::LeafSpine, LeafSpineConfig::SECTION),
-            (TopologyKind::FatTree, FatTreeConfig::SECTION),
-            (TopologyKind::Star, StarConfig::SECTION),
-            (TopologyKind::Dumbbell, DumbbellConfig::SECTION),
-            (TopologyKind::TwoDc, TwoDcConfig::SECTION),
-        ];
-        for (_, name) in sections.iter().filter(|(other, _)| *other != kind) {
-            self.reader.layers.unused(name, &why);
+    /// Builds a network and its routes, if they fit into memory.
+    pub(super) fn topology(&mut self, settings: &TopologyConfig) -> Option<(Topology, Routes)> {
+        let section = settings.own_section();
+        if let Err((key, message)) = settings.check() {
+            self.reader.problem(section, key, message);
+            return None;
         }
-        let topology = match kind {
-            TopologyKind::LeafSpine => self.shaped::<LeafSpineConfig>(),
-            TopologyKind::FatTree => self.shaped::<FatTreeConfig>(),
-            TopologyKind::Star => self.shaped::<StarConfig>(),
-            TopologyKind::Dumbbell => self.shaped::<DumbbellConfig>(),
-            TopologyKind::TwoDc => self.shaped::<TwoDcConfig>(),
-        }?;
-        let section = sections.iter().find(|(own, _)| *own == kind).map_or("", |found| found.1);
+        self.count(settings)?;
+        let built = settings.build();
+        let topology = built.map_err(|message| self.reader.problem(section, "", message)).ok()?;
         let mut complain = |message: &str| {
             self.reader.layers.problem(None, format!("[{section}] {message}"), None);
         };
@@ -65,18 +45,6 @@ impl Resolver<'_> {
         }
         let routes = Routes::new(&topology).map_err(|message| complain(&message)).ok()?;
         Some((topology, routes))
-    }
-
-    /// Builds a network from its section, if it fits into memory.
-    fn shaped<S: Shape>(&mut self) -> Option<Topology> {
-        let shape: S = self.read();
-        if let Err((key, message)) = shape.check() {
-            self.reader.problem(S::SECTION, key, message);
-            return None;
-        }
-        self.count(&shape)?;
-        let built = shape.build();
-        built.map_err(|message| self.reader.problem(S::SECTION, "", message)).ok()
     }
 
     pub(super) fn plan(&mut self, run: &RunConfig) -> Option<Plan> {

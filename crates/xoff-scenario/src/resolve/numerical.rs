@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use xoff_alloc::Error;
 use xoff_core::knobs::{Capabilities, Knob as _};
-use xoff_core::seam::{SectionDoc, Sections as _};
+use xoff_core::seam::{Seam as _, SectionDoc, Sections as _};
 use xoff_fluid::config::AllocatorConfig;
 use xoff_fluid::{Convergence, ConvergenceConfig, Fluid, FluidConfig, Iterates, RatesAre};
+use xoff_net::topo::TopologyConfig;
 
 use super::Resolver;
 use crate::numerical::Study;
@@ -80,7 +81,8 @@ impl Resolver<'_> {
     fn fluid(&mut self, seed: u64) -> Option<Study> {
         let network: NetworkConfig = self.read();
         self.reader.without_effect("network", "rounding", "engine = \"fluid\"");
-        let topology = self.topology(&network);
+        let shape = TopologyConfig::choose("network.topology", network.topology, self);
+        let topology = self.topology(&shape);
         let allocator = self.allocator();
         let config = self.fluid_config();
         let (topology, routes) = topology?;
@@ -92,8 +94,8 @@ impl Resolver<'_> {
         let effective = &mut reader.effective;
         let flows = traffic::read(reader.layers, folder, basis, needs, effective)?;
         if let Some(place) = flows.waits {
-            let message = "[[traffic]] kinds \"queries\" and \"successive\" need packets: engine = \
-                           \"fluid\" has no arrivals for flows to wait for";
+            let message = "[[traffic]] flows that wait for others need packets: engine = \"fluid\" has no \
+                           arrivals to wait for";
             self.reader.layers.problem(Some(place), message, None);
         }
         let config = config?;

@@ -2,10 +2,10 @@
 
 use xoff_alloc::OptimizerKind;
 use xoff_core::Ps;
-use xoff_core::knobs::Knobs;
+use xoff_core::seam::Seam as _;
 use xoff_fluid::config::AllocatorConfig;
 use xoff_fluid::{ConvergenceConfig, FluidConfig};
-use xoff_net::topo::{Census, Shape};
+use xoff_net::topo::{Census, TopologyConfig};
 use xoff_sim::Setup;
 use xoff_sim::simulation::Plan;
 
@@ -28,31 +28,22 @@ impl Resolver<'_> {
             .ok()
     }
 
-    /// Counts what a network consists of, which must be numbered and fit into memory.
-    pub(super) fn count<S: Shape>(&mut self, shape: &S) -> Option<()> {
-        let place = self.largest_count(shape);
-        let section = S::SECTION;
-        let keys: Vec<String> = S::COUNTS.iter().map(|key| format!("{section}.{key}")).collect();
+    /// Counts the parts of a network, which must be numbered and fit into memory.
+    pub(super) fn count(&mut self, settings: &TopologyConfig) -> Option<()> {
+        let section = settings.own_section();
+        let counts = settings.counts();
+        let keys: Vec<String> = counts.iter().map(|(key, _)| format!("{section}.{key}")).collect();
+        // The largest of those that are written down.
+        let place_of = |key| self.reader.layers.has(section, key);
+        let written = counts.iter().filter_map(|&(key, n)| Some((n, place_of(key)?)));
+        let place = written.max_by_key(|&(count, _)| count).map(|(_, place)| place);
         let help = format!("make the network smaller: {}", keys.join(", "));
-        let census = shape.census();
+        let census = settings.census();
         if let Err(message) = census.check() {
             self.reader.layers.problem(place, format!("[{section}] {message}"), Some(help));
             return None;
         }
         self.need(of_network(&census, place, help))
-    }
-
-    /// Where the largest of the counts is set that the user sets.
-    fn largest_count<S: Knobs + Shape>(&self, shape: &S) -> Option<Place> {
-        let values = shape.show();
-        let value = |key: &str| {
-            let shown = values.iter().find(|(name, _)| *name == key);
-            shown.and_then(|(_, value)| value.parse::<u64>().ok())
-        };
-        let set = S::COUNTS.iter().filter_map(|key| {
-            self.reader.layers.has(S::SECTION, key).map(|place| (value(key), place))
-        });
-        set.max_by_key(|(value, _)| *value).map(|(_, place)| place)
     }
 
     /// Checks that what simulates the network fits into memory, too.

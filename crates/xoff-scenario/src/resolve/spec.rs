@@ -18,6 +18,7 @@ use xoff_net::capability as needs;
 use xoff_net::hop::{HopConfig, HopQueues};
 use xoff_net::mark::EcnConfig;
 use xoff_net::sched::SchedulerConfig;
+use xoff_net::topo::TopologyConfig;
 use xoff_net::trim::OverflowConfig;
 use xoff_sim::flowtune::FlowtuneConfig;
 
@@ -145,7 +146,7 @@ impl Spec {
     }
 
     /// The capabilities of its parts.
-    pub(super) fn capabilities(&self, gateways: bool) -> Capabilities {
+    pub(super) fn capabilities(&self, shape: &TopologyConfig) -> Capabilities {
         let mut found = Capabilities::default();
         self.hop.provide(&mut found);
         self.scheduler.provide(&mut found);
@@ -155,7 +156,9 @@ impl Spec {
         found.provide(needs::FLOW_BASE_RTT, by_flow);
         found.provide(needs::BASE_RTT, by_flow || self.network_uses_base_rtt());
         found.provide(needs::DYNAMIC_THRESHOLD, !self.hop.limits_ingress());
-        found.provide(needs::GATEWAYS, gateways);
+        found.provide(needs::GATEWAYS, shape.has_gateways());
+        let reason = format!("network.topology = {} has no gateways", shape.kind().show());
+        found.explain(needs::GATEWAYS, reason);
         self.provide_turns(&mut found);
         let hop = self.switch.hop.show();
         let reason = format!("switch.hop = {hop} has no backpressure to leave out");

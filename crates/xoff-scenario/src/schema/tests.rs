@@ -1,5 +1,5 @@
 use super::*;
-use xoff_core::{Ps, choices, knobs};
+use xoff_core::{Ps, choices, knobs, seam};
 
 choices! {
     /// A colour.
@@ -23,6 +23,16 @@ knobs! {
         load: f64 = 1e-9,
         /// Whether.
         on: bool = true,
+    }
+}
+
+seam! {
+    /// What an entry can be.
+    enum Entry: dyn std::fmt::Debug, named by EntryKind {
+        /// One thing.
+        A(Sample) = "a",
+        /// Another thing.
+        B(Sample) = "b",
     }
 }
 
@@ -73,10 +83,7 @@ fn a_section_is_an_object_that_allows_nothing_else() {
 
 #[test]
 fn the_entries_of_a_list_may_be_of_several_kinds() {
-    let kinds = [
-        SectionSchema::entry::<Sample>("list", &["a"]),
-        SectionSchema::entry::<Sample>("list", &["b"]),
-    ];
+    let kinds: Vec<_> = SectionSchema::entries::<Entry>("list").collect();
     let schema = json_schema("", &kinds);
     let list = "\"list\": {\n      \"type\": \"array\",\n      \"items\": {\n        \"anyOf\": [";
     assert_eq!(schema.matches(list).count(), 1);

@@ -47,8 +47,8 @@ fn rough(time: Ps) -> Ps {
 impl Builder<'_> {
     /// Checks that the flows there are at a time fit into memory; `None` if not.
     pub(super) fn fits(&mut self, entries: &[TableRef]) -> Option<()> {
-        let Span { step, measured_until, .. } = self.span?;
-        let excess = excess(&self.crowds, self.capacity.hosts(), measured_until);
+        let Span { step, measured_until, .. } = self.basis.span?;
+        let excess = excess(&self.crowds, self.basis.capacity.hosts(), measured_until);
         let at_once = self.crowds.iter().map(|crowd| crowd.at_once(step, measured_until, excess));
         let mut crowds: Vec<(f64, &TableRef)> = at_once.zip(entries).collect();
         // The largest first: it is the one to name.
@@ -72,7 +72,7 @@ impl Builder<'_> {
     /// Refuses sources that have no flow in the run, or in its measured time if none has any there. One
     /// that is set to start after the end is off on purpose, which the effective scenario says.
     pub(super) fn check_beginnings(&mut self, traffic: &Traffic, entries: &[TableRef]) {
-        let Some(Span { measured_until, end, .. }) = self.span else { return };
+        let Some(Span { measured_until, end, .. }) = self.basis.span else { return };
         let is_before = |limit: Ps| move |start: &Option<Ps>| start.is_some_and(|at| at < limit);
         let starts: Vec<Option<Ps>> = traffic.first_starts().collect();
         let is_any_measured = starts.iter().any(is_before(measured_until));

@@ -2,12 +2,30 @@
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use xoff_workload::Files;
 
 use crate::resources::Memory;
 
 /// What a byte of such a file becomes in memory: a line of a list is a flow.
 const BYTES_PER_BYTE: u64 = 8;
+
+/// The folder of a scenario, whose files must fit into memory.
+pub(super) struct Folder<'a> {
+    pub(super) path: &'a Path,
+    pub(super) memory: Memory,
+}
+
+impl Files for Folder<'_> {
+    fn path(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    fn read(&self, path: &Path) -> Result<String> {
+        read(path, self.memory)
+    }
+}
 
 /// Reads a file, as long as its contents fit into memory.
 ///

@@ -103,6 +103,14 @@ fn a_fat_tree_runs_the_same_however_it_is_cut() {
     }
 }
 
+/// Here every switch has hosts, and neighbours in every part.
+#[test]
+fn a_torus_runs_the_same_however_it_is_cut() {
+    for scheme in ["bfc", "ndp"] {
+        assert_same_however_cut(scheme, &["network.topology=torus", "torus.hosts_per_switch=8"]);
+    }
+}
+
 /// An allocator's messages cross the cut with what they mean, are lost and come again, and rates expire.
 #[test]
 fn rates_from_an_allocator_are_the_same_however_it_is_cut() {

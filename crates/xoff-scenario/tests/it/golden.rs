@@ -6,6 +6,9 @@ use std::path::PathBuf;
 use xoff_net::arch::Switch;
 
 use crate::common::{for_fast_links, open, over_switches, run};
+use xoff_core::knobs::Knob;
+use xoff_core::seam::Seam;
+use xoff_net::topo::{TopologyConfig, TopologyKind};
 use xoff_scenario::bench::{Size, scenario};
 use xoff_scenario::{bench_cases, presets};
 
@@ -30,11 +33,22 @@ fn line(scheme: &str) -> [String; 9] {
         overrides.push("buffer.size=2MB");
     }
     overrides.extend(for_fast_links(scheme));
-    let (run, rows) = run(SCENARIO, &overrides);
+    results(scheme, &overrides)
+}
+
+/// BFC on the default network of a shape.
+fn topology_line(kind: TopologyKind) -> [String; 9] {
+    let topology = format!("network.topology={}", kind.show());
+    let name = kind.show().replace('"', "");
+    results(&name, &["scheme=bfc", "buffer.size=2MB", "traffic.0.load_on=hosts", &topology])
+}
+
+fn results(name: &str, overrides: &[&str]) -> [String; 9] {
+    let (run, rows) = run(SCENARIO, overrides);
     let short = &run.simulation().classes()[0].ranges[0];
     let quantile = |q| short.quantile(q).map_or("-".into(), |value: f64| format!("{value:.2}"));
     [
-        scheme.into(),
+        name.into(),
         format!("{:016x}", run.digest()),
         rows.len().to_string(),
         run.progress().packet_hops.to_string(),
@@ -104,6 +118,14 @@ fn compare<const COLUMNS: usize>(
 fn every_presets_line_is_as_written_down() {
     let lines = presets().into_iter().map(|(scheme, _)| line(&scheme));
     compare("presets.txt", HEADER, lines);
+}
+
+#[test]
+fn every_topologys_line_is_as_written_down() {
+    let [_, columns @ ..] = HEADER;
+    let header = std::array::from_fn(|at| if at == 0 { "topology" } else { columns[at - 1] });
+    let lines = TopologyConfig::KINDS.iter().map(|&kind| topology_line(kind));
+    compare("topologies.txt", header, lines);
 }
 
 #[test]

@@ -40,5 +40,6 @@ mod srf;
 mod staggered;
 mod tcp;
 mod theory;
+mod torus;
 mod two_dc;
 mod xcp;

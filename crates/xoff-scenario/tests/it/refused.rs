@@ -57,7 +57,7 @@ fn values_that_no_run_survives_are_refused() {
             "allocator = \"flowtune\" uses one for all flows",
         ),
         ("flowtune", "network.topology=two-dc", "domain must be within one data centre"),
-        ("bfc", "buffer.gateway_size=20MB", "only network.topology = \"two-dc\" has gateways"),
+        ("bfc", "buffer.gateway_size=20MB", "network.topology = \"leaf-spine\" has no gateways"),
         ("bfc", "bfc.backpressure=occupancy", "set threshold = \"fixed\""),
         ("bfc", "bfc.sticky_hrtts=1e30", "0 to 1000000 1-hop RTTs"),
         ("bfc", "bfc.table_factor=0", "1 to 1000000 entries for each queue"),

@@ -1,17 +1,12 @@
 //! What cannot fit is refused before its memory is taken, and what cannot happen before it is waited for.
 
 use xoff_core::Bytes;
-use xoff_core::knobs::Knobs;
-use xoff_net::topo::{
-    DumbbellConfig, FatTreeConfig, LeafSpineConfig, Shape, StarConfig, TwoDcConfig,
-};
+use xoff_core::knobs::{Field, Knob};
+use xoff_core::seam::Seam;
+use xoff_net::topo::TopologyConfig;
 use xoff_scenario::{Memory, Resources, Run, check};
 use xoff_sim::Threads;
-use xoff_workload::incast::IncastConfig;
-use xoff_workload::long_lived::LongLivedConfig;
-use xoff_workload::open_loop::OpenLoopConfig;
-use xoff_workload::permutation::PermutationConfig;
-use xoff_workload::{ElephantsConfig, QueriesConfig, StaggeredConfig, SuccessiveConfig};
+use xoff_workload::TrafficConfig;
 
 const LOAD: &str = "scheme = \"ideal-fq\"\n\
     [[traffic]]\nkind = \"open-loop\"\nload = 0.5\nload_on = \"hosts\"\n";
@@ -41,6 +36,8 @@ fn networks_that_do_not_fit_are_refused_at_the_setting_that_makes_them_large() {
         ("two-dc", "two_dc.leaves"),
         ("fat-tree", "fat_tree.hosts_per_edge"),
         ("fat-tree", "fat_tree.k"),
+        ("torus", "torus.rows"),
+        ("torus", "torus.hosts_per_switch"),
     ] {
         let set = format!("{key}={all}");
         let text = refused(LOAD, &[&format!("network.topology={topology}"), &set]);
@@ -107,11 +104,9 @@ fn studies_without_packets_that_do_not_fit_are_refused() {
 
 /// Every number among the settings, at its ends: a scenario or an error, but neither a panic nor more
 /// memory or time than there is.
-fn sweep<K: Knobs>(text: &str, section: &str, sets: &[&str]) {
-    for (key, shown) in K::default().show() {
-        if shown.parse::<u64>().is_err() {
-            continue;
-        }
+fn sweep(text: &str, section: &str, settings: &[Field], sets: &[&str]) {
+    let numbers = settings.iter().filter(|setting| setting.default.parse::<u64>().is_ok());
+    for Field { name: key, .. } in numbers {
         for value in [0, 1, 127, 65_535, 65_536, 4_294_967_295, u64::MAX / 2, u64::MAX] {
             let mut all: Vec<String> = sets.iter().map(ToString::to_string).collect();
             all.push(format!("{section}.{key}={value}"));
@@ -127,30 +122,22 @@ fn sweep<K: Knobs>(text: &str, section: &str, sets: &[&str]) {
 
 #[test]
 fn no_number_of_a_topology_is_too_much_to_check() {
-    fn all<S: Shape>(topology: &str) {
-        sweep::<S>(LOAD, S::SECTION, &[&format!("network.topology={topology}")]);
+    for &kind in TopologyConfig::KINDS {
+        let topology = format!("network.topology={}", kind.show());
+        for section in TopologyConfig::sections(kind) {
+            sweep(LOAD, section.name, &section.fields, &[&topology]);
+        }
     }
-    all::<LeafSpineConfig>("leaf-spine");
-    all::<FatTreeConfig>("fat-tree");
-    all::<StarConfig>("star");
-    all::<DumbbellConfig>("dumbbell");
-    all::<TwoDcConfig>("two-dc");
 }
 
 #[test]
 fn no_number_of_a_source_is_too_much_to_check() {
-    fn all<K: Knobs>(kind: &str) {
-        let text = format!("scheme = \"ideal-fq\"\n[[traffic]]\nkind = \"{kind}\"\n");
-        sweep::<K>(&text, "traffic.0", &["run.measure=100us"]);
+    for &kind in TrafficConfig::KINDS {
+        let text = format!("scheme = \"ideal-fq\"\n[[traffic]]\nkind = {}\n", kind.show());
+        for section in TrafficConfig::sections(kind) {
+            sweep(&text, "traffic.0", &section.fields, &["run.measure=100us"]);
+        }
     }
-    all::<OpenLoopConfig>("open-loop");
-    all::<IncastConfig>("incast");
-    all::<QueriesConfig>("queries");
-    all::<SuccessiveConfig>("successive");
-    all::<LongLivedConfig>("long");
-    all::<ElephantsConfig>("elephants");
-    all::<PermutationConfig>("permutation");
-    all::<StaggeredConfig>("staggered");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod chains;
 mod files;
+mod kinds;
 mod settings;
 mod sizes;
 mod sources;

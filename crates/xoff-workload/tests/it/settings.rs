@@ -17,7 +17,7 @@ fn capacity(core: BitRate, hosts: u32) -> Capacity {
 #[test]
 fn wrong_background_settings_say_why() {
     let error_in = |config: OpenLoopConfig, capacity: Capacity| {
-        let sizes = tables::find(&config.sizes, Path::new(".")).expect("a shipped table");
+        let sizes = tables::find(&config.sizes, &Path::new(".")).expect("a shipped table");
         OpenLoop::new(&config, sizes, &capacity, 1, 0).unwrap_err()
     };
     let core = BitRate::from_gbps(6_400);

@@ -5,18 +5,17 @@ use xoff_core::seam::Seam;
 use xoff_core::{BitRate, Bytes, Ps};
 use xoff_host::hosts::HostSetup;
 use xoff_net::arch::{PauseConfig, Scope};
-use xoff_net::topo::{Port, Topology};
-use xoff_sim::faults::{Fault, FaultKind};
+use xoff_net::topo::{Port, Topology, TopologyConfig};
+use xoff_sim::faults::Fault;
 use xoff_sim::flowtune::FlowtuneSetup;
 
 use crate::resolve::reader::Reader;
 use crate::resolve::spec::Spec;
-use crate::sections::TopologyKind;
 use crate::traffic::Flows;
 
 /// What these rules look at beside the spec.
 pub(in crate::resolve) struct Context<'a> {
-    pub(in crate::resolve) shape: TopologyKind,
+    pub(in crate::resolve) shape: &'a TopologyConfig,
     pub(in crate::resolve) topology: &'a Topology,
     pub(in crate::resolve) base_rtt: Ps,
     pub(in crate::resolve) flows: &'a Flows,
@@ -69,7 +68,7 @@ fn labels(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
 fn stops(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
     if let (Some(place), Some(name)) = (&context.flows.stops, spec.driver.receiver_driven()) {
         let message = format!(
-            "[[traffic]] kind = \"staggered\" cannot be combined with {name}, whose receivers learn the \
+            "[[traffic]] flows that stop cannot be combined with {name}, whose receivers learn the \
              size of a flow from its first packet"
         );
         reader.problem_in(place.clone(), message);
@@ -106,12 +105,15 @@ fn symmetric(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
     if !spec.switch.symmetric_ecmp {
         return;
     }
-    if context.shape == TopologyKind::TwoDc {
-        let message = "symmetric_ecmp = true cannot be combined with topology = \"two-dc\", where switches \
-                       of a layer have different choices";
+    if !context.shape.has_symmetric_choices() {
+        let message = format!(
+            "symmetric_ecmp = true cannot be combined with topology = {}, where switches of a layer have \
+             different choices",
+            context.shape.kind().show()
+        );
         reader.problem("network", "topology", message);
     }
-    if context.faults.iter().any(|fault| matches!(fault.kind, FaultKind::LinkDown { .. })) {
+    if context.faults.iter().any(|fault| fault.outage().is_some()) {
         let message = "symmetric_ecmp = true cannot be combined with [[fault]] kind = \"link-down\": where \
                        a link is missing, switches of a layer have different choices";
         reader.problem("switch", "symmetric_ecmp", message);

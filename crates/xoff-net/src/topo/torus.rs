@@ -1,0 +1,258 @@
+//! A grid of switches whose rows and columns are rings (Dally and Towles, "Principles and Practices of
+//! Interconnection Networks", ch. 5).
+//!
+//! Packets take shortest paths, and a switch chooses among their next links by hash. There are no
+//! virtual channels, so pauses can close cycles: `xoff check` lists them, and `switch.elide = "cycles"`
+//! breaks them.
+
+use xoff_core::{BitRate, Ps, knobs};
+
+use super::census::product;
+use super::{Census, Count, Link, Topology, TopologySettings};
+
+/// The most switches in a row or a column. Tables of larger networks would not fit into memory.
+const SIDE_MAX: u32 = 1024;
+
+knobs! {
+    /// A two-dimensional torus: a grid of switches, each with hosts and with links to its four
+    /// neighbours. The last switch of a row is linked to its first one, and the last switch of a column
+    /// to its first one. In a row or a column of two switches, two parallel links join them.
+    ///
+    /// Uniform traffic among the hosts of the default torus can use all of their links' rate.
+    pub struct TorusConfig in "torus" {
+        /// Rows of switches, 2 to 1024.
+        rows: u32 = 4,
+        /// Columns of switches, 2 to 1024.
+        columns: u32 = 4,
+        /// Hosts on each switch.
+        hosts_per_switch: u32 = 2,
+        /// Rate of a host's link.
+        host_rate: BitRate = BitRate::from_gbps(100),
+        /// Rate of a link between switches.
+        link_rate: BitRate = BitRate::from_gbps(100),
+        /// Propagation delay of a host's link.
+        host_delay: Ps = Ps::from_us(1),
+        /// Propagation delay of a link between switches.
+        link_delay: Ps = Ps::from_us(1),
+    }
+}
+
+impl TorusConfig {
+    /// The rate of uniform traffic that fills the busiest links. A packet takes a mean of `ring_distance`
+    /// links in a dimension, and each dimension has two links a switch, one for each direction. For an
+    /// even number of columns, and no more rows than columns, this is twice the bisection of 4 rows
+    /// links, one way each (Dally and Towles, §3.3.1 and §5.2.1).
+    fn uniform_capacity(&self) -> BitRate {
+        let switches = u128::from(self.rows) * u128::from(self.columns);
+        let links = 2 * switches * u128::from(self.link_rate.0);
+        let (hops, pairs) = ring_distance(self.rows.max(self.columns));
+        BitRate(u64::try_from(links * pairs / hops).unwrap_or(u64::MAX))
+    }
+}
+
+/// The mean distance between two switches of a ring of k, if they may be the same, as a fraction: k/4
+/// if k is even, k/4 - 1/(4k) if it is odd (Dally and Towles, §5.2.2).
+fn ring_distance(k: u32) -> (u128, u128) {
+    let k = u128::from(k);
+    (k * k / 4, k)
+}
+
+impl TopologySettings for TorusConfig {
+    fn counts(&self) -> Vec<Count> {
+        vec![
+            ("rows", self.rows),
+            ("columns", self.columns),
+            ("hosts_per_switch", self.hosts_per_switch),
+        ]
+    }
+
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        for (key, side) in [("rows", self.rows), ("columns", self.columns)] {
+            if !(2..=SIDE_MAX).contains(&side) {
+                return Err((key, format!("{key} is {side}: it must be from 2 to {SIDE_MAX}")));
+            }
+        }
+        if self.hosts_per_switch == 0 {
+            let message = "hosts_per_switch is 0: a switch needs at least one host";
+            return Err(("hosts_per_switch", message.into()));
+        }
+        Ok(())
+    }
+
+    fn census(&self) -> Census {
+        let switches = product(&[self.rows, self.columns]);
+        let hosts = product(&[self.rows, self.columns, self.hosts_per_switch]);
+        Census {
+            hosts,
+            switches,
+            racks: switches,
+            links: hosts.saturating_add(switches.saturating_mul(2)),
+            most_links: u128::from(self.hosts_per_switch) + 4,
+        }
+    }
+
+    fn build(&self) -> Result<Topology, String> {
+        torus(self)
+    }
+
+    /// The two ends of a path choose among different links.
+    fn has_symmetric_choices(&self) -> bool {
+        false
+    }
+}
+
+/// Builds it: hosts, then switches, both row by row.
+///
+/// # Errors
+/// What [`TopologySettings::check`] refuses.
+pub fn torus(config: &TorusConfig) -> Result<Topology, String> {
+    config.check().map_err(|(_, message)| message)?;
+    let TorusConfig { rows, columns, hosts_per_switch, .. } = *config;
+    let switches = rows * columns;
+    let hosts = switches * hosts_per_switch;
+    let mut links = Vec::with_capacity((hosts + 2 * switches) as usize);
+    let mut join = |a, b, rate, delay| links.push(Link { a, b, rate, delay });
+    for host in 0..hosts {
+        join(host, hosts + host / hosts_per_switch, config.host_rate, config.host_delay);
+    }
+    for switch in 0..switches {
+        let (row, column) = (switch / columns, switch % columns);
+        let right = row * columns + (column + 1) % columns;
+        let below = (row + 1) % rows * columns + column;
+        for neighbour in [right, below] {
+            join(hosts + switch, hosts + neighbour, config.link_rate, config.link_delay);
+        }
+    }
+    let mut tiers = vec![0; hosts as usize];
+    tiers.extend(vec![1; switches as usize]);
+    let core_capacity = Some(config.uniform_capacity());
+    Ok(Topology { core_capacity, ..Topology::new(hosts, tiers, &links)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Backpressure, Port, Routes, bounces};
+    use super::*;
+
+    fn of(rows: u32, columns: u32) -> TorusConfig {
+        TorusConfig { rows, columns, hosts_per_switch: 1, ..Default::default() }
+    }
+
+    fn build(config: &TorusConfig) -> (Topology, Routes) {
+        let topology = torus(config).unwrap();
+        let routes = Routes::new(&topology).unwrap();
+        (topology, routes)
+    }
+
+    /// Links around a ring of `side` switches by the shorter way.
+    fn ring_links(from: u32, to: u32, side: u32) -> u32 {
+        from.abs_diff(to).min(side - from.abs_diff(to))
+    }
+
+    /// A channel in each direction of each dimension (§5.1).
+    #[test]
+    fn it_has_two_links_a_switch() {
+        for (rows, columns) in [(4, 4), (3, 5), (2, 6), (2, 2)] {
+            let (topology, _) = build(&of(rows, columns));
+            let is_trunk = |port: &&Port| {
+                let peer = topology.ports[port.peer as usize].node;
+                port.node.min(peer) >= topology.hosts
+            };
+            let ends = topology.ports.iter().filter(is_trunk).count() as u32;
+            assert_eq!(ends, 2 * 2 * rows * columns, "{rows} x {columns}");
+            let ports = |node| topology.ports_of(node).len();
+            assert!((topology.hosts..topology.nodes()).all(|switch| ports(switch) == 5));
+        }
+    }
+
+    /// The cut between two halves of the columns cuts each row twice: 2 rows links, 4 rows channels.
+    #[test]
+    fn the_bisection_is_two_links_a_row() {
+        let (topology, _) = build(&of(4, 6));
+        let is_left = |node: u32| (node - topology.hosts) % 6 < 3;
+        let is_cut = |port: &&Port| {
+            let peer = topology.ports[port.peer as usize].node;
+            port.node.min(peer) >= topology.hosts && is_left(port.node) != is_left(peer)
+        };
+        assert_eq!(topology.ports.iter().filter(is_cut).count(), 4 * 4);
+        assert_eq!(topology.capacities().0, BitRate::from_gbps(2 * 4 * 4 * 100));
+    }
+
+    #[test]
+    fn paths_go_the_shorter_way_round() {
+        let (rows, columns) = (4, 5);
+        let (topology, routes) = build(&of(rows, columns));
+        for (from, to) in (0..topology.hosts).flat_map(|a| (0..topology.hosts).map(move |b| (a, b)))
+        {
+            let down = ring_links(from / columns, to / columns, rows);
+            let right = ring_links(from % columns, to % columns, columns);
+            assert_eq!(routes.links_between(from, to), 2 + down + right, "{from} to {to}");
+        }
+        assert_eq!(routes.longest(), 2 + 2 + 2);
+        // Host 12 is at row 2, column 2 of 5: two rows away either way, and two columns to the right.
+        let first = topology.first_port[topology.hosts as usize];
+        let next =
+            routes.ports(0, 12).iter().map(|&port| topology.far_end(first + u32::from(port)));
+        assert_eq!(next.map(|node| node - topology.hosts).collect::<Vec<_>>(), [1, 5, 15]);
+    }
+
+    /// The share of uniform traffic that each port carries if switches divide it evenly among their
+    /// choices.
+    fn shares(topology: &Topology, routes: &Routes) -> Vec<f64> {
+        let mut shares = vec![0.0; topology.ports.len()];
+        let pair = 1.0 / f64::from(topology.hosts).powi(2);
+        for (from, to) in (0..topology.hosts).flat_map(|a| (0..topology.hosts).map(move |b| (a, b)))
+        {
+            let mut heads = vec![(topology.far_end(topology.first_port[from as usize]), pair)];
+            while let Some((node, share)) = heads.pop() {
+                let group = routes.group_of[to as usize] as usize;
+                let ports = routes.ports((node - topology.hosts) as usize, group);
+                for &number in ports {
+                    let port = topology.first_port[node as usize] + u32::from(number);
+                    let each = share / ports.len() as f64;
+                    shares[port as usize] += each;
+                    heads.push((topology.far_end(port), each));
+                }
+            }
+        }
+        shares
+    }
+
+    /// Also in rings of an odd number of switches, and of two.
+    #[test]
+    fn uniform_traffic_of_the_core_capacity_fills_the_busiest_link() {
+        for (rows, columns) in [(4, 4), (3, 5), (2, 6), (5, 4), (2, 2), (3, 3)] {
+            let config = of(rows, columns);
+            let (topology, routes) = build(&config);
+            let most = shares(&topology, &routes).into_iter().fold(0.0, f64::max);
+            let capacity = topology.capacities().0.0 as f64;
+            let filled = capacity * most / config.link_rate.0 as f64;
+            assert!((filled - 1.0).abs() < 1e-9, "{rows} x {columns}: {filled}");
+        }
+    }
+
+    /// Without virtual channels, rings and turns in either order close cycles (§14.2). There are no
+    /// layers for the rule of Clos networks.
+    #[test]
+    fn pauses_go_round_in_circles_until_turns_are_left_out() {
+        for (rows, columns) in [(2, 2), (3, 3), (4, 4), (2, 5)] {
+            let (topology, routes) = build(&of(rows, columns));
+            let graph = Backpressure::new(&topology, &[&routes]);
+            assert!(!graph.knots().is_empty(), "{rows} x {columns}");
+            let elided = graph.to_elide();
+            assert!(elided.len() < graph.turns().len() / 2, "{rows} x {columns}");
+            assert!(graph.without(&elided).knots().is_empty(), "{rows} x {columns}");
+            assert!(bounces(&topology).unwrap_err().contains("which are of one layer"));
+        }
+    }
+
+    #[test]
+    fn wrong_settings_name_their_key() {
+        for (config, key) in [(of(1, 4), "rows"), (of(4, 1025), "columns"), (of(0, 4), "rows")] {
+            assert_eq!(config.check().unwrap_err().0, key);
+            assert!(torus(&config).is_err());
+        }
+        let none = TorusConfig { hosts_per_switch: 0, ..of(4, 4) };
+        assert_eq!(none.check().unwrap_err().0, "hosts_per_switch");
+    }
+}

@@ -1,0 +1,81 @@
+//! What every kind of traffic keeps to, with its default settings.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use xoff_core::seam::Seam;
+use xoff_core::{BitRate, Ps};
+use xoff_workload::{
+    After, Arrival, Capacity, Context, Files, Offer, Racks, TrafficConfig, TrafficSettings,
+};
+
+const HOSTS: u32 = 128;
+const SOURCE: u16 = 3;
+
+/// A folder in which every file is a list of two flows.
+struct Lists;
+
+impl Files for Lists {
+    fn path(&self, name: &str) -> PathBuf {
+        name.into()
+    }
+
+    fn read(&self, _: &Path) -> io::Result<String> {
+        Ok("src,dst,size_bytes,start_ps\n0,1,7,0\n5,2,9,30\n".into())
+    }
+}
+
+fn kinds() -> impl Iterator<Item = TrafficConfig> {
+    TrafficConfig::KINDS.iter().map(|&kind| TrafficConfig::with_defaults(kind))
+}
+
+fn offer(settings: &dyn TrafficSettings, seed: u64) -> Offer {
+    let gbps = BitRate::from_gbps;
+    let capacity = Capacity {
+        core: gbps(6_400),
+        host_rates: vec![gbps(100); HOSTS as usize],
+        racks: Some(Racks { hosts: 16, uplinks: gbps(800) }),
+    };
+    let context = Context { capacity: &capacity, seed, source: SOURCE, files: &Lists };
+    settings.offer(&context).expect("the defaults fit")
+}
+
+fn flows(settings: &dyn TrafficSettings, seed: u64) -> Vec<Arrival> {
+    let mut source = offer(settings, seed).source;
+    std::iter::from_fn(|| source.next()).take(2_000).collect()
+}
+
+#[test]
+fn flows_run_between_two_hosts_and_never_go_back_in_time() {
+    for settings in kinds() {
+        let (kind, found) = (settings.kind(), flows(&*settings, 1));
+        assert!(!found.is_empty(), "{kind:?}");
+        assert!(found.is_sorted_by_key(|flow| flow.start), "{kind:?}");
+        for flow in &found {
+            let ends = flow.src != flow.dst && flow.src < HOSTS && flow.dst < HOSTS;
+            assert!(ends && flow.bytes > 0 && flow.source == SOURCE, "{kind:?}: {flow:?}");
+        }
+        assert_eq!(found, flows(&*settings, 1), "{kind:?}");
+    }
+}
+
+#[test]
+fn settings_say_what_their_flows_do() {
+    for settings in kinds() {
+        let (kind, found) = (settings.kind(), flows(&*settings, 1));
+        assert_eq!(found.iter().any(|flow| flow.after.is_some()), settings.waits(), "{kind:?}");
+        assert_eq!(found.iter().any(|flow| flow.stop < Ps::NEVER), settings.stops(), "{kind:?}");
+        let endless = found.iter().any(|flow| flow.bytes == xoff_workload::ENDLESS);
+        assert_eq!(endless, settings.is_endless(), "{kind:?}");
+        let ends = |flow: &Arrival| matches!(flow.after, Some(After::End { .. }));
+        assert_eq!(found.iter().any(ends), settings.fills(), "{kind:?}");
+    }
+}
+
+#[test]
+fn kinds_have_names_sections_and_classes_of_their_own() {
+    let classes: BTreeSet<String> = kinds().map(|settings| settings.class().to_owned()).collect();
+    assert_eq!(classes.len(), TrafficConfig::KINDS.len());
+    assert_eq!(TrafficConfig::all_sections().len(), TrafficConfig::KINDS.len());
+}
