@@ -1,6 +1,7 @@
 //! What every other crate of xoff stands on: time in integer picoseconds, units that cannot be
-//! confused, the event wheel, one random stream per entity, the run digest, and the declaration of
-//! settings ("knobs") from which reading, defaults, documentation and the schema are made.
+//! confused, the event wheel, one random stream per entity, the run digest, the declaration of
+//! settings ("knobs") from which reading, defaults, documentation and the schema are made, and the
+//! declaration of tables of results.
 //!
 //! Nothing here knows what travels on a link.
 
@@ -12,6 +13,7 @@ pub mod mrg32k3a;
 pub mod prefetch;
 pub mod rng;
 pub mod sync;
+pub mod table;
 pub mod tournament;
 pub mod units;
 pub mod wheel;

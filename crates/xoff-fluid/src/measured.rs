@@ -1,26 +1,32 @@
 //! What a run of flowlets left.
 
+use xoff_core::table;
+
 use crate::series::Series;
 
 /// Steps without a change after which rates count as settled.
 pub(crate) const SETTLED_STEPS: u64 = 50;
 
-/// One measured step. Rates are sums over flows in Gb/s; what was not computed at this step is
-/// not a number.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StepRow {
-    /// When.
-    pub time_ps: u64,
-    /// Flowlets with something to send.
-    pub flows: u32,
-    /// What they were told they may send at.
-    pub allocated_gbps: f64,
-    /// What links leave of that.
-    pub carried_gbps: f64,
-    /// By how much links are allocated more than they have, added up.
-    pub over_capacity_gbps: f64,
-    /// What the optimal rates come to.
-    pub optimal_gbps: f64,
+table! {
+    /// Fluid engine: one row for each measured step. Rates are sums over flowlets or links. A step
+    /// that did not compute the optimum has NaN in its columns.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct StepRow in "samples" {
+        /// Time of the step.
+        time_ps: u64,
+        /// Flowlets with something to send.
+        flows: u32,
+        /// Rates that the flowlets were told to send at.
+        allocated_gbps: f64,
+        /// Rates that the links carry.
+        carried_gbps: f64,
+        /// Allocations beyond the capacities of links.
+        over_capacity_gbps: f64,
+        /// Optimal rates.
+        optimal_gbps: f64,
+        /// `carried_gbps / optimal_gbps`.
+        optimum_share: f64 = |row| row.carried_gbps / row.optimal_gbps,
+    }
 }
 
 /// Throughput under one normaliser, as shares of the optimum's: a value each time it was computed.
