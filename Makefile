@@ -20,6 +20,10 @@ lint: .venv/built
 	.venv/bin/mypy bench/instructions.py
 	.venv/bin/mypy bench/peers/ns3/compare.py
 
+# Writes the files that are made from the declarations of tables and summary keys.
+declared:
+	XOFF_UPDATE_DECLARED=1 cargo test -p xoff-scenario --test generated
+
 test-rust:
 	cargo test --workspace
 
