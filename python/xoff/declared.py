@@ -242,7 +242,8 @@ class OutstandingFlows(TypedDict):
 
 
 class Pfc(TypedDict):
-    """Pauses by PFC, or by switches with ingress queues. All are zero under any other hop control.
+    """Pauses by PFC, or by switches with ingress queues. All are zero under any other hop
+    control.
     """
 
     pause_frames: int
@@ -645,7 +646,8 @@ class Summary(TypedDict):
     returned_headers: int
     """Headers that a switch returned to their sender, over the whole run."""
     control_drops_packets: int
-    """Acknowledgements and pulls that found no room in a control queue (NDP), over the whole run.
+    """Acknowledgements and pulls that found no room in a control queue (NDP), over the whole
+    run.
     """
     marked_packets: int
     """Packets marked with ECN, over the whole run."""

@@ -8,20 +8,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from xoff import engine
+
 MANIFEST = "manifest.json"
 SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"
 CAPTURE = "trace.pcapng"
 REFERENCE = "reference.csv"
 
-TABLES = ("flows", "samples", "ports")
-# Tables that are there only in some runs, and where they come from.
-OPTIONAL_TABLES = {
-    "flow_series": "set run.flow_series",
-    "port_samples": "set run.port_samples",
-    "queries": 'they come with [[traffic]] kind = "queries", unless run.flows = "none"',
-    "requests": 'they come with [[traffic]] kind = "queries", unless run.flows = "none"',
-}
+DRAFT = ".new"
+LOCK = ".lock"
+RESERVE = ".reserve"
+WORKING_FILES = frozenset({MANIFEST, MANIFEST + DRAFT, LOCK, RESERVE})
+"""Files of a run directory that are about the run itself, most of them only while it goes on."""
 
 
 def table_file(name: str) -> str:
@@ -29,16 +28,24 @@ def table_file(name: str) -> str:
     return f"{name}.parquet"
 
 
-NEEDED = (SCENARIO, SUMMARY, *map(table_file, TABLES))
-"""Files that every finished run has, beside its manifest."""
-RUN_FILES = frozenset({*NEEDED, *map(table_file, OPTIONAL_TABLES), CAPTURE, REFERENCE})
-"""Files that a run may have, beside its manifest."""
+def tables() -> dict[str, str | None]:
+    """Return the names of all tables, and how to get those that not every run has."""
+    return {table["name"]: table["optional"] for table in engine.tables()}
 
-DRAFT = ".new"
-LOCK = ".lock"
-RESERVE = ".reserve"
-WORKING_FILES = frozenset({MANIFEST, MANIFEST + DRAFT, LOCK, RESERVE})
-"""Files of a run directory that are about the run itself, most of them only while it goes on."""
+
+def needed_tables() -> list[str]:
+    """Return the names of the tables that every finished run has."""
+    return [name for name, optional in tables().items() if optional is None]
+
+
+def needed_files() -> list[str]:
+    """Return the files that every finished run has, beside its manifest."""
+    return [SCENARIO, SUMMARY, *map(table_file, needed_tables())]
+
+
+def run_files() -> frozenset[str]:
+    """Return the files that a run may have, beside its manifest."""
+    return frozenset({SCENARIO, SUMMARY, CAPTURE, REFERENCE, *map(table_file, tables())})
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:

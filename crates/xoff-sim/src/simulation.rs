@@ -258,7 +258,7 @@ impl Simulation {
         self.skip_idle_start();
         let is_over = self.is_over();
         if is_over {
-            self.rows.ports = self.ports();
+            self.add_final_rows();
         }
         Ok(!is_over)
     }

@@ -207,3 +207,30 @@ tables! {
         ports: PortRow,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use xoff_core::table::{Column, Table};
+
+    use super::*;
+
+    #[test]
+    fn slowdown_is_computed_from_the_row() {
+        let (flow, src, dst, size_bytes, start_ps, rx_fct_ps, class) = (0, 1, 2, 3, 4, 5, 6);
+        let (fct_ps, ideal_fct_ps) = (12, 8);
+        let row = FlowRow {
+            flow,
+            src,
+            dst,
+            size_bytes,
+            start_ps,
+            fct_ps,
+            rx_fct_ps,
+            ideal_fct_ps,
+            class,
+        };
+        let columns = Table::of(&[row]).columns;
+        assert_eq!(columns[8], ("slowdown", Column::F64(vec![1.5])));
+        assert_eq!(columns[9], ("class", Column::U16(vec![6])));
+    }
+}

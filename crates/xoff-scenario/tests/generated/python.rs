@@ -101,8 +101,13 @@ fn docstring(doc: &str, indent: usize) -> String {
         .iter()
         .map(|text| {
             // The first line begins with the quotes.
-            let text = wrapped(&format!("\"\"\"{text}"), WIDTH - indent);
-            text.iter().map(|line| format!("{margin}{line}\n")).collect::<String>()
+            let text = format!("\"\"\"{text}");
+            let mut lines = wrapped(&text, WIDTH - indent);
+            if (lines.len(), paragraphs.len()) == (1, 1) {
+                // Quotes after a single line would make it too long.
+                lines = wrapped(&text, WIDTH - indent - 3);
+            }
+            lines.iter().map(|line| format!("{margin}{line}\n")).collect::<String>()
         })
         .collect();
     let [first, rest @ ..] = &wrapped[..] else { unreachable!("a text has a paragraph") };

@@ -129,6 +129,11 @@ impl Simulation {
         }
     }
 
+    /// Adds the rows of tables that describe the run as a whole.
+    pub(super) fn add_final_rows(&mut self) {
+        self.rows.ports = self.ports();
+    }
+
     /// Rows that wait to be taken. Those of ports come when the run is over.
     pub fn rows(&mut self) -> &mut Rows {
         &mut self.rows
