@@ -153,7 +153,8 @@ macro_rules! table {
         $(#[doc = $doc:literal])* $name:ident : $type:ty = $value:expr, $($rest:tt)*
     ) => {
         $crate::table!(
-            @sort $head { $($fields)* } { $($columns)* ($name, $type, $value, [$($doc)*]) } $($rest)*
+            @sort $head { $($fields)* }
+            { $($columns)* ($name, $type, $value, [$($doc)*]) } $($rest)*
         );
     };
     (
@@ -222,7 +223,10 @@ macro_rules! tables {
         #[derive(Debug, Default)]
         #[allow(unreachable_pub)]
         pub struct $name {
-            $( #[doc = concat!("Rows of type [`", stringify!($row), "`].")] pub $field: Vec<$row> ),*
+            $(
+                #[doc = concat!("Rows of type [`", stringify!($row), "`].")]
+                pub $field: Vec<$row>
+            ),*
         }
 
         impl $crate::table::Tables for $name {

@@ -213,8 +213,8 @@ impl Run {
         self.engine().progress().into()
     }
 
-    /// Return the rows since the last call as (table, batch), without tables that have none. The table
-    /// of ports comes when the run is over.
+    /// Return the rows since the last call as (table, batch), without tables that have none. The
+    /// table of ports comes when the run is over.
     fn take_tables(&mut self) -> Vec<(&'static str, PyBatch)> {
         take_tables(self.engine())
     }

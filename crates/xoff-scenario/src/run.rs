@@ -210,8 +210,8 @@ pub fn open(
     }
 }
 
-/// The tables that a run may have. A name comes several times if engines have different columns under
-/// it.
+/// The tables that a run may have. A name comes several times if engines have different columns
+/// under it.
 #[must_use]
 pub fn tables() -> Vec<Declared> {
     let mut tables = Rows::declared();

@@ -73,9 +73,9 @@ keys! {
         digest: String,
         /// Traffic classes.
         classes: Vec<Class>,
-        /// Completion times of queries by class, then by group: `all`, the response's bytes (`8000`),
-        /// `priority0`, and both (`8000-priority0`) if a class has several priorities. Null without
-        /// queries.
+        /// Completion times of queries by class, then by group: `all`, the response's bytes
+        /// (`8000`), `priority0`, and both (`8000-priority0`) if a class has several priorities.
+        /// Null without queries.
         queries: Option<ByClass>,
         /// Completion times of web requests by class, then by group: `all`, and by the number of
         /// queries (`10`). Null without web requests.
@@ -84,8 +84,8 @@ keys! {
         frame: Frame,
         /// Bytes in a switch's buffer, sampled on the grid and pooled over switches.
         buffer: Buffer,
-        /// Maximum of a switch's buffer since the previous step of the grid, pooled over switches and
-        /// steps.
+        /// Maximum of a switch's buffer since the previous step of the grid, pooled over switches
+        /// and steps.
         buffer_watermark: BufferWatermark,
         /// Throughput of receivers. Null if no host received anything in a full interval.
         receiver_throughput: Option<ReceiverThroughput>,
@@ -96,8 +96,8 @@ keys! {
         /// carry the load.
         outstanding_flows: OutstandingFlows,
         /// Bytes that wait at all ports of switches on a kind of link, such as `leaf-host` or
-        /// `spine-leaf`: mean over the steps of the grid in the measured time. `upstream_share` is the
-        /// share of all these bytes that does not wait for a host's link.
+        /// `spine-leaf`: mean over the steps of the grid in the measured time. `upstream_share` is
+        /// the share of all these bytes that does not wait for a host's link.
         backlog_bytes: Named<Option<f64>>,
         /// Pauses by PFC, or by switches with ingress queues.
         pfc: Pfc,
@@ -264,8 +264,8 @@ impl OutstandingFlows {
 }
 
 keys! {
-    /// Data packets over the whole run. Shares are of the packets sent: those acknowledged and those
-    /// sent again.
+    /// Data packets over the whole run. Shares are of the packets sent: those acknowledged and
+    /// those sent again.
     pub struct Packets {
         /// Data packets acknowledged.
         acknowledged: u64,

@@ -42,8 +42,8 @@ impl FlowRow {
 }
 
 table! {
-    /// Switches and monitored ports at every multiple of `run.grid` after the warm-up, up to the end
-    /// of the measured time: one row for each switch, and one for each port towards a host of
+    /// Switches and monitored ports at every multiple of `run.grid` after the warm-up, up to the
+    /// end of the measured time: one row for each switch, and one for each port towards a host of
     /// `run.monitor`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct SampleRow in "samples" {
@@ -55,8 +55,8 @@ table! {
         port: u16,
         /// Bytes in data queues.
         bytes: u64,
-        /// Flows with packets at the port. A watched FIFO port counts its flows. The whole switch has
-        /// the maximum over its ports, or that of occupied queues if its schedulers do not
+        /// Flows with packets at the port. A watched FIFO port counts its flows. The whole switch
+        /// has the maximum over its ports, or that of occupied queues if its schedulers do not
         /// distinguish flows.
         active: u32,
     }
@@ -93,13 +93,13 @@ table! {
 }
 
 table! {
-    /// At the end of every full interval of `run.flow_series` in the measured time: one row for each
-    /// flow that is under way or ended in the interval, in the order (time, flow). A flow ends when
-    /// its sender knows that all data has arrived.
+    /// At the end of every full interval of `run.flow_series` in the measured time: one row for
+    /// each flow that is under way or ended in the interval, in the order (time, flow). A flow ends
+    /// when its sender knows that all data has arrived.
     ///
-    /// Receivers report at the end of an interval, and forget a flow with its last byte. The bytes of
-    /// a flow that begins and ends within an interval therefore count when its sender learns of the
-    /// end, half a round trip later.
+    /// Receivers report at the end of an interval, and forget a flow with its last byte. The bytes
+    /// of a flow that begins and ends within an interval therefore count when its sender learns of
+    /// the end, half a round trip later.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct FlowSeriesRow in "flow_series", optional: "set run.flow_series" {
         /// End of the interval.
@@ -145,9 +145,9 @@ table! {
 }
 
 table! {
-    /// One row for each query that arrived in the measured time and has ended, in the order of their
-    /// ends. A query lasts from the start of its request to the last byte of its response at the
-    /// client. `run.flows = "sample"` selects one in a hundred web requests, with all of their
+    /// One row for each query that arrived in the measured time and has ended, in the order of
+    /// their ends. A query lasts from the start of its request to the last byte of its response at
+    /// the client. `run.flows = "sample"` selects one in a hundred web requests, with all of their
     /// queries.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct QueryRow in "queries", optional: WITH_QUERIES {
@@ -173,9 +173,9 @@ table! {
 }
 
 table! {
-    /// One row for each web request that arrived in the measured time and has ended, in the order of
-    /// their ends. A web request ends with its last query. `run.flows = "sample"` selects one in a
-    /// hundred.
+    /// One row for each web request that arrived in the measured time and has ended, in the order
+    /// of their ends. A web request ends with its last query. `run.flows = "sample"` selects one in
+    /// a hundred.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct RequestRow in "requests", optional: WITH_QUERIES {
         /// The flow of the request of its first query.

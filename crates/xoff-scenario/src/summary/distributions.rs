@@ -62,8 +62,8 @@ impl BufferWatermark {
 
 keys! {
     /// Payload that reached a host in an interval, over the length of the interval. One sample for
-    /// each full interval of the measured time and each host that received anything from the start of
-    /// the run to the end of the measured time.
+    /// each full interval of the measured time and each host that received anything from the start
+    /// of the run to the end of the measured time.
     pub struct ReceiverThroughput {
         /// Length of the interval: 100 us, or the next multiple of the grid.
         interval_ps: u64,

@@ -1,5 +1,5 @@
-//! Parts of the summary, declared once: serialization, documentation and the Python types come from
-//! [`keys!`].
+//! Parts of the summary, declared once with `keys!`: serialization, documentation and Python types
+//! come from the declaration.
 
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
@@ -114,8 +114,8 @@ impl<T: Described> Described for Named<T> {
     }
 }
 
-/// Declares an object of the summary. `#[serde(flatten)]` before a key puts the keys of its value in
-/// its place.
+/// Declares an object of the summary. `#[serde(flatten)]` before a key puts the keys of its value
+/// in its place.
 macro_rules! keys {
     (
         $(#[doc = $doc:literal])*

@@ -22,8 +22,8 @@ keys! {
     }
 }
 
-/// Declares the statistics of a series: the mean, the minimum, percentiles and the maximum, under names
-/// that end in the unit of the values.
+/// Declares the statistics of a series: the mean, the minimum, percentiles and the maximum, under
+/// names that end in the unit of the values.
 macro_rules! spread {
     (
         $(#[doc = $doc:literal])*
@@ -143,8 +143,8 @@ keys! {
         optimum: Optimum,
         /// Time from the start of a flowlet to its first rate.
         wait: TimeSpread,
-        /// FCT over the FCT at the whole capacity of the path, of flowlets that began and ended in the
-        /// measured time.
+        /// FCT over the FCT at the whole capacity of the path, of flowlets that began and ended in
+        /// the measured time.
         slowdown: Spread,
         /// Number of measured steps.
         steps: usize,

@@ -55,8 +55,8 @@ keys! {
         cache_collisions: u64,
         /// Signals that arrived at hosts.
         signals_heard: u64,
-        /// Mean time from the start of the packet that called for a signal to the signal's arrival at
-        /// the packet's sender.
+        /// Mean time from the start of the packet that called for a signal to the signal's arrival
+        /// at the packet's sender.
         signal_delay_mean_ps: f64,
         /// Maximum of this time.
         signal_delay_max_ps: u64,

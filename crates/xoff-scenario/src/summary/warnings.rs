@@ -31,7 +31,8 @@ fn of_load(context: &Context, realised: f64) -> Option<String> {
     let differs = nominal > 0.0 && !context.fills && (realised / nominal - 1.0).abs() > 0.05;
     differs.then(|| {
         format!(
-            "realised load {:.1} % differs from nominal {:.1} % by more than 5 %: measure for longer",
+            "realised load {:.1} % differs from nominal {:.1} % by more than 5 %: measure for \
+             longer",
             realised * 100.0,
             nominal * 100.0
         )

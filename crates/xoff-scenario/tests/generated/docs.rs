@@ -18,8 +18,8 @@ pub(super) fn replace(document: &str, part: &str, text: &str) -> String {
     format!("{head}{begin}\n{text}\n{end}{tail}")
 }
 
-/// A section for each file, in the order of declaration. Engines may have different tables under one
-/// name.
+/// A section for each file, in the order of declaration. Engines may have different tables under
+/// one name.
 pub(super) fn tables(declared: &[Declared]) -> String {
     let mut names: Vec<&str> = declared.iter().map(|table| table.empty.name).collect();
     let mut seen = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn tables(declared: &[Declared]) -> String {
 fn table(table: &Declared) -> String {
     let mut text = prose(&table.doc);
     if let Some(optional) = table.optional {
-        text.push_str(&prose(&format!("Not every run has this table: {optional}.")));
+        text.push_str(&prose(&format!("Only in some runs: {optional}.")));
     }
     text.push_str("| column | type | meaning |\n|---|---|---|\n");
     for ((name, column), doc) in table.empty.columns.iter().zip(&table.column_docs) {

@@ -1,5 +1,6 @@
 //! Files made from the declarations of tables and summary keys: parts of `docs/results.md`, and the
-//! Python module `xoff.declared`. `make declared` writes them, and this test fails when they are old.
+//! Python module `xoff.declared`. `make declared` writes them, and this test fails when they are
+//! old.
 
 mod docs;
 mod python;

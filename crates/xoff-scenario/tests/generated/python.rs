@@ -56,9 +56,10 @@ fn property(table: &Declared) -> String {
         doc.push_str(optional);
         doc.push('.');
     }
+    let doc = docstring(&doc, 8);
     format!(
-        "\n    @property\n    def {name}(self) -> pa.Table:\n{}        return self.table(\"{name}\")\n",
-        docstring(&doc, 8)
+        "\n    @property\n    def {name}(self) -> pa.Table:\n{doc}        \
+         return self.table(\"{name}\")\n"
     )
 }
 
