@@ -288,19 +288,21 @@ impl Queue {
         (self.head != NONE).then_some(self.head)
     }
 
-    /// Appends a packet.
+    /// Appends a packet. Returns whether the queue was empty.
     #[inline]
-    pub fn push(&mut self, pool: &mut Pool, id: u32) {
+    pub fn push(&mut self, pool: &mut Pool, id: u32) -> bool {
         let packet = &mut pool[id];
         packet.next = NONE;
         self.bytes += u32::from(packet.wire_bytes);
         self.count += 1;
-        if self.tail == NONE {
+        let was_empty = self.tail == NONE;
+        if was_empty {
             self.head = id;
         } else {
             pool[self.tail].next = id;
         }
         self.tail = id;
+        was_empty
     }
 
     /// Puts another packet in the place of the one at the tail: they exchange their records, so that
