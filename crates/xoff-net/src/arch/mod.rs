@@ -4,6 +4,7 @@
 //! calls: a packet arrives, a port may pick its next packet, something it asked for is due (a timer, or
 //! a packet that has passed a stage inside), and, at the edges of the sampling grid, its state is read.
 
+mod cioq;
 mod crossbar;
 mod forwarding;
 mod frames;
@@ -19,6 +20,7 @@ use crate::packet::{Packet, Pool};
 use crate::sched::{Delays, Egress, QueueMask};
 use crate::topo::Route;
 
+pub use cioq::CioqParts;
 pub use crossbar::{
     Crossbar, CrossbarConfig, CrossbarParts, PauseConfig, Reaction, Scope, Thresholds,
 };
@@ -66,10 +68,10 @@ pub trait Switch {
     fn pick(&mut self, fabric: &mut Fabric, number: u16) -> Option<u32>;
 
     /// The timer of port `number` fires.
-    fn on_timer(&mut self, fabric: &mut Fabric, number: u16);
+    fn on_port_timer(&mut self, fabric: &mut Fabric, number: u16);
 
-    /// Copies of headers on their way to senders are due, where it makes any.
-    fn on_mirror_timer(&mut self, _fabric: &mut Fabric, _destinations: &[Destination]) {}
+    /// What the switch delays is due: copies of headers, or frames that take time to make or to obey.
+    fn on_delay_timer(&mut self, fabric: &mut Fabric, destinations: &[Destination]);
 
     /// A packet has passed a stage inside the switch, where there are stages: an event that it posted
     /// at port `number`.
@@ -214,12 +216,12 @@ impl Switch for AnySwitch {
         each_switch!(self, switch => switch.pick(fabric, number))
     }
 
-    fn on_timer(&mut self, fabric: &mut Fabric, number: u16) {
-        each_switch!(self, switch => switch.on_timer(fabric, number));
+    fn on_port_timer(&mut self, fabric: &mut Fabric, number: u16) {
+        each_switch!(self, switch => switch.on_port_timer(fabric, number));
     }
 
-    fn on_mirror_timer(&mut self, fabric: &mut Fabric, destinations: &[Destination]) {
-        each_switch!(self, switch => switch.on_mirror_timer(fabric, destinations));
+    fn on_delay_timer(&mut self, fabric: &mut Fabric, destinations: &[Destination]) {
+        each_switch!(self, switch => switch.on_delay_timer(fabric, destinations));
     }
 
     #[inline]

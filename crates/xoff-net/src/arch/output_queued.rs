@@ -140,7 +140,7 @@ impl OutputQueued {
     /// A switch with nothing in it.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        let mirror_timer = parts.first_timer + parts.egress.len() as u32;
+        let delay_timer = parts.first_timer + parts.egress.len() as u32;
         let watches_arrivals = matches!(parts.in_band, InBand::Xcp(_))
             || each_hop!(&parts.hop, hop => hop.mirrors_arrivals());
         let all = watches_arrivals || parts.spray.is_some() || parts.forwarding.is_symmetric();
@@ -155,7 +155,7 @@ impl OutputQueued {
                 in_band: parts.in_band,
                 stats: SwitchStats::default(),
                 digest: Digest::default(),
-                mirror: Mirror::new(mirror_timer),
+                mirror: Mirror::new(delay_timer),
                 shed: NONE,
             },
             watches_arrivals,
@@ -439,7 +439,7 @@ impl Switch for OutputQueued {
         self.take_shed(fabric, number)
     }
 
-    fn on_timer(&mut self, fabric: &mut Fabric, number: u16) {
+    fn on_port_timer(&mut self, fabric: &mut Fabric, number: u16) {
         if !self.credits.is_empty() {
             self.release_credits(fabric, number);
             return;
@@ -459,7 +459,7 @@ impl Switch for OutputQueued {
 
     // Copies leave the egress builder and are routed as any packet is: "we recirculate the BTS
     // packets to the ingress where the forwarding tables decide a correct output port" (SFC §4).
-    fn on_mirror_timer(&mut self, fabric: &mut Fabric, destinations: &[Destination]) {
+    fn on_delay_timer(&mut self, fabric: &mut Fabric, destinations: &[Destination]) {
         while let Some(mut copy) = self.memory.mirror.pop(fabric) {
             match each_hop!(&mut self.hop, hop => hop.use_copy(fabric.now, &mut copy)) {
                 CopyUse::Nothing => continue,

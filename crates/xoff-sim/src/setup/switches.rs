@@ -3,15 +3,15 @@
 use xoff_core::rng::{Purpose, Rng};
 use xoff_host::cc::ControlConfig;
 use xoff_net::arch::{
-    AnySwitch, Crossbar, CrossbarParts, Forwarding, InBand, OutputQueued, Parts, PauseConfig,
-    Reaction, Thresholds,
+    AnySwitch, CioqParts, Crossbar, CrossbarParts, Forwarding, InBand, OutputQueued, Parts,
+    PauseConfig, Reaction, Thresholds,
 };
 use xoff_net::balance::{Adaptive, AlbConfig, Spray};
 use xoff_net::buffer::{Buffer, BufferConfig};
 use xoff_net::credit::CreditQueue;
 use xoff_net::fabric::Fabric;
 use xoff_net::mark::{Draws, MarkAt, RedEcn};
-use xoff_net::sched::Egress;
+use xoff_net::sched::{AnyScheduler, Egress, Fifo};
 use xoff_net::trim::Trim;
 use xoff_net::xcp;
 
@@ -63,20 +63,37 @@ impl Setup {
         (first_port, arbiter): (u32, u32),
         setup: &CrossbarSetup,
     ) -> Result<AnySwitch, String> {
-        let first_timer = self.add_switch_timers(fabric, node, first_port);
-        let mtu = self.hosts.longest_packet();
-        let (forwarding, adaptive) = self.balancing(node, setup.adaptive.as_ref());
+        let thresholds = |reaction: &Reaction| setup.pause.thresholds(&setup.config, reaction);
+        let pauses = (&setup.pause, self.thresholds(node, &setup.pause, thresholds)?);
+        let fifo = || AnyScheduler::Fifo(Fifo::default());
+        let timers = self.add_switch_timers(fabric, node, first_port);
         let parts = CrossbarParts {
             config: setup.config.clone(),
-            pause: setup.pause.clone(),
-            thresholds: self.thresholds(node, &setup.pause, |reaction| {
-                setup.pause.thresholds(&setup.config, reaction)
-            })?,
-            first_port,
             arbiter,
             first_id: self.topology.first_port[node as usize],
             stage_tag: tag::STAGE | first_port,
-            mtu: u16::try_from(mtu).unwrap_or(u16::MAX),
+            io: self.cioq(node, (first_port, timers), pauses, setup.adaptive.as_ref(), fifo)?,
+        };
+        Ok(AnySwitch::Crossbar(Box::new(Crossbar::new(parts, fabric))))
+    }
+
+    /// Ports, routes and pauses of a switch with ingress and egress queues: its first port and timer,
+    /// its pauses and when each port asks for them, and what its egress ports are served by.
+    pub(super) fn cioq(
+        &self,
+        node: u32,
+        (first_port, first_timer): (u32, u32),
+        (pause, thresholds): (&PauseConfig, Vec<Thresholds>),
+        adaptive: Option<&AlbConfig>,
+        scheduler: impl Fn() -> AnyScheduler,
+    ) -> Result<CioqParts, String> {
+        let (forwarding, adaptive) = self.balancing(node, adaptive);
+        Ok(CioqParts {
+            pause: pause.clone(),
+            egress: thresholds.iter().map(|_| Egress::new(scheduler())).collect(),
+            thresholds,
+            first_port,
+            mtu: u16::try_from(self.hosts.longest_packet()).unwrap_or(u16::MAX),
             forwarding,
             adaptive,
             ecn: self.ecn(node)?,
@@ -84,8 +101,7 @@ impl Setup {
             control_frame: self.control_frame(),
             control_loss: self.control_loss(node),
             first_timer,
-        };
-        Ok(AnySwitch::Crossbar(Box::new(Crossbar::new(parts, fabric))))
+        })
     }
 
     /// A switch's memory.
@@ -109,11 +125,7 @@ impl Setup {
     }
 
     /// The routes of a switch that spreads packets, or does not, and what spreads them.
-    pub(super) fn balancing(
-        &self,
-        node: u32,
-        config: Option<&AlbConfig>,
-    ) -> (Forwarding, Option<Adaptive>) {
+    fn balancing(&self, node: u32, config: Option<&AlbConfig>) -> (Forwarding, Option<Adaptive>) {
         let forwarding = self.forwarding(node);
         let Some(config) = config else { return (forwarding, None) };
         let ports = self.topology.ports_of(node).len();
@@ -135,7 +147,7 @@ impl Setup {
     }
 
     /// Share of a switch's frames to its neighbours that are lost, and the stream that says which.
-    pub(super) fn control_loss(&self, node: u32) -> Option<(f64, Rng)> {
+    fn control_loss(&self, node: u32) -> Option<(f64, Rng)> {
         let loss = self.switch.control_loss;
         (loss > 0.0).then(|| (loss, self.stream(Purpose::Faults, node)))
     }
@@ -149,7 +161,7 @@ impl Setup {
             fabric.wheel.add_timer(rank, tag::SWITCH_TIMER | (first_port + number));
         }
         let rank = xoff_net::fabric::phase::TIMER | 1 << 57 | u64::from(node);
-        fabric.wheel.add_timer(rank, tag::MIRROR | first_port);
+        fabric.wheel.add_timer(rank, tag::SWITCH_DELAY | first_port);
         first_timer
     }
 
@@ -162,7 +174,7 @@ impl Setup {
         }
     }
 
-    pub(super) fn ecn(&self, node: u32) -> Result<(Vec<RedEcn>, MarkAt), String> {
+    fn ecn(&self, node: u32) -> Result<(Vec<RedEcn>, MarkAt), String> {
         let ports = self.topology.ports_of(node);
         match &self.switch.ecn {
             EcnSetup::None => Ok((Vec::new(), MarkAt::Dequeue)),

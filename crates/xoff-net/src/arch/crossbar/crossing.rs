@@ -39,12 +39,7 @@ impl Crossbar {
         let now = fabric.now;
         let packet = &mut fabric.packets[id];
         let class = packet.class().min(self.last_class);
-        let output = match &mut self.adaptive {
-            None => self.forwarding.ecmp(packet, destinations),
-            Some(adaptive) => {
-                adaptive.choose(class, self.forwarding.acceptable(packet, destinations))
-            }
-        };
+        let output = self.io.route(packet, class, destinations);
         packet.queue = class;
         packet.time = now;
         self.queues.push(&mut fabric.packets, id, input, output, class);
@@ -89,7 +84,7 @@ impl Crossbar {
         self.crossing_to[input as usize] = output;
         self.held[output as usize] += u32::from(bytes);
         self.set_open(output);
-        if let Some(adaptive) = &mut self.adaptive {
+        if let Some(adaptive) = &mut self.io.adaptive {
             adaptive.join(output, class, bytes);
         }
         let time = match self.line_ps_per_byte {

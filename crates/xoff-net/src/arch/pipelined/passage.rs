@@ -2,32 +2,23 @@
 
 use super::Pipelined;
 use crate::arch::Destination;
-use crate::arch::frames::{Frames, Way};
 use crate::fabric::Fabric;
 use crate::mark::MarkAt;
-use crate::packet::NONE;
 use crate::ports::each;
 use crate::sched::{Scheduler, each_scheduler};
 
 impl Pipelined {
-    /// Splits off what frames need.
-    #[inline(always)]
-    pub(super) fn frames<'a>(&'a mut self, fabric: &'a mut Fabric) -> (&'a mut Frames, Way<'a>) {
-        let Self { frames, egress, stats, .. } = self;
-        (frames, Way { fabric, egress, stats })
-    }
-
     /// A packet has arrived: it waits at its ingress, or is dropped.
     #[inline]
-    pub(super) fn take_in(&mut self, fabric: &mut Fabric, port: u16, id: u32) -> Option<u32> {
+    pub(super) fn join_ingress(&mut self, fabric: &mut Fabric, port: u16, id: u32) -> Option<u32> {
         let now = fabric.now;
         let packet = &fabric.packets[id];
         let (class, bytes) = (packet.class(), packet.wire_bytes);
         if !self.memory.admits_ingress(port, class, bytes) {
             self.own_stats.ingress_drops += 1;
-            return self.lose(fabric, port, id);
+            return self.io.lose(fabric, port, id);
         }
-        self.buffer.take(now, bytes);
+        self.io.buffer.take(now, bytes);
         let held = self.memory.join(port, class, bytes);
         self.waiting.add(now, class);
         self.ingress.push(&mut fabric.packets, port, id);
@@ -61,7 +52,7 @@ impl Pipelined {
     fn tell(&mut self, fabric: &mut Fabric, port: u16, class: u8, change: Option<bool>) {
         let Some(paused) = change else { return };
         let held = self.combined.paused(port);
-        let (frames, mut way) = self.frames(fabric);
+        let (frames, mut way) = self.io.frames(fabric);
         if paused {
             frames.pause(&mut way, port, 1 << class);
         } else {
@@ -118,12 +109,7 @@ impl Pipelined {
         let id = self.processor.due(&fabric.packets, now)?;
         let packet = &fabric.packets[id];
         let (from, class, bytes) = (packet.ingress, packet.class(), packet.wire_bytes);
-        let egress = match &mut self.adaptive {
-            None => self.forwarding.ecmp(packet, destinations),
-            Some(adaptive) => {
-                adaptive.choose(class, self.forwarding.acceptable(packet, destinations))
-            }
-        };
+        let egress = self.io.route(packet, class, destinations);
         if self.memory.admits_egress(from, egress, class, bytes) {
             self.deliver(fabric, egress);
         } else if self.stops_when_full {
@@ -134,9 +120,9 @@ impl Pipelined {
             self.processor.take(&fabric.packets);
             self.own_stats.processed += 1;
             self.own_stats.egress_drops += 1;
-            self.buffer.release(now, bytes);
+            self.io.buffer.release(now, bytes);
             self.leave_ingress(fabric, from, class, bytes);
-            return self.lose(fabric, egress, id);
+            return self.io.lose(fabric, egress, id);
         }
         None
     }
@@ -161,19 +147,19 @@ impl Pipelined {
         self.own_stats.processed += 1;
         self.leave_ingress(fabric, from, class, bytes);
         self.memory.join_egress(egress, class, bytes);
-        if let Some(adaptive) = &mut self.adaptive {
+        if let Some(adaptive) = &mut self.io.adaptive {
             adaptive.join(egress, class, bytes);
         }
-        let port = &mut self.egress[usize::from(egress)];
+        let port = &mut self.io.egress[usize::from(egress)];
         port.common.data_bytes += u32::from(bytes);
         let queued = each_scheduler!(&mut port.scheduler, queues => {
             queues.push(&mut fabric.packets, id);
             queues.queue_bytes(class)
         });
-        if self.mark_at == MarkAt::Enqueue {
-            self.mark(egress, queued, &mut fabric.packets[id]);
+        if self.io.mark_at == MarkAt::Enqueue {
+            self.io.mark(egress, queued, &mut fabric.packets[id]);
         }
-        fabric.kick(self.first_port + u32::from(egress));
+        fabric.kick(self.io.first_port + u32::from(egress));
         let culprits = self.capfc.on_enqueue(egress, class, from, queued);
         if culprits != 0 {
             self.blame(fabric, (egress, class), culprits, true);
@@ -187,16 +173,5 @@ impl Pipelined {
         if let Some(next) = self.processor.next_time(&fabric.packets, waiting) {
             fabric.wheel.arm(self.stage_timer, next.max(fabric.now));
         }
-    }
-
-    /// A packet finds no room and is lost; the drop is counted at a port.
-    #[cold]
-    fn lose(&mut self, fabric: &mut Fabric, port: u16, id: u32) -> Option<u32> {
-        self.stats.drops += 1;
-        let packet = &mut fabric.packets[id];
-        packet.next = NONE;
-        self.egress[usize::from(port)].count_drop(packet.wire_bytes);
-        self.digest.add(!fabric.now ^ packet.seq);
-        Some(id)
     }
 }

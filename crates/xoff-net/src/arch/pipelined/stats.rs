@@ -105,7 +105,7 @@ impl Pipelined {
         PipelineStats {
             blocked_ps: self.own_stats.blocked_ps + stands,
             cross_class_ps: self.waiting.cross_class_ps + self.waiting.lost(now),
-            resumes: self.frames.resumes(),
+            resumes: self.io.frames.resumes(),
             counter_bytes: self.capfc.counter_bytes() as u64,
             ..self.own_stats
         }
