@@ -2,7 +2,6 @@
 //! ([`assignment`]), and where a queue grows long, the upstream queue its packets come from is paused
 //! ([`backpressure`]). The two know nothing of each other.
 
-mod asked;
 mod assignment;
 mod backpressure;
 mod config;
@@ -13,12 +12,14 @@ mod occupancy;
 mod silent;
 mod threshold;
 mod tofino;
+mod upstream_queues;
 
 use xoff_core::Rng;
 
 use super::elide::Elide;
 use super::{HopControl, Signal};
 use assignment::FlowQueues;
+use backpressure::Upstream;
 
 use crate::division::{Divided, Division, Undivided};
 use crate::packet::Packet;
@@ -103,13 +104,13 @@ impl Bfc<FlowPauses> {
     /// With pauses of flows, for a switch with these ports.
     #[must_use]
     pub fn by_flow(config: &BfcConfig, ports: &[BfcPort]) -> Self {
-        Self::with(config, ports, FlowPauses::new)
+        Self::with(config, ports, FlowPauses::by_flow)
     }
 
     /// Flows that neighbours hold on its behalf.
     #[must_use]
     pub fn paused_flows(&self) -> usize {
-        self.backpressure.paused_flows()
+        self.backpressure.upstream().paused_flows()
     }
 }
 
@@ -137,7 +138,7 @@ impl<B: Backpressure, D: Divided> Bfc<B, D> {
     /// What has happened so far.
     #[must_use]
     pub fn stats(&self) -> BfcStats {
-        BfcStats { assignment: self.flows.stats(), frames: self.backpressure.frames() }
+        BfcStats { assignment: self.flows.stats(), frames: self.backpressure.upstream().frames() }
     }
 }
 
@@ -192,11 +193,11 @@ impl<B: Backpressure, D: Divided> HopControl for Bfc<B, D> {
     }
 
     fn next_timer(&self, now: u64) -> Option<u64> {
-        self.backpressure.next_timer(now)
+        self.backpressure.upstream().next_timer(now)
     }
 
     fn on_timer(&mut self, ingress: u16) -> (Option<Signal>, bool) {
-        self.backpressure.on_timer(ingress)
+        self.backpressure.upstream_mut().on_timer(ingress)
     }
 
     fn active_flows(&self, egress: u16) -> Option<u32> {
@@ -208,7 +209,7 @@ impl<B: Backpressure, D: Divided> HopControl for Bfc<B, D> {
     }
 
     fn holds_paused(&self, ingress: u16) -> QueueMask {
-        self.backpressure.holds_paused(ingress)
+        self.backpressure.upstream().paused(ingress)
     }
 }
 

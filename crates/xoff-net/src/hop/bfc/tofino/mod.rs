@@ -23,7 +23,7 @@ mod recirculation;
 use xoff_core::Rng;
 
 use super::assignment::FlowQueues;
-use super::backpressure::Backpressure;
+use super::backpressure::{Backpressure, Upstream};
 use super::{BfcConfig, BfcPort, BfcStats, PauseCounters, hrtt};
 use crate::division::Undivided;
 use crate::hop::{CopyUse, HopControl, Signal};
@@ -129,7 +129,7 @@ impl Tofino {
     /// What it has done that an ideal switch does, too.
     #[must_use]
     pub fn stats(&self) -> BfcStats {
-        BfcStats { assignment: self.flows.stats(), frames: self.backpressure.frames() }
+        BfcStats { assignment: self.flows.stats(), frames: self.backpressure.upstream().frames() }
     }
 
     /// What it has done that only hardware does.
@@ -237,11 +237,11 @@ impl HopControl for Tofino {
     }
 
     fn next_timer(&self, now: u64) -> Option<u64> {
-        self.backpressure.next_timer(now)
+        self.backpressure.upstream().next_timer(now)
     }
 
     fn on_timer(&mut self, ingress: u16) -> (Option<Signal>, bool) {
-        self.backpressure.on_timer(ingress)
+        self.backpressure.upstream_mut().on_timer(ingress)
     }
 
     fn active_flows(&self, egress: u16) -> Option<u32> {
@@ -253,7 +253,7 @@ impl HopControl for Tofino {
     }
 
     fn holds_paused(&self, ingress: u16) -> QueueMask {
-        self.backpressure.holds_paused(ingress)
+        self.backpressure.upstream().paused(ingress)
     }
 }
 
