@@ -6,12 +6,13 @@
 
 use xoff_core::{Digest, Rng, TimerId};
 
-use super::crossbar::{PauseConfig, Thresholds};
-use super::frames::{Frames, FramesSpec, Way};
 use super::{Destination, Forwarding, Switch, SwitchStats};
 use crate::balance::Adaptive;
 use crate::buffer::{Buffer, BufferConfig, BufferKind};
 use crate::fabric::Fabric;
+use crate::hop::pfc::frames::{Frames, FramesSpec, Way};
+use crate::hop::pfc::{PauseConfig, Thresholds};
+use crate::hop::{IngressControl, Signal};
 use crate::mark::{Draws, MarkAt, RedEcn};
 use crate::packet::{Kind, NONE, Packet, flag};
 use crate::sched::{Egress, QueueMask};
@@ -164,10 +165,24 @@ impl Cioq {
 
 /// How packets get from ingress to egress.
 pub(super) trait IngressQueued {
+    /// What pauses the neighbours of ingresses.
+    type Control: IngressControl;
+
     /// What is common to all such switches.
     fn io(&self) -> &Cioq;
     /// The same, to change it.
     fn io_mut(&mut self) -> &mut Cioq;
+
+    /// What pauses the neighbours of ingresses.
+    fn control(&self) -> &Self::Control;
+
+    /// Asks a neighbour for what the control wants.
+    #[cold]
+    fn signal(&mut self, fabric: &mut Fabric, signal: Signal) {
+        let held = self.control().paused_queues(signal.port);
+        let (frames, mut way) = self.io_mut().frames(fabric);
+        frames.ask(&mut way, signal, held);
+    }
 
     /// A packet that is no pause frame has arrived: it joins its ingress, or is dropped and returned.
     fn take_in(
@@ -189,9 +204,6 @@ pub(super) trait IngressQueued {
 
     /// A port may send, or the switch acts at the end of an instant (a crossbar: makes a matching).
     fn pick_next(&mut self, fabric: &mut Fabric, number: u16);
-
-    /// The neighbour's queues that an ingress holds paused.
-    fn paused_queues(&self, ingress: u16) -> u8;
 }
 
 impl<T: IngressQueued> Switch for T {
@@ -220,7 +232,7 @@ impl<T: IngressQueued> Switch for T {
 
     /// Pauses of a port end, or have to be asked for again.
     fn on_port_timer(&mut self, fabric: &mut Fabric, number: u16) {
-        let held = self.paused_queues(number);
+        let held = self.control().paused_queues(number);
         let (frames, mut way) = self.io_mut().frames(fabric);
         frames.on_port_timer(&mut way, number, held);
     }
@@ -268,7 +280,7 @@ impl<T: IngressQueued> Switch for T {
     }
 
     fn holds_paused(&self, ingress: u16) -> QueueMask {
-        QueueMask::from(self.paused_queues(ingress))
+        QueueMask::from(self.control().paused_queues(ingress))
     }
 
     fn active_flows(&self, number: u16) -> u32 {

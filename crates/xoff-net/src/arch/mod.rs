@@ -7,9 +7,7 @@
 mod cioq;
 mod crossbar;
 mod forwarding;
-mod frames;
 mod mirror;
-mod obeyed;
 mod output_queued;
 mod pipelined;
 
@@ -21,15 +19,15 @@ use crate::sched::{Delays, Egress, QueueMask};
 use crate::topo::Route;
 
 pub use cioq::CioqParts;
-pub use crossbar::{
-    Crossbar, CrossbarConfig, CrossbarParts, PauseConfig, Reaction, Scope, Thresholds,
-};
+pub use crossbar::{Crossbar, CrossbarConfig, CrossbarParts};
 pub use forwarding::{Destination, Forwarding};
 pub use output_queued::{InBand, OutputQueued, Parts};
 
+pub use crate::hop::capfc::{CapfcConfig, Policy};
+pub use crate::hop::pfc::{PauseConfig, Reaction, Scope, Thresholds};
 pub use pipelined::{
-    CapfcConfig, MemoryKind, OF_DEDICATED, OF_SHARED, OnFull, PipelineConfig, PipelineStats,
-    Pipelined, PipelinedParts, Policy,
+    MemoryKind, OF_DEDICATED, OF_SHARED, OnFull, PipelineConfig, PipelineStats, Pipelined,
+    PipelinedParts,
 };
 
 /// What happened at a switch.

@@ -7,9 +7,11 @@
 //! implements [`HopControl`], a variant of [`AnyHop`] and its line in `each_hop`.
 
 mod bfc;
+pub(crate) mod capfc;
 mod carried;
 mod elide;
-mod pfc;
+mod ingress;
+pub(crate) mod pfc;
 mod sfc;
 
 use xoff_core::Rng;
@@ -25,6 +27,7 @@ pub use bfc::{
 };
 pub use carried::Carried;
 pub use elide::{Eliding, ElisionStats};
+pub(crate) use ingress::IngressControl;
 pub use pfc::{Pfc, PfcConfig, PfcPort};
 pub use sfc::{Deployment, FilterKey, Sfc, SfcConfig, SfcPort, SfcStats, SignalAt};
 

@@ -200,7 +200,7 @@ impl Reader<'_> {
         if pause.scope == Scope::None || !(1..=CLASSES as u64).contains(&classes) {
             return;
         }
-        self.settle_pauses(pause, topology, mtu, |reaction| pause.thresholds(config, reaction));
+        self.settle_pauses(pause, topology, mtu, |reaction| config.thresholds(pause, reaction));
     }
 
     /// What links ask of the pauses of switches with ingress queues: thresholds at every port.

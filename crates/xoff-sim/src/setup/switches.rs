@@ -63,7 +63,7 @@ impl Setup {
         (first_port, arbiter): (u32, u32),
         setup: &CrossbarSetup,
     ) -> Result<AnySwitch, String> {
-        let thresholds = |reaction: &Reaction| setup.pause.thresholds(&setup.config, reaction);
+        let thresholds = |reaction: &Reaction| setup.config.thresholds(&setup.pause, reaction);
         let pauses = (&setup.pause, self.thresholds(node, &setup.pause, thresholds)?);
         let fifo = || AnyScheduler::Fifo(Fifo::default());
         let timers = self.add_switch_timers(fabric, node, first_port);

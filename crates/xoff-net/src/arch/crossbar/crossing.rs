@@ -4,7 +4,9 @@ use xoff_core::Event;
 
 use super::islip::Match;
 use super::{Crossbar, Destination};
+use crate::arch::cioq::IngressQueued;
 use crate::fabric::{Fabric, phase};
+use crate::hop::IngressControl;
 
 /// In the rank of a packet that has passed the forwarding engine: after those that have crossed.
 pub(super) const FORWARDED: u64 = 1 << 40;
@@ -101,9 +103,8 @@ impl Crossbar {
         self.free_inputs |= 1 << input;
         self.free_outputs |= 1 << output;
         let packet = &fabric.packets[id];
-        let resumed = self.pauses.leave(input, packet.queue, packet.wire_bytes);
-        if resumed != 0 {
-            self.resume(fabric, input, resumed);
+        if let Some(signal) = self.pfc.on_departure(input, packet.queue, packet.wire_bytes) {
+            self.signal(fabric, signal);
         }
         self.join_egress(fabric, output, id);
         if self.free_outputs & self.queues.outputs() != 0 {

@@ -17,21 +17,20 @@ mod config;
 mod crossing;
 mod egress;
 mod islip;
-mod pause;
 mod queues;
 
 use self::crossing::FORWARDED;
 use self::islip::{ISlip, Match};
-use self::pause::Pauses;
 use self::queues::VirtualOutputQueues;
 use super::Destination;
 use super::cioq::{Cioq, CioqParts, IngressQueued};
 use crate::fabric::Fabric;
+use crate::hop::IngressControl;
+use crate::hop::pfc::{DrainBytes, Pfc};
 use crate::packet::CONTROL_QUEUE;
 use crate::ports::PortMask;
 
-pub use config::{CrossbarConfig, PauseConfig, Scope};
-pub use pause::{Reaction, Thresholds};
+pub use config::CrossbarConfig;
 
 /// What a crossbar switch is put together from.
 #[derive(Debug)]
@@ -78,7 +77,7 @@ pub struct Crossbar {
     matched: Vec<Match>,
     /// For how long a port rests after a packet, in millionths of the packet's time.
     rest_ppm: u64,
-    pauses: Pauses,
+    pfc: Pfc<DrainBytes>,
 }
 
 impl Crossbar {
@@ -114,13 +113,19 @@ impl Crossbar {
             rest_ppm: (1e6 / config.rate_limit) as u64 - 1_000_000,
             open: vec![classes; ports],
             matched: Vec::with_capacity(ports),
-            pauses: Pauses::new(io.pause.scope, config.classes, &io.thresholds),
+            pfc: Pfc::by_drain_bytes(io.pause.scope, config.classes, &io.thresholds),
             io: Cioq::new(io, fabric, classes),
         }
     }
 }
 
 impl IngressQueued for Crossbar {
+    type Control = Pfc<DrainBytes>;
+
+    fn control(&self) -> &Pfc<DrainBytes> {
+        &self.pfc
+    }
+
     #[inline(always)]
     fn io(&self) -> &Cioq {
         &self.io
@@ -143,16 +148,15 @@ impl IngressQueued for Crossbar {
         let now = fabric.now;
         let packet = &mut fabric.packets[id];
         let bytes = packet.wire_bytes;
-        if self.pauses.held(ingress) + u32::from(bytes) > self.ingress_size {
+        if self.pfc.held(ingress) + u32::from(bytes) > self.ingress_size {
             return self.io.lose(fabric, ingress, id);
         }
         let class = packet.class().min(self.last_class);
         // Its queue is known when it has passed the forwarding engine.
         packet.queue = CONTROL_QUEUE;
         self.io.buffer.take(now, bytes);
-        let paused = self.pauses.join(ingress, class, bytes);
-        if paused != 0 {
-            self.pause(fabric, ingress, paused);
+        if let Some(signal) = self.pfc.on_arrival(ingress, class, bytes) {
+            self.signal(fabric, signal);
         }
         if self.forwarding_ps == 0 {
             self.forward(fabric, destinations, ingress, id);
@@ -187,28 +191,6 @@ impl IngressQueued for Crossbar {
         } else {
             self.send_next(fabric, number);
         }
-    }
-
-    fn paused_queues(&self, ingress: u16) -> u8 {
-        self.pauses.holds_paused(ingress) as u8
-    }
-}
-
-impl Crossbar {
-    /// Asks the neighbour of a port to pause classes.
-    #[cold]
-    fn pause(&mut self, fabric: &mut Fabric, port: u16, classes: u8) {
-        let queues = self.pauses.queues(classes);
-        let (frames, mut way) = self.io.frames(fabric);
-        frames.pause(&mut way, port, queues);
-    }
-
-    /// Asks it to resume classes.
-    #[cold]
-    fn resume(&mut self, fabric: &mut Fabric, port: u16, classes: u8) {
-        let (queues, held) = (self.pauses.queues(classes), self.pauses.paused(port));
-        let (frames, mut way) = self.io.frames(fabric);
-        frames.resume(&mut way, port, queues, held);
     }
 }
 

@@ -6,7 +6,7 @@ use xoff_core::rng::Purpose;
 use xoff_core::{Bytes, Event, Ps, Rng, Wheel};
 
 use super::*;
-use crate::arch::{Forwarding, Switch};
+use crate::arch::{Forwarding, PauseConfig, Switch, Thresholds};
 use crate::balance::{Adaptive, AlbConfig, Ecmp};
 use crate::fabric::{FabricTags, Instants, Peer, PortSpec, Rounding, phase};
 use crate::mark::{Draws, MarkAt};
@@ -153,7 +153,7 @@ impl Bench {
     /// What is reserved at egresses is what is in them and on its way there, and fits.
     fn check_counts(&self) {
         let switch = &self.switch;
-        let ingress: u64 = (0..PORTS as u16).map(|port| u64::from(switch.pauses.held(port))).sum();
+        let ingress: u64 = (0..PORTS as u16).map(|port| u64::from(switch.pfc.held(port))).sum();
         let mut egress = 0;
         for (output, port) in switch.io.egress.iter().enumerate() {
             let held = switch.held[output];

@@ -2,6 +2,7 @@
 
 use super::Pipelined;
 use crate::fabric::Fabric;
+use crate::hop::HopControl;
 use crate::sched::{Scheduler, each_scheduler};
 
 impl Pipelined {
@@ -34,12 +35,12 @@ impl Pipelined {
         let now = fabric.now;
         let packet = &mut fabric.packets[id];
         let (class, bytes) = (packet.queue, packet.wire_bytes);
-        self.memory.leave_egress(number, class, bytes);
+        self.capfc.accounting_mut().leave_egress(number, class, bytes);
         self.io.leave(now, number, packet, queued);
+        let signal = self.capfc.on_dequeue(now, number, packet);
         self.depart(fabric, number, id, more);
-        let absolved = self.capfc.on_dequeue(number, class, queued);
-        if absolved != 0 {
-            self.blame(fabric, (number, class), absolved, false);
+        if let Some(signal) = signal {
+            self.signal_all(fabric, signal);
         }
         let (frames, mut way) = self.io.frames(fabric);
         frames.on_sent(&mut way, number, bytes, !more);

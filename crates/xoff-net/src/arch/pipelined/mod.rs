@@ -10,8 +10,6 @@
 //! and of its egress from then until it begins to leave. The processor has a timer that comes after all
 //! arrivals of its instant: so turns do not depend on their order.
 
-mod capfc;
-mod combined;
 mod config;
 mod describe;
 mod egress;
@@ -23,18 +21,16 @@ mod stats;
 
 use xoff_core::TimerId;
 
-use self::capfc::Capfc;
-use self::combined::Combined;
 use self::ingress::Ingress;
 use self::memory::Memory;
 use self::processor::Processor;
 use self::stats::Waiting;
 use super::Destination;
 use super::cioq::{Cioq, CioqParts, IngressQueued};
-use super::crossbar::{Scope, Thresholds};
 use crate::fabric::Fabric;
+use crate::hop::capfc::{Capfc, CapfcConfig};
+use crate::hop::pfc::Pfc;
 
-pub use capfc::{CapfcConfig, Policy};
 pub use config::{MemoryKind, OF_DEDICATED, OF_SHARED, OnFull, PipelineConfig};
 pub use stats::PipelineStats;
 
@@ -57,14 +53,10 @@ pub struct Pipelined {
     io: Cioq,
     stage_timer: TimerId,
     stops_when_full: bool,
-    /// Whether congested ingress queues pause their neighbours.
-    pauses: bool,
-    thresholds: Vec<Thresholds>,
     ingress: Ingress,
     processor: Processor,
-    memory: Memory,
-    capfc: Capfc,
-    combined: Combined,
+    /// The memory, and what is asked of neighbours when it runs full.
+    capfc: Capfc<Memory>,
     waiting: Waiting,
     own_stats: PipelineStats,
 }
@@ -73,18 +65,15 @@ impl Pipelined {
     /// A switch with nothing in it, whose ports are in the fabric already.
     #[must_use]
     pub fn new(parts: PipelinedParts, fabric: &Fabric) -> Self {
-        let PipelinedParts { config, capfc, mut io, stage_timer } = parts;
+        let PipelinedParts { config, capfc, io, stage_timer } = parts;
         let ports = io.egress.len();
+        let pfc = Pfc::of(Memory::new(&config, ports), io.thresholds.iter().copied());
         Self {
             stage_timer,
             stops_when_full: config.on_full == OnFull::Stop,
-            pauses: io.pause.scope != Scope::None,
-            thresholds: std::mem::take(&mut io.thresholds),
             ingress: Ingress::new(ports),
             processor: Processor::new(&config),
-            memory: Memory::new(&config, ports),
-            capfc: Capfc::new(&capfc, ports),
-            combined: Combined::new(ports),
+            capfc: Capfc::new(&capfc, ports, pfc),
             waiting: Waiting::default(),
             own_stats: PipelineStats::default(),
             io: Cioq::new(io, fabric, u8::MAX),
@@ -93,6 +82,12 @@ impl Pipelined {
 }
 
 impl IngressQueued for Pipelined {
+    type Control = Capfc<Memory>;
+
+    fn control(&self) -> &Capfc<Memory> {
+        &self.capfc
+    }
+
     #[inline(always)]
     fn io(&self) -> &Cioq {
         &self.io
@@ -129,10 +124,6 @@ impl IngressQueued for Pipelined {
     #[inline]
     fn pick_next(&mut self, fabric: &mut Fabric, number: u16) {
         self.send_next(fabric, number);
-    }
-
-    fn paused_queues(&self, ingress: u16) -> u8 {
-        self.combined.paused(ingress)
     }
 }
 

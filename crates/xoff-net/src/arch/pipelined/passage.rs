@@ -2,9 +2,10 @@
 
 use super::Pipelined;
 use crate::arch::Destination;
+use crate::arch::cioq::IngressQueued;
 use crate::fabric::Fabric;
+use crate::hop::{HopControl, IngressControl, Signal};
 use crate::mark::MarkAt;
-use crate::ports::each;
 use crate::sched::{Scheduler, each_scheduler};
 
 impl Pipelined {
@@ -14,21 +15,16 @@ impl Pipelined {
         let now = fabric.now;
         let packet = &fabric.packets[id];
         let (class, bytes) = (packet.class(), packet.wire_bytes);
-        if !self.memory.admits_ingress(port, class, bytes) {
+        if !self.capfc.accounting().admits_ingress(port, class, bytes) {
             self.own_stats.ingress_drops += 1;
             return self.io.lose(fabric, port, id);
         }
         self.io.buffer.take(now, bytes);
-        let held = self.memory.join(port, class, bytes);
+        let signal = self.capfc.on_arrival(port, class, bytes);
         self.waiting.add(now, class);
         self.ingress.push(&mut fabric.packets, port, id);
-        if self.pauses
-            && u64::from(held) >= self.thresholds[usize::from(port)].xoff
-            && !self.combined.is_congested(port, class)
-        {
-            self.own_stats.congestions += 1;
-            let change = self.combined.set_congested(port, class, true);
-            self.tell(fabric, port, class, change);
+        if let Some(signal) = signal {
+            self.signal(fabric, signal);
         }
         self.await_processor(fabric);
         None
@@ -37,43 +33,20 @@ impl Pipelined {
     /// A packet leaves the memory of its ingress.
     #[inline]
     fn leave_ingress(&mut self, fabric: &mut Fabric, port: u16, class: u8, bytes: u16) {
-        let held = self.memory.leave_ingress(port, class, bytes);
+        let signal = self.capfc.on_departure(port, class, bytes);
         self.waiting.remove(class);
-        if u64::from(held) < self.thresholds[usize::from(port)].xon
-            && self.combined.is_congested(port, class)
-        {
-            let change = self.combined.set_congested(port, class, false);
-            self.tell(fabric, port, class, change);
+        if let Some(signal) = signal {
+            self.signal(fabric, signal);
         }
     }
 
-    /// What is asked of the neighbour of a port changes: to pause a class, or to resume it.
-    #[inline]
-    fn tell(&mut self, fabric: &mut Fabric, port: u16, class: u8, change: Option<bool>) {
-        let Some(paused) = change else { return };
-        let held = self.combined.paused(port);
-        let (frames, mut way) = self.io.frames(fabric);
-        if paused {
-            frames.pause(&mut way, port, 1 << class);
-        } else {
-            frames.resume(&mut way, port, 1 << class, held);
-        }
-    }
-
-    /// An egress queue blames inputs from now on, or no longer does.
+    /// Asks neighbours for all that CaPFC wants, of which this is the first.
     #[cold]
-    pub(super) fn blame(
-        &mut self,
-        fabric: &mut Fabric,
-        queue: (u16, u8),
-        inputs: u128,
-        blamed: bool,
-    ) {
-        let (egress, class) = queue;
-        self.own_stats.blames += if blamed { u64::from(inputs.count_ones()) } else { 0 };
-        let changed = self.combined.set_blamed(egress, class, inputs, blamed);
-        for input in each(changed) {
-            self.tell(fabric, input.into(), class, Some(blamed));
+    pub(super) fn signal_all(&mut self, fabric: &mut Fabric, first: Signal) {
+        let mut next = Some(first);
+        while let Some(signal) = next {
+            self.signal(fabric, signal);
+            next = self.capfc.next_signal();
         }
     }
 
@@ -110,7 +83,7 @@ impl Pipelined {
         let packet = &fabric.packets[id];
         let (from, class, bytes) = (packet.ingress, packet.class(), packet.wire_bytes);
         let egress = self.io.route(packet, class, destinations);
-        if self.memory.admits_egress(from, egress, class, bytes) {
+        if self.capfc.accounting().admits_egress(from, egress, class, bytes) {
             self.deliver(fabric, egress);
         } else if self.stops_when_full {
             self.own_stats.stops += 1;
@@ -131,7 +104,12 @@ impl Pipelined {
     #[inline]
     pub(super) fn has_room(&self, fabric: &Fabric, egress: u16) -> bool {
         self.processor.next(&fabric.packets).is_some_and(|packet| {
-            self.memory.admits_egress(packet.ingress, egress, packet.class(), packet.wire_bytes)
+            self.capfc.accounting().admits_egress(
+                packet.ingress,
+                egress,
+                packet.class(),
+                packet.wire_bytes,
+            )
         })
     }
 
@@ -146,23 +124,23 @@ impl Pipelined {
         packet.time = now;
         self.own_stats.processed += 1;
         self.leave_ingress(fabric, from, class, bytes);
-        self.memory.join_egress(egress, class, bytes);
+        self.capfc.accounting_mut().join_egress(egress, class, bytes);
         if let Some(adaptive) = &mut self.io.adaptive {
             adaptive.join(egress, class, bytes);
         }
         let port = &mut self.io.egress[usize::from(egress)];
         port.common.data_bytes += u32::from(bytes);
-        let queued = each_scheduler!(&mut port.scheduler, queues => {
+        let (queued, signal) = each_scheduler!(&mut port.scheduler, queues => {
             queues.push(&mut fabric.packets, id);
-            queues.queue_bytes(class)
+            let signal = self.capfc.on_enqueue(now, egress, &mut fabric.packets[id], queues);
+            (queues.queue_bytes(class), signal)
         });
         if self.io.mark_at == MarkAt::Enqueue {
             self.io.mark(egress, queued, &mut fabric.packets[id]);
         }
         fabric.kick(self.io.first_port + u32::from(egress));
-        let culprits = self.capfc.on_enqueue(egress, class, from, queued);
-        if culprits != 0 {
-            self.blame(fabric, (egress, class), culprits, true);
+        if let Some(signal) = signal {
+            self.signal_all(fabric, signal);
         }
     }
 

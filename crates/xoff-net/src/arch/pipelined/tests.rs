@@ -5,8 +5,7 @@ use xoff_core::rng::Purpose;
 use xoff_core::{Bytes, Ps, Rng, Wheel};
 
 use super::*;
-use crate::arch::crossbar::PauseConfig;
-use crate::arch::{Forwarding, Switch};
+use crate::arch::{Forwarding, PauseConfig, Policy, Scope, Switch, Thresholds};
 use crate::balance::Ecmp;
 use crate::fabric::{FabricTags, Instants, Peer, PortSpec, Rounding, phase};
 use crate::mark::{Draws, MarkAt};

@@ -1,40 +1,18 @@
-//! Priority flow control (IEEE 802.1Qbb) over a shared buffer with a dynamic threshold.
+//! A shared pool with a dynamic threshold: the priority flow control of output-queued switches.
 //!
 //! Every packet is counted at the (ingress, class) it came by: first against a guaranteed reserve,
 //! then against the shared pool, and above the threshold against the ingress's headroom, which only
 //! has to hold what is still on its way when a pause takes effect. The model is the one of the
 //! simulator that the BFC paper used for HPCC, DCQCN and DCTCP (its switch memory unit).
 
+use xoff_core::Bytes;
 use xoff_core::prefetch::prefetch;
-use xoff_core::{Bytes, knobs};
 
-use super::elide::Elide;
-use super::{Ask, HopControl, Signal};
+use super::{Accounting, Pfc, PfcConfig, headroom};
+use crate::hop::elide::Elide;
+use crate::hop::{HopControl, IngressControl, Signal};
 use crate::packet::{CLASSES, Packet};
 use crate::sched::{QueueMask, Scheduler};
-
-knobs! {
-    /// Priority flow control.
-    pub struct PfcConfig in "pfc" {
-        /// An ingress is paused when it holds this share of the free pool. BFC §6.2.1: 11 %
-        /// ("when traffic from an input port occupies more than 11% of the free buffer"); the HPCC
-        /// simulator: 1/8.
-        threshold: f64 = 0.11,
-        /// Guaranteed bytes of each ingress port, outside the pool (the HPCC simulator's 4 KiB).
-        reserve: Bytes = Bytes(4096),
-        /// Resume when an ingress holds this much less than the threshold (the HPCC simulator's 3 KiB).
-        resume_offset: Bytes = Bytes(3072),
-        /// Headroom of an ingress as a multiple of rate x propagation delay of its link: 2 cover the
-        /// round trip of a pause, the third the frames being sent meanwhile (the HPCC simulator's 3).
-        headroom_factor: u32 = 3,
-        /// Bytes of a pause or resume frame on the wire: the smallest Ethernet frame (IEEE 802.1Qbb),
-        /// or 43 as in the HPCC simulator (14 + 20 + 9).
-        frame_size: Bytes = Bytes(64),
-        /// Double the threshold for each doubling of a port's rate over the hosts' rate, as the HPCC
-        /// simulator does.
-        threshold_follows_rate: bool = false,
-    }
-}
 
 /// What PFC needs to know of a port.
 #[derive(Clone, Copy, Debug)]
@@ -53,24 +31,99 @@ struct Count {
     headroom: u64,
 }
 
-/// An ingress port; what its first classes need shares a cache line.
+/// What one ingress holds.
 #[derive(Debug)]
-#[repr(C, align(64))]
-struct Ingress {
+#[repr(C)]
+pub struct Held {
     headroom_bytes: u64,
     threshold_ppm: u64,
-    paused: u8,
     counts: [Count; CLASSES],
 }
 
-/// The PFC state of one switch.
+/// The memory of a switch that its ingresses share.
 #[derive(Debug)]
-pub struct Pfc {
-    ingresses: Vec<Ingress>,
+pub struct SharedPool {
     pool: u64,
     pool_used: u64,
     reserve: u64,
     resume_offset: u64,
+}
+
+impl SharedPool {
+    fn free(&self) -> u64 {
+        self.pool.saturating_sub(self.pool_used)
+    }
+
+    fn threshold(&self, ingress: &Held) -> u64 {
+        threshold(self.free(), ingress.threshold_ppm)
+    }
+
+    fn shared(&self, count: &Count) -> u64 {
+        count.bytes.saturating_sub(self.reserve)
+    }
+}
+
+impl Accounting for SharedPool {
+    type Ingress = Held;
+
+    #[inline(always)]
+    fn add(&mut self, _number: u16, ingress: &mut Held, class: u8, bytes: u16, paused: u8) -> u8 {
+        let bytes = u64::from(bytes);
+        let count = &mut ingress.counts[class as usize];
+        let held = count.bytes + bytes;
+        let shared = held.saturating_sub(self.reserve);
+        let mut free = self.free();
+        if shared == 0 {
+            count.bytes = held;
+        } else if shared > threshold(free, ingress.threshold_ppm) {
+            count.headroom += bytes;
+        } else {
+            count.bytes = held;
+            self.pool_used += bytes.min(shared);
+            free = self.free();
+        }
+        if paused >> class & 1 == 1 {
+            return 0;
+        }
+        let shared = count.bytes.saturating_sub(self.reserve);
+        if count.headroom == 0 && shared < threshold(free, ingress.threshold_ppm) {
+            return 0;
+        }
+        1 << class
+    }
+
+    /// # Panics
+    /// If more leaves than came: that is a bug.
+    #[inline(always)]
+    fn remove(
+        &mut self,
+        _number: u16,
+        ingress: &mut Held,
+        class: u8,
+        bytes: u16,
+        paused: u8,
+    ) -> u8 {
+        let mut bytes = u64::from(bytes);
+        let count = &mut ingress.counts[class as usize];
+        if count.headroom > 0 {
+            let from_headroom = count.headroom.min(bytes);
+            count.headroom -= from_headroom;
+            bytes -= from_headroom;
+        }
+        let shared = count.bytes.saturating_sub(self.reserve);
+        self.pool_used -= bytes.min(shared);
+        count.bytes =
+            count.bytes.checked_sub(bytes).expect("PFC's ingress accounting went negative");
+        if paused >> class & 1 == 0 || count.headroom > 0 {
+            return 0;
+        }
+        let shared = count.bytes.saturating_sub(self.reserve);
+        let low = shared + self.resume_offset <= threshold(self.free(), ingress.threshold_ppm);
+        if shared > 0 && !low {
+            return 0;
+        }
+        1 << class
+    }
 }
 
 impl Pfc {
@@ -84,17 +137,10 @@ impl Pfc {
         buffer_bytes: u64,
         nic_rate: u64,
     ) -> Result<Self, String> {
-        let ingresses: Vec<Ingress> = ports
-            .iter()
-            .map(|port| Ingress {
-                headroom_bytes: headroom(config, port),
-                threshold_ppm: threshold_ppm(config, port.rate, nic_rate),
-                paused: 0,
-                counts: [Count::default(); CLASSES],
-            })
-            .collect();
-        let dedicated: u64 =
-            ingresses.iter().map(|ingress| ingress.headroom_bytes + config.reserve.0).sum();
+        let headroom_bytes = |port: &PfcPort| {
+            headroom::round_trips(port.rate, port.delay_ps, config.headroom_factor)
+        };
+        let dedicated: u64 = ports.iter().map(|port| headroom_bytes(port) + config.reserve.0).sum();
         let pool = buffer_bytes.checked_sub(dedicated).ok_or_else(|| {
             format!(
                 "PFC's reserves and headrooms take {} of a buffer of {}",
@@ -102,45 +148,44 @@ impl Pfc {
                 Bytes(buffer_bytes)
             )
         })?;
-        Ok(Self {
-            ingresses,
+        let accounting = SharedPool {
             pool,
             pool_used: 0,
             reserve: config.reserve.0,
             resume_offset: config.resume_offset.0,
-        })
-    }
-
-    fn threshold(&self, ingress: &Ingress) -> u64 {
-        threshold(self.pool.saturating_sub(self.pool_used), ingress.threshold_ppm)
-    }
-
-    fn shared(&self, count: &Count) -> u64 {
-        count.bytes.saturating_sub(self.reserve)
+        };
+        let ingresses = ports.iter().map(|port| Held {
+            headroom_bytes: headroom_bytes(port),
+            threshold_ppm: threshold_ppm(config, port.rate, nic_rate),
+            counts: [Count::default(); CLASSES],
+        });
+        Ok(Self::of(accounting, ingresses))
     }
 }
 
+/// In an output-queued switch a packet takes memory of its ingress from when it joins its egress queue
+/// until it leaves that.
 impl HopControl for Pfc {
     /// Whether a packet may enter: it fits under the threshold or into the headroom.
     #[inline]
     fn admits(&self, _egress: u16, packet: &Packet) -> bool {
-        let ingress = &self.ingresses[packet.ingress as usize];
+        let ingress = self.accounts(packet.ingress);
         let count = &ingress.counts[packet.class() as usize];
         let bytes = u64::from(packet.wire_bytes);
         count.headroom + bytes <= ingress.headroom_bytes
-            || self.shared(count) + bytes <= self.threshold(ingress)
+            || self.accounting.shared(count) + bytes <= self.accounting.threshold(ingress)
     }
 
     /// A packet within its ingress's reserve is admitted and changes nothing.
     #[inline(always)]
     fn pass(&mut self, _now: u64, _egress: u16, packet: &Packet) -> bool {
-        let ingress = &self.ingresses[packet.ingress as usize];
-        let count = &ingress.counts[packet.class() as usize];
+        let super::Ingress { paused, accounts } = &self.ingresses[packet.ingress as usize];
+        let count = &accounts.counts[packet.class() as usize];
         let bytes = u64::from(packet.wire_bytes);
         count.headroom == 0
-            && count.bytes + bytes <= self.reserve
-            && ingress.paused == 0
-            && self.threshold(ingress) >= bytes
+            && count.bytes + bytes <= self.accounting.reserve
+            && *paused == 0
+            && self.accounting.threshold(accounts) >= bytes
     }
 
     #[inline]
@@ -157,63 +202,13 @@ impl HopControl for Pfc {
         packet: &mut Packet,
         _queues: &S,
     ) -> Option<Signal> {
-        let (port, class) = (packet.ingress, packet.class());
-        let bytes = u64::from(packet.wire_bytes);
-        let ingress = &mut self.ingresses[port as usize];
-        let count = &mut ingress.counts[class as usize];
-        let held = count.bytes + bytes;
-        let shared = held.saturating_sub(self.reserve);
-        let mut free = self.pool.saturating_sub(self.pool_used);
-        if shared == 0 {
-            count.bytes = held;
-        } else if shared > threshold(free, ingress.threshold_ppm) {
-            count.headroom += bytes;
-        } else {
-            count.bytes = held;
-            self.pool_used += bytes.min(shared);
-            free = self.pool.saturating_sub(self.pool_used);
-        }
-        if ingress.paused >> class & 1 == 1 {
-            return None;
-        }
-        let shared = count.bytes.saturating_sub(self.reserve);
-        if count.headroom == 0 && shared < threshold(free, ingress.threshold_ppm) {
-            return None;
-        }
-        ingress.paused |= 1 << class;
-        Some(Signal::new(port, Ask::Pause, 1 << class))
+        self.on_arrival(packet.ingress, packet.class(), packet.wire_bytes)
     }
 
     /// Discounts a packet; resumes its class if its ingress holds little enough.
-    ///
-    /// # Panics
-    /// If more leaves than came: that is a bug.
     #[inline]
     fn on_dequeue(&mut self, _now: u64, _egress: u16, packet: &mut Packet) -> Option<Signal> {
-        let (port, class) = (packet.ingress, packet.class());
-        let mut bytes = u64::from(packet.wire_bytes);
-        let ingress = &mut self.ingresses[port as usize];
-        let count = &mut ingress.counts[class as usize];
-        if count.headroom > 0 {
-            let from_headroom = count.headroom.min(bytes);
-            count.headroom -= from_headroom;
-            bytes -= from_headroom;
-        }
-        let shared = count.bytes.saturating_sub(self.reserve);
-        self.pool_used -= bytes.min(shared);
-        count.bytes =
-            count.bytes.checked_sub(bytes).expect("PFC's ingress accounting went negative");
-        if ingress.paused >> class & 1 == 0 || count.headroom > 0 {
-            return None;
-        }
-        let shared = count.bytes.saturating_sub(self.reserve);
-        let free = self.pool.saturating_sub(self.pool_used);
-        let low = shared + self.resume_offset <= threshold(free, ingress.threshold_ppm);
-        if shared > 0 && !low {
-            return None;
-        }
-        ingress.paused &= !(1 << class);
-        Some(Signal::new(port, Ask::Resume, 1 << class))
+        self.on_departure(packet.ingress, packet.class(), packet.wire_bytes)
     }
 
     fn on_link_down(&mut self, ingress: u16) {
@@ -222,7 +217,7 @@ impl HopControl for Pfc {
 
     /// Classes this switch holds paused at the neighbour of a port.
     fn holds_paused(&self, ingress: u16) -> QueueMask {
-        QueueMask::from(self.ingresses[ingress as usize].paused)
+        QueueMask::from(self.paused_queues(ingress))
     }
 }
 
@@ -231,16 +226,16 @@ impl HopControl for Pfc {
 /// and is dropped where that is used up.
 impl Elide for Pfc {
     fn admits_elided(&self, packet: &Packet, held: u64) -> bool {
-        let ingress = &self.ingresses[packet.ingress as usize];
-        held + u64::from(packet.wire_bytes) <= self.threshold(ingress)
+        let ingress = self.accounts(packet.ingress);
+        held + u64::from(packet.wire_bytes) <= self.accounting.threshold(ingress)
     }
 
     fn join_elided(&mut self, _now: u64, _egress: u16, packet: &mut Packet) {
-        self.pool_used += u64::from(packet.wire_bytes);
+        self.accounting.pool_used += u64::from(packet.wire_bytes);
     }
 
     fn leave_elided(&mut self, _now: u64, _egress: u16, packet: &mut Packet) {
-        self.pool_used -= u64::from(packet.wire_bytes);
+        self.accounting.pool_used -= u64::from(packet.wire_bytes);
     }
 }
 
@@ -248,11 +243,6 @@ impl Elide for Pfc {
 #[inline]
 fn threshold(free: u64, ppm: u64) -> u64 {
     free * ppm / 1_000_000
-}
-
-fn headroom(config: &PfcConfig, port: &PfcPort) -> u64 {
-    let in_flight = u128::from(port.rate) * u128::from(port.delay_ps) / 8_000_000_000_000;
-    in_flight as u64 * u64::from(config.headroom_factor)
 }
 
 fn threshold_ppm(config: &PfcConfig, rate: u64, nic_rate: u64) -> u64 {
@@ -268,6 +258,7 @@ fn threshold_ppm(config: &PfcConfig, rate: u64, nic_rate: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hop::Ask;
     use crate::packet::Kind;
     use crate::sched::Fifo;
 
@@ -351,10 +342,10 @@ mod tests {
         // Twice the propagation delay of the link at least.
         assert!(more >= 2 * 12_500, "{more}");
         let mut drained = pfc;
-        while drained.ingresses[5].counts[0].bytes + drained.ingresses[5].counts[0].headroom > 0 {
+        while drained.accounts(5).counts[0].bytes + drained.accounts(5).counts[0].headroom > 0 {
             leave(&mut drained, packet);
         }
-        assert_eq!((drained.pool_used, drained.ingresses[5].paused), (0, 0));
+        assert_eq!((drained.accounting.pool_used, drained.ingresses[5].paused), (0, 0));
     }
 
     #[test]
