@@ -12,7 +12,7 @@ use crate::buffer::{Buffer, BufferConfig, BufferKind};
 use crate::fabric::Fabric;
 use crate::hop::pfc::frames::{Frames, FramesSpec, Way};
 use crate::hop::pfc::{PauseConfig, Thresholds};
-use crate::hop::{IngressControl, Signal};
+use crate::hop::{IngressControl, LinkControl, Signal};
 use crate::mark::{Draws, MarkAt, RedEcn};
 use crate::packet::{Kind, NONE, Packet, flag};
 use crate::sched::{Egress, QueueMask};
@@ -71,12 +71,14 @@ impl Cioq {
         let rates = (0..parts.egress.len()).map(|port| fabric.rate(parts.first_port + port as u32));
         let frames = FramesSpec {
             pause: &parts.pause,
-            first_port: parts.first_port,
+            link: LinkControl {
+                first_port: parts.first_port,
+                frame_bytes: parts.control_frame,
+                loss: parts.control_loss,
+            },
             first_timer: parts.first_timer,
             classes,
-            frame_bytes: parts.control_frame,
             mtu: parts.mtu,
-            loss: parts.control_loss,
         };
         let unlimited = BufferConfig { kind: BufferKind::Unlimited, ..BufferConfig::default() };
         Self {

@@ -11,6 +11,7 @@ pub(crate) mod capfc;
 mod carried;
 mod elide;
 mod ingress;
+mod link_control;
 pub(crate) mod pfc;
 mod sfc;
 
@@ -28,6 +29,7 @@ pub use bfc::{
 pub use carried::Carried;
 pub use elide::{Eliding, ElisionStats};
 pub(crate) use ingress::IngressControl;
+pub(crate) use link_control::LinkControl;
 pub use pfc::{Pfc, PfcConfig, PfcPort};
 pub use sfc::{Deployment, FilterKey, Sfc, SfcConfig, SfcPort, SfcStats, SignalAt};
 

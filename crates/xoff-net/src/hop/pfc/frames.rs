@@ -3,13 +3,13 @@
 
 use std::collections::VecDeque;
 
-use xoff_core::{Rng, TimerId};
+use xoff_core::TimerId;
 
 use super::PauseConfig;
 use super::obeyed::{Obeyed, Request};
 use crate::arch::SwitchStats;
 use crate::fabric::Fabric;
-use crate::hop::{Ask, QUANTUM_BITS, Signal, timed_pause};
+use crate::hop::{Ask, LinkControl, QUANTUM_BITS, Signal, timed_pause};
 use crate::sched::Egress;
 
 const NEVER: u64 = u64::MAX;
@@ -24,29 +24,23 @@ pub(crate) struct Way<'a> {
 /// What [`Frames`] are made from.
 pub(crate) struct FramesSpec<'a> {
     pub(crate) pause: &'a PauseConfig,
-    /// The fabric's number of port 0.
-    pub(crate) first_port: u32,
+    /// How frames leave.
+    pub(crate) link: LinkControl,
     /// Timer of port 0; the others follow, and then the one of frames that take their time.
     pub(crate) first_timer: TimerId,
     /// Classes that egress ports tell apart, one bit each.
     pub(crate) classes: u8,
-    /// Bytes of a frame.
-    pub(crate) frame_bytes: u16,
     /// Bytes of the longest packet.
     pub(crate) mtu: u16,
-    /// Share of frames that are lost, and the stream that says which.
-    pub(crate) loss: Option<(f64, Rng)>,
 }
 
 /// Frames that are being made or have not been obeyed yet, and when pauses end or have to be asked for
 /// again.
 #[derive(Debug)]
 pub(crate) struct Frames {
-    first_port: u32,
+    link: LinkControl,
     first_timer: TimerId,
     classes: u8,
-    frame_bytes: u16,
-    loss: Option<(f64, Rng)>,
     generation_ps: u64,
     /// Frames that are not at the head of their queue yet, and when they will be.
     made: VecDeque<(u64, Signal)>,
@@ -68,11 +62,9 @@ impl Frames {
         let outstanding = u32::try_from(pause.outstanding.0).unwrap_or(u32::MAX);
         let ports = renewal_ps.len();
         Self {
-            first_port: spec.first_port,
+            link: spec.link,
             first_timer: spec.first_timer,
             classes: spec.classes,
-            frame_bytes: spec.frame_bytes,
-            loss: spec.loss,
             generation_ps: pause.generation_delay.0,
             made: VecDeque::new(),
             renewals: vec![NEVER; ports],
@@ -112,23 +104,20 @@ impl Frames {
         }
     }
 
-    /// "It is enqueued for transmission at the head of the queue" (DeTail §6.1).
     fn send(&mut self, way: &mut Way<'_>, signal: Signal) {
-        if self.loss.as_mut().is_some_and(|(share, rng)| rng.unit() < *share) {
+        if self.link.loses() {
             way.stats.control_lost += 1;
             return;
         }
         way.stats.pauses += u64::from(signal.quanta > 0);
         self.resumes += u64::from(signal.quanta == 0);
-        let id = way.fabric.packets.insert(signal.frame(self.frame_bytes));
-        way.egress[signal.port as usize].push_control(&mut way.fabric.packets, id);
-        way.fabric.kick(self.first_port + u32::from(signal.port));
+        self.link.send(way.fabric, way.egress, signal);
     }
 
     /// A frame of the neighbour has arrived.
     #[cold]
     pub(crate) fn on_frame(&mut self, fabric: &mut Fabric, port: u16, id: u32) {
-        let rate = fabric.rate(self.first_port + u32::from(port));
+        let rate = fabric.rate(self.link.port(port));
         let asked = timed_pause(&fabric.packets[id], rate);
         fabric.packets.remove(id);
         let (queues, pause_ps) = asked.expect("neighbours pause for a time");
@@ -177,11 +166,8 @@ impl Frames {
 
     /// Exactly these classes of a port are paused from now on.
     fn set_paused(&self, way: &mut Way<'_>, port: u16, classes: u8) {
-        let egress = &mut way.egress[port as usize];
-        egress.set_paused(way.fabric.now, u128::from(classes));
-        if egress.is_ready() {
-            way.fabric.kick(self.first_port + u32::from(port));
-        }
+        way.egress[port as usize].set_paused(way.fabric.now, u128::from(classes));
+        self.link.wake(way.fabric, way.egress, port);
     }
 
     fn await_frames(&self, fabric: &mut Fabric) {
