@@ -14,6 +14,7 @@ pub mod buffer;
 pub mod credit;
 pub mod division;
 pub mod fabric;
+pub mod header;
 pub mod hop;
 pub mod mark;
 pub mod packet;

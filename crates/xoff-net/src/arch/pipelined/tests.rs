@@ -165,7 +165,10 @@ impl Bench {
     /// Frames sent by a port: when, which classes, and whether they pause.
     fn frames(&self, port: u32) -> Vec<(u64, u8, bool)> {
         let of = |one: &&(u64, u32, Packet)| one.1 == port && one.2.kind == Kind::LinkControl;
-        let frame = |one: &(u64, u32, Packet)| (one.0, one.2.queue_mask() as u8, one.2.label > 0);
+        let frame = |one: &(u64, u32, Packet)| {
+            let frame = one.2.as_link_control();
+            (one.0, frame.queues() as u8, frame.quanta() > 0)
+        };
         self.sent.iter().filter(of).map(frame).collect()
     }
 }

@@ -222,7 +222,7 @@ impl HopControl for Tofino {
         }
         self.recirculation.as_mut()?.send(now);
         let mut header = Packet { record: NONE, next: NONE, ..*packet };
-        header.remaining = u32::from(egress);
+        header.as_recirculated_mut().set_egress(egress);
         packet.flags &= !(flag::RECIRCULATED | flag::COUNTED);
         Some(header)
     }
@@ -232,7 +232,7 @@ impl HopControl for Tofino {
     }
 
     fn use_copy(&mut self, now: u64, header: &mut Packet) -> CopyUse {
-        let egress = header.remaining as u16;
+        let egress = header.as_recirculated().egress();
         self.give_back(now, egress, header).map_or(CopyUse::Nothing, CopyUse::Signal)
     }
 
