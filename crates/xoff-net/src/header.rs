@@ -124,6 +124,12 @@ impl<P: DerefMut<Target = Packet>> Answer<P> {
         self.0.remaining = detail;
     }
 
+    /// Sets how long the data took to the receiver (ps, of which the header has whole nanoseconds).
+    #[inline(always)]
+    pub fn set_delay(&mut self, delay_ps: u64) {
+        self.0.remaining = u32::try_from(delay_ps / 1_000).unwrap_or(u32::MAX);
+    }
+
     /// All bytes of the flow have arrived, at this time (ps).
     #[inline(always)]
     pub fn set_arrived(&mut self, now: u64) {
@@ -221,5 +227,39 @@ impl<P: DerefMut<Target = Packet>> Recirculated<P> {
     /// Sets the egress port that the packet left by.
     pub fn set_egress(&mut self, egress: u16) {
         self.0.remaining = u32::from(egress);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_says_what_it_was_given() {
+        let mut frame = Packet::new(Kind::LinkControl, 64);
+        for (number, ask) in Ask::ALL.into_iter().enumerate() {
+            frame.as_link_control_mut().set_ask(ask, number as u16);
+            frame.as_link_control_mut().set_queues(1 << 127 | number as u128);
+            let found = frame.as_link_control();
+            assert_eq!((found.ask(), found.quanta()), (ask, number as u16));
+            assert_eq!(found.queues(), 1 << 127 | number as u128);
+        }
+    }
+
+    #[test]
+    fn a_frame_to_a_sender_has_two_flags() {
+        let mut frame = Packet::new(Kind::BackToSender, 64);
+        for reach in [(false, false), (true, false), (false, true), (true, true)] {
+            frame.as_back_to_sender_mut().set_reach(reach.0, reach.1);
+            let found = frame.as_back_to_sender();
+            assert_eq!((found.is_near_source(), found.is_cacheable()), reach);
+        }
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "Ack")]
+    fn a_packet_is_not_read_as_another_kind() {
+        let _ = Packet::new(Kind::Ack, 64).as_data();
     }
 }

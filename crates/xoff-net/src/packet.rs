@@ -59,6 +59,10 @@ pub mod flag {
     pub const LABELLED: u8 = 16;
     /// Where the class begins.
     pub const CLASS_SHIFT: u32 = 5;
+
+    // Each has a bit of its own.
+    const _: () =
+        assert!(MARKED + COUNTED + PROGRESSED + RECIRCULATED + LABELLED == (1 << CLASS_SHIFT) - 1);
 }
 
 /// The queue number of packets that no pause of a queue can stop: the control queue.

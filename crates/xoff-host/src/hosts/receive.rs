@@ -56,16 +56,15 @@ impl Hosts {
         let sent = data.sent_ps();
         let whole = seq == data.offset() + payload + u64::from(data.remaining());
         let flow = packet.flow;
-        let detail = if self.setup.onramp.is_some() && kind == Kind::Ack {
-            u32::try_from((now - sent) / 1_000).unwrap_or(u32::MAX)
-        } else {
-            kept
-        };
         packet.kind = kind;
-        packet.as_answer_mut().set(seq, detail);
+        let mut answer = packet.as_answer_mut();
+        answer.set(seq, kept);
+        if self.setup.onramp.is_some() && kind == Kind::Ack {
+            answer.set_delay(now - sent);
+        }
         if whole {
             // The acknowledgement of all bytes says when the last of them came.
-            packet.as_answer_mut().set_arrived(now);
+            answer.set_arrived(now);
         }
         packet.wire_bytes = self.ack_bytes;
         packet.queue = CONTROL_QUEUE;

@@ -12,7 +12,7 @@ use crate::buffer::{Buffer, BufferConfig, BufferKind};
 use crate::fabric::Fabric;
 use crate::hop::pfc::frames::{Frames, FramesSpec, Way};
 use crate::hop::pfc::{PauseConfig, Thresholds};
-use crate::hop::{IngressControl, LinkControl, Signal};
+use crate::hop::{FrameSender, IngressControl, Signal};
 use crate::mark::{Draws, MarkAt, RedEcn};
 use crate::packet::{Kind, NONE, Packet, flag};
 use crate::sched::{Egress, QueueMask};
@@ -71,7 +71,7 @@ impl Cioq {
         let rates = (0..parts.egress.len()).map(|port| fabric.rate(parts.first_port + port as u32));
         let frames = FramesSpec {
             pause: &parts.pause,
-            link: LinkControl {
+            link: FrameSender {
                 first_port: parts.first_port,
                 frame_bytes: parts.control_frame,
                 loss: parts.control_loss,

@@ -26,7 +26,7 @@ use crate::balance::Spray;
 use crate::buffer::Buffer;
 use crate::credit::CreditQueue;
 use crate::fabric::Fabric;
-use crate::hop::{AnyHop, CopyUse, HopControl, LinkControl, Signal, each_hop};
+use crate::hop::{AnyHop, CopyUse, FrameSender, HopControl, Signal, each_hop};
 use crate::mark::{Draws, MarkAt, RedEcn};
 use crate::packet::{CONTROL_QUEUE, Kind, NONE, Packet, Queue, flag};
 use crate::sched::{Common, Egress, QueueMask, Scheduler, each_scheduler};
@@ -124,7 +124,7 @@ pub struct OutputQueued {
     forwarding: Forwarding,
     spray: Option<Box<Spray>>,
     control_acks: bool,
-    link: LinkControl,
+    link: FrameSender,
     first_timer: TimerId,
     /// Whether the hop control or XCP want to see packets before they join their queues.
     watches_arrivals: bool,
@@ -166,7 +166,7 @@ impl OutputQueued {
             forwarding: parts.forwarding,
             spray: parts.spray,
             control_acks: parts.control_acks,
-            link: LinkControl {
+            link: FrameSender {
                 first_port: parts.first_port,
                 frame_bytes: parts.control_frame,
                 loss: parts.control_loss,

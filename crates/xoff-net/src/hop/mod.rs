@@ -10,8 +10,8 @@ mod bfc;
 pub(crate) mod capfc;
 mod carried;
 mod elide;
+mod frame_sender;
 mod ingress;
-mod link_control;
 pub(crate) mod pfc;
 mod sfc;
 
@@ -28,8 +28,8 @@ pub use bfc::{
 };
 pub use carried::Carried;
 pub use elide::{Eliding, ElisionStats};
+pub(crate) use frame_sender::FrameSender;
 pub(crate) use ingress::IngressControl;
-pub(crate) use link_control::LinkControl;
 pub use pfc::{Pfc, PfcConfig, PfcPort};
 pub use sfc::{Deployment, FilterKey, Sfc, SfcConfig, SfcPort, SfcStats, SignalAt};
 

@@ -9,7 +9,7 @@ use super::PauseConfig;
 use super::obeyed::{Obeyed, Request};
 use crate::arch::SwitchStats;
 use crate::fabric::Fabric;
-use crate::hop::{Ask, LinkControl, QUANTUM_BITS, Signal, timed_pause};
+use crate::hop::{Ask, FrameSender, QUANTUM_BITS, Signal, timed_pause};
 use crate::sched::Egress;
 
 const NEVER: u64 = u64::MAX;
@@ -25,7 +25,7 @@ pub(crate) struct Way<'a> {
 pub(crate) struct FramesSpec<'a> {
     pub(crate) pause: &'a PauseConfig,
     /// How frames leave.
-    pub(crate) link: LinkControl,
+    pub(crate) link: FrameSender,
     /// Timer of port 0; the others follow, and then the one of frames that take their time.
     pub(crate) first_timer: TimerId,
     /// Classes that egress ports tell apart, one bit each.
@@ -38,7 +38,7 @@ pub(crate) struct FramesSpec<'a> {
 /// again.
 #[derive(Debug)]
 pub(crate) struct Frames {
-    link: LinkControl,
+    link: FrameSender,
     first_timer: TimerId,
     classes: u8,
     generation_ps: u64,

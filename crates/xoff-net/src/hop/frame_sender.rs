@@ -8,7 +8,7 @@ use crate::sched::Egress;
 
 /// Sends frames to neighbours.
 #[derive(Debug)]
-pub(crate) struct LinkControl {
+pub(crate) struct FrameSender {
     /// The fabric's number of port 0.
     pub(crate) first_port: u32,
     /// Bytes of a frame.
@@ -17,7 +17,7 @@ pub(crate) struct LinkControl {
     pub(crate) loss: Option<(f64, Rng)>,
 }
 
-impl LinkControl {
+impl FrameSender {
     /// Whether the next frame is lost on purpose.
     pub(crate) fn loses(&mut self) -> bool {
         self.loss.as_mut().is_some_and(|(share, rng)| rng.unit() < *share)
