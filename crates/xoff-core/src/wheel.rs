@@ -176,8 +176,7 @@ impl Wheel {
             })
             .unwrap_or(LEVELS - 1);
         let shift = BITS * level as u32;
-        // Events beyond the reach of the last level wait in its furthest bucket and are
-        // redistributed.
+        // Events beyond the last level's reach wait in its furthest bucket for redistribution.
         let place = (bucket >> shift).min((self.cursor >> shift) + MASK);
         self.levels[level].push((place & MASK) as usize, event);
     }
@@ -213,9 +212,8 @@ impl Wheel {
         self.due.get(self.due.len().wrapping_sub(after + 1))
     }
 
-    /// Lower bound on the time of the next event (ps); `u64::MAX` if there are no events. For an
-    /// event far ahead the bound is the start of its bucket. It tightens once the wheel reaches
-    /// that bucket.
+    /// Lower bound on the time of the next event (ps); `u64::MAX` if there is none. Far ahead it is
+    /// the start of the event's bucket. It tightens once the wheel reaches that bucket.
     #[must_use]
     pub fn not_before(&self) -> u64 {
         if let Some(event) = self.due.last() {
@@ -334,8 +332,7 @@ impl Wheel {
         taken
     }
 
-    /// Adds an unarmed timer. `rank` orders it among events of equal time; `tag` is its owner's
-    /// code for it.
+    /// Adds an unarmed timer. `rank` orders it among events of one time; `tag` is the owner's code.
     pub fn add_timer(&mut self, rank: u64, tag: u32) -> TimerId {
         let id = self.timers.len() as TimerId;
         self.timers.push(Timer { time: NEVER, rank, entry: NEVER, tag });
@@ -360,7 +357,7 @@ impl Wheel {
         timer.entry = NEVER;
     }
 
-    /// The time for which the timer is armed.
+    /// Time for which the timer is armed.
     #[inline]
     #[must_use]
     pub fn armed(&self, id: TimerId) -> Option<u64> {

@@ -47,7 +47,7 @@ pub mod tag {
     pub const INTAKE: u32 = 9 << 28;
     /// A timer of a receiver-driven transport; the index is its own.
     pub const DRIVEN: u32 = 10 << 28;
-    /// A flow's retransmission timeout.
+    /// A flow's retransmission timer.
     pub const RETRANSMISSION: u32 = 11 << 28;
     /// A timer of a server's agent.
     pub const AGENT: u32 = 12 << 28;

@@ -30,7 +30,7 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Records a packet that is certainly lost.
+    /// Adds a reported loss.
     pub fn add(&mut self, seq: u64, bytes: u64) {
         self.packets.push((seq, bytes));
     }

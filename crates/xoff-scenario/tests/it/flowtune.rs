@@ -367,7 +367,7 @@ fn timeouts_shorter_than_a_round_trip_are_refused() {
     let Err(problems) = Run::open(&text, "test.toml", &[], Threads::ONE) else {
         panic!("a base RTT of 36 us is accepted");
     };
-    assert!(problems.to_string().contains("so every message would be sent again"), "{problems}");
+    assert!(problems.to_string().contains("or every message would be retransmitted"), "{problems}");
 }
 
 /// Each pod has an allocator. What comes from another pod is announced and taken off the capacities, so

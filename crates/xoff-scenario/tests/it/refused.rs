@@ -301,7 +301,7 @@ fn what_a_preset_sets_is_no_mistake() {
 fn settings_of_another_recovery_are_refused() {
     for (recovery, setting, said) in [
         ("go-back-n", "timeout_low=50us", "has one timeout"),
-        ("perfect", "timeout_low_packets=5", "hears of every loss"),
+        ("perfect", "timeout_low_packets=5", "detects every loss"),
         ("selective-repeat", "nack_interval=50us", "does not repeat requests"),
         ("selective-repeat", "timeout=90us", "timeout_low = 100us must not be longer than"),
     ] {

@@ -52,11 +52,7 @@ impl DriverSettings for NdpConfig {
     }
 
     fn needs(&self) -> Vec<Need> {
-        vec![need(
-            ("switch", "overflow"),
-            &["trim"],
-            "receivers on_reply of losses by trimmed packets",
-        )]
+        vec![need(("switch", "overflow"), &["trim"], "receivers detect losses by trimmed packets")]
     }
 
     fn derives_from_bdp(&self) -> bool {

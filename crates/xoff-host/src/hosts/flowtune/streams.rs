@@ -179,7 +179,7 @@ impl Hosts {
         self.flowtune.as_mut().map_or_else(Vec::new, |flowtune| std::mem::take(&mut flowtune.inbox))
     }
 
-    /// Swaps the messages for readers in another partition with an empty list.
+    /// As [`Streams::swap_mail`](crate::flowtune::stream::Streams::swap_mail), for all streams here.
     pub fn swap_stream_messages(
         &mut self,
         partition: usize,
@@ -190,7 +190,7 @@ impl Hosts {
         }
     }
 
-    /// True if there are messages for readers in another partition.
+    /// True if streams here have messages for another partition.
     #[must_use]
     pub fn has_stream_messages(&self, partition: usize) -> bool {
         self.flowtune.as_ref().is_some_and(|flowtune| flowtune.streams.has_mail(partition))
