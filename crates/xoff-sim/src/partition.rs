@@ -292,7 +292,8 @@ impl Partition {
         }
     }
 
-    /// Handles any event but an arrival.
+    /// Handles any event but an arrival. Rare handlers are out of line, so that the loop keeps its
+    /// registers.
     #[inline]
     fn dispatch(&mut self, event: u32, item: u32) {
         let number = event & ((1 << 28) - 1);
@@ -388,12 +389,14 @@ impl Partition {
         }
     }
 
+    #[inline(never)]
     fn on_switch_timer(&mut self, port: u32) {
         if let Owner::Switch(switch, number) = self.owners[port as usize] {
             self.switches[switch as usize].1.on_port_timer(&mut self.fabric, number);
         }
     }
 
+    #[inline(never)]
     fn on_delay_timer(&mut self, port: u32) {
         if let Owner::Switch(switch, _) = self.owners[port as usize] {
             let destinations = &self.directory.destinations;
@@ -401,6 +404,7 @@ impl Partition {
         }
     }
 
+    #[inline(never)]
     fn start_flows(&mut self) {
         while let Some(&start) = self.starts.get(self.next_start) {
             if start.start_ps > self.fabric.now {

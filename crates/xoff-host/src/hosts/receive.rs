@@ -58,13 +58,13 @@ impl Hosts {
         let flow = packet.flow;
         packet.kind = kind;
         let mut answer = packet.as_answer_mut();
-        answer.set(seq, kept);
-        if self.setup.onramp.is_some() && kind == Kind::Ack {
-            answer.set_delay(now - sent);
-        }
         if whole {
             // The acknowledgement of all bytes carries the arrival time of the last one.
             answer.set_arrived(now);
+        }
+        answer.set(seq, kept);
+        if self.setup.onramp.is_some() && kind == Kind::Ack {
+            answer.set_delay(now - sent);
         }
         packet.wire_bytes = self.ack_bytes;
         packet.queue = CONTROL_QUEUE;

@@ -93,17 +93,19 @@ impl<R: Rounds> Discipline for RoundRobin<R> {
             return None;
         }
         let (ready, current) = self.rounds.next(ready);
+        let mut queue = *current;
         loop {
-            let line = &mut lines[*current as usize];
-            if ready.has(*current) {
+            let line = &mut lines[queue as usize];
+            if ready.has(queue) {
                 let bytes = u32::from(pool[line.queue.head()?].wire_bytes);
                 if line.state >= bytes {
                     line.state -= bytes;
-                    return Some(*current);
+                    *current = queue;
+                    return Some(queue);
                 }
             }
-            *current = ready.next_after(*current);
-            lines[*current as usize].state += self.quantum_bytes;
+            queue = ready.next_after(queue);
+            lines[queue as usize].state += self.quantum_bytes;
         }
     }
 

@@ -285,6 +285,7 @@ impl Egress {
     }
 
     /// Whether there is a packet that may be sent.
+    #[inline]
     #[must_use]
     pub fn is_ready(&self) -> bool {
         !self.common.control.is_empty()
