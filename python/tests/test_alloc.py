@@ -233,13 +233,13 @@ def test_bad_calls_are_refused_and_change_nothing():
             "flow 1: flow 12345.0 is not",
         ),
         (lambda: allocator.remove_flows([ids[0], ids[0]]), "duplicate flow ids"),
-        (lambda: allocator.rates([0.5]), "flow ids are whole numbers"),
+        (lambda: allocator.rates([0.5]), "flow ids must be whole numbers"),
         (lambda: allocator.rates(ids[0]), "one dimension"),
         (lambda: allocator.set_capacity(1, 1.0), "there is no link 1"),
         (lambda: allocator.set_capacity(-1, 1.0), "there is no link -1"),
         (lambda: allocator.set_capacity(0, -1.0), "capacity of link 0 is -1"),
         (lambda: allocator.reserve(0, -1.0), "-1 is to be taken from link 0"),
-        (lambda: allocator.iterate(-1), "-1 iterations"),
+        (lambda: allocator.iterate(-1), "iterations must be at least 0"),
     ):
         with pytest.raises(UsageError) as refused:
             call()
