@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -55,20 +56,19 @@ def outcome(text: str, overrides: list[str], of_results: bool) -> str:
         run = _native.open_run(text, FILE, overrides, 1)
     except _native.ScenarioError as error:
         raise Refused(str(error)) from None
-    takes = [getattr(run, name) for name in dir(run) if name.startswith("take_")]
-    rows = dict.fromkeys(range(len(takes)), 0)
+    rows: Counter[str] = Counter()
     try:
         more = True
         while more:
             more = run.step(1000)
-            for number, take in enumerate(takes):
-                taken = take()
-                rows[number] += len(taken) if taken is not None else 0
+            for table, batch in run.take_tables():
+                rows[table] += len(batch)
+            rows["capture"] += len(run.take_capture() or b"")
     except _native.RunError as error:
         return str(error)
     if not of_results:
         return run.digest()
-    return f"{run.digest()} {rows} {len(run.ports() or ())} {run.summary()}"
+    return f"{run.digest()} {sorted(rows.items())} {run.summary()}"
 
 
 @dataclass(frozen=True)

@@ -169,7 +169,8 @@ def test_a_manifest_of_another_run(run_dir):
     [
         (lambda found: found.clear(), "`name` is missing"),
         (lambda found: found.pop("buffer"), "`buffer` is missing"),
-        (lambda found: found.update(buffer=[]), r"`buffer` must be an object or null, not \[\]"),
+        (lambda found: found.update(buffer=[]), r"`buffer` must be an object, not \[\]"),
+        (lambda found: found.update(active_flows=1), "`active_flows` must be an object or null"),
         (lambda found: found.update(classes={}), "`classes` must be a list, not {}"),
         (lambda found: found.update(classes=[3]), "`classes.0` must be an object, not 3"),
         (lambda found: found["classes"][1].update(bins="x"), "`classes.1.bins` must be a list"),

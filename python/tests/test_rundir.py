@@ -182,7 +182,7 @@ def test_disk_full_at_the_very_end(scenario, tmp_path, monkeypatch):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /dev/full")
 def test_disk_really_full(tmp_path):
-    writer = tables.TableWriter(tmp_path / "flows.parquet", tables.flow_schema())
+    writer = tables.TableWriter(tmp_path / "flows.parquet", tables.empty_schema("flows"))
     writer.path.symlink_to("/dev/full")
     with pytest.raises(xoff.RunError, match="no space left"):
         writer.close()

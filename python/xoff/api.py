@@ -12,6 +12,7 @@ from xoff import engine
 from xoff.cores import cores
 from xoff.engine import Report
 from xoff.errors import UsageError, as_path
+from xoff.manifest import needed_tables
 from xoff.result import Result
 
 Scenario = str | os.PathLike[str]
@@ -68,30 +69,19 @@ class _Memory:
     """Collects the rows of a run that writes no run directory."""
 
     def __init__(self) -> None:
-        self.batches: dict[str, list[Any]] = {"flows": [], "samples": []}
+        self._batches: dict[str, list[Any]] = {table: [] for table in needed_tables()}
 
-    def _add(self, name: str, batch: Any) -> None:
+    def rows(self, table: str, batch: Any) -> None:
         from xoff.tables import as_batch
 
-        self.batches.setdefault(name, []).append(as_batch(batch))
+        self._batches.setdefault(table, []).append(as_batch(batch))
 
-    def flows(self, batch: Any) -> None:
-        self._add("flows", batch)
+    def tables(self) -> dict[str, Any]:
+        """Return what was collected, as tables."""
+        from xoff.tables import as_table, empty_schema
 
-    def samples(self, batch: Any) -> None:
-        self._add("samples", batch)
-
-    def flow_series(self, batch: Any) -> None:
-        self._add("flow_series", batch)
-
-    def port_samples(self, batch: Any) -> None:
-        self._add("port_samples", batch)
-
-    def queries(self, batch: Any) -> None:
-        self._add("queries", batch)
-
-    def requests(self, batch: Any) -> None:
-        self._add("requests", batch)
+        found = self._batches.items()
+        return {table: as_table(batches, empty_schema(table)) for table, batches in found}
 
     def capture(self, data: bytes) -> None:
         """Discard the capture, which exists only as a file of a run directory."""
@@ -142,15 +132,7 @@ def run(
 
 
 def _run_in_memory(native: Any, progress: Report | None) -> Result:
-    from xoff.tables import as_batch, as_table, flow_schema
-
     memory = _Memory()
     engine.drive(native, memory, progress)
-    ports = native.ports()
-    tables = {
-        **{name: as_table(batches, None) for name, batches in memory.batches.items()},
-        "flows": as_table(memory.batches["flows"], flow_schema()),
-        "ports": as_table([] if ports is None else [as_batch(ports)], None),
-    }
     summary = json.loads(native.summary())
-    return Result(summary, native.effective(), native.digest(), tables=tables)
+    return Result(summary, native.effective(), native.digest(), tables=memory.tables())

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,8 @@ def parse(path: str, measured: bool = True) -> tuple[str, str, str, str]:
 
 
 def _group(result: Result, prefix: str, cls: str, group: str) -> dict[str, Any] | None:
-    found = ((result.summary.get(prefix[:-1]) or {}).get(cls) or {}).get(group)
+    summary: Mapping[str, Any] = result.summary
+    found = ((summary.get(prefix[:-1]) or {}).get(cls) or {}).get(group)
     return found if isinstance(found, dict) else None
 
 

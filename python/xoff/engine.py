@@ -16,7 +16,7 @@ from xoff import _native
 from xoff.errors import RunError, ScenarioError, UsageError
 
 if TYPE_CHECKING:
-    from xoff._native import Progress, Run
+    from xoff._native import DeclaredTable, Progress, Run
 
 Report = Callable[["Progress"], None]
 """A progress callback: called about five times a second while a run advances."""
@@ -31,23 +31,8 @@ MOST_THREADS = 65_536
 class Sink(Protocol):
     """Where a run's rows go while it advances."""
 
-    def flows(self, batch: Any) -> None:
-        """Take a record batch of finished flows."""
-
-    def samples(self, batch: Any) -> None:
-        """Take a record batch of switch and port samples."""
-
-    def flow_series(self, batch: Any) -> None:
-        """Take a record batch of what flows' receivers got in intervals."""
-
-    def port_samples(self, batch: Any) -> None:
-        """Take a record batch of samples of all ports."""
-
-    def queries(self, batch: Any) -> None:
-        """Take a record batch of queries that ended."""
-
-    def requests(self, batch: Any) -> None:
-        """Take a record batch of web requests that ended."""
+    def rows(self, table: str, batch: Any) -> None:
+        """Take a record batch of rows of a table."""
 
     def capture(self, data: bytes) -> None:
         """Take the bytes that follow in the file of captured packets."""
@@ -56,10 +41,8 @@ class Sink(Protocol):
 class Nowhere:
     """Takes the rows of a run whose results are not wanted."""
 
-    def flows(self, batch: Any) -> None:
+    def rows(self, table: str, batch: Any) -> None:
         """Drop them."""
-
-    samples = flow_series = port_samples = queries = requests = flows
 
     def capture(self, data: bytes) -> None:
         """Drop them."""
@@ -164,18 +147,11 @@ def drive(run: Run, sink: Sink, report: Report | None = None) -> None:
     while more:
         with _translated():
             more = run.step(STEP_MS)
-        for take, give in (
-            (run.take_flows, sink.flows),
-            (run.take_samples, sink.samples),
-            (run.take_flow_series, sink.flow_series),
-            (run.take_port_samples, sink.port_samples),
-            (run.take_queries, sink.queries),
-            (run.take_requests, sink.requests),
-            (run.take_capture, sink.capture),
-        ):
-            taken = take()
-            if taken is not None:
-                give(taken)
+        for table, batch in run.take_tables():
+            sink.rows(table, batch)
+        captured = run.take_capture()
+        if captured is not None:
+            sink.capture(captured)
         if report is not None:
             report(run.progress())
 
@@ -190,8 +166,8 @@ def presets() -> list[tuple[str, str]]:
     return _native.presets()
 
 
-def tables() -> list[tuple[str, Any]]:
-    """Return each table that a run may have, as (name, empty record batch).
+def tables() -> list[DeclaredTable]:
+    """Return the tables that a run may have.
 
     A name comes several times where engines have different columns under it.
     """

@@ -17,10 +17,10 @@ from xoff.cores import cores
 from xoff.errors import IncompleteRunError, UsageError, writing
 from xoff.manifest import (
     MANIFEST,
-    NEEDED,
-    RUN_FILES,
     WORKING_FILES,
+    needed_files,
     read_manifest,
+    run_files,
     save_manifest,
 )
 
@@ -126,10 +126,12 @@ class RunFiles:
 
         Raises `IncompleteRunError` with the name and the problem of each damaged file.
         """
-        missing = [f"{name} is not listed in {MANIFEST}" for name in NEEDED if name not in self]
+        missing = [
+            f"{name} is not listed in {MANIFEST}" for name in needed_files() if name not in self
+        ]
         unlisted = [
             f"{name} exists but is not listed in {MANIFEST}"
-            for name in sorted(RUN_FILES)
+            for name in sorted(run_files())
             if name not in self and os.path.lexists(self.folder / name)
         ]
         with ThreadPoolExecutor(cores()) as pool:

@@ -8,20 +8,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from xoff import engine
+
 MANIFEST = "manifest.json"
 SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"
 CAPTURE = "trace.pcapng"
 REFERENCE = "reference.csv"
 
-TABLES = ("flows", "samples", "ports")
-# Tables of some runs only, each with advice on how to get it.
-OPTIONAL_TABLES = {
-    "flow_series": "set run.flow_series",
-    "port_samples": "set run.port_samples",
-    "queries": 'add [[traffic]] kind = "queries", without run.flows = "none"',
-    "requests": 'add [[traffic]] kind = "queries", without run.flows = "none"',
-}
+DRAFT = ".new"
+LOCK = ".lock"
+RESERVE = ".reserve"
+WORKING_FILES = frozenset({MANIFEST, MANIFEST + DRAFT, LOCK, RESERVE})
+"""Bookkeeping files of a run directory; all but the manifest exist only during the run."""
 
 
 def table_file(name: str) -> str:
@@ -29,16 +28,24 @@ def table_file(name: str) -> str:
     return f"{name}.parquet"
 
 
-NEEDED = (SCENARIO, SUMMARY, *map(table_file, TABLES))
-"""Files that every finished run has besides its manifest."""
-RUN_FILES = frozenset({*NEEDED, *map(table_file, OPTIONAL_TABLES), CAPTURE, REFERENCE})
-"""Files that a run can have besides its manifest."""
+def tables() -> dict[str, str | None]:
+    """Return the names of all tables, and how to get those that not every run has."""
+    return {table["name"]: table["optional"] for table in engine.tables()}
 
-DRAFT = ".new"
-LOCK = ".lock"
-RESERVE = ".reserve"
-WORKING_FILES = frozenset({MANIFEST, MANIFEST + DRAFT, LOCK, RESERVE})
-"""Bookkeeping files of a run directory; all but the manifest exist only during the run."""
+
+def needed_tables() -> list[str]:
+    """Return the names of the tables that every finished run has."""
+    return [name for name, optional in tables().items() if optional is None]
+
+
+def needed_files() -> list[str]:
+    """Return the files that every finished run has, besides its manifest."""
+    return [SCENARIO, SUMMARY, *map(table_file, needed_tables())]
+
+
+def run_files() -> frozenset[str]:
+    """Return the files that a run can have, besides its manifest."""
+    return frozenset({SCENARIO, SUMMARY, CAPTURE, REFERENCE, *map(table_file, tables())})
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:

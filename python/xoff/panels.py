@@ -116,7 +116,8 @@ def _by_bin(run: Result, stat: str, cls: str | None) -> dict[Any, float | None]:
 def cdf_axes(ax: Axes, results: Runs, path: str, scale: float, x_label: str) -> None:
     """Draw the step CDF `summary[path]["cdf"]`, one curve per label (first seed only)."""
     for index, (label, runs) in enumerate(as_lists(results).items()):
-        points = (runs[0].summary.get(path) or {}).get("cdf") or []
+        summary: Mapping[str, Any] = runs[0].summary
+        points = (summary.get(path) or {}).get("cdf") or []
         if points:
             look = {**line_style(index), "marker": None}
             xs, ys = zip(*points, strict=True)
@@ -336,10 +337,10 @@ def pause_axes(ax: Axes, results: Runs) -> None:
     ax.set_ylabel("time paused by PFC (%)")
 
 
-def _by_link(run: Result) -> dict[str, float]:
+def _by_link(run: Result) -> dict[str, float | None]:
     pfc = run.summary.get("pfc") or {}
     found = pfc.get("pause_time_share_by_link")
-    return found or {"all": pfc.get("pause_time_share") or 0.0}
+    return found or {"all": pfc.get("pause_time_share")}
 
 
 def _bar_style(index: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from xoff.errors import RunError, UsageError, writing
 from xoff.integrity import listed_files
-from xoff.manifest import LOCK, MANIFEST, RESERVE, RUN_FILES, WORKING_FILES, read_manifest
+from xoff.manifest import LOCK, MANIFEST, RESERVE, WORKING_FILES, read_manifest, run_files
 
 MOVE = "move it, or choose another folder with --out"
 # Largest number of file names in an error message.
@@ -83,7 +83,7 @@ def _own_names(folder: Path) -> frozenset[str]:
         return frozenset(WORKING_FILES)
     listed = listed_files(manifest)
     # The manifest of an unfinished run or of an older xoff has no file list.
-    return WORKING_FILES | (RUN_FILES if listed is None else frozenset(listed))
+    return WORKING_FILES | (run_files() if listed is None else frozenset(listed))
 
 
 def clear(work: Path) -> None:
@@ -103,7 +103,7 @@ def discard_damaged(folder: Path) -> None:
     Raises `OSError`.
     """
     if folder.is_dir():
-        _remove_files(folder, RUN_FILES | WORKING_FILES)
+        _remove_files(folder, run_files() | WORKING_FILES)
         _remove_if_empty(folder)
 
 

@@ -89,15 +89,19 @@ def _completion_rows(title: str, run: Result) -> list[list[str]]:
     repeat the queries.
     """
     rows = []
-    for kind in ("queries", "requests"):
-        for cls, groups in (run.summary.get(kind) or {}).items():
+    summary = run.summary
+    for kind, classes in (
+        ("queries", summary.get("queries")),
+        ("requests", summary.get("requests")),
+    ):
+        for cls, groups in (classes or {}).items():
             if kind == "requests" and set(groups) == {"all", "1"}:
                 continue
             for name, group in groups.items():
                 if "-" not in name:
-                    times = [group.get(key) for key in ("p50_us", "p95_us", "p99_us")]
+                    times = (group["p50_us"], group["p95_us"], group["p99_us"])
                     shown = ["-" if time is None else f"{time / 1e3:.3g}" for time in times]
-                    sizes = [f"{group.get(key) or 0:,}" for key in ("count", "unfinished")]
+                    sizes = [f"{group['count']:,}", f"{group['unfinished']:,}"]
                     rows.append([title, f"{kind} {cls}, {name}", *sizes, *shown])
     return rows
 

@@ -3,44 +3,39 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from xoff.declared import Class, ConvergenceSummary, FluidSummary, Summary, Tables
 from xoff.errors import IncompleteRunError, UsageError, as_path
 from xoff.integrity import RunFiles, open_run_dir
-from xoff.manifest import OPTIONAL_TABLES, SCENARIO, SUMMARY, table_file
+from xoff.manifest import SCENARIO, SUMMARY, table_file
+from xoff.manifest import tables as declared_tables
 from xoff.sections import read_summary
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Result:
-    """One finished run.
+class Result(Tables):
+    """One finished run: its tables, and `summary`, its results in brief.
 
-    - `summary`: the contents of `summary.json`; `effective`: the effective scenario as TOML;
-      `digest`: the digest of the run; `path`: the run directory (None: in memory).
-    - `flows`: one row per finished flow, ordered by (finish time, flow): `flow`, `src`, `dst`,
-      `size_bytes`, `start_ps`, `fct_ps`, `rx_fct_ps`, `ideal_fct_ps` (picoseconds), `slowdown`
-      (>= 1), `class` (index into `summary["classes"]`).
-    - `samples`: one row per sample of a switch or port. `ports`: one row per port, at the end.
-    - `flow_series`, `port_samples`: only with `run.flow_series`, `run.port_samples`.
-    - `queries`, `requests`: one row per query or web request, only with traffic of kind `queries`.
-
-    Tables are read from the run directory on first use, verified, and cached.
+    Tables are read from the run directory on first use, verified, and cached. `summary` has the keys
+    of a run with packets; `fluid` and `convergence` are the summaries of the other engines.
     """
 
     def __init__(
         self,
-        summary: dict[str, Any],
+        summary: Mapping[str, Any],
         effective: str,
         digest: str,
         path: Path | None = None,
         tables: dict[str, pa.Table] | None = None,
         files: RunFiles | None = None,
     ) -> None:
-        self.summary = summary
+        self.summary = cast(Summary, summary)
         self.effective = effective
         self.digest = digest
         self.path = path
@@ -62,62 +57,34 @@ class Result:
         return [str(entry.get("class", i)) for i, entry in enumerate(self.class_entries)]
 
     @property
-    def class_entries(self) -> list[dict[str, Any]]:
+    def class_entries(self) -> list[Class]:
         """Summary of each traffic class."""
         return list(self.summary.get("classes") or [])
 
     @property
-    def flows(self) -> pa.Table:
-        """Finished flows, one row each."""
-        return self._table("flows")
+    def fluid(self) -> FluidSummary:
+        """The summary of a run of the fluid engine. Raises `UsageError` for other runs."""
+        return cast(FluidSummary, self._summary_of("fluid"))
 
     @property
-    def samples(self) -> pa.Table:
-        """Samples of switches and ports over time."""
-        return self._table("samples")
+    def convergence(self) -> ConvergenceSummary:
+        """The summary of a run of the convergence engine. Raises `UsageError` for other runs."""
+        return cast(ConvergenceSummary, self._summary_of("convergence"))
 
-    @property
-    def ports(self) -> pa.Table:
-        """One row a port, at the end of the run."""
-        return self._table("ports")
+    def _summary_of(self, engine: str) -> Any:
+        found = self.summary.get("engine", "packets")
+        if found != engine:
+            raise UsageError(f"this is a run of the engine {found!r}, not of {engine!r}")
+        return self.summary
 
-    @property
-    def flow_series(self) -> pa.Table:
-        """Bytes received and delivered per flow and interval of `run.flow_series`.
-
-        Raises `UsageError` if the run recorded none.
-        """
-        return self._table("flow_series")
-
-    @property
-    def port_samples(self) -> pa.Table:
-        """Queue, sent and dropped bytes per port and interval of `run.port_samples`.
-
-        Raises `UsageError` if the run recorded none.
-        """
-        return self._table("port_samples")
-
-    @property
-    def queries(self) -> pa.Table:
-        """Finished queries, one row each.
-
-        Raises `UsageError` if the run had none.
-        """
-        return self._table("queries")
-
-    @property
-    def requests(self) -> pa.Table:
-        """Finished web requests, one row each.
-
-        Raises `UsageError` if the run had none.
-        """
-        return self._table("requests")
-
-    def _table(self, name: str) -> pa.Table:
+    def table(self, name: str) -> pa.Table:
+        """Return a table. Raises `UsageError` if the run has no such table."""
         if name not in self._tables:
-            file = table_file(name)
-            if name in OPTIONAL_TABLES and (self.files is None or file not in self.files):
-                raise UsageError(f"this run recorded no {name}: {OPTIONAL_TABLES[name]}")
+            file, known = table_file(name), declared_tables()
+            if name not in known:
+                raise UsageError(f"no table is called {name!r}; there are {', '.join(known)}")
+            if known[name] is not None and (self.files is None or file not in self.files):
+                raise UsageError(f"this run recorded no {name}: {known[name]}")
             assert self.files is not None, "a result in memory holds all its tables"
             from xoff.tables import read_table
 

@@ -31,12 +31,13 @@ from xoff.manifest import (
     SCENARIO,
     SUMMARY,
     is_complete,
+    needed_tables,
     save_manifest,
     table_file,
 )
 from xoff.result import Result
 from xoff.sections import read_summary
-from xoff.tables import TableWriter, as_batch, flow_schema
+from xoff.tables import TableWriter, empty_schema
 
 if TYPE_CHECKING:
     from xoff._native import Run
@@ -120,10 +121,7 @@ class RunDir:
             publishing.clear(self.work)
             (self.work / RESERVE).write_bytes(os.urandom(RESERVE_BYTES))
             save_manifest(self.work, self._manifest)
-        self._tables = {
-            "flows": TableWriter(self.work / table_file("flows"), flow_schema()),
-            "samples": TableWriter(self.work / table_file("samples"), None),
-        }
+        self._tables = {table: self._writer(table) for table in needed_tables()}
         return self
 
     def _claim(self) -> None:
@@ -141,34 +139,14 @@ class RunDir:
         if self._lock is not None:
             self._lock.close()
 
-    def flows(self, batch: Any) -> None:
-        """Append finished flows."""
-        self._tables["flows"].add(batch)
+    def rows(self, table: str, batch: Any) -> None:
+        """Append rows of a table. The files of some tables are there only if they get rows."""
+        if table not in self._tables:
+            self._tables[table] = self._writer(table)
+        self._tables[table].add(batch)
 
-    def samples(self, batch: Any) -> None:
-        """Append switch and port samples."""
-        self._tables["samples"].add(batch)
-
-    def flow_series(self, batch: Any) -> None:
-        """Append what flows' receivers got; the file is there only if a run records it."""
-        self._optional("flow_series").add(batch)
-
-    def port_samples(self, batch: Any) -> None:
-        """Append samples of all ports; the file is there only if a run records it."""
-        self._optional("port_samples").add(batch)
-
-    def queries(self, batch: Any) -> None:
-        """Append queries that ended; the file is there only if a run has any."""
-        self._optional("queries").add(batch)
-
-    def requests(self, batch: Any) -> None:
-        """Append web requests that ended; the file is there only if a run has any."""
-        self._optional("requests").add(batch)
-
-    def _optional(self, name: str) -> TableWriter:
-        if name not in self._tables:
-            self._tables[name] = TableWriter(self.work / table_file(name), None)
-        return self._tables[name]
+    def _writer(self, table: str) -> TableWriter:
+        return TableWriter(self.work / table_file(table), empty_schema(table))
 
     def capture(self, data: bytes) -> None:
         """Append to the file of captured packets."""
@@ -187,9 +165,6 @@ class RunDir:
 
         Return the finished run.
         """
-        if (found := run.ports()) is not None:
-            self._optional("ports").add(as_batch(found))
-        self._optional("ports")  # without rows the file is there all the same
         effective, summary = run.effective(), run.summary()
         known = read_summary(summary, self.work / SUMMARY)
         with signals_held():

@@ -19,12 +19,13 @@ GROUP_ROWS = 1_000_000
 
 def schemas(name: str) -> list[pa.Schema]:
     """Return the schemas that a table may have: each engine has its own samples."""
-    return [as_batch(rows).schema for table, rows in engine.tables() if table == name]
+    return [as_batch(table["empty"]).schema for table in engine.tables() if table["name"] == name]
 
 
-def flow_schema() -> pa.Schema:
-    """Return the columns of finished flows, for a run that has none."""
-    return schemas("flows")[0]
+def empty_schema(name: str) -> pa.Schema | None:
+    """Return the schema of a table that gets no rows; None where engines have different ones."""
+    known = schemas(name)
+    return known[0] if len(known) == 1 else None
 
 
 def read_table(name: str, file: Path) -> pa.Table:

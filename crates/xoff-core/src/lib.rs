@@ -1,6 +1,7 @@
 //! Foundations shared by all crates of xoff: time in integer picoseconds, typed units, the event
-//! wheel, one random stream per entity, the run digest, and the declaration of settings ("knobs").
-//! A knob's declaration yields its parser, default, documentation and schema.
+//! wheel, one random stream per entity, the run digest, and declarations. Settings ("knobs") are
+//! declared once, with their parser, default, documentation and schema; so are the implementations of
+//! a seam and the tables of results.
 //!
 //! This crate knows nothing about packets.
 
@@ -13,6 +14,7 @@ pub mod prefetch;
 pub mod rng;
 pub mod seam;
 pub mod sync;
+pub mod table;
 pub mod tournament;
 pub mod units;
 pub mod wheel;

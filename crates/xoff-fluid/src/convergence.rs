@@ -2,7 +2,7 @@
 
 use xoff_alloc::{Allocator, Error, FlowId, LinkId};
 use xoff_core::rng::Purpose;
-use xoff_core::{Digest, Rng, knobs};
+use xoff_core::{Digest, Rng, knobs, table};
 
 use crate::config::AllocatorConfig;
 use crate::optimum::Optimum;
@@ -69,19 +69,21 @@ impl ConvergenceConfig {
     }
 }
 
-/// Errors over all networks after an iteration.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ErrorRow {
-    /// The iteration, from 1.
-    pub iteration: u32,
-    /// Median over networks of their largest relative error.
-    pub error_p50: f64,
-    /// 90th percentile over networks.
-    pub error_p90: f64,
-    /// Error of the first network.
-    pub error_first: f64,
-    /// Fraction of networks within the tolerance.
-    pub within: f64,
+table! {
+    /// Convergence engine: one row for each iteration, over all networks.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct ErrorRow in "samples" {
+        /// Number of the iteration, from 1.
+        iteration: u32,
+        /// Median over networks of their largest relative error.
+        error_p50: f64,
+        /// 90th percentile over networks of their largest relative error.
+        error_p90: f64,
+        /// Largest relative error of the first network.
+        error_first: f64,
+        /// Share of networks within the tolerance.
+        within: f64,
+    }
 }
 
 /// Convergence tolerance of the reference optimum.

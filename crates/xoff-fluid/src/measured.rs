@@ -1,25 +1,32 @@
 //! Results of a run of flowlets.
 
+use xoff_core::table;
+
 use crate::series::Series;
 
 /// Steps without a change of flows after which rates count as converged.
 pub(crate) const SETTLED_STEPS: u64 = 50;
 
-/// One measured step. Rates are sums over flows in Gb/s, or NaN if not computed at this step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StepRow {
-    /// Time of the step.
-    pub time_ps: u64,
-    /// Number of flowlets with data to send.
-    pub flows: u32,
-    /// Allocated rates.
-    pub allocated_gbps: f64,
-    /// Rates that the links carry of them.
-    pub carried_gbps: f64,
-    /// Sum over links of the allocation beyond the capacity.
-    pub over_capacity_gbps: f64,
-    /// Optimal rates.
-    pub optimal_gbps: f64,
+table! {
+    /// Fluid engine: one row for each measured step. Rates are sums over flowlets or links. A step
+    /// that did not compute the optimum has NaN in its columns.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct StepRow in "samples" {
+        /// Time of the step.
+        time_ps: u64,
+        /// Flowlets with something to send.
+        flows: u32,
+        /// Rates that the flowlets were told to send at.
+        allocated_gbps: f64,
+        /// Rates that the links carry.
+        carried_gbps: f64,
+        /// Allocations beyond the capacities of links.
+        over_capacity_gbps: f64,
+        /// Optimal rates.
+        optimal_gbps: f64,
+        /// `carried_gbps / optimal_gbps`.
+        optimum_share: f64 = |row| row.carried_gbps / row.optimal_gbps,
+    }
 }
 
 /// Throughput under each normaliser as a fraction of the optimum's, at each computation of the

@@ -60,17 +60,19 @@ impl Frames {
     }
 
     fn data(&self, packet: &Packet, out: &mut Vec<u8>) {
-        let (first, last) = (packet.seq == 0, packet.remaining == 0);
+        let header = packet.as_data();
+        let (first, last) = (header.offset() == 0, header.remaining() == 0);
         let ecn = if packet.has(flag::MARKED) { EXPERIENCED } else { CAPABLE };
-        let sequence = (packet.seq / self.payload_bytes) as u32;
+        let sequence = (header.offset() / self.payload_bytes) as u32;
         roce(packet, Operation::Send { first, last }, ecn, sequence, out);
     }
 
     fn answer(&self, packet: &Packet, out: &mut Vec<u8>) {
+        let expected = packet.as_answer().expected();
         let (operation, sequence) = match packet.kind {
-            Kind::Nack => (Operation::Nak, packet.seq / self.payload_bytes),
+            Kind::Nack => (Operation::Nak, expected / self.payload_bytes),
             Kind::Notification => (Operation::Notification, 0),
-            _ => (Operation::Ack, packet.seq.div_ceil(self.payload_bytes).saturating_sub(1)),
+            _ => (Operation::Ack, expected.div_ceil(self.payload_bytes).saturating_sub(1)),
         };
         roce(packet, operation, 0, sequence as u32, out);
     }
@@ -97,6 +99,7 @@ fn roce(packet: &Packet, operation: Operation, ecn: u8, sequence: u32, out: &mut
 
 /// In the record, sender and receiver and their ports are swapped with respect to the data packet.
 fn back_to_sender(packet: &Packet, out: &mut Vec<u8>) {
+    let header = packet.as_back_to_sender();
     let bts = Bts {
         src_mac: mac(packet.src),
         dst_mac: mac(packet.dst),
@@ -106,20 +109,21 @@ fn back_to_sender(packet: &Packet, out: &mut Vec<u8>) {
         dst_port: roce::PORT,
         queue_pair: queue_pair(packet.flow),
         dscp: packet.class(),
-        pause_us: u16::try_from(packet.seq.div_ceil(PS_PER_US)).unwrap_or(u16::MAX),
-        cacheable: packet.has(flag::CACHEABLE),
+        pause_us: u16::try_from(header.pause_ps().div_ceil(PS_PER_US)).unwrap_or(u16::MAX),
+        cacheable: header.is_cacheable(),
     };
     bts.encode(out);
 }
 
 /// A pause of traffic classes.
 fn classes(packet: &Packet, from: u32, out: &mut Vec<u8>) {
-    let quanta = match packet.remaining {
-        ask if ask == Ask::Resume as u32 => 0,
-        ask if ask == Ask::PauseFor as u32 => packet.label as u16,
+    let frame = packet.as_link_control();
+    let quanta = match frame.ask() {
+        Ask::Resume => 0,
+        Ask::PauseFor => frame.quanta(),
         _ => UNTIL_RESUMED,
     };
-    let spoken_of = |class| packet.queue_mask() >> class & 1 == 1;
+    let spoken_of = |class| frame.queues() >> class & 1 == 1;
     let quanta = core::array::from_fn(|class| spoken_of(class).then_some(quanta));
     PfcFrame { src_mac: mac(from), quanta }.encode(out);
 }
@@ -131,10 +135,10 @@ fn queues(packet: &Packet, from: u32, out: &mut Vec<u8>) {
     out.extend(crate::pfc::DESTINATION);
     out.extend(mac(from));
     out.extend(ETHERTYPE_QUEUES.to_be_bytes());
-    out.push(packet.remaining as u8);
+    out.push(packet.as_link_control().ask() as u8);
     let named = match flow_pause(packet) {
         Some(_) => u128::from(queue_pair(packet.flow)),
-        None => packet.queue_mask(),
+        None => packet.as_link_control().queues(),
     };
     out.extend(named.to_be_bytes());
     out.resize(begin + SMALLEST_FRAME, 0);

@@ -85,8 +85,9 @@ impl Receivers {
     /// sender a congestion notification.
     #[inline(always)]
     pub fn on_data(&mut self, now: u64, packet: &Packet, payload: u64) -> (Reply, bool) {
-        let end = packet.seq + payload + u64::from(packet.remaining);
-        if packet.seq == 0 && packet.remaining == 0 {
+        let data = packet.as_data();
+        let end = data.offset() + payload + u64::from(data.remaining());
+        if data.offset() == 0 && data.remaining() == 0 {
             return (Reply::Ack(payload), false);
         }
         if self.lingering.front().is_some_and(|&(until, _)| until <= now) {
@@ -98,7 +99,7 @@ impl Receivers {
             // bytes.
             Entry::Vacant(_) if packet.has(flag::PROGRESSED) => return (Reply::Ack(end), false),
             // A probe without earlier data: a flow of one packet never has a half.
-            Entry::Vacant(_) if payload == 0 => return (Reply::Ack(packet.seq), false),
+            Entry::Vacant(_) if payload == 0 => return (Reply::Ack(data.offset()), false),
             Entry::Vacant(place) => place.insert(Half {
                 recovery: ReceiverHalf::new(self.setup.recovery),
                 unnotified_until: 0,
@@ -112,7 +113,7 @@ impl Receivers {
             }
             _ => false,
         };
-        let arrival = Arrival { now, seq: packet.seq, bytes: payload, end };
+        let arrival = Arrival { now, seq: data.offset(), bytes: payload, end };
         let reply = half.recovery.on_data(&self.setup, &arrival);
         self.repeated += u64::from(half.recovery.repeated());
         if reply == Reply::Ack(end) && half.until == u64::MAX {

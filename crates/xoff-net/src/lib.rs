@@ -15,6 +15,7 @@ pub mod capability;
 pub mod credit;
 pub mod division;
 pub mod fabric;
+pub mod header;
 pub mod hop;
 pub mod mark;
 pub mod packet;

@@ -53,16 +53,16 @@ pub mod flag {
     pub const COUNTED: u8 = 2;
     /// The sender has already had something of this flow acknowledged.
     pub const PROGRESSED: u8 = 4;
-    /// Back to sender: the congestion is at a port that faces the receiver, so that it concerns all
-    /// who send there.
-    pub const CACHEABLE: u8 = 8;
-    /// BFC on Tofino2, data (the same bit as that of a frame to a sender): this packet counts in its
-    /// flow's size, and its header comes back once it has left.
+    /// BFC on Tofino2: this packet counts in its flow's size, and its header comes back once it has left.
     pub const RECIRCULATED: u8 = 8;
     /// The sender says that the flow is part of an incast (BFC App. A.7).
     pub const LABELLED: u8 = 16;
     /// Where the class begins.
     pub const CLASS_SHIFT: u32 = 5;
+
+    // Each has a bit of its own.
+    const _: () =
+        assert!(MARKED + COUNTED + PROGRESSED + RECIRCULATED + LABELLED == (1 << CLASS_SHIFT) - 1);
 }
 
 /// The queue number of packets that no pause of a queue can stop: the control queue.
@@ -76,14 +76,11 @@ pub const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Packet {
-    /// Data: first byte carried. Acknowledgement: next byte expected. Link control: low half of
-    /// the queue mask. Back to sender: for how long to pause (ps). Trimmed and returned: the first
-    /// byte that was carried. NDP's answers and pulls: bytes received without a gap.
+    /// See [`crate::header`]. Trimmed and returned: the first byte that was carried. NDP's answers and
+    /// pulls: bytes received without a gap.
     pub seq: u64,
-    /// Data: when it was sent (ps), returned by its acknowledgement; the acknowledgement of a flow's
-    /// last byte returns when that arrived. Link control: high half of the queue mask. Back to
-    /// sender: when the packet was sent that called for it. NDP, data: the flow's size (bytes); its
-    /// answers: the packet that is answered, or when the last byte arrived.
+    /// See [`crate::header`]. NDP, data: the flow's size (bytes); its answers: the packet that is
+    /// answered, or when the last byte arrived.
     pub stamp: u64,
     /// In a queue: when it was enqueued (ps). On the way to another partition: when it arrives there.
     pub time: u64,
@@ -98,16 +95,12 @@ pub struct Packet {
     /// Host it goes to.
     pub dst: u32,
     /// Source and destination port of the 5-tuple, as one number: what load balancers and flow
-    /// tables hash beside the addresses. Link control: quanta of a pause that ends by itself.
+    /// tables hash beside the addresses. Link control: see [`crate::header`].
     pub label: u32,
     /// The sender's own number for its half of the flow.
     pub sender: u32,
-    /// Data: payload bytes of the flow after this packet, as far as 32 bits go; 0 on the last one.
-    /// Acknowledgement: how long the data took to the receiver (ns), where the sender wants to know.
-    /// Negative acknowledgement: how many packets after the missing one that stands which came
-    /// instead, where the receiver keeps it (selective repeat), or which block of packets has come
-    /// (selective acknowledgements). NDP, data: bytes that switches have
-    /// returned; its answers and pulls: bytes pulled so far.
+    /// See [`crate::header`]. NDP, data: bytes that switches have returned; its answers and pulls: bytes
+    /// pulled so far.
     pub remaining: u32,
     /// Bytes on the wire.
     pub wire_bytes: u16,
@@ -170,12 +163,6 @@ impl Packet {
     #[must_use]
     pub fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
-    }
-
-    /// The queues a link-control frame speaks of.
-    #[must_use]
-    pub fn queue_mask(&self) -> u128 {
-        u128::from(self.seq) | u128::from(self.stamp) << 64
     }
 }
 
@@ -288,19 +275,21 @@ impl Queue {
         (self.head != NONE).then_some(self.head)
     }
 
-    /// Appends a packet.
+    /// Appends a packet. Returns whether the queue was empty.
     #[inline]
-    pub fn push(&mut self, pool: &mut Pool, id: u32) {
+    pub fn push(&mut self, pool: &mut Pool, id: u32) -> bool {
         let packet = &mut pool[id];
         packet.next = NONE;
         self.bytes += u32::from(packet.wire_bytes);
         self.count += 1;
-        if self.tail == NONE {
+        let was_empty = self.tail == NONE;
+        if was_empty {
             self.head = id;
         } else {
             pool[self.tail].next = id;
         }
         self.tail = id;
+        was_empty
     }
 
     /// Puts another packet in the place of the one at the tail: they exchange their records, so that

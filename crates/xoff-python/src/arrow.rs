@@ -6,111 +6,42 @@
 
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
 use std::sync::Arc;
+
+use xoff_core::table::Column;
 
 /// Marks a field that may be null. Ours never are, but this is Arrow's default, so that tables
 /// which Python makes without rows have the same schema.
 const NULLABLE: i64 = 2;
 
-/// The values of one column.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Column {
-    /// Of 16 bits.
-    U16(Vec<u16>),
-    /// Of 32 bits.
-    U32(Vec<u32>),
-    /// Of 64 bits.
-    U64(Vec<u64>),
-    /// Floating-point numbers.
-    F64(Vec<f64>),
-    /// Texts: text `i` is `bytes[ends[i]..ends[i + 1]]`, and `ends[0]` is 0.
-    Utf8 {
-        /// One more than there are texts.
-        ends: Vec<i32>,
-        /// All texts, one after another.
-        bytes: Vec<u8>,
-    },
-}
-
-impl From<Vec<u16>> for Column {
-    fn from(values: Vec<u16>) -> Self {
-        Self::U16(values)
+/// The type of a column, in the letters of the C data interface.
+fn format(column: &Column) -> &'static CStr {
+    match column {
+        Column::U16(_) => c"S",
+        Column::U32(_) => c"I",
+        Column::U64(_) => c"L",
+        Column::F64(_) => c"g",
+        Column::Text { .. } => c"u",
     }
 }
 
-impl From<Vec<u32>> for Column {
-    fn from(values: Vec<u32>) -> Self {
-        Self::U32(values)
-    }
-}
-
-impl From<Vec<u64>> for Column {
-    fn from(values: Vec<u64>) -> Self {
-        Self::U64(values)
-    }
-}
-
-impl From<Vec<f64>> for Column {
-    fn from(values: Vec<f64>) -> Self {
-        Self::F64(values)
-    }
-}
-
-impl<'a> FromIterator<&'a str> for Column {
-    fn from_iter<T: IntoIterator<Item = &'a str>>(texts: T) -> Self {
-        let mut ends = vec![0];
-        let mut bytes = Vec::new();
-        for text in texts {
-            bytes.extend_from_slice(text.as_bytes());
-            ends.push(i32::try_from(bytes.len()).expect("a column of less than 2 GiB of text"));
-        }
-        Self::Utf8 { ends, bytes }
-    }
-}
-
-impl Column {
-    /// How many values there are.
-    #[must_use]
-    pub fn rows(&self) -> usize {
-        match self {
-            Self::U16(values) => values.len(),
-            Self::U32(values) => values.len(),
-            Self::U64(values) => values.len(),
-            Self::F64(values) => values.len(),
-            Self::Utf8 { ends, .. } => ends.len() - 1,
-        }
-    }
-
-    /// Its type, in the letters of the C data interface.
-    #[must_use]
-    pub fn format(&self) -> &'static CStr {
-        match self {
-            Self::U16(_) => c"S",
-            Self::U32(_) => c"I",
-            Self::U64(_) => c"L",
-            Self::F64(_) => c"g",
-            Self::Utf8 { .. } => c"u",
-        }
-    }
-
-    /// Its buffers; the first would say which values are null.
-    fn buffers(&self) -> Vec<*const c_void> {
-        match self {
-            Self::U16(values) => vec![ptr::null(), values.as_ptr().cast()],
-            Self::U32(values) => vec![ptr::null(), values.as_ptr().cast()],
-            Self::U64(values) => vec![ptr::null(), values.as_ptr().cast()],
-            Self::F64(values) => vec![ptr::null(), values.as_ptr().cast()],
-            Self::Utf8 { ends, bytes } => {
-                vec![ptr::null(), ends.as_ptr().cast(), bytes.as_ptr().cast()]
-            }
+/// The buffers of a column; the first would say which values are null.
+fn buffers(column: &Column) -> Vec<*const c_void> {
+    match column {
+        Column::U16(values) => vec![ptr::null(), values.as_ptr().cast()],
+        Column::U32(values) => vec![ptr::null(), values.as_ptr().cast()],
+        Column::U64(values) => vec![ptr::null(), values.as_ptr().cast()],
+        Column::F64(values) => vec![ptr::null(), values.as_ptr().cast()],
+        Column::Text { ends, bytes } => {
+            vec![ptr::null(), ends.as_ptr().cast(), bytes.as_ptr().cast()]
         }
     }
 }
 
 /// The named columns of a batch.
-type Columns = [(&'static CStr, Column)];
+type Columns = [(&'static str, Column)];
 
 /// Columns of the same length, that never change. Cloning shares them.
 #[derive(Clone, Debug)]
@@ -126,7 +57,7 @@ impl Batch {
     ///
     /// If they differ in length.
     #[must_use]
-    pub fn new(columns: Vec<(&'static CStr, Column)>) -> Self {
+    pub fn new(columns: Vec<(&'static str, Column)>) -> Self {
         let rows = columns.first().map_or(0, |(_, column)| column.rows());
         assert!(columns.iter().all(|(_, column)| column.rows() == rows), "columns of one length");
         Self { columns: columns.into(), rows }
@@ -149,8 +80,8 @@ impl Batch {
     pub fn schema(&self) -> ArrowSchema {
         let children = self.columns.iter();
         let children = children
-            .map(|(name, column)| ArrowSchema::new(column.format(), name, NULLABLE, Vec::new()));
-        ArrowSchema::new(c"+s", c"", 0, children.collect())
+            .map(|(name, column)| ArrowSchema::new(format(column), name, NULLABLE, Vec::new()));
+        ArrowSchema::new(c"+s", "", 0, children.collect())
     }
 
     /// The rows of this batch, for a consumer. Valid as long as the consumer keeps it.
@@ -158,7 +89,7 @@ impl Batch {
     pub fn array(&self) -> ArrowArray {
         let children = self.columns.iter();
         let children =
-            children.map(|(_, column)| ArrowArray::new(self, column.buffers(), Vec::new()));
+            children.map(|(_, column)| ArrowArray::new(self, buffers(column), Vec::new()));
         ArrowArray::new(self, vec![ptr::null()], children.collect())
     }
 }
@@ -211,6 +142,12 @@ impl<T> Children<T> {
     }
 }
 
+/// What `private_data` of a schema points to.
+struct SchemaKeep {
+    name: CString,
+    children: Children<ArrowSchema>,
+}
+
 /// What `private_data` of an array points to.
 struct ArrayKeep {
     /// Where the buffers are.
@@ -220,16 +157,17 @@ struct ArrayKeep {
 }
 
 impl ArrowSchema {
-    fn new(format: &'static CStr, name: &'static CStr, flags: i64, children: Vec<Self>) -> Self {
+    fn new(format: &'static CStr, name: &str, flags: i64, children: Vec<Self>) -> Self {
         let n_children = children.len() as i64;
-        let mut keep = Box::new(Children::new(children));
+        let name = CString::new(name).expect("a column's name has no zero byte");
+        let mut keep = Box::new(SchemaKeep { name, children: Children::new(children) });
         Self {
             format: format.as_ptr(),
-            name: name.as_ptr(),
+            name: keep.name.as_ptr(),
             metadata: ptr::null(),
             flags,
             n_children,
-            children: keep.pointers.as_mut_ptr(),
+            children: keep.children.pointers.as_mut_ptr(),
             dictionary: ptr::null_mut(),
             release: Some(release_schema),
             private_data: Box::into_raw(keep).cast(),
@@ -290,8 +228,9 @@ unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
     schema.release = None;
     // SAFETY: `new` made `private_data` of such a box. It is taken once, as consumers must not call
     // `release` again, and a moved-from structure has none.
-    drop(unsafe { Box::from_raw(schema.private_data.cast::<Children<ArrowSchema>>()) });
+    drop(unsafe { Box::from_raw(schema.private_data.cast::<SchemaKeep>()) });
     (schema.children, schema.private_data) = (ptr::null_mut(), ptr::null_mut());
+    schema.name = ptr::null();
 }
 
 /// Frees what an array holds, and marks it as released.
@@ -311,8 +250,8 @@ unsafe extern "C" fn release_array(array: *mut ArrowArray) {
     array.private_data = ptr::null_mut();
 }
 
-// SAFETY: it owns what it points to, apart from names and formats, which are static; nothing in
-// there is tied to a thread.
+// SAFETY: it owns what it points to, apart from formats, which are static; nothing in there is tied
+// to a thread.
 unsafe impl Send for ArrowSchema {}
 
 // SAFETY: it owns what it points to, apart from the columns, which are shared behind an `Arc`, are
@@ -325,15 +264,21 @@ mod tests {
     use std::slice;
     use std::sync::Weak;
 
+    use xoff_core::table::Cell;
+
     use super::*;
+
+    fn column<T: Cell>(values: impl IntoIterator<Item = T>) -> Column {
+        T::column(values.into_iter())
+    }
 
     fn batch() -> Batch {
         Batch::new(vec![
-            (c"port", vec![7_u16, u16::MAX, 0].into()),
-            (c"node", vec![1_u32, 2, u32::MAX].into()),
-            (c"bytes", vec![1_u64, u64::MAX, 3].into()),
-            (c"slowdown", vec![1.0, 2.5, f64::MAX].into()),
-            (c"link", ["host-leaf", "", "Späne"].into_iter().collect()),
+            ("port", column([7_u16, u16::MAX, 0])),
+            ("node", column([1_u32, 2, u32::MAX])),
+            ("bytes", column([1_u64, u64::MAX, 3])),
+            ("slowdown", column([1.0, 2.5, f64::MAX])),
+            ("link", column(["host-leaf", "", "Späne"].map(String::from))),
         ])
     }
 
@@ -375,7 +320,7 @@ mod tests {
     }
 
     fn text(at: *const c_char) -> String {
-        // SAFETY: names and formats are static C strings.
+        // SAFETY: formats are static C strings, and names live as long as their schema.
         unsafe { CStr::from_ptr(at) }.to_str().unwrap().into()
     }
 
@@ -397,14 +342,14 @@ mod tests {
         assert!(unsafe { (*array.buffers).is_null() });
         let rows = array.length as usize;
         match text(schema.format).as_str() {
-            "S" => values::<u16>(array, 1, rows).into(),
-            "I" => values::<u32>(array, 1, rows).into(),
-            "L" => values::<u64>(array, 1, rows).into(),
-            "g" => values::<f64>(array, 1, rows).into(),
+            "S" => Column::U16(values(array, 1, rows)),
+            "I" => Column::U32(values(array, 1, rows)),
+            "L" => Column::U64(values(array, 1, rows)),
+            "g" => Column::F64(values(array, 1, rows)),
             "u" => {
                 let ends = values::<i32>(array, 1, rows + 1);
                 let bytes = values(array, 2, ends[rows] as usize);
-                Column::Utf8 { ends, bytes }
+                Column::Text { ends, bytes }
             }
             other => panic!("format {other}"),
         }
@@ -425,7 +370,7 @@ mod tests {
 
     fn expected(batch: &Batch) -> Vec<(String, Column)> {
         let columns = batch.columns().iter();
-        columns.map(|(name, column)| (name.to_str().unwrap().into(), column.clone())).collect()
+        columns.map(|(name, column)| ((*name).into(), column.clone())).collect()
     }
 
     fn holders(batch: &Batch) -> usize {
@@ -454,10 +399,9 @@ mod tests {
 
     #[test]
     fn empty_batches_are_batches() {
-        let none = Vec::<&str>::new();
         let batch = Batch::new(vec![
-            (c"flow", Vec::<u64>::new().into()),
-            (c"link", none.into_iter().collect()),
+            ("flow", column(Vec::<u64>::new())),
+            ("link", column(Vec::<String>::new())),
         ]);
         assert_eq!(batch.rows(), 0);
         assert_eq!(read_all(&batch.schema(), &batch.array()), expected(&batch));
@@ -468,7 +412,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "columns of one length")]
     fn columns_of_different_lengths_are_refused() {
-        let _ = Batch::new(vec![(c"a", vec![1_u16].into()), (c"b", vec![1_u32, 2].into())]);
+        let _ = Batch::new(vec![("a", column([1_u16])), ("b", column([1_u32, 2]))]);
     }
 
     #[test]

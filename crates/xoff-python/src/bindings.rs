@@ -8,10 +8,10 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+use xoff_core::table::{Table, Tables};
 
 use crate::apart::{apart, memory};
 use crate::arrow::Batch;
-use crate::tables;
 
 /// How long Python's signal handlers wait at most (and one step of the engine).
 pub(crate) const SLICE: Duration = Duration::from_millis(50);
@@ -64,9 +64,10 @@ impl PyBatch {
     }
 }
 
-/// None if there are no rows.
-pub(crate) fn batch<R>(rows: &[R], table: fn(&[R]) -> Batch) -> Option<PyBatch> {
-    (!rows.is_empty()).then(|| PyBatch(table(rows)))
+impl From<Table> for PyBatch {
+    fn from(table: Table) -> Self {
+        Self(Batch::new(table.columns))
+    }
 }
 
 /// Where a run is. Times in picoseconds of simulated time.
@@ -136,21 +137,33 @@ impl Run {
     }
 }
 
-/// What advances by steps and collects rows meanwhile.
+/// A run of any engine: it advances by steps and collects rows meanwhile.
 pub(crate) trait Steps: Send {
     /// Advances by one step; whether there is more to do.
     fn step(&mut self) -> Result<bool, String>;
-    /// How many rows wait to be taken.
-    fn rows_waiting(&self) -> usize;
+    /// The rows that wait to be taken.
+    fn rows(&mut self) -> &mut impl Tables;
+    /// The number of rows and captured packets that wait to be taken.
+    fn waiting(&mut self) -> usize {
+        self.rows().waiting()
+    }
 }
 
 impl Steps for xoff_scenario::Run {
     fn step(&mut self) -> Result<bool, String> {
         self.step()
     }
-    fn rows_waiting(&self) -> usize {
+    fn rows(&mut self) -> &mut impl Tables {
+        self.rows()
+    }
+    fn waiting(&mut self) -> usize {
         self.rows_waiting()
     }
+}
+
+/// The tables that have new rows, by name.
+pub(crate) fn take_tables(run: &mut impl Steps) -> Vec<(&'static str, PyBatch)> {
+    run.rows().take().into_iter().map(|table| (table.name, table.into())).collect()
 }
 
 /// Steps until there is nothing more to do (`Some(false)`), or Python should take rows
@@ -160,7 +173,7 @@ fn advance(run: &mut impl Steps, until: Instant) -> Result<Option<bool>, String>
         if !run.step()? {
             return Ok(Some(false));
         }
-        if run.rows_waiting() > ROWS_WAITING {
+        if run.waiting() > ROWS_WAITING {
             return Ok(Some(true));
         }
         if Instant::now() >= until {
@@ -200,35 +213,10 @@ impl Run {
         self.engine().progress().into()
     }
 
-    /// Return the flows that finished since the last call as a batch; None if there are none.
-    fn take_flows(&mut self) -> Option<PyBatch> {
-        batch(&self.engine().take_rows(), tables::flows)
-    }
-
-    /// Return the samples since the last call as a batch; None if there are none.
-    fn take_samples(&mut self) -> Option<PyBatch> {
-        batch(&self.engine().take_samples(), tables::samples)
-    }
-
-    /// Return what flows' receivers got in the intervals since the last call as a batch; None if there
-    /// are none.
-    fn take_flow_series(&mut self) -> Option<PyBatch> {
-        batch(&self.engine().take_flow_series(), tables::flow_series)
-    }
-
-    /// Return the samples of all ports since the last call as a batch; None if there are none.
-    fn take_port_samples(&mut self) -> Option<PyBatch> {
-        batch(&self.engine().take_port_samples(), tables::port_samples)
-    }
-
-    /// Return the queries that ended since the last call as a batch; None if there are none.
-    fn take_queries(&mut self) -> Option<PyBatch> {
-        batch(&self.engine().take_queries(), tables::queries)
-    }
-
-    /// Return the web requests that ended since the last call as a batch; None if there are none.
-    fn take_requests(&mut self) -> Option<PyBatch> {
-        batch(&self.engine().take_requests(), tables::requests)
+    /// Return the rows since the last call as (table, batch), without tables that have none. The
+    /// table of ports comes when the run is over.
+    fn take_tables(&mut self) -> Vec<(&'static str, PyBatch)> {
+        take_tables(self.engine())
     }
 
     /// Return the bytes that follow in the file of captured packets; None if nothing is captured.
@@ -236,14 +224,9 @@ impl Run {
         self.engine().take_capture().map(Cow::Owned)
     }
 
-    /// Return what every port did over the measured time, as a batch.
-    fn ports(&mut self) -> PyBatch {
-        PyBatch(tables::ports(&self.engine().ports()))
-    }
-
     /// Return the results as a JSON object.
     fn summary(&mut self) -> String {
-        self.engine().summary()
+        self.engine().summary().json()
     }
 
     /// How many threads it uses.
@@ -345,12 +328,28 @@ fn presets() -> Vec<(String, String)> {
     xoff_scenario::presets()
 }
 
-/// Return every table that a run may have, as (name, batch without rows). A name comes several times
-/// where engines have different columns under it.
+/// A table that a run may have.
+#[derive(Debug, IntoPyObject)]
+struct DeclaredTable {
+    name: &'static str,
+    /// How to get the table; None if every run has it.
+    optional: Option<&'static str>,
+    /// The table without rows.
+    empty: PyBatch,
+}
+
+/// Return every table that a run may have, as dicts. A name comes several times where engines have
+/// different columns under it.
 #[pyfunction]
-#[pyo3(name = "tables")]
-fn empty_tables() -> Vec<(&'static str, PyBatch)> {
-    tables::empty().into_iter().map(|(name, batch)| (name, PyBatch(batch))).collect()
+fn tables() -> Vec<DeclaredTable> {
+    let tables = xoff_scenario::tables().into_iter();
+    tables
+        .map(|table| DeclaredTable {
+            name: table.empty.name,
+            optional: table.optional,
+            empty: table.empty.into(),
+        })
+        .collect()
 }
 
 /// Return a size table that comes with xoff: each size in bytes with the share of flows up to it.
@@ -404,7 +403,7 @@ mod native {
     #[pymodule_export]
     use super::{
         PyBatch, Run, RunError, ScenarioError, backpressure, bench, bench_alloc, bench_cases,
-        check, empty_tables, presets, schema, size_table,
+        check, presets, schema, size_table, tables,
     };
 
     #[pymodule_export]

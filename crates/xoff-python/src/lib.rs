@@ -12,4 +12,3 @@ pub mod arrow;
 pub mod bindings;
 #[cfg(feature = "extension-module")]
 pub mod numerical;
-pub mod tables;

@@ -5,13 +5,12 @@ use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 
-use xoff_scenario::numerical::StudyRows;
+use xoff_core::table::Tables;
 use xoff_scenario::{AnyRun, NumericalRun as Numerical, Resources};
 use xoff_sim::Threads;
 
 use crate::apart::{apart, memory};
-use crate::bindings::{Progress, PyBatch, Run, ScenarioError, Steps, advance_for, batch};
-use crate::tables;
+use crate::bindings::{Progress, PyBatch, Run, ScenarioError, Steps, advance_for, take_tables};
 
 /// The longest time a thread waits before a window, if it waits (us).
 const MOST_DELAY_US: u64 = 30;
@@ -31,8 +30,8 @@ impl Steps for Numerical {
     fn step(&mut self) -> Result<bool, String> {
         self.step()
     }
-    fn rows_waiting(&self) -> usize {
-        self.rows_waiting()
+    fn rows(&mut self) -> &mut impl Tables {
+        self.rows()
     }
 }
 
@@ -48,37 +47,9 @@ impl NumericalRun {
         self.engine().progress().into()
     }
 
-    /// Return the flowlets that ended since the last call as a batch; None if there are none.
-    fn take_flows(&mut self) -> Option<PyBatch> {
-        batch(&self.engine().take_flows(), tables::flows)
-    }
-
-    /// Return the rows since the last call as a batch; None if there are none.
-    fn take_samples(&mut self) -> Option<PyBatch> {
-        match self.engine().take_rows() {
-            StudyRows::Steps(rows) => batch(&rows, tables::steps),
-            StudyRows::Errors(rows) => batch(&rows, tables::errors),
-        }
-    }
-
-    /// Return None: `take_samples` has what a numerical run says of time.
-    fn take_flow_series(&self) -> Option<PyBatch> {
-        None
-    }
-
-    /// Return None: there are no ports.
-    fn take_port_samples(&self) -> Option<PyBatch> {
-        None
-    }
-
-    /// Return None: flowlets do not wait for each other.
-    fn take_queries(&self) -> Option<PyBatch> {
-        None
-    }
-
-    /// Return None: flowlets do not wait for each other.
-    fn take_requests(&self) -> Option<PyBatch> {
-        None
+    /// Return the rows since the last call as (table, batch), without tables that have none.
+    fn take_tables(&mut self) -> Vec<(&'static str, PyBatch)> {
+        take_tables(self.engine())
     }
 
     /// Return None: there are no packets.
@@ -86,14 +57,9 @@ impl NumericalRun {
         None
     }
 
-    /// Return None: there are no ports.
-    fn ports(&self) -> Option<PyBatch> {
-        None
-    }
-
     /// Return the results as a JSON object.
     fn summary(&mut self) -> String {
-        self.engine().summary()
+        self.engine().summary().json()
     }
 
     /// How many threads it uses.

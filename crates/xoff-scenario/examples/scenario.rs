@@ -32,8 +32,8 @@ fn main() {
     let result = run.and_then(|mut run| {
         let begin = std::time::Instant::now();
         while run.step()? {
-            run.take_samples();
-            run.take_rows();
+            run.rows().samples.clear();
+            run.rows().flows.clear();
         }
         let hops = run.progress().packet_hops;
         let per_hop = begin.elapsed().as_secs_f64() * 1e9 / hops as f64;
@@ -41,7 +41,7 @@ fn main() {
     });
     match result {
         Ok((summary, hops, per_hop)) => {
-            println!("{summary}");
+            println!("{}", summary.json());
             eprintln!("{hops} packet-hops, {per_hop:.1} ns each");
         }
         Err(message) => {

@@ -31,5 +31,5 @@ pub use bench::{bench, bench_cases};
 pub use numerical::NumericalRun;
 pub use presets::presets;
 pub use resources::{Memory, Resources};
-pub use run::{AnyRun, Run, backpressure, check, open, schema};
+pub use run::{AnyRun, Run, backpressure, check, open, schema, tables};
 pub use traffic::size_table;

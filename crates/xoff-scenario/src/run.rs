@@ -2,20 +2,18 @@
 
 use std::path::Path;
 
-use xoff_sim::{
-    FlowRow, FlowSeriesRow, PortRow, PortSampleRow, Progress, QueryRow, RequestRow, SampleRow,
-    Simulation, Threads,
-};
+use xoff_core::table::{Declared, Tables as _};
+use xoff_sim::{PortRow, Progress, Rows, Simulation, Threads};
 
 use crate::capture::Capture;
 use crate::diagnostic::{Diagnostic, Problems};
-use crate::numerical::NumericalRun;
+use crate::numerical::{NumericalRun, StudyRows};
 use crate::resolve::{self, Resolved};
 use crate::resources::{Memory, Resources};
 use crate::scalars::EngineKind;
 use crate::schema::{SectionSchema, json_schema};
 use crate::sent::Sent;
-use crate::summary::{Context, summary};
+use crate::summary::{Context, Summary};
 
 /// A run in progress.
 pub struct Run {
@@ -101,40 +99,15 @@ impl Run {
         self.simulation.progress()
     }
 
-    /// How many rows of flows wait to be taken.
+    /// Rows that wait to be taken. Those of ports come when the run is over.
+    pub fn rows(&mut self) -> &mut Rows {
+        self.simulation.rows()
+    }
+
+    /// How many rows and captured packets wait to be taken.
     #[must_use]
     pub fn rows_waiting(&self) -> usize {
         self.simulation.rows_waiting()
-    }
-
-    /// Rows of flows since the last call.
-    pub fn take_rows(&mut self) -> Vec<FlowRow> {
-        self.simulation.take_rows()
-    }
-
-    /// Queries that have ended since the last call.
-    pub fn take_queries(&mut self) -> Vec<QueryRow> {
-        self.simulation.take_queries()
-    }
-
-    /// Web requests that have ended since the last call.
-    pub fn take_requests(&mut self) -> Vec<RequestRow> {
-        self.simulation.take_requests()
-    }
-
-    /// Samples since the last call.
-    pub fn take_samples(&mut self) -> Vec<SampleRow> {
-        self.simulation.take_samples()
-    }
-
-    /// What flows' receivers got in the intervals since the last call.
-    pub fn take_flow_series(&mut self) -> Vec<FlowSeriesRow> {
-        self.simulation.take_flow_series()
-    }
-
-    /// Samples of all ports since the last call.
-    pub fn take_port_samples(&mut self) -> Vec<PortSampleRow> {
-        self.simulation.take_port_samples()
     }
 
     /// The bytes that follow in the file of captured packets; `None` if nothing is captured.
@@ -150,10 +123,10 @@ impl Run {
         self.simulation.ports()
     }
 
-    /// The results in brief, as JSON.
+    /// The results in brief.
     #[must_use]
-    pub fn summary(&self) -> String {
-        summary(&self.simulation, &self.context)
+    pub fn summary(&self) -> Summary {
+        Summary::of(&self.simulation, &self.context)
     }
 
     /// The scenario with every default and derived value, as TOML.
@@ -235,6 +208,19 @@ pub fn open(
             run.map(Box::new).map(AnyRun::Numerical)
         }
     }
+}
+
+/// The tables that a run may have. A name comes several times if engines have different columns
+/// under it.
+#[must_use]
+pub fn tables() -> Vec<Declared> {
+    let mut tables = Rows::declared();
+    for table in StudyRows::declared() {
+        if !tables.contains(&table) {
+            tables.push(table);
+        }
+    }
+    tables
 }
 
 /// Checks a scenario and returns its effective form.

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
 use xoff_core::knobs::{Field, Knob as _, Knobs};
 use xoff_core::seam::{Seam, SectionDoc};
+
+use crate::summary::keys::Named;
 
 #[cfg(test)]
 mod tests;
@@ -61,10 +64,13 @@ impl SectionSchema {
 }
 
 /// The JSON schema of a scenario with these sections, as text.
+///
+/// # Panics
+/// Never: its keys are texts.
 #[must_use]
 pub fn json_schema(title: &str, sections: &[SectionSchema]) -> String {
     let mut properties = Vec::new();
-    let mut lists: BTreeMap<&str, Vec<Json>> = BTreeMap::new();
+    let mut lists: BTreeMap<&str, Vec<Node>> = BTreeMap::new();
     for section in sections {
         if section.name.is_empty() {
             properties.extend(section.fields.iter().map(property));
@@ -75,75 +81,94 @@ pub fn json_schema(title: &str, sections: &[SectionSchema]) -> String {
         }
     }
     properties.extend(lists.into_iter().map(|(name, kinds)| (name.into(), list_schema(kinds))));
-    let mut schema = vec![
-        ("$schema".into(), Json::text("http://json-schema.org/draft-07/schema#")),
-        ("title".into(), Json::text(title)),
-    ];
-    schema.extend(closed_object(properties));
-    let mut out = String::new();
-    Json::Object(schema).write(&mut out, 0);
-    out.push('\n');
-    out
+    let draft = "http://json-schema.org/draft-07/schema#";
+    let schema = Schema { draft, title, top: Object::closed(None, properties) };
+    serde_json::to_string_pretty(&schema).expect("the keys are texts") + "\n"
 }
 
-/// A text as JSON, with its quotes.
-#[must_use]
-pub fn json_string(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c < ' ' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => out.push(c),
+#[derive(Serialize)]
+struct Schema<'a> {
+    #[serde(rename = "$schema")]
+    draft: &'a str,
+    title: &'a str,
+    #[serde(flatten)]
+    top: Object,
+}
+
+/// A schema within another one.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Node {
+    Value(Value),
+    Object(Object),
+    List {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        items: AnyOf,
+    },
+}
+
+#[derive(Serialize)]
+struct Value {
+    description: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(rename = "enum", skip_serializing_if = "<[_]>::is_empty")]
+    choices: &'static [&'static str],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Object {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    additional_properties: bool,
+    properties: Named<Node>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    required: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AnyOf {
+    any_of: Vec<Node>,
+}
+
+impl Object {
+    /// An object that allows no other properties.
+    fn closed(description: Option<String>, properties: Vec<(String, Node)>) -> Self {
+        Self {
+            description,
+            kind: "object",
+            additional_properties: false,
+            properties: Named(properties),
+            required: Vec::new(),
         }
     }
-    out.push('"');
-    out
 }
 
-/// The members of an object schema that allows no other properties.
-fn closed_object(properties: Vec<(String, Json)>) -> Vec<(String, Json)> {
-    vec![
-        ("type".into(), Json::text("object")),
-        ("additionalProperties".into(), Json::Bool(false)),
-        ("properties".into(), Json::Object(properties)),
-    ]
-}
-
-fn section_schema(section: &SectionSchema) -> Json {
-    let mut schema = vec![("description".into(), Json::text(&flowed(&section.doc)))];
-    schema.extend(closed_object(section.fields.iter().map(property).collect()));
+fn section_schema(section: &SectionSchema) -> Node {
+    let properties = section.fields.iter().map(property).collect();
     let required = section.fields.iter().filter(|field| field.default.is_empty());
-    let required: Vec<_> = required.map(|field| Json::text(field.name)).collect();
-    if !required.is_empty() {
-        schema.push(("required".into(), Json::List(required)));
-    }
-    Json::Object(schema)
+    Node::Object(Object {
+        required: required.map(|field| field.name).collect(),
+        ..Object::closed(Some(flowed(&section.doc)), properties)
+    })
 }
 
-fn list_schema(kinds: Vec<Json>) -> Json {
-    let any = Json::Object(vec![("anyOf".into(), Json::List(kinds))]);
-    Json::Object(vec![("type".into(), Json::text("array")), ("items".into(), any)])
+fn list_schema(kinds: Vec<Node>) -> Node {
+    Node::List { kind: "array", items: AnyOf { any_of: kinds } }
 }
 
-fn property(field: &Field) -> (String, Json) {
+fn property(field: &Field) -> (String, Node) {
     let mut description = format!("{} Expects {}.", flowed(&field.doc), field.expects);
     if !field.default.is_empty() {
         description.push_str(&format!(" Default: {}", field.default));
     }
-    let mut schema = vec![
-        ("description".into(), Json::text(&description)),
-        ("type".into(), Json::text(json_type(field))),
-    ];
-    if !field.choices.is_empty() {
-        let choices = field.choices.iter().map(|choice| Json::text(choice)).collect();
-        schema.push(("enum".into(), Json::List(choices)));
-    }
-    (field.name.into(), Json::Object(schema))
+    let value = Value { description, kind: json_type(field), choices: field.choices };
+    (field.name.into(), Node::Value(value))
 }
 
 /// The type of a setting, which its default shows.
@@ -163,54 +188,4 @@ fn json_type(field: &Field) -> &'static str {
 /// A doc comment without its line breaks and indentation.
 fn flowed(doc: &str) -> String {
     doc.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-enum Json {
-    Text(String),
-    Bool(bool),
-    List(Vec<Json>),
-    Object(Vec<(String, Json)>),
-}
-
-impl Json {
-    fn text(text: &str) -> Self {
-        Json::Text(text.into())
-    }
-
-    fn write(&self, out: &mut String, depth: usize) {
-        match self {
-            Json::Text(text) => out.push_str(&json_string(text)),
-            Json::Bool(flag) => out.push_str(&flag.to_string()),
-            Json::List(items) => {
-                write_items(out, depth, ['[', ']'], items, |out, item| item.write(out, depth + 1));
-            }
-            Json::Object(members) => {
-                write_items(out, depth, ['{', '}'], members, |out, (name, value)| {
-                    out.push_str(&json_string(name));
-                    out.push_str(": ");
-                    value.write(out, depth + 1);
-                });
-            }
-        }
-    }
-}
-
-fn write_items<T>(
-    out: &mut String,
-    depth: usize,
-    [open, close]: [char; 2],
-    items: &[T],
-    mut write: impl FnMut(&mut String, &T),
-) {
-    out.push(open);
-    for (index, item) in items.iter().enumerate() {
-        out.push_str(if index == 0 { "\n" } else { ",\n" });
-        out.push_str(&"  ".repeat(depth + 1));
-        write(out, item);
-    }
-    if !items.is_empty() {
-        out.push('\n');
-        out.push_str(&"  ".repeat(depth));
-    }
-    out.push(close);
 }

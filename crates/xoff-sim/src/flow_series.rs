@@ -10,22 +10,7 @@ use xoff_core::Ps;
 use xoff_host::FlowStart;
 use xoff_host::receiver::RxProgress;
 
-/// A flow in one interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FlowSeriesRow {
-    /// When the interval ends.
-    pub time_ps: u64,
-    /// The flow's number.
-    pub flow: u64,
-    /// Sending host.
-    pub src: u32,
-    /// Receiving host.
-    pub dst: u32,
-    /// Payload that arrived in the interval and is kept; what arrives again does not count.
-    pub received_bytes: u64,
-    /// Payload that the application got in it: all up to the first byte that is missing.
-    pub delivered_bytes: u64,
-}
+use crate::tables::FlowSeriesRow;
 
 /// A flow that has begun.
 #[derive(Clone, Copy, Debug)]

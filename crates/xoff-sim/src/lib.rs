@@ -21,15 +21,15 @@ pub mod requests;
 mod series;
 pub mod setup;
 pub mod simulation;
+pub mod tables;
 pub mod throughput;
 mod watchdog;
 pub mod watermarks;
 mod worker_pool;
 
 pub use cut::Threads;
-pub use flow_series::FlowSeriesRow;
-pub use measure::{FlowRow, PortRow, SampleRow};
-pub use port_samples::PortSampleRow;
-pub use requests::{QueryRow, RequestRow};
 pub use setup::Setup;
 pub use simulation::{Progress, Simulation};
+pub use tables::{
+    FlowRow, FlowSeriesRow, PortRow, PortSampleRow, QueryRow, RequestRow, Rows, SampleRow,
+};

@@ -37,10 +37,10 @@ pub mod tag {
     pub const TIMEOUT: u32 = 4 << 28;
     /// A NIC with round robin by index.
     pub const INDEX: u32 = 5 << 28;
-    /// A hop control's timer at a port.
+    /// A switch's timer of a port.
     pub const SWITCH_TIMER: u32 = 6 << 28;
-    /// Mirrored headers leave a switch; the index is that of its first port.
-    pub const MIRROR: u32 = 7 << 28;
+    /// Delayed actions of a switch; the index is that of its first port.
+    pub const SWITCH_DELAY: u32 = 7 << 28;
     /// Pauses of a NIC's queues may have ended.
     pub const PAUSE: u32 = 8 << 28;
     /// A host's backlog falls to the XON threshold.
@@ -316,7 +316,7 @@ impl Partition {
             tag::DRIVEN => self.hosts.on_driven_timer(&mut self.fabric, number),
             tag::STAGE => self.on_stage(number, item),
             tag::SWITCH_TIMER => self.on_switch_timer(number),
-            tag::MIRROR => self.on_mirror_timer(number),
+            tag::SWITCH_DELAY => self.on_delay_timer(number),
             tag::PAUSE => self.hosts.on_pause_timer(&mut self.fabric, number),
             tag::AGENT => self.hosts.on_agent_timer(&mut self.fabric, number),
             tag::INTAKE => self.hosts.on_intake_timer(&mut self.fabric, number),
@@ -390,14 +390,14 @@ impl Partition {
 
     fn on_switch_timer(&mut self, port: u32) {
         if let Owner::Switch(switch, number) = self.owners[port as usize] {
-            self.switches[switch as usize].1.on_timer(&mut self.fabric, number);
+            self.switches[switch as usize].1.on_port_timer(&mut self.fabric, number);
         }
     }
 
-    fn on_mirror_timer(&mut self, port: u32) {
+    fn on_delay_timer(&mut self, port: u32) {
         if let Owner::Switch(switch, _) = self.owners[port as usize] {
             let destinations = &self.directory.destinations;
-            self.switches[switch as usize].1.on_mirror_timer(&mut self.fabric, destinations);
+            self.switches[switch as usize].1.on_delay_timer(&mut self.fabric, destinations);
         }
     }
 

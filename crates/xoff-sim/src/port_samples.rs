@@ -2,6 +2,8 @@
 
 use xoff_core::Ps;
 
+use crate::tables::PortSampleRow;
+
 /// Totals of a port at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortTotals {
@@ -15,19 +17,29 @@ pub struct PortTotals {
     pub drop_bytes: u64,
 }
 
-/// A port in one interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PortSampleRow {
-    /// When the interval ends.
-    pub time_ps: u64,
-    /// The node the port belongs to.
+impl PortTotals {
+    /// What was added since an earlier instant.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            tx_bytes: self.tx_bytes - before.tx_bytes,
+            tx_packets: self.tx_packets - before.tx_packets,
+            drops: self.drops - before.drops,
+            drop_bytes: self.drop_bytes - before.drop_bytes,
+        }
+    }
+}
+
+/// A port at one instant.
+#[derive(Clone, Copy, Debug)]
+pub struct PortState {
+    /// Its node.
     pub node: u32,
     /// Its number there.
     pub port: u16,
-    /// Bytes that wait in all its queues at that instant; at a host, without the data of its flows,
-    /// which are made into packets when they are sent.
+    /// Bytes in all its queues.
     pub queue_bytes: u64,
-    /// What it sent and lost in the interval.
+    /// Totals since the run began.
     pub totals: PortTotals,
 }
 
@@ -60,20 +72,30 @@ impl PortSamples {
         self.end == Some(now)
     }
 
-    /// Ends an interval and begins the next: converts the totals in `rows` from the run to this
-    /// interval.
-    pub fn next(&mut self, now: Ps, rows: &mut [PortSampleRow]) {
+    /// Ends an interval and begins the next: adds a row for each port.
+    pub fn next(
+        &mut self,
+        now: Ps,
+        ports: impl Iterator<Item = PortState>,
+        rows: &mut Vec<PortSampleRow>,
+    ) {
         self.end = Some(now + self.interval);
-        for (before, row) in self.before.iter_mut().zip(rows) {
-            let PortTotals { tx_bytes, tx_packets, drops, drop_bytes } = row.totals;
-            row.totals = PortTotals {
-                tx_bytes: tx_bytes - before.tx_bytes,
-                tx_packets: tx_packets - before.tx_packets,
-                drops: drops - before.drops,
-                drop_bytes: drop_bytes - before.drop_bytes,
-            };
-            *before = PortTotals { tx_bytes, tx_packets, drops, drop_bytes };
-        }
+        rows.extend(self.before.iter_mut().zip(ports).map(|(before, state)| {
+            let PortState { node, port, queue_bytes, totals } = state;
+            let PortTotals { tx_bytes, tx_packets, drops, drop_bytes } =
+                totals.since(std::mem::replace(before, totals));
+            let time_ps = now.0;
+            PortSampleRow {
+                time_ps,
+                node,
+                port,
+                queue_bytes,
+                tx_bytes,
+                tx_packets,
+                drops,
+                drop_bytes,
+            }
+        }));
     }
 }
 
@@ -90,12 +112,18 @@ mod tests {
         let mut samples = PortSamples::new(Ps(10)).unwrap();
         samples.begin(Ps(100), [totals(1000, 0), totals(0, 100)].into_iter());
         let mut interval = |now, found: [PortTotals; 2]| {
-            let row =
-                |totals| PortSampleRow { time_ps: now, node: 0, port: 0, queue_bytes: 5, totals };
-            let mut rows = found.map(row);
+            let state = |totals| PortState { node: 0, port: 0, queue_bytes: 5, totals };
+            let mut rows = Vec::new();
             assert!(samples.is_due(Ps(now)) && !samples.is_due(Ps(now + 1)));
-            samples.next(Ps(now), &mut rows);
-            rows.map(|row| row.totals)
+            samples.next(Ps(now), found.map(state).into_iter(), &mut rows);
+            assert!(rows.iter().all(|row| (row.time_ps, row.queue_bytes) == (now, 5)));
+            let totals = |row: &PortSampleRow| PortTotals {
+                tx_bytes: row.tx_bytes,
+                tx_packets: row.tx_packets,
+                drops: row.drops,
+                drop_bytes: row.drop_bytes,
+            };
+            rows.iter().map(totals).collect::<Vec<_>>()
         };
         let found = interval(110, [totals(1500, 0), totals(0, 300)]);
         assert_eq!(found, [totals(500, 0), totals(0, 200)]);

@@ -14,48 +14,7 @@ use xoff_host::hosts::Arrived;
 use xoff_workload::{Arrival, Role};
 
 use crate::measure::CompletionTimes;
-
-/// A query that has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueryRow {
-    /// The number of its request, a flow. That of its response is one more.
-    pub query: u64,
-    /// Its web request.
-    pub request: u64,
-    /// The host that asks.
-    pub client: u32,
-    /// The host that answers.
-    pub server: u32,
-    /// The response's payload.
-    pub size_bytes: u64,
-    /// Traffic class of its packets.
-    pub priority: u8,
-    /// Class of its traffic source.
-    pub class: u16,
-    /// When its request began.
-    pub start_ps: u64,
-    /// From then to the last byte of the response at the client.
-    pub completion_ps: u64,
-}
-
-/// A web request that has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RequestRow {
-    /// Its number: the flow that is the request of its first query.
-    pub request: u64,
-    /// The host that asks.
-    pub client: u32,
-    /// How many queries it has.
-    pub queries: u32,
-    /// Traffic class of its packets.
-    pub priority: u8,
-    /// Class of its traffic source.
-    pub class: u16,
-    /// When it arrived.
-    pub start_ps: u64,
-    /// From then to the end of its last query.
-    pub completion_ps: u64,
-}
+use crate::tables::{QueryRow, RequestRow, Rows};
 
 /// A group of queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,8 +69,6 @@ struct Waiting {
 pub(crate) struct Requests {
     /// By class.
     pub(crate) results: Vec<RequestResults>,
-    pub(crate) query_rows: Vec<QueryRow>,
-    pub(crate) request_rows: Vec<RequestRow>,
     row_every: u64,
     /// By the flow number of a query's request.
     queries: FxHashMap<u64, QueryRow>,
@@ -126,8 +83,6 @@ impl Requests {
     pub(crate) fn new(classes: usize, row_every: u64) -> Self {
         Self {
             results: vec![RequestResults::default(); classes],
-            query_rows: Vec::new(),
-            request_rows: Vec::new(),
             row_every,
             queries: FxHashMap::default(),
             requests: FxHashMap::default(),
@@ -192,8 +147,8 @@ impl Requests {
         }
     }
 
-    /// A flow has arrived.
-    pub(crate) fn on_arrived(&mut self, arrived: &Arrived) {
+    /// A flow has arrived. Adds a row for each query and web request that ends with it.
+    pub(crate) fn on_arrived(&mut self, arrived: &Arrived, rows: &mut Rows) {
         let query = arrived.flow.checked_sub(1).and_then(|query| self.queries.remove(&query));
         let Some(mut row) = query else { return };
         let keeps = self.row_every > 0 && mix64(row.request).is_multiple_of(self.row_every);
@@ -201,7 +156,7 @@ impl Requests {
         row.completion_ps = arrived.time_ps - row.start_ps;
         results.with_query(&row, |times| times.finish(row.completion_ps as f64 / PS_PER_US));
         if keeps {
-            self.query_rows.push(row);
+            rows.queries.push(row);
         }
         let Some(waiting) = self.requests.get_mut(&row.request) else { return };
         waiting.left -= 1;
@@ -214,7 +169,7 @@ impl Requests {
         let microseconds = whole.completion_ps as f64 / PS_PER_US;
         results.with_request(whole.queries, |times| times.finish(microseconds));
         if keeps {
-            self.request_rows.push(whole);
+            rows.requests.push(whole);
         }
     }
 }

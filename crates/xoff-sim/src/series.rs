@@ -4,9 +4,10 @@ use xoff_core::Ps;
 use xoff_host::receiver::RxProgress;
 use xoff_net::topo::Port;
 
-use crate::flow_series::{FlowSeries, FlowSeriesRow};
+use crate::flow_series::FlowSeries;
 use crate::partition::Partition;
-use crate::port_samples::{PortSampleRow, PortSamples};
+use crate::port_samples::{PortSamples, PortState};
+use crate::tables::Rows;
 
 /// Access to the ports and receivers of all partitions.
 #[derive(Clone, Copy)]
@@ -27,11 +28,10 @@ impl<'a> View<'a> {
     }
 
     /// The current state of each port, with totals since the start of the run.
-    fn ports(self, now: Ps) -> impl Iterator<Item = PortSampleRow> + 'a {
+    fn ports(self) -> impl Iterator<Item = PortState> + 'a {
         self.ports.iter().zip(self.place).map(move |(port, &(partition, number))| {
             let partition = &self.partitions[partition as usize];
-            PortSampleRow {
-                time_ps: now.0,
+            PortState {
                 node: port.node,
                 port: port.number,
                 queue_bytes: partition.queue_bytes(number),
@@ -41,23 +41,16 @@ impl<'a> View<'a> {
     }
 }
 
-/// Both records, with rows not yet taken.
+/// Both records.
 #[derive(Debug)]
 pub(crate) struct Series {
     pub(crate) flows: Option<FlowSeries>,
     pub(crate) ports: Option<PortSamples>,
-    pub(crate) flow_rows: Vec<FlowSeriesRow>,
-    pub(crate) port_rows: Vec<PortSampleRow>,
 }
 
 impl Series {
     pub(crate) fn new(flows: Ps, ports: Ps) -> Self {
-        Self {
-            flows: FlowSeries::new(flows),
-            ports: PortSamples::new(ports),
-            flow_rows: Vec::new(),
-            port_rows: Vec::new(),
-        }
+        Self { flows: FlowSeries::new(flows), ports: PortSamples::new(ports) }
     }
 
     /// The measurement begins.
@@ -66,19 +59,17 @@ impl Series {
             flows.begin(now, |flow, host| view.rx_progress(flow, host));
         }
         if let Some(ports) = &mut self.ports {
-            ports.begin(now, view.ports(now).map(|row| row.totals));
+            ports.begin(now, view.ports().map(|port| port.totals));
         }
     }
 
-    /// A step of the measurement has ended.
-    pub(crate) fn step(&mut self, now: Ps, view: View<'_>) {
+    /// A step of the measurement has ended. Adds rows for the intervals that end with it.
+    pub(crate) fn step(&mut self, now: Ps, view: View<'_>, rows: &mut Rows) {
         if let Some(flows) = self.flows.as_mut().filter(|flows| flows.is_due(now)) {
-            flows.next(now, |flow, host| view.rx_progress(flow, host), &mut self.flow_rows);
+            flows.next(now, |flow, host| view.rx_progress(flow, host), &mut rows.flow_series);
         }
         if let Some(ports) = self.ports.as_mut().filter(|ports| ports.is_due(now)) {
-            let first_new = self.port_rows.len();
-            self.port_rows.extend(view.ports(now));
-            ports.next(now, &mut self.port_rows[first_new..]);
+            ports.next(now, view.ports(), &mut rows.port_samples);
         }
     }
 
@@ -86,10 +77,5 @@ impl Series {
     pub(crate) fn finish(&mut self) {
         self.flows = None;
         self.ports = None;
-    }
-
-    /// Number of rows not yet taken.
-    pub(crate) fn rows_waiting(&self) -> usize {
-        self.flow_rows.len() + self.port_rows.len()
     }
 }

@@ -18,14 +18,14 @@ use crate::faults::Faults;
 use crate::flowtune::FlowtuneCounts;
 use crate::ideal;
 use crate::measure::{
-    ClassResults, Distribution, EndlessFlow, FlowRow, LinkDelays, MonitorResults, Outstanding,
-    SampleRow,
+    ClassResults, Distribution, EndlessFlow, LinkDelays, MonitorResults, Outstanding,
 };
 use crate::partition::{Owner, Partition};
 use crate::port_samples::PortTotals;
 use crate::requests::Requests;
 use crate::series::{Series, View};
 use crate::setup::{Labels, Setup, path};
+use crate::tables::{FlowRow, Rows, SampleRow};
 use crate::throughput::Throughput;
 use crate::watchdog::Watchdog;
 use crate::watermarks::Watermarks;
@@ -122,8 +122,7 @@ pub struct Simulation {
     /// The last flow so far of each chain of successive flows, by source and chain.
     chains: FxHashMap<(u16, u32), u64>,
     finished: Vec<Finished>,
-    rows: Vec<FlowRow>,
-    samples: Vec<SampleRow>,
+    rows: Rows,
     captured: Vec<Captured>,
     buffer: Distribution,
     active: Distribution,
@@ -213,8 +212,7 @@ impl Simulation {
             requests: Requests::new(classes.len(), plan.row_every),
             chains: FxHashMap::default(),
             finished: Vec::new(),
-            rows: Vec::new(),
-            samples: Vec::new(),
+            rows: Rows::default(),
             captured: Vec::new(),
             buffer: Distribution::default(),
             active: Distribution::default(),
@@ -233,7 +231,7 @@ impl Simulation {
         if self.now >= self.plan.warmup && self.begin.is_none() {
             self.begin = Some(self.snapshot());
             self.throughput.begin(self.now, received(&self.setup, &self.partitions));
-            self.with_series(Series::begin);
+            self.with_series(|series, now, view, _| series.begin(now, view));
             self.watch_delays();
         }
         if self.faults.is_due(self.now) {
@@ -260,7 +258,11 @@ impl Simulation {
         let (topology, waiting) = (&self.setup.topology, self.waiting());
         self.watchdog.check(self.now, topology, &self.partitions, waiting)?;
         self.skip_idle_start();
-        Ok(!self.is_over())
+        let is_over = self.is_over();
+        if is_over {
+            self.add_final_rows();
+        }
+        Ok(!is_over)
     }
 
     /// Number of measured flows and web requests that have begun and not ended.
@@ -387,7 +389,7 @@ impl Simulation {
         self.outstanding -= 1;
         let every = self.plan.row_every;
         if every > 0 && mix64(flow.id).is_multiple_of(every) {
-            self.rows.push(row);
+            self.rows.flows.push(row);
         }
     }
 
@@ -442,21 +444,21 @@ impl Simulation {
     }
 
     /// Applies `act` to the interval records, with a view of the ports and receivers.
-    fn with_series(&mut self, act: impl FnOnce(&mut Series, Ps, View<'_>)) {
+    fn with_series(&mut self, act: impl FnOnce(&mut Series, Ps, View<'_>, &mut Rows)) {
         let view = View {
             partitions: &self.partitions,
             of_node: &self.cut.of_node,
             ports: &self.setup.topology.ports,
             place: &self.place,
         };
-        act(&mut self.series, self.now, view);
+        act(&mut self.series, self.now, view, &mut self.rows);
     }
 
     fn sample(&mut self) {
         if !self.was_measured() {
             return;
         }
-        let first_new = self.samples.len();
+        let first_new = self.rows.samples.len();
         self.backlog.begin_sample();
         for partition in &self.partitions {
             for (node, switch) in partition.switches() {
@@ -477,7 +479,7 @@ impl Simulation {
                     self.backlog.add(*node, number, waiting.into());
                 }
                 let time_ps = self.now.0;
-                self.samples.push(SampleRow {
+                self.rows.samples.push(SampleRow {
                     time_ps,
                     node: *node,
                     port: u16::MAX,
@@ -498,11 +500,11 @@ impl Simulation {
             let active = switch.flows(port.number, &partition.fabric().packets);
             self.monitors[index].bytes.add(bytes);
             let (time_ps, node) = (self.now.0, port.node);
-            self.samples.push(SampleRow { time_ps, node, port: port.number, bytes, active });
+            self.rows.samples.push(SampleRow { time_ps, node, port: port.number, bytes, active });
         }
         // Partitions hold different switches: the order of rows must not depend on the
         // partitioning.
-        self.samples[first_new..].sort_by_key(|row| (row.node, row.port));
+        self.rows.samples[first_new..].sort_by_key(|row| (row.node, row.port));
     }
 
     fn snapshot(&self) -> Snapshot {

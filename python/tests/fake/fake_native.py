@@ -27,6 +27,13 @@ DEFAULTS = {
     "run.queries": 0,
     "run.requests": 0,
 }
+COLUMNS = (
+    ("flow_series", "flow", pa.uint64()),
+    ("port_samples", "port", pa.uint16()),
+    ("queries", "query", pa.uint64()),
+    ("requests", "request", pa.uint64()),
+)
+OPTIONAL = dict.fromkeys(("queries", "requests"), "they come with queries")
 MOST_THREADS = 4
 TAIL = {"bfc": 1.5, "dctcp": 6.0, "hpcc": 3.0}
 
@@ -91,40 +98,21 @@ class Run:
             "phase": "measure",
         }
 
-    def take_flows(self):
-        if self.given >= self.at:
-            return None
-        first, self.given = 2 * self.given, self.at
-        ids = list(range(first, 2 * self.at))
-        return _flows(ids)
-
-    def take_samples(self):
-        return None
-
-    def take_flow_series(self):
-        rows = self.found["run.flow_series"]
-        return _column("flow", rows, pa.uint64()) if rows else None
-
-    def take_port_samples(self):
-        rows = self.found["run.port_samples"]
-        return _column("port", rows, pa.uint16()) if rows else None
-
-    def take_queries(self):
-        return self._completions("run.queries", "query")
-
-    def take_requests(self):
-        return self._completions("run.requests", "request")
-
-    def _completions(self, key, name):
-        rows = self.found[key]
-        return _column(name, rows, pa.uint64()) if rows else None
+    def take_tables(self):
+        found = []
+        if self.given < self.at:
+            first, self.given = 2 * self.given, self.at
+            found.append(("flows", _flows(list(range(first, 2 * self.at)))))
+        for table, column, kind in COLUMNS:
+            if rows := self.found[f"run.{table}"]:
+                found.append((table, _column(column, rows, kind)))
+        if self.at >= self.found["run.slices"]:
+            found.append(("ports", _column("port", 2, pa.uint32())))
+        return found
 
     def take_capture(self):
         size = self.found["run.capture"]
         return bytes([self.at]) * size if size else None
-
-    def ports(self):
-        return _column("port", 2, pa.uint32())
 
     def summary(self):
         return json.dumps(summary_of(self.found, self.digest()))
@@ -163,13 +151,19 @@ def _column(name, rows, kind):
 
 def tables():
     return [
-        ("flows", _flows([])),
-        ("ports", _column("port", 0, pa.uint32())),
-        ("flow_series", _column("flow", 0, pa.uint64())),
-        ("port_samples", _column("port", 0, pa.uint16())),
-        ("queries", _column("query", 0, pa.uint64())),
-        ("requests", _column("request", 0, pa.uint64())),
+        _declared("flows", _flows([])),
+        _declared("samples", _column("time_ps", 0, pa.uint64())),
+        _declared("samples", _column("iteration", 0, pa.uint32())),
+        _declared("ports", _column("port", 0, pa.uint32())),
+        *(
+            _declared(table, _column(column, 0, kind), OPTIONAL.get(table, f"set run.{table}"))
+            for table, column, kind in COLUMNS
+        ),
     ]
+
+
+def _declared(name, empty, optional=None):
+    return {"name": name, "optional": optional, "empty": empty}
 
 
 def group(flows, tail, **more):

@@ -16,7 +16,6 @@ import time
 from typing import Any
 
 STEP_MS = 100
-TABLES = ("flows", "samples", "flow_series", "port_samples", "queries", "requests")
 
 
 def _check(native: Any, request: dict[str, Any]) -> dict[str, Any]:
@@ -52,7 +51,6 @@ def _run(native: Any, request: dict[str, Any]) -> dict[str, Any]:
     if status != "over budget":
         answer["digest"] = run.digest()
     if status == "ran" and request["tables"]:
-        rows.add("ports", run.ports())
         answer["tables"] = rows.hashes()
         answer["summary"] = json.loads(run.summary())
     return answer
@@ -65,15 +63,13 @@ class _Rows:
         self._columns: dict[str, Any] = {}
 
     def take(self, run: Any) -> None:
-        for name in TABLES:
-            self.add(name, getattr(run, f"take_{name}")())
+        for name, batch in run.take_tables():
+            self._add(name, batch)
         capture = run.take_capture()
         if capture is not None:
             self._column("capture").update(capture)
 
-    def add(self, name: str, batch: Any) -> None:
-        if batch is None:
-            return
+    def _add(self, name: str, batch: Any) -> None:
         import pyarrow as pa
 
         table = pa.record_batch(batch)

@@ -83,16 +83,16 @@ fn a_back_to_sender_frame_has_the_fields_of_its_record() {
     let forward = Datagram::read(&frame(&data)).unwrap();
     let mut bts = packet(Kind::BackToSender, 64);
     bts.label = data.label.rotate_left(16);
-    bts.seq = 12_000_001;
-    bts.flags |= flag::CACHEABLE;
+    bts.as_back_to_sender_mut().set_pause(12_000_001);
+    bts.as_back_to_sender_mut().set_reach(false, true);
     let found = Bts::decode(&frame(&bts)).unwrap();
     assert_eq!((found.src_ip, found.dst_ip), (forward.dst_ip, forward.src_ip));
     assert_eq!((found.src_port, found.dst_port), (forward.src_port, forward.dst_port));
     // Pause times are rounded up to a microsecond.
     assert_eq!((found.pause_us, found.cacheable, found.dscp), (13, true, 2));
     assert_eq!(found.queue_pair, u32::from(transport(&data)[7]));
-    bts.seq = 65_536_000_000;
-    bts.flags = 0;
+    bts.as_back_to_sender_mut().set_pause(65_536_000_000);
+    bts.as_back_to_sender_mut().set_reach(false, false);
     let found = Bts::decode(&frame(&bts)).unwrap();
     assert_eq!((found.pause_us, found.cacheable), (u16::MAX, false));
 }

@@ -25,10 +25,11 @@ impl Hosts {
     fn acknowledge(&mut self, fabric: &mut Fabric, sender: u32, packet: &Packet) {
         let flow = &mut self.flows[sender as usize];
         let payload = self.setup.frame.payload.0;
-        let acked = flow.acknowledge(packet.seq, payload);
+        let answer = packet.as_answer();
+        let acked = flow.acknowledge(answer.expected(), payload);
         let mut news = acked > 0;
         if packet.kind == Kind::Nack {
-            news |= flow.on_nack(packet.seq, packet.remaining, payload);
+            news |= flow.on_nack(answer.expected(), answer.detail(), payload);
         }
         if news {
             flow.progress_ps = fabric.now;
@@ -43,10 +44,10 @@ impl Hosts {
         let ack = Ack {
             now: fabric.now,
             set: fabric.arrival_set(),
-            seq: packet.seq,
+            seq: answer.expected(),
             acked,
             snd_nxt: flow.snd_nxt,
-            rtt: fabric.now - packet.stamp,
+            rtt: fabric.now - answer.stamp_ps(),
             in_flight,
             recovering,
             marked: packet.has(flag::MARKED),
@@ -59,9 +60,9 @@ impl Hosts {
         }
         if let Some(config) = &self.setup.onramp {
             let acked = packet.kind == Kind::Ack;
-            let delay = acked.then(|| u64::from(packet.remaining) * 1_000);
+            let delay = acked.then(|| u64::from(answer.detail()) * 1_000);
             let state = &mut self.onramps[sender as usize];
-            let until = state.on_arrived(config, path, fabric.now, packet.stamp, delay);
+            let until = state.on_arrived(config, path, fabric.now, answer.stamp_ps(), delay);
             flow.paused_until = flow.paused_until.max(until);
         }
         let ended = flow.has_ended();
@@ -69,7 +70,7 @@ impl Hosts {
             self.rebase(fabric, sender, before);
         }
         if ended {
-            self.finish(fabric, sender, packet.stamp);
+            self.finish(fabric, sender, answer.stamp_ps());
         } else {
             if news && self.rto_policy.varies() {
                 self.watch(fabric, sender);

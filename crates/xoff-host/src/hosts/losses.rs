@@ -116,7 +116,7 @@ impl Hosts {
         }
         let Some(sender) = self.sender_of(packet) else { return };
         let payload = u64::from(packet.wire_bytes - self.overhead);
-        self.flows[sender as usize].lose(packet.seq, payload);
+        self.flows[sender as usize].lose(packet.as_data().offset(), payload);
         self.make_ready(fabric, sender);
     }
 }

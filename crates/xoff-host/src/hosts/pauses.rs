@@ -55,7 +55,7 @@ impl Hosts {
             state.count_held_flow(fabric.now, pause);
             self.hold_flow(fabric, frame, pause);
         } else {
-            state.forget_pause_ends(frame.queue_mask());
+            state.forget_pause_ends(frame.as_link_control().queues());
             let paused = obey(frame, state.paused());
             self.set_paused(fabric, nic, paused);
         }
@@ -93,9 +93,10 @@ impl Hosts {
     pub(super) fn on_back_to_sender(&mut self, fabric: &mut Fabric, id: u32) {
         let signal = fabric.packets[id];
         fabric.packets.remove(id);
-        self.stats.signals.add(fabric.now - signal.stamp);
+        let header = signal.as_back_to_sender();
+        self.stats.signals.add(fabric.now - header.cause_sent_ps());
         if let Some(sender) = self.sender_of(&signal) {
-            self.flows[sender as usize].paused_until = fabric.now + signal.seq;
+            self.flows[sender as usize].paused_until = fabric.now + header.pause_ps();
             self.make_ready(fabric, sender);
         }
     }

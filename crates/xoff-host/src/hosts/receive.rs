@@ -52,19 +52,20 @@ impl Hosts {
         };
         std::mem::swap(&mut packet.src, &mut packet.dst);
         packet.label = packet.label.rotate_left(16);
-        let sent = packet.stamp;
-        let whole = seq == packet.seq + payload + u64::from(packet.remaining);
+        let data = packet.as_data();
+        let sent = data.sent_ps();
+        let whole = seq == data.offset() + payload + u64::from(data.remaining());
         let flow = packet.flow;
+        packet.kind = kind;
+        let mut answer = packet.as_answer_mut();
+        answer.set(seq, kept);
+        if self.setup.onramp.is_some() && kind == Kind::Ack {
+            answer.set_delay(now - sent);
+        }
         if whole {
             // The acknowledgement of all bytes carries the arrival time of the last one.
-            packet.stamp = now;
+            answer.set_arrived(now);
         }
-        packet.seq = seq;
-        packet.remaining = kept;
-        if self.setup.onramp.is_some() && kind == Kind::Ack {
-            packet.remaining = u32::try_from((now - sent) / 1_000).unwrap_or(u32::MAX);
-        }
-        packet.kind = kind;
         packet.wire_bytes = self.ack_bytes;
         packet.queue = CONTROL_QUEUE;
         packet.flags &= flag::MARKED | 7 << flag::CLASS_SHIFT;

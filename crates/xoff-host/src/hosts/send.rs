@@ -172,14 +172,12 @@ impl Hosts {
         self.stats.retransmitted += u64::from(again);
         let mut packet = Packet::new(Kind::Data, payload as u16 + self.overhead);
         let left = flow.start.bytes - seq - payload;
-        packet.seq = seq;
-        packet.stamp = fabric.now;
+        packet.as_data_mut().set(seq, fabric.now, left);
         packet.flow = flow.start.id as u32;
         packet.src = flow.start.src;
         packet.dst = flow.start.dst;
         packet.label = flow.start.label;
         packet.sender = id;
-        packet.remaining = u32::try_from(left).unwrap_or(u32::MAX);
         packet.queue = flow.queue.unwrap_or(flow.start.class);
         packet.flags = flow.flags;
         if flow.has_progressed() {

@@ -46,7 +46,7 @@ impl TcpHosts {
         if flow.has_ended() {
             return AckOutcome::default();
         }
-        let rtt = fabric.now - packet.stamp;
+        let rtt = fabric.now - packet.as_answer().stamp_ps();
         let probed = flow.sack().is_some_and(|half| half.on_answer(rtt));
         let progress = flow.detect(path.payload);
         if progress.begins {

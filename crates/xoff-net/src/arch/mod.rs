@@ -4,11 +4,10 @@
 //! calls: a packet arrives, a port may pick its next packet, something it asked for is due (a timer, or
 //! a packet that has passed a stage inside), and, at the edges of the sampling grid, its state is read.
 
+mod cioq;
 mod crossbar;
 mod forwarding;
-mod frames;
 mod mirror;
-mod obeyed;
 mod output_queued;
 mod pipelined;
 mod settings;
@@ -20,9 +19,8 @@ use crate::packet::{Packet, Pool};
 use crate::sched::{Delays, Egress, QueueMask};
 use crate::topo::Route;
 
-pub use crossbar::{
-    Crossbar, CrossbarConfig, CrossbarParts, PauseConfig, Reaction, Scope, Thresholds,
-};
+pub use cioq::CioqParts;
+pub use crossbar::{Crossbar, CrossbarConfig, CrossbarParts};
 pub use forwarding::{Destination, Forwarding};
 pub use output_queued::{InBand, OutputQueued, Parts};
 pub use settings::{
@@ -30,10 +28,9 @@ pub use settings::{
     OutputQueuedConfig, PipelinedSettings, Problem,
 };
 
-pub use pipelined::{
-    CapfcConfig, MemoryKind, OnFull, PipelineConfig, PipelineStats, Pipelined, PipelinedParts,
-    Policy,
-};
+pub use crate::hop::capfc::{CapfcConfig, Policy};
+pub use crate::hop::pfc::{PauseConfig, Reaction, Scope, Thresholds};
+pub use pipelined::{MemoryKind, OnFull, PipelineConfig, PipelineStats, Pipelined, PipelinedParts};
 
 /// What happened at a switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,10 +68,10 @@ pub trait Switch {
     fn pick(&mut self, fabric: &mut Fabric, number: u16) -> Option<u32>;
 
     /// The timer of port `number` fires.
-    fn on_timer(&mut self, fabric: &mut Fabric, number: u16);
+    fn on_port_timer(&mut self, fabric: &mut Fabric, number: u16);
 
-    /// Copies of headers on their way to senders are due, where it makes any.
-    fn on_mirror_timer(&mut self, _fabric: &mut Fabric, _destinations: &[Destination]) {}
+    /// What the switch delays is due: copies of headers, or frames that take time to make or to obey.
+    fn on_delay_timer(&mut self, fabric: &mut Fabric, destinations: &[Destination]);
 
     /// A packet has passed a stage inside the switch, where there are stages: an event that it posted
     /// at port `number`.
@@ -219,12 +216,12 @@ impl Switch for AnySwitch {
         each_switch!(self, switch => switch.pick(fabric, number))
     }
 
-    fn on_timer(&mut self, fabric: &mut Fabric, number: u16) {
-        each_switch!(self, switch => switch.on_timer(fabric, number));
+    fn on_port_timer(&mut self, fabric: &mut Fabric, number: u16) {
+        each_switch!(self, switch => switch.on_port_timer(fabric, number));
     }
 
-    fn on_mirror_timer(&mut self, fabric: &mut Fabric, destinations: &[Destination]) {
-        each_switch!(self, switch => switch.on_mirror_timer(fabric, destinations));
+    fn on_delay_timer(&mut self, fabric: &mut Fabric, destinations: &[Destination]) {
+        each_switch!(self, switch => switch.on_delay_timer(fabric, destinations));
     }
 
     #[inline]

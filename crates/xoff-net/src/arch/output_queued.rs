@@ -24,7 +24,7 @@ use crate::balance::Spray;
 use crate::buffer::Buffer;
 use crate::credit::CreditQueue;
 use crate::fabric::Fabric;
-use crate::hop::{AnyHop, CopyUse, HopControl, Signal, each_hop};
+use crate::hop::{AnyHop, CopyUse, FrameSender, HopControl, Signal, each_hop};
 use crate::mark::{Draws, MarkAt, RedEcn};
 use crate::packet::{CONTROL_QUEUE, Kind, NONE, Packet, Queue, flag};
 use crate::sched::{Common, Egress, QueueMask, Scheduler, each_pair, each_scheduler};
@@ -122,8 +122,7 @@ pub struct OutputQueued {
     forwarding: Forwarding,
     spray: Option<Box<Spray>>,
     control_acks: bool,
-    control_frame: u16,
-    control_loss: Option<(f64, Rng)>,
+    link: FrameSender,
     first_timer: TimerId,
     /// Whether the hop control or XCP want to see packets before they join their queues.
     watches_arrivals: bool,
@@ -138,7 +137,7 @@ impl OutputQueued {
     /// A switch with nothing in it.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        let mirror_timer = parts.first_timer + parts.egress.len() as u32;
+        let delay_timer = parts.first_timer + parts.egress.len() as u32;
         let watches_arrivals = matches!(parts.in_band, InBand::Xcp(_))
             || each_hop!(&parts.hop, hop => hop.mirrors_arrivals());
         let all = watches_arrivals || parts.spray.is_some() || parts.forwarding.is_symmetric();
@@ -153,7 +152,7 @@ impl OutputQueued {
                 in_band: parts.in_band,
                 stats: SwitchStats::default(),
                 digest: Digest::default(),
-                mirror: Mirror::new(mirror_timer),
+                mirror: Mirror::new(delay_timer),
                 shed: NONE,
             },
             watches_arrivals,
@@ -165,8 +164,11 @@ impl OutputQueued {
             forwarding: parts.forwarding,
             spray: parts.spray,
             control_acks: parts.control_acks,
-            control_frame: parts.control_frame,
-            control_loss: parts.control_loss,
+            link: FrameSender {
+                first_port: parts.first_port,
+                frame_bytes: parts.control_frame,
+                loss: parts.control_loss,
+            },
             first_timer: parts.first_timer,
         }
     }
@@ -327,12 +329,9 @@ impl OutputQueued {
     }
 
     fn on_link_control(&mut self, fabric: &mut Fabric, number: u16, id: u32) {
-        let port = &mut self.egress[number as usize];
-        port.obey(fabric.now, &fabric.packets[id]);
+        self.egress[number as usize].obey(fabric.now, &fabric.packets[id]);
         fabric.packets.remove(id);
-        if port.is_ready() {
-            fabric.kick(self.memory.first_port + u32::from(number));
-        }
+        self.link.wake(fabric, &self.egress, number);
     }
 
     /// Sends what the hop control has to say.
@@ -362,14 +361,12 @@ impl OutputQueued {
         }
         // Where all share one sequence, each frame's identification is drawn from it.
         self.memory.marking.skip_shared();
-        let id = fabric.packets.insert(signal.frame(self.control_frame));
-        self.egress[signal.port as usize].push_control(&mut fabric.packets, id);
-        fabric.kick(self.memory.first_port + u32::from(signal.port));
+        self.link.send(fabric, &mut self.egress, signal);
     }
 
     /// Whether the next frame to a neighbour or a sender is lost on purpose.
     fn loses_control(&mut self) -> bool {
-        let lost = self.control_loss.as_mut().is_some_and(|(share, rng)| rng.unit() < *share);
+        let lost = self.link.loses();
         self.memory.stats.control_lost += u64::from(lost);
         lost
     }
@@ -437,7 +434,7 @@ impl Switch for OutputQueued {
         self.take_shed(fabric, number)
     }
 
-    fn on_timer(&mut self, fabric: &mut Fabric, number: u16) {
+    fn on_port_timer(&mut self, fabric: &mut Fabric, number: u16) {
         if !self.credits.is_empty() {
             self.release_credits(fabric, number);
             return;
@@ -457,7 +454,7 @@ impl Switch for OutputQueued {
 
     // Copies leave the egress builder and are routed as any packet is: "we recirculate the BTS
     // packets to the ingress where the forwarding tables decide a correct output port" (SFC §4).
-    fn on_mirror_timer(&mut self, fabric: &mut Fabric, destinations: &[Destination]) {
+    fn on_delay_timer(&mut self, fabric: &mut Fabric, destinations: &[Destination]) {
         while let Some(mut copy) = self.memory.mirror.pop(fabric) {
             match each_hop!(&mut self.hop, hop => hop.use_copy(fabric.now, &mut copy)) {
                 CopyUse::Nothing => continue,
@@ -489,11 +486,8 @@ impl Switch for OutputQueued {
     }
 
     fn on_link_down(&mut self, fabric: &mut Fabric, number: u16) {
-        let port = &mut self.egress[number as usize];
-        port.set_paused(fabric.now, 0);
-        if port.is_ready() {
-            fabric.kick(self.memory.first_port + u32::from(number));
-        }
+        self.egress[number as usize].set_paused(fabric.now, 0);
+        self.link.wake(fabric, &self.egress, number);
         each_hop!(&mut self.hop, hop => hop.on_link_down(number));
     }
 

@@ -65,7 +65,7 @@ pub trait ArchitectureSettings {
     /// # Errors
     /// The key of section `pause` that loses packets or makes no sense, and what to write instead.
     fn thresholds(&self, _reaction: &Reaction) -> Result<Thresholds, (&'static str, String)> {
-        Ok(Thresholds { xoff: u64::MAX, xon: 0 })
+        Ok(Thresholds::NEVER)
     }
 
     /// Estimated memory for each pair of ports of a switch (bytes).
@@ -163,7 +163,7 @@ impl ArchitectureSettings for CrossbarSettings {
     }
 
     fn thresholds(&self, reaction: &Reaction) -> Result<Thresholds, (&'static str, String)> {
-        self.pause.thresholds(&self.config, reaction)
+        self.config.thresholds(&self.pause, reaction)
     }
 
     fn pair_bytes(&self) -> u128 {

@@ -10,9 +10,12 @@
 //! with, in `sched/mod.rs`.
 
 mod bfc;
+pub(crate) mod capfc;
 mod carried;
 mod elide;
-mod pfc;
+mod frame_sender;
+mod ingress;
+pub(crate) mod pfc;
 mod settings;
 mod sfc;
 
@@ -29,6 +32,8 @@ pub use bfc::{
 };
 pub use carried::Carried;
 pub use elide::{Eliding, ElisionStats};
+pub(crate) use frame_sender::FrameSender;
+pub(crate) use ingress::IngressControl;
 pub use pfc::{Pfc, PfcConfig, PfcPort};
 pub(crate) use settings::CLASS_QUEUES;
 pub use settings::{
@@ -57,6 +62,18 @@ pub enum Ask {
     PauseFlow = 4,
     /// Resume one flow.
     ResumeFlow = 5,
+}
+
+impl Ask {
+    /// All of them, by their numbers in frames.
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Pause,
+        Self::Resume,
+        Self::Exactly,
+        Self::PauseFor,
+        Self::PauseFlow,
+        Self::ResumeFlow,
+    ];
 }
 
 /// Bits of one quantum of a pause (IEEE 802.1Qbb: 512 bit times of the link).
@@ -119,14 +136,12 @@ impl Signal {
     #[must_use]
     pub fn frame(&self, bytes: u16) -> Packet {
         let mut packet = Packet::new(Kind::LinkControl, bytes);
+        packet.as_link_control_mut().set_ask(self.ask, self.quanta);
         if let Some(flow) = self.flow() {
             (packet.flow, packet.sender) = flow;
         } else {
-            packet.seq = self.queues as u64;
-            packet.stamp = (self.queues >> 64) as u64;
+            packet.as_link_control_mut().set_queues(self.queues);
         }
-        packet.remaining = self.ask as u32;
-        packet.label = u32::from(self.quanta);
         packet
     }
 }
@@ -172,32 +187,34 @@ impl PausedTime {
 /// of `rate` bit/s.
 #[must_use]
 pub fn timed_pause(frame: &Packet, rate: u64) -> Option<(QueueMask, u64)> {
-    let bits = u128::from(frame.label) * u128::from(QUANTUM_BITS);
+    let frame = frame.as_link_control();
+    let bits = u128::from(frame.quanta()) * u128::from(QUANTUM_BITS);
     let pause = (bits * 1_000_000_000_000 / u128::from(rate)) as u64;
-    (frame.remaining == Ask::PauseFor as u32).then(|| (frame.queue_mask(), pause))
+    (frame.ask() == Ask::PauseFor).then(|| (frame.queues(), pause))
 }
 
 /// What a frame that speaks of one flow asks for: whether it pauses.
 #[must_use]
 pub fn flow_pause(frame: &Packet) -> Option<bool> {
-    match frame.remaining {
-        ask if ask == Ask::PauseFlow as u32 => Some(true),
-        ask if ask == Ask::ResumeFlow as u32 => Some(false),
-        _ => None,
+    match frame.as_link_control().ask() {
+        Ask::PauseFlow => Some(true),
+        Ask::ResumeFlow => Some(false),
+        Ask::Pause | Ask::Resume | Ask::Exactly | Ask::PauseFor => None,
     }
 }
 
 /// The mask of paused queues after a frame arrived.
 ///
 /// # Panics
-/// If the frame asks for something unknown: that is a bug.
+/// If the frame does not ask for queues to be paused until the next one: that is a bug.
 #[must_use]
 pub fn obey(frame: &Packet, paused: QueueMask) -> QueueMask {
-    match frame.remaining {
-        ask if ask == Ask::Pause as u32 => paused | frame.queue_mask(),
-        ask if ask == Ask::Resume as u32 => paused & !frame.queue_mask(),
-        ask if ask == Ask::Exactly as u32 => frame.queue_mask(),
-        other => panic!("link-control frame with ask {other}"),
+    let frame = frame.as_link_control();
+    match frame.ask() {
+        Ask::Pause => paused | frame.queues(),
+        Ask::Resume => paused & !frame.queues(),
+        Ask::Exactly => frame.queues(),
+        other => panic!("link-control frame that asks for {other:?}"),
     }
 }
 

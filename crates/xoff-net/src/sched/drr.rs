@@ -5,15 +5,10 @@
 //! has any to serve goes first, and turns go round within it: "Queues at the same priority level follow
 //! fair scheduling" (BFC App. A.3).
 
-use super::{QueueMask, Scheduler};
+use super::QueueMask;
+use super::fixed_queues::{Discipline, FixedQueues, Line, Mask};
 use crate::division::{Divided, Division};
-use crate::packet::{CLASSES, Packet, Pool, Queue};
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Turn {
-    queue: Queue,
-    deficit: u32,
-}
+use crate::packet::{CLASSES, Pool};
 
 /// Whose turns go round together.
 pub trait Rounds {
@@ -52,22 +47,22 @@ impl Rounds for StrictClasses {
     }
 }
 
-/// Up to 128 queues.
+/// Each queue in its turn, for as many bytes as it has credit: its deficit.
 #[derive(Debug)]
-pub struct Drr<R = OneRound> {
-    turns: Vec<Turn>,
-    occupied: QueueMask,
-    paused: QueueMask,
+pub struct RoundRobin<R> {
     rounds: R,
     quantum_bytes: u32,
 }
+
+/// Up to 128 queues.
+pub type Drr<R = OneRound> = FixedQueues<RoundRobin<R>>;
 
 impl Drr {
     /// `queues` empty queues; each turn allows `quantum_bytes` more. A quantum of one full packet
     /// makes every turn send something.
     #[must_use]
     pub fn new(queues: u8, quantum_bytes: u32) -> Self {
-        Self::of(queues, OneRound::default(), quantum_bytes)
+        Self::in_rounds(queues, OneRound::default(), quantum_bytes)
     }
 }
 
@@ -76,106 +71,51 @@ impl Drr<StrictClasses> {
     #[must_use]
     pub fn with_classes(division: Division, quantum_bytes: u32) -> Self {
         let rounds = StrictClasses { division, current: [0; CLASSES] };
-        Self::of(division.count(), rounds, quantum_bytes)
+        Self::in_rounds(division.count(), rounds, quantum_bytes)
     }
 }
 
-impl<R> Drr<R> {
-    fn of(queues: u8, rounds: R, quantum_bytes: u32) -> Self {
-        Self {
-            turns: vec![Turn::default(); queues as usize],
-            occupied: 0,
-            paused: 0,
-            rounds,
-            quantum_bytes,
-        }
+impl<R: Rounds> Drr<R> {
+    fn in_rounds(queues: u8, rounds: R, quantum_bytes: u32) -> Self {
+        let lines = vec![Line::default(); queues as usize].into_boxed_slice();
+        Self::of(RoundRobin { rounds, quantum_bytes }, lines)
     }
 }
 
-/// The first queue of `ready` after `current`, going round.
-#[inline]
-fn next_turn(ready: QueueMask, current: u8) -> u8 {
-    let later = ready & (QueueMask::MAX << current << 1);
-    let from = if later != 0 { later } else { ready };
-    from.trailing_zeros() as u8
-}
-
-impl<R: Rounds> Scheduler for Drr<R> {
-    #[inline]
-    fn push(&mut self, pool: &mut Pool, id: u32) {
-        let queue = pool[id].queue;
-        self.turns[queue as usize].queue.push(pool, id);
-        self.occupied |= 1 << queue;
-    }
+impl<R: Rounds> Discipline for RoundRobin<R> {
+    type Mask = QueueMask;
+    /// The deficit (bytes).
+    type State = u32;
 
     #[inline]
-    fn pop(&mut self, pool: &mut Pool) -> Option<u32> {
-        let ready = self.occupied & !self.paused;
+    fn pick(&mut self, ready: QueueMask, lines: &mut [Line<u32>], pool: &Pool) -> Option<u8> {
         if ready == 0 {
             return None;
         }
         let (ready, current) = self.rounds.next(ready);
         loop {
-            let turn = &mut self.turns[*current as usize];
-            if ready >> *current & 1 == 1 {
-                let head = turn.queue.head()?;
-                let bytes = u32::from(pool[head].wire_bytes);
-                if turn.deficit >= bytes {
-                    turn.deficit -= bytes;
-                    turn.queue.pop(pool);
-                    if turn.queue.is_empty() {
-                        // An idle queue keeps no credit.
-                        turn.deficit = 0;
-                        self.occupied &= !(1 << *current);
-                    }
-                    return Some(head);
+            let line = &mut lines[*current as usize];
+            if ready.has(*current) {
+                let bytes = u32::from(pool[line.queue.head()?].wire_bytes);
+                if line.state >= bytes {
+                    line.state -= bytes;
+                    return Some(*current);
                 }
             }
-            *current = next_turn(ready, *current);
-            self.turns[*current as usize].deficit += self.quantum_bytes;
+            *current = ready.next_after(*current);
+            lines[*current as usize].state += self.quantum_bytes;
         }
     }
 
+    /// An idle queue keeps no credit.
     #[inline]
-    fn is_ready(&self) -> bool {
-        self.occupied & !self.paused != 0
-    }
-
-    #[inline]
-    fn may_pass(&self, queue: u8) -> bool {
-        !self.is_ready() && self.paused >> queue & 1 == 0
+    fn on_empty(&mut self, deficit: &mut u32, _queue: u8) {
+        *deficit = 0;
     }
 
     #[inline]
-    fn pass(&mut self, packet: &Packet) {
-        *self.rounds.next(1 << packet.queue).1 = packet.queue;
-    }
-
-    #[inline]
-    fn queue_bytes(&self, queue: u8) -> u32 {
-        self.turns[queue as usize].queue.bytes()
-    }
-
-    #[inline]
-    fn occupied(&self) -> QueueMask {
-        self.occupied
-    }
-
-    #[inline]
-    fn paused(&self) -> QueueMask {
-        self.paused
-    }
-
-    fn set_paused(&mut self, mask: QueueMask) {
-        self.paused = mask;
-    }
-
-    fn active(&self) -> u32 {
-        self.occupied.count_ones()
-    }
-
-    fn head(&self, queue: u8) -> Option<u32> {
-        self.turns[queue as usize].queue.head()
+    fn on_pass(&mut self, queue: u8) {
+        *self.rounds.next(1 << queue).1 = queue;
     }
 }
 
@@ -184,7 +124,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::packet::Kind;
+    use crate::packet::{Kind, Packet};
+    use crate::sched::Scheduler;
 
     fn push(pool: &mut Pool, drr: &mut impl Scheduler, queue: u8, bytes: u16) {
         let mut packet = Packet::new(Kind::Data, bytes);

@@ -3,8 +3,8 @@
 
 use xoff_core::knobs;
 
-use super::{QueueMask, Scheduler};
-use crate::packet::{CLASSES, Packet, Pool, Queue};
+use super::fixed_queues::{Discipline, FixedQueues, Line, Mask};
+use crate::packet::{CLASSES, Pool};
 
 /// The largest weight: one turn then allows no more than a port sends in a moment.
 const WEIGHT_MAX: u32 = 1000;
@@ -89,136 +89,90 @@ impl EtsPlan {
     }
 }
 
+/// The turns of a weighted class.
 #[derive(Clone, Copy, Debug, Default)]
-struct Turn {
-    queue: Queue,
+pub struct Turn {
+    /// What it may still send in its turn (bytes).
     deficit: u32,
     /// What a turn allows (bytes).
     quantum: u32,
 }
 
-/// One queue a class; a packet's queue is its class.
+/// Strict classes in their order, then weighted ones in turns.
 #[derive(Debug)]
-pub struct Ets {
-    /// Apart, so that ports with other schedulers do not grow.
-    turns: Box<[Turn; CLASSES]>,
-    occupied: u8,
-    paused: u8,
+pub struct StrictThenWeighted {
     /// The weighted class whose turn it is.
     current: u8,
     /// Strict classes, and the same in their order.
-    strict: u8,
+    strict: u32,
     order: [u8; CLASSES],
 }
+
+/// One queue a class; a packet's queue is its class. The queues stand apart, so that ports with other
+/// schedulers do not grow.
+pub type Ets = FixedQueues<StrictThenWeighted>;
 
 impl Ets {
     /// Empty queues; a turn of a class with weight 1 allows `quantum_bytes`.
     #[must_use]
     pub fn new(plan: EtsPlan, quantum_bytes: u32) -> Self {
-        let turn =
-            |weight: u32| Turn { quantum: weight.saturating_mul(quantum_bytes), ..Turn::default() };
-        Self {
-            turns: Box::new(plan.weights.map(turn)),
-            occupied: 0,
-            paused: 0,
-            current: 0,
-            strict: plan.strict_mask(),
-            order: plan.strict.0,
-        }
+        let line = |weight: u32| {
+            let quantum = weight.saturating_mul(quantum_bytes);
+            Line { state: Turn { deficit: 0, quantum }, ..Line::default() }
+        };
+        let strict = u32::from(plan.strict_mask());
+        let discipline = StrictThenWeighted { current: 0, strict, order: plan.strict.0 };
+        Self::of(discipline, Box::new(plan.weights.map(line)))
     }
+}
 
-    /// Takes the packet at the head of a class that has one.
-    fn take(&mut self, pool: &Pool, class: u8) -> Option<u32> {
-        let turn = &mut self.turns[class as usize];
-        let id = turn.queue.pop(pool);
-        if turn.queue.is_empty() {
-            // An idle queue keeps no credit.
-            turn.deficit = 0;
-            self.occupied &= !(1 << class);
-        }
-        id
-    }
-
-    /// Takes the next packet of the classes of `ready`, all of which are weighted.
-    fn pop_weighted(&mut self, pool: &Pool, ready: u8) -> Option<u32> {
+impl StrictThenWeighted {
+    /// The next one of the classes of `ready`, all of which are weighted.
+    fn pick_weighted(&mut self, ready: u32, lines: &mut [Line<Turn>], pool: &Pool) -> Option<u8> {
         loop {
-            let turn = &mut self.turns[self.current as usize];
-            if ready >> self.current & 1 == 1 {
-                let bytes = u32::from(pool[turn.queue.head()?].wire_bytes);
-                if turn.deficit >= bytes {
-                    turn.deficit -= bytes;
-                    return self.take(pool, self.current);
+            let Line { queue, state } = &mut lines[self.current as usize];
+            if ready.has(self.current) {
+                let bytes = u32::from(pool[queue.head()?].wire_bytes);
+                if state.deficit >= bytes {
+                    state.deficit -= bytes;
+                    return Some(self.current);
                 }
             }
-            // The next one after it, going round.
-            let later = u16::from(ready) & (u16::MAX << self.current << 1);
-            let from = if later != 0 { later } else { u16::from(ready) };
-            self.current = from.trailing_zeros() as u8;
-            let next = &mut self.turns[self.current as usize];
+            self.current = ready.next_after(self.current);
+            let next = &mut lines[self.current as usize].state;
             next.deficit = next.deficit.saturating_add(next.quantum);
         }
     }
 }
 
-impl Scheduler for Ets {
-    #[inline]
-    fn push(&mut self, pool: &mut Pool, id: u32) {
-        let queue = pool[id].queue;
-        self.turns[queue as usize].queue.push(pool, id);
-        self.occupied |= 1 << queue;
-    }
+impl Discipline for StrictThenWeighted {
+    type Mask = u32;
+    type State = Turn;
 
     #[inline]
-    fn pop(&mut self, pool: &mut Pool) -> Option<u32> {
-        let ready = self.occupied & !self.paused;
+    fn pick(&mut self, ready: u32, lines: &mut [Line<Turn>], pool: &Pool) -> Option<u8> {
         let first = ready & self.strict;
         if first != 0 {
             // A class that is ready and strict stands in the order, before what fills it up.
-            let class = *self.order.iter().find(|&class| first >> class & 1 == 1)?;
-            return self.take(pool, class);
+            return self.order.iter().copied().find(|&class| first.has(class));
         }
         if ready == 0 {
             return None;
         }
-        self.pop_weighted(pool, ready)
+        self.pick_weighted(ready, lines, pool)
+    }
+
+    /// An idle queue keeps no credit.
+    #[inline]
+    fn on_empty(&mut self, turn: &mut Turn, _class: u8) {
+        turn.deficit = 0;
     }
 
     #[inline]
-    fn is_ready(&self) -> bool {
-        self.occupied & !self.paused != 0
-    }
-
-    #[inline]
-    fn may_pass(&self, queue: u8) -> bool {
-        !self.is_ready() && self.paused >> queue & 1 == 0
-    }
-
-    #[inline]
-    fn pass(&mut self, packet: &Packet) {
-        if self.strict >> packet.queue & 1 == 0 {
-            self.current = packet.queue;
+    fn on_pass(&mut self, class: u8) {
+        if !self.strict.has(class) {
+            self.current = class;
         }
-    }
-
-    #[inline]
-    fn queue_bytes(&self, queue: u8) -> u32 {
-        self.turns[queue as usize].queue.bytes()
-    }
-
-    fn occupied(&self) -> QueueMask {
-        QueueMask::from(self.occupied)
-    }
-
-    fn paused(&self) -> QueueMask {
-        QueueMask::from(self.paused)
-    }
-
-    fn set_paused(&mut self, mask: QueueMask) {
-        self.paused = mask as u8;
-    }
-
-    fn active(&self) -> u32 {
-        self.occupied.count_ones()
     }
 }
 

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::packet::Kind;
+use crate::packet::{Kind, Packet};
+use crate::sched::Scheduler;
 
 /// Strict classes and weights, as a scenario has them.
 pub(in crate::sched) fn ets(strict: &str, weights: &str) -> Ets {

@@ -1,24 +1,17 @@
 //! First in, first out; with several traffic classes or priorities, strictly the lowest-numbered first.
 
-use rustc_hash::FxHashSet;
+use super::fixed_queues::{Discipline, FixedQueues, Line, Mask};
+use crate::packet::{CLASSES, Pool};
 
-use super::{QueueMask, Scheduler};
-use crate::packet::{CLASSES, Pool, Queue};
-
-/// Queues of which the first one that may send does.
+/// The first queue that may send does.
 #[derive(Debug, Default)]
-#[repr(C)]
-pub struct Strict<Queues> {
-    occupied: u32,
-    paused: u32,
-    queues: Queues,
-}
+pub struct Strict;
 
 /// One queue a class; a packet's queue is its class.
-pub type Fifo = Strict<[Queue; CLASSES]>;
+pub type Fifo = FixedQueues<Strict, [Line<()>; CLASSES]>;
 
 /// One queue a priority, of which packets carry more than there are classes.
-pub type Priorities = Strict<Box<[Queue]>>;
+pub type Priorities = FixedQueues<Strict>;
 
 /// The most priorities there can be.
 pub const PRIORITIES_MAX: u8 = u32::BITS as u8;
@@ -27,8 +20,13 @@ impl Priorities {
     /// So many priorities, up to [`PRIORITIES_MAX`].
     #[must_use]
     pub fn new(priorities: u8) -> Self {
-        let queues = vec![Queue::default(); usize::from(priorities)].into_boxed_slice();
-        Self { occupied: 0, paused: 0, queues }
+        Self::of(Strict, vec![Line::default(); usize::from(priorities)].into_boxed_slice())
+    }
+}
+
+impl Default for Fifo {
+    fn default() -> Self {
+        Self::of(Strict, <[Line<()>; CLASSES]>::default())
     }
 }
 
@@ -36,76 +34,24 @@ impl Fifo {
     /// The packet that joined a queue last.
     #[must_use]
     pub fn tail(&self, queue: u8) -> Option<u32> {
-        self.queues[queue as usize].tail()
+        self.queue(queue).tail()
     }
 
-    /// Puts another packet in the place of the one at a queue's tail ([`Queue::replace_tail`]).
+    /// Puts another packet in the place of the one at a queue's tail
+    /// ([`crate::Queue::replace_tail`]).
     pub fn replace_tail(&mut self, pool: &mut Pool, queue: u8, id: u32) {
-        self.queues[queue as usize].replace_tail(pool, id);
+        self.queue_mut(queue).replace_tail(pool, id);
     }
 }
 
-impl<Queues: AsRef<[Queue]> + AsMut<[Queue]>> Scheduler for Strict<Queues> {
-    #[inline]
-    fn push(&mut self, pool: &mut Pool, id: u32) {
-        let queue = pool[id].queue;
-        self.queues.as_mut()[queue as usize].push(pool, id);
-        self.occupied |= 1 << queue;
-    }
+impl Discipline for Strict {
+    type Mask = u32;
+    type State = ();
+    const COUNTS_FLOWS: bool = true;
 
     #[inline]
-    fn pop(&mut self, pool: &mut Pool) -> Option<u32> {
-        let ready = self.occupied & !self.paused;
-        if ready == 0 {
-            return None;
-        }
-        let first = ready.trailing_zeros();
-        let queue = &mut self.queues.as_mut()[first as usize];
-        let id = queue.pop(pool);
-        if queue.is_empty() {
-            self.occupied &= !(1 << first);
-        }
-        id
-    }
-
-    #[inline]
-    fn is_ready(&self) -> bool {
-        self.occupied & !self.paused != 0
-    }
-
-    #[inline]
-    fn may_pass(&self, queue: u8) -> bool {
-        !self.is_ready() && self.paused >> queue & 1 == 0
-    }
-
-    #[inline]
-    fn queue_bytes(&self, queue: u8) -> u32 {
-        self.queues.as_ref()[queue as usize].bytes()
-    }
-
-    fn occupied(&self) -> QueueMask {
-        QueueMask::from(self.occupied)
-    }
-
-    fn paused(&self) -> QueueMask {
-        QueueMask::from(self.paused)
-    }
-
-    fn set_paused(&mut self, mask: QueueMask) {
-        self.paused = mask as u32;
-    }
-
-    fn active(&self) -> u32 {
-        self.occupied.count_ones()
-    }
-
-    fn flows(&self, pool: &Pool) -> u32 {
-        let packets = self.queues.as_ref().iter().flat_map(|queue| queue.packets(pool));
-        packets.map(|id| pool[id].flow).collect::<FxHashSet<_>>().len() as u32
-    }
-
-    fn head(&self, queue: u8) -> Option<u32> {
-        self.queues.as_ref()[queue as usize].head()
+    fn pick(&mut self, ready: u32, _lines: &mut [Line<()>], _pool: &Pool) -> Option<u8> {
+        (ready != 0).then(|| ready.first())
     }
 }
 
@@ -113,6 +59,7 @@ impl<Queues: AsRef<[Queue]> + AsMut<[Queue]>> Scheduler for Strict<Queues> {
 mod tests {
     use super::*;
     use crate::packet::{Kind, Packet};
+    use crate::sched::Scheduler;
 
     #[test]
     fn the_lowest_class_that_is_not_paused_goes_first() {

@@ -14,6 +14,7 @@ mod drr;
 mod drr_flows;
 mod ets;
 mod fifo;
+mod fixed_queues;
 mod per_flow;
 mod per_flow_queues;
 mod per_flow_srf;
@@ -27,7 +28,7 @@ use crate::hop::{AnyHop, PausedTime, flow_pause, obey};
 use crate::packet::{CONTROL_QUEUE, NONE, Packet, Pool, Queue};
 
 pub use delays::Delays;
-pub use drr::{Drr, OneRound, Rounds, StrictClasses};
+pub use drr::{Drr, OneRound, RoundRobin, Rounds, StrictClasses};
 pub use drr_flows::DrrFlows;
 pub use ets::{Ets, EtsConfig, EtsPlan};
 pub use fifo::{Fifo, PRIORITIES_MAX, Priorities};
@@ -413,6 +414,10 @@ mod tests {
             AnyScheduler::Drr(Drr::new(4, 1000)),
             AnyScheduler::DrrFlows(DrrFlows::new(4, 1000)),
             AnyScheduler::TrafficManager(TrafficManager::new(4, 1000, 176, 0)),
+            AnyScheduler::Srf(Srf::new(4)),
+            AnyScheduler::Fifo(Fifo::default()),
+            AnyScheduler::Priorities(Priorities::new(4)),
+            AnyScheduler::Ets(ets("2,0", "1,3,1,1,2,1,1,1")),
         ] {
             let (mut pool, mut port) = (Pool::default(), Egress::new(scheduler));
             for (queue, flow) in [(1, 5), (2, 6), (1, 7)] {

@@ -9,131 +9,66 @@
 
 use xoff_core::tournament::Tournament;
 
-use super::{QueueMask, Scheduler};
-use crate::packet::{Packet, Pool, Queue};
+use super::QueueMask;
+use super::fixed_queues::{Discipline, FixedQueues, Line, Mask};
+use crate::packet::Pool;
 
 /// The key of a queue that is empty or paused.
 const NOT_READY: u64 = u64::MAX;
 
-#[derive(Clone, Copy, Debug)]
-struct Line {
-    queue: Queue,
-    /// What the flow of the packet at its head has left, and in the last byte the queue's number.
-    key: u64,
+/// The queue whose head has least left. A key is what the flow of the packet at the head has left, and
+/// in the last byte the queue's number.
+#[derive(Debug)]
+pub struct ShortestRemaining {
+    /// Keys of the queues that hold something and are not paused.
+    ready: Tournament<u64>,
 }
 
 /// Up to 128 queues.
-#[derive(Debug)]
-pub struct Srf {
-    lines: Vec<Line>,
-    /// Keys of the queues that hold something and are not paused.
-    ready: Tournament<u64>,
-    occupied: QueueMask,
-    paused: QueueMask,
-}
+pub type Srf = FixedQueues<ShortestRemaining>;
 
 impl Srf {
     /// `queues` empty queues.
     #[must_use]
     pub fn new(queues: u8) -> Self {
-        let line = Line { queue: Queue::default(), key: NOT_READY };
-        Self {
-            lines: vec![line; queues as usize],
-            ready: Tournament::new(queues as usize, NOT_READY),
-            occupied: 0,
-            paused: 0,
-        }
-    }
-
-    /// Another packet stands at the head of a queue that may send.
-    #[inline]
-    fn head(&mut self, queue: u8, key: u64) {
-        self.lines[queue as usize].key = key;
-        self.ready.set(queue as usize, key);
+        let ready = Tournament::new(queues as usize, NOT_READY);
+        let lines = vec![Line::default(); queues as usize].into_boxed_slice();
+        Self::of(ShortestRemaining { ready }, lines)
     }
 }
 
-#[inline]
-fn key(packet: &Packet, queue: u8) -> u64 {
-    packet.left() << 8 | u64::from(queue)
-}
-
-impl Scheduler for Srf {
-    #[inline]
-    fn push(&mut self, pool: &mut Pool, id: u32) {
-        let queue = pool[id].queue;
-        let line = &mut self.lines[queue as usize];
-        let was_empty = line.queue.is_empty();
-        line.queue.push(pool, id);
-        if was_empty {
-            line.key = key(&pool[id], queue);
-            self.occupied |= 1 << queue;
-            if self.paused >> queue & 1 == 0 {
-                self.ready.set(queue as usize, line.key);
-            }
-        }
-    }
+impl Discipline for ShortestRemaining {
+    type Mask = QueueMask;
+    /// The key while the queue holds something.
+    type State = u64;
 
     #[inline]
-    fn pop(&mut self, pool: &mut Pool) -> Option<u32> {
+    fn pick(&mut self, _ready: QueueMask, _lines: &mut [Line<u64>], _pool: &Pool) -> Option<u8> {
         let least = self.ready.least();
-        if least == NOT_READY {
-            return None;
+        (least != NOT_READY).then_some(least as u8)
+    }
+
+    #[inline]
+    fn on_head(&mut self, line: &mut Line<u64>, queue: u8, pool: &Pool, paused: bool) {
+        let Some(head) = line.queue.head() else { return };
+        line.state = pool[head].left() << 8 | u64::from(queue);
+        if !paused {
+            self.ready.set(queue as usize, line.state);
         }
-        let queue = least as u8;
-        let line = &mut self.lines[queue as usize];
-        let id = line.queue.pop(pool);
-        if let Some(head) = line.queue.head() {
-            self.head(queue, key(&pool[head], queue));
-        } else {
-            self.occupied &= !(1 << queue);
-            self.head(queue, NOT_READY);
-        }
-        id
     }
 
     #[inline]
-    fn is_ready(&self) -> bool {
-        self.occupied & !self.paused != 0
+    fn on_empty(&mut self, _key: &mut u64, queue: u8) {
+        self.ready.set(queue as usize, NOT_READY);
     }
 
-    #[inline]
-    fn may_pass(&self, queue: u8) -> bool {
-        !self.is_ready() && self.paused >> queue & 1 == 0
-    }
-
-    #[inline]
-    fn queue_bytes(&self, queue: u8) -> u32 {
-        self.lines[queue as usize].queue.bytes()
-    }
-
-    #[inline]
-    fn occupied(&self) -> QueueMask {
-        self.occupied
-    }
-
-    #[inline]
-    fn paused(&self) -> QueueMask {
-        self.paused
-    }
-
-    fn set_paused(&mut self, mask: QueueMask) {
-        let mut changed = (mask ^ self.paused) & self.occupied;
-        self.paused = mask;
+    fn on_pause(&mut self, lines: &mut [Line<u64>], mut changed: QueueMask, paused: QueueMask) {
         while changed != 0 {
-            let queue = changed.trailing_zeros() as usize;
+            let queue = changed.first();
             changed &= changed - 1;
-            let paused = mask >> queue & 1 == 1;
-            self.ready.set(queue, if paused { NOT_READY } else { self.lines[queue].key });
+            let key = if paused.has(queue) { NOT_READY } else { lines[queue as usize].state };
+            self.ready.set(queue as usize, key);
         }
-    }
-
-    fn active(&self) -> u32 {
-        self.occupied.count_ones()
-    }
-
-    fn head(&self, queue: u8) -> Option<u32> {
-        self.lines[queue as usize].queue.head()
     }
 }
 
@@ -144,7 +79,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::packet::Kind;
+    use crate::packet::{Kind, Packet};
+    use crate::sched::Scheduler;
 
     fn push(pool: &mut Pool, srf: &mut Srf, queue: u8, remaining: u32) {
         let mut packet = Packet::new(Kind::Data, 1000);

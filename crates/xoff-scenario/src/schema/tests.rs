@@ -96,8 +96,3 @@ fn the_unnamed_section_is_the_top_level() {
     let top = SectionSchema { name: String::new(), ..SectionSchema::of::<Sample>() };
     assert!(json_schema("", &[top]).contains("\n    \"on\": {\n"));
 }
-
-#[test]
-fn strings_are_escaped() {
-    assert_eq!(json_string("a\"\\\n\r\t\u{1}é"), "\"a\\\"\\\\\\n\\r\\t\\u0001é\"");
-}

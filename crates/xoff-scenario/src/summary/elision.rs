@@ -1,28 +1,37 @@
-//! What hop-by-hop flow control was left out for.
+//! Ports without hop-by-hop flow control.
 
 use xoff_net::hop::AnyHop;
 use xoff_sim::Simulation;
 use xoff_sim::partition::{Owner, Partition};
 
-use super::{number, object};
+use super::keys::keys;
+use super::share;
 
-/// Pairs of ports, and the data packets that came by them in the whole run: how many, and their share of
-/// the bytes that hosts sent. Null if nothing is to be left out.
-pub(super) fn elision(simulation: &Simulation) -> String {
-    let Some(pairs) = &simulation.setup().switch.elided else { return "null".into() };
-    let (mut packets, mut bytes) = (0, 0);
-    for (_, switch) in simulation.partitions().iter().flat_map(|part| part.switches()) {
-        if let Some(stats) = switch.hop().and_then(AnyHop::elision) {
-            packets += stats.packets;
-            bytes += stats.bytes;
-        }
+keys! {
+    /// Elision of backpressure (`switch.elide`), over the whole run.
+    pub struct Elision {
+        /// Pairs of ports without backpressure.
+        pairs: usize,
+        /// Data packets that passed such a pair.
+        packets: u64,
+        /// Their share of the bytes that hosts sent.
+        bytes_share: f64,
     }
-    let sent: u64 = simulation.partitions().iter().map(sent_by_hosts).sum();
-    object(&[
-        ("pairs", pairs.len().to_string()),
-        ("packets", packets.to_string()),
-        ("bytes_share", number(bytes as f64 / sent as f64)),
-    ])
+}
+
+impl Elision {
+    pub(super) fn of(simulation: &Simulation) -> Option<Self> {
+        let pairs = simulation.setup().switch.elided.as_ref()?;
+        let (mut packets, mut bytes) = (0, 0);
+        for (_, switch) in simulation.partitions().iter().flat_map(|part| part.switches()) {
+            if let Some(stats) = switch.hop().and_then(AnyHop::elision) {
+                packets += stats.packets;
+                bytes += stats.bytes;
+            }
+        }
+        let sent = simulation.partitions().iter().map(sent_by_hosts).sum();
+        Some(Self { pairs: pairs.len(), packets, bytes_share: share(bytes, sent) })
+    }
 }
 
 fn sent_by_hosts(partition: &Partition) -> u64 {

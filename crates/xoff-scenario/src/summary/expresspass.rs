@@ -1,25 +1,42 @@
-//! What became of ExpressPass's credits, over the whole run.
+//! Credits of ExpressPass.
 
 use xoff_host::driven::AnyDriven;
 use xoff_host::driven::expresspass::CreditCounts;
 use xoff_sim::Simulation;
 
-use super::{number, object};
+use super::keys::keys;
+use super::share;
 
-/// Credits by what became of them. `waste_share` is that of the credits that came to senders.
-pub(super) fn expresspass(simulation: &Simulation) -> String {
-    let Some(counts) = credits(simulation) else { return "null".into() };
-    let CreditCounts { sent, dropped, used, wasted } = counts;
-    object(&[
-        ("credits_sent", sent.to_string()),
-        ("credits_dropped", dropped.to_string()),
-        ("credits_used", used.to_string()),
-        ("credits_wasted", wasted.to_string()),
-        ("waste_share", number(wasted as f64 / (used + wasted) as f64)),
-    ])
+keys! {
+    /// Credits of ExpressPass over the whole run.
+    pub struct ExpressPass {
+        /// Credits that receivers sent.
+        credits_sent: u64,
+        /// Credits dropped by NICs and switches.
+        credits_dropped: u64,
+        /// Credits that released a data packet.
+        credits_used: u64,
+        /// Credits that reached a sender without data.
+        credits_wasted: u64,
+        /// Wasted credits as a share of the credits that reached senders.
+        waste_share: f64,
+    }
 }
 
-/// What hosts and switches counted, if hosts run ExpressPass.
+impl ExpressPass {
+    pub(super) fn of(simulation: &Simulation) -> Option<Self> {
+        let CreditCounts { sent, dropped, used, wasted } = credits(simulation)?;
+        Some(Self {
+            credits_sent: sent,
+            credits_dropped: dropped,
+            credits_used: used,
+            credits_wasted: wasted,
+            waste_share: share(wasted, used + wasted),
+        })
+    }
+}
+
+/// Counters of hosts and switches, if hosts run ExpressPass.
 fn credits(simulation: &Simulation) -> Option<CreditCounts> {
     let mut sum = None;
     for partition in simulation.partitions() {

@@ -4,38 +4,57 @@ use xoff_sim::Simulation;
 use xoff_sim::measure::CompletionTimes;
 use xoff_sim::requests::{QueryGroup, RequestResults};
 
-use super::{object, optional};
+use super::keys::{Named, keys};
 
-fn times(group: &CompletionTimes) -> String {
-    object(&[
-        ("count", group.flows().to_string()),
-        ("unfinished", (group.flows() - group.finished()).to_string()),
-        ("mean_us", optional(group.mean())),
-        ("p50_us", optional(group.quantile(0.5))),
-        ("p95_us", optional(group.quantile(0.95))),
-        ("p99_us", optional(group.quantile(0.99))),
-    ])
+keys! {
+    /// Completion times of a group of queries or web requests. The group counts all that arrived in
+    /// the measured time. Those that did not end with the run count as infinitely long, also a
+    /// sequential query that never began. Percentiles follow the rules of those of flows.
+    pub struct CompletionGroup {
+        /// Members of the group.
+        count: u64,
+        /// Members that did not end.
+        unfinished: u64,
+        /// Mean, in microseconds; null if a member did not end.
+        mean_us: Option<f64>,
+        /// Median.
+        p50_us: Option<f64>,
+        /// 95th percentile.
+        p95_us: Option<f64>,
+        /// 99th percentile.
+        p99_us: Option<f64>,
+    }
 }
 
-/// What `groups` gives for each class that has web requests; `null` where none has.
+impl CompletionGroup {
+    fn of(group: &CompletionTimes) -> Self {
+        Self {
+            count: group.flows(),
+            unfinished: group.flows() - group.finished(),
+            mean_us: group.mean(),
+            p50_us: group.quantile(0.5),
+            p95_us: group.quantile(0.95),
+            p99_us: group.quantile(0.99),
+        }
+    }
+}
+
+/// Groups of each class that has web requests, by the class's name.
+pub type ByClass = Named<Named<CompletionGroup>>;
+
 fn by_class(
     simulation: &Simulation,
-    groups: impl Fn(&RequestResults) -> Vec<(String, String)>,
-) -> String {
+    groups: impl Fn(&RequestResults) -> Named<CompletionGroup>,
+) -> Option<ByClass> {
     let classes = simulation.classes().iter().zip(simulation.requests());
-    let of_class =
-        classes.filter(|(_, results)| !results.requests.is_empty()).map(|(class, results)| {
-            let groups = groups(results);
-            let groups: Vec<_> =
-                groups.iter().map(|(name, group)| (&**name, group.clone())).collect();
-            (class.name.as_str(), object(&groups))
-        });
-    let of_class: Vec<_> = of_class.collect();
-    if of_class.is_empty() { "null".into() } else { object(&of_class) }
+    let own = classes.filter(|(_, results)| !results.requests.is_empty());
+    let found: ByClass =
+        own.map(|(class, results)| (class.name.as_str(), groups(results))).collect();
+    (!found.0.is_empty()).then_some(found)
 }
 
 /// Queries by size, by priority, and by both where a class has several priorities.
-pub(super) fn queries(simulation: &Simulation) -> String {
+pub(super) fn queries(simulation: &Simulation) -> Option<ByClass> {
     by_class(simulation, |results| {
         let priorities =
             results.queries.keys().filter(|group| matches!(group, QueryGroup::Priority(_))).count();
@@ -49,36 +68,19 @@ pub(super) fn queries(simulation: &Simulation) -> String {
                 }
                 QueryGroup::SizeAndPriority(..) => return None,
             };
-            Some((name, times(found)))
+            Some((name, CompletionGroup::of(found)))
         });
         named.collect()
     })
 }
 
 /// Web requests by their number of queries.
-pub(super) fn requests(simulation: &Simulation) -> String {
+pub(super) fn requests(simulation: &Simulation) -> Option<ByClass> {
     by_class(simulation, |results| {
         let named = results.requests.iter().map(|(queries, found)| {
-            (queries.map_or_else(|| "all".into(), |queries| queries.to_string()), times(found))
+            let name = queries.map_or_else(|| "all".into(), |queries| queries.to_string());
+            (name, CompletionGroup::of(found))
         });
         named.collect()
     })
-}
-
-/// Classes with web requests that did not end.
-pub(super) fn warnings(simulation: &Simulation) -> Vec<String> {
-    let classes = simulation.classes().iter().zip(simulation.requests());
-    let texts = classes.filter_map(|(class, results)| {
-        let all = results.requests.get(&None)?;
-        let unfinished = all.flows() - all.finished();
-        (unfinished > 0).then(|| {
-            format!(
-                "{unfinished} of {} web requests of class {} did not finish within the drain time; \
-                 they count as infinitely long",
-                all.flows(),
-                class.name
-            )
-        })
-    });
-    texts.collect()
 }

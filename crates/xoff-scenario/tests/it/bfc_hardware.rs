@@ -52,7 +52,8 @@ fn headers_of_all_packets_come_back_in_time() {
     );
     assert_eq!(recirculation.bytes, 48 * recirculation.headers);
     assert!(recirculation.longest_wait_ps < 100_000, "{recirculation:?}");
-    assert!(run.summary().contains("\"recirculated_share_of_capacity\": 0.0"));
+    let hardware = run.summary().bfc_hardware.expect("BFC on a Tofino");
+    assert!((0.0..0.1).contains(&hardware.recirculated_share_of_capacity), "{hardware:?}");
 }
 
 /// Fig. 7: two flows at one link. What has left its queue, "a pause from the downstream cannot pause", so

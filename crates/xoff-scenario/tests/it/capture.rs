@@ -74,7 +74,8 @@ fn pauses_and_signals_can_be_read_back() {
             packets(&file).into_iter().filter_map(|packet| PfcFrame::decode(packet.2).ok());
         pauses.filter(|pause| pause.quanta[0] == Some(if resume { 0 } else { 0xffff })).count()
     };
-    let paused = run.ports().iter().filter(|port| port.peer == 16).map(|port| port.pauses).sum();
+    let paused: u64 =
+        run.ports().iter().filter(|port| port.peer == 16).map(|port| port.pauses).sum();
     assert!(pauses(false) > 0 && pauses(false) as u64 == paused);
     assert_eq!(pauses(true), pauses(false));
 

@@ -23,8 +23,8 @@ pub(crate) fn finish(run: &mut Run) -> Vec<FlowRow> {
     let mut rows = Vec::new();
     loop {
         let more = run.step().unwrap_or_else(|message| panic!("{message}"));
-        rows.extend(run.take_rows());
-        run.take_samples();
+        rows.append(&mut run.rows().flows);
+        run.rows().samples.clear();
         if !more {
             return rows;
         }
@@ -94,7 +94,7 @@ pub(crate) fn captured(run: &mut Run) -> (Vec<FlowRow>, Vec<u8>) {
     let (mut rows, mut file, mut steps) = (Vec::new(), Vec::new(), 0);
     loop {
         let more = run.step().unwrap_or_else(|message| panic!("{message}"));
-        rows.extend(run.take_rows());
+        rows.append(&mut run.rows().flows);
         steps += 1;
         if !more || steps % 3 == 0 {
             file.extend(run.take_capture().unwrap_or_default());

@@ -83,13 +83,9 @@ fn at_rest(run: &Run) {
 }
 
 /// Pairs that are left out, and the packets that came by them, of the summary.
-fn elided(run: &Run) -> (u64, u64) {
-    let text = run.summary();
-    let number = |key: &str| {
-        let rest = text.split("\"elision\": ").nth(1)?.split(&format!("\"{key}\": ")).nth(1)?;
-        rest.split(',').next()?.parse().ok()
-    };
-    number("pairs").zip(number("packets")).unwrap_or_else(|| panic!("{text}"))
+fn elided(run: &Run) -> (usize, u64) {
+    let elision = run.summary().elision.expect("pairs without backpressure");
+    (elision.pairs, elision.packets)
 }
 
 /// With either table it drains: the pairs of the cycles are the only ones where packets bounce here. Half of
@@ -114,7 +110,7 @@ fn a_table_does_not_depend_on_how_the_network_is_cut() {
     let outcome = |threads, parts: &str| {
         let mut run = open_on(threads, &around("pfc"), &["switch.elide=cycles", parts]);
         let rows = finish(&mut run);
-        (run.digest(), run.summary(), rows)
+        (run.digest(), run.summary().json(), rows)
     };
     let whole = outcome(Threads::ONE, "run.partitions=1");
     for (parts, count) in [(2, 1), (3, 3)] {

@@ -40,9 +40,9 @@ fn with(fault: &str) -> String {
 fn samples(run: &mut Run) -> [Vec<PortSampleRow>; 2] {
     let mut rows = Vec::new();
     while run.step().unwrap_or_else(|message| panic!("{message}")) {
-        rows.extend(run.take_port_samples());
+        rows.append(&mut run.rows().port_samples);
     }
-    rows.extend(run.take_port_samples());
+    rows.append(&mut run.rows().port_samples);
     // The leaf's first ports are its hosts'.
     [(LEAF, 4 + 2), (SPINE, 1)].map(|(node, port)| {
         rows.iter().filter(|row| (row.node, row.port) == (node, port)).copied().collect()
@@ -57,7 +57,7 @@ fn a_link_that_is_down_is_avoided_once_it_is_noticed() {
         assert_eq!(rows.len(), 20);
         for row in rows {
             let until = row.time_ps / 1_000_000;
-            let (sent, lost) = (row.totals.tx_packets, row.totals.drops);
+            let (sent, lost) = (row.tx_packets, row.drops);
             match until {
                 // Down, and nobody knows: from the step of the grid after 193 us on.
                 250 | 300 => assert!(sent == 0 && lost > 0, "{row:?}"),
@@ -71,15 +71,15 @@ fn a_link_that_is_down_is_avoided_once_it_is_noticed() {
     let progress = run.progress();
     assert_eq!(progress.flows_started, progress.flows_finished);
     assert!(over_hosts(&run, |stats| stats.timeouts) > 0);
-    let lost: u64 = ports.iter().flatten().map(|row| row.totals.drops).sum();
+    let lost: u64 = ports.iter().flatten().map(|row| row.drops).sum();
     let (packets, bytes) = run
         .ports()
         .iter()
         .fold((0, 0), |(packets, bytes), port| (packets + port.drops, bytes + port.drop_bytes));
     assert_eq!(packets, lost);
     assert!(bytes >= packets * 60 && bytes <= packets * 1048);
-    let said = format!("\"dropped\": {{\"packets\": {packets}, \"bytes\": {bytes}, ");
-    assert!(run.summary().contains(&said), "{}", run.summary());
+    let dropped = run.summary().dropped;
+    assert_eq!((dropped.packets, dropped.bytes), (packets, bytes));
 }
 
 /// Packets on the link when it goes down are lost with it. Here one flow has the link for itself: it
@@ -116,10 +116,12 @@ fn a_short_outage_is_not_noticed() {
     let short = DOWN.replace("600us", "250us");
     let mut run = open(&with(&short), &SETS);
     let ports = samples(&mut run);
-    assert!(ports.iter().all(|rows| {
-        rows.iter().all(|row| row.totals.tx_packets > 0 || row.time_ps == 250_000_000)
-    }));
-    assert!(ports.iter().flatten().any(|row| row.totals.drops > 0));
+    assert!(
+        ports.iter().all(|rows| {
+            rows.iter().all(|row| row.tx_packets > 0 || row.time_ps == 250_000_000)
+        })
+    );
+    assert!(ports.iter().flatten().any(|row| row.drops > 0));
     let progress = run.progress();
     assert_eq!(progress.flows_started, progress.flows_finished);
 }
@@ -193,14 +195,14 @@ fn faults_are_the_same_however_it_is_cut_and_on_any_threads() {
             let mut run = open_on(threads, &text, &sets);
             let (mut flows, mut series, mut ports) = (Vec::new(), Vec::new(), Vec::new());
             while run.step().unwrap_or_else(|message| panic!("{message}")) {
-                flows.extend(run.take_rows());
-                series.extend(run.take_flow_series());
-                ports.extend(run.take_port_samples());
+                flows.append(&mut run.rows().flows);
+                series.append(&mut run.rows().flow_series);
+                ports.append(&mut run.rows().port_samples);
             }
-            (run.digest(), run.summary(), flows, series, ports)
+            (run.digest(), run.summary().json(), flows, series, ports)
         };
         let whole = outcome(Threads::ONE, "run.partitions=1");
-        assert!(whole.2.len() > 100 && whole.4.iter().any(|row| row.totals.drops > 0), "{scheme}");
+        assert!(whole.2.len() > 100 && whole.4.iter().any(|row| row.drops > 0), "{scheme}");
         for (parts, threads) in
             [(2, Threads::ONE), (3, Threads { count: 3, jitter: Some((7, 30)) }), (4, Threads::ONE)]
         {

@@ -9,7 +9,7 @@ use xoff_net::arch::Switch;
 use xoff_net::fabric::Captured;
 use xoff_scenario::Run;
 use xoff_scenario::resolve::{Resolved, resolve};
-use xoff_sim::flow_series::FlowSeriesRow;
+use xoff_sim::FlowSeriesRow;
 use xoff_sim::flowtune::FlowtuneCounts;
 use xoff_sim::{FlowRow, Simulation, Threads};
 
@@ -41,9 +41,9 @@ fn series(run: &mut Run) -> Vec<FlowSeriesRow> {
     let mut rows = Vec::new();
     loop {
         let more = run.step().unwrap_or_else(|message| panic!("{message}"));
-        rows.extend(run.take_flow_series());
-        run.take_rows();
-        run.take_samples();
+        rows.append(&mut run.rows().flow_series);
+        run.rows().flows.clear();
+        run.rows().samples.clear();
         if !more {
             return rows;
         }
@@ -347,7 +347,7 @@ fn a_link_that_fails_with_and_without_notice() {
             run.step().unwrap();
             most = most.max(over_switches(&run, |switch| switch.used_bytes()));
         }
-        let mut rows = run.take_rows();
+        let mut rows = std::mem::take(&mut run.rows().flows);
         rows.extend(finish(&mut run));
         assert_eq!(rows.len(), 4, "{overrides:?}");
         assert_eq!(drops(&run), before, "{overrides:?}");

@@ -42,9 +42,9 @@ fn computed(control: &str) -> Flows {
     let mut run = open(control, 32);
     let mut rows = Vec::new();
     while run.step().unwrap() {
-        rows.extend(run.take_rows());
+        rows.append(&mut run.rows().flows);
     }
-    rows.extend(run.take_rows());
+    rows.append(&mut run.rows().flows);
     rows.sort_by_key(|row| row.flow);
     let mut flows = Flows::new();
     for row in rows {
@@ -69,7 +69,6 @@ fn a_small_buffer_sends_as_many_pauses() {
     for (control, pauses) in CONTROLS.into_iter().zip([280, 158, 16]) {
         let mut run = open(control, 1);
         while run.step().unwrap() {}
-        let expected = format!("\"pause_frames\": {pauses},");
-        assert!(run.summary().contains(&expected), "{control}");
+        assert_eq!(run.summary().pfc.pause_frames, pauses, "{control}");
     }
 }

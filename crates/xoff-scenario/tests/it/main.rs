@@ -15,6 +15,7 @@ mod exact;
 mod expresspass;
 mod faults;
 mod flowtune;
+mod generated;
 mod golden;
 mod homa;
 mod host_limits;

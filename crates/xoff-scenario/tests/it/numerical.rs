@@ -28,7 +28,7 @@ fn numerical(text: &str, overrides: &[&str]) -> Box<NumericalRun> {
 
 fn done(mut run: Box<NumericalRun>) -> (u64, String) {
     while run.step().unwrap() {}
-    (run.digest(), run.summary())
+    (run.digest(), run.summary().json())
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn halves(text: &str, overrides: &[&str]) -> [(u64, u64); 2] {
     let mut run = open(text, overrides);
     let mut halves = [(u64::MAX, 0); 2];
     while run.step().unwrap() {
-        for row in run.take_samples().iter().filter(|row| row.port != u16::MAX) {
+        for row in run.rows().samples.drain(..).filter(|row| row.port != u16::MAX) {
             let (least, most) = &mut halves[usize::from(row.time_ps >= 2_000_000_000)];
             *least = row.bytes.min(*least);
             *most = row.bytes.max(*most);

@@ -48,8 +48,8 @@ fn the_queue_stays_near_its_target() {
         let mut run = open(&text, &[&target, "sfqcodel.interval=500us"]);
         let mut bytes = Vec::new();
         while run.step().unwrap() {
-            let samples = run.take_samples();
-            bytes.extend(samples.iter().filter(|row| row.port == 8).map(|row| row.bytes));
+            let samples = run.rows().samples.drain(..);
+            bytes.extend(samples.filter(|row| row.port == 8).map(|row| row.bytes));
         }
         let settled = &bytes[bytes.len() / 4..bytes.len() * 3 / 4];
         let mean = settled.iter().sum::<u64>() / settled.len() as u64;

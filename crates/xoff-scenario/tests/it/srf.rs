@@ -94,7 +94,7 @@ fn a_watched_fifo_port_counts_its_flows() {
         let mut run = open(&(STAR.to_owned() + &flows), &overrides);
         let mut most = 0;
         while run.step().unwrap() {
-            let watched = run.take_samples().into_iter().filter(|row| row.port != u16::MAX);
+            let watched = run.rows().samples.drain(..).filter(|row| row.port != u16::MAX);
             most = watched.map(|row| row.active).fold(most, u32::max);
         }
         most

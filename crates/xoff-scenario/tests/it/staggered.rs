@@ -24,9 +24,9 @@ fn series(run: &mut Run) -> (Vec<FlowSeriesRow>, Vec<PortSampleRow>) {
     let (mut flows, mut ports) = (Vec::new(), Vec::new());
     loop {
         let more = run.step().unwrap_or_else(|message| panic!("{message}"));
-        flows.extend(run.take_flow_series());
-        ports.extend(run.take_port_samples());
-        assert!(run.take_rows().is_empty(), "these flows have no row");
+        flows.append(&mut run.rows().flow_series);
+        ports.append(&mut run.rows().port_samples);
+        assert!(run.rows().flows.is_empty(), "these flows have no row");
         if !more {
             return (flows, ports);
         }
@@ -88,10 +88,10 @@ fn samples_of_ports_add_up_to_what_ports_did() {
         let of_port = || rows.iter().filter(|row| (row.node, row.port) == (port.node, port.port));
         let sum = |value: fn(&PortSampleRow) -> u64| of_port().map(value).sum::<u64>();
         assert_eq!(of_port().count(), 14);
-        assert_eq!(sum(|row| row.totals.tx_bytes), port.tx_bytes);
-        assert_eq!(sum(|row| row.totals.tx_packets), port.tx_packets);
-        assert_eq!(sum(|row| row.totals.drops), port.drops);
-        assert_eq!(sum(|row| row.totals.drop_bytes), port.drop_bytes);
+        assert_eq!(sum(|row| row.tx_bytes), port.tx_bytes);
+        assert_eq!(sum(|row| row.tx_packets), port.tx_packets);
+        assert_eq!(sum(|row| row.drops), port.drops);
+        assert_eq!(sum(|row| row.drop_bytes), port.drop_bytes);
         assert!(port.drop_bytes <= port.drops * 1048 && port.drop_bytes >= port.drops * 60);
         dropped += port.drops;
     }
@@ -161,10 +161,10 @@ fn stops_are_the_same_however_it_is_cut_and_on_any_threads() {
             let mut run = open_on(threads, &text, &sets);
             let (mut flows, mut ports) = (Vec::new(), Vec::new());
             while run.step().unwrap_or_else(|message| panic!("{message}")) {
-                flows.extend(run.take_flow_series());
-                ports.extend(run.take_port_samples());
+                flows.append(&mut run.rows().flow_series);
+                ports.append(&mut run.rows().port_samples);
             }
-            (run.digest(), run.summary(), flows, ports)
+            (run.digest(), run.summary().json(), flows, ports)
         };
         let whole = outcome(Threads::ONE, "run.partitions=1");
         assert!(whole.2.len() > 1000 && !whole.3.is_empty());

@@ -98,7 +98,7 @@ fn other_losses_do_not_put_a_timeout_off() {
     let mut run = open(&text, &[]);
     let (mut still, mut longest, mut last) = (0, 0, 0);
     while run.step().unwrap_or_else(|message| panic!("{message}")) {
-        for row in run.take_flow_series() {
+        for row in run.rows().flow_series.drain(..) {
             still = if row.delivered_bytes == 0 { still + 1 } else { 0 };
             longest = longest.max(still);
             last = row.time_ps;
@@ -126,8 +126,8 @@ fn shares(scheme: &str, overrides: &[&str], others: bool) -> ([f64; 2], Vec<u64>
     let mut run = open(&text, overrides);
     let mut held = Vec::new();
     while run.step().unwrap_or_else(|message| panic!("{message}")) {
-        let samples = run.take_samples();
-        held.extend(samples.iter().filter(|row| row.time_ps > 20_000_000_000).map(|row| row.bytes));
+        let samples = run.rows().samples.drain(..);
+        held.extend(samples.filter(|row| row.time_ps > 20_000_000_000).map(|row| row.bytes));
     }
     let most = 10e9 / 8.0 * 0.1 * 1000.0 / 1048.0;
     let acked = run.simulation().endless_acked();

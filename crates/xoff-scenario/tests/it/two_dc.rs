@@ -40,7 +40,7 @@ fn results_depend_neither_on_the_cut_nor_on_threads() {
             let mut run = open_on(threads, BOTH, &overrides);
             let rows = finish(&mut run);
             assert!(rows.len() > 100, "{}", rows.len());
-            (run.digest(), rows, run.summary())
+            (run.digest(), rows, run.summary().json())
         };
         let whole = outcome(Threads::ONE, "run.partitions=1");
         for partitions in ["run.partitions=2", "run.partitions=4"] {
@@ -123,11 +123,7 @@ fn four_flows_fill_the_interconnect() {
         "transport.window=unlimited",
     ];
     let (full, _) = run(WINDOWS, &overrides);
-    let summary = full.summary();
-    let link = "\"gateway-gateway\": ";
-    let utilisation = &summary[summary.find("\"by_link\"").unwrap()..];
-    let found = &utilisation[utilisation.find(link).unwrap() + link.len()..];
-    let share: f64 = found.split([',', '}']).next().unwrap().parse().unwrap();
+    let share = *full.summary().utilisation.by_link.get("gateway-gateway").unwrap();
     // Full one way; acknowledgements, 60 bytes for 1048, go the other.
     let expected = f64::midpoint(1.0, 60.0 / 1048.0);
     assert!((share - expected).abs() < 0.01, "{share}");

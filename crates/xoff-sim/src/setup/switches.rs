@@ -2,15 +2,15 @@
 
 use xoff_core::rng::{Purpose, Rng};
 use xoff_net::arch::{
-    AnySwitch, Crossbar, CrossbarParts, CrossbarSettings, Forwarding, InBand, OutputQueued, Parts,
-    PauseConfig, Thresholds,
+    AnySwitch, CioqParts, Crossbar, CrossbarParts, CrossbarSettings, Forwarding, InBand,
+    OutputQueued, Parts, PauseConfig, Thresholds,
 };
 use xoff_net::balance::{Adaptive, Spray};
 use xoff_net::buffer::{Buffer, BufferConfig};
 use xoff_net::credit::CreditQueue;
 use xoff_net::fabric::Fabric;
 use xoff_net::mark::{Draws, MarkAt, RedEcn};
-use xoff_net::sched::Egress;
+use xoff_net::sched::{AnyScheduler, Egress, Fifo};
 use xoff_net::trim::Trim;
 
 use super::{EcnSetup, Setup};
@@ -61,18 +61,35 @@ impl Setup {
         (first_port, arbiter): (u32, u32),
         setup: &CrossbarSettings,
     ) -> Result<AnySwitch, String> {
-        let first_timer = self.add_switch_timers(fabric, node, first_port);
-        let mtu = self.hosts.longest_packet();
-        let (forwarding, adaptive) = self.balancing(node);
+        let fifo = || AnyScheduler::Fifo(Fifo::default());
+        let timers = self.add_switch_timers(fabric, node, first_port);
         let parts = CrossbarParts {
             config: setup.config.clone(),
-            pause: setup.pause.clone(),
-            thresholds: self.thresholds(node, &setup.pause)?,
-            first_port,
             arbiter,
             first_id: self.topology.first_port[node as usize],
             stage_tag: tag::STAGE | first_port,
-            mtu: u16::try_from(mtu).unwrap_or(u16::MAX),
+            io: self.cioq(node, (first_port, timers), &setup.pause, fifo)?,
+        };
+        Ok(AnySwitch::Crossbar(Box::new(Crossbar::new(parts, fabric))))
+    }
+
+    /// Ports, routes and pauses of a switch with ingress and egress queues, from its first port and
+    /// timer, its pauses, and the scheduler of its egress ports.
+    pub(super) fn cioq(
+        &self,
+        node: u32,
+        (first_port, first_timer): (u32, u32),
+        pause: &PauseConfig,
+        scheduler: impl Fn() -> AnyScheduler,
+    ) -> Result<CioqParts, String> {
+        let thresholds = self.thresholds(node, pause)?;
+        let (forwarding, adaptive) = self.balancing(node);
+        Ok(CioqParts {
+            pause: pause.clone(),
+            egress: thresholds.iter().map(|_| Egress::new(scheduler())).collect(),
+            thresholds,
+            first_port,
+            mtu: u16::try_from(self.hosts.longest_packet()).unwrap_or(u16::MAX),
             forwarding,
             adaptive,
             ecn: self.ecn(node)?,
@@ -80,8 +97,7 @@ impl Setup {
             control_frame: self.control_frame(),
             control_loss: self.control_loss(node),
             first_timer,
-        };
-        Ok(AnySwitch::Crossbar(Box::new(Crossbar::new(parts, fabric))))
+        })
     }
 
     /// A switch's memory.
@@ -105,7 +121,7 @@ impl Setup {
     }
 
     /// The routes of a switch, and its adaptive load balancer if it has one.
-    pub(super) fn balancing(&self, node: u32) -> (Forwarding, Option<Adaptive>) {
+    fn balancing(&self, node: u32) -> (Forwarding, Option<Adaptive>) {
         let forwarding = self.forwarding(node);
         let Some(config) = self.switch.balance.adaptive() else { return (forwarding, None) };
         let ports = self.topology.ports_of(node).len();
@@ -128,7 +144,7 @@ impl Setup {
     }
 
     /// Share of a switch's frames to its neighbours that are lost, and the stream that says which.
-    pub(super) fn control_loss(&self, node: u32) -> Option<(f64, Rng)> {
+    fn control_loss(&self, node: u32) -> Option<(f64, Rng)> {
         let loss = self.switch.control_loss;
         (loss > 0.0).then(|| (loss, self.stream(Purpose::Faults, node)))
     }
@@ -142,7 +158,7 @@ impl Setup {
             fabric.wheel.add_timer(rank, tag::SWITCH_TIMER | (first_port + number));
         }
         let rank = xoff_net::fabric::phase::TIMER | 1 << 57 | u64::from(node);
-        fabric.wheel.add_timer(rank, tag::MIRROR | first_port);
+        fabric.wheel.add_timer(rank, tag::SWITCH_DELAY | first_port);
         first_timer
     }
 
@@ -152,7 +168,7 @@ impl Setup {
         self.hosts.control.in_band(&rates)
     }
 
-    pub(super) fn ecn(&self, node: u32) -> Result<(Vec<RedEcn>, MarkAt), String> {
+    fn ecn(&self, node: u32) -> Result<(Vec<RedEcn>, MarkAt), String> {
         let ports = self.topology.ports_of(node);
         match &self.switch.ecn {
             EcnSetup::None => Ok((Vec::new(), MarkAt::Dequeue)),

@@ -80,6 +80,6 @@ impl Simulation {
             self.requests.on_begun(start);
             self.count_start(start, false);
         }
-        arrived.iter().for_each(|arrived| self.requests.on_arrived(arrived));
+        arrived.iter().for_each(|arrived| self.requests.on_arrived(arrived, &mut self.rows));
     }
 }

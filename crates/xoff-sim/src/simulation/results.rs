@@ -1,5 +1,6 @@
 //! Results of a simulation, and the rows it produces.
 
+use xoff_core::table::Tables as _;
 use xoff_core::{Digest, Ps};
 use xoff_net::arch::Switch;
 use xoff_net::fabric::Captured;
@@ -7,16 +8,12 @@ use xoff_net::topo::Port;
 
 use super::{Progress, Simulation, Snapshot};
 use crate::backlog::Backlog;
-use crate::flow_series::FlowSeriesRow;
 use crate::flowtune::FlowtuneCounts;
-use crate::measure::{
-    ClassResults, Distribution, EndlessFlow, FlowRow, MonitorResults, Outstanding, PortRow,
-    SampleRow,
-};
+use crate::measure::{ClassResults, Distribution, EndlessFlow, MonitorResults, Outstanding};
 use crate::partition::Partition;
-use crate::port_samples::PortSampleRow;
-use crate::requests::{QueryRow, RequestResults, RequestRow};
+use crate::requests::RequestResults;
 use crate::setup::Setup;
+use crate::tables::{PortRow, Rows};
 use crate::throughput::Throughput;
 use crate::watermarks::Watermarks;
 
@@ -33,20 +30,20 @@ impl Simulation {
         };
         let topology = &self.setup.topology;
         let row = |(index, port): (usize, &Port)| {
-            let totals = end.totals[index];
             let before = begin.totals.get(index).copied().unwrap_or_default();
+            let totals = end.totals[index].since(before);
             PortRow {
                 node: port.node,
                 port: port.number,
                 peer: topology.ports[port.peer as usize].node,
                 link: topology.link_name(port),
                 rate_bps: port.rate.0,
-                tx_bytes: totals.tx_bytes - before.tx_bytes,
-                tx_packets: totals.tx_packets - before.tx_packets,
+                tx_bytes: totals.tx_bytes,
+                tx_packets: totals.tx_packets,
                 paused_ps: since(&begin.paused_ps, &end.paused_ps, index),
                 pauses: since(&begin.pauses, &end.pauses, index),
-                drops: totals.drops - before.drops,
-                drop_bytes: totals.drop_bytes - before.drop_bytes,
+                drops: totals.drops,
+                drop_bytes: totals.drop_bytes,
             }
         };
         topology.ports.iter().enumerate().map(row).collect()
@@ -131,36 +128,20 @@ impl Simulation {
         }
     }
 
-    /// Rows of flows since the last call.
-    pub fn take_rows(&mut self) -> Vec<FlowRow> {
-        std::mem::take(&mut self.rows)
+    /// Adds the rows of tables that describe the run as a whole.
+    pub(super) fn add_final_rows(&mut self) {
+        self.rows.ports = self.ports();
     }
 
-    /// Queries that have ended since the last call.
-    pub fn take_queries(&mut self) -> Vec<QueryRow> {
-        std::mem::take(&mut self.requests.query_rows)
+    /// Rows that wait to be taken. Those of ports come when the run is over.
+    pub fn rows(&mut self) -> &mut Rows {
+        &mut self.rows
     }
 
-    /// Web requests that have ended since the last call.
-    pub fn take_requests(&mut self) -> Vec<RequestRow> {
-        std::mem::take(&mut self.requests.request_rows)
-    }
-
-    /// Received bytes of flows in the intervals since the last call.
-    pub fn take_flow_series(&mut self) -> Vec<FlowSeriesRow> {
-        std::mem::take(&mut self.series.flow_rows)
-    }
-
-    /// Samples of all ports since the last call.
-    pub fn take_port_samples(&mut self) -> Vec<PortSampleRow> {
-        std::mem::take(&mut self.series.port_rows)
-    }
-
-    /// Number of rows of flows, intervals and ports, and of captured packets, not yet taken.
+    /// Number of rows and captured packets not yet taken.
     #[must_use]
     pub fn rows_waiting(&self) -> usize {
-        let requests = self.requests.query_rows.len() + self.requests.request_rows.len();
-        self.rows.len() + self.captured.len() + self.series.rows_waiting() + requests
+        self.rows.waiting() + self.captured.len()
     }
 
     /// Starts capturing the packets of these ports of the topology.
@@ -182,11 +163,6 @@ impl Simulation {
     /// Captured packets since the last call.
     pub fn take_captured(&mut self) -> Vec<Captured> {
         std::mem::take(&mut self.captured)
-    }
-
-    /// Samples since the last call.
-    pub fn take_samples(&mut self) -> Vec<SampleRow> {
-        std::mem::take(&mut self.samples)
     }
 
     /// Slowdowns by class.

@@ -92,7 +92,12 @@ impl Hosts {
         let Some(flowtune) = &mut self.flowtune else { return };
         let (full, flow) = (self.setup.frame.payload.0, &mut self.flows[id as usize]);
         let stream = StreamId::of_flow(packet.flow);
-        let bytes = flowtune.streams.send(stream, packet.seq / full, flow.snd_una / full, full);
+        let bytes = flowtune.streams.send(
+            stream,
+            packet.as_data().offset() / full,
+            flow.snd_una / full,
+            full,
+        );
         packet.kind = Kind::Segment;
         packet.remaining = u32::MAX;
         packet.wire_bytes = (self.overhead + bytes).max(self.ack_bytes);
@@ -144,7 +149,8 @@ impl Hosts {
             flowtune.streams.count(stream).ack_wire_bytes += u64::from(self.ack_bytes);
             std::mem::swap(&mut packet.src, &mut packet.dst);
             packet.label = packet.label.rotate_left(16);
-            (packet.kind, packet.seq, packet.remaining) = (kind, arrived, block);
+            packet.kind = kind;
+            packet.as_answer_mut().set(arrived, block);
             packet.wire_bytes = self.ack_bytes;
             packet.flags &= 7 << flag::CLASS_SHIFT;
             self.send_control(fabric, nic, id);

@@ -1,7 +1,9 @@
-//! Settings of a crossbar switch and of its flow control.
+//! Settings of a crossbar switch, and the thresholds of its ingresses.
 
-use xoff_core::knobs::{Checked, Effect, because};
-use xoff_core::{Bytes, Ps, choices, knobs};
+use xoff_core::knobs::Checked;
+use xoff_core::{Bytes, Ps, knobs};
+
+use crate::hop::pfc::{PauseConfig, Reaction, Scope, Thresholds};
 
 use crate::packet::CLASSES;
 
@@ -25,47 +27,6 @@ knobs! {
         /// Share of the line rate that an egress port sends at (DeTail §7.2.1, its software router: 0.98).
         rate_limit: f64 = 1.0,
     }
-}
-
-choices! {
-    /// What a pause speaks of.
-    pub enum Scope {
-        /// There is none: a full ingress queue drops.
-        None = "none",
-        /// All of the neighbour's port (pause frames, IEEE 802.3).
-        Port = "port",
-        /// One class of it (priority flow control, IEEE 802.1Qbb).
-        Class = "class",
-    }
-}
-
-knobs! {
-    /// Flow control of ingress queues: those of a crossbar, or of a pipelined switch.
-    pub struct PauseConfig in "pause" {
-        /// Whether pauses are asked for, and what they speak of.
-        scope: Scope = Scope::None,
-        /// A class is paused when its drain bytes, those of its class and of more important ones, reach
-        /// this; in a pipelined switch those of its class alone. 0: the most that leaves room for what
-        /// arrives before a pause is felt.
-        xoff: Bytes = Bytes(0) => [Effect::Unless(without_pauses)],
-        /// It is resumed when they fall below this. 0: what arrives in that time, so that new packets come
-        /// before the queue is empty (DeTail §6.1).
-        xon: Bytes = Bytes(0) => [Effect::Unless(without_pauses)],
-        /// How long after a frame's arrival switches and NICs obey it: T_R, two 512 bit times at 1 Gb/s
-        /// (DeTail §6.1).
-        response: Ps = Ps::from_ns(1_024) => [Effect::Unless(without_pauses)],
-        /// How long a switch takes to put a frame at the head of its queue (DeTail §7.2.2, its software
-        /// router: 48 us).
-        generation_delay: Ps = Ps(0) => [Effect::Unless(without_pauses)],
-        /// What a paused switch still sends because its hardware has it (DeTail §7.2.2, its software
-        /// router: 6 KB).
-        outstanding: Bytes = Bytes(0) => [Effect::Unless(without_pauses)],
-    }
-}
-
-/// Why settings of pauses have no effect, if they have none.
-fn without_pauses(pause: &PauseConfig) -> Option<String> {
-    because(pause.scope == Scope::None, "pause.scope = \"none\"")
 }
 
 impl CrossbarConfig {
@@ -120,5 +81,53 @@ impl CrossbarConfig {
             return Err(("ingress_size", format!("ingress_size must hold a packet of {mtu}B")));
         }
         Ok(())
+    }
+
+    /// When an ingress pauses its neighbour and when it resumes it.
+    ///
+    /// # Errors
+    /// The key of section `pause` concerned, and why its value loses packets or has no sense.
+    pub fn thresholds(
+        &self,
+        pause: &PauseConfig,
+        reaction: &Reaction,
+    ) -> Result<Thresholds, (&'static str, String)> {
+        let classes = match pause.scope {
+            Scope::None => return Ok(Thresholds::NEVER),
+            Scope::Port => 1,
+            Scope::Class => u64::from(self.classes),
+        };
+        let (size, headroom) = (self.ingress_size, reaction.headroom());
+        let arrives = format!(
+            "up to {} arrive after a pause was called for, in {}, for each of the classes that are paused \
+             apart ({classes})",
+            Bytes(headroom),
+            reaction.time()
+        );
+        if pause.xoff.0 == 0 {
+            let reserve = headroom + reaction.granularity();
+            let xoff = Thresholds::highest_xoff(size.0, classes, reserve).ok_or_else(|| {
+                let message = format!(
+                    "ingress_size = {size} leaves no room below a threshold: {arrives}; set a larger \
+                     ingress_size, or fewer classes"
+                );
+                ("scope", message)
+            })?;
+            return pause.with_xoff(xoff, headroom);
+        }
+        // DeTail's own thresholds leave out what (1) does; it takes all eight classes, blocked at
+        // once, to lose a packet of it.
+        let all = classes == CLASSES as u64;
+        let reserve = headroom + if all { 0 } else { reaction.granularity() };
+        if classes * (pause.xoff.0 + reserve) > size.0 {
+            let most = (size.0 / classes).saturating_sub(reserve);
+            let message = format!(
+                "xoff = {} loses packets of an ingress of {size}: {arrives}; it may be up to {}",
+                pause.xoff,
+                Bytes(most)
+            );
+            return Err(("xoff", message));
+        }
+        pause.with_xoff(pause.xoff.0, headroom)
     }
 }

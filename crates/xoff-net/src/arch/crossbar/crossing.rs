@@ -4,7 +4,9 @@ use xoff_core::Event;
 
 use super::islip::Match;
 use super::{Crossbar, Destination};
+use crate::arch::cioq::IngressQueued;
 use crate::fabric::{Fabric, phase};
+use crate::hop::IngressControl;
 
 /// In the rank of a packet that has passed the forwarding engine: after those that have crossed.
 pub(super) const FORWARDED: u64 = 1 << 40;
@@ -39,12 +41,7 @@ impl Crossbar {
         let now = fabric.now;
         let packet = &mut fabric.packets[id];
         let class = packet.class().min(self.last_class);
-        let output = match &mut self.adaptive {
-            None => self.forwarding.ecmp(packet, destinations),
-            Some(adaptive) => {
-                adaptive.choose(class, self.forwarding.acceptable(packet, destinations))
-            }
-        };
+        let output = self.io.route(packet, class, destinations);
         packet.queue = class;
         packet.time = now;
         self.queues.push(&mut fabric.packets, id, input, output, class);
@@ -89,7 +86,7 @@ impl Crossbar {
         self.crossing_to[input as usize] = output;
         self.held[output as usize] += u32::from(bytes);
         self.set_open(output);
-        if let Some(adaptive) = &mut self.adaptive {
+        if let Some(adaptive) = &mut self.io.adaptive {
             adaptive.join(output, class, bytes);
         }
         let time = match self.line_ps_per_byte {
@@ -106,9 +103,8 @@ impl Crossbar {
         self.free_inputs |= 1 << input;
         self.free_outputs |= 1 << output;
         let packet = &fabric.packets[id];
-        let resumed = self.pauses.leave(input, packet.queue, packet.wire_bytes);
-        if resumed != 0 {
-            self.resume(fabric, input, resumed);
+        if let Some(signal) = self.pfc.on_departure(input, packet.queue, packet.wire_bytes) {
+            self.signal(fabric, signal);
         }
         self.join_egress(fabric, output, id);
         if self.free_outputs & self.queues.outputs() != 0 {

@@ -3,7 +3,6 @@
 use super::Crossbar;
 use crate::fabric::Fabric;
 use crate::mark::MarkAt;
-use crate::packet::{Kind, Packet, flag};
 use crate::sched::{AnyScheduler, Common, Egress, Fifo, Scheduler};
 
 /// A port's queues.
@@ -20,8 +19,8 @@ impl Crossbar {
     /// not wait for that: nothing else happens.
     #[inline]
     pub(super) fn join_egress(&mut self, fabric: &mut Fabric, output: u16, id: u32) {
-        let own = self.first_port + u32::from(output);
-        let (common, fifo) = queues(&mut self.egress[output as usize]);
+        let own = self.io.first_port + u32::from(output);
+        let (common, fifo) = queues(&mut self.io.egress[output as usize]);
         let packet = &fabric.packets[id];
         let (class, bytes) = (packet.queue, packet.wire_bytes);
         let queued = fifo.queue_bytes(class);
@@ -31,8 +30,8 @@ impl Crossbar {
             fifo.push(&mut fabric.packets, id);
             fabric.kick(own);
         }
-        if self.mark_at == MarkAt::Enqueue {
-            self.mark(output, queued + u32::from(bytes), &mut fabric.packets[id]);
+        if self.io.mark_at == MarkAt::Enqueue {
+            self.io.mark(output, queued + u32::from(bytes), &mut fabric.packets[id]);
         }
         if passes {
             self.leave(fabric, output, id, queued, false);
@@ -43,7 +42,7 @@ impl Crossbar {
     /// that is not paused.
     #[inline]
     pub(super) fn send_next(&mut self, fabric: &mut Fabric, number: u16) {
-        let (common, fifo) = queues(&mut self.egress[number as usize]);
+        let (common, fifo) = queues(&mut self.io.egress[number as usize]);
         if let Some(id) = common.control.pop(&fabric.packets) {
             let more = !common.control.is_empty() || fifo.is_ready();
             self.depart(fabric, number, id, more);
@@ -62,20 +61,11 @@ impl Crossbar {
     fn leave(&mut self, fabric: &mut Fabric, output: u16, id: u32, queued: u32, more: bool) {
         let now = fabric.now;
         let packet = &mut fabric.packets[id];
-        let (class, bytes) = (packet.queue, packet.wire_bytes);
-        self.buffer.release(now, bytes);
-        if let Some(delays) = &mut self.egress[output as usize].common.delays {
-            delays.record(packet.queue, now - packet.time);
-        }
-        if self.mark_at == MarkAt::Dequeue {
-            self.mark(output, queued, packet);
-        }
+        let bytes = packet.wire_bytes;
+        self.io.leave(now, output, packet, queued);
         self.held[output as usize] -= u32::from(bytes);
-        if let Some(adaptive) = &mut self.adaptive {
-            adaptive.leave(output, class, bytes);
-        }
         self.depart(fabric, output, id, more);
-        let (frames, mut way) = self.frames(fabric);
+        let (frames, mut way) = self.io.frames(fabric);
         frames.on_sent(&mut way, output, bytes, !more);
         let wanted = self.free_outputs & self.queues.outputs();
         if self.set_open(output) && wanted >> output & 1 == 1 {
@@ -87,11 +77,9 @@ impl Crossbar {
     /// A packet's transmission starts.
     #[inline]
     fn depart(&mut self, fabric: &mut Fabric, number: u16, id: u32, more: bool) {
-        let own = self.first_port + u32::from(number);
+        let own = self.io.first_port + u32::from(number);
         let now = fabric.now;
-        let packet = &mut fabric.packets[id];
-        packet.upstream = packet.queue;
-        self.digest.add(now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
+        self.io.depart(now, &mut fabric.packets[id]);
         if self.rest_ppm == 0 {
             fabric.transmit(own, id, more);
             return;
@@ -102,27 +90,5 @@ impl Crossbar {
         if more {
             fabric.kick(own);
         }
-    }
-
-    #[inline(always)]
-    fn mark(&mut self, egress: u16, queue_bytes: u32, packet: &mut Packet) {
-        if let Some(red) = self.ecn.get(egress as usize)
-            && red.marks(queue_bytes, &mut self.marking)
-            && packet.kind == Kind::Data
-        {
-            packet.flags |= flag::MARKED;
-            self.stats.marks += 1;
-        }
-    }
-
-    /// A packet finds its ingress full and is lost; the drop is counted at the port it came by.
-    #[cold]
-    pub(super) fn lose(&mut self, fabric: &mut Fabric, ingress: u16, id: u32) -> Option<u32> {
-        self.stats.drops += 1;
-        let packet = &mut fabric.packets[id];
-        packet.next = crate::packet::NONE;
-        self.egress[ingress as usize].count_drop(packet.wire_bytes);
-        self.digest.add(!fabric.now ^ packet.seq);
-        Some(id)
     }
 }

@@ -6,10 +6,13 @@ use xoff_core::rng::Purpose;
 use xoff_core::{Bytes, Event, Ps, Rng, Wheel};
 
 use super::*;
-use crate::balance::AlbConfig;
-use crate::balance::Ecmp;
+use crate::arch::{Forwarding, PauseConfig, Switch, Thresholds};
+use crate::balance::{Adaptive, AlbConfig, Ecmp};
 use crate::fabric::{FabricTags, Instants, Peer, PortSpec, Rounding, phase};
-use crate::packet::flag;
+use crate::mark::{Draws, MarkAt};
+use crate::packet::{Kind, Packet, flag};
+use crate::sched::{AnyScheduler, Egress, Fifo};
+use crate::topo::Route;
 
 const PORTS: u32 = 4;
 const WAKE: u32 = 1_000;
@@ -58,24 +61,28 @@ impl Bench {
             (0..PORTS as u16).map(|access_port| Destination { group: 0, access_port }).collect();
         destinations.push(Destination { group: 1, access_port: 0 });
         let routes = vec![Route { first: 0, count: 0 }, Route { first: 0, count: 2 }];
+        let egress = |_| Egress::new(AnyScheduler::Fifo(Fifo::default()));
         let parts = CrossbarParts {
             config,
-            pause: PauseConfig::default(),
-            thresholds: vec![Thresholds { xoff: u64::MAX, xon: 0 }; PORTS as usize],
-            first_port: 0,
             arbiter: 2 * PORTS,
             first_id: 0,
             stage_tag: STAGE,
-            mtu: 1530,
-            forwarding: Forwarding::new(routes, vec![2, 3], Ecmp::new(0)).with_sets(),
-            adaptive: adaptive.then(|| {
-                Adaptive::new(&AlbConfig::default(), PORTS as usize, rng(Purpose::Spraying))
-            }),
-            ecn: (Vec::new(), MarkAt::Dequeue),
-            marking: Draws::Own(rng(Purpose::Marking)),
-            control_frame: 64,
-            control_loss: None,
-            first_timer: 0,
+            io: CioqParts {
+                pause: PauseConfig::default(),
+                thresholds: vec![Thresholds { xoff: u64::MAX, xon: 0 }; PORTS as usize],
+                first_port: 0,
+                mtu: 1530,
+                egress: (0..PORTS).map(egress).collect(),
+                forwarding: Forwarding::new(routes, vec![2, 3], Ecmp::new(0)).with_sets(),
+                adaptive: adaptive.then(|| {
+                    Adaptive::new(&AlbConfig::default(), PORTS as usize, rng(Purpose::Spraying))
+                }),
+                ecn: (Vec::new(), MarkAt::Dequeue),
+                marking: Draws::Own(rng(Purpose::Marking)),
+                control_frame: 64,
+                control_loss: None,
+                first_timer: 0,
+            },
         };
         let switch = Crossbar::new(parts, &fabric);
         Self { switch, fabric, destinations, lost: Vec::new() }
@@ -146,15 +153,15 @@ impl Bench {
     /// What is reserved at egresses is what is in them and on its way there, and fits.
     fn check_counts(&self) {
         let switch = &self.switch;
-        let ingress: u64 = (0..PORTS as u16).map(|port| u64::from(switch.pauses.held(port))).sum();
+        let ingress: u64 = (0..PORTS as u16).map(|port| u64::from(switch.pfc.held(port))).sum();
         let mut egress = 0;
-        for (output, port) in switch.egress.iter().enumerate() {
+        for (output, port) in switch.io.egress.iter().enumerate() {
             let held = switch.held[output];
             assert!(held <= switch.egress_size && port.data_bytes() <= held);
             egress += u64::from(port.data_bytes());
             let crossing = switch.free_outputs >> output & 1 == 0;
             assert_eq!(crossing, port.data_bytes() < held, "what crosses is reserved");
-            if let Some(adaptive) = &switch.adaptive {
+            if let Some(adaptive) = &switch.io.adaptive {
                 assert_eq!(adaptive.drain_bytes(output as u16, 7), held);
             }
         }
@@ -192,7 +199,7 @@ proptest! {
         for (number, time) in left.iter().enumerate() {
             prop_assert_eq!(time.is_none(), bench.lost.contains(&(number as u32)));
         }
-        prop_assert_eq!(bench.switch.stats.drops, bench.lost.len() as u64);
+        prop_assert_eq!(bench.switch.stats().drops, bench.lost.len() as u64);
         prop_assert_eq!(bench.switch.used_bytes(), 0);
         prop_assert!(bench.lost.is_empty() || ingress < 70_000);
     }
@@ -245,7 +252,7 @@ fn packets_keep_away_from_an_uplink_that_is_paused() {
         .collect();
     for paused in [false, true] {
         let mut bench = Bench::new(CrossbarConfig::default(), true);
-        bench.switch.egress[2].set_paused(0, if paused { 0xff } else { 0 });
+        bench.switch.io.egress[2].set_paused(0, if paused { 0xff } else { 0 });
         let left = bench.run(&sent, Bench::check_counts);
         let waits = bench.switch.held[2] as usize / 1530;
         assert_eq!(left.iter().filter(|left| left.is_none()).count(), waits);

@@ -3,7 +3,7 @@
 use xoff_core::knobs::{Effect, because};
 use xoff_core::{Bytes, Ps, choices, knobs};
 
-use crate::arch::crossbar::{PauseConfig, Reaction, Scope, Thresholds};
+use crate::hop::pfc::{PauseConfig, Reaction, Scope, Thresholds};
 
 choices! {
     /// What happens to a packet whose egress queue is full when it comes out of the pipeline.
@@ -134,7 +134,7 @@ impl PipelineConfig {
         reaction: &Reaction,
     ) -> Result<Thresholds, (&'static str, String)> {
         if pause.scope == Scope::None {
-            return Ok(Thresholds { xoff: u64::MAX, xon: 0 });
+            return Ok(Thresholds::NEVER);
         }
         let [capacity, _] = self.capacities();
         let headroom = reaction.headroom();
@@ -150,20 +150,17 @@ impl PipelineConfig {
         };
         let most = capacity.0.saturating_sub(headroom);
         let xoff = match pause.xoff.0 {
-            0 => most.saturating_sub(reaction.granularity()),
+            0 => {
+                let reserve = headroom + reaction.granularity();
+                Thresholds::highest_xoff(capacity.0, 1, reserve).unwrap_or(0)
+            }
             given => given,
         };
         if xoff > most || xoff == 0 {
             let key = if pause.xoff.0 == 0 { "scope" } else { "xoff" };
             return loses(key, Bytes(xoff), most);
         }
-        let xon = if pause.xon.0 == 0 { headroom.min(xoff) } else { pause.xon.0 };
-        if xon > xoff {
-            let message =
-                format!("xon = {} must not be more than xoff = {}", pause.xon, Bytes(xoff));
-            return Err(("xon", message));
-        }
-        Ok(Thresholds { xoff, xon })
+        pause.with_xoff(xoff, headroom)
     }
 
     /// The time between two admissions (ps).

@@ -2,15 +2,14 @@
 
 use super::Pipelined;
 use crate::fabric::Fabric;
-use crate::mark::MarkAt;
-use crate::packet::{Kind, Packet, flag};
+use crate::hop::HopControl;
 use crate::sched::{Scheduler, each_scheduler};
 
 impl Pipelined {
     /// Port `number` may send: a frame to its neighbour, or the scheduler's next packet.
     #[inline]
     pub(super) fn send_next(&mut self, fabric: &mut Fabric, number: u16) {
-        let port = &mut self.egress[usize::from(number)];
+        let port = &mut self.io.egress[usize::from(number)];
         let common = &mut port.common;
         if let Some(id) = common.control.pop(&fabric.packets) {
             let more = !common.control.is_empty()
@@ -36,23 +35,14 @@ impl Pipelined {
         let now = fabric.now;
         let packet = &mut fabric.packets[id];
         let (class, bytes) = (packet.queue, packet.wire_bytes);
-        self.buffer.release(now, bytes);
-        self.memory.leave_egress(number, class, bytes);
-        if let Some(delays) = &mut self.egress[usize::from(number)].common.delays {
-            delays.record(packet.queue, now - packet.time);
-        }
-        if self.mark_at == MarkAt::Dequeue {
-            self.mark(number, queued, packet);
-        }
-        if let Some(adaptive) = &mut self.adaptive {
-            adaptive.leave(number, class, bytes);
-        }
+        self.capfc.accounting_mut().leave_egress(number, class, bytes);
+        self.io.leave(now, number, packet, queued);
+        let signal = self.capfc.on_dequeue(now, number, packet);
         self.depart(fabric, number, id, more);
-        let absolved = self.capfc.on_dequeue(number, class, queued);
-        if absolved != 0 {
-            self.blame(fabric, (number, class), absolved, false);
+        if let Some(signal) = signal {
+            self.signal_all(fabric, signal);
         }
-        let (frames, mut way) = self.frames(fabric);
+        let (frames, mut way) = self.io.frames(fabric);
         frames.on_sent(&mut way, number, bytes, !more);
         if let Some(stop) = self.processor.stopped()
             && self.has_room(fabric, stop.egress)
@@ -64,20 +54,7 @@ impl Pipelined {
     /// A packet's transmission starts.
     #[inline]
     fn depart(&mut self, fabric: &mut Fabric, number: u16, id: u32, more: bool) {
-        let packet = &mut fabric.packets[id];
-        packet.upstream = packet.queue;
-        self.digest.add(fabric.now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
-        fabric.transmit(self.first_port + u32::from(number), id, more);
-    }
-
-    #[inline(always)]
-    pub(super) fn mark(&mut self, egress: u16, queue_bytes: u32, packet: &mut Packet) {
-        if let Some(red) = self.ecn.get(egress as usize)
-            && red.marks(queue_bytes, &mut self.marking)
-            && packet.kind == Kind::Data
-        {
-            packet.flags |= flag::MARKED;
-            self.stats.marks += 1;
-        }
+        self.io.depart(fabric.now, &mut fabric.packets[id]);
+        fabric.transmit(self.io.first_port + u32::from(number), id, more);
     }
 }

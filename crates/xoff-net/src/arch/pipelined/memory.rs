@@ -6,6 +6,7 @@
 use xoff_core::Bytes;
 
 use super::config::{MemoryKind, PipelineConfig};
+use crate::hop::pfc::{Accounting, Thresholds};
 use crate::packet::CLASSES;
 
 /// The queues of one direction.
@@ -86,7 +87,7 @@ impl Side {
 
 /// The memory of one switch.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(in crate::arch) struct Memory {
     ingress: Side,
     egress: Side,
     pool: u32,
@@ -155,6 +156,37 @@ impl Memory {
     #[inline]
     pub(super) fn leave_egress(&mut self, port: u16, class: u8, bytes: u16) {
         self.egress.take(port, class, bytes);
+    }
+}
+
+/// Thresholds are those of one ingress queue, so of one class alone.
+impl Accounting for Memory {
+    type Ingress = Thresholds;
+
+    #[inline]
+    fn add(
+        &mut self,
+        number: u16,
+        thresholds: &mut Thresholds,
+        class: u8,
+        bytes: u16,
+        paused: u8,
+    ) -> u8 {
+        let held = u64::from(self.join(number, class, bytes));
+        u8::from(held >= thresholds.xoff) << class & !paused
+    }
+
+    #[inline]
+    fn remove(
+        &mut self,
+        number: u16,
+        thresholds: &mut Thresholds,
+        class: u8,
+        bytes: u16,
+        paused: u8,
+    ) -> u8 {
+        let held = u64::from(self.leave_ingress(number, class, bytes));
+        u8::from(held < thresholds.xon) << class & paused
     }
 }
 

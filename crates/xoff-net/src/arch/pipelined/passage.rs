@@ -2,42 +2,29 @@
 
 use super::Pipelined;
 use crate::arch::Destination;
-use crate::arch::frames::{Frames, Way};
+use crate::arch::cioq::IngressQueued;
 use crate::fabric::Fabric;
+use crate::hop::{HopControl, IngressControl, Signal};
 use crate::mark::MarkAt;
-use crate::packet::NONE;
-use crate::ports::each;
 use crate::sched::{Scheduler, each_scheduler};
 
 impl Pipelined {
-    /// Splits off what frames need.
-    #[inline(always)]
-    pub(super) fn frames<'a>(&'a mut self, fabric: &'a mut Fabric) -> (&'a mut Frames, Way<'a>) {
-        let Self { frames, egress, stats, .. } = self;
-        (frames, Way { fabric, egress, stats })
-    }
-
     /// A packet has arrived: it waits at its ingress, or is dropped.
     #[inline]
-    pub(super) fn take_in(&mut self, fabric: &mut Fabric, port: u16, id: u32) -> Option<u32> {
+    pub(super) fn join_ingress(&mut self, fabric: &mut Fabric, port: u16, id: u32) -> Option<u32> {
         let now = fabric.now;
         let packet = &fabric.packets[id];
         let (class, bytes) = (packet.class(), packet.wire_bytes);
-        if !self.memory.admits_ingress(port, class, bytes) {
+        if !self.capfc.accounting().admits_ingress(port, class, bytes) {
             self.own_stats.ingress_drops += 1;
-            return self.lose(fabric, port, id);
+            return self.io.lose(fabric, port, id);
         }
-        self.buffer.take(now, bytes);
-        let held = self.memory.join(port, class, bytes);
+        self.io.buffer.take(now, bytes);
+        let signal = self.capfc.on_arrival(port, class, bytes);
         self.waiting.add(now, class);
         self.ingress.push(&mut fabric.packets, port, id);
-        if self.pauses
-            && u64::from(held) >= self.thresholds[usize::from(port)].xoff
-            && !self.combined.is_congested(port, class)
-        {
-            self.own_stats.congestions += 1;
-            let change = self.combined.set_congested(port, class, true);
-            self.tell(fabric, port, class, change);
+        if let Some(signal) = signal {
+            self.signal(fabric, signal);
         }
         self.await_processor(fabric);
         None
@@ -46,43 +33,20 @@ impl Pipelined {
     /// A packet leaves the memory of its ingress.
     #[inline]
     fn leave_ingress(&mut self, fabric: &mut Fabric, port: u16, class: u8, bytes: u16) {
-        let held = self.memory.leave_ingress(port, class, bytes);
+        let signal = self.capfc.on_departure(port, class, bytes);
         self.waiting.remove(class);
-        if u64::from(held) < self.thresholds[usize::from(port)].xon
-            && self.combined.is_congested(port, class)
-        {
-            let change = self.combined.set_congested(port, class, false);
-            self.tell(fabric, port, class, change);
+        if let Some(signal) = signal {
+            self.signal(fabric, signal);
         }
     }
 
-    /// What is asked of the neighbour of a port changes: to pause a class, or to resume it.
-    #[inline]
-    fn tell(&mut self, fabric: &mut Fabric, port: u16, class: u8, change: Option<bool>) {
-        let Some(paused) = change else { return };
-        let held = self.combined.paused(port);
-        let (frames, mut way) = self.frames(fabric);
-        if paused {
-            frames.pause(&mut way, port, 1 << class);
-        } else {
-            frames.resume(&mut way, port, 1 << class, held);
-        }
-    }
-
-    /// An egress queue blames inputs from now on, or no longer does.
+    /// Asks neighbours for all that CaPFC wants, of which this is the first.
     #[cold]
-    pub(super) fn blame(
-        &mut self,
-        fabric: &mut Fabric,
-        queue: (u16, u8),
-        inputs: u128,
-        blamed: bool,
-    ) {
-        let (egress, class) = queue;
-        self.own_stats.blames += if blamed { u64::from(inputs.count_ones()) } else { 0 };
-        let changed = self.combined.set_blamed(egress, class, inputs, blamed);
-        for input in each(changed) {
-            self.tell(fabric, input.into(), class, Some(blamed));
+    pub(super) fn signal_all(&mut self, fabric: &mut Fabric, first: Signal) {
+        let mut next = Some(first);
+        while let Some(signal) = next {
+            self.signal(fabric, signal);
+            next = self.capfc.next_signal();
         }
     }
 
@@ -118,13 +82,8 @@ impl Pipelined {
         let id = self.processor.due(&fabric.packets, now)?;
         let packet = &fabric.packets[id];
         let (from, class, bytes) = (packet.ingress, packet.class(), packet.wire_bytes);
-        let egress = match &mut self.adaptive {
-            None => self.forwarding.ecmp(packet, destinations),
-            Some(adaptive) => {
-                adaptive.choose(class, self.forwarding.acceptable(packet, destinations))
-            }
-        };
-        if self.memory.admits_egress(from, egress, class, bytes) {
+        let egress = self.io.route(packet, class, destinations);
+        if self.capfc.accounting().admits_egress(from, egress, class, bytes) {
             self.deliver(fabric, egress);
         } else if self.stops_when_full {
             self.own_stats.stops += 1;
@@ -134,9 +93,9 @@ impl Pipelined {
             self.processor.take(&fabric.packets);
             self.own_stats.processed += 1;
             self.own_stats.egress_drops += 1;
-            self.buffer.release(now, bytes);
+            self.io.buffer.release(now, bytes);
             self.leave_ingress(fabric, from, class, bytes);
-            return self.lose(fabric, egress, id);
+            return self.io.lose(fabric, egress, id);
         }
         None
     }
@@ -145,7 +104,12 @@ impl Pipelined {
     #[inline]
     pub(super) fn has_room(&self, fabric: &Fabric, egress: u16) -> bool {
         self.processor.next(&fabric.packets).is_some_and(|packet| {
-            self.memory.admits_egress(packet.ingress, egress, packet.class(), packet.wire_bytes)
+            self.capfc.accounting().admits_egress(
+                packet.ingress,
+                egress,
+                packet.class(),
+                packet.wire_bytes,
+            )
         })
     }
 
@@ -160,23 +124,23 @@ impl Pipelined {
         packet.time = now;
         self.own_stats.processed += 1;
         self.leave_ingress(fabric, from, class, bytes);
-        self.memory.join_egress(egress, class, bytes);
-        if let Some(adaptive) = &mut self.adaptive {
+        self.capfc.accounting_mut().join_egress(egress, class, bytes);
+        if let Some(adaptive) = &mut self.io.adaptive {
             adaptive.join(egress, class, bytes);
         }
-        let port = &mut self.egress[usize::from(egress)];
+        let port = &mut self.io.egress[usize::from(egress)];
         port.common.data_bytes += u32::from(bytes);
-        let queued = each_scheduler!(&mut port.scheduler, queues => {
+        let (queued, signal) = each_scheduler!(&mut port.scheduler, queues => {
             queues.push(&mut fabric.packets, id);
-            queues.queue_bytes(class)
+            let signal = self.capfc.on_enqueue(now, egress, &mut fabric.packets[id], queues);
+            (queues.queue_bytes(class), signal)
         });
-        if self.mark_at == MarkAt::Enqueue {
-            self.mark(egress, queued, &mut fabric.packets[id]);
+        if self.io.mark_at == MarkAt::Enqueue {
+            self.io.mark(egress, queued, &mut fabric.packets[id]);
         }
-        fabric.kick(self.first_port + u32::from(egress));
-        let culprits = self.capfc.on_enqueue(egress, class, from, queued);
-        if culprits != 0 {
-            self.blame(fabric, (egress, class), culprits, true);
+        fabric.kick(self.io.first_port + u32::from(egress));
+        if let Some(signal) = signal {
+            self.signal_all(fabric, signal);
         }
     }
 
@@ -187,16 +151,5 @@ impl Pipelined {
         if let Some(next) = self.processor.next_time(&fabric.packets, waiting) {
             fabric.wheel.arm(self.stage_timer, next.max(fabric.now));
         }
-    }
-
-    /// A packet finds no room and is lost; the drop is counted at a port.
-    #[cold]
-    fn lose(&mut self, fabric: &mut Fabric, port: u16, id: u32) -> Option<u32> {
-        self.stats.drops += 1;
-        let packet = &mut fabric.packets[id];
-        packet.next = NONE;
-        self.egress[usize::from(port)].count_drop(packet.wire_bytes);
-        self.digest.add(!fabric.now ^ packet.seq);
-        Some(id)
     }
 }

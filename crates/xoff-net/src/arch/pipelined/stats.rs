@@ -102,10 +102,13 @@ impl Pipelined {
     #[must_use]
     pub fn pipeline_stats(&self, now: u64) -> PipelineStats {
         let stands = self.processor.stopped().map_or(0, |stop| now - stop.since);
+        let capfc = self.capfc.stats();
         PipelineStats {
             blocked_ps: self.own_stats.blocked_ps + stands,
             cross_class_ps: self.waiting.cross_class_ps + self.waiting.lost(now),
-            resumes: self.frames.resumes(),
+            blames: capfc.blames,
+            congestions: capfc.congestions,
+            resumes: self.io.frames.resumes(),
             counter_bytes: self.capfc.counter_bytes() as u64,
             ..self.own_stats
         }

@@ -5,9 +5,13 @@ use xoff_core::rng::Purpose;
 use xoff_core::{Bytes, Ps, Rng, Wheel};
 
 use super::*;
+use crate::arch::{Forwarding, PauseConfig, Policy, Scope, Switch, Thresholds};
 use crate::balance::Ecmp;
 use crate::fabric::{FabricTags, Instants, Peer, PortSpec, Rounding, phase};
-use crate::sched::{AnyScheduler, Fifo};
+use crate::mark::{Draws, MarkAt};
+use crate::packet::{Kind, Packet};
+use crate::sched::{AnyScheduler, Egress, Fifo};
+use crate::topo::Route;
 
 const PORTS: u32 = 4;
 /// Of the neighbours, where the switch's packets arrive.
@@ -53,26 +57,27 @@ impl Bench {
         }
         fabric.wheel.add_timer(phase::TIMER | 1 << 57, FRAMES);
         let stage_timer = fabric.wheel.add_timer(phase::TIMER | 3 << 57, STAGE);
+        let routes = vec![Route { first: 0, count: 0 }];
         let parts = PipelinedParts {
             config,
             capfc,
-            pause: PauseConfig { scope: Scope::Class, ..PauseConfig::default() },
-            thresholds: vec![Thresholds { xoff: 50_000, xon: 40_000 }; PORTS as usize],
-            first_port: 0,
-            mtu: 1530,
-            egress: (0..PORTS).map(|_| Egress::new(AnyScheduler::Fifo(Fifo::default()))).collect(),
-            forwarding: Forwarding::new(
-                vec![Route { first: 0, count: 0 }],
-                Vec::new(),
-                Ecmp::new(1),
-            ),
-            adaptive: None,
-            ecn: (Vec::new(), MarkAt::Enqueue),
-            marking: Draws::Own(Rng::stream(1, Purpose::Marking, 0)),
-            control_frame: 64,
-            control_loss: None,
-            first_timer,
             stage_timer,
+            io: CioqParts {
+                pause: PauseConfig { scope: Scope::Class, ..PauseConfig::default() },
+                thresholds: vec![Thresholds { xoff: 50_000, xon: 40_000 }; PORTS as usize],
+                first_port: 0,
+                mtu: 1530,
+                egress: (0..PORTS)
+                    .map(|_| Egress::new(AnyScheduler::Fifo(Fifo::default())))
+                    .collect(),
+                forwarding: Forwarding::new(routes, Vec::new(), Ecmp::new(1)),
+                adaptive: None,
+                ecn: (Vec::new(), MarkAt::Enqueue),
+                marking: Draws::Own(Rng::stream(1, Purpose::Marking, 0)),
+                control_frame: 64,
+                control_loss: None,
+                first_timer,
+            },
         };
         let switch = Pipelined::new(parts, &fabric);
         let access = |port| Destination { group: 0, access_port: port };
@@ -119,7 +124,7 @@ impl Bench {
                 port @ 0..SINK => switch.on_packet(fabric, destinations, port as u16, event.item),
                 STAGE => switch.on_stage(fabric, destinations, 0, 0),
                 FRAMES => {
-                    switch.on_mirror_timer(fabric, destinations);
+                    switch.on_delay_timer(fabric, destinations);
                     None
                 }
                 WAKE => {
@@ -129,7 +134,7 @@ impl Bench {
                     None
                 }
                 timer @ TIMER.. => {
-                    switch.on_timer(fabric, (timer - TIMER) as u16);
+                    switch.on_port_timer(fabric, (timer - TIMER) as u16);
                     None
                 }
                 sink => {
@@ -160,7 +165,10 @@ impl Bench {
     /// Frames sent by a port: when, which classes, and whether they pause.
     fn frames(&self, port: u32) -> Vec<(u64, u8, bool)> {
         let of = |one: &&(u64, u32, Packet)| one.1 == port && one.2.kind == Kind::LinkControl;
-        let frame = |one: &(u64, u32, Packet)| (one.0, one.2.queue_mask() as u8, one.2.label > 0);
+        let frame = |one: &(u64, u32, Packet)| {
+            let frame = one.2.as_link_control();
+            (one.0, frame.queues() as u8, frame.quanta() > 0)
+        };
         self.sent.iter().filter(of).map(frame).collect()
     }
 }

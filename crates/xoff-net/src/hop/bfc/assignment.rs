@@ -220,7 +220,8 @@ impl<D: Divided> FlowQueues<D> {
             return 0;
         }
         self.stats.assignments += 1;
-        self.stats.reassignments += u64::from(packet.kind == Kind::Data && packet.seq > 0);
+        self.stats.reassignments +=
+            u64::from(packet.kind == Kind::Data && packet.as_data().offset() > 0);
         let occupied = occupied();
         let class = self.division.class_of(packet);
         let (first, count) = self.division.range(class);

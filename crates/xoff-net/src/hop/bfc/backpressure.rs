@@ -31,8 +31,40 @@ impl PauseFrames {
     }
 }
 
+/// Queues or flows of the neighbours, and which of them are paused.
+pub trait Upstream {
+    /// When the timer of an ingress port should next fire after a signal or a firing now.
+    fn next_timer(&self, _now: u64) -> Option<u64> {
+        None
+    }
+
+    /// The timer of an ingress port fires: a frame to send, and whether the timer goes on.
+    fn on_timer(&mut self, _ingress: u16) -> (Option<Signal>, bool) {
+        (None, false)
+    }
+
+    /// The neighbour's queues held paused at an ingress port.
+    fn paused(&self, _ingress: u16) -> QueueMask {
+        0
+    }
+
+    /// Frames sent so far.
+    fn frames(&self) -> PauseFrames {
+        PauseFrames::default()
+    }
+}
+
 /// Decides who is paused, and for how long.
 pub trait Backpressure {
+    /// What it pauses.
+    type Upstream: Upstream;
+
+    /// What is paused.
+    fn upstream(&self) -> &Self::Upstream;
+
+    /// The same, to change it.
+    fn upstream_mut(&mut self) -> &mut Self::Upstream;
+
     /// A packet has joined its queue.
     fn on_enqueue<S: Scheduler>(
         &mut self,
@@ -51,22 +83,4 @@ pub trait Backpressure {
 
     /// Whether a packet that finds its port empty may come and leave without a signal.
     fn lets_pass(&self, egress: u16, packet: &Packet) -> bool;
-
-    /// When the timer of an ingress port should next fire after a signal or a firing now.
-    fn next_timer(&self, _now: u64) -> Option<u64> {
-        None
-    }
-
-    /// The timer of an ingress port fires: a frame to send, and whether the timer goes on.
-    fn on_timer(&mut self, _ingress: u16) -> (Option<Signal>, bool) {
-        (None, false)
-    }
-
-    /// The neighbour's queues held paused at an ingress port.
-    fn holds_paused(&self, _ingress: u16) -> QueueMask {
-        0
-    }
-
-    /// Frames sent so far.
-    fn frames(&self) -> PauseFrames;
 }

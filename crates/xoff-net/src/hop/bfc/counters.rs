@@ -1,41 +1,45 @@
-//! BFC's pause counters (§3.3.2): an upstream queue is paused for as long as packets of it are here that
+//! BFC's pause counters (§3.3.2): what is upstream is paused for as long as packets of it are here that
 //! found their queue above the threshold when they came.
 
 use super::super::Signal;
-use super::asked::Asked;
-use super::backpressure::{Backpressure, PauseFrames};
+use super::backpressure::{Backpressure, Upstream};
 use super::threshold::Thresholds;
+use super::upstream_queues::UpstreamQueues;
 use super::{BfcConfig, BfcPort};
 use crate::division::{Divided, Undivided};
 use crate::packet::{CONTROL_QUEUE, Packet, flag};
-use crate::sched::{QueueMask, Scheduler};
+use crate::sched::Scheduler;
 
-/// "an array indexed by the ingress port and the upstreamQ of a packet" (§3.3.2).
-#[derive(Debug)]
-pub struct PauseCounters<D = Undivided> {
-    counts: Vec<u32>,
-    /// A neighbour's queues.
-    queues: u8,
-    thresholds: Thresholds<D>,
-    asked: Asked,
+/// What is upstream, with a count of the reasons to pause each part of it.
+pub trait Counted: Upstream {
+    /// There is one reason more to pause what a packet comes from: the first one pauses it.
+    fn hold(&mut self, packet: &Packet) -> Option<Signal>;
+
+    /// There is one reason less: without any it goes on.
+    fn release(&mut self, packet: &Packet) -> Option<Signal>;
 }
+
+/// Packets that exceed the threshold are counted against what they come from.
+#[derive(Debug)]
+pub struct Counting<U, D = Undivided> {
+    thresholds: Thresholds<D>,
+    upstream: U,
+}
+
+/// A counter for each queue of the neighbours.
+pub type PauseCounters<D = Undivided> = Counting<UpstreamQueues, D>;
 
 impl<D: Divided> PauseCounters<D> {
     /// For a switch with these ports and this 1-hop RTT, whose neighbours have as many queues as itself.
     pub(super) fn new(config: &BfcConfig, division: D, ports: &[BfcPort], hrtt_ps: u64) -> Self {
-        let queues = config.data_queues();
-        Self {
-            counts: vec![0; ports.len() * queues as usize],
-            queues,
-            thresholds: Thresholds::divided(config, division, ports, hrtt_ps),
-            asked: Asked::new(config, ports.len()),
-        }
+        let thresholds = Thresholds::divided(config, division, ports, hrtt_ps);
+        Self::of(thresholds, UpstreamQueues::new(config, ports.len()))
     }
+}
 
-    #[inline]
-    fn count(&mut self, packet: &Packet) -> &mut u32 {
-        let first = packet.ingress as usize * self.queues as usize;
-        &mut self.counts[first + packet.upstream as usize]
+impl<U, D> Counting<U, D> {
+    pub(super) fn of(thresholds: Thresholds<D>, upstream: U) -> Self {
+        Self { thresholds, upstream }
     }
 
     #[cfg(test)]
@@ -44,7 +48,19 @@ impl<D: Divided> PauseCounters<D> {
     }
 }
 
-impl<D: Divided> Backpressure for PauseCounters<D> {
+impl<U: Counted, D: Divided> Backpressure for Counting<U, D> {
+    type Upstream = U;
+
+    #[inline]
+    fn upstream(&self) -> &U {
+        &self.upstream
+    }
+
+    #[inline]
+    fn upstream_mut(&mut self) -> &mut U {
+        &mut self.upstream
+    }
+
     /// "if its flow is assigned a queue that exceeds the pause threshold, we increment the pause counter
     /// at that index by 1" (§3.3.2).
     #[inline]
@@ -58,45 +74,22 @@ impl<D: Divided> Backpressure for PauseCounters<D> {
             return None;
         }
         packet.flags |= flag::COUNTED;
-        let count = self.count(packet);
-        *count += 1;
-        (*count == 1).then(|| self.asked.pause(packet.ingress, packet.upstream))
+        self.upstream.hold(packet)
     }
 
     /// "When this packet (the one that exceeded Th) leaves the switch we decrement the counter by 1"
     /// (§3.3.2).
-    ///
-    /// # Panics
-    /// If a count goes negative: that is a bug.
     #[inline]
     fn on_dequeue(&mut self, _egress: u16, packet: &mut Packet) -> Option<Signal> {
         if !packet.has(flag::COUNTED) {
             return None;
         }
         packet.flags &= !flag::COUNTED;
-        let count = self.count(packet);
-        *count = count.checked_sub(1).expect("BFC's pause counter went negative");
-        (*count == 0).then(|| self.asked.resume(packet.ingress, packet.upstream))
+        self.upstream.release(packet)
     }
 
     #[inline]
     fn lets_pass(&self, egress: u16, packet: &Packet) -> bool {
         self.thresholds.lets_pass(egress, packet)
-    }
-
-    fn next_timer(&self, now: u64) -> Option<u64> {
-        Some(self.asked.next_timer(now))
-    }
-
-    fn on_timer(&mut self, ingress: u16) -> (Option<Signal>, bool) {
-        self.asked.on_timer(ingress)
-    }
-
-    fn holds_paused(&self, ingress: u16) -> QueueMask {
-        self.asked.paused(ingress)
-    }
-
-    fn frames(&self) -> PauseFrames {
-        self.asked.frames
     }
 }

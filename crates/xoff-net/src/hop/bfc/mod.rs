@@ -2,7 +2,6 @@
 //! ([`assignment`]), and where a queue grows long, the upstream queue its packets come from is paused
 //! ([`backpressure`]). The two know nothing of each other.
 
-mod asked;
 mod assignment;
 mod backpressure;
 mod config;
@@ -14,12 +13,14 @@ mod settings;
 mod silent;
 mod threshold;
 mod tofino;
+mod upstream_queues;
 
 use xoff_core::Rng;
 
 use super::elide::Elide;
 use super::{HopControl, Signal};
 use assignment::FlowQueues;
+use backpressure::Upstream;
 
 use crate::division::{Divided, Division, Undivided};
 use crate::packet::Packet;
@@ -106,13 +107,13 @@ impl Bfc<FlowPauses> {
     /// With pauses of flows, for a switch with these ports.
     #[must_use]
     pub fn by_flow(config: &BfcConfig, ports: &[BfcPort]) -> Self {
-        Self::with(config, ports, FlowPauses::new)
+        Self::with(config, ports, FlowPauses::by_flow)
     }
 
     /// Flows that neighbours hold on its behalf.
     #[must_use]
     pub fn paused_flows(&self) -> usize {
-        self.backpressure.paused_flows()
+        self.backpressure.upstream().paused_flows()
     }
 }
 
@@ -140,7 +141,7 @@ impl<B: Backpressure, D: Divided> Bfc<B, D> {
     /// What has happened so far.
     #[must_use]
     pub fn stats(&self) -> BfcStats {
-        BfcStats { assignment: self.flows.stats(), frames: self.backpressure.frames() }
+        BfcStats { assignment: self.flows.stats(), frames: self.backpressure.upstream().frames() }
     }
 }
 
@@ -195,11 +196,11 @@ impl<B: Backpressure, D: Divided> HopControl for Bfc<B, D> {
     }
 
     fn next_timer(&self, now: u64) -> Option<u64> {
-        self.backpressure.next_timer(now)
+        self.backpressure.upstream().next_timer(now)
     }
 
     fn on_timer(&mut self, ingress: u16) -> (Option<Signal>, bool) {
-        self.backpressure.on_timer(ingress)
+        self.backpressure.upstream_mut().on_timer(ingress)
     }
 
     fn active_flows(&self, egress: u16) -> Option<u32> {
@@ -211,7 +212,7 @@ impl<B: Backpressure, D: Divided> HopControl for Bfc<B, D> {
     }
 
     fn holds_paused(&self, ingress: u16) -> QueueMask {
-        self.backpressure.holds_paused(ingress)
+        self.backpressure.upstream().paused(ingress)
     }
 }
 

@@ -6,31 +6,29 @@
 //! queue that feeds several such queues goes on with the last.
 
 use super::super::Signal;
-use super::asked::Asked;
-use super::backpressure::{Backpressure, PauseFrames};
+use super::backpressure::Backpressure;
 use super::threshold::Thresholds;
+use super::upstream_queues::UpstreamQueues;
 use super::{BfcConfig, BfcPort};
 use crate::packet::{CONTROL_QUEUE, Packet};
-use crate::sched::{QueueMask, Scheduler};
+use crate::sched::Scheduler;
 
 /// A queue of an egress port.
 #[derive(Clone, Debug, Default)]
 struct Held {
     bytes: u32,
     /// Who is paused because of it: ingress ports and the neighbours' queues.
-    upstream: Vec<(u16, u8)>,
+    feeders: Vec<(u16, u8)>,
 }
 
 /// What is paused because of which queue.
 #[derive(Debug)]
 pub struct Occupancy {
     held: Vec<Held>,
-    /// For how many queues here an upstream queue is paused.
-    reasons: Vec<u16>,
-    /// Queues of a port, here and at neighbours.
+    /// Queues of a port.
     queues: u8,
     thresholds: Thresholds,
-    asked: Asked,
+    upstream: UpstreamQueues,
     /// Resumes that are due beside the one just returned.
     due: Vec<Signal>,
 }
@@ -39,13 +37,11 @@ impl Occupancy {
     /// For a switch with these ports and this 1-hop RTT, whose neighbours have as many queues as itself.
     pub(super) fn new(config: &BfcConfig, ports: &[BfcPort], hrtt_ps: u64) -> Self {
         let queues = config.data_queues();
-        let all = ports.len() * queues as usize;
         Self {
-            held: vec![Held::default(); all],
-            reasons: vec![0; all],
+            held: vec![Held::default(); ports.len() * queues as usize],
             queues,
             thresholds: Thresholds::new(config, ports, hrtt_ps),
-            asked: Asked::new(config, ports.len()),
+            upstream: UpstreamQueues::new(config, ports.len()),
             due: Vec::new(),
         }
     }
@@ -56,19 +52,24 @@ impl Occupancy {
 
     /// A queue is not above the threshold any more.
     fn release(&mut self, place: usize) -> Option<Signal> {
-        while let Some((ingress, queue)) = self.held[place].upstream.pop() {
-            let upstream = self.place(ingress, queue);
-            self.reasons[upstream] -= 1;
-            if self.reasons[upstream] == 0 {
-                let resume = self.asked.resume(ingress, queue);
-                self.due.push(resume);
-            }
+        while let Some((ingress, queue)) = self.held[place].feeders.pop() {
+            self.due.extend(self.upstream.remove(ingress, queue));
         }
         self.due.pop()
     }
 }
 
 impl Backpressure for Occupancy {
+    type Upstream = UpstreamQueues;
+
+    fn upstream(&self) -> &UpstreamQueues {
+        &self.upstream
+    }
+
+    fn upstream_mut(&mut self) -> &mut UpstreamQueues {
+        &mut self.upstream
+    }
+
     fn on_enqueue<S: Scheduler>(
         &mut self,
         egress: u16,
@@ -81,21 +82,19 @@ impl Backpressure for Occupancy {
         let from = (packet.ingress, packet.upstream);
         if packet.upstream == CONTROL_QUEUE
             || held.bytes <= self.thresholds.at(egress, 1)
-            || held.upstream.contains(&from)
+            || held.feeders.contains(&from)
         {
             return None;
         }
-        held.upstream.push(from);
-        let upstream = self.place(from.0, from.1);
-        self.reasons[upstream] += 1;
-        (self.reasons[upstream] == 1).then(|| self.asked.pause(from.0, from.1))
+        held.feeders.push(from);
+        self.upstream.add(packet.ingress, packet.upstream)
     }
 
     fn on_dequeue(&mut self, egress: u16, packet: &mut Packet) -> Option<Signal> {
         let place = self.place(egress, packet.queue);
         let held = &mut self.held[place];
         held.bytes -= u32::from(packet.wire_bytes);
-        if held.upstream.is_empty() || held.bytes > self.thresholds.at(egress, 1) {
+        if held.feeders.is_empty() || held.bytes > self.thresholds.at(egress, 1) {
             return None;
         }
         self.release(place)
@@ -107,21 +106,5 @@ impl Backpressure for Occupancy {
 
     fn next_signal(&mut self) -> Option<Signal> {
         self.due.pop()
-    }
-
-    fn next_timer(&self, now: u64) -> Option<u64> {
-        Some(self.asked.next_timer(now))
-    }
-
-    fn on_timer(&mut self, ingress: u16) -> (Option<Signal>, bool) {
-        self.asked.on_timer(ingress)
-    }
-
-    fn holds_paused(&self, ingress: u16) -> QueueMask {
-        self.asked.paused(ingress)
-    }
-
-    fn frames(&self) -> PauseFrames {
-        self.asked.frames
     }
 }

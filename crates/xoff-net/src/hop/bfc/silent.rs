@@ -1,7 +1,7 @@
 //! No backpressure: BFC's queues under an end-to-end control ("HPCC-PFC + SFQ", "HPCC-PFC + DQA", BFC §6.4).
 
 use super::super::Signal;
-use super::backpressure::{Backpressure, PauseFrames};
+use super::backpressure::{Backpressure, Upstream};
 use crate::packet::Packet;
 use crate::sched::Scheduler;
 
@@ -9,7 +9,19 @@ use crate::sched::Scheduler;
 #[derive(Debug)]
 pub struct Silent;
 
+impl Upstream for Silent {}
+
 impl Backpressure for Silent {
+    type Upstream = Self;
+
+    fn upstream(&self) -> &Self {
+        self
+    }
+
+    fn upstream_mut(&mut self) -> &mut Self {
+        self
+    }
+
     #[inline]
     fn on_enqueue<S: Scheduler>(&mut self, _: u16, _: &mut Packet, _: &S) -> Option<Signal> {
         None
@@ -23,9 +35,5 @@ impl Backpressure for Silent {
     #[inline]
     fn lets_pass(&self, _egress: u16, _packet: &Packet) -> bool {
         true
-    }
-
-    fn frames(&self) -> PauseFrames {
-        PauseFrames::default()
     }
 }

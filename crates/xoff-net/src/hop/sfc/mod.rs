@@ -338,8 +338,9 @@ impl Sfc {
         let mut copy = *packet;
         copy.kind = Kind::BackToSender;
         copy.record = NONE;
-        copy.seq = pause;
-        copy.remaining = u32::from(near);
+        let mut signal = copy.as_back_to_sender_mut();
+        signal.set_pause(pause);
+        signal.set_reach(near, self.ports[egress as usize].host);
         copy.ingress = egress;
         copy.queue = packet.class();
         Some(copy)
@@ -391,30 +392,30 @@ impl HopControl for Sfc {
     fn use_copy(&mut self, _now: u64, copy: &mut Packet) -> CopyUse {
         let egress = copy.ingress;
         let depth = self.queues[egress as usize][copy.queue as usize].register;
-        copy.seq = copy.seq.max(self.in_units(self.drain_time(egress, depth)));
-        if copy.seq == 0 {
+        let signal = copy.as_back_to_sender();
+        let pause = signal.pause_ps().max(self.in_units(self.drain_time(egress, depth)));
+        if pause == 0 {
             return CopyUse::Nothing;
         }
+        self.stats.sent_near_source += u64::from(signal.is_near_source());
+        copy.as_back_to_sender_mut().set_pause(pause);
         self.stats.sent += 1;
         self.stats.sent_bytes += self.config.frame_size.0;
-        self.stats.sent_near_source += u64::from(copy.remaining);
         std::mem::swap(&mut copy.src, &mut copy.dst);
         copy.label = copy.label.rotate_left(16);
         copy.wire_bytes = self.config.frame_size.0 as u16;
         copy.flags &= 7 << flag::CLASS_SHIFT;
-        if self.ports[egress as usize].host {
-            copy.flags |= flag::CACHEABLE;
-        }
         copy.queue = CONTROL_QUEUE;
         CopyUse::ToSender
     }
 
     /// Algorithm 1, lines 3 to 8.
     fn remember(&mut self, now: u64, signal: &Packet) {
+        let header = signal.as_back_to_sender();
         if let Some(cache) = &mut self.cache
-            && signal.has(flag::CACHEABLE)
+            && header.is_cacheable()
         {
-            cache.store(now, signal.src, signal.class(), signal.seq);
+            cache.store(now, signal.src, signal.class(), header.pause_ps());
         }
     }
 
@@ -426,7 +427,8 @@ impl HopControl for Sfc {
             return None;
         }
         self.stats.converted += 1;
-        Some(Signal::pause_for(egress, signal.class(), quanta(signal.seq, port.rate)))
+        let pause_ps = signal.as_back_to_sender().pause_ps();
+        Some(Signal::pause_for(egress, signal.class(), quanta(pause_ps, port.rate)))
     }
 
     #[inline]

@@ -91,7 +91,7 @@ fn only_congestion_at_a_host_is_worth_remembering() {
         sfc.on_dequeue(0, egress, &mut data(5, 0, 1));
         let mut copy = sfc.mirror_arrival(0, egress, &data(egress.into(), 0, 1)).unwrap();
         assert_eq!(sfc.use_copy(1, &mut copy), CopyUse::ToSender);
-        assert_eq!(copy.has(flag::CACHEABLE), cacheable);
+        assert_eq!(copy.as_back_to_sender().is_cacheable(), cacheable);
     }
 }
 
@@ -103,12 +103,15 @@ fn a_remembered_signal_is_passed_on_near_the_source() {
     (signal.kind, signal.seq) = (Kind::BackToSender, 20_000_000);
     sfc.remember(0, &signal);
     assert!(sfc.mirror_arrival(1, 2, &data(1, 6, 1)).is_none(), "not cacheable");
-    signal.flags |= flag::CACHEABLE;
+    signal.as_back_to_sender_mut().set_reach(false, true);
     sfc.remember(0, &signal);
     assert!(sfc.mirror_arrival(1, 2, &data(1, 7, 1)).is_none(), "another receiver");
     let mut copy = sfc.mirror_arrival(5_000_000, 2, &data(1, 6, 1)).unwrap();
     sfc.use_copy(5_000_000, &mut copy);
-    assert_eq!((copy.seq, copy.dst, copy.has(flag::CACHEABLE)), (15_000_000, 1, false));
+    assert_eq!(
+        (copy.seq, copy.dst, copy.as_back_to_sender().is_cacheable()),
+        (15_000_000, 1, false)
+    );
     assert!(sfc.mirror_arrival(20_000_000, 2, &data(1, 6, 1)).is_none(), "the pause is over");
     assert_eq!((sfc.stats.sent_near_source, sfc.cache_peak()), (1, 1));
 }

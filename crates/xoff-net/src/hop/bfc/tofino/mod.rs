@@ -23,7 +23,7 @@ mod recirculation;
 use xoff_core::Rng;
 
 use super::assignment::FlowQueues;
-use super::backpressure::Backpressure;
+use super::backpressure::{Backpressure, Upstream};
 use super::{BfcConfig, BfcPort, BfcStats, PauseCounters, hrtt};
 use crate::division::Undivided;
 use crate::hop::{CopyUse, HopControl, Signal};
@@ -129,7 +129,7 @@ impl Tofino {
     /// What it has done that an ideal switch does, too.
     #[must_use]
     pub fn stats(&self) -> BfcStats {
-        BfcStats { assignment: self.flows.stats(), frames: self.backpressure.frames() }
+        BfcStats { assignment: self.flows.stats(), frames: self.backpressure.upstream().frames() }
     }
 
     /// What it has done that only hardware does.
@@ -222,7 +222,7 @@ impl HopControl for Tofino {
         }
         self.recirculation.as_mut()?.send(now);
         let mut header = Packet { record: NONE, next: NONE, ..*packet };
-        header.remaining = u32::from(egress);
+        header.as_recirculated_mut().set_egress(egress);
         packet.flags &= !(flag::RECIRCULATED | flag::COUNTED);
         Some(header)
     }
@@ -232,16 +232,16 @@ impl HopControl for Tofino {
     }
 
     fn use_copy(&mut self, now: u64, header: &mut Packet) -> CopyUse {
-        let egress = header.remaining as u16;
+        let egress = header.as_recirculated().egress();
         self.give_back(now, egress, header).map_or(CopyUse::Nothing, CopyUse::Signal)
     }
 
     fn next_timer(&self, now: u64) -> Option<u64> {
-        self.backpressure.next_timer(now)
+        self.backpressure.upstream().next_timer(now)
     }
 
     fn on_timer(&mut self, ingress: u16) -> (Option<Signal>, bool) {
-        self.backpressure.on_timer(ingress)
+        self.backpressure.upstream_mut().on_timer(ingress)
     }
 
     fn active_flows(&self, egress: u16) -> Option<u32> {
@@ -253,7 +253,7 @@ impl HopControl for Tofino {
     }
 
     fn holds_paused(&self, ingress: u16) -> QueueMask {
-        self.backpressure.holds_paused(ingress)
+        self.backpressure.upstream().paused(ingress)
     }
 }
 

@@ -2,9 +2,11 @@
 //! everything out anew at each step.
 
 use proptest::prelude::*;
+use xoff_core::Bytes;
 
-use super::super::combined::Combined;
 use super::*;
+use crate::packet::Kind;
+use crate::sched::Fifo;
 
 const PORTS: usize = 6;
 /// Table II.
@@ -14,6 +16,40 @@ const XON: u32 = 20_000;
 const WARN: u32 = 20_000;
 const INGRESS_XOFF: u32 = 50_000;
 const INGRESS_XON: u32 = 40_000;
+
+/// Ingress queues of one class, by their bytes.
+#[derive(Debug)]
+struct Queues;
+
+impl Accounting for Queues {
+    type Ingress = u32;
+
+    fn add(&mut self, _: u16, held: &mut u32, class: u8, bytes: u16, paused: u8) -> u8 {
+        *held += u32::from(bytes);
+        u8::from(*held >= INGRESS_XOFF) << class & !paused
+    }
+
+    fn remove(&mut self, _: u16, held: &mut u32, class: u8, bytes: u16, paused: u8) -> u8 {
+        *held -= u32::from(bytes);
+        u8::from(*held < INGRESS_XON) << class & paused
+    }
+}
+
+fn capfc(config: &CapfcConfig, ports: usize) -> Capfc<Queues> {
+    Capfc::new(config, ports, Pfc::of(Queues, (0..ports).map(|_| 0)))
+}
+
+fn packet(input: u16, class: u8, size: u32) -> Packet {
+    let mut packet = Packet::new(Kind::Data, size as u16);
+    (packet.ingress, packet.queue) = (input, class);
+    packet
+}
+
+/// The ports whose neighbours hear of one step.
+fn told(capfc: &mut Capfc<Queues>, first: Option<Signal>) -> PortMask {
+    let rest = std::iter::from_fn(|| capfc.next_signal());
+    first.into_iter().chain(rest).fold(0, |all, signal| all | 1 << signal.port)
+}
 
 fn config(policy: Policy, cut: f64) -> CapfcConfig {
     CapfcConfig { policy, cut, ..CapfcConfig::default() }
@@ -114,8 +150,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn agrees_with_the_model(policy: Policy, cut_percent: u64, class: u8, steps: &[Step]) {
-    let mut capfc = Capfc::new(&config(policy, cut_percent as f64 / 100.0), PORTS);
-    let mut combined = Combined::new(PORTS);
+    let mut capfc = capfc(&config(policy, cut_percent as f64 / 100.0), PORTS);
     let blank = [[false; PORTS]; PORTS];
     let mut model = Model {
         policy,
@@ -129,16 +164,13 @@ fn agrees_with_the_model(policy: Policy, cut_percent: u64, class: u8, steps: &[S
     let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); PORTS];
     for &step in steps {
         let before = model.clone();
-        let mut told = 0;
-        match step {
+        let first = match step {
             Step::Enqueue { input, egress, size } => {
                 if !model.enqueue(input.into(), egress.into(), size) {
                     continue;
                 }
                 waiting[usize::from(egress)].push(size);
-                let bytes = model.b[usize::from(egress)];
-                let blamed = capfc.on_enqueue(egress, class, input, bytes);
-                told = combined.set_blamed(egress, class, blamed, true);
+                capfc.on_enqueue(0, egress, &mut packet(input, class, size), &Fifo::default())
             }
             Step::Dequeue { egress } => {
                 if waiting[usize::from(egress)].is_empty() {
@@ -146,25 +178,27 @@ fn agrees_with_the_model(policy: Policy, cut_percent: u64, class: u8, steps: &[S
                 }
                 let size = waiting[usize::from(egress)].remove(0);
                 model.dequeue(egress.into(), size);
-                let bytes = model.b[usize::from(egress)];
-                let absolved = capfc.on_dequeue(egress, class, bytes);
-                told = combined.set_blamed(egress, class, absolved, false);
+                capfc.on_dequeue(0, egress, &mut packet(0, class, size))
             }
             Step::Hold { input, bytes } => {
+                let held = model.held[usize::from(input)];
                 model.hold(input.into(), bytes);
-                let congested = model.i[usize::from(input)];
-                let change = combined.set_congested(input, class, congested);
-                told |= PortMask::from(change.is_some()) << input;
+                let change = |bytes| u16::try_from(bytes).expect("queues are short");
+                if bytes >= held {
+                    capfc.on_arrival(input, class, change(bytes - held))
+                } else {
+                    capfc.on_departure(input, class, change(held - bytes))
+                }
             }
-        }
+        };
+        let told = told(&mut capfc, first);
         for i in 0..PORTS {
             for o in 0..PORTS {
-                let queue = capfc.queue(o as u16, class);
-                assert_eq!(u64::from(capfc.counters_of(queue)[i]), model.c[i][o], "C {i} {o}");
-                let blamed = capfc.blame[queue].inputs >> i & 1 == 1;
+                assert_eq!(u64::from(capfc.blame.counters(o as u16, class)[i]), model.c[i][o]);
+                let blamed = capfc.blame.blamed(o as u16, class) >> i & 1 == 1;
                 assert_eq!(blamed, model.e[i][o], "E {i} {o}");
             }
-            let paused = combined.paused(i as u16) >> class & 1 == 1;
+            let paused = capfc.paused_queues(i as u16) >> class & 1 == 1;
             assert_eq!(paused, model.d(i), "D {i}");
             // "Only sent when there is a change of state", and always then.
             assert_eq!(told >> i & 1 == 1, model.d(i) != before.d(i), "told {i}");
@@ -187,23 +221,24 @@ proptest! {
     #[test]
     fn xon_always_follows_xoff(steps in steps(), max in any::<bool>()) {
         let policy = if max { Policy::StopMax } else { Policy::StopCalibrate };
-        let mut capfc = Capfc::new(&config(policy, 0.8), PORTS);
-        let mut combined = Combined::new(PORTS);
-        let mut held = [0u32; PORTS];
+        let mut capfc = capfc(&config(policy, 0.8), PORTS);
+        let mut waiting = Vec::new();
         for step in steps {
             if let Step::Enqueue { input, egress, size } = step {
-                held[usize::from(egress)] += size;
-                let bytes = held[usize::from(egress)];
-                let blamed = capfc.on_enqueue(egress, 3, input, bytes);
-                combined.set_blamed(egress, 3, blamed, true);
+                let mut packet = packet(input, 3, size);
+                let first = capfc.on_enqueue(0, egress, &mut packet, &Fifo::default());
+                told(&mut capfc, first);
+                waiting.push((egress, packet));
             }
         }
-        for egress in 0..PORTS as u16 {
-            let absolved = capfc.on_dequeue(egress, 3, 0);
-            combined.set_blamed(egress, 3, absolved, false);
+        for (egress, mut packet) in waiting {
+            let first = capfc.on_dequeue(0, egress, &mut packet);
+            told(&mut capfc, first);
         }
-        prop_assert!((0..PORTS as u16).all(|input| combined.paused(input) == 0));
-        prop_assert!(capfc.counters.iter().all(|&count| count == 0));
+        for port in 0..PORTS as u16 {
+            prop_assert_eq!(capfc.paused_queues(port), 0);
+            prop_assert!(capfc.blame.counters(port, 3).iter().all(|&count| count == 0));
+        }
     }
 }
 
@@ -212,65 +247,69 @@ proptest! {
 /// (§II-G).
 #[test]
 fn counters_take_the_papers_memory() {
-    let of = |ports| Capfc::new(&config(Policy::StopMax, 0.8), ports);
-    assert_eq!((of(48).counters.len(), of(48).counter_bytes()), (18_432, 36_864));
-    assert_eq!(of(128).counters.len() / CLASSES, 16_384);
-    assert_eq!(Capfc::new(&config(Policy::None, 0.8), 48).counter_bytes(), 0);
+    let of = |ports| capfc(&config(Policy::StopMax, 0.8), ports).counter_bytes();
+    assert_eq!((of(48), of(128)), (2 * 18_432, 2 * 16_384 * CLASSES));
+    assert_eq!(capfc(&config(Policy::None, 0.8), 48).counter_bytes(), 0);
 }
 
 /// "D_3^0 = I_3^0 or E_3^{0,1} or E_3^{0,2} or E_3^{0,3} or E_3^{0,4}" (§II-E).
 #[test]
 fn the_papers_switch_of_five_ports() {
-    let mut combined = Combined::new(5);
-    assert_eq!(combined.set_blamed(0, 3, 1, true), 0, "a port does not blame itself");
-    for egress in 1..5 {
-        assert_eq!(combined.set_blamed(egress, 3, 1, true), u128::from(egress == 1));
+    let mut capfc = capfc(&config(Policy::StopMax, 0.8), 5);
+    let signal = |ask| Some(Signal::new(0, ask, 1 << 3));
+    for egress in 0..5 {
+        // A port does not blame itself.
+        let mut packet = packet(0, 3, XOFF);
+        let expected = if egress == 1 { signal(Ask::Pause) } else { None };
+        assert_eq!(capfc.on_enqueue(0, egress, &mut packet, &Fifo::default()), expected);
     }
-    assert_eq!((combined.paused(0), combined.blamers(0, 3)), (1 << 3, 0b11110));
-    assert_eq!(combined.set_congested(0, 3, true), None);
-    for egress in 1..5 {
-        assert_eq!(combined.set_blamed(egress, 3, 1, false), 0);
+    assert_eq!((capfc.paused_queues(0), capfc.blamers(0, 3)), (1 << 3, 0b11110));
+    assert_eq!(capfc.on_arrival(0, 3, INGRESS_XOFF as u16), None);
+    for egress in 0..5 {
+        assert_eq!(capfc.on_dequeue(0, egress, &mut packet(0, 3, XOFF)), None);
     }
-    assert_eq!(combined.set_congested(0, 3, false), Some(false));
-    assert_eq!(combined.paused(0), 0);
+    assert_eq!((capfc.congested(0), capfc.blamers(0, 3)), (1 << 3, 0));
+    assert_eq!(capfc.on_departure(0, 3, INGRESS_XOFF as u16), signal(Ask::Resume));
+    assert_eq!(capfc.paused_queues(0), 0);
+    assert_eq!((capfc.stats().blames, capfc.stats().congestions), (5, 1));
 }
 
 /// Stop-Max stops one input after the other while congestion lasts.
 #[test]
 fn stop_max_goes_on_to_the_next() {
-    let mut capfc = Capfc::new(&config(Policy::StopMax, 0.8), 4);
+    let mut blame = Blame::new(&config(Policy::StopMax, 0.8), 4);
     let mut arrive =
-        |input, times| (0..times).fold(0, |all, _| all | capfc.on_enqueue(0, 0, input, 30_000));
+        |input, times| (0..times).fold(0, |all, _| all | blame.on_enqueue(0, 0, input, 30_000));
     assert_eq!(arrive(2, 3), 0b0100);
     assert_eq!(arrive(1, 3), 0b0010, "among equals the first");
     assert_eq!(arrive(3, 3), 0);
     assert_eq!(arrive(3, 1), 0b1000);
-    assert_eq!(capfc.on_dequeue(0, 0, XON + 1), 0);
-    assert_eq!(capfc.on_dequeue(0, 0, XON), 0b1110);
+    assert_eq!(blame.on_dequeue(0, 0, XON + 1), 0);
+    assert_eq!(blame.on_dequeue(0, 0, XON), 0b1110);
 }
 
 /// CUT = 1: "every input port with a packet inside".
 #[test]
 fn cut_says_how_many_are_stopped() {
     for (cut, culprits) in [(0.01, 0b0001), (0.6, 0b0011), (0.9, 0b0111), (1.0, 0b1111)] {
-        let mut capfc = Capfc::new(&config(Policy::StopCalibrate, cut), 5);
+        let mut blame = Blame::new(&config(Policy::StopCalibrate, cut), 5);
         for (input, times) in [(0, 5), (1, 3), (2, 1), (3, 1)] {
             (0..times).for_each(|_| {
-                capfc.on_enqueue(0, 0, input, WARN);
+                blame.on_enqueue(0, 0, input, WARN);
             });
         }
         // With the eleventh packet: 6, 3, 1 and 1.
-        assert_eq!(capfc.on_enqueue(0, 0, 0, XOFF), culprits);
+        assert_eq!(blame.on_enqueue(0, 0, 0, XOFF), culprits);
     }
 }
 
 #[test]
 fn a_counter_that_is_full_stays_full() {
-    let mut capfc = Capfc::new(&config(Policy::StopMax, 0.8), 2);
+    let mut blame = Blame::new(&config(Policy::StopMax, 0.8), 2);
     (0..70_000).for_each(|_| {
-        capfc.on_enqueue(1, 0, 0, WARN);
+        blame.on_enqueue(1, 0, 0, WARN);
     });
-    assert_eq!(capfc.counters_of(capfc.queue(1, 0)), [u16::MAX, 0]);
+    assert_eq!(blame.counters(1, 0), [u16::MAX, 0]);
 }
 
 #[test]

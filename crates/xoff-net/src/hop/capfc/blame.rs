@@ -1,106 +1,26 @@
-//! Congestion-aware priority flow control: whom a congested egress queue blames (CaPFC §II-D).
+//! Whom a congested egress queue blames (CaPFC §II-D).
 //!
 //! Above WARN an egress queue counts the packets that come to it from each input. From XOFF on it blames
 //! those with the most of them, until it has drained to XON.
 
-use xoff_core::knobs::{Effect, because};
-use xoff_core::{Bytes, choices, knobs};
+use xoff_core::Bytes;
 
+use super::{CapfcConfig, Policy};
 use crate::packet::CLASSES;
 use crate::ports::{PORTS_MAX, PortMask};
 
-choices! {
-    /// Whom a congested egress queue blames.
-    pub enum Policy {
-        /// Nobody: plain priority flow control.
-        None = "none",
-        /// The input with the largest counter; others as theirs become the largest (Algorithm 1).
-        StopMax = "stop-max",
-        /// The fewest inputs whose counters, the largest first, have more than a share of the sum
-        /// (Algorithm 2).
-        StopCalibrate = "stop-calibrate",
-    }
-}
-
-knobs! {
-    /// What egress queues of a pipelined switch ask of inputs (CaPFC). Sizes are those of the bytes in
-    /// one queue, of a port and a class.
-    pub struct CapfcConfig in "capfc" {
-        /// Which inputs are asked to pause their neighbours.
-        policy: Policy = Policy::None,
-        /// An egress queue blames inputs when it holds this much or more after an arrival (CaPFC
-        /// Table II: 25 KB).
-        xoff: Bytes = Bytes(25_000) => [Effect::Unless(without_blame)],
-        /// It blames nobody any more once it holds no more than this (Table II: 20 KB).
-        xon: Bytes = Bytes(20_000) => [Effect::Unless(without_blame)],
-        /// It counts arrivals while it holds this much or more (Table II: 20 KB; "we set the WARN
-        /// threshold the same value as the XON threshold", §III).
-        warn: Bytes = Bytes(20_000) => [Effect::Unless(without_blame)],
-        /// With "stop-calibrate": the share of the counters that those blamed have to pass, more than 0
-        /// and up to 1, where all are blamed (Table II: 80 %).
-        cut: f64 = 0.8 => [
-            Effect::Unless(without_blame),
-            Effect::Unless(|capfc| because(
-                capfc.policy == Policy::StopMax,
-                "capfc.policy = \"stop-max\"",
-            )),
-        ],
-    }
-}
-
-/// Why thresholds have no effect, if they have none.
-fn without_blame(capfc: &CapfcConfig) -> Option<String> {
-    because(capfc.policy == Policy::None, "capfc.policy = \"none\"")
-}
-
-impl CapfcConfig {
-    /// Checks the thresholds against the capacity of an egress queue.
-    ///
-    /// # Errors
-    /// The key that is wrong, and why.
-    pub fn check(&self, capacity: Bytes) -> Result<(), (&'static str, String)> {
-        let Self { xoff, xon, warn, cut, .. } = *self;
-        if xon > xoff {
-            let message = format!("xon ({xon}) must not be larger than xoff ({xoff})");
-            return Err(("xon", message));
-        }
-        if warn < xon {
-            let message = format!(
-                "warn ({warn}) must not be less than xon ({xon}): counters might never be reset"
-            );
-            return Err(("warn", message));
-        }
-        if warn >= xoff {
-            let message = format!(
-                "warn ({warn}) must be less than xoff ({xoff}): nothing would be counted before \
-                 somebody is blamed"
-            );
-            return Err(("warn", message));
-        }
-        if xoff >= capacity {
-            let message =
-                format!("xoff ({xoff}) is never reached: an egress queue holds up to {capacity}");
-            return Err(("xoff", message));
-        }
-        if !(cut > 0.0 && cut <= 1.0) {
-            return Err(("cut", format!("cut is {cut}: a share, more than 0 and up to 1")));
-        }
-        Ok(())
-    }
-}
-
 /// What an egress queue holds against its inputs.
 #[derive(Clone, Copy, Debug, Default)]
-struct Blame {
+struct Queue {
     /// E: the inputs it blames.
     inputs: PortMask,
     /// Whether any of its counters may be more than zero.
     counting: bool,
 }
 
-/// The egress side of one switch: counters C and states E.
+/// The egress queues of one switch: counters C and states E.
 #[derive(Debug)]
-pub(super) struct Capfc {
+pub(super) struct Blame {
     policy: Policy,
     xoff: u32,
     xon: u32,
@@ -110,12 +30,12 @@ pub(super) struct Capfc {
     /// C: packets by egress, class and input. "Each counter occupies 2 bytes" (§II-G), so it stops at its
     /// largest number.
     counters: Vec<u16>,
-    blame: Vec<Blame>,
+    queues: Vec<Queue>,
     /// Counters in order, while culprits are looked for.
     order: Vec<(u16, u8)>,
 }
 
-impl Capfc {
+impl Blame {
     /// Nobody is blamed.
     ///
     /// # Panics
@@ -133,9 +53,15 @@ impl Capfc {
             cut_ppm: (config.cut * 1e6).round() as u64,
             ports,
             counters: vec![0; queues * ports],
-            blame: vec![Blame::default(); queues],
+            queues: vec![Queue::default(); queues],
             order: Vec::with_capacity(ports),
         }
+    }
+
+    /// Whether any queue can blame anybody.
+    #[inline(always)]
+    pub(super) fn is_on(&self) -> bool {
+        self.policy != Policy::None
     }
 
     /// Bytes that all counters take.
@@ -169,14 +95,14 @@ impl Capfc {
         let queue = self.queue(egress, class);
         let counter = &mut self.counters[queue * self.ports + usize::from(input)];
         *counter = counter.saturating_add(1);
-        self.blame[queue].counting = true;
+        self.queues[queue].counting = true;
         if bytes < self.xoff {
             return 0;
         }
         let culprits = self.culprits(queue);
-        let blame = &mut self.blame[queue];
-        let new = culprits & !blame.inputs;
-        blame.inputs |= culprits;
+        let state = &mut self.queues[queue];
+        let new = culprits & !state.inputs;
+        state.inputs |= culprits;
         new
     }
 
@@ -222,18 +148,24 @@ impl Capfc {
             return 0;
         }
         let queue = self.queue(egress, class);
-        let blame = &mut self.blame[queue];
-        if blame.counting {
-            blame.counting = false;
+        let state = &mut self.queues[queue];
+        if state.counting {
+            state.counting = false;
             self.counters[queue * self.ports..][..self.ports].fill(0);
         }
         if bytes > self.xon {
             return 0;
         }
-        std::mem::take(&mut blame.inputs)
+        std::mem::take(&mut state.inputs)
+    }
+
+    #[cfg(test)]
+    pub(super) fn counters(&self, egress: u16, class: u8) -> &[u16] {
+        self.counters_of(self.queue(egress, class))
+    }
+
+    #[cfg(test)]
+    pub(super) fn blamed(&self, egress: u16, class: u8) -> PortMask {
+        self.queues[self.queue(egress, class)].inputs
     }
 }
-
-#[cfg(test)]
-#[path = "capfc_tests.rs"]
-mod tests;

@@ -1,52 +1,46 @@
-//! Pauses between a switch and its neighbours, asked for and obeyed, each for a time: what switches with
-//! ingress queues have in common (DeTail §6.1).
+//! Pauses that last for a time, as switches with ingress queues and their neighbours ask for them and
+//! obey them (DeTail §6.1).
 
 use std::collections::VecDeque;
 
-use xoff_core::{Rng, TimerId};
+use xoff_core::TimerId;
 
-use super::SwitchStats;
-use super::crossbar::PauseConfig;
+use super::PauseConfig;
 use super::obeyed::{Obeyed, Request};
+use crate::arch::SwitchStats;
 use crate::fabric::Fabric;
-use crate::hop::{Ask, QUANTUM_BITS, Signal, timed_pause};
+use crate::hop::{Ask, FrameSender, QUANTUM_BITS, Signal, timed_pause};
 use crate::sched::Egress;
 
 const NEVER: u64 = u64::MAX;
 
 /// What frames are sent by and counted in.
-pub(super) struct Way<'a> {
-    pub(super) fabric: &'a mut Fabric,
-    pub(super) egress: &'a mut [Egress],
-    pub(super) stats: &'a mut SwitchStats,
+pub(crate) struct Way<'a> {
+    pub(crate) fabric: &'a mut Fabric,
+    pub(crate) egress: &'a mut [Egress],
+    pub(crate) stats: &'a mut SwitchStats,
 }
 
 /// What [`Frames`] are made from.
-pub(super) struct FramesSpec<'a> {
-    pub(super) pause: &'a PauseConfig,
-    /// The fabric's number of port 0.
-    pub(super) first_port: u32,
+pub(crate) struct FramesSpec<'a> {
+    pub(crate) pause: &'a PauseConfig,
+    /// How frames leave.
+    pub(crate) link: FrameSender,
     /// Timer of port 0; the others follow, and then the one of frames that take their time.
-    pub(super) first_timer: TimerId,
+    pub(crate) first_timer: TimerId,
     /// Classes that egress ports tell apart, one bit each.
-    pub(super) classes: u8,
-    /// Bytes of a frame.
-    pub(super) frame_bytes: u16,
+    pub(crate) classes: u8,
     /// Bytes of the longest packet.
-    pub(super) mtu: u16,
-    /// Share of frames that are lost, and the stream that says which.
-    pub(super) loss: Option<(f64, Rng)>,
+    pub(crate) mtu: u16,
 }
 
 /// Frames that are being made or have not been obeyed yet, and when pauses end or have to be asked for
 /// again.
 #[derive(Debug)]
-pub(super) struct Frames {
-    first_port: u32,
+pub(crate) struct Frames {
+    link: FrameSender,
     first_timer: TimerId,
     classes: u8,
-    frame_bytes: u16,
-    loss: Option<(f64, Rng)>,
     generation_ps: u64,
     /// Frames that are not at the head of their queue yet, and when they will be.
     made: VecDeque<(u64, Signal)>,
@@ -60,7 +54,7 @@ pub(super) struct Frames {
 impl Frames {
     /// For ports of these rates (bit/s). A pause ends after 65 535 quanta: half of that is time enough to
     /// ask for it again.
-    pub(super) fn new(spec: FramesSpec<'_>, rates: impl Iterator<Item = u64>) -> Self {
+    pub(crate) fn new(spec: FramesSpec<'_>, rates: impl Iterator<Item = u64>) -> Self {
         let bits = u128::from(u16::MAX) * u128::from(QUANTUM_BITS);
         let renewal = |rate| (bits * 1_000_000_000_000 / u128::from(rate)) as u64 / 2;
         let renewal_ps: Vec<u64> = rates.map(renewal).collect();
@@ -68,11 +62,9 @@ impl Frames {
         let outstanding = u32::try_from(pause.outstanding.0).unwrap_or(u32::MAX);
         let ports = renewal_ps.len();
         Self {
-            first_port: spec.first_port,
+            link: spec.link,
             first_timer: spec.first_timer,
             classes: spec.classes,
-            frame_bytes: spec.frame_bytes,
-            loss: spec.loss,
             generation_ps: pause.generation_delay.0,
             made: VecDeque::new(),
             renewals: vec![NEVER; ports],
@@ -83,32 +75,27 @@ impl Frames {
     }
 
     /// Frames sent that resume.
-    pub(super) fn resumes(&self) -> u64 {
+    pub(crate) fn resumes(&self) -> u64 {
         self.resumes
     }
 
-    /// Asks the neighbour of a port to pause queues "with the max duration" (DeTail §6.1).
+    /// Asks a neighbour to pause queues "with the max duration", or to resume them "with the duration set
+    /// to 0" (DeTail §6.1); `held` are those that are paused then.
     #[cold]
-    pub(super) fn pause(&mut self, way: &mut Way<'_>, port: u16, queues: u8) {
-        self.say(way, port, queues, u16::MAX);
-        let at = port as usize;
-        if self.renewals[at] == NEVER {
-            self.renewals[at] = way.fabric.now + self.renewal_ps[at];
-            self.await_port(way.fabric, port);
-        }
-    }
-
-    /// Asks it to resume queues, by a pause of duration 0; `held` are those that stay paused.
-    #[cold]
-    pub(super) fn resume(&mut self, way: &mut Way<'_>, port: u16, queues: u8, held: u8) {
-        self.say(way, port, queues, 0);
+    pub(crate) fn ask(&mut self, way: &mut Way<'_>, signal: Signal, held: u8) {
+        let at = signal.port as usize;
+        let pauses = signal.ask == Ask::Pause;
+        self.say(way, signal, if pauses { u16::MAX } else { 0 });
         if held == 0 {
-            self.renewals[port as usize] = NEVER;
+            self.renewals[at] = NEVER;
+        } else if pauses && self.renewals[at] == NEVER {
+            self.renewals[at] = way.fabric.now + self.renewal_ps[at];
+            self.await_port(way.fabric, signal.port);
         }
     }
 
-    fn say(&mut self, way: &mut Way<'_>, port: u16, queues: u8, quanta: u16) {
-        let signal = Signal { quanta, ..Signal::new(port, Ask::PauseFor, u128::from(queues)) };
+    fn say(&mut self, way: &mut Way<'_>, signal: Signal, quanta: u16) {
+        let signal = Signal { ask: Ask::PauseFor, quanta, ..signal };
         if self.generation_ps == 0 {
             self.send(way, signal);
         } else {
@@ -117,23 +104,20 @@ impl Frames {
         }
     }
 
-    /// "It is enqueued for transmission at the head of the queue" (DeTail §6.1).
     fn send(&mut self, way: &mut Way<'_>, signal: Signal) {
-        if self.loss.as_mut().is_some_and(|(share, rng)| rng.unit() < *share) {
+        if self.link.loses() {
             way.stats.control_lost += 1;
             return;
         }
         way.stats.pauses += u64::from(signal.quanta > 0);
         self.resumes += u64::from(signal.quanta == 0);
-        let id = way.fabric.packets.insert(signal.frame(self.frame_bytes));
-        way.egress[signal.port as usize].push_control(&mut way.fabric.packets, id);
-        way.fabric.kick(self.first_port + u32::from(signal.port));
+        self.link.send(way.fabric, way.egress, signal);
     }
 
     /// A frame of the neighbour has arrived.
     #[cold]
-    pub(super) fn on_frame(&mut self, fabric: &mut Fabric, port: u16, id: u32) {
-        let rate = fabric.rate(self.first_port + u32::from(port));
+    pub(crate) fn on_frame(&mut self, fabric: &mut Fabric, port: u16, id: u32) {
+        let rate = fabric.rate(self.link.port(port));
         let asked = timed_pause(&fabric.packets[id], rate);
         fabric.packets.remove(id);
         let (queues, pause_ps) = asked.expect("neighbours pause for a time");
@@ -143,7 +127,7 @@ impl Frames {
     }
 
     /// Frames that took their time are sent or obeyed.
-    pub(super) fn on_frame_timer(&mut self, way: &mut Way<'_>) {
+    pub(crate) fn on_frame_timer(&mut self, way: &mut Way<'_>) {
         while let Some(request) = self.obeyed.take(way.fabric.now) {
             // Then its hardware has at most the packet on the wire.
             let idle = !way.egress[request.port as usize].is_ready();
@@ -161,20 +145,20 @@ impl Frames {
     }
 
     /// Pauses of a port end, or those of its neighbour's queues `held` have to be asked for again.
-    pub(super) fn on_port_timer(&mut self, way: &mut Way<'_>, port: u16, held: u8) {
+    pub(crate) fn on_port_timer(&mut self, way: &mut Way<'_>, port: u16, held: u8) {
         let paused = self.obeyed.expire(way.fabric.now, port);
         self.set_paused(way, port, paused);
         let at = port as usize;
         if self.renewals[at] <= way.fabric.now {
             self.renewals[at] = way.fabric.now + self.renewal_ps[at];
-            self.say(way, port, held, u16::MAX);
+            self.say(way, Signal::new(port, Ask::Pause, u128::from(held)), u16::MAX);
         }
         self.await_port(way.fabric, port);
     }
 
     /// A port sends a packet of so many bytes, after which it is idle or not.
     #[inline]
-    pub(super) fn on_sent(&mut self, way: &mut Way<'_>, port: u16, bytes: u16, idle: bool) {
+    pub(crate) fn on_sent(&mut self, way: &mut Way<'_>, port: u16, bytes: u16, idle: bool) {
         if let Some(paused) = self.obeyed.on_sent(port, bytes, idle) {
             self.set_paused(way, port, paused);
         }
@@ -182,11 +166,8 @@ impl Frames {
 
     /// Exactly these classes of a port are paused from now on.
     fn set_paused(&self, way: &mut Way<'_>, port: u16, classes: u8) {
-        let egress = &mut way.egress[port as usize];
-        egress.set_paused(way.fabric.now, u128::from(classes));
-        if egress.is_ready() {
-            way.fabric.kick(self.first_port + u32::from(port));
-        }
+        way.egress[port as usize].set_paused(way.fabric.now, u128::from(classes));
+        self.link.wake(way.fabric, way.egress, port);
     }
 
     fn await_frames(&self, fabric: &mut Fabric) {

@@ -1,0 +1,299 @@
+//! Switches with ingress and egress queues (combined input and output queueing): what a crossbar and a
+//! pipelined switch have in common.
+//!
+//! They differ in how a packet gets from its ingress to its egress ([`IngressQueued`]). Ports, routes,
+//! marking, pause frames and counts are the same ([`Cioq`]).
+
+use xoff_core::{Digest, Rng, TimerId};
+
+use super::{Destination, Forwarding, Switch, SwitchStats};
+use crate::balance::Adaptive;
+use crate::buffer::{Buffer, BufferConfig, BufferKind};
+use crate::fabric::Fabric;
+use crate::hop::pfc::frames::{Frames, FramesSpec, Way};
+use crate::hop::pfc::{PauseConfig, Thresholds};
+use crate::hop::{FrameSender, IngressControl, Signal};
+use crate::mark::{Draws, MarkAt, RedEcn};
+use crate::packet::{Kind, NONE, Packet, flag};
+use crate::sched::{Egress, QueueMask};
+use crate::topo::Route;
+
+/// What both kinds of switches are put together from.
+#[derive(Debug)]
+pub struct CioqParts {
+    /// Settings of the flow control of ingress queues.
+    pub pause: PauseConfig,
+    /// By port, when an ingress pauses its neighbour.
+    pub thresholds: Vec<Thresholds>,
+    /// The fabric's number of its first port; the others follow.
+    pub first_port: u32,
+    /// Bytes of the longest packet.
+    pub mtu: u16,
+    /// One a port.
+    pub egress: Vec<Egress>,
+    /// Where packets go.
+    pub forwarding: Forwarding,
+    /// How it spreads packets; none: by the hash of their flows.
+    pub adaptive: Option<Adaptive>,
+    /// ECN thresholds by port, and when they are looked at; empty: no marking.
+    pub ecn: (Vec<RedEcn>, MarkAt),
+    /// Where random marks come from.
+    pub marking: Draws,
+    /// Bytes of a link-control frame.
+    pub control_frame: u16,
+    /// Share of link-control frames that are lost, and the stream that says which.
+    pub control_loss: Option<(f64, Rng)>,
+    /// Timer of port 0; the others follow, and then the one of the switch.
+    pub first_timer: TimerId,
+}
+
+/// Ports, routes and counts of a switch with ingress and egress queues.
+#[derive(Debug)]
+pub(super) struct Cioq {
+    pub(super) first_port: u32,
+    pub(super) egress: Vec<Egress>,
+    pub(super) frames: Frames,
+    forwarding: Forwarding,
+    pub(super) adaptive: Option<Adaptive>,
+    ecn: Vec<RedEcn>,
+    pub(super) mark_at: MarkAt,
+    marking: Draws,
+    /// Bytes in all its queues.
+    pub(super) buffer: Buffer,
+    pub(super) stats: SwitchStats,
+    digest: Digest,
+}
+
+impl Cioq {
+    /// A switch with nothing in it, whose ports are in the fabric already; `classes` are those that its
+    /// egress ports tell apart, one bit each.
+    pub(super) fn new(parts: CioqParts, fabric: &Fabric, classes: u8) -> Self {
+        let rates = (0..parts.egress.len()).map(|port| fabric.rate(parts.first_port + port as u32));
+        let frames = FramesSpec {
+            pause: &parts.pause,
+            link: FrameSender {
+                first_port: parts.first_port,
+                frame_bytes: parts.control_frame,
+                loss: parts.control_loss,
+            },
+            first_timer: parts.first_timer,
+            classes,
+            mtu: parts.mtu,
+        };
+        let unlimited = BufferConfig { kind: BufferKind::Unlimited, ..BufferConfig::default() };
+        Self {
+            first_port: parts.first_port,
+            frames: Frames::new(frames, rates),
+            egress: parts.egress,
+            forwarding: parts.forwarding,
+            adaptive: parts.adaptive,
+            ecn: parts.ecn.0,
+            mark_at: parts.ecn.1,
+            marking: parts.marking,
+            buffer: Buffer::new(&unlimited),
+            stats: SwitchStats::default(),
+            digest: Digest::default(),
+        }
+    }
+
+    /// Splits off what frames need.
+    #[inline(always)]
+    pub(super) fn frames<'a>(&'a mut self, fabric: &'a mut Fabric) -> (&'a mut Frames, Way<'a>) {
+        let Self { frames, egress, stats, .. } = self;
+        (frames, Way { fabric, egress, stats })
+    }
+
+    /// The egress port of a packet of a class.
+    #[inline]
+    pub(super) fn route(
+        &mut self,
+        packet: &Packet,
+        class: u8,
+        destinations: &[Destination],
+    ) -> u16 {
+        match &mut self.adaptive {
+            None => self.forwarding.ecmp(packet, destinations),
+            Some(adaptive) => {
+                adaptive.choose(class, self.forwarding.acceptable(packet, destinations))
+            }
+        }
+    }
+
+    /// Marks a data packet if its egress queue, which holds so many bytes, calls for it.
+    #[inline(always)]
+    pub(super) fn mark(&mut self, egress: u16, queue_bytes: u32, packet: &mut Packet) {
+        if let Some(red) = self.ecn.get(egress as usize)
+            && red.marks(queue_bytes, &mut self.marking)
+            && packet.kind == Kind::Data
+        {
+            packet.flags |= flag::MARKED;
+            self.stats.marks += 1;
+        }
+    }
+
+    /// A data packet leaves its egress queue, which holds `queued` bytes without it.
+    #[inline(always)]
+    pub(super) fn leave(&mut self, now: u64, egress: u16, packet: &mut Packet, queued: u32) {
+        self.buffer.release(now, packet.wire_bytes);
+        if let Some(delays) = &mut self.egress[egress as usize].common.delays {
+            delays.record(packet.queue, now - packet.time);
+        }
+        if self.mark_at == MarkAt::Dequeue {
+            self.mark(egress, queued, packet);
+        }
+        if let Some(adaptive) = &mut self.adaptive {
+            adaptive.leave(egress, packet.queue, packet.wire_bytes);
+        }
+    }
+
+    /// A packet's transmission starts.
+    #[inline(always)]
+    pub(super) fn depart(&mut self, now: u64, packet: &mut Packet) {
+        packet.upstream = packet.queue;
+        self.digest.add(now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
+    }
+
+    /// A packet finds no room and is lost; the drop is counted at a port.
+    #[cold]
+    pub(super) fn lose(&mut self, fabric: &mut Fabric, port: u16, id: u32) -> Option<u32> {
+        self.stats.drops += 1;
+        let packet = &mut fabric.packets[id];
+        packet.next = NONE;
+        self.egress[port as usize].count_drop(packet.wire_bytes);
+        self.digest.add(!fabric.now ^ packet.seq);
+        Some(id)
+    }
+}
+
+/// How packets get from ingress to egress.
+pub(super) trait IngressQueued {
+    /// What pauses the neighbours of ingresses.
+    type Control: IngressControl;
+
+    /// What is common to all such switches.
+    fn io(&self) -> &Cioq;
+    /// The same, to change it.
+    fn io_mut(&mut self) -> &mut Cioq;
+
+    /// What pauses the neighbours of ingresses.
+    fn control(&self) -> &Self::Control;
+
+    /// Asks a neighbour for what the control wants.
+    #[cold]
+    fn signal(&mut self, fabric: &mut Fabric, signal: Signal) {
+        let held = self.control().paused_queues(signal.port);
+        let (frames, mut way) = self.io_mut().frames(fabric);
+        frames.ask(&mut way, signal, held);
+    }
+
+    /// A packet that is no pause frame has arrived: it joins its ingress, or is dropped and returned.
+    fn take_in(
+        &mut self,
+        fabric: &mut Fabric,
+        destinations: &[Destination],
+        ingress: u16,
+        id: u32,
+    ) -> Option<u32>;
+
+    /// A packet has passed a stage inside. Returns a packet that is dropped.
+    fn pass_stage(
+        &mut self,
+        fabric: &mut Fabric,
+        destinations: &[Destination],
+        number: u16,
+        id: u32,
+    ) -> Option<u32>;
+
+    /// A port may send, or the switch acts at the end of an instant (a crossbar: makes a matching).
+    fn pick_next(&mut self, fabric: &mut Fabric, number: u16);
+}
+
+impl<T: IngressQueued> Switch for T {
+    #[inline(never)]
+    fn on_packet(
+        &mut self,
+        fabric: &mut Fabric,
+        destinations: &[Destination],
+        ingress: u16,
+        id: u32,
+    ) -> Option<u32> {
+        let packet = &mut fabric.packets[id];
+        packet.ingress = ingress;
+        if packet.kind == Kind::LinkControl {
+            self.io_mut().frames.on_frame(fabric, ingress, id);
+            return None;
+        }
+        self.take_in(fabric, destinations, ingress, id)
+    }
+
+    #[inline(never)]
+    fn pick(&mut self, fabric: &mut Fabric, number: u16) -> Option<u32> {
+        self.pick_next(fabric, number);
+        None
+    }
+
+    /// Pauses of a port end, or have to be asked for again.
+    fn on_port_timer(&mut self, fabric: &mut Fabric, number: u16) {
+        let held = self.control().paused_queues(number);
+        let (frames, mut way) = self.io_mut().frames(fabric);
+        frames.on_port_timer(&mut way, number, held);
+    }
+
+    /// Pause frames are sent or obeyed that took their time.
+    fn on_delay_timer(&mut self, fabric: &mut Fabric, _destinations: &[Destination]) {
+        let (frames, mut way) = self.io_mut().frames(fabric);
+        frames.on_frame_timer(&mut way);
+    }
+
+    #[inline(never)]
+    fn on_stage(
+        &mut self,
+        fabric: &mut Fabric,
+        destinations: &[Destination],
+        number: u16,
+        id: u32,
+    ) -> Option<u32> {
+        self.pass_stage(fabric, destinations, number, id)
+    }
+
+    #[inline(never)]
+    fn prefetch(&self, packet: &Packet, destinations: &[Destination], _ingress: u16) {
+        self.io().forwarding.prefetch(packet, destinations);
+    }
+
+    fn set_routes(&mut self, routes: &[Route], choices: &[u16]) {
+        self.io_mut().forwarding.set_routes(routes, choices);
+    }
+
+    fn egress(&self) -> &[Egress] {
+        &self.io().egress
+    }
+
+    fn egress_mut(&mut self) -> &mut [Egress] {
+        &mut self.io_mut().egress
+    }
+
+    fn used_bytes(&self) -> u64 {
+        self.io().buffer.used()
+    }
+
+    fn take_watermark(&mut self) -> u64 {
+        self.io_mut().buffer.take_watermark()
+    }
+
+    fn holds_paused(&self, ingress: u16) -> QueueMask {
+        QueueMask::from(self.control().paused_queues(ingress))
+    }
+
+    fn active_flows(&self, number: u16) -> u32 {
+        self.io().egress[number as usize].active()
+    }
+
+    fn stats(&self) -> &SwitchStats {
+        &self.io().stats
+    }
+
+    fn digest(&self) -> u64 {
+        self.io().digest.value()
+    }
+}

@@ -1,0 +1,122 @@
+//! For how many reasons each queue of the neighbours is paused, and the bitmaps that say it again (BFC
+//! §3.3.2).
+
+use super::super::{Ask, Signal};
+use super::BfcConfig;
+use super::backpressure::{PauseFrames, Upstream};
+use super::counters::Counted;
+use crate::packet::Packet;
+use crate::sched::QueueMask;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Neighbour {
+    paused: QueueMask,
+    /// How many empty bitmaps are still to be sent.
+    owed: u16,
+}
+
+/// The queues of the neighbours, by ingress port: "an array indexed by the ingress port and the
+/// upstreamQ of a packet" (§3.3.2).
+#[derive(Debug)]
+pub struct UpstreamQueues {
+    /// Reasons to pause each queue.
+    counts: Vec<u32>,
+    /// A neighbour's queues.
+    queues: u8,
+    neighbours: Vec<Neighbour>,
+    refresh_period: u64,
+    empty_refreshes: u16,
+    frames: PauseFrames,
+}
+
+impl UpstreamQueues {
+    /// For a switch with so many ports, whose neighbours have as many queues as itself.
+    pub(super) fn new(config: &BfcConfig, ports: usize) -> Self {
+        let queues = config.data_queues();
+        Self {
+            counts: vec![0; ports * queues as usize],
+            queues,
+            neighbours: vec![Neighbour::default(); ports],
+            refresh_period: config.refresh_period.0,
+            empty_refreshes: config.empty_refreshes,
+            frames: PauseFrames::default(),
+        }
+    }
+
+    #[inline]
+    fn count(&mut self, ingress: u16, queue: u8) -> &mut u32 {
+        &mut self.counts[ingress as usize * self.queues as usize + queue as usize]
+    }
+
+    /// There is one reason more to pause a queue: the first one does.
+    #[inline]
+    pub(super) fn add(&mut self, ingress: u16, queue: u8) -> Option<Signal> {
+        let count = self.count(ingress, queue);
+        *count += 1;
+        (*count == 1).then(|| self.pause(ingress, queue))
+    }
+
+    /// There is one reason less: without any the queue goes on.
+    ///
+    /// # Panics
+    /// If a count goes negative: that is a bug.
+    #[inline]
+    pub(super) fn remove(&mut self, ingress: u16, queue: u8) -> Option<Signal> {
+        let count = self.count(ingress, queue);
+        *count = count.checked_sub(1).expect("BFC's pause counter went negative");
+        (*count == 0).then(|| self.resume(ingress, queue))
+    }
+
+    fn pause(&mut self, ingress: u16, queue: u8) -> Signal {
+        let neighbour = &mut self.neighbours[ingress as usize];
+        neighbour.paused |= 1 << queue;
+        neighbour.owed = self.empty_refreshes;
+        self.frames.pauses += 1;
+        Signal::new(ingress, Ask::Pause, 1 << queue)
+    }
+
+    fn resume(&mut self, ingress: u16, queue: u8) -> Signal {
+        self.neighbours[ingress as usize].paused &= !(1 << queue);
+        self.frames.resumes += 1;
+        Signal::new(ingress, Ask::Resume, 1 << queue)
+    }
+}
+
+impl Counted for UpstreamQueues {
+    #[inline]
+    fn hold(&mut self, packet: &Packet) -> Option<Signal> {
+        self.add(packet.ingress, packet.upstream)
+    }
+
+    #[inline]
+    fn release(&mut self, packet: &Packet) -> Option<Signal> {
+        self.remove(packet.ingress, packet.upstream)
+    }
+}
+
+impl Upstream for UpstreamQueues {
+    fn next_timer(&self, now: u64) -> Option<u64> {
+        Some(now + self.refresh_period)
+    }
+
+    /// "we also periodically send a bitmap of the queues that should be paused at the upstream"
+    /// (§3.3.2): also when the bitmap has become empty, so that a lost resume heals.
+    fn on_timer(&mut self, ingress: u16) -> (Option<Signal>, bool) {
+        let neighbour = &mut self.neighbours[ingress as usize];
+        if neighbour.paused == 0 {
+            let Some(left) = neighbour.owed.checked_sub(1) else { return (None, false) };
+            neighbour.owed = left;
+        }
+        self.frames.refreshes += 1;
+        let signal = Signal::new(ingress, Ask::Exactly, neighbour.paused);
+        (Some(signal), neighbour.paused != 0 || neighbour.owed > 0)
+    }
+
+    fn paused(&self, ingress: u16) -> QueueMask {
+        self.neighbours[ingress as usize].paused
+    }
+
+    fn frames(&self) -> PauseFrames {
+        self.frames
+    }
+}

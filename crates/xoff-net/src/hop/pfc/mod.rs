@@ -1,0 +1,154 @@
+//! Priority flow control (IEEE 802.1Qbb): an ingress that holds too much of a class has its neighbour
+//! pause that class, until it holds little enough.
+//!
+//! [`Pfc`] knows which classes each ingress has paused and says when that changes. What an ingress
+//! counts and where its thresholds are is an [`Accounting`]: bytes in a shared pool with a dynamic
+//! threshold ([`SharedPool`]), drain bytes ([`DrainBytes`]), or bytes in a memory of its own. Thresholds
+//! that follow from the time a pause takes are those of [`headroom`]; pauses that last for a time are
+//! asked for and obeyed by [`frames`].
+
+mod config;
+mod drain_bytes;
+pub(crate) mod frames;
+pub(crate) mod headroom;
+mod obeyed;
+mod settings;
+mod shared_pool;
+
+use std::fmt::Debug;
+
+use super::{Ask, IngressControl, Signal};
+use crate::sched::QueueMask;
+
+pub use config::{PauseConfig, PfcConfig, Scope};
+pub(crate) use drain_bytes::DrainBytes;
+pub use headroom::{Reaction, Thresholds};
+pub use shared_pool::PfcPort;
+use shared_pool::SharedPool;
+
+/// What ingresses hold, and when that is too much.
+pub trait Accounting {
+    /// What is kept of one ingress.
+    type Ingress: Debug;
+
+    /// A packet of a class joins an ingress, which has `paused` classes. Returns the others that have
+    /// reached XOFF.
+    fn add(
+        &mut self,
+        number: u16,
+        ingress: &mut Self::Ingress,
+        class: u8,
+        bytes: u16,
+        paused: u8,
+    ) -> u8;
+
+    /// A packet of a class leaves an ingress. Returns the classes of `paused` that are below XON now.
+    fn remove(
+        &mut self,
+        number: u16,
+        ingress: &mut Self::Ingress,
+        class: u8,
+        bytes: u16,
+        paused: u8,
+    ) -> u8;
+
+    /// The neighbour's queues that classes stand for.
+    #[inline(always)]
+    fn queues(&self, classes: u8) -> u8 {
+        classes
+    }
+}
+
+/// An ingress port; what its first classes need shares a cache line.
+#[derive(Debug)]
+#[repr(C, align(64))]
+struct Ingress<T> {
+    /// Classes that its neighbour was asked to pause.
+    paused: u8,
+    accounts: T,
+}
+
+/// The pauses of one switch's ingresses.
+#[derive(Debug)]
+pub struct Pfc<A: Accounting = SharedPool> {
+    ingresses: Vec<Ingress<A::Ingress>>,
+    accounting: A,
+}
+
+impl<A: Accounting> Pfc<A> {
+    /// Nobody is paused.
+    pub(crate) fn of(accounting: A, ingresses: impl Iterator<Item = A::Ingress>) -> Self {
+        let ingresses = ingresses.map(|accounts| Ingress { paused: 0, accounts }).collect();
+        Self { ingresses, accounting }
+    }
+
+    /// What ingresses hold.
+    pub(crate) fn accounting(&self) -> &A {
+        &self.accounting
+    }
+
+    /// The same, to change it.
+    pub(crate) fn accounting_mut(&mut self) -> &mut A {
+        &mut self.accounting
+    }
+
+    /// What is kept of an ingress.
+    #[inline(always)]
+    pub(crate) fn accounts(&self, ingress: u16) -> &A::Ingress {
+        &self.ingresses[ingress as usize].accounts
+    }
+
+    /// The classes that an ingress holds paused.
+    #[inline]
+    pub(crate) fn paused(&self, ingress: u16) -> u8 {
+        self.ingresses[ingress as usize].paused
+    }
+
+    /// A packet joins an ingress. Returns the classes to pause now.
+    #[inline]
+    pub(crate) fn add(&mut self, ingress: u16, class: u8, bytes: u16) -> u8 {
+        let Ingress { paused, accounts } = &mut self.ingresses[ingress as usize];
+        let reached = self.accounting.add(ingress, accounts, class, bytes, *paused);
+        if reached != 0 {
+            *paused |= reached;
+        }
+        reached
+    }
+
+    /// A packet leaves an ingress. Returns the classes to resume now.
+    #[inline]
+    pub(crate) fn remove(&mut self, ingress: u16, class: u8, bytes: u16) -> u8 {
+        let Ingress { paused, accounts } = &mut self.ingresses[ingress as usize];
+        let below = self.accounting.remove(ingress, accounts, class, bytes, *paused);
+        if below != 0 {
+            *paused &= !below;
+        }
+        below
+    }
+
+    #[inline]
+    fn signal(&self, ingress: u16, ask: Ask, classes: u8) -> Option<Signal> {
+        if classes == 0 {
+            return None;
+        }
+        Some(Signal::new(ingress, ask, QueueMask::from(self.accounting.queues(classes))))
+    }
+}
+
+impl<A: Accounting> IngressControl for Pfc<A> {
+    #[inline]
+    fn on_arrival(&mut self, ingress: u16, class: u8, bytes: u16) -> Option<Signal> {
+        let reached = self.add(ingress, class, bytes);
+        self.signal(ingress, Ask::Pause, reached)
+    }
+
+    #[inline]
+    fn on_departure(&mut self, ingress: u16, class: u8, bytes: u16) -> Option<Signal> {
+        let below = self.remove(ingress, class, bytes);
+        self.signal(ingress, Ask::Resume, below)
+    }
+
+    fn paused_queues(&self, ingress: u16) -> u8 {
+        self.accounting.queues(self.paused(ingress))
+    }
+}

@@ -1,0 +1,357 @@
+//! A shared pool with a dynamic threshold: the priority flow control of output-queued switches.
+//!
+//! Every packet is counted at the (ingress, class) it came by: first against a guaranteed reserve,
+//! then against the shared pool, and above the threshold against the ingress's headroom, which only
+//! has to hold what is still on its way when a pause takes effect. The model is the one of the
+//! simulator that the BFC paper used for HPCC, DCQCN and DCTCP (its switch memory unit).
+
+use xoff_core::Bytes;
+use xoff_core::prefetch::prefetch;
+
+use super::{Accounting, Pfc, PfcConfig, headroom};
+use crate::hop::elide::Elide;
+use crate::hop::{HopControl, IngressControl, Signal};
+use crate::packet::{CLASSES, Packet};
+use crate::sched::{QueueMask, Scheduler};
+
+/// What PFC needs to know of a port.
+#[derive(Clone, Copy, Debug)]
+pub struct PfcPort {
+    /// Bits per second.
+    pub rate: u64,
+    /// Propagation delay (ps).
+    pub delay_ps: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    /// Bytes counted against reserve and pool.
+    bytes: u64,
+    /// Bytes counted against the headroom.
+    headroom: u64,
+}
+
+/// What one ingress holds.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Held {
+    headroom_bytes: u64,
+    threshold_ppm: u64,
+    counts: [Count; CLASSES],
+}
+
+/// The memory of a switch that its ingresses share.
+#[derive(Debug)]
+pub struct SharedPool {
+    pool: u64,
+    pool_used: u64,
+    reserve: u64,
+    resume_offset: u64,
+}
+
+impl SharedPool {
+    fn free(&self) -> u64 {
+        self.pool.saturating_sub(self.pool_used)
+    }
+
+    fn threshold(&self, ingress: &Held) -> u64 {
+        threshold(self.free(), ingress.threshold_ppm)
+    }
+
+    fn shared(&self, count: &Count) -> u64 {
+        count.bytes.saturating_sub(self.reserve)
+    }
+}
+
+impl Accounting for SharedPool {
+    type Ingress = Held;
+
+    #[inline(always)]
+    fn add(&mut self, _number: u16, ingress: &mut Held, class: u8, bytes: u16, paused: u8) -> u8 {
+        let bytes = u64::from(bytes);
+        let count = &mut ingress.counts[class as usize];
+        let held = count.bytes + bytes;
+        let shared = held.saturating_sub(self.reserve);
+        let mut free = self.free();
+        if shared == 0 {
+            count.bytes = held;
+        } else if shared > threshold(free, ingress.threshold_ppm) {
+            count.headroom += bytes;
+        } else {
+            count.bytes = held;
+            self.pool_used += bytes.min(shared);
+            free = self.free();
+        }
+        if paused >> class & 1 == 1 {
+            return 0;
+        }
+        let shared = count.bytes.saturating_sub(self.reserve);
+        if count.headroom == 0 && shared < threshold(free, ingress.threshold_ppm) {
+            return 0;
+        }
+        1 << class
+    }
+
+    /// # Panics
+    /// If more leaves than came: that is a bug.
+    #[inline(always)]
+    fn remove(
+        &mut self,
+        _number: u16,
+        ingress: &mut Held,
+        class: u8,
+        bytes: u16,
+        paused: u8,
+    ) -> u8 {
+        let mut bytes = u64::from(bytes);
+        let count = &mut ingress.counts[class as usize];
+        if count.headroom > 0 {
+            let from_headroom = count.headroom.min(bytes);
+            count.headroom -= from_headroom;
+            bytes -= from_headroom;
+        }
+        let shared = count.bytes.saturating_sub(self.reserve);
+        self.pool_used -= bytes.min(shared);
+        count.bytes =
+            count.bytes.checked_sub(bytes).expect("PFC's ingress accounting went negative");
+        if paused >> class & 1 == 0 || count.headroom > 0 {
+            return 0;
+        }
+        let shared = count.bytes.saturating_sub(self.reserve);
+        let low = shared + self.resume_offset <= threshold(self.free(), ingress.threshold_ppm);
+        if shared > 0 && !low {
+            return 0;
+        }
+        1 << class
+    }
+}
+
+impl Pfc {
+    /// For a switch with a buffer of `buffer_bytes`; `nic_rate` is the hosts' rate.
+    ///
+    /// # Errors
+    /// If reserves and headrooms alone exceed the buffer.
+    pub fn new(
+        config: &PfcConfig,
+        ports: &[PfcPort],
+        buffer_bytes: u64,
+        nic_rate: u64,
+    ) -> Result<Self, String> {
+        let headroom_bytes = |port: &PfcPort| {
+            headroom::round_trips(port.rate, port.delay_ps, config.headroom_factor)
+        };
+        let dedicated: u64 = ports.iter().map(|port| headroom_bytes(port) + config.reserve.0).sum();
+        let pool = buffer_bytes.checked_sub(dedicated).ok_or_else(|| {
+            format!(
+                "PFC's reserves and headrooms take {} of a buffer of {}",
+                Bytes(dedicated),
+                Bytes(buffer_bytes)
+            )
+        })?;
+        let accounting = SharedPool {
+            pool,
+            pool_used: 0,
+            reserve: config.reserve.0,
+            resume_offset: config.resume_offset.0,
+        };
+        let ingresses = ports.iter().map(|port| Held {
+            headroom_bytes: headroom_bytes(port),
+            threshold_ppm: threshold_ppm(config, port.rate, nic_rate),
+            counts: [Count::default(); CLASSES],
+        });
+        Ok(Self::of(accounting, ingresses))
+    }
+}
+
+/// In an output-queued switch a packet takes memory of its ingress from when it joins its egress queue
+/// until it leaves that.
+impl HopControl for Pfc {
+    /// Whether a packet may enter: it fits under the threshold or into the headroom.
+    #[inline]
+    fn admits(&self, _egress: u16, packet: &Packet) -> bool {
+        let ingress = self.accounts(packet.ingress);
+        let count = &ingress.counts[packet.class() as usize];
+        let bytes = u64::from(packet.wire_bytes);
+        count.headroom + bytes <= ingress.headroom_bytes
+            || self.accounting.shared(count) + bytes <= self.accounting.threshold(ingress)
+    }
+
+    /// A packet within its ingress's reserve is admitted and changes nothing.
+    #[inline(always)]
+    fn pass(&mut self, _now: u64, _egress: u16, packet: &Packet) -> bool {
+        let super::Ingress { paused, accounts } = &self.ingresses[packet.ingress as usize];
+        let count = &accounts.counts[packet.class() as usize];
+        let bytes = u64::from(packet.wire_bytes);
+        count.headroom == 0
+            && count.bytes + bytes <= self.accounting.reserve
+            && *paused == 0
+            && self.accounting.threshold(accounts) >= bytes
+    }
+
+    #[inline]
+    fn prefetch(&self, ingress: u16) {
+        prefetch(&self.ingresses, ingress as usize);
+    }
+
+    /// Counts a packet; pauses its class if its ingress now holds too much.
+    #[inline]
+    fn on_enqueue<S: Scheduler>(
+        &mut self,
+        _now: u64,
+        _egress: u16,
+        packet: &mut Packet,
+        _queues: &S,
+    ) -> Option<Signal> {
+        self.on_arrival(packet.ingress, packet.class(), packet.wire_bytes)
+    }
+
+    /// Discounts a packet; resumes its class if its ingress holds little enough.
+    #[inline]
+    fn on_dequeue(&mut self, _now: u64, _egress: u16, packet: &mut Packet) -> Option<Signal> {
+        self.on_departure(packet.ingress, packet.class(), packet.wire_bytes)
+    }
+
+    fn on_link_down(&mut self, ingress: u16) {
+        self.ingresses[ingress as usize].paused = 0;
+    }
+
+    /// Classes this switch holds paused at the neighbour of a port.
+    fn holds_paused(&self, ingress: u16) -> QueueMask {
+        QueueMask::from(self.paused_queues(ingress))
+    }
+}
+
+/// A packet that pauses nobody must not take what the others were promised: reserves and headrooms. It
+/// takes from the pool, of which an ingress gets the same share for such packets as for the others,
+/// and is dropped where that is used up.
+impl Elide for Pfc {
+    fn admits_elided(&self, packet: &Packet, held: u64) -> bool {
+        let ingress = self.accounts(packet.ingress);
+        held + u64::from(packet.wire_bytes) <= self.accounting.threshold(ingress)
+    }
+
+    fn join_elided(&mut self, _now: u64, _egress: u16, packet: &mut Packet) {
+        self.accounting.pool_used += u64::from(packet.wire_bytes);
+    }
+
+    fn leave_elided(&mut self, _now: u64, _egress: u16, packet: &mut Packet) {
+        self.accounting.pool_used -= u64::from(packet.wire_bytes);
+    }
+}
+
+/// What an ingress may hold of a pool with so much free.
+#[inline]
+fn threshold(free: u64, ppm: u64) -> u64 {
+    free * ppm / 1_000_000
+}
+
+fn threshold_ppm(config: &PfcConfig, rate: u64, nic_rate: u64) -> u64 {
+    let mut ppm = (config.threshold * 1e6) as u64;
+    let mut rate = rate;
+    while config.threshold_follows_rate && rate > nic_rate && ppm < 1_000_000 {
+        ppm *= 2;
+        rate /= 2;
+    }
+    ppm.min(1_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hop::Ask;
+    use crate::packet::Kind;
+    use crate::sched::Fifo;
+
+    fn pfc() -> Pfc {
+        let port = PfcPort { rate: 100_000_000_000, delay_ps: 1_000_000 };
+        Pfc::new(&PfcConfig::default(), &[port; 24], 12_000_000, port.rate).unwrap()
+    }
+
+    fn packet() -> Packet {
+        let mut packet = Packet::new(Kind::Data, 1048);
+        packet.ingress = 5;
+        packet
+    }
+
+    fn join(pfc: &mut Pfc, mut packet: Packet) -> Option<Signal> {
+        pfc.on_enqueue(0, 0, &mut packet, &Fifo::default())
+    }
+
+    fn leave(pfc: &mut Pfc, mut packet: Packet) -> Option<Signal> {
+        pfc.on_dequeue(0, 0, &mut packet)
+    }
+
+    /// What passes would have joined and left without a word, and without a trace.
+    #[test]
+    fn passing_is_joining_and_leaving() {
+        let mut pfc = pfc();
+        let mut passes = 0;
+        for filling in 0..2000 {
+            let packet = packet();
+            if pfc.pass(0, 0, &packet) {
+                passes += 1;
+                let before = format!("{pfc:?}");
+                assert_eq!((join(&mut pfc, packet), leave(&mut pfc, packet)), (None, None));
+                assert_eq!(format!("{pfc:?}"), before);
+            }
+            join(&mut pfc, packet);
+            assert!(passes == filling + 1 || filling >= 3, "{filling}");
+        }
+        assert_eq!(passes, 3);
+    }
+
+    #[test]
+    fn a_pause_comes_at_the_threshold_and_a_resume_below_it() {
+        let mut pfc = pfc();
+        let packet = packet();
+        // 12 MB less 24 x (37 500 B headroom + 4096 B reserve); one ingress settles where its share
+        // s = 0.11 (pool - s), so s = pool x 0.11 / 1.11.
+        let pool = 12_000_000.0 - 24.0 * 41_596.0;
+        let mut queued = 0;
+        let signal = loop {
+            assert!(pfc.admits(0, &packet));
+            queued += 1;
+            if let Some(signal) = join(&mut pfc, packet) {
+                break signal;
+            }
+        };
+        assert_eq!(signal, Signal::new(5, Ask::Pause, 1));
+        let expected = pool * 0.11 / 1.11 + 4096.0;
+        assert!((f64::from(queued) * 1048.0 - expected).abs() < 2.0 * 1048.0);
+        let mut left = 0;
+        let signal = loop {
+            left += 1;
+            if let Some(signal) = leave(&mut pfc, packet) {
+                break signal;
+            }
+        };
+        assert_eq!(signal.ask, Ask::Resume);
+        assert!((2..=5).contains(&left), "{left}");
+    }
+
+    #[test]
+    fn after_a_pause_the_headroom_takes_what_is_on_its_way() {
+        let mut pfc = pfc();
+        let packet = packet();
+        while join(&mut pfc, packet).is_none() {}
+        let mut more = 0u64;
+        while pfc.admits(0, &packet) {
+            join(&mut pfc, packet);
+            more += 1048;
+        }
+        // Twice the propagation delay of the link at least.
+        assert!(more >= 2 * 12_500, "{more}");
+        let mut drained = pfc;
+        while drained.accounts(5).counts[0].bytes + drained.accounts(5).counts[0].headroom > 0 {
+            leave(&mut drained, packet);
+        }
+        assert_eq!((drained.accounting.pool_used, drained.ingresses[5].paused), (0, 0));
+    }
+
+    #[test]
+    fn a_small_buffer_is_refused() {
+        let port = PfcPort { rate: 100_000_000_000, delay_ps: 1_000_000 };
+        let error = Pfc::new(&PfcConfig::default(), &[port; 24], 900_000, port.rate).unwrap_err();
+        assert!(error.contains("reserves and headrooms"), "{error}");
+    }
+}

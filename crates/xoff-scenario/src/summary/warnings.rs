@@ -1,0 +1,58 @@
+//! Results that need care.
+
+use xoff_sim::Simulation;
+
+use super::Context;
+
+/// One text for each. `payload_load` is the load realised.
+pub(super) fn warnings(
+    simulation: &Simulation,
+    context: &Context,
+    payload_load: f64,
+) -> Vec<String> {
+    let mut warnings: Vec<String> = of_load(context, payload_load).into_iter().collect();
+    for class in simulation.classes() {
+        let unfinished = class.all.flows() - class.all.finished();
+        if unfinished > 0 {
+            warnings.push(format!(
+                "{unfinished} of {} flows of class {} did not finish within the drain time; they \
+                 count as infinitely slow",
+                class.all.flows(),
+                class.name
+            ));
+        }
+    }
+    warnings.extend(of_requests(simulation));
+    warnings
+}
+
+fn of_load(context: &Context, realised: f64) -> Option<String> {
+    let nominal = context.nominal_load;
+    let differs = nominal > 0.0 && !context.fills && (realised / nominal - 1.0).abs() > 0.05;
+    differs.then(|| {
+        format!(
+            "realised load {:.1} % differs from nominal {:.1} % by more than 5 %: measure for \
+             longer",
+            realised * 100.0,
+            nominal * 100.0
+        )
+    })
+}
+
+/// Classes with web requests that did not end.
+fn of_requests(simulation: &Simulation) -> Vec<String> {
+    let classes = simulation.classes().iter().zip(simulation.requests());
+    let texts = classes.filter_map(|(class, results)| {
+        let all = results.requests.get(&None)?;
+        let unfinished = all.flows() - all.finished();
+        (unfinished > 0).then(|| {
+            format!(
+                "{unfinished} of {} web requests of class {} did not finish within the drain time; \
+                 they count as infinitely long",
+                all.flows(),
+                class.name
+            )
+        })
+    });
+    texts.collect()
+}

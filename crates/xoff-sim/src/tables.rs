@@ -1,0 +1,236 @@
+//! The tables of a run with packets. The names and types of columns are part of xoff's files.
+
+use xoff_core::{table, tables};
+
+const WITH_QUERIES: &str =
+    "they come with [[traffic]] kind = \"queries\", unless run.flows = \"none\"";
+
+table! {
+    /// One row for each measured flow that finished, in the order (time of finishing, flow).
+    /// `run.flows` selects all rows, one in a hundred (`"sample"`), or none.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct FlowRow in "flows" {
+        /// Index of the flow's arrival; the same under every scheme.
+        flow: u64,
+        /// Sending host.
+        src: u32,
+        /// Receiving host.
+        dst: u32,
+        /// Payload.
+        size_bytes: u64,
+        /// Start of the flow.
+        start_ps: u64,
+        /// Time from the start to the acknowledgement of the last byte at the sender.
+        fct_ps: u64,
+        /// Time from the start to the last byte at the receiver.
+        rx_fct_ps: u64,
+        /// `fct_ps` of this flow alone on its path, without window and INT.
+        ideal_fct_ps: u64,
+        /// `fct_ps / ideal_fct_ps`, at least 1.
+        slowdown: f64 = FlowRow::slowdown,
+        /// Class of the traffic source, an index into `classes` of the summary.
+        class: u16,
+    }
+}
+
+impl FlowRow {
+    /// FCT over ideal FCT.
+    #[must_use]
+    pub fn slowdown(&self) -> f64 {
+        self.fct_ps as f64 / self.ideal_fct_ps as f64
+    }
+}
+
+table! {
+    /// Switches and monitored ports at every multiple of `run.grid` after the warm-up, up to the
+    /// end of the measured time: one row for each switch, and one for each port towards a host of
+    /// `run.monitor`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct SampleRow in "samples" {
+        /// Time of the sample.
+        time_ps: u64,
+        /// Node number of the switch.
+        node: u32,
+        /// Number of the port; 65535 is the whole switch.
+        port: u16,
+        /// Bytes in data queues.
+        bytes: u64,
+        /// Flows with packets at the port. A watched FIFO port counts its flows. The whole switch
+        /// has the maximum over its ports, or that of occupied queues if its schedulers do not
+        /// distinguish flows.
+        active: u32,
+    }
+}
+
+table! {
+    /// One row for each port (a link has two), over the measured time.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct PortRow in "ports" {
+        /// Node of the port.
+        node: u32,
+        /// Number of the port at its node.
+        port: u16,
+        /// Node at the other end of the link.
+        peer: u32,
+        /// Layers that the link joins, seen from this end: `host-leaf`, `leaf-spine`, and so on.
+        /// `attached` is the host of an allocator.
+        link: String,
+        /// Rate of the link.
+        rate_bps: u64,
+        /// Bytes sent, in packets of all kinds.
+        tx_bytes: u64,
+        /// Packets sent, of all kinds.
+        tx_packets: u64,
+        /// Time with at least one queue paused by the neighbour.
+        paused_ps: u64,
+        /// Transitions from no paused queue to a paused queue.
+        pauses: u64,
+        /// Packets for this port that found no room or were lost on its link (`[[fault]]`).
+        drops: u64,
+        /// Bytes of these packets on the wire.
+        drop_bytes: u64,
+    }
+}
+
+table! {
+    /// At the end of every full interval of `run.flow_series` in the measured time: one row for
+    /// each flow that is under way or ended in the interval, in the order (time, flow). A flow ends
+    /// when its sender knows that all data has arrived.
+    ///
+    /// Receivers report at the end of an interval, and forget a flow with its last byte. The bytes
+    /// of a flow that begins and ends within an interval therefore count when its sender learns of
+    /// the end, half a round trip later.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct FlowSeriesRow in "flow_series", optional: "set run.flow_series" {
+        /// End of the interval.
+        time_ps: u64,
+        /// Index of the flow's arrival.
+        flow: u64,
+        /// Sending host.
+        src: u32,
+        /// Receiving host.
+        dst: u32,
+        /// Payload that arrived in the interval, in any order, and was kept. Repeated bytes count
+        /// once.
+        received_bytes: u64,
+        /// Payload delivered to the application in the interval: in order, without a gap. Equal to
+        /// `received_bytes` with perfect recovery.
+        delivered_bytes: u64,
+    }
+}
+
+table! {
+    /// At the end of every full interval of `run.port_samples` in the measured time: one row for
+    /// every port, in the order (time, node, port).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct PortSampleRow in "port_samples", optional: "set run.port_samples" {
+        /// End of the interval.
+        time_ps: u64,
+        /// Node of the port.
+        node: u32,
+        /// Number of the port at its node.
+        port: u16,
+        /// Bytes in all queues of the port at that instant. A host counts acknowledgements and
+        /// frames only: it makes packets of its data when it sends them.
+        queue_bytes: u64,
+        /// Bytes sent in the interval.
+        tx_bytes: u64,
+        /// Packets sent in the interval.
+        tx_packets: u64,
+        /// Packets for this port that were lost in the interval.
+        drops: u64,
+        /// Bytes of these packets on the wire.
+        drop_bytes: u64,
+    }
+}
+
+table! {
+    /// One row for each query that arrived in the measured time and has ended, in the order of
+    /// their ends. A query lasts from the start of its request to the last byte of its response at
+    /// the client. `run.flows = "sample"` selects one in a hundred web requests, with all of their
+    /// queries.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct QueryRow in "queries", optional: WITH_QUERIES {
+        /// The flow of its request; the flow of its response is the next one.
+        query: u64,
+        /// Its web request: the flow of the request of the first query.
+        request: u64,
+        /// Host that asks.
+        client: u32,
+        /// Host that answers.
+        server: u32,
+        /// Payload of the response.
+        size_bytes: u64,
+        /// Traffic class of its packets.
+        priority: u8,
+        /// Class of the traffic source, an index into `classes` of the summary.
+        class: u16,
+        /// Start of the request. A sequential query starts when the one before has ended.
+        start_ps: u64,
+        /// Time from the start to the last byte of the response at the client.
+        completion_ps: u64,
+    }
+}
+
+table! {
+    /// One row for each web request that arrived in the measured time and has ended, in the order
+    /// of their ends. A web request ends with its last query. `run.flows = "sample"` selects one in
+    /// a hundred.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct RequestRow in "requests", optional: WITH_QUERIES {
+        /// The flow of the request of its first query.
+        request: u64,
+        /// Host that asks.
+        client: u32,
+        /// Number of its queries.
+        queries: u32,
+        /// Traffic class of its packets.
+        priority: u8,
+        /// Class of the traffic source, an index into `classes` of the summary.
+        class: u16,
+        /// Arrival of the web request.
+        start_ps: u64,
+        /// Time from its arrival to the end of its last query.
+        completion_ps: u64,
+    }
+}
+
+tables! {
+    /// The tables of a run with packets: rows that wait to be taken.
+    pub struct Rows {
+        flows: FlowRow,
+        samples: SampleRow,
+        flow_series: FlowSeriesRow,
+        port_samples: PortSampleRow,
+        queries: QueryRow,
+        requests: RequestRow,
+        ports: PortRow,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use xoff_core::table::{Column, Table};
+
+    use super::*;
+
+    #[test]
+    fn slowdown_is_computed_from_the_row() {
+        let (flow, src, dst, size_bytes, start_ps, rx_fct_ps, class) = (0, 1, 2, 3, 4, 5, 6);
+        let (fct_ps, ideal_fct_ps) = (12, 8);
+        let row = FlowRow {
+            flow,
+            src,
+            dst,
+            size_bytes,
+            start_ps,
+            fct_ps,
+            rx_fct_ps,
+            ideal_fct_ps,
+            class,
+        };
+        let columns = Table::of(&[row]).columns;
+        assert_eq!(columns[8], ("slowdown", Column::F64(vec![1.5])));
+        assert_eq!(columns[9], ("class", Column::U16(vec![6])));
+    }
+}

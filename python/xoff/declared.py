@@ -1,0 +1,836 @@
+"""The tables and summary keys of a run, as the engine declares them.
+
+`make declared` writes this module from the declarations.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Tables:
+    """The tables of a run by name."""
+
+    def table(self, name: str) -> pa.Table:
+        """Return a table. Raises `UsageError` where the run has none of this name."""
+        raise NotImplementedError
+
+    @property
+    def flows(self) -> pa.Table:
+        """One row for each measured flow that finished, in the order (time of finishing, flow).
+        `run.flows` selects all rows, one in a hundred (`"sample"`), or none.
+        """
+        return self.table("flows")
+
+    @property
+    def samples(self) -> pa.Table:
+        """Switches and monitored ports at every multiple of `run.grid` after the warm-up, up to the
+        end of the measured time: one row for each switch, and one for each port towards a host of
+        `run.monitor`.
+        """
+        return self.table("samples")
+
+    @property
+    def flow_series(self) -> pa.Table:
+        """At the end of every full interval of `run.flow_series` in the measured time: one row for
+        each flow that is under way or ended in the interval, in the order (time, flow). A flow ends
+        when its sender knows that all data has arrived.
+
+        Receivers report at the end of an interval, and forget a flow with its last byte. The
+        bytes of a flow that begins and ends within an interval therefore count when its sender
+        learns of the end, half a round trip later.
+
+        Raises `UsageError` where the run has none: set run.flow_series.
+        """
+        return self.table("flow_series")
+
+    @property
+    def port_samples(self) -> pa.Table:
+        """At the end of every full interval of `run.port_samples` in the measured time: one row for
+        every port, in the order (time, node, port).
+
+        Raises `UsageError` where the run has none: set run.port_samples.
+        """
+        return self.table("port_samples")
+
+    @property
+    def queries(self) -> pa.Table:
+        """One row for each query that arrived in the measured time and has ended, in the order of
+        their ends. A query lasts from the start of its request to the last byte of its response at
+        the client. `run.flows = "sample"` selects one in a hundred web requests, with all of their
+        queries.
+
+        Raises `UsageError` where the run has none: they come with [[traffic]] kind = "queries",
+        unless run.flows = "none".
+        """
+        return self.table("queries")
+
+    @property
+    def requests(self) -> pa.Table:
+        """One row for each web request that arrived in the measured time and has ended, in the
+        order of their ends. A web request ends with its last query. `run.flows = "sample"` selects
+        one in a hundred.
+
+        Raises `UsageError` where the run has none: they come with [[traffic]] kind = "queries",
+        unless run.flows = "none".
+        """
+        return self.table("requests")
+
+    @property
+    def ports(self) -> pa.Table:
+        """One row for each port (a link has two), over the measured time."""
+        return self.table("ports")
+
+
+class SlowdownGroup(TypedDict):
+    """Slowdowns of a group of flows. Percentiles count every measured flow, with or without a row
+    in `flows.parquet`. A percentile above the median is null if fewer than ten flows lie beyond it.
+    Percentiles have three significant digits.
+    """
+
+    flows: int
+    """Flows of the group."""
+    finished: int
+    """Flows that finished."""
+    mean: float | None
+    """Mean; null if a flow did not finish."""
+    p50: float | None
+    """Median."""
+    p95: float | None
+    """95th percentile."""
+    p99: float | None
+    """99th percentile."""
+    p999: float | None
+    """99.9th percentile."""
+
+
+class SlowdownBin(SlowdownGroup):
+    """Slowdowns of flows within a range of sizes."""
+
+    low_bytes: int
+    """Smallest size."""
+    high_bytes: int | None
+    """Upper end of the sizes, excluded; null in the last bin."""
+
+
+_ClassKeywords = TypedDict("_ClassKeywords", {"class": str})
+
+
+class Class(_ClassKeywords):
+    """A traffic class. The column `class` of tables is its index in the list."""
+
+    flows: int
+    """Measured flows."""
+    finished: int
+    """Measured flows that finished."""
+    unfinished: int
+    """Measured flows that did not finish. They count as infinitely slow."""
+    bins: list[SlowdownBin]
+    """Slowdowns by size."""
+    ranges: dict[str, SlowdownGroup]
+    """Slowdowns in named ranges of sizes: `short` below 3 KB, `medium` 200 KB to 1 MB, `long` above
+    3 MB.
+    """
+    all: SlowdownGroup
+    """Slowdowns of all sizes."""
+    endless_goodput_bps: float | None
+    """Goodput of flows without end and of stopped flows."""
+    endless_flows: int
+    """Flows without end."""
+    endless_least_bps: float | None
+    """Lowest goodput of a flow without end."""
+    endless_most_bps: float | None
+    """Highest goodput of a flow without end."""
+
+
+class CompletionGroup(TypedDict):
+    """Completion times of a group of queries or web requests. The group counts all that arrived in
+    the measured time. Those that did not end with the run count as infinitely long, also a
+    sequential query that never began. Percentiles follow the rules of those of flows.
+    """
+
+    count: int
+    """Members of the group."""
+    unfinished: int
+    """Members that did not end."""
+    mean_us: float | None
+    """Mean, in microseconds; null if a member did not end."""
+    p50_us: float | None
+    """Median."""
+    p95_us: float | None
+    """95th percentile."""
+    p99_us: float | None
+    """99th percentile."""
+
+
+class Frame(TypedDict):
+    """Sizes of data packets."""
+
+    payload_bytes: int
+    """Payload of a full packet."""
+    overhead_bytes: int
+    """Headers and INT."""
+
+
+class Buffer(TypedDict):
+    """Bytes in the buffer of a switch."""
+
+    p50_bytes: int | None
+    """Median."""
+    p90_bytes: int | None
+    """90th percentile."""
+    p99_bytes: int | None
+    """99th percentile."""
+    p999_bytes: int | None
+    """99.9th percentile."""
+    max_bytes: int
+    """Maximum."""
+    mean_bytes: float | None
+    """Mean."""
+    cdf: list[list[float]]
+    """Cumulative distribution."""
+
+
+class BufferWatermark(Buffer):
+    """The keys of `buffer`, of which `max_bytes` is exact, and one more."""
+
+    run_max_bytes: int
+    """Maximum over the whole run with warm-up and drain, exact."""
+
+
+class ReceiverThroughput(TypedDict):
+    """Payload that reached a host in an interval, over the length of the interval. One sample for
+    each full interval of the measured time and each host that received anything from the start of
+    the run to the end of the measured time.
+    """
+
+    interval_ps: int
+    """Length of the interval: 100 us, or the next multiple of the grid."""
+    p50_bps: int | None
+    """Median."""
+    p95_bps: int | None
+    """95th percentile."""
+    p99_bps: int | None
+    """99th percentile."""
+    mean_bps: float | None
+    """Mean."""
+    cdf: list[list[float]]
+    """Cumulative distribution."""
+
+
+class Sampled(TypedDict):
+    """Samples on the grid, pooled over ports."""
+
+    mean: float | None
+    """Mean."""
+    max: int
+    """Maximum."""
+    cdf: list[list[float]]
+    """Cumulative distribution."""
+
+
+class OutstandingFlows(TypedDict):
+    """Measured flows that had begun and not ended."""
+
+    middle: int
+    """In the middle of the measured time."""
+    end: int
+    """At its end."""
+
+
+class Pfc(TypedDict):
+    """Pauses by PFC, or by switches with ingress queues. All are zero under any other hop
+    control.
+    """
+
+    pause_frames: int
+    """Frames that paused a neighbour, over the whole run."""
+    pause_time_share: float | None
+    """Share of the measured time in which a port was paused, mean over ports."""
+    pause_time_share_by_link: dict[str, float | None]
+    """The same by kind of link."""
+
+
+class Pipeline(TypedDict):
+    """Pipelined switches over the whole run."""
+
+    processed_packets: int
+    """Packets that left the processor, dropped ones included."""
+    ingress_drops: int
+    """Packets dropped at a full ingress queue."""
+    egress_drops: int
+    """Packets dropped at a full egress queue."""
+    egress_drop_share: float | None
+    """`egress_drops` over `processed_packets`."""
+    stops: int
+    """Stops of a processor at a full egress queue."""
+    blocked_ps: int
+    """Time that processors were stopped, sum over switches."""
+    blocked_share: float | None
+    """Mean share of the run that a processor was stopped."""
+    blocked_share_max: float | None
+    """Maximum of this share over switches."""
+    cross_class_ps: int
+    """Time that packets waited for a full egress queue of another class, sum over packets."""
+    cross_class_mean_ps: float | None
+    """Mean of this time over processed packets."""
+    blames: int
+    """Inputs blamed by egress queues."""
+    ingress_congestions: int
+    """Transitions of an ingress queue to congestion."""
+    resume_frames: int
+    """Frames that resumed a neighbour."""
+    counter_bytes: int
+    """Bytes of CaPFC's counters."""
+
+
+class Bfc(TypedDict):
+    """Backpressure Flow Control."""
+
+    some_queue_paused_share: float | None
+    """Share of the measured time in which a port had at least one paused queue, mean over ports."""
+    some_queue_paused_share_by_link: dict[str, float | None]
+    """The same by kind of link."""
+    pauses: int
+    """Frames that paused a queue."""
+    resumes: int
+    """Frames that resumed a queue."""
+    refreshes: int
+    """Frames with the bitmap of all paused queues."""
+    frame_bytes: int
+    """Bytes of these frames."""
+    frame_bytes_share: float | None
+    """Their share of all bytes sent."""
+    assignments: int
+    """Assignments of a flow to a queue."""
+    collisions: int
+    """Assignments to a queue in use."""
+    reassignments: int
+    """Assignments to flows that had been at the switch before."""
+    table_collisions: int
+    """Packets whose flow-table entry was in use, and last used by another flow."""
+    sharing_flows: Sampled | None
+    """Flows at a port that share their queue with another one, sampled at ports with flows."""
+
+
+class BfcHardware(TypedDict):
+    """BFC as its hardware prototype implements it, over the whole run."""
+
+    recirculated_headers: int
+    """Headers sent through the pipeline once more."""
+    recirculated_bytes: int
+    """Their bytes."""
+    recirculated_share_of_capacity: float | None
+    """The rate of these bytes as a share of the capacity of all ports of switches."""
+    recirculation_longest_wait_ps: int
+    """The longest time that a header waited for recirculation."""
+    unseen_collisions: int
+    """Assignments to a queue in use that the switch took for an empty one."""
+
+
+class Elision(TypedDict):
+    """Elision of backpressure (`switch.elide`), over the whole run."""
+
+    pairs: int
+    """Pairs of ports without backpressure."""
+    packets: int
+    """Data packets that passed such a pair."""
+    bytes_share: float | None
+    """Their share of the bytes that hosts sent."""
+
+
+class Sfc(TypedDict):
+    """Source Flow Control, over all switches and the whole run."""
+
+    bts_triggered: int
+    """Data packets that called for a signal."""
+    bts_suppressed: int
+    """Data packets whose signal was suppressed."""
+    bts_suppressed_share: float | None
+    """`bts_suppressed` over `bts_triggered`."""
+    bts_sent: int
+    """Signals sent."""
+    bts_from_cache: int
+    """Signals that the cache or the estimator caused, not the switch's own queue."""
+    bts_from_cache_share: float | None
+    """`bts_from_cache` over `bts_sent`."""
+    bts_bytes: int
+    """Bytes of the signals on the wire."""
+    bts_to_pfc: int
+    """Signals converted to PFC frames (SFC-P)."""
+    filter_peak: int
+    """Flows in the filter in one period, maximum over switches."""
+    false_positives: int
+    """Signals suppressed for flows that the filter did not hold."""
+    cache_peak: int
+    """Receivers in the cache, maximum over switches."""
+    cache_collisions: int
+    """Signals that the cache had no room for."""
+    signals_heard: int
+    """Signals that arrived at hosts."""
+    signal_delay_mean_ps: float | None
+    """Mean time from the start of the packet that called for a signal to the signal's arrival at
+    the packet's sender.
+    """
+    signal_delay_max_ps: int
+    """Maximum of this time."""
+
+
+class Homa(TypedDict):
+    """Homa over the whole run."""
+
+    unscheduled_priorities: int
+    """Priority levels of unscheduled packets."""
+    scheduled_priorities: int
+    """Priority levels of scheduled packets."""
+    grants: int
+    """Grants."""
+    granted_bytes: int
+    """Bytes granted."""
+    most_granted_at_once: int
+    """Messages that one receiver granted at a time, maximum over receivers."""
+    resends: int
+    """Requests for missing bytes."""
+    unscheduled_share: float | None
+    """Unscheduled payload as a share of all payload sent, repeated payload included."""
+
+
+class Stream(TypedDict):
+    """Messages in one direction between servers and allocators. Shares are of the capacity of all
+    hosts' links, one way.
+    """
+
+    messages: int
+    """Messages."""
+    message_bytes: int
+    """Bytes of the messages."""
+    packets: int
+    """Packets."""
+    wire_bytes: int
+    """Bytes of the packets on the wire."""
+    capacity_share: float | None
+    """Share of these bytes."""
+    ack_wire_bytes: int
+    """Bytes on the wire of the acknowledgements of these packets, sent the other way."""
+    ack_capacity_share: float | None
+    """Share of the acknowledgements."""
+    repeated_packets: int
+    """Packets sent again."""
+    timeouts: int
+    """Retransmission timeouts."""
+    lost_on_purpose: int
+    """Packets and acknowledgements lost on purpose."""
+
+
+class Flowtune(TypedDict):
+    """Flowtune's allocators and servers in the measured time."""
+
+    iterations: int
+    """Iterations of all allocators."""
+    active_flowlets_mean: float | None
+    """Flowlets that an allocator knew, mean over its iterations."""
+    flowlets: int
+    """Flowlets that servers announced."""
+    joined_flows: int
+    """Flows that joined a flowlet."""
+    rates_sent: int
+    """Rates that allocators sent."""
+    rates_per_flowlet: float | None
+    """`rates_sent` over the flowlets that allocators were told of."""
+    rates_received: int
+    """Rates that servers received."""
+    renewals: int
+    """Messages that extend the validity of a server's rates."""
+    expiries: int
+    """Expiries of a server's rates."""
+    fallbacks: int
+    """Flows handed to their own congestion control at an expiry."""
+    to_allocator: Stream
+    """Messages from servers to allocators."""
+    from_allocator: Stream
+    """Messages from allocators to servers."""
+    between_allocators: Stream
+    """Messages between allocators."""
+
+
+class ExpressPass(TypedDict):
+    """Credits of ExpressPass over the whole run."""
+
+    credits_sent: int
+    """Credits that receivers sent."""
+    credits_dropped: int
+    """Credits dropped by NICs and switches."""
+    credits_used: int
+    """Credits that released a data packet."""
+    credits_wasted: int
+    """Credits that reached a sender without data."""
+    waste_share: float | None
+    """Wasted credits as a share of the credits that reached senders."""
+
+
+class Dropped(TypedDict):
+    """Packets lost at ports in the measured time, and the traffic that hosts sent in it."""
+
+    packets: int
+    """Lost packets."""
+    bytes: int
+    """Their bytes on the wire."""
+    bps: float | None
+    """Rate of these bytes."""
+    hosts_sent_bytes: int
+    """Bytes that hosts put on their links."""
+    hosts_sent_bps: float | None
+    """Rate of these bytes."""
+    share: float | None
+    """`bytes` over `hosts_sent_bytes`."""
+
+
+class Packets(TypedDict):
+    """Data packets over the whole run. Shares are of the packets sent: those acknowledged and those
+    sent again.
+    """
+
+    acknowledged: int
+    """Data packets acknowledged."""
+    retransmitted_share: float | None
+    """Share of `retransmitted_packets`."""
+    dropped_share: float | None
+    """Share of `drops_packets`."""
+
+
+class Transport(TypedDict):
+    """Transports with selective acknowledgements."""
+
+    spurious_retransmissions: int
+    """Data packets that arrived a second time, over the whole run. Flows of one packet do not
+    count: a receiver remembers nothing of them.
+    """
+
+
+class Utilisation(TypedDict):
+    """Bytes sent over capacity in the measured time."""
+
+    core: float | None
+    """All links between switches, except those of gateways."""
+    hosts: float | None
+    """All links of hosts."""
+    by_link: dict[str, float | None]
+    """Each kind of link, such as `gateway-gateway`."""
+
+
+class Load(TypedDict):
+    """Load in the measured time: a share of the core links, or of the hosts' links if there is no
+    core or the traffic is balanced between both.
+    """
+
+    nominal: float | None
+    """Load that open-loop, incast and web request traffic was asked for."""
+    payload: float | None
+    """Payload of the measured flows."""
+    wire: float | None
+    """Bytes sent."""
+
+
+class Monitor(TypedDict):
+    """The access link of a host of `run.monitor`, on the switch's side."""
+
+    name: str
+    """The host."""
+    utilisation: float | None
+    """Share of the link's capacity in use."""
+    delay_p50_ps: int | None
+    """Median queueing delay of data packets."""
+    delay_p99_ps: int | None
+    """99th percentile of the delay."""
+    queue_mean_bytes: float | None
+    """Mean bytes in the data queues of the port, sampled on the grid."""
+    queue_p99_bytes: int | None
+    """99th percentile of these bytes."""
+    queue_max_bytes: int
+    """Maximum of these bytes."""
+
+
+class LinkDelay(TypedDict):
+    """Queueing delays of data packets at all ports of switches on one kind of link."""
+
+    link: str
+    """Layers that the links join, from the port to its neighbour, such as `spine-leaf`."""
+    packets: str
+    """The packets that count: `all`, or those of one group of queues."""
+    count: int
+    """Number of packets."""
+    mean_ps: float | None
+    """Mean."""
+    p50_ps: int | None
+    """Median."""
+    p95_ps: int | None
+    """95th percentile."""
+    p99_ps: int | None
+    """99th percentile."""
+    max_ps: int
+    """Maximum."""
+
+
+class Summary(TypedDict):
+    """The results of a run with packets."""
+
+    name: str
+    """Name of the scenario."""
+    scheme: str
+    """Name of the scheme."""
+    seed: int
+    """Seed of the random numbers."""
+    digest: str
+    """Hash of everything that happened, as 16 hexadecimal digits."""
+    classes: list[Class]
+    """Traffic classes."""
+    queries: dict[str, dict[str, CompletionGroup]] | None
+    """Completion times of queries by class, then by group: `all`, the response's bytes (`8000`),
+    `priority0`, and both (`8000-priority0`) if a class has several priorities. Null without
+    queries.
+    """
+    requests: dict[str, dict[str, CompletionGroup]] | None
+    """Completion times of web requests by class, then by group: `all`, and by the number of queries
+    (`10`). Null without web requests.
+    """
+    frame: Frame
+    """Sizes of data packets."""
+    buffer: Buffer
+    """Bytes in a switch's buffer, sampled on the grid and pooled over switches."""
+    buffer_watermark: BufferWatermark
+    """Maximum of a switch's buffer since the previous step of the grid, pooled over switches and
+    steps.
+    """
+    receiver_throughput: ReceiverThroughput | None
+    """Throughput of receivers. Null if no host received anything in a full interval."""
+    active_flows: Sampled | None
+    """Flows with packets at an egress port, sampled on the grid and pooled over ports. Null without
+    samples.
+    """
+    outstanding_flows: OutstandingFlows
+    """Measured flows that had begun and not ended. If they grow in number, the network cannot carry
+    the load.
+    """
+    backlog_bytes: dict[str, float | None]
+    """Bytes that wait at all ports of switches on a kind of link, such as `leaf-host` or
+    `spine-leaf`: mean over the steps of the grid in the measured time. `upstream_share` is the
+    share of all these bytes that does not wait for a host's link.
+    """
+    pfc: Pfc
+    """Pauses by PFC, or by switches with ingress queues."""
+    pipeline: Pipeline | None
+    """Pipelined switches. Null without any."""
+    bfc: Bfc | None
+    """Backpressure Flow Control. Null without BFC's queues."""
+    bfc_hardware: BfcHardware | None
+    """BFC's hardware prototype. Null without it."""
+    elision: Elision | None
+    """Ports without backpressure. Null with `switch.elide = "none"`."""
+    sfc: Sfc | None
+    """Source Flow Control. Null without SFC."""
+    homa: Homa | None
+    """Homa. Null under other schemes."""
+    flowtune: Flowtune | None
+    """Flowtune. Null without an allocator."""
+    expresspass: ExpressPass | None
+    """ExpressPass. Null under other schemes."""
+    drops_packets: int
+    """Packets that switches dropped, over the whole run."""
+    dropped: Dropped
+    """Packets lost at ports in the measured time."""
+    trimmed_packets: int
+    """Packets that a switch trimmed to their header, over the whole run."""
+    returned_headers: int
+    """Headers that a switch returned to their sender, over the whole run."""
+    control_drops_packets: int
+    """Acknowledgements and pulls that found no room in a control queue (NDP), over the whole
+    run.
+    """
+    marked_packets: int
+    """Packets marked with ECN, over the whole run."""
+    control_frames_lost: int
+    """Control frames lost, over the whole run."""
+    packets: Packets
+    """Shares of data packets, over the whole run."""
+    retransmitted_packets: int
+    """Data packets sent again, over the whole run."""
+    timeouts: int
+    """Retransmission timeouts, over the whole run."""
+    transport: Transport | None
+    """Transports with selective acknowledgements. Null under others."""
+    utilisation: Utilisation
+    """Utilisation of links."""
+    load: Load
+    """Load of the network."""
+    monitors: list[Monitor]
+    """Access links of the hosts of `run.monitor`."""
+    link_delays: list[LinkDelay]
+    """Queueing delays by kind of link, with `run.link_delays`."""
+    packet_hops: int
+    """Packets of any kind put on a link, over the whole run."""
+    flows_started: int
+    """Flows that began, over the whole run."""
+    flows_finished: int
+    """Flows that finished, over the whole run."""
+    sim_ps: int
+    """Simulated time."""
+    measured_ps: int
+    """Measured part of it."""
+    warmup_ps: int
+    """Warm-up before the measured part."""
+    warnings: list[str]
+    """Texts about results that need care, such as unfinished flows."""
+
+
+class Identity(TypedDict):
+    """The run."""
+
+    name: str
+    """Name of the scenario."""
+    engine: str
+    """`fluid` or `convergence`."""
+    seed: int
+    """Seed of the random numbers."""
+    digest: str
+    """Hash of everything that happened, as 16 hexadecimal digits."""
+    classes: list[Class]
+    """Traffic classes: an empty list."""
+
+
+class Spread(TypedDict):
+    """Statistics of a number without a unit. All are null without values."""
+
+    mean: float | None
+    """Mean."""
+    min: float | None
+    """Minimum."""
+    p01: float | None
+    """1st percentile."""
+    p50: float | None
+    """Median."""
+    p90: float | None
+    """90th percentile."""
+    p99: float | None
+    """99th percentile."""
+    max: float | None
+    """Maximum."""
+
+
+class RateSpread(TypedDict):
+    """Statistics of a rate in Gb/s. All are null without values."""
+
+    mean_gbps: float | None
+    """Mean."""
+    min_gbps: float | None
+    """Minimum."""
+    p01_gbps: float | None
+    """1st percentile."""
+    p50_gbps: float | None
+    """Median."""
+    p90_gbps: float | None
+    """90th percentile."""
+    p99_gbps: float | None
+    """99th percentile."""
+    max_gbps: float | None
+    """Maximum."""
+
+
+class OverCapacity(RateSpread):
+    """Allocations beyond capacities, summed over links, at each step."""
+
+    settled_mean_gbps: float | None
+    """Mean over the steps after which no flowlet came or went for 50 steps."""
+    steps: float | None
+    """Share of steps with any allocation beyond a capacity."""
+
+
+class OptimumShare(Spread):
+    """Throughput over that of the optimal rates."""
+
+    above_one: float | None
+    """Share of samples above 1."""
+
+
+class Optimum(TypedDict):
+    """Comparison with the optimal rates, at the steps that compute them."""
+
+    share: OptimumShare
+    """Throughput of the flowlets."""
+    f_norm: OptimumShare
+    """Throughput of the allocator's rates under F-NORM."""
+    f_norm_as_printed: OptimumShare
+    """The same under F-NORM as printed."""
+    u_norm: OptimumShare
+    """The same under U-NORM."""
+    samples: int
+    """Number of comparisons."""
+    unsolved: int
+    """Steps without a comparison, because the optimum was not found."""
+
+
+class TimeSpread(TypedDict):
+    """Statistics of a time in microseconds. All are null without values."""
+
+    mean_us: float | None
+    """Mean."""
+    min_us: float | None
+    """Minimum."""
+    p01_us: float | None
+    """1st percentile."""
+    p50_us: float | None
+    """Median."""
+    p90_us: float | None
+    """90th percentile."""
+    p99_us: float | None
+    """99th percentile."""
+    max_us: float | None
+    """Maximum."""
+
+
+class FluidSummary(Identity):
+    """The results of a run of the fluid engine, over the measured steps."""
+
+    flows: Spread
+    """Flowlets with something to send, at each step."""
+    allocated: RateSpread
+    """Sum of their allocations, at each step."""
+    over_capacity: OverCapacity
+    """Allocations beyond capacities."""
+    most_used_link: Spread
+    """Largest share of its capacity that a link was allocated, at each step."""
+    optimum: Optimum
+    """Comparison with the optimal rates."""
+    wait: TimeSpread
+    """Time from the start of a flowlet to its first rate."""
+    slowdown: Spread
+    """FCT over the FCT at the whole capacity of the path, of flowlets that began and ended in the
+    measured time.
+    """
+    steps: int
+    """Number of measured steps."""
+    unfinished: int
+    """Flowlets that began in the measured time and did not end."""
+    flows_started: int
+    """Flowlets that began, over the whole run."""
+    flows_finished: int
+    """Flowlets that ended, over the whole run."""
+    sim_ps: int
+    """Simulated time."""
+
+
+class ConvergenceSummary(Identity):
+    """The results of a run of the convergence engine."""
+
+    networks: int
+    """Number of networks."""
+    unsolved: int
+    """Networks left out, because their optimum was not found."""
+    converged: float | None
+    """Share of networks that converged."""
+    iterations: Spread
+    """Iterations to convergence of each network; infinite, hence null, if it did not converge."""
+    final_error: Spread
+    """Error of each network after the last iteration."""
