@@ -233,7 +233,7 @@ def test_bad_calls_are_refused_and_change_nothing():
             "flow 1: flow 12345.0 is not",
         ),
         (lambda: allocator.remove_flows([ids[0], ids[0]]), "duplicate flow ids"),
-        (lambda: allocator.rates([0.5]), "flow ids are whole numbers"),
+        (lambda: allocator.rates([0.5]), "flow ids must be whole numbers"),
         (lambda: allocator.rates(ids[0]), "one dimension"),
         (lambda: allocator.set_capacity(1, 1.0), "there is no link 1"),
         (lambda: allocator.set_capacity(-1, 1.0), "there is no link -1"),

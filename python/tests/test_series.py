@@ -271,8 +271,8 @@ def test_only_some_plots_are_in_relation_to_a_case(paper):
             "`range` takes `low` and `high`, or",
         ),
         ('kind = "bars"\npath = "series.setle_us"', "did you mean `settle_us`?"),
-        ('kind = "bars"\npath = "queueing.5"', "expected queueing.2 or queueing.4"),
-        ('kind = "bars"\npath = "fairness.scor"', "there is `fairness.score`"),
+        ('kind = "bars"\npath = "queueing.5"', "expected queueing.2.STATISTIC or queueing.4"),
+        ('kind = "bars"\npath = "fairness.scor"', "did you mean `fairness.score`?"),
     ):
         file.write_text(f"{text}\n[[plot]]\n{plot}\n")
         with pytest.raises(xoff.UsageError) as error:

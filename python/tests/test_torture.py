@@ -159,11 +159,11 @@ def test_what_differs_is_named():
     assert "digest: a and b" in str(trial.differs(ran, {**ran, "digest": "b"}))
     tables = {**ran, "tables": {"flows.src": "2"}}
     assert "column flows.src differs" in str(trial.differs(ran, tables))
-    assert "not column ports.node" in str(
+    assert "column ports.node differs" in str(
         trial.differs(ran, {**ran, "tables": {**ran["tables"], "ports.node": "1"}})
     )
     summary = {**ran, "summary": {"a": {"b": 2}}}
-    assert "not summary.a.b: 1 and 2" in str(trial.differs(ran, summary))
+    assert "summary.a.b differs: 1 and 2" in str(trial.differs(ran, summary))
     assert "status" in str(trial.differs(ran, {"status": "stuck", "message": "x"}))
 
 

@@ -47,7 +47,7 @@ impl ControlSettings for CubicConfig {
             return Err(("scale", "scale must be above 0".into()));
         }
         if !(self.beta > 0.0 && self.beta < 1.0) {
-            return Err(("beta", "beta is a share of the window: more than 0, less than 1".into()));
+            return Err(("beta", "beta must be above 0 and below 1".into()));
         }
         Ok(())
     }

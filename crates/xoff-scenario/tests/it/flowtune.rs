@@ -383,7 +383,7 @@ fn allocators_of_pods_leave_room_for_each_other() {
         + &long(4, 0, "1MB");
     let greedy = ["flowtune.allocators=per-pod", "flowtune.transit_share=0.95"].map(String::from);
     let problems = Run::open(&text, "test.toml", &greedy, Threads::ONE).err().unwrap().to_string();
-    assert!(problems.contains("leave nothing of it for the flowlets of its own"), "{problems}");
+    assert!(problems.contains("leave no capacity for the flowlets of its own"), "{problems}");
     let mut run = open(&text, &["flowtune.allocators=per-pod"]);
     assert_eq!(run.simulation().setup().topology.attached, 8);
     let local = |run: &Run| rates(run).iter().find(|((src, ..), _)| *src == 2).unwrap().1;
