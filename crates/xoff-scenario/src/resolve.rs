@@ -5,6 +5,7 @@
 //! collected on the way and reported together.
 
 mod assemble;
+pub(crate) mod build;
 mod elision;
 mod faults;
 mod network;
@@ -24,6 +25,7 @@ use xoff_workload::Traffic;
 
 pub(crate) use self::numerical::Numerical;
 use self::reader::Reader;
+pub(crate) use self::spec::Spec;
 use crate::diagnostic::Problems;
 use crate::document::Document;
 use crate::layers::Layers;

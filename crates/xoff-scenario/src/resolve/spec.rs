@@ -27,7 +27,7 @@ use crate::sections::{FaultsConfig, RunConfig, SwitchConfig};
 
 /// The sections of hosts and switches. Topology, traffic and faults of links depend on files and sizes,
 /// and are read apart.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Spec {
     pub(crate) run: RunConfig,
     pub(crate) frame: FrameConfig,
