@@ -1,7 +1,7 @@
 //! From the layers of a scenario to a network, its traffic and a plan.
 //!
-//! All sections are read once into a [`Spec`](spec::Spec). Rules find problems in it ([`rules`]). Then
-//! the network is built and everything that follows from it is derived ([`assemble`]). Problems are
+//! All sections are read once into a `Spec`. Rules find problems in it (`rules`). Then
+//! the network is built and everything that follows from it is derived (`assemble`). Problems are
 //! collected on the way and reported together.
 
 mod assemble;

@@ -1,7 +1,7 @@
 //! Rules for compositions. Each is a small function from the spec to problems, which go into the
 //! reader with their place in the text. The order of rules does not matter: problems are sorted by place.
 //!
-//! Rules ask the parts ([`xoff_core::seam`]); they do not look which part it is. What a single part
+//! Rules ask the parts ([`Seam`]); they do not look which part it is. What a single part
 //! needs of others it declares itself ([`Need`]).
 
 mod hosts;
