@@ -1,6 +1,6 @@
 //! Everything that a scenario with packets says, read once.
 
-use xoff_core::knobs::{Capabilities, Knob as _};
+use xoff_core::knobs::{Capabilities, Knob as _, Knobs as _};
 use xoff_core::seam::{Seam, SectionDoc, Sections};
 use xoff_host::cc::ControlConfig;
 use xoff_host::driven::DriverConfig;
@@ -251,11 +251,12 @@ fn recovery(reader: &mut Reader<'_>, transport: &TransportConfig) -> RecoveryCon
         .into_iter()
         .find(|control| control.kind() == transport.congestion)
         .is_some_and(|control| control.recovery(xoff_core::Ps(1)).is_some());
-    if fixed && transport.recovery == Recovery::Sack {
+    let recovery = RecoveryConfig::with_defaults(transport.recovery);
+    if fixed && recovery.own_section() == TcpConfig::SECTION {
         let congestion = transport.congestion.show();
         let reason = format!("transport.congestion = {congestion} has timeouts of its own");
         reader.unused("tcp", &reason);
-        return RecoveryConfig::Sack(TcpConfig::default());
+        return recovery;
     }
     reader.choose("transport.recovery", transport.recovery)
 }
