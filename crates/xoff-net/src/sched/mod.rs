@@ -8,10 +8,8 @@
 //! queues ([`Scheduler`]); its lines in [`SchedulerConfig`] and [`AnyScheduler`] below; and the hop
 //! controls that it works with, in `each_pair`.
 
-mod codel;
 mod delays;
 mod drr;
-mod drr_flows;
 mod ets;
 mod fifo;
 mod fixed_queues;
@@ -22,26 +20,24 @@ mod pfabric;
 mod settings;
 mod sfqcodel;
 mod srf;
-mod traffic_manager;
+mod strict;
 
 use crate::hop::{AnyHop, PausedTime, flow_pause, obey};
 use crate::packet::{CONTROL_QUEUE, NONE, Packet, Pool, Queue};
 
 pub use delays::Delays;
-pub use drr::{Drr, OneRound, RoundRobin, Rounds, StrictClasses};
-pub use drr_flows::DrrFlows;
-pub use ets::{Ets, EtsConfig, EtsPlan};
-pub use fifo::{Fifo, PRIORITIES_MAX, Priorities};
-pub use per_flow::PerFlow;
-pub use per_flow_srf::PerFlowSrf;
-pub use pfabric::PFabric;
-pub use settings::{
-    DrrConfig, FifoConfig, PFabricSchedulerConfig, PerFlowConfig, PerFlowSrfConfig,
-    SchedulerSettings, SchedulerSite, SrfConfig, StrictConfig,
+pub use drr::{
+    Drr, DrrConfig, DrrFlows, OneRound, RoundRobin, Rounds, StrictClasses, TrafficManager,
 };
+pub use ets::{Ets, EtsConfig, EtsPlan};
+pub use fifo::{Fifo, FifoConfig};
+pub use per_flow::{PerFlow, PerFlowConfig};
+pub use per_flow_srf::{PerFlowSrf, PerFlowSrfConfig};
+pub use pfabric::{PFabric, PFabricSchedulerConfig};
+pub use settings::{SchedulerSettings, SchedulerSite};
 pub use sfqcodel::{SfqCodel, SfqCodelConfig};
-pub use srf::Srf;
-pub use traffic_manager::TrafficManager;
+pub use srf::{Srf, SrfConfig};
+pub use strict::{PRIORITIES_MAX, Priorities, StrictConfig};
 
 /// A set of queues, one bit each.
 pub type QueueMask = u128;
