@@ -42,7 +42,7 @@ LONG_FUNCTIONS = {
 CIRCLES = {
     "xoff-alloc: config, error, network, utility",
     "xoff-alloc: parallel::clos, parallel::state",
-    "xoff-host: cc, driven, flow, flowtune, hosts, nic, onramp, receiver, recovery",
+    "xoff-host: cc, flow, flowtune, hosts, nic, onramp, receiver, receiver_driven, recovery",
     "xoff-net: arch::crossbar, arch::frames",
     "xoff-net: division, hop, sched",
     "xoff-net: fabric, record, xcp",

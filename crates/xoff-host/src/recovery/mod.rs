@@ -17,8 +17,8 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-use crate::driven::Waiting;
 use crate::receiver::RxProgress;
+use crate::receiver_driven::Waiting;
 use crate::transport::{TcpConfig, TransportConfig};
 
 pub use go_back_n::GoBackNConfig;

@@ -15,10 +15,10 @@ use std::sync::Arc;
 
 use xoff_core::{BitRate, Bytes, Ps};
 use xoff_host::cc::{ControlConfig, DcqcnConfig, DctcpConfig, HpccConfig};
-use xoff_host::driven::DriverConfig;
 use xoff_host::hosts::HostSetup;
 use xoff_host::intake::NicConfig;
 use xoff_host::nic::NicQueues;
+use xoff_host::receiver_driven::DriverConfig;
 use xoff_host::recovery::RecoveryConfig;
 use xoff_host::transport::{
     Congestion, FrameConfig, RoundRobin, TcpConfig, TransportConfig, Window,
