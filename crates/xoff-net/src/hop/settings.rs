@@ -129,7 +129,7 @@ pub trait HopSettings {
         pfc
     }
 
-    /// Its name, if neighbours pause each other so that pauses can form a circle.
+    /// Its name, if neighbours pause each other so that pauses can form a cycle.
     fn backpressure(&self) -> Option<&'static str> {
         None
     }
