@@ -442,11 +442,7 @@ impl AnyHop {
             Self::BfcSilent(bfc) => Some(bfc.stats()),
             Self::Tofino(bfc) => Some(bfc.stats()),
             Self::ElidingBfc(eliding) => Some(eliding.inner().stats()),
-            Self::None(_)
-            | Self::Pfc(_)
-            | Self::Sfc(_)
-            | Self::Carried(_)
-            | Self::ElidingPfc(_) => None,
+            _ => None,
         }
     }
 
