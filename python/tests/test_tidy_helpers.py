@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from tidy import ceilings, circles, prose, rust, tree, variants
+from tidy import ceilings, cycles, prose, rust, tree, variants
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_documentation_is_compared_by_its_first_sentence(source):
 
 
 def test_a_use_names_all_its_leaves():
-    found = set(circles.leaves("crate::a::{self, b::{C, D as E}, f}"))
+    found = set(cycles.leaves("crate::a::{self, b::{C, D as E}, f}"))
     assert found == {"crate::a", "crate::a::b::C", "crate::a::b::D", "crate::a::f"}
 
 
@@ -51,14 +51,14 @@ def test_a_use_names_all_its_leaves():
         ("use crate::Other;", []),
     ],
 )
-def test_circles_are_found_through_names_that_parents_export(source, port, found):
+def test_cycles_are_found_through_names_that_parents_export(source, port, found):
     source(
         c__src__lib="pub use link::Link;\nmod link;\nmod port;\npub struct Other;\n",
         c__src__link="use crate::port::Port;\n",
         c__src__port=port,
     )
     expected = {frozenset((name,) for name in found)} if found else set()
-    assert set(circles.Crate("c/src").circles()) == expected
+    assert set(cycles.Crate("c/src").cycles()) == expected
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def backpressure(
     any_link: bool,
     max_memory: str | int | None = None,
 ) -> str | None:
-    """Return, as TOML comments, whether pauses can go round in circles; None without pauses.
+    """Return, as TOML comments, whether pauses can form cycles; None without pauses.
 
     `any_link` asks for the routes with any one link down, too. Raises `ScenarioError`.
     """

@@ -1,4 +1,4 @@
-//! Whether pauses of a scenario can go round in circles, as text for people: its backpressure graph at each
+//! Whether pauses of a scenario can form cycles, as text for people: its backpressure graph at each
 //! time of the run, cycles, and the pairs of ports to leave out (BFC App. B).
 
 use xoff_net::arch::Scope;
@@ -70,8 +70,8 @@ fn stage(topology: &Topology, when: When, graph: &Backpressure<'_>) -> String {
     };
     let mut text = format!("#   {when}: {} edges, {verdict}\n", graph.turns().len());
     for knot in &knots {
-        let circle = topology.circle(&knot.shortest);
-        text += &format!("#     {} ports, such as {circle}\n", knot.ports);
+        let cycle = topology.cycle_of_switches(&knot.shortest);
+        text += &format!("#     {} ports, such as {cycle}\n", knot.ports);
     }
     text
 }

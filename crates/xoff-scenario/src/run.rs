@@ -239,7 +239,7 @@ pub fn check(
     })
 }
 
-/// Whether pauses of a scenario can go round in circles, as comments of TOML; with `any_link`, also if any
+/// Whether pauses of a scenario can form cycles, as comments of TOML; with `any_link`, also if any
 /// one link is down. `None` if switches do not pause each other.
 ///
 /// # Errors

@@ -82,7 +82,7 @@ knobs! {
 }
 
 choices! {
-    /// Packets without hop-by-hop flow control, so that pauses cannot form a circle.
+    /// Packets without hop-by-hop flow control, so that pauses cannot form a cycle.
     pub enum ElideKind {
         /// None.
         None = "none",

@@ -1,4 +1,4 @@
-//! Backpressure left out for pairs of ports, so that no circle of pauses can close (BFC App. B).
+//! Backpressure left out for pairs of ports, so that no cycle of pauses can close (BFC App. B).
 //!
 //! "To remove a backpressure edge B -> A, we use the simple strategy of skipping the backpressure
 //! operation for packets coming from A going to B": a match-action table, "indexed by the ingress and

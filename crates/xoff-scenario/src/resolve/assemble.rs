@@ -5,7 +5,7 @@ use std::sync::Arc;
 use xoff_core::knobs::Knob as _;
 use xoff_core::seam::Seam;
 use xoff_core::{Bytes, Ps};
-use xoff_host::driven::{Context as DriverContext, FlowSizes};
+use xoff_host::receiver_driven::{Context as DriverContext, FlowSizes};
 use xoff_net::buffer::{BufferConfig, BufferKind};
 use xoff_net::credit::CreditShape;
 use xoff_net::fabric::{Instants, Rounding};

@@ -3,9 +3,9 @@
 use xoff_core::knobs::{Capabilities, Knob as _, Knobs as _};
 use xoff_core::seam::{Seam, SectionDoc, Sections};
 use xoff_host::cc::ControlConfig;
-use xoff_host::driven::DriverConfig;
 use xoff_host::intake::NicConfig;
 use xoff_host::onramp::FlowControlConfig;
+use xoff_host::receiver_driven::DriverConfig;
 use xoff_host::recovery::{RecoveryConfig, Timeouts};
 use xoff_host::transport::{
     AckClass, AllocatorKind, Congestion, FlowControl, FrameConfig, Recovery, TcpConfig,

@@ -18,6 +18,7 @@ mod crossing;
 mod egress;
 mod islip;
 mod queues;
+mod settings;
 
 use self::crossing::FORWARDED;
 use self::islip::{ISlip, Match};
@@ -31,6 +32,7 @@ use crate::packet::CONTROL_QUEUE;
 use crate::ports::PortMask;
 
 pub use config::CrossbarConfig;
+pub use settings::CrossbarSettings;
 
 /// What a crossbar switch is put together from.
 #[derive(Debug)]

@@ -17,6 +17,7 @@ mod ingress;
 mod memory;
 mod passage;
 mod processor;
+mod settings;
 mod stats;
 
 use xoff_core::TimerId;
@@ -32,6 +33,7 @@ use crate::hop::capfc::{Capfc, CapfcConfig};
 use crate::hop::pfc::Pfc;
 
 pub use config::{MemoryKind, OnFull, PipelineConfig};
+pub use settings::PipelinedSettings;
 pub use stats::PipelineStats;
 
 /// What a pipelined switch is put together from.

@@ -3,7 +3,7 @@
 use xoff_core::knobs::Knob as _;
 use xoff_core::seam::Seam;
 use xoff_host::cc::Carries;
-use xoff_host::driven::DriverConfig;
+use xoff_host::receiver_driven::DriverConfig;
 use xoff_host::transport::AckClass;
 use xoff_net::hop::HopQueues;
 use xoff_net::sched::SchedulerConfig;

@@ -3,7 +3,7 @@
 use xoff_net::{Fabric, Packet};
 
 use super::Hosts;
-use crate::driven::{Action, AnyDriven, Driven, TransportContext};
+use crate::receiver_driven::{Action, AnyDriven, Driven, TransportContext};
 
 impl Hosts {
     /// Passes an event to the transport and executes the resulting actions.
@@ -12,7 +12,7 @@ impl Hosts {
         fabric: &mut Fabric,
         event: impl FnOnce(&mut AnyDriven, &mut TransportContext<'_>),
     ) {
-        let Some(driven) = &mut self.driven else { return };
+        let Some(transport) = &mut self.receiver_driven else { return };
         // A flow that ends may start another one, which calls the transport recursively.
         let mut actions = std::mem::take(&mut self.actions);
         let mut context = TransportContext {
@@ -21,9 +21,9 @@ impl Hosts {
             flows: &mut self.flows,
             stats: &mut self.stats,
             actions: &mut actions,
-            timer_tag: self.tags.driven,
+            timer_tag: self.tags.receiver_driven,
         };
-        event(driven, &mut context);
+        event(transport, &mut context);
         if actions.len() > 1 {
             self.hold_ports(fabric, &actions);
         }
@@ -56,36 +56,36 @@ impl Hosts {
 
     /// A flow begins in this slot.
     pub(super) fn start_driven(&mut self, fabric: &mut Fabric, id: u32) {
-        self.call_transport(fabric, |driven, context| driven.on_start(context, id));
+        self.call_transport(fabric, |transport, context| transport.on_start(context, id));
     }
 
     /// Adds the transport's fields to a data packet.
     #[inline(never)]
     pub(super) fn send_driven(&mut self, id: u32, packet: &mut Packet, payload: u64) {
-        if let Some(driven) = &mut self.driven {
-            driven.on_sent(id, &self.flows[id as usize], packet, payload);
+        if let Some(transport) = &mut self.receiver_driven {
+            transport.on_sent(id, &self.flows[id as usize], packet, payload);
         }
     }
 
     /// A packet has arrived.
     #[inline(never)]
     pub(super) fn on_driven_packet(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
-        self.call_transport(fabric, |driven, context| driven.on_packet(context, nic, id));
+        self.call_transport(fabric, |transport, context| transport.on_packet(context, nic, id));
     }
 
     /// A timer of the transport is due.
     pub fn on_driven_timer(&mut self, fabric: &mut Fabric, number: u32) {
-        self.call_transport(fabric, |driven, context| driven.on_timer(context, number));
+        self.call_transport(fabric, |transport, context| transport.on_timer(context, number));
     }
 
     /// A flow's timeout has expired.
     pub(super) fn on_driven_timeout(&mut self, fabric: &mut Fabric, id: u32) {
-        self.call_transport(fabric, |driven, context| driven.on_timeout(context, id));
+        self.call_transport(fabric, |transport, context| transport.on_timeout(context, id));
     }
 
     /// The receiver-driven transport, if any.
     #[must_use]
-    pub fn driven(&self) -> Option<&AnyDriven> {
-        self.driven.as_deref()
+    pub fn receiver_driven(&self) -> Option<&AnyDriven> {
+        self.receiver_driven.as_deref()
     }
 }

@@ -5,8 +5,9 @@
 //! The FIFO takes the next packet when one comes or goes. Packets in it still take up memory, and are not
 //! in any queue. Not modelled: frames to neighbours pass it, as they pass the queues.
 
-use super::{Drr, QueueMask, Scheduler};
+use super::Drr;
 use crate::packet::{Packet, Pool, Queue};
+use crate::sched::{QueueMask, Scheduler};
 
 /// The queues of one port. In a box, so that a port of any other scheduler is no larger.
 #[derive(Debug)]

@@ -7,9 +7,9 @@ use rustc_hash::FxHashMap;
 use xoff_net::packet::{Packet, flag};
 
 use super::levels::Levels;
-use crate::driven::arrived::Arrived;
-use crate::driven::{Address, Shape};
 use crate::receiver::RxProgress;
+use crate::receiver_driven::arrived::Arrived;
+use crate::receiver_driven::{Address, Shape};
 
 /// A grant to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-"""Circles of imports between modules of a crate.
+"""Cycles of imports between modules of a crate.
 
 The children of each module form a graph: `a` points to `b` if a file of `a` names a path in `b`.
 Names that a parent exports again count for the child they come from. A parent that names its
@@ -105,7 +105,7 @@ class Crate:
         found = (absolute(path, module) for path in paths)
         return {self.home(path) for path in found if path}
 
-    def circles(self) -> Iterator[frozenset[Path]]:
+    def cycles(self) -> Iterator[frozenset[Path]]:
         """Yield the sets of sibling modules that all reach each other."""
         edges: dict[Path, set[Path]] = {}
         for module in self.files:
@@ -117,9 +117,9 @@ class Crate:
                     edges.setdefault(module[: shared + 1], set()).add(other[: shared + 1])
         reached = {module: reach(edges, module) for module in edges}
         for module in edges:
-            circle = frozenset(o for o in reached[module] if module in reached.get(o, ()))
-            if module == min(circle, default=None):
-                yield circle
+            cycle = frozenset(o for o in reached[module] if module in reached.get(o, ()))
+            if module == min(cycle, default=None):
+                yield cycle
 
 
 def reach(edges: dict[Path, set[Path]], start: Path) -> set[Path]:
@@ -134,10 +134,10 @@ def reach(edges: dict[Path, set[Path]], start: Path) -> set[Path]:
     return found
 
 
-def all_circles() -> set[str]:
-    """Return the circles of all crates, such as `xoff-net: fabric, packet`."""
+def all_cycles() -> set[str]:
+    """Return the cycles of all crates, such as `xoff-net: fabric, packet`."""
     return {
-        f"{source.split('/')[1]}: {', '.join(sorted('::'.join(module) for module in circle))}"
+        f"{source.split('/')[1]}: {', '.join(sorted('::'.join(module) for module in cycle))}"
         for source in crates()
-        for circle in Crate(source).circles()
+        for cycle in Crate(source).cycles()
     }

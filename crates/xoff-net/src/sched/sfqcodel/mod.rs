@@ -9,10 +9,16 @@
 //! is seeded by the run, so that other flows collide in each. Marking instead of dropping is not
 //! modelled.
 
+mod bins;
+mod codel;
+#[cfg(test)]
+mod tests;
+
 use xoff_core::{Ps, knobs};
 
-use super::codel::{Codel, Law};
-use super::{QueueMask, Scheduler};
+use self::bins::{BIN_BYTES, Bin, List, NO_BIN};
+use self::codel::{Codel, Law};
+use super::{AnyScheduler, QueueMask, Scheduler, SchedulerSettings, SchedulerSite};
 use crate::balance::{address, murmur3};
 use crate::packet::{Packet, Pool, Queue};
 
@@ -64,49 +70,27 @@ impl SfqCodelConfig {
     }
 }
 
-/// Estimated memory of a bin (bytes).
-pub(super) const BIN_BYTES: u128 = 64;
-
-/// The end of a list of bins.
-const NO_BIN: u16 = u16::MAX;
-
-#[derive(Clone, Copy, Debug)]
-struct Bin {
-    queue: Queue,
-    codel: Codel,
-    /// Bytes it may still send in its turn; below zero, its last packet was longer than that.
-    deficit: i32,
-    /// The bin whose turn comes after this one's.
-    next: u16,
-    /// Whether it is in a list. A bin that has run empty stays until its next turn.
-    listed: bool,
-}
-
-/// Bins that wait for their turns.
-#[derive(Clone, Copy, Debug)]
-struct List {
-    head: u16,
-    tail: u16,
-}
-
-impl List {
-    const EMPTY: Self = Self { head: NO_BIN, tail: NO_BIN };
-
-    fn append(&mut self, bins: &mut [Bin], bin: u16) {
-        bins[bin as usize].next = NO_BIN;
-        if self.tail == NO_BIN {
-            self.head = bin;
-        } else {
-            bins[self.tail as usize].next = bin;
-        }
-        self.tail = bin;
+impl SchedulerSettings for SfqCodelConfig {
+    fn takes_turns(&self) -> bool {
+        true
     }
 
-    fn remove_head(&mut self, bins: &[Bin]) {
-        self.head = bins[self.head as usize].next;
-        if self.head == NO_BIN {
-            self.tail = NO_BIN;
-        }
+    fn derives_from_base_rtt(&self) -> bool {
+        self.interval.0 == 0
+    }
+
+    fn derive(&mut self, base_rtt: Ps) -> Result<Vec<(&'static str, Ps)>, (&'static str, String)> {
+        *self = self.clone().derived(base_rtt);
+        SfqCodelConfig::check(self)?;
+        Ok(vec![("sfqcodel_interval", self.interval), ("sfqcodel_target", self.target)])
+    }
+
+    fn port_bytes(&self) -> u128 {
+        u128::from(self.bins) * BIN_BYTES
+    }
+
+    fn build(&self, site: &SchedulerSite) -> AnyScheduler {
+        AnyScheduler::SfqCodel(SfqCodel::new(self, site.quantum, site.bin_seed))
     }
 }
 
@@ -312,7 +296,3 @@ impl Scheduler for SfqCodel {
         self.bins.iter().filter(|bin| !bin.queue.is_empty()).count() as u32
     }
 }
-
-#[cfg(test)]
-#[path = "sfqcodel_tests.rs"]
-mod tests;

@@ -9,8 +9,8 @@ use xoff_net::packet::{Kind, Packet, flag};
 use super::levels::Levels;
 use super::receiver::{Grant, Granters};
 use super::sender::HomaSender;
-use crate::driven::Shape;
 use crate::flow::{FlowStart, Pace, Sender};
+use crate::receiver_driven::Shape;
 use crate::recovery::SenderHalf;
 
 const SHAPE: Shape = Shape { payload: 1000, initial_window: 4500 };

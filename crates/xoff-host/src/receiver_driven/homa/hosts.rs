@@ -7,9 +7,9 @@ use xoff_net::{Kind, Packet};
 use super::receiver::{Grant, GrantStats, Granters};
 use super::sender::HomaSender;
 use super::{HomaConfig, Levels};
-use crate::driven::{Address, Driven, DrivenHost, DrivenSetup, Shape, TransportContext};
 use crate::flow::Sender;
 use crate::receiver::{LINGER, RxProgress};
+use crate::receiver_driven::{Address, Driven, DrivenHost, DrivenSetup, Shape, TransportContext};
 
 /// Counters of Homa's hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use xoff_net::{Kind, Packet};
 
 use super::receiver::Pull;
 use super::{NdpConfig, NdpSender, Pullers, Shape};
-use crate::driven::{Driven, DrivenHost, DrivenSetup, TransportContext};
 use crate::flow::Sender;
 use crate::receiver::RxProgress;
+use crate::receiver_driven::{Driven, DrivenHost, DrivenSetup, TransportContext};
 
 /// NDP at all hosts of a partition.
 #[derive(Debug)]

@@ -5,10 +5,60 @@
 //! has any to serve goes first, and turns go round within it: "Queues at the same priority level follow
 //! fair scheduling" (BFC App. A.3).
 
-use super::QueueMask;
+mod flows;
+mod traffic_manager;
+
+use xoff_core::knobs;
+
 use super::fixed_queues::{Discipline, FixedQueues, Line, Mask};
+use super::{AnyScheduler, QueueMask, SchedulerSettings, SchedulerSite};
 use crate::division::{Divided, Division};
+use crate::hop::{CLASS_QUEUES, HopQueues};
 use crate::packet::{CLASSES, Pool};
+
+pub use flows::DrrFlows;
+pub use traffic_manager::TrafficManager;
+
+knobs! {
+    /// Deficit round robin over the queues of the hop control.
+    pub struct DrrConfig;
+}
+
+impl SchedulerSettings for DrrConfig {
+    fn serves(&self, queues: &HopQueues) -> Result<(), String> {
+        match queues {
+            HopQueues::Any | HopQueues::Assigned(_) => Ok(()),
+            HopQueues::Classes => Err("has no queue for each class in order of arrival".into()),
+        }
+    }
+
+    fn takes_turns(&self) -> bool {
+        true
+    }
+
+    fn build(&self, site: &SchedulerSite) -> AnyScheduler {
+        let quantum = site.quantum;
+        let HopQueues::Assigned(queues) = &site.queues else {
+            return AnyScheduler::Drr(Drr::new(CLASS_QUEUES, quantum));
+        };
+        if let Some(tofino) = &queues.tofino {
+            let (cell, fifo) = (tofino.cell.0 as u16, tofino.egress_fifo.0 as u32);
+            return AnyScheduler::TrafficManager(TrafficManager::new(
+                queues.count,
+                quantum,
+                cell,
+                fifo,
+            ));
+        }
+        match queues.division {
+            Some(division) => AnyScheduler::DrrClasses(Drr::with_classes(division, quantum)),
+            None if queues.pauses_flows => {
+                AnyScheduler::DrrFlows(DrrFlows::new(queues.count, quantum))
+            }
+            None => AnyScheduler::Drr(Drr::new(queues.count, quantum)),
+        }
+    }
+}
 
 /// Whose turns go round together.
 pub trait Rounds {

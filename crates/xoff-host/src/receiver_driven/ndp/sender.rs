@@ -1,8 +1,8 @@
 //! The sender's half of a flow: its allowed bytes and its retransmissions.
 
 use super::Shape;
-use crate::driven::arrived::Arrived;
 use crate::flow::Sender;
+use crate::receiver_driven::arrived::Arrived;
 
 /// NDP's state of a flow in addition to its [`Sender`].
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use xoff_core::{Rng, TimerId};
 
 use super::feedback::Feedback;
 use super::{ExpressPassConfig, sender::Echo};
-use crate::driven::Address;
+use crate::receiver_driven::Address;
 
 /// The reply to a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

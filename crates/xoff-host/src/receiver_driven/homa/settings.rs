@@ -5,8 +5,8 @@ use xoff_core::seam::{Need, SectionDoc, Sections, Settings, need};
 use xoff_net::sched::PRIORITIES_MAX;
 
 use super::{HomaConfig, HomaHosts, Levels};
-use crate::driven::settings::Derived;
-use crate::driven::{AnyDriven, Context, DrivenSetup, DriverSettings, Shape};
+use crate::receiver_driven::settings::Derived;
+use crate::receiver_driven::{AnyDriven, Context, DrivenSetup, DriverSettings, Shape};
 use crate::transport::{RoundRobin, TransportConfig};
 
 /// Section `homa`, and what its priorities are used for.

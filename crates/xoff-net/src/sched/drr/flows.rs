@@ -6,8 +6,9 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{Drr, QueueMask, Scheduler};
+use super::Drr;
 use crate::packet::{Packet, Pool};
+use crate::sched::{QueueMask, Scheduler};
 
 /// Up to 128 queues.
 #[derive(Debug)]

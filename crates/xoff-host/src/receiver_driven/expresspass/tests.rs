@@ -5,8 +5,8 @@ use xoff_core::rng::Purpose;
 use super::receiver::{Half, Reply};
 use super::sender::{CreditSender, Echo, Spent};
 use super::*;
-use crate::driven::Address;
 use crate::flow::{FlowStart, Pace, Sender};
+use crate::receiver_driven::Address;
 use crate::recovery::SenderHalf;
 
 /// A link of 100 Gb/s, credits of 84 B and packets of 1048 B.

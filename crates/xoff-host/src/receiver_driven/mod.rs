@@ -119,7 +119,7 @@ xoff_core::seam! {
 xoff_core::dispatch! {
     /// One of the receiver-driven transports, with its state of all flows.
     #[derive(Debug)]
-    pub enum AnyDriven in crate::driven, each by each_driven {
+    pub enum AnyDriven in crate::receiver_driven, each by each_driven {
         /// NDP.
         Ndp(NdpHosts),
         /// Homa.
@@ -131,38 +131,38 @@ xoff_core::dispatch! {
 
 impl Driven for AnyDriven {
     fn add_host(&mut self, host: &DrivenHost) {
-        each_driven!(self, driven => driven.add_host(host));
+        each_driven!(self, transport => transport.add_host(host));
     }
 
     fn half(&self) -> SenderHalf {
-        each_driven!(self, driven => driven.half())
+        each_driven!(self, transport => transport.half())
     }
 
     fn on_start(&mut self, context: &mut TransportContext<'_>, id: u32) {
-        each_driven!(self, driven => driven.on_start(context, id));
+        each_driven!(self, transport => transport.on_start(context, id));
     }
 
     fn on_sent(&mut self, id: u32, flow: &Sender, packet: &mut Packet, payload: u64) {
-        each_driven!(self, driven => driven.on_sent(id, flow, packet, payload));
+        each_driven!(self, transport => transport.on_sent(id, flow, packet, payload));
     }
 
     fn on_packet(&mut self, context: &mut TransportContext<'_>, nic: u32, packet: u32) {
-        each_driven!(self, driven => driven.on_packet(context, nic, packet));
+        each_driven!(self, transport => transport.on_packet(context, nic, packet));
     }
 
     fn on_timer(&mut self, context: &mut TransportContext<'_>, number: u32) {
-        each_driven!(self, driven => driven.on_timer(context, number));
+        each_driven!(self, transport => transport.on_timer(context, number));
     }
 
     fn waits(&self, flow: &Sender) -> bool {
-        each_driven!(self, driven => driven.waits(flow))
+        each_driven!(self, transport => transport.waits(flow))
     }
 
     fn on_timeout(&mut self, context: &mut TransportContext<'_>, id: u32) {
-        each_driven!(self, driven => driven.on_timeout(context, id));
+        each_driven!(self, transport => transport.on_timeout(context, id));
     }
 
     fn rx_progress(&self, flow: u32) -> Option<RxProgress> {
-        each_driven!(self, driven => driven.rx_progress(flow))
+        each_driven!(self, transport => transport.rx_progress(flow))
     }
 }
