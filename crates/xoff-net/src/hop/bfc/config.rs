@@ -270,8 +270,7 @@ impl BfcConfig {
         } else {
             ""
         };
-        let message =
-            format!("{classes} classes cannot divide {queues} queues equally{reserved}");
+        let message = format!("{classes} classes cannot divide {queues} queues equally{reserved}");
         Err(("classes", message))
     }
 
