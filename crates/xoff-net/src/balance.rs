@@ -1,8 +1,8 @@
-//! Which of several equal ports a packet takes: that of a hash of its flow, another one for each packet
-//! (`spray`), or a random one of those that are lightly loaded (`adaptive`).
+//! Load balancing among equal-cost ports: by a hash of the flow, by packet (`spray`), or at random
+//! among lightly loaded ports (`adaptive`).
 //!
-//! Per-flow equal-cost multi-path: a hash of the 5-tuple picks the port, with another seed at each
-//! switch, so that paths do not polarise.
+//! Per-flow equal-cost multi-path: a hash of the 5-tuple picks the port, with a different seed at
+//! each switch, so that paths do not polarise.
 
 mod adaptive;
 mod spray;
@@ -13,9 +13,9 @@ use xoff_core::seam::Need;
 
 use crate::packet::Packet;
 
-/// What the rest of the program asks the settings of a load balancer.
+/// The interface of a load balancer's settings.
 pub trait BalanceSettings {
-    /// Checks the settings by themselves.
+    /// Checks the settings on their own.
     ///
     /// # Errors
     /// The key that is wrong, and what to write instead.
@@ -23,12 +23,12 @@ pub trait BalanceSettings {
         Ok(())
     }
 
-    /// Values that it needs other settings to have.
+    /// Values that it needs in other settings.
     fn needs(&self) -> Vec<Need> {
         Vec::new()
     }
 
-    /// True if the packets of a flow take several paths, and so arrive out of order.
+    /// True if the packets of a flow take several paths and so arrive out of order.
     fn reorders(&self) -> bool {
         true
     }
@@ -38,7 +38,7 @@ pub trait BalanceSettings {
         None
     }
 
-    /// Its settings, if it sprays packets whatever the load.
+    /// Its settings, if it sprays packets regardless of load.
     fn spray(&self) -> Option<&SprayConfig> {
         None
     }
@@ -56,9 +56,9 @@ impl BalanceSettings for EcmpConfig {
 }
 
 xoff_core::seam! {
-    /// Load balancers: which of several equal ports a packet takes.
+    /// Load balancers: the choice of a packet's port among equal-cost ports.
     pub enum BalanceConfig: dyn BalanceSettings, named by BalanceKind {
-        /// The port that the hash of its flow selects.
+        /// The port selected by the hash of the flow.
         Ecmp(EcmpConfig) = "ecmp",
         /// A lightly loaded port, section `alb`.
         Adaptive(AlbConfig) = "adaptive",
@@ -70,8 +70,8 @@ xoff_core::seam! {
 pub use adaptive::{Adaptive, AlbConfig};
 pub use spray::{Spray, SprayConfig, SprayOrder};
 
-/// The address a host has on the wire, for hashing: 11.x.y.1 with the host's number in x.y, the
-/// numbering of the HPCC simulator's files.
+/// The address of a host on the wire, for hashing: 11.x.y.1 with the host's number in x.y, as in
+/// the HPCC simulator's files.
 #[inline]
 #[must_use]
 pub fn address(host: u32) -> u32 {
@@ -95,12 +95,12 @@ pub fn murmur3(words: [u32; 3], seed: u32) -> u32 {
     hash ^ (hash >> 16)
 }
 
-/// How a switch hashes flows.
+/// A switch's hash of flows.
 #[derive(Clone, Copy, Debug)]
 pub struct Ecmp {
-    /// The hash's seed: another one at each switch, or where hashing is symmetric at each layer.
+    /// The seed of the hash: one per switch, or one per layer if hashing is symmetric.
     pub seed: u32,
-    /// Whether both directions of a flow have one hash.
+    /// Whether both directions of a flow have the same hash.
     pub symmetric: bool,
 }
 
@@ -111,7 +111,7 @@ impl Ecmp {
         Self { seed, symmetric: false }
     }
 
-    /// Which of `count` equal ports a packet takes.
+    /// A packet's choice among `count` equal-cost ports.
     #[must_use]
     pub fn choose(self, packet: &Packet, count: u32) -> u32 {
         if self.symmetric {
@@ -121,7 +121,7 @@ impl Ecmp {
         }
     }
 
-    /// The same where the hash is of one direction.
+    /// The same with a hash of one direction.
     #[inline(always)]
     pub(crate) fn choose_for_one(self, packet: &Packet, count: u32) -> u32 {
         if count == 1 {
@@ -130,8 +130,8 @@ impl Ecmp {
         murmur3([address(packet.src), address(packet.dst), packet.label], self.seed) % count
     }
 
-    /// The same for a packet and for what answers it: "symmetric hashing" (ExpressPass §3.1), by the
-    /// 5-tuple of the direction whose sender has the smaller number.
+    /// The same for a packet and its answer: "symmetric hashing" (ExpressPass §3.1). It hashes the
+    /// 5-tuple of the direction with the smaller sender number.
     pub(crate) fn choose_for_both(self, packet: &Packet, count: u32) -> u32 {
         if count == 1 {
             return 0;
