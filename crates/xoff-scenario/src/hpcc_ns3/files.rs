@@ -9,7 +9,7 @@ use xoff_workload::Arrival;
 use super::config::{rate, seconds};
 use crate::resources::Memory;
 
-/// Words of a file with their lines.
+/// Words of a file, with their lines.
 struct Words<'a> {
     file: &'a str,
     words: Box<dyn Iterator<Item = (usize, &'a str)> + 'a>,
@@ -46,7 +46,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// `nodes switches links`, the switches' numbers, then `a b rate delay error_rate` a link.
+/// `nodes switches links`, the switches' numbers, then `a b rate delay error_rate` per link.
 pub(super) fn topology(text: &str, file: &str, memory: Memory) -> Result<Topology, String> {
     let mut words = Words::new(text, file);
     let nodes: u32 = words.number("the number of nodes")?;
@@ -94,7 +94,7 @@ fn link(words: &mut Words<'_>, nodes: u32) -> Result<Link, String> {
         return Err(words.fail(&format!("error rate {error_rate} is not modelled: only 0 is")));
     }
     if rate.0 == 0 || delay.0 == 0 {
-        return Err(words.fail("a link's rate and delay must be more than zero"));
+        return Err(words.fail("a link's rate and delay must be more than 0"));
     }
     Ok(Link { a, b, rate, delay })
 }
@@ -139,7 +139,7 @@ fn tiers(hosts: u32, nodes: u32, links: &[Link]) -> Vec<u8> {
     tiers
 }
 
-/// The number of flows, then `src dst pg dport size_bytes start_seconds` a flow.
+/// The number of flows, then `src dst pg dport size_bytes start_seconds` per flow.
 pub(super) fn flows(text: &str, file: &str, hosts: u32) -> Result<Vec<Arrival>, String> {
     let mut words = Words::new(text, file);
     let count: usize = words.number("the number of flows")?;

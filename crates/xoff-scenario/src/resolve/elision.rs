@@ -1,4 +1,4 @@
-//! Pairs of ports without hop-by-hop flow control, so that pauses cannot form a circle.
+//! Pairs of ports without hop-by-hop flow control, so that pauses cannot form a cycle.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Flowtune: the allocator's settings, what it goes with, and its NICs in the network.
+//! Flowtune: the allocator's settings, their requirements, and the allocator's NICs in the network.
 
 use xoff_alloc::OptimizerKind;
 use xoff_core::Ps;
@@ -73,14 +73,14 @@ impl Reader<'_> {
         Some(flowtune)
     }
 
-    /// What has no sense with rates from an allocator.
+    /// Rejects settings that cannot be combined with rates from an allocator.
     fn check_under_allocator(&mut self, transport: &TransportConfig, switch: &SwitchConfig) {
         let needs = [
             (
                 transport.kind != TransportKind::Sender,
                 "transport",
                 "kind",
-                "kind = \"sender\": NDP's receivers say what is sent",
+                "kind = \"sender\": NDP's receivers decide what is sent",
             ),
             (
                 transport.flow_control != FlowControl::None,
@@ -106,7 +106,8 @@ impl Reader<'_> {
                 "congestion",
                 "congestion = \"newreno\", \"cubic\" or \"dctcp-tcp\": rates fall back to a window",
             ),
-            (!transport.pacing, "transport", "pacing", "pacing = true: nothing else obeys a rate"),
+            (!transport.pacing, "transport", "pacing", "pacing = true: only paced flows obey a \
+                rate"),
             (
                 transport.ack_class != AckClass::Data,
                 "transport",
@@ -117,13 +118,13 @@ impl Reader<'_> {
                 switch.hop != HopKind::None,
                 "switch",
                 "hop",
-                "hop = \"none\": pauses hold back what has been allocated",
+                "hop = \"none\": pauses hold back allocated traffic",
             ),
             (
                 switch.scheduler != SchedulerKind::Fifo,
                 "switch",
                 "scheduler",
-                "scheduler = \"fifo\": another one hands out rates of its own",
+                "scheduler = \"fifo\": others divide bandwidth by their own rules",
             ),
         ];
         for (wrong, section, key, need) in needs {
@@ -137,7 +138,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What does not go with the network's round trips and packets.
+    /// Rejects settings that do not fit the network's round trips and packets.
     pub(super) fn check_allocator(
         &mut self,
         flowtune: Option<&FlowtuneSetup>,
@@ -153,7 +154,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Puts the allocator's NICs into the network.
+    /// Adds the allocator's NICs to the network.
     pub(super) fn attach_allocators(
         &mut self,
         config: Option<FlowtuneConfig>,
@@ -181,7 +182,7 @@ impl Reader<'_> {
     }
 }
 
-/// What hosts need of the allocator's settings.
+/// The allocator's settings for hosts.
 pub(super) fn hosts(flowtune: Option<&FlowtuneSetup>) -> Option<FlowtuneHostSetup> {
     flowtune.map(|flowtune| FlowtuneHostSetup {
         agent: flowtune.config.agent(flowtune.sites[0].servers.len() as u32),
@@ -189,7 +190,7 @@ pub(super) fn hosts(flowtune: Option<&FlowtuneSetup>) -> Option<FlowtuneHostSetu
     })
 }
 
-/// Flows that join a flowlet travel on its connection.
+/// Flows that join a flowlet use its connection.
 pub(super) fn labels(flowtune: Option<&FlowtuneSetup>) -> Labels {
     if flowtune.is_some_and(|flowtune| flowtune.config.joins()) {
         Labels::Connections

@@ -1,4 +1,4 @@
-//! Scenarios without packets: an allocator of rates by itself.
+//! Scenarios without packets: only an allocator of rates.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::scalars::EngineKind;
 use crate::sections::NetworkConfig;
 use crate::traffic::{self, Basis, Span};
 
-/// What a numerical run needs.
+/// The input of a numerical run.
 pub(crate) struct Numerical {
     pub(crate) name: String,
     pub(crate) seed: u64,
@@ -66,7 +66,7 @@ impl Resolver<'_> {
 
     fn convergence(&mut self, seed: u64) -> Option<Study> {
         let allocator = self.allocator();
-        let reason = "convergence is that of rates before it";
+        let reason = "convergence measures rates before normalisation";
         self.reader.without_effect("allocator", "normalizer", reason);
         let config: ConvergenceConfig = self.read();
         if let Err((key, message)) = config.check() {
@@ -109,14 +109,14 @@ impl Resolver<'_> {
     fn fluid_config(&mut self) -> Option<FluidConfig> {
         let config: FluidConfig = self.read();
         let problems = [
-            ("step", config.step.0 == 0, "step must be more than zero"),
+            ("step", config.step.0 == 0, "step must be more than 0"),
             (
                 "rates",
                 (config.iterate, config.rates) == (Iterates::OnChange, RatesAre::Converged),
                 "rates = \"converged\" takes a step for each iteration: iterate periodically",
             ),
-            ("measure", config.measure.0 == 0, "measure must be more than zero"),
-            ("tolerance", config.tolerance == 0.0, "tolerance must be more than zero: try 1e-6"),
+            ("measure", config.measure.0 == 0, "measure must be more than 0"),
+            ("tolerance", config.tolerance == 0.0, "tolerance must be more than 0: try 1e-6"),
             ("most_iterations", config.most_iterations == 0, "most_iterations is at least 1"),
         ];
         let wrong = problems.into_iter().filter(|&(_, is_wrong, _)| is_wrong);
