@@ -61,7 +61,7 @@ fn stage(topology: &Topology, when: When, graph: &Backpressure<'_>) -> String {
         several => format!("cycles in {several} places"),
     };
     let when = match when {
-        When::Start => "from the start on".to_owned(),
+        When::Start => "at the start".to_owned(),
         When::Change(at) => format!("when routes change at {at}, for packets under way"),
         When::From(at) => format!("from {at} on"),
         When::AnyLinkDown { cut_off: 0 } => "with any one link between switches down".to_owned(),
@@ -92,12 +92,12 @@ fn elision(setup: &Setup, all: &Backpressure<'_>) -> String {
     let may = setup.switch.hop.can_elide().is_ok();
     let advice = match (done, may) {
         (true, _) => "; switch.elide leaves out enough pairs",
-        (false, true) if bounces(&setup.topology).is_err() => "; switch.elide = \"cycles\" does",
-        (false, true) => "; switch.elide = \"cycles\" or \"bounces\" does",
+        (false, true) if bounces(&setup.topology).is_err() => "; set switch.elide = \"cycles\"",
+        (false, true) => "; set switch.elide = \"cycles\" or \"bounces\"",
         (false, false) => "",
     };
     let mut text = format!(
-        "#   without backpressure for {} pairs of ports there is none{advice}:\n",
+        "#   without backpressure for {} pairs of ports there are no cycles{advice}:\n",
         pairs.len()
     );
     for (ingress, egress) in pairs.pairs().take(PAIRS_SHOWN) {

@@ -48,7 +48,7 @@ impl Memory {
     pub fn read(text: Option<&str>) -> Result<Self, String> {
         let Some(text) = text else { return Ok(Self::of_machine()) };
         match Bytes::read(&Value::Text(text.to_owned()))? {
-            Bytes(0) => Err("it must be more than 0, such as 24GB".into()),
+            Bytes(0) => Err("it must be more than zero, such as 24GB".into()),
             bytes => Ok(Self::given(bytes)),
         }
     }

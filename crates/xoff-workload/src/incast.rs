@@ -81,7 +81,8 @@ impl IncastConfig {
         if self.bytes.0 < self.flows() {
             let (bytes, flows) = (self.bytes, self.flows());
             return Err(format!(
-                "bytes is {bytes}, which leaves some of the {flows} flows empty: give at least 1 B each"
+                "bytes is {bytes}, which leaves some of the {flows} flows empty: give at least 1 B \
+                 each"
             ));
         }
         if self.period == Ps(0) {

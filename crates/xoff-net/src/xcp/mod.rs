@@ -78,7 +78,7 @@ impl XcpConfig {
                 format!("beta must be alpha^2 sqrt 2: {beta:.4} at alpha = {}", self.alpha),
             ),
             (self.gamma <= 1.0, "gamma", "gamma is a share of the traffic: 0 to 1".into()),
-            (least.0 > 0, "min_interval", "min_interval must be more than 0".into()),
+            (least.0 > 0, "min_interval", "min_interval must be more than zero".into()),
             (
                 first.0 == 0 || first >= least,
                 "initial_interval",

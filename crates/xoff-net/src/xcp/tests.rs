@@ -244,9 +244,9 @@ proptest! {
 /// change of its throughput.
 fn steady(agent: &mut Agent, windows: &[u32], rounds: u64, wish: f64, queue: u32) -> Vec<f64> {
     let rtt = RTT_PS as u64;
-    let mut told = vec![0.0; windows.len()];
+    let mut changes = vec![0.0; windows.len()];
     for round in 0..rounds {
-        told.fill(0.0);
+        changes.fill(0.0);
         let mut packets: Vec<(u64, usize)> = (windows.iter().enumerate())
             .flat_map(|(flow, &count)| {
                 (0..u64::from(count)).map(move |number| (number * rtt / u64::from(count), flow))
@@ -262,21 +262,21 @@ fn steady(agent: &mut Agent, windows: &[u32], rounds: u64, wish: f64, queue: u32
             };
             agent.on_arrival(now, queue, FULL, Some(&header));
             agent.on_departure(now, queue, FULL, Some(&mut header));
-            told[flow] += header.feedback;
+            changes[flow] += header.feedback;
         }
     }
-    told
+    changes
 }
 
 #[test]
 fn spare_bandwidth_is_shared_equally_and_none_is_lost() {
     // Half of the link's 25 kB in 20 us: 8 packets of 1500 B, of three flows.
     let windows = [1, 2, 5];
-    let told = steady(&mut Agent::new(&config(), RATE), &windows, 10, 1.0, 0);
+    let changes = steady(&mut Agent::new(&config(), RATE), &windows, 10, 1.0, 0);
     let y = 8.0 * 1500.0 / RTT_PS;
     let change = 0.4 * (CAPACITY - y);
-    for told in &told {
-        assert_close(*told, change / 3.0, "a third of alpha times the spare bandwidth");
+    for changes in &changes {
+        assert_close(*changes, change / 3.0, "a third of alpha times the spare bandwidth");
     }
     // After an idle period the first interval has no feedback, because nothing is known.
     let mut agent = Agent::new(&config(), RATE);
@@ -287,19 +287,19 @@ fn spare_bandwidth_is_shared_equally_and_none_is_lost() {
 fn an_overload_is_taken_in_proportion_to_throughput() {
     // 24 packets, 36 kB with a capacity of 25 kB: phi = 0.4 x -11 kB, and nothing is shuffled.
     let windows = [4, 8, 12];
-    let told = steady(&mut Agent::new(&config(), RATE), &windows, 10, 1.0, 0);
+    let changes = steady(&mut Agent::new(&config(), RATE), &windows, 10, 1.0, 0);
     let phi = 0.4 * (25_000.0 - 36_000.0);
-    for (told, window) in told.iter().zip(windows) {
-        assert_close(told * RTT_PS, phi * f64::from(window) / 24.0, "a share of phi");
+    for (changes, window) in changes.iter().zip(windows) {
+        assert_close(changes * RTT_PS, phi * f64::from(window) / 24.0, "a share of phi");
     }
 }
 
 #[test]
 fn a_standing_queue_is_drained() {
     // 24 kB with a capacity of 25 kB, and 12 kB that never leave the queue.
-    let told = steady(&mut Agent::new(&config(), RATE), &[16], 10, 1.0, 12_000);
+    let changes = steady(&mut Agent::new(&config(), RATE), &[16], 10, 1.0, 12_000);
     let phi: f64 = 0.4 * (25_000.0 - 24_000.0) - 0.226 * 12_000.0;
-    assert_close(told[0] * RTT_PS, phi, "phi");
+    assert_close(changes[0] * RTT_PS, phi, "phi");
 }
 
 #[test]
@@ -307,11 +307,11 @@ fn a_tenth_of_the_traffic_changes_hands_on_a_full_link() {
     // 20 packets of 1500 B in 20 us are 12 Gb/s.
     let mut agent = Agent::new(&config(), 12_000_000_000);
     let windows = [5, 15];
-    let told = steady(&mut agent, &windows, 10, 1.0, 0);
+    let changes = steady(&mut agent, &windows, 10, 1.0, 0);
     let shuffled = 0.1 * 30_000.0;
-    for (told, window) in told.iter().zip(windows) {
+    for (changes, window) in changes.iter().zip(windows) {
         let share = shuffled / 2.0 - shuffled * f64::from(window) / 20.0;
-        assert_close(told * RTT_PS, share, "half of the shuffled bandwidth for its share");
+        assert_close(changes * RTT_PS, share, "half of the shuffled bandwidth for its share");
     }
 }
 

@@ -231,7 +231,7 @@ impl Entry<'_> {
 
     fn positive(&self) -> Result<u64, String> {
         match self.whole()? {
-            0 => Err(format!("{} must be more than 0", self.key)),
+            0 => Err(format!("{} must be more than zero", self.key)),
             value => Ok(value),
         }
     }

@@ -94,7 +94,7 @@ fn link(words: &mut Words<'_>, nodes: u32) -> Result<Link, String> {
         return Err(words.fail(&format!("error rate {error_rate} is not modelled: only 0 is")));
     }
     if rate.0 == 0 || delay.0 == 0 {
-        return Err(words.fail("a link's rate and delay must be more than 0"));
+        return Err(words.fail("a link's rate and delay must be more than zero"));
     }
     Ok(Link { a, b, rate, delay })
 }

@@ -344,7 +344,7 @@ error: [[traffic]] has no entry 2
   |         ^
 help: the entries are numbered 0 to 1
 
-error: [[traffic]] is a list: say which entry to change
+error: [[traffic]] is a list: name the entry to change
  --> --set:1:9
   |
 1 | traffic.load=0.8

@@ -109,14 +109,14 @@ impl Resolver<'_> {
     fn fluid_config(&mut self) -> Option<FluidConfig> {
         let config: FluidConfig = self.read();
         let problems = [
-            ("step", config.step.0 == 0, "step must be more than 0"),
+            ("step", config.step.0 == 0, "step must be more than zero"),
             (
                 "rates",
                 (config.iterate, config.rates) == (Iterates::OnChange, RatesAre::Converged),
                 "rates = \"converged\" takes a step for each iteration: iterate periodically",
             ),
-            ("measure", config.measure.0 == 0, "measure must be more than 0"),
-            ("tolerance", config.tolerance == 0.0, "tolerance must be more than 0: try 1e-6"),
+            ("measure", config.measure.0 == 0, "measure must be more than zero"),
+            ("tolerance", config.tolerance == 0.0, "tolerance must be more than zero: try 1e-6"),
             ("most_iterations", config.most_iterations == 0, "most_iterations is at least 1"),
         ];
         let wrong = problems.into_iter().filter(|&(_, is_wrong, _)| is_wrong);

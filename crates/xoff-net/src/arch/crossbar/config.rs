@@ -111,8 +111,8 @@ impl CrossbarConfig {
             let reserve = headroom + reaction.granularity();
             let xoff = Thresholds::highest_xoff(size.0, classes, reserve).ok_or_else(|| {
                 let message = format!(
-                    "ingress_size = {size} leaves no room below a threshold: {arrives}; set a larger \
-                     ingress_size, or fewer classes"
+                    "ingress_size = {size} leaves no room below a threshold: {arrives}; set a \
+                     larger ingress_size, or fewer classes"
                 );
                 ("scope", message)
             })?;

@@ -62,7 +62,7 @@ proptest! {
     fn passing_is_waiting(packets in prop::collection::vec((0u64..3_000_000, 64u16..1500), 1..60)) {
         let (passed, waited) = (send(&packets, false), send(&packets, true));
         prop_assert_eq!(&passed, &waited);
-        let told = passed.0.iter().filter(|header| header.feedback != 0.0).count();
-        prop_assert!(packets.len() < 59 || told > 0, "no packet carried feedback");
+        let informed = passed.0.iter().filter(|header| header.feedback != 0.0).count();
+        prop_assert!(packets.len() < 59 || informed > 0, "no packet carried feedback");
     }
 }

@@ -40,22 +40,38 @@ knobs! {
         /// The owner of memory.
         memory: MemoryKind = MemoryKind::Dedicated,
         /// Dedicated memory: size of each ingress queue (Table II: 60 KB).
-        ingress_size: Bytes = Bytes(60_000) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Dedicated))],
+        ingress_size: Bytes = Bytes(60_000) => [
+            Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Dedicated)),
+        ],
         /// Dedicated memory: size of each egress queue (Table II: 60 KB).
-        egress_size: Bytes = Bytes(60_000) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Dedicated))],
+        egress_size: Bytes = Bytes(60_000) => [
+            Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Dedicated)),
+        ],
         /// Shared memory: each queue's own part (§IV-C-7: 8 KB).
-        dedicated: Bytes = Bytes(8_000) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared))],
+        dedicated: Bytes = Bytes(8_000) => [
+            Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared)),
+        ],
         /// Shared memory: the common part (§IV-C-7: 350 KB).
-        pool: Bytes = Bytes(350_000) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared))],
+        pool: Bytes = Bytes(350_000) => [
+            Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared)),
+        ],
         /// Shared memory: the most of the pool for one queue (§IV-C-7: 80 KB).
-        queue_max: Bytes = Bytes(80_000) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared))],
+        queue_max: Bytes = Bytes(80_000) => [
+            Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared)),
+        ],
         /// Shared memory: the most of the pool for the queues of one port and direction (§IV-C-7:
         /// 100 KB).
-        port_max: Bytes = Bytes(100_000) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared))],
+        port_max: Bytes = Bytes(100_000) => [
+            Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared)),
+        ],
         /// Shared memory: the most of the pool for all ingress queues; 0: all of it.
-        all_ingress_max: Bytes = Bytes(0) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared))],
+        all_ingress_max: Bytes = Bytes(0) => [
+            Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared)),
+        ],
         /// Shared memory: the most of the pool for all egress queues; 0: all of it.
-        all_egress_max: Bytes = Bytes(0) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared))],
+        all_egress_max: Bytes = Bytes(0) => [
+            Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared)),
+        ],
     }
 }
 

@@ -318,7 +318,11 @@ proptest! {
     /// no queue exceeds its memory. In the end the switch is empty, and everything paused has been
     /// resumed.
     #[test]
-    fn all_that_comes_goes_and_xon_follows_xoff(arrivals in arrivals(), stops in any::<bool>(), policy in 0..3) {
+    fn all_that_comes_goes_and_xon_follows_xoff(
+        arrivals in arrivals(),
+        stops in any::<bool>(),
+        policy in 0..3,
+    ) {
         let policy = [Policy::None, Policy::StopMax, Policy::StopCalibrate][policy as usize];
         let on_full = if stops { OnFull::Stop } else { OnFull::Drop };
         let mut bench = Bench::new(small(on_full), small_capfc(policy));

@@ -71,13 +71,19 @@ knobs! {
     pub struct BfcConfig in "bfc" {
         /// Queues of a port, including the control queue (§6.2.1: 32; Tofino2 has 128 at 400 Gb/s).
         queues: u8 = 32 => [
-            Effect::Unless(|bfc| because(bfc.assignment == Assignment::Single, "bfc.assignment = \"single\" has one queue")),
+            Effect::Unless(|bfc| because(
+                bfc.assignment == Assignment::Single,
+                "bfc.assignment = \"single\" has one queue",
+            )),
         ],
         /// Reserve one queue for pause and resume frames: "this reduces the number of queues
         /// available for dynamic queue assignment by 1" (§3.3.2). Set it to false if classes divide
         /// all queues (App. A.3).
         reserve_control_queue: bool = true => [
-            Effect::Unless(|bfc| because(bfc.assignment == Assignment::Single, "bfc.assignment = \"single\" has one queue")),
+            Effect::Unless(|bfc| because(
+                bfc.assignment == Assignment::Single,
+                "bfc.assignment = \"single\" has one queue",
+            )),
         ],
         /// Traffic classes, which divide the queues equally. Classes are served by strict priority,
         /// and queues of a class by fair queueing (App. A.3: 4). A packet's class is the priority
@@ -87,16 +93,24 @@ knobs! {
         assignment: Assignment = Assignment::Dynamic,
         /// Order in which empty queues are taken.
         empty_queue: EmptyQueueOrder = EmptyQueueOrder::Rotating => [
-            Effect::Unless(|bfc| because(bfc.assignment != Assignment::Dynamic, "a flow's queue never changes")),
+            Effect::Unless(|bfc| because(
+                bfc.assignment != Assignment::Dynamic,
+                "a flow's queue never changes",
+            )),
         ],
         /// Flow-table entries of a port, for each of its queues (§3.3.1: 100).
         table_factor: u32 = 100 => [
-            Effect::Unless(|bfc| because(!bfc.table_decides(), "flows of one table entry share a \
-                queue in any case")),
+            Effect::Unless(|bfc| because(
+                !bfc.table_decides(),
+                "flows of one table entry share a queue in any case",
+            )),
         ],
         /// A flow keeps its queue for this many 1-hop RTTs after its last packet (§3.3.2: 2).
         sticky_hrtts: f64 = 2.0 => [
-            Effect::Unless(|bfc| because(bfc.assignment != Assignment::Dynamic, "a flow's queue never changes")),
+            Effect::Unless(|bfc| because(
+                bfc.assignment != Assignment::Dynamic,
+                "a flow's queue never changes",
+            )),
             Effect::Unless(|bfc| because(bfc.pauses_flows(), "bfc.backpressure = \"flows\"")),
         ],
         /// What a switch pauses when a queue grows long.
@@ -113,7 +127,10 @@ knobs! {
         /// Part of the 1-hop RTT in addition to the propagation delay of both directions, such as a
         /// pipeline's latency (§6.2.1: none; 2 us over links of 1 us).
         hop_processing: Ps = Ps(0) => [
-            Effect::Unless(|bfc| because(bfc.is_silent() && bfc.assignment != Assignment::Dynamic, "nothing depends on the 1-hop RTT")),
+            Effect::Unless(|bfc| because(
+                bfc.is_silent() && bfc.assignment != Assignment::Dynamic,
+                "nothing depends on the 1-hop RTT",
+            )),
         ],
         /// Interval of the pause bitmap while a queue is paused, and for `empty_refreshes` bitmaps
         /// after that (§3.3.2: "periodically", without a figure).
@@ -244,7 +261,7 @@ impl BfcConfig {
             return Err(("backpressure", message.into()));
         }
         if self.refresh_period == Ps(0) {
-            return Err(("refresh_period", "the period must be longer than 0".into()));
+            return Err(("refresh_period", "the period must be longer than zero".into()));
         }
         if !(self.sampling > 0.0 && self.sampling <= 1.0) {
             let message = "sampling is a share of the packets: more than 0, up to 1";

@@ -46,7 +46,7 @@ fn packet(input: u16, class: u8, size: u32) -> Packet {
 }
 
 /// The ports on which one step sends a signal.
-fn told(capfc: &mut Capfc<Queues>, first: Option<Signal>) -> PortMask {
+fn signalled(capfc: &mut Capfc<Queues>, first: Option<Signal>) -> PortMask {
     let rest = std::iter::from_fn(|| capfc.next_signal());
     first.into_iter().chain(rest).fold(0, |all, signal| all | 1 << signal.port)
 }
@@ -191,7 +191,7 @@ fn agrees_with_the_model(policy: Policy, cut_percent: u64, class: u8, steps: &[S
                 }
             }
         };
-        let told = told(&mut capfc, first);
+        let signalled = signalled(&mut capfc, first);
         for i in 0..PORTS {
             for o in 0..PORTS {
                 assert_eq!(u64::from(capfc.blame.counters(o as u16, class)[i]), model.c[i][o]);
@@ -201,7 +201,7 @@ fn agrees_with_the_model(policy: Policy, cut_percent: u64, class: u8, steps: &[S
             let paused = capfc.paused_queues(i as u16) >> class & 1 == 1;
             assert_eq!(paused, model.d(i), "D {i}");
             // "Only sent when there is a change of state", and at every change.
-            assert_eq!(told >> i & 1 == 1, model.d(i) != before.d(i), "told {i}");
+            assert_eq!(signalled >> i & 1 == 1, model.d(i) != before.d(i), "signalled {i}");
         }
     }
 }
@@ -228,13 +228,13 @@ proptest! {
             if let Step::Enqueue { input, egress, size } = step {
                 let mut packet = packet(input, 3, size);
                 let first = capfc.on_enqueue(0, egress, &mut packet, &Fifo::default());
-                told(&mut capfc, first);
+                signalled(&mut capfc, first);
                 waiting.push((egress, packet));
             }
         }
         for (egress, mut packet) in waiting {
             let first = capfc.on_dequeue(0, egress, &mut packet);
-            told(&mut capfc, first);
+            signalled(&mut capfc, first);
         }
         for port in 0..PORTS as u16 {
             prop_assert_eq!(capfc.paused_queues(port), 0);

@@ -51,7 +51,9 @@ proptest! {
     /// A class is paused exactly from the moment when its recounted drain bytes reach XOFF until
     /// they fall below XON.
     #[test]
-    fn pauses_follow_a_recount(steps in prop::collection::vec((0..8u8, 64..1531u16, any::<bool>()), 1..300)) {
+    fn pauses_follow_a_recount(
+        steps in prop::collection::vec((0..8u8, 64..1531u16, any::<bool>()), 1..300),
+    ) {
         let mut pauses = pauses(Scope::Class, 8);
         let mut held: Vec<(u8, u16)> = Vec::new();
         let mut asked = 0u8;
@@ -66,7 +68,8 @@ proptest! {
             for class in 0..8u8 {
                 let drain: u32 =
                     held.iter().filter(|one| one.0 <= class).map(|one| u32::from(one.1)).sum();
-                let (low, high) = if asked >> class & 1 == 1 { (4_000, u32::MAX) } else { (0, 9_999) };
+                let is_asked = asked >> class & 1 == 1;
+                let (low, high) = if is_asked { (4_000, u32::MAX) } else { (0, 9_999) };
                 prop_assert!((low..=high).contains(&drain), "class {class}: {drain}");
             }
             prop_assert_eq!(asked, pauses.paused(0));

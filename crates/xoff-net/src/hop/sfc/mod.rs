@@ -73,7 +73,9 @@ knobs! {
         target: Bytes = Bytes(0),
         /// Delay until the ingress knows that a queue has become congested, or has ceased to be.
         /// Footnote 1 only bounds it by the pipeline's latency, which §5.3 puts at 600 ns.
-        bit_delay: Ps = Ps::from_ns(600) => [Effect::Unless(|sfc| because(sfc.signal == SignalAt::Egress, "sfc.signal = \"egress\""))],
+        bit_delay: Ps = Ps::from_ns(600) => [
+            Effect::Unless(|sfc| because(sfc.signal == SignalAt::Egress, "sfc.signal = \"egress\"")),
+        ],
         /// Time from the arrival of a packet to the departure of its copy. The copy takes the
         /// egress pipeline and, recirculated, the ingress pipeline (§4): one more pass of 600 ns
         /// (§5.3).
@@ -97,13 +99,17 @@ knobs! {
         /// Remember congested receivers at switches that forward their signals (§3.4).
         cache: bool = true,
         /// Entries of that cache (§4).
-        cache_entries: u32 = 32_768 => [Effect::Unless(|sfc| because(!sfc.cache, "sfc.cache = false"))],
+        cache_entries: u32 = 32_768 => [
+            Effect::Unless(|sfc| because(!sfc.cache, "sfc.cache = false")),
+        ],
         /// Estimate incasts at the senders' switches from the traffic that passes them (§3.4,
         /// optional).
         estimator: bool = false,
         /// Time window of the estimator (not stated); 0: the base RTT, after which signals arrive
         /// from the queue itself.
-        estimator_tau: Ps = Ps(0) => [Effect::Unless(|sfc| because(!sfc.estimator, "sfc.estimator = false"))],
+        estimator_tau: Ps = Ps(0) => [
+            Effect::Unless(|sfc| because(!sfc.estimator, "sfc.estimator = false")),
+        ],
         /// Turn signals into PFC frames at the sender's switch (§4, "SFC-P").
         to_pfc: bool = false,
         /// Bytes of a signal on the wire (Intel's open P4 implementation truncates it to 64 B).

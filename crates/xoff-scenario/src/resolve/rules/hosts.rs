@@ -16,7 +16,7 @@ pub(super) fn window(spec: &Spec, reader: &mut Reader<'_>) {
         reader.problem(
             "transport",
             "window",
-            "window = \"fixed\" needs a window_size of more than 0",
+            "window = \"fixed\" needs a window_size of more than zero",
         );
     }
     if let Some(name) =

@@ -87,7 +87,7 @@ pub(super) fn buffer(spec: &Spec, reader: &mut Reader<'_>) {
         return;
     }
     if buffer.size.0 == 0 {
-        reader.problem("buffer", "size", "size must be more than 0");
+        reader.problem("buffer", "size", "size must be more than zero");
     }
     let full = spec.frame.full_packet();
     if buffer.kind != BufferKind::Dedicated {

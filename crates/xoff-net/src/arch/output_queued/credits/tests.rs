@@ -101,7 +101,10 @@ proptest! {
         prop_assert_eq!(left.len() + dropped, arrivals.len());
         prop_assert_eq!(switch.credits()[1].dropped, dropped as u64);
         let credits: Vec<(u64, u16)> =
-            left.iter().filter(|left| left.1 == Kind::Credit).map(|left| (left.0, left.2)).collect();
+            left.iter()
+                .filter(|left| left.1 == Kind::Credit)
+                .map(|left| (left.0, left.2))
+                .collect();
         let period = SHAPE.bytes_per_credit() * BYTE;
         let depth = SHAPE.credit_bytes * u64::from(SHAPE.burst) * period;
         for first in 0..credits.len() {
