@@ -1,7 +1,8 @@
-//! Load balancing: which of several equal ports a packet takes.
+//! Load balancing among equal-cost ports: by a hash of the flow, by packet (`spray`), or at random
+//! among lightly loaded ports (`adaptive`).
 //!
-//! One file per load balancer, with its settings, what they say about it ([`BalanceSettings`]) and its
-//! choice.
+//! Per-flow equal-cost multi-path: a hash of the 5-tuple picks the port, with a different seed at
+//! each switch, so that paths do not polarise.
 
 mod adaptive;
 mod ecmp;
@@ -14,9 +15,9 @@ pub use adaptive::{Adaptive, AlbConfig};
 pub use ecmp::{Ecmp, EcmpConfig};
 pub use spray::{Spray, SprayConfig, SprayOrder};
 
-/// What the rest of the program asks the settings of a load balancer.
+/// The interface of a load balancer's settings.
 pub trait BalanceSettings {
-    /// Checks the settings by themselves.
+    /// Checks the settings on their own.
     ///
     /// # Errors
     /// The key that is wrong, and what to write instead.
@@ -24,12 +25,12 @@ pub trait BalanceSettings {
         Ok(())
     }
 
-    /// Values that it needs other settings to have.
+    /// Values that it needs in other settings.
     fn needs(&self) -> Vec<Need> {
         Vec::new()
     }
 
-    /// True if the packets of a flow take several paths, and so arrive out of order.
+    /// True if the packets of a flow take several paths and so arrive out of order.
     fn reorders(&self) -> bool {
         true
     }
@@ -39,16 +40,16 @@ pub trait BalanceSettings {
         None
     }
 
-    /// Its settings, if it sprays packets whatever the load.
+    /// Its settings, if it sprays packets regardless of load.
     fn spray(&self) -> Option<&SprayConfig> {
         None
     }
 }
 
 xoff_core::seam! {
-    /// Load balancers: which of several equal ports a packet takes.
+    /// Load balancers: the choice of a packet's port among equal-cost ports.
     pub enum BalanceConfig: dyn BalanceSettings, named by BalanceKind {
-        /// The port that the hash of its flow selects.
+        /// The port selected by the hash of the flow.
         Ecmp(EcmpConfig) = "ecmp",
         /// A lightly loaded port, section `alb`.
         Adaptive(AlbConfig) = "adaptive",

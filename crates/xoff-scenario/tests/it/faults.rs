@@ -224,7 +224,11 @@ fn faults_that_cannot_be_are_refused() {
     };
     for (from, to, said) in [
         ("leaf:1,spine:2", "", "link: \"\" is not a host"),
-        ("leaf:1,spine:2", "leaf:1", "\"leaf:1\" has not two ends: write them as leaf:0,spine:1"),
+        (
+            "leaf:1,spine:2",
+            "leaf:1",
+            "\"leaf:1\" does not name two ends: write them as leaf:0,spine:1",
+        ),
         ("leaf:1,spine:2", "leaf:1,spine:4", "names no spine switch"),
         ("leaf:1,spine:2", "leaf:1,leaf:2", "no link joins leaf:1 and leaf:2"),
         ("leaf:1,spine:2", "leaf:0-1,spine:2", "\"leaf:0-1\" is more than one node"),
@@ -244,7 +248,7 @@ fn faults_that_cannot_be_are_refused() {
     let slow = ["switch.hop=none", "nic.receive_rate=50Gbps"];
     refused(&text, &slow, "cannot be combined with switch.hop or nic.receive_rate");
     let told = ["switch.hop=none", "transport.recovery=perfect"];
-    refused(&text, &told, "nobody reports losses of a link");
+    refused(&text, &told, "no switch reports losses of a link");
     // All links of a leaf, one after another.
     let all: String = (0..4)
         .map(|spine| {

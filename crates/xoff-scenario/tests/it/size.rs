@@ -149,11 +149,11 @@ fn a_run_without_flows_is_refused_with_the_reason() {
         (&["leaf_spine.host_rate=1bps"], "the measured time ends at 9ms", "[[traffic]]"),
     ] {
         let text = refused(LOAD, sets);
-        assert!(text.contains("no flow of this source begins"), "{sets:?}:\n{text}");
+        assert!(text.contains("no flow of this source starts"), "{sets:?}:\n{text}");
         assert!(text.contains(said) && text.contains(place), "{sets:?}:\n{text}");
     }
     let fluid = "engine = \"fluid\"\n[[traffic]]\nkind = \"open-loop\"\nload_on = \"hosts\"\n";
-    assert!(refused(fluid, &["traffic.0.start=10s"]).contains("no flow of this source begins"));
+    assert!(refused(fluid, &["traffic.0.start=10s"]).contains("no flow of this source starts"));
 }
 
 /// One that begins in the drain may meet measured flows there. One that starts after it is off.
@@ -167,7 +167,7 @@ fn a_source_beside_others_may_be_off_but_not_by_chance() {
     }
     let text = refused(&two, &["traffic.0.load=1e-13"]);
     assert!(text.contains(", and the run ends at 59ms"), "{text}");
-    assert!(refused(&two, &["traffic.0.stop=1ps"]).contains("no flow of this source begins"));
+    assert!(refused(&two, &["traffic.0.stop=1ps"]).contains("no flow of this source starts"));
 }
 
 #[test]

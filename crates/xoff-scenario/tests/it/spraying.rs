@@ -61,14 +61,14 @@ fn spraying_goes_with_hosts_that_do_not_heed_order() {
 #[test]
 fn spraying_is_refused_where_a_flow_needs_one_path() {
     for (scheme, said) in [
-        ("bfc", "the backpressure of a flow follows its packets upstream"),
+        ("bfc", "backpressure follows a flow's packets upstream"),
         ("sfc", "computed from one queue on its path"),
         ("dctcp", "which these hosts take for losses"),
         ("irn", "which these hosts take for losses"),
         ("tcp-cubic", "which these hosts take for losses"),
         ("hpcc", "INT entries of one hop in successive packets"),
         ("onramp", "follow the delay of one path"),
-        ("flowtune", "knows the one path of each flow"),
+        ("flowtune", "computes a single path for each flow"),
         ("detail", "others have balance = \"adaptive\""),
     ] {
         let text = format!(

@@ -11,7 +11,7 @@ use xoff_net::sched::SchedulerConfig;
 use crate::resolve::reader::Reader;
 use crate::resolve::spec::Spec;
 
-/// Marks need a control that reacts to them, and such a control needs marks.
+/// Marks and a control that reacts to them require each other.
 pub(super) fn marks(spec: &Spec, reader: &mut Reader<'_>) {
     let reacts = !spec.receiver_driven() && spec.control.reacts_to_marks(&spec.tcp());
     let (section, key) = spec.control.marks_setting();
@@ -38,12 +38,12 @@ pub(super) fn marks(spec: &Spec, reader: &mut Reader<'_>) {
     if spec.switch.ecn && !spec.scheduler.has_queues() {
         let scheduler = spec.switch.scheduler.show();
         let message =
-            format!("scheduler = {scheduler} has no queues whose length marks: set ecn = false");
+            format!("scheduler = {scheduler} has no queues to mark by length: set ecn = false");
         reader.problem("switch", "ecn", message);
     }
 }
 
-/// The scheduler serves the queues of the hop control, and the priorities that packets carry.
+/// The scheduler must serve the queues of the hop control, and the priorities in packets.
 pub(super) fn queues(spec: &Spec, reader: &mut Reader<'_>) {
     let (hop, scheduler) = (spec.switch.hop.show(), spec.switch.scheduler.show());
     let queues = spec.hop.queues();
@@ -82,7 +82,7 @@ pub(super) fn schedulers_for(queues: &HopQueues) -> String {
     format!("scheduler = {}", names.join(" or "))
 }
 
-/// A packet memory has a size, and holds a packet.
+/// A packet memory needs a size, and must hold a packet.
 pub(super) fn buffer(spec: &Spec, reader: &mut Reader<'_>) {
     let Some(buffer) = &spec.buffer else { return };
     let derived = buffer.size.0 == 0 && spec.scheduler.port_memory(xoff_core::Bytes(1)).is_some();
@@ -102,19 +102,19 @@ pub(super) fn buffer(spec: &Spec, reader: &mut Reader<'_>) {
     }
     if !spec.scheduler.has_queues() {
         let scheduler = spec.switch.scheduler.show();
-        let message = format!("scheduler = {scheduler} has no queues with a memory of their own");
+        let message = format!("scheduler = {scheduler} has no queues with their own memory");
         reader.problem("buffer", "kind", message);
     }
 }
 
-/// A turn that allows nothing would never end; a turn of many packets is not fair queueing.
+/// A quantum of 0 would never end; one of many packets is not fair queueing.
 pub(super) fn quantum(spec: &Spec, reader: &mut Reader<'_>) {
     if spec.scheduler.takes_turns() && !(64..=1_000_000).contains(&spec.switch.quantum.0) {
         reader.problem("switch", "quantum", "quantum must be from 64B to 1MB");
     }
 }
 
-/// Packets of a flow take several paths only where nothing needs one.
+/// Packets of a flow may take several paths only if no part needs a single one.
 pub(super) fn paths(spec: &Spec, reader: &mut Reader<'_>) {
     let balance = spec.switch.balance.show();
     if spec.switch.symmetric_ecmp && spec.balance.reorders() {
@@ -129,8 +129,9 @@ pub(super) fn paths(spec: &Spec, reader: &mut Reader<'_>) {
     }
     if spec.needs_order() {
         let message = format!(
-            "balance = {balance} lets packets of a flow overtake each other, which these hosts take for \
-             losses: set transport.recovery = \"sack\" with tcp.duplicate_acks = 0, or \"perfect\""
+            "balance = {balance} lets packets of a flow overtake each other, which these hosts \
+             take for losses: set transport.recovery = \"sack\" with tcp.duplicate_acks = 0, or \
+             \"perfect\""
         );
         reader.problem("switch", "balance", message);
     }
@@ -141,8 +142,8 @@ pub(super) fn paths(spec: &Spec, reader: &mut Reader<'_>) {
     }
 }
 
-/// Switches with ingress queues write no headers of congestion controls, and have one queue ahead of
-/// all classes for their own frames.
+/// Switches with ingress queues write no headers of congestion controls. They have one queue ahead
+/// of all classes, for their own frames.
 pub(super) fn ingress_queues(spec: &Spec, reader: &mut Reader<'_>) {
     let architecture = spec.switch.architecture.show();
     if spec.switch.symmetric_ecmp && spec.architecture.has_ingress_queues() {
@@ -154,8 +155,7 @@ pub(super) fn ingress_queues(spec: &Spec, reader: &mut Reader<'_>) {
     }
     if spec.control.carries() != Carries::Nothing {
         let message = format!(
-            "architecture = {architecture} writes no headers of a congestion control, which congestion = \
-             {} needs",
+            "architecture = {architecture} does not write the headers that congestion = {} needs",
             spec.control.kind().show()
         );
         let here = [("transport", "congestion"), ("switch", "architecture")];
@@ -170,21 +170,20 @@ pub(super) fn ingress_queues(spec: &Spec, reader: &mut Reader<'_>) {
     }
 }
 
-/// A scheduler that uses the sizes of flows needs packets that tell what is left of them.
+/// A scheduler that uses the sizes of flows needs packets with the bytes left of their flow.
 pub(super) fn sizes_of_flows(spec: &Spec, reader: &mut Reader<'_>) {
     if !spec.scheduler.uses_flow_sizes() {
         return;
     }
     let scheduler = spec.switch.scheduler.show();
-    let needs =
-        format!("scheduler = {scheduler} needs packets that tell what is left of their flow");
+    let needs = format!("scheduler = {scheduler} needs packets with the bytes left of their flow");
     if spec.receiver_driven() {
         let message =
-            format!("{needs}, and those of transport.kind = {} do not", spec.driver.kind().show());
+            format!("{needs}, which transport.kind = {} does not write", spec.driver.kind().show());
         reader.problem_at(&[("transport", "kind"), ("switch", "scheduler")], message);
     } else if !spec.recovery.tells_what_is_left() {
         let message = format!(
-            "{needs}; with transport.recovery = {} a packet that is sent again counts bytes that have \
+            "{needs}; with transport.recovery = {} a retransmitted packet counts bytes that have \
              arrived: set recovery = \"go-back-n\"",
             spec.recovery.kind().show()
         );
