@@ -15,6 +15,10 @@ from xoff.strict import tomllib
 # Tests and documentation: what an extension needs besides, and what is not counted.
 NOT_COUNTED = re.compile(r"(^|/)(docs|tests|golden)/|\.md$|(^|_)tests?\.rs$|_tests\.rs$")
 
+# What the header of a generated file says, and how many characters it may have.
+GENERATED = re.compile(r"`make [a-z-]+` writes this")
+HEADER = 1000
+
 
 class Example(NamedTuple):
     """An entry of examples.toml."""
@@ -39,13 +43,23 @@ def git(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
 
 
-def counted(patch: Path) -> list[str]:
-    """Return the files that a patch touches, without tests and documentation."""
+def touched(patch: Path) -> list[str]:
+    """Return the files that a patch touches."""
     done = subprocess.run(
         ["git", "apply", "--numstat", "-z", str(patch)], capture_output=True, text=True, check=True
     )
-    paths = (line.split("\t")[2] for line in done.stdout.split("\0") if line)
-    return [path for path in paths if not NOT_COUNTED.search(path)]
+    return [line.split("\t")[2] for line in done.stdout.split("\0") if line]
+
+
+def counted(patch: Path) -> list[str]:
+    """Return the files that a patch touches, without tests and documentation."""
+    return [path for path in touched(patch) if not NOT_COUNTED.search(path)]
+
+
+def generated(root: Path, patch: Path) -> list[str]:
+    """Return the files of a patch that a command writes, by their headers in a tree."""
+    files = [path for path in touched(patch) if (root / path).is_file()]
+    return [path for path in files if GENERATED.search((root / path).read_text()[:HEADER])]
 
 
 def copy(root: Path, files: Iterable[str], tree: Path) -> None:

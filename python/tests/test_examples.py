@@ -24,6 +24,7 @@ def test_every_patch_is_listed():
 def test_an_example_touches_few_files(example):
     touched = example_patches.counted(example.patch)
     assert len(touched) <= example.most_files, touched
+    assert example_patches.generated(ROOT, example.patch) == [], "leave out what is generated"
 
 
 @needs_cargo
@@ -88,6 +89,16 @@ def test_tests_and_documentation_are_not_counted(small):
         tests__it_rs="//\n",
     )
     assert example_patches.counted(made.patch) == ["src/lib.rs"]
+
+
+def test_generated_files_are_told_by_their_header(small, tmp_path):
+    _, example = small
+    made = example("both", src__lib_rs="// 1\n", docs__names_md="two\n")
+    assert example_patches.generated(tmp_path / "root", made.patch) == []
+    (tmp_path / "root/docs/names.md").write_text("`make declared` writes this file.\n")
+    assert example_patches.generated(tmp_path / "root", made.patch) == ["docs/names.md"]
+    header = (ROOT / "python/xoff/declared.py").read_text()[: example_patches.HEADER]
+    assert example_patches.GENERATED.search(header)
 
 
 def test_examples_that_conflict_are_tried_apart(small):
