@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from tidy import ceilings, circles, prose, rust, tree, variants
+from tidy import ceilings, cycles, prose, rust, tree, variants
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_documentation_is_compared_by_its_first_sentence(source):
 
 
 def test_a_use_names_all_its_leaves():
-    found = set(circles.leaves("crate::a::{self, b::{C, D as E}, f}"))
+    found = set(cycles.leaves("crate::a::{self, b::{C, D as E}, f}"))
     assert found == {"crate::a", "crate::a::b::C", "crate::a::b::D", "crate::a::f"}
 
 
@@ -51,14 +51,14 @@ def test_a_use_names_all_its_leaves():
         ("use crate::Other;", []),
     ],
 )
-def test_circles_are_found_through_names_that_parents_export(source, port, found):
+def test_cycles_are_found_through_names_that_parents_export(source, port, found):
     source(
         c__src__lib="pub use link::Link;\nmod link;\nmod port;\npub struct Other;\n",
         c__src__link="use crate::port::Port;\n",
         c__src__port=port,
     )
     expected = {frozenset((name,) for name in found)} if found else set()
-    assert set(circles.Crate("c/src").circles()) == expected
+    assert set(cycles.Crate("c/src").cycles()) == expected
 
 
 @pytest.mark.parametrize(
@@ -79,18 +79,23 @@ def test_circles_are_found_through_names_that_parents_export(source, port, found
     ],
 )
 def test_a_variant_in_a_pattern_or_a_comparison_is_a_match(code, matches):
-    found = variants.VARIANT.search(code)
+    found = re.search(r"\bHopSetup::\w+", code)
     assert variants.is_match(code, found) == matches
 
 
-def test_matches_are_counted_outside_the_home_of_an_enum(source):
-    code = "fn f() { if hop == HopSetup::None {} matches!(hop, HopSetup::Bfc(_)); }"
+def test_matches_on_the_variants_of_a_seam_are_counted(source):
+    seam = "xoff_core::seam! { pub enum HopSetup: dyn HopSettings, named by HopKind { } }"
+    code = "fn f() { if hop == HopKind::None {} matches!(hop, HopSetup::Bfc(_)); let a = HopKind::Bfc; }"
     source(
-        **{"crates__xoff-scenario__src__resolve__switch": code},
+        **{"crates__xoff-net__src__hop": seam},
         **{"crates__xoff-scenario__src__resolve__hosts": code},
     )
-    assert variants.counts()["resolve/hosts.rs HopSetup"] == 2
-    assert "resolve/switch.rs HopSetup" not in variants.counts()
+    variants.seams.cache_clear()
+    try:
+        assert variants.seams() == {"HopSetup", "HopKind"}
+        assert variants.matches() == {"resolve/hosts.rs HopKind": 1, "resolve/hosts.rs HopSetup": 1}
+    finally:
+        variants.seams.cache_clear()
 
 
 def test_phrases_are_found_across_the_lines_of_a_comment(source, monkeypatch):

@@ -106,9 +106,9 @@ def check(args: argparse.Namespace) -> int:
     if args.file is None:
         raise UsageError("name a scenario file, or use --schema")
     say(api.check(Path(args.file), args.set, args.max_memory), end="")
-    circles = api.backpressure(Path(args.file), args.set, args.any_link, args.max_memory)
-    if circles is not None:
-        say("\n" + circles, end="")
+    cycles = api.backpressure(Path(args.file), args.set, args.any_link, args.max_memory)
+    if cycles is not None:
+        say("\n" + cycles, end="")
     return 0
 
 

@@ -5,8 +5,8 @@ mod tcp;
 use xoff_core::TimerId;
 use xoff_net::packet::{NONE, flag};
 
-use crate::driven::Waiting;
 use crate::nic::Nic;
+use crate::receiver_driven::Waiting;
 use crate::recovery::sack::Block;
 use crate::recovery::{SenderHalf, selective_repeat};
 

@@ -8,7 +8,6 @@
 //! Not modelled: processing time in hosts, PCIe, the limits of NIC caches.
 
 pub mod cc;
-pub mod driven;
 pub mod flow;
 pub mod flowtune;
 pub mod hosts;
@@ -16,6 +15,7 @@ pub mod intake;
 pub mod nic;
 pub mod onramp;
 pub mod receiver;
+pub mod receiver_driven;
 pub mod recovery;
 pub mod transport;
 

@@ -47,7 +47,7 @@ pub struct NicTimers {
     /// The host's backlog falls to the XON threshold.
     pub intake: TimerId,
     /// Timer of a receiver-driven transport.
-    pub driven: TimerId,
+    pub receiver_driven: TimerId,
 }
 
 /// A NIC's state.

@@ -8,8 +8,8 @@ use xoff_net::capability::{
 };
 
 pub use crate::cc::Congestion;
-pub use crate::driven::TransportKind;
 pub use crate::onramp::FlowControl;
+pub use crate::receiver_driven::TransportKind;
 pub use crate::recovery::Recovery;
 
 knobs! {

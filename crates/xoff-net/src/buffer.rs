@@ -62,6 +62,18 @@ enum QueueLimit {
 }
 
 impl BufferConfig {
+    /// True if queues have no limit.
+    #[must_use]
+    pub fn is_unlimited(&self) -> bool {
+        self.kind == BufferKind::Unlimited
+    }
+
+    /// True if each queue has a memory of its own.
+    #[must_use]
+    pub fn is_dedicated(&self) -> bool {
+        self.kind == BufferKind::Dedicated
+    }
+
     /// The buffer of a gateway, or of any other switch.
     #[must_use]
     pub fn of(&self, gateway: bool) -> Self {

@@ -33,7 +33,7 @@ knobs! {
 impl TrimConfig {
     /// The same, with control queues of one bandwidth-delay product unless a size is configured.
     #[must_use]
-    pub fn settled(mut self, bandwidth_delay_product: Bytes) -> Self {
+    pub fn derived(mut self, bandwidth_delay_product: Bytes) -> Self {
         if self.header_queue.0 == 0 {
             self.header_queue = bandwidth_delay_product;
         }
@@ -122,7 +122,7 @@ impl OverflowSettings for TrimConfig {
     }
 
     fn derive(&mut self, bandwidth_delay_product: Bytes) {
-        *self = self.clone().settled(bandwidth_delay_product);
+        *self = self.clone().derived(bandwidth_delay_product);
     }
 
     fn trim(&self) -> Option<&TrimConfig> {

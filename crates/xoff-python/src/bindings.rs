@@ -297,7 +297,7 @@ fn check(
         .map_err(|problems| ScenarioError::new_err(problems.to_string()))
 }
 
-/// Return, as comments of TOML, whether pauses of a scenario can go round in circles, also with any one
+/// Return, as comments of TOML, whether pauses of a scenario can form cycles, also with any one
 /// link down if asked; None if switches do not pause each other.
 ///
 /// Signals are handled meanwhile. Raises ScenarioError, and ValueError if `max_memory` is no size.

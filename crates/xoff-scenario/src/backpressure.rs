@@ -72,8 +72,8 @@ fn stage(topology: &Topology, when: When, graph: &Backpressure<'_>) -> String {
     };
     let mut text = format!("#   {when}: {} edges, {verdict}\n", graph.turns().len());
     for knot in &knots {
-        let circle = topology.circle(&knot.shortest);
-        text += &format!("#     {} ports, such as {circle}\n", knot.ports);
+        let cycle = topology.cycle_of_switches(&knot.shortest);
+        text += &format!("#     {} ports, such as {cycle}\n", knot.ports);
     }
     text
 }

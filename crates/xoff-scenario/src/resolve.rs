@@ -1,10 +1,11 @@
 //! From the layers of a scenario to a network, its traffic and a plan.
 //!
-//! All sections are read once into a [`Spec`](spec::Spec). Rules find problems in it ([`rules`]).
-//! Then the network is built and all derived values are computed ([`assemble`]). Problems are
-//! collected during all steps and reported together.
+//! All sections are read once into a `Spec`. Rules find problems in it (`rules`). Then the network is
+//! built and all derived values are computed (`assemble`). Problems are collected during all steps
+//! and reported together.
 
 mod assemble;
+pub(crate) mod build;
 mod elision;
 mod faults;
 mod network;
@@ -24,6 +25,7 @@ use xoff_workload::Traffic;
 
 pub(crate) use self::numerical::Numerical;
 use self::reader::Reader;
+pub(crate) use self::spec::Spec;
 use crate::diagnostic::Problems;
 use crate::document::Document;
 use crate::layers::Layers;

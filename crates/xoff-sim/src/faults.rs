@@ -19,9 +19,23 @@ use xoff_net::topo::Routes;
 use crate::partition::Partition;
 use crate::setup::Setup;
 
-mod kinds;
+mod link_down;
+mod loss;
+mod settings;
 
-pub use kinds::{FaultConfig, FaultKind, FaultSettings, LinkDownConfig, LossConfig};
+pub use link_down::LinkDownConfig;
+pub use loss::LossConfig;
+pub use settings::FaultSettings;
+
+xoff_core::seam! {
+    /// Kinds of fault.
+    pub enum FaultConfig: dyn FaultSettings, named by FaultKind {
+        /// A link goes down.
+        LinkDown(LinkDownConfig) = "link-down",
+        /// Links lose packets at random.
+        Loss(LossConfig) = "loss",
+    }
+}
 
 /// The defect of a faulty link.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -253,7 +253,7 @@ impl Setup {
             index: tag::INDEX,
             pause: tag::PAUSE,
             intake: tag::INTAKE,
-            driven: tag::DRIVEN,
+            receiver_driven: tag::DRIVEN,
             retransmission: tag::RETRANSMISSION,
             agent: tag::AGENT,
         };

@@ -3,7 +3,7 @@
 use xoff_core::{table, tables};
 
 const WITH_QUERIES: &str =
-    "they come with [[traffic]] kind = \"queries\", unless run.flows = \"none\"";
+    "add [[traffic]] with kind = \"queries\"; run.flows must not be \"none\"";
 
 table! {
     /// One row for each measured flow that finished, in the order (time of finishing, flow).

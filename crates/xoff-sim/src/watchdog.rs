@@ -37,14 +37,14 @@ impl Watchdog {
         if now - self.since < self.limit {
             return Ok(());
         }
-        Err(describe(now, self.since, partitions) + &circles(topology, partitions))
+        Err(describe(now, self.since, partitions) + &cycles(topology, partitions))
     }
 }
 
 /// Describes cycles of pauses, if any. An egress port waits for another one if the other holds
 /// packets, in paused queues, that caused pauses of the first. Only paused ports take part, so a
 /// cycle of them never resolves by itself.
-fn circles(topology: &Topology, partitions: &[Partition]) -> String {
+fn cycles(topology: &Topology, partitions: &[Partition]) -> String {
     let mut paused_at = vec![0; topology.ports.len()];
     for (node, switch) in partitions.iter().flat_map(Partition::switches) {
         let ports = topology.first_port[*node as usize] as usize..;
@@ -73,7 +73,7 @@ fn circles(topology: &Topology, partitions: &[Partition]) -> String {
         text += &format!(
             "\n  a deadlock: {} egress ports wait for each other in cycles. A shortest cycle: {}",
             knot.len(),
-            topology.circle(&graph.shortest_cycle(&knot))
+            topology.cycle_of_switches(&graph.shortest_cycle(&knot))
         );
     }
     text

@@ -36,7 +36,7 @@ impl ControlSettings for XcpConfig {
     }
 
     fn derive(&mut self, base_rtt: Ps) -> Vec<(&'static str, Ps)> {
-        *self = self.clone().settled(base_rtt);
+        *self = self.clone().derived(base_rtt);
         vec![("xcp_initial_interval", self.initial_interval)]
     }
 

@@ -6,7 +6,7 @@ use xoff_net::{Fabric, Kind, Packet};
 use super::Hosts;
 use super::tcp::AckOutcome;
 use crate::cc::{Ack, CongestionControl};
-use crate::driven::sender_of;
+use crate::receiver_driven::sender_of;
 use crate::transport::RoundRobin;
 
 impl Hosts {

@@ -5,8 +5,8 @@ use xoff_net::{Fabric, fabric::phase};
 
 use super::Hosts;
 use crate::cc::AnyControl;
-use crate::driven::Driven;
 use crate::flow::{Finished, FlowStart, FlowStop, Sender};
+use crate::receiver_driven::Driven;
 use xoff_net::packet::flag;
 
 use crate::onramp::OnRamp;
@@ -20,8 +20,8 @@ impl Hosts {
         let path = &self.paths[path_number];
         let (control, pace) = self.setup.control.start(path, &self.setup.tcp);
         let recovery = self.setup.transport.recovery;
-        let half = match &self.driven {
-            Some(driven) => driven.half(),
+        let half = match &self.receiver_driven {
+            Some(transport) => transport.half(),
             None => SenderHalf::new(recovery, &self.setup.tcp),
         };
         let reach = self.setup.recovery.reach(path);

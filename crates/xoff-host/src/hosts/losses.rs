@@ -5,8 +5,8 @@ use xoff_net::record::Record;
 use xoff_net::{Fabric, Kind, Packet};
 
 use super::Hosts;
-use crate::driven::Driven;
 use crate::flow::Sender;
+use crate::receiver_driven::Driven;
 use crate::recovery::Timeouts;
 use crate::transport::TransportConfig;
 
@@ -67,8 +67,8 @@ impl Hosts {
         for place in 0..self.nics[nic as usize].flows.len() {
             let id = self.nics[nic as usize].flows[place];
             let flow = &mut self.flows[id as usize];
-            let waits = match &self.driven {
-                Some(driven) => driven.waits(flow),
+            let waits = match &self.receiver_driven {
+                Some(transport) => transport.waits(flow),
                 None => flow.in_flight() > 0,
             };
             if !waits {
@@ -76,7 +76,7 @@ impl Hosts {
             } else if self.rto_policy.deadline(flow) <= fabric.now {
                 flow.progress_ps = fabric.now;
                 fabric.hold(self.nics[nic as usize].port);
-                match self.driven {
+                match self.receiver_driven {
                     Some(_) => self.on_driven_timeout(fabric, id),
                     None => flow.on_timeout(self.setup.frame.payload.0),
                 }

@@ -1,7 +1,6 @@
 //! All hosts of a partition: the life of flows, and the packets they send and receive.
 
 mod chains;
-mod driven;
 mod feedback;
 mod flows;
 mod flowtune;
@@ -10,6 +9,7 @@ mod losses;
 mod paths;
 mod pauses;
 mod receive;
+mod receiver_driven;
 mod send;
 mod shortest;
 mod tcp;
@@ -22,12 +22,12 @@ use xoff_net::{Fabric, fabric::phase};
 
 use self::losses::RtoPolicy;
 use crate::cc::{AnyControl, Carries, ControlConfig};
-use crate::driven::{Action, AnyDriven, Driven, DrivenHost, DrivenSetup, DriverConfig};
 use crate::flow::{Finished, Sender};
 use crate::intake::{Intake, NicConfig};
 use crate::nic::{Nic, NicQueues, NicTimers, ShortestFirst};
 use crate::onramp::{OnRamp, OnRampConfig};
 use crate::receiver::{Receivers, RxProgress};
+use crate::receiver_driven::{Action, AnyDriven, Driven, DrivenHost, DrivenSetup, DriverConfig};
 use crate::recovery::{ReceiverSetup, RecoveryConfig};
 use crate::transport::{FrameConfig, RoundRobin, TcpConfig, TransportConfig};
 
@@ -127,7 +127,7 @@ pub struct HostTags {
     /// A host's backlog falls to the XON threshold.
     pub intake: u32,
     /// A receiver-driven transport has a timer due.
-    pub driven: u32,
+    pub receiver_driven: u32,
     /// The allocator's agent of a server has a timer due.
     pub agent: u32,
 }
@@ -170,7 +170,7 @@ pub struct Hosts {
     receivers: Receivers,
     rto_policy: RtoPolicy,
     /// The receiver-driven transport, if any.
-    driven: Option<Box<AnyDriven>>,
+    receiver_driven: Option<Box<AnyDriven>>,
     /// Actions requested by the transport during a call; empty otherwise.
     actions: Vec<Action>,
     /// State of flows with selective acknowledgements.
@@ -203,7 +203,7 @@ impl Hosts {
                 setup.control.notification_interval(),
             ),
             rto_policy: RtoPolicy::new(transport, setup.recovery.timeouts(), setup.frame.payload.0),
-            driven: setup.driver.build(&setup.for_driven()).map(Box::new),
+            receiver_driven: setup.driver.build(&setup.for_driven()).map(Box::new),
             actions: Vec::new(),
             tcp: setup.recovery.reports_losses().then(Default::default),
             flowtune: setup
@@ -240,7 +240,7 @@ impl Hosts {
             index: wheel.add_timer(rank | 1, self.tags.index + nic),
             pause: wheel.add_timer(rank | 2, self.tags.pause + nic),
             intake: wheel.add_timer(rank | 3, self.tags.intake + nic),
-            driven: wheel.add_timer(rank | 4, self.tags.driven + nic),
+            receiver_driven: wheel.add_timer(rank | 4, self.tags.receiver_driven + nic),
         };
         if let Some(flowtune) = &mut self.flowtune {
             let timer = fabric.wheel.add_timer(rank | 7, self.tags.agent + nic);
@@ -255,8 +255,8 @@ impl Hosts {
             self.intakes.push(Intake::default());
         }
         let line_rate = fabric.rate(port);
-        if let Some(driven) = &mut self.driven {
-            driven.add_host(&DrivenHost { host, nic, line_rate, timer: timers.driven });
+        if let Some(transport) = &mut self.receiver_driven {
+            transport.add_host(&DrivenHost { host, nic, line_rate, timer: timers.receiver_driven });
         }
         self.paths.add(&self.setup, line_rate);
         nic
@@ -282,8 +282,8 @@ impl Hosts {
     /// Receive progress of a flow to a host here, between its first packet and its last.
     #[must_use]
     pub fn rx_progress(&self, now: u64, flow: u64) -> Option<RxProgress> {
-        match &self.driven {
-            Some(driven) => driven.rx_progress(flow as u32),
+        match &self.receiver_driven {
+            Some(transport) => transport.rx_progress(flow as u32),
             None => self.receivers.rx_progress(now, flow as u32),
         }
     }

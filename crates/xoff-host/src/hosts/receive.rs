@@ -10,7 +10,7 @@ impl Hosts {
     /// Handles a packet that arrives at a host.
     #[inline]
     pub fn on_packet(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
-        if self.driven.is_some() {
+        if self.receiver_driven.is_some() {
             self.on_driven_packet(fabric, nic, id);
             return;
         }

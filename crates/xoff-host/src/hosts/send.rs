@@ -209,7 +209,7 @@ impl Hosts {
                 self.send_segment(fabric, id, &mut packet);
             }
         }
-        if self.driven.is_some() {
+        if self.receiver_driven.is_some() {
             self.send_driven(id, &mut packet, payload);
         }
         fabric.packets.insert(packet)

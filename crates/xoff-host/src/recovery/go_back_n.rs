@@ -3,8 +3,25 @@
 
 use std::cmp::Ordering;
 
-use super::{Arrival, Reply};
+use xoff_core::knobs;
+
+use super::{Arrival, RecoverySettings, Reply};
 use crate::receiver::RxProgress;
+
+knobs! {
+    /// Go-back-N.
+    pub struct GoBackNConfig;
+}
+
+impl RecoverySettings for GoBackNConfig {
+    fn limits_requests(&self) -> bool {
+        true
+    }
+
+    fn tells_what_is_left(&self) -> bool {
+        true
+    }
+}
 
 /// The receiver's half.
 #[derive(Debug, Default)]

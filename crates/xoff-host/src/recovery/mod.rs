@@ -17,13 +17,14 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-use crate::driven::Waiting;
 use crate::receiver::RxProgress;
+use crate::receiver_driven::Waiting;
 use crate::transport::{TcpConfig, TransportConfig};
 
-pub use settings::{
-    GoBackNConfig, PerfectConfig, RecoverySettings, SelectiveRepeatConfig, Timeouts,
-};
+pub use go_back_n::GoBackNConfig;
+pub use perfect::PerfectConfig;
+pub use selective_repeat::SelectiveRepeatConfig;
+pub use settings::{RecoverySettings, Timeouts};
 
 xoff_core::seam! {
     /// Recovery of losses.

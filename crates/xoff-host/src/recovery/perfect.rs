@@ -2,8 +2,30 @@
 //! packet (BFC §6.2.1, HPCC-PFC: "perfect retransmission"). No packet arrives twice, so the
 //! receiver only counts bytes.
 
-use super::{Arrival, Reply};
+use xoff_core::knobs;
+
+use super::{Arrival, RecoverySettings, Reply, Timeouts};
 use crate::receiver::RxProgress;
+
+knobs! {
+    /// Perfect recovery.
+    pub struct PerfectConfig;
+}
+
+impl RecoverySettings for PerfectConfig {
+    /// Its receivers count bytes, so an unnecessary retransmission would count twice.
+    fn timeouts(&self) -> Timeouts {
+        Timeouts::None("transport.recovery = \"perfect\" detects every loss")
+    }
+
+    fn needs_order(&self) -> bool {
+        false
+    }
+
+    fn relies_on_switches(&self) -> bool {
+        true
+    }
+}
 
 /// The receiver's half: bytes received, in any order.
 #[derive(Debug, Default)]

@@ -19,36 +19,50 @@
 //! Not modelled: delayed acknowledgements, D-SACK, receivers that discard selectively acknowledged
 //! packets, SYN and FIN.
 
+mod block;
+
+use xoff_core::knobs::Checked;
+
 use super::reassembly::Reassembly;
 use super::rto::{Rto, RtoLimits};
 use super::scoreboard::Scoreboard;
-use super::{Arrival, Reply};
+use super::{Arrival, RecoverySettings, Reply, Timeouts};
+use crate::cc::Path;
 use crate::receiver::RxProgress;
 use crate::transport::TcpConfig;
+
+pub use block::Block;
 
 /// Maximum distance of a sender from its first missing packet: the range of a block.
 pub const REACH_PACKETS: u64 = u16::MAX as u64;
 
-/// A contiguous block of received packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Block {
-    /// Distance in packets from the first missing packet to the start of the block.
-    pub after: u16,
-    /// Number of packets.
-    pub packets: u16,
-}
-
-impl Block {
-    /// As one number.
-    #[must_use]
-    pub fn to_bits(self) -> u32 {
-        u32::from(self.after) | u32::from(self.packets) << 16
+impl RecoverySettings for TcpConfig {
+    fn check(&self) -> Checked {
+        TcpConfig::check(self)
     }
 
-    /// Decodes a block.
-    #[must_use]
-    pub fn from_bits(bits: u32) -> Self {
-        Self { after: bits as u16, packets: (bits >> 16) as u16 }
+    fn tcp(&self) -> TcpConfig {
+        self.clone()
+    }
+
+    fn timeouts(&self) -> Timeouts {
+        Timeouts::None("transport.recovery = \"sack\" has the timeouts of section tcp")
+    }
+
+    fn needs_order(&self) -> bool {
+        self.duplicate_acks > 0
+    }
+
+    fn reports_losses(&self) -> bool {
+        true
+    }
+
+    fn can_be_captured(&self) -> bool {
+        false
+    }
+
+    fn reach(&self, path: &Path) -> u64 {
+        REACH_PACKETS * path.payload
     }
 }
 

@@ -6,10 +6,30 @@
 //! cannot happen before the retransmitted packets have arrived. Each hole is therefore
 //! retransmitted once until a timeout, and a recovery sequence would have no effect.
 
+use xoff_core::knobs;
+
 use super::reassembly::Reassembly;
 use super::scoreboard::Scoreboard;
-use super::{Arrival, Reply};
+use super::{Arrival, RecoverySettings, Reply, Timeouts};
+use crate::cc::Path;
 use crate::receiver::RxProgress;
+
+knobs! {
+    /// Selective repeat.
+    pub struct SelectiveRepeatConfig;
+}
+
+impl RecoverySettings for SelectiveRepeatConfig {
+    fn timeouts(&self) -> Timeouts {
+        Timeouts::Two
+    }
+
+    /// "BDP-FC: each flow is bounded by one bandwidth-delay product of packets in flight", counted from
+    /// the last acknowledged one (IRN §3.2).
+    fn reach(&self, path: &Path) -> u64 {
+        path.window
+    }
+}
 
 /// The receiver's half.
 #[derive(Debug, Default)]

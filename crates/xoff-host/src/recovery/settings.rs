@@ -1,6 +1,5 @@
 //! What the settings of a recovery say about it.
 
-use xoff_core::knobs;
 use xoff_core::knobs::Checked;
 
 use crate::cc::Path;
@@ -71,87 +70,5 @@ pub trait RecoverySettings {
     /// Maximum distance of a flow from its first unacknowledged byte (bytes).
     fn reach(&self, _path: &Path) -> u64 {
         u64::MAX
-    }
-}
-
-knobs! {
-    /// Go-back-N.
-    pub struct GoBackNConfig;
-}
-
-impl RecoverySettings for GoBackNConfig {
-    fn limits_requests(&self) -> bool {
-        true
-    }
-
-    fn tells_what_is_left(&self) -> bool {
-        true
-    }
-}
-
-knobs! {
-    /// Perfect recovery.
-    pub struct PerfectConfig;
-}
-
-impl RecoverySettings for PerfectConfig {
-    /// Its receivers count bytes, so an unnecessary retransmission would count twice.
-    fn timeouts(&self) -> Timeouts {
-        Timeouts::None("transport.recovery = \"perfect\" detects every loss")
-    }
-
-    fn needs_order(&self) -> bool {
-        false
-    }
-
-    fn relies_on_switches(&self) -> bool {
-        true
-    }
-}
-
-knobs! {
-    /// Selective repeat.
-    pub struct SelectiveRepeatConfig;
-}
-
-impl RecoverySettings for SelectiveRepeatConfig {
-    fn timeouts(&self) -> Timeouts {
-        Timeouts::Two
-    }
-
-    /// "BDP-FC: each flow is bounded by one bandwidth-delay product of packets in flight", counted from
-    /// the last acknowledged one (IRN §3.2).
-    fn reach(&self, path: &Path) -> u64 {
-        path.window
-    }
-}
-
-impl RecoverySettings for TcpConfig {
-    fn check(&self) -> Checked {
-        TcpConfig::check(self)
-    }
-
-    fn tcp(&self) -> TcpConfig {
-        self.clone()
-    }
-
-    fn timeouts(&self) -> Timeouts {
-        Timeouts::None("transport.recovery = \"sack\" has the timeouts of section tcp")
-    }
-
-    fn needs_order(&self) -> bool {
-        self.duplicate_acks > 0
-    }
-
-    fn reports_losses(&self) -> bool {
-        true
-    }
-
-    fn can_be_captured(&self) -> bool {
-        false
-    }
-
-    fn reach(&self, path: &Path) -> u64 {
-        super::sack::REACH_PACKETS * path.payload
     }
 }

@@ -21,17 +21,29 @@ use crate::sched::{Delays, Egress, QueueMask};
 use crate::topo::Route;
 
 pub use cioq::CioqParts;
-pub use crossbar::{Crossbar, CrossbarConfig, CrossbarParts};
+pub use crossbar::{Crossbar, CrossbarConfig, CrossbarParts, CrossbarSettings};
 pub use forwarding::{Destination, Forwarding};
-pub use output_queued::{InBand, OutputQueued, Parts};
-pub use settings::{
-    ArchitectureConfig, ArchitectureKind, ArchitectureSettings, CrossbarSettings,
-    OutputQueuedConfig, PipelinedSettings, Problem,
-};
+pub use output_queued::{InBand, OutputQueued, OutputQueuedConfig, Parts};
+pub use settings::{ArchitectureSettings, Problem};
 
 pub use crate::hop::capfc::{CapfcConfig, Policy};
 pub use crate::hop::pfc::{PauseConfig, Reaction, Scope, Thresholds};
-pub use pipelined::{MemoryKind, OnFull, PipelineConfig, PipelineStats, Pipelined, PipelinedParts};
+pub use pipelined::{
+    MemoryKind, OnFull, PipelineConfig, PipelineStats, Pipelined, PipelinedParts, PipelinedSettings,
+};
+
+xoff_core::seam! {
+    /// Switch architectures: how packets cross a switch.
+    pub enum ArchitectureConfig: dyn ArchitectureSettings, named by ArchitectureKind {
+        /// A packet joins its egress queue when it arrives.
+        OutputQueued(OutputQueuedConfig) = "output-queued",
+        /// A packet waits at its ingress, crosses, and waits at its egress, section `crossbar`.
+        Crossbar(CrossbarSettings) = "crossbar",
+        /// A packet waits at its ingress, passes a processor of a fixed rate, and waits at its egress,
+        /// section `pipeline`.
+        Pipelined(PipelinedSettings) = "pipelined",
+    }
+}
 
 /// Counts of a switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

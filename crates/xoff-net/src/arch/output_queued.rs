@@ -14,6 +14,7 @@ mod in_band_tests;
 mod overflow;
 #[cfg(test)]
 mod rig;
+mod settings;
 
 use xoff_core::{Digest, Rng, TimerId};
 
@@ -32,6 +33,8 @@ use crate::telemetry::IntHop;
 use crate::topo::Route;
 use crate::trim::Trim;
 use crate::xcp;
+
+pub use settings::OutputQueuedConfig;
 
 /// Data that a switch writes into the side records of packets.
 #[derive(Debug)]

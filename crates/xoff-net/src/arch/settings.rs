@@ -1,13 +1,10 @@
 //! What the settings of a switch architecture say about it.
 
-use xoff_core::knobs::{Capabilities, Knobs as _};
-use xoff_core::seam::{Need, SectionDoc, Sections, Settings, need};
-use xoff_core::{Bytes, knobs};
+use xoff_core::knobs::Capabilities;
+use xoff_core::seam::{Need, need};
 
-use super::{
-    CapfcConfig, CrossbarConfig, PauseConfig, PipelineConfig, Policy, Reaction, Scope, Thresholds,
-};
 use crate::capability::{CONTROL_FRAMES, PFC_FRAMES};
+use crate::hop::pfc::{PauseConfig, Reaction, Scope, Thresholds};
 use crate::packet::CLASSES;
 use crate::ports::PORTS_MAX;
 
@@ -75,7 +72,7 @@ pub trait ArchitectureSettings {
 }
 
 /// Values that every switch with ingress queues needs.
-fn needs_of_ingress_queues() -> Vec<Need> {
+pub(super) fn needs_of_ingress_queues() -> Vec<Need> {
     vec![
         need(("switch", "hop"), &["none"], "section pause is its flow control"),
         need(("switch", "overflow"), &["drop"], "a full ingress queue drops"),
@@ -89,176 +86,16 @@ fn needs_of_ingress_queues() -> Vec<Need> {
 }
 
 /// NICs must obey the pauses of their switches.
-fn need_of_pauses(pause: &PauseConfig) -> Option<Need> {
+pub(super) fn need_of_pauses(pause: &PauseConfig) -> Option<Need> {
     let reason = "hosts must obey the pauses of their switches";
     (pause.scope != Scope::None).then(|| need(("nic", "pfc"), &["true"], reason))
 }
 
-fn too_many_ports(ports: usize) -> Option<Problem> {
+pub(super) fn too_many_ports(ports: usize) -> Option<Problem> {
     let message = format!("such a switch has up to {PORTS_MAX} ports, and one here has {ports}");
     (ports > PORTS_MAX).then_some(("switch", "architecture", message))
 }
 
-fn all(problems: Vec<Problem>) -> Result<(), Vec<Problem>> {
+pub(super) fn all(problems: Vec<Problem>) -> Result<(), Vec<Problem>> {
     if problems.is_empty() { Ok(()) } else { Err(problems) }
-}
-
-knobs! {
-    /// Packets join their egress queue when they arrive.
-    pub struct OutputQueuedConfig;
-}
-
-impl ArchitectureSettings for OutputQueuedConfig {}
-
-/// Sections `crossbar` and `pause`.
-#[derive(Clone, Debug, Default)]
-pub struct CrossbarSettings {
-    /// Sizes and delays.
-    pub config: CrossbarConfig,
-    /// Flow control.
-    pub pause: PauseConfig,
-}
-
-impl Settings for CrossbarSettings {
-    fn read(sections: &mut impl Sections) -> Self {
-        Self { config: sections.read(), pause: sections.read() }
-    }
-
-    fn sections() -> Vec<SectionDoc> {
-        vec![SectionDoc::of::<CrossbarConfig>(), SectionDoc::of::<PauseConfig>()]
-    }
-}
-
-impl ArchitectureSettings for CrossbarSettings {
-    fn check(&self) -> Result<(), Vec<Problem>> {
-        let in_section = |(key, message)| vec![(CrossbarConfig::SECTION, key, message)];
-        self.config.check().map_err(in_section)
-    }
-
-    fn check_network(&self, mtu: u64, ports: usize) -> Result<(), Vec<Problem>> {
-        let mut problems: Vec<Problem> = too_many_ports(ports).into_iter().collect();
-        if let Err((key, message)) = self.config.check_packet(mtu) {
-            problems.push((CrossbarConfig::SECTION, key, message));
-        }
-        all(problems)
-    }
-
-    fn needs(&self) -> Vec<Need> {
-        let mut needs = needs_of_ingress_queues();
-        needs.push(need(("switch", "scheduler"), &["fifo"], "it serves classes strictly"));
-        needs.extend(need_of_pauses(&self.pause));
-        needs
-    }
-
-    fn has_ingress_queues(&self) -> bool {
-        true
-    }
-
-    fn pause(&self) -> Option<&PauseConfig> {
-        Some(&self.pause)
-    }
-
-    fn classes(&self) -> u8 {
-        self.config.classes.clamp(1, CLASSES as u8)
-    }
-
-    fn thresholds(&self, reaction: &Reaction) -> Result<Thresholds, (&'static str, String)> {
-        self.config.thresholds(&self.pause, reaction)
-    }
-
-    fn pair_bytes(&self) -> u128 {
-        CLASSES as u128 * 24
-    }
-}
-
-/// Sections `pipeline`, `capfc` and `pause`.
-#[derive(Clone, Debug, Default)]
-pub struct PipelinedSettings {
-    /// Processor and memory.
-    pub config: PipelineConfig,
-    /// Inputs that its egress queues blame for congestion.
-    pub capfc: CapfcConfig,
-    /// Flow control.
-    pub pause: PauseConfig,
-}
-
-impl Settings for PipelinedSettings {
-    fn read(sections: &mut impl Sections) -> Self {
-        let config = sections.read();
-        let pause = sections.read();
-        Self { config, pause, capfc: sections.read() }
-    }
-
-    fn sections() -> Vec<SectionDoc> {
-        vec![
-            SectionDoc::of::<PipelineConfig>(),
-            SectionDoc::of::<PauseConfig>(),
-            SectionDoc::of::<CapfcConfig>(),
-        ]
-    }
-}
-
-impl ArchitectureSettings for PipelinedSettings {
-    fn check(&self) -> Result<(), Vec<Problem>> {
-        let mut problems = Vec::new();
-        if self.pause.scope == Scope::Port {
-            let message = "scope = \"port\": a pipelined switch counts the bytes of each class, so it \
-                           pauses classes: set scope = \"class\"";
-            problems.push((PauseConfig::SECTION, "scope", message.into()));
-        }
-        if self.capfc.policy != Policy::None && self.pause.scope == Scope::None {
-            let message = "CaPFC asks neighbours to pause classes: set pause.scope = \"class\"";
-            problems.push((CapfcConfig::SECTION, "policy", message.into()));
-        }
-        all(problems)
-    }
-
-    fn check_network(&self, mtu: u64, ports: usize) -> Result<(), Vec<Problem>> {
-        let mut problems: Vec<Problem> = too_many_ports(ports).into_iter().collect();
-        if let Err((key, message)) = self.config.check(Bytes(mtu)) {
-            problems.push((PipelineConfig::SECTION, key, message));
-        } else if self.capfc.policy != Policy::None
-            && let Err((key, message)) = self.capfc.check(self.config.capacities()[1])
-        {
-            problems.push((CapfcConfig::SECTION, key, message));
-        }
-        all(problems)
-    }
-
-    fn needs(&self) -> Vec<Need> {
-        let mut needs = needs_of_ingress_queues();
-        let reason = "its egress queues are those of classes";
-        needs.push(need(("switch", "scheduler"), &["ets", "fifo"], reason));
-        needs.extend(need_of_pauses(&self.pause));
-        needs
-    }
-
-    fn has_ingress_queues(&self) -> bool {
-        true
-    }
-
-    fn pause(&self) -> Option<&PauseConfig> {
-        Some(&self.pause)
-    }
-
-    fn thresholds(&self, reaction: &Reaction) -> Result<Thresholds, (&'static str, String)> {
-        self.config.thresholds(&self.pause, reaction)
-    }
-
-    fn pair_bytes(&self) -> u128 {
-        CLASSES as u128 * 4
-    }
-}
-
-xoff_core::seam! {
-    /// Switch architectures: how packets cross a switch.
-    pub enum ArchitectureConfig: dyn ArchitectureSettings, named by ArchitectureKind {
-        /// A packet joins its egress queue when it arrives.
-        OutputQueued(OutputQueuedConfig) = "output-queued",
-        /// A packet waits at its ingress, crosses, and waits at its egress, section `crossbar`.
-        Crossbar(CrossbarSettings) = "crossbar",
-        /// A packet waits at its ingress, passes a processor of a fixed rate, and waits at its egress,
-        /// section `pipeline`.
-        Pipelined(PipelinedSettings) = "pipelined",
-    }
 }

@@ -15,6 +15,8 @@ mod carried;
 mod elide;
 mod frame_sender;
 mod ingress;
+mod nic_queues;
+mod none;
 pub(crate) mod pfc;
 mod settings;
 mod sfc;
@@ -34,11 +36,12 @@ pub use carried::Carried;
 pub use elide::{Eliding, ElisionStats};
 pub(crate) use frame_sender::FrameSender;
 pub(crate) use ingress::IngressControl;
+pub use nic_queues::NicQueues;
+pub use none::{NoHopConfig, Uncontrolled};
 pub use pfc::{Pfc, PfcConfig, PfcPort};
 pub(crate) use settings::CLASS_QUEUES;
 pub use settings::{
     AssignedQueues, Derived, HopContext, HopPort, HopQueues, HopSettings, HopSite, NetworkSize,
-    NicQueues, NoHopConfig,
 };
 pub use sfc::{Deployment, FilterKey, Sfc, SfcConfig, SfcPort, SfcStats, SignalAt};
 
@@ -360,12 +363,6 @@ pub trait HopControl {
     }
 }
 
-/// No hop control: a full buffer drops.
-#[derive(Debug)]
-pub struct Uncontrolled;
-
-impl HopControl for Uncontrolled {}
-
 xoff_core::seam! {
     /// Hop controls.
     pub enum HopConfig: dyn HopSettings, named by HopKind {
@@ -447,11 +444,7 @@ impl AnyHop {
             Self::BfcSilent(bfc) => Some(bfc.stats()),
             Self::Tofino(bfc) => Some(bfc.stats()),
             Self::ElidingBfc(eliding) => Some(eliding.inner().stats()),
-            Self::None(_)
-            | Self::Pfc(_)
-            | Self::Sfc(_)
-            | Self::Carried(_)
-            | Self::ElidingPfc(_) => None,
+            _ => None,
         }
     }
 

@@ -2,9 +2,9 @@
 
 use xoff_core::knobs::{Capabilities, Checked};
 use xoff_core::seam::Need;
-use xoff_core::{BitRate, Bytes, Ps, Rng, knobs};
+use xoff_core::{BitRate, Bytes, Ps, Rng};
 
-use super::{AnyHop, Carried, FRAME_BYTES, TofinoConfig, Uncontrolled};
+use super::{AnyHop, FRAME_BYTES, NicQueues, TofinoConfig};
 use crate::division::Division;
 use crate::packet::CLASSES;
 
@@ -30,68 +30,6 @@ pub struct AssignedQueues {
     pub pauses_flows: bool,
     /// The switch that they are on, if it is not an ideal one.
     pub tofino: Option<TofinoConfig>,
-}
-
-/// How a NIC assigns its flows to queues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NicQueues {
-    /// One queue for each of this many traffic classes. The last one takes in the classes after it; the
-    /// lowest class is served first.
-    Classes(u8),
-    /// This many queues: a new flow gets an empty one if there is one, otherwise a random one. Queues
-    /// take turns (BFC §3.3.1, at the source NIC).
-    Dynamic(u8),
-    /// The same, except that all labelled flows use queue 0 and the others the rest (BFC App. A.7).
-    DynamicBesideIncast(u8),
-    /// This many queues, by a hash of the flow.
-    Hashed(u8),
-    /// Queues divided among classes, dynamic within a class: strict priority between classes, turns
-    /// within one (BFC App. A.3).
-    DynamicByClass(Division),
-    /// The same by a hash of the flow within its class.
-    HashedByClass(Division),
-}
-
-impl NicQueues {
-    /// True if the traffic class of a packet decides where it waits. NICs and switches agree on this:
-    /// NICs assign flows to queues as switches do.
-    #[must_use]
-    pub fn tell_classes(self) -> bool {
-        match self {
-            NicQueues::Classes(classes) => classes > 1,
-            NicQueues::DynamicByClass(_) | NicQueues::HashedByClass(_) => true,
-            NicQueues::Dynamic(_) | NicQueues::DynamicBesideIncast(_) | NicQueues::Hashed(_) => {
-                false
-            }
-        }
-    }
-
-    /// The number of queues.
-    #[must_use]
-    pub fn count(self) -> usize {
-        match self {
-            NicQueues::Classes(queues)
-            | NicQueues::Dynamic(queues)
-            | NicQueues::DynamicBesideIncast(queues)
-            | NicQueues::Hashed(queues) => queues as usize,
-            NicQueues::DynamicByClass(division) | NicQueues::HashedByClass(division) => {
-                division.count() as usize
-            }
-        }
-    }
-
-    /// The class of a queue, where classes have strict priority.
-    #[inline]
-    #[must_use]
-    pub fn class_of(self, queue: u8) -> u8 {
-        match self {
-            NicQueues::Classes(_) => queue,
-            NicQueues::DynamicByClass(division) | NicQueues::HashedByClass(division) => {
-                division.class_of_queue(queue)
-            }
-            NicQueues::Dynamic(_) | NicQueues::DynamicBesideIncast(_) | NicQueues::Hashed(_) => 0,
-        }
-    }
 }
 
 /// A port of a switch.
@@ -191,7 +129,7 @@ pub trait HopSettings {
         pfc
     }
 
-    /// Its name, if neighbours pause each other so that pauses can form a circle.
+    /// Its name, if neighbours pause each other so that pauses can form a cycle.
     fn backpressure(&self) -> Option<&'static str> {
         None
     }
@@ -280,25 +218,6 @@ pub struct NetworkSize {
     pub racks: u128,
     /// Ports of all switches.
     pub switch_ports: u128,
-}
-
-knobs! {
-    /// No hop control.
-    pub struct NoHopConfig;
-}
-
-impl HopSettings for NoHopConfig {
-    fn survives_link_down(&self) -> bool {
-        true
-    }
-
-    fn survives_loss(&self) -> bool {
-        true
-    }
-
-    fn build(&self, site: HopSite) -> Result<AnyHop, String> {
-        Ok(if site.carried_queues { AnyHop::Carried(Carried) } else { AnyHop::None(Uncontrolled) })
-    }
 }
 
 /// The number of traffic classes as the number of a port's queues.

@@ -2,8 +2,10 @@
 //! others share what is left by deficit round robin, each in proportion to its weight.
 
 use xoff_core::knobs;
+use xoff_core::knobs::Checked;
 
 use super::fixed_queues::{Discipline, FixedQueues, Line, Mask};
+use super::{AnyScheduler, SchedulerSettings, SchedulerSite};
 use crate::packet::{CLASSES, Pool};
 
 /// The largest weight: one turn then allows no more than a port sends in a moment.
@@ -69,6 +71,20 @@ impl EtsConfig {
             return Err(wrong_weights());
         }
         Ok(plan)
+    }
+}
+
+impl SchedulerSettings for EtsConfig {
+    fn check(&self) -> Checked {
+        self.plan().map(|_| ())
+    }
+
+    fn takes_turns(&self) -> bool {
+        true
+    }
+
+    fn build(&self, site: &SchedulerSite) -> AnyScheduler {
+        AnyScheduler::Ets(Ets::new(self.plan().unwrap_or_default(), site.quantum))
     }
 }
 

@@ -1,28 +1,33 @@
-//! First in, first out; with several traffic classes or priorities, strictly the lowest-numbered first.
+//! First in, first out; with several traffic classes, strictly the lowest-numbered first.
 
-use super::fixed_queues::{Discipline, FixedQueues, Line, Mask};
+use xoff_core::knobs;
+
+use super::fixed_queues::{FixedQueues, Line};
+use super::strict::Strict;
+use super::{AnyScheduler, SchedulerSettings, SchedulerSite};
+use crate::hop::HopQueues;
 use crate::packet::{CLASSES, Pool};
 
-/// The first queue that may send does.
-#[derive(Debug, Default)]
-pub struct Strict;
+knobs! {
+    /// First in, first out, by class.
+    pub struct FifoConfig;
+}
+
+impl SchedulerSettings for FifoConfig {
+    fn serves(&self, queues: &HopQueues) -> Result<(), String> {
+        match queues {
+            HopQueues::Any | HopQueues::Classes => Ok(()),
+            HopQueues::Assigned(_) => Err("serves queues of classes, not of flows".into()),
+        }
+    }
+
+    fn build(&self, _site: &SchedulerSite) -> AnyScheduler {
+        AnyScheduler::Fifo(Fifo::default())
+    }
+}
 
 /// One queue a class; a packet's queue is its class.
 pub type Fifo = FixedQueues<Strict, [Line<()>; CLASSES]>;
-
-/// One queue a priority, of which packets carry more than there are classes.
-pub type Priorities = FixedQueues<Strict>;
-
-/// The most priorities there can be.
-pub const PRIORITIES_MAX: u8 = u32::BITS as u8;
-
-impl Priorities {
-    /// So many priorities, up to [`PRIORITIES_MAX`].
-    #[must_use]
-    pub fn new(priorities: u8) -> Self {
-        Self::of(Strict, vec![Line::default(); usize::from(priorities)].into_boxed_slice())
-    }
-}
 
 impl Default for Fifo {
     fn default() -> Self {
@@ -41,17 +46,6 @@ impl Fifo {
     /// ([`crate::Queue::replace_tail`]).
     pub fn replace_tail(&mut self, pool: &mut Pool, queue: u8, id: u32) {
         self.queue_mut(queue).replace_tail(pool, id);
-    }
-}
-
-impl Discipline for Strict {
-    type Mask = u32;
-    type State = ();
-    const COUNTS_FLOWS: bool = true;
-
-    #[inline]
-    fn pick(&mut self, ready: u32, _lines: &mut [Line<()>], _pool: &Pool) -> Option<u8> {
-        (ready != 0).then(|| ready.first())
     }
 }
 

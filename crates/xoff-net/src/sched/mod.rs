@@ -8,10 +8,8 @@
 //! queues ([`Scheduler`]); its lines in [`SchedulerConfig`] and [`AnyScheduler`] below; and the hop
 //! controls that it works with, in `each_pair`.
 
-mod codel;
 mod delays;
 mod drr;
-mod drr_flows;
 mod ets;
 mod fifo;
 mod fixed_queues;
@@ -22,26 +20,26 @@ mod pfabric;
 mod settings;
 mod sfqcodel;
 mod srf;
-mod traffic_manager;
+mod strict;
+#[cfg(test)]
+mod tests;
 
 use crate::hop::{AnyHop, PausedTime, flow_pause, obey};
 use crate::packet::{CONTROL_QUEUE, NONE, Packet, Pool, Queue};
 
 pub use delays::Delays;
-pub use drr::{Drr, OneRound, RoundRobin, Rounds, StrictClasses};
-pub use drr_flows::DrrFlows;
-pub use ets::{Ets, EtsConfig, EtsPlan};
-pub use fifo::{Fifo, PRIORITIES_MAX, Priorities};
-pub use per_flow::PerFlow;
-pub use per_flow_srf::PerFlowSrf;
-pub use pfabric::PFabric;
-pub use settings::{
-    DrrConfig, FifoConfig, PFabricSchedulerConfig, PerFlowConfig, PerFlowSrfConfig,
-    SchedulerSettings, SchedulerSite, SrfConfig, StrictConfig,
+pub use drr::{
+    Drr, DrrConfig, DrrFlows, OneRound, RoundRobin, Rounds, StrictClasses, TrafficManager,
 };
+pub use ets::{Ets, EtsConfig, EtsPlan};
+pub use fifo::{Fifo, FifoConfig};
+pub use per_flow::{PerFlow, PerFlowConfig};
+pub use per_flow_srf::{PerFlowSrf, PerFlowSrfConfig};
+pub use pfabric::{PFabric, PFabricSchedulerConfig};
+pub use settings::{SchedulerSettings, SchedulerSite};
 pub use sfqcodel::{SfqCodel, SfqCodelConfig};
-pub use srf::Srf;
-pub use traffic_manager::TrafficManager;
+pub use srf::{Srf, SrfConfig};
+pub use strict::{PRIORITIES_MAX, Priorities, StrictConfig};
 
 /// A set of queues, one bit each.
 pub type QueueMask = u128;
@@ -381,210 +379,5 @@ impl Egress {
     #[must_use]
     pub fn drops(&self) -> Drops {
         self.drops
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::ets::tests::ets;
-    use super::*;
-    use crate::packet::{Kind, Packet};
-
-    #[derive(Clone, Copy, Debug)]
-    enum Step {
-        Push(u8),
-        Pause(QueueMask),
-        Pop,
-    }
-
-    fn steps(queues: u8) -> impl Strategy<Value = Vec<Step>> {
-        let step = prop_oneof![
-            3 => (0..queues).prop_map(Step::Push),
-            1 => any::<QueueMask>().prop_map(Step::Pause),
-            3 => Just(Step::Pop),
-        ];
-        prop::collection::vec(step, 1..200)
-    }
-
-    /// Who looks for what waits for whom finds it, whatever the scheduler.
-    #[test]
-    fn what_waits_in_paused_queues_is_held() {
-        for scheduler in [
-            AnyScheduler::Drr(Drr::new(4, 1000)),
-            AnyScheduler::DrrFlows(DrrFlows::new(4, 1000)),
-            AnyScheduler::TrafficManager(TrafficManager::new(4, 1000, 176, 0)),
-            AnyScheduler::Srf(Srf::new(4)),
-            AnyScheduler::Fifo(Fifo::default()),
-            AnyScheduler::Priorities(Priorities::new(4)),
-            AnyScheduler::Ets(ets("2,0", "1,3,1,1,2,1,1,1")),
-        ] {
-            let (mut pool, mut port) = (Pool::default(), Egress::new(scheduler));
-            for (queue, flow) in [(1, 5), (2, 6), (1, 7)] {
-                let mut packet = Packet::new(Kind::Data, 1000);
-                (packet.queue, packet.flow) = (queue, flow);
-                let id = pool.insert(packet);
-                each_scheduler!(&mut port.scheduler, queues => queues.push(&mut pool, id));
-            }
-            port.set_paused(0, 1 << 1);
-            let held = port.held(&pool).into_iter().map(|packet| packet.flow);
-            assert_eq!(held.collect::<Vec<_>>(), [5, 7], "{:?}", port.scheduler);
-            port.set_paused(10, 0);
-            assert!(port.held(&pool).is_empty() && port.paused() == 0);
-        }
-    }
-
-    /// What is popped never comes from a paused queue, and a pop finds something exactly if a queue
-    /// that is not paused has something.
-    fn obeys_pauses(mut scheduler: impl Scheduler, queues: u8, steps: &[Step]) {
-        let mut pool = Pool::default();
-        let mut held = vec![0u32; queues as usize];
-        let mut mask = 0;
-        for &step in steps {
-            match step {
-                Step::Push(queue) => {
-                    let mut packet = Packet::new(Kind::Data, 1048);
-                    packet.queue = queue;
-                    let id = pool.insert(packet);
-                    scheduler.push(&mut pool, id);
-                    held[queue as usize] += 1;
-                }
-                Step::Pause(paused) => {
-                    mask = paused & (QueueMask::MAX >> (128 - u32::from(queues)));
-                    scheduler.set_paused(mask);
-                }
-                Step::Pop => {
-                    let may = (0..queues).any(|q| held[q as usize] > 0 && mask >> q & 1 == 0);
-                    assert_eq!(scheduler.is_ready(), may);
-                    let popped = scheduler.pop(&mut pool);
-                    assert_eq!(popped.is_some(), may);
-                    if let Some(id) = popped {
-                        let queue = pool[id].queue;
-                        assert_eq!(mask >> queue & 1, 0, "queue {queue} is paused");
-                        held[queue as usize] -= 1;
-                        pool.remove(id);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Two schedulers see the same, but in one of them packets pass where they may, in the other they
-    /// always join and leave: what is popped afterwards is the same.
-    fn passing_is_joining_and_leaving<S: Scheduler>(make: impl Fn() -> S, steps: &[Step]) {
-        let (mut passed, mut joined) = (make(), make());
-        let mut pool = Pool::default();
-        for &step in steps {
-            match step {
-                Step::Push(queue) => {
-                    let mut packet = Packet::new(Kind::Data, 64 + 100 * u16::from(queue % 10));
-                    packet.queue = queue;
-                    packet.flow = u32::from(queue);
-                    let passes = passed.may_pass(queue);
-                    let ids = [packet; 2].map(|packet| pool.insert(packet));
-                    joined.push(&mut pool, ids[0]);
-                    if passes {
-                        passed.pass(&packet);
-                        assert_eq!(joined.pop(&mut pool), Some(ids[0]));
-                    } else {
-                        passed.push(&mut pool, ids[1]);
-                    }
-                }
-                Step::Pause(paused) => {
-                    passed.set_paused(paused);
-                    joined.set_paused(paused);
-                }
-                Step::Pop => {
-                    let mut queue_of = |scheduler: &mut S| {
-                        scheduler.pop(&mut pool).map(|id| (pool[id].queue, pool[id].wire_bytes))
-                    };
-                    assert_eq!(queue_of(&mut passed), queue_of(&mut joined));
-                }
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn passing_round_robin_changes_no_turn(steps in steps(31)) {
-            passing_is_joining_and_leaving(|| Drr::new(31, 500), &steps);
-        }
-
-        #[test]
-        fn passing_a_traffic_manager_changes_no_turn(steps in steps(31), behind in 0u32..3000) {
-            passing_is_joining_and_leaving(|| TrafficManager::new(31, 500, 176, behind), &steps);
-        }
-
-        #[test]
-        fn passing_classes_changes_no_turn(steps in steps(8)) {
-            passing_is_joining_and_leaving(Fifo::default, &steps);
-        }
-
-        #[test]
-        fn passing_priorities_changes_no_turn(steps in steps(32)) {
-            passing_is_joining_and_leaving(|| Priorities::new(32), &steps);
-        }
-
-        #[test]
-        fn priorities_never_serve_a_paused_one(steps in steps(32)) {
-            obeys_pauses(Priorities::new(32), 32, &steps);
-        }
-
-        #[test]
-        fn passing_flows_changes_no_turn(steps in steps(16)) {
-            passing_is_joining_and_leaving(|| PerFlow::new(500), &steps);
-        }
-
-        #[test]
-        fn passing_classes_in_turns_changes_no_turn(steps in steps(32)) {
-            let division = crate::division::Division::new(32, 4);
-            passing_is_joining_and_leaving(|| Drr::with_classes(division, 500), &steps);
-        }
-
-        #[test]
-        fn passing_by_size_changes_no_turn(steps in steps(31)) {
-            passing_is_joining_and_leaving(|| Srf::new(31), &steps);
-        }
-
-        #[test]
-        fn passing_flows_by_size_changes_no_turn(steps in steps(16)) {
-            passing_is_joining_and_leaving(PerFlowSrf::default, &steps);
-        }
-
-        #[test]
-        fn passing_pfabric_changes_no_turn(steps in steps(16)) {
-            passing_is_joining_and_leaving(PFabric::default, &steps);
-        }
-
-        #[test]
-        fn passing_strict_and_weighted_classes_changes_no_turn(steps in steps(8)) {
-            passing_is_joining_and_leaving(|| ets("2,0", "1,3,1,1,2,1,1,1"), &steps);
-        }
-
-        #[test]
-        fn strict_and_weighted_classes_never_serve_a_paused_one(steps in steps(8)) {
-            obeys_pauses(ets("2,0", "1,3,1,1,2,1,1,1"), 8, &steps);
-        }
-
-        #[test]
-        fn round_robin_never_serves_a_paused_queue(steps in steps(31)) {
-            obeys_pauses(Drr::new(31, 1048), 31, &steps);
-        }
-
-        #[test]
-        fn round_robin_in_cells_never_serves_a_paused_queue(steps in steps(31)) {
-            obeys_pauses(TrafficManager::new(31, 1048, 176, 0), 31, &steps);
-        }
-
-        #[test]
-        fn round_robin_over_all_queues_never_serves_a_paused_one(steps in steps(128)) {
-            obeys_pauses(Drr::new(128, 1048), 128, &steps);
-        }
-
-        #[test]
-        fn classes_never_serve_a_paused_one(steps in steps(8)) {
-            obeys_pauses(Fifo::default(), 8, &steps);
-        }
     }
 }

@@ -1,9 +1,30 @@
 //! Deficit round robin with a queue of its own for every flow that has packets here: the ideal that
 //! BFC is compared with (BFC §6.2.1, Ideal-FQ).
 
+use xoff_core::knobs;
+
 use super::per_flow_queues::PerFlowQueues;
-use super::{QueueMask, Scheduler};
+use super::{AnyScheduler, QueueMask, Scheduler, SchedulerSettings, SchedulerSite};
 use crate::packet::{NONE, Pool};
+
+knobs! {
+    /// Deficit round robin with a queue for every flow.
+    pub struct PerFlowConfig;
+}
+
+impl SchedulerSettings for PerFlowConfig {
+    fn takes_turns(&self) -> bool {
+        true
+    }
+
+    fn has_queues(&self) -> bool {
+        false
+    }
+
+    fn build(&self, site: &SchedulerSite) -> AnyScheduler {
+        AnyScheduler::PerFlow(PerFlow::new(site.quantum))
+    }
+}
 
 #[derive(Debug)]
 struct Turn {

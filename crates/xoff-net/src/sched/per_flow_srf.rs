@@ -8,9 +8,30 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
+use xoff_core::knobs;
+
 use super::per_flow_queues::PerFlowQueues;
-use super::{QueueMask, Scheduler};
+use super::{AnyScheduler, QueueMask, Scheduler, SchedulerSettings, SchedulerSite};
 use crate::packet::Pool;
+
+knobs! {
+    /// Shortest remaining flow first with a queue for every flow.
+    pub struct PerFlowSrfConfig;
+}
+
+impl SchedulerSettings for PerFlowSrfConfig {
+    fn has_queues(&self) -> bool {
+        false
+    }
+
+    fn uses_flow_sizes(&self) -> bool {
+        true
+    }
+
+    fn build(&self, _site: &SchedulerSite) -> AnyScheduler {
+        AnyScheduler::PerFlowSrf(PerFlowSrf::default())
+    }
+}
 
 /// A flow that waits: what it has left by the packet at its head, its place in the order in which flows
 /// came, and the number of its queue.

@@ -5,8 +5,32 @@
 //! A packet's priority is what its flow had left when it was sent: the bytes from this packet on
 //! ("remaining flow size"). Acknowledgements are not seen here: they take the control queue.
 
-use super::{QueueMask, Scheduler};
+use xoff_core::seam::{Need, need};
+use xoff_core::{Bytes, knobs};
+
+use super::{AnyScheduler, QueueMask, Scheduler, SchedulerSettings, SchedulerSite};
 use crate::packet::{Packet, Pool};
+
+knobs! {
+    /// pFabric.
+    pub struct PFabricSchedulerConfig;
+}
+
+impl SchedulerSettings for PFabricSchedulerConfig {
+    fn needs(&self) -> Vec<Need> {
+        let reason = "ports have a small memory each, in which it looks at every packet";
+        vec![need(("buffer", "kind"), &["dedicated"], reason)]
+    }
+
+    /// "2xBDP" (pFabric §5).
+    fn port_memory(&self, bandwidth_delay_product: Bytes) -> Option<(&'static str, Bytes)> {
+        Some(("pfabric_buffer", Bytes(2 * bandwidth_delay_product.0)))
+    }
+
+    fn build(&self, _site: &SchedulerSite) -> AnyScheduler {
+        AnyScheduler::PFabric(PFabric::default())
+    }
+}
 
 /// A packet that waits.
 #[derive(Clone, Copy, Debug)]

@@ -7,11 +7,59 @@
 //! injustice that lasts: whoever goes first has less left then, and would stay ahead under any rule.
 //! Sizes are compared as far as the header goes, so flows with more than 4 GB left are equal.
 
+use xoff_core::knobs;
 use xoff_core::tournament::Tournament;
 
-use super::QueueMask;
 use super::fixed_queues::{Discipline, FixedQueues, Line, Mask};
+use super::{AnyScheduler, QueueMask, SchedulerSettings, SchedulerSite};
+use crate::hop::{CLASS_QUEUES, HopQueues};
 use crate::packet::Pool;
+
+knobs! {
+    /// Shortest remaining flow first over the queues of the hop control.
+    pub struct SrfConfig;
+}
+
+impl SchedulerSettings for SrfConfig {
+    fn serves(&self, queues: &HopQueues) -> Result<(), String> {
+        match queues {
+            HopQueues::Any | HopQueues::Classes => {
+                Err("chooses among queues that flows are assigned \
+                                                        to: set hop = \"bfc\", or scheduler = \
+                                                        \"per-flow-srf\" for one queue per flow"
+                    .into())
+            }
+            HopQueues::Assigned(queues) if queues.count == 1 => {
+                Err("has nothing to choose from in one queue".into())
+            }
+            HopQueues::Assigned(queues) if queues.division.is_some() => {
+                Err("knows no classes, and queues of one class take turns (BFC App. A.3): set \
+                     bfc.classes = 1"
+                    .into())
+            }
+            HopQueues::Assigned(queues) if queues.pauses_flows => Err(
+                "skips paused queues, not paused flows in them: set bfc.backpressure = \"queues\""
+                    .into(),
+            ),
+            HopQueues::Assigned(queues) if queues.tofino.is_some() => {
+                Err("is not known for Tofino2, which serves its queues in turns".into())
+            }
+            HopQueues::Assigned(_) => Ok(()),
+        }
+    }
+
+    fn uses_flow_sizes(&self) -> bool {
+        true
+    }
+
+    fn build(&self, site: &SchedulerSite) -> AnyScheduler {
+        let count = match &site.queues {
+            HopQueues::Assigned(queues) => queues.count,
+            HopQueues::Any | HopQueues::Classes => CLASS_QUEUES,
+        };
+        AnyScheduler::Srf(Srf::new(count))
+    }
+}
 
 /// The key of a queue that is empty or paused.
 const NOT_READY: u64 = u64::MAX;

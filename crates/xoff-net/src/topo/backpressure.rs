@@ -76,7 +76,7 @@ impl Turns {
     }
 }
 
-/// Ports that can hold each other back in circles.
+/// Ports that can hold each other back in cycles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Knot {
     /// How many egress ports there are, each of which lies on a cycle with every other one.
@@ -87,10 +87,10 @@ pub struct Knot {
 }
 
 impl Topology {
-    /// What packets pass that go round in a circle of egress ports: switches by their names, with the
+    /// The switches that packets pass on a cycle of egress ports, by their names, with the
     /// first one again at the end.
     #[must_use]
-    pub fn circle(&self, ports: &[u32]) -> String {
+    pub fn cycle_of_switches(&self, ports: &[u32]) -> String {
         let node = |&port: &u32| self.name(self.ports[port as usize].node);
         let names: Vec<String> = ports.iter().chain(ports.first()).map(node).collect();
         names.join(" -> ")
@@ -165,7 +165,7 @@ impl<'a> Backpressure<'a> {
         self.topology.ports.len() - self.topology.first_port[self.topology.hosts as usize] as usize
     }
 
-    /// What holds what back in circles.
+    /// The sets of ports that hold each other back in cycles.
     #[must_use]
     pub fn knots(&self) -> Vec<Knot> {
         let graph = self.digraph();

@@ -234,7 +234,7 @@ mod tests {
     /// Without virtual channels, rings and turns in either order close cycles (§14.2). There are no
     /// layers for the rule of Clos networks.
     #[test]
-    fn pauses_go_round_in_circles_until_turns_are_left_out() {
+    fn pauses_form_cycles_until_turns_are_left_out() {
         for (rows, columns) in [(2, 2), (3, 3), (4, 4), (2, 5)] {
             let (topology, routes) = build(&of(rows, columns));
             let graph = Backpressure::new(&topology, &[&routes]);

@@ -79,7 +79,7 @@ impl Share {
 }
 
 impl Agent {
-    /// At a port of `rate` bit/s. The settings are settled.
+    /// At a port of `rate` bit/s. Derived settings are filled in.
     #[must_use]
     pub fn new(config: &XcpConfig, rate: u64) -> Self {
         let initial_interval_ps = config.initial_interval.0;

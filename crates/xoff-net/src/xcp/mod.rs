@@ -107,7 +107,7 @@ impl XcpConfig {
 
     /// The same, with the first interval derived from `base_rtt` unless it is configured.
     #[must_use]
-    pub fn settled(mut self, base_rtt: Ps) -> Self {
+    pub fn derived(mut self, base_rtt: Ps) -> Self {
         if self.initial_interval.0 == 0 {
             self.initial_interval = base_rtt.max(self.min_interval);
         }
@@ -135,7 +135,7 @@ pub struct Router {
 }
 
 impl Router {
-    /// For ports of these rates (bit/s). The settings are settled.
+    /// For ports of these rates (bit/s). Derived settings are filled in.
     #[must_use]
     pub fn new(config: &XcpConfig, rates: impl Iterator<Item = u64>) -> Self {
         Self { agents: rates.map(|rate| Agent::new(config, rate)).collect() }

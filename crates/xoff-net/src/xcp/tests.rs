@@ -14,7 +14,7 @@ const RTT_PS: f64 = 20e6;
 const FULL: u16 = 1500;
 
 fn config() -> XcpConfig {
-    XcpConfig::default().settled(Ps::from_us(20))
+    XcpConfig::default().derived(Ps::from_us(20))
 }
 
 /// A packet from its sender's view.
@@ -370,7 +370,7 @@ fn settings_of_an_unstable_control_are_refused() {
     assert_eq!(wrong(with(0.5554, 0.4363)), "alpha");
     assert_eq!(wrong(with(0.5, 0.226)), "beta");
     assert_eq!(wrong(with(0.4, 0.0)), "beta");
-    let settled = XcpConfig { initial_interval: Ps::from_us(3), ..XcpConfig::default() };
-    assert_eq!(settled.settled(Ps::from_us(9)).initial_interval, Ps::from_us(3));
-    assert_eq!(XcpConfig::default().settled(Ps(5)).initial_interval, Ps::from_us(1));
+    let given = XcpConfig { initial_interval: Ps::from_us(3), ..XcpConfig::default() };
+    assert_eq!(given.derived(Ps::from_us(9)).initial_interval, Ps::from_us(3));
+    assert_eq!(XcpConfig::default().derived(Ps(5)).initial_interval, Ps::from_us(1));
 }

@@ -1,11 +1,11 @@
 //! All settings of a scenario with packets, read once.
 
-use xoff_core::knobs::{Capabilities, Knob as _};
+use xoff_core::knobs::{Capabilities, Knob as _, Knobs as _};
 use xoff_core::seam::{Seam, SectionDoc, Sections};
 use xoff_host::cc::ControlConfig;
-use xoff_host::driven::DriverConfig;
 use xoff_host::intake::NicConfig;
 use xoff_host::onramp::FlowControlConfig;
+use xoff_host::receiver_driven::DriverConfig;
 use xoff_host::recovery::{RecoveryConfig, Timeouts};
 use xoff_host::transport::{
     AckClass, AllocatorKind, Congestion, FlowControl, FrameConfig, Recovery, TcpConfig,
@@ -27,7 +27,7 @@ use crate::sections::{FaultsConfig, RunConfig, SwitchConfig};
 
 /// The sections of hosts and switches. Topology, traffic and faults of links depend on files and
 /// sizes, and are read separately.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Spec {
     pub(crate) run: RunConfig,
     pub(crate) frame: FrameConfig,
@@ -251,11 +251,12 @@ fn recovery(reader: &mut Reader<'_>, transport: &TransportConfig) -> RecoveryCon
         .into_iter()
         .find(|control| control.kind() == transport.congestion)
         .is_some_and(|control| control.recovery(xoff_core::Ps(1)).is_some());
-    if fixed && transport.recovery == Recovery::Sack {
+    let recovery = RecoveryConfig::with_defaults(transport.recovery);
+    if fixed && recovery.own_section() == TcpConfig::SECTION {
         let congestion = transport.congestion.show();
         let reason = format!("transport.congestion = {congestion} has timeouts of its own");
         reader.unused("tcp", &reason);
-        return RecoveryConfig::Sack(TcpConfig::default());
+        return recovery;
     }
     reader.choose("transport.recovery", transport.recovery)
 }

@@ -1,7 +1,7 @@
 //! Credits of ExpressPass.
 
-use xoff_host::driven::AnyDriven;
-use xoff_host::driven::expresspass::CreditCounts;
+use xoff_host::receiver_driven::AnyDriven;
+use xoff_host::receiver_driven::expresspass::CreditCounts;
 use xoff_sim::Simulation;
 
 use super::keys::keys;
@@ -40,7 +40,9 @@ impl ExpressPass {
 fn credits(simulation: &Simulation) -> Option<CreditCounts> {
     let mut sum = None;
     for partition in simulation.partitions() {
-        let Some(AnyDriven::ExpressPass(hosts)) = partition.hosts().driven() else { continue };
+        let Some(AnyDriven::ExpressPass(hosts)) = partition.hosts().receiver_driven() else {
+            continue;
+        };
         let sum: &mut CreditCounts = sum.get_or_insert_default();
         sum.add(&hosts.counts());
         let ports = partition.switches().iter().flat_map(|(_, switch)| switch.credits());

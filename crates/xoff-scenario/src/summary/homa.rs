@@ -1,7 +1,7 @@
 //! Grants and priorities of Homa.
 
-use xoff_host::driven::AnyDriven;
-use xoff_host::driven::homa::HomaStats;
+use xoff_host::receiver_driven::AnyDriven;
+use xoff_host::receiver_driven::homa::HomaStats;
 use xoff_sim::Simulation;
 
 use super::keys::keys;
@@ -32,7 +32,7 @@ impl Homa {
         let (_, levels) = simulation.setup().hosts.driver.levels()?;
         let mut stats = HomaStats::default();
         for partition in simulation.partitions() {
-            if let Some(AnyDriven::Homa(hosts)) = partition.hosts().driven() {
+            if let Some(AnyDriven::Homa(hosts)) = partition.hosts().receiver_driven() {
                 stats.add(&hosts.stats());
             }
         }

@@ -1,4 +1,4 @@
-//! Pauses that go round in circles: that they do where routes turn down and up again, that a run which
+//! Pauses that form cycles: that they do where routes turn down and up again, that a run which
 //! they stop says so, and that it goes on where they are left out (BFC App. B).
 
 use crate::common::{bfc_stats, finish, open, open_on, over_switches, run};
@@ -7,7 +7,7 @@ use xoff_scenario::{Memory, Run};
 use xoff_sim::Threads;
 
 /// Two spines, and two links that are down. Leaf 0 (hosts 0 to 7) reaches leaf 1 (8 to 15) by spine 1, a
-/// third leaf and spine 0 only. With what leaves 2 and 3 send each other this closes a circle in each
+/// third leaf and spine 0 only. With what leaves 2 and 3 send each other this closes a cycle in each
 /// direction: spine 0, leaf 2, spine 1, leaf 3.
 const NETWORK: &str = r#"
 leaf_spine = { leaves = 4, spines = 2, hosts_per_leaf = 8 }
@@ -32,7 +32,7 @@ fn many(src: u32, dst: u32) -> String {
         .collect()
 }
 
-/// All around the circles, more than the links can take.
+/// All around the cycles, more than the links can take.
 fn around(scheme: &str) -> String {
     let pairs = [(0, 1), (1, 0), (2, 3), (3, 2)];
     let flows: String = pairs.map(|(src, dst)| many(src, dst)).concat();
@@ -51,21 +51,21 @@ fn stuck(mut run: Run) -> String {
 }
 
 #[test]
-fn pfc_hangs_where_routes_turn_down_and_up_and_the_run_names_the_circle() {
+fn pfc_hangs_where_routes_turn_down_and_up_and_the_run_names_the_cycle() {
     let said = stuck(open(&around("pfc"), &[]));
-    let circle = ": 4 egress ports wait for each other in cycles. A shortest cycle: ";
+    let cycle = ": 4 egress ports wait for each other in cycles. A shortest cycle: ";
     for part in [
         "the run is stuck: at ".to_owned(),
-        format!("a deadlock{circle}leaf:2 -> spine:0 -> leaf:3 -> spine:1 -> leaf:2"),
-        format!("a deadlock{circle}leaf:2 -> spine:1 -> leaf:3 -> spine:0 -> leaf:2"),
+        format!("a deadlock{cycle}leaf:2 -> spine:0 -> leaf:3 -> spine:1 -> leaf:2"),
+        format!("a deadlock{cycle}leaf:2 -> spine:1 -> leaf:3 -> spine:0 -> leaf:2"),
     ] {
         assert!(said.contains(&part), "{part:?} is missing:\n{said}");
     }
 }
 
-/// A run that is stuck for another reason names no circle.
+/// A run that is stuck for another reason names no cycle.
 #[test]
-fn without_a_circle_none_is_named() {
+fn without_a_cycle_none_is_named() {
     let text = around("bfc");
     let sets = ["faults.control_loss=0.2", "bfc.refresh_period=10s", "transport.timeout=10s"];
     let said = stuck(open(&text, &[&sets[..], &["switch.elide=bounces"]].concat()));
@@ -168,11 +168,11 @@ fn check_names_cycles_and_pairs() {
     assert!(check(&["scheme=bfc"], false).is_some_and(|text| text.contains("of BFC")));
 }
 
-/// BFC waits in circles too if there is one: "BFC is deadlock-free if G(V, E) does not contain any cycles"
+/// BFC waits in cycles too if there is one: "BFC is deadlock-free if G(V, E) does not contain any cycles"
 /// (App. B, theorem 1), and only then. With one queue a port all flows wait for each other; with 31 they
 /// mostly do not meet.
 #[test]
-fn bfc_hangs_in_a_circle_of_queues_and_drains_without() {
+fn bfc_hangs_in_a_cycle_of_queues_and_drains_without() {
     let single = ["bfc.assignment=single", "transport.timeout=1s"];
     let said = stuck(open(&around("bfc"), &single));
     assert!(said.contains("a deadlock: 4 egress ports wait for each other in cycles."), "{said}");

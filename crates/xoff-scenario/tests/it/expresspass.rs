@@ -2,8 +2,8 @@
 
 use crate::common::{open, over_hosts, over_switches, received_bytes, run};
 use xoff_core::rng::{Purpose, Rng};
-use xoff_host::driven::AnyDriven;
-use xoff_host::driven::expresspass::CreditCounts;
+use xoff_host::receiver_driven::AnyDriven;
+use xoff_host::receiver_driven::expresspass::CreditCounts;
 use xoff_net::arch::Switch;
 use xoff_scenario::Run;
 
@@ -33,7 +33,9 @@ fn incast(degree: u32) -> String {
 fn credits(run: &Run) -> (CreditCounts, u64) {
     let (mut sum, mut waiting) = (CreditCounts::default(), 0);
     for partition in run.simulation().partitions() {
-        let Some(AnyDriven::ExpressPass(hosts)) = partition.hosts().driven() else { panic!() };
+        let Some(AnyDriven::ExpressPass(hosts)) = partition.hosts().receiver_driven() else {
+            panic!()
+        };
         sum.add(&hosts.counts());
         waiting += hosts.waiting();
         for credits in partition.switches().iter().flat_map(|(_, switch)| switch.credits()) {
@@ -116,10 +118,10 @@ fn a_receivers_nic_shapes_its_credits() {
         open(&format!("{STAR}{}", flows.concat()), &["expresspass.credit_size_spread=0B"]);
     let gone = |run: &Run| {
         let hosts = run.simulation().partitions()[0].hosts();
-        let Some(AnyDriven::ExpressPass(driven)) = hosts.driven() else { panic!() };
-        let counts = driven.counts();
+        let Some(AnyDriven::ExpressPass(transport)) = hosts.receiver_driven() else { panic!() };
+        let counts = transport.counts();
         // Senders' NICs are idle, so credits wait at the receiver's alone.
-        counts.sent - counts.dropped - driven.waiting()
+        counts.sent - counts.dropped - transport.waiting()
     };
     while run.progress().sim_ps < 1_000_000_000 {
         run.step().unwrap_or_else(|message| panic!("{message}"));

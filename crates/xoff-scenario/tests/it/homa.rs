@@ -1,8 +1,8 @@
 //! Homa from end to end: what grants, priorities and spraying promise together.
 
 use crate::common::{open, over_hosts, over_switches, received_bytes, run};
-use xoff_host::driven::AnyDriven;
-use xoff_host::driven::homa::HomaStats;
+use xoff_host::receiver_driven::AnyDriven;
+use xoff_host::receiver_driven::homa::HomaStats;
 use xoff_net::arch::Switch;
 use xoff_scenario::Run;
 use xoff_sim::{FlowRow, Threads};
@@ -10,7 +10,9 @@ use xoff_sim::{FlowRow, Threads};
 fn stats(run: &Run) -> HomaStats {
     let mut sum = HomaStats::default();
     for partition in run.simulation().partitions() {
-        let Some(AnyDriven::Homa(homa)) = partition.hosts().driven() else { panic!("no Homa") };
+        let Some(AnyDriven::Homa(homa)) = partition.hosts().receiver_driven() else {
+            panic!("no Homa")
+        };
         sum.add(&homa.stats());
     }
     sum

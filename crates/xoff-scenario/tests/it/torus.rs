@@ -26,7 +26,7 @@ run = { warmup = "0us", measure = "1ms", drain = "100ms", watchdog = "20ms" }
 const PAUSES_EARLY: &str = "pfc.threshold=0.001";
 
 #[test]
-fn pfc_hangs_around_a_ring_and_the_run_names_the_circle() {
+fn pfc_hangs_around_a_ring_and_the_run_names_the_cycle() {
     let mut run = open(&around("pfc"), &[PAUSES_EARLY]);
     let said = loop {
         match run.step() {
@@ -34,8 +34,8 @@ fn pfc_hangs_around_a_ring_and_the_run_names_the_circle() {
             Err(message) => break message,
         }
     };
-    let circle = "leaf:0 -> leaf:1 -> leaf:2 -> leaf:3 -> leaf:4 -> leaf:0";
-    assert!(said.contains("a deadlock: 5 egress ports") && said.contains(circle), "{said}");
+    let cycle = "leaf:0 -> leaf:1 -> leaf:2 -> leaf:3 -> leaf:4 -> leaf:0";
+    assert!(said.contains("a deadlock: 5 egress ports") && said.contains(cycle), "{said}");
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod crossing;
 mod egress;
 mod islip;
 mod queues;
+mod settings;
 
 use self::crossing::FORWARDED;
 use self::islip::{ISlip, Match};
@@ -32,6 +33,7 @@ use crate::packet::CONTROL_QUEUE;
 use crate::ports::PortMask;
 
 pub use config::CrossbarConfig;
+pub use settings::CrossbarSettings;
 
 /// The parts of a crossbar switch.
 #[derive(Debug)]

@@ -16,7 +16,7 @@ use crate::xcp::{Router, XcpConfig, XcpHeader};
 const RATE: u64 = 10_000_000_000;
 
 fn switch() -> (OutputQueued, Fabric) {
-    let config = XcpConfig::default().settled(Ps::from_us(10));
+    let config = XcpConfig::default().derived(Ps::from_us(10));
     let in_band = InBand::Xcp(Router::new(&config, [RATE, RATE].into_iter()));
     let fifo = || AnyScheduler::Fifo(Fifo::default());
     let parts = Parts { in_band, ..rig::parts(fifo, &BufferConfig::default()) };

@@ -18,6 +18,7 @@ mod ingress;
 mod memory;
 mod passage;
 mod processor;
+mod settings;
 mod stats;
 
 use xoff_core::TimerId;
@@ -33,6 +34,7 @@ use crate::hop::capfc::{Capfc, CapfcConfig};
 use crate::hop::pfc::Pfc;
 
 pub use config::{MemoryKind, OnFull, PipelineConfig};
+pub use settings::PipelinedSettings;
 pub use stats::PipelineStats;
 
 /// The parts of a pipelined switch.

@@ -3,9 +3,9 @@
 use xoff_core::knobs::Knob as _;
 use xoff_core::seam::Seam;
 use xoff_host::transport::{AllocatorKind, BaseRttOf, Window};
-use xoff_net::buffer::BufferKind;
-use xoff_net::sched::SchedulerKind;
+use xoff_net::hop::HopQueues;
 
+use super::switches::schedulers_for;
 use crate::resolve::reader::Reader;
 use crate::resolve::spec::Spec;
 
@@ -86,8 +86,7 @@ pub(super) fn capture(spec: &Spec, reader: &mut Reader<'_>) {
 
 /// A transport that only retransmits after a timeout needs one if packets can be dropped.
 pub(super) fn timeout_after_drops(spec: &Spec, reader: &mut Reader<'_>) {
-    let unlimited = |kind| kind == BufferKind::Unlimited;
-    let drops = spec.buffer.as_ref().is_none_or(|buffer| !unlimited(buffer.kind));
+    let drops = spec.buffer.as_ref().is_none_or(|buffer| !buffer.is_unlimited());
     if !spec.driver.repeats_after_timeout() || !drops || spec.transport.timeout.0 > 0 {
         return;
     }
@@ -123,8 +122,9 @@ pub(super) fn slow_receivers(spec: &Spec, reader: &mut Reader<'_>) {
     if spec.nic.receive_rate.0 == 0 {
         return;
     }
-    if spec.scheduler.kind() != SchedulerKind::Fifo {
-        let message = "a NIC pauses classes, so receive_rate requires scheduler = \"fifo\"";
+    if spec.scheduler.serves(&HopQueues::Classes).is_err() {
+        let schedulers = schedulers_for(&HopQueues::Classes);
+        let message = format!("a NIC pauses classes, so receive_rate requires {schedulers}");
         reader.problem("nic", "receive_rate", message);
     }
     if let Some(name) = spec.driver.receiver_driven() {

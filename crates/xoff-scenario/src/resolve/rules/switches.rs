@@ -3,8 +3,8 @@
 use xoff_core::knobs::Knob as _;
 use xoff_core::seam::Seam;
 use xoff_host::cc::Carries;
+use xoff_host::receiver_driven::DriverConfig;
 use xoff_host::transport::AckClass;
-use xoff_net::buffer::BufferKind;
 use xoff_net::hop::HopQueues;
 use xoff_net::sched::SchedulerConfig;
 
@@ -48,7 +48,12 @@ pub(super) fn queues(spec: &Spec, reader: &mut Reader<'_>) {
     let (hop, scheduler) = (spec.switch.hop.show(), spec.switch.scheduler.show());
     let queues = spec.hop.queues();
     if let Err(why) = spec.scheduler.serves(&queues) {
-        let others = others_for(&queues);
+        let others = match &queues {
+            HopQueues::Any => String::new(),
+            HopQueues::Classes | HopQueues::Assigned(_) => {
+                format!("; set {}", schedulers_for(&queues))
+            }
+        };
         let message = format!(
             "scheduler = {scheduler} cannot be combined with hop = {hop}: it {why}{others}"
         );
@@ -57,40 +62,38 @@ pub(super) fn queues(spec: &Spec, reader: &mut Reader<'_>) {
     let (carries, serves) =
         (spec.driver.carries_priorities(), spec.scheduler.serves_carried_priorities());
     if serves && !carries {
+        let carry = DriverConfig::all().into_iter().filter(|driver| driver.carries_priorities());
+        let names: Vec<String> = carry.map(|driver| driver.kind().show()).collect();
         let message = format!(
-            "scheduler = {scheduler} serves priorities in packets: set transport.kind = \"homa\""
+            "scheduler = {scheduler} serves priorities in packets: set transport.kind = {}",
+            names.join(" or ")
         );
         reader.problem("switch", "scheduler", message);
     }
 }
 
-/// Schedulers that meet these needs.
-fn others_for(queues: &HopQueues) -> String {
+/// The schedulers that serve these queues, as a setting.
+pub(super) fn schedulers_for(queues: &HopQueues) -> String {
     let serve = |scheduler: &SchedulerConfig| {
         scheduler.serves(queues).is_ok() && !scheduler.serves_carried_priorities()
     };
     let all = SchedulerConfig::all().into_iter().filter(serve);
     let names: Vec<String> = all.map(|scheduler| scheduler.kind().show()).collect();
-    match queues {
-        HopQueues::Any => String::new(),
-        HopQueues::Classes | HopQueues::Assigned(_) => {
-            format!("; set scheduler = {}", names.join(" or "))
-        }
-    }
+    format!("scheduler = {}", names.join(" or "))
 }
 
 /// A packet memory needs a size, and must hold a packet.
 pub(super) fn buffer(spec: &Spec, reader: &mut Reader<'_>) {
     let Some(buffer) = &spec.buffer else { return };
     let derived = buffer.size.0 == 0 && spec.scheduler.port_memory(xoff_core::Bytes(1)).is_some();
-    if derived || buffer.kind == BufferKind::Unlimited {
+    if derived || buffer.is_unlimited() {
         return;
     }
     if buffer.size.0 == 0 {
         reader.problem("buffer", "size", "size must be more than zero");
     }
     let full = spec.frame.full_packet();
-    if buffer.kind != BufferKind::Dedicated {
+    if !buffer.is_dedicated() {
         return;
     }
     if buffer.size.0 < full {

@@ -1,0 +1,12 @@
+//! What the settings of an output-queued switch say about it.
+
+use xoff_core::knobs;
+
+use crate::arch::ArchitectureSettings;
+
+knobs! {
+    /// Packets join their egress queue when they arrive.
+    pub struct OutputQueuedConfig;
+}
+
+impl ArchitectureSettings for OutputQueuedConfig {}

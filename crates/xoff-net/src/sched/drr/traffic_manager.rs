@@ -1,0 +1,213 @@
+//! An egress port of Tofino2 as its traffic manager sees it (BFC §6.1): deficit round robin over queues
+//! whose lengths are told in cells, and behind it, after the egress pipeline, a small FIFO that no pause
+//! reaches.
+//!
+//! The FIFO takes the next packet when one comes or goes. Packets in it still take up memory, and are not
+//! in any queue. Not modelled: frames to neighbours pass it, as they pass the queues.
+
+use super::Drr;
+use crate::packet::{Packet, Pool, Queue};
+use crate::sched::{QueueMask, Scheduler};
+
+/// The queues of one port. In a box, so that a port of any other scheduler is no larger.
+#[derive(Debug)]
+pub struct TrafficManager(Box<State>);
+
+#[derive(Debug)]
+struct State {
+    queues: Drr,
+    /// Memory that each queue takes up, in bytes.
+    lengths: Vec<u32>,
+    cell_bytes: u16,
+    /// What has left its queue and not gone yet, and how many bytes of that are enough.
+    behind: Queue,
+    behind_bytes: u32,
+}
+
+impl TrafficManager {
+    /// Empty queues in cells of `cell_bytes`; the FIFO behind them takes packets while it holds less
+    /// than `behind_bytes`.
+    #[must_use]
+    pub fn new(queues: u8, quantum_bytes: u32, cell_bytes: u16, behind_bytes: u32) -> Self {
+        Self(Box::new(State {
+            queues: Drr::new(queues, quantum_bytes),
+            lengths: vec![0; queues as usize],
+            cell_bytes,
+            behind: Queue::default(),
+            behind_bytes,
+        }))
+    }
+}
+
+impl State {
+    fn in_cells(&self, wire_bytes: u16) -> u16 {
+        wire_bytes.next_multiple_of(self.cell_bytes)
+    }
+
+    /// A packet leaves its queue.
+    fn take(&mut self, pool: &mut Pool) -> Option<u32> {
+        let id = self.queues.pop(pool)?;
+        let packet = &pool[id];
+        self.lengths[packet.queue as usize] -= u32::from(self.in_cells(packet.wire_bytes));
+        Some(id)
+    }
+
+    /// Packets move on behind the egress pipeline.
+    fn move_on(&mut self, pool: &mut Pool) {
+        while self.behind.bytes() < self.behind_bytes
+            && let Some(id) = self.take(pool)
+        {
+            self.behind.push(pool, id);
+        }
+    }
+}
+
+impl Scheduler for TrafficManager {
+    fn push(&mut self, pool: &mut Pool, id: u32) {
+        let state = &mut *self.0;
+        let packet = &pool[id];
+        state.lengths[packet.queue as usize] += u32::from(state.in_cells(packet.wire_bytes));
+        state.queues.push(pool, id);
+        state.move_on(pool);
+    }
+
+    fn pop(&mut self, pool: &mut Pool) -> Option<u32> {
+        let state = &mut *self.0;
+        // Queues may have been resumed since a packet came or went.
+        state.move_on(pool);
+        let id = if state.behind_bytes == 0 { state.take(pool) } else { state.behind.pop(pool) };
+        state.move_on(pool);
+        id
+    }
+
+    fn is_ready(&self) -> bool {
+        !self.0.behind.is_empty() || self.0.queues.is_ready()
+    }
+
+    fn may_pass(&self, queue: u8) -> bool {
+        self.0.behind.is_empty() && self.0.queues.may_pass(queue)
+    }
+
+    fn pass(&mut self, packet: &Packet) {
+        self.0.queues.pass(packet);
+    }
+
+    fn queue_bytes(&self, queue: u8) -> u32 {
+        self.0.lengths[queue as usize]
+    }
+
+    fn memory_bytes(&self, wire_bytes: u16) -> u16 {
+        self.0.in_cells(wire_bytes)
+    }
+
+    fn occupied(&self) -> QueueMask {
+        self.0.queues.occupied()
+    }
+
+    fn paused(&self) -> QueueMask {
+        self.0.queues.paused()
+    }
+
+    fn set_paused(&mut self, mask: QueueMask) {
+        self.0.queues.set_paused(mask);
+    }
+
+    /// "Tofino2 has small hardware queues after the egress pipeline, and a pause from the downstream
+    /// cannot pause packets already in these hardware queues" (§6.1).
+    fn holds_back(&self, packet: &Packet) -> bool {
+        self.0.behind_bytes == 0 && self.0.queues.holds_back(packet)
+    }
+
+    fn active(&self) -> u32 {
+        self.0.queues.active()
+    }
+
+    fn head(&self, queue: u8) -> Option<u32> {
+        self.0.queues.head(queue)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::packet::Kind;
+
+    fn push(pool: &mut Pool, manager: &mut TrafficManager, queue: u8, bytes: u16) -> u32 {
+        let mut packet = Packet::new(Kind::Data, bytes);
+        packet.queue = queue;
+        let id = pool.insert(packet);
+        manager.push(pool, id);
+        id
+    }
+
+    #[test]
+    fn lengths_are_whole_cells() {
+        let (mut pool, mut manager) = (Pool::default(), TrafficManager::new(4, 1048, 176, 0));
+        push(&mut pool, &mut manager, 2, 1048);
+        assert_eq!(manager.queue_bytes(2), 6 * 176);
+        push(&mut pool, &mut manager, 2, 176);
+        push(&mut pool, &mut manager, 2, 177);
+        assert_eq!(manager.queue_bytes(2), (6 + 1 + 2) * 176);
+        assert_eq!((manager.memory_bytes(1), manager.memory_bytes(1048)), (176, 1056));
+        (0..3).for_each(|_| assert!(manager.pop(&mut pool).is_some()));
+        assert_eq!((manager.queue_bytes(2), manager.occupied()), (0, 0));
+    }
+
+    #[test]
+    fn a_pause_does_not_reach_what_has_left_its_queue() {
+        let (mut pool, mut manager) = (Pool::default(), TrafficManager::new(4, 1048, 176, 2000));
+        let ids: Vec<u32> = (0..5).map(|_| push(&mut pool, &mut manager, 1, 1048)).collect();
+        // Two packets are 2096 B: enough.
+        assert_eq!(manager.queue_bytes(1), 3 * 1056);
+        manager.set_paused(1 << 1);
+        assert!(manager.is_ready());
+        assert_eq!(manager.pop(&mut pool), Some(ids[0]));
+        assert_eq!(manager.pop(&mut pool), Some(ids[1]));
+        assert_eq!((manager.is_ready(), manager.pop(&mut pool)), (false, None));
+        assert_eq!(manager.queue_bytes(1), 3 * 1056);
+        manager.set_paused(0);
+        let rest: Vec<u32> = (0..3).filter_map(|_| manager.pop(&mut pool)).collect();
+        assert_eq!(rest, ids[2..]);
+    }
+
+    proptest! {
+        /// Whatever is paused: nothing is lost or overtakes within its queue, memory is what is there
+        /// in cells, and after a pause no more bytes of a queue go than fit behind it.
+        #[test]
+        fn keeps_order_and_lets_go_what_fits_behind(
+            steps in prop::collection::vec((0u8..3, 0u8..8, 60u16..1500), 1..300),
+            behind in prop_oneof![Just(0u32), 1u32..5000],
+        ) {
+            let (mut pool, mut manager) = (Pool::default(), TrafficManager::new(8, 1500, 176, behind));
+            let mut joined = vec![std::collections::VecDeque::new(); 8];
+            let mut paused_since = [None; 8];
+            for (what, queue, bytes) in steps {
+                match what {
+                    0 => joined[queue as usize].push_back(push(&mut pool, &mut manager, queue, bytes)),
+                    1 => {
+                        let mask = manager.paused() ^ 1 << queue;
+                        manager.set_paused(mask);
+                        let is_paused = mask >> queue & 1 == 1;
+                        paused_since[queue as usize] = is_paused.then_some(0u32);
+                    }
+                    _ => if let Some(id) = manager.pop(&mut pool) {
+                        let packet = pool[id];
+                        prop_assert_eq!(joined[packet.queue as usize].pop_front(), Some(id));
+                        if let Some(sent) = &mut paused_since[packet.queue as usize] {
+                            *sent += u32::from(packet.wire_bytes);
+                            prop_assert!(*sent < behind + 1500, "{sent} B after a pause");
+                        }
+                    },
+                }
+            }
+            manager.set_paused(0);
+            while let Some(id) = manager.pop(&mut pool) {
+                prop_assert_eq!(joined[pool[id].queue as usize].pop_front(), Some(id));
+            }
+            prop_assert!(joined.iter().all(std::collections::VecDeque::is_empty));
+            prop_assert!((0..8).all(|queue| manager.queue_bytes(queue) == 0));
+        }
+    }
+}
