@@ -198,7 +198,7 @@ fn crossbars_that_lose_packets_or_mean_nothing_are_refused() {
         ("detail-baseline", "alb.second=0B", "switch.balance = \"ecmp\""),
         ("detail-baseline", "switch.balance=adaptive", "take for losses"),
         ("detail-baseline", "switch.hop=pfc", "section pause is its flow control"),
-        ("detail-baseline", "switch.scheduler=drr", "it serves classes strictly"),
+        ("detail-baseline", "switch.scheduler=drr", "it serves classes by strict priority"),
         ("detail-baseline", "switch.quantum=1530B", "serves its queues without turns"),
         ("detail-baseline", "switch.overflow=trim", "a full ingress queue drops"),
         ("detail-baseline", "buffer.size=1MB", "ingress_size and egress_size"),
@@ -416,7 +416,7 @@ fn shortest_first_without_known_sizes_is_refused() {
         ("bfc-srf", "transport.kind=ndp", "those of transport.kind = \"ndp\" do not"),
         ("bfc-single", "switch.scheduler=srf", "has nothing to choose from in one queue"),
         ("bfc-srf", "switch.quantum=2KB", "serves its queues without turns"),
-        ("ideal-srf", "switch.scheduler=srf", "chooses among queues that flows are assigned to"),
+        ("ideal-srf", "switch.scheduler=srf", "needs queues to which flows are assigned"),
         ("ideal-srf", "buffer.kind=dedicated", "no queues with their own memory"),
         ("ideal-srf", "switch.ecn=true", "has no queues to mark by length"),
         ("pfc", "switch.scheduler=srf", "cannot be combined with hop = \"pfc\""),
@@ -428,7 +428,7 @@ fn shortest_first_without_known_sizes_is_refused() {
     }
     for (scheme, setting, said) in [
         ("bfc-flow-id", "switch.scheduler=srf", "not paused flows in them"),
-        ("bfc-classes", "switch.scheduler=srf", "knows no classes"),
+        ("bfc-classes", "switch.scheduler=srf", "does not support classes"),
     ] {
         assert_refused(scheme, setting, said);
     }
