@@ -49,8 +49,8 @@ impl EtsConfig {
         };
         let wrong_weights = || {
             let message = format!(
-                "weights = \"{}\": give eight whole numbers from 1 to {WEIGHT_MAX}, those of classes 0 \
-                 to 7",
+                "weights = \"{}\": give eight whole numbers from 1 to {WEIGHT_MAX}, those of \
+                 classes 0 to 7",
                 self.weights
             );
             ("weights", message)

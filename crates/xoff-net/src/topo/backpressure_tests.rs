@@ -110,7 +110,8 @@ proptest! {
         let topology = network(&tiers, &links);
         let routes = Routes::new(&topology).unwrap();
         let graph = Backpressure::new(&topology, &[&routes]);
-        prop_assert_eq!(graph.turns().pairs().collect::<Vec<_>>(), by_definition(&topology, &routes));
+        let turns: Vec<_> = graph.turns().pairs().collect();
+        prop_assert_eq!(turns, by_definition(&topology, &routes));
         let elided = graph.to_elide();
         prop_assert_eq!(elided.is_empty(), graph.knots().is_empty());
         let turns: Vec<_> = graph.turns().pairs().collect();
@@ -127,7 +128,9 @@ proptest! {
     ) {
         let topology = leaves_and_spines(leaves, spines);
         let names: Vec<_> =
-            down.iter().map(|(leaf, spine)| (format!("leaf:{leaf}"), format!("spine:{spine}"))).collect();
+            down.iter()
+                .map(|(leaf, spine)| (format!("leaf:{leaf}"), format!("spine:{spine}")))
+                .collect();
         let names: Vec<_> = names.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
         let whole = Routes::new(&topology).unwrap();
         let bounces = bounces(&topology).unwrap();

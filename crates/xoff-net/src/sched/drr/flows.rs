@@ -195,7 +195,9 @@ mod tests {
                         prop_assert_eq!(scheduler.set_flow_paused(flow, false), paused.len());
                     }
                     _ => {
-                        let may = |list: &VecDeque<u32>| list.front().is_some_and(|f| !paused.contains(f));
+                        let may = |list: &VecDeque<u32>| {
+                            list.front().is_some_and(|flow| !paused.contains(flow))
+                        };
                         let ready = lists.iter().any(may);
                         prop_assert_eq!(scheduler.is_ready(), ready);
                         let popped = scheduler.pop(&mut pool);

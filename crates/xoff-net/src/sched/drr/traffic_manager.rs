@@ -180,12 +180,16 @@ mod tests {
             steps in prop::collection::vec((0u8..3, 0u8..8, 60u16..1500), 1..300),
             behind in prop_oneof![Just(0u32), 1u32..5000],
         ) {
-            let (mut pool, mut manager) = (Pool::default(), TrafficManager::new(8, 1500, 176, behind));
+            let mut pool = Pool::default();
+            let mut manager = TrafficManager::new(8, 1500, 176, behind);
             let mut joined = vec![std::collections::VecDeque::new(); 8];
             let mut paused_since = [None; 8];
             for (what, queue, bytes) in steps {
                 match what {
-                    0 => joined[queue as usize].push_back(push(&mut pool, &mut manager, queue, bytes)),
+                    0 => {
+                        let id = push(&mut pool, &mut manager, queue, bytes);
+                        joined[queue as usize].push_back(id);
+                    }
                     1 => {
                         let mask = manager.paused() ^ 1 << queue;
                         manager.set_paused(mask);

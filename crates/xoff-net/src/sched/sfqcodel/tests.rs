@@ -80,7 +80,8 @@ proptest! {
                 let id = pool.insert(record);
                 port.push(&mut pool, id);
             } else {
-                let sent = port.pop(&mut pool).map(|id| (port.bin_of(&pool[id]), pool[id].wire_bytes));
+                let popped = port.pop(&mut pool);
+                let sent = popped.map(|id| (port.bin_of(&pool[id]), pool[id].wire_bytes));
                 prop_assert_eq!(sent, model.pop());
             }
             let held = model.bins.iter().flat_map(|bin| &bin.packets);
@@ -94,7 +95,10 @@ proptest! {
     /// and leave.
     #[test]
     fn passing_is_joining_and_leaving(
-        steps in prop::collection::vec((prop::option::of((0u32..4, 64u16..1500)), 0u64..30), 1..200),
+        steps in prop::collection::vec(
+            (prop::option::of((0u32..4, 64u16..1500)), 0u64..30),
+            1..200,
+        ),
     ) {
         let (mut passed, mut joined) = (port(4), port(4));
         let mut pool = Pool::default();
