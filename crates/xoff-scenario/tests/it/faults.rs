@@ -248,8 +248,8 @@ fn faults_that_cannot_be_are_refused() {
     refused(&loss, &["switch.hop=pfc"], "cannot be combined with switch.hop or nic.receive_rate");
     let slow = ["switch.hop=none", "nic.receive_rate=50Gbps"];
     refused(&text, &slow, "cannot be combined with switch.hop or nic.receive_rate");
-    let told = ["switch.hop=none", "transport.recovery=perfect"];
-    refused(&text, &told, "no switch reports losses of a link");
+    let reporting = ["switch.hop=none", "transport.recovery=perfect"];
+    refused(&text, &reporting, "no switch reports losses of a link");
     // All links of a leaf, one after another.
     let all: String = (0..4)
         .map(|spine| {
