@@ -1,8 +1,7 @@
-//! Load balancing among equal-cost ports: by a hash of the flow, by packet (`spray`), or at random
-//! among lightly loaded ports (`adaptive`).
+//! Load balancing among equal-cost ports: the choice of a packet's port.
 //!
-//! Per-flow equal-cost multi-path: a hash of the 5-tuple picks the port, with a different seed at
-//! each switch, so that paths do not polarise.
+//! Each load balancer has a file with its settings, their properties ([`BalanceSettings`]) and its
+//! choice.
 
 mod adaptive;
 mod ecmp;
@@ -58,8 +57,8 @@ xoff_core::seam! {
     }
 }
 
-/// The address a host has on the wire, for hashing: 11.x.y.1 with the host's number in x.y, the
-/// numbering of the HPCC simulator's files.
+/// The address of a host on the wire, for hashing: 11.x.y.1 with the host's number in x.y, as in
+/// the HPCC simulator's files.
 #[inline]
 #[must_use]
 pub fn address(host: u32) -> u32 {

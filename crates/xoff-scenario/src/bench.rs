@@ -192,8 +192,8 @@ pub fn scenario(case: &str, size: Size) -> Option<String> {
 fn unknown(case: &str) -> String {
     let hosts = NETWORKS.map(|network| network.0.to_string()).join(", ");
     format!(
-        "unknown case {case:?}: a case is SCHEME-TRAFFIC-HOSTS, such as bfc-google-128; schemes are \
-         {}, traffics {}, hosts {hosts}",
+        "unknown case {case:?}: a case is SCHEME-TRAFFIC-HOSTS, such as bfc-google-128; schemes \
+         are {}, traffics {}, hosts {hosts}",
         SCHEMES.join(", "),
         TRAFFICS.join(", ")
     )

@@ -1,8 +1,8 @@
 //! From the layers of a scenario to a network, its traffic and a plan.
 //!
-//! All sections are read once into a `Spec`. Rules find problems in it (`rules`).
-//! Then the network is built and all derived values are computed (`assemble`). Problems are
-//! collected during all steps and reported together.
+//! All sections are read once into a `Spec`. Rules find problems in it (`rules`). Then the network
+//! is built and all derived values are computed (`assemble`). Problems are collected during all
+//! steps and reported together.
 
 mod assemble;
 pub(crate) mod build;

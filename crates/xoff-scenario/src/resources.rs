@@ -200,7 +200,8 @@ mod tests {
         assert_eq!(available(&none.0), None);
         let system = Machine::new("system", &[MEMINFO]);
         assert_eq!(available(&system.0), Some(8_192_000));
-        let limits = "Limit   Soft Limit  Hard Limit  Units\nMax address space   6000000  unlimited  bytes\n";
+        let limits = "Limit   Soft Limit  Hard Limit  Units\n\
+                      Max address space   6000000  unlimited  bytes\n";
         let status = ("proc/self/status", "Name: x\nVmSize:\t    1000 kB\n");
         let files = [MEMINFO, ("proc/self/limits", limits), status];
         assert_eq!(available(&Machine::new("ulimit", &files).0), Some(6_000_000 - 1_024_000));

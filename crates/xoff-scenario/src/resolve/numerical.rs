@@ -94,8 +94,8 @@ impl Resolver<'_> {
         let effective = &mut reader.effective;
         let flows = traffic::read(reader.layers, folder, basis, needs, effective)?;
         if let Some(place) = flows.waits {
-            let message = "[[traffic]] flows that wait for others need packets: engine = \"fluid\" has no \
-                           arrivals to wait for";
+            let message = "[[traffic]] flows that wait for others need packets: engine = \"fluid\" \
+                           has no arrivals to wait for";
             self.reader.layers.problem(Some(place), message, None);
         }
         let config = config?;

@@ -2,8 +2,8 @@
 //! collects with their place in the text. The order of rules does not matter, because problems are
 //! sorted by place.
 //!
-//! Rules query the properties of parts ([`Seam`]) and do not match on particular parts.
-//! The requirements of a single part are declared by that part ([`Need`]).
+//! Rules query the properties of parts ([`Seam`]) and do not match on particular parts. The
+//! requirements of a single part are declared by that part ([`Need`]).
 
 mod hosts;
 mod network;

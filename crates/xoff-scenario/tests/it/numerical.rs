@@ -1,4 +1,4 @@
-//! Scenarios of the numerical engines: what they refuse, and that what they say of themselves runs.
+//! Scenarios of the numerical engines: rejected settings, and effective scenarios that run.
 
 use xoff_scenario::diagnostic::Problems;
 use xoff_scenario::{AnyRun, Memory, NumericalRun, open};

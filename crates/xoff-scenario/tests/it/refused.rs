@@ -1,4 +1,4 @@
-//! Settings that would hang, overflow or mean nothing are refused with their place.
+//! Settings that would hang, overflow or have no meaning are refused with their place.
 
 use xoff_scenario::Run;
 use xoff_sim::Threads;
@@ -11,7 +11,7 @@ const SLOW: &str = "[leaf_spine]\nhost_rate = \"1Gbps\"\nspine_rate = \"1Gbps\"\
                     [run]\nwarmup = \"0us\"\nmeasure = \"20us\"\n\
                     [[traffic]]\nkind = \"open-loop\"\nload = 0.5\n";
 
-/// A scheme refuses a setting, at its place, and says so.
+/// A scheme refuses a setting, with its place and a message.
 fn assert_refused(scheme: &str, setting: &str, said: &str) {
     let overrides = [format!("scheme={scheme}"), setting.into()];
     let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides, Threads::ONE) else {
@@ -184,7 +184,7 @@ fn values_that_no_run_survives_are_refused() {
     }
 }
 
-/// What a crossbar cannot be, and what has no effect beside one.
+/// Invalid settings of a crossbar, and settings without effect under one.
 #[test]
 fn crossbars_that_lose_packets_or_mean_nothing_are_refused() {
     for (scheme, setting, said) in [
@@ -198,7 +198,7 @@ fn crossbars_that_lose_packets_or_mean_nothing_are_refused() {
         ("detail-baseline", "alb.second=0B", "switch.balance = \"ecmp\""),
         ("detail-baseline", "switch.balance=adaptive", "take for losses"),
         ("detail-baseline", "switch.hop=pfc", "section pause is its flow control"),
-        ("detail-baseline", "switch.scheduler=drr", "it serves classes strictly"),
+        ("detail-baseline", "switch.scheduler=drr", "it serves classes by strict priority"),
         ("detail-baseline", "switch.quantum=1530B", "serves its queues without turns"),
         ("detail-baseline", "switch.overflow=trim", "a full ingress queue drops"),
         ("detail-baseline", "buffer.size=1MB", "ingress_size and egress_size"),
@@ -229,7 +229,7 @@ fn crossbars_that_lose_packets_or_mean_nothing_are_refused() {
     }
 }
 
-/// What nothing in a composition goes by.
+/// Settings that nothing in a composition reads.
 #[test]
 fn settings_without_effect_are_refused() {
     let one = "bfc.assignment = \"single\" has one queue";
@@ -278,7 +278,7 @@ fn settings_without_effect_are_refused() {
     assert!(text.contains("locality = \"balanced\" puts the load on all links"), "{text}");
 }
 
-/// A preset may set for others what has no effect in a variant of it.
+/// A preset may have settings that have no effect in a variant of it.
 #[test]
 fn what_a_preset_sets_is_no_mistake() {
     for overrides in [
@@ -317,7 +317,7 @@ fn settings_of_another_recovery_are_refused() {
     assert!(problems.unwrap().to_string().contains("transport.timeout = \"0ps\" means never"));
 }
 
-/// Nothing else tells a sender that credits it counted on were lost.
+/// Only this timeout tells a sender that the credits it expected were lost.
 #[test]
 fn an_early_credit_stop_without_a_timeout_is_refused() {
     let overrides = ["scheme=expresspass", "expresspass.early_stop=true", "transport.timeout=0us"];
@@ -328,7 +328,8 @@ fn an_early_credit_stop_without_a_timeout_is_refused() {
     );
 }
 
-/// Trimming switches and NDP's hosts need each other, and what others need has no effect beside them.
+/// Trimming switches and NDP's hosts require each other, and settings of other transports have no
+/// effect.
 #[test]
 fn compositions_that_mean_nothing_are_refused() {
     for (scheme, setting, said) in [
@@ -406,7 +407,7 @@ fn compositions_that_mean_nothing_are_refused() {
     }
 }
 
-/// Who goes by what flows have left needs packets that say so, and something to choose from.
+/// A scheduler by bytes left needs packets with that field, and several queues.
 #[test]
 fn shortest_first_without_known_sizes_is_refused() {
     for (scheme, setting, said) in [
@@ -416,7 +417,7 @@ fn shortest_first_without_known_sizes_is_refused() {
         ("bfc-srf", "transport.kind=ndp", "those of transport.kind = \"ndp\" do not"),
         ("bfc-single", "switch.scheduler=srf", "has nothing to choose from in one queue"),
         ("bfc-srf", "switch.quantum=2KB", "serves its queues without turns"),
-        ("ideal-srf", "switch.scheduler=srf", "chooses among queues that flows are assigned to"),
+        ("ideal-srf", "switch.scheduler=srf", "needs queues to which flows are assigned"),
         ("ideal-srf", "buffer.kind=dedicated", "no queues with their own memory"),
         ("ideal-srf", "switch.ecn=true", "has no queues to mark by length"),
         ("pfc", "switch.scheduler=srf", "cannot be combined with hop = \"pfc\""),
@@ -428,7 +429,7 @@ fn shortest_first_without_known_sizes_is_refused() {
     }
     for (scheme, setting, said) in [
         ("bfc-flow-id", "switch.scheduler=srf", "not paused flows in them"),
-        ("bfc-classes", "switch.scheduler=srf", "knows no classes"),
+        ("bfc-classes", "switch.scheduler=srf", "does not support classes"),
     ] {
         assert_refused(scheme, setting, said);
     }
@@ -470,7 +471,7 @@ fn classes_that_cannot_divide_queues_are_refused() {
     }
 }
 
-/// TCP's controls need to hear of losses, and what they cannot heed has no effect.
+/// TCP's controls need loss reports. Signals that they ignore have no effect.
 #[test]
 fn settings_that_mean_nothing_to_tcp_are_refused() {
     for (scheme, setting, said) in [
@@ -509,7 +510,7 @@ fn settings_that_mean_nothing_to_tcp_are_refused() {
     ] {
         assert_refused(scheme, setting, said);
     }
-    // Recovery alone goes with any control, which then has a window of its own.
+    // The recovery alone works with any control, which then has its own window.
     let overrides = ["scheme=hpcc", "transport.recovery=sack", "tcp.initial_window_packets=5"];
     let problems =
         Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).err();
@@ -518,7 +519,7 @@ fn settings_that_mean_nothing_to_tcp_are_refused() {
     assert!(Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).is_ok());
 }
 
-/// Two packets of a link would arrive at one instant, and their order would be anybody's guess.
+/// Two packets of a link would arrive at one instant, in an undefined order.
 #[test]
 fn frames_that_take_no_time_are_refused() {
     let overrides = ["scheme=bfc", "network.rounding=1ns-down", "leaf_spine.spine_rate=800Gbps"]
@@ -530,7 +531,7 @@ fn frames_that_take_no_time_are_refused() {
     assert!(text.contains("a frame of 49 bytes takes no time on a link of 800Gbps"), "{text}");
 }
 
-/// More parts than racks are as many parts as racks, and no threads are one.
+/// More partitions than racks count as one per rack, and 0 threads count as one.
 #[test]
 fn parts_and_threads_are_as_many_as_there_can_be() {
     let overrides = ["scheme=bfc", "run.partitions=60000"].map(String::from);
@@ -560,7 +561,7 @@ fn fat_trees_that_cannot_be_built_are_refused() {
     }
 }
 
-/// NDP's receivers go by the size of a flow, of which nobody knows how it will be stopped.
+/// NDP's receivers use the size of a flow, which is unknown if the flow stops.
 #[test]
 fn flows_that_stop_are_refused_with_ndp() {
     let text = SCENARIO.to_owned() + "[[traffic]]\nkind = \"staggered\"\n";
@@ -574,7 +575,7 @@ fn flows_that_stop_are_refused_with_ndp() {
     );
 }
 
-/// Three flows without end are more bytes than 64 bits count.
+/// Three flows without an end have more bytes than 64 bits can count.
 #[test]
 fn several_flows_without_end_run_together() {
     let long = |src: u32| format!("[[traffic]]\nkind = \"long\"\nsrc = {src}\ndst = 9\n");
@@ -586,7 +587,7 @@ fn several_flows_without_end_run_together() {
     assert!(run.simulation().endless_acked().iter().sum::<u64>() > 100_000);
 }
 
-/// What a pipelined switch and CaPFC cannot be, and what has no effect beside them.
+/// Invalid settings of a pipelined switch and CaPFC, and settings without effect under them.
 #[test]
 fn pipelined_switches_that_lose_packets_or_mean_nothing_are_refused() {
     let gigabit = "[leaf_spine]\nhost_rate = \"1Gbps\"\nspine_rate = \"1Gbps\"\n";

@@ -1,4 +1,4 @@
-//! What the settings of a pipelined switch say about it.
+//! Properties of the settings of a pipelined switch.
 
 use xoff_core::Bytes;
 use xoff_core::knobs::Knobs as _;
@@ -42,8 +42,8 @@ impl ArchitectureSettings for PipelinedSettings {
     fn check(&self) -> Result<(), Vec<Problem>> {
         let mut problems = Vec::new();
         if self.pause.scope == Scope::Port {
-            let message = "scope = \"port\": a pipelined switch counts the bytes of each class, so it \
-                           pauses classes: set scope = \"class\"";
+            let message = "scope = \"port\": a pipelined switch counts the bytes of each class, so \
+                           it pauses classes: set scope = \"class\"";
             problems.push((PauseConfig::SECTION, "scope", message.into()));
         }
         if self.capfc.policy != Policy::None && self.pause.scope == Scope::None {
@@ -67,7 +67,7 @@ impl ArchitectureSettings for PipelinedSettings {
 
     fn needs(&self) -> Vec<Need> {
         let mut needs = needs_of_ingress_queues();
-        let reason = "its egress queues are those of classes";
+        let reason = "it has one egress queue per class";
         needs.push(need(("switch", "scheduler"), &["ets", "fifo"], reason));
         needs.extend(need_of_pauses(&self.pause));
         needs

@@ -74,7 +74,10 @@ knobs! {
         /// Delay until the ingress knows that a queue has become congested, or has ceased to be.
         /// Footnote 1 only bounds it by the pipeline's latency, which §5.3 puts at 600 ns.
         bit_delay: Ps = Ps::from_ns(600) => [
-            Effect::Unless(|sfc| because(sfc.signal == SignalAt::Egress, "sfc.signal = \"egress\"")),
+            Effect::Unless(|sfc| because(
+                sfc.signal == SignalAt::Egress,
+                "sfc.signal = \"egress\"",
+            )),
         ],
         /// Time from the arrival of a packet to the departure of its copy. The copy takes the
         /// egress pipeline and, recirculated, the ingress pipeline (§4): one more pass of 600 ns

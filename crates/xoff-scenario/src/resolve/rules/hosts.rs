@@ -65,7 +65,8 @@ pub(super) fn losses(spec: &Spec, reader: &mut Reader<'_>) {
     }
     let congestion = spec.control.kind().show();
     let message = format!(
-        "congestion = {congestion} requires recovery = \"sack\": no other recovery reports losses to it"
+        "congestion = {congestion} requires recovery = \"sack\": no other recovery reports losses \
+         to it"
     );
     reader.problem_at(&[("transport", "recovery"), ("transport", "congestion")], message);
 }
@@ -142,8 +143,8 @@ pub(super) fn under_allocator(spec: &Spec, reader: &mut Reader<'_>) {
     }
     let allocator = spec.transport.allocator.show();
     let message = format!(
-        "allocator = {allocator} requires a congestion control of TCP, such as congestion = \"newreno\": \
-         rates fall back to its window"
+        "allocator = {allocator} requires a congestion control of TCP, such as congestion = \
+         \"newreno\": rates fall back to its window"
     );
     reader.problem_at(&[("transport", "congestion"), ("transport", "allocator")], message);
 }

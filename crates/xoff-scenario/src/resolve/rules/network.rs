@@ -51,13 +51,13 @@ pub(in crate::resolve) fn check_network(
 fn labels(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
     match (spec.hop.reads_labels(), &context.flows.first_labelled) {
         (true, None) => {
-            let message = "incast_queue = true, but no traffic is labelled: set labelled = true where kind \
-                           = \"incast\"";
+            let message = "incast_queue = true, but no traffic is labelled: set labelled = true \
+                           where kind = \"incast\"";
             reader.problem(spec.hop.own_section(), "incast_queue", message);
         }
         (false, Some(place)) => {
-            let message = "[[traffic]] labelled = true has no effect: only bfc.incast_queue = true reads \
-                           labels";
+            let message = "[[traffic]] labelled = true has no effect: only bfc.incast_queue = true \
+                           reads labels";
             reader.problem_in(place.clone(), message);
         }
         _ => {}
@@ -92,8 +92,8 @@ fn priorities(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
     let unknown = context.flows.of_no_size.as_ref().filter(|_| spec.driver.needs_flow_sizes());
     if let Some(place) = unknown {
         let message = format!(
-            "{} divides its priorities by the sizes of flows, which this [[traffic]] does not determine: \
-             set homa.cutoffs",
+            "{} divides its priorities by the sizes of flows, which this [[traffic]] does not \
+             determine: set homa.cutoffs",
             spec.driver.receiver_driven().unwrap_or_default()
         );
         reader.problem_in(place.clone(), message);
@@ -107,15 +107,16 @@ fn symmetric(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
     }
     if !context.shape.has_symmetric_choices() {
         let message = format!(
-            "symmetric_ecmp = true cannot be combined with topology = {}, where switches of a layer have \
-             different choices",
+            "symmetric_ecmp = true cannot be combined with topology = {}, where switches of a \
+             layer have different choices",
             context.shape.kind().show()
         );
         reader.problem("network", "topology", message);
     }
     if context.faults.iter().any(|fault| fault.outage().is_some()) {
-        let message = "symmetric_ecmp = true cannot be combined with [[fault]] kind = \"link-down\": where \
-                       a link is missing, switches of a layer have different choices";
+        let message = "symmetric_ecmp = true cannot be combined with [[fault]] kind = \
+                       \"link-down\": where a link is missing, switches of a layer have different \
+                       choices";
         reader.problem("switch", "symmetric_ecmp", message);
     }
 }

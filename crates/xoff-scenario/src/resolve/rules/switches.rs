@@ -65,7 +65,7 @@ pub(super) fn queues(spec: &Spec, reader: &mut Reader<'_>) {
         let carry = DriverConfig::all().into_iter().filter(|driver| driver.carries_priorities());
         let names: Vec<String> = carry.map(|driver| driver.kind().show()).collect();
         let message = format!(
-            "scheduler = {scheduler} serves priorities that packets carry: set transport.kind = {}",
+            "scheduler = {scheduler} serves priorities in packets: set transport.kind = {}",
             names.join(" or ")
         );
         reader.problem("switch", "scheduler", message);
@@ -119,8 +119,8 @@ pub(super) fn paths(spec: &Spec, reader: &mut Reader<'_>) {
     let balance = spec.switch.balance.show();
     if spec.switch.symmetric_ecmp && spec.balance.reorders() {
         let message = format!(
-            "symmetric_ecmp = true requires balance = \"ecmp\": balance = {balance} spreads the packets of \
-             a flow"
+            "symmetric_ecmp = true requires balance = \"ecmp\": balance = {balance} spreads the \
+             packets of a flow"
         );
         reader.problem("switch", "symmetric_ecmp", message);
     }
@@ -163,8 +163,8 @@ pub(super) fn ingress_queues(spec: &Spec, reader: &mut Reader<'_>) {
     }
     if !spec.receiver_driven() && spec.transport.ack_class != AckClass::Data {
         let message = format!(
-            "architecture = {architecture} requires ack_class = \"data\": only its own frames go ahead of \
-             all classes"
+            "architecture = {architecture} requires ack_class = \"data\": only its own frames go \
+             ahead of all classes"
         );
         reader.problem_at(&[("transport", "ack_class"), ("switch", "architecture")], message);
     }
