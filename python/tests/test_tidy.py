@@ -40,8 +40,6 @@ LONG_FUNCTIONS = {
 
 # Cycles of imports that remain to be broken. Delete a line when its cycle is gone.
 CYCLES = {
-    "xoff-alloc: config, error, network, utility",
-    "xoff-alloc: parallel::clos, parallel::state",
     "xoff-host: cc, flow, flowtune, hosts, nic, onramp, receiver, receiver_driven, recovery",
     "xoff-net: arch::crossbar, arch::frames",
     "xoff-net: division, hop, sched",
