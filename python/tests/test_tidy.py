@@ -44,8 +44,6 @@ CYCLES = {
     "xoff-net: arch::crossbar, arch::frames",
     "xoff-net: division, hop, sched",
     "xoff-net: fabric, record, xcp",
-    "xoff-python: alloc, apart, bindings, numerical",
-    "xoff-scenario: numerical, resolve",
     "xoff-sim: faults, flowtune, partition, setup",
 }
 
