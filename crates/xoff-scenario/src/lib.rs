@@ -24,6 +24,7 @@ pub mod schema;
 pub mod sections;
 pub mod sent;
 mod size;
+mod study;
 pub mod summary;
 pub mod traffic;
 

@@ -1,27 +1,15 @@
 //! A numerical run from its scenario to its results.
 
 use xoff_core::tables;
-use xoff_fluid::{Convergence, ErrorRow, Finished, Fluid, StepRow};
+use xoff_fluid::{ErrorRow, Finished, StepRow};
 use xoff_sim::{FlowRow, Progress};
 
 use crate::diagnostic::Problems;
 use crate::resolve::resolve_numerical;
 use crate::resources::Resources;
 use crate::scalars::EngineKind;
+use crate::study::Study;
 use crate::summary::{self, Identity, NumericalSummary};
-
-/// The subject of a numerical study.
-pub enum Study {
-    /// Flowlets that arrive and finish.
-    Fluid {
-        /// The simulation.
-        fluid: Box<Fluid>,
-        /// The class of each traffic source.
-        class_of: Vec<u16>,
-    },
-    /// Networks with a fixed set of flows.
-    Convergence(Convergence),
-}
 
 tables! {
     /// The tables of a numerical run: rows to be taken.

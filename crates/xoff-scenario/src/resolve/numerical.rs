@@ -10,9 +10,9 @@ use xoff_fluid::{Convergence, ConvergenceConfig, Fluid, FluidConfig, Iterates, R
 use xoff_net::topo::TopologyConfig;
 
 use super::Resolver;
-use crate::numerical::Study;
 use crate::scalars::EngineKind;
 use crate::sections::NetworkConfig;
+use crate::study::Study;
 use crate::traffic::{self, Basis, Span};
 
 /// The input of a numerical run.
