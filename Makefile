@@ -24,7 +24,7 @@ lint: .venv/built ## rustfmt, clippy, ruff and mypy
 
 # Writes the files that are made from the declarations of tables and summary keys.
 declared: ## documentation and Python types of results, from their declarations
-	XOFF_UPDATE_DECLARED=1 cargo test -p xoff-scenario --test it generated
+	XOFF_UPDATE_DECLARED=1 cargo test -p xoff-run --test it generated
 
 test-rust: ## tests of the engine
 	cargo test --workspace

@@ -375,7 +375,7 @@ def test_bench_ends_on_ctrl_c():
     assert "Traceback" not in err
 
 
-GOLDEN = Path(__file__).parents[2] / "crates/xoff-scenario/tests/golden"
+GOLDEN = Path(__file__).parents[2] / "crates/xoff-run/tests/golden"
 DIGESTS = """
 import sys
 from xoff import _native

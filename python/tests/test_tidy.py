@@ -22,7 +22,7 @@ LONG_FILES = {
     "crates/xoff-core/src/wheel.rs": (604, "the event wheel, with 165 lines of tests"),
     "crates/xoff-net/src/arch/output_queued.rs": (638, "one switch, from arrival to departure"),
     "crates/xoff-net/src/fabric.rs": (658, "ports and links share the fields of the packet path"),
-    "crates/xoff-scenario/tests/it/refused.rs": (623, "tables of cases, one line or two each"),
+    "crates/xoff-run/tests/it/refused.rs": (623, "tables of cases, one line or two each"),
 }
 
 # Functions that are longer than they should be: the lines they may have, and why.
@@ -31,7 +31,7 @@ LONG_FUNCTIONS = {
     "crates/xoff-scenario/src/resolve/flowtune.rs check_under_allocator": (62, "a list of checks"),
     "crates/xoff-scenario/src/resolve/hosts.rs control": (64, "one arm per congestion control"),
     "crates/xoff-scenario/src/traffic.rs add": (98, "one arm per kind of traffic"),
-    "crates/xoff-scenario/tests/it/refused.rs values_that_no_run_survives_are_refused": (
+    "crates/xoff-run/tests/it/refused.rs values_that_no_run_survives_are_refused": (
         153,
         "a table of cases",
     ),

@@ -20,7 +20,7 @@ fn check(
     max_memory: Option<&str>,
 ) -> PyResult<String> {
     let memory = memory(max_memory)?;
-    apart(py, move || xoff_scenario::check(&text, &file, &overrides, memory))?
+    apart(py, move || xoff_run::check(&text, &file, &overrides, memory))?
         .map_err(|problems| ScenarioError::new_err(problems.to_string()))
 }
 
@@ -39,7 +39,7 @@ fn backpressure(
     max_memory: Option<&str>,
 ) -> PyResult<Option<String>> {
     let memory = memory(max_memory)?;
-    apart(py, move || xoff_scenario::backpressure(&text, &file, &overrides, any_link, memory))?
+    apart(py, move || xoff_run::backpressure(&text, &file, &overrides, any_link, memory))?
         .map_err(|problems| ScenarioError::new_err(problems.to_string()))
 }
 
@@ -69,7 +69,7 @@ struct DeclaredTable {
 /// different columns under it.
 #[pyfunction]
 fn tables() -> Vec<DeclaredTable> {
-    let tables = xoff_scenario::tables().into_iter();
+    let tables = xoff_run::tables().into_iter();
     tables
         .map(|table| DeclaredTable {
             name: table.empty.name,
@@ -92,13 +92,13 @@ fn size_table(name: &str) -> PyResult<Vec<(f64, f64)>> {
 /// Signals are handled when it is over. Raises ValueError if there is no such case.
 #[pyfunction]
 fn bench(py: Python<'_>, case: &str, threads: usize) -> PyResult<String> {
-    py.detach(|| xoff_scenario::bench(case, threads)).map_err(PyValueError::new_err)
+    py.detach(|| xoff_run::bench(case, threads)).map_err(PyValueError::new_err)
 }
 
 /// Return the names of the benchmark cases.
 #[pyfunction]
 fn bench_cases() -> Vec<String> {
-    xoff_scenario::bench_cases()
+    xoff_run::bench_cases()
 }
 
 /// Measure iterations of the parallel allocator: return the number of threads, the median and the

@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::prelude::*;
 
 use xoff_core::table::Tables;
-use xoff_scenario::{AnyRun, NumericalRun as Numerical, Resources};
+use xoff_run::{AnyRun, NumericalRun as Numerical};
+use xoff_scenario::Resources;
 use xoff_sim::Threads;
 
 use crate::apart::{apart, memory};
@@ -106,7 +107,7 @@ pub(crate) fn open_run(
     let jitter = delay_seed.map(|seed| (seed, MOST_DELAY_US));
     let threads = Threads { jitter, ..Threads::up_to(threads) };
     let resources = Resources { threads, memory: memory(max_memory)? };
-    let run = apart(py, move || xoff_scenario::open(&text, &file, &overrides, resources))?;
+    let run = apart(py, move || xoff_run::open(&text, &file, &overrides, resources))?;
     match run.map_err(|problems| ScenarioError::new_err(problems.to_string()))? {
         AnyRun::Packets(run) => Ok(Py::new(py, Run::from(*run))?.into_any()),
         AnyRun::Numerical(run) => Ok(Py::new(py, NumericalRun(Mutex::new(*run)))?.into_any()),

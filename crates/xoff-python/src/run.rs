@@ -53,9 +53,9 @@ struct Sent {
     bytes: u16,
 }
 
-impl From<xoff_scenario::sent::Sent> for Sent {
-    fn from(sent: xoff_scenario::sent::Sent) -> Self {
-        let xoff_scenario::sent::Sent { time_ps, node, port, peer, kind, flow, seq, bytes } = sent;
+impl From<xoff_run::sent::Sent> for Sent {
+    fn from(sent: xoff_run::sent::Sent) -> Self {
+        let xoff_run::sent::Sent { time_ps, node, port, peer, kind, flow, seq, bytes } = sent;
         Self { time_ps, node, port, peer, kind, flow, seq, bytes }
     }
 }
@@ -67,16 +67,16 @@ impl From<xoff_scenario::sent::Sent> for Sent {
 #[pyclass(module = "xoff._native")]
 // The lock is never taken: it only makes a run shareable, as Python wants. What protects it is the
 // borrow that Python takes for every call.
-pub struct Run(Mutex<xoff_scenario::Run>);
+pub struct Run(Mutex<xoff_run::Run>);
 
-impl From<xoff_scenario::Run> for Run {
-    fn from(run: xoff_scenario::Run) -> Self {
+impl From<xoff_run::Run> for Run {
+    fn from(run: xoff_run::Run) -> Self {
         Self(Mutex::new(run))
     }
 }
 
 impl Run {
-    fn engine(&mut self) -> &mut xoff_scenario::Run {
+    fn engine(&mut self) -> &mut xoff_run::Run {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -93,7 +93,7 @@ pub(crate) trait Steps: Send {
     }
 }
 
-impl Steps for xoff_scenario::Run {
+impl Steps for xoff_run::Run {
     fn step(&mut self) -> Result<bool, String> {
         self.step()
     }

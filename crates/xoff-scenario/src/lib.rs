@@ -4,33 +4,56 @@
 //! Nothing is silent. A misspelt key, a wrong unit, or a setting without effect is an error that
 //! shows its place and suggests the likely name. All errors are reported together.
 
-mod backpressure;
-pub mod bench;
-pub mod capture;
 pub mod diagnostic;
 pub mod document;
 pub mod effective;
 mod entries;
 pub mod hpcc_ns3;
 pub mod layers;
+pub mod links;
+pub mod named;
 pub mod nearest;
-pub mod numerical;
 pub mod presets;
 pub mod resolve;
 pub mod resources;
-pub mod run;
 pub mod scalars;
 pub mod schema;
 pub mod sections;
-pub mod sent;
 mod size;
-mod study;
-pub mod summary;
+pub mod study;
 pub mod traffic;
 
-pub use bench::{bench, bench_cases};
-pub use numerical::NumericalRun;
+use std::path::Path;
+
+use diagnostic::Problems;
 pub use presets::presets;
+pub use resolve::{Resolved, engine};
 pub use resources::{Memory, Resources};
-pub use run::{AnyRun, Run, backpressure, check, open, schema, tables};
 pub use traffic::size_table;
+
+/// Reads `text`, the content of `file`: a scenario, or the `config.txt` of an HPCC ns-3 case.
+///
+/// # Errors
+/// All problems, each with its place.
+pub fn read(
+    text: &str,
+    file: &str,
+    overrides: &[String],
+    resources: Resources,
+) -> Result<Resolved, Problems> {
+    if Path::new(file).extension().is_some_and(|ending| ending == "txt") {
+        return hpcc_ns3::resolve(text, file, overrides, resources);
+    }
+    resolve::resolve(text, file, overrides, resources)
+}
+
+/// The JSON schema of scenario files.
+#[must_use]
+pub fn schema() -> String {
+    use schema::{SectionSchema, json_schema};
+    let mut sections = vec![scalars::top_level()];
+    sections.extend(resolve::sections().into_iter().map(SectionSchema::once));
+    sections.extend(SectionSchema::entries::<xoff_sim::faults::FaultConfig>("fault"));
+    sections.extend(SectionSchema::entries::<xoff_workload::TrafficConfig>("traffic"));
+    json_schema("xoff scenario", &sections)
+}

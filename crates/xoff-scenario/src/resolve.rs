@@ -23,7 +23,7 @@ use xoff_sim::setup::Setup;
 use xoff_sim::simulation::Plan;
 use xoff_workload::Traffic;
 
-pub(crate) use self::numerical::Numerical;
+pub use self::numerical::Numerical;
 use self::reader::Reader;
 pub(crate) use self::spec::Spec;
 use crate::diagnostic::Problems;
@@ -85,7 +85,7 @@ fn known() -> Vec<&'static str> {
 }
 
 /// The engine that runs a scenario. [`resolve`] reports problems.
-pub(crate) fn engine(text: &str, file: &str, overrides: &[String]) -> EngineKind {
+pub fn engine(text: &str, file: &str, overrides: &[String]) -> EngineKind {
     let documents = || -> Result<Vec<Document>, Problems> {
         let mut documents = vec![Document::parse(file, text)?];
         documents.extend(Document::from_overrides(overrides)?);
@@ -99,7 +99,7 @@ pub(crate) fn engine(text: &str, file: &str, overrides: &[String]) -> EngineKind
 ///
 /// # Errors
 /// All problems, each with its place.
-pub(crate) fn resolve_numerical(
+pub fn resolve_numerical(
     engine: EngineKind,
     text: &str,
     file: &str,

@@ -6,7 +6,7 @@ use serde::Serialize;
 use xoff_core::knobs::{Field, Knob as _, Knobs};
 use xoff_core::seam::{Seam, SectionDoc};
 
-use crate::summary::keys::Named;
+use crate::named::Named;
 
 #[cfg(test)]
 mod tests;

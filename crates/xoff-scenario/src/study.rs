@@ -3,7 +3,7 @@
 use xoff_fluid::{Convergence, Fluid};
 
 /// The subject of a numerical study.
-pub(crate) enum Study {
+pub enum Study {
     /// Flowlets that arrive and finish.
     Fluid {
         /// The simulation.

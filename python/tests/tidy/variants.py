@@ -12,7 +12,8 @@ from functools import cache
 
 from tidy import rust, tree
 
-SCENARIO = "crates/xoff-scenario/src/"
+# Crates that read scenarios, run them and write results.
+ABOVE_SEAMS = ("crates/xoff-scenario/src/*.rs", "crates/xoff-run/src/*.rs")
 SEAM = re.compile(r"\benum (\w+): dyn [\w:]+, named by (\w+)")
 AFTER_PATTERN = re.compile(r"\s*(=>|if\b|=(?![=>]))")
 
@@ -58,11 +59,12 @@ def is_match(code: str, found: re.Match[str]) -> bool:
 def matches() -> Counter[str]:
     """Return the matches of each file on each enum."""
     found: Counter[str] = Counter()
-    for path in tree.files(f"{SCENARIO}*.rs"):
+    for path in tree.files(*ABOVE_SEAMS):
         if "tests" in path:
             continue
         code = rust.production_code(path)
+        name = path.split("/src/")[1]
         for place in variant().finditer(code):
             if is_match(code, place):
-                found[f"{path.removeprefix(SCENARIO)} {place[1]}"] += 1
+                found[f"{name} {place[1]}"] += 1
     return found

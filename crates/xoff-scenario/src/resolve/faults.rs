@@ -8,8 +8,8 @@ use xoff_sim::faults::{Fault, FaultConfig};
 
 use super::Resolver;
 use super::spec::Spec;
-use crate::capture;
 use crate::entries::Entries;
+use crate::links;
 
 impl Resolver<'_> {
     /// Reads all entries. Problems are in the layers.
@@ -46,7 +46,7 @@ fn fault(settings: &FaultConfig, topology: &Topology) -> Result<Fault, String> {
     let ports = if link == "all" && settings.may_name_all_links() {
         (0..topology.ports.len() as u32).collect()
     } else {
-        capture::link(link, topology).map_err(|why| format!("link: {why}"))?
+        links::link(link, topology).map_err(|why| format!("link: {why}"))?
     };
     let host = ports.iter().map(|&port| topology.ports[port as usize].node).min();
     if let Some(host) = host.filter(|&node| settings.is_outage() && node < topology.hosts) {

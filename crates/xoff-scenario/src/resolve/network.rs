@@ -11,7 +11,7 @@ use xoff_sim::setup::{base_rtt, base_rtts};
 use xoff_sim::simulation::Plan;
 
 use super::{Resolver, build};
-use crate::capture;
+use crate::links;
 use crate::sections::{NetworkConfig, RunConfig};
 
 /// Sections of networks.
@@ -98,7 +98,7 @@ impl Resolver<'_> {
     }
 
     pub(super) fn captured(&mut self, run: &RunConfig, topology: &Topology) -> Option<Vec<u32>> {
-        let ports = capture::ports(&run.capture, topology);
+        let ports = links::ports(&run.capture, topology);
         ports.map_err(|message| self.reader.problem("run", "capture", message)).ok()
     }
 

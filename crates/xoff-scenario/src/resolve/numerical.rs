@@ -16,11 +16,15 @@ use crate::study::Study;
 use crate::traffic::{self, Basis, Span};
 
 /// The input of a numerical run.
-pub(crate) struct Numerical {
-    pub(crate) name: String,
-    pub(crate) seed: u64,
-    pub(crate) study: Study,
-    pub(crate) effective: String,
+pub struct Numerical {
+    /// The scenario's name.
+    pub name: String,
+    /// Seed of the run.
+    pub seed: u64,
+    /// What to simulate.
+    pub study: Study,
+    /// The scenario with every default and derived value, as TOML.
+    pub effective: String,
 }
 
 /// Sections of numerical studies.

@@ -1,0 +1,294 @@
+//! Results depend only on the scenario and its seed, not on partitions or threads.
+
+use crate::common::{finish, for_fast_links, open, open_on};
+use xoff_run::Run;
+use xoff_run::summary::Summary;
+use xoff_scenario::presets;
+use xoff_sim::{FlowRow, PortRow, SampleRow, Threads};
+
+/// A short run with background flows in all directions and two incasts at a time, so that a switch
+/// often handles several events at one instant, and ECN if the scheme uses it.
+fn scenario(scheme: &str) -> String {
+    format!(
+        "scheme = \"{scheme}\"\n\
+         [run]\nwarmup = \"0us\"\nmeasure = \"40us\"\ndrain = \"1ms\"\nmonitor = \"0-127\"\n\
+         [[traffic]]\nkind = \"open-loop\"\nload = 0.6\nstop = \"40us\"\n\
+         [[traffic]]\nkind = \"incast\"\ndegree = 60\nbytes = \"4MB\"\nperiod = \"30us\"\nstop = \"40us\"\n\
+         [[traffic]]\nkind = \"incast\"\ndegree = 60\nbytes = \"2MB\"\nperiod = \"20us\"\n\
+         spread = \"10us\"\nstop = \"40us\"\n"
+    )
+}
+
+struct Outcome {
+    digest: u64,
+    rows: Vec<FlowRow>,
+    samples: Vec<SampleRow>,
+    ports: Vec<PortRow>,
+    summary: Summary,
+}
+
+fn outcome(scheme: &str, overrides: &[&str]) -> Outcome {
+    outcome_on(Threads::ONE, scheme, overrides)
+}
+
+fn outcome_on(threads: Threads, scheme: &str, overrides: &[&str]) -> Outcome {
+    outcome_of(open_on(threads, &scenario(scheme), overrides))
+}
+
+fn outcome_of(mut run: Run) -> Outcome {
+    let (mut rows, mut samples) = (Vec::new(), Vec::new());
+    loop {
+        let more = run.step().unwrap_or_else(|message| panic!("{message}"));
+        rows.append(&mut run.rows().flows);
+        samples.append(&mut run.rows().samples);
+        if !more {
+            let (ports, summary) = (run.ports(), run.summary());
+            return Outcome { digest: run.digest(), rows, samples, ports, summary };
+        }
+    }
+}
+
+fn assert_same(one: &Outcome, other: &Outcome, what: &str) {
+    for (left, right) in one.rows.iter().zip(&other.rows) {
+        assert_eq!(left, right, "{what}: flows");
+    }
+    assert_eq!(one.rows.len(), other.rows.len(), "{what}: flows");
+    for (left, right) in one.samples.iter().zip(&other.samples) {
+        assert_eq!(left, right, "{what}: samples");
+    }
+    assert_eq!(one.samples.len(), other.samples.len(), "{what}: samples");
+    assert!(one.ports == other.ports, "{what}: ports");
+    assert_eq!(one.digest, other.digest, "{what}: digest");
+    assert_eq!(one.summary.json(), other.summary.json(), "{what}: summary");
+}
+
+fn assert_same_however_cut(scheme: &str, overrides: &[&str]) -> Outcome {
+    let whole = outcome(scheme, overrides);
+    assert!(whole.rows.len() > 1000 && !whole.samples.is_empty(), "{scheme}");
+    for parts in [1, 2, 3, 8] {
+        let cut = format!("run.partitions={parts}");
+        let overrides: Vec<&str> = overrides.iter().copied().chain([cut.as_str()]).collect();
+        assert_same(&whole, &outcome(scheme, &overrides), &format!("{scheme} {overrides:?}"));
+    }
+    whole
+}
+
+/// Three threads have partitions of unequal size. Eight have one rack each, and are more than most
+/// machines have processors, so threads meet in a different order at every window.
+#[test]
+fn every_preset_runs_the_same_on_any_number_of_threads() {
+    for (scheme, _) in presets() {
+        let overrides = for_fast_links(&scheme);
+        let one = outcome(&scheme, overrides);
+        let waiting = |count| Threads { count, jitter: Some((count as u64, 30)) };
+        let threads = [2, 3, 8].into_iter().flat_map(|n| [Threads::up_to(n), waiting(n)]);
+        for threads in threads {
+            let other = outcome_on(threads, &scheme, overrides);
+            assert_same(&one, &other, &format!("{scheme} {threads:?}"));
+        }
+    }
+}
+
+#[test]
+fn every_preset_runs_the_same_however_it_is_cut() {
+    for (scheme, _) in presets() {
+        assert_same_however_cut(&scheme, for_fast_links(&scheme));
+    }
+}
+
+/// Paths cross up to five switches; only the first and the last have hosts.
+#[test]
+fn a_fat_tree_runs_the_same_however_it_is_cut() {
+    for scheme in ["bfc", "hpcc", "expresspass"] {
+        assert_same_however_cut(scheme, &["network.topology=fat-tree"]);
+    }
+}
+
+/// Every switch has hosts, and neighbours in every partition.
+#[test]
+fn a_torus_runs_the_same_however_it_is_cut() {
+    for scheme in ["bfc", "ndp"] {
+        assert_same_however_cut(scheme, &["network.topology=torus", "torus.hosts_per_switch=8"]);
+    }
+}
+
+/// An allocator's messages cross partitions with their contents, are lost and repeated, and rates
+/// expire.
+#[test]
+fn rates_from_an_allocator_are_the_same_however_it_is_cut() {
+    let tree = "network.topology=fat-tree";
+    for overrides in [
+        &["flowtune.message_loss=0.2", "flowtune.lifetime=40us"][..],
+        &["flowtune.stop_at=30us", "flowtune.resume_at=200us", "flowtune.lifetime=40us"],
+        &["flowtune.coalesce=true", "flowtune.compute_time=7us", "flowtune.advance_notice=10us"],
+        &["flowtune.detection=idle", "flowtune.start_before_allocation=false", tree],
+        &["flowtune.allocators=per-pod", tree],
+        &["flowtune.paths=big-switch", "buffer.size=20KB", "flowtune.iteration=3us"],
+    ] {
+        let whole = assert_same_however_cut("flowtune", overrides);
+        let flowtune = whole.summary.flowtune.expect("an allocator");
+        assert!(flowtune.rates_received > 0, "{overrides:?}: no rates");
+    }
+}
+
+/// Signals to senders, of all kinds. Often several leave a switch at one instant.
+#[test]
+fn signals_to_senders_are_the_same_however_it_is_cut() {
+    let tree = "network.topology=fat-tree";
+    for overrides in [
+        &["sfc.cache=false", "sfc.filter=false"][..],
+        &["sfc.estimator=true", "transport.ack_class=control"],
+        &["sfc.signal=egress", "sfc.cache=false"],
+        &["sfc.bit_delay=0ps", "sfc.mirror_delay=0ps", "sfc.pause_unit=0ps"],
+        &["sfc.deployment=all", tree],
+        &["sfc.trigger=20KB", "sfc.target=10KB", "network.rounding=1ns-down"],
+        &["sfc.to_pfc=true", "faults.control_loss=0.1", "nic.receive_rate=70Gbps"],
+    ] {
+        let whole = assert_same_however_cut("sfc", overrides);
+        let sfc = whole.summary.sfc.expect("SFC");
+        assert!(sfc.bts_sent > 0, "{overrides:?} sent no signal");
+    }
+    let lossy = ["buffer.size=100KB"];
+    assert_same_however_cut("onramp", &lossy);
+}
+
+/// Notices of losses, timeouts and lost control frames cross partitions as well.
+#[test]
+fn losses_are_the_same_however_it_is_cut() {
+    for (scheme, overrides) in [
+        ("hpcc-pfc", &["buffer.size=\"100KB\""][..]),
+        ("dctcp", &["switch.hop=\"none\"", "transport.timeout=\"50us\"", "buffer.size=\"100KB\""]),
+        (
+            "hpcc",
+            &[
+                "switch.hop=\"none\"",
+                "transport.recovery=\"selective-repeat\"",
+                "transport.timeout=\"50us\"",
+                "transport.timeout_low=\"20us\"",
+                "buffer.size=\"100KB\"",
+            ],
+        ),
+        (
+            "bfc",
+            &["buffer.size=\"100KB\"", "faults.control_loss=0.1", "transport.timeout=\"50us\""],
+        ),
+        (
+            "tcp-cubic",
+            &["buffer.size=\"20KB\"", "tcp.min_rto=\"20us\"", "tcp.initial_rto=\"50us\""],
+        ),
+        ("ndp", &["trim.header_queue=\"500B\"", "transport.timeout=\"100us\""]),
+        ("xcp", &["buffer.size=\"10KB\"", "transport.ack_class=control"]),
+        ("expresspass", &["buffer.size=\"1048B\"", "transport.timeout=\"50us\""]),
+    ] {
+        let whole = assert_same_however_cut(scheme, overrides);
+        assert!(whole.summary.drops_packets > 0, "{scheme} lost nothing");
+    }
+}
+
+/// Headers return to their ingress, and bitmaps are old, for any hosts in the partition.
+#[test]
+fn bfcs_hardware_is_the_same_however_it_is_cut() {
+    let tree = "network.topology=fat-tree";
+    for (scheme, overrides) in [
+        ("bfc-sampling", &["bfc.sampling=0.1", tree][..]),
+        ("bfc-tofino", &["bfc.sampling=0.5", "tofino.recirculation_share=0.03"]),
+        ("bfc-tofino", &["tofino.bitmap_period=20us", "tofino.egress_fifo=0B", tree]),
+        ("bfc-tofino", &["tofino.recirculation_delay=0ps", "tofino.pipelines=1"]),
+    ] {
+        assert_same_however_cut(scheme, overrides);
+    }
+}
+
+/// Packets pass stages inside switches, pauses have delays, and the same event often happens at
+/// several ports at once.
+#[test]
+fn crossbars_are_the_same_however_it_is_cut() {
+    let tree = ["network.topology=fat-tree", "crossbar.ingress_size=1MB", "pause.xoff=60KB"];
+    for (scheme, overrides) in [
+        ("detail", &tree[..]),
+        ("detail-fc", &["crossbar.forwarding_delay=0ps", "pause.response=0ps"]),
+        (
+            "detail-fc",
+            &["pause.xoff=50KB", "pause.generation_delay=500ns", "faults.control_loss=0.1"],
+        ),
+        ("detail-baseline", &["crossbar.rate_limit=0.98", "crossbar.speedup=1.3"]),
+        ("detail-pfc", &["crossbar.classes=2", "pause.xoff=20KB"]),
+    ] {
+        assert_same_however_cut(scheme, overrides);
+    }
+}
+
+/// Switches draw a port, or count, for every packet.
+#[test]
+fn spraying_is_the_same_however_it_is_cut() {
+    let spray = "switch.balance=spray";
+    for (scheme, overrides) in [
+        ("ndp", &[spray][..]),
+        ("ndp", &[spray, "spray.order=round-robin", "network.topology=fat-tree"]),
+        ("dctcp", &[spray, "transport.recovery=perfect", "buffer.size=100KB", "switch.hop=none"]),
+    ] {
+        let whole = assert_same_however_cut(scheme, overrides);
+        assert_ne!(whole.digest, outcome(scheme, &[]).digest, "{scheme}");
+    }
+}
+
+/// Receivers request missing data in an order that partitions do not change.
+#[test]
+fn lost_packets_of_homa_are_the_same_however_it_is_cut() {
+    let lossy = ["buffer.kind=shared", "buffer.size=200KB", "transport.timeout=50us"];
+    let more = ["homa.overcommitment=2", "homa.boost_tail=true", "run.link_delays=true"];
+    let whole = assert_same_however_cut("homa", &[&lossy[..], &more].concat());
+    let homa = whole.summary.homa.expect("Homa");
+    assert!(homa.resends > 0, "nothing was asked for again");
+}
+
+/// NICs that pause their switches have a timer and send frames.
+#[test]
+fn slow_hosts_are_the_same_however_it_is_cut() {
+    let overrides = ["nic.receive_rate=70Gbps", "nic.receive_xoff=20kB", "nic.receive_xon=10kB"];
+    let whole = assert_same_however_cut("hpcc", &overrides);
+    assert_ne!(whole.digest, outcome("hpcc", &[]).digest);
+}
+
+/// Links of 10 ns between partitions, and some packets per millisecond: a hundred million windows,
+/// almost all of them empty.
+#[test]
+fn empty_windows_change_nothing_and_take_no_time() {
+    let network = "scheme = \"tcp-newreno\"\n[network]\ntopology = \"leaf-spine\"\n[leaf_spine]\n\
+                   leaves = 3\nspines = 2\nhosts_per_leaf = 2\nhost_rate = \"10Mbps\"\n\
+                   spine_rate = \"10Mbps\"\nspine_delay = \"10ns\"\n\
+                   [run]\nwarmup = \"0us\"\nmeasure = \"1s\"\ngrid = \"10ms\"\n\
+                   [[traffic]]\nkind = \"open-loop\"\nload = 0.1\nstop = \"1s\"\n";
+    let of = |parts: u32| outcome_of(open(network, &[&format!("run.partitions={parts}")]));
+    let whole = of(1);
+    assert!(whole.rows.len() > 50);
+    assert_same(&whole, &of(3), "three parts");
+}
+
+#[test]
+fn another_seed_is_another_run() {
+    let first = outcome("bfc", &[]);
+    let other = outcome("bfc", &["seed=2"]);
+    assert_ne!(first.digest, other.digest);
+    assert!(first.rows != other.rows);
+}
+
+/// Schemes are compared under the same traffic: senders, receivers, sizes and times.
+#[test]
+fn every_preset_meets_the_same_traffic() {
+    let arrivals = |scheme: &str| {
+        let overrides = [&["run.drain=\"1s\""], for_fast_links(scheme)].concat();
+        let mut run = open(&scenario(scheme), &overrides);
+        let mut rows: Vec<_> = finish(&mut run)
+            .iter()
+            .map(|row| (row.flow, row.src, row.dst, row.size_bytes, row.start_ps))
+            .collect();
+        rows.sort_unstable();
+        rows
+    };
+    let expected = arrivals("bfc");
+    assert!(expected.len() > 1000);
+    for (scheme, _) in presets() {
+        assert!(arrivals(&scheme) == expected, "{scheme}");
+    }
+}

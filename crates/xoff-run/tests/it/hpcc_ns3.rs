@@ -1,0 +1,74 @@
+//! Compares the reader of HPCC ns-3 cases with that simulator's own output (`hpcc_ns3/README.md`).
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use xoff_run::Run;
+use xoff_sim::Threads;
+
+const CONTROLS: [&str; 3] = ["dcqcn", "dctcp", "hpcc"];
+
+/// Flows by source, destination and number within the pair: bytes, start and completion time (ns).
+type Flows = BTreeMap<(u32, u32, usize), [u64; 3]>;
+
+fn file(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/hpcc_ns3").join(name)
+}
+
+fn text(name: &str) -> String {
+    std::fs::read_to_string(file(name)).unwrap()
+}
+
+fn open(control: &str, buffer_mib: u32) -> Run {
+    let name = format!("{control}.txt");
+    let config = text(&name).replace("BUFFER_SIZE 32", &format!("BUFFER_SIZE {buffer_mib}"));
+    Run::open(&config, file(&name).to_str().unwrap(), &[], Threads::ONE)
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The output of that simulator.
+fn written(control: &str) -> Flows {
+    let host = |word: &str| u32::from_str_radix(word, 16).unwrap() >> 8 & 0xffff;
+    let flow = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let number = |place: usize| words[place].parse::<u64>().unwrap();
+        let key = (host(words[0]), host(words[1]), number(2) as usize - 10_000);
+        (key, [number(4), number(5), number(6)])
+    };
+    text(&format!("{control}.fct.txt")).lines().map(flow).collect()
+}
+
+fn computed(control: &str) -> Flows {
+    let mut run = open(control, 32);
+    let mut rows = Vec::new();
+    while run.step().unwrap() {
+        rows.append(&mut run.rows().flows);
+    }
+    rows.append(&mut run.rows().flows);
+    rows.sort_by_key(|row| row.flow);
+    let mut flows = Flows::new();
+    for row in rows {
+        let earlier = flows.keys().filter(|key| (key.0, key.1) == (row.src, row.dst)).count();
+        let values = [row.size_bytes, row.start_ps / 1000, row.fct_ps / 1000];
+        flows.insert((row.src, row.dst, earlier), values);
+    }
+    flows
+}
+
+#[test]
+fn every_flow_ends_at_the_same_nanosecond() {
+    for control in CONTROLS {
+        let written = written(control);
+        assert_eq!(written.len(), 17);
+        assert_eq!(computed(control), written, "{control}");
+    }
+}
+
+#[test]
+fn a_small_buffer_sends_as_many_pauses() {
+    for (control, pauses) in CONTROLS.into_iter().zip([280, 158, 16]) {
+        let mut run = open(control, 1);
+        while run.step().unwrap() {}
+        assert_eq!(run.summary().pfc.pause_frames, pauses, "{control}");
+    }
+}

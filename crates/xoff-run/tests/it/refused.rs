@@ -1,0 +1,661 @@
+//! Settings that would hang, overflow or have no meaning are refused with their place.
+
+use xoff_run::Run;
+use xoff_sim::Threads;
+
+const SCENARIO: &str = "[run]\nwarmup = \"0us\"\nmeasure = \"20us\"\n\
+                        [[traffic]]\nkind = \"open-loop\"\nload = 0.5\n";
+
+/// The same on Gigabit links.
+const SLOW: &str = "[leaf_spine]\nhost_rate = \"1Gbps\"\nspine_rate = \"1Gbps\"\n\
+                    [run]\nwarmup = \"0us\"\nmeasure = \"20us\"\n\
+                    [[traffic]]\nkind = \"open-loop\"\nload = 0.5\n";
+
+/// A scheme refuses a setting, with its place and a message.
+fn assert_refused(scheme: &str, setting: &str, said: &str) {
+    let overrides = [format!("scheme={scheme}"), setting.into()];
+    let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides, Threads::ONE) else {
+        panic!("{setting} is accepted");
+    };
+    let text = problems.to_string();
+    assert!(text.contains(said) && text.contains("--set"), "{setting}:\n{text}");
+}
+
+#[test]
+fn values_that_no_run_survives_are_refused() {
+    for (scheme, setting, said) in [
+        ("bfc", "run.flow_series=15us", "flow_series = 15us must be a multiple of grid = 10us"),
+        ("bfc", "run.port_samples=30us", "port_samples = 30us is longer than measure = 20us"),
+        ("bfc", "switch.quantum=0B", "quantum must be from 64B to 1MB"),
+        ("ideal-fq", "switch.quantum=4GB", "quantum must be from 64B to 1MB"),
+        ("dcqcn", "dcqcn.alpha_interval=0us", "alpha_interval must be above 0"),
+        ("dcqcn", "dcqcn.decrease_interval=0us", "decrease_interval must be above 0"),
+        ("dcqcn-rdma15", "dcqcn_rdma15.timer=0us", "timer must be above 0"),
+        ("dcqcn-rdma15", "dcqcn_rdma15.byte_counter=0B", "byte_counter must be above 0"),
+        ("hpcc", "hpcc.min_rate=100Gbps", "cannot slow down a host with a link of \"100Gbps\""),
+        ("dcqcn", "dcqcn.min_rate=200Gbps", "cannot slow down a host with a link of"),
+        ("dctcp-ss", "dctcp.initial_window_packets=0", "initial_window_packets must be at least 1"),
+        (
+            "bfc",
+            "bfc.refresh_period=5ns",
+            "no longer than a pause frame takes on a link of \"100Gbps\"",
+        ),
+        ("expresspass", "transport.timeout=27ns", "not longer than a packet takes on a link of"),
+        ("hpcc", "hpcc.int_overhead=70KB", "int_overhead must be at most 4096B"),
+        ("dctcp", "pfc.threshold=5", "threshold is a share of the free pool: 0 to 1"),
+        ("dctcp", "frame.payload=70KB", "a frame may have up to 60000 bytes"),
+        ("pfc", "transport.pacing=false", "has no effect with congestion = \"none\""),
+        ("dcqcn", "transport.pacing=false", "pacing = false needs window_follows_rate = true"),
+        ("pfc", "nic.receive_rate=100Gbps", "has no effect behind a link of 100Gbps"),
+        ("pfc", "nic.receive_xon=5kB", "nic.receive_rate = \"0bps\""),
+        ("bfc", "nic.pfc=false", "switches send no PFC frames to NICs"),
+        ("bfc", "nic.receive_rate=50Gbps", "receive_rate requires scheduler = \"fifo\""),
+        ("ndp", "transport.base_rtt_of=pair", "kind = \"ndp\" has one first window"),
+        (
+            "flowtune",
+            "transport.base_rtt_of=pair",
+            "allocator = \"flowtune\" uses one for all flows",
+        ),
+        ("flowtune", "network.topology=two-dc", "domain must be within one data centre"),
+        ("bfc", "buffer.gateway_size=20MB", "network.topology = \"leaf-spine\" has no gateways"),
+        ("bfc", "bfc.backpressure=occupancy", "set threshold = \"fixed\""),
+        ("bfc", "bfc.sticky_hrtts=1e30", "0 to 1000000 1-hop RTTs"),
+        ("bfc", "bfc.table_factor=0", "1 to 1000000 entries for each queue"),
+        ("bfc-flow-id", "bfc.sticky_hrtts=3", "bfc.backpressure = \"flows\""),
+        ("bfc-flow-id", "bfc.refresh_period=1us", "bfc.backpressure = \"flows\""),
+        ("bfc-flow-id", "transport.ack_class=data", "requires transport.ack_class = \"control\""),
+        ("bfc-flow-id", "faults.control_loss=0.1", "the loss of one is permanent"),
+        ("bfc-stochastic", "bfc.sticky_hrtts=3", "a flow's queue never changes"),
+        ("bfc-stochastic", "bfc.empty_queue=lowest", "a flow's queue never changes"),
+        ("hpcc-pfc-dqa", "bfc.threshold_factor=2", "bfc.backpressure = \"none\""),
+        ("hpcc-pfc-dqa", "bfc.nics_obey=false", "bfc.backpressure = \"none\""),
+        ("hpcc-pfc-sfq", "bfc.hop_processing=1us", "nothing depends on the 1-hop RTT"),
+        ("bfc", "bfc.incast_queue=true", "but no traffic is labelled"),
+        ("bfc-stochastic", "bfc.incast_queue=true", "set assignment = \"dynamic\""),
+        ("sfc", "sfc.target=300KB", "target (300KB) must be less than trigger (208KB)"),
+        ("sfc", "sfc.cache_entries=0", "a cache needs at least one entry"),
+        ("sfc", "sfc.filter_cells=0", "a filter without cells suppresses everything"),
+        ("sfc", "sfc.frame_size=16B", "a signal has 32B to 1500B"),
+        ("sfc", "sfc.bit_delay=10s", "is more than the base RTT"),
+        ("sfc", "sfc.pause_unit=1s", "is more than the base RTT"),
+        ("sfc", "sfc.trigger=20GB", "is never passed: a queue holds up to 16MB"),
+        ("sfc", "sfc.cache_entries=2000000", "cache_entries: up to 1048576"),
+        ("sfc", "transport.round_robin=index", "cannot pause single flows"),
+        ("sfc", "sfc.signal=egress", "sees only its own queue: set cache = false"),
+        ("sfc", "sfc.estimator_tau=5us", "sfc.estimator = false"),
+        ("sfc", "switch.scheduler=drr", "cannot be combined with hop = \"sfc\""),
+        ("sfc", "transport.flow_control=onramp-like", "both pause flows"),
+        ("sfc-p", "nic.pfc=false", "must obey the frames of sfc.to_pfc"),
+        ("onramp", "onramp.gain=0", "gain must be above 0 and at most 1"),
+        ("irn", "onramp.threshold=10us", "transport.flow_control = \"none\""),
+        ("ndp", "buffer.size=1000B", "must hold a packet of 1048B"),
+        ("ndp", "trim.header_bytes=1048B", "header_bytes must be from 1B to less than 1048B"),
+        ("ndp", "trim.trim_arriving=1.5", "trim_arriving is a probability: 0 to 1"),
+        ("ndp", "trim.header_queue=63B", "header_queue must hold a control packet of 64B"),
+        ("expresspass", "expresspass.alpha=0", "alpha must be above 0 and at most 1"),
+        ("expresspass", "expresspass.alpha=1.5", "alpha must be above 0 and at most 1"),
+        (
+            "expresspass",
+            "expresspass.initial_weight=0.6",
+            "must be between min_weight and max_weight",
+        ),
+        ("expresspass", "expresspass.jitter=1", "jitter must be at least 0 and below 1"),
+        ("expresspass", "expresspass.target_loss=1", "at least 0 and below 1"),
+        ("expresspass", "expresspass.credit_queue=0", "credit_queue must be at least 1"),
+        ("expresspass", "expresspass.small_flow=0", "small_flow must be at least 1"),
+        ("expresspass", "expresspass.credit_size=20B", "credit_size must be from 64B to 1500B"),
+        ("expresspass", "expresspass.credit_burst=1", "must allow a credit of 92B: at least 2"),
+        ("dctcp", "expresspass.alpha=0.1", "transport.kind = \"sender\""),
+        ("bfc-cc", "delay_window.target_rtts=1", "target_rtts must be above 1"),
+        ("bfc-cc", "switch.ecn=true", "ignores ECN marks: set ecn = false"),
+        ("bfc-cc", "transport.window_follows_rate=true", "\"unlimited\" cannot follow a rate"),
+        ("bfc", "delay_window.max_window=1MB", "transport.congestion = \"none\""),
+        ("bfc", "bfc.sampling=0", "sampling is a share of the packets: more than 0, up to 1"),
+        ("bfc", "bfc.sampling=1.5", "sampling is a share of the packets: more than 0, up to 1"),
+        ("bfc", "tofino.pipelines=2", "bfc.hardware = \"ideal\""),
+        ("pfc", "tofino.pipelines=2", "switch.hop = \"pfc\""),
+        ("bfc-sampling", "bfc.backpressure=none", "sampling requires backpressure = \"queues\""),
+        ("bfc-tofino", "bfc.backpressure=flows", "hardware = \"tofino\" requires backpressure"),
+        ("bfc-tofino", "switch.scheduler=srf", "is not known for Tofino2"),
+        ("bfc-sampling", "switch.elide=cycles", "leaves out counters of every packet"),
+        ("bfc-tofino", "tofino.pipelines=0", "a switch has at least one pipeline"),
+        ("bfc-tofino", "tofino.pipelines=3", "does not divide the 8 ports of switch 136"),
+        ("bfc-tofino", "tofino.recirculation_share=0", "more than 0, up to 1"),
+        (
+            "bfc-tofino",
+            "tofino.recirculated_bytes=200B",
+            "headers of 200B are 19.1 % of full packets",
+        ),
+        ("bfc-tofino", "tofino.recirculated_bytes=0B", "a header has 1B to 1500B"),
+        ("bfc-tofino", "tofino.cell=0B", "a cell has 1B to 1024B"),
+        ("bfc-tofino", "tofino.egress_fifo=2MB", "egress_fifo is a small queue"),
+        ("xcp", "xcp.alpha=0.56", "alpha must be more than 0 and less than 0.555"),
+        ("xcp", "xcp.alpha=0", "alpha must be more than 0 and less than 0.555"),
+        ("xcp", "xcp.beta=0.23", "beta must be alpha^2 sqrt 2: 0.2263 at alpha = 0.4"),
+        ("xcp", "xcp.gamma=1.1", "gamma is a share of the traffic: 0 to 1"),
+        ("xcp", "xcp.min_interval=0us", "min_interval must be more than zero"),
+        ("xcp", "xcp.initial_interval=9ns", "must not be shorter than min_interval = 1us"),
+        (
+            "xcp",
+            "xcp.initial_window_packets=0",
+            "a flow starts with a window of at least one packet",
+        ),
+        ("xcp", "xcp.rtt_gain=0", "rtt_gain is a share: more than 0, up to 1"),
+        ("xcp", "xcp.header=5KB", "header is 4096B at most"),
+        ("xcp", "switch.ecn=true", "ignores ECN marks: set ecn = false"),
+        ("xcp", "transport.window_follows_rate=true", "\"unlimited\" cannot follow a rate"),
+        ("xcp", "transport.recovery=go-back-n", "requires recovery = \"sack\""),
+        ("xcp", "tcp.initial_ssthresh=10KB", "congestion = \"xcp\" has no TCP window"),
+        ("dctcp", "xcp.gamma=0.2", "transport.congestion = \"dctcp\""),
+        ("flowtune", "flowtune.lifetime=25us", "expire before the allocator can renew them"),
+        ("flowtune", "flowtune.compute_time=11us", "an iteration begins every 10us"),
+        ("flowtune", "flowtune.link_rate=0bps", "link_rate: it must be above 0"),
+        ("flowtune", "flowtune.allocators=per-pod", "requires network.topology = \"fat-tree\""),
+        ("flowtune", "flowtune.transit_share=0.2", "flowtune.allocators = \"one\""),
+        ("flowtune", "transport.window=bdp", "would bound those that rates open"),
+        ("pfabric", "pfabric.rto=8us", "rto = 8us is not longer than the base RTT of 8"),
+        ("flowtune", "flowtune.reserve=0.95", "take up to 0.055 of a link, leave no capacity"),
+        ("flowtune", "flowtune.window_rtts=0.5", "a smaller window limits rates"),
+        ("flowtune", "flowtune.threshold=1", "threshold: it must be at least 0 and below 1"),
+        ("flowtune", "flowtune.message_loss=1", "some packets must arrive"),
+        ("flowtune", "flowtune.gamma=0", "a step of zero never changes a price"),
+        ("flowtune", "flowtune.max_rto=10us", "it must be at least min_rto"),
+        ("flowtune", "flowtune.resume_at=1ms", "it must be after stop_at"),
+        ("flowtune", "flowtune.alpha=2", "flowtune.utility = \"log\""),
+        ("flowtune", "flowtune.idle_threshold=1us", "flowtune.detection = \"send\""),
+        ("flowtune", "transport.recovery=go-back-n", "requires recovery = \"sack\""),
+        ("flowtune", "transport.congestion=xcp", "rates fall back to its window"),
+        ("flowtune", "transport.ack_class=control", "its messages share the queues of the data"),
+        ("flowtune", "switch.hop=pfc", "pauses would hold back allocated traffic"),
+        ("flowtune", "switch.scheduler=per-flow", "requires switch.scheduler = \"fifo\""),
+        ("tcp-newreno", "flowtune.gamma=1", "transport.allocator = \"none\""),
+        ("ndp", "transport.allocator=flowtune", "receivers decide what is sent"),
+        ("dctcp", "spray.order=random", "switch.balance = \"ecmp\""),
+        ("bfc", "bfc.queues=200", "a port has 2 to 128 queues"),
+        ("bfc", "bfc.table_factor=4000000", "the flow table has 1 to 1000000 entries"),
+        ("sfqcodel", "sfqcodel.bins=0", "a port has 1 to 65534 bins"),
+        ("sfqcodel", "sfqcodel.bins=65535", "a port has 1 to 65534 bins"),
+        ("sfqcodel", "sfqcodel.target=10ms", "target (10ms) must be less than interval"),
+        ("sfqcodel", "switch.quantum=0B", "quantum must be from 64B to 1MB"),
+        ("pfabric", "buffer.size=1000B", "must hold a packet of 1048B"),
+        ("sfqcodel", "buffer.size=0B", "size must be more than zero"),
+    ] {
+        assert_refused(scheme, setting, said);
+    }
+}
+
+/// Invalid settings of a crossbar, and settings without effect under one.
+#[test]
+fn crossbars_that_lose_packets_or_mean_nothing_are_refused() {
+    for (scheme, setting, said) in [
+        ("detail-fc", "pause.xoff=126KB", "up to 40860B arrive after a pause was requested"),
+        ("detail-fc", "pause.xon=100KB", "xon = 100KB must not be more than xoff"),
+        ("detail-fc", "pause.generation_delay=48us", "leaves no room below a threshold"),
+        ("detail-fc", "pause.outstanding=200KB", "ingress_size = 131072B leaves no room"),
+        ("detail-pfc", "pause.xoff=0B", "fewer classes"),
+        ("detail-pfc", "pause.xoff=12KB", " at most"),
+        ("detail-baseline", "pause.xoff=50KB", "pause.scope = \"none\""),
+        ("detail-baseline", "alb.second=0B", "switch.balance = \"ecmp\""),
+        ("detail-baseline", "switch.balance=adaptive", "take for losses"),
+        ("detail-baseline", "switch.hop=pfc", "section pause is its flow control"),
+        ("detail-baseline", "switch.scheduler=drr", "it serves classes by strict priority"),
+        ("detail-baseline", "switch.quantum=1530B", "serves its queues without turns"),
+        ("detail-baseline", "switch.overflow=trim", "a full ingress queue drops"),
+        ("detail-baseline", "buffer.size=1MB", "ingress_size and egress_size"),
+        ("detail-baseline", "transport.ack_class=control", "only its own frames go ahead"),
+        (
+            "detail-baseline",
+            "transport.allocator=flowtune",
+            "requires transport.allocator = \"none\"",
+        ),
+        ("detail-baseline", "crossbar.classes=9", "classes are 1 to 8"),
+        ("detail-baseline", "crossbar.classes=0", "classes are 1 to 8"),
+        ("detail-baseline", "crossbar.speedup=0.9", "speedup is 1 to 1000"),
+        ("detail-baseline", "crossbar.iterations=0", "takes at least one iteration"),
+        ("detail-baseline", "crossbar.rate_limit=1.1", "a share of the line rate"),
+        ("detail-baseline", "crossbar.egress_size=1000B", "a packet of 1530B of each class"),
+        ("detail-baseline", "crossbar.ingress_size=1000B", "must hold a packet of 1530B"),
+        ("detail-fc", "nic.pfc=false", "hosts must obey the pauses of their switches"),
+        ("detail-baseline", "nic.receive_rate=1Gbps", "obeys no pauses without an end"),
+        ("detail-baseline", "transport.congestion=hpcc", "does not write the headers that"),
+        ("tcp-newreno", "crossbar.classes=2", "switch.architecture = \"output-queued\""),
+        (
+            "tcp-newreno",
+            "switch.balance=adaptive",
+            "requires switch.architecture = \"crossbar\" or \"pipelined\"",
+        ),
+    ] {
+        assert_refused(scheme, setting, said);
+    }
+}
+
+/// Settings that nothing in a composition reads.
+#[test]
+fn settings_without_effect_are_refused() {
+    let one = "bfc.assignment = \"single\" has one queue";
+    for (scheme, setting, said) in [
+        ("dctcp", "switch.quantum=2KB", "\"fifo\" serves its queues without turns"),
+        ("pfabric", "switch.quantum=2KB", "\"pfabric\" serves its queues without turns"),
+        ("homa", "switch.quantum=2KB", "\"strict\" serves its queues without turns"),
+        ("bfc-single", "switch.quantum=2KB", "one queue takes no turns"),
+        ("irn", "faults.control_loss=0.1", "switches send no frames of a flow control"),
+        ("hpcc-pfc-dqa", "faults.control_loss=0.1", "switches send no frames"),
+        ("detail-priority", "faults.control_loss=0.1", "switches send no frames"),
+        ("bfc", "transport.base_rtt=9us", "depends on the base RTT"),
+        ("dcqcn", "transport.base_rtt=9us", "depends on the base RTT"),
+        ("tcp-newreno", "transport.base_rtt=9us", "depends on the base RTT"),
+        ("expresspass", "transport.base_rtt=9us", "depends on the base RTT"),
+        ("bfc", "transport.base_rtt_of=pair", "of a flow depends on its base RTT"),
+        ("xcp", "transport.base_rtt_of=pair", "of a flow depends on its base RTT"),
+        ("sfqcodel", "transport.base_rtt_of=pair", "of a flow depends on its base RTT"),
+        ("bfc", "transport.window_follows_rate=true", "\"unlimited\" cannot follow a rate"),
+        ("dcqcn", "transport.window_follows_rate=true", "\"unlimited\" cannot follow a rate"),
+        ("ideal-fq", "transport.window_follows_rate=true", "\"none\" sets no rate"),
+        ("bfc", "switch.ecn=true", "congestion = \"none\" ignores ECN marks"),
+        ("hpcc", "switch.ecn=true", "congestion = \"hpcc\" ignores ECN marks"),
+        ("bfc", "transport.congestion=dctcp", "\"dctcp\" needs ECN marks"),
+        ("pfc", "transport.congestion=dcqcn", "\"dcqcn\" needs ECN marks"),
+        ("dctcp", "switch.ecn=false", "\"dctcp\" needs ECN marks"),
+        ("tcp-dctcp", "switch.ecn=false", "\"dctcp-tcp\" needs ECN marks"),
+        ("dctcp", "dctcp.initial_window_packets=5", "dctcp.start = \"line-rate\""),
+        ("tcp-dctcp", "ecn.pmax=0.5", "ecn.kmin = ecn.kmax is a single threshold"),
+        ("bfc-single", "bfc.queues=16", one),
+        ("bfc-single", "bfc.reserve_control_queue=false", one),
+        ("bfc-single", "bfc.table_factor=10", "flows of one table entry share a queue in any case"),
+        ("bfc-single", "bfc.threshold=fixed", "there is only one queue"),
+        ("hpcc-pfc-sfq", "bfc.table_factor=10", "flows of one table entry share a queue"),
+        ("bfc", "traffic.0.sigma=1", "arrivals = \"poisson\" has gaps of one parameter"),
+        ("bfc", "traffic.0.priority=1", "bfc.classes = 1: queues are those of flows"),
+        ("detail-baseline", "traffic.0.priority=1", "crossbar.classes = 1"),
+        ("bfc", "frame.ack_header=50B", "\"none\" puts no header of its own into ack"),
+        ("homa", "frame.ack_header=50B", "Homa puts no header of its own into ack"),
+    ] {
+        assert_refused(scheme, setting, said);
+    }
+    let overrides = ["scheme=bfc", "traffic.0.locality=balanced", "traffic.0.load_on=core"];
+    let problems = Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE);
+    let text = problems.err().expect("load_on is accepted").to_string();
+    assert!(text.contains("locality = \"balanced\" puts the load on all links"), "{text}");
+}
+
+/// A preset may have settings that have no effect in a variant of it.
+#[test]
+fn what_a_preset_sets_is_no_mistake() {
+    for overrides in [
+        &["scheme=dctcp", "transport.window=unlimited", "dctcp.min_rate=10Mbps"][..],
+        &["scheme=pfc-wdrop", "switch.scheduler=fifo"],
+        &["scheme=tcp-dctcp", "ecn.kmax=200KB"],
+    ] {
+        let given: Vec<String> = overrides.iter().copied().map(String::from).collect();
+        let run = Run::open(SLOW, "test.toml", &given, Threads::ONE);
+        assert!(run.is_ok(), "{overrides:?}: {}", run.err().unwrap());
+    }
+}
+
+/// Each recovery has its own timeouts and requests.
+#[test]
+fn settings_of_another_recovery_are_refused() {
+    for (recovery, setting, said) in [
+        ("go-back-n", "timeout_low=50us", "has one timeout"),
+        ("perfect", "timeout_low_packets=5", "detects every loss"),
+        ("selective-repeat", "nack_interval=50us", "does not repeat requests"),
+        ("selective-repeat", "timeout=90us", "timeout_low = 100us must not be longer than"),
+    ] {
+        let setting = format!("transport.{setting}");
+        let recovery = format!("transport.recovery={recovery}");
+        let overrides = ["scheme=dctcp".into(), recovery, setting.clone()];
+        let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides, Threads::ONE) else {
+            panic!("{setting} is accepted");
+        };
+        let text = problems.to_string();
+        assert!(text.contains(said), "{setting}:\n{text}");
+    }
+    let overrides =
+        ["scheme=dctcp", "transport.recovery=selective-repeat", "transport.timeout_low=9us"];
+    let problems =
+        Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).err();
+    assert!(problems.unwrap().to_string().contains("transport.timeout = \"0ps\" means never"));
+}
+
+/// Only this timeout tells a sender that the credits it expected were lost.
+#[test]
+fn an_early_credit_stop_without_a_timeout_is_refused() {
+    let overrides = ["scheme=expresspass", "expresspass.early_stop=true", "transport.timeout=0us"];
+    let problems =
+        Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).err();
+    assert!(
+        problems.unwrap().to_string().contains("early_stop = true requires a transport.timeout")
+    );
+}
+
+/// Trimming switches and NDP's hosts require each other, and settings of other transports have no
+/// effect.
+#[test]
+fn compositions_that_mean_nothing_are_refused() {
+    for (scheme, setting, said) in [
+        ("pfc", "transport.kind=ndp", "requires switch.overflow = \"trim\""),
+        (
+            "hpcc-pfc",
+            "switch.overflow=trim",
+            "overflow = \"trim\" requires transport.kind = \"ndp\"",
+        ),
+        ("ndp", "switch.overflow=drop", "requires switch.overflow = \"trim\""),
+        ("ndp", "switch.hop=bfc", "overflow = \"trim\" requires switch.hop = \"none\""),
+        ("ndp", "switch.scheduler=drr", "overflow = \"trim\" requires switch.scheduler = \"fifo\""),
+        ("ndp", "buffer.kind=unlimited", "an unlimited buffer never overflows"),
+        ("ndp", "switch.ecn=true", "NDP ignores ECN marks"),
+        (
+            "ndp",
+            "nic.receive_rate=50Gbps",
+            "NDP's receivers ask for data at the rate of their link",
+        ),
+        ("ndp", "run.capture=host0-leaf0", "no frame format is known for packets of NDP"),
+        ("ndp", "transport.congestion=hpcc", "receivers decide what is sent"),
+        ("ndp", "transport.window=bdp", "receivers decide what is sent"),
+        ("ndp", "transport.recovery=perfect", "receivers decide what is sent"),
+        ("ndp", "transport.nack_interval=1us", "receivers decide what is sent"),
+        ("ndp", "buffer.alpha=1", "buffer.kind = \"dedicated\""),
+        ("expresspass", "switch.symmetric_ecmp=false", "requires switch.symmetric_ecmp = true"),
+        (
+            "expresspass",
+            "switch.hop=bfc",
+            "requires switch.hop = \"none\": credits keep queues of data short",
+        ),
+        (
+            "expresspass",
+            "switch.scheduler=drr",
+            "requires switch.scheduler = \"fifo\": a port has one queue of data",
+        ),
+        (
+            "expresspass",
+            "switch.architecture=crossbar",
+            "requires switch.architecture = \"output-queued\"",
+        ),
+        (
+            "expresspass",
+            "switch.balance=adaptive",
+            "symmetric_ecmp = true requires balance = \"ecmp\"",
+        ),
+        ("expresspass", "switch.ecn=true", "ExpressPass ignores ECN marks"),
+        ("expresspass", "transport.window=bdp", "receivers decide what is sent"),
+        ("expresspass", "run.capture=host0-leaf0", "no frame format is known for packets of Exp"),
+        ("expresspass", "network.topology=two-dc", "cannot be combined with topology = \"two-dc\""),
+        ("detail", "switch.symmetric_ecmp=true", "requires architecture = \"output-queued\""),
+        ("pfc", "transport.kind=expresspass", "requires switch.symmetric_ecmp = true"),
+        ("pfc", "buffer.kind=dedicated", "PFC limits each ingress of a memory that ports share"),
+        ("ideal-fq", "buffer.kind=dedicated", "no queues with their own memory"),
+        ("pfc", "ndp.initial_window=1MB", "transport.kind = \"sender\""),
+        ("pfc", "trim.header_weight=1", "switch.overflow = \"drop\""),
+        ("pfc", "switch.scheduler=pfabric", "cannot be combined with hop = \"pfc\""),
+        ("bfc", "switch.scheduler=sfqcodel", "set scheduler = \"drr\" or \"srf\""),
+        ("sfc", "switch.scheduler=sfqcodel", "cannot be combined with hop = \"sfc\""),
+        ("pfabric", "nic.receive_rate=50Gbps", "receive_rate requires scheduler = \"fifo\""),
+        ("sfqcodel", "nic.receive_rate=50Gbps", "receive_rate requires scheduler = \"fifo\""),
+        (
+            "pfabric",
+            "switch.overflow=trim",
+            "overflow = \"trim\" requires switch.scheduler = \"fifo\"",
+        ),
+        ("pfabric", "buffer.kind=shared", "requires buffer.kind = \"dedicated\""),
+        ("dctcp", "transport.congestion=pfabric", "requires recovery = \"sack\""),
+        ("pfabric", "tcp.min_rto=1ms", "has timeouts of its own"),
+        ("pfabric", "switch.ecn=true", "ignores ECN marks: set ecn = false"),
+        ("pfabric", "sfqcodel.bins=8", "switch.scheduler = \"pfabric\""),
+        ("tcp-newreno", "pfabric.rto=1us", "transport.congestion = \"newreno\""),
+    ] {
+        assert_refused(scheme, setting, said);
+    }
+}
+
+/// A scheduler by bytes left needs packets with that field, and several queues.
+#[test]
+fn shortest_first_without_known_sizes_is_refused() {
+    for (scheme, setting, said) in [
+        ("bfc-srf", "transport.recovery=selective-repeat", "set recovery = \"go-back-n\""),
+        ("bfc-srf", "transport.recovery=perfect", "counts bytes that have arrived"),
+        ("ideal-srf", "transport.recovery=sack", "counts bytes that have arrived"),
+        ("bfc-srf", "transport.kind=ndp", "those of transport.kind = \"ndp\" do not"),
+        ("bfc-single", "switch.scheduler=srf", "has nothing to choose from in one queue"),
+        ("bfc-srf", "switch.quantum=2KB", "serves its queues without turns"),
+        ("ideal-srf", "switch.scheduler=srf", "needs queues to which flows are assigned"),
+        ("ideal-srf", "buffer.kind=dedicated", "no queues with their own memory"),
+        ("ideal-srf", "switch.ecn=true", "has no queues to mark by length"),
+        ("pfc", "switch.scheduler=srf", "cannot be combined with hop = \"pfc\""),
+        ("sfc", "switch.scheduler=srf", "cannot be combined with hop = \"sfc\""),
+        ("ndp", "switch.scheduler=srf", "overflow = \"trim\" requires switch.scheduler = \"fifo\""),
+        ("flowtune", "switch.scheduler=per-flow-srf", "requires switch.scheduler = \"fifo\""),
+    ] {
+        assert_refused(scheme, setting, said);
+    }
+    for (scheme, setting, said) in [
+        ("bfc-flow-id", "switch.scheduler=srf", "not paused flows in them"),
+        ("bfc-classes", "switch.scheduler=srf", "does not support classes"),
+    ] {
+        assert_refused(scheme, setting, said);
+    }
+    for traffic in ["kind = \"long\"", "kind = \"permutation\"", "kind = \"staggered\""] {
+        let text = format!("{SCENARIO}[[traffic]]\n{traffic}\n");
+        for scheme in ["bfc-srf", "ideal-srf"] {
+            let opened = Run::open(&text, "test.toml", &[format!("scheme={scheme}")], Threads::ONE);
+            let Err(problems) = opened else { panic!("{traffic} is accepted") };
+            let text = problems.to_string();
+            assert!(text.contains("flows without end") && text.contains("test.toml:8:8"), "{text}");
+        }
+        let sized = format!("{text}bytes = \"1MB\"\n");
+        assert!(Run::open(&sized, "test.toml", &["scheme=bfc-srf".into()], Threads::ONE).is_ok());
+    }
+}
+
+/// Classes need queues of their own.
+#[test]
+fn classes_that_cannot_divide_queues_are_refused() {
+    for (scheme, setting, said) in [
+        (
+            "bfc",
+            "bfc.classes=4",
+            "4 classes cannot divide 31 queues equally: one of them is reserved",
+        ),
+        ("bfc", "bfc.classes=32", "there are 1 to 8 traffic classes"),
+        ("bfc", "bfc.classes=0", "there are 1 to 8 traffic classes"),
+        ("bfc-classes", "bfc.classes=32", "there are 1 to 8 traffic classes"),
+        ("bfc-classes", "bfc.classes=5", "5 classes cannot divide 32 queues equally"),
+        ("bfc-classes", "bfc.assignment=single", "has one queue, which classes cannot divide"),
+        ("bfc-classes", "bfc.backpressure=flows", "classes require \"queues\""),
+        ("bfc-classes", "bfc.backpressure=none", "classes require \"queues\""),
+        ("bfc-classes", "bfc.hardware=tofino", "classes require \"ideal\""),
+        ("bfc-classes", "bfc.sampling=0.5", "classes count every packet"),
+        ("bfc-classes", "switch.elide=cycles", "elide leaves out counters of one class"),
+        ("bfc-classes", "bfc.incast_queue=true", "puts labelled flows of all classes in one queue"),
+    ] {
+        assert_refused(scheme, setting, said);
+    }
+}
+
+/// TCP's controls need loss reports. Signals that they ignore have no effect.
+#[test]
+fn settings_that_mean_nothing_to_tcp_are_refused() {
+    for (scheme, setting, said) in [
+        ("tcp-newreno", "transport.recovery=go-back-n", "no other recovery reports losses to it"),
+        ("tcp-dctcp", "transport.recovery=perfect", "congestion = \"dctcp-tcp\" requires recovery"),
+        (
+            "pfc",
+            "transport.congestion=cubic",
+            "congestion = \"cubic\" requires recovery = \"sack\"",
+        ),
+        ("tcp-newreno", "transport.window_follows_rate=true", "\"unlimited\" cannot follow a rate"),
+        ("tcp-newreno", "transport.pacing=false", "pacing = false needs window_follows_rate"),
+        ("tcp-newreno", "transport.timeout=1ms", "has the timeouts of section tcp"),
+        ("tcp-newreno", "transport.nack_interval=1us", "does not repeat requests"),
+        ("tcp-newreno", "transport.kind=ndp", "requires switch.overflow = \"trim\""),
+        ("tcp-cubic", "switch.ecn=true", "congestion = \"cubic\" ignores ECN marks"),
+        (
+            "tcp-newreno",
+            "run.capture=leaf:0",
+            "no frame format is known for selective acknowledgements",
+        ),
+        (
+            "tcp-newreno",
+            "tcp.initial_window_packets=0",
+            "initial_window_packets must be at least 1",
+        ),
+        ("tcp-newreno", "tcp.min_rto=0us", "min_rto must be above 0"),
+        ("tcp-newreno", "tcp.min_rto=2s", "min_rto must be at most max_rto"),
+        ("tcp-newreno", "tcp.initial_rto=1us", "initial_rto must be from min_rto to max_rto"),
+        ("tcp-newreno", "tcp.initial_rto=2s", "initial_rto must be from min_rto to max_rto"),
+        ("irn", "tcp.min_rto=1us", "transport.recovery = \"selective-repeat\""),
+        ("tcp-newreno", "cubic.beta=0.5", "transport.congestion = \"newreno\""),
+        ("tcp-cubic", "cubic.beta=1", "beta must be above 0 and below 1"),
+        ("tcp-cubic", "cubic.scale=0", "scale must be above 0"),
+        ("tcp-dctcp", "dctcp_tcp.gain=0", "gain must be above 0 and at most 1"),
+    ] {
+        assert_refused(scheme, setting, said);
+    }
+    // The recovery alone works with any control, which then has its own window.
+    let overrides = ["scheme=hpcc", "transport.recovery=sack", "tcp.initial_window_packets=5"];
+    let problems =
+        Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).err();
+    assert!(problems.unwrap().to_string().contains("congestion = \"hpcc\" has no TCP window"));
+    let overrides = ["scheme=hpcc", "transport.recovery=sack", "tcp.min_rto=50us"];
+    assert!(Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).is_ok());
+}
+
+/// Two packets of a link would arrive at one instant, in an undefined order.
+#[test]
+fn frames_that_take_no_time_are_refused() {
+    let overrides = ["scheme=bfc", "network.rounding=1ns-down", "leaf_spine.spine_rate=800Gbps"]
+        .map(String::from);
+    let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides, Threads::ONE) else {
+        panic!("accepted");
+    };
+    let text = problems.to_string();
+    assert!(text.contains("a frame of 49 bytes takes no time on a link of 800Gbps"), "{text}");
+}
+
+/// More partitions than racks count as one per rack, and 0 threads count as one.
+#[test]
+fn parts_and_threads_are_as_many_as_there_can_be() {
+    let overrides = ["scheme=bfc", "run.partitions=60000"].map(String::from);
+    let run = Run::open(SCENARIO, "test.toml", &overrides, Threads::up_to(0)).unwrap();
+    assert_eq!((run.simulation().partitions().len(), run.simulation().threads()), (8, 1));
+    let run = Run::open(SCENARIO, "test.toml", &["scheme=bfc".into()], Threads::up_to(99)).unwrap();
+    assert_eq!((run.simulation().partitions().len(), run.simulation().threads()), (8, 8));
+    assert!(run.simulation().threads_note().is_some_and(|note| note.contains("8 racks")));
+}
+
+/// A fat-tree's mistakes are shown at the key that makes them.
+#[test]
+fn fat_trees_that_cannot_be_built_are_refused() {
+    for (setting, said) in [
+        ("fat_tree.k=7", "k is 7: it must be an even number from 2 to 128"),
+        ("fat_tree.k=0", "k is 0: it must be an even number from 2 to 128"),
+        ("fat_tree.hosts_per_edge=70000", "a fat-tree may have 1048576"),
+        ("fat_tree.core_rate=0Gbps", "core_rate must be more than zero"),
+        ("leaf_spine.leaves=4", "network.topology = \"fat-tree\""),
+    ] {
+        let overrides = ["scheme=bfc", "network.topology=fat-tree", setting].map(String::from);
+        let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides, Threads::ONE) else {
+            panic!("{setting} is accepted");
+        };
+        let text = problems.to_string();
+        assert!(text.contains(said) && text.contains(setting), "{setting}:\n{text}");
+    }
+}
+
+/// NDP's receivers use the size of a flow, which is unknown if the flow stops.
+#[test]
+fn flows_that_stop_are_refused_with_ndp() {
+    let text = SCENARIO.to_owned() + "[[traffic]]\nkind = \"staggered\"\n";
+    let Err(problems) = Run::open(&text, "test.toml", &["scheme=ndp".into()], Threads::ONE) else {
+        panic!("accepted");
+    };
+    let text = problems.to_string();
+    assert!(
+        text.contains("cannot be combined with NDP") && text.contains("test.toml:8:8"),
+        "{text}"
+    );
+}
+
+/// Three flows without an end have more bytes than 64 bits can count.
+#[test]
+fn several_flows_without_end_run_together() {
+    let long = |src: u32| format!("[[traffic]]\nkind = \"long\"\nsrc = {src}\ndst = 9\n");
+    let text = SCENARIO.to_string() + &long(1) + &long(2) + &long(3);
+    let overrides = ["scheme=bfc".to_string()];
+    let mut run =
+        Run::open(&text, "test.toml", &overrides, Threads::ONE).unwrap_or_else(|e| panic!("{e}"));
+    while run.step().unwrap() {}
+    assert!(run.simulation().endless_acked().iter().sum::<u64>() > 100_000);
+}
+
+/// Invalid settings of a pipelined switch and CaPFC, and settings without effect under them.
+#[test]
+fn pipelined_switches_that_lose_packets_or_mean_nothing_are_refused() {
+    let gigabit = "[leaf_spine]\nhost_rate = \"1Gbps\"\nspine_rate = \"1Gbps\"\n";
+    let scenario = format!("{gigabit}{SCENARIO}");
+    for (scheme, setting, said) in [
+        ("capfc-max", "capfc.xon=26KB", "xon (26KB) must not be larger than xoff (25KB)"),
+        ("capfc-max", "capfc.warn=19KB", "warn (19KB) must not be less than xon (20KB)"),
+        ("capfc-cal", "capfc.warn=25KB", "warn (25KB) must be less than xoff (25KB)"),
+        ("capfc-cal", "capfc.xoff=60KB", "an egress queue holds up to 60KB"),
+        ("capfc-cal", "capfc.cut=0", "more than 0 and up to 1"),
+        ("capfc-cal", "capfc.cut=1.01", "more than 0 and up to 1"),
+        ("capfc-max", "capfc.cut=0.5", "capfc.policy = \"stop-max\""),
+        ("pfc-wdrop", "capfc.xoff=30KB", "capfc.policy = \"none\""),
+        ("capfc-max", "pause.scope=none", "set pause.scope = \"class\""),
+        ("pfc-wdrop", "pause.scope=port", "it pauses classes"),
+        ("pfc-wdrop", "pause.xon=51KB", "xon = 51KB must not be more than xoff = 50KB"),
+        ("pfc-wdrop", "pause.xoff=59KB", "loses packets: up to"),
+        ("pfc-wdrop", "pause.response=1ms", "loses packets: up to"),
+        ("pfc-wdrop", "pipeline.pool=1MB", "pipeline.memory = \"dedicated\""),
+        ("pfc-wdrop-shared", "pipeline.egress_size=60KB", "pipeline.memory = \"shared\""),
+        ("pfc-wdrop-shared", "pipeline.pool=79KB", "queue_max (80KB) is more than the pool has"),
+        ("pfc-wdrop-shared", "pipeline.port_max=70KB", "queue_max (80KB) is more than port_max"),
+        ("pfc-wdrop", "pipeline.packet_rate=0", "packet_rate must be from 1"),
+        ("pfc-wdrop", "pipeline.egress_size=1KB", "must hold a packet of 1530B"),
+        ("pfc-wdrop", "buffer.size=1MB", "in section pipeline"),
+        ("pfc-wdrop", "crossbar.classes=2", "switch.architecture = \"pipelined\""),
+        ("pfc-wdrop", "switch.scheduler=drr", "requires switch.scheduler = \"ets\" or \"fifo\""),
+        ("pfc-wdrop", "switch.hop=pfc", "section pause is its flow control"),
+        ("pfc-wdrop", "ets.strict=0,0", "each once"),
+        ("pfc-wdrop", "ets.weights=1,1", "give eight whole numbers"),
+        ("pfc-wdrop", "switch.ecn=false", "needs ECN marks"),
+        ("pfc-wdrop", "tcp.ecn=false", "or tcp.ecn = true"),
+        ("pfc-wdrop", "tcp.duplicate_acks=3", "take for losses"),
+        ("pfc-wdrop", "nic.pfc=false", "hosts must obey the pauses of their switches"),
+        ("tcp-cubic", "tcp.ecn=true", "transport.congestion = \"cubic\""),
+        ("tcp-newreno", "ets.strict=0", "switch.scheduler = \"fifo\""),
+        ("tcp-newreno", "capfc.policy=stop-max", "switch.architecture = \"output-queued\""),
+    ] {
+        let overrides = [format!("scheme={scheme}"), setting.into()];
+        let Err(problems) = Run::open(&scenario, "test.toml", &overrides, Threads::ONE) else {
+            panic!("{setting} is accepted");
+        };
+        let text = problems.to_string();
+        assert!(text.contains(said), "{setting}:\n{text}");
+    }
+}
+
+#[test]
+fn labels_that_nobody_reads_are_refused() {
+    let scenario = SCENARIO.to_owned() + "[[traffic]]\nkind = \"incast\"\nlabelled = true\n";
+    for scheme in ["bfc", "dctcp"] {
+        let overrides = [format!("scheme={scheme}")];
+        let problems = Run::open(&scenario, "test.toml", &overrides, Threads::ONE).err();
+        let text = problems.expect("labels are accepted").to_string();
+        assert!(text.contains("only bfc.incast_queue = true reads labels"), "{text}");
+        assert!(text.contains("test.toml:8"), "{text}");
+    }
+}
+
+/// Without a link, switches of a layer choose among different numbers of paths.
+#[test]
+fn links_that_go_down_are_refused_where_paths_are_symmetric() {
+    let fault = "[[fault]]\nkind = \"link-down\"\nlink = \"leaf:0,spine:1\"\nat = \"10us\"\n";
+    let text = SCENARIO.to_owned() + fault;
+    let overrides = ["scheme=expresspass".to_owned()];
+    let Err(problems) = Run::open(&text, "test.toml", &overrides, Threads::ONE) else {
+        panic!("accepted");
+    };
+    let text = problems.to_string();
+    assert!(text.contains("symmetric_ecmp = true cannot be combined with [[fault]]"), "{text}");
+}

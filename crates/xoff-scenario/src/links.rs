@@ -1,0 +1,119 @@
+//! Names of nodes and links in scenarios: `3`, `0-3,7`, `leaf:0`, `spine:0-1`.
+
+use xoff_net::topo::Topology;
+use xoff_workload::host_set;
+
+/// Layers of switches.
+const LAYERS: [&str; 4] = ["leaf", "spine", "core", "gateway"];
+
+/// The sending ports of the links in `text`, by their numbers in the topology. Hosts are written as
+/// in a set of hosts; switches as a layer, a colon, and a number or a range.
+///
+/// # Errors
+/// What cannot be read or does not exist.
+pub fn ports(text: &str, topology: &Topology) -> Result<Vec<u32>, String> {
+    let is_switch = |part: &&str| part.contains(':');
+    let parts = || text.split(',').map(str::trim);
+    let mut nodes = Vec::new();
+    let hosts: Vec<&str> = parts().filter(|part| !is_switch(part)).collect();
+    if !hosts.is_empty() && !text.is_empty() {
+        nodes.extend(host_set::parse(&hosts.join(","), topology.servers())?);
+    }
+    for part in parts().filter(is_switch) {
+        nodes.extend(switches(part, topology)?);
+    }
+    let own =
+        |node: u32| topology.first_port[node as usize]..topology.first_port[node as usize + 1];
+    let mut ports: Vec<u32> = nodes.into_iter().flat_map(own).collect();
+    ports.extend_from_within(..);
+    let own = ports.len() / 2;
+    ports[own..].iter_mut().for_each(|port| *port = topology.ports[*port as usize].peer);
+    ports.sort_unstable();
+    ports.dedup();
+    Ok(ports)
+}
+
+/// The ports, at both ends, of all links between two nodes. Hosts are written as numbers, switches
+/// as `leaf:3`.
+///
+/// # Errors
+/// What cannot be read or does not exist.
+pub fn link(text: &str, topology: &Topology) -> Result<Vec<u32>, String> {
+    let nodes = text.split(',').map(|part| node(part.trim(), topology));
+    let nodes = nodes.collect::<Result<Vec<u32>, String>>()?;
+    let &[one, other] = nodes.as_slice() else {
+        return Err(format!("\"{text}\" does not name two ends: write them as leaf:0,spine:1"));
+    };
+    let mut ports = Vec::new();
+    for (own, port) in (topology.first_port[one as usize]..).zip(topology.ports_of(one)) {
+        if topology.ports[port.peer as usize].node == other {
+            ports.extend([own, port.peer]);
+        }
+    }
+    if ports.is_empty() {
+        return Err(format!("no link joins {}", text.replace(',', " and ")));
+    }
+    Ok(ports)
+}
+
+/// A single node.
+fn node(part: &str, topology: &Topology) -> Result<u32, String> {
+    let found = if part.contains(':') {
+        switches(part, topology)?
+    } else {
+        host_set::parse(part, topology.hosts)?
+    };
+    match found.as_slice() {
+        &[node] => Ok(node),
+        _ => Err(format!("\"{part}\" is more than one node: name one node as the end of a link")),
+    }
+}
+
+/// The nodes of a part such as `leaf:3` or `spine:0-1`.
+fn switches(part: &str, topology: &Topology) -> Result<Vec<u32>, String> {
+    let (layer, numbers) = part.split_once(':').unwrap_or((part, ""));
+    if !LAYERS.contains(&layer) {
+        return Err(format!("there is no layer \"{layer}\": write leaf:0, spine:0-1 or core:2"));
+    }
+    let nodes: Vec<u32> =
+        (topology.hosts..topology.nodes()).filter(|&node| topology.layer(node) == layer).collect();
+    if nodes.is_empty() {
+        return Err(format!("{part}: this network has no {layer} switches"));
+    }
+    let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
+    let number =
+        |text: &str| text.trim().parse().ok().filter(|&number: &usize| number < nodes.len());
+    match (number(first), number(last)) {
+        (Some(first), Some(last)) if first <= last => Ok(nodes[first..=last].to_vec()),
+        _ => Err(format!(
+            "{part} names no {layer} switch: they are {layer}:0 to {layer}:{}, ranges such as \
+             {layer}:0-1",
+            nodes.len() - 1
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use xoff_net::topo::{LeafSpineConfig, leaf_spine};
+
+    use super::*;
+
+    /// Two leaves with two hosts each, two spines.
+    fn topology() -> Topology {
+        let config =
+            LeafSpineConfig { leaves: 2, spines: 2, hosts_per_leaf: 2, ..Default::default() };
+        leaf_spine(&config).unwrap()
+    }
+
+    #[test]
+    fn an_error_names_what_does_not_exist() {
+        let error = |text: &str| ports(text, &topology()).unwrap_err();
+        assert_eq!(error("4"), "host 4 does not exist: hosts are 0 to 3");
+        assert_eq!(error("tor:0"), "there is no layer \"tor\": write leaf:0, spine:0-1 or core:2");
+        assert_eq!(error("core:0"), "core:0: this network has no core switches");
+        for part in ["leaf:2", "leaf:1-0", "leaf:", "leaf:x", "leaf:-1"] {
+            assert!(error(part).starts_with(&format!("{part} names no leaf switch: ")), "{part}");
+        }
+    }
+}
