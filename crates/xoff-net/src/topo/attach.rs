@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_host_hangs_on_a_switch() {
-        assert!(small().attach(&[at(3)]).unwrap_err().contains("no switch"));
-        assert!(small().attach(&[at(17)]).unwrap_err().contains("no switch"));
+        assert!(small().attach(&[at(3)]).unwrap_err().contains("not a switch"));
+        assert!(small().attach(&[at(17)]).unwrap_err().contains("not a switch"));
     }
 }

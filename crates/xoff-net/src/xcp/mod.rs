@@ -25,7 +25,7 @@ pub use agent::Agent;
 knobs! {
     /// XCP, in switches and hosts. The gains are the paper's (§4: alpha 0.4, beta 0.226; §3.5.2: a
     /// tenth is shuffled). ns-2 and the draft have times in milliseconds; the defaults here suit a
-    /// data center.
+    /// data centre.
     pub struct XcpConfig in "xcp" {
         /// Share of the spare bandwidth that is distributed in a control interval: more than 0,
         /// less than pi / (4 sqrt 2), about 0.555, below which the control is stable (§4).

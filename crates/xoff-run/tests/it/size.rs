@@ -145,9 +145,13 @@ fn no_number_of_a_source_is_too_much_to_check() {
 #[test]
 fn a_run_without_flows_is_refused_with_the_reason() {
     for (sets, said, place) in [
-        (&["traffic.0.load=1e-300"][..], "would come after the end of time", "load"),
-        (&["traffic.0.start=10s"], "would come at 10s, and the measured time ends at 9ms", "start"),
-        (&["traffic.0.stop=1ps"], "would come after its stop", "stop"),
+        (&["traffic.0.load=1e-300"][..], "would start after the end of time", "load"),
+        (
+            &["traffic.0.start=10s"],
+            "would start at 10s, and the measured time ends at 9ms",
+            "start",
+        ),
+        (&["traffic.0.stop=1ps"], "would start after its stop", "stop"),
         (&["leaf_spine.host_rate=1bps"], "the measured time ends at 9ms", "[[traffic]]"),
     ] {
         let text = refused(LOAD, sets);

@@ -107,7 +107,7 @@ fn a_wrong_list_says_why() {
         ("4,4,1,10,0", "host 4 cannot send to itself: choose another dst"),
         ("0,1,0,10,0", "size_bytes 0: a flow has 1 to 9223372036854775807 bytes"),
         ("0,1,1,9,0", "start_ps falls from 10 to 9: sort the lines by it"),
-        ("0,1,1,10,256", "priority 256: it is 0 to 255"),
+        ("0,1,1,10,256", "priority 256 is out of range: it is 0 to 255"),
         ("0,1,1,-1,0", "start_ps \"-1\" is negative: write a whole number without a unit"),
         ("0,1,1,10", "4 columns: write the 5 columns \"src,dst,size_bytes,start_ps,priority\""),
     ];
