@@ -16,7 +16,15 @@ ARCHITECTURE = [
 ]
 
 # What the architecture's pages leave out in front of a file's name.
-PREFIXES = ("", "crates", "crates/*/src", "crates/*/src/*", "crates/*/src/*/*", "python/xoff")
+PREFIXES = (
+    "",
+    "crates",
+    "crates/*/tests/it",
+    "crates/*/src",
+    "crates/*/src/*",
+    "crates/*/src/*/*",
+    "python/xoff",
+)
 
 
 def name(page):
