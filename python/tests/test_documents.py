@@ -19,10 +19,12 @@ ARCHITECTURE = [
 PREFIXES = (
     "",
     "crates",
-    "crates/*/tests/it",
+    "crates/*",
     "crates/*/src",
     "crates/*/src/*",
     "crates/*/src/*/*",
+    "crates/*/tests/it",
+    "python/tests",
     "python/xoff",
 )
 

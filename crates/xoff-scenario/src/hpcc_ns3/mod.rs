@@ -130,7 +130,8 @@ fn run(config: &Config, flows: &[Arrival]) -> Result<RunConfig, String> {
     })
 }
 
-/// The setup of the spec, with that simulator's order of events, roundings, hashes and random numbers.
+/// The setup of the spec, with that simulator's order of events, roundings, hashes and random
+/// numbers.
 fn setup(config: &Config, spec: Spec, topology: Topology, routes: Routes) -> Setup {
     // That simulator's base RTT counts payloads, not whole frames.
     let longest = base_rtt(&topology, &routes, config.payload);

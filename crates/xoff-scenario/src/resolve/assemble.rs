@@ -52,7 +52,8 @@ impl FlowSizes for SizesOf<'_> {
 }
 
 impl Resolver<'_> {
-    /// Reads everything, so that all problems are found; `None` if one of them leaves nothing to run.
+    /// Reads everything, so that all problems are found; `None` if one of them leaves nothing to
+    /// run.
     pub(super) fn packets(mut self) -> Option<Resolved> {
         let (name, seed, scheme) = self.top()?;
         let network = xoff_core::seam::Sections::read::<NetworkConfig>(&mut self);
