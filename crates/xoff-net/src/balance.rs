@@ -1,7 +1,7 @@
 //! Load balancing: which of several equal ports a packet takes.
 //!
-//! One file per load balancer, with its settings, what they say about it ([`BalanceSettings`]) and its
-//! choice.
+//! One file per load balancer, with its settings, what they say about it ([`BalanceSettings`]) and
+//! its choice.
 
 mod adaptive;
 mod ecmp;

@@ -52,8 +52,8 @@ impl Ecmp {
         murmur3([address(packet.src), address(packet.dst), packet.label], self.seed) % count
     }
 
-    /// The same for a packet and for what answers it: "symmetric hashing" (ExpressPass §3.1), by the
-    /// 5-tuple of the direction whose sender has the smaller number.
+    /// The same for a packet and for what answers it: "symmetric hashing" (ExpressPass §3.1), by
+    /// the 5-tuple of the direction whose sender has the smaller number.
     pub(crate) fn choose_for_both(self, packet: &Packet, count: u32) -> u32 {
         if count == 1 {
             return 0;

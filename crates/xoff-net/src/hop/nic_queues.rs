@@ -5,11 +5,11 @@ use crate::division::Division;
 /// How a NIC assigns its flows to queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NicQueues {
-    /// One queue for each of this many traffic classes. The last one takes in the classes after it; the
-    /// lowest class is served first.
+    /// One queue for each of this many traffic classes. The last one takes in the classes after it;
+    /// the lowest class is served first.
     Classes(u8),
-    /// This many queues: a new flow gets an empty one if there is one, otherwise a random one. Queues
-    /// take turns (BFC §3.3.1, at the source NIC).
+    /// This many queues: a new flow gets an empty one if there is one, otherwise a random one.
+    /// Queues take turns (BFC §3.3.1, at the source NIC).
     Dynamic(u8),
     /// The same, except that all labelled flows use queue 0 and the others the rest (BFC App. A.7).
     DynamicBesideIncast(u8),
@@ -23,8 +23,8 @@ pub enum NicQueues {
 }
 
 impl NicQueues {
-    /// True if the traffic class of a packet decides where it waits. NICs and switches agree on this:
-    /// NICs assign flows to queues as switches do.
+    /// True if the traffic class of a packet decides where it waits. NICs and switches agree on
+    /// this: NICs assign flows to queues as switches do.
     #[must_use]
     pub fn tell_classes(self) -> bool {
         match self {

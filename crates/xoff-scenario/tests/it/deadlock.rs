@@ -7,8 +7,8 @@ use xoff_scenario::{Memory, Run};
 use xoff_sim::Threads;
 
 /// Two spines, and two links that are down. Leaf 0 (hosts 0 to 7) reaches leaf 1 (8 to 15) by spine 1, a
-/// third leaf and spine 0 only. With what leaves 2 and 3 send each other this closes a cycle in each
-/// direction: spine 0, leaf 2, spine 1, leaf 3.
+/// third leaf and spine 0 only. With what leaves 2 and 3 send each other this closes a cycle in
+/// each direction: spine 0, leaf 2, spine 1, leaf 3.
 const NETWORK: &str = r#"
 leaf_spine = { leaves = 4, spines = 2, hosts_per_leaf = 8 }
 run = { warmup = "0us", measure = "1ms", drain = "200ms", watchdog = "20ms" }
@@ -168,9 +168,9 @@ fn check_names_cycles_and_pairs() {
     assert!(check(&["scheme=bfc"], false).is_some_and(|text| text.contains("of BFC")));
 }
 
-/// BFC waits in cycles too if there is one: "BFC is deadlock-free if G(V, E) does not contain any cycles"
-/// (App. B, theorem 1), and only then. With one queue a port all flows wait for each other; with 31 they
-/// mostly do not meet.
+/// BFC waits in cycles too if there is one: "BFC is deadlock-free if G(V, E) does not contain any
+/// cycles" (App. B, theorem 1), and only then. With one queue a port all flows wait for each other;
+/// with 31 they mostly do not meet.
 #[test]
 fn bfc_hangs_in_a_cycle_of_queues_and_drains_without() {
     let single = ["bfc.assignment=single", "transport.timeout=1s"];

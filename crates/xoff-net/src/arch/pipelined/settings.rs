@@ -42,8 +42,8 @@ impl ArchitectureSettings for PipelinedSettings {
     fn check(&self) -> Result<(), Vec<Problem>> {
         let mut problems = Vec::new();
         if self.pause.scope == Scope::Port {
-            let message = "scope = \"port\": a pipelined switch counts the bytes of each class, so it \
-                           pauses classes: set scope = \"class\"";
+            let message = "scope = \"port\": a pipelined switch counts the bytes of each class, so \
+                           it pauses classes: set scope = \"class\"";
             problems.push((PauseConfig::SECTION, "scope", message.into()));
         }
         if self.capfc.policy != Policy::None && self.pause.scope == Scope::None {
