@@ -5,9 +5,9 @@ PYTHON ?= python3
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.toml' | grep -v /target/) Cargo.toml Cargo.lock
 DATA := $(wildcard data/flow-sizes/*.csv)
 
-.PHONY: test demo lint test-rust test-loom test-python test-torture test-instructions clean help
+.PHONY: test demo docs declared lint test-rust test-loom test-python test-torture test-instructions clean help
 
-test: lint test-rust test-loom test-python test-torture test-instructions ## run every linter and test
+test: lint docs test-rust test-loom test-python test-torture test-instructions ## run every linter and test
 
 demo: .venv/built ## draw the figure that made BFC's case, in out/demo
 	.venv/bin/xoff reproduce bfc/fig10 --scale quick --out out/demo
@@ -35,6 +35,13 @@ test-loom: ## barrier and mailboxes under a model checker
 
 test-python: .venv/built ## tests of the Python package
 	.venv/bin/pytest python/tests
+
+# Warnings are errors: broken links in Rust, annotations that cannot be resolved in Python.
+docs: .venv/built ## API reference of all crates and of the Python package, in out/docs
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items
+	rm -rf out/docs && mkdir -p out/docs
+	cp -r target/doc out/docs/rust
+	.venv/bin/python -W error -W "ignore:Cannot determine where" -m pdoc xoff xoff.declared -o out/docs/python
 
 # More of them: `xoff torture --minutes 60`.
 test-torture: .venv/built ## two minutes of random worlds, in several cuts and on several threads

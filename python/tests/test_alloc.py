@@ -204,7 +204,7 @@ def test_bad_capacities_are_refused(capacities, said):
     [
         ([[0], [3]], None, "path 1: there is no link 3; the network has 3 links"),
         ([[0], [1, 2, 1]], None, "path 1: link 1 is in the path twice"),
-        ([[0], []], None, "path 1: a flow's path has no link"),
+        ([[0], []], None, "path 1: the path of the flow has no link"),
         ([[-1]], None, "there is no link -1"),
         (np.array([[2**40]]), None, "there is no link 1099511627776"),
         ([[0.5]], None, "links must be whole numbers, not float64"),
@@ -239,7 +239,7 @@ def test_bad_calls_are_refused_and_change_nothing():
         (lambda: allocator.set_capacity(-1, 1.0), "there is no link -1"),
         (lambda: allocator.set_capacity(0, -1.0), "capacity of link 0 is -1"),
         (lambda: allocator.reserve(0, -1.0), "the capacity reserved on link 0 is -1"),
-        (lambda: allocator.iterate(-1), "-1 iterations"),
+        (lambda: allocator.iterate(-1), "at least 0, not -1"),
     ):
         with pytest.raises(UsageError) as refused:
             call()

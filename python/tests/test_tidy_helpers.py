@@ -79,18 +79,23 @@ def test_cycles_are_found_through_names_that_parents_export(source, port, found)
     ],
 )
 def test_a_variant_in_a_pattern_or_a_comparison_is_a_match(code, matches):
-    found = variants.VARIANT.search(code)
+    found = re.search(r"\bHopSetup::\w+", code)
     assert variants.is_match(code, found) == matches
 
 
-def test_matches_are_counted_outside_the_home_of_an_enum(source):
-    code = "fn f() { if hop == HopSetup::None {} matches!(hop, HopSetup::Bfc(_)); }"
+def test_matches_on_the_variants_of_a_seam_are_counted(source):
+    seam = "xoff_core::seam! { pub enum HopSetup: dyn HopSettings, named by HopKind { } }"
+    code = "fn f() { if hop == HopKind::None {} matches!(hop, HopSetup::Bfc(_)); let a = HopKind::Bfc; }"
     source(
-        **{"crates__xoff-scenario__src__resolve__switch": code},
+        **{"crates__xoff-net__src__hop": seam},
         **{"crates__xoff-scenario__src__resolve__hosts": code},
     )
-    assert variants.counts()["resolve/hosts.rs HopSetup"] == 2
-    assert "resolve/switch.rs HopSetup" not in variants.counts()
+    variants.seams.cache_clear()
+    try:
+        assert variants.seams() == {"HopSetup", "HopKind"}
+        assert variants.matches() == {"resolve/hosts.rs HopKind": 1, "resolve/hosts.rs HopSetup": 1}
+    finally:
+        variants.seams.cache_clear()
 
 
 def test_phrases_are_found_across_the_lines_of_a_comment(source, monkeypatch):

@@ -282,6 +282,13 @@ WORLDS = [
         sections=("cubic",),
     ),
     World(
+        "timeouts that reset the window",
+        [FABRIC + BURSTS + LOSS],
+        wishes=(wish("swift.retx_reset_threshold=1"), wish("buffer.size=200KB")),
+        presets=("swift",),
+        sections=("swift",),
+    ),
+    World(
         "overflow",
         [FABRIC + OVERFLOW],
         without=GIGABIT,

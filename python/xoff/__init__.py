@@ -13,6 +13,7 @@ Errors: `ScenarioError` and `UsageError` (nothing ran), `RunError` (the run fail
 from __future__ import annotations
 
 from xoff.api import check, run
+from xoff.engine import Progress
 from xoff.engine import version as _version
 from xoff.errors import (
     IncompleteRunError,
@@ -29,6 +30,7 @@ __version__ = _version()
 __all__ = [
     "IncompleteRunError",
     "Interrupted",
+    "Progress",
     "Result",
     "RunError",
     "ScenarioError",

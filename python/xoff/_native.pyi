@@ -5,17 +5,9 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from xoff.engine import Progress
+
 version: str
-
-class Progress(TypedDict):
-    """Where a run is. Times in picoseconds of simulated time."""
-
-    sim_ps: int
-    end_ps: int
-    flows_started: int
-    flows_finished: int
-    packet_hops: int
-    phase: str
 
 class DeclaredTable(TypedDict):
     """A table that a run may have, and a record batch of it without rows.

@@ -63,8 +63,8 @@ class Tables:
         the client. `run.flows = "sample"` selects one in a hundred web requests, with all of their
         queries.
 
-        Raises `UsageError` where the run has none: they come with [[traffic]] kind = "queries",
-        unless run.flows = "none".
+        Raises `UsageError` where the run has none: add [[traffic]] with kind = "queries";
+        run.flows must not be "none".
         """
         return self.table("queries")
 
@@ -74,8 +74,8 @@ class Tables:
         order of their ends. A web request ends with its last query. `run.flows = "sample"` selects
         one in a hundred.
 
-        Raises `UsageError` where the run has none: they come with [[traffic]] kind = "queries",
-        unless run.flows = "none".
+        Raises `UsageError` where the run has none: add [[traffic]] with kind = "queries";
+        run.flows must not be "none".
         """
         return self.table("requests")
 
@@ -148,7 +148,7 @@ class Class(_ClassKeywords):
 
 class CompletionGroup(TypedDict):
     """Completion times of a group of queries or web requests. The group counts all that arrived in
-    the measured time. Those that did not end with the run count as infinitely long, also a
+    the measured time. Members that did not end with the run count as infinitely long, also a
     sequential query that never began. Percentiles follow the rules of those of flows.
     """
 
@@ -195,7 +195,7 @@ class Buffer(TypedDict):
 
 
 class BufferWatermark(Buffer):
-    """The keys of `buffer`, of which `max_bytes` is exact, and one more."""
+    """The keys of `buffer`, with an exact `max_bytes`, and one more."""
 
     run_max_bytes: int
     """Maximum over the whole run with warm-up and drain, exact."""
@@ -311,7 +311,7 @@ class Bfc(TypedDict):
     reassignments: int
     """Assignments to flows that had been at the switch before."""
     table_collisions: int
-    """Packets whose flow-table entry was in use, and last used by another flow."""
+    """Packets that found their flow-table entry in use, last by another flow."""
     sharing_flows: Sampled | None
     """Flows at a port that share their queue with another one, sampled at ports with flows."""
 
@@ -346,15 +346,15 @@ class Sfc(TypedDict):
     """Source Flow Control, over all switches and the whole run."""
 
     bts_triggered: int
-    """Data packets that called for a signal."""
+    """Data packets that triggered a signal."""
     bts_suppressed: int
-    """Data packets whose signal was suppressed."""
+    """Triggers without a signal, which the filter suppressed."""
     bts_suppressed_share: float | None
     """`bts_suppressed` over `bts_triggered`."""
     bts_sent: int
     """Signals sent."""
     bts_from_cache: int
-    """Signals that the cache or the estimator caused, not the switch's own queue."""
+    """Signals triggered by the cache or the estimator, not by the switch's own queue."""
     bts_from_cache_share: float | None
     """`bts_from_cache` over `bts_sent`."""
     bts_bytes: int
@@ -368,12 +368,12 @@ class Sfc(TypedDict):
     cache_peak: int
     """Receivers in the cache, maximum over switches."""
     cache_collisions: int
-    """Signals that the cache had no room for."""
+    """Signals without room in the cache."""
     signals_heard: int
     """Signals that arrived at hosts."""
     signal_delay_mean_ps: float | None
-    """Mean time from the start of the packet that called for a signal to the signal's arrival at
-    the packet's sender.
+    """Mean time from the start of the packet that triggered a signal to the signal's arrival at the
+    packet's sender.
     """
     signal_delay_max_ps: int
     """Maximum of this time."""
@@ -422,7 +422,7 @@ class Stream(TypedDict):
     timeouts: int
     """Retransmission timeouts."""
     lost_on_purpose: int
-    """Packets and acknowledgements lost on purpose."""
+    """Packets and acknowledgements lost by impairment."""
 
 
 class Flowtune(TypedDict):
@@ -439,7 +439,7 @@ class Flowtune(TypedDict):
     rates_sent: int
     """Rates that allocators sent."""
     rates_per_flowlet: float | None
-    """`rates_sent` over the flowlets that allocators were told of."""
+    """`rates_sent` over the flowlets announced to allocators."""
     rates_received: int
     """Rates that servers received."""
     renewals: int
@@ -506,7 +506,7 @@ class Transport(TypedDict):
 
     spurious_retransmissions: int
     """Data packets that arrived a second time, over the whole run. Flows of one packet do not
-    count: a receiver remembers nothing of them.
+    count, because receivers do not remember them.
     """
 
 
@@ -527,7 +527,7 @@ class Load(TypedDict):
     """
 
     nominal: float | None
-    """Load that open-loop, incast and web request traffic was asked for."""
+    """Requested load of open-loop, incast and web request traffic."""
     payload: float | None
     """Payload of the measured flows."""
     wire: float | None
@@ -559,7 +559,7 @@ class LinkDelay(TypedDict):
     link: str
     """Layers that the links join, from the port to its neighbour, such as `spine-leaf`."""
     packets: str
-    """The packets that count: `all`, or those of one group of queues."""
+    """The packets counted: `all`, or those of one group of queues."""
     count: int
     """Number of packets."""
     mean_ps: float | None
@@ -584,7 +584,7 @@ class Summary(TypedDict):
     seed: int
     """Seed of the random numbers."""
     digest: str
-    """Hash of everything that happened, as 16 hexadecimal digits."""
+    """Hash of all events, as 16 hexadecimal digits."""
     classes: list[Class]
     """Traffic classes."""
     queries: dict[str, dict[str, CompletionGroup]] | None
@@ -695,7 +695,7 @@ class Identity(TypedDict):
     seed: int
     """Seed of the random numbers."""
     digest: str
-    """Hash of everything that happened, as 16 hexadecimal digits."""
+    """Hash of all events, as 16 hexadecimal digits."""
     classes: list[Class]
     """Traffic classes: an empty list."""
 
@@ -742,7 +742,7 @@ class OverCapacity(RateSpread):
     """Allocations beyond capacities, summed over links, at each step."""
 
     settled_mean_gbps: float | None
-    """Mean over the steps after which no flowlet came or went for 50 steps."""
+    """Mean over the steps that follow at least 50 steps without arrival or end of a flowlet."""
     steps: float | None
     """Share of steps with any allocation beyond a capacity."""
 
@@ -794,13 +794,13 @@ class FluidSummary(Identity):
     """The results of a run of the fluid engine, over the measured steps."""
 
     flows: Spread
-    """Flowlets with something to send, at each step."""
+    """Flowlets with bytes to send, at each step."""
     allocated: RateSpread
     """Sum of their allocations, at each step."""
     over_capacity: OverCapacity
     """Allocations beyond capacities."""
     most_used_link: Spread
-    """Largest share of its capacity that a link was allocated, at each step."""
+    """Largest allocated share of a link's capacity, at each step."""
     optimum: Optimum
     """Comparison with the optimal rates."""
     wait: TimeSpread

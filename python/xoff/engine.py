@@ -10,15 +10,33 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from xoff import _native
 from xoff.errors import RunError, ScenarioError, UsageError
 
 if TYPE_CHECKING:
-    from xoff._native import DeclaredTable, Progress, Run
+    from xoff._native import DeclaredTable, Run
 
-Report = Callable[["Progress"], None]
+
+class Progress(TypedDict):
+    """How far a run is. Times in picoseconds of simulated time."""
+
+    sim_ps: int
+    """Simulated time."""
+    end_ps: int
+    """End of the measurement."""
+    flows_started: int
+    """Flows begun."""
+    flows_finished: int
+    """Flows finished."""
+    packet_hops: int
+    """Packets of any kind sent on links."""
+    phase: str
+    """`measure`, or `drain` while the run waits for the last measured flows."""
+
+
+Report = Callable[[Progress], None]
 """A progress callback: called about five times a second while a run advances."""
 
 # Ctrl-C is seen between slices, so a slice is well below the second we promise.

@@ -13,7 +13,7 @@ from xoff.terminal import escaped, escaped_line, say, write
 from xoff.text import clock_text, count_text
 
 if TYPE_CHECKING:
-    from xoff._native import Progress
+    from xoff.engine import Progress
 
 TERMINAL_S = 0.2
 SPARSE_S = 10.0

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Result(Tables):
     """One finished run: its tables, and `summary`, its results in brief.
 
-    Tables are read from the run directory on first use, verified, and cached. `summary` has the keys
-    of a run with packets; `fluid` and `convergence` are the summaries of the other engines.
+    Tables are read from the run directory on first use, verified, and cached. `summary` has the
+    keys of a run with packets; `fluid` and `convergence` are the summaries of the other engines.
     """
 
     def __init__(

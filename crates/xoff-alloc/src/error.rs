@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::{FlowId, LinkId};
+use crate::link::LinkId;
+use crate::slots::FlowId;
 
 /// A rejected call; the allocator is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,8 @@
 //! Flows and their paths.
 
 use crate::error::Error;
-use crate::network::{LinkId, Network};
+use crate::link::LinkId;
+use crate::network::Network;
 use crate::slots::{FlowId, Slots};
 
 /// Position of a slot's path in the pool.

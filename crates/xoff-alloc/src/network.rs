@@ -1,19 +1,8 @@
 //! Links and their allocatable capacities.
 
-use std::fmt;
-
 use crate::config::Config;
 use crate::error::Error;
-
-/// A link, by its index in the list of capacities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LinkId(pub u32);
-
-impl fmt::Display for LinkId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "link {}", self.0)
-    }
-}
+use crate::link::LinkId;
 
 /// The links of a network.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
-//! Load balancing: which of several equal ports a packet takes.
+//! Load balancing among equal-cost ports: the choice of a packet's port.
 //!
-//! One file per load balancer, with its settings, what they say about it ([`BalanceSettings`]) and
-//! its choice.
+//! Each load balancer has a file with its settings, their properties ([`BalanceSettings`]) and its
+//! choice.
 
 mod adaptive;
 mod ecmp;
@@ -14,9 +14,9 @@ pub use adaptive::{Adaptive, AlbConfig};
 pub use ecmp::{Ecmp, EcmpConfig};
 pub use spray::{Spray, SprayConfig, SprayOrder};
 
-/// What the rest of the program asks the settings of a load balancer.
+/// The interface of a load balancer's settings.
 pub trait BalanceSettings {
-    /// Checks the settings by themselves.
+    /// Checks the settings on their own.
     ///
     /// # Errors
     /// The key that is wrong, and what to write instead.
@@ -24,12 +24,12 @@ pub trait BalanceSettings {
         Ok(())
     }
 
-    /// Values that it needs other settings to have.
+    /// Values that it needs in other settings.
     fn needs(&self) -> Vec<Need> {
         Vec::new()
     }
 
-    /// True if the packets of a flow take several paths, and so arrive out of order.
+    /// True if the packets of a flow take several paths and so arrive out of order.
     fn reorders(&self) -> bool {
         true
     }
@@ -39,16 +39,16 @@ pub trait BalanceSettings {
         None
     }
 
-    /// Its settings, if it sprays packets whatever the load.
+    /// Its settings, if it sprays packets regardless of load.
     fn spray(&self) -> Option<&SprayConfig> {
         None
     }
 }
 
 xoff_core::seam! {
-    /// Load balancers: which of several equal ports a packet takes.
+    /// Load balancers: the choice of a packet's port among equal-cost ports.
     pub enum BalanceConfig: dyn BalanceSettings, named by BalanceKind {
-        /// The port that the hash of its flow selects.
+        /// The port selected by the hash of the flow.
         Ecmp(EcmpConfig) = "ecmp",
         /// A lightly loaded port, section `alb`.
         Adaptive(AlbConfig) = "adaptive",
@@ -57,8 +57,8 @@ xoff_core::seam! {
     }
 }
 
-/// The address a host has on the wire, for hashing: 11.x.y.1 with the host's number in x.y, the
-/// numbering of the HPCC simulator's files.
+/// The address of a host on the wire, for hashing: 11.x.y.1 with the host's number in x.y, as in
+/// the HPCC simulator's files.
 #[inline]
 #[must_use]
 pub fn address(host: u32) -> u32 {

@@ -1,4 +1,4 @@
-//! A switch's packet memory: who may still enqueue.
+//! A switch's packet memory: the admission of packets to queues.
 
 use xoff_core::knobs::{Effect, because};
 use xoff_core::{Bytes, choices, knobs};
@@ -8,11 +8,12 @@ use crate::capability::{DYNAMIC_THRESHOLD, GATEWAYS};
 choices! {
     /// Kinds of buffer.
     pub enum BufferKind {
-        /// One memory for all ports; a queue may take a share of what is free (Choudhury and Hahne).
+        /// One memory for all ports. A queue may take a share of the free bytes (Choudhury and
+        /// Hahne).
         Shared = "shared",
         /// Never full.
         Unlimited = "unlimited",
-        /// Each queue has a memory of its own.
+        /// Each queue has its own memory.
         Dedicated = "dedicated",
     }
 }
@@ -20,16 +21,18 @@ choices! {
 knobs! {
     /// A switch's packet buffer.
     pub struct BufferConfig in "buffer" {
-        /// Shared by all ports with a dynamic threshold a queue, unlimited, or dedicated to a queue.
+        /// The kind of memory: shared by all ports with a dynamic threshold per queue, unlimited,
+        /// or dedicated to a queue.
         kind: BufferKind = BufferKind::Shared,
-        /// Size of the memory (BFC §6.2.1: 12 MB); of a dedicated one, that of each queue, or of each port
-        /// where the scheduler does not divide it. 0: with scheduler = "pfabric", two bandwidth-delay
+        /// Size of the memory (BFC §6.2.1: 12 MB). If dedicated: size per queue, or per port if the
+        /// scheduler does not divide it. 0: with scheduler = "pfabric", two bandwidth-delay
         /// products of the base RTT and the hosts' rate (pFabric §5: 36 KB at 10 Gb/s).
         size: Bytes = Bytes(12_000_000) => [Effect::Unless(unlimited)],
-        /// The same for the gateways between data centres; 0: as other switches. PFC reserves what is on
-        /// its way on every link, and a long link has room for more than the memory of a switch.
+        /// Size of the memory at gateways between data centres; 0: as at other switches. PFC
+        /// reserves the bytes in flight on every link, and a long link holds more than the memory
+        /// of a switch.
         gateway_size: Bytes = Bytes(0) => [Effect::Unless(unlimited), Effect::Needs(GATEWAYS)],
-        /// Dynamic threshold: a queue may hold up to alpha x the free bytes; 0: no limit a queue.
+        /// Dynamic threshold: a queue may hold up to alpha x the free bytes; 0: no limit per queue.
         /// With 1, a single queue gets half of the memory.
         alpha: f64 = 1.0 => [
             Effect::Unless(unlimited),
@@ -42,23 +45,35 @@ knobs! {
     }
 }
 
-/// Why settings of a limit have no effect, if they have none.
+/// The reason that settings of a limit have no effect, if they have none.
 fn unlimited(buffer: &BufferConfig) -> Option<String> {
     because(buffer.kind == BufferKind::Unlimited, "buffer.kind = \"unlimited\"")
 }
 
-/// What a single queue may hold.
+/// The limit of a single queue.
 #[derive(Clone, Copy, Debug)]
 enum QueueLimit {
-    /// All there is.
+    /// None.
     None,
-    /// So many millionths of what is free (alpha).
+    /// A share of the free bytes (alpha), in millionths.
     FreePpm(u64),
-    /// So many bytes.
+    /// A fixed number of bytes.
     Bytes(u64),
 }
 
 impl BufferConfig {
+    /// True if queues have no limit.
+    #[must_use]
+    pub fn is_unlimited(&self) -> bool {
+        self.kind == BufferKind::Unlimited
+    }
+
+    /// True if each queue has a memory of its own.
+    #[must_use]
+    pub fn is_dedicated(&self) -> bool {
+        self.kind == BufferKind::Dedicated
+    }
+
     /// The buffer of a gateway, or of any other switch.
     #[must_use]
     pub fn of(&self, gateway: bool) -> Self {
@@ -66,7 +81,7 @@ impl BufferConfig {
         Self { size: if own { self.gateway_size } else { self.size }, ..self.clone() }
     }
 
-    /// The most that one queue can hold, while all others are empty.
+    /// The most that one queue can hold while all others are empty.
     #[must_use]
     pub fn queue_limit(&self) -> Option<Bytes> {
         match self.kind {
@@ -86,8 +101,8 @@ pub struct Buffer {
     size: u64,
     queue: QueueLimit,
     used: u64,
-    /// The most that was in use after any instant since somebody asked, but for the last instant at
-    /// which something changed, and when that was (ps).
+    /// The most that was in use after any instant since the last read, except after the last
+    /// instant with a change, and the time of that instant (ps).
     watermark: u64,
     changed: u64,
 }
@@ -108,13 +123,13 @@ impl Buffer {
         Self { size, queue, used: 0, watermark: 0, changed: 0 }
     }
 
-    /// Whether `bytes` more may join a queue that holds `queue_bytes`.
+    /// Whether `bytes` more may join a queue of `queue_bytes`.
     #[inline(always)]
     #[must_use]
     pub fn admits(&self, queue_bytes: u32, bytes: u16) -> bool {
         let free = self.size.saturating_sub(self.used);
         let within = match self.queue {
-            // T(t) = alpha (B - Q(t)): the queue's threshold moves with what is free.
+            // T(t) = alpha (B - Q(t)): the threshold of the queue moves with the free bytes.
             QueueLimit::FreePpm(alpha) => u64::from(queue_bytes) * 1_000_000 < alpha * free,
             QueueLimit::None => true,
             QueueLimit::Bytes(limit) => fits(limit, queue_bytes, bytes),
@@ -129,10 +144,10 @@ impl Buffer {
         self.used += u64::from(bytes);
     }
 
-    /// Counts a packet that left.
+    /// Subtracts a packet that left.
     ///
     /// # Panics
-    /// If more leaves than came: that is a bug.
+    /// If more bytes leave than arrived, which is a bug.
     #[inline]
     pub fn release(&mut self, now: u64, bytes: u16) {
         self.settle(now);
@@ -140,8 +155,9 @@ impl Buffer {
             self.used.checked_sub(u64::from(bytes)).expect("buffer accounting went negative");
     }
 
-    /// Something changes now: what was in use until now has stood. A packet that comes and leaves
-    /// at one instant may as well pass the buffer by, so what is in use between does not count.
+    /// A change happens now, so the occupancy until now has lasted. A packet that arrives and
+    /// leaves at one instant may as well pass the buffer by, so the occupancy in between does not
+    /// count.
     #[inline]
     fn settle(&mut self, now: u64) {
         if self.used > self.watermark && now > self.changed {
@@ -165,8 +181,8 @@ impl Buffer {
     }
 }
 
-/// Whether `bytes` more fit into a queue's own memory. A call, so that the answer for a shared memory
-/// is a jump and not computed both ways.
+/// Whether `bytes` more fit into a queue's own memory. A separate function, so that the answer for
+/// a shared memory is a jump and not computed both ways.
 #[cold]
 fn fits(limit: u64, queue_bytes: u32, bytes: u16) -> bool {
     u64::from(queue_bytes) + u64::from(bytes) <= limit
@@ -214,7 +230,7 @@ mod tests {
         };
         assert_eq!(watermark(&[(1, 1000), (2, 500), (3, -1000)]), 1500);
         assert_eq!(watermark(&[(7, -200)]), 500);
-        // What comes and leaves at one instant was never there, what stood before it was.
+        // Bytes that arrive and leave at one instant do not count; the occupancy before does.
         assert_eq!(watermark(&[(8, 400), (9, 1000), (9, -1000), (9, -500)]), 700);
         assert_eq!(watermark(&[]), 200);
     }

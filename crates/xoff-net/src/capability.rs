@@ -1,13 +1,13 @@
-//! Capabilities of a composition on which settings depend. Each constant holds the default reason for
-//! which a setting has no effect without it.
+//! Capabilities of a composition on which settings depend. Each constant holds the default reason
+//! why a setting has no effect without it.
 //!
-//! A setting names the capability where it is declared ([`Effect::Needs`](xoff_core::knobs::Effect)).
-//! Whoever puts a composition together asks its parts which capabilities are there. A new part may
-//! declare a capability of its own in its file.
+//! A setting names the capability in its declaration ([`Effect::Needs`](xoff_core::knobs::Effect)).
+//! The assembly of a composition collects the capabilities of its parts. A new part may declare its
+//! own capability in its file.
 
 use xoff_core::knobs::Capability;
 
-/// Senders decide themselves what they send.
+/// Senders decide what they send.
 pub const SENDER_DRIVEN: Capability = Capability("the receiver decides what is sent");
 /// Acknowledgements carry a header of the congestion control.
 pub const ACK_HEADER: Capability =
@@ -18,13 +18,13 @@ pub const RATE_FOR_WINDOW: Capability = Capability("the congestion control sets 
 pub const TCP_WINDOW: Capability = Capability("the congestion control has no TCP window");
 /// NewReno reads `tcp.ecn`.
 pub const TCP_MARKS: Capability = Capability("only congestion = \"newreno\" reads it");
-/// The transport's timeout decides what is sent again.
+/// The transport's timeout triggers retransmissions.
 pub const TIMEOUT: Capability = Capability("the recovery does not use it");
-/// A second, shorter timeout does.
+/// A second, shorter timeout triggers them.
 pub const SHORT_TIMEOUT: Capability = Capability("the recovery has one timeout");
-/// Receivers limit how often they ask for a missing packet.
+/// Receivers limit how often they report a missing packet.
 pub const NACK_INTERVAL: Capability = Capability("receivers report every packet out of order");
-/// Something depends on the base RTT of the longest path, or on that of a flow.
+/// A part depends on the base RTT of the longest path, or of a flow's path.
 pub const BASE_RTT: Capability =
     Capability("no window, control or switch of this scenario depends on the base RTT");
 /// A flow depends on the base RTT of its own path.
@@ -34,7 +34,7 @@ pub const FLOW_BASE_RTT: Capability =
 pub const CONTROL_FRAMES: Capability = Capability("switches send no frames of a flow control");
 /// Switches send PFC frames to NICs.
 pub const PFC_FRAMES: Capability = Capability("switches send no PFC frames to NICs");
-/// A switch has backpressure that can be left out for pairs of ports.
+/// A switch has backpressure that pairs of ports can leave out.
 pub const BACKPRESSURE: Capability = Capability("there is no backpressure to leave out");
 /// The scheduler serves several queues in turns.
 pub const TURNS: Capability = Capability("the scheduler serves its queues without turns");
@@ -42,5 +42,5 @@ pub const TURNS: Capability = Capability("the scheduler serves its queues withou
 pub const DYNAMIC_THRESHOLD: Capability = Capability("PFC limits each ingress instead");
 /// The topology has gateways.
 pub const GATEWAYS: Capability = Capability("only network.topology = \"two-dc\" has gateways");
-/// Queues tell traffic classes apart.
-pub const CLASSES: Capability = Capability("queues do not tell traffic classes apart");
+/// Queues distinguish traffic classes.
+pub const CLASSES: Capability = Capability("queues do not distinguish traffic classes");

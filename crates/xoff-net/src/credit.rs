@@ -1,17 +1,17 @@
-//! Credits at one egress port: a queue of their own, served by a token bucket (ExpressPass, SIGCOMM 2017,
-//! §3.1: "we rate-limit credit packets at the switch").
+//! Credits at one egress port: they have their own queue, served by a token bucket (ExpressPass,
+//! SIGCOMM 2017, §3.1: "we rate-limit credit packets at the switch").
 //!
-//! A credit lets a data packet come back over the link that it is sent by, so credits get the share of a
-//! link that leaves room for a full data packet for each. What is left is for data, which therefore never
-//! arrives at a port faster than the port can send it. The share follows from the frames: the paper's
-//! 84 B and 1538 B give 84 / (84 + 1538) = 5.18 %.
+//! Each credit causes a data packet on the reverse direction of its link. The credits' share of a
+//! link therefore leaves room for a full data packet per credit. Data gets the rest, so it never
+//! arrives at a port faster than the port can send it. The share follows from the frames: the
+//! paper's 84 B and 1538 B give 84 / (84 + 1538) = 5.18 %.
 //!
-//! The bucket is kept as the time at which it will be full, which is exact: a byte of credit costs what
-//! the link needs for it and its part of the data packet.
+//! The state of the bucket is the time at which it will be full, which is exact: a byte of credit
+//! costs the link's time for that byte and its part of the data packet.
 
 use crate::packet::{Pool, Queue};
 
-/// What all ports of a network have in common.
+/// Parameters common to all ports of a network.
 #[derive(Clone, Copy, Debug)]
 pub struct CreditShape {
     /// Mean bytes of a credit on the wire.
@@ -20,12 +20,12 @@ pub struct CreditShape {
     pub data_bytes: u64,
     /// Credits that may wait at a port.
     pub queue: u32,
-    /// Credits that may go at once after a rest.
+    /// Credits that may leave at once after an idle period.
     pub burst: u32,
 }
 
 impl CreditShape {
-    /// Bytes a link could carry for each credit that passes: the credit and the data it brings.
+    /// Bytes that a link reserves per credit: the credit and its data packet.
     #[must_use]
     pub fn bytes_per_credit(&self) -> u64 {
         self.credit_bytes + self.data_bytes
@@ -38,9 +38,9 @@ pub struct CreditQueue {
     waiting: Queue,
     /// When the bucket will be full (ps).
     full_at: u64,
-    /// What filling the empty bucket takes (ps).
+    /// Time to fill the empty bucket (ps).
     depth: u64,
-    /// What the link takes for a mean credit and its data (ps).
+    /// Time of the link for a mean credit and its data (ps).
     period: u64,
     credit_bytes: u64,
     limit: u32,
@@ -49,7 +49,7 @@ pub struct CreditQueue {
 }
 
 impl CreditQueue {
-    /// An empty queue and a full bucket, at a link on which [`CreditShape::bytes_per_credit`] take
+    /// An empty queue and a full bucket, for a link on which [`CreditShape::bytes_per_credit`] take
     /// `period` (ps).
     #[must_use]
     pub fn new(shape: &CreditShape, period: u64) -> Self {
@@ -64,7 +64,7 @@ impl CreditQueue {
         }
     }
 
-    /// What so many bytes of credit cost (ps of the link's time, rounded up).
+    /// The cost of `wire_bytes` of credit (ps of the link's time, rounded up).
     #[inline]
     fn cost(&self, wire_bytes: u16) -> u64 {
         let bytes = u64::from(wire_bytes);
@@ -74,7 +74,8 @@ impl CreditQueue {
         (self.period * bytes).div_ceil(self.credit_bytes)
     }
 
-    /// Whether a credit that finds nobody before it has its tokens at `now` (ps), which it then takes.
+    /// Whether a credit that finds the queue empty has its tokens at `now` (ps). If so, it takes
+    /// them.
     #[inline]
     pub fn pass(&mut self, now: u64, wire_bytes: u16) -> bool {
         let full_at = self.full_at.max(now) + self.cost(wire_bytes);
@@ -97,7 +98,7 @@ impl CreditQueue {
         room
     }
 
-    /// When the first of the queue will have its tokens (ps), if one waits.
+    /// When the first credit of the queue has its tokens (ps), if one waits.
     #[inline]
     #[must_use]
     pub fn ready_at(&self, pool: &Pool) -> Option<u64> {
@@ -105,11 +106,11 @@ impl CreditQueue {
         Some((self.full_at + self.cost(pool[head].wire_bytes)).saturating_sub(self.depth))
     }
 
-    /// Takes the first of the queue, which has its tokens at `now` (ps).
+    /// Takes the first credit of the queue, which has its tokens at `now` (ps).
     pub fn pop(&mut self, pool: &Pool, now: u64) -> Option<u32> {
         let id = self.waiting.pop(pool)?;
         self.full_at = self.full_at.max(now) + self.cost(pool[id].wire_bytes);
-        debug_assert!(self.full_at <= now + self.depth, "a credit went without its tokens");
+        debug_assert!(self.full_at <= now + self.depth, "a credit left without its tokens");
         Some(id)
     }
 

@@ -1,14 +1,14 @@
-//! Queues of a port divided statically among traffic classes: "we assume queues at a port are statically
-//! assigned to different priority levels" (BFC App. A.3).
+//! Queues of a port divided statically among traffic classes: "we assume queues at a port are
+//! statically assigned to different priority levels" (BFC App. A.3).
 
 use crate::packet::{CLASSES, Packet};
 use crate::sched::QueueMask;
 
-/// Who has which queues.
+/// The assignment of queues to classes.
 pub trait Divided: Copy + core::fmt::Debug {
     /// The class of a packet.
     fn class_of(self, packet: &Packet) -> u8;
-    /// The first queue of a class, and how many it has.
+    /// The first queue of a class, and the number of its queues.
     fn range(self, class: u8) -> (u8, u8);
 
     /// The queues of a class.
@@ -18,19 +18,19 @@ pub trait Divided: Copy + core::fmt::Debug {
         QueueMask::MAX >> (128 - u32::from(count)) << first
     }
 
-    /// The queues that a packet's class shares the link with.
+    /// The queues that share the link with a packet's class.
     #[inline]
     fn beside(self, packet: &Packet) -> QueueMask {
         self.queues(self.class_of(packet))
     }
 }
 
-/// All packets have the same queues.
+/// All packets share the same queues.
 #[derive(Clone, Copy, Debug)]
 pub struct Undivided {
-    /// The first of them.
+    /// The first queue.
     pub first: u8,
-    /// How many they are.
+    /// The number of queues.
     pub count: u8,
 }
 
@@ -51,7 +51,7 @@ impl Divided for Undivided {
     }
 }
 
-/// Classes with as many queues each, the most important one's first.
+/// Classes with equal numbers of queues, the queues of the most important class first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Division {
     classes: u8,
@@ -59,10 +59,11 @@ pub struct Division {
 }
 
 impl Division {
-    /// Divides `queues` queues among `classes` classes, of which there are as many as divide them.
+    /// Divides `queues` queues among `classes` classes. The number of classes must divide the
+    /// number of queues.
     ///
     /// # Panics
-    /// If they do not: settings are checked before.
+    /// If it does not; settings are checked earlier.
     #[must_use]
     pub fn new(queues: u8, classes: u8) -> Self {
         assert!(
@@ -72,26 +73,26 @@ impl Division {
         Self { classes, each: queues / classes }
     }
 
-    /// All queues.
+    /// The number of all queues.
     #[must_use]
     pub fn count(self) -> u8 {
         self.classes * self.each
     }
 
-    /// How many classes there are.
+    /// The number of classes.
     #[must_use]
     pub fn classes(self) -> u8 {
         self.classes
     }
 
-    /// The class of packets of a priority: the last one takes in those after it.
+    /// The class of packets of a priority. Higher priorities count as the last class.
     #[inline]
     #[must_use]
     pub fn class(self, priority: u8) -> u8 {
         priority.min(self.classes - 1)
     }
 
-    /// The class that a queue belongs to.
+    /// The class of a queue.
     #[inline]
     #[must_use]
     pub fn class_of_queue(self, queue: u8) -> u8 {

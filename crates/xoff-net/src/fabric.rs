@@ -1,9 +1,9 @@
-//! Ports and links: what starts on a port arrives at its peer.
+//! Ports and links: a packet that starts on a port arrives at its peer.
 //!
-//! A packet in flight is an event: its arrival. A port remembers until when it is busy; a wake-up
-//! event exists only while something waits for it. All arrivals of an instant come before any port
-//! picks its next packet: ports that could pick are collected and asked when time is about to move
-//! on.
+//! A packet in flight is an event: its arrival. A port stores the time until which it is busy. It
+//! has a wake-up event only while packets wait for it. All arrivals of an instant come before any
+//! port picks its next packet: ports that could pick are collected, and asked when time is about to
+//! advance.
 
 mod impairment;
 
@@ -15,7 +15,7 @@ use crate::packet::{NONE, Packet, Pool};
 use crate::record::{Record, RecordTable};
 use crate::sequence::Sequence;
 
-/// The phases of one instant, in their order; part of every event's rank.
+/// The phases of one instant, in order. The phase is part of every event's rank.
 pub mod phase {
     /// Arrivals and messages.
     pub const ARRIVAL: u64 = 1 << 60;
@@ -25,30 +25,30 @@ pub mod phase {
     pub const ARBITRATION: u64 = 3 << 60;
 }
 
-/// How the time to serialise a packet is rounded.
+/// Rounding of the time to serialise a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
     /// Up to a whole picosecond.
     PicosecondUp,
     /// Down to a whole nanosecond, as simulators with a nanosecond clock do.
     NanosecondDown,
-    /// As ns-3 does: a binary number of seconds, its fraction cut to 2^-64, then cut to a whole
-    /// nanosecond. What takes a whole number of nanoseconds often comes out one short.
+    /// As in ns-3: a binary number of seconds, with its fraction truncated to 2^-64 and then to a
+    /// whole nanosecond. A time that is a whole number of nanoseconds often comes out one short.
     BinarySeconds,
 }
 
-/// In which order the events of one instant happen.
+/// The order of the events of one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instants {
-    /// Arrivals, timers, then ports that pick their next packets, each by their numbers: the same
-    /// however the network is cut up.
+    /// Arrivals, timers, then ports that pick their next packets, each by number. The order does
+    /// not depend on the partitions of the network.
     Phases,
-    /// In the order in which they were set, and an idle port picks the moment it is given something:
-    /// what ns-3 does. For an uncut network only.
+    /// The order in which they were set. An idle port picks the moment it receives a packet, as in
+    /// ns-3. Only for a network in one partition.
     AsSet,
 }
 
-/// Where the other end of a link is.
+/// The other end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
     /// A port of the same partition.
@@ -62,7 +62,7 @@ pub enum Peer {
     },
 }
 
-/// What a port is made from.
+/// The parameters of a port.
 #[derive(Clone, Copy, Debug)]
 pub struct PortSpec {
     /// Its number in the whole topology, for the order of events.
@@ -77,7 +77,7 @@ pub struct PortSpec {
     pub peer: Peer,
 }
 
-/// What a packet needs of a port: one cache line.
+/// The state of a port on the packet path: one cache line.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Port {
@@ -87,61 +87,62 @@ struct Port {
     tx_packets: u64,
     /// Rank of the arrivals at the other end.
     arrival_rank: u64,
-    /// Tag of the arrivals at the other end; the other end's number where it is in another partition.
+    /// Tag of the arrivals at the other end; the other end's number if it is in another partition.
     arrival_tag: u32,
     /// The other end's partition, or NONE for this one, or IMPAIRED.
     partition: u32,
-    /// Picoseconds a byte takes where that is a whole number and the port is not captured, otherwise 0.
+    /// Picoseconds per byte if that is a whole number and the port is not captured, otherwise 0.
     ps_per_byte: u32,
     /// Its number in the whole topology.
     id: u32,
-    /// Whether it is among the ports to be asked at this instant.
+    /// Whether it is among the ports to ask at this instant.
     picking: bool,
-    /// Whether it will be woken when it has sent what it is sending.
+    /// Whether it has a wake-up event at the end of its transmission.
     waking: bool,
-    /// Whether what it sends is recorded.
+    /// Whether the packets that it sends are recorded.
     captured: bool,
 }
 
 const _: () = assert!(size_of::<Port>() == 64);
 
 impl Port {
-    /// The time `bytes` take: a multiplication where a byte takes whole picoseconds, otherwise `odd`.
+    /// The time of `bytes`: a multiplication if a byte takes whole picoseconds, otherwise `odd`.
     #[inline(always)]
     fn duration(&self, bytes: u64, odd: impl FnOnce() -> u64) -> u64 {
         if self.ps_per_byte != 0 { bytes * u64::from(self.ps_per_byte) } else { odd() }
     }
 }
 
-/// The tags of a fabric's own events; the event's item is the packet or the port.
+/// The tags of a fabric's own events. The item of an event is the packet or the port.
 #[derive(Clone, Copy, Debug)]
 pub struct FabricTags {
-    /// A packet arrives: the tag of port 0, those of the others follow.
+    /// A packet arrives: the tag of port 0. The tags of the other ports follow.
     pub arrival: u32,
-    /// A port has sent what it was sending.
+    /// A port has finished its transmission.
     pub wake: u32,
 }
 
-/// Packets on their way to one other partition: `time` is when one arrives, `next` the port there.
+/// Packets on the way to one other partition. Of each packet, `time` is its arrival and `next` its
+/// port there.
 #[derive(Clone, Debug, Default)]
 pub struct Crossings {
     packets: Vec<Packet>,
-    /// The side records of those that have one, in their order.
+    /// The side records of packets that have one, in the same order.
     records: Vec<Record>,
 }
 
 impl Crossings {
-    /// Whether there are none.
+    /// Whether it holds no packets.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
 }
 
-/// A packet as a port began to send it.
+/// A packet at the start of its transmission on a port.
 #[derive(Clone, Copy, Debug)]
 pub struct Captured {
-    /// When (ps).
+    /// Start of the transmission (ps).
     pub time_ps: u64,
     /// The port's number in the whole topology.
     pub port: u32,
@@ -162,19 +163,19 @@ pub struct Fabric {
     pub records: RecordTable,
     /// Packets for other partitions, by partition.
     pub outbox: Vec<Crossings>,
-    /// What captured ports have sent since somebody took it.
+    /// Packets that captured ports have sent since the last read.
     pub captured: Vec<Captured>,
     ports: Vec<Port>,
     /// Bits per second of each port.
     rates: Vec<u64>,
-    /// Ports whose links lose packets, or have lost some.
+    /// Ports with links that lose packets, or have lost some.
     impaired: Impairments,
     picking: Vec<u32>,
     tags: FabricTags,
     rounding: Rounding,
     /// The rank of the arrival that happened last.
     arrival_rank: u64,
-    /// Ranks of events, where those of one instant happen as they were set.
+    /// Ranks of events, if the events of one instant happen in the order of setting.
     sequence: Option<Box<Sequence>>,
     /// For tests: no packet passes.
     #[cfg(debug_assertions)]
@@ -182,7 +183,7 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// An empty fabric beside `partitions` others (itself included).
+    /// An empty fabric, one of `partitions`.
     #[must_use]
     pub fn new(
         rounding: Rounding,
@@ -211,14 +212,15 @@ impl Fabric {
         }
     }
 
-    /// Has every packet join its queue from now on, also one that could leave at once. Results must not
-    /// change; tests compare them.
+    /// Makes every packet join its queue from now on, even if it could leave at once. Results must
+    /// not change; tests compare them.
     #[cfg(debug_assertions)]
     pub fn let_nothing_pass(&mut self) {
         self.nothing_passes = true;
     }
 
-    /// Whether an idle port picks the moment it is given something, not when the instant ends.
+    /// Whether an idle port picks the moment it receives a packet, instead of at the end of the
+    /// instant.
     #[inline]
     #[must_use]
     pub fn picks_at_once(&self) -> bool {
@@ -243,8 +245,8 @@ impl Fabric {
         }
     }
 
-    /// When the arrival that happens now was set (ps): later than any other event of this instant,
-    /// unless the order of setting matters.
+    /// When the arrival that happens now was set (ps). If the order of setting does not matter, the
+    /// value is later than any other event of this instant.
     #[inline]
     #[must_use]
     pub fn arrival_set(&self) -> u64 {
@@ -275,15 +277,15 @@ impl Fabric {
         });
     }
 
-    /// Records what a port sends from now on. It then counts as one where a byte does not take whole
-    /// picoseconds, so that a port that is not captured need not even ask.
+    /// Records the packets that a port sends from now on. The port then counts as one without whole
+    /// picoseconds per byte, so that uncaptured ports need no check.
     pub fn capture(&mut self, port: u32) {
         let state = &mut self.ports[port as usize];
         state.captured = true;
         state.ps_per_byte = 0;
     }
 
-    /// How many ports there are.
+    /// The number of ports.
     #[must_use]
     pub fn port_count(&self) -> usize {
         self.ports.len()
@@ -303,7 +305,7 @@ impl Fabric {
         self.ports[port as usize].tx_bytes
     }
 
-    /// Packets the port has put on its link: its packet-hops.
+    /// Packets that the port has sent: its packet-hops.
     #[must_use]
     pub fn tx_packets(&self, port: u32) -> u64 {
         self.ports[port as usize].tx_packets
@@ -316,7 +318,7 @@ impl Fabric {
         self.ports[port as usize].busy_until
     }
 
-    /// The time `bytes` take on a port's link.
+    /// The time of `bytes` on a port's link.
     #[inline]
     #[must_use]
     pub fn duration(&self, port: u32, bytes: u64) -> u64 {
@@ -324,20 +326,20 @@ impl Fabric {
         state.duration(bytes, || odd_duration(self.rounding, &self.rates, port, bytes))
     }
 
-    /// The time `bytes` take at `rate`, with this fabric's rounding.
+    /// The time of `bytes` at `rate`, with this fabric's rounding.
     #[must_use]
     pub fn time_at(&self, rate: u64, bytes: u64) -> u64 {
         serialisation(self.rounding, rate, bytes)
     }
 
-    /// Picoseconds a byte takes at `rate`, where any number of bytes takes so many times that; else 0.
+    /// Picoseconds per byte at `rate` if every number of bytes takes a multiple of it, otherwise 0.
     #[must_use]
     pub fn whole_ps_per_byte(&self, rate: u64) -> u64 {
         let whole = 8_000_000_000_000u64.is_multiple_of(rate);
         if whole && self.rounding == Rounding::PicosecondUp { 8_000_000_000_000 / rate } else { 0 }
     }
 
-    /// Whether what is given to this port now could leave at once: the port is idle, and nothing else
+    /// Whether a packet for this port could leave at once: the port is idle, and no other event
     /// happens at this instant or waits for its end.
     #[inline(always)]
     #[must_use]
@@ -351,8 +353,8 @@ impl Fabric {
             && !self.wheel.may_be_due(self.now)
     }
 
-    /// The port may have something to send: it is asked at the end of this instant, or when it has
-    /// sent what it is sending.
+    /// The port may have a packet to send. It is asked at the end of this instant, or at the end of
+    /// its transmission.
     #[inline(always)]
     pub fn kick(&mut self, port: u32) {
         let state = &mut self.ports[port as usize];
@@ -366,9 +368,10 @@ impl Fabric {
         }
     }
 
-    /// What happens now may give a port several packets, or wake several flows that would send there: none
-    /// of them passes, so that the port picks among all when the instant ends. What passes must be the last
-    /// thing that its event does at a port: a busy port is not treated as an idle one is.
+    /// The current event may give a port several packets, or wake several flows that would send
+    /// there. None of them passes, so that the port picks among all of them when the instant ends.
+    /// A packet that passes must be the last action of its event at a port, because a port treats
+    /// packets differently once it is busy.
     #[inline]
     pub fn hold(&mut self, port: u32) {
         if self.ports[port as usize].busy_until <= self.now {
@@ -376,7 +379,7 @@ impl Fabric {
         }
     }
 
-    /// Has a port asked when it has sent what it is sending.
+    /// Asks a port at the end of its transmission.
     #[inline(never)]
     fn post_wake(&mut self, port: u32) {
         let state = &mut self.ports[port as usize];
@@ -385,8 +388,8 @@ impl Fabric {
         self.wheel.post(Event { time, rank, tag: self.tags.wake, item: port });
     }
 
-    /// A port has sent what it was sending. Returns whether it can be asked now; otherwise it waits
-    /// for its turn at the end of this instant.
+    /// A port has finished its transmission. Returns whether it can be asked now; otherwise it
+    /// waits for its turn at the end of this instant.
     #[inline]
     pub fn wake(&mut self, port: u32) -> bool {
         let state = &mut self.ports[port as usize];
@@ -399,14 +402,14 @@ impl Fabric {
         alone
     }
 
-    /// Whether any port waits to be asked at this instant.
+    /// Whether a port waits to be asked at this instant.
     #[inline]
     #[must_use]
     pub fn is_picking(&self) -> bool {
         !self.picking.is_empty()
     }
 
-    /// Takes the port to be asked now, if it is the only one, and begins to ask it.
+    /// Takes the port to ask now, if there is only one, and begins to ask it.
     #[inline]
     pub fn take_only_picking(&mut self) -> Option<u32> {
         if self.picking.len() != 1 {
@@ -417,7 +420,7 @@ impl Fabric {
         Some(port)
     }
 
-    /// Takes the ports to be asked now, in their order, or as they were kicked if they pick at once.
+    /// Takes the ports to ask now, by number, or in the order of kicks if they pick at once.
     #[inline]
     pub fn take_picking(&mut self, into: &mut Vec<u32>) {
         std::mem::swap(&mut self.picking, into);
@@ -426,14 +429,14 @@ impl Fabric {
         }
     }
 
-    /// A port is being asked. Until then it counts as waiting to be asked, so that a port asked
-    /// before it cannot have it asked twice.
+    /// A port is asked now. Until then it counts as waiting, so that a port asked before it cannot
+    /// have it asked twice.
     #[inline]
     pub fn begin_picking(&mut self, port: u32) {
         self.ports[port as usize].picking = false;
     }
 
-    /// Starts a packet on an idle port; `more` is whether the port has another one to send then.
+    /// Starts a packet on an idle port. `more`: the port has another packet to send after it.
     #[inline(always)]
     pub fn transmit(&mut self, port: u32, id: u32, more: bool) {
         let bytes = u64::from(self.packets[id].wire_bytes);
@@ -468,11 +471,11 @@ impl Fabric {
         }
     }
 
-    /// A port that has just begun a packet, and is not to be asked after it yet, stays busy for so much
-    /// longer (ps).
+    /// Keeps a port busy for `rest` (ps) more. The port has just started a packet and has no
+    /// wake-up yet.
     pub fn rest(&mut self, port: u32, rest: u64) {
         let state = &mut self.ports[port as usize];
-        debug_assert!(!state.waking, "the port is to be asked earlier");
+        debug_assert!(!state.waking, "the port has an earlier wake-up");
         state.busy_until += rest;
     }
 
@@ -503,8 +506,8 @@ impl Fabric {
         self.packets.remove(id);
     }
 
-    /// Sets the end of a transmission and then the arrival. The port stays busy until its wake-up has
-    /// happened: what comes in the same instant but before finds it busy.
+    /// Sets the end of a transmission and then the arrival. The port stays busy until its wake-up
+    /// event: packets of the same instant that arrive before it find the port busy.
     #[cold]
     fn transmit_in_sequence(&mut self, port: u32, id: u32) {
         let Some(sequence) = &mut self.sequence else { return };
@@ -518,7 +521,7 @@ impl Fabric {
         self.wheel.post(Event { time, rank, tag: state.arrival_tag, item: id });
     }
 
-    /// Takes in packets from another partition, and leaves the lists empty.
+    /// Receives packets from another partition, and empties the lists.
     pub fn receive(&mut self, crossings: &mut Crossings) {
         let mut records = crossings.records.drain(..);
         for mut packet in crossings.packets.drain(..) {
@@ -532,20 +535,20 @@ impl Fabric {
         }
     }
 
-    /// A packet arrives now, by the event that had this rank.
+    /// A packet arrives now, by the event with this rank.
     #[inline]
     pub fn arrive(&mut self, rank: u64) {
         self.arrival_rank = rank;
     }
 }
 
-/// The time on a port where a byte does not take whole picoseconds.
+/// The time on a port without whole picoseconds per byte.
 #[inline(never)]
 fn odd_duration(rounding: Rounding, rates: &[u64], port: u32, bytes: u64) -> u64 {
     serialisation(rounding, rates[port as usize], bytes)
 }
 
-/// The time `bytes` take on a link of `rate` bit/s, in ps.
+/// The time of `bytes` on a link of `rate` bit/s, in ps.
 #[must_use]
 pub fn serialisation(rounding: Rounding, rate: u64, bytes: u64) -> u64 {
     match rounding {

@@ -1,7 +1,7 @@
-//! Headers of packets by kind: what `seq`, `stamp`, `remaining` and `label` mean in each.
+//! Headers of packets by kind: the meaning of `seq`, `stamp`, `remaining` and `label` in each.
 //!
-//! A view reads and writes the fields of a [`Packet`] by their names in one kind of header. It costs
-//! nothing. Receiver-driven transports give the fields meanings of their own, which stand at
+//! A view reads and writes the fields of a [`Packet`] by their names in one kind of header. It
+//! costs nothing. Receiver-driven transports use the fields differently, as documented at
 //! [`Packet`].
 
 use core::ops::{Deref, DerefMut};
@@ -25,7 +25,7 @@ pub struct Answer<P>(P);
 #[derive(Clone, Copy, Debug)]
 pub struct LinkControl<P>(P);
 
-/// A switch tells a sender to pause one flow (SFC's BTS).
+/// A switch asks a sender to pause one flow (SFC's BTS).
 #[derive(Clone, Copy, Debug)]
 pub struct BackToSender<P>(P);
 
@@ -45,7 +45,7 @@ macro_rules! views {
                     $view(self)
                 }
 
-                /// The same, to change it.
+                /// The same, mutable.
                 #[inline(always)]
                 pub fn $write(&mut self) -> $view<&mut Self> {
                     debug_assert!(matches!(self.kind, $(Kind::$kind)|+), "{:?}", self.kind);
@@ -71,13 +71,13 @@ impl<P: Deref<Target = Packet>> Data<P> {
         self.0.seq
     }
 
-    /// When it was sent (ps). Its acknowledgement returns it.
+    /// Time of sending (ps). Its acknowledgement returns it.
     #[inline(always)]
     pub fn sent_ps(&self) -> u64 {
         self.0.stamp
     }
 
-    /// Payload bytes of the flow after this packet, as far as 32 bits go; 0 on the last one.
+    /// Payload bytes of the flow after this packet, limited to 32 bits; 0 in the last packet.
     #[inline(always)]
     pub fn remaining(&self) -> u32 {
         self.0.remaining
@@ -85,7 +85,7 @@ impl<P: Deref<Target = Packet>> Data<P> {
 }
 
 impl<P: DerefMut<Target = Packet>> Data<P> {
-    /// Sets the first byte carried, when it was sent (ps), and the payload bytes after it.
+    /// Sets the first byte carried, the time of sending (ps), and the payload bytes after it.
     #[inline(always)]
     pub fn set(&mut self, offset: u64, sent_ps: u64, remaining: u64) {
         self.0.seq = offset;
@@ -95,21 +95,22 @@ impl<P: DerefMut<Target = Packet>> Data<P> {
 }
 
 impl<P: Deref<Target = Packet>> Answer<P> {
-    /// Next byte expected: all before it have arrived.
+    /// Next byte expected: all bytes before it have arrived.
     #[inline(always)]
     pub fn expected(&self) -> u64 {
         self.0.seq
     }
 
-    /// When the data was sent (ps); on the acknowledgement of a flow's last byte, when that arrived.
+    /// Time when the data was sent (ps). In the acknowledgement of a flow's last byte: time of that
+    /// byte's arrival.
     #[inline(always)]
     pub fn stamp_ps(&self) -> u64 {
         self.0.stamp
     }
 
-    /// Positive: how long the data took to the receiver (ns), where the sender wants to know. Negative:
-    /// the distance in packets from the missing packet to the one received, where the receiver keeps it
-    /// (selective repeat), or the block of packets received (selective acknowledgements).
+    /// Positive: time of the data to the receiver (ns), if the sender needs it. Negative: the
+    /// distance in packets from the missing packet to the received one, if the receiver keeps it
+    /// (selective repeat), or the block of received packets (selective acknowledgements).
     #[inline(always)]
     pub fn detail(&self) -> u32 {
         self.0.remaining
@@ -117,14 +118,14 @@ impl<P: Deref<Target = Packet>> Answer<P> {
 }
 
 impl<P: DerefMut<Target = Packet>> Answer<P> {
-    /// Sets the next byte expected and the detail. The time stamp stays that of the data.
+    /// Sets the next byte expected and the detail. The time stamp remains that of the data.
     #[inline(always)]
     pub fn set(&mut self, expected: u64, detail: u32) {
         self.0.seq = expected;
         self.0.remaining = detail;
     }
 
-    /// Sets how long the data took to the receiver (ps, of which the header has whole nanoseconds).
+    /// Sets the time of the data to the receiver (ps; the header holds whole nanoseconds).
     #[inline(always)]
     pub fn set_delay(&mut self, delay_ps: u64) {
         self.0.remaining = u32::try_from(delay_ps / 1_000).unwrap_or(u32::MAX);
@@ -138,10 +139,10 @@ impl<P: DerefMut<Target = Packet>> Answer<P> {
 }
 
 impl<P: Deref<Target = Packet>> LinkControl<P> {
-    /// What it asks for.
+    /// Its request.
     ///
     /// # Panics
-    /// If that is unknown: that is a bug.
+    /// If the request is unknown, which is a bug.
     #[must_use]
     pub fn ask(&self) -> Ask {
         Ask::ALL[self.0.remaining as usize]
@@ -153,7 +154,7 @@ impl<P: Deref<Target = Packet>> LinkControl<P> {
         u128::from(self.0.seq) | u128::from(self.0.stamp) << 64
     }
 
-    /// Quanta of a pause that ends by itself.
+    /// Quanta of a pause with an end.
     #[must_use]
     pub fn quanta(&self) -> u16 {
         self.0.label as u16
@@ -161,7 +162,7 @@ impl<P: Deref<Target = Packet>> LinkControl<P> {
 }
 
 impl<P: DerefMut<Target = Packet>> LinkControl<P> {
-    /// Sets what it asks for, and for how many quanta.
+    /// Sets its request and its quanta.
     pub(crate) fn set_ask(&mut self, ask: Ask, quanta: u16) {
         self.0.remaining = ask as u32;
         self.0.label = u32::from(quanta);
@@ -175,26 +176,26 @@ impl<P: DerefMut<Target = Packet>> LinkControl<P> {
 }
 
 impl<P: Deref<Target = Packet>> BackToSender<P> {
-    /// For how long to pause (ps).
+    /// Duration of the pause (ps).
     #[must_use]
     pub fn pause_ps(&self) -> u64 {
         self.0.seq
     }
 
-    /// When the packet was sent that called for it (ps).
+    /// When the packet that triggered it was sent (ps).
     #[must_use]
     pub fn cause_sent_ps(&self) -> u64 {
         self.0.stamp
     }
 
-    /// Whether only congestion elsewhere called for it.
+    /// Whether only remote congestion triggered it.
     #[must_use]
     pub fn is_near_source(&self) -> bool {
         self.0.remaining & NEAR_SOURCE != 0
     }
 
-    /// Whether the congestion is at a port that faces the receiver, so that it concerns all who send
-    /// there.
+    /// Whether the congested port faces the receiver, so that it concerns every sender to that
+    /// receiver.
     #[must_use]
     pub fn is_cacheable(&self) -> bool {
         self.0.remaining & CACHEABLE != 0
@@ -202,13 +203,13 @@ impl<P: Deref<Target = Packet>> BackToSender<P> {
 }
 
 impl<P: DerefMut<Target = Packet>> BackToSender<P> {
-    /// Sets for how long to pause (ps).
+    /// Sets the duration of the pause (ps).
     pub fn set_pause(&mut self, pause_ps: u64) {
         self.0.seq = pause_ps;
     }
 
-    /// Sets whether only congestion elsewhere called for it, and whether it concerns all who send to the
-    /// receiver.
+    /// Sets whether only remote congestion triggered it, and whether it concerns every sender to
+    /// the receiver.
     pub fn set_reach(&mut self, near_source: bool, cacheable: bool) {
         let bit = |set, bit| if set { bit } else { 0 };
         self.0.remaining = bit(near_source, NEAR_SOURCE) | bit(cacheable, CACHEABLE);
@@ -216,7 +217,7 @@ impl<P: DerefMut<Target = Packet>> BackToSender<P> {
 }
 
 impl<P: Deref<Target = Packet>> Recirculated<P> {
-    /// The egress port that the packet left by.
+    /// The egress port at which the packet left.
     #[must_use]
     pub fn egress(&self) -> u16 {
         self.0.remaining as u16
@@ -224,7 +225,7 @@ impl<P: Deref<Target = Packet>> Recirculated<P> {
 }
 
 impl<P: DerefMut<Target = Packet>> Recirculated<P> {
-    /// Sets the egress port that the packet left by.
+    /// Sets the egress port at which the packet left.
     pub fn set_egress(&mut self, egress: u16) {
         self.0.remaining = u32::from(egress);
     }

@@ -1,11 +1,11 @@
 //! Packets, links and switches.
 //!
-//! A folder is a seam: its `mod.rs` says what every implementation does, each other file is one
-//! implementation with its settings and their defaults. A switch is put together from them: an
-//! architecture ([`arch`]) with a buffer ([`buffer`]), a scheduler a port ([`sched`]), a marker
-//! ([`mark`]), a load balancer ([`balance`]) and a hop control ([`hop`]).
+//! Each folder holds a trait in its `mod.rs`, and one implementation per other file, with its
+//! settings and their defaults. A switch consists of an architecture ([`arch`]) with a buffer
+//! ([`buffer`]), a scheduler per port ([`sched`]), a marker ([`mark`]), a load balancer
+//! ([`balance`]) and a hop control ([`hop`]).
 //!
-//! What this crate does not model: links that corrupt or reorder, forwarding delays inside an
+//! This crate does not model links that corrupt or reorder, forwarding delays inside an
 //! output-queued switch, preambles and inter-frame gaps.
 
 pub mod arch;

@@ -1,4 +1,4 @@
-//! ECN marking by queue length (RED without averaging, as DCTCP and DCQCN use it).
+//! ECN marking by queue length (RED without averaging, as in DCTCP and DCQCN).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,9 +6,9 @@ use xoff_core::knobs::{Checked, Effect, because};
 use xoff_core::{Bytes, FirstOfStreams, Rng, choices, knobs};
 
 choices! {
-    /// When the queue is looked at.
+    /// When the queue length is checked.
     pub enum MarkAt {
-        /// When a packet leaves: the signal is one queueing delay younger.
+        /// When a packet leaves: the signal is newer by one queueing delay.
         Dequeue = "dequeue",
         /// When a packet arrives.
         Enqueue = "enqueue",
@@ -16,7 +16,8 @@ choices! {
 }
 
 knobs! {
-    /// ECN marking at switches. BFC §6.2.1: Kmin 100 KB, Kmax 400 KB for DCQCN and DCTCP at 100 Gb/s.
+    /// ECN marking at switches. BFC §6.2.1: Kmin 100 KB, Kmax 400 KB for DCQCN and DCTCP at 100
+    /// Gb/s.
     pub struct EcnConfig in "ecn" {
         /// No packet is marked while its queue holds no more than this.
         kmin: Bytes = Bytes(100_000),
@@ -27,13 +28,13 @@ knobs! {
             ecn.kmin == ecn.kmax,
             "ecn.kmin = ecn.kmax is a single threshold: no queue is between them",
         ))],
-        /// Whether the queue is looked at when a packet arrives or when it leaves.
+        /// Whether the queue length is checked when a packet arrives or when it leaves.
         at: MarkAt = MarkAt::Dequeue,
     }
 }
 
 impl EcnConfig {
-    /// Checks the settings by themselves.
+    /// Checks the settings on their own.
     ///
     /// # Errors
     /// The key that is wrong, and what to write instead.
@@ -48,12 +49,13 @@ impl EcnConfig {
     }
 }
 
-/// Where a switch's random marks come from.
+/// The source of a switch's random marks.
 #[derive(Clone, Debug)]
 pub enum Draws {
-    /// A stream of its own.
+    /// Its own stream.
     Own(Rng),
-    /// One sequence for all switches, in the order in which they draw: only for an uncut network.
+    /// One sequence for all switches, in the order of their draws. Only for a network in one
+    /// partition.
     Shared(Arc<Mutex<FirstOfStreams>>),
 }
 
@@ -67,7 +69,7 @@ impl Draws {
         }
     }
 
-    /// Somebody else took a number of the shared sequence.
+    /// Skips a number of the shared sequence, used for another purpose.
     pub(crate) fn skip_shared(&mut self) {
         if let Draws::Shared(streams) = self {
             streams.lock().unwrap_or_else(PoisonError::into_inner).skip();
@@ -94,7 +96,7 @@ impl RedEcn {
         }
     }
 
-    /// Whether to mark a packet of a queue with `queue_bytes`.
+    /// Whether to mark a packet of a queue of `queue_bytes`.
     #[inline(always)]
     pub fn marks(&self, queue_bytes: u32, draws: &mut Draws) -> bool {
         queue_bytes > self.kmin_bytes && self.marks_above_kmin(queue_bytes, draws)

@@ -1,38 +1,38 @@
-//! The packet record and the pool it lives in.
+//! The packet record, and the pool of all packets.
 //!
-//! A packet keeps its place in the pool from its first link to its last: queues are linked lists
+//! A packet keeps its place in the pool from its first link to its last. Queues are linked lists
 //! through [`Packet::next`], so a hop moves no bytes and allocates nothing.
 
 use xoff_core::prefetch::prefetch;
 
-/// What a packet is.
+/// The kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
     /// Payload from a flow's sender.
     Data,
-    /// A data packet whose payload a switch cut off.
+    /// A data packet without its payload, which a switch removed.
     Trimmed,
-    /// A trimmed packet that a switch sends back to its sender.
+    /// A trimmed packet that a switch returns to its sender.
     Returned,
-    /// Acknowledgement of everything before `seq`.
+    /// Acknowledgement of all bytes before `seq`.
     Ack,
-    /// Something is missing at `seq`.
+    /// Report of missing data at `seq`.
     Nack,
-    /// A receiver lets a sender send so many bytes more.
+    /// A receiver allows a sender to send a number of bytes more.
     Pull,
-    /// A sender asks its receiver for credits, or says that it needs no more (ExpressPass).
+    /// A sender requests credits from its receiver, or ends them (ExpressPass).
     Request,
     /// Congestion notification (DCQCN's CNP).
     Notification,
     /// A frame between two neighbours that pauses or resumes queues.
     LinkControl,
-    /// A switch tells a sender to pause one flow (SFC's BTS).
+    /// A switch asks a sender to pause one flow (SFC's BTS).
     BackToSender,
-    /// A receiver lets a sender send one packet; switches shape these (ExpressPass).
+    /// A receiver allows a sender to send one packet. Switches shape these (ExpressPass).
     Credit,
-    /// Bytes of a control connection between two hosts: to switches an acknowledgement like others, but
-    /// as long as data.
+    /// Bytes of a control connection between two hosts. Switches treat it as an acknowledgement,
+    /// but it can be as long as data.
     Segment,
 }
 
@@ -51,16 +51,17 @@ pub mod flag {
     pub const MARKED: u8 = 1;
     /// BFC: this packet holds one count of its ingress's pause counter.
     pub const COUNTED: u8 = 2;
-    /// The sender has already had something of this flow acknowledged.
+    /// The sender has already received an acknowledgement for this flow.
     pub const PROGRESSED: u8 = 4;
-    /// BFC on Tofino2: this packet counts in its flow's size, and its header comes back once it has left.
+    /// BFC on Tofino2: this packet counts in its flow's size, and its header returns once it has
+    /// left.
     pub const RECIRCULATED: u8 = 8;
-    /// The sender says that the flow is part of an incast (BFC App. A.7).
+    /// The sender has labelled the flow as part of an incast (BFC App. A.7).
     pub const LABELLED: u8 = 16;
-    /// Where the class begins.
+    /// First bit of the class.
     pub const CLASS_SHIFT: u32 = 5;
 
-    // Each has a bit of its own.
+    // Each flag has its own bit.
     const _: () =
         assert!(MARKED + COUNTED + PROGRESSED + RECIRCULATED + LABELLED == (1 << CLASS_SHIFT) - 1);
 }
@@ -76,41 +77,41 @@ pub const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Packet {
-    /// See [`crate::header`]. Trimmed and returned: the first byte that was carried. NDP's answers and
-    /// pulls: bytes received without a gap.
+    /// See [`crate::header`]. Trimmed and returned: the first byte that was carried. NDP's answers
+    /// and pulls: bytes received without a gap.
     pub seq: u64,
-    /// See [`crate::header`]. NDP, data: the flow's size (bytes); its answers: the packet that is
-    /// answered, or when the last byte arrived.
+    /// See [`crate::header`]. NDP, data: the flow's size (bytes); its answers: the answered packet,
+    /// or the arrival of the last byte.
     pub stamp: u64,
-    /// In a queue: when it was enqueued (ps). On the way to another partition: when it arrives there.
+    /// In a queue: time of enqueue (ps). On the way to another partition: time of arrival there.
     pub time: u64,
-    /// In a queue: the packet behind it. On the way to another partition: the port it arrives at.
+    /// In a queue: the packet behind it. On the way to another partition: the port of its arrival.
     pub next: u32,
     /// Its side record, or NONE.
     pub record: u32,
     /// Low half of the flow's number.
     pub flow: u32,
-    /// Host that sent it.
+    /// Sending host.
     pub src: u32,
-    /// Host it goes to.
+    /// Destination host.
     pub dst: u32,
-    /// Source and destination port of the 5-tuple, as one number: what load balancers and flow
-    /// tables hash beside the addresses. Link control: see [`crate::header`].
+    /// Source and destination port of the 5-tuple, as one number. Load balancers and flow tables
+    /// hash it together with the addresses. Link control: see [`crate::header`].
     pub label: u32,
     /// The sender's own number for its half of the flow.
     pub sender: u32,
-    /// See [`crate::header`]. NDP, data: bytes that switches have returned; its answers and pulls: bytes
-    /// pulled so far.
+    /// See [`crate::header`]. NDP, data: bytes that switches have returned; its answers and pulls:
+    /// bytes pulled so far.
     pub remaining: u32,
     /// Bytes on the wire.
     pub wire_bytes: u16,
-    /// Port number it entered the switch by.
+    /// Number of the port at which it entered the switch.
     pub ingress: u16,
-    /// Queue it waits in at this node.
+    /// Its queue at this node.
     pub queue: u8,
-    /// Queue it waited in at the node before (BFC's upstreamQ; a priority that it keeps on its way).
+    /// Its queue at the node before (BFC's upstreamQ; a priority for the whole path).
     pub upstream: u8,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// See [`flag`].
     pub flags: u8,
@@ -150,8 +151,8 @@ impl Packet {
         self.flags >> flag::CLASS_SHIFT
     }
 
-    /// Data: bytes its flow had left when it was sent, headers of this packet included, as far as
-    /// [`Packet::remaining`] says.
+    /// Data: bytes that its flow had left when it was sent, including this packet's headers, with
+    /// the limit of [`Packet::remaining`].
     #[inline]
     #[must_use]
     pub fn left(&self) -> u64 {
@@ -185,31 +186,31 @@ impl Pool {
         (self.packets.len() - 1) as u32
     }
 
-    /// Gives a packet's place back.
+    /// Frees a packet's place.
     #[inline]
     pub fn remove(&mut self, id: u32) {
         self.free.push(id);
     }
 
-    /// A packet will be needed soon.
+    /// A packet is used soon.
     #[inline(always)]
     pub fn prefetch(&self, id: u32) {
         prefetch(&self.packets, id as usize);
     }
 
-    /// How many packets there are.
+    /// The number of packets.
     #[must_use]
     pub fn len(&self) -> usize {
         self.packets.len() - self.free.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no packets.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Packets that can be there at once without more memory: the high-water mark.
+    /// Packets that fit without more memory: the high-water mark.
     #[must_use]
     pub fn slots(&self) -> usize {
         self.packets.len()
@@ -261,14 +262,14 @@ impl Queue {
         self.count
     }
 
-    /// Whether it holds nothing.
+    /// Whether it is empty.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.head == NONE
     }
 
-    /// The packet that leaves next.
+    /// The packet at the head.
     #[inline]
     #[must_use]
     pub fn head(&self) -> Option<u32> {
@@ -292,8 +293,8 @@ impl Queue {
         was_empty
     }
 
-    /// Puts another packet in the place of the one at the tail: they exchange their records, so that
-    /// `id` is the old one afterwards. The queue must hold something.
+    /// Replaces the packet at the tail: the two exchange their records, so that `id` is the old one
+    /// afterwards. The queue must not be empty.
     pub fn replace_tail(&mut self, pool: &mut Pool, id: u32) {
         let before = pool[self.tail];
         let mut after = pool[id];
@@ -303,7 +304,7 @@ impl Queue {
         pool[id] = before;
     }
 
-    /// All packets in it, in their order.
+    /// All packets in it, in order.
     pub fn packets<'a>(&self, pool: &'a Pool) -> impl Iterator<Item = u32> + use<'a> {
         std::iter::successors(self.head(), |&id| Some(pool[id].next).filter(|&next| next != NONE))
     }
@@ -323,7 +324,7 @@ impl Queue {
         if self.head == NONE {
             self.tail = NONE;
         } else {
-            // It may have waited for so long that no cache has it any more.
+            // It may have waited longer than caches keep it.
             pool.prefetch(self.head);
         }
         self.bytes -= u32::from(packet.wire_bytes);

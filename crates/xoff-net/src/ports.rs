@@ -3,10 +3,10 @@
 /// A set of ports of one switch.
 pub type PortMask = u128;
 
-/// The most ports a set has room for.
+/// The most ports that a set can hold.
 pub const PORTS_MAX: usize = PortMask::BITS as usize;
 
-/// The first port of a set at or after `pointer`, going round. The set must not be empty.
+/// The first port of a set at or after `pointer`, with wrap-around. The set must not be empty.
 #[inline]
 #[must_use]
 pub fn next_from(set: PortMask, pointer: u8) -> u8 {
@@ -14,7 +14,7 @@ pub fn next_from(set: PortMask, pointer: u8) -> u8 {
     (if later != 0 { later } else { set }).trailing_zeros() as u8
 }
 
-/// The port of a set that has `before` others before it. The set must have more than that.
+/// The port of a set that follows `before` others. The set must have more ports than that.
 #[inline]
 #[must_use]
 pub fn nth(mut set: PortMask, before: u64) -> u8 {
@@ -24,7 +24,7 @@ pub fn nth(mut set: PortMask, before: u64) -> u8 {
     set.trailing_zeros() as u8
 }
 
-/// The ports of a set in their order.
+/// The ports of a set in order.
 #[inline]
 pub fn each(mut set: PortMask) -> impl Iterator<Item = u8> {
     std::iter::from_fn(move || {

@@ -1,13 +1,13 @@
-//! Side records: what a congestion control writes into its packets beyond what a packet's cache
-//! line holds. Packets of other controls have none.
+//! Side records: data that a congestion control writes into its packets and that does not fit into
+//! a packet's cache line. Packets of other controls have none.
 
 use crate::telemetry::{IntHop, IntStack};
 use crate::xcp::XcpHeader;
 
-/// What a packet carries. All packets of a run that carry something carry the same kind.
+/// A packet's side record. All side records of a run are of the same kind.
 #[derive(Clone, Copy, Debug)]
 pub enum Record {
-    /// What each switch on the way wrote (HPCC).
+    /// The entries of the switches on the path (HPCC).
     Int(IntStack),
     /// A congestion header (XCP).
     Xcp(XcpHeader),
@@ -21,7 +21,7 @@ pub struct RecordTable {
 }
 
 impl RecordTable {
-    /// A blank INT record for a new packet. Of one that was used before only the count is touched.
+    /// A blank INT record for a new packet. Of a reused record only the count is reset.
     #[inline]
     pub fn add_stack(&mut self) -> u32 {
         if let Some(id) = self.free.pop() {
@@ -43,7 +43,7 @@ impl RecordTable {
         self.push(Record::Xcp(header))
     }
 
-    /// A record that came from elsewhere.
+    /// A record that was received from another partition.
     pub fn insert(&mut self, record: &Record) -> u32 {
         match record {
             Record::Xcp(header) => self.add_header(*header),
@@ -57,7 +57,7 @@ impl RecordTable {
         }
     }
 
-    /// Gives a record's place back.
+    /// Frees a record's place.
     #[inline]
     pub fn remove(&mut self, id: u32) {
         self.free.push(id);
@@ -71,13 +71,13 @@ impl RecordTable {
         }
     }
 
-    /// How many records are in use.
+    /// The number of records in use.
     #[must_use]
     pub fn len(&self) -> usize {
         self.records.len() - self.free.len()
     }
 
-    /// Whether none is.
+    /// Whether no record is in use.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

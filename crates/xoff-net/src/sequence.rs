@@ -1,13 +1,12 @@
-//! Events of one instant in the order in which they were set, as simulators with a plain event queue
-//! (ns-3) execute them.
+//! Events of one instant in the order of setting, as in simulators with a plain event queue (ns-3).
 //!
-//! An event's rank is the instant at which it was set and a count within that instant.
+//! An event's rank is the instant at which it was set, with a count within that instant.
 
-/// Room for the count within an instant; whole nanoseconds of 4.8 hours above it.
+/// Bits of the count within an instant. The bits above hold whole nanoseconds of 4.8 hours.
 const COUNT_BITS: u32 = 20;
 const PS_PER_NS: u64 = 1_000;
 
-/// The ranks of events in the order in which they are set.
+/// The ranks of events in the order of setting.
 #[derive(Debug, Default)]
 pub struct Sequence {
     instant: u64,
@@ -15,7 +14,8 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// The rank of an event that was set at `ps`, before all that [`Self::next`] counts there.
+    /// The rank of an event that was set at `ps`, before all events that [`Self::next`] counts
+    /// there.
     #[must_use]
     pub fn rank_at(ps: u64) -> u64 {
         (ps / PS_PER_NS) << COUNT_BITS

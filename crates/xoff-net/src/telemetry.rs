@@ -1,15 +1,15 @@
-//! In-band network telemetry: what each switch writes into an INT header (HPCC, §4.1 of its paper),
-//! kept beside the packets ([`record`](crate::record)).
+//! In-band network telemetry: the entry of each switch in an INT header (HPCC, §4.1 of its paper),
+//! stored in the packets' side records ([`record`](crate::record)).
 
-/// Most switches a record can hold.
+/// Most switches in a record.
 pub const HOPS_MAX: usize = 8;
 
 /// One switch's entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IntHop {
-    /// When the packet left (ps).
+    /// Departure of the packet (ps).
     pub time_ps: u64,
-    /// Bytes the port had sent before it.
+    /// Bytes that the port had sent before it.
     pub tx_bytes: u64,
     /// Bytes left in the egress queues.
     pub queue_bytes: u32,
@@ -25,14 +25,14 @@ pub struct IntStack {
 }
 
 impl IntStack {
-    /// Appends an entry; a path longer than the record is refused when the network is built.
+    /// Appends an entry. The network rejects paths longer than the record when it is built.
     #[inline]
     pub fn push(&mut self, hop: IntHop) {
         self.hops[self.count as usize] = hop;
         self.count += 1;
     }
 
-    /// Forgets its entries.
+    /// Removes all entries.
     #[inline]
     pub fn clear(&mut self) {
         self.count = 0;
@@ -45,7 +45,7 @@ impl IntStack {
         &self.hops[..self.count as usize]
     }
 
-    /// Becomes a copy of another record: of its entries, not of the room for more.
+    /// Copies the entries of another record, but not its unused space.
     #[inline]
     pub fn copy_from(&mut self, other: &Self) {
         let count = other.count as usize;

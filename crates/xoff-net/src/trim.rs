@@ -1,8 +1,8 @@
 //! Payload trimming (NDP: Handley et al., "Re-architecting datacenter networks and stacks for low
-//! latency and high performance", SIGCOMM 2017): a full data queue costs a packet its payload, not
-//! its header, which travels on in the control queue.
+//! latency and high performance", SIGCOMM 2017). At a full data queue a packet loses its payload
+//! but not its header, which continues in the control queue.
 //!
-//! Here is what a switch decides; where its packets go then is in the switch's architecture.
+//! This file holds the decisions of a switch. The switch's architecture moves the packets.
 
 use xoff_core::knobs::Checked;
 use xoff_core::seam::{Need, need};
@@ -13,24 +13,25 @@ use crate::packet::{Kind, Packet};
 knobs! {
     /// Payload trimming at switches, where `switch.overflow` is "trim".
     pub struct TrimConfig in "trim" {
-        /// What is left of a trimmed packet (NDP: headers of 64 B).
+        /// Bytes left of a trimmed packet (NDP: headers of 64 B).
         header_bytes: Bytes = Bytes(64),
-        /// How often the arriving packet is trimmed, and not the one at the tail of the full queue:
-        /// one time in two, against phase effects (NDP). 1 in the simulator of SFC's comparison.
+        /// Probability that the arriving packet is trimmed, and not the packet at the tail of the
+        /// full queue: one half, against phase effects (NDP). 1 in the simulator of SFC's
+        /// comparison.
         trim_arriving: f64 = 0.5,
-        /// What the control queue of a port may hold: headers, acknowledgements, pulls; 0B: "NDP sets
-        /// the size of control packet queue at 1x BDP" (SFC §B.4), of base RTT and host rate.
+        /// Capacity of a port's control queue, for headers, acknowledgements and pulls; 0B: "NDP
+        /// sets the size of control packet queue at 1x BDP" (SFC §B.4), of base RTT and host rate.
         header_queue: Bytes = Bytes(0),
-        /// A header that finds the control queue full goes back to its sender, once (NDP).
+        /// Return a header to its sender, once, if it finds the control queue full (NDP).
         return_to_sender: bool = true,
-        /// Headers sent for each data packet while both wait, ten to one (NDP); 0: headers always go
+        /// Headers sent per data packet while both wait: ten to one (NDP); 0: headers always go
         /// first.
         header_weight: u8 = 10,
     }
 }
 
 impl TrimConfig {
-    /// With control queues of one bandwidth-delay product unless it says otherwise.
+    /// The same, with control queues of one bandwidth-delay product unless a size is configured.
     #[must_use]
     pub fn derived(mut self, bandwidth_delay_product: Bytes) -> Self {
         if self.header_queue.0 == 0 {
@@ -39,8 +40,8 @@ impl TrimConfig {
         self
     }
 
-    /// Checks what the fields' types cannot, for packets of up to `full_bytes` on the wire and control
-    /// packets of `ack_bytes`.
+    /// Checks what the types of the fields cannot, for packets of up to `full_bytes` on the wire
+    /// and control packets of `ack_bytes`.
     ///
     /// # Errors
     /// The field and what is wrong.
@@ -61,7 +62,7 @@ impl TrimConfig {
     }
 }
 
-/// What the rest of the program asks the settings of an overflow.
+/// The interface of an overflow's settings.
 pub trait OverflowSettings {
     /// Checks the settings, for packets of up to `full_bytes` on the wire and control packets of
     /// `ack_bytes`.
@@ -72,7 +73,7 @@ pub trait OverflowSettings {
         Ok(())
     }
 
-    /// Values that it needs other settings to have.
+    /// Values that it needs in other settings.
     fn needs(&self) -> Vec<Need> {
         Vec::new()
     }
@@ -82,7 +83,7 @@ pub trait OverflowSettings {
         false
     }
 
-    /// Fills in settings that follow from the bandwidth-delay product.
+    /// Fills in settings that depend on the bandwidth-delay product.
     fn derive(&mut self, _bandwidth_delay_product: Bytes) {}
 
     /// The settings of trimming, if packets are trimmed.
@@ -106,12 +107,8 @@ impl OverflowSettings for TrimConfig {
     fn needs(&self) -> Vec<Need> {
         vec![
             need(("transport", "kind"), &["ndp"], "no other receiver reads trimmed packets"),
-            need(("switch", "hop"), &["none"], "hop controls are not told of trimmed packets"),
-            need(
-                ("switch", "scheduler"),
-                &["fifo"],
-                "trimming looks at the tail of a class's queue",
-            ),
+            need(("switch", "hop"), &["none"], "hop controls do not learn of trimmed packets"),
+            need(("switch", "scheduler"), &["fifo"], "trimming uses the tail of a class's queue"),
             need(
                 ("buffer", "kind"),
                 &["shared", "dedicated"],
@@ -134,16 +131,16 @@ impl OverflowSettings for TrimConfig {
 }
 
 xoff_core::seam! {
-    /// What happens to a data packet whose queue is full.
+    /// The fate of a data packet with a full queue.
     pub enum OverflowConfig: dyn OverflowSettings, named by OverflowKind {
         /// It is lost.
         Drop(DropConfig) = "drop",
-        /// Its payload is lost, or that of the packet before it: section `trim`.
+        /// It loses its payload, or the packet before it does: section `trim`.
         Trim(TrimConfig) = "trim",
     }
 }
 
-/// What one switch trims, and how its ports share between headers and data.
+/// The trimming decisions of one switch, and its ports' sharing between headers and data.
 #[derive(Debug)]
 pub struct Trim {
     header_bytes: u16,
@@ -151,13 +148,13 @@ pub struct Trim {
     header_queue: u64,
     return_to_sender: bool,
     header_weight: u8,
-    /// By port: headers that have gone ahead of the data packet that waits.
+    /// By port: headers sent while a data packet waits.
     headers_ahead: Vec<u8>,
     rng: Rng,
 }
 
 impl Trim {
-    /// A switch of so many ports, from settings whose `header_queue` is not 0.
+    /// For a switch of `ports` ports, from settings with a `header_queue` above 0.
     #[must_use]
     pub fn new(config: &TrimConfig, ports: usize, rng: Rng) -> Self {
         Self {
@@ -178,21 +175,21 @@ impl Trim {
         u64::from(queued_bytes) + u64::from(bytes) <= self.header_queue
     }
 
-    /// Whether the packet at the tail of a full queue gives its place to the one that arrives. It
-    /// does not where that would still be too long for the queue.
+    /// Whether the packet at the tail of a full queue gives way to an arriving one. It does not if
+    /// the queue would still be too long.
     #[must_use]
     pub fn replaces(&mut self, tail_bytes: u16, arriving_bytes: u16) -> bool {
         self.rng.unit() >= self.trim_arriving && tail_bytes >= arriving_bytes
     }
 
-    /// Cuts a data packet's payload off.
+    /// Removes a data packet's payload.
     pub fn cut(&self, packet: &mut Packet) {
         packet.kind = Kind::Trimmed;
         packet.wire_bytes = packet.wire_bytes.min(self.header_bytes);
     }
 
-    /// Turns a header that finds no room back to its sender, if it may go: one that already goes back
-    /// does not.
+    /// Returns a header that finds no room to its sender, if that is allowed. A header that is
+    /// already returning is not.
     pub fn turn_back(&self, packet: &mut Packet) -> bool {
         let turns = self.return_to_sender && packet.kind == Kind::Trimmed;
         if turns {

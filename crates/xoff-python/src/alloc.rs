@@ -11,7 +11,7 @@ use xoff_alloc::{Error, FlowId, LinkId};
 use xoff_core::knobs::{Knobs as _, Value};
 use xoff_fluid::config::AllocatorConfig;
 
-use crate::bindings::SLICE;
+use crate::apart::SLICE;
 
 create_exception!(
     xoff._native,

@@ -9,7 +9,8 @@ use pyo3::prelude::*;
 
 use xoff_scenario::Memory;
 
-use crate::bindings::SLICE;
+/// How long Python's signal handlers wait at most (and one step of the engine).
+pub(crate) const SLICE: Duration = Duration::from_millis(50);
 
 /// Does something that may take long on a thread of its own, so that Python's signal handlers run
 /// meanwhile. If one of them raises, the thread is left to end by itself.

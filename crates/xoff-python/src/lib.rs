@@ -9,6 +9,12 @@ pub mod alloc;
 mod apart;
 pub mod arrow;
 #[cfg(feature = "extension-module")]
+pub mod batch;
+#[cfg(feature = "extension-module")]
 pub mod bindings;
 #[cfg(feature = "extension-module")]
+mod errors;
+#[cfg(feature = "extension-module")]
 pub mod numerical;
+#[cfg(feature = "extension-module")]
+pub mod run;

@@ -10,7 +10,9 @@ use xoff_scenario::{AnyRun, NumericalRun as Numerical, Resources};
 use xoff_sim::Threads;
 
 use crate::apart::{apart, memory};
-use crate::bindings::{Progress, PyBatch, Run, ScenarioError, Steps, advance_for, take_tables};
+use crate::batch::PyBatch;
+use crate::errors::ScenarioError;
+use crate::run::{Progress, Run, Steps, advance_for, take_tables};
 
 /// The longest time a thread waits before a window, if it waits (us).
 const MOST_DELAY_US: u64 = 30;

@@ -1,5 +1,5 @@
-//! Whether pauses of a scenario can form cycles, as text for people: its backpressure graph at each
-//! time of the run, cycles, and the pairs of ports to leave out (BFC App. B).
+//! A report of cycles of pauses in a scenario, as text for people: the backpressure graph at each
+//! time of the run, its cycles, and the pairs of ports to leave out (BFC App. B).
 
 use xoff_net::arch::Scope;
 use xoff_net::topo::{Backpressure, Topology, bounces};
@@ -8,11 +8,12 @@ use xoff_sim::deadlock::{self, When};
 
 use crate::resources::Memory;
 
-/// Pairs that are listed one by one; of more the number has to do.
+/// The most pairs that are listed one by one. Of more, only the number is given.
 const PAIRS_SHOWN: usize = 24;
 
-/// The text, each line a comment of TOML; `None` if switches do not pause each other. With `any_link` also
-/// for any one link down. Of a graph that does not fit into memory it says so.
+/// The text, each line a comment of TOML; `None` if switches do not pause each other. With
+/// `any_link` also for each case of one link down. If a graph does not fit into memory, the text
+/// says so.
 ///
 /// # Errors
 /// If faults cut hosts off from each other.
@@ -23,13 +24,13 @@ pub(crate) fn report(
 ) -> Result<Option<String>, String> {
     let Some(control) = backpressure(setup) else { return Ok(None) };
     if let Err(why) = memory.check("its graph", Backpressure::bytes(&setup.topology)) {
-        return Ok(Some(format!("# Backpressure of {control} was not looked at: {why}\n")));
+        return Ok(Some(format!("# Backpressure of {control} was not checked: {why}\n")));
     }
     let mut stages = deadlock::stages(setup)?;
     stages.extend(any_link.then(|| deadlock::any_link_down(setup)));
     let mut text = format!(
-        "# Backpressure of {control}: {} egress ports of switches; an edge where packets that wait at one\n\
-         # of them can hold back another one.\n",
+        "# Backpressure of {control}: {} egress ports of switches. An edge leads from one port to \
+         another\n# if packets waiting at the first can hold back the second.\n",
         stages[0].1.nodes()
     );
     let mut all: Option<Backpressure<'_>> = None;
@@ -44,14 +45,14 @@ pub(crate) fn report(
     Ok(Some(text))
 }
 
-/// What pauses hop by hop here.
+/// The backpressure of this scenario.
 fn backpressure(setup: &Setup) -> Option<&'static str> {
     let pause = setup.switch.architecture.pause();
     let of_ingresses = pause.is_some_and(|pause| pause.scope != Scope::None);
     setup.switch.hop.backpressure().or(of_ingresses.then_some("ingress queues"))
 }
 
-/// Edges and cycles of a time.
+/// Edges and cycles at a time of the run.
 fn stage(topology: &Topology, when: When, graph: &Backpressure<'_>) -> String {
     let knots = graph.knots();
     let verdict = match knots.len() {
@@ -60,12 +61,13 @@ fn stage(topology: &Topology, when: When, graph: &Backpressure<'_>) -> String {
         several => format!("cycles in {several} places"),
     };
     let when = match when {
-        When::Start => "from the start on".to_owned(),
+        When::Start => "at the start".to_owned(),
         When::Change(at) => format!("when routes change at {at}, for packets under way"),
         When::From(at) => format!("from {at} on"),
         When::AnyLinkDown { cut_off: 0 } => "with any one link between switches down".to_owned(),
         When::AnyLinkDown { cut_off } => format!(
-            "with any one link between switches down (but {cut_off} without which hosts are cut off)"
+            "with any one link between switches down (except {cut_off} without which hosts are cut \
+             off)"
         ),
     };
     let mut text = format!("#   {when}: {} edges, {verdict}\n", graph.turns().len());
@@ -89,13 +91,13 @@ fn elision(setup: &Setup, all: &Backpressure<'_>) -> String {
         .is_some_and(|elided| all.clone().without(elided).knots().is_empty());
     let may = setup.switch.hop.can_elide().is_ok();
     let advice = match (done, may) {
-        (true, _) => "; switch.elide leaves out as much as is needed",
-        (false, true) if bounces(&setup.topology).is_err() => "; switch.elide = \"cycles\" does",
-        (false, true) => "; switch.elide = \"cycles\" or \"bounces\" does",
+        (true, _) => "; switch.elide leaves out enough pairs",
+        (false, true) if bounces(&setup.topology).is_err() => "; set switch.elide = \"cycles\"",
+        (false, true) => "; set switch.elide = \"cycles\" or \"bounces\"",
         (false, false) => "",
     };
     let mut text = format!(
-        "#   without backpressure for {} pairs of ports there is none{advice}:\n",
+        "#   without backpressure for {} pairs of ports there are no cycles{advice}:\n",
         pairs.len()
     );
     for (ingress, egress) in pairs.pairs().take(PAIRS_SHOWN) {

@@ -1,5 +1,5 @@
-//! Named benchmark cases, `SCHEME-TRAFFIC-HOSTS`: each scheme under four traffics in four networks, as
-//! far as they go together.
+//! Named benchmark cases, `SCHEME-TRAFFIC-HOSTS`: each scheme under four traffics in four networks,
+//! if they can be combined.
 
 use std::time::Instant;
 
@@ -31,7 +31,7 @@ const SCHEMES: [&str; 19] = [
 
 const TRAFFICS: [&str; 4] = ["hadoop", "google", "permutation", "incast"];
 
-/// The flows of a permutation have no end, and BFC-SRF goes by what is left until the end.
+/// The flows of a permutation have no end, but BFC-SRF uses the bytes left until the end.
 fn go_together(scheme: &str, traffic: &str) -> bool {
     (scheme, traffic) != ("bfc-srf", "permutation")
 }
@@ -39,10 +39,10 @@ fn go_together(scheme: &str, traffic: &str) -> bool {
 /// The shape of a network.
 #[derive(Clone, Copy)]
 enum Shape {
-    /// BFC's leaf-spine fabric (§6.2.1): 128 hosts, half as much core capacity as the hosts have.
+    /// BFC's leaf-spine fabric (§6.2.1): 128 hosts, and half of the hosts' capacity in the core.
     Bfc,
-    /// A leaf-spine fabric like SFC's (§5.3), which has 16 leaves of 32 hosts and 8 spines at four
-    /// times the hosts' rate: as much capacity in the core as the hosts have.
+    /// A leaf-spine fabric like SFC's (§5.3), with 16 leaves of 32 hosts and 8 spines at four times
+    /// the hosts' rate: the core has the same capacity as the hosts.
     Sfc { leaves: u64, spines: u64, hosts_per_leaf: u64 },
     /// A full-bisection fat-tree of this k.
     FatTree(u64),
@@ -51,12 +51,12 @@ enum Shape {
 const SFC: Shape = Shape::Sfc { leaves: 16, spines: 8, hosts_per_leaf: 32 };
 const SMALL_SFC: Shape = Shape::Sfc { leaves: 4, spines: 2, hosts_per_leaf: 8 };
 
-/// A network and for how long it is loaded.
+/// A network and the duration of its load.
 struct Network {
     shape: Shape,
-    /// How long flows arrive.
+    /// Duration of arrivals.
     arrivals_us: u64,
-    /// How long a permutation is watched, in which all hosts send all the time.
+    /// Duration of a permutation, in which all hosts send all the time.
     permutation_us: u64,
 }
 
@@ -64,7 +64,7 @@ const fn network(shape: Shape, arrivals_us: u64, permutation_us: u64) -> Network
     Network { shape, arrivals_us, permutation_us }
 }
 
-/// By the hosts that cases are named after: the network, and what stands for it in tests.
+/// By the number of hosts in case names: the network, and its replacement in tests.
 const NETWORKS: [(u32, Network, Network); 4] = [
     (128, network(Shape::Bfc, 10_000, 5_000), network(Shape::Bfc, 40, 40)),
     (512, network(SFC, 1_000, 500), network(SMALL_SFC, 80, 40)),
@@ -97,8 +97,8 @@ impl Network {
         }
     }
 
-    /// The shape, and for how long to wait for the last flows: in a large network they cost more
-    /// time than they tell.
+    /// The shape, and the wait for the last flows. In a large network the wait would cost more time
+    /// than it is worth.
     fn lines(&self) -> String {
         match self.shape {
             Shape::Bfc => "network.topology = \"leaf-spine\"\n".into(),
@@ -137,8 +137,8 @@ fn permutation(us: u64) -> String {
     format!("run.measure = \"{us}us\"\n[[traffic]]\nkind = \"permutation\"\n")
 }
 
-/// BFC's mix (§6.2.2): 200 KB from each of 100 senders at once, as often as makes 5 % of load in this
-/// network, over a background that makes the rest.
+/// BFC's mix (§6.2.2): incasts of 200 KB from each of 100 senders at 5 % of load in this network,
+/// over a background with the rest of the load.
 fn incast(network: &Network) -> String {
     const PERCENT: u64 = 5;
     let degree = (network.hosts() - 1).min(100);
@@ -152,12 +152,12 @@ fn incast(network: &Network) -> String {
     )
 }
 
-/// Which form of a case.
+/// The form of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// What `xoff bench` runs.
+    /// The case of `xoff bench`.
     Full,
-    /// Microseconds of the same in a small network, for tests.
+    /// Microseconds of the case in a small network, for tests.
     Small,
 }
 
@@ -192,15 +192,15 @@ pub fn scenario(case: &str, size: Size) -> Option<String> {
 fn unknown(case: &str) -> String {
     let hosts = NETWORKS.map(|network| network.0.to_string()).join(", ");
     format!(
-        "unknown case {case:?}: a case is SCHEME-TRAFFIC-HOSTS, such as bfc-google-128; schemes are \
-         {}, traffics {}, hosts {hosts}",
+        "unknown case {case:?}: a case is SCHEME-TRAFFIC-HOSTS, such as bfc-google-128; schemes \
+         are {}, traffics {}, hosts {hosts}",
         SCHEMES.join(", "),
         TRAFFICS.join(", ")
     )
 }
 
-/// Runs a case on up to so many threads and returns its figures as JSON. A packet-hop is one packet
-/// of any kind put on one link.
+/// Runs a case on up to `threads` threads and returns its figures as JSON. A packet-hop is one
+/// packet of any kind on one link.
 ///
 /// # Errors
 /// If there is no such case, or its run is stuck.
@@ -246,7 +246,7 @@ fn ratio(sum: f64, count: u64) -> String {
     if count == 0 { "null".into() } else { format!("{:.2}", sum / count as f64) }
 }
 
-/// By how much memory grew, for each of `count` things.
+/// Growth of memory per item, for `count` items.
 fn growth(before: Option<u64>, after: Option<u64>, count: u64) -> String {
     match (before, after) {
         (Some(before), Some(after)) => ratio(after.saturating_sub(before) as f64, count),
@@ -254,8 +254,8 @@ fn growth(before: Option<u64>, after: Option<u64>, count: u64) -> String {
     }
 }
 
-/// Resident memory of this process in bytes, now (`VmRSS:`) or at most so far (`VmHWM:`), where the
-/// system tells (Linux).
+/// Resident memory of this process in bytes, now (`VmRSS:`) or at most so far (`VmHWM:`), if the
+/// system reports it (Linux).
 fn memory(key: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with(key))?;

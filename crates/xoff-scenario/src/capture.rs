@@ -1,4 +1,4 @@
-//! The capture of a run: which links, and the bytes of its file.
+//! The capture of a run: the captured links, and the bytes of the file.
 
 use xoff_formats::pcapng::{self, Interface};
 use xoff_formats::{Frames, SMALLEST_FRAME};
@@ -10,8 +10,8 @@ use xoff_workload::host_set;
 /// Layers of switches.
 const LAYERS: [&str; 4] = ["leaf", "spine", "core", "gateway"];
 
-/// The ports that send on the links that `text` names, by their numbers in the topology: hosts as in
-/// a set of hosts, and switches as a layer, a colon, and a number or a range.
+/// The sending ports of the links in `text`, by their numbers in the topology. Hosts are written as
+/// in a set of hosts; switches as a layer, a colon, and a number or a range.
 ///
 /// # Errors
 /// What cannot be read or does not exist.
@@ -37,8 +37,8 @@ pub fn ports(text: &str, topology: &Topology) -> Result<Vec<u32>, String> {
     Ok(ports)
 }
 
-/// The ports, at both ends, of all links between two nodes: hosts by their numbers, and switches as
-/// `leaf:3`.
+/// The ports, at both ends, of all links between two nodes. Hosts are written as numbers, switches
+/// as `leaf:3`.
 ///
 /// # Errors
 /// What cannot be read or does not exist.
@@ -46,7 +46,7 @@ pub fn link(text: &str, topology: &Topology) -> Result<Vec<u32>, String> {
     let nodes = text.split(',').map(|part| node(part.trim(), topology));
     let nodes = nodes.collect::<Result<Vec<u32>, String>>()?;
     let &[one, other] = nodes.as_slice() else {
-        return Err(format!("\"{text}\" has not two ends: write them as leaf:0,spine:1"));
+        return Err(format!("\"{text}\" does not name two ends: write them as leaf:0,spine:1"));
     };
     let mut ports = Vec::new();
     for (own, port) in (topology.first_port[one as usize]..).zip(topology.ports_of(one)) {
@@ -69,7 +69,7 @@ fn node(part: &str, topology: &Topology) -> Result<u32, String> {
     };
     match found.as_slice() {
         &[node] => Ok(node),
-        _ => Err(format!("\"{part}\" is more than one node: an end of a link is one")),
+        _ => Err(format!("\"{part}\" is more than one node: name one node as the end of a link")),
     }
 }
 
@@ -97,18 +97,20 @@ fn switches(part: &str, topology: &Topology) -> Result<Vec<u32>, String> {
     }
 }
 
-/// Turns what is captured into the bytes of a file.
+/// Converts captured packets into the bytes of a file.
 #[derive(Debug)]
 pub struct Capture {
     frames: Frames,
-    /// The captured ports in the order of their numbers: a port's place is its interface's.
+    /// The captured ports in the order of their numbers. The index of a port is the number of its
+    /// interface.
     ports: Vec<u32>,
-    /// The beginning of the file, until it is taken.
+    /// The beginning of the file, until it is read.
     begin: Vec<u8>,
 }
 
 impl Capture {
-    /// A file of what these ports send, in the order of their numbers; `None` if there are none.
+    /// A file of the packets from these ports, in the order of port numbers; `None` if there are no
+    /// ports.
     #[must_use]
     pub fn new(ports: Vec<u32>, setup: &Setup) -> Option<Self> {
         if ports.is_empty() {
@@ -126,18 +128,18 @@ impl Capture {
         Some(Self { frames, ports, begin })
     }
 
-    /// The ports that are captured.
+    /// The captured ports.
     #[must_use]
     pub fn ports(&self) -> &[u32] {
         &self.ports
     }
 
-    /// The next bytes of the file: these packets and, the first time, what comes before all packets.
+    /// The next bytes of the file: these packets and, the first time, the file's beginning.
     pub fn bytes(&mut self, captured: &[Captured], topology: &Topology) -> Vec<u8> {
         let mut out = std::mem::take(&mut self.begin);
         let mut frame = Vec::with_capacity(2 * SMALLEST_FRAME);
         for Captured { time_ps, port, packet } in captured {
-            // Nothing else is captured.
+            // No other port is captured.
             let Ok(interface) = self.ports.binary_search(port) else { continue };
             frame.clear();
             self.frames.write(packet, topology.ports[*port as usize].node, &mut frame);
@@ -148,7 +150,7 @@ impl Capture {
     }
 }
 
-/// A port as an interface: what it sends.
+/// A port as an interface, for the packets it sends.
 fn interface(topology: &Topology, port: &Port) -> Interface {
     let name = |port: &Port| {
         let layer = topology.layer(port.node);
@@ -198,7 +200,7 @@ mod tests {
                 "spine1:1 to leaf1:3"
             ]
         );
-        // A link that is named twice is there once.
+        // A link named twice occurs once.
         assert_eq!(names("0, leaf:0").len(), 8);
         assert_eq!(names("all,leaf:0-1,spine:0-1").len(), 16);
     }

@@ -1,10 +1,10 @@
-//! Errors that show where they are in a scenario.
+//! Errors that show their place in a scenario.
 
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How wide a tab is shown. Fixed, so that the underline stays below the text wherever it is read.
+/// The width of a tab. It is fixed, so that the underline stays below the text in every terminal.
 const TAB: &str = "    ";
 
 /// A range of text in a file.
@@ -14,11 +14,11 @@ pub struct Place {
     pub file: Arc<str>,
     /// The whole text of the file.
     pub text: Arc<str>,
-    /// The bytes of `text` that are meant.
+    /// The range of bytes in `text`.
     pub span: Range<usize>,
 }
 
-/// The line that a place is on, cut where the place begins and ends.
+/// The line of a place, divided at the start and the end of the place.
 struct Excerpt<'a> {
     number: usize,
     before: &'a str,
@@ -27,13 +27,13 @@ struct Excerpt<'a> {
 }
 
 impl Place {
-    /// The line that the place begins on; a place of several lines ends with its first.
+    /// The line on which the place begins. A place of several lines ends with its first line.
     fn excerpt(&self) -> Excerpt<'_> {
         let start = char_boundary(&self.text, self.span.start);
         let end = char_boundary(&self.text, self.span.end);
         let line_start = self.text[..start].rfind('\n').map_or(0, |newline| newline + 1);
         let line = self.text[line_start..].lines().next().unwrap_or_default();
-        // The place may be the line break itself, which `lines` has cut off.
+        // The place may be the line break itself, which `lines` has removed.
         let from = (start - line_start).min(line.len());
         let to = end.saturating_sub(line_start).clamp(from, line.len());
         Excerpt {
@@ -45,12 +45,12 @@ impl Place {
     }
 }
 
-/// The last boundary between characters that is not after `at`.
+/// The last boundary between characters at or before `at`.
 fn char_boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
-/// Text as it is shown: one column per character, and nothing that moves a terminal's cursor.
+/// Text for display: one column per character, without characters that move a terminal's cursor.
 fn shown(text: &str) -> String {
     let mut shown = String::new();
     for c in text.chars() {

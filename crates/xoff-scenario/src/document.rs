@@ -1,4 +1,4 @@
-//! One layer of a scenario: a TOML text in which every key and value knows its place.
+//! One layer of a scenario: a TOML text with the place of every key and value.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ mod tests;
 /// The file name shown for an override from the command line.
 const OVERRIDE_FILE: &str = "--set";
 
-/// Where a document comes from.
+/// The origin of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Shipped with the program: its settings may have no effect in a user's composition.
+    /// Shipped with the program. Its settings may have no effect in a user's composition.
     Preset,
     /// The user's file.
     File,
@@ -33,7 +33,7 @@ pub struct Document {
     settings: Vec<Setting>,
 }
 
-/// A key with what it is set to.
+/// A key and its value.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     pub(crate) key: String,
@@ -42,13 +42,13 @@ pub(crate) struct Setting {
     pub(crate) item: Item,
 }
 
-/// What a key is set to.
+/// The value of a key.
 #[derive(Clone, Debug)]
 pub(crate) enum Item {
     Scalar(Value),
     Section(Vec<Setting>),
     List(Vec<Entry>),
-    /// What no setting accepts, described for the error message.
+    /// A value that no setting accepts, described for the error message.
     Other(&'static str),
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Entry {
 }
 
 impl Item {
-    /// What this is, for an error message.
+    /// A description for an error message.
     pub(crate) fn describe(&self) -> String {
         match self {
             Item::Scalar(value) => value.describe(),
@@ -90,7 +90,7 @@ impl Document {
 
     /// Parses overrides, each `section.key=value`, in increasing priority.
     ///
-    /// A value that is no TOML is taken as text, so that a shell needs no second quotes. A value
+    /// A value that is not TOML is taken as text, so that a shell needs no second quotes. A value
     /// that begins like TOML (a quote, a bracket) must be TOML.
     ///
     /// # Errors
@@ -119,7 +119,7 @@ impl Document {
             })?,
         };
         if settings.is_empty() {
-            let message = "an override is written section.key=value".into();
+            let message = "an override must be written as section.key=value".into();
             let place = Some(source.place(0..text.len()));
             return Err(Problems(vec![Diagnostic { message, place, help: None }]));
         }
@@ -127,24 +127,24 @@ impl Document {
     }
 
     fn read(origin: Origin, file_name: &str, text: &str) -> Result<Self, Problems> {
-        // A byte order mark is no character of the first line.
+        // A byte order mark is not part of the first line.
         let source = Source::new(file_name, text.strip_prefix('\u{feff}').unwrap_or(text));
         let settings = source.parse(&source.text)?;
         Ok(Self { origin, text: source.text, settings })
     }
 
-    /// Where the document comes from.
+    /// The origin of the document.
     #[must_use]
     pub fn origin(&self) -> Origin {
         self.origin
     }
 
-    /// Whether the user wrote this, and is to be told what has no effect.
+    /// Whether the user wrote this, so that settings without effect are reported.
     pub(crate) fn is_users(&self) -> bool {
         self.origin != Origin::Preset
     }
 
-    /// Whether a place is in this document (overrides all have the same file name).
+    /// Whether a place is in this document (all overrides have the same file name).
     pub(crate) fn contains(&self, place: &Place) -> bool {
         Arc::ptr_eq(&self.text, &place.text)
     }
@@ -154,12 +154,12 @@ impl Document {
         &self.settings
     }
 
-    /// The top-level key or section of this name.
+    /// The top-level key or section with this name.
     pub(crate) fn get(&self, name: &str) -> Option<&Setting> {
         find(&self.settings, name)
     }
 
-    /// A key of a section; of the top level if `section` is empty.
+    /// A key of a section. An empty `section` is the top level.
     pub(crate) fn get_in(&self, section: &str, key: &str) -> Option<&Setting> {
         match (section, self.get(section).map(|setting| &setting.item)) {
             ("", _) => self.get(key),
@@ -169,12 +169,12 @@ impl Document {
     }
 }
 
-/// The setting of this name.
+/// The setting with this name.
 pub(crate) fn find<'a>(settings: &'a [Setting], key: &str) -> Option<&'a Setting> {
     settings.iter().find(|setting| setting.key == key)
 }
 
-/// A file being read, from which places are made.
+/// A file that is being read, and its places.
 struct Source {
     file: Arc<str>,
     text: Arc<str>,
@@ -189,7 +189,7 @@ impl Source {
         Place { file: self.file.clone(), text: self.text.clone(), span }
     }
 
-    /// Parses TOML whose positions are those of the source's text.
+    /// Parses TOML with the positions of the source's text.
     fn parse(&self, toml: &str) -> Result<Vec<Setting>, Problems> {
         let (table, errors) = DeTable::parse_recoverable(toml);
         if errors.is_empty() {
@@ -205,7 +205,7 @@ impl Source {
         Err(Problems(problems))
     }
 
-    /// Parses an override whose value is taken as text.
+    /// Parses an override with its value as text.
     fn parse_bare(&self, key: &str, value: &str) -> Result<Vec<Setting>, Problems> {
         let mut settings = self.parse(&format!("{key}=0"))?;
         let start = self.text.len() - value.trim_start().len();

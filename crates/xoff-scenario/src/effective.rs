@@ -1,4 +1,4 @@
-//! The effective scenario: every setting with its value, and what follows from them.
+//! The effective scenario: every setting with its value, and derived values.
 
 use xoff_core::Ps;
 use xoff_core::knobs::Knobs;
@@ -7,9 +7,9 @@ use xoff_net::topo::Topology;
 /// A section, an entry of a list, or the top level.
 #[derive(Debug)]
 struct Table {
-    /// The section's name, or that of the list; empty: the top level.
+    /// The name of the section or of the list; empty: the top level.
     name: String,
-    /// What an entry of a list is; `None`: a section.
+    /// The kind of a list's entry; `None`: a section.
     kind: Option<String>,
     keys: Vec<(String, String)>,
 }
@@ -26,7 +26,7 @@ impl Table {
     }
 }
 
-/// The text as it grows.
+/// The text so far.
 #[derive(Debug, Default)]
 pub struct Effective {
     tables: Vec<Table>,
@@ -46,13 +46,13 @@ impl Effective {
         self.tables.push(Table { name: K::SECTION.into(), kind: None, keys });
     }
 
-    /// An entry of a list of sections, but for the keys that have no effect in this composition.
+    /// An entry of a list of sections, without the keys that have no effect in this composition.
     pub fn entry<K: Knobs>(&mut self, list: &str, kind: &str, section: &K, unused: &[&str]) {
         let keys = shown(section).filter(|(key, _)| !unused.contains(&key.as_str())).collect();
         self.tables.push(Table { name: list.into(), kind: Some(kind.into()), keys });
     }
 
-    /// Leaves a key out that turns out to have no effect, and its section if that has no other.
+    /// Removes a key that proves to have no effect, and its section if that has no other key.
     pub fn leave_out(&mut self, section: &str, key: &str) {
         for table in &mut self.tables {
             if table.name == section && table.kind.is_none() {
@@ -62,13 +62,13 @@ impl Effective {
         self.tables.retain(|table| table.kind.is_some() || !table.keys.is_empty());
     }
 
-    /// Something that follows from the settings; written as a comment, so that the text is a
-    /// scenario itself.
+    /// A value derived from the settings, written as a comment, so that the text is a valid
+    /// scenario.
     pub fn derive(&mut self, name: &str, value: impl std::fmt::Display) {
         self.derived += &format!("#   {name} = {value}\n");
     }
 
-    /// What follows from the network.
+    /// Values derived from the network.
     pub fn derive_network(&mut self, topology: &Topology, base_rtt: Ps) {
         let (core, hosts) = topology.capacities();
         let line = topology.ports_of(0)[0].rate;

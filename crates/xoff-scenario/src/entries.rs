@@ -1,4 +1,4 @@
-//! Entries of lists, such as `[[traffic]]`, each an implementation of a seam.
+//! Entries of lists, such as `[[traffic]]`. Each is an implementation of a seam.
 
 use xoff_core::knobs::{Capability, Knob, Knobs, Value};
 use xoff_core::seam::{Seam, Sections};
@@ -8,7 +8,7 @@ use crate::effective::Effective;
 use crate::layers::{Layers, TableRef};
 use crate::nearest::suggestion;
 
-/// A list, and where its entries are read from and shown.
+/// A list, with the source of its entries and the effective scenario.
 pub(crate) struct Entries<'a> {
     /// The list's name.
     pub(crate) list: &'static str,
@@ -19,8 +19,8 @@ pub(crate) struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    /// Reads an entry as the implementation that its `kind` names, and returns the place of that name
-    /// too; `None` if it names none. Mistakes are in the layers.
+    /// Reads an entry as the implementation named by its `kind`, and returns the place of that name
+    /// too; `None` if there is no such implementation. Problems are in the layers.
     pub(crate) fn read<S: Seam>(&mut self, entry: &TableRef) -> Option<(S, Place)> {
         let (name, place) = entry.kind(self.layers).ok()?;
         let Ok(kind) = S::Kind::read(&Value::Text(name.clone())) else {

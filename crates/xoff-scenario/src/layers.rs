@@ -1,4 +1,4 @@
-//! The layers of a scenario, read together; what is wrong in them is collected on the way.
+//! The layers of a scenario, read together. Problems are collected while reading.
 
 use std::collections::BTreeSet;
 
@@ -17,15 +17,15 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-/// A value that could not be read. Why is already among the problems of the [`Layers`].
+/// A value that could not be read. The reason is already among the problems of the [`Layers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reported;
 
-/// Documents in increasing priority, and what was found wrong in them so far.
+/// Documents in increasing priority, and the problems found in them so far.
 #[derive(Debug)]
 pub struct Layers {
     documents: Vec<Document>,
-    /// The top-level names that somebody has asked for or explained.
+    /// The top-level names that were read or explained.
     handled: BTreeSet<String>,
     problems: Vec<Diagnostic>,
 }
@@ -76,7 +76,7 @@ impl Layers {
         knobs
     }
 
-    /// Where the highest layer that sets a key sets it. The top level is the section `""`.
+    /// The place of a key in the highest layer that sets it. The top level is the section `""`.
     #[must_use]
     pub fn has(&self, section: &str, key: &str) -> Option<Place> {
         self.documents
@@ -86,7 +86,7 @@ impl Layers {
             .map(|setting| setting.key_place.clone())
     }
 
-    /// Whether the user sets a key, not a preset.
+    /// Whether the user sets a key, as opposed to a preset.
     #[must_use]
     pub fn set_by_user(&self, section: &str, key: &str) -> bool {
         let mut own = self.documents.iter().filter(|document| document.is_users());
@@ -95,8 +95,8 @@ impl Layers {
 
     /// The entries of a list of sections.
     ///
-    /// The highest layer that has the list wins whole; overrides such as `traffic.0.load=0.8` then
-    /// change single keys of single entries.
+    /// The highest layer that has the list replaces all others. Overrides such as
+    /// `traffic.0.load=0.8` then change single keys of single entries.
     pub fn tables(&mut self, name: &str) -> Vec<TableRef> {
         self.handled.insert(name.into());
         let heading = format!("[[{name}]]");
@@ -120,7 +120,7 @@ impl Layers {
         entries.into_iter().map(|entry| TableRef::new(&heading, entry)).collect()
     }
 
-    /// Says that a section has no effect in this composition: an error if the user wrote it.
+    /// Reports that a section has no effect in this composition: an error if the user wrote it.
     pub fn unused(&mut self, section: &str, why: &str) {
         self.handled.insert(section.into());
         let found = self.documents.iter().filter(|document| document.is_users());
@@ -129,7 +129,7 @@ impl Layers {
         self.problems.extend(dead);
     }
 
-    /// Says that a key has no effect in this composition: an error if the user wrote it. The top
+    /// Reports that a key has no effect in this composition: an error if the user wrote it. The top
     /// level is the section `""`.
     pub fn unused_key(&mut self, section: &str, key: &str, why: &str) {
         let heading = if section.is_empty() {
@@ -144,7 +144,7 @@ impl Layers {
         self.problems.extend(dead);
     }
 
-    /// Adds an error that only the composition can know.
+    /// Adds an error that depends on the composition.
     pub fn problem(
         &mut self,
         place: Option<Place>,
@@ -154,11 +154,11 @@ impl Layers {
         self.problems.push(Diagnostic { message: message.into(), place, help });
     }
 
-    /// Ends the reading. `known_sections` are all sections that any composition has; where the
-    /// reading was cut short (`whole` is false), those that nobody has read are no mistake.
+    /// Ends the reading. `known_sections` are all sections that any composition has. If the reading
+    /// was cut short (`whole` is false), unread sections are no error.
     ///
     /// # Errors
-    /// Everything found wrong, in the order of the layers and of their text.
+    /// All problems found, in the order of the layers and of their text.
     pub fn finish(mut self, known_sections: &[&str], whole: bool) -> Result<(), Problems> {
         let mut problems = std::mem::take(&mut self.problems);
         for document in &self.documents {
@@ -169,12 +169,12 @@ impl Layers {
                 .extend(unread.filter_map(|s| self.diagnose_unread(document, s, known_sections)));
         }
         problems.sort_by_key(|problem| self.position(problem));
-        // A section that two parts of a composition read has each error twice.
+        // Two parts of a composition that read the same section report each error twice.
         problems.dedup();
         if problems.is_empty() { Ok(()) } else { Err(Problems(problems)) }
     }
 
-    /// What is wrong with a top-level setting that nobody asked for.
+    /// The error of a top-level setting that no part has read.
     fn diagnose_unread(
         &self,
         document: &Document,
@@ -196,7 +196,7 @@ impl Layers {
         Some(at_key(setting, message, suggestion(&setting.key, &valid)))
     }
 
-    /// Where a problem is reported; what has no place in a layer comes last.
+    /// The position of a problem among all. A problem without a place comes last.
     fn position(&self, problem: &Diagnostic) -> (usize, usize) {
         let Some(place) = &problem.place else {
             return (usize::MAX, 0);

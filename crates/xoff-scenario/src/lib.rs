@@ -1,8 +1,8 @@
 //! Reads a scenario: TOML with units in its values, in layers of increasing priority (defaults, a
 //! preset, the user's file, `--set` overrides).
 //!
-//! Nothing is silent: a misspelt key, a wrong unit, or a setting without effect is an error that
-//! shows the place and names what was probably meant, and all errors are reported together.
+//! Nothing is silent. A misspelt key, a wrong unit, or a setting without effect is an error that
+//! shows its place and suggests the likely name. All errors are reported together.
 
 mod backpressure;
 pub mod bench;
@@ -24,6 +24,7 @@ pub mod schema;
 pub mod sections;
 pub mod sent;
 mod size;
+mod study;
 pub mod summary;
 pub mod traffic;
 

@@ -1,9 +1,9 @@
-//! The name that a misspelt one was probably meant to be.
+//! The likely name behind a misspelt one.
 
-/// The candidate nearest to `name`, if one is near enough to be what was meant.
+/// The candidate nearest to `name`, if one is near enough to be meant.
 ///
-/// Up to a third of the name may be wrong, but always one edit. Case does not count, nor which of
-/// `-` and `_` joins words. Of equally near candidates the first wins.
+/// Up to a third of the name may be wrong, but always one edit. Case does not count, and `-` equals
+/// `_`. Of equally near candidates the first wins.
 #[must_use]
 pub fn nearest<'a>(name: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let name = folded(name);
@@ -11,7 +11,7 @@ pub fn nearest<'a>(name: &str, candidates: &[&'a str]) -> Option<&'a str> {
     candidates
         .iter()
         .map(|&candidate| (candidate, folded(candidate)))
-        // The distance is at least the difference in length: most candidates cost nothing.
+        // The distance is at least the difference in length, so most candidates cost nothing.
         .filter(|(_, folded)| folded.len().abs_diff(name.len()) <= cut_off)
         .map(|(candidate, folded)| (distance(&name, &folded), candidate))
         .filter(|(distance, _)| *distance <= cut_off)

@@ -1,30 +1,18 @@
 //! A numerical run from its scenario to its results.
 
 use xoff_core::tables;
-use xoff_fluid::{Convergence, ErrorRow, Finished, Fluid, StepRow};
+use xoff_fluid::{ErrorRow, Finished, StepRow};
 use xoff_sim::{FlowRow, Progress};
 
 use crate::diagnostic::Problems;
 use crate::resolve::resolve_numerical;
 use crate::resources::Resources;
 use crate::scalars::EngineKind;
+use crate::study::Study;
 use crate::summary::{self, Identity, NumericalSummary};
 
-/// What is studied.
-pub enum Study {
-    /// Flowlets that come and go.
-    Fluid {
-        /// The simulation.
-        fluid: Box<Fluid>,
-        /// The class of each traffic source.
-        class_of: Vec<u16>,
-    },
-    /// Networks that do not change.
-    Convergence(Convergence),
-}
-
 tables! {
-    /// The tables of a numerical run: rows that wait to be taken.
+    /// The tables of a numerical run: rows to be taken.
     pub struct StudyRows { flows: FlowRow, steps: StepRow, errors: ErrorRow }
 }
 
@@ -38,11 +26,11 @@ pub struct NumericalRun {
 }
 
 impl NumericalRun {
-    /// Reads a scenario whose `engine` is this one. `file` names it in errors, and relative paths in
+    /// Reads a scenario for a numerical `engine`. `file` names it in errors, and relative paths in
     /// it are relative to its folder.
     ///
     /// # Errors
-    /// All that is wrong with it.
+    /// All problems of the scenario.
     pub fn open(
         engine: EngineKind,
         text: &str,
@@ -58,7 +46,7 @@ impl NumericalRun {
     /// Advances by a step or a network. Returns whether there is more to do.
     ///
     /// # Errors
-    /// If the allocator refuses something, which it should not.
+    /// If the allocator refuses a request, which it should not.
     pub fn step(&mut self) -> Result<bool, String> {
         let more = match &mut self.study {
             Study::Fluid { fluid, class_of } => fluid.step().inspect(|_| {
@@ -75,7 +63,7 @@ impl NumericalRun {
         more.map_err(|error| error.to_string())
     }
 
-    /// How far the run is. A study without time counts networks in the place of picoseconds.
+    /// Progress of the run. A study without time counts networks instead of picoseconds.
     #[must_use]
     pub fn progress(&self) -> Progress {
         let (sim_ps, end_ps, (flows_started, flows_finished)) = match &self.study {
@@ -89,7 +77,7 @@ impl NumericalRun {
         Progress { sim_ps, end_ps, flows_started, flows_finished, packet_hops, draining }
     }
 
-    /// Rows that wait to be taken. Those of errors come when all networks are done.
+    /// Rows to be taken. Rows of errors come when all networks are done.
     pub fn rows(&mut self) -> &mut StudyRows {
         &mut self.rows
     }
@@ -116,7 +104,7 @@ impl NumericalRun {
         &self.effective
     }
 
-    /// The digest of everything that happened.
+    /// The digest of all events.
     #[must_use]
     pub fn digest(&self) -> u64 {
         match &self.study {

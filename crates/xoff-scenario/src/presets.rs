@@ -1,6 +1,6 @@
-//! The systems a scenario can name: compositions with the papers' parameters, as TOML.
+//! The systems that a scenario can name: compositions with the papers' parameters, as TOML.
 //!
-//! A preset is one text, or a text laid over the preset it is a variant of.
+//! A preset is one text, or a text on top of the preset of which it is a variant.
 
 use xoff_core::knobs::Knob as _;
 use xoff_core::seam::Seam as _;
@@ -12,8 +12,8 @@ macro_rules! text {
     };
 }
 
-/// Name of every preset and its texts, the basic one first; the last one's first line says what the
-/// preset is.
+/// Name of every preset and its texts, the basic one first. The first line of the last text
+/// describes the preset.
 pub const PRESETS: &[(&str, &[&str])] = &[
     ("bfc", &[text!("bfc")]),
     ("bfc-128", &[text!("bfc"), text!("bfc-128")]),
@@ -110,7 +110,7 @@ pub fn presets() -> Vec<(String, String)> {
     all().into_iter().map(|(name, texts)| (name.to_string(), line(&texts))).collect()
 }
 
-/// The presets listed here, and those that congestion controls bring along.
+/// The presets listed here, and the presets of congestion controls.
 fn all() -> Vec<(&'static str, Vec<&'static str>)> {
     let listed = PRESETS.iter().map(|&(name, texts)| (name, texts.to_vec()));
     let names = Congestion::choices().iter().zip(ControlConfig::all());

@@ -1,10 +1,11 @@
 //! From the layers of a scenario to a network, its traffic and a plan.
 //!
-//! All sections are read once into a [`Spec`](spec::Spec). Rules find problems in it ([`rules`]). Then
-//! the network is built and everything that follows from it is derived ([`assemble`]). Problems are
-//! collected on the way and reported together.
+//! All sections are read once into a `Spec`. Rules find problems in it (`rules`). Then the network
+//! is built and all derived values are computed (`assemble`). Problems are collected during all
+//! steps and reported together.
 
 mod assemble;
+pub(crate) mod build;
 mod elision;
 mod faults;
 mod network;
@@ -24,6 +25,7 @@ use xoff_workload::Traffic;
 
 pub(crate) use self::numerical::Numerical;
 use self::reader::Reader;
+pub(crate) use self::spec::Spec;
 use crate::diagnostic::Problems;
 use crate::document::Document;
 use crate::layers::Layers;
@@ -47,15 +49,15 @@ pub struct Resolved {
     pub classes: Vec<String>,
     /// The class of each traffic source.
     pub class_of: Vec<u16>,
-    /// Load of the open-loop sources together.
+    /// Total load of the open-loop sources.
     pub nominal_load: f64,
-    /// The rate that a load of 1 stands for.
+    /// The rate at a load of 1.
     pub load_capacity: BitRate,
     /// True if some hosts always send, in addition to that load.
     pub fills: bool,
-    /// Hosts whose access link is watched.
+    /// Hosts with a monitored access link.
     pub monitored: Vec<u32>,
-    /// Ports of the topology whose packets are captured.
+    /// Ports of the topology with captured packets.
     pub captured: Vec<u32>,
     /// The scenario with every default and derived value, as TOML.
     pub effective: String,
@@ -73,16 +75,16 @@ pub fn sections() -> Vec<SectionDoc> {
 /// The lists of sections that a scenario may have.
 const LISTS: [&str; 2] = ["traffic", "fault"];
 
-/// Every key at the top of a scenario.
+/// Every key at the top level of a scenario.
 const TOP_LEVEL: [&str; 4] = ["name", "engine", "seed", "scheme"];
 
-/// Every name at the top of a scenario.
+/// Every name at the top level of a scenario.
 fn known() -> Vec<&'static str> {
     let sections = sections().into_iter().map(|section| section.name);
     sections.chain(LISTS).chain(TOP_LEVEL).collect()
 }
 
-/// The engine that runs a scenario. Problems are for [`resolve`] to report.
+/// The engine that runs a scenario. [`resolve`] reports problems.
 pub(crate) fn engine(text: &str, file: &str, overrides: &[String]) -> EngineKind {
     let documents = || -> Result<Vec<Document>, Problems> {
         let mut documents = vec![Document::parse(file, text)?];
@@ -143,7 +145,7 @@ fn read<T>(
     resolved.ok_or_else(|| Problems(Vec::new()))
 }
 
-/// A scenario on its way to a run.
+/// A scenario while it is turned into a run.
 struct Resolver<'a> {
     reader: Reader<'a>,
     folder: &'a Path,

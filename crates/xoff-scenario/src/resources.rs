@@ -1,4 +1,4 @@
-//! What a run may take of the machine: threads, and memory.
+//! The resources of the machine that a run may use: threads and memory.
 
 use std::fs::read_to_string;
 use std::path::Path;
@@ -7,7 +7,7 @@ use xoff_core::Bytes;
 use xoff_core::knobs::{Knob, Value};
 use xoff_sim::Threads;
 
-/// Where a machine does not say what it has.
+/// Memory of a machine that does not report it.
 const UNKNOWN_BYTES: u64 = 16_000_000_000;
 
 /// Threads and memory.
@@ -20,28 +20,28 @@ pub struct Resources {
 }
 
 impl From<Threads> for Resources {
-    /// So many threads, and what memory the machine has.
+    /// These threads, and the memory of the machine.
     fn from(threads: Threads) -> Self {
         Self { threads, memory: Memory::of_machine() }
     }
 }
 
-/// How much memory there is.
+/// An amount of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
     bytes: u64,
-    /// Whether the user said so.
+    /// Whether the user set it.
     given: bool,
 }
 
 impl Memory {
-    /// So much, as the user says.
+    /// The amount set by the user.
     #[must_use]
     pub fn given(bytes: Bytes) -> Self {
         Self { bytes: bytes.0, given: true }
     }
 
-    /// As `text` says, such as `24GB`; without one, what the machine has.
+    /// The amount in `text`, such as `24GB`; without a text, the memory of the machine.
     ///
     /// # Errors
     /// What is wrong with the text.
@@ -53,23 +53,23 @@ impl Memory {
         }
     }
 
-    /// What this process may still take: the least of what the machine has left, and of the limits on its
-    /// control group and on its address space.
+    /// The memory that this process may still use: the least of the machine's free memory, and of
+    /// the limits on its control group and on its address space.
     #[must_use]
     pub fn of_machine() -> Self {
         Self { bytes: available(Path::new("/")).unwrap_or(UNKNOWN_BYTES), given: false }
     }
 
-    /// Whether there is so much.
+    /// Whether `bytes` fit.
     #[must_use]
     pub fn holds(self, bytes: u128) -> bool {
         bytes <= self.bytes.into()
     }
 
-    /// Checks that there is so much for something.
+    /// Checks that `bytes` for `what` fit.
     ///
     /// # Errors
-    /// How much it needs, and how much there is.
+    /// The bytes needed and the bytes available.
     pub fn check(self, what: &str, bytes: u128) -> Result<(), String> {
         if self.holds(bytes) {
             return Ok(());
@@ -77,25 +77,25 @@ impl Memory {
         Err(format!("{what} needs about {} of memory; {}", human(bytes), self.describe()))
     }
 
-    /// How much there is.
+    /// The amount in bytes.
     #[must_use]
     pub fn bytes(self) -> u64 {
         self.bytes
     }
 
-    /// What there is, as the end of a sentence.
+    /// The amount, as the end of a sentence.
     #[must_use]
     pub fn describe(self) -> String {
         let size = human(self.bytes.into());
         if self.given {
             format!("the limit is {size} (--max-memory)")
         } else {
-            format!("this process may take {size} (--max-memory sets another limit)")
+            format!("this process may use {size} (--max-memory sets another limit)")
         }
     }
 }
 
-/// A number of bytes in the unit that suits it, with two digits.
+/// A number of bytes in a suitable unit, with two digits.
 #[must_use]
 pub fn human(bytes: u128) -> String {
     const UNITS: [&str; 9] = ["B", "KB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB"];
@@ -107,13 +107,13 @@ pub fn human(bytes: u128) -> String {
     format!("{value:.digits$} {}", UNITS[unit])
 }
 
-/// The least of all limits below a root folder; `None` if it has none.
+/// The least of all limits below a root folder; `None` if there is none.
 fn available(root: &Path) -> Option<u64> {
     let limits = [of_system(root), of_address_space(root), of_control_group(root)];
     limits.into_iter().flatten().min()
 }
 
-/// The number behind a name in a text of lines such as `VmSize:  1234 kB`, in bytes.
+/// The number after a name in a text of lines such as `VmSize:  1234 kB`, in bytes.
 fn kilobytes(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
@@ -123,7 +123,7 @@ fn of_system(root: &Path) -> Option<u64> {
     kilobytes(&read_to_string(root.join("proc/meminfo")).ok()?, "MemAvailable:")
 }
 
-/// What `ulimit -v` leaves.
+/// The rest of the address space under `ulimit -v`.
 fn of_address_space(root: &Path) -> Option<u64> {
     let limits = read_to_string(root.join("proc/self/limits")).ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
@@ -132,7 +132,8 @@ fn of_address_space(root: &Path) -> Option<u64> {
     Some(most.saturating_sub(kilobytes(&status, "VmSize:")?))
 }
 
-/// What the control group of this process and those it belongs to leave: of version 2, or of version 1.
+/// The rest of the memory of this process's control group and its parents, of version 2 or of
+/// version 1.
 fn of_control_group(root: &Path) -> Option<u64> {
     let groups = read_to_string(root.join("proc/self/cgroup")).ok()?;
     let left = groups.lines().filter_map(|line| {
@@ -154,7 +155,7 @@ fn of_control_group(root: &Path) -> Option<u64> {
     left.min()
 }
 
-/// What a control group's limit leaves. Cached pages of files give way.
+/// The rest of a control group's limit. Cached pages of files do not count.
 fn left_in(group: &Path, most: &str, used: &str) -> Option<u64> {
     let number = |file: &str| read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
     let (most, used) = (number(most)?, number(used)?);
@@ -199,7 +200,8 @@ mod tests {
         assert_eq!(available(&none.0), None);
         let system = Machine::new("system", &[MEMINFO]);
         assert_eq!(available(&system.0), Some(8_192_000));
-        let limits = "Limit   Soft Limit  Hard Limit  Units\nMax address space   6000000  unlimited  bytes\n";
+        let limits = "Limit   Soft Limit  Hard Limit  Units\n\
+                      Max address space   6000000  unlimited  bytes\n";
         let status = ("proc/self/status", "Name: x\nVmSize:\t    1000 kB\n");
         let files = [MEMINFO, ("proc/self/limits", limits), status];
         assert_eq!(available(&Machine::new("ulimit", &files).0), Some(6_000_000 - 1_024_000));

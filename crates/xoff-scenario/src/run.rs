@@ -1,4 +1,4 @@
-//! A run from its scenario to its results: what every front end drives.
+//! A run from its scenario to its results. All front ends drive it.
 
 use std::path::Path;
 
@@ -43,11 +43,11 @@ fn plain(message: String) -> Problems {
 
 impl Run {
     /// Reads a scenario and builds its network. `file` names it in errors, and relative paths in it
-    /// are relative to its folder. Results do not depend on the threads.
-    /// What does not fit into memory is refused before any of it is taken.
+    /// are relative to its folder. Results do not depend on the threads. A network that does not
+    /// fit into memory is refused before any memory is allocated for it.
     ///
     /// # Errors
-    /// All that is wrong with it.
+    /// All problems of the scenario.
     pub fn open(
         text: &str,
         file: &str,
@@ -85,7 +85,7 @@ impl Run {
     /// Advances by one step of the grid. Returns whether there is more to do.
     ///
     /// # Errors
-    /// If the run is stuck: what waits for what.
+    /// If the run is stuck: the packets that wait, and the pauses that hold them.
     pub fn step(&mut self) -> Result<bool, String> {
         if !self.over {
             self.over = !self.simulation.step()?;
@@ -93,31 +93,31 @@ impl Run {
         Ok(!self.over)
     }
 
-    /// How far the run is.
+    /// Progress of the run.
     #[must_use]
     pub fn progress(&self) -> Progress {
         self.simulation.progress()
     }
 
-    /// Rows that wait to be taken. Those of ports come when the run is over.
+    /// Rows to be taken. Rows of ports come when the run is over.
     pub fn rows(&mut self) -> &mut Rows {
         self.simulation.rows()
     }
 
-    /// How many rows and captured packets wait to be taken.
+    /// The number of rows and captured packets to be taken.
     #[must_use]
     pub fn rows_waiting(&self) -> usize {
         self.simulation.rows_waiting()
     }
 
-    /// The bytes that follow in the file of captured packets; `None` if nothing is captured.
+    /// The next bytes of the file of captured packets; `None` if nothing is captured.
     pub fn take_capture(&mut self) -> Option<Vec<u8>> {
         let capture = self.capture.as_mut()?;
         let captured = self.simulation.take_captured();
         Some(capture.bytes(&captured, &self.simulation.setup().topology))
     }
 
-    /// What each port did in the measured time.
+    /// Counts of each port in the measured time.
     #[must_use]
     pub fn ports(&self) -> Vec<PortRow> {
         self.simulation.ports()
@@ -135,13 +135,13 @@ impl Run {
         &self.effective
     }
 
-    /// The digest of everything that happened.
+    /// The digest of all events.
     #[must_use]
     pub fn digest(&self) -> u64 {
         self.simulation.digest()
     }
 
-    /// Has every packet join its queue, for tests: results must not change.
+    /// Makes every packet join its queue, for tests: results must not change.
     #[cfg(debug_assertions)]
     pub fn let_nothing_pass(&mut self) {
         self.simulation.let_nothing_pass();
@@ -153,20 +153,20 @@ impl Run {
         self.simulation.setup().topology.name(node)
     }
 
-    /// The hash chain of each node, whose fold the digest is.
+    /// The hash chain of each node. The digest is their combination.
     #[must_use]
     pub fn node_digests(&self) -> Vec<u64> {
         self.simulation.node_digests()
     }
 
-    /// Records what every port sends from now on. A capture of its own ends.
+    /// Records the packets of every port from now on. A configured capture ends.
     pub fn record_sends(&mut self) {
         self.capture = None;
         let ports: Vec<u32> = (0..self.simulation.setup().topology.ports.len() as u32).collect();
         self.simulation.capture(&ports);
     }
 
-    /// What has been sent since the last call, in the order (time, port) of each step.
+    /// The packets sent since the last call, in the order (time, port) of each step.
     pub fn take_sends(&mut self) -> Vec<Sent> {
         let captured = self.simulation.take_captured();
         let topology = &self.simulation.setup().topology;
@@ -184,14 +184,14 @@ impl Run {
 pub enum AnyRun {
     /// With packets.
     Packets(Box<Run>),
-    /// Without.
+    /// Without packets.
     Numerical(Box<NumericalRun>),
 }
 
-/// Reads a scenario and builds a run by the engine that it names. See [`Run::open`].
+/// Reads a scenario and builds a run of the engine that it names. See [`Run::open`].
 ///
 /// # Errors
-/// All that is wrong with it.
+/// All problems of the scenario.
 pub fn open(
     text: &str,
     file: &str,
@@ -210,8 +210,7 @@ pub fn open(
     }
 }
 
-/// The tables that a run may have. A name comes several times if engines have different columns
-/// under it.
+/// The tables of all engines. A name occurs several times if engines have different columns for it.
 #[must_use]
 pub fn tables() -> Vec<Declared> {
     let mut tables = Rows::declared();
@@ -226,7 +225,7 @@ pub fn tables() -> Vec<Declared> {
 /// Checks a scenario and returns its effective form.
 ///
 /// # Errors
-/// All that is wrong with it.
+/// All problems of the scenario.
 pub fn check(
     text: &str,
     file: &str,
@@ -239,11 +238,11 @@ pub fn check(
     })
 }
 
-/// Whether pauses of a scenario can form cycles, as comments of TOML; with `any_link`, also if any
-/// one link is down. `None` if switches do not pause each other.
+/// The cycles of pauses in a scenario, as comments of TOML; with `any_link`, also for each case of
+/// one link down. `None` if switches do not pause each other.
 ///
 /// # Errors
-/// All that is wrong with the scenario.
+/// All problems of the scenario.
 pub fn backpressure(
     text: &str,
     file: &str,

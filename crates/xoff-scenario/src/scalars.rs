@@ -1,4 +1,4 @@
-//! The keys at the top of a scenario.
+//! The keys at the top level of a scenario.
 
 use xoff_core::knobs::Knobs;
 use xoff_core::{choices, knobs};
@@ -6,11 +6,11 @@ use xoff_core::{choices, knobs};
 use crate::schema::SectionSchema;
 
 choices! {
-    /// What a scenario is run by.
+    /// The engine of a scenario.
     pub enum EngineKind {
         /// The packet-level simulator.
         Packets = "packets",
-        /// Flowlets as fluid, which an allocator gives rates: section `fluid`.
+        /// Flowlets as fluid, with rates from an allocator: section `fluid`.
         Fluid = "fluid",
         /// An allocator's convergence in random networks: section `convergence`.
         Convergence = "convergence",
@@ -20,13 +20,13 @@ choices! {
 knobs! {
     /// The scenario as a whole.
     pub struct TopLevel in "" {
-        /// What the scenario is called in results and plots.
+        /// Name of the scenario in results and plots.
         name: String = String::new(),
-        /// What it is run by.
+        /// The engine that runs the scenario.
         engine: EngineKind = EngineKind::Packets,
         /// Seed of every random stream.
         seed: u64 = 1,
-        /// The preset it starts from; `xoff presets` lists them.
+        /// The preset from which it starts. `xoff presets` lists them.
         scheme: String = String::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! The JSON schema of a scenario, from which an editor checks and completes it.
+//! The JSON schema of a scenario, which editors use for checks and completion.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use crate::summary::keys::Named;
 #[cfg(test)]
 mod tests;
 
-/// A section as the schema describes it.
+/// A section in the schema.
 #[derive(Clone, Debug)]
 pub struct SectionSchema {
     /// The section's name; empty for the keys of the top level.
     pub name: String,
-    /// What it is about.
+    /// Its description.
     pub doc: String,
     /// Its settings.
     pub fields: Vec<Field>,
-    /// Whether it is an entry of a list, `[[name]]`. Several may share a name: an entry is then
+    /// Whether it is an entry of a list, `[[name]]`. Several may share a name: each entry is then
     /// one of them.
     pub repeated: bool,
 }
@@ -37,7 +37,8 @@ impl SectionSchema {
         Self { name: name.into(), doc, fields, repeated: false }
     }
 
-    /// The schemas of the entries of the list `name`, whose `kind` is an implementation of a seam.
+    /// The schemas of the entries of the list `name`. The `kind` of an entry is an implementation
+    /// of a seam.
     pub fn entries<S: Seam>(name: &str) -> impl Iterator<Item = Self> {
         let kinds = S::KINDS.iter().zip(S::Kind::choices().chunks(1));
         kinds.flat_map(move |(&kind, names)| {
@@ -45,7 +46,7 @@ impl SectionSchema {
         })
     }
 
-    /// The schema of one kind of entry, and the names that its `kind` can have.
+    /// The schema of one kind of entry, and the possible names of its `kind`.
     fn entry(
         name: &str,
         kind: &'static [&'static str],
@@ -53,7 +54,7 @@ impl SectionSchema {
     ) -> Self {
         let kind = Field {
             name: "kind",
-            doc: "What the entry is.".into(),
+            doc: "The kind of the entry.".into(),
             expects: format!("one of {}", kind.join(", ")),
             choices: kind,
             default: String::new(),
@@ -171,7 +172,7 @@ fn property(field: &Field) -> (String, Node) {
     (field.name.into(), Node::Value(value))
 }
 
-/// The type of a setting, which its default shows.
+/// The type of a setting, taken from its default.
 fn json_type(field: &Field) -> &'static str {
     let default = field.default.as_str();
     if matches!(default, "true" | "false") {

@@ -1,12 +1,12 @@
-//! Packets as their ports began to send them, for whoever compares two runs event by event.
+//! Packets at the start of their transmission, for a comparison of two runs event by event.
 
 use xoff_net::fabric::Captured;
 use xoff_net::topo::Topology;
 
-/// A packet that a port began to send.
+/// A packet at the start of its transmission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// When (ps).
+    /// Start of the transmission (ps).
     pub time_ps: u64,
     /// The node that sent it.
     pub node: u32,
@@ -14,7 +14,7 @@ pub struct Sent {
     pub port: u16,
     /// The node at the other end of the link.
     pub peer: u32,
-    /// What it is, such as `Data`.
+    /// Its kind, such as `Data`.
     pub kind: String,
     /// Low half of its flow's number.
     pub flow: u32,
@@ -25,7 +25,7 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// What a captured packet was, and between which nodes.
+    /// A captured packet with the nodes of its link.
     #[must_use]
     pub fn new(captured: &Captured, topology: &Topology) -> Self {
         let port = &topology.ports[captured.port as usize];

@@ -1,24 +1,25 @@
-//! What a scenario needs memory for, estimated before the memory is taken.
+//! The memory that a scenario needs, estimated before it is allocated.
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::resources::{Memory, human};
 
-/// A flow with its sender, its receiver and its place among the arrivals: 0.7 to 1.1 KB by scheme.
+/// Bytes of a flow with its sender, its receiver and its place among the arrivals: 0.7 to 1.1 KB by
+/// scheme.
 pub(crate) const FLOW_BYTES: f64 = 1_000.0;
 
-/// Something that takes memory.
+/// A need for memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Need {
-    /// What it is, as in "of which 2 GB are for ...".
+    /// Its use, as in "of which 2 GB are for ...".
     pub(crate) what: String,
     pub(crate) bytes: u128,
-    /// The setting that makes it so large, if one was set.
+    /// The setting that makes it large, if one was set.
     pub(crate) place: Option<Place>,
     /// What to do about it.
     pub(crate) help: String,
 }
 
-/// All that a scenario needs, as far as it is known, and what there is.
+/// All known needs of a scenario, and the memory available.
 #[derive(Debug)]
 pub(crate) struct Needs {
     memory: Memory,
@@ -30,20 +31,20 @@ impl Needs {
         Self { memory, all: Vec::new() }
     }
 
-    /// What there is.
+    /// The memory available.
     pub(crate) fn memory(&self) -> Memory {
         self.memory
     }
 
-    /// Where what was added first is set, and what to do about it.
+    /// The place of the need that was added first, and what to do about it.
     pub(crate) fn of_first(&self) -> (Option<Place>, String) {
         self.all.first().map(|need| (need.place.clone(), need.help.clone())).unwrap_or_default()
     }
 
-    /// Adds something.
+    /// Adds a need.
     ///
     /// # Errors
-    /// If all together is more than there is: the largest part, and what to do.
+    /// If the sum is more than the memory available: the largest part, and what to do.
     pub(crate) fn add(&mut self, need: Need) -> Result<(), Diagnostic> {
         self.all.push(need);
         let total = self.all.iter().fold(0u128, |sum, need| sum.saturating_add(need.bytes));

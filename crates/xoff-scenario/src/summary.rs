@@ -51,9 +51,9 @@ pub struct Context {
     pub seed: u64,
     /// The times of warm-up and measurement.
     pub plan: Plan,
-    /// Load asked for.
+    /// Requested load.
     pub nominal_load: f64,
-    /// The capacity that a load of 1 fills.
+    /// The capacity at a load of 1.
     pub load_capacity: BitRate,
     /// Whether hosts that always send add to the load.
     pub fills: bool,
@@ -68,7 +68,7 @@ keys! {
         scheme: String,
         /// Seed of the random numbers.
         seed: u64,
-        /// Hash of everything that happened, as 16 hexadecimal digits.
+        /// Hash of all events, as 16 hexadecimal digits.
         digest: String,
         /// Traffic classes.
         classes: Vec<Class>,
@@ -297,7 +297,7 @@ keys! {
     /// Transports with selective acknowledgements.
     pub struct Transport {
         /// Data packets that arrived a second time, over the whole run. Flows of one packet do not
-        /// count: a receiver remembers nothing of them.
+        /// count, because receivers do not remember them.
         spurious_retransmissions: u64,
     }
 }
@@ -320,7 +320,7 @@ fn backlog(simulation: &Simulation) -> Named<Option<f64>> {
     means.chain([("upstream_share", backlog.upstream_share())]).collect()
 }
 
-/// A part of a whole; not a number if there is nothing.
+/// A part of a whole; not a number if the whole is zero.
 fn share(part: u64, whole: u64) -> f64 {
     part as f64 / whole as f64
 }

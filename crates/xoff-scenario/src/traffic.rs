@@ -31,31 +31,32 @@ pub struct Flows {
     pub classes: Vec<String>,
     /// The class of each source.
     pub class_of: Vec<u16>,
-    /// Load of the open-loop sources, web requests and incasts without a number of events together,
-    /// against `load_capacity`.
+    /// Total load of the open-loop sources, web requests and unlimited incasts, relative to
+    /// `load_capacity`.
     pub nominal_load: f64,
-    /// What a load of 1 is: the core links where there are any, otherwise the hosts' links. These too if
-    /// traffic balances itself between both, and so does not all cross the core.
+    /// The capacity at a load of 1: of the core links if there are any, otherwise of the hosts'
+    /// links. Also of the hosts' links if a source balances between both, so that only a part of it
+    /// crosses the core.
     pub load_capacity: BitRate,
-    /// Whether there are hosts that always send, beside any load that is asked for.
+    /// Whether some hosts always send, in addition to the requested load.
     pub fills: bool,
-    /// Where the first source stands whose flows wait for others.
+    /// Place of the first source with flows that wait for others.
     pub waits: Option<Place>,
-    /// Where the first source stands whose flows are stopped.
+    /// Place of the first source with flows that stop.
     pub stops: Option<Place>,
-    /// Where the first source stands whose flows are labelled.
+    /// Place of the first source with labelled flows.
     pub first_labelled: Option<Place>,
-    /// Of each source, whether its flows are labelled.
+    /// Whether the flows of each source are labelled.
     pub labelled: Vec<bool>,
-    /// Where the first source stands whose flows have no size.
+    /// Place of the first source with flows without a size.
     pub endless: Option<Place>,
     /// The sizes of flows that end.
     pub sizes: Mix,
-    /// Where the first source stands of whose flows nobody says how many of which size there will be.
+    /// Place of the first source without a known distribution of flow sizes.
     pub of_no_size: Option<Place>,
 }
 
-/// Sources, and what they are read from.
+/// Sources, and their input.
 struct Builder<'a> {
     layers: &'a mut Layers,
     folder: Folder<'a>,
@@ -65,13 +66,13 @@ struct Builder<'a> {
     sources: Vec<Box<dyn Source + Send>>,
     crowds: Vec<Crowd>,
     bits_per_second: f64,
-    /// Whether a source balances itself between the core links and the hosts' links.
+    /// Whether a source balances between the core links and the hosts' links.
     balances: bool,
-    /// All but its traffic and its load.
+    /// The result, without traffic and load.
     flows: Flows,
 }
 
-/// What a network can carry.
+/// The capacity of a network.
 #[must_use]
 pub fn capacity(topology: &Topology) -> Capacity {
     let (core, _) = topology.capacities();
@@ -80,20 +81,20 @@ pub fn capacity(topology: &Topology) -> Capacity {
     Capacity { core, host_rates: (0..topology.servers()).map(rate).collect(), racks }
 }
 
-/// What traffic depends on.
+/// The input of traffic sources.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Basis<'a> {
     /// The rates of the network's links.
     pub(crate) capacity: &'a Capacity,
     /// The run's seed.
     pub(crate) seed: u64,
-    /// The times of the run, unless they are wrong themselves.
+    /// The times of the run, if these are valid.
     pub(crate) span: Option<Span>,
-    /// Why no queue tells traffic classes apart, where that is so.
+    /// Why no queue distinguishes traffic classes, if that is the case.
     pub(crate) one_class: Option<&'a str>,
 }
 
-/// Reads all sources; `None` if one is wrong (the mistake is in `layers`).
+/// Reads all sources; `None` if one is wrong (the problem is in `layers`).
 pub(crate) fn read(
     layers: &mut Layers,
     folder: &Path,
@@ -150,7 +151,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Notes what other parts of the scenario must know of a source.
+    /// Stores the properties of a source that other parts of the scenario need.
     fn note(&mut self, settings: &TrafficConfig, of_no_size: bool, place: &Place) {
         let flows = &mut self.flows;
         for (first, holds) in [
@@ -198,11 +199,11 @@ impl Builder<'_> {
     }
 }
 
-/// The points of the size table that comes with xoff under this name: each size in bytes with the
-/// share of flows up to it.
+/// The points of the size table with this name that is shipped with xoff: each size in bytes with
+/// the share of flows up to it.
 ///
 /// # Errors
-/// The names that exist, the nearest first.
+/// The valid names, the nearest first.
 pub fn size_table(name: &str) -> Result<Vec<(f64, f64)>, String> {
     tables::find(name, &Path::new("")).map(|table| table.points().collect())
 }

@@ -4,7 +4,7 @@
 use xoff_core::Ps;
 use xoff_net::topo::{Backpressure, Routes, Turns, bounces};
 
-use crate::faults;
+use crate::fault_actions;
 use crate::setup::Setup;
 
 /// The pairs of ports without backpressure.
@@ -38,7 +38,7 @@ pub enum When {
 /// If faults disconnect hosts.
 pub fn stages(setup: &Setup) -> Result<Vec<(When, Backpressure<'_>)>, String> {
     let graph = |routes: &[&Routes]| Backpressure::new(&setup.topology, routes);
-    let reroutes = faults::reroutes(setup)?;
+    let reroutes = fault_actions::reroutes(setup)?;
     // Links that are down from the start were never in use.
     let (first, later) = match reroutes.split_first() {
         Some((first, later)) if first.at == Ps(0) => (&*first.routes, later),

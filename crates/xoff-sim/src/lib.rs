@@ -6,13 +6,16 @@
 //! neither on the partitioning nor on threads.
 
 pub mod backlog;
+mod build;
 mod cut;
 pub mod deadlock;
+mod fault_actions;
 pub mod faults;
 pub mod flow_series;
 pub mod flowtune;
 mod footprint;
 pub mod ideal;
+mod loss_notice;
 pub mod measure;
 pub mod partition;
 pub mod paths;
@@ -22,6 +25,7 @@ mod series;
 pub mod setup;
 pub mod simulation;
 pub mod tables;
+mod tag;
 pub mod throughput;
 mod watchdog;
 pub mod watermarks;

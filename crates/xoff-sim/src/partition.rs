@@ -1,5 +1,7 @@
 //! A partition of the network, with its own clock, events and packets.
 
+mod measured;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -8,64 +10,17 @@ use xoff_core::TimerId;
 use xoff_core::prefetch::{prefetch, prefetch_whole};
 use xoff_host::flowtune::stream::StreamMessage;
 use xoff_host::{FlowStart, FlowStop, Hosts};
+use xoff_net::Fabric;
 use xoff_net::arch::{AnySwitch, Destination, Switch};
 use xoff_net::fabric::{Captured, Crossings, phase};
-use xoff_net::hop::PausedTime;
 use xoff_net::packet::NONE;
-use xoff_net::record::Record;
-use xoff_net::sched::{Delays, Drops, QueueMask};
 use xoff_net::topo::{Routes, Topology};
-use xoff_net::{Fabric, Packet};
 
 use crate::flowtune::allocator::Allocator;
 use crate::flowtune::node::Allocators;
-use crate::port_samples::PortTotals;
+use crate::loss_notice::LossNotice;
 use crate::setup::Setup;
-
-/// Tags of events: the kind in bits 28 to 31, the index of the owner below.
-pub mod tag {
-    /// A packet, the event's item, arrives at a port. The tag is the port's index.
-    pub const ARRIVAL: u32 = 0;
-    /// Tags from here are other events. Events without an index use the tags below.
-    pub const SINGLE: u32 = 1 << 28;
-    /// A packet, the event's item, has passed a stage inside a switch; the index is that of a port.
-    /// Since it is no timer's event, it must be below [`xoff_core::wheel::TIMER`].
-    pub const STAGE: u32 = 2 << 28;
-    /// A congestion control's timer.
-    pub const CONTROL: u32 = 3 << 28;
-    /// A NIC's timeout check.
-    pub const TIMEOUT: u32 = 4 << 28;
-    /// A NIC with round robin by index.
-    pub const INDEX: u32 = 5 << 28;
-    /// A switch's timer of a port.
-    pub const SWITCH_TIMER: u32 = 6 << 28;
-    /// Delayed actions of a switch; the index is that of its first port.
-    pub const SWITCH_DELAY: u32 = 7 << 28;
-    /// Pauses of a NIC's queues may have ended.
-    pub const PAUSE: u32 = 8 << 28;
-    /// A host's backlog falls to the XON threshold.
-    pub const INTAKE: u32 = 9 << 28;
-    /// A timer of a receiver-driven transport; the index is its own.
-    pub const DRIVEN: u32 = 10 << 28;
-    /// A flow's retransmission timer.
-    pub const RETRANSMISSION: u32 = 11 << 28;
-    /// A timer of a server's agent.
-    pub const AGENT: u32 = 12 << 28;
-    /// Pacing allows a flow's next packet.
-    pub const PACE: u32 = 13 << 28;
-    /// A port, the event's item, has finished a transmission.
-    pub const WAKE: u32 = SINGLE;
-    /// The next flow begins.
-    pub const START: u32 = SINGLE | 1;
-    /// The next message arrives.
-    pub const MESSAGE: u32 = SINGLE | 2;
-    /// The next flow stops.
-    pub const STOP: u32 = SINGLE | 3;
-    /// Allocators begin an iteration.
-    pub const ITERATE: u32 = SINGLE | 4;
-    /// The rates of an iteration are ready.
-    pub const PUBLISH: u32 = SINGLE | 5;
-}
+use crate::tag;
 
 /// Prefetch distance in events.
 const FAR_AHEAD: usize = 8;
@@ -77,46 +32,6 @@ pub enum Owner {
     Host(u32),
     /// A switch of this partition, and the port's number there.
     Switch(u32, u16),
-}
-
-/// A switch's notification of a drop, with the dropped packet, to the host that sent it.
-#[derive(Clone, Debug)]
-pub struct LossNotice {
-    /// Time of arrival (ps).
-    pub time_ps: u64,
-    /// The dropped packet.
-    pub packet: Packet,
-    /// Its side record.
-    pub record: Option<Box<Record>>,
-}
-
-impl LossNotice {
-    /// The order of notices of one instant. Two copies of a packet, dropped at different times in
-    /// different places, may be reported at one instant.
-    fn key(&self) -> (u64, u32, u64, u32, u8, u64) {
-        let Packet { flow, seq, src, kind, stamp, .. } = self.packet;
-        (self.time_ps, flow, seq, src, kind as u8, stamp)
-    }
-}
-
-impl PartialEq for LossNotice {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for LossNotice {}
-
-impl PartialOrd for LossNotice {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for LossNotice {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
-    }
 }
 
 /// The messages from one partition to another at the end of a window.
@@ -574,14 +489,6 @@ impl Partition {
         &mut self.fabric
     }
 
-    /// The neighbour at a node's port: "host" or "switch", and its number.
-    #[must_use]
-    pub fn neighbour(&self, node: u32, number: usize) -> (&'static str, u32) {
-        let port = self.topology.ports_of(node)[number];
-        let neighbour = self.topology.ports[port.peer as usize].node;
-        (if neighbour < self.topology.hosts { "host" } else { "switch" }, neighbour)
-    }
-
     /// Its ports, links and packets.
     #[must_use]
     pub fn fabric(&self) -> &Fabric {
@@ -619,81 +526,5 @@ impl Partition {
     #[must_use]
     pub fn owner(&self, port: u32) -> Owner {
         self.owners[port as usize]
-    }
-
-    /// Number of packets that its ports have sent.
-    #[must_use]
-    pub fn packet_hops(&self) -> u64 {
-        (0..self.fabric.port_count() as u32).map(|port| self.fabric.tx_packets(port)).sum()
-    }
-
-    /// The time during which queues of a port were paused.
-    #[must_use]
-    pub fn paused_time(&self, port: u32) -> &PausedTime {
-        match self.owners[port as usize] {
-            Owner::Host(nic) => self.hosts.nics()[nic as usize].paused_time(),
-            Owner::Switch(switch, number) => {
-                self.switches[switch as usize].1.egress()[number as usize].paused_time()
-            }
-        }
-    }
-
-    /// Bytes in all queues of a port; for a host, without the data of its flows.
-    #[must_use]
-    pub fn queue_bytes(&self, port: u32) -> u64 {
-        match self.owners[port as usize] {
-            Owner::Host(nic) => {
-                let nic = &self.hosts.nics()[nic as usize];
-                u64::from(nic.control_bytes())
-            }
-            Owner::Switch(switch, number) => {
-                let switch = &self.switches[switch as usize].1;
-                u64::from(switch.egress()[number as usize].total_bytes())
-            }
-        }
-    }
-
-    /// Sent and dropped totals of a port.
-    #[must_use]
-    pub fn totals(&self, port: u32) -> PortTotals {
-        let Drops { packets, bytes } = self.drops(port);
-        PortTotals {
-            tx_bytes: self.fabric.tx_bytes(port),
-            tx_packets: self.fabric.tx_packets(port),
-            drops: packets,
-            drop_bytes: bytes,
-        }
-    }
-
-    /// Packets dropped for lack of buffer at a port, and those lost on its link.
-    fn drops(&self, port: u32) -> Drops {
-        let mut drops = self.fabric.lost(port);
-        if let Owner::Switch(switch, number) = self.owners[port as usize] {
-            let full = self.switches[switch as usize].1.egress()[number as usize].drops();
-            drops.packets += full.packets;
-            drops.bytes += full.bytes;
-        }
-        drops
-    }
-
-    /// Maximum bytes that each switch held after any instant since the last call.
-    pub fn take_watermarks(&mut self) -> impl Iterator<Item = u64> {
-        self.switches.iter_mut().map(|(_, switch)| switch.take_watermark())
-    }
-
-    /// Starts recording the queueing delays of data packets at a switch's port, for each of these
-    /// sets of queues.
-    pub fn watch_delays(&mut self, port: u32, groups: &[QueueMask]) {
-        if let Owner::Switch(switch, number) = self.owners[port as usize] {
-            self.switches[switch as usize].1.watch_delays(number, groups);
-        }
-    }
-
-    /// Stops recording delays and returns them.
-    pub fn take_delays(&mut self, port: u32) -> Option<Delays> {
-        match self.owners[port as usize] {
-            Owner::Switch(switch, number) => self.switches[switch as usize].1.take_delays(number),
-            Owner::Host(_) => None,
-        }
     }
 }

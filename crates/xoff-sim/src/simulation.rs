@@ -14,7 +14,7 @@ use xoff_workload::{Arrival, ENDLESS, Traffic};
 
 use crate::backlog::Backlog;
 use crate::cut::{Cut, Threads};
-use crate::faults::Faults;
+use crate::fault_actions::FaultActions;
 use crate::flowtune::FlowtuneCounts;
 use crate::ideal;
 use crate::measure::{
@@ -130,7 +130,7 @@ pub struct Simulation {
     backlog: Backlog,
     watermarks: Watermarks,
     throughput: Throughput,
-    faults: Faults,
+    faults: FaultActions,
     series: Series,
     monitored: Vec<u32>,
     monitors: Vec<MonitorResults>,
@@ -160,7 +160,7 @@ impl Simulation {
     ) -> Result<Self, String> {
         let cut = Cut::new(&setup, plan.partitions, threads.count);
         let parts = setup.build(&cut.of_node)?;
-        let faults = Faults::new(&setup)?;
+        let faults = FaultActions::new(&setup)?;
         let mut counts = vec![0; parts.len()];
         let place = setup.topology.ports.iter().map(|port| {
             let partition = cut.of_node[port.node as usize];
@@ -510,7 +510,10 @@ impl Simulation {
     fn snapshot(&self) -> Snapshot {
         let mut snapshot = Snapshot {
             endless_acked: self.stopped_bytes.clone(),
-            flowtune: FlowtuneCounts::of(&self.partitions),
+            flowtune: FlowtuneCounts::of(
+                self.partitions.iter().flat_map(Partition::allocators),
+                self.partitions.iter().map(Partition::hosts),
+            ),
             ..Default::default()
         };
         for &(partition, number) in &self.place {

@@ -1,28 +1,28 @@
-//! Poisson arrivals whose rate changes between two values, again and again.
+//! Poisson arrivals with a rate that alternates between two values.
 
 use xoff_core::{Ps, Rng};
 
-/// The rate over time: each period begins with a burst.
+/// The rate over time: each period starts with a burst.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bursts {
-    /// Arrivals in a picosecond, outside bursts.
+    /// Arrivals per picosecond outside bursts.
     pub(crate) rate: f64,
-    /// Arrivals in a picosecond, in a burst.
+    /// Arrivals per picosecond in a burst.
     pub(crate) burst_rate: f64,
-    /// How long a burst is (ps), less than `period`.
+    /// Duration of a burst (ps), less than `period`.
     pub(crate) burst: u64,
-    /// From the begin of one burst to that of the next (ps).
+    /// Time from the start of one burst to the next (ps).
     pub(crate) period: u64,
 }
 
 impl Bursts {
-    /// How many arrivals a period has on average.
+    /// Mean number of arrivals per period.
     pub(crate) fn in_period(&self) -> f64 {
         self.burst_rate * self.burst as f64 + self.rate * (self.period - self.burst) as f64
     }
 
-    /// The next arrival after `now`, counted from when a period began: the integral of the rate between
-    /// two arrivals is an exponential number of mean 1. Rounded to the nearest picosecond.
+    /// The next arrival after `now`, relative to the start of a period. The integral of the rate
+    /// between two arrivals is an exponential number of mean 1. Rounded to the nearest picosecond.
     pub(crate) fn next(&self, now: Ps, rng: &mut Rng) -> Ps {
         let mut left = rng.exponential();
         let whole = (left / self.in_period()).floor();
@@ -64,7 +64,8 @@ mod tests {
         .collect()
     }
 
-    /// 5 ms at 10 000/s and 45 ms at 500/s: the counts of both, and their variance, are Poisson's.
+    /// 5 ms at 10 000/s and 45 ms at 500/s: the counts of both, and their variances, match a
+    /// Poisson process.
     #[test]
     fn both_rates_are_as_asked_for() {
         let bursts = Bursts { rate: 5e-10, burst_rate: 1e-8, burst: 5 * MS, period: 50 * MS };

@@ -1,4 +1,4 @@
-//! What the settings of several sources have in common.
+//! Checks shared by the settings of several sources.
 
 use core::fmt::Display;
 
@@ -13,7 +13,7 @@ pub(crate) fn hosts(hosts: u32) -> Result<(), String> {
 }
 
 /// Checks the two ends of a flow. They are wider than a host index, so that a number from a file
-/// can be checked as it stands.
+/// can be checked unchanged.
 pub(crate) fn ends(src: u64, dst: u64, hosts: u32) -> Result<(), String> {
     self::hosts(hosts)?;
     if let Some(host) = [src, dst].into_iter().find(|&host| host >= u64::from(hosts)) {
@@ -25,12 +25,12 @@ pub(crate) fn ends(src: u64, dst: u64, hosts: u32) -> Result<(), String> {
     Ok(())
 }
 
-/// The error of naming a host that a network with `hosts` hosts, at least one, does not have.
+/// The error for a host that a network with `hosts` hosts, at least one, does not have.
 pub(crate) fn no_such_host(host: impl Display, hosts: u32) -> String {
     format!("host {host} does not exist: hosts are 0 to {}", hosts - 1)
 }
 
-/// Checks the settings `start` and `stop`, where a `stop` of 0 is the end of the run.
+/// Checks the settings `start` and `stop`. A `stop` of 0 is the end of the run.
 pub(crate) fn window(start: Ps, stop: Ps) -> Result<(), String> {
     if stop == Ps(0) || start < stop {
         return Ok(());
@@ -38,7 +38,7 @@ pub(crate) fn window(start: Ps, stop: Ps) -> Result<(), String> {
     Err(format!("stop is {stop}, which is not after start ({start}); 0s means the end of the run"))
 }
 
-/// The first instant at which no flow starts any more.
+/// The first instant at which no more flows start.
 pub(crate) fn end_of(stop: Ps) -> Ps {
     if stop == Ps(0) { Ps::NEVER } else { stop }
 }

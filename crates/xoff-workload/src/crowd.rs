@@ -1,34 +1,35 @@
-//! How many flows there will be, estimated before any is drawn.
+//! The number of flows, estimated before any is drawn.
 
 use xoff_core::{BitRate, Ps};
 
-/// Flows of a source, in numbers of which only the magnitude counts.
+/// Flows of a source. Only the magnitude of the numbers matters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crowd {
-    /// Flows that begin together, or do not end: there are so many at some instant.
+    /// Flows that start together, or do not end: all are present at some instant.
     pub together: f64,
-    /// Flows that begin in a second beside them.
+    /// Further flows that start per second.
     pub per_second: f64,
-    /// Flows in all; infinite if only the end of the run ends them.
+    /// The number of all flows; infinite if only the end of the run limits it.
     pub in_all: f64,
-    /// The mean size of those that end.
+    /// The mean size of flows with an end.
     pub mean_bytes: f64,
-    /// Whether they wait for each other, as those do that one after another take the sender's link.
+    /// Whether flows wait for each other, for example if they take the sender's link one after
+    /// another.
     pub waits: bool,
-    /// When they begin to come.
+    /// Start of arrivals.
     pub start: Ps,
-    /// When they stop to come; 0 is the end of the run.
+    /// End of arrivals; 0 is the end of the run.
     pub stop: Ps,
 }
 
 impl Crowd {
-    /// So many flows, all together.
+    /// For `flows` flows, all together.
     #[must_use]
     pub fn of(flows: f64) -> Self {
         Self { together: flows, in_all: flows, ..Self::arriving(0.0, 0.0) }
     }
 
-    /// Flows that come at this rate, without an end.
+    /// For arrivals at this rate, without an end.
     #[must_use]
     pub fn arriving(per_second: f64, mean_bytes: f64) -> Self {
         Self {
@@ -48,15 +49,16 @@ impl Crowd {
         Self { start, stop, ..self }
     }
 
-    /// How many come in a run one after another.
+    /// The number of arrivals one after another in a run.
     fn arrivals(&self, run: Ps) -> f64 {
         let stop = if self.stop == Ps(0) { run } else { self.stop.min(run) };
         let time = Ps(stop.0.saturating_sub(self.start.0));
         (self.per_second * time.seconds()).min(self.in_all)
     }
 
-    /// How many there are at a time: those of an instant, of a step that is drawn ahead, and of what the
-    /// network cannot carry by the end of a run, the share `excess` of all.
+    /// The number of flows present at one time: the flows of an instant, of a step that is drawn
+    /// ahead, and the share `excess` of all flows, which the network cannot carry by the end of a
+    /// run.
     #[must_use]
     pub fn at_once(&self, step: Ps, run: Ps, excess: f64) -> f64 {
         let left = self.arrivals(run) * if self.waits { 1.0 } else { excess };
@@ -64,13 +66,14 @@ impl Crowd {
         (self.together + ahead.max(left)).min(self.in_all)
     }
 
-    /// What these flows offer in a run, in bits.
+    /// Bits that these flows offer in a run.
     fn bits(&self, run: Ps) -> f64 {
         if self.waits { 0.0 } else { self.arrivals(run) * self.mean_bytes * 8.0 }
     }
 }
 
-/// The share of what all of them offer that hosts with so much capacity together cannot take in a run.
+/// The share of the offered bits of all `crowds` that hosts with this total capacity cannot receive
+/// in a run.
 #[must_use]
 pub fn excess(crowds: &[Crowd], hosts: BitRate, run: Ps) -> f64 {
     let offered: f64 = crowds.iter().map(|crowd| crowd.bits(run)).sum();
@@ -87,7 +90,7 @@ mod tests {
         let (step, run) = (Ps::from_us(10), Ps::from_us(1_000));
         let gbps = BitRate::from_gbps;
         let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-9, "{found}");
-        // 8 Mb each, 1e5 of them a second: 800 Gb/s.
+        // 8 Mb each, 1e5 per second: 800 Gb/s.
         let crowd = Crowd::arriving(1e5, 1e6);
         near(excess(&[crowd], gbps(800), run), 0.0);
         near(crowd.at_once(step, run, 0.0), 1.0);

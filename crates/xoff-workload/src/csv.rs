@@ -1,14 +1,14 @@
-//! Reading small CSV files with errors that name the line.
+//! Small CSV files, with errors that name the line.
 //!
 //! The files have a header line and plain cells: no quotes, no commas within a cell. Blank lines
 //! are skipped, and so is the byte order mark that spreadsheets put before the header.
 
 use core::fmt;
 
-/// What is wrong with a table or a flow list, and where.
+/// An error in a table or a flow list, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableError {
-    /// The file's name, or what else the text came from.
+    /// The file's name, or another name for the origin of the text.
     pub origin: String,
     /// The line, counted from 1.
     pub line: usize,
@@ -33,7 +33,7 @@ pub(crate) struct Row<'a> {
 }
 
 /// Splits `text` into the rows below its header line, which must be one of `headers`. There is at
-/// least one row, and each has as many cells as the header.
+/// least one row, and each has the same number of cells as the header.
 pub(crate) fn rows<'a>(
     text: &'a str,
     origin: &'a str,
@@ -92,7 +92,7 @@ impl<'a> Row<'a> {
         cell.parse().map_err(|_| self.number_error(column, "a whole number without a unit"))
     }
 
-    /// The number from 0 up in `column`.
+    /// The non-negative number in `column`.
     pub(crate) fn number(&self, column: usize) -> Result<f64, TableError> {
         let number = self.cells[column].parse::<f64>().ok();
         number

@@ -10,17 +10,18 @@ use crate::{
 };
 
 xoff_core::knobs! {
-    /// Elephants: flows that do not end, between hosts of two sets, all from one instant on. Senders
-    /// take turns in a random order, so that none has two flows more than another, and receivers do
-    /// in one of their own.
+    /// Elephants: flows without an end between hosts of two sets, which start together. Senders
+    /// take turns in a random order, so that their numbers of flows differ by one at most. So do
+    /// receivers, in an order of their own.
     pub struct ElephantsConfig in "elephants" {
-        /// How many flows there are.
+        /// Number of flows.
         count: u32 = 20,
-        /// The hosts that send: all, or numbers and ranges such as 0-3,7,9-12. None of them receives.
+        /// The hosts that send: all, or numbers and ranges such as 0-3,7,9-12. None of them
+        /// receives.
         senders: String = "0-63".to_owned(),
         /// The hosts that receive: numbers and ranges such as 0-3,7,9-12.
         receivers: String = "64-127".to_owned(),
-        /// When the flows start.
+        /// Start of the flows.
         start: Ps = Ps(0),
         /// The priority of the packets.
         priority: u8 = 0 => [Effect::Needs(CLASSES)],

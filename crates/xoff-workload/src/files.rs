@@ -1,4 +1,4 @@
-//! Files that traffic is read from.
+//! Files with traffic.
 
 use std::io;
 use std::path::{Path, PathBuf};

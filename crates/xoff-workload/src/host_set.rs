@@ -2,12 +2,11 @@
 
 use crate::checks;
 
-/// The hosts that `text` names in a network with `hosts` hosts, from the lowest to the highest.
-/// There is at least one. A range includes both its ends.
+/// The hosts in `text` for a network with `hosts` hosts, from the lowest to the highest. There is
+/// at least one. A range includes both its ends.
 ///
 /// # Errors
-/// What cannot be read, which host does not exist or is named twice, or which range runs
-/// backwards.
+/// What cannot be read, which host does not exist or is named twice, or which range runs backwards.
 pub fn parse(text: &str, hosts: u32) -> Result<Vec<u32>, String> {
     checks::hosts(hosts)?;
     if text.trim() == "all" {

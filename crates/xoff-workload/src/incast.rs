@@ -1,4 +1,4 @@
-//! Incast: many hosts send to one at the same time, again and again.
+//! Incast: many hosts send to one at the same time, in repeated events.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,7 +15,7 @@ use crate::{
 xoff_core::choices! {
     /// The distribution of the gaps between events.
     pub enum EventArrivals {
-        /// All are `period` long.
+        /// Every gap is one `period`.
         Periodic = "periodic",
         /// Exponential gaps with the mean `period`: a Poisson process (CaPFC IV-B).
         Poisson = "poisson",
@@ -23,42 +23,43 @@ xoff_core::choices! {
 }
 
 xoff_core::knobs! {
-    /// Incast: at every period, a host drawn uniformly among `victims` (the victim) is sent `bytes`
-    /// by `degree` flows, all starting at the same instant or spread over some time.
+    /// Incast: in every period, `degree` flows send `bytes` in total to one host (the victim),
+    /// which is drawn uniformly from `victims`. The flows start at the same instant or are spread
+    /// over some time.
     ///
-    /// The senders are drawn from `senders` without the victim. They are distinct while there are
-    /// enough of them. With more flows than such hosts, every one of them sends, and they take turns
-    /// in a random order until all flows are given out. The bytes are divided evenly; the first
-    /// flows get one byte more where that does not work out.
+    /// The senders are drawn from `senders` without the victim. They are distinct if there are
+    /// enough of them. Otherwise every one of them sends, and they take turns in a random order
+    /// until all flows are assigned. The bytes are divided evenly; the first flows get one byte
+    /// more if there is a remainder.
     pub struct IncastConfig in "incast" {
-        /// The hosts the victim is drawn from: all, or numbers and ranges such as 0-3,7,9-12.
+        /// The hosts from which the victim is drawn: all, or numbers and ranges such as 0-3,7,9-12.
         victims: String = "all".to_owned(),
         /// The hosts that send: all, or numbers and ranges such as 0-3,7,9-12.
         senders: String = "all".to_owned(),
-        /// How many flows an event has (BFC: 100); with `flows_per_sender` above 1, how many senders.
+        /// Flows per event (BFC: 100); with `flows_per_sender` above 1, senders per event.
         degree: u32 = 100,
-        /// How many flows each sender of an event has (SFC 5.2: 25 queue pairs).
+        /// Flows of each sender in an event (SFC 5.2: 25 queue pairs).
         flows_per_sender: u32 = 1,
-        /// What the flows of an event add up to (BFC: 20 MB).
+        /// Total bytes of an event's flows (BFC: 20 MB).
         bytes: Bytes = Bytes(20_000_000),
-        /// The time from one event to the next (BFC: 500 us), with Poisson arrivals its mean.
+        /// Time from one event to the next (BFC: 500 us); with Poisson arrivals, its mean.
         period: Ps = Ps::from_us(500),
         /// The distribution of the gaps between events.
         arrivals: EventArrivals = EventArrivals::Periodic,
-        /// How many events there are; 0: as many as `period` gives until `stop`.
+        /// Number of events; 0: events until `stop`.
         events: u64 = 0,
         /// Each flow starts at an instant drawn uniformly within this time after the event; 0: all
         /// at once (SFC 5.3: 100 us).
         spread: Ps = Ps(0),
         /// The first flow starts with the event, the others, and their `spread`, this much later.
         head_start: Ps = Ps(0),
-        /// When the first event is; with Poisson arrivals it comes a gap later.
+        /// Time of the first event; with Poisson arrivals, the first event follows one gap later.
         start: Ps = Ps(0),
-        /// When the events stop; 0 is the end of the run.
+        /// End of the events; 0 is the end of the run.
         stop: Ps = Ps(0),
         /// The priority of the packets.
         priority: u8 = 0 => [Effect::Needs(CLASSES)],
-        /// Senders label the packets of these flows as those of an incast (BFC App. A.7).
+        /// Senders label the packets of these flows as part of an incast (BFC App. A.7).
         labelled: bool = false,
         /// The name of these flows in the results.
         class: String = "incast".to_owned(),
@@ -80,7 +81,8 @@ impl IncastConfig {
         if self.bytes.0 < self.flows() {
             let (bytes, flows) = (self.bytes, self.flows());
             return Err(format!(
-                "bytes is {bytes}, which leaves some of the {flows} flows empty: give at least 1 B each"
+                "bytes is {bytes}, which leaves some of the {flows} flows empty: give at least 1 B \
+                 each"
             ));
         }
         if self.period == Ps(0) {
@@ -90,7 +92,7 @@ impl IncastConfig {
         self.ends(hosts).map(drop)
     }
 
-    /// When the event after the one at `event` is; `None` past the end of time.
+    /// The time of the event after the one at `event`; `None` past the end of time.
     fn after(&self, event: Ps, rng: &mut Rng) -> Option<Ps> {
         let gap = match self.arrivals {
             EventArrivals::Periodic => self.period.0,
@@ -99,14 +101,14 @@ impl IncastConfig {
         event.0.checked_add(gap).map(Ps)
     }
 
-    /// How many flows an event has.
+    /// The number of flows in an event.
     #[must_use]
     pub fn flows(&self) -> u64 {
         u64::from(self.degree) * u64::from(self.flows_per_sender)
     }
 
-    /// How many flows there will be. Those of an event are drawn when it comes, and of all events that
-    /// come before the first one's flows are spread out.
+    /// The number of flows. The flows of an event are drawn when it comes. Events overlap if their
+    /// flows are spread over more than a `period`.
     #[must_use]
     pub fn crowd(&self) -> Crowd {
         let (flows, period) = (self.flows() as f64, self.period.0.max(1) as f64);
@@ -118,8 +120,8 @@ impl IncastConfig {
         crowd.between(self.start, self.stop)
     }
 
-    /// How many hosts send in an event, whoever is the victim, and have more than one of its flows each
-    /// where there are not enough of them; `None` if each has as many as `flows_per_sender` says.
+    /// The number of senders left for an event, for any victim, if it is less than `degree`, so
+    /// that some send more than `flows_per_sender` flows; otherwise `None`.
     ///
     /// # Errors
     /// As `check`.
@@ -130,7 +132,7 @@ impl IncastConfig {
         Ok((self.degree as usize > least).then_some(least))
     }
 
-    /// The hosts the victim and the senders are drawn from.
+    /// The hosts from which the victim and the senders are drawn.
     fn ends(&self, hosts: u32) -> Result<Ends, String> {
         let parse = |name: &str, text: &str| {
             host_set::parse(text, hosts).map_err(|problem| format!("{name}: {problem}"))
@@ -163,7 +165,7 @@ impl TrafficSettings for IncastConfig {
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
         let incast = Incast::new(self.clone(), context.hosts(), context.seed, context.source)?;
         let (flows, seconds) = (self.flows() as f64, self.period.seconds());
-        // A given number of events is no load that goes on.
+        // A fixed number of events is not a continuous load.
         let (frequency, bits_per_second) = match self.events {
             0 => (Frequency::PerSecond(flows / seconds), self.bytes.0 as f64 * 8.0 / seconds),
             events => (Frequency::InAll(flows * events as f64), 0.0),
@@ -186,14 +188,15 @@ impl TrafficSettings for IncastConfig {
     }
 }
 
-/// The hosts an event's are drawn from. Whichever victim is drawn, there is a sender other than it.
+/// The hosts from which an event's hosts are drawn. For every victim there is a sender other than
+/// it.
 #[derive(Clone, Debug)]
 struct Ends {
     victims: Vec<u32>,
     senders: Vec<u32>,
 }
 
-/// A flow to come; compared by its start, then in the order in which flows were drawn.
+/// A drawn flow, compared by its start, then by the order of drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Coming {
     start: Ps,
@@ -211,11 +214,11 @@ pub struct Incast {
     ends: Ends,
     source: u16,
     end: Ps,
-    /// When the next event is; `None` when there are no more.
+    /// Time of the next event; `None` when there are no more.
     next_event: Option<Ps>,
-    /// How many events there were before it.
+    /// Number of events before it.
     past: u64,
-    /// Flows of those events that have not been handed out. Events may overlap.
+    /// Flows of those events that have not been taken. Events may overlap.
     coming: BinaryHeap<Reverse<Coming>>,
 }
 
@@ -268,7 +271,7 @@ impl Incast {
         let victim = victims[self.rng.below(victims.len() as u64) as usize];
         let mut senders: Vec<u32> =
             senders.iter().copied().filter(|host| *host != victim).collect();
-        // The beginning of a Fisher-Yates shuffle, as far as senders are needed.
+        // The beginning of a Fisher-Yates shuffle, for the senders needed.
         let needed = senders.len().min(self.config.degree as usize);
         for place in 0..needed {
             let left = senders.len() - place;
@@ -278,7 +281,7 @@ impl Incast {
         (victim, senders)
     }
 
-    /// Draws all events up to the one before which the next flow starts.
+    /// Draws events until the next flow's start is known: later events start after it.
     fn draw_until_known(&mut self) {
         while let Some(event) = self.next_event
             && self.coming.peek().is_none_or(|Reverse(coming)| event <= coming.start)

@@ -1,17 +1,17 @@
-//! Traffic: which flows start when, between which hosts, and how long they are.
+//! Traffic: the start, the hosts and the size of every flow.
 //!
-//! Traffic is a function of the seed and the workload alone, never of the scheme under test: two
-//! schemes compared with one seed see the same flows at the same instants, and a flow has the same
-//! id in both. Nothing here looks at the network, so arrivals can be made ahead of the simulation,
-//! a stretch of time at a go ([`Traffic::take_before`]).
+//! Traffic is a function of the seed and the workload alone, never of the scheme under test. Two
+//! schemes with the same seed see the same flows at the same instants, and a flow has the same id
+//! in both. Nothing here depends on the state of the network, so arrivals can be made ahead of the
+//! simulation, one span of time after the other ([`Traffic::take_before`]).
 //!
-//! Flows may also wait for others ([`After`]): a source makes them ahead of time, and what the network
-//! does decides only when, and if, they begin. All flows of a web request have the start of the first
-//! one, so nothing comes between them in the merge, and an id less another says how far one stands
-//! behind the other.
+//! Flows may also wait for others ([`After`]). A source makes them ahead of time; the network
+//! decides only when, and if, they start. All flows of a web request have the start of the first
+//! one, so no other flow comes between them in the merge. The difference of two ids is therefore
+//! their distance in the sequence.
 //!
-//! Each [`Source`] draws from a random stream of its own, named by its index among the sources:
-//! adding a source at the end leaves the flows of the others as they were.
+//! Each [`Source`] draws from its own random stream, named by its index among the sources. A source
+//! added at the end leaves the flows of the others unchanged.
 
 mod bursts;
 mod checks;
@@ -78,8 +78,8 @@ xoff_core::seam! {
     }
 }
 
-/// Traffic classes have queues of their own somewhere in the network.
-pub const CLASSES: Capability = Capability("no queue tells traffic classes apart");
+/// Some queues of the network distinguish traffic classes.
+pub const CLASSES: Capability = Capability("no queue distinguishes traffic classes");
 
 /// The settings of a source.
 pub trait TrafficSettings {
@@ -102,17 +102,17 @@ pub trait TrafficSettings {
         false
     }
 
-    /// Whether flows have no size: they do not end.
+    /// Whether flows have no size, so that they do not end.
     fn is_endless(&self) -> bool {
         false
     }
 
-    /// Whether senders label packets as those of an incast.
+    /// Whether senders label packets as part of an incast.
     fn is_labelled(&self) -> bool {
         false
     }
 
-    /// Whether hosts always have something to send, whatever the offered load is.
+    /// Whether hosts always have bytes to send, at any offered load.
     fn fills(&self) -> bool {
         false
     }
@@ -123,7 +123,7 @@ pub trait TrafficSettings {
     }
 }
 
-/// The network and the run that a source is made for.
+/// The network and the run of a source.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     /// The rates of the network's links.
@@ -137,29 +137,29 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// How many hosts there are.
+    /// The number of hosts.
     #[must_use]
     pub fn hosts(&self) -> u32 {
         self.capacity.host_count()
     }
 }
 
-/// A source, and its flows as far as they are known before the run.
+/// A source, with its flows as far as they are known before the run.
 pub struct Offer {
     /// The source.
     pub source: Box<dyn Source + Send>,
-    /// How many flows there will be.
+    /// The number of flows.
     pub crowd: Crowd,
-    /// How many flows of which size; empty if they do not end, `None` if that is not known.
+    /// The number of flows of each size; empty if they do not end, `None` if it is not known.
     pub sizes: Option<Mix>,
-    /// The mean payload of flows that keep coming (bit/s).
+    /// The mean payload of a continuous load (bit/s).
     pub bits_per_second: f64,
-    /// Values that follow from the settings, by name.
+    /// Values derived from the settings, by name.
     pub derived: Vec<(&'static str, String)>,
 }
 
 impl Offer {
-    /// A source of some flows without an offered load, whose sizes are not known.
+    /// A source of some flows without an offered load and without known sizes.
     pub fn new(source: impl Source + Send + 'static, crowd: Crowd) -> Self {
         let source = Box::new(source);
         Self { source, crowd, sizes: None, bits_per_second: 0.0, derived: Vec::new() }
@@ -170,36 +170,36 @@ impl Offer {
 /// overflow; at 1 Tbps it lasts longer than [`Ps::NEVER`].
 pub const ENDLESS: u64 = u64::MAX / 2;
 
-/// What a flow waits for. At most one flow waits for each.
+/// The event for which a flow waits. At most one flow waits for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum After {
     /// A flow of its source has arrived whole at its receiver, which is this flow's sender.
     Arrival {
-        /// How many places before this one that flow stands, from 1.
+        /// How many places before this one that flow is, from 1.
         back: u32,
     },
-    /// The flow before it in its chain has ended at its sender, which is this flow's too.
+    /// The flow before it in its chain has ended at its sender, which is also this flow's sender.
     End {
-        /// This flow does not begin at this time or later, nor do those that wait for it.
+        /// This flow does not start at this time or later, nor do flows that wait for it.
         until: Ps,
     },
 }
 
-/// What a flow is to an application.
+/// The meaning of a flow to an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// All there is.
+    /// The flow is independent.
     Alone,
-    /// Half a query: it asks for the response that is the next flow of its source.
+    /// The first half of a query. It requests the response, which is the next flow of its source.
     Request {
-        /// How many queries its web request has, if this is the first of them; otherwise 0.
+        /// The number of queries in its web request, if this is the first of them; otherwise 0.
         first_of: u32,
     },
-    /// The other half.
+    /// The second half of a query.
     Response,
     /// One of several that its sender sends one after another.
     Successive {
-        /// Which of its source's chains it belongs to.
+        /// Its chain among those of its source.
         chain: u32,
     },
 }
@@ -207,8 +207,8 @@ pub enum Role {
 /// One flow that starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When the flow's first byte is ready to be sent. A flow that waits for another one begins later
-    /// than this.
+    /// Time at which the flow's first byte is ready. A flow that waits for another one starts
+    /// later.
     pub start: Ps,
     /// The sending host, counted from 0.
     pub src: u32,
@@ -216,21 +216,21 @@ pub struct Arrival {
     pub dst: u32,
     /// The payload in bytes, from 1 to [`ENDLESS`].
     pub bytes: u64,
-    /// When the sender stops, even if it has not sent all of that: what it has sent by then is
+    /// Time at which the sender stops, even if it has not sent all bytes. Bytes sent by then are
     /// delivered, and the flow ends. [`Ps::NEVER`]: it sends all.
     pub stop: Ps,
     /// The index of the source that made the flow.
     pub source: u16,
     /// The priority (traffic class) of the flow's packets.
     pub priority: u8,
-    /// What it waits for; `None`: it begins at its start.
+    /// The event for which it waits; `None`: it starts at `start`.
     pub after: Option<After>,
-    /// What it is to an application.
+    /// Its meaning to an application.
     pub role: Role,
 }
 
 impl Arrival {
-    /// A flow by itself, of priority 0, that sends all of its bytes.
+    /// An independent flow of priority 0 that sends all of its bytes.
     #[must_use]
     pub fn new(start: Ps, src: u32, dst: u32, bytes: u64, source: u16) -> Self {
         let (stop, after, role) = (Ps::NEVER, None, Role::Alone);
@@ -238,31 +238,31 @@ impl Arrival {
     }
 }
 
-/// What the network can carry, the yardstick of an offered load.
+/// The capacity of the network, to which an offered load refers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capacity {
-    /// The core links' rates in one direction, added up.
+    /// The sum of the core links' rates in one direction.
     pub core: BitRate,
-    /// The rate of every host's link in one direction, by host: as many as there are hosts.
+    /// The rate of every host's link in one direction, by host.
     pub host_rates: Vec<BitRate>,
-    /// The racks, where the network is a fabric of two layers in which all are alike.
+    /// The racks, if the network is a fabric of two layers with equal racks.
     pub racks: Option<Racks>,
 }
 
 impl Capacity {
-    /// How many hosts there are.
+    /// The number of hosts.
     #[must_use]
     pub fn host_count(&self) -> u32 {
         self.host_rates.len() as u32
     }
 
-    /// The host links' rates in one direction, added up.
+    /// The sum of the host links' rates in one direction.
     #[must_use]
     pub fn hosts(&self) -> BitRate {
         total(self.host_rates.iter().copied())
     }
 
-    /// The rates of the links of `hosts` in one direction, added up.
+    /// The sum of the rates of the links of `hosts` in one direction.
     ///
     /// # Panics
     /// If one of the hosts does not exist.
@@ -276,7 +276,7 @@ fn total(rates: impl Iterator<Item = BitRate>) -> BitRate {
     BitRate(rates.fold(0, |sum, BitRate(rate)| sum.saturating_add(rate)))
 }
 
-/// Something that makes flows, lazily and in the order of their starts.
+/// A generator of flows, lazily and in the order of their starts.
 pub trait Source {
     /// The next flow, or `None` when there are no more. Start times never decrease.
     fn next(&mut self) -> Option<Arrival>;

@@ -11,12 +11,12 @@ use crate::{
 };
 
 xoff_core::knobs! {
-    /// Flows listed in a CSV file with the columns src,dst,size_bytes,start_ps and, if wanted,
-    /// priority, sorted by start_ps.
+    /// Flows in a CSV file with the columns src,dst,size_bytes,start_ps and, optionally, priority,
+    /// sorted by start_ps.
     pub struct ListConfig in "list" {
         /// The path of the file.
         file: String = String::new(),
-        /// The priority of the packets where the file has no such column.
+        /// The priority of the packets if the file has no such column.
         priority: u8 = 0 => [Effect::Needs(CLASSES)],
         /// The name of these flows in the results.
         class: String = "list".to_owned(),
@@ -42,7 +42,7 @@ impl TrafficSettings for ListConfig {
         let mut mix = Mix::default();
         mix.add_flows(Frequency::InAll(sizes.len() as f64), sizes);
         let derived = vec![("digest", format!("{:016x}", text_digest(&text)))];
-        // They all are in memory before the run: the file was counted.
+        // All of them are in memory before the run: the file was counted.
         Ok(Offer { sizes: Some(mix), derived, ..Offer::new(list, Crowd::of(0.0)) })
     }
 }
@@ -54,11 +54,11 @@ pub struct FlowList {
 }
 
 impl FlowList {
-    /// Reads `text`, the contents of `config.file`, for a network with `hosts` hosts, as the
-    /// source with index `source`.
+    /// Reads `text`, the contents of `config.file`, for a network with `hosts` hosts, as the source
+    /// with index `source`.
     ///
     /// # Errors
-    /// The line that cannot be read or is not sorted, or whose flow the network cannot carry.
+    /// The line that cannot be read, is not sorted, or has a flow that the network cannot carry.
     pub fn from_csv(
         config: &ListConfig,
         text: &str,
@@ -78,7 +78,7 @@ impl FlowList {
         Ok(Self { flows: flows.into_iter() })
     }
 
-    /// The sizes of its flows that end.
+    /// The sizes of its flows with an end.
     #[must_use]
     pub fn sizes(&self) -> Vec<u64> {
         let sizes = self.flows.as_slice().iter().map(|flow| flow.bytes);
@@ -95,7 +95,7 @@ impl Source for FlowList {
 fn read_flow(row: &Row<'_>, priority: u8, hosts: u32, source: u16) -> Result<Arrival, TableError> {
     let (src, dst) = (row.whole(0)?, row.whole(1)?);
     checks::ends(src, dst, hosts).map_err(|problem| row.error(problem))?;
-    // Both are below `hosts`, so nothing is cut off.
+    // Both are below `hosts`, so nothing is truncated.
     let (src, dst) = (src as u32, dst as u32);
     let bytes = row.whole(2)?;
     if !(1..=ENDLESS).contains(&bytes) {
@@ -108,5 +108,10 @@ fn read_flow(row: &Row<'_>, priority: u8, hosts: u32, source: u16) -> Result<Arr
 
 fn read_priority(row: &Row<'_>) -> Result<u8, TableError> {
     let number = row.whole(4)?;
-    u8::try_from(number).map_err(|_| row.error(format!("priority {number}: it is 0 to 255")))
+    u8::try_from(number).map_err(|_| {
+        row.error(format!(
+            "priority {number} is out of range: it is 0 \
+        to 255"
+        ))
+    })
 }

@@ -1,32 +1,33 @@
-//! Who sends to whom in a fabric of racks.
+//! The choice of a flow's hosts in a fabric of racks.
 
 use xoff_core::{BitRate, Rng};
 
 use crate::Capacity;
 
 xoff_core::choices! {
-    /// How near the two hosts of a flow are.
+    /// The distance between the two hosts of a flow.
     pub enum Locality {
-        /// As it comes: the destination is drawn uniformly, wherever the source is.
+        /// The destination is drawn uniformly, regardless of the source's rack.
         Uniform = "uniform",
-        /// So many flows stay in their rack that all links of the fabric carry the same load on average.
+        /// A share of the flows stays in its rack, so that all links of the fabric carry the same
+        /// load on average.
         Balanced = "balanced",
     }
 }
 
-/// The racks of a fabric of two layers: all are alike, and hosts are numbered rack by rack.
+/// The racks of a fabric of two layers: all are equal, and hosts are numbered rack by rack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Racks {
-    /// Hosts of each.
+    /// Hosts per rack.
     pub hosts: u32,
-    /// What leads from each to the others, one way.
+    /// Total rate from each rack to the others, one way.
     pub uplinks: BitRate,
 }
 
-/// Pairs of hosts that load all links alike. Each host sends a share p of its flows to other racks. A rack
-/// of H hosts with links of rate h and uplinks of U altogether loads these by H h p / U of its hosts' load:
-/// as much for p = U / (H h), which is the reciprocal of the over-subscription. What comes down follows by
-/// symmetry.
+/// Pairs of hosts that load all links equally. Each host sends a share p of its flows to other
+/// racks. A rack of H hosts with links of rate h and uplinks of U in total loads its uplinks by H h
+/// p / U of its hosts' load. Both are equal for p = U / (H h), the reciprocal of the
+/// over-subscription. Downlinks follow by symmetry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Balanced {
     rack_hosts: u64,
@@ -35,7 +36,7 @@ pub(crate) struct Balanced {
 }
 
 impl Balanced {
-    /// Those of a fabric.
+    /// The pairs of a fabric.
     ///
     /// # Errors
     /// If no locality can balance its links.
@@ -48,15 +49,18 @@ impl Balanced {
         let rack = capacity.hosts_in(&(0..hosts).collect::<Vec<_>>());
         if uplinks > rack {
             return Err(format!(
-                "locality = \"balanced\": a rack has uplinks of {uplinks} and hosts of {rack}, which \
-                 cannot load them as much as their own links"
+                "locality = \"balanced\": a rack has uplinks of {uplinks} and hosts of {rack}, \
+                 which cannot load them as much as their own links"
             ));
         }
         let all = capacity.host_count();
         let (inside, leaving) = (hosts > 1, uplinks.0 as f64 / rack.0 as f64);
         if all == hosts || (!inside && leaving < 1.0) {
             let lacking = if inside { "one rack" } else { "one host in a rack" };
-            return Err(format!("locality = \"balanced\" has nobody to choose from: {lacking}"));
+            return Err(format!(
+                "locality = \"balanced\" has no pair of hosts to choose from: \
+                {lacking}"
+            ));
         }
         Ok(Self { rack_hosts: hosts.into(), hosts: all.into(), leaving })
     }
@@ -70,7 +74,7 @@ impl Balanced {
     pub(crate) fn draw(&self, rng: &mut Rng) -> (u32, u32) {
         let src = rng.below(self.hosts);
         let first = src / self.rack_hosts * self.rack_hosts;
-        // Hosts of the other racks, or the others of this one, with the gap closed.
+        // Hosts of the other racks, or the other hosts of this one, numbered without a gap.
         let dst = if rng.unit() < self.leaving {
             let other = rng.below(self.hosts - self.rack_hosts);
             if other < first { other } else { other + self.rack_hosts }
@@ -96,7 +100,7 @@ mod tests {
         }
     }
 
-    /// How much each host's link and each rack's uplinks carry, up and down, over what they can.
+    /// The load of each host's link and each rack's uplinks, up and down, as a share of capacity.
     fn loads(capacity: &Capacity, flows: u32) -> Vec<f64> {
         let Racks { hosts, uplinks } = capacity.racks.unwrap();
         let pairs = Balanced::new(capacity).unwrap();
@@ -120,7 +124,7 @@ mod tests {
         of(of_hosts, 100.0).chain(of(of_racks, uplinks.0 as f64 / 1e9)).collect()
     }
 
-    /// BFC's fabric, 3:1, and one without over-subscription, where every flow leaves.
+    /// BFC's fabric, 3:1, and a fabric without over-subscription, where every flow leaves.
     #[test]
     fn all_links_carry_the_same() {
         for (racks, hosts, uplinks) in [(8, 16, 800), (3, 12, 400), (4, 8, 800), (5, 1, 100)] {

@@ -13,11 +13,11 @@ xoff_core::knobs! {
         src: u32 = 0,
         /// The receiving host.
         dst: u32 = 1,
-        /// How many flows there are.
+        /// Number of flows.
         count: u16 = 1,
-        /// The size of each flow; 0 means that it does not end.
+        /// The size of each flow; 0: it does not end.
         bytes: Bytes = Bytes(0),
-        /// When the flows start.
+        /// Start of the flows.
         start: Ps = Ps(0),
         /// The priority of the packets.
         priority: u8 = 0 => [Effect::Needs(CLASSES)],

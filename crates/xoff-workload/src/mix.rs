@@ -1,15 +1,15 @@
-//! The sizes of all flows of a workload together, as far as it says them before it runs.
+//! The sizes of all flows of a workload together, as far as they are known before the run.
 
 use xoff_core::{Bytes, Ps};
 
 use crate::sizes::{Reading, SizeTable};
 
-/// How many flows there are of some sizes.
+/// The frequency of flows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Frequency {
-    /// So many a second.
+    /// Flows per second.
     PerSecond(f64),
-    /// So many in all.
+    /// Flows in total.
     InAll(f64),
 }
 
@@ -21,14 +21,14 @@ struct Part {
     reading: Reading,
 }
 
-/// The flows of all sources that end. Those without an end have no size.
+/// The flows of all sources, except those without an end, which have no size.
 #[derive(Clone, Debug, Default)]
 pub struct Mix {
     parts: Vec<Part>,
 }
 
 impl Mix {
-    /// Some flows of one size; none if they do not end (0 bytes).
+    /// Some flows of one size; empty if they do not end (0 bytes).
     #[must_use]
     pub fn of(flows: f64, bytes: Bytes) -> Self {
         let mut mix = Self::default();
@@ -38,34 +38,34 @@ impl Mix {
         mix
     }
 
-    /// The flows of another mix more.
+    /// Adds the flows of another mix.
     pub fn extend(&mut self, other: Self) {
         self.parts.extend(other.parts);
     }
 
-    /// Flows more, with sizes from a table.
+    /// Adds flows with sizes from a table.
     pub fn add(&mut self, frequency: Frequency, sizes: SizeTable, reading: Reading) {
         self.parts.push(Part { frequency, sizes, reading });
     }
 
-    /// Flows more of these sizes.
+    /// Adds flows of these sizes.
     pub fn add_flows(&mut self, frequency: Frequency, sizes: Vec<u64>) {
         if !sizes.is_empty() {
             self.add(frequency, SizeTable::of_flows(sizes), Reading::Step);
         }
     }
 
-    /// The share of all bytes that are among the first `cap` of their flow, in a run of this length; zero
-    /// without flows.
+    /// The share of all bytes that are among the first `cap` of their flow, in a run of this
+    /// length; zero without flows.
     #[must_use]
     pub fn share_of_first(&self, cap: u64, run: Ps) -> f64 {
         let all = self.bytes(u64::MAX, u64::MAX, run);
         if all > 0.0 { self.bytes(cap, u64::MAX, run) / all } else { 0.0 }
     }
 
-    /// Divides flows by their size into so many groups that have the same share of the first `cap` bytes
-    /// of flows: the longest flow of each group but the last. Where flows of one size have more than such a
-    /// share, groups stay empty.
+    /// Divides flows by size into `groups` groups with equal shares of the first `cap` bytes of
+    /// flows. Returns the longest flow of each group but the last. Groups stay empty if flows of
+    /// one size have more than such a share.
     #[must_use]
     pub fn even_cutoffs(&self, groups: u8, cap: u64, run: Ps) -> Vec<u64> {
         let all = self.bytes(cap, u64::MAX, run);
@@ -86,7 +86,7 @@ impl Mix {
         (1..groups).map(cutoff).collect()
     }
 
-    /// Bytes a second among the first `cap` of flows up to `longest` bytes.
+    /// Bytes per second among the first `cap` of flows of up to `longest` bytes.
     fn bytes(&self, cap: u64, longest: u64, run: Ps) -> f64 {
         let part = |part: &Part| {
             let flows = match part.frequency {
@@ -115,8 +115,8 @@ mod tests {
         mix
     }
 
-    /// Sizes spread evenly from 0 to 100 kB: of flows up to x bytes, the first 50 kB are x^2 / 2 below that
-    /// and 50 kB x - 50^2 / 2 above, of 3750 in all.
+    /// Sizes spread evenly from 0 to 100 kB. Flows up to x bytes have x^2 / 2 of their first 50 kB
+    /// for x up to 50 kB, and 50 kB x - 50^2 / 2 above, of 3750 in all.
     #[test]
     fn cutoffs_of_even_sizes_are_those_of_the_closed_form() {
         let mut mix = Mix::default();
@@ -152,8 +152,8 @@ mod tests {
         }
     }
 
-    /// An incast's flows have one size: they all are in one group, and the groups between it and the next
-    /// have nothing.
+    /// An incast's flows have one size. They are all in one group, and the groups up to the next
+    /// size are empty.
     #[test]
     fn flows_of_one_size_stay_together() {
         let mut mix = Mix::default();
@@ -169,7 +169,7 @@ mod tests {
     }
 
     proptest! {
-        /// The means are those of flows drawn one by one.
+        /// The means equal those of flows drawn one by one.
         #[test]
         fn first_bytes_are_those_of_each_flow(
             sizes in prop::collection::vec(1u64..10_000, 1..50),

@@ -1,4 +1,4 @@
-//! Background traffic: flows that arrive at random, whatever becomes of the earlier ones.
+//! Background traffic: flows that arrive at random, independent of earlier ones.
 
 use xoff_core::knobs::{Effect, because};
 use xoff_core::rng::Purpose;
@@ -17,13 +17,13 @@ xoff_core::choices! {
     pub enum Arrivals {
         /// Exponential gaps: a Poisson process.
         Poisson = "poisson",
-        /// Log-normal gaps: bursts, the more so the larger sigma is.
+        /// Log-normal gaps: bursts, which grow with sigma.
         LogNormal = "lognormal",
     }
 }
 
 xoff_core::choices! {
-    /// The links whose capacity is a load of 1.
+    /// The links with the capacity of a load of 1.
     pub enum LoadOn {
         /// The core links.
         Core = "core",
@@ -37,13 +37,13 @@ xoff_core::choices! {
 xoff_core::knobs! {
     /// Background traffic: one arrival process for the whole network, between distinct hosts. The
     /// source is drawn uniformly among the senders, then the destination uniformly among the
-    /// receivers other than the source. A host that is the only receiver does not send, even if
-    /// it is among the senders.
+    /// receivers other than the source. A host that is the only receiver does not send, even if it
+    /// is among the senders.
     ///
-    /// The load counts the payload of all flows, as if every flow crossed the links it is measured
-    /// on. With `load_on = "core"` this includes flows that stay within a rack, so the core
-    /// carries a little less than the load says in payload, and headers come on top. BFC counts
-    /// this way. With `locality = "balanced"` every link carries the load in payload.
+    /// The load counts the payload of all flows, as if every flow crossed the links of `load_on`.
+    /// With `load_on = "core"` this includes flows that stay within a rack, so the core carries
+    /// less payload than the load, and headers in addition. BFC counts this way. With `locality =
+    /// "balanced"` every link carries the load in payload.
     pub struct OpenLoopConfig in "traffic" {
         /// The distribution of the gaps between flows.
         arrivals: Arrivals = Arrivals::Poisson,
@@ -55,11 +55,11 @@ xoff_core::knobs! {
         /// The distribution of flow sizes: the name of a table, or the path of a CSV file with the
         /// columns size_bytes,cdf.
         sizes: String = "google".to_owned(),
-        /// How sizes between the points of the table are drawn.
+        /// The reading of sizes between the points of the table.
         reading: Reading = Reading::Linear,
         /// The offered load as a share of the capacity, above 0 and up to 2.
         load: f64 = 0.6,
-        /// The links whose capacity is a load of 1.
+        /// The links with the capacity of a load of 1.
         load_on: LoadOn = LoadOn::Core => [Effect::Unless(|config| because(
             config.balances(),
             "locality = \"balanced\" puts the load on all links",
@@ -68,14 +68,14 @@ xoff_core::knobs! {
         senders: String = "all".to_owned(),
         /// The hosts that receive: all, or numbers and ranges such as 0-3,7,9-12.
         receivers: String = "all".to_owned(),
-        /// How near source and destination are (BFC App. A.5: "such that average load on all links
-        /// across the network is same").
+        /// Distance between source and destination (BFC App. A.5: "such that average load on all
+        /// links across the network is same").
         locality: Locality = Locality::Uniform,
         /// The priority of the packets.
         priority: u8 = 0 => [Effect::Needs(CLASSES)],
-        /// When the arrivals begin.
+        /// Start of the arrivals.
         start: Ps = Ps(0),
-        /// When the arrivals stop; 0 is the end of the run.
+        /// End of the arrivals; 0 is the end of the run.
         stop: Ps = Ps(0),
         /// The name of these flows in the results.
         class: String = "background".to_owned(),
@@ -92,7 +92,7 @@ impl OpenLoopConfig {
         if !sane {
             return Err(format!("load is {}: it must be above 0 and at most 2", self.load));
         }
-        // Far above, almost all gaps are 0 ps and one in millions makes up for them.
+        // Far above 5, almost all gaps are 0 ps, and one in millions makes up for them.
         if !(0.0..=5.0).contains(&self.sigma) {
             return Err(format!("sigma is {}: it must be from 0 to 5", self.sigma));
         }
@@ -108,10 +108,10 @@ impl OpenLoopConfig {
         self.ends(hosts).map(drop)
     }
 
-    /// The share of flows that leave their rack, where `locality` says it.
+    /// The share of flows that leave their rack, if `locality` determines it.
     ///
     /// # Errors
-    /// If it cannot in this network.
+    /// If this network cannot have it.
     pub fn leaving(&self, capacity: &Capacity) -> Result<Option<f64>, String> {
         self.balances().then(|| Balanced::new(capacity).map(|pairs| pairs.leaving())).transpose()
     }
@@ -121,15 +121,15 @@ impl OpenLoopConfig {
         Ends::parse(&self.senders, &self.receivers, hosts)
     }
 
-    /// The links whose rates are a load of 1, the other value of `load_on` where there are none, and the
-    /// sum of their rates.
+    /// The links at a load of 1, the other value of `load_on` to set if there are none, and the sum
+    /// of their rates.
     fn links(
         &self,
         capacity: &Capacity,
         receivers: &[u32],
     ) -> (&'static str, &'static str, BitRate) {
         match self.load_on {
-            // As much as all core links, and then some that stays in its rack.
+            // The core links carry their full load, and further flows stay in their rack.
             LoadOn::Core if self.balances() => ("core", "hosts", capacity.hosts()),
             LoadOn::Core => ("core", "hosts", capacity.core),
             LoadOn::Hosts => ("host", "core", capacity.hosts()),
@@ -219,8 +219,7 @@ impl Gaps {
     }
 }
 
-/// The hosts between which flows run, sorted. Whichever sender is drawn, there is a receiver other
-/// than it.
+/// The hosts of flows, sorted. For every sender there is a receiver other than it.
 #[derive(Clone, Debug)]
 pub(crate) struct Ends {
     pub(crate) senders: Vec<u32>,
@@ -259,7 +258,7 @@ impl Ends {
     /// A destination for a source.
     pub(crate) fn draw_receiver(&self, src: u32, rng: &mut Rng) -> u32 {
         let count = self.receivers.len() as u64;
-        // A source that is itself a receiver is left out.
+        // A source that is also a receiver is left out.
         let index = match self.receivers.binary_search(&src) {
             Ok(own) => {
                 let other = rng.below(count - 1) as usize;
@@ -271,7 +270,7 @@ impl Ends {
     }
 }
 
-/// How the two hosts of a flow are drawn.
+/// The rule that draws the two hosts of a flow.
 #[derive(Clone, Debug)]
 enum Pairs {
     Uniform(Ends),

@@ -9,13 +9,14 @@ use crate::{
 };
 
 xoff_core::knobs! {
-    /// A permutation: every host sends one flow to another host, and every host receives exactly one.
-    /// All start together. Who sends to whom is drawn uniformly among all ways in which no host sends
-    /// to itself. Where the fabric has full bisection, only unlucky choices of paths slow it down.
+    /// A permutation: every host sends one flow to another host, and every host receives exactly
+    /// one. All start together. The pairs are drawn uniformly among all permutations in which no
+    /// host sends to itself. In a fabric with full bisection, only a bad choice of paths slows them
+    /// down.
     pub struct PermutationConfig in "permutation" {
-        /// The size of each flow; 0 means that it does not end.
+        /// The size of each flow; 0: it does not end.
         bytes: Bytes = Bytes(0),
-        /// When the flows start.
+        /// Start of the flows.
         start: Ps = Ps(0),
         /// The priority of the packets.
         priority: u8 = 0 => [Effect::Needs(CLASSES)],
@@ -49,7 +50,7 @@ pub struct Permutation {
     start: Ps,
     priority: u8,
     source: u16,
-    /// How many flows were made, which is the next sender.
+    /// The number of flows made, which is the next sender.
     made: u32,
 }
 
@@ -78,7 +79,7 @@ impl Permutation {
     }
 }
 
-/// Shuffles until no host is left in its own place: on average 2.7 times, however many hosts.
+/// Shuffles until no host keeps its own place: 2.7 times on average, for any number of hosts.
 fn draw(hosts: u32, rng: &mut Rng) -> Vec<u32> {
     let mut receivers: Vec<u32> = (0..hosts).collect();
     loop {

@@ -1,5 +1,5 @@
-//! Web requests: queries, each a request to a server and its response, one after another or all at once
-//! (DeTail §8.1).
+//! Web requests: queries, each a request to a server and its response, one after another or all at
+//! once (DeTail §8.1).
 
 use std::collections::VecDeque;
 
@@ -13,27 +13,28 @@ use crate::{
 };
 
 xoff_core::choices! {
-    /// How the queries of a web request follow each other.
+    /// The order of the queries in a web request.
     pub enum Workflow {
-        /// There is one.
+        /// There is only one.
         Single = "single",
-        /// Each begins when the response to the one before has arrived.
+        /// Each starts when the response to the one before has arrived.
         Sequential = "sequential",
-        /// All begin at once.
+        /// All start at once.
         Parallel = "parallel",
     }
 }
 
 xoff_core::knobs! {
-    /// Web requests at `clients`. Each has a number of queries: a client sends a server `request`, and
-    /// when that has arrived, the server sends a response. Requests and responses are flows.
+    /// Web requests at `clients`. Each has a number of queries. In a query, a client sends
+    /// `request` to a server; once that has arrived, the server sends a response. Requests and
+    /// responses are flows.
     ///
-    /// A query's server is drawn uniformly among `servers` without the client. Those of parallel queries
-    /// are distinct while there are enough of them.
+    /// A query's server is drawn uniformly among `servers` without the client. Servers of parallel
+    /// queries are distinct if there are enough of them.
     pub struct QueriesConfig in "queries" {
-        /// How the queries of a web request follow each other.
+        /// The order of the queries in a web request.
         workflow: Workflow = Workflow::Single,
-        /// How many queries a web request has, drawn uniformly from this list, such as 10,20,40.
+        /// Number of queries in a web request, drawn uniformly from this list, such as 10,20,40.
         queries: String = "1".to_owned(),
         /// The hosts at which web requests arrive: all, or numbers and ranges such as 0-3,7,9-12.
         clients: String = "all".to_owned(),
@@ -43,29 +44,29 @@ xoff_core::knobs! {
         request: Bytes = Bytes(1460),
         /// The payload of a response, drawn uniformly from this list (DeTail 8.1.1).
         sizes: String = "2KB,8KB,32KB".to_owned(),
-        /// Web requests a second and client, a Poisson process, outside bursts.
+        /// Web requests per second and client outside bursts, a Poisson process.
         rate: f64 = 1000.0,
-        /// The same in a burst.
+        /// Web requests per second and client in a burst.
         burst_rate: f64 = 0.0,
-        /// How long a burst is; 0: there are none.
+        /// Duration of a burst; 0: no bursts.
         burst: Ps = Ps(0),
-        /// The time from one burst to the next, of all clients at once. The first is at `start`.
+        /// Time from one burst to the next, for all clients at once. The first burst is at `start`.
         period: Ps = Ps::from_us(50_000),
         /// The priority of the packets of a web request, drawn uniformly from this list.
         priorities: String = "0".to_owned(),
-        /// When web requests begin to arrive.
+        /// Start of the web requests.
         start: Ps = Ps(0),
-        /// When they stop; 0 is the end of the run.
+        /// End of the web requests; 0 is the end of the run.
         stop: Ps = Ps(0),
         /// The name of these flows, queries and web requests in the results.
         class: String = "query".to_owned(),
     }
 }
 
-/// Queries of one web request that anybody would ask for.
+/// The most queries of one web request.
 const MOST_QUERIES: u32 = 10_000;
 
-/// What the settings mean in a network.
+/// The settings applied to a network.
 #[derive(Clone, Debug)]
 struct Choices {
     clients: Vec<u32>,
@@ -99,7 +100,7 @@ fn size(text: &str) -> Result<u64, String> {
     check_size(bytes)
 }
 
-/// Beyond 4 GB a packet cannot say how much of its flow is left.
+/// Beyond 4 GB, packets cannot carry the bytes left of their flow.
 fn check_size(bytes: u64) -> Result<u64, String> {
     let allowed = (1..=u64::from(u32::MAX)).contains(&bytes) && bytes < ENDLESS;
     if allowed { Ok(bytes) } else { Err("a size is from 1B to 4GB".into()) }
@@ -114,7 +115,7 @@ impl QueriesConfig {
         self.choices(hosts).map(drop)
     }
 
-    /// The payload that all web requests offer on average (bit/s).
+    /// The mean payload of all web requests (bit/s).
     ///
     /// # Errors
     /// As `check`.
@@ -128,7 +129,7 @@ impl QueriesConfig {
         Ok(per_second * queries * (self.request.0 as f64 + response) * 8.0)
     }
 
-    /// How many flows there will be.
+    /// The number of flows.
     ///
     /// # Errors
     /// As `check`.
@@ -168,7 +169,7 @@ impl QueriesConfig {
         })
     }
 
-    /// Clients and servers, of which every client has one other than itself.
+    /// Clients and servers. For every client there is a server other than itself.
     fn hosts(&self, hosts: u32) -> Result<(Vec<u32>, Vec<u32>), String> {
         let parse = |name: &str, text: &str| {
             host_set::parse(text, hosts).map_err(|problem| format!("{name}: {problem}"))
@@ -231,10 +232,10 @@ pub struct Queries {
     request: u64,
     source: u16,
     start: Ps,
-    /// When the last web request arrived, after `start`.
+    /// Arrival of the last web request, relative to `start`.
     elapsed: Ps,
     end: Ps,
-    /// Flows of that one that have not been handed out.
+    /// Flows of that web request that have not been taken.
     flows: VecDeque<Arrival>,
 }
 
@@ -294,7 +295,7 @@ impl Queries {
         if self.workflow != Workflow::Parallel {
             return draw(&mut self.rng, others);
         }
-        // A Fisher-Yates shuffle, as far as servers are needed; once all are used, again.
+        // A Fisher-Yates shuffle for the servers needed, repeated once all are used.
         let place = query as usize % others.len();
         let left = others.len() - place;
         others.swap(place, place + self.rng.below(left as u64) as usize);

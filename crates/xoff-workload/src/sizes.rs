@@ -6,17 +6,17 @@ use xoff_core::Rng;
 use crate::csv::{self, Row, TableError};
 
 xoff_core::choices! {
-    /// How sizes between the points of a table are drawn. The two readings of one table have
-    /// different means, so a result must say which one it used.
+    /// The reading of sizes between the points of a table. The two readings of one table have
+    /// different means, so a result must name the reading it used.
     pub enum Reading {
-        /// Between neighbouring points, in proportion.
+        /// Linear interpolation between neighbouring points.
         Linear = "linear",
-        /// Only the sizes of the table: the first one whose cdf reaches the number drawn.
+        /// Only sizes of the table: the first one with a cdf that reaches the drawn number.
         Step = "step",
     }
 }
 
-/// The largest size in a table. Up to here every whole number has an `f64` of its own.
+/// The largest size in a table. Up to here `f64` represents every whole number exactly.
 const LARGEST: u64 = 1 << 53;
 
 const HEADER: &str = "size_bytes,cdf";
@@ -41,21 +41,21 @@ impl SizeTable {
     /// Reads CSV text with the header `size_bytes,cdf`; `origin` names it in errors.
     ///
     /// # Errors
-    /// The line that breaks the rules of a table, and how to mend it.
+    /// The line that breaks the rules of a table, and how to correct it.
     pub fn from_csv(text: &str, origin: &str) -> Result<Self, TableError> {
         let rows = csv::rows(text, origin, &[HEADER])?;
         let points = rows.iter().map(read_point).collect::<Result<Vec<_>, _>>()?;
         for (row, pair) in rows[1..].iter().zip(points.windows(2)) {
             check_order(row, pair[0], pair[1])?;
         }
-        // There is at least one row, or `csv::rows` would have said so.
+        // There is at least one row, or `csv::rows` would have failed.
         let last = rows.len() - 1;
         check_ends(&rows[0], points[0], &rows[last], points[last])?;
         Ok(Self { points })
     }
 
-    /// The distribution of these sizes, each as often as it is there, in the step reading. There must be one
-    /// at least.
+    /// The distribution of these sizes with their frequencies, in the step reading. There must be
+    /// at least one.
     #[must_use]
     pub fn of_flows(mut sizes: Vec<u64>) -> Self {
         sizes.sort_unstable();
@@ -69,7 +69,7 @@ impl SizeTable {
         Self { points }
     }
 
-    /// A hash of the table's points, so that results name the very table they came from.
+    /// A hash of the table's points, so that results identify their table.
     #[must_use]
     pub fn digest(&self) -> u64 {
         let mut digest = Digest::default();
@@ -82,7 +82,7 @@ impl SizeTable {
 
     /// Draws a size of at least 1 byte.
     pub fn sample(&self, rng: &mut Rng, reading: Reading) -> u64 {
-        // In (0, 1], so that no size is drawn whose cdf is 0.
+        // In (0, 1], so that a size with a cdf of 0 is never drawn.
         self.quantile(1.0 - rng.unit(), reading)
     }
 
@@ -133,8 +133,7 @@ impl SizeTable {
         self.points.iter().map(|point| (point.size, point.cdf))
     }
 
-    /// What a flow has in the mean of its first `cap` bytes, where a flow longer than `longest` counts as
-    /// empty.
+    /// The mean of a flow's first `cap` bytes. A flow longer than `longest` counts as empty.
     #[must_use]
     pub fn mean_of_first(&self, cap: u64, longest: u64, reading: Reading) -> f64 {
         let (cap, longest) = (cap as f64, longest as f64);

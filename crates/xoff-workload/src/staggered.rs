@@ -9,33 +9,33 @@ use crate::{
 };
 
 xoff_core::choices! {
-    /// Who stops before whom.
+    /// The order of stops.
     pub enum StopOrder {
-        /// Who started first stops first.
+        /// The first flow to start is the first to stop.
         First = "first",
-        /// Who started last stops first.
+        /// The last flow to start is the first to stop.
         Last = "last",
     }
 }
 
 xoff_core::knobs! {
-    /// Staggered flows: every `interval` one of the senders starts a flow to the receiver and, when
-    /// all have started, every `interval` one of them stops (Flowtune 5.3.1). What a flow has sent
-    /// when it stops is delivered. These flows have no row and no slowdown: how long they last is
-    /// given.
+    /// Staggered flows: every `interval` one of the senders starts a flow to the receiver. When all
+    /// have started, one of them stops every `interval` (Flowtune 5.3.1). Bytes sent before the
+    /// stop are delivered. These flows have no row and no slowdown, because their duration is set.
     pub struct StaggeredConfig in "staggered" {
-        /// The hosts that send, in the order of their numbers: numbers and ranges such as 0-3,7,9-12.
+        /// The hosts that send, in the order of their numbers: numbers and ranges such as
+        /// 0-3,7,9-12.
         senders: String = "1-5".to_owned(),
         /// The receiving host.
         receiver: u32 = 0,
-        /// The time from one start, or stop, to the next (Flowtune 5.3.1: 10 ms).
+        /// Time from one start, or stop, to the next (Flowtune 5.3.1: 10 ms).
         interval: Ps = Ps::from_us(10_000),
-        /// When the first flow starts.
+        /// Start of the first flow.
         start: Ps = Ps(0),
-        /// Who stops first.
+        /// The order of stops.
         stop_order: StopOrder = StopOrder::First,
-        /// How many bytes a flow has to send, which a network may go by that serves the flow with the
-        /// fewest bytes left; a flow that has sent them ends before it stops. 0: more than can be sent.
+        /// Size of a flow, for networks that serve the flow with the fewest bytes left first. A
+        /// flow that has sent all of it ends before its stop. 0: more than can be sent.
         bytes: Bytes = Bytes(0),
         /// The priority of the packets.
         priority: u8 = 0 => [Effect::Needs(CLASSES)],
@@ -79,7 +79,7 @@ impl TrafficSettings for StaggeredConfig {
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
         let staggered = Staggered::new(self.clone(), context.hosts(), context.source)?;
         let crowd = staggered.crowd();
-        // Their sizes are left out of the mix: most of them are stopped before their end.
+        // Their sizes are not in the mix, because most of them stop before their end.
         Ok(Offer { sizes: Some(Mix::default()), ..Offer::new(staggered, crowd) })
     }
 
@@ -98,7 +98,7 @@ pub struct Staggered {
     config: StaggeredConfig,
     senders: Vec<u32>,
     source: u16,
-    /// How many flows were made.
+    /// The number of flows made.
     made: usize,
 }
 
@@ -112,13 +112,13 @@ impl Staggered {
         Ok(Self { config, senders, source, made: 0 })
     }
 
-    /// How many flows there will be.
+    /// The number of flows.
     #[must_use]
     pub fn crowd(&self) -> Crowd {
         Crowd::of(self.senders.len() as f64).between(self.config.start, Ps(0))
     }
 
-    /// So many intervals after the first start.
+    /// The time `intervals` intervals after the first start.
     fn at(&self, intervals: usize) -> Ps {
         Ps(self.config.start.0 + self.config.interval.0 * intervals as u64)
     }

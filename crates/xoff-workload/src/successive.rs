@@ -1,4 +1,4 @@
-//! Hosts that always send: when a flow has ended, the next one begins (DeTail §8.1.2, §8.2).
+//! Hosts that always send: when a flow has ended, the next one starts (DeTail §8.1.2, §8.2).
 
 use xoff_core::knobs::Effect;
 use xoff_core::rng::Purpose;
@@ -10,8 +10,8 @@ use crate::{
 };
 
 xoff_core::knobs! {
-    /// Each sender keeps some flows under way. When the sender knows that all of a flow has arrived, its
-    /// next one begins, to a receiver drawn uniformly among the others.
+    /// Each sender keeps some flows active. When a sender learns that all of a flow has arrived,
+    /// the next one starts, to a receiver drawn uniformly among the others.
     pub struct SuccessiveConfig in "successive" {
         /// The hosts that send: all, or numbers and ranges such as 0-3,7,9-12.
         senders: String = "all".to_owned(),
@@ -19,21 +19,20 @@ xoff_core::knobs! {
         receivers: String = "all".to_owned(),
         /// The size of each flow, at least 10 KB (DeTail 8.1.2: 1 MB).
         bytes: Bytes = Bytes(1_000_000),
-        /// How many flows each sender has under way.
+        /// Active flows per sender.
         flows: u16 = 1,
         /// The priority of the packets.
         priority: u8 = 0 => [Effect::Needs(CLASSES)],
-        /// When the first flows start.
+        /// Start of the first flows.
         start: Ps = Ps(0),
-        /// From when on no flow begins; 0 is the end of the run.
+        /// Time from which no flow starts; 0 is the end of the run.
         stop: Ps = Ps(0),
         /// The name of these flows in the results.
         class: String = "successive".to_owned(),
     }
 }
 
-/// Flows that wait for others are made as early as those might end: of shorter ones there would be too
-/// many.
+/// Flows that wait for others are made as soon as those could end. Shorter flows would be too many.
 const LEAST_BYTES: u64 = 10_000;
 
 impl SuccessiveConfig {
@@ -74,19 +73,20 @@ impl TrafficSettings for SuccessiveConfig {
     }
 }
 
-/// Makes successive flows. A sender's flow number `n` cannot begin before its link could have carried
-/// all before it, so that is when it is made: one flow for each chain at a time.
+/// Makes successive flows. A sender's flow number `n` cannot start before its link could have
+/// carried all flows before it. It is made at that time, so that one flow per chain is made at a
+/// time.
 #[derive(Clone, Debug)]
 pub struct Successive {
     rng: Rng,
     config: SuccessiveConfig,
     ends: Ends,
     source: u16,
-    /// The shortest time that a flow could take.
+    /// The shortest possible duration of a flow.
     shortest: Ps,
     now: Ps,
     end: Ps,
-    /// The next chain to get a flow, and whether it is its first.
+    /// The chain of the next flow, and whether it is the chain's first.
     chain: u32,
     first: bool,
 }
@@ -120,8 +120,8 @@ impl Successive {
         })
     }
 
-    /// How many flows there will be. A sender's chains share its link, but the next flow of each is made
-    /// as if it had the link for itself, and waits.
+    /// The number of flows. A sender's chains share its link, but the next flow of each is made as
+    /// if it had the link to itself, and waits.
     #[must_use]
     pub fn crowd(&self) -> Crowd {
         let flows = f64::from(self.config.flows);

@@ -1,6 +1,6 @@
-//! The size tables that come with xoff, and finding a table by name or path.
+//! The size tables shipped with xoff, and the search for a table by name or path.
 //!
-//! Where each table comes from is told in `data/flow-sizes/README.md`.
+//! `data/flow-sizes/README.md` documents the source of each table.
 
 use crate::Files;
 use crate::sizes::SizeTable;
@@ -17,21 +17,21 @@ const TABLES: [(&str, &str); 8] = [
     ("fb-hadoop", include_str!("../../../data/flow-sizes/fb_hadoop_all_roy2015.csv")),
 ];
 
-/// The CSV text of a table that comes with xoff.
+/// The CSV text of a table shipped with xoff.
 #[must_use]
 pub fn builtin(name: &str) -> Option<&'static str> {
     TABLES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
-/// The names that [`builtin`] knows.
+/// The names of [`builtin`] tables.
 pub fn names() -> impl Iterator<Item = &'static str> {
     TABLES.iter().map(|(name, _)| *name)
 }
 
-/// The table called `name`, or the CSV file of that name if it ends in `.csv`.
+/// The table with the name `name`, or the CSV file of that name if it ends in `.csv`.
 ///
 /// # Errors
-/// The names that exist, the nearest first; or why the file cannot be read or is no table.
+/// The valid names, the nearest first; or why the file cannot be read or is not a table.
 pub fn find(name: &str, files: &dyn Files) -> Result<SizeTable, String> {
     if let Some(text) = builtin(name) {
         return SizeTable::from_csv(text, name).map_err(|error| error.to_string());
@@ -56,7 +56,7 @@ fn unknown(name: &str) -> String {
     )
 }
 
-/// How many letters must be added, removed or replaced to turn `from` into `to` (Levenshtein).
+/// The number of letters to add, remove or replace to turn `from` into `to` (Levenshtein).
 fn edits(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();

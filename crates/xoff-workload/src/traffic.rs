@@ -7,7 +7,7 @@ use xoff_core::Ps;
 
 use crate::{Arrival, Source};
 
-/// A source and the flow it makes next.
+/// A source and its next flow.
 struct Stream {
     source: Box<dyn Source + Send>,
     head: Option<Arrival>,
@@ -49,18 +49,18 @@ impl Traffic {
         first_id
     }
 
-    /// When the first flow of each source starts that was not taken yet; `None` where there is none.
+    /// Start of each source's first flow that was not taken yet; `None` if there is none.
     pub fn first_starts(&self) -> impl Iterator<Item = Option<Ps>> {
         self.streams.iter().map(|stream| stream.head.map(|flow| flow.start))
     }
 
-    /// When the next flow starts; `None` when there are no more.
+    /// Start of the next flow; `None` when there are no more.
     #[must_use]
     pub fn next_start(&self) -> Option<Ps> {
         self.heads.peek().map(|Reverse((start, _))| *start)
     }
 
-    /// How many flows were taken so far, which is the id of the next one.
+    /// The number of flows taken so far, which is the id of the next one.
     #[must_use]
     pub fn issued(&self) -> u64 {
         self.issued

@@ -33,7 +33,7 @@ COLUMNS = (
     ("queries", "query", pa.uint64()),
     ("requests", "request", pa.uint64()),
 )
-OPTIONAL = dict.fromkeys(("queries", "requests"), "they come with queries")
+OPTIONAL = dict.fromkeys(("queries", "requests"), "add queries")
 MOST_THREADS = 4
 TAIL = {"bfc": 1.5, "dctcp": 6.0, "hpcc": 3.0}
 

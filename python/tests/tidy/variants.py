@@ -1,36 +1,33 @@
-"""Matches on the variants of another part's settings.
+"""Matches over the variants of a seam, outside the seam.
 
-A scenario is resolved part by part, and a part's settings are an enum. Where another file asks
-which variant it has, each new variant must be found and judged there. The part should answer
-instead: a method such as `HopSetup::sends_frames`, next to the enum. So each enum has one file
-under `crates/xoff-scenario/src/resolve` that may match on it, where its settings are read. Matches
-elsewhere are counted, and their counts may only fall. To lower one, give the enum a method that
-answers the question, and call it.
+A scenario is read part by part, and each part is one implementation of a seam. Where another file
+asks which implementation it has, each new one must be found and judged there. The part should
+answer instead: a method of the seam's settings trait. So no file that reads scenarios, runs them or
+writes results may compare or match variants of a seam. Making a value of a variant is allowed.
 """
 
 import re
 from collections import Counter
+from functools import cache
 
 from tidy import rust, tree
 
-RESOLVE = "crates/xoff-scenario/src/"
-# The file that reads each enum's settings.
-HOMES = {
-    "ArchitectureKind": "resolve/switch.rs",
-    "BufferKind": "resolve/switch.rs",
-    "Congestion": "resolve/hosts.rs",
-    "ControlConfig": "resolve/hosts.rs",
-    "DrivenConfig": "resolve/driven.rs",
-    "HopKind": "resolve/switch.rs",
-    "HopSetup": "resolve/switch.rs",
-    "Recovery": "resolve/hosts.rs",
-    "SchedulerKind": "resolve/scheduler.rs",
-    "Scheduling": "resolve/scheduler.rs",
-    "TopologyKind": "resolve/network.rs",
-    "TransportKind": "resolve/driven.rs",
-}
-VARIANT = re.compile(rf"\b({'|'.join(HOMES)})::[A-Z]\w*")
+SCENARIO = "crates/xoff-scenario/src/"
+SEAM = re.compile(r"\benum (\w+): dyn [\w:]+, named by (\w+)")
 AFTER_PATTERN = re.compile(r"\s*(=>|if\b|=(?![=>]))")
+
+
+@cache
+def seams() -> frozenset[str]:
+    """Return the enums of every seam: of settings, and of names."""
+    files = tree.files("crates/*/src/*.rs")
+    code = (rust.production_code(path) for path in files if "tests" not in path)
+    return frozenset(name for text in code for pair in SEAM.findall(text) for name in pair)
+
+
+def variant() -> re.Pattern[str]:
+    """Return a pattern for a variant of a seam."""
+    return re.compile(rf"\b({'|'.join(sorted(seams()))})::[A-Z]\w*")
 
 
 def is_match(code: str, found: re.Match[str]) -> bool:
@@ -58,13 +55,14 @@ def is_match(code: str, found: re.Match[str]) -> bool:
     return False
 
 
-def counts() -> dict[str, int]:
-    """Return the matches of each file on each enum that has its home elsewhere."""
+def matches() -> Counter[str]:
+    """Return the matches of each file on each enum."""
     found: Counter[str] = Counter()
-    for path in tree.files(f"{RESOLVE}resolve.rs", f"{RESOLVE}resolve/*.rs"):
+    for path in tree.files(f"{SCENARIO}*.rs"):
+        if "tests" in path:
+            continue
         code = rust.production_code(path)
-        name = path.removeprefix(RESOLVE)
-        for variant in VARIANT.finditer(code):
-            if HOMES[variant[1]] != name and is_match(code, variant):
-                found[f"{name} {variant[1]}"] += 1
-    return dict(found)
+        for place in variant().finditer(code):
+            if is_match(code, place):
+                found[f"{path.removeprefix(SCENARIO)} {place[1]}"] += 1
+    return found

@@ -5,7 +5,8 @@ use std::sync::{Arc, MutexGuard};
 
 use crate::config::{Config, Precision};
 use crate::error::Error;
-use crate::network::{LinkId, Network};
+use crate::link::LinkId;
+use crate::network::Network;
 use crate::real::{Real, approximate_reciprocal};
 use crate::slots::{FlowId, Slots};
 use crate::threshold::Reported;

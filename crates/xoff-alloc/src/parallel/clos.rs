@@ -2,7 +2,9 @@
 
 use crate::error::Error;
 
-use super::state::MOST_INDICES;
+/// Maximum number of links, and of ways, in a LinkBlock: a 16-bit index needs no bounds check.
+/// There is room for all of them; memory of unused entries is never touched.
+pub(crate) const MOST_INDICES: usize = 1 << 16;
 
 /// Racks of servers, and spines with one link to and from each rack.
 #[derive(Clone, Copy, Debug, PartialEq)]

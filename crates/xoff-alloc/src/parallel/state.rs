@@ -5,11 +5,7 @@
 //! are a downward way. A FlowBlock reads prices and sums loads by way, which halves the work
 //! compared with links. Converting between ways and links is a sequential pass through memory.
 
-use super::clos::Shape;
-
-/// Maximum number of links, and of ways, in a LinkBlock: a 16-bit index needs no bounds check.
-/// There is room for all of them; memory of unused entries is never touched.
-pub(crate) const MOST_INDICES: usize = 1 << 16;
+use super::clos::{MOST_INDICES, Shape};
 
 /// The sum of rates, and its decrease per unit of price (`-H`). In double precision, whatever the
 /// precision of rates: a link may have a million flows.

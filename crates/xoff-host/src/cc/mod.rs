@@ -19,6 +19,7 @@ mod newreno;
 mod none;
 mod pfabric;
 mod settings;
+mod swift;
 mod window;
 mod xcp;
 
@@ -40,6 +41,7 @@ pub use newreno::{NewReno, NewRenoConfig};
 pub use none::{NoControl, NoControlConfig};
 pub use pfabric::{PFabric, PFabricConfig};
 pub use settings::{Carries, ControlSettings, Start};
+pub use swift::{Swift, SwiftConfig};
 pub use xcp::Xcp;
 
 /// Constants of a flow's path, known to its control from the start.
@@ -215,6 +217,8 @@ controls! {
     PFabric(PFabricConfig => PFabric) = "pfabric",
     /// A window that keeps round trips near a target (BFC App. A.1), section `delay_window`.
     DelayWindow(DelayWindowConfig => DelayWindow) = "delay-window",
+    /// Swift: a window with a target for the delay, section `swift`.
+    Swift(SwiftConfig => Swift) = "swift",
 }
 
 impl CongestionControl for AnyControl {

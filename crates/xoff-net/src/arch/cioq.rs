@@ -1,7 +1,7 @@
-//! Switches with ingress and egress queues (combined input and output queueing): what a crossbar and a
-//! pipelined switch have in common.
+//! Switches with ingress and egress queues (combined input and output queueing): the common part of
+//! a crossbar and a pipelined switch.
 //!
-//! They differ in how a packet gets from its ingress to its egress ([`IngressQueued`]). Ports, routes,
+//! They differ in the path of a packet from ingress to egress ([`IngressQueued`]). Ports, routes,
 //! marking, pause frames and counts are the same ([`Cioq`]).
 
 use xoff_core::{Digest, Rng, TimerId};
@@ -18,32 +18,32 @@ use crate::packet::{Kind, NONE, Packet, flag};
 use crate::sched::{Egress, QueueMask};
 use crate::topo::Route;
 
-/// What both kinds of switches are put together from.
+/// The common parts of both kinds of switches.
 #[derive(Debug)]
 pub struct CioqParts {
     /// Settings of the flow control of ingress queues.
     pub pause: PauseConfig,
-    /// By port, when an ingress pauses its neighbour.
+    /// Pause and resume thresholds of each port's ingress.
     pub thresholds: Vec<Thresholds>,
-    /// The fabric's number of its first port; the others follow.
+    /// Fabric number of its first port. The other ports follow.
     pub first_port: u32,
     /// Bytes of the longest packet.
     pub mtu: u16,
-    /// One a port.
+    /// One per port.
     pub egress: Vec<Egress>,
-    /// Where packets go.
+    /// Routes of packets.
     pub forwarding: Forwarding,
-    /// How it spreads packets; none: by the hash of their flows.
+    /// Adaptive load balancing; none: by the hash of flows.
     pub adaptive: Option<Adaptive>,
-    /// ECN thresholds by port, and when they are looked at; empty: no marking.
+    /// ECN thresholds by port, and when they are checked; empty: no marking.
     pub ecn: (Vec<RedEcn>, MarkAt),
-    /// Where random marks come from.
+    /// Source of random marks.
     pub marking: Draws,
     /// Bytes of a link-control frame.
     pub control_frame: u16,
-    /// Share of link-control frames that are lost, and the stream that says which.
+    /// Share of link-control frames that are lost, and its random stream.
     pub control_loss: Option<(f64, Rng)>,
-    /// Timer of port 0; the others follow, and then the one of the switch.
+    /// Timer of port 0. The timers of the other ports follow, then the timer of the switch.
     pub first_timer: TimerId,
 }
 
@@ -65,8 +65,8 @@ pub(super) struct Cioq {
 }
 
 impl Cioq {
-    /// A switch with nothing in it, whose ports are in the fabric already; `classes` are those that its
-    /// egress ports tell apart, one bit each.
+    /// An empty switch with ports that are in the fabric already. `classes` are the classes that
+    /// its egress ports distinguish, one bit each.
     pub(super) fn new(parts: CioqParts, fabric: &Fabric, classes: u8) -> Self {
         let rates = (0..parts.egress.len()).map(|port| fabric.rate(parts.first_port + port as u32));
         let frames = FramesSpec {
@@ -96,7 +96,7 @@ impl Cioq {
         }
     }
 
-    /// Splits off what frames need.
+    /// Borrows the parts that frames need.
     #[inline(always)]
     pub(super) fn frames<'a>(&'a mut self, fabric: &'a mut Fabric) -> (&'a mut Frames, Way<'a>) {
         let Self { frames, egress, stats, .. } = self;
@@ -119,7 +119,7 @@ impl Cioq {
         }
     }
 
-    /// Marks a data packet if its egress queue, which holds so many bytes, calls for it.
+    /// Marks a data packet if its egress queue of `queue_bytes` requires it.
     #[inline(always)]
     pub(super) fn mark(&mut self, egress: u16, queue_bytes: u32, packet: &mut Packet) {
         if let Some(red) = self.ecn.get(egress as usize)
@@ -153,7 +153,7 @@ impl Cioq {
         self.digest.add(now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
     }
 
-    /// A packet finds no room and is lost; the drop is counted at a port.
+    /// A packet finds no room and is lost. The drop is counted at a port.
     #[cold]
     pub(super) fn lose(&mut self, fabric: &mut Fabric, port: u16, id: u32) -> Option<u32> {
         self.stats.drops += 1;
@@ -165,20 +165,20 @@ impl Cioq {
     }
 }
 
-/// How packets get from ingress to egress.
+/// The path of packets from ingress to egress.
 pub(super) trait IngressQueued {
-    /// What pauses the neighbours of ingresses.
+    /// The control that pauses the neighbours of ingresses.
     type Control: IngressControl;
 
-    /// What is common to all such switches.
+    /// The common part of the switch.
     fn io(&self) -> &Cioq;
-    /// The same, to change it.
+    /// The same, mutable.
     fn io_mut(&mut self) -> &mut Cioq;
 
-    /// What pauses the neighbours of ingresses.
+    /// The control that pauses the neighbours of ingresses.
     fn control(&self) -> &Self::Control;
 
-    /// Asks a neighbour for what the control wants.
+    /// Sends a request of the control to a neighbour.
     #[cold]
     fn signal(&mut self, fabric: &mut Fabric, signal: Signal) {
         let held = self.control().paused_queues(signal.port);
@@ -186,7 +186,8 @@ pub(super) trait IngressQueued {
         frames.ask(&mut way, signal, held);
     }
 
-    /// A packet that is no pause frame has arrived: it joins its ingress, or is dropped and returned.
+    /// A packet other than a pause frame has arrived. It joins its ingress, or is dropped and
+    /// returned.
     fn take_in(
         &mut self,
         fabric: &mut Fabric,
@@ -232,14 +233,14 @@ impl<T: IngressQueued> Switch for T {
         None
     }
 
-    /// Pauses of a port end, or have to be asked for again.
+    /// Pauses of a port end or need renewal.
     fn on_port_timer(&mut self, fabric: &mut Fabric, number: u16) {
         let held = self.control().paused_queues(number);
         let (frames, mut way) = self.io_mut().frames(fabric);
         frames.on_port_timer(&mut way, number, held);
     }
 
-    /// Pause frames are sent or obeyed that took their time.
+    /// Sends or obeys the pause frames with a delay that ends now.
     fn on_delay_timer(&mut self, fabric: &mut Fabric, _destinations: &[Destination]) {
         let (frames, mut way) = self.io_mut().frames(fabric);
         frames.on_frame_timer(&mut way);

@@ -1,4 +1,4 @@
-//! Where a packet may go from here: routes by destination, and the choice among equal-cost ports.
+//! The egress ports of a packet: routes by destination, and the choice among equal-cost ports.
 
 use xoff_core::prefetch::prefetch;
 
@@ -7,7 +7,7 @@ use crate::packet::Packet;
 use crate::ports::PortMask;
 use crate::topo::Route;
 
-/// Where a host hangs.
+/// The place of a host in the network.
 #[derive(Clone, Copy, Debug)]
 pub struct Destination {
     /// Its group: the hosts of one switch.
@@ -22,7 +22,8 @@ pub struct Forwarding {
     routes: Vec<Route>,
     choices: Vec<u16>,
     ecmp: Ecmp,
-    /// The ports of each route as a set, where its choices begin; empty unless somebody wants sets.
+    /// The ports of each route as a set, indexed by the start of its choices; empty if no scheme
+    /// uses sets.
     sets: Vec<PortMask>,
 }
 
@@ -33,7 +34,8 @@ impl Forwarding {
         Self { routes, choices, ecmp, sets: Vec::new() }
     }
 
-    /// The same, and each route's ports as a set, for which the switch must not have too many ports.
+    /// The same, with each route's ports also as a set. The switch must not have more ports than a
+    /// set can hold.
     #[must_use]
     pub fn with_sets(mut self) -> Self {
         self.sets = vec![0; self.choices.len()];
@@ -48,7 +50,7 @@ impl Forwarding {
         }
     }
 
-    /// Packets take other routes from now on.
+    /// Replaces the routes of packets from now on.
     pub fn set_routes(&mut self, routes: &[Route], choices: &[u16]) {
         self.routes.clear();
         self.routes.extend_from_slice(routes);
@@ -60,13 +62,13 @@ impl Forwarding {
         }
     }
 
-    /// Whether both directions of a flow take one path.
+    /// Whether both directions of a flow take the same path.
     #[must_use]
     pub fn is_symmetric(&self) -> bool {
         self.ecmp.symmetric
     }
 
-    /// The port of a packet's path, by whichever hash.
+    /// The port of a packet's path, by the configured hash.
     #[must_use]
     pub fn path(&self, packet: &Packet, destinations: &[Destination]) -> u16 {
         if !self.ecmp.symmetric {
@@ -81,7 +83,7 @@ impl Forwarding {
         self.choices[(route.first + choice) as usize]
     }
 
-    /// The port that ECMP chooses by a hash of one direction.
+    /// The port that ECMP chooses with a hash of one direction.
     #[inline(always)]
     #[must_use]
     pub fn ecmp(&self, packet: &Packet, destinations: &[Destination]) -> u16 {
@@ -107,13 +109,13 @@ impl Forwarding {
         self.choices[(route.first + choice) as usize]
     }
 
-    /// How many groups of destinations there are.
+    /// The number of destination groups.
     #[must_use]
     pub fn groups(&self) -> usize {
         self.routes.len()
     }
 
-    /// The ports that a packet may take, where routes were made sets.
+    /// The ports that a packet may take, if routes are stored as sets.
     #[inline]
     #[must_use]
     pub fn acceptable(&self, packet: &Packet, destinations: &[Destination]) -> PortMask {
@@ -125,7 +127,7 @@ impl Forwarding {
         self.sets[route.first as usize]
     }
 
-    /// A packet will ask soon.
+    /// A packet will soon need its route.
     #[inline(always)]
     pub fn prefetch(&self, packet: &Packet, destinations: &[Destination]) {
         let destination = destinations[packet.dst as usize];

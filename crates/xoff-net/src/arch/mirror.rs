@@ -1,4 +1,4 @@
-//! Copies of packets' headers on their way through a switch: a delay line.
+//! Copies of packet headers inside a switch: a delay line.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use xoff_core::{TimerId, Wheel};
 use crate::fabric::Fabric;
 use crate::packet::Packet;
 
-/// Copies that leave a constant time after they were made. Only the first one is an event.
+/// Copies that leave a constant time after they were made. Only the first one has an event.
 #[derive(Debug)]
 pub(super) struct Mirror {
     timer: TimerId,
@@ -15,12 +15,12 @@ pub(super) struct Mirror {
 }
 
 impl Mirror {
-    /// Nothing on its way.
+    /// An empty delay line.
     pub(super) fn new(timer: TimerId) -> Self {
         Self { timer, copies: VecDeque::new() }
     }
 
-    /// A copy begins its way to its packet's sender; it leaves at `due` (ps).
+    /// Adds a copy for its packet's sender, which leaves at `due` (ps).
     #[inline(never)]
     pub(super) fn push(&mut self, wheel: &mut Wheel, copy: Packet, due: u64) {
         self.copies.push_back((due, copy));
@@ -29,7 +29,7 @@ impl Mirror {
         }
     }
 
-    /// The next copy that leaves now; if there is none, waits for the next one.
+    /// The next copy that leaves now. If there is none, waits for the next one.
     pub(super) fn pop(&mut self, fabric: &mut Fabric) -> Option<Packet> {
         let &(due, copy) = self.copies.front()?;
         if due > fabric.now {

@@ -1,8 +1,9 @@
 //! How packets cross a switch.
 //!
-//! One file or folder an architecture, a variant of [`AnySwitch`] each. A switch is driven by four
-//! calls: a packet arrives, a port may pick its next packet, something it asked for is due (a timer, or
-//! a packet that has passed a stage inside), and, at the edges of the sampling grid, its state is read.
+//! Each architecture has a file or folder, and a variant of [`AnySwitch`]. Four calls drive a
+//! switch: a packet arrives; a port may pick its next packet; something it requested is due (a
+//! timer, or a packet that has passed a stage inside); and its state is read at the edges of the
+//! sampling grid.
 
 mod cioq;
 mod crossbar;
@@ -44,13 +45,13 @@ xoff_core::seam! {
     }
 }
 
-/// What happened at a switch.
+/// Counts of a switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SwitchStats {
-    /// Packets that are lost, mostly for want of room: data and headers of data, and acknowledgements
-    /// where they wait with the data.
+    /// Packets lost, mostly for lack of room: data and headers of data, and acknowledgements that
+    /// queue with data.
     pub drops: u64,
-    /// Packets of the control queue, but for headers, that found no room and are lost.
+    /// Packets of the control queue, except headers, that were lost for lack of room.
     pub control_drops: u64,
     /// Data packets trimmed.
     pub trimmed: u64,
@@ -60,12 +61,12 @@ pub struct SwitchStats {
     pub marks: u64,
     /// Pause frames sent.
     pub pauses: u64,
-    /// Link-control frames lost on purpose.
+    /// Link-control frames lost by impairment.
     pub control_lost: u64,
 }
 
-/// What every switch does. A packet that is dropped is returned, it or another;
-/// [`Packet::next`] leads from it to others.
+/// Operations of every switch. A call that drops packets returns one of them; [`Packet::next`]
+/// links to the others.
 pub trait Switch {
     /// A packet has arrived at port `ingress`.
     fn on_packet(
@@ -82,11 +83,11 @@ pub trait Switch {
     /// The timer of port `number` fires.
     fn on_port_timer(&mut self, fabric: &mut Fabric, number: u16);
 
-    /// What the switch delays is due: copies of headers, or frames that take time to make or to obey.
+    /// A delay of the switch ends: of copies of headers, or of frames being generated or obeyed.
     fn on_delay_timer(&mut self, fabric: &mut Fabric, destinations: &[Destination]);
 
-    /// A packet has passed a stage inside the switch, where there are stages: an event that it posted
-    /// at port `number`.
+    /// A packet has passed a stage inside a switch with stages: an event that the switch posted at
+    /// port `number`.
     fn on_stage(
         &mut self,
         _fabric: &mut Fabric,
@@ -100,43 +101,44 @@ pub trait Switch {
     /// A packet will arrive soon.
     fn prefetch(&self, packet: &Packet, destinations: &[Destination], ingress: u16);
 
-    /// Packets that arrive from now on take other routes: by destination group, and the ports they
-    /// refer to.
+    /// Replaces the routes of packets that arrive from now on: by destination group, and the ports
+    /// of these routes.
     fn set_routes(&mut self, routes: &[Route], choices: &[u16]);
 
-    /// The link of port `number` has gone down: no pause holds there any more.
+    /// The link of port `number` has gone down: its pauses end.
     fn on_link_down(&mut self, _fabric: &mut Fabric, _number: u16) {}
 
     /// Its egress ports.
     fn egress(&self) -> &[Egress];
 
-    /// The same, to watch them.
+    /// The same, mutable.
     fn egress_mut(&mut self) -> &mut [Egress];
 
-    /// Bytes that wait in it.
+    /// Bytes that wait in the switch.
     fn used_bytes(&self) -> u64;
 
-    /// The most bytes that waited in it after any instant since the last call.
+    /// The most bytes that waited in the switch after any instant since the last call.
     fn take_watermark(&mut self) -> u64;
 
-    /// The neighbour's queues that it holds paused at an ingress port.
+    /// The neighbour's queues that the switch holds paused at an ingress port.
     fn holds_paused(&self, ingress: u16) -> QueueMask;
 
-    /// Flows with packets at an egress port, or queues where flows are not told apart.
+    /// Flows with packets at an egress port, or queues if flows are not distinguished.
     fn active_flows(&self, number: u16) -> u32;
 
-    /// What happened so far.
+    /// Counts so far.
     fn stats(&self) -> &SwitchStats;
 
-    /// The hash of all it has sent and dropped.
+    /// Hash of all packets sent and dropped.
     fn digest(&self) -> u64;
 }
 
-/// One of the architectures. The one that most runs have stands inline: a packet takes no detour to it.
+/// One of the architectures. The most frequent one is stored inline, so that packets reach it
+/// without an indirection.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "a network has switches of one kind")]
 pub enum AnySwitch {
-    /// Packets wait at their egress, in a memory that ports share.
+    /// Packets wait at their egress, in memory shared by the ports.
     OutputQueued(OutputQueued),
     /// Packets wait at their ingress, cross, and wait at their egress.
     Crossbar(Box<Crossbar>),
@@ -144,7 +146,7 @@ pub enum AnySwitch {
     Pipelined(Box<Pipelined>),
 }
 
-/// Applies an expression to whichever switch it is.
+/// Applies an expression to the switch of any architecture.
 macro_rules! each_switch {
     ($self:expr, $switch:ident => $call:expr) => {
         match $self {
@@ -156,7 +158,7 @@ macro_rules! each_switch {
 }
 
 impl AnySwitch {
-    /// Its hop control, where it has one.
+    /// Its hop control, if it has one.
     #[must_use]
     pub fn hop(&self) -> Option<&AnyHop> {
         match self {
@@ -165,14 +167,14 @@ impl AnySwitch {
         }
     }
 
-    /// Flows with packets at an egress port, told apart packet by packet if need be.
+    /// Flows with packets at an egress port, counted packet by packet if necessary.
     #[must_use]
     pub fn flows(&self, number: u16, pool: &Pool) -> u32 {
         let counted = self.hop().and_then(|hop| hop.active_flows(number));
         counted.unwrap_or_else(|| self.egress()[number as usize].flows(pool))
     }
 
-    /// The credits of its ports, where it shapes them.
+    /// The credit queues of its ports, if it shapes credits.
     #[must_use]
     pub fn credits(&self) -> &[CreditQueue] {
         match self {
@@ -181,7 +183,7 @@ impl AnySwitch {
         }
     }
 
-    /// What it did up to `now` (ps) that only a pipelined switch does.
+    /// Counts up to `now` (ps) that only a pipelined switch has.
     #[must_use]
     pub fn pipeline_stats(&self, now: u64) -> Option<PipelineStats> {
         match self {
@@ -190,7 +192,7 @@ impl AnySwitch {
         }
     }
 
-    /// Why it holds back the neighbour of a port, where it can say so, for a run that is stuck.
+    /// The reason why it pauses the neighbour of a port, if known, for a run that is stuck.
     #[must_use]
     pub fn reasons(&self, number: u16) -> String {
         match self {
@@ -199,13 +201,13 @@ impl AnySwitch {
         }
     }
 
-    /// Starts recording the queueing delay of every data packet at a port, from its enqueue to the
+    /// Starts to record the queueing delay of every data packet at a port, from its enqueue to the
     /// start of its transmission (ps), for each of these sets of queues.
     pub fn watch_delays(&mut self, number: u16, groups: &[QueueMask]) {
         self.egress_mut()[number as usize].watch_delays(groups);
     }
 
-    /// Ends that and returns what was recorded.
+    /// Stops that and returns the records.
     pub fn take_delays(&mut self, number: u16) -> Option<Delays> {
         self.egress_mut()[number as usize].take_delays()
     }

@@ -1,10 +1,10 @@
-//! The output-queued switch: a packet goes to its egress queue the moment it has arrived.
+//! The output-queued switch: a packet joins its egress queue the moment it has arrived.
 //!
-//! Instants: a packet is admitted and counted when it is enqueued; buffer, counters, ECN (unless
+//! Instants: a packet is admitted and counted when it is enqueued. Buffer, counters, ECN (unless
 //! marked at enqueue), INT and hop control change when its transmission starts.
 //!
-//! What a packet meets on its way in and out ([`Memory::join`], [`Memory::leave`]) is compiled for
-//! each pair of hop control and scheduler (`each_pair`), which are looked up once a packet.
+//! The packet path in and out ([`Memory::join`], [`Memory::leave`]) is compiled for each pair of
+//! hop control and scheduler (`each_pair`). A packet looks the pair up once.
 
 #[cfg(test)]
 mod class_tests;
@@ -36,7 +36,7 @@ use crate::xcp;
 
 pub use settings::OutputQueuedConfig;
 
-/// What a switch writes into the side records of packets.
+/// Data that a switch writes into the side records of packets.
 #[derive(Debug)]
 pub enum InBand {
     /// Nothing.
@@ -47,56 +47,56 @@ pub enum InBand {
     Xcp(xcp::Router),
 }
 
-/// What a switch is put together from.
+/// The parts of a switch.
 #[derive(Debug)]
 pub struct Parts {
-    /// The fabric's number of its first port; the others follow.
+    /// Fabric number of its first port. The other ports follow.
     pub first_port: u32,
-    /// One a port.
+    /// One per port.
     pub egress: Vec<Egress>,
     /// Its memory.
     pub buffer: Buffer,
     /// Its hop control.
     pub hop: AnyHop,
-    /// ECN thresholds by port, and when they are looked at; empty: no marking.
+    /// ECN thresholds by port, and when they are checked; empty: no marking.
     pub ecn: (Vec<RedEcn>, MarkAt),
-    /// Whether and how it trims data packets that find their queue full.
+    /// Trimming of data packets that find their queue full, if any.
     pub trim: Option<Box<Trim>>,
-    /// The credits of each port, where receivers send some; else empty.
+    /// The credit queue of each port, if receivers send credits; otherwise empty.
     pub credits: Vec<CreditQueue>,
-    /// What it writes into packets.
+    /// The data that it writes into packets.
     pub in_band: InBand,
     /// Whether acknowledgements and notifications take the control queue.
     pub control_acks: bool,
-    /// Where packets go.
+    /// Routes of packets.
     pub forwarding: Forwarding,
-    /// Whether and how it sprays packets over equal ports; otherwise a flow has one path.
+    /// Spraying over equal-cost ports, if any; otherwise a flow has one path.
     pub spray: Option<Box<Spray>>,
-    /// Where random marks come from.
+    /// Source of random marks.
     pub marking: Draws,
     /// Stream for queue assignment.
     pub assignment: Rng,
     /// Bytes of a link-control frame.
     pub control_frame: u16,
-    /// Share of link-control frames that are lost, and the stream that says which.
+    /// Share of link-control frames that are lost, and its random stream.
     pub control_loss: Option<(f64, Rng)>,
-    /// Timer of port 0; the others follow, and then the one of header copies.
+    /// Timer of port 0. The timers of the other ports follow, then the timer of header copies.
     pub first_timer: TimerId,
 }
 
 /// A packet found no room.
 struct Full;
 
-/// What starts to leave a port.
+/// A packet that starts to leave a port.
 struct Leaving {
     packet: u32,
-    /// Whether there is another packet that may leave then.
+    /// Whether another packet may leave after it.
     more: bool,
-    /// What has to be said to the neighbour it came from.
+    /// A signal to the neighbour that it came from.
     signal: Option<Signal>,
 }
 
-/// What all packets share: the memory they wait in, and what is noted of them.
+/// State that all packets share: the memory in which they wait, and their records.
 #[derive(Debug)]
 struct Memory {
     first_port: u32,
@@ -108,9 +108,9 @@ struct Memory {
     in_band: InBand,
     stats: SwitchStats,
     digest: Digest,
-    /// Copies of headers on their way to the packets' senders.
+    /// Copies of headers on the way to the packets' senders.
     mirror: Mirror,
-    /// The first of the packets that a port dropped rather than sent; each leads to the next.
+    /// The first of the packets that a port dropped instead of sending. Each links to the next.
     shed: u32,
 }
 
@@ -127,17 +127,18 @@ pub struct OutputQueued {
     control_acks: bool,
     link: FrameSender,
     first_timer: TimerId,
-    /// Whether the hop control or XCP want to see packets before they join their queues.
+    /// Whether the hop control or XCP has to see packets before they join their queues.
     watches_arrivals: bool,
-    /// Kinds of packets that do not go straight to the port of their hash.
+    /// Kinds of packets that do not simply take the port of their hash.
     apart: u16,
 }
 
-/// Frames of switches, which are for the switch they come to, or may be, and credits, which it shapes.
+/// Frames from switches, which may be for the switch that receives them, and credits, which it
+/// shapes.
 const SIGNALS: u16 = Kind::LinkControl.bit() | Kind::BackToSender.bit() | Kind::Credit.bit();
 
 impl OutputQueued {
-    /// A switch with nothing in it.
+    /// An empty switch.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
         let delay_timer = parts.first_timer + parts.egress.len() as u32;
@@ -176,8 +177,8 @@ impl OutputQueued {
         }
     }
 
-    /// A packet has arrived that does not go straight to the port of its hash. Out of line, so that
-    /// others do not pay for what may happen before it joins a queue.
+    /// A packet has arrived that does not simply take the port of its hash. Out of line, so that
+    /// other packets do not pay for the steps before it joins a queue.
     #[inline(never)]
     fn on_apart(
         &mut self,
@@ -203,8 +204,8 @@ impl OutputQueued {
         self.enqueue(fabric, egress, id)
     }
 
-    /// A packet whose arrival is counted, or may be told to its sender, joins a queue of port
-    /// `egress`.
+    /// A packet joins a queue of port `egress`. Its arrival is counted, or may be signalled to its
+    /// sender.
     fn watch_and_enqueue(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
         if let InBand::Xcp(router) = &mut self.memory.in_band {
             let waiting = self.egress[egress as usize].common.total_bytes();
@@ -222,8 +223,8 @@ impl OutputQueued {
         self.enqueue(fabric, egress, id)
     }
 
-    /// A frame of another switch has arrived, for this one or for a sender, or a credit. Returns a credit
-    /// that is dropped.
+    /// A frame from another switch, for this one or for a sender, or a credit has arrived. Returns
+    /// a credit that is dropped.
     fn on_signal(
         &mut self,
         fabric: &mut Fabric,
@@ -254,13 +255,14 @@ impl OutputQueued {
     }
 
     /// A frame to a sender joins the control queue of port `egress`: "BTS is routed through a
-    /// high-priority queue" (SFC §3.1). It never leaves at once: others may follow at this instant.
+    /// high-priority queue" (SFC §3.1). It never leaves at once, because other frames may follow at
+    /// this instant.
     fn send_back(&mut self, fabric: &mut Fabric, egress: u16, id: u32) {
         self.egress[egress as usize].push_control(&mut fabric.packets, id);
         fabric.kick(self.memory.first_port + u32::from(egress));
     }
 
-    /// A packet joins the control queue of port `egress`. Returns it if it had to be dropped.
+    /// A packet joins the control queue of port `egress`. Returns it if it is dropped.
     #[inline]
     fn enqueue_control(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
         let port = &mut self.egress[egress as usize];
@@ -281,8 +283,8 @@ impl OutputQueued {
         None
     }
 
-    /// A packet joins a queue of port `egress`. Where it would be picked at the end of this very
-    /// instant, it does not wait for that: nothing else happens.
+    /// A packet joins a queue of port `egress`. If it would be picked at the end of this instant
+    /// and nothing else happens, it is sent at once.
     #[inline(always)]
     fn enqueue(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
         let Self { memory, hop, egress: ports, .. } = self;
@@ -292,7 +294,7 @@ impl OutputQueued {
         let (now, packet) = (fabric.now, &mut fabric.packets[id]);
         let passes = each_pair!(hop, scheduler, (hop, queues) => {
             packet.queue = hop.queue_of(now, egress, packet, queues, &mut memory.assignment);
-            // A queue of which a packet may pass is empty.
+            // The queue of a packet that may pass is empty.
             let passes = free
                 && queues.may_pass(packet.queue)
                 && memory.buffer.admits(0, packet.wire_bytes)
@@ -337,7 +339,7 @@ impl OutputQueued {
         self.link.wake(fabric, &self.egress, number);
     }
 
-    /// Sends what the hop control has to say.
+    /// Sends the signals of the hop control.
     fn signal(&mut self, fabric: &mut Fabric, first: Signal) {
         let mut next = Some(first);
         while let Some(signal) = next {
@@ -362,12 +364,12 @@ impl OutputQueued {
         if self.loses_control() {
             return;
         }
-        // Where all share one sequence, each frame's identification is drawn from it.
+        // With one sequence for all draws, each frame's identification takes a number of it.
         self.memory.marking.skip_shared();
         self.link.send(fabric, &mut self.egress, signal);
     }
 
-    /// Whether the next frame to a neighbour or a sender is lost on purpose.
+    /// Whether impairment drops the next frame to a neighbour or a sender.
     fn loses_control(&mut self) -> bool {
         let lost = self.link.loses();
         self.memory.stats.control_lost += u64::from(lost);
@@ -380,7 +382,7 @@ impl OutputQueued {
         &self.hop
     }
 
-    /// What it writes into packets.
+    /// The data that it writes into packets.
     #[must_use]
     pub fn in_band(&self) -> &InBand {
         &self.memory.in_band
@@ -413,7 +415,7 @@ impl Switch for OutputQueued {
         let Self { memory, hop, egress, trim, .. } = self;
         let Egress { common, scheduler, .. } = &mut egress[number as usize];
         let own = memory.first_port + u32::from(number);
-        // Where switches trim, data that waits has its turns among the headers.
+        // With trimming, waiting data takes turns with headers.
         let control_waits = trim.as_mut().is_some_and(|trim| {
             !common.control.is_empty()
                 && each_scheduler!(scheduler, queues => queues.is_ready())
@@ -455,7 +457,7 @@ impl Switch for OutputQueued {
         }
     }
 
-    // Copies leave the egress builder and are routed as any packet is: "we recirculate the BTS
+    // Copies leave the egress builder and are routed like any packet: "we recirculate the BTS
     // packets to the ingress where the forwarding tables decide a correct output port" (SFC §4).
     fn on_delay_timer(&mut self, fabric: &mut Fabric, destinations: &[Destination]) {
         while let Some(mut copy) = self.memory.mirror.pop(fabric) {
@@ -528,8 +530,8 @@ impl Switch for OutputQueued {
 }
 
 impl Memory {
-    /// A packet joins a queue of port `egress`, unless there is no room for it. It may have to be said
-    /// to the neighbour it came from.
+    /// A packet joins a queue of port `egress`, unless there is no room for it. Returns a signal to
+    /// the neighbour that it came from, if there is one.
     #[inline]
     fn join<H: HopControl, S: Scheduler>(
         &mut self,
@@ -558,7 +560,7 @@ impl Memory {
         Ok(hop.on_enqueue(now, egress, &mut fabric.packets[id], queues))
     }
 
-    /// The next data packet leaves port `number`, if there is one that may.
+    /// The next data packet leaves port `number`, if one may.
     #[inline]
     fn leave<H: HopControl, S: Scheduler>(
         &mut self,
@@ -592,7 +594,7 @@ impl Memory {
         Some(Leaving { packet: id, more: queues.is_ready(), signal })
     }
 
-    /// A packet's transmission starts on the port that the fabric calls `own`.
+    /// A packet's transmission starts on the port with fabric number `own`.
     #[inline(always)]
     fn depart(&mut self, fabric: &mut Fabric, own: u32, id: u32, common: &Common, more: bool) {
         let now = fabric.now;

@@ -1,4 +1,4 @@
-//! What the settings of a switch architecture say about it.
+//! Properties of a switch architecture's settings.
 
 use xoff_core::knobs::Capabilities;
 use xoff_core::seam::{Need, need};
@@ -11,9 +11,9 @@ use crate::ports::PORTS_MAX;
 /// A problem with a setting: section, key, and what to write instead.
 pub type Problem = (&'static str, &'static str, String);
 
-/// What the rest of the program asks the settings of a switch architecture.
+/// The interface of a switch architecture's settings.
 pub trait ArchitectureSettings {
-    /// Checks the settings by themselves.
+    /// Checks the settings on their own.
     ///
     /// # Errors
     /// All problems.
@@ -29,7 +29,7 @@ pub trait ArchitectureSettings {
         Ok(())
     }
 
-    /// Values that it needs other settings to have.
+    /// Values that it needs in other settings.
     fn needs(&self) -> Vec<Need> {
         Vec::new()
     }
@@ -41,8 +41,8 @@ pub trait ArchitectureSettings {
         capabilities.provide(PFC_FRAMES, pauses);
     }
 
-    /// True if packets wait at their ingress, too. Its own section then has the memory, and it writes no
-    /// headers of congestion controls.
+    /// True if packets also wait at their ingress. The memory is then set in the architecture's own
+    /// section, and the switch writes no headers of congestion controls.
     fn has_ingress_queues(&self) -> bool {
         false
     }
@@ -52,20 +52,20 @@ pub trait ArchitectureSettings {
         None
     }
 
-    /// Traffic classes that it tells apart.
+    /// Traffic classes that it distinguishes.
     fn classes(&self) -> u8 {
         CLASSES as u8
     }
 
-    /// When an ingress asks for pauses, for a link with this reaction.
+    /// The thresholds at which an ingress requests pauses, for a link with this reaction.
     ///
     /// # Errors
-    /// The key of section `pause` that loses packets or makes no sense, and what to write instead.
+    /// The key of section `pause` that loses packets or is invalid, and what to write instead.
     fn thresholds(&self, _reaction: &Reaction) -> Result<Thresholds, (&'static str, String)> {
         Ok(Thresholds::NEVER)
     }
 
-    /// Estimated memory for each pair of ports of a switch (bytes).
+    /// Estimated memory per pair of ports of a switch (bytes).
     fn pair_bytes(&self) -> u128 {
         0
     }

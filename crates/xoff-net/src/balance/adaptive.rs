@@ -1,9 +1,9 @@
 //! Per-packet adaptive load balancing (DeTail §5.3, §5.4, §6.2).
 //!
-//! Each egress counts *drain bytes* for each class: what it holds of that class and of more important
-//! ones, which "must be transmitted before a new packet with the given priority can be placed on the
-//! wire". Ports below a threshold are favoured; bitmaps of them are kept by class and threshold, so that
-//! a packet's port is one of those that its route accepts and the lowest threshold favours.
+//! Each egress counts *drain bytes* for each class: its bytes of that class and of more important
+//! ones, which "must be transmitted before a new packet with the given priority can be placed on
+//! the wire". Ports below a threshold are favoured. A bitmap per class and threshold holds them. A
+//! packet takes an acceptable port of its route that the lowest possible threshold favours.
 
 use xoff_core::knobs::Checked;
 use xoff_core::seam::{Need, need};
@@ -18,8 +18,8 @@ knobs! {
     pub struct AlbConfig in "alb" {
         /// Ports with fewer drain bytes are the most favoured (DeTail §6.2: 16 KB).
         favoured: Bytes = Bytes(16_384),
-        /// Ports with fewer drain bytes are favoured where no acceptable one is most favoured (DeTail
-        /// §6.2: 64 KB). 0: there is one threshold.
+        /// Ports with fewer drain bytes are favoured if no acceptable port is most favoured (DeTail
+        /// §6.2: 64 KB). 0: only one threshold.
         second: Bytes = Bytes(65_536),
     }
 }
@@ -49,20 +49,20 @@ impl BalanceSettings for AlbConfig {
     }
 }
 
-/// How many thresholds there are.
+/// The number of thresholds.
 const LEVELS: usize = 2;
 
-/// What one egress holds.
+/// Bytes at one egress.
 #[derive(Clone, Copy, Debug, Default)]
 struct Load {
     total: u32,
     bytes: [u32; CLASSES],
-    /// For each threshold, the classes whose drain bytes are below it.
+    /// For each threshold, the classes with fewer drain bytes.
     below: [u8; LEVELS],
 }
 
 impl Load {
-    /// Classes whose drain bytes are below a limit.
+    /// Classes with drain bytes below a limit.
     #[inline]
     fn classes_below(&self, limit: u32) -> u8 {
         let (mut drain, mut below) = (0, 0);
@@ -74,7 +74,7 @@ impl Load {
     }
 }
 
-/// The loads of one switch's egress ports, and which of them are favoured.
+/// The loads of one switch's egress ports, and its favoured ports.
 #[derive(Debug)]
 pub struct Adaptive {
     limits: [u32; LEVELS],
@@ -85,7 +85,7 @@ pub struct Adaptive {
 }
 
 impl Adaptive {
-    /// For a switch of so many ports that holds nothing; choices are drawn from `rng`.
+    /// For an empty switch of `ports` ports. Choices are drawn from `rng`.
     #[must_use]
     pub fn new(config: &AlbConfig, ports: usize, rng: Rng) -> Self {
         let second = if config.second.0 == 0 { config.favoured } else { config.second };
@@ -119,7 +119,7 @@ impl Adaptive {
         }
     }
 
-    /// The port's signals to the bitmaps: "a logical 1" where its counter is below a threshold.
+    /// The port's signals to the bitmaps: "a logical 1" if its counter is below a threshold.
     fn signal(&mut self, port: u16) {
         let load = &mut self.loads[port as usize];
         for level in 0..LEVELS {
@@ -133,8 +133,8 @@ impl Adaptive {
         }
     }
 
-    /// The port for a packet of `class`: "DeTail randomly chooses" one of the most favoured ports that
-    /// its route accepts, or else of the favoured ones, or else of all those.
+    /// The port for a packet of `class`: "DeTail randomly chooses" one of the most favoured
+    /// acceptable ports, or else of the favoured ones, or else of all acceptable ports.
     #[inline]
     pub fn choose(&mut self, class: u8, acceptable: PortMask) -> u16 {
         let favoured = self.favoured.iter().map(|ports| ports[class as usize] & acceptable);
@@ -145,7 +145,7 @@ impl Adaptive {
         })
     }
 
-    /// Bytes that have to leave a port before a new packet of `class`.
+    /// Bytes that must leave a port before a new packet of `class`.
     #[must_use]
     pub fn drain_bytes(&self, port: u16, class: u8) -> u32 {
         self.loads[port as usize].bytes[..=class as usize].iter().sum()
@@ -173,7 +173,7 @@ mod tests {
         }
     }
 
-    /// The ports that are chosen in many choices, and how often.
+    /// The chosen ports over many choices, with their counts.
     fn chosen(adaptive: &mut Adaptive, class: u8, acceptable: PortMask) -> Vec<(u16, u32)> {
         let mut counts = [0; 128];
         (0..4_000).for_each(|_| counts[adaptive.choose(class, acceptable) as usize] += 1);
@@ -184,16 +184,16 @@ mod tests {
         chosen.iter().map(|one| one.0).collect()
     }
 
-    /// DeTail §5.4: "Output port 1 has a queue of 10 KB with priority 7. However, port 2 has a queue of
-    /// 20 KB with priority 0": a packet of priority 7, the most important there, goes to port 2. With
-    /// a threshold up to 10 KB it does; bytes alone would send it to port 1.
+    /// DeTail §5.4: "Output port 1 has a queue of 10 KB with priority 7. However, port 2 has a
+    /// queue of 20 KB with priority 0". A packet of priority 7, the most important there, goes to
+    /// port 2. That holds for thresholds up to 10 KB; by bytes alone it would go to port 1.
     #[test]
     fn a_packet_goes_where_nothing_as_important_waits() {
         let mut queues = adaptive(8_192, 0, 4);
         join(&mut queues, 1, 0, 10_240);
         join(&mut queues, 2, 7, 20_480);
         assert_eq!(ports_of(&chosen(&mut queues, 0, 0b110)), [2]);
-        // For the least important packets it is the other way round: 10 KB are less than 20 KB.
+        // The least important packets take the other port: 10 KB are less than 20 KB.
         let mut queues = adaptive(16_384, 65_536, 4);
         join(&mut queues, 1, 0, 10_240);
         join(&mut queues, 2, 7, 20_480);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     proptest! {
-        /// The bitmaps are what a recount of drain bytes says.
+        /// The bitmaps equal a recount of drain bytes.
         #[test]
         fn bitmaps_are_as_counted_anew(
             steps in prop::collection::vec((0..5u16, 0..8u8, 64..1531u16, 0..3u8), 1..400),

@@ -1,5 +1,5 @@
-//! Per-flow equal-cost multi-path: a hash of the 5-tuple picks the port, with another seed at each
-//! switch, so that paths do not polarise.
+//! Per-flow equal-cost multi-path: a hash of the 5-tuple picks the port, with a different seed at
+//! each switch, so that paths do not polarise.
 
 use xoff_core::knobs;
 
@@ -17,12 +17,12 @@ impl BalanceSettings for EcmpConfig {
     }
 }
 
-/// How a switch hashes flows.
+/// A switch's hash of flows.
 #[derive(Clone, Copy, Debug)]
 pub struct Ecmp {
-    /// The hash's seed: another one at each switch, or where hashing is symmetric at each layer.
+    /// The seed of the hash: one per switch, or one per layer if hashing is symmetric.
     pub seed: u32,
-    /// Whether both directions of a flow have one hash.
+    /// Whether both directions of a flow have the same hash.
     pub symmetric: bool,
 }
 
@@ -33,7 +33,7 @@ impl Ecmp {
         Self { seed, symmetric: false }
     }
 
-    /// Which of `count` equal ports a packet takes.
+    /// A packet's choice among `count` equal-cost ports.
     #[must_use]
     pub fn choose(self, packet: &Packet, count: u32) -> u32 {
         if self.symmetric {
@@ -43,7 +43,7 @@ impl Ecmp {
         }
     }
 
-    /// The same where the hash is of one direction.
+    /// The same with a hash of one direction.
     #[inline(always)]
     pub(crate) fn choose_for_one(self, packet: &Packet, count: u32) -> u32 {
         if count == 1 {
@@ -52,8 +52,8 @@ impl Ecmp {
         murmur3([address(packet.src), address(packet.dst), packet.label], self.seed) % count
     }
 
-    /// The same for a packet and for what answers it: "symmetric hashing" (ExpressPass §3.1), by
-    /// the 5-tuple of the direction whose sender has the smaller number.
+    /// The same for a packet and its answer: "symmetric hashing" (ExpressPass §3.1). It hashes the
+    /// 5-tuple of the direction with the smaller sender number.
     pub(crate) fn choose_for_both(self, packet: &Packet, count: u32) -> u32 {
         if count == 1 {
             return 0;

@@ -1,8 +1,8 @@
-//! Packet spraying: each packet takes one of the equal ports, whatever its flow.
+//! Packet spraying: each packet takes one of the equal-cost ports, regardless of its flow.
 //!
-//! "Homa assumes per-packet spraying to ensure load balancing across core links" (BFC App. A.2). At
-//! random, ports get even shares in the mean, and short queues form by chance; in turns, the packets that
-//! a switch sends to one group of hosts are spread exactly.
+//! "Homa assumes per-packet spraying to ensure load balancing across core links" (BFC App. A.2).
+//! Random spraying gives ports equal shares on average, and short queues form by chance. Round
+//! robin spreads the packets to one group of hosts exactly.
 
 use xoff_core::seam::{Need, need};
 use xoff_core::{Rng, choices, knobs};
@@ -10,11 +10,11 @@ use xoff_core::{Rng, choices, knobs};
 use super::BalanceSettings;
 
 choices! {
-    /// In which order packets take ports.
+    /// The order in which packets take ports.
     pub enum SprayOrder {
-        /// Each packet takes any of them, with the same probability.
+        /// Each packet takes any port, with equal probability.
         Random = "random",
-        /// Packets to the hosts of one switch take them in turns.
+        /// Packets to the hosts of one switch take the ports in turn.
         RoundRobin = "round-robin",
     }
 }
@@ -22,7 +22,7 @@ choices! {
 knobs! {
     /// Packet spraying, where `switch.balance` is "spray".
     pub struct SprayConfig in "spray" {
-        /// In which order packets take the equal ports.
+        /// The order in which packets take the equal-cost ports.
         order: SprayOrder = SprayOrder::Random,
     }
 }
@@ -36,7 +36,7 @@ impl BalanceSettings for SprayConfig {
                 "others have balance = \"adaptive\"",
             ),
             need(("transport", "flow_control"), &["none"], "it would follow the delay of one path"),
-            need(("transport", "allocator"), &["none"], "it knows the one path of each flow"),
+            need(("transport", "allocator"), &["none"], "it computes a single path for each flow"),
         ]
     }
 
@@ -45,25 +45,25 @@ impl BalanceSettings for SprayConfig {
     }
 }
 
-/// How one switch sprays.
+/// The spraying of one switch.
 #[derive(Debug)]
 pub struct Spray {
     order: SprayOrder,
-    /// By group of destinations, the choice that is next.
+    /// The next choice, by group of destinations.
     turns: Vec<u32>,
     rng: Rng,
 }
 
 impl Spray {
-    /// For a switch with routes to so many groups. Turns begin at a random port, so that switches do not
-    /// go round in step.
+    /// For a switch with routes to `groups` groups. Turns start at a random port, so that switches
+    /// are not synchronised.
     #[must_use]
     pub fn new(config: &SprayConfig, groups: usize, mut rng: Rng) -> Self {
         let turns = (0..groups).map(|_| rng.u64() as u32 >> 1).collect();
         Self { order: config.order, turns, rng }
     }
 
-    /// Which of `count` equal ports the next packet to a group takes.
+    /// The choice of the next packet to a group among `count` equal-cost ports.
     #[inline]
     pub fn choose(&mut self, group: u32, count: u32) -> u32 {
         match self.order {
@@ -71,7 +71,7 @@ impl Spray {
             SprayOrder::Random => self.rng.below(u64::from(count)) as u32,
             SprayOrder::RoundRobin => {
                 let turn = &mut self.turns[group as usize];
-                // Routes may change, and the number of equal ports with them.
+                // A route change may change the number of equal-cost ports.
                 let choice = *turn % count;
                 *turn = choice + 1;
                 choice
@@ -112,8 +112,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes in between for other groups, the packets to one group are as even as whole
-        /// numbers can be, also after routes have changed.
+        /// For any packets to other groups in between, the packets to one group are spread as
+        /// evenly as whole numbers allow, also after route changes.
         #[test]
         fn turns_are_exactly_even(
             groups in prop::collection::vec(0..3u32, 1..400),

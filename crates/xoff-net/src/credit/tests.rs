@@ -12,8 +12,8 @@ fn queue() -> CreditQueue {
     CreditQueue::new(&SHAPE, SHAPE.bytes_per_credit() * BYTE)
 }
 
-/// Lets credits of these sizes come after these gaps, and sends each as soon as it may. Returns when
-/// each left, with its bytes, and how many found no room.
+/// Credits of these sizes arrive after these gaps, and each leaves as soon as it may. Returns the
+/// departures with their bytes, and the number of drops.
 fn shape(arrivals: &[(u64, u16)]) -> (Vec<(u64, u16)>, u64) {
     let (mut pool, mut credits, mut left) = (Pool::default(), queue(), Vec::new());
     let mut now = 0;
@@ -60,9 +60,9 @@ fn after_a_rest_a_burst_goes_at_once_and_then_one_a_period() {
 }
 
 proptest! {
-    /// Whatever comes: in any interval no more bytes of credits leave than the burst and what the share
-    /// of the link's rate adds in that time; what comes leaves or finds the queue full; and nobody waits
-    /// with tokens in the bucket.
+    /// For any arrivals: in any interval, the bytes of credits that leave are at most the burst
+    /// plus the credits' share of the link's rate. A credit leaves or finds the queue full. No
+    /// credit waits while the bucket has its tokens.
     #[test]
     fn no_interval_has_more_credits_than_the_bucket_allows(
         arrivals in prop::collection::vec((0u64..300_000, 76u16..=92), 1..200),
@@ -76,7 +76,7 @@ proptest! {
             for &(time, size) in &left[first..] {
                 bytes += u128::from(size);
                 let interval = u128::from(time - left[first].0);
-                // In bytes x period, so that all are whole numbers.
+                // In bytes x period, so that all terms are whole numbers.
                 let allowed = depth + interval * u128::from(SHAPE.credit_bytes);
                 prop_assert!(bytes * period <= allowed, "{} bytes in {} ps", bytes, interval);
             }

@@ -1,7 +1,7 @@
-//! Links that lose packets: those that are down, and those that lose some at random.
+//! Links that lose packets: links that are down, and links with random loss.
 //!
-//! A port whose link is impaired takes the way of packets for another partition, which asks here. So a
-//! port that is not need not ask.
+//! A port with an impaired link uses the path of packets for another partition, which checks here.
+//! Other ports need no check.
 
 use xoff_core::{Event, Rng};
 
@@ -9,24 +9,24 @@ use super::Fabric;
 use crate::packet::NONE;
 use crate::sched::Drops;
 
-/// Stands for the other end's partition at a port whose link is impaired.
+/// Replaces the other end's partition at a port with an impaired link.
 pub(super) const IMPAIRED: u32 = NONE - 1;
 
-/// Loses a share of the packets at random.
+/// Random loss of a share of the packets.
 #[derive(Debug)]
 struct Loss {
-    /// Its owner's number for it.
+    /// The owner's number of this loss.
     number: u32,
     share: f64,
     rng: Rng,
 }
 
-/// One direction of a link, by the port that sends.
+/// One direction of a link, named by its sending port.
 #[derive(Debug)]
 struct Impairment {
     /// The other end's partition, or NONE for this one.
     partition: u32,
-    /// How many reasons there are for it to be down.
+    /// The number of reasons for it to be down.
     down: u32,
     losses: Vec<Loss>,
     lost: Drops,
@@ -39,7 +39,7 @@ impl Impairment {
 
     /// Whether the next packet is lost.
     fn loses(&mut self) -> bool {
-        // Each has its turn at every packet, so that none moves the others' draws.
+        // Every loss draws for every packet, so that none shifts the draws of the others.
         let mut lost = self.down > 0;
         for loss in &mut self.losses {
             lost |= loss.rng.unit() < loss.share;
@@ -48,11 +48,11 @@ impl Impairment {
     }
 }
 
-/// The records of a fabric's ports that have ever been impaired.
+/// The records of all ports that were ever impaired.
 #[derive(Debug, Default)]
 pub(super) struct Impairments {
     records: Vec<Impairment>,
-    /// The place of each port's record there, or NONE; as long as no port has one, empty.
+    /// The index of each port's record, or NONE; empty while no port has one.
     places: Vec<u32>,
 }
 
@@ -63,32 +63,32 @@ impl Impairments {
 }
 
 impl Fabric {
-    /// What a port sends from now on is lost, until `repair` has been called as often as this.
+    /// Drops every packet of a port from now on, until `repair` has been called as often as this.
     pub fn take_down(&mut self, port: u32) {
         self.impairment(port).down += 1;
         self.note_impairment(port);
     }
 
-    /// One reason less for the port's link to be down.
+    /// Removes one reason for the port's link to be down.
     pub fn repair(&mut self, port: u32) {
         self.impairment(port).down -= 1;
         self.note_impairment(port);
     }
 
-    /// A port loses this share of what it sends; `number` is for `end_loss`.
+    /// A port loses this share of its packets. `number` identifies the loss for `end_loss`.
     pub fn begin_loss(&mut self, port: u32, number: u32, share: f64, rng: Rng) {
         self.impairment(port).losses.push(Loss { number, share, rng });
         self.note_impairment(port);
     }
 
-    /// Ends that.
+    /// Ends that loss.
     pub fn end_loss(&mut self, port: u32, number: u32) {
         self.impairment(port).losses.retain(|loss| loss.number != number);
         self.note_impairment(port);
     }
 
-    /// Packets on their way to a port are lost. They count at the port that sent them, which may be
-    /// another fabric's: `count_lost`.
+    /// Drops the packets on the way to a port. They count at the port that sent them, which may be
+    /// in another fabric: `count_lost`.
     pub fn lose_in_flight(&mut self, port: u32) -> Drops {
         let mut lost = Drops::default();
         for event in self.wheel.take_all(self.tags.arrival + port) {
@@ -98,21 +98,21 @@ impl Fabric {
         lost
     }
 
-    /// These packets that a port has sent are lost.
+    /// Counts lost packets at the port that sent them.
     pub fn count_lost(&mut self, port: u32, drops: Drops) {
         let lost = &mut self.impairment(port).lost;
         lost.packets += drops.packets;
         lost.bytes += drops.bytes;
     }
 
-    /// What a port's link has lost.
+    /// Packets lost on a port's link.
     #[must_use]
     pub fn lost(&self, port: u32) -> Drops {
         let place = self.impaired.place(port);
         place.map_or(Drops::default(), |place| self.impaired.records[place].lost)
     }
 
-    /// The record of a port that has ever been impaired, or is about to be.
+    /// The record of a port that was ever impaired, or is about to be.
     fn impairment(&mut self, port: u32) -> &mut Impairment {
         let Impairments { records, places } = &mut self.impaired;
         places.resize(self.ports.len(), NONE);
@@ -126,7 +126,7 @@ impl Fabric {
         &mut records[*place as usize]
     }
 
-    /// Has the port ask here, if its link is impaired.
+    /// Makes the port check here if its link is impaired.
     fn note_impairment(&mut self, port: u32) {
         let impairment = self.impairment(port);
         let partition = if impairment.holds() { IMPAIRED } else { impairment.partition };
@@ -143,7 +143,7 @@ impl Fabric {
         if impairment.loses() {
             impairment.lost.add(wire_bytes);
             if down {
-                // Nothing leaves a port without a link.
+                // A port without a link sends nothing.
                 let state = &mut self.ports[port as usize];
                 state.tx_bytes -= u64::from(wire_bytes);
                 state.tx_packets -= 1;
@@ -158,7 +158,7 @@ impl Fabric {
         }
     }
 
-    /// A packet is gone.
+    /// Removes a packet.
     fn discard(&mut self, id: u32) {
         let record = self.packets[id].record;
         if record != NONE {
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
     use crate::packet::{Kind, Packet};
 
-    /// Sends so many packets of 1000 bytes on port 0 and returns how many arrive.
+    /// Sends `count` packets of 1000 bytes on port 0 and returns how many arrive.
     fn send(fabric: &mut Fabric, count: u64) -> u64 {
         for _ in 0..count {
             let id = fabric.packets.insert(Packet::new(Kind::Data, 1000));
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(lost, Drops { packets: 2, bytes: 2000 });
         fabric.count_lost(0, lost);
         assert_eq!((fabric.lost(0), fabric.packets.len()), (lost, 1));
-        // What goes the other way arrives.
+        // Packets in the other direction arrive.
         assert_eq!(fabric.wheel.pop_before(u64::MAX).map(|event| event.tag), Some(0));
         assert_eq!(fabric.wheel.pop_before(u64::MAX), None);
     }

@@ -1,6 +1,6 @@
-//! No hop control either, but queues that packets bring along: a packet joins the queue of the same number
-//! as at the node before. Its sender thus names the queue for the whole way, of more than a class has room
-//! for: a priority of up to 32 (Homa).
+//! No hop control, but queue numbers in packets. A packet joins the queue with the same number as
+//! at the node before. Its sender thus chooses the queue for the whole path, from more queues than
+//! a class could name: one of up to 32 priorities (Homa).
 
 use xoff_core::Rng;
 

@@ -1,12 +1,13 @@
-//! Backpressure left out for pairs of ports, so that no cycle of pauses can close (BFC App. B).
+//! Backpressure left out for pairs of ports, so that pauses cannot form a cycle (BFC App. B).
 //!
 //! "To remove a backpressure edge B -> A, we use the simple strategy of skipping the backpressure
-//! operation for packets coming from A going to B": a match-action table, "indexed by the ingress and
-//! egress port". Only switches with entries in their table have this control in the place of
-//! their own, so that no other packet asks for a table.
+//! operation for packets coming from A going to B": a match-action table, "indexed by the ingress
+//! and egress port". Only switches with entries in their table replace their control by this one,
+//! so other switches never look up a table.
 //!
-//! Such a packet pauses nobody. Where it finds no room it is dropped, also under PFC, which is then not
-//! lossless for these packets. (Tagger, which the paper cites, moves them to other classes instead.)
+//! Such a packet pauses no neighbour. It is dropped if there is no room, also under PFC, which is
+//! then not lossless for these packets. (Tagger, which the paper cites, moves them to other classes
+//! instead.)
 
 use xoff_core::Rng;
 
@@ -14,26 +15,26 @@ use super::{HopControl, Signal};
 use crate::packet::{Kind, Packet};
 use crate::sched::{QueueMask, Scheduler};
 
-/// What a hop control does with a packet for which it must not pause anybody.
+/// A hop control's operations on packets that must not cause a pause.
 pub(super) trait Elide: HopControl {
-    /// Whether it may enter, while its ingress has `held` bytes of such packets here.
+    /// Whether a packet may enter while its ingress has `held` bytes of such packets here.
     fn admits_elided(&self, packet: &Packet, held: u64) -> bool;
-    /// It has joined its queue.
+    /// The packet has joined its queue.
     fn join_elided(&mut self, now: u64, egress: u16, packet: &mut Packet);
-    /// It starts to leave.
+    /// The packet starts to leave.
     fn leave_elided(&mut self, now: u64, egress: u16, packet: &mut Packet);
 }
 
-/// What was left out.
+/// Counts of packets without backpressure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ElisionStats {
-    /// Data packets that came by a pair of the table.
+    /// Data packets that took a pair of the table.
     pub packets: u64,
     /// Their bytes on the wire.
     pub bytes: u64,
 }
 
-/// A hop control with a table of pairs for which it is left out.
+/// A hop control with a table of the pairs without backpressure.
 #[derive(Debug)]
 pub struct Eliding<H> {
     inner: H,
@@ -43,9 +44,9 @@ pub struct Eliding<H> {
 #[derive(Debug)]
 struct Table {
     ports: usize,
-    /// Whether backpressure is left out, by ingress and egress.
+    /// Whether a pair has no backpressure, by ingress and egress.
     pairs: Vec<bool>,
-    /// Bytes here of packets for which it is, by ingress.
+    /// Bytes here of packets without backpressure, by ingress.
     held: Vec<u64>,
     stats: ElisionStats,
 }
@@ -57,7 +58,8 @@ impl Table {
 }
 
 impl<H> Eliding<H> {
-    /// A control of a switch with so many ports that leaves out these pairs of ingress and egress.
+    /// The control of a switch with `ports` ports that leaves out these pairs of ingress and
+    /// egress.
     pub fn new(inner: H, ports: usize, pairs: impl IntoIterator<Item = (u16, u16)>) -> Self {
         let mut table = Table {
             ports,
@@ -71,18 +73,18 @@ impl<H> Eliding<H> {
         Self { inner, table: Box::new(table) }
     }
 
-    /// The control itself.
+    /// The inner control.
     pub fn inner(&self) -> &H {
         &self.inner
     }
 
-    /// What was left out so far.
+    /// Counts so far.
     pub fn stats(&self) -> ElisionStats {
         self.table.stats
     }
 }
 
-// Rare where it is there at all: out of line, so that other controls' packet path stays short.
+// Rarely used: out of line, so that other controls' packet path stays short.
 impl<H: Elide> HopControl for Eliding<H> {
     fn admits(&self, egress: u16, packet: &Packet) -> bool {
         if !self.table.has(packet.ingress, egress) {
@@ -123,7 +125,8 @@ impl<H: Elide> HopControl for Eliding<H> {
         None
     }
 
-    /// What passes waits for nothing, so nobody is asked to pause. It must find the room it would need.
+    /// A packet that passes does not wait, so no neighbour pauses. There must be room for it
+    /// nevertheless.
     #[inline(never)]
     fn pass(&mut self, now: u64, egress: u16, packet: &Packet) -> bool {
         self.admits(egress, packet) && self.inner.pass(now, egress, packet)
@@ -191,7 +194,7 @@ mod tests {
         packet
     }
 
-    /// Packets join until one is not admitted; how many did, and the signals they called for.
+    /// Packets join until one is not admitted. Returns their number, and the signals they caused.
     fn fill(pfc: &mut impl HopControl, ingress: u16, egress: u16) -> (u32, Vec<Signal>) {
         let (mut joined, mut signals) = (0, Vec::new());
         while pfc.admits(egress, &packet(ingress)) {
@@ -201,8 +204,8 @@ mod tests {
         (joined, signals)
     }
 
-    /// A pair of the table fills its share of the pool and pauses nobody; other pairs of the same ports
-    /// do as ever, with all the headroom they were promised.
+    /// A pair of the table fills its share of the pool and causes no pause. Other pairs of the same
+    /// ports work as before, with all their headroom.
     #[test]
     fn a_pair_of_the_table_pauses_nobody_and_takes_nobodys_headroom() {
         let mut eliding = Eliding::new(pfc(), PORTS, [(1, 2)]);
@@ -212,7 +215,7 @@ mod tests {
         for (ingress, egress) in [(1, 3), (2, 1)] {
             let (joined, signals) = fill(&mut eliding, ingress, egress);
             assert_eq!(signals, [Signal::new(ingress, Ask::Pause, 1)]);
-            // Twice the propagation delay of its link after the pause, at least.
+            // At least twice the propagation delay of its link after the pause.
             assert!(joined > 2 * 12_500 / 1048, "{joined}");
         }
         for _ in 0..elided {
@@ -222,7 +225,7 @@ mod tests {
         assert_eq!(fill(&mut eliding, 1, 2).1, []);
     }
 
-    /// What passes leaves no trace, in the table or behind it.
+    /// A packet that passes leaves no trace in the table or the inner control.
     #[test]
     fn passing_is_joining_and_leaving() {
         for pair in [(1, 2), (1, 3)] {

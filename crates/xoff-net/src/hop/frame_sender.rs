@@ -1,4 +1,5 @@
-//! Link-control frames of one switch: how they leave, and what follows when a port may send again.
+//! Link-control frames of one switch: how they are sent, and the restart of a port once it may send
+//! again.
 
 use xoff_core::Rng;
 
@@ -9,11 +10,11 @@ use crate::sched::Egress;
 /// Sends frames to neighbours.
 #[derive(Debug)]
 pub(crate) struct FrameSender {
-    /// The fabric's number of port 0.
+    /// Fabric number of port 0.
     pub(crate) first_port: u32,
     /// Bytes of a frame.
     pub(crate) frame_bytes: u16,
-    /// Share of frames that are lost, and the stream that says which.
+    /// Share of frames that are lost, and its random stream.
     pub(crate) loss: Option<(f64, Rng)>,
 }
 
@@ -37,7 +38,7 @@ impl FrameSender {
         }
     }
 
-    /// The fabric's number of a port.
+    /// Fabric number of a port.
     pub(crate) fn port(&self, number: u16) -> u32 {
         self.first_port + u32::from(number)
     }

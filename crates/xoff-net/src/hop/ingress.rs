@@ -1,13 +1,13 @@
-//! Hop controls that count what each ingress holds.
+//! Hop controls that count bytes at each ingress.
 
 use super::Signal;
 
-/// Counts packets in ingress ports, and has the neighbours of those that hold too much pause.
+/// Counts packets at ingress ports, and pauses the neighbours of full ones.
 pub(crate) trait IngressControl {
     /// A packet of a class joins the memory of its ingress.
     fn on_arrival(&mut self, ingress: u16, class: u8, bytes: u16) -> Option<Signal>;
 
-    /// It leaves that memory.
+    /// A packet leaves that memory.
     fn on_departure(&mut self, ingress: u16, class: u8, bytes: u16) -> Option<Signal>;
 
     /// The neighbour's queues that an ingress holds paused.

@@ -1,13 +1,13 @@
-//! Hop-by-hop flow control: a switch tells its neighbour to pause or resume queues.
+//! Hop-by-hop flow control: a switch asks its neighbour to pause or resume queues.
 //!
-//! Each file of this folder decides *when*; the frame is the same for all: a [`Signal`] names queues
-//! of the neighbour's port and becomes a frame on the wire, which the neighbour (switch or NIC)
-//! obeys by changing the mask of paused queues ([`obey`]). A traffic class is a queue of a FIFO port,
-//! so PFC and BFC need no other frame.
+//! Each file of this folder decides *when*. The frame is the same for all. A [`Signal`] names
+//! queues of the neighbour's port and becomes a frame on the wire. The neighbour (switch or NIC)
+//! obeys it by changing its mask of paused queues ([`obey`]). A traffic class is a queue of a FIFO
+//! port, so PFC and BFC need no other frame.
 //!
-//! To add one: a file here with its settings, what they say about it ([`HopSettings`]) and its state
-//! ([`HopControl`]); its lines in [`HopConfig`] and [`AnyHop`] below; and the schedulers that it works
-//! with, in `sched/mod.rs`.
+//! To add a hop control, write a file here with its settings, their properties ([`HopSettings`])
+//! and its state ([`HopControl`]). Add its lines to [`HopConfig`] and [`AnyHop`] below, and to the
+//! schedulers that it works with, in `sched/mod.rs`.
 
 mod bfc;
 pub(crate) mod capfc;
@@ -45,21 +45,21 @@ pub use settings::{
 };
 pub use sfc::{Deployment, FilterKey, Sfc, SfcConfig, SfcPort, SfcStats, SignalAt};
 
-/// Bytes of a link-control frame, unless a setting says otherwise: the smallest Ethernet frame
-/// (IEEE 802.1Qbb frames are 64 bytes; BFC's are not specified).
+/// Bytes of a link-control frame, unless a setting overrides it: the smallest Ethernet frame (IEEE
+/// 802.1Qbb frames are 64 bytes; BFC's are not specified).
 pub const FRAME_BYTES: u16 = 64;
 
-/// What a link-control frame asks for.
+/// The request in a link-control frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Ask {
-    /// Pause these queues too.
+    /// Pause these queues, in addition to others.
     Pause = 0,
     /// Resume these queues.
     Resume = 1,
     /// Pause exactly these queues.
     Exactly = 2,
-    /// Pause these queues for so long, from now on.
+    /// Pause these queues for a time, from now on.
     PauseFor = 3,
     /// Pause one flow.
     PauseFlow = 4,
@@ -68,7 +68,7 @@ pub enum Ask {
 }
 
 impl Ask {
-    /// All of them, by their numbers in frames.
+    /// All requests, in the order of their numbers in frames.
     pub(crate) const ALL: [Self; 6] = [
         Self::Pause,
         Self::Resume,
@@ -82,7 +82,7 @@ impl Ask {
 /// Bits of one quantum of a pause (IEEE 802.1Qbb: 512 bit times of the link).
 pub const QUANTUM_BITS: u64 = 512;
 
-/// A pause in quanta, as many of them as it has in full; a frame can ask for up to 65 535.
+/// A pause in whole quanta, rounded down. A frame can carry up to 65 535.
 #[must_use]
 pub fn quanta(pause_ps: u64, rate: u64) -> u16 {
     let bits = u128::from(pause_ps) * u128::from(rate) / 1_000_000_000_000;
@@ -92,50 +92,50 @@ pub fn quanta(pause_ps: u64, rate: u64) -> u16 {
 /// A frame to be sent to the neighbour on a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signal {
-    /// Port number to send it by: the ingress concerned.
+    /// The number of the port that sends it: the ingress concerned.
     pub port: u16,
-    /// What it asks for.
+    /// The request.
     pub ask: Ask,
-    /// The neighbour's queues it speaks of; of a single flow, the two numbers that [`Self::flow`] reads.
+    /// The neighbour's queues. For a single flow: the two numbers that [`Self::flow`] reads.
     pub queues: QueueMask,
     /// For `PauseFor`: quanta of 512 bit times.
     pub quanta: u16,
 }
 
 impl Signal {
-    /// Asks for something that lasts until the next frame.
+    /// A request that holds until the next frame.
     #[must_use]
     pub fn new(port: u16, ask: Ask, queues: QueueMask) -> Self {
         Self { port, ask, queues, quanta: 0 }
     }
 
-    /// Pauses a traffic class for so many quanta.
+    /// Pauses a traffic class for `quanta` quanta.
     #[must_use]
     pub fn pause_for(port: u16, class: u8, quanta: u16) -> Self {
         Self { quanta, ..Self::new(port, Ask::PauseFor, 1 << class) }
     }
 
-    /// Pauses the flow of a packet where it came from.
+    /// Pauses the flow of a packet at its upstream neighbour.
     #[must_use]
     pub fn pause_flow(packet: &Packet) -> Self {
         let numbers = QueueMask::from(packet.sender) << 32 | QueueMask::from(packet.flow);
         Self::new(packet.ingress, Ask::PauseFlow, numbers)
     }
 
-    /// Resumes it.
+    /// Resumes that flow.
     #[must_use]
     pub fn resume_flow(packet: &Packet) -> Self {
         Self { ask: Ask::ResumeFlow, ..Self::pause_flow(packet) }
     }
 
-    /// The flow it speaks of, and its sender's number for it, if it speaks of one.
+    /// The flow that it names, and its sender's number for it, if it names one.
     #[must_use]
     pub fn flow(&self) -> Option<(u32, u32)> {
         let of_flow = matches!(self.ask, Ask::PauseFlow | Ask::ResumeFlow);
         of_flow.then_some((self.queues as u32, (self.queues >> 32) as u32))
     }
 
-    /// The frame of so many bytes on the wire.
+    /// The frame, with `bytes` bytes on the wire.
     #[must_use]
     pub fn frame(&self, bytes: u16) -> Packet {
         let mut packet = Packet::new(Kind::LinkControl, bytes);
@@ -149,7 +149,7 @@ impl Signal {
     }
 }
 
-/// For how long at least one queue of a port has been paused.
+/// The time for which at least one queue of a port has been paused.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PausedTime {
     since: Option<u64>,
@@ -158,7 +158,7 @@ pub struct PausedTime {
 }
 
 impl PausedTime {
-    /// From now on some queue is paused, or none.
+    /// From now on at least one queue is paused, or none.
     pub fn set(&mut self, now: u64, paused: bool) {
         match (self.since, paused) {
             (None, true) => {
@@ -179,15 +179,15 @@ impl PausedTime {
         self.total + self.since.map_or(0, |since| now - since)
     }
 
-    /// How often a port without a paused queue came to have one.
+    /// How often a port went from no paused queue to at least one.
     #[must_use]
     pub fn pauses(&self) -> u64 {
         self.pauses
     }
 }
 
-/// What a frame that pauses queues for a while asks for: the queues, and for how long (ps) on a link
-/// of `rate` bit/s.
+/// The request of a frame that pauses queues for a time: the queues and the time (ps) on a link of
+/// `rate` bit/s.
 #[must_use]
 pub fn timed_pause(frame: &Packet, rate: u64) -> Option<(QueueMask, u64)> {
     let frame = frame.as_link_control();
@@ -196,7 +196,7 @@ pub fn timed_pause(frame: &Packet, rate: u64) -> Option<(QueueMask, u64)> {
     (frame.ask() == Ask::PauseFor).then(|| (frame.queues(), pause))
 }
 
-/// What a frame that speaks of one flow asks for: whether it pauses.
+/// The request of a frame about one flow: whether it pauses.
 #[must_use]
 pub fn flow_pause(frame: &Packet) -> Option<bool> {
     match frame.as_link_control().ask() {
@@ -209,7 +209,7 @@ pub fn flow_pause(frame: &Packet) -> Option<bool> {
 /// The mask of paused queues after a frame arrived.
 ///
 /// # Panics
-/// If the frame does not ask for queues to be paused until the next one: that is a bug.
+/// If the frame's request does not hold until the next one, which is a bug.
 #[must_use]
 pub fn obey(frame: &Packet, paused: QueueMask) -> QueueMask {
     let frame = frame.as_link_control();
@@ -221,20 +221,21 @@ pub fn obey(frame: &Packet, paused: QueueMask) -> QueueMask {
     }
 }
 
-/// What becomes of the copy of a header.
+/// The use of a header's copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyUse {
-    /// It has served its purpose.
+    /// None: the copy is discarded.
     Nothing,
-    /// Now a frame to the sender, it leaves.
+    /// It has become a frame to the sender and leaves.
     ToSender,
-    /// It calls for a frame to a neighbour.
+    /// It causes a frame to a neighbour.
     Signal(Signal),
 }
 
-/// What a hop control does. Everything but the name of a packet's queue has a default: nothing.
+/// A hop control's reactions to events. All have a default that does nothing, except the choice of
+/// a packet's queue.
 pub trait HopControl {
-    /// Whether a data packet for port `egress` may enter by its ingress.
+    /// Whether a data packet for port `egress` may enter at its ingress.
     #[inline]
     fn admits(&self, _egress: u16, _packet: &Packet) -> bool {
         true
@@ -265,9 +266,9 @@ pub trait HopControl {
         None
     }
 
-    /// A data packet finds its queue empty and leaves at once, the only one at its port that may.
-    /// Returns false, having done nothing, if it may not enter, or if its joining and leaving would
-    /// send a signal.
+    /// A data packet finds its queue empty, and every other queue of the port empty or paused: it
+    /// passes at once. Returns false, and does nothing, if the packet may not enter, or if its
+    /// joining and leaving would send a signal.
     #[inline]
     fn pass(&mut self, _now: u64, _egress: u16, _packet: &Packet) -> bool {
         true
@@ -279,24 +280,25 @@ pub trait HopControl {
         None
     }
 
-    /// Another signal to send, beside the one just returned.
+    /// The next signal to send, after the one that was just returned.
     fn next_signal(&mut self) -> Option<Signal> {
         None
     }
 
-    /// Whether `mirror_arrival` is to be asked at all.
+    /// Whether the switch has to call `mirror_arrival`.
     fn mirrors_arrivals(&self) -> bool {
         false
     }
 
-    /// A data packet has arrived for port `egress` and has not joined its queue yet: the copy of its
-    /// header, if one is wanted. It is of use `mirror_delay` later.
+    /// A data packet has arrived for port `egress` and has not joined its queue yet. Returns a copy
+    /// of its header, if the control needs one. The copy is used `mirror_delay` later.
     #[inline]
     fn mirror_arrival(&mut self, _now: u64, _egress: u16, _packet: &Packet) -> Option<Packet> {
         None
     }
 
-    /// The same when a packet of any kind has started to leave.
+    /// A packet of any kind has started to leave. Returns a copy of its header, as `mirror_arrival`
+    /// does.
     #[inline]
     fn mirror_departure<S: Scheduler>(
         &mut self,
@@ -308,12 +310,12 @@ pub trait HopControl {
         None
     }
 
-    /// How long the copy that was made now takes (ps). No copy overtakes another.
+    /// Time (ps) from now until the copy that was just made is used. No copy overtakes another.
     fn mirror_delay(&self, _now: u64) -> u64 {
         0
     }
 
-    /// A copy has come to where it is of use.
+    /// A copy has arrived where it is used.
     fn use_copy(&mut self, _now: u64, _copy: &mut Packet) -> CopyUse {
         CopyUse::Nothing
     }
@@ -321,37 +323,37 @@ pub trait HopControl {
     /// A frame from another switch to a sender passes through.
     fn remember(&mut self, _now: u64, _signal: &Packet) {}
 
-    /// The frame to a neighbour that takes the place of a frame to a sender about to leave by
-    /// `egress`.
+    /// The frame to a neighbour that replaces a frame to a sender about to leave at `egress`.
     fn convert(&mut self, _egress: u16, _signal: &Packet) -> Option<Signal> {
         None
     }
 
-    /// A packet will enter by an ingress soon.
+    /// A packet will soon enter at an ingress.
     #[inline]
     fn prefetch(&self, _ingress: u16) {}
 
-    /// When the timer of an ingress port should next fire, once a signal has been sent there.
+    /// When the timer of an ingress port fires next, after a signal was sent there.
     fn next_timer(&self, _now: u64) -> Option<u64> {
         None
     }
 
-    /// The timer of an ingress port fires: a frame to send, and whether the timer goes on.
+    /// The timer of an ingress port fires. Returns a frame to send, and whether the timer
+    /// continues.
     fn on_timer(&mut self, _ingress: u16) -> (Option<Signal>, bool) {
         (None, false)
     }
 
-    /// Flows with packets at an egress port, where the hop control tells flows apart.
+    /// Flows with packets at an egress port, if the hop control distinguishes flows.
     fn active_flows(&self, _egress: u16) -> Option<u32> {
         None
     }
 
-    /// Of these flows, those that share their queue with another one.
+    /// The number of these flows that share their queue with another flow.
     fn sharing_flows(&self, _egress: u16) -> Option<u32> {
         None
     }
 
-    /// The link of a port has gone down, and what was said by it is void: the neighbour has forgotten
+    /// The link of a port has gone down. Frames sent there are void: the neighbour has forgotten
     /// which of its queues are paused.
     fn on_link_down(&mut self, _ingress: u16) {}
 
@@ -376,7 +378,7 @@ xoff_core::seam! {
 }
 
 xoff_core::dispatch! {
-    /// The hop control of one switch. BFC has a variant for each form that packets pass through.
+    /// The hop control of one switch. BFC has a variant for each form of its packet path.
     #[derive(Debug)]
     #[repr(u8)]
     pub enum AnyHop in crate::hop, each by each_hop {
@@ -392,24 +394,24 @@ xoff_core::dispatch! {
         BfcOccupancy(Bfc<Occupancy>),
         /// The same with pauses of flows.
         BfcFlows(Bfc<FlowPauses>),
-        /// Its queue assignment alone.
+        /// Only the queue assignment of BFC.
         BfcSilent(Bfc<Silent>),
         /// Backpressure flow control within the limits of its hardware.
         Tofino(Tofino),
         /// Source flow control.
         Sfc(Sfc),
-        /// None, with queue numbers that packets carry.
+        /// None, with queue numbers in packets.
         Carried(Carried),
-        /// Priority flow control with pairs of ports left out.
+        /// Priority flow control with some pairs of ports left out.
         ElidingPfc(Eliding<Pfc>),
-        /// Backpressure flow control with pairs of ports left out.
+        /// Backpressure flow control with some pairs of ports left out.
         ElidingBfc(Eliding<Bfc<PauseCounters>>),
     }
 }
 pub(crate) use each_hop;
 
 impl AnyHop {
-    /// What was left out, if pairs of ports are.
+    /// Counts of packets without backpressure, if pairs of ports are left out.
     #[must_use]
     pub fn elision(&self) -> Option<ElisionStats> {
         match self {
@@ -419,19 +421,19 @@ impl AnyHop {
         }
     }
 
-    /// Flows with packets at an egress port, where the hop control tells flows apart.
+    /// Flows with packets at an egress port, if the hop control distinguishes flows.
     #[must_use]
     pub fn active_flows(&self, egress: u16) -> Option<u32> {
         each_hop!(self, hop => hop.active_flows(egress))
     }
 
-    /// Of these flows, those that share their queue with another one.
+    /// The number of these flows that share their queue with another flow.
     #[must_use]
     pub fn sharing_flows(&self, egress: u16) -> Option<u32> {
         each_hop!(self, hop => hop.sharing_flows(egress))
     }
 
-    /// What BFC has done, whatever its backpressure.
+    /// Counts of BFC, with any backpressure.
     #[must_use]
     pub fn bfc_stats(&self) -> Option<BfcStats> {
         match self {

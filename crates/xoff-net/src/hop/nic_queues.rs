@@ -1,30 +1,31 @@
-//! How NICs assign their flows to queues.
+//! Assignment of a NIC's flows to queues.
 
 use crate::division::Division;
 
-/// How a NIC assigns its flows to queues.
+/// The assignment of a NIC's flows to queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NicQueues {
-    /// One queue for each of this many traffic classes. The last one takes in the classes after it;
-    /// the lowest class is served first.
+    /// One queue per traffic class, for this many classes. Higher classes count as the last one.
+    /// The lowest class is served first.
     Classes(u8),
-    /// This many queues: a new flow gets an empty one if there is one, otherwise a random one.
+    /// This many queues. A new flow gets an empty queue if there is one, otherwise a random queue.
     /// Queues take turns (BFC §3.3.1, at the source NIC).
     Dynamic(u8),
-    /// The same, except that all labelled flows use queue 0 and the others the rest (BFC App. A.7).
+    /// The same, except that all labelled flows use queue 0 and the others share the rest (BFC App.
+    /// A.7).
     DynamicBesideIncast(u8),
     /// This many queues, by a hash of the flow.
     Hashed(u8),
-    /// Queues divided among classes, dynamic within a class: strict priority between classes, turns
-    /// within one (BFC App. A.3).
+    /// Queues divided among classes, with dynamic assignment within a class. Classes have strict
+    /// priority; queues of a class take turns (BFC App. A.3).
     DynamicByClass(Division),
-    /// The same by a hash of the flow within its class.
+    /// The same, with a hash of the flow within its class.
     HashedByClass(Division),
 }
 
 impl NicQueues {
-    /// True if the traffic class of a packet decides where it waits. NICs and switches agree on
-    /// this: NICs assign flows to queues as switches do.
+    /// True if the traffic class of a packet decides its queue. NICs and switches agree, because
+    /// both assign flows to queues in the same way.
     #[must_use]
     pub fn tell_classes(self) -> bool {
         match self {
@@ -50,7 +51,7 @@ impl NicQueues {
         }
     }
 
-    /// The class of a queue, where classes have strict priority.
+    /// The class of a queue, if classes have strict priority.
     #[inline]
     #[must_use]
     pub fn class_of(self, queue: u8) -> u8 {

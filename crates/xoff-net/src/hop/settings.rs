@@ -1,4 +1,4 @@
-//! What the settings of a hop control say about it.
+//! Properties of a hop control's settings.
 
 use xoff_core::knobs::{Capabilities, Checked};
 use xoff_core::seam::Need;
@@ -8,27 +8,27 @@ use super::{AnyHop, FRAME_BYTES, NicQueues, TofinoConfig};
 use crate::division::Division;
 use crate::packet::CLASSES;
 
-/// Queues of an egress port that a hop control puts packets into.
+/// Queues of an egress port, as a hop control uses them.
 #[derive(Clone, Debug)]
 pub enum HopQueues {
-    /// It has no queues of its own: any scheduler will do.
+    /// The hop control has no queues of its own, so every scheduler works.
     Any,
     /// One queue for each traffic class, in order of arrival.
     Classes,
-    /// Queues that flows are assigned to.
+    /// Queues to which flows are assigned.
     Assigned(AssignedQueues),
 }
 
-/// Queues that flows are assigned to.
+/// Queues to which flows are assigned.
 #[derive(Clone, Debug)]
 pub struct AssignedQueues {
-    /// How many there are.
+    /// The number of queues.
     pub count: u8,
     /// The queues of each traffic class, if classes divide them.
     pub division: Option<Division>,
-    /// True if single flows are paused inside a queue.
+    /// True if flows are paused one by one inside a queue.
     pub pauses_flows: bool,
-    /// The switch that they are on, if it is not an ideal one.
+    /// Tofino2's limits, if the switch is not an ideal one.
     pub tofino: Option<TofinoConfig>,
 }
 
@@ -43,7 +43,7 @@ pub struct HopPort {
     pub host: bool,
 }
 
-/// A switch that gets a hop control.
+/// The site of a hop control: a switch.
 #[derive(Debug)]
 pub struct HopSite {
     /// Its ports.
@@ -62,7 +62,7 @@ pub struct HopSite {
     pub rng: Rng,
 }
 
-/// What derived settings of a hop control depend on.
+/// The values on which derived settings of a hop control depend.
 #[derive(Clone, Copy, Debug)]
 pub struct HopContext {
     /// Base RTT of the longest path.
@@ -75,17 +75,17 @@ pub struct HopContext {
     pub host_rate: BitRate,
     /// Most bytes of one queue, if the buffer limits them.
     pub queue_limit: Option<Bytes>,
-    /// The longest propagation delay at a port of an ordinary switch or host, and at a port of a gateway.
+    /// The longest propagation delay at a port of an ordinary switch or host, and at a port of a
+    /// gateway.
     pub longest_delays: (Ps, Option<Ps>),
 }
 
 /// Derived settings by name.
 pub type Derived = Vec<(&'static str, String)>;
 
-/// What the rest of the program asks the settings of a hop control. The defaults describe one that
-/// does nothing.
+/// The interface of a hop control's settings. The defaults describe a control that does nothing.
 pub trait HopSettings {
-    /// Checks the settings by themselves.
+    /// Checks the settings on their own.
     ///
     /// # Errors
     /// The key that is wrong, and what to write instead.
@@ -106,7 +106,7 @@ pub trait HopSettings {
         Ok(())
     }
 
-    /// Values that it needs other settings to have.
+    /// Values that it needs in other settings.
     fn needs(&self) -> Vec<Need> {
         Vec::new()
     }
@@ -114,17 +114,17 @@ pub trait HopSettings {
     /// Capabilities that it provides.
     fn provide(&self, _capabilities: &mut Capabilities) {}
 
-    /// The queues that it puts packets into.
+    /// The queues into which it puts packets.
     fn queues(&self) -> HopQueues {
         HopQueues::Any
     }
 
-    /// The queues of NICs; `classes` is the number of classes that switches tell apart.
+    /// The queues of NICs. `classes` is the number of classes that switches distinguish.
     fn nic_queues(&self, classes: u8) -> NicQueues {
         NicQueues::Classes(classes)
     }
 
-    /// True if NICs obey its pauses; `pfc` is `nic.pfc`.
+    /// True if NICs obey its pauses. `pfc` is the setting `nic.pfc`.
     fn nics_obey(&self, pfc: bool) -> bool {
         pfc
     }
@@ -142,7 +142,7 @@ pub trait HopSettings {
         Err("there is no backpressure to leave out")
     }
 
-    /// True if pauses of a link that goes down are forgotten at both ends.
+    /// True if both ends of a link forget its pauses when it goes down.
     fn survives_link_down(&self) -> bool {
         false
     }
@@ -152,7 +152,7 @@ pub trait HopSettings {
         false
     }
 
-    /// True if pauses count in the summary as those of PFC do.
+    /// True if its pauses count in the summary like those of PFC.
     fn pauses_classes(&self) -> bool {
         false
     }
@@ -162,17 +162,17 @@ pub trait HopSettings {
         false
     }
 
-    /// True if it limits each ingress, so that the buffer sets no limit to a queue.
+    /// True if it limits each ingress, so that the buffer does not limit queues.
     fn limits_ingress(&self) -> bool {
         false
     }
 
-    /// Why all packets of a flow must take one path, if they must.
+    /// The reason that all packets of a flow must take one path, if they must.
     fn needs_one_path(&self) -> Option<&'static str> {
         None
     }
 
-    /// True if it treats labelled flows apart.
+    /// True if it treats labelled flows separately.
     fn reads_labels(&self) -> bool {
         false
     }

@@ -1,17 +1,18 @@
-//! How long data packets wait in the queues of a port, where somebody wants to know.
+//! Queueing delays of data packets at a port, if they are recorded.
 
 use hdrhistogram::Histogram;
 
 use super::QueueMask;
 
-/// Queueing delays (ps) of one port, from joining a queue to the start of transmission, by sets of queues.
+/// Queueing delays (ps) of one port, from joining a queue to the start of transmission, by sets of
+/// queues.
 #[derive(Debug)]
 pub struct Delays {
     groups: Vec<(QueueMask, Histogram<u64>)>,
 }
 
 impl Delays {
-    /// Nothing recorded yet; a packet counts in every set that has its queue.
+    /// Without records. A packet counts in every set that has its queue.
     #[must_use]
     pub(crate) fn new(groups: &[QueueMask]) -> Self {
         let histogram = || {
@@ -22,7 +23,7 @@ impl Delays {
         Self { groups: groups.iter().map(|&queues| (queues, histogram())).collect() }
     }
 
-    /// A packet leaves a queue in which it waited for so long.
+    /// A packet leaves a queue after a wait of `delay_ps`.
     #[cold]
     pub(crate) fn record(&mut self, queue: u8, delay_ps: u64) {
         for (queues, histogram) in &mut self.groups {
@@ -32,7 +33,7 @@ impl Delays {
         }
     }
 
-    /// What was recorded, in the order of the sets.
+    /// The recorded delays, in the order of the sets.
     #[must_use]
     pub fn histograms(self) -> Vec<Histogram<u64>> {
         self.groups.into_iter().map(|(_, histogram)| histogram).collect()

@@ -1,5 +1,5 @@
-//! Enhanced transmission selection (IEEE 802.1Qaz): some classes strictly first, in their order; the
-//! others share what is left by deficit round robin, each in proportion to its weight.
+//! Enhanced transmission selection (IEEE 802.1Qaz): some classes are strict, in a given order. The
+//! others share the rest by deficit round robin, in proportion to their weights.
 
 use xoff_core::knobs;
 use xoff_core::knobs::Checked;
@@ -8,25 +8,24 @@ use super::fixed_queues::{Discipline, FixedQueues, Line, Mask};
 use super::{AnyScheduler, SchedulerSettings, SchedulerSite};
 use crate::packet::{CLASSES, Pool};
 
-/// The largest weight: one turn then allows no more than a port sends in a moment.
+/// The largest weight. It limits the bytes of one turn.
 const WEIGHT_MAX: u32 = 1000;
 
 knobs! {
     /// Enhanced transmission selection.
     pub struct EtsConfig in "ets" {
-        /// Classes that are served strictly before all others, in this order, as "0" or "1,0"; empty:
-        /// none.
+        /// Classes that are served before all others, in this order, as "0" or "1,0"; empty: none.
         strict: String = String::new(),
-        /// Weights of classes 0 to 7 among those that are not strict: a turn allows so many times
-        /// `switch.quantum`.
+        /// Weights of classes 0 to 7 among those that are not strict. A turn allows the weight
+        /// times `switch.quantum`.
         weights: String = "1,1,1,1,1,1,1,1".into(),
     }
 }
 
-/// Settings of enhanced transmission selection that make sense.
+/// Checked settings of enhanced transmission selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EtsPlan {
-    /// Strict classes in their order, and how many there are.
+    /// Strict classes in order, and their number.
     strict: ([u8; CLASSES], u8),
     weights: [u32; CLASSES],
 }
@@ -50,8 +49,8 @@ impl EtsConfig {
         };
         let wrong_weights = || {
             let message = format!(
-                "weights = \"{}\": give eight whole numbers from 1 to {WEIGHT_MAX}, those of classes 0 \
-                 to 7",
+                "weights = \"{}\": give eight whole numbers from 1 to {WEIGHT_MAX}, those of \
+                 classes 0 to 7",
                 self.weights
             );
             ("weights", message)
@@ -88,7 +87,7 @@ impl SchedulerSettings for EtsConfig {
     }
 }
 
-/// No class is strict, and all have the same weight.
+/// No strict classes, and equal weights.
 impl Default for EtsPlan {
     fn default() -> Self {
         Self { strict: ([0; CLASSES], 0), weights: [1; CLASSES] }
@@ -108,28 +107,28 @@ impl EtsPlan {
 /// The turns of a weighted class.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Turn {
-    /// What it may still send in its turn (bytes).
+    /// The bytes left in its turn.
     deficit: u32,
-    /// What a turn allows (bytes).
+    /// The bytes of a turn.
     quantum: u32,
 }
 
-/// Strict classes in their order, then weighted ones in turns.
+/// Strict classes in order, then weighted ones in turn.
 #[derive(Debug)]
 pub struct StrictThenWeighted {
-    /// The weighted class whose turn it is.
+    /// The weighted class with the current turn.
     current: u8,
-    /// Strict classes, and the same in their order.
+    /// Strict classes as a set, and in order.
     strict: u32,
     order: [u8; CLASSES],
 }
 
-/// One queue a class; a packet's queue is its class. The queues stand apart, so that ports with other
-/// schedulers do not grow.
+/// One queue per class: a packet's queue is its class. The queues are allocated separately, so that
+/// ports with other schedulers do not grow.
 pub type Ets = FixedQueues<StrictThenWeighted>;
 
 impl Ets {
-    /// Empty queues; a turn of a class with weight 1 allows `quantum_bytes`.
+    /// Empty queues. A turn of a class with weight 1 allows `quantum_bytes`.
     #[must_use]
     pub fn new(plan: EtsPlan, quantum_bytes: u32) -> Self {
         let line = |weight: u32| {
@@ -143,7 +142,7 @@ impl Ets {
 }
 
 impl StrictThenWeighted {
-    /// The next one of the classes of `ready`, all of which are weighted.
+    /// The next of the classes of `ready`, which are all weighted.
     fn pick_weighted(&mut self, ready: u32, lines: &mut [Line<Turn>], pool: &Pool) -> Option<u8> {
         loop {
             let Line { queue, state } = &mut lines[self.current as usize];
@@ -169,7 +168,7 @@ impl Discipline for StrictThenWeighted {
     fn pick(&mut self, ready: u32, lines: &mut [Line<Turn>], pool: &Pool) -> Option<u8> {
         let first = ready & self.strict;
         if first != 0 {
-            // A class that is ready and strict stands in the order, before what fills it up.
+            // A ready strict class is in the ordered part, before the padding.
             return self.order.iter().copied().find(|&class| first.has(class));
         }
         if ready == 0 {

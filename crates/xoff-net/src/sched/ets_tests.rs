@@ -6,7 +6,7 @@ use super::*;
 use crate::packet::{Kind, Packet};
 use crate::sched::Scheduler;
 
-/// Strict classes and weights, as a scenario has them.
+/// Strict classes and weights, as written in a scenario.
 pub(in crate::sched) fn ets(strict: &str, weights: &str) -> Ets {
     let config = EtsConfig { strict: strict.into(), weights: weights.into() };
     Ets::new(config.plan().unwrap(), 1530)
@@ -55,8 +55,8 @@ fn settings_that_name_no_classes_are_refused() {
 }
 
 proptest! {
-    /// Weighted classes that never run dry share in proportion to their weights, to within a turn and a
-    /// packet each (Shreedhar and Varghese, Lemma 2), whatever the sizes of their packets.
+    /// Backlogged weighted classes share in proportion to their weights, to within a turn and a
+    /// packet each, for any packet sizes (Shreedhar and Varghese, Lemma 2).
     #[test]
     fn backlogged_classes_share_by_weight(
         weights in prop::collection::vec(1u32..6, 7),

@@ -1,4 +1,4 @@
-//! First in, first out; with several traffic classes, strictly the lowest-numbered first.
+//! First in, first out. With several traffic classes, the lowest-numbered class goes first.
 
 use xoff_core::knobs;
 
@@ -26,7 +26,7 @@ impl SchedulerSettings for FifoConfig {
     }
 }
 
-/// One queue a class; a packet's queue is its class.
+/// One queue per class: a packet's queue is its class.
 pub type Fifo = FixedQueues<Strict, [Line<()>; CLASSES]>;
 
 impl Default for Fifo {
@@ -36,14 +36,13 @@ impl Default for Fifo {
 }
 
 impl Fifo {
-    /// The packet that joined a queue last.
+    /// The packet at the tail of a queue.
     #[must_use]
     pub fn tail(&self, queue: u8) -> Option<u32> {
         self.queue(queue).tail()
     }
 
-    /// Puts another packet in the place of the one at a queue's tail
-    /// ([`crate::Queue::replace_tail`]).
+    /// Replaces the packet at the tail of a queue ([`crate::Queue::replace_tail`]).
     pub fn replace_tail(&mut self, pool: &mut Pool, queue: u8, id: u32) {
         self.queue_mut(queue).replace_tail(pool, id);
     }

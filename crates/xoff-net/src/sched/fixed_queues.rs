@@ -1,5 +1,5 @@
-//! A fixed number of queues that the neighbour pauses one by one. Schedulers over such queues differ in
-//! which of them goes next ([`Discipline`]).
+//! A fixed number of queues that the neighbour pauses one by one. Schedulers over such queues
+//! differ in the choice of the next queue ([`Discipline`]).
 
 use std::fmt::Debug;
 use std::ops::{BitAnd, BitOrAssign, BitXor, Not};
@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 use super::{QueueMask, Scheduler};
 use crate::packet::{Packet, Pool, Queue};
 
-/// A set of queues, one bit each, as wide as a scheduler needs it.
+/// A set of queues, one bit each, of the width that a scheduler needs.
 pub trait Mask:
     Copy
     + Debug
@@ -24,15 +24,15 @@ pub trait Mask:
     fn only(queue: u8) -> Self;
     /// Whether it has a queue.
     fn has(self, queue: u8) -> bool;
-    /// How many queues it has.
+    /// The number of its queues.
     fn len(self) -> u32;
-    /// Its lowest-numbered queue. It must have one.
+    /// Its lowest-numbered queue. The set must not be empty.
     fn first(self) -> u8;
-    /// Its first queue after `queue`, going round. It must have one.
+    /// Its first queue after `queue`, with wrap-around. The set must not be empty.
     fn next_after(self, queue: u8) -> u8;
-    /// The queues of `mask` for which it has room.
+    /// The queues of `mask` that fit into it.
     fn narrow(mask: QueueMask) -> Self;
-    /// The same queues.
+    /// The same queues as a [`QueueMask`].
     fn widen(self) -> QueueMask;
 }
 
@@ -88,11 +88,11 @@ pub struct Line<State> {
     pub(super) state: State,
 }
 
-/// Which queue goes next.
+/// The choice of the next queue.
 pub trait Discipline {
-    /// A set of as many queues as there can be.
+    /// A set of up to the greatest number of queues.
     type Mask: Mask;
-    /// What it keeps for each queue.
+    /// Its state for each queue.
     type State;
     /// Whether waiting flows are counted packet by packet. Otherwise each queue counts as a flow.
     const COUNTS_FLOWS: bool = false;
@@ -105,7 +105,7 @@ pub trait Discipline {
         pool: &Pool,
     ) -> Option<u8>;
 
-    /// Another packet is at the head of a queue, which is paused or not.
+    /// A queue has a new packet at its head, and is paused or not.
     #[inline(always)]
     fn on_head(&mut self, _line: &mut Line<Self::State>, _queue: u8, _pool: &Pool, _paused: bool) {}
 
@@ -117,7 +117,7 @@ pub trait Discipline {
     #[inline(always)]
     fn on_pass(&mut self, _queue: u8) {}
 
-    /// Queues that hold something were paused or resumed: those of `changed`.
+    /// Non-empty queues were paused or resumed: those of `changed`.
     #[inline(always)]
     fn on_pause(
         &mut self,
@@ -128,7 +128,7 @@ pub trait Discipline {
     }
 }
 
-/// Queues and how they are served. What a packet meets first is at the front.
+/// Queues and their discipline. State that a packet uses first is at the front.
 #[derive(Debug)]
 #[repr(C)]
 pub struct FixedQueues<D: Discipline, Lines = Box<[Line<<D as Discipline>::State>]>> {

@@ -1,12 +1,11 @@
-//! Where packets of one egress port wait, and which goes next.
+//! The queues of an egress port, and the choice of the next packet.
 //!
-//! Every port has a control queue that is served first and that no pause of a queue stops. Behind it
-//! stands one of the schedulers of this folder; each keeps its queues and obeys a mask of paused
-//! ones.
+//! Every port has a control queue that is served first and never paused. Behind it is one of the
+//! schedulers of this folder. Each has its own queues and obeys a mask of paused queues.
 //!
-//! To add one: a file here with its settings, what they say about it ([`SchedulerSettings`]) and its
-//! queues ([`Scheduler`]); its lines in [`SchedulerConfig`] and [`AnyScheduler`] below; and the hop
-//! controls that it works with, in `each_pair`.
+//! To add a scheduler, write a file here with its settings, their properties
+//! ([`SchedulerSettings`]) and its queues ([`Scheduler`]). Add its lines to [`SchedulerConfig`] and
+//! [`AnyScheduler`] below, and to the hop controls that it works with, in `each_pair`.
 
 mod delays;
 mod drr;
@@ -44,57 +43,58 @@ pub use strict::{PRIORITIES_MAX, Priorities, StrictConfig};
 /// A set of queues, one bit each.
 pub type QueueMask = u128;
 
-/// What every scheduler of data queues does.
+/// Operations of every scheduler of data queues.
 pub trait Scheduler {
-    /// Appends a packet to the queue its record names.
+    /// Appends a packet to the queue named in its record.
     fn push(&mut self, pool: &mut Pool, id: u32);
-    /// Takes the next packet of a queue that is not paused.
+    /// Takes the next packet of an unpaused queue.
     fn pop(&mut self, pool: &mut Pool) -> Option<u32>;
-    /// Whether `pop` would find a packet.
+    /// Whether `pop` would return a packet.
     fn is_ready(&self) -> bool;
-    /// Whether `pop` would find a packet that joined `queue` now, and no other.
+    /// Whether `pop` would return a packet that joined `queue` now, and no other.
     fn may_pass(&self, queue: u8) -> bool;
-    /// A packet that may pass does: all is as if it had joined the queue its record names and left.
+    /// A packet that may pass does. The state becomes what it would be if the packet had joined the
+    /// queue in its record and left.
     #[inline]
     fn pass(&mut self, _packet: &Packet) {}
-    /// There is no room for `arriving`, which has not joined: takes out the packet to be dropped in its
-    /// place. `None`: none here gives way to it.
+    /// There is no room for `arriving`, which has not joined. Removes the packet to drop instead of
+    /// it. `None`: no packet here gives way to it.
     fn evict(&mut self, _pool: &mut Pool, _arriving: u32) -> Option<u32> {
         None
     }
-    /// Takes out what is dropped at `now` (ps) rather than sent, so that the next `pop` finds what is
-    /// sent.
+    /// Removes the packets that are dropped at `now` (ps), so that the next `pop` returns a packet
+    /// to send.
     #[inline]
     fn shed(&mut self, _pool: &mut Pool, _now: u64, _shed: &mut Queue) {}
     /// Bytes in one queue.
     fn queue_bytes(&self, queue: u8) -> u32;
-    /// Bytes of memory that a packet of so many on the wire takes up.
+    /// Bytes of memory for a packet of `wire_bytes`.
     #[inline]
     fn memory_bytes(&self, wire_bytes: u16) -> u16 {
         wire_bytes
     }
-    /// Queues that hold something, paused or not.
+    /// Queues that hold packets, paused or not.
     fn occupied(&self) -> QueueMask;
     /// Queues paused by the neighbour.
     fn paused(&self) -> QueueMask;
-    /// Whether a pause stops this packet where it is at the head of its queue.
+    /// Whether a pause stops this packet if it is at the head of its queue.
     fn holds_back(&self, packet: &Packet) -> bool {
         self.paused() >> packet.queue & 1 == 1
     }
     /// Changes which queues are paused.
     fn set_paused(&mut self, mask: QueueMask);
-    /// Pauses or resumes one flow. Returns how many flows are paused then.
+    /// Pauses or resumes one flow. Returns the number of paused flows.
     fn set_flow_paused(&mut self, _flow: u32, _paused: bool) -> usize {
-        unreachable!("a neighbour pauses a flow, but this port tells no flows apart")
+        unreachable!("a neighbour pauses a flow, but this port does not distinguish flows")
     }
-    /// Flows (or queues, where flows are not told apart) with packets here.
+    /// Flows (or queues, if flows are not distinguished) with packets here.
     fn active(&self) -> u32;
-    /// Flows with packets here, told apart packet by packet if need be: for ports that are watched.
+    /// Flows with packets here, counted packet by packet if necessary, for monitored ports.
     fn flows(&self, _pool: &Pool) -> u32 {
         self.active()
     }
-    /// The packet that leaves a queue next, where queues can be paused: [`Packet::next`] leads from it
-    /// to those behind it.
+    /// The packet that leaves a queue next, if queues can be paused. [`Packet::next`] links to the
+    /// packets behind it.
     fn head(&self, _queue: u8) -> Option<u32> {
         None
     }
@@ -107,28 +107,28 @@ xoff_core::seam! {
         Fifo(FifoConfig) = "fifo",
         /// Deficit round robin over the queues of the hop control.
         Drr(DrrConfig) = "drr",
-        /// Deficit round robin with a queue for every flow.
+        /// Deficit round robin with one queue per flow.
         PerFlow(PerFlowConfig) = "per-flow",
-        /// Shortest remaining flow first over the queues of the hop control: the queue whose first packet
-        /// belongs to the flow with the fewest bytes left (BFC App. A.2).
+        /// Shortest remaining flow first over the queues of the hop control: the queue whose first
+        /// packet belongs to the flow with the fewest bytes left (BFC App. A.2).
         Srf(SrfConfig) = "srf",
-        /// Shortest remaining flow first with a queue for every flow.
+        /// Shortest remaining flow first with one queue per flow.
         PerFlowSrf(PerFlowSrfConfig) = "per-flow-srf",
-        /// pFabric: sends the flow with the fewest bytes left, and drops from a full port the one with the
-        /// most.
+        /// pFabric: sends the flow with the fewest bytes left, and drops from a full port the one
+        /// with the most.
         PFabric(PFabricSchedulerConfig) = "pfabric",
         /// Stochastic fair queueing with CoDel, section `sfqcodel`.
         SfqCodel(SfqCodelConfig) = "sfqcodel",
         /// Enhanced transmission selection: strict and weighted classes, section `ets`.
         Ets(EtsConfig) = "ets",
-        /// Strict priorities that packets carry.
+        /// Strict priorities in packets.
         Strict(StrictConfig) = "strict",
     }
 }
 
 xoff_core::dispatch! {
-    /// The scheduler of one port. Deficit round robin has a variant for each form that packets pass
-    /// through.
+    /// The scheduler of one port. Deficit round robin has a variant for each form of its packet
+    /// path.
     #[derive(Debug)]
     #[repr(u8)]
     pub enum AnyScheduler in crate::sched, each by each_scheduler {
@@ -138,15 +138,15 @@ xoff_core::dispatch! {
         Drr(Drr),
         /// The same; a queue waits while the flow at its head is paused.
         DrrFlows(DrrFlows),
-        /// The same in cells, before a FIFO that no pause reaches: Tofino2.
+        /// The same in cells, before a FIFO that pauses do not reach: Tofino2.
         TrafficManager(TrafficManager),
-        /// Deficit round robin over a queue for every flow.
+        /// Deficit round robin with one queue per flow.
         PerFlow(PerFlow),
         /// Deficit round robin within strict classes.
         DrrClasses(Drr<StrictClasses>),
         /// Shortest remaining flow first over a fixed number of queues.
         Srf(Srf),
-        /// Shortest remaining flow first over a queue for every flow.
+        /// Shortest remaining flow first with one queue per flow.
         PerFlowSrf(PerFlowSrf),
         /// pFabric.
         PFabric(PFabric),
@@ -154,14 +154,15 @@ xoff_core::dispatch! {
         SfqCodel(SfqCodel),
         /// Enhanced transmission selection: strict and weighted classes.
         Ets(Ets),
-        /// Strict priorities that packets carry.
+        /// Strict priorities in packets.
         Priorities(Priorities),
     }
 }
 pub(crate) use each_scheduler;
 
-/// Applies an expression to a hop control and the scheduler of a port. The table has the pairs that a
-/// scenario can ask for: the packet path is compiled for each, so more pairs make it longer for all.
+/// Applies an expression to a hop control and the scheduler of a port. The table has the pairs that
+/// a scenario can ask for. The packet path is compiled for each pair, so more pairs make it longer
+/// for all.
 macro_rules! each_pair {
     ($hop:expr, $scheduler:expr, ($control:ident, $queues:ident) => $call:expr) => {
         $crate::sched::match_pairs!(
@@ -178,7 +179,7 @@ macro_rules! each_pair {
             Pfc Fifo,
             Sfc Fifo,
             ElidingPfc Fifo,
-            // Queues that flows are assigned to.
+            // Queues to which flows are assigned.
             Bfc Drr,
             Bfc Srf,
             BfcOccupancy Drr,
@@ -189,7 +190,7 @@ macro_rules! each_pair {
             BfcClasses DrrClasses,
             ElidingBfc Drr,
             ElidingBfc Srf,
-            // A sample of the packets needs no hardware.
+            // Sampling of packets does not need hardware limits.
             Tofino Drr,
             Tofino Srf,
             Tofino TrafficManager,
@@ -214,18 +215,18 @@ macro_rules! match_pairs {
 }
 pub(crate) use match_pairs;
 
-/// A switch was built of parts that cannot be combined.
+/// A switch has parts that cannot be combined.
 #[cold]
 #[inline(never)]
 pub(crate) fn no_pair(hop: &AnyHop, scheduler: &AnyScheduler) -> ! {
-    panic!("{hop:?} has no use for the queues of {scheduler:?}")
+    panic!("{hop:?} cannot be combined with the queues of {scheduler:?}")
 }
 
-/// What an egress port has whatever its scheduler.
+/// The state of an egress port with any scheduler.
 #[derive(Debug, Default)]
 pub(crate) struct Common {
     pub(crate) control: Queue,
-    /// Queueing delays of data packets (ps), where somebody wants them.
+    /// Queueing delays of data packets (ps), if they are recorded.
     pub(crate) delays: Option<Box<Delays>>,
     /// Bytes in all data queues.
     pub(crate) data_bytes: u32,
@@ -242,7 +243,7 @@ impl Common {
 /// Packets that were lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drops {
-    /// How many.
+    /// Number of packets.
     pub packets: u64,
     /// Their bytes on the wire.
     pub bytes: u64,
@@ -256,7 +257,7 @@ impl Drops {
     }
 }
 
-/// An egress port: the control queue and a scheduler. What a packet needs that does not have to wait
+/// An egress port: the control queue and a scheduler. The state used by a packet that does not wait
 /// shares a cache line.
 #[derive(Debug)]
 #[repr(C, align(64))]
@@ -331,7 +332,7 @@ impl Egress {
         each_scheduler!(&self.scheduler, queues => queues.active())
     }
 
-    /// Flows with packets here, told apart packet by packet if need be.
+    /// Flows with packets here, counted packet by packet if necessary.
     #[must_use]
     pub fn flows(&self, pool: &Pool) -> u32 {
         each_scheduler!(&self.scheduler, queues => queues.flows(pool))
@@ -343,7 +344,7 @@ impl Egress {
         each_scheduler!(&mut self.scheduler, queues => queues.set_paused(mask));
     }
 
-    /// Does what a neighbour's frame asks for.
+    /// Obeys a neighbour's frame.
     pub(crate) fn obey(&mut self, now: u64, frame: &Packet) {
         if let Some(pause) = flow_pause(frame) {
             let paused = each_scheduler!(&mut self.scheduler, queues =>
@@ -354,18 +355,18 @@ impl Egress {
         }
     }
 
-    /// When its queues were paused.
+    /// The time for which its queues were paused.
     #[must_use]
     pub fn paused_time(&self) -> &PausedTime {
         &self.paused_time
     }
 
-    /// Starts recording the queueing delays of data packets (ps), for each of these sets of queues.
+    /// Starts to record the queueing delays of data packets (ps), for each of these sets of queues.
     pub fn watch_delays(&mut self, groups: &[QueueMask]) {
         self.common.delays = Some(Box::new(Delays::new(groups)));
     }
 
-    /// Ends that and returns what was recorded.
+    /// Stops that and returns the records.
     pub fn take_delays(&mut self) -> Option<Delays> {
         self.common.delays.take().map(|delays| *delays)
     }

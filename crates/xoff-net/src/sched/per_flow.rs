@@ -1,5 +1,5 @@
-//! Deficit round robin with a queue of its own for every flow that has packets here: the ideal that
-//! BFC is compared with (BFC §6.2.1, Ideal-FQ).
+//! Deficit round robin with one queue for every flow with packets here: the ideal to which BFC is
+//! compared (BFC §6.2.1, Ideal-FQ).
 
 use xoff_core::knobs;
 
@@ -8,7 +8,7 @@ use super::{AnyScheduler, QueueMask, Scheduler, SchedulerSettings, SchedulerSite
 use crate::packet::{NONE, Pool};
 
 knobs! {
-    /// Deficit round robin with a queue for every flow.
+    /// Deficit round robin with one queue per flow.
     pub struct PerFlowConfig;
 }
 
@@ -29,11 +29,11 @@ impl SchedulerSettings for PerFlowConfig {
 #[derive(Debug)]
 struct Turn {
     deficit: u32,
-    /// The flow whose turn comes after this one's.
+    /// The flow with the next turn.
     next: u32,
 }
 
-/// As many queues as there are flows.
+/// One queue per flow, served by deficit round robin.
 #[derive(Debug)]
 pub struct PerFlow {
     flows: PerFlowQueues<Turn>,
@@ -45,7 +45,7 @@ pub struct PerFlow {
 }
 
 impl PerFlow {
-    /// No queues yet; each turn allows `quantum_bytes` more.
+    /// Without queues. Each turn adds `quantum_bytes` of credit.
     #[must_use]
     pub fn new(quantum_bytes: u32) -> Self {
         Self {

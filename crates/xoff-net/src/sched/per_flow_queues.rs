@@ -1,10 +1,10 @@
-//! A queue for every flow that has packets at a port, for schedulers that know no limit of queues.
+//! One queue for every flow with packets at a port, for schedulers without a limit of queues.
 
 use rustc_hash::FxHashMap;
 
 use crate::packet::{Pool, Queue};
 
-/// The queue of a flow, and what its scheduler keeps of it.
+/// The queue of a flow, and its scheduler's state for it.
 #[derive(Debug)]
 pub(super) struct FlowQueue<T> {
     pub(super) queue: Queue,
@@ -12,7 +12,7 @@ pub(super) struct FlowQueue<T> {
     pub(super) turn: T,
 }
 
-/// As many queues as there are flows; a queue has a number while it holds something.
+/// One queue per flow. A queue has a number while it holds packets.
 #[derive(Debug)]
 pub(super) struct PerFlowQueues<T> {
     queues: Vec<FlowQueue<T>>,
@@ -27,8 +27,8 @@ impl<T> Default for PerFlowQueues<T> {
 }
 
 impl<T> PerFlowQueues<T> {
-    /// Appends a packet to its flow's queue. Returns the number of that queue if it is a new one, whose
-    /// scheduler keeps `turn` of it.
+    /// Appends a packet to its flow's queue. Returns the number of that queue if it is new. `turn`
+    /// is the scheduler's state for a new queue.
     #[inline]
     pub(super) fn push(&mut self, pool: &mut Pool, id: u32, turn: T) -> Option<u32> {
         let flow = pool[id].flow;
@@ -49,20 +49,20 @@ impl<T> PerFlowQueues<T> {
         Some(number)
     }
 
-    /// The queue of this number.
+    /// The queue with this number.
     #[inline]
     pub(super) fn get(&mut self, number: u32) -> &mut FlowQueue<T> {
         &mut self.queues[number as usize]
     }
 
-    /// A queue is empty: its flow is forgotten.
+    /// Removes a queue that is empty.
     #[inline]
     pub(super) fn close(&mut self, number: u32) {
         self.by_flow.remove(&self.queues[number as usize].flow);
         self.free.push(number);
     }
 
-    /// How many flows have packets here.
+    /// The number of flows with packets here.
     pub(super) fn count(&self) -> u32 {
         self.by_flow.len() as u32
     }

@@ -1,5 +1,5 @@
-//! Shortest remaining flow first with a queue of its own for every flow that has packets here: the
-//! ideal that BFC-SRF is compared with, "an idealized SRF scheme with unlimited queues" (BFC App. A.2,
+//! Shortest remaining flow first with one queue for every flow with packets here: the ideal to
+//! which BFC-SRF is compared, "an idealized SRF scheme with unlimited queues" (BFC App. A.2,
 //! IdealSRF+ECMP).
 //!
 //! Among equals the flow that has had packets here for longest goes first.
@@ -15,7 +15,7 @@ use super::{AnyScheduler, QueueMask, Scheduler, SchedulerSettings, SchedulerSite
 use crate::packet::Pool;
 
 knobs! {
-    /// Shortest remaining flow first with a queue for every flow.
+    /// Shortest remaining flow first with one queue per flow.
     pub struct PerFlowSrfConfig;
 }
 
@@ -33,16 +33,16 @@ impl SchedulerSettings for PerFlowSrfConfig {
     }
 }
 
-/// A flow that waits: what it has left by the packet at its head, its place in the order in which flows
-/// came, and the number of its queue.
+/// A flow that waits: its bytes left according to the packet at its head, its place in the order of
+/// arrival, and the number of its queue.
 type Waiting = Reverse<(u64, u64, u32)>;
 
-/// As many queues as there are flows.
+/// One queue per flow, served by the bytes left of flows.
 #[derive(Debug, Default)]
 pub struct PerFlowSrf {
     flows: PerFlowQueues<()>,
     order: BinaryHeap<Waiting>,
-    /// Flows that have come so far.
+    /// Flows that have arrived so far.
     came: u64,
     paused: bool,
 }
@@ -113,15 +113,16 @@ mod tests {
     use crate::packet::{Kind, Packet};
 
     proptest! {
-        /// Against the definition: the flow whose first packet here has the least left sends that
-        /// packet, the one that came first among equals. One step in three sends.
+        /// Compares with the definition. The flow with the fewest bytes left in its first packet
+        /// here sends that packet; among equals the flow that arrived first. One step in three
+        /// sends.
         #[test]
         fn the_flow_with_least_left_goes_next(
             steps in prop::collection::vec((0u32..12, 0u32..40, 0u8..3), 1..300),
         ) {
             let (mut pool, mut port) = (Pool::default(), PerFlowSrf::default());
-            // In the order of arrival: flow, what it has left by this packet, the packet. A flow stays
-            // where its first packet stood while it has any.
+            // In the order of arrival: flow, its bytes left, the packet. A flow keeps the place of
+            // its first packet while it has packets.
             let mut model: Vec<(u32, Vec<(u32, u32)>)> = Vec::new();
             for (flow, remaining, action) in steps {
                 if action > 0 {

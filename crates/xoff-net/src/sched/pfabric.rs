@@ -1,9 +1,9 @@
 //! pFabric's switch (Alizadeh et al., "pFabric: minimal near-optimal datacenter transport", SIGCOMM
-//! 2013, §4.1): a port holds a few packets and looks at all of them. It sends for the flow that has
-//! least left, and drops from the one that has most.
+//! 2013, §4.1): a port holds a few packets and considers all of them. It sends for the flow with
+//! the fewest bytes left, and drops from the flow with the most.
 //!
-//! A packet's priority is what its flow had left when it was sent: the bytes from this packet on
-//! ("remaining flow size"). Acknowledgements are not seen here: they take the control queue.
+//! A packet's priority is the bytes its flow had left when it was sent, from this packet on
+//! ("remaining flow size"). Acknowledgements are not handled here: they take the control queue.
 
 use xoff_core::seam::{Need, need};
 use xoff_core::{Bytes, knobs};
@@ -35,7 +35,7 @@ impl SchedulerSettings for PFabricSchedulerConfig {
 /// A packet that waits.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    /// Bytes its flow had left, headers of this packet included. Less goes first.
+    /// Bytes that its flow had left, including this packet's headers. Fewer go first.
     remaining: u64,
     flow: u32,
     id: u32,
@@ -47,7 +47,7 @@ impl Waiting {
     }
 }
 
-/// The packets of a port, in the order in which they came.
+/// The packets of a port, in the order of arrival.
 #[derive(Debug, Default)]
 pub struct PFabric {
     waiting: Vec<Waiting>,
@@ -57,8 +57,8 @@ pub struct PFabric {
 
 impl PFabric {
     /// The packet to send: "pFabric switches dequeue the earliest packet from the flow that has the
-    /// highest priority packet in the queue", as a later packet of a flow has the higher priority and
-    /// would starve the ones before it. Among equals the first to come is first.
+    /// highest priority packet in the queue". A later packet of a flow has a higher priority and
+    /// would starve the earlier ones. Among equals the first to arrive goes first.
     fn next(&self) -> Option<usize> {
         let best = self.waiting.iter().min_by_key(|packet| packet.remaining)?;
         self.waiting.iter().position(|packet| packet.flow == best.flow)
@@ -96,9 +96,9 @@ impl Scheduler for PFabric {
         self.waiting.is_empty() && !self.paused
     }
 
-    /// "If the incoming packet has lower priority than all buffered packets, it is dropped; otherwise
-    /// the packet with the lowest priority in the buffer is dropped." Among equals the last to come is
-    /// worst.
+    /// "If the incoming packet has lower priority than all buffered packets, it is dropped;
+    /// otherwise the packet with the lowest priority in the buffer is dropped." Among equals the
+    /// last to arrive is dropped.
     fn evict(&mut self, pool: &mut Pool, arriving: u32) -> Option<u32> {
         let arriving = Waiting::new(&pool[arriving], arriving);
         let (place, worst) =
@@ -199,13 +199,13 @@ mod tests {
     }
 
     proptest! {
-        /// A port of 24 packets against its definition: nothing that is dropped is better than anything
-        /// that stays; what is sent belongs to a flow of the best priority and is its earliest.
+        /// Compares a port of 24 packets with its definition: no dropped packet is better than one
+        /// that stays, and the packet sent is the earliest of a flow with the best priority.
         #[test]
         fn the_best_are_sent_and_the_worst_are_dropped(steps in steps()) {
             const ROOM: usize = 24;
             let (mut pool, mut port) = filled(&[]);
-            // In the order of arrival: flow, what it has left, number.
+            // In the order of arrival: flow, its bytes left, number.
             let mut model: Vec<(u32, u32, u32)> = Vec::new();
             for step in steps {
                 let Step::Arrive(flow, left) = step else {

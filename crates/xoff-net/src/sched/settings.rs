@@ -1,4 +1,4 @@
-//! What the settings of a scheduler say about it.
+//! Properties of a scheduler's settings.
 
 use xoff_core::knobs::{Capabilities, Checked};
 use xoff_core::seam::Need;
@@ -7,22 +7,22 @@ use xoff_core::{Bytes, Ps};
 use super::AnyScheduler;
 use crate::hop::HopQueues;
 
-/// An egress port that gets a scheduler.
+/// The site of a scheduler: an egress port.
 #[derive(Clone, Debug)]
 pub struct SchedulerSite {
     /// The queues of its hop control.
     pub queues: HopQueues,
-    /// Bytes that a turn of round robin allows.
+    /// Bytes of a turn of round robin.
     pub quantum: u32,
     /// Seed of a hash of flows.
     pub bin_seed: u32,
-    /// Priorities that packets carry.
+    /// Priorities in packets.
     pub priorities: u8,
 }
 
-/// What the rest of the program asks the settings of a scheduler.
+/// The interface of a scheduler's settings.
 pub trait SchedulerSettings {
-    /// Checks the settings by themselves.
+    /// Checks the settings on their own.
     ///
     /// # Errors
     /// The key that is wrong, and what to write instead.
@@ -30,7 +30,7 @@ pub trait SchedulerSettings {
         Ok(())
     }
 
-    /// Values that it needs other settings to have.
+    /// Values that it needs in other settings.
     fn needs(&self) -> Vec<Need> {
         Vec::new()
     }
@@ -38,7 +38,8 @@ pub trait SchedulerSettings {
     /// Capabilities that it provides.
     fn provide(&self, _capabilities: &mut Capabilities) {}
 
-    /// Whether it serves the queues of a hop control. By default, only where the hop control has none.
+    /// Whether it serves the queues of a hop control. By default it does only if the hop control
+    /// has none.
     ///
     /// # Errors
     /// The reason, which completes "it ...".
@@ -62,12 +63,12 @@ pub trait SchedulerSettings {
         true
     }
 
-    /// True if it serves flows by what packets say is left of them.
+    /// True if it serves flows by the bytes left in their packets' headers.
     fn uses_flow_sizes(&self) -> bool {
         false
     }
 
-    /// True if it serves the priorities that packets carry.
+    /// True if it serves the priorities in packets.
     fn serves_carried_priorities(&self) -> bool {
         false
     }
@@ -77,7 +78,7 @@ pub trait SchedulerSettings {
         false
     }
 
-    /// Fills in settings that follow from the base RTT, and checks them. Returns them by name.
+    /// Fills in settings that depend on the base RTT, and checks them. Returns them by name.
     ///
     /// # Errors
     /// The key that is wrong, and what to write instead.
@@ -85,7 +86,7 @@ pub trait SchedulerSettings {
         Ok(Vec::new())
     }
 
-    /// The memory of a port where `buffer.size` is 0, from the bandwidth-delay product, with its name
+    /// The memory of a port with `buffer.size` = 0, from the bandwidth-delay product, with its name
     /// among the derived settings.
     fn port_memory(&self, _bandwidth_delay_product: Bytes) -> Option<(&'static str, Bytes)> {
         None
@@ -96,6 +97,6 @@ pub trait SchedulerSettings {
         0
     }
 
-    /// The scheduler of a port whose queues it serves.
+    /// A scheduler for a port with these queues.
     fn build(&self, site: &SchedulerSite) -> AnyScheduler;
 }

@@ -1,11 +1,11 @@
-//! Shortest remaining flow first over a fixed number of queues: "Flows insert their remaining size into
-//! a header field in each packet transmitted, and the switch schedules queues in order of remaining
-//! size of the packet at the head of the queue" (BFC App. A.2).
+//! Shortest remaining flow first over a fixed number of queues: "Flows insert their remaining size
+//! into a header field in each packet transmitted, and the switch schedules queues in order of
+//! remaining size of the packet at the head of the queue" (BFC App. A.2).
 //!
-//! What counts is the packet at the head and nothing behind it: a short flow that shares a queue with
-//! a long one waits for it. Among equals the queue with the lowest number goes first. That is no
-//! injustice that lasts: whoever goes first has less left then, and would stay ahead under any rule.
-//! Sizes are compared as far as the header goes, so flows with more than 4 GB left are equal.
+//! Only the packet at the head counts: a short flow that shares a queue with a long one waits for
+//! it. Among equals the queue with the lowest number goes first. That is no lasting unfairness: the
+//! flow that goes first then has fewer bytes left, and would stay ahead under any rule. Sizes are
+//! compared within the range of the header, so flows with more than 4 GB left are equal.
 
 use xoff_core::knobs;
 use xoff_core::tournament::Tournament;
@@ -24,16 +24,15 @@ impl SchedulerSettings for SrfConfig {
     fn serves(&self, queues: &HopQueues) -> Result<(), String> {
         match queues {
             HopQueues::Any | HopQueues::Classes => {
-                Err("chooses among queues that flows are assigned \
-                                                        to: set hop = \"bfc\", or scheduler = \
-                                                        \"per-flow-srf\" for one queue per flow"
+                Err("needs queues to which flows are assigned: set hop = \"bfc\", or scheduler = \
+                     \"per-flow-srf\" for one queue per flow"
                     .into())
             }
             HopQueues::Assigned(queues) if queues.count == 1 => {
                 Err("has nothing to choose from in one queue".into())
             }
             HopQueues::Assigned(queues) if queues.division.is_some() => {
-                Err("knows no classes, and queues of one class take turns (BFC App. A.3): set \
+                Err("does not support classes: queues of one class take turns (BFC App. A.3): set \
                      bfc.classes = 1"
                     .into())
             }
@@ -64,11 +63,11 @@ impl SchedulerSettings for SrfConfig {
 /// The key of a queue that is empty or paused.
 const NOT_READY: u64 = u64::MAX;
 
-/// The queue whose head has least left. A key is what the flow of the packet at the head has left, and
-/// in the last byte the queue's number.
+/// The queue with the fewest bytes left at its head. A key is the bytes left of the flow at the
+/// head, with the queue's number in the last byte.
 #[derive(Debug)]
 pub struct ShortestRemaining {
-    /// Keys of the queues that hold something and are not paused.
+    /// Keys of the non-empty, unpaused queues.
     ready: Tournament<u64>,
 }
 
@@ -87,7 +86,7 @@ impl Srf {
 
 impl Discipline for ShortestRemaining {
     type Mask = QueueMask;
-    /// The key while the queue holds something.
+    /// The key while the queue holds packets.
     type State = u64;
 
     #[inline]
@@ -179,8 +178,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against the definition: of all queues that hold something and are not paused, the one whose
-        /// head has the least left sends, and it sends its head.
+        /// Compares with the definition: of all non-empty, unpaused queues, the one with the fewest
+        /// bytes left at its head sends that packet.
         #[test]
         fn the_head_with_least_left_goes_next(queues in 1u8..=128, steps in steps()) {
             let (mut pool, mut srf) = (Pool::default(), Srf::new(queues));

@@ -1,4 +1,4 @@
-//! Strict priorities that packets carry: the lowest-numbered goes first.
+//! Strict priorities in packets: the lowest number goes first.
 
 use xoff_core::knobs;
 use xoff_core::seam::{Need, need};
@@ -8,7 +8,7 @@ use super::{AnyScheduler, SchedulerSettings, SchedulerSite};
 use crate::packet::Pool;
 
 knobs! {
-    /// Strict priorities that packets carry.
+    /// Strict priorities in packets.
     pub struct StrictConfig;
 }
 
@@ -27,18 +27,18 @@ impl SchedulerSettings for StrictConfig {
     }
 }
 
-/// The first queue that may send does.
+/// The first queue that may send goes next.
 #[derive(Debug, Default)]
 pub struct Strict;
 
-/// One queue a priority, of which packets carry more than there are classes.
+/// One queue per priority. Packets can have more priorities than classes.
 pub type Priorities = FixedQueues<Strict>;
 
-/// The most priorities there can be.
+/// The most priorities.
 pub const PRIORITIES_MAX: u8 = u32::BITS as u8;
 
 impl Priorities {
-    /// So many priorities, up to [`PRIORITIES_MAX`].
+    /// For `priorities` priorities, up to [`PRIORITIES_MAX`].
     #[must_use]
     pub fn new(priorities: u8) -> Self {
         Self::of(Strict, vec![Line::default(); usize::from(priorities)].into_boxed_slice())

@@ -1,4 +1,4 @@
-//! What all schedulers have in common: what they hold, pauses, and packets that pass.
+//! Tests of all schedulers: the packets they hold, pauses, and packets that pass.
 
 use proptest::prelude::*;
 
@@ -26,7 +26,7 @@ fn steps(queues: u8) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..200)
 }
 
-/// The schedulers that a scenario can ask for, over the queues of hop controls that they serve.
+/// The schedulers that a scenario can ask for, over queues of hop controls that they serve.
 fn all_schedulers() -> Vec<AnyScheduler> {
     let assigned = AssignedQueues { count: 8, division: None, pauses_flows: false, tofino: None };
     let hops = [HopQueues::Any, HopQueues::Classes, HopQueues::Assigned(assigned)];
@@ -42,8 +42,8 @@ fn all_schedulers() -> Vec<AnyScheduler> {
     schedulers
 }
 
-/// Packets of several flows and sizes join all queues: each leaves once, and those of a flow in one
-/// queue leave in order.
+/// Packets of several flows and sizes join all queues. Each leaves once, and packets of a flow in
+/// one queue leave in order.
 #[test]
 fn what_joins_leaves_once_and_flows_stay_in_order() {
     for mut scheduler in all_schedulers() {
@@ -74,7 +74,7 @@ fn what_joins_leaves_once_and_flows_stay_in_order() {
     }
 }
 
-/// Who looks for what waits for whom finds it, whatever the scheduler.
+/// A search for the packets held by pauses finds them, with every scheduler.
 #[test]
 fn what_waits_in_paused_queues_is_held() {
     for scheduler in [
@@ -101,8 +101,8 @@ fn what_waits_in_paused_queues_is_held() {
     }
 }
 
-/// What is popped never comes from a paused queue, and a pop finds something exactly if a queue
-/// that is not paused has something.
+/// A popped packet never comes from a paused queue, and a pop returns a packet exactly if an
+/// unpaused queue has one.
 fn obeys_pauses(mut scheduler: impl Scheduler, queues: u8, steps: &[Step]) {
     let mut pool = Pool::default();
     let mut held = vec![0u32; queues as usize];
@@ -136,8 +136,8 @@ fn obeys_pauses(mut scheduler: impl Scheduler, queues: u8, steps: &[Step]) {
     }
 }
 
-/// Two schedulers see the same, but in one of them packets pass where they may, in the other they
-/// always join and leave: what is popped afterwards is the same.
+/// Two schedulers receive the same packets. In one, packets pass if they may; in the other they
+/// always join and leave. Both pop the same packets afterwards.
 fn passing_is_joining_and_leaving<S: Scheduler>(make: impl Fn() -> S, steps: &[Step]) {
     let (mut passed, mut joined) = (make(), make());
     let mut pool = Pool::default();

@@ -1,8 +1,8 @@
 //! Hosts that a system of the network has for itself, such as the NICs of an allocator of rates.
 //!
-//! They are numbered after the servers, so that all which counts servers (traffic, loads, base RTT,
-//! results of hosts) need not know of them, and what forwards packets treats them as hosts. The ports
-//! of the switches keep their numbers: an attached host takes the next one.
+//! They are numbered after the servers, so that code that counts servers (traffic, loads, base RTT,
+//! results of hosts) is not affected, and code that forwards packets treats them as hosts. The
+//! ports of the switches keep their numbers: an attached host takes the next one.
 
 use xoff_core::{BitRate, Ps};
 
@@ -11,7 +11,7 @@ use super::{Port, Topology};
 /// A host to be attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attachment {
-    /// The switch it hangs on: its node in the network without attached hosts.
+    /// Its switch, as a node in the network without attached hosts.
     pub switch: u32,
     /// Rate of its link.
     pub rate: BitRate,
@@ -20,10 +20,11 @@ pub struct Attachment {
 }
 
 impl Topology {
-    /// The same network with these hosts attached, in their order.
+    /// The same network with these hosts attached, in order.
     ///
     /// # Errors
-    /// If one is to hang on what is no switch, or a switch gets more ports than can be told apart.
+    /// If a host is to be attached to a node that is not a switch, or a switch gets more ports than
+    /// can be numbered.
     pub fn attach(&self, attachments: &[Attachment]) -> Result<Self, String> {
         let added = attachments.len() as u32;
         let (hosts, nodes) = (self.hosts, self.nodes());
@@ -32,7 +33,10 @@ impl Topology {
         degree.extend((hosts..nodes).map(|switch| self.ports_of(switch).len() as u32));
         for Attachment { switch, .. } in attachments {
             if !(hosts..nodes).contains(switch) {
-                return Err(format!("a host cannot be attached to node {switch}: it is no switch"));
+                return Err(format!(
+                    "a host cannot be attached to node {switch}: it is not a \
+                    switch"
+                ));
             }
             degree[renamed(*switch) as usize] += 1;
         }
@@ -72,7 +76,7 @@ impl Topology {
         })
     }
 
-    /// How many servers there are: hosts 0 to servers - 1, all that are not attached.
+    /// The number of servers: hosts 0 to servers - 1, without attached hosts.
     #[must_use]
     pub fn servers(&self) -> u32 {
         self.hosts - self.attached
@@ -117,7 +121,7 @@ mod tests {
         assert_eq!((routes.links_between(0, 12), routes.links_between(0, 11)), (3, 4));
     }
 
-    /// Nothing else moves: links of the network join the same ports as before.
+    /// Nothing else changes: links of the network join the same ports as before.
     #[test]
     fn other_ports_keep_their_numbers_and_peers() {
         let plain = small();

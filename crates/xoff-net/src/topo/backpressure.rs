@@ -1,26 +1,28 @@
-//! Which port can hold back which: the backpressure graph of a network and its routes, its cycles, and
-//! the pairs of ports at which backpressure has to be left out so that none remains (BFC App. B).
+//! The backpressure graph of a network and its routes: which port can hold back which. It gives the
+//! cycles of this graph, and the pairs of ports at which backpressure has to be left out so that no
+//! cycle remains (BFC App. B).
 //!
-//! Its nodes are <switch, egress port>. Port A at one switch and port B at the next one are joined if "a
-//! packet can go from A to B in a single hop" and "trigger backpressure from B to A". The paper draws
-//! the edge from B to A; here it follows the packets, and cycles are the same. A packet's ingress
-//! names A, so an edge is a turn at one switch: from an ingress to an egress. Hosts cause no
-//! backpressure: no cycle leads through them.
+//! Its nodes are <switch, egress port>. Port A at one switch and port B at the next one are joined
+//! if "a packet can go from A to B in a single hop" and "trigger backpressure from B to A". The
+//! paper draws the edge from B to A; here it follows the packets, and cycles are the same. A
+//! packet's ingress names A, so an edge is a turn at one switch: from an ingress to an egress.
+//! Hosts cause no backpressure: no cycle leads through them.
 
 use super::digraph::Digraph;
 use super::{Port, Route, Routes, Topology};
 
-/// A set of turns: for each ingress port of a switch that faces another switch, egress ports of the same
-/// switch. As a table of what to leave out it is the paper's match-action table.
+/// A set of turns: for each ingress port of a switch that faces another switch, egress ports of the
+/// same switch. As a table of pairs without backpressure it is the paper's match-action table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turns {
-    /// Where the bits of each port begin, by their numbers in the topology; one more entry than ports.
+    /// Index of the first bit of each port, by port number in the topology; one more entry than
+    /// ports.
     first: Vec<usize>,
     words: Vec<u64>,
 }
 
 impl Turns {
-    /// None yet.
+    /// An empty set.
     #[must_use]
     pub fn new(topology: &Topology) -> Self {
         let mut first = vec![0];
@@ -57,19 +59,20 @@ impl Turns {
         self.row(ingress).iter().enumerate().flat_map(bits)
     }
 
-    /// All turns, as an ingress (its number in the topology) and an egress (its number at the switch).
+    /// All turns, as an ingress (its number in the topology) and an egress (its number at the
+    /// switch).
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u16)> + '_ {
         let ports = 0..self.first.len() as u32 - 1;
         ports.flat_map(|ingress| self.of(ingress).map(move |egress| (ingress, egress)))
     }
 
-    /// How many there are.
+    /// The number of turns.
     #[must_use]
     pub fn len(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Whether there are none.
+    /// Whether there are no turns.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|&word| word == 0)
@@ -79,10 +82,10 @@ impl Turns {
 /// Ports that can hold each other back in cycles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Knot {
-    /// How many egress ports there are, each of which lies on a cycle with every other one.
+    /// The number of egress ports. Each lies on a cycle with every other one.
     pub ports: usize,
-    /// A shortest cycle among them: egress ports by their numbers in the topology, in the direction of
-    /// packets, from the lowest one on.
+    /// A shortest cycle among them: egress ports by their numbers in the topology, in the direction
+    /// of packets, from the lowest one on.
     pub shortest: Vec<u32>,
 }
 
@@ -96,7 +99,7 @@ impl Topology {
         names.join(" -> ")
     }
 
-    /// A turn by the names of where it comes from, happens and leads to.
+    /// A turn, by the names of the nodes before, at and after it.
     #[must_use]
     pub fn turn(&self, ingress: u32, egress: u16) -> String {
         let node = self.ports[ingress as usize].node;
@@ -114,8 +117,9 @@ pub struct Backpressure<'a> {
 }
 
 impl<'a> Backpressure<'a> {
-    /// Of packets between all hosts by these routes. With several, a packet may follow one of them at
-    /// one switch and another one at the next, as packets do that are under way when routes change.
+    /// Of packets between all hosts by these routes. With several routes, a packet may follow one
+    /// of them at one switch and another one at the next, as packets in flight do when routes
+    /// change.
     #[must_use]
     pub fn new(topology: &'a Topology, routes: &[&Routes]) -> Self {
         let mut graph = Self { topology, turns: Turns::new(topology) };
@@ -128,7 +132,7 @@ impl<'a> Backpressure<'a> {
         graph
     }
 
-    /// About how many bytes the graph of a network and the search for its cycles take.
+    /// Approximate bytes of a network's graph and the search for its cycles.
     #[must_use]
     pub fn bytes(topology: &Topology) -> u128 {
         let turns = (topology.hosts..topology.nodes()).map(|node| {
@@ -137,11 +141,11 @@ impl<'a> Backpressure<'a> {
                 links.filter(|port| topology.ports[port.peer as usize].node >= topology.hosts);
             (trunks.count() * topology.ports_of(node).len()) as u128
         });
-        // As arcs twice, as bits in some sets, and what the search has for each port.
+        // Arcs twice, bits in some sets, and the state of the search for each port.
         turns.sum::<u128>() * 18 + topology.ports.len() as u128 * 100
     }
 
-    /// Adds what another graph of the same network has.
+    /// Adds the edges of another graph of the same network.
     pub fn extend(&mut self, other: &Self) {
         self.turns.extend(&other.turns);
     }
@@ -159,7 +163,7 @@ impl<'a> Backpressure<'a> {
         &self.turns
     }
 
-    /// How many egress ports switches have: its nodes.
+    /// The number of egress ports of switches: its nodes.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.topology.ports.len() - self.topology.first_port[self.topology.hosts as usize] as usize
@@ -174,10 +178,10 @@ impl<'a> Backpressure<'a> {
         graph.knots().into_iter().map(knot).collect()
     }
 
-    /// The turns to leave out so that no cycle remains. Of those in a cycle, first all that lead from a
-    /// higher layer back to a higher one: "in Clos topologies" they are what there is to leave out
-    /// (App. B), and they are the ones that packets take only when links fail. Where cycles
-    /// remain, as among switches of one layer, the feedback arcs of [`Digraph::feedback`].
+    /// The turns to leave out so that no cycle remains. Of the turns in cycles, it first takes all
+    /// that lead from a higher layer back to a higher one: "in Clos topologies" these are the turns
+    /// to leave out (App. B), and packets take them only when links fail. If cycles remain, as
+    /// among switches of one layer, it adds the feedback arcs of [`Digraph::feedback`].
     #[must_use]
     pub fn to_elide(&self) -> Turns {
         let mut elided = Turns::new(self.topology);
@@ -203,7 +207,7 @@ impl<'a> Backpressure<'a> {
         );
     }
 
-    /// Whether a packet comes down by one egress port and goes up again by the next one.
+    /// Whether a packet goes down through one egress port and up again through the next one.
     fn is_bounce(&self, from: u32, to: u32) -> bool {
         let node = self.topology.ports[to as usize].node;
         let [before, here, after] =
@@ -212,7 +216,7 @@ impl<'a> Backpressure<'a> {
         before > here && after > here
     }
 
-    /// The graph over all ports of the topology; those of hosts are alone.
+    /// The graph over all ports of the topology. Ports of hosts have no arcs.
     fn digraph(&self) -> Digraph {
         let arc = |(ingress, egress): (u32, u16)| {
             let Self { topology, .. } = self;
@@ -234,10 +238,10 @@ fn leaves(topology: &Topology, routes: &[&Routes]) -> Vec<u32> {
     leaves
 }
 
-/// Which of a switch's lists of ports, by where they begin, are known for each ingress: most groups share
-/// their ports with others.
+/// The lists of a switch's ports, by their first index, that are known for each ingress: most
+/// groups share their ports with others.
 struct Known {
-    /// Where the bits of each ingress begin; those of its switch's own hosts come first.
+    /// Index of the first bit of each ingress. The bits of its switch's own hosts come first.
     first: Vec<usize>,
     words: Vec<u64>,
 }
@@ -255,7 +259,7 @@ impl Known {
         Self { first, words: vec![0; bits.div_ceil(64)] }
     }
 
-    /// Adds the list of a route; returns whether it is new.
+    /// Adds the list of a route. Returns whether it is new.
     fn insert(&mut self, ingress: u32, route: Route) -> bool {
         let place = if route.count == 0 { 0 } else { 1 + route.first as usize };
         let bit = self.first[ingress as usize] + place;
@@ -270,7 +274,7 @@ impl Known {
 struct Walk<'a> {
     topology: &'a Topology,
     routes: &'a [&'a Routes],
-    /// What is in the set of turns, by each of the routes.
+    /// The turns in the set, by each of the routes.
     known: Vec<Known>,
 }
 
@@ -297,7 +301,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds the turns of packets for a group that have come by a port.
+    /// Adds the turns of packets for a group that arrived at a port.
     fn add_turns(&mut self, ingress: u32, group: usize, turns: &mut Turns) {
         let topology = self.topology;
         let node = topology.ports[ingress as usize].node;
@@ -320,13 +324,13 @@ impl Walk<'_> {
     }
 }
 
-/// All turns from a higher layer back to a higher one, whether or not a route has them. "For Clos
-/// topologies, this just includes backpressure edges corresponding to packets that are coming from a
-/// higher layer and going back to a higher layer" (App. B). What is left goes up and then down, so no
-/// route whatever can close a cycle.
+/// All turns from a higher layer back to a higher one, whether a route uses them or not. "For Clos
+/// topologies, this just includes backpressure edges corresponding to packets that are coming from
+/// a higher layer and going back to a higher layer" (App. B). Other paths go up and then down, so
+/// no route can close a cycle.
 ///
 /// # Errors
-/// If a link joins two switches of one layer: then this rule is not enough.
+/// If a link joins two switches of one layer: then this rule is not sufficient.
 pub fn bounces(topology: &Topology) -> Result<Turns, String> {
     let mut turns = Turns::new(topology);
     let tier = |node: u32| topology.tiers[node as usize];

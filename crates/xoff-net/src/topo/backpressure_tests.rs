@@ -8,7 +8,7 @@ fn link(a: u32, b: u32) -> Link {
     Link { a, b, rate: BitRate::from_gbps(100), delay: Ps::from_us(1) }
 }
 
-/// Switches with a host each, of these layers, joined by these links (by the switches' numbers).
+/// Switches of these layers with one host each, joined by these links (by the switches' numbers).
 fn network(tiers: &[u8], links: &[(u32, u32)]) -> Topology {
     let hosts = tiers.len() as u32;
     let access = (0..hosts).map(|host| link(host, hosts + host));
@@ -33,14 +33,15 @@ fn ports_between(topology: &Topology, links: &[(&str, &str)]) -> Vec<u32> {
     (0..topology.ports.len() as u32).filter(|&port| joins(port)).collect()
 }
 
-/// The switches that the packets of a cycle come by.
+/// The switches on the cycle of a knot.
 fn names(topology: &Topology, knot: &Knot) -> Vec<String> {
     let node = |&port: &u32| topology.name(topology.ports[port as usize].node);
     knot.shortest.iter().map(node).collect()
 }
 
-/// Every edge by its definition: for each pair of switches and each host, whether the first may send a
-/// packet for it to the second, and where that one sends it on; packets begin at all other hosts.
+/// Every edge by its definition: for each pair of switches and each host, whether the first may
+/// send a packet for it to the second, and where the second sends it. Packets start at all other
+/// hosts.
 fn by_definition(topology: &Topology, routes: &Routes) -> Vec<(u32, u16)> {
     let mut pairs = Vec::new();
     let next_ports = |node: u32, dst: u32| -> Vec<u16> {
@@ -53,7 +54,7 @@ fn by_definition(topology: &Topology, routes: &Routes) -> Vec<(u32, u16)> {
     let mut seen = std::collections::BTreeSet::new();
     for dst in 0..topology.hosts {
         for src in (0..topology.hosts).filter(|&src| src != dst) {
-            // From the switch of the source on, with the port it came in by.
+            // From the switch of the source, with the port of arrival.
             let mut heads = vec![topology.ports[topology.first_port[src as usize] as usize].peer];
             while let Some(ingress) = heads.pop() {
                 let node = topology.ports[ingress as usize].node;
@@ -76,8 +77,8 @@ fn by_definition(topology: &Topology, routes: &Routes) -> Vec<(u32, u16)> {
 }
 
 proptest! {
-    /// "This just includes [...] packets that are coming from a higher layer and going back": without
-    /// faults there are none, however large the fabric.
+    /// "This just includes [...] packets that are coming from a higher layer and going back":
+    /// without faults there are none, in a fabric of any size.
     #[test]
     fn shortest_paths_of_a_leaf_spine_fabric_close_no_cycle(
         leaves in 1u32..9, spines in 1u32..9, links in 1u32..3,
@@ -87,15 +88,16 @@ proptest! {
         let topology = leaf_spine(&config).unwrap();
         let graph = Backpressure::new(&topology, &[&Routes::new(&topology).unwrap()]);
         prop_assert_eq!(graph.nodes() as u32, leaves * (2 + 2 * spines * links));
-        // A port of a leaf goes on to each link of each other leaf, one of a spine to the leaf's hosts.
+        // A port of a leaf leads to each link of each other leaf, a port of a spine to the leaf's
+        // hosts.
         let up = u64::from(leaves * spines * links) * u64::from((leaves - 1) * links);
         let down = if leaves > 1 { u64::from(leaves * spines * links * 2) } else { 0 };
         prop_assert_eq!(graph.turns().len() as u64, up + down);
         prop_assert!(graph.knots().is_empty() && graph.to_elide().is_empty());
     }
 
-    /// In any network with any layers: the edges are those of the definition, and without what is to be
-    /// elided there is no cycle left. Where there is none, nothing is elided.
+    /// In any network with any layers: the edges equal the definition, and without the elided turns
+    /// no cycle is left. If there is no cycle, nothing is elided.
     #[test]
     fn what_is_elided_breaks_all_cycles(
         tiers in prop::collection::vec(1u8..4, 3..7),
@@ -108,7 +110,8 @@ proptest! {
         let topology = network(&tiers, &links);
         let routes = Routes::new(&topology).unwrap();
         let graph = Backpressure::new(&topology, &[&routes]);
-        prop_assert_eq!(graph.turns().pairs().collect::<Vec<_>>(), by_definition(&topology, &routes));
+        let turns: Vec<_> = graph.turns().pairs().collect();
+        prop_assert_eq!(turns, by_definition(&topology, &routes));
         let elided = graph.to_elide();
         prop_assert_eq!(elided.is_empty(), graph.knots().is_empty());
         let turns: Vec<_> = graph.turns().pairs().collect();
@@ -116,8 +119,8 @@ proptest! {
         prop_assert!(graph.without(&elided).knots().is_empty());
     }
 
-    /// Whatever links are down: without the turns of the Clos rule, which asks no route, none of the
-    /// routes that are left closes a cycle.
+    /// For any links down: without the turns of the Clos rule, which ignores routes, none of the
+    /// remaining routes closes a cycle.
     #[test]
     fn without_bounces_no_routes_of_a_clos_network_close_a_cycle(
         spines in 2u32..4, leaves in 2u32..6,
@@ -125,7 +128,9 @@ proptest! {
     ) {
         let topology = leaves_and_spines(leaves, spines);
         let names: Vec<_> =
-            down.iter().map(|(leaf, spine)| (format!("leaf:{leaf}"), format!("spine:{spine}"))).collect();
+            down.iter()
+                .map(|(leaf, spine)| (format!("leaf:{leaf}"), format!("spine:{spine}")))
+                .collect();
         let names: Vec<_> = names.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
         let whole = Routes::new(&topology).unwrap();
         let bounces = bounces(&topology).unwrap();
@@ -150,8 +155,8 @@ fn shortest_paths_of_a_fat_tree_close_no_cycle() {
     }
 }
 
-/// Leaf 0 reaches spine 1 only, leaf 1 spine 0 only. What they send each other goes down at another
-/// leaf and up again, and closes a cycle with what leaves 2 and 3 send each other: one in each direction.
+/// Leaf 0 reaches spine 1 only, leaf 1 spine 0 only. Their packets to each other go down at another
+/// leaf and up again. With the packets between leaves 2 and 3 they close a cycle in each direction.
 #[test]
 fn two_links_that_are_down_close_a_cycle() {
     let topology = leaves_and_spines(4, 2);
@@ -178,8 +183,8 @@ fn two_links_that_are_down_close_a_cycle() {
     assert!(graph.without(&elided).knots().is_empty());
 }
 
-/// While routes change, what is at the spine already goes back to a leaf: a bounce that neither the old
-/// nor the new routes have.
+/// While routes change, packets at the spine return to a leaf: a bounce that neither the old nor
+/// the new routes have.
 #[test]
 fn packets_under_way_may_bounce_when_routes_change() {
     let topology = leaves_and_spines(4, 2);
@@ -197,7 +202,7 @@ fn packets_under_way_may_bounce_when_routes_change() {
 
 #[test]
 fn three_switches_in_a_ring_close_a_cycle_if_packets_go_round() {
-    // Five in a ring: packets to the second next go on in the same direction.
+    // Five in a ring: packets to the second next switch continue in the same direction.
     let ring = |switches: u32| -> Vec<(u32, u32)> {
         (0..switches).map(|switch| (switch, (switch + 1) % switches)).collect()
     };
@@ -208,11 +213,11 @@ fn three_switches_in_a_ring_close_a_cycle_if_packets_go_round() {
     assert_eq!(graph.to_elide().len(), 2, "one turn in each direction");
     assert!(bounces(&topology).unwrap_err().contains("leaf:0 and leaf:1, which are of one layer"));
 
-    // In a ring of three, shortest paths turn nowhere: each switch is next to all others.
+    // In a ring of three, shortest paths have no turns: each switch is next to all others.
     let topology = network(&[1; 3], &ring(3));
     let mut routes = Routes::new(&topology).unwrap();
     assert!(Backpressure::new(&topology, &[&routes]).knots().is_empty());
-    // Sent the long way round, by a mistake in the tables, they do.
+    // Sent the long way round, by an error in the tables, they have turns.
     for (switch, choices) in routes.choices.iter_mut().enumerate() {
         let next = topology.hosts + (switch as u32 + 1) % 3;
         let ports = topology.ports_of(topology.hosts + switch as u32);

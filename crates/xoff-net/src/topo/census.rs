@@ -1,37 +1,37 @@
-//! What a network consists of, known from its settings before any of it is built.
+//! The parts of a network, counted from its settings before any is built.
 //!
-//! Sums and products are of u128, which no settings make overflow.
+//! Sums and products are of u128, which no settings overflow.
 
 use core::mem::size_of;
 
 use super::{Link, Port, Route};
 
-/// Ports are numbered in the lower bits of an event's tag, where every switch may need one more.
+/// The lower bits of an event's tag hold port numbers, where every switch may need one more.
 const PORTS_MAX: u128 = 1 << 27;
 
-/// What finding the routes takes for each port beside the tables themselves.
+/// Bytes per port of the search for routes, in addition to the tables.
 const SEARCH_BYTES: u128 = 160;
 
-/// How many there are of what a network consists of.
+/// The numbers of a network's parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Census {
     /// Hosts.
     pub hosts: u128,
     /// Switches.
     pub switches: u128,
-    /// Switches that hosts hang on.
+    /// Switches with hosts.
     pub racks: u128,
     /// Links.
     pub links: u128,
-    /// Links of the switch that has the most.
+    /// Links of the switch with the most links.
     pub most_links: u128,
 }
 
 impl Census {
-    /// Checks that all can be numbered.
+    /// Checks that all parts can be numbered.
     ///
     /// # Errors
-    /// What there is too much of, and how much there may be.
+    /// The part with too high a number, and the highest number allowed.
     pub fn check(&self) -> Result<(), String> {
         let nodes = self.hosts.saturating_add(self.switches);
         for (count, most, what) in [
@@ -46,7 +46,7 @@ impl Census {
         Ok(())
     }
 
-    /// About how many bytes nodes, links and routes take while they are built.
+    /// Approximate bytes of nodes, links and routes while they are built.
     #[must_use]
     pub fn bytes(&self) -> u128 {
         let bytes = |type_bytes: usize| type_bytes as u128;
@@ -60,7 +60,7 @@ impl Census {
     }
 }
 
-/// A product that ends at the largest number.
+/// A product that saturates at the largest number.
 pub(super) fn product(factors: &[u32]) -> u128 {
     factors.iter().fold(1, |product: u128, &factor| product.saturating_mul(factor.into()))
 }
@@ -76,7 +76,7 @@ mod tests {
     };
     use super::*;
 
-    /// What a network that was built consists of.
+    /// The parts of a network that was built.
     fn counted(topology: &Topology) -> Census {
         let routes = Routes::new(topology).unwrap();
         let switches = topology.hosts..topology.nodes();

@@ -1,4 +1,4 @@
-//! Directed graphs and their cycles. What is found depends on the arcs alone, not on their order.
+//! Directed graphs and their cycles. Results depend only on the arcs, not on their order.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, VecDeque};
@@ -6,20 +6,20 @@ use std::collections::{BTreeSet, VecDeque};
 /// A directed graph over nodes 0 to n - 1.
 #[derive(Clone, Debug)]
 pub struct Digraph {
-    /// Where the successors of each node begin; one more entry than nodes.
+    /// Index of the first successor of each node; one more entry than nodes.
     first: Vec<u32>,
-    /// Successors of all nodes, each node's in order.
+    /// Successors of all nodes, in order for each node.
     to: Vec<u32>,
 }
 
-/// A node of a search that is not done with its successors.
+/// A node of a search with unfinished successors.
 struct Visit {
     node: u32,
     next: u32,
 }
 
 impl Digraph {
-    /// The graph of these arcs, each there once however often it is named.
+    /// The graph of these arcs. Repeated arcs count once.
     #[must_use]
     pub fn new(nodes: usize, mut arcs: Vec<(u32, u32)>) -> Self {
         arcs.sort_unstable();
@@ -30,25 +30,25 @@ impl Digraph {
         Self { first, to: arcs.into_iter().map(|(_, to)| to).collect() }
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.first.len() - 1
     }
 
-    /// How many arcs there are.
+    /// The number of arcs.
     #[must_use]
     pub fn arcs(&self) -> usize {
         self.to.len()
     }
 
-    /// Where the arcs of a node lead.
+    /// The successors of a node.
     #[must_use]
     pub fn of(&self, node: u32) -> &[u32] {
         &self.to[self.first[node as usize] as usize..self.first[node as usize + 1] as usize]
     }
 
-    /// The sets of nodes, in order, each of which lies on a cycle with every other one of its set: the
+    /// The sets of nodes, in order, in which every node lies on a cycle with every other one: the
     /// strongly connected components that hold a cycle (Tarjan, 1972).
     #[must_use]
     pub fn knots(&self) -> Vec<Vec<u32>> {
@@ -63,7 +63,7 @@ impl Digraph {
         knots
     }
 
-    /// The first of the shortest cycles through nodes of a knot, from its lowest node on.
+    /// The first of the shortest cycles through nodes of a knot, starting at its lowest node.
     #[must_use]
     pub fn shortest_cycle(&self, knot: &[u32]) -> Vec<u32> {
         let mut best: Vec<u32> = Vec::new();
@@ -77,8 +77,8 @@ impl Digraph {
         best
     }
 
-    /// A shortest cycle from `start` over no lower node, if there is one of fewer than `limit` nodes.
-    /// `from` holds `u32::MAX` for all nodes, before and after.
+    /// A shortest cycle from `start` without lower nodes, if there is one of fewer than `limit`
+    /// nodes. `from` holds `u32::MAX` for all nodes, before and after.
     fn cycle_from(&self, start: u32, limit: usize, from: &mut [u32]) -> Option<Vec<u32>> {
         let mut queue = VecDeque::from([(start, 1)]);
         let mut reached = Vec::new();
@@ -112,8 +112,8 @@ impl Digraph {
         cycle
     }
 
-    /// Arcs of a knot without which none of its cycles is left: those that lead backwards in an order
-    /// made by the heuristic of Eades, Lin and Smyth (1993). To find the fewest is NP-hard.
+    /// Arcs of a knot that break all of its cycles when removed: the arcs that lead backwards in an
+    /// order made by the heuristic of Eades, Lin and Smyth (1993). To find the fewest is NP-hard.
     #[must_use]
     pub fn feedback(&self, knot: &[u32]) -> Vec<(u32, u32)> {
         let place = self.order(knot);
@@ -125,9 +125,9 @@ impl Digraph {
         arcs.filter(backwards).collect()
     }
 
-    /// The place of each node of a knot in an order in which few arcs lead backwards: what no arc of the
-    /// rest leaves goes to the end, and otherwise the node with the most arcs more out than in, which
-    /// is one that none enters if there is any, to the beginning.
+    /// The place of each node of a knot in an order with few backward arcs. A node without outgoing
+    /// arcs to the rest goes to the end. Otherwise the node with the largest surplus of outgoing
+    /// arcs goes to the beginning; a node without incoming arcs comes first.
     fn order(&self, knot: &[u32]) -> Vec<usize> {
         let inner = |node: u32| {
             self.of(node).iter().filter_map(|to| knot.binary_search(to).ok()).collect::<Vec<_>>()
@@ -142,7 +142,7 @@ impl Digraph {
             .zip(&predecessors)
             .map(|(leaving, entering)| (leaving.len(), entering.len()))
             .collect();
-        // Nodes that none enters first, then those with the most arcs more out than in.
+        // Nodes without incoming arcs first, then by the surplus of outgoing arcs.
         let key = |node: usize, (leaving, entering): (usize, usize)| {
             (Reverse((entering == 0, leaving as isize - entering as isize)), node)
         };
@@ -184,9 +184,9 @@ impl Digraph {
     }
 }
 
-/// The state of Tarjan's search, without recursion: a path may be as long as the graph is large.
+/// The state of Tarjan's search, without recursion, because a path may visit every node.
 struct Tarjan {
-    /// When each node was first seen, from 1 on; 0: it was not.
+    /// The order in which each node was first seen, from 1 on; 0: not seen.
     index: Vec<u32>,
     /// The earliest node of its component known to be reachable from it.
     low: Vec<u32>,
@@ -238,7 +238,7 @@ impl Tarjan {
         }
     }
 
-    /// A component is complete: all that was put on the stack since its first node.
+    /// A component is complete: all nodes put on the stack since its first node.
     fn close(&mut self, node: u32) {
         let begin = self.stack.iter().rposition(|&other| other == node).unwrap_or(0);
         let component = self.stack.split_off(begin);
@@ -281,8 +281,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against the enumeration of all cycles: the same nodes lie on cycles, with the same ones
-        /// together, and the cycle that is shown is one of the shortest.
+        /// Compares with the enumeration of all cycles: the same nodes lie on cycles together, and
+        /// the cycle returned is one of the shortest.
         #[test]
         fn knots_are_what_cycles_lie_in(arcs in arcs()) {
             let cycles = all_cycles(7, &arcs);
@@ -304,7 +304,8 @@ mod tests {
             }
         }
 
-        /// Without its feedback arcs a graph has no cycle, and no arc outside the knots is among them.
+        /// Without its feedback arcs a graph has no cycle, and no arc outside the knots is among
+        /// them.
         #[test]
         fn without_feedback_arcs_there_is_no_cycle(arcs in arcs()) {
             let graph = Digraph::new(7, arcs.clone());

@@ -5,8 +5,8 @@ use xoff_core::{BitRate, Ps, knobs};
 use super::{Census, Count, Link, Topology, TopologySettings};
 
 knobs! {
-    /// Two switches joined by one link, with hosts on both; with `side_hosts`, a third switch is
-    /// joined to the right one. BFC's testbed (§6.1, Fig. 6) is the latter: sender groups 1 and 2 on
+    /// Two switches joined by one link, with hosts on both. With `side_hosts`, a third switch is
+    /// joined to the right one. BFC's testbed (§6.1, Fig. 6) has three: sender groups 1 and 2 on
     /// the left switch, group 3 on the side switch, both receivers on the right switch.
     pub struct DumbbellConfig in "dumbbell" {
         /// Hosts on the left switch (numbered first).
@@ -17,7 +17,7 @@ knobs! {
         side_hosts: u32 = 0,
         /// Rate of a host's link.
         host_rate: BitRate = BitRate::from_gbps(100),
-        /// Rate of the right hosts' links, where it differs; 0: the same.
+        /// Rate of the right hosts' links, if it differs; 0: the same.
         right_rate: BitRate = BitRate(0),
         /// Rate of a link between switches.
         trunk_rate: BitRate = BitRate::from_gbps(100),

@@ -4,16 +4,16 @@ use xoff_core::{BitRate, Ps, knobs};
 
 use super::{Census, Count, Link, Topology, TopologySettings};
 
-/// The most hosts of a fat-tree: its tables would not fit into memory long before the numbers of
-/// hosts and ports run out.
+/// The most hosts of a fat-tree. Its tables exceed memory long before the numbers of hosts and
+/// ports run out.
 const HOSTS_MAX: u64 = 1 << 20;
 
 knobs! {
-    /// A fat-tree: k pods, each of k/2 edge switches under k/2 aggregation switches, and (k/2)^2 core
-    /// switches, each linked to one aggregation switch of every pod. With k/2 hosts on each edge
-    /// switch all switches have k ports and no layer is over-subscribed: k^3/4 hosts.
+    /// A fat-tree: k pods, each of k/2 edge switches under k/2 aggregation switches, and (k/2)^2
+    /// core switches, each linked to one aggregation switch of every pod. With k/2 hosts on each
+    /// edge switch, all switches have k ports and no layer is over-subscribed: k^3/4 hosts.
     ///
-    /// In results the edge is called leaf and the aggregation spine, as in two-layer fabrics.
+    /// Results call the edge leaf and the aggregation spine, as in two-layer fabrics.
     pub struct FatTreeConfig in "fat_tree" {
         /// Pods, and ports of a switch: an even number from 2 to 128.
         k: u32 = 8,
@@ -99,10 +99,10 @@ impl TopologySettings for FatTreeConfig {
 }
 
 /// Builds it: hosts, then edge, aggregation and core switches. Hosts, edges and aggregations are
-/// numbered pod by pod; the cores of the first aggregation switch of each pod come first.
+/// numbered pod by pod. The cores of the first aggregation switch of each pod come first.
 ///
 /// # Errors
-/// What [`TopologySettings::check`] refuses.
+/// The problems that [`TopologySettings::check`] finds.
 pub fn fat_tree(config: &FatTreeConfig) -> Result<Topology, String> {
     config.check().map_err(|(_, message)| message)?;
     let (half, edges, on_each) = (config.k / 2, config.edges(), config.on_each_edge());
@@ -155,7 +155,7 @@ mod tests {
             for switch in topology.hosts..topology.nodes() {
                 assert_eq!(topology.ports_of(switch).len(), k as usize);
             }
-            // Full bisection: the core carries what the hosts can send.
+            // Full bisection: the core has the capacity of the hosts.
             let (core, access) = topology.capacities();
             assert_eq!((core, access), (access, BitRate::from_gbps(100 * u64::from(hosts))));
         }
@@ -175,13 +175,13 @@ mod tests {
     #[test]
     fn paths_have_2_4_or_6_links() {
         let (_, routes) = build(&of(8));
-        // Hosts 0 to 3 hang on one edge switch, 0 to 15 in one pod.
+        // Hosts 0 to 3 are on one edge switch, 0 to 15 in one pod.
         let links = [1, 4, 15, 16, 127].map(|to| routes.links_between(0, to));
         assert_eq!(links, [2, 4, 4, 6, 6]);
         assert_eq!(routes.longest(), 6);
     }
 
-    /// Follows every equal choice from host to host; how many different ways there are.
+    /// The number of different paths from host to host over all equal-cost choices.
     fn ways(topology: &Topology, routes: &Routes, node: u32, to: u32) -> u32 {
         let switch = (node - topology.hosts) as usize;
         let route = routes.by_switch[switch][routes.group_of[to as usize] as usize];

@@ -6,8 +6,8 @@ use super::census::product;
 use super::{Census, Count, Link, Topology, TopologySettings};
 
 knobs! {
-    /// A leaf-spine fabric (a two-layer Clos). The defaults are BFC's fabric (§6.2.1): 128 hosts,
-    /// 8 leaves, 8 spines, 100 Gb/s everywhere (2:1 over-subscription), 1 us a link.
+    /// A leaf-spine fabric (a two-layer Clos). The defaults are BFC's fabric (§6.2.1): 128 hosts, 8
+    /// leaves, 8 spines, 100 Gb/s everywhere (2:1 over-subscription), 1 us per link.
     pub struct LeafSpineConfig in "leaf_spine" {
         /// Leaf (top-of-rack) switches.
         leaves: u32 = 8,
@@ -15,7 +15,7 @@ knobs! {
         spines: u32 = 8,
         /// Hosts on each leaf.
         hosts_per_leaf: u32 = 16,
-        /// Parallel links between each leaf and each spine, over which flows are balanced as over
+        /// Parallel links between each leaf and each spine. Flows are balanced over them as over
         /// spines (SFC 5.2: 4 to one spine).
         links: u32 = 1,
         /// Rate of a host's link.

@@ -1,8 +1,9 @@
 //! Networks: nodes, links, and the shortest paths between hosts.
 //!
-//! Hosts are numbered from 0, switches after them; a node's ports are numbered in the order its
-//! links were added. Each builder is a plain function that returns a [`Topology`]. A system of the
-//! network may attach hosts of its own ([`Topology::attach`]): the others are servers.
+//! Hosts are numbered from 0, switches after them. A node's ports are numbered in the order in
+//! which its links were added. Each builder is a plain function that returns a [`Topology`]. A
+//! system of the network may attach hosts of its own ([`Topology::attach`]); the other hosts are
+//! servers.
 
 mod attach;
 mod backpressure;
@@ -35,7 +36,7 @@ pub type Count = (&'static str, u32);
 
 /// The settings of a topology.
 pub trait TopologySettings {
-    /// The settings that are numbers of something. They decide the size of the network.
+    /// The settings that count parts. They decide the size of the network.
     fn counts(&self) -> Vec<Count>;
 
     /// Checks the settings one by one.
@@ -80,7 +81,7 @@ xoff_core::seam! {
         Dumbbell(DumbbellConfig) = "dumbbell",
         /// Two leaf-spine fabrics joined by a long link, section `two_dc`.
         TwoDc(TwoDcConfig) = "two-dc",
-        /// A grid of switches whose rows and columns are rings, section `torus`.
+        /// A grid of switches with rings as rows and columns, section `torus`.
         Torus(TorusConfig) = "torus",
     }
 }
@@ -101,7 +102,7 @@ pub struct Link {
 /// One end of a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Port {
-    /// The node it belongs to.
+    /// Its node.
     pub node: u32,
     /// Its number at that node.
     pub number: u16,
@@ -116,19 +117,19 @@ pub struct Port {
 /// A network.
 #[derive(Clone, Debug)]
 pub struct Topology {
-    /// How many hosts there are: nodes 0 to hosts - 1.
+    /// The number of hosts: nodes 0 to hosts - 1.
     pub hosts: u32,
-    /// How many of them, the last ones, are attached for a system's own use.
+    /// The number of hosts, the last ones, that are attached for a system's own use.
     pub attached: u32,
-    /// The layer of each node: 0 for hosts, 1 for the switches they hang on, and so on.
+    /// The layer of each node: 0 for hosts, 1 for the switches of hosts, and so on.
     pub tiers: Vec<u8>,
-    /// The layer at which core links end: the top one, but below gateways where there are any.
+    /// The layer at which core links end: the top one, but below gateways if there are any.
     pub core_tier: u8,
-    /// The traffic that fills the core links, where it is not the sum of their rates one way.
+    /// The traffic that fills the core links, if it is not the sum of their rates one way.
     pub core_capacity: Option<BitRate>,
-    /// All ports, those of one node together and in its own order.
+    /// All ports, grouped by node and in the node's order.
     pub ports: Vec<Port>,
-    /// Where each node's ports begin; one more entry than nodes.
+    /// Index of each node's first port; one more entry than nodes.
     pub first_port: Vec<u32>,
 }
 
@@ -136,8 +137,8 @@ impl Topology {
     /// Builds the port tables of a network.
     ///
     /// # Errors
-    /// If a host has no link or several, a link names a node that does not exist, or a node has more
-    /// links than a port's number can tell apart.
+    /// If a host has no link or several, a link names a node that does not exist, or a node has
+    /// more links than port numbers.
     pub fn new(hosts: u32, tiers: Vec<u8>, links: &[Link]) -> Result<Self, String> {
         let nodes = tiers.len() as u32;
         let mut degree = vec![0u32; nodes as usize];
@@ -186,7 +187,7 @@ impl Topology {
         Ok(Self { hosts, attached: 0, tiers, core_tier, core_capacity, ports, first_port })
     }
 
-    /// What it consists of; the racks are those of servers and of attached hosts.
+    /// Its parts. The racks are those of servers and of attached hosts.
     #[must_use]
     pub fn census(&self) -> Census {
         let switches = self.hosts..self.nodes();
@@ -203,7 +204,7 @@ impl Topology {
         }
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     #[must_use]
     pub fn nodes(&self) -> u32 {
         self.tiers.len() as u32
@@ -218,9 +219,9 @@ impl Topology {
     }
 
     /// The sum of the rates, one way, of the core links and of the servers' links. Core links join
-    /// switches and end at the core layer: a flow that crosses it takes one of them up and one down,
-    /// however many layers are below. Where paths do not go up and down, the topology says what its core
-    /// carries.
+    /// switches and end at the core layer: a flow that crosses it takes one of them up and one
+    /// down, with any number of layers below. If paths do not go up and down, the topology gives
+    /// the capacity of its core.
     #[must_use]
     pub fn capacities(&self) -> (BitRate, BitRate) {
         let tier = |node: u32| self.tiers[node as usize];
@@ -239,8 +240,8 @@ impl Topology {
         (self.core_capacity.unwrap_or_else(|| sum(false)), sum(true))
     }
 
-    /// How many hosts a rack has, and what its links up carry one way together, if the network is a
-    /// fabric of two layers in which all racks are alike and hosts are numbered rack by rack.
+    /// The number of hosts in a rack and the total rate of its uplinks one way, if the network is a
+    /// fabric of two layers with equal racks and hosts numbered rack by rack.
     #[must_use]
     pub fn racks(&self) -> Option<(u32, BitRate)> {
         if self.attached > 0 || self.tiers.iter().any(|&tier| tier > 2) || self.core_tier != 2 {
@@ -294,8 +295,8 @@ impl Topology {
         self.ports[self.ports[port as usize].peer as usize].node
     }
 
-    /// What scenarios call a node: a switch by its layer and its number there, such as `leaf:3`, a host
-    /// by its number.
+    /// The name of a node in scenarios: a switch by its layer and its number there, such as
+    /// `leaf:3`, a host by its number.
     #[must_use]
     pub fn name(&self, node: u32) -> String {
         if node < self.hosts {
@@ -306,7 +307,7 @@ impl Topology {
         format!("{layer}:{}", before.count())
     }
 
-    /// The layers a port's link joins, such as `host-leaf`.
+    /// The layers that a port's link joins, such as `host-leaf`.
     #[must_use]
     pub fn link_name(&self, port: &Port) -> String {
         let peer = self.ports[port.peer as usize].node;

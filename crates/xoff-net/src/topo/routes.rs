@@ -1,28 +1,28 @@
-//! Shortest paths, kept small: hosts on one switch share their routes everywhere else.
+//! Shortest paths, stored compactly: hosts on one switch share their routes at all other switches.
 
 use rustc_hash::FxHashMap;
 
 use super::{Port, Topology};
 
-/// What a switch does with a packet for a group of hosts.
+/// A switch's route to a group of hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// Where the ports to choose from begin in the switch's list. Groups may share them.
+    /// Index of its first port in the switch's list. Groups may share ports.
     pub first: u32,
-    /// How many there are; 0 if the hosts hang on this switch.
+    /// The number of its ports; 0 if the hosts are on this switch.
     pub count: u32,
 }
 
 /// The forwarding state of a network.
 #[derive(Clone, Debug)]
 pub struct Routes {
-    /// The group of each host: the switch it hangs on.
+    /// The group of each host: its switch.
     pub group_of: Vec<u32>,
     /// The port number, at that switch, of each host.
     pub access_port: Vec<u16>,
     /// For each switch (in the order of nodes), the route to each group.
     pub by_switch: Vec<Vec<Route>>,
-    /// For each switch, the ports its routes refer to.
+    /// For each switch, the ports of its routes.
     pub choices: Vec<Vec<u16>>,
     /// Links between the switches of two groups, `groups` x `groups`.
     distance: Vec<u16>,
@@ -33,16 +33,16 @@ impl Routes {
     /// Finds all shortest paths (by number of links) between the hosts' switches.
     ///
     /// # Errors
-    /// If some host cannot reach another.
+    /// If a host cannot reach another.
     pub fn new(topology: &Topology) -> Result<Self, String> {
         Self::without(topology, &[])
     }
 
-    /// The same without the links of these ports, of which both ends are named. Groups keep their
+    /// The same without the links of these ports. Both ends of a link are named. Groups keep their
     /// numbers.
     ///
     /// # Errors
-    /// If some host cannot reach another.
+    /// If a host cannot reach another.
     pub fn without(topology: &Topology, ports: &[u32]) -> Result<Self, String> {
         let hosts = topology.hosts;
         let switches = (topology.nodes() - hosts) as usize;
@@ -53,7 +53,10 @@ impl Routes {
         for host in 0..hosts {
             let peer = topology.ports[topology.ports_of(host)[0].peer as usize];
             if peer.node < hosts {
-                return Err(format!("host {host} is linked to a host: hosts hang on switches"));
+                return Err(format!(
+                    "host {host} is linked to a host: hosts are linked to switches \
+                    only"
+                ));
             }
             let switch = (peer.node - hosts) as usize;
             if group_of_switch[switch] == u32::MAX {
@@ -82,8 +85,8 @@ impl Routes {
         Ok(routes)
     }
 
-    /// Adds every switch's route to a group whose leaf is `hops` away. Groups with the same ports to
-    /// choose from share one list (`known`): a switch of a large network has few different ones.
+    /// Adds every switch's route to a group with a leaf `hops` away. Groups with the same ports
+    /// share one list (`known`): a switch of a large network has few different lists.
     fn add_group(
         &mut self,
         links: &SwitchLinks,
@@ -100,7 +103,7 @@ impl Routes {
             let nearer = links.of(switch).iter().filter(|(next, _)| hops[*next as usize] < hop);
             ports.extend(nearer.map(|(_, port)| *port));
             if hop == u16::MAX {
-                // No packet comes here. If one did, a port has to be named.
+                // No packet arrives here, but a route needs a port.
                 ports.push(0);
             }
             self.by_switch[switch][group] = match known[switch].get(&ports) {
@@ -133,8 +136,7 @@ impl Routes {
         Ok(())
     }
 
-    /// The ports that a switch (counted from 0) chooses from for a group of hosts; none if they hang on
-    /// it.
+    /// The ports of a switch (counted from 0) for a group of hosts; none if the hosts are on it.
     #[must_use]
     pub fn ports(&self, switch: usize, group: usize) -> &[u16] {
         let Route { first, count } = self.by_switch[switch][group];
@@ -159,12 +161,12 @@ impl Routes {
 struct SwitchLinks {
     /// The switch at the other end and the port number at this one, switch by switch.
     links: Vec<(u32, u16)>,
-    /// Where each switch's links begin; one more entry than switches.
+    /// Index of each switch's first link; one more entry than switches.
     first: Vec<usize>,
 }
 
 impl SwitchLinks {
-    /// All but those of these ports.
+    /// All links except those of these ports.
     fn new(topology: &Topology, without: &[u32]) -> Self {
         let mut found = Self { links: Vec::new(), first: vec![0] };
         for node in topology.hosts..topology.nodes() {
@@ -184,7 +186,7 @@ impl SwitchLinks {
         &self.links[self.first[switch]..self.first[switch + 1]]
     }
 
-    /// Links from each switch to `leaf`; `u16::MAX` where there is no path.
+    /// Links from each switch to `leaf`; `u16::MAX` if there is no path.
     fn distances(&self, leaf: usize) -> Vec<u16> {
         let mut hops = vec![u16::MAX; self.first.len() - 1];
         let mut queue = std::collections::VecDeque::from([leaf]);
@@ -221,8 +223,8 @@ mod tests {
         assert_eq!(routes.longest(), 4);
     }
 
-    /// Without its link to spine 1, leaf 0 sends by the other spines, and all others send to it by
-    /// them. What is at spine 1 already goes there by another leaf.
+    /// Without its link to spine 1, leaf 0 sends through the other spines, and other leaves send to
+    /// it through them. Packets at spine 1 reach it through another leaf.
     #[test]
     fn routes_avoid_links() {
         let topology = leaf_spine(&LeafSpineConfig::default()).unwrap();

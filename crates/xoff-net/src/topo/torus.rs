@@ -1,9 +1,9 @@
-//! A grid of switches whose rows and columns are rings (Dally and Towles, "Principles and Practices of
-//! Interconnection Networks", ch. 5).
+//! A grid of switches with rings as rows and columns (Dally and Towles, "Principles and Practices
+//! of Interconnection Networks", ch. 5).
 //!
-//! Packets take shortest paths, and a switch chooses among their next links by hash. There are no
-//! virtual channels, so pauses can close cycles: `xoff check` lists them, and `switch.elide = "cycles"`
-//! breaks them.
+//! Packets take shortest paths, and a switch chooses among the next links of these paths by hash.
+//! There are no virtual channels, so pauses can close cycles: `xoff check` lists them, and
+//! `switch.elide = "cycles"` breaks them.
 
 use xoff_core::{BitRate, Ps, knobs};
 
@@ -15,8 +15,8 @@ const SIDE_MAX: u32 = 1024;
 
 knobs! {
     /// A two-dimensional torus: a grid of switches, each with hosts and with links to its four
-    /// neighbours. The last switch of a row is linked to its first one, and the last switch of a column
-    /// to its first one. In a row or a column of two switches, two parallel links join them.
+    /// neighbours. The last switch of a row is linked to its first one, and the last switch of a
+    /// column to its first one. In a row or a column of two switches, two parallel links join them.
     ///
     /// Uniform traffic among the hosts of the default torus can use all of their links' rate.
     pub struct TorusConfig in "torus" {
@@ -38,10 +38,10 @@ knobs! {
 }
 
 impl TorusConfig {
-    /// The rate of uniform traffic that fills the busiest links. A packet takes a mean of `ring_distance`
-    /// links in a dimension, and each dimension has two links a switch, one for each direction. For an
-    /// even number of columns, and no more rows than columns, this is twice the bisection of 4 rows
-    /// links, one way each (Dally and Towles, §3.3.1 and §5.2.1).
+    /// The rate of uniform traffic that fills the busiest links. A packet takes a mean of
+    /// `ring_distance` links in a dimension, and each dimension has two links per switch, one for
+    /// each direction. For an even number of columns, and no more rows than columns, this is twice
+    /// the bisection of 4 rows links, one way each (Dally and Towles, §3.3.1 and §5.2.1).
     fn uniform_capacity(&self) -> BitRate {
         let switches = u128::from(self.rows) * u128::from(self.columns);
         let links = 2 * switches * u128::from(self.link_rate.0);
@@ -50,7 +50,7 @@ impl TorusConfig {
     }
 }
 
-/// The mean distance between two switches of a ring of k, if they may be the same, as a fraction: k/4
+/// The mean distance between two switches of a ring of k, which may be the same, as a fraction: k/4
 /// if k is even, k/4 - 1/(4k) if it is odd (Dally and Towles, §5.2.2).
 fn ring_distance(k: u32) -> (u128, u128) {
     let k = u128::from(k);
@@ -104,7 +104,7 @@ impl TopologySettings for TorusConfig {
 /// Builds it: hosts, then switches, both row by row.
 ///
 /// # Errors
-/// What [`TopologySettings::check`] refuses.
+/// The problems that [`TopologySettings::check`] finds.
 pub fn torus(config: &TorusConfig) -> Result<Topology, String> {
     config.check().map_err(|(_, message)| message)?;
     let TorusConfig { rows, columns, hosts_per_switch, .. } = *config;
@@ -165,7 +165,8 @@ mod tests {
         }
     }
 
-    /// The cut between two halves of the columns cuts each row twice: 2 rows links, 4 rows channels.
+    /// The cut between two halves of the columns cuts each row twice: 2 rows links, 4 rows
+    /// channels.
     #[test]
     fn the_bisection_is_two_links_a_row() {
         let (topology, _) = build(&of(4, 6));
@@ -189,7 +190,8 @@ mod tests {
             assert_eq!(routes.links_between(from, to), 2 + down + right, "{from} to {to}");
         }
         assert_eq!(routes.longest(), 2 + 2 + 2);
-        // Host 12 is at row 2, column 2 of 5: two rows away either way, and two columns to the right.
+        // Host 12 is at row 2, column 2 of 5: two rows away either way, and two columns to the
+        // right.
         let first = topology.first_port[topology.hosts as usize];
         let next =
             routes.ports(0, 12).iter().map(|&port| topology.far_end(first + u32::from(port)));

@@ -6,11 +6,11 @@ use super::census::product;
 use super::{Census, Count, Link, Topology, TopologySettings};
 
 knobs! {
-    /// Two equal data centres, each with a gateway, and a link between the gateways. A gateway hangs
-    /// on every spine of its data centre, so that flows from all leaves reach it by as many paths as
-    /// they have within. The defaults are BFC's (App. A.9): 64 hosts in each data centre, 100 Gb/s
-    /// and 1 us a link, half of the leaves of §6.2.1 with as many links up (2:1 over-subscription), and
-    /// 200 Gb/s and 200 us between the gateways.
+    /// Two equal data centres, each with a gateway, and a link between the gateways. A gateway is
+    /// linked to every spine of its data centre, so that flows from all leaves have the same number
+    /// of paths to it as within the data centre. The defaults are BFC's (App. A.9): 64 hosts in
+    /// each data centre, 100 Gb/s and 1 us per link, half of the leaves of §6.2.1 with the same
+    /// number of uplinks (2:1 over-subscription), and 200 Gb/s and 200 us between the gateways.
     pub struct TwoDcConfig in "two_dc" {
         /// Leaf (top-of-rack) switches of each data centre.
         leaves: u32 = 4,
@@ -67,7 +67,7 @@ impl TopologySettings for TwoDcConfig {
         true
     }
 
-    /// A gateway chooses a spine by another hash than a leaf does.
+    /// A gateway's hash chooses among spines differently than a leaf's.
     fn has_symmetric_choices(&self) -> bool {
         false
     }
@@ -76,11 +76,11 @@ impl TopologySettings for TwoDcConfig {
 /// The layer of spines, at which core links end: gateways are beyond it.
 const SPINES: u8 = 2;
 
-/// Builds it: hosts, then leaves, then spines, then gateways; of each kind the first data centre's
-/// before the second's.
+/// Builds it: hosts, then leaves, then spines, then gateways. The first data centre's come before
+/// the second's.
 ///
 /// # Errors
-/// If a count is zero, or the links to a gateway cannot fill the one between the gateways.
+/// If a count is zero, or the links to a gateway cannot fill the link between the gateways.
 pub fn two_dc(config: &TwoDcConfig) -> Result<Topology, String> {
     let TwoDcConfig { leaves, spines, hosts_per_leaf, .. } = *config;
     if leaves == 0 || spines == 0 || hosts_per_leaf == 0 {
@@ -141,8 +141,8 @@ mod tests {
         assert_eq!(long, 2, "one link, two ends");
     }
 
-    /// Within a data centre as in any leaf-spine fabric, by way of all spines and no gateway; between
-    /// them by all spines on both sides.
+    /// Within a data centre flows take all spines and no gateway, as in any leaf-spine fabric.
+    /// Between data centres they take all spines on both sides.
     #[test]
     fn flows_leave_a_data_centre_only_for_the_other() {
         let topology = two_dc(&TwoDcConfig::default()).unwrap();

@@ -1,16 +1,16 @@
-//! What XCP does at one egress port.
+//! XCP at one egress port.
 //!
-//! Two clocks run: one for control intervals, one for the persistent queue. Both are read when a
-//! packet comes or goes, which is as good as a timer: between two packets nothing changes that
-//! they would see. A clock stops at the end of a period in which nothing happened, and the next
-//! packet starts it again, so a port at rest does no work and wakes up with a whole interval.
+//! Two clocks run: one for control intervals, one for the persistent queue. Both are checked when a
+//! packet arrives or leaves. That is as exact as a timer, because nothing they measure changes
+//! between two packets. A clock stops at the end of a period without packets, and the next packet
+//! restarts it. An idle port thus does no work, and restarts with a whole interval.
 //!
-//! Times are picoseconds and throughputs bytes per picosecond, as floating-point numbers where they
-//! are multiplied; when a period ends is an integer.
+//! Times are picoseconds, and throughputs bytes per picosecond; both are floating-point numbers
+//! where they are multiplied. The end of a period is an integer.
 
 use super::{XcpConfig, XcpHeader};
 
-/// A clock that stands still.
+/// The end of a stopped clock.
 const STOPPED: u64 = u64::MAX;
 
 /// XCP at one egress port.
@@ -23,43 +23,42 @@ pub struct Agent {
     capacity: f64,
     initial_interval_ps: u64,
     min_interval_ps: u64,
-    /// When the control interval ends, and how long it is.
+    /// End and length of the control interval.
     interval_end: u64,
     interval_ps: u64,
     arrived: Arrived,
     mean_rtt_ps: f64,
     give: Share,
     take: Share,
-    /// When the present search for the persistent queue ends.
+    /// End of the current search for the persistent queue.
     queue_end: u64,
-    /// Whether nothing came or went since it began.
+    /// Whether no packet arrived or left since it began.
     queue_rested: bool,
     /// Fewest bytes in the queue since it began.
     queue_min: u32,
-    /// What the search before found.
+    /// Result of the previous search.
     persistent_queue: u32,
 }
 
-/// What arrived in a control interval.
+/// Arrivals in a control interval.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrived {
     /// All bytes.
     bytes: u64,
-    /// Those of packets whose senders know their RTT.
+    /// Bytes of packets with a known RTT.
     known_bytes: u64,
-    /// Sum of the times between packets of a flow (ps): each flow adds one interval, however fast
-    /// it sends.
+    /// Sum of the times between packets of a flow (ps). Each flow adds one interval, at any rate.
     spacing: f64,
-    /// The same weighted with the RTT (ps^2).
+    /// The same sum, weighted with the RTT (ps^2).
     rtt_spacing: f64,
 }
 
-/// A change of throughput that is shared out in one control interval.
+/// A change of throughput to divide in one control interval.
 #[derive(Clone, Copy, Debug, Default)]
 struct Share {
-    /// What each unit of a packet's claim gets: the paper's xi.
+    /// The share of each unit of a packet's claim: the paper's xi.
     scale: f64,
-    /// What is left (bytes/ps).
+    /// The rest of the change (bytes/ps).
     left: f64,
 }
 
@@ -68,12 +67,12 @@ impl Share {
         if claims > 0.0 { Self { scale: total / claims, left: total } } else { Self::default() }
     }
 
-    /// What a claim gets.
+    /// The share of a claim.
     fn of(&self, claim: f64) -> f64 {
         (self.scale * claim).min(self.left)
     }
 
-    /// So much has been given.
+    /// Subtracts a share from the rest.
     fn spend(&mut self, amount: f64) {
         self.left = (self.left - amount).max(0.0);
     }
@@ -104,7 +103,7 @@ impl Agent {
         }
     }
 
-    /// A packet arrives and finds so many bytes waiting.
+    /// A packet arrives and finds `queue_bytes` waiting.
     pub fn on_arrival(
         &mut self,
         now: u64,
@@ -126,7 +125,7 @@ impl Agent {
         }
     }
 
-    /// A packet begins to leave and leaves so many bytes behind it.
+    /// A packet starts to leave and leaves `queue_bytes` behind it.
     pub fn on_departure(
         &mut self,
         now: u64,
@@ -134,7 +133,7 @@ impl Agent {
         wire_bytes: u16,
         header: Option<&mut XcpHeader>,
     ) {
-        // What did not wait has arrived at this very instant, and both clocks are up to date.
+        // A packet that did not wait has arrived at this instant, so both clocks are up to date.
         self.advance(now, queue_bytes + u32::from(wire_bytes));
         self.queue_min = self.queue_min.min(queue_bytes);
         if let Some(header) = header {
@@ -142,7 +141,8 @@ impl Agent {
         }
     }
 
-    /// Ends all periods that are over. Since the last packet came or went, `queue_bytes` waited.
+    /// Ends all periods that are over. `queue_bytes` have waited since the last packet arrived or
+    /// left.
     #[inline]
     fn advance(&mut self, now: u64, queue_bytes: u32) {
         while now >= self.interval_end.min(self.queue_end) {
@@ -160,7 +160,7 @@ impl Agent {
     }
 
     /// "We compute Q by taking the minimum queue seen by an arriving packet during the last
-    /// propagation delay" (§3.5.1): the least there was, since a queue only grows by arrivals.
+    /// propagation delay" (§3.5.1). That is the minimum of the queue, which only grows by arrivals.
     fn end_search(&mut self, queue_bytes: u32) {
         self.persistent_queue = self.queue_min;
         self.queue_min = queue_bytes;
@@ -176,7 +176,7 @@ impl Agent {
         (((self.mean_rtt_ps - queueing_ps) / 2.0) as u64).max(self.min_interval_ps)
     }
 
-    /// A control interval is over: "a single control decision every average RTT" (§3.5).
+    /// A control interval ends: "a single control decision every average RTT" (§3.5).
     #[inline(never)]
     fn end_interval(&mut self) {
         let arrived = core::mem::take(&mut self.arrived);
@@ -205,9 +205,9 @@ impl Agent {
         self.interval_end += self.interval_ps;
     }
 
-    /// A packet's share of the change, unless a switch before allowed less: then that much more is
-    /// taken from what has to be taken, or less from what is to give (the draft's lines 20 to 29).
-    /// A switch before that takes a lot does not add to what this one gives.
+    /// A packet's share of the change. If an earlier switch allowed less, the difference increases
+    /// the decrease left to distribute, or reduces the increase left (the draft's lines 20 to 29).
+    /// A large decrease by an earlier switch does not add to the increase of this one.
     fn write_feedback(&mut self, header: &mut XcpHeader, wire_bytes: u16) {
         if header.rtt_ps <= 0.0 {
             header.feedback = 0.0;

@@ -1,14 +1,14 @@
-//! XCP (Katabi, Handley, Rohrs, SIGCOMM 2002): each switch computes at each of its ports how much
-//! the throughput of all flows together should change, shares that out among packets, and writes
-//! each packet's share into its congestion header.
+//! XCP (Katabi, Handley, Rohrs, SIGCOMM 2002). At each port a switch computes the change of the
+//! total throughput of all flows, divides it among packets, and writes each packet's share into its
+//! congestion header.
 //!
-//! Sections named § are the paper's; "draft" is draft-falk-xcp-spec-03, whose form of the
-//! arithmetic this is: feedback is a change of throughput, not of the window, and packets bring the
-//! time between two packets of their flow instead of its window, which saves the switch two
+//! Sections named § are the paper's; "draft" is draft-falk-xcp-spec-03. The arithmetic has the
+//! draft's form: feedback is a change of throughput, not of the window, and packets carry the time
+//! between two packets of their flow instead of the flow's window, which saves the switch two
 //! divisions. The control of the hosts is in `xoff-host`.
 //!
 //! Not modelled: a host's NIC is no XCP router. Its flows wait there for their turn, so that no
-//! queue builds up, and a flow that it holds back claims a higher rate than it has.
+//! queue builds up, and a flow that waits there claims a higher rate than it has.
 
 mod agent;
 #[cfg(test)]
@@ -24,43 +24,44 @@ pub use agent::Agent;
 
 knobs! {
     /// XCP, in switches and hosts. The gains are the paper's (§4: alpha 0.4, beta 0.226; §3.5.2: a
-    /// tenth is shuffled); times that ns-2 and the draft have in milliseconds are those of a data
-    /// centre.
+    /// tenth is shuffled). ns-2 and the draft have times in milliseconds; the defaults here suit a
+    /// data center.
     pub struct XcpConfig in "xcp" {
-        /// Share of the spare bandwidth that is handed out in a control interval: more than 0, less
-        /// than pi / (4 sqrt 2), about 0.555, below which the control is stable (§4).
+        /// Share of the spare bandwidth that is distributed in a control interval: more than 0,
+        /// less than pi / (4 sqrt 2), about 0.555, below which the control is stable (§4).
         alpha: f64 = 0.4,
-        /// Share of the persistent queue that is drained in a control interval. Stability asks for
-        /// alpha^2 sqrt 2 (§4); up to 1 % beside it is accepted.
+        /// Share of the persistent queue that is drained in a control interval. Stability requires
+        /// alpha^2 sqrt 2 (§4); a deviation of up to 1 % is accepted.
         beta: f64 = 0.226,
-        /// Least share of the traffic that changes hands in a control interval, so that bandwidth
-        /// moves to flows with less of it also on a link that is full (§3.5.2).
+        /// Least share of the traffic that is redistributed in a control interval, so that
+        /// bandwidth moves to flows with less of it even on a full link (§3.5.2).
         gamma: f64 = 0.1,
-        /// Control interval of a port that has seen no RTT, after a rest too; 0: derived, the base
-        /// RTT. (ns-2: 50 ms.)
+        /// Control interval of a port without a known RTT, also after an idle period; 0: derived,
+        /// the base RTT. (ns-2: 50 ms.)
         initial_interval: Ps = Ps(0),
-        /// Shortest control interval and shortest time over which the persistent queue is sought.
-        /// (ns-2: 1 and 2 ms.)
+        /// Shortest control interval, and shortest search for the persistent queue. (ns-2: 1 and 2
+        /// ms.)
         min_interval: Ps = Ps::from_us(1),
         /// First window of a flow (ns-2's TCP: 2 packets).
         initial_window_packets: u32 = 2,
         /// Gain of the moving average of the RTT; 1: the last sample, which is exact here. TCP's
-        /// 1/8 (RFC 6298) lags by several RTTs where a window is a few packets, and the control
-        /// then oscillates.
+        /// 1/8 (RFC 6298) lags by several RTTs with a window of a few packets, and the control then
+        /// oscillates.
         rtt_gain: f64 = 1.0,
         /// Bytes of the congestion header, in data packets and acknowledgements (draft).
         header: Bytes = Bytes(20),
     }
 }
 
-/// How far beta may be from what stability asks for: the paper rounds it to three digits.
+/// Greatest deviation of beta from the value that stability requires: the paper rounds it to three
+/// digits.
 const BETA_TOLERANCE: f64 = 0.01;
 
 impl XcpConfig {
-    /// Whether the settings make sense together.
+    /// Checks the settings together.
     ///
     /// # Errors
-    /// The key that does not, and why.
+    /// The key that is wrong, and why.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         let most = core::f64::consts::PI / (4.0 * core::f64::consts::SQRT_2);
         let beta = self.alpha * self.alpha * core::f64::consts::SQRT_2;
@@ -69,7 +70,7 @@ impl XcpConfig {
             (
                 self.alpha > 0.0 && self.alpha < most,
                 "alpha",
-                format!("alpha is stable between 0 and {most:.3}, both excluded"),
+                format!("alpha must be more than 0 and less than {most:.3} to be stable"),
             ),
             (
                 (self.beta - beta).abs() <= BETA_TOLERANCE * beta,
@@ -88,14 +89,14 @@ impl XcpConfig {
             (
                 self.initial_window_packets > 0,
                 "initial_window_packets",
-                "a flow needs a window of one packet at least to begin".into(),
+                "a flow starts with a window of at least one packet".into(),
             ),
             (
                 self.rtt_gain > 0.0 && self.rtt_gain <= 1.0,
                 "rtt_gain",
                 "rtt_gain is a share: more than 0, up to 1".into(),
             ),
-            (self.header.0 <= 4096, "header", "header may be up to 4096B".into()),
+            (self.header.0 <= 4096, "header", "header is 4096B at most".into()),
         ] {
             if !holds {
                 return Err((key, message));
@@ -104,7 +105,7 @@ impl XcpConfig {
         Ok(())
     }
 
-    /// The same with the first interval filled in unless it is given.
+    /// The same, with the first interval derived from `base_rtt` unless it is configured.
     #[must_use]
     pub fn derived(mut self, base_rtt: Ps) -> Self {
         if self.initial_interval.0 == 0 {
@@ -122,8 +123,8 @@ pub struct XcpHeader {
     /// Time between two packets of the flow, this packet's bytes x RTT / window (ps): the
     /// draft's X.
     pub spacing_ps: f64,
-    /// By how much the flow's throughput is to change for this packet (bytes/ps): first what the
-    /// sender would like, then the least that a switch allows. "H_feedback"
+    /// The change of the flow's throughput for this packet (bytes/ps): at first the sender's wish,
+    /// then the least that a switch allows. "H_feedback"
     pub feedback: f64,
 }
 
@@ -153,8 +154,8 @@ impl Router {
         self.agents[egress as usize].on_arrival(fabric.now, queue_bytes, packet.wire_bytes, header);
     }
 
-    /// A packet begins to leave port `egress`, where `queue_bytes` stay behind. What leaves by the
-    /// control queue is counted only now: it waits for one packet at most.
+    /// A packet starts to leave port `egress`, where `queue_bytes` stay behind. Packets of the
+    /// control queue are counted only now: they wait for one packet at most.
     #[inline(never)]
     pub(crate) fn on_departure(
         &mut self,

@@ -1,4 +1,4 @@
-//! An agent against the paper's own form of the arithmetic, and what follows from it.
+//! Compares an agent with the paper's own form of the arithmetic, and tests its consequences.
 
 use std::collections::VecDeque;
 
@@ -17,13 +17,13 @@ fn config() -> XcpConfig {
     XcpConfig::default().derived(Ps::from_us(20))
 }
 
-/// A packet as its sender sees it.
+/// A packet from its sender's view.
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     bytes: u16,
     rtt_ps: f64,
     window: f64,
-    /// What the sender wants, as a change of the window (bytes).
+    /// The sender's wish, as a change of the window (bytes).
     wish: f64,
 }
 
@@ -37,15 +37,15 @@ impl Packet {
     }
 }
 
-/// §3.5 as it stands: bytes, windows and a list of all packets of an interval; periods end in a
-/// loop over time.
+/// §3.5 literally: bytes, windows and a list of all packets of an interval; periods end in a loop
+/// over time.
 struct Reference {
     config: XcpConfig,
     /// Begin and end of the control interval.
     interval: Option<(u64, u64)>,
     arrivals: Vec<Packet>,
     mean_rtt: f64,
-    /// xi_p and xi_n, and what is left of both sums, in bytes/ps.
+    /// xi_p and xi_n, and the rest of both sums, in bytes/ps.
     xi: (f64, f64),
     left: (f64, f64),
     search_end: Option<u64>,
@@ -159,7 +159,7 @@ impl Reference {
     }
 }
 
-/// What happens at a port, and how long after what happened before (ps).
+/// An event at a port, and its time (ps) after the event before.
 #[derive(Clone, Debug)]
 enum Step {
     Arrive(u64, Packet),
@@ -184,8 +184,8 @@ fn assert_close(found: f64, expected: f64, what: &str) {
 }
 
 proptest! {
-    /// Step by step, whatever comes and goes, with rests and with flows that are held back
-    /// elsewhere.
+    /// Compares step by step, for any arrivals and departures, with idle periods and with flows
+    /// that are limited elsewhere.
     #[test]
     fn an_agent_does_what_the_paper_says(steps in prop::collection::vec(step(), 1..400)) {
         let mut agent = Agent::new(&config(), RATE);
@@ -213,8 +213,8 @@ proptest! {
         }
     }
 
-    /// No switch gives more than the sender or a switch before it allows, and it divides by nothing
-    /// that is zero.
+    /// A switch never gives more than the sender or an earlier switch allows, and never divides by
+    /// zero.
     #[test]
     fn feedback_only_falls(steps in prop::collection::vec(step(), 1..200)) {
         let mut agent = Agent::new(&config(), RATE);
@@ -239,14 +239,14 @@ proptest! {
     }
 }
 
-/// Feeds an agent `rounds` control intervals of 20 us in which flows of these windows (in packets)
-/// send evenly and nothing waits, and returns what the last one told each flow: the change of its
-/// throughput.
+/// Feeds an agent `rounds` control intervals of 20 us, in which flows of these windows (in packets)
+/// send evenly and nothing waits. Returns the feedback of the last interval for each flow: the
+/// change of its throughput.
 fn steady(agent: &mut Agent, windows: &[u32], rounds: u64, wish: f64, queue: u32) -> Vec<f64> {
     let rtt = RTT_PS as u64;
-    let mut told = vec![0.0; windows.len()];
+    let mut changes = vec![0.0; windows.len()];
     for round in 0..rounds {
-        told.fill(0.0);
+        changes.fill(0.0);
         let mut packets: Vec<(u64, usize)> = (windows.iter().enumerate())
             .flat_map(|(flow, &count)| {
                 (0..u64::from(count)).map(move |number| (number * rtt / u64::from(count), flow))
@@ -262,44 +262,44 @@ fn steady(agent: &mut Agent, windows: &[u32], rounds: u64, wish: f64, queue: u32
             };
             agent.on_arrival(now, queue, FULL, Some(&header));
             agent.on_departure(now, queue, FULL, Some(&mut header));
-            told[flow] += header.feedback;
+            changes[flow] += header.feedback;
         }
     }
-    told
+    changes
 }
 
 #[test]
 fn spare_bandwidth_is_shared_equally_and_none_is_lost() {
     // Half of the link's 25 kB in 20 us: 8 packets of 1500 B, of three flows.
     let windows = [1, 2, 5];
-    let told = steady(&mut Agent::new(&config(), RATE), &windows, 10, 1.0, 0);
+    let changes = steady(&mut Agent::new(&config(), RATE), &windows, 10, 1.0, 0);
     let y = 8.0 * 1500.0 / RTT_PS;
     let change = 0.4 * (CAPACITY - y);
-    for told in &told {
-        assert_close(*told, change / 3.0, "a third of alpha times what is spare");
+    for changes in &changes {
+        assert_close(*changes, change / 3.0, "a third of alpha times the spare bandwidth");
     }
-    // After a rest the first interval has no feedback: nothing is known any more.
+    // After an idle period the first interval has no feedback, because nothing is known.
     let mut agent = Agent::new(&config(), RATE);
     assert_eq!(steady(&mut agent, &windows, 1, 1.0, 0), [0.0; 3]);
 }
 
 #[test]
 fn an_overload_is_taken_in_proportion_to_throughput() {
-    // 24 packets, 36 kB where 25 kB go through: phi = 0.4 x -11 kB, and nothing is shuffled.
+    // 24 packets, 36 kB with a capacity of 25 kB: phi = 0.4 x -11 kB, and nothing is shuffled.
     let windows = [4, 8, 12];
-    let told = steady(&mut Agent::new(&config(), RATE), &windows, 10, 1.0, 0);
+    let changes = steady(&mut Agent::new(&config(), RATE), &windows, 10, 1.0, 0);
     let phi = 0.4 * (25_000.0 - 36_000.0);
-    for (told, window) in told.iter().zip(windows) {
-        assert_close(told * RTT_PS, phi * f64::from(window) / 24.0, "a share of phi");
+    for (changes, window) in changes.iter().zip(windows) {
+        assert_close(changes * RTT_PS, phi * f64::from(window) / 24.0, "a share of phi");
     }
 }
 
 #[test]
 fn a_standing_queue_is_drained() {
-    // 24 kB where 25 kB go through, and 12 kB that never leave the queue.
-    let told = steady(&mut Agent::new(&config(), RATE), &[16], 10, 1.0, 12_000);
+    // 24 kB with a capacity of 25 kB, and 12 kB that never leave the queue.
+    let changes = steady(&mut Agent::new(&config(), RATE), &[16], 10, 1.0, 12_000);
     let phi: f64 = 0.4 * (25_000.0 - 24_000.0) - 0.226 * 12_000.0;
-    assert_close(told[0] * RTT_PS, phi, "phi");
+    assert_close(changes[0] * RTT_PS, phi, "phi");
 }
 
 #[test]
@@ -307,11 +307,11 @@ fn a_tenth_of_the_traffic_changes_hands_on_a_full_link() {
     // 20 packets of 1500 B in 20 us are 12 Gb/s.
     let mut agent = Agent::new(&config(), 12_000_000_000);
     let windows = [5, 15];
-    let told = steady(&mut agent, &windows, 10, 1.0, 0);
+    let changes = steady(&mut agent, &windows, 10, 1.0, 0);
     let shuffled = 0.1 * 30_000.0;
-    for (told, window) in told.iter().zip(windows) {
+    for (changes, window) in changes.iter().zip(windows) {
         let share = shuffled / 2.0 - shuffled * f64::from(window) / 20.0;
-        assert_close(told * RTT_PS, share, "half of what is shuffled for a share of it");
+        assert_close(changes * RTT_PS, share, "half of the shuffled bandwidth for its share");
     }
 }
 
@@ -328,7 +328,7 @@ fn packets_that_know_no_rtt_are_told_nothing_and_count_as_traffic() {
     assert_eq!(agent.mean_rtt_ps(), RTT_PS);
 }
 
-/// Acknowledgements, say, that take the whole link: there is nothing to give but what is shuffled.
+/// Acknowledgements, for example, that take the whole link: only shuffled bandwidth can be given.
 #[test]
 fn what_carries_no_header_takes_bandwidth_too() {
     let mut agent = Agent::new(&config(), RATE);

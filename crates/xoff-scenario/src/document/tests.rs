@@ -25,13 +25,13 @@ fn overrides_take_toml_or_bare_text() {
 fn all_malformed_overrides_are_reported() {
     let overrides = ["a.b", "#a=1", "a.b=\"x", "a b=1", "=1", "a.=x", "fine=1"];
     let shown = Document::from_overrides(&overrides).unwrap_err().to_string();
-    let expected = r#"error: an override is written section.key=value
+    let expected = r#"error: an override must be written as section.key=value
  --> --set:1:1
   |
 1 | a.b
   | ^^^
 
-error: an override is written section.key=value
+error: an override must be written as section.key=value
  --> --set:1:1
   |
 1 | #a=1

@@ -22,7 +22,7 @@ impl Control {
     }
 }
 
-/// What a configuration says. The defaults are that simulator's own.
+/// The values of a configuration. The defaults are that simulator's own.
 #[derive(Clone, Debug)]
 pub(super) struct Config {
     pub(super) topology_file: String,
@@ -86,7 +86,7 @@ impl Default for Config {
     }
 }
 
-/// Keys that say only where output goes.
+/// Keys that only choose output files.
 const OUTPUT: [&str; 7] = [
     "TRACE_FILE",
     "TRACE_OUTPUT_FILE",
@@ -97,7 +97,7 @@ const OUTPUT: [&str; 7] = [
     "QLEN_MON_END",
 ];
 
-/// Keys of which one value is modelled.
+/// Keys with a single modelled value.
 const FIXED: [(&str, f64); 11] = [
     ("USE_DYNAMIC_PFC_THRESHOLD", 1.0),
     ("ENABLE_TRACE", 0.0),
@@ -148,7 +148,7 @@ impl Config {
     /// Reads a configuration.
     ///
     /// # Errors
-    /// File, line and key of the first thing that is wrong or not modelled.
+    /// File, line and key of the first value that is wrong or not modelled.
     pub(super) fn parse(text: &str, file: &str) -> Result<Self, String> {
         let mut config = Self::default();
         let mut fast_react = true;
@@ -244,7 +244,7 @@ impl Entry<'_> {
         Ok(self.whole()? != 0)
     }
 
-    /// Whole microseconds: that simulator cuts what comes after the point.
+    /// Whole microseconds: that simulator drops the fraction.
     fn microseconds(&self) -> Result<Ps, String> {
         let us = self.number()? as u64;
         if us == 0 {

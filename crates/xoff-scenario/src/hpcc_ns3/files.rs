@@ -9,7 +9,7 @@ use xoff_workload::Arrival;
 use super::config::{rate, seconds};
 use crate::resources::Memory;
 
-/// Words of a file with their lines.
+/// Words of a file, with their lines.
 struct Words<'a> {
     file: &'a str,
     words: Box<dyn Iterator<Item = (usize, &'a str)> + 'a>,
@@ -46,7 +46,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// `nodes switches links`, the switches' numbers, then `a b rate delay error_rate` a link.
+/// `nodes switches links`, the switches' numbers, then `a b rate delay error_rate` per link.
 pub(super) fn topology(text: &str, file: &str, memory: Memory) -> Result<Topology, String> {
     let mut words = Words::new(text, file);
     let nodes: u32 = words.number("the number of nodes")?;
@@ -139,7 +139,7 @@ fn tiers(hosts: u32, nodes: u32, links: &[Link]) -> Vec<u8> {
     tiers
 }
 
-/// The number of flows, then `src dst pg dport size_bytes start_seconds` a flow.
+/// The number of flows, then `src dst pg dport size_bytes start_seconds` per flow.
 pub(super) fn flows(text: &str, file: &str, hosts: u32) -> Result<Vec<Arrival>, String> {
     let mut words = Words::new(text, file);
     let count: usize = words.number("the number of flows")?;

@@ -1,4 +1,4 @@
-//! Setting knobs from a section, and the errors that a setting can have.
+//! Setting knobs from a section, and the possible errors of a setting.
 
 use xoff_core::knobs::{Knobs, Value};
 
@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::document::{Item, Setting};
 use crate::nearest::{nearest, suggestion};
 
-/// Sets what can be set; returns what is wrong with the rest.
+/// Sets the valid settings and returns the errors of the others.
 pub(super) fn apply<'a, K: Knobs>(
     knobs: &mut K,
     settings: impl IntoIterator<Item = &'a Setting>,
@@ -37,17 +37,17 @@ fn apply_one<K: Knobs>(knobs: &mut K, setting: &Setting, heading: &str) -> Optio
     }
 }
 
-/// The error for a value that is not of the right kind.
+/// The error of a value of the wrong kind.
 pub(super) fn expected(expects: &str, found: &Item) -> String {
     format!("expected {expects}, found {}", found.describe())
 }
 
-/// A key as messages name it, with the heading that it stands under (empty: the top level).
+/// A key in messages, with its heading (empty: the top level).
 pub(super) fn named(key: &str, heading: &str) -> String {
     if heading.is_empty() { format!("{key:?}") } else { format!("{key:?} in {heading}") }
 }
 
-/// A top-level setting as messages name it: the way it is written.
+/// A top-level setting in messages, as it is written.
 pub(super) fn heading_of(setting: &Setting) -> String {
     let name = setting.key.escape_debug();
     match setting.item {
@@ -61,7 +61,7 @@ pub(super) fn at_key(setting: &Setting, message: String, help: Option<String>) -
     Diagnostic { message, place: Some(setting.key_place.clone()), help }
 }
 
-/// A setting whose value cannot be read; a misspelt choice gets the one probably meant.
+/// The error of a setting with a value that cannot be read. A misspelt choice gets the likely one.
 pub(super) fn wrong_value(
     setting: &Setting,
     heading: &str,
@@ -79,13 +79,13 @@ pub(super) fn wrong_value(
     }
 }
 
-/// A top-level name that is a section where a list is wanted, or the like.
+/// The error of a top-level name of the wrong form, such as a section instead of a list.
 pub(super) fn wrong_form(setting: &Setting, form: &str, heading: &str) -> Diagnostic {
     let message = expected(&format!("{form} {heading}"), &setting.item);
     at_key(setting, message, None)
 }
 
-/// A setting that nothing in this composition reads.
+/// The error of a setting that nothing in this composition reads.
 pub(super) fn no_effect(setting: &Setting, name: &str, why: &str) -> Diagnostic {
     at_key(setting, format!("setting has no effect: {name} is not used because {why}"), None)
 }

@@ -7,7 +7,7 @@ use super::{Layers, Reported};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::document::{Entry, Item, Setting, find};
 
-/// The key that says what an entry of a list is.
+/// The key with the kind of a list's entry.
 const KIND: &str = "kind";
 
 /// One entry of a list of sections.
@@ -22,10 +22,10 @@ impl TableRef {
         Self { heading: heading.into(), entry }
     }
 
-    /// What the entry is, with the place of that value.
+    /// The kind of the entry, with the place of that value.
     ///
     /// # Errors
-    /// The entry has no `kind`, or it is no text.
+    /// The entry has no `kind`, or it is not text.
     pub fn kind(&self, layers: &mut Layers) -> Result<(String, Place), Reported> {
         let diagnostic = match find(&self.entry.settings, KIND) {
             Some(Setting { item: Item::Scalar(Value::Text(kind)), value_place, .. }) => {
@@ -53,34 +53,34 @@ impl TableRef {
         knobs
     }
 
-    /// Says that a key has no effect in this composition: an error if the entry has it.
+    /// Reports that a key has no effect in this composition: an error if the entry has it.
     pub fn unused_key(&self, layers: &mut Layers, key: &str, why: &str) {
         let found = find(&self.entry.settings, key);
         let dead = found.map(|setting| no_effect(setting, &named(key, &self.heading), why));
         layers.problems.extend(dead);
     }
 
-    /// Where the entry begins.
+    /// The place of the entry's beginning.
     #[must_use]
     pub fn place(&self) -> Place {
         self.entry.place.clone()
     }
 
-    /// Where a key of the entry is set.
+    /// The place of a key of the entry.
     #[must_use]
     pub fn has(&self, key: &str) -> Option<Place> {
         find(&self.entry.settings, key).map(|setting| setting.key_place.clone())
     }
 }
 
-/// Applies an override such as `traffic.0.load=0.8`, of which `change` is `0.load=0.8`.
+/// Applies an override such as `traffic.0.load=0.8`. Its `change` is `0.load=0.8`.
 pub(super) fn change_entry(
     entries: &mut [Entry],
     name: &str,
     change: &Setting,
 ) -> Option<Diagnostic> {
     let (Item::Section(changes), Ok(number)) = (&change.item, change.key.parse::<usize>()) else {
-        let message = format!("[[{name}]] is a list: say which entry to change");
+        let message = format!("[[{name}]] is a list: name the entry to change");
         let help = format!("{name}.0.key=value changes the first entry");
         return Some(at_key(change, message, Some(help)));
     };

@@ -28,7 +28,7 @@ knobs! {
 knobs! {
     /// How senders react.
     pub struct Transport in "transport" {
-        /// To what.
+        /// Their congestion control.
         congestion: Scheme = Scheme::Dctcp,
     }
 }
@@ -55,7 +55,7 @@ fn layers(preset: &str, text: &str, overrides: &[&str]) -> Layers {
     Layers::new(documents)
 }
 
-/// What is wrong with a file that has the sections above.
+/// The errors of a file with the sections above.
 fn wrong(text: &str, overrides: &[&str]) -> String {
     let mut layers = layers("", text, overrides);
     let _ = layers.scalar::<u64>("seed");
@@ -344,7 +344,7 @@ error: [[traffic]] has no entry 2
   |         ^
 help: the entries are numbered 0 to 1
 
-error: [[traffic]] is a list: say which entry to change
+error: [[traffic]] is a list: name the entry to change
  --> --set:1:9
   |
 1 | traffic.load=0.8

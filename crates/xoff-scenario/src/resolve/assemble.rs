@@ -5,9 +5,7 @@ use std::sync::Arc;
 use xoff_core::knobs::Knob as _;
 use xoff_core::seam::Seam;
 use xoff_core::{Bytes, Ps};
-use xoff_host::hosts::{FlowtuneHostSetup, HostSetup};
 use xoff_host::receiver_driven::{Context as DriverContext, FlowSizes};
-use xoff_host::transport::AckClass;
 use xoff_net::buffer::{BufferConfig, BufferKind};
 use xoff_net::credit::CreditShape;
 use xoff_net::fabric::{Instants, Rounding};
@@ -15,9 +13,10 @@ use xoff_net::hop::HopContext;
 use xoff_net::topo::{Routes, Topology, TopologyConfig};
 use xoff_sim::faults::Fault;
 use xoff_sim::flowtune::FlowtuneSetup;
-use xoff_sim::setup::{EcnSetup, Labels, MarkDraws, Setup, SwitchSetup};
+use xoff_sim::setup::{Labels, Setup};
 use xoff_workload::Mix;
 
+use super::build::{self, NetworkRtts};
 use super::rules::{self, Context};
 use super::spec::Spec;
 use super::{Resolved, Resolver};
@@ -178,10 +177,11 @@ impl Resolver<'_> {
         let buffer = self.buffer(&spec, product);
         self.derive(&mut spec, &topology, &buffer, base_rtt, product, flows);
         let credits = self.credits(&spec);
-        let hosts = hosts(&spec, flowtune.as_ref(), flows, base_rtt, base_rtts, seed);
+        let rtts = NetworkRtts { longest: base_rtt, pairs: base_rtts };
+        let hosts = build::hosts(&spec, flowtune.as_ref(), &flows.labelled, rtts, seed);
         rules::check_architecture(&spec, &topology, &hosts, &mut self.reader);
         Setup {
-            switch: switches(spec, buffer, credits),
+            switch: build::switches(spec, buffer, credits),
             hosts,
             topology: Arc::new(topology),
             routes: Arc::new(routes),
@@ -315,57 +315,6 @@ fn hop_context(topology: &Topology, buffer: &BufferConfig, base_rtt: Ps) -> HopC
         host_rate: topology.ports_of(0)[0].rate,
         queue_limit: buffer.queue_limit(),
         longest_delays: (longest(false).unwrap_or(Ps(0)), longest(true)),
-    }
-}
-
-fn switches(spec: Spec, buffer: BufferConfig, credits: Option<CreditShape>) -> SwitchSetup {
-    SwitchSetup {
-        architecture: spec.architecture,
-        balance: spec.balance,
-        scheduler: spec.scheduler,
-        quantum_bytes: u32::try_from(spec.switch.quantum.0).unwrap_or(u32::MAX),
-        buffer,
-        overflow: spec.overflow,
-        credits,
-        hop: spec.hop,
-        elided: None,
-        ecn: spec.ecn.map_or(EcnSetup::None, EcnSetup::Uniform),
-        mark_draws: MarkDraws::Own,
-        control_loss: spec.faults.control_loss,
-        hash_by_node: false,
-        symmetric_ecmp: spec.switch.symmetric_ecmp,
-    }
-}
-
-fn hosts(
-    spec: &Spec,
-    flowtune: Option<&FlowtuneSetup>,
-    flows: &Flows,
-    base_rtt: Ps,
-    base_rtts: Option<Arc<xoff_host::hosts::BaseRtts>>,
-    seed: u64,
-) -> HostSetup {
-    HostSetup {
-        acks_obey_pauses: spec.transport.ack_class == AckClass::Data,
-        frame: spec.frame.clone(),
-        transport: spec.transport.clone(),
-        recovery: spec.recovery.clone(),
-        tcp: spec.control.recovery(base_rtt).unwrap_or_else(|| spec.tcp()),
-        control: spec.control.clone(),
-        onramp: spec.flow_control.onramp().cloned(),
-        driver: spec.driver.clone(),
-        flowtune: flowtune.map(|flowtune| FlowtuneHostSetup {
-            agent: flowtune.config.agent(flowtune.sites[0].servers.len() as u32),
-            stream: flowtune.config.stream(),
-        }),
-        queues: spec.hop.nic_queues(spec.architecture.classes()),
-        labelled: flows.labelled.clone(),
-        obey_pauses: spec.hop.nics_obey(spec.nic.pfc),
-        pause_response: spec.architecture.pause().map_or(0, |pause| pause.response.0),
-        nic: spec.nic.clone(),
-        base_rtt: base_rtt.0,
-        base_rtts,
-        seed,
     }
 }
 

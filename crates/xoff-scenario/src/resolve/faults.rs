@@ -12,7 +12,7 @@ use crate::capture;
 use crate::entries::Entries;
 
 impl Resolver<'_> {
-    /// Reads them all. Problems are in the layers.
+    /// Reads all entries. Problems are in the layers.
     pub(super) fn link_faults(&mut self, topology: &Topology, spec: &Spec) -> Vec<Fault> {
         let mut faults = Vec::new();
         for entry in self.reader.layers.tables("fault") {
@@ -36,7 +36,7 @@ impl Resolver<'_> {
     }
 }
 
-/// The links of a fault, and its times.
+/// The links and the times of a fault.
 fn fault(settings: &FaultConfig, topology: &Topology) -> Result<Fault, String> {
     settings.check()?;
     let (link, at, until) = (settings.link(), settings.at(), settings.until());
@@ -56,7 +56,7 @@ fn fault(settings: &FaultConfig, topology: &Topology) -> Result<Fault, String> {
     Ok(Fault { defect: settings.defect(), ports, at, until })
 }
 
-/// Whether a fault lasts for a step of the grid, to which its times are rounded up.
+/// Whether a fault lasts for at least one step of the grid, to which its times are rounded up.
 fn check_steps(fault: &Fault, grid: Ps) -> Result<(), String> {
     let Fault { at, until, .. } = *fault;
     let step = |time: Ps| time.0.div_ceil(grid.0.max(1));
@@ -64,26 +64,27 @@ fn check_steps(fault: &Fault, grid: Ps) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "at ({at}) and until ({until}) are rounded up to the same step of run.grid ({grid}), so that \
-         nothing would happen: let it last longer, or make run.grid shorter"
+        "at ({at}) and until ({until}) are rounded up to the same step of run.grid ({grid}), so \
+         the fault would have no effect: make it longer, or make run.grid shorter"
     ))
 }
 
-/// Whether lost packets, and lost frames that pause or resume, are made good. Both ends of a link that
-/// goes down know it, and begin anew; a link that loses at random would leave a queue paused.
+/// Whether the composition recovers from lost packets and from lost pause or resume frames. When a
+/// link goes down, both of its ends notice and start again. A link with random loss could leave a
+/// queue paused.
 fn check_composition(settings: &FaultConfig, spec: &Spec) -> Result<(), String> {
     if spec.recovery.relies_on_switches() {
         let recovery = spec.recovery.kind().show();
         return Err(format!(
-            "cannot be combined with transport.recovery = {recovery}: switches report what they drop, but \
-             nobody reports losses of a link"
+            "cannot be combined with transport.recovery = {recovery}: switches report their drops, \
+             but no switch reports losses of a link"
         ));
     }
     if spec.receiver_driven() && spec.transport.timeout.0 == 0 {
         let kind = spec.driver.kind().show();
         return Err(format!(
-            "cannot be combined with transport.timeout = \"0ps\": transport.kind = {kind} waits for ever \
-             for packets that a link loses"
+            "cannot be combined with transport.timeout = \"0ps\": transport.kind = {kind} waits \
+             without limit for packets that a link loses"
         ));
     }
     let survives =
@@ -91,8 +92,8 @@ fn check_composition(settings: &FaultConfig, spec: &Spec) -> Result<(), String> 
     if !survives || spec.nic.receive_rate.0 > 0 {
         return Err(
             "cannot be combined with switch.hop or nic.receive_rate: lost pause frames are \
-                    modelled for kind = \"link-down\" under PFC and BFC (bfc.backpressure = \
-                    \"queues\") only; faults.control_loss loses such frames alone"
+                    modelled only for kind = \"link-down\" under PFC and BFC (bfc.backpressure = \
+                    \"queues\"); faults.control_loss drops only such frames"
                 .into(),
         );
     }

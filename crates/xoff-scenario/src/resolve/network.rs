@@ -10,9 +10,9 @@ use xoff_net::topo::{Routes, Topology, TopologyConfig};
 use xoff_sim::setup::{base_rtt, base_rtts};
 use xoff_sim::simulation::Plan;
 
-use super::Resolver;
+use super::{Resolver, build};
 use crate::capture;
-use crate::sections::{FlowRows, NetworkConfig, RunConfig};
+use crate::sections::{NetworkConfig, RunConfig};
 
 /// Sections of networks.
 pub(super) fn sections() -> Vec<SectionDoc> {
@@ -68,22 +68,7 @@ impl Resolver<'_> {
         {
             self.check_interval(run, key, interval);
         }
-        Some(Plan {
-            warmup: run.warmup,
-            measure: run.measure,
-            drain: run.drain,
-            grid: run.grid,
-            watchdog: run.watchdog,
-            row_every: match run.flows {
-                FlowRows::All => 1,
-                FlowRows::Sample => 100,
-                FlowRows::None => 0,
-            },
-            flow_series: run.flow_series,
-            port_samples: run.port_samples,
-            link_delays: run.link_delays,
-            partitions: usize::from(run.partitions),
-        })
+        Some(build::plan(run))
     }
 
     /// Intervals end at steps of the grid, and there are not more of them than anybody can read.

@@ -1,4 +1,4 @@
-//! Scenarios without packets: an allocator of rates by itself.
+//! Scenarios without packets: only an allocator of rates.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use xoff_fluid::{Convergence, ConvergenceConfig, Fluid, FluidConfig, Iterates, R
 use xoff_net::topo::TopologyConfig;
 
 use super::Resolver;
-use crate::numerical::Study;
 use crate::scalars::EngineKind;
 use crate::sections::NetworkConfig;
+use crate::study::Study;
 use crate::traffic::{self, Basis, Span};
 
-/// What a numerical run needs.
+/// The input of a numerical run.
 pub(crate) struct Numerical {
     pub(crate) name: String,
     pub(crate) seed: u64,
@@ -66,7 +66,7 @@ impl Resolver<'_> {
 
     fn convergence(&mut self, seed: u64) -> Option<Study> {
         let allocator = self.allocator();
-        let reason = "convergence is that of rates before it";
+        let reason = "convergence measures rates before normalisation";
         self.reader.without_effect("allocator", "normalizer", reason);
         let config: ConvergenceConfig = self.read();
         if let Err((key, message)) = config.check() {
@@ -94,8 +94,8 @@ impl Resolver<'_> {
         let effective = &mut reader.effective;
         let flows = traffic::read(reader.layers, folder, basis, needs, effective)?;
         if let Some(place) = flows.waits {
-            let message = "[[traffic]] flows that wait for others need packets: engine = \"fluid\" has no \
-                           arrivals to wait for";
+            let message = "[[traffic]] flows that wait for others need packets: engine = \"fluid\" \
+                           has no arrivals to wait for";
             self.reader.layers.problem(Some(place), message, None);
         }
         let config = config?;

@@ -1,4 +1,5 @@
-//! Reads sections from the layers of a scenario, and keeps what is read for the effective scenario.
+//! Reads sections from the layers of a scenario, and stores their values for the effective
+//! scenario.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +10,7 @@ use crate::diagnostic::Place;
 use crate::effective::Effective;
 use crate::layers::Layers;
 
-/// The layers of a scenario as they are read, and the effective scenario as it grows.
+/// The layers of a scenario and the effective scenario, while both are processed.
 pub(crate) struct Reader<'a> {
     pub(crate) layers: &'a mut Layers,
     pub(crate) effective: Effective,
@@ -27,7 +28,7 @@ impl<'a> Reader<'a> {
         Self { layers, effective: Effective::default(), values, conditions, dead }
     }
 
-    /// Reads the implementation of a seam that the setting `key` names.
+    /// Reads the implementation of a seam named by the setting `key`.
     pub(super) fn choose<S: Seam>(&mut self, key: &str, kind: S::Kind) -> S {
         S::choose(key, kind, self)
     }
@@ -38,7 +39,7 @@ impl<'a> Reader<'a> {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Replaces the values of a section: another part decides them.
+    /// Replaces the values of a section that another part decides.
     pub(super) fn overrule<K: Knobs>(&mut self, section: &K) {
         for (key, value) in section.show() {
             self.values.insert((K::SECTION, key), value);
@@ -52,8 +53,8 @@ impl<'a> Reader<'a> {
         self.layers.problem(place, message, None);
     }
 
-    /// A problem at the first of these settings that the user wrote; otherwise at the first that is
-    /// written down, or at the last one.
+    /// A problem at the first of these settings that the user wrote. If the user wrote none, at the
+    /// first that is written in a layer, or else at the last one.
     pub(super) fn problem_at(&mut self, settings: &[(&str, &str)], message: impl AsRef<str>) {
         if let Some((section, key)) = self.to_blame(settings) {
             self.problem(section, key, message);
@@ -79,7 +80,7 @@ impl<'a> Reader<'a> {
         self.layers.problem(Some(place), message, None);
     }
 
-    /// A setting has no effect in this composition: a mistake if the user wrote it.
+    /// A setting has no effect in this composition, which is an error if the user wrote it.
     pub(super) fn without_effect(&mut self, section: &str, key: &str, reason: &str) {
         self.layers.unused_key(section, key, reason);
         self.effective.leave_out(section, key);
@@ -90,7 +91,7 @@ impl<'a> Reader<'a> {
         self.dead.contains(&(section, key))
     }
 
-    /// Finds the settings without effect: the first condition that does not hold is the reason.
+    /// Finds the settings without effect. The reason is the first condition that does not hold.
     pub(super) fn check_effects(&mut self, capabilities: &Capabilities) {
         for (section, key, conditions) in std::mem::take(&mut self.conditions) {
             let reason = conditions.into_iter().find_map(|condition| match condition {

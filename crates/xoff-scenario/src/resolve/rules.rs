@@ -1,8 +1,9 @@
-//! Rules for compositions. Each is a small function from the spec to problems, which go into the
-//! reader with their place in the text. The order of rules does not matter: problems are sorted by place.
+//! Rules for compositions. Each is a small function from the spec to problems, which the reader
+//! collects with their place in the text. The order of rules does not matter, because problems are
+//! sorted by place.
 //!
-//! Rules ask the parts ([`xoff_core::seam`]); they do not look which part it is. What a single part
-//! needs of others it declares itself ([`Need`]).
+//! Rules query the properties of parts ([`Seam`]) and do not match on particular parts. The
+//! requirements of a single part are declared by that part ([`Need`]).
 
 mod hosts;
 mod network;
@@ -43,7 +44,7 @@ pub(super) fn check(spec: &Spec, reader: &mut Reader<'_>) {
     }
 }
 
-/// The settings of each part by themselves.
+/// The settings of each part on their own.
 fn each_part(spec: &Spec, reader: &mut Reader<'_>) {
     let mut check = |section: &str, checked: Checked| {
         if let Err((key, message)) = checked {
@@ -72,7 +73,7 @@ fn each_part(spec: &Spec, reader: &mut Reader<'_>) {
     }
 }
 
-/// The values that parts need other settings to have.
+/// The values that parts need in other settings.
 fn needs(spec: &Spec, reader: &mut Reader<'_>) {
     let (switch, transport) = (&spec.switch, &spec.transport);
     let allocator = spec.allocator.as_ref().map(xoff_sim::flowtune::FlowtuneConfig::needs);

@@ -1,4 +1,4 @@
-//! Sizes, before memory is taken: of the network, of what simulates it, and of numerical studies.
+//! Sizes of the network, its simulation and numerical studies, checked before memory is allocated.
 
 use xoff_alloc::OptimizerKind;
 use xoff_core::Ps;
@@ -13,14 +13,14 @@ use super::Resolver;
 use crate::diagnostic::Place;
 use crate::size::Need;
 
-/// What an allocator has for a link.
+/// Bytes of an allocator per link.
 const LINK_BYTES: u128 = 200;
 
-/// What is kept of a step of flowlets, in all its series.
+/// Bytes stored per step of flowlets, in all series.
 const STEP_BYTES: u128 = 100;
 
 impl Resolver<'_> {
-    /// Adds a need; `None` if there is not so much.
+    /// Adds a need; `None` if there is not enough memory.
     pub(super) fn need(&mut self, need: Need) -> Option<()> {
         let added = self.needs.add(need);
         added
@@ -33,7 +33,7 @@ impl Resolver<'_> {
         let section = settings.own_section();
         let counts = settings.counts();
         let keys: Vec<String> = counts.iter().map(|(key, _)| format!("{section}.{key}")).collect();
-        // The largest of those that are written down.
+        // The largest setting that is written in a layer.
         let place_of = |key| self.reader.layers.has(section, key);
         let written = counts.iter().filter_map(|&(key, n)| Some((n, place_of(key)?)));
         let place = written.max_by_key(|&(count, _)| count).map(|(_, place)| place);
@@ -46,7 +46,7 @@ impl Resolver<'_> {
         self.need(of_network(&census, place, help))
     }
 
-    /// Checks that what simulates the network fits into memory, too.
+    /// Checks that the simulation of the network fits into memory, too.
     pub(super) fn fits(
         &mut self,
         setup: &Setup,
@@ -73,7 +73,7 @@ impl Resolver<'_> {
         Some(())
     }
 
-    /// Checks that an allocator of so many links fits into memory, and so many measured steps.
+    /// Checks that an allocator of these links and the measured steps fit into memory.
     pub(super) fn fluid_fits(
         &mut self,
         links: u128,
@@ -90,7 +90,7 @@ impl Resolver<'_> {
             self.reader.layers.has("fluid", "step").or(self.reader.layers.has("fluid", "measure"));
         let help = "make fluid.step longer or fluid.measure shorter".into();
         let bytes = steps.saturating_mul(STEP_BYTES);
-        self.need(Need { what: format!("what is measured in {steps} steps"), bytes, place, help })
+        self.need(Need { what: format!("measurements of {steps} steps"), bytes, place, help })
     }
 
     /// Checks that a study of convergence fits into memory.
@@ -125,7 +125,7 @@ impl Resolver<'_> {
     }
 }
 
-/// What a network needs before it is simulated.
+/// The need of a network before it is simulated.
 pub(crate) fn of_network(census: &Census, place: Option<Place>, help: String) -> Need {
     let Census { hosts, switches, links, .. } = census;
     let what = format!("a network of {hosts} hosts, {switches} switches and {links} links");

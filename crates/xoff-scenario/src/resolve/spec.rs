@@ -1,6 +1,6 @@
-//! Everything that a scenario with packets says, read once.
+//! All settings of a scenario with packets, read once.
 
-use xoff_core::knobs::{Capabilities, Knob as _};
+use xoff_core::knobs::{Capabilities, Knob as _, Knobs as _};
 use xoff_core::seam::{Seam, SectionDoc, Sections};
 use xoff_host::cc::ControlConfig;
 use xoff_host::intake::NicConfig;
@@ -25,13 +25,13 @@ use xoff_sim::flowtune::FlowtuneConfig;
 use super::reader::Reader;
 use crate::sections::{FaultsConfig, RunConfig, SwitchConfig};
 
-/// The sections of hosts and switches. Topology, traffic and faults of links depend on files and sizes,
-/// and are read apart.
-#[derive(Clone, Debug)]
+/// The sections of hosts and switches. Topology, traffic and faults of links depend on files and
+/// sizes, and are read separately.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Spec {
     pub(crate) run: RunConfig,
     pub(crate) frame: FrameConfig,
-    /// With the settings of senders at fixed values, where receivers decide what is sent.
+    /// With the settings of senders at fixed values if receivers decide what is sent.
     pub(crate) transport: TransportConfig,
     pub(crate) recovery: RecoveryConfig,
     pub(crate) control: ControlConfig,
@@ -52,7 +52,7 @@ pub(crate) struct Spec {
 }
 
 impl Spec {
-    /// Reads them all. Problems are in the reader.
+    /// Reads all of them. Problems are in the reader.
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
         let run = reader.read::<RunConfig>();
         let frame = reader.read::<FrameConfig>();
@@ -68,7 +68,7 @@ impl Spec {
         let driver: DriverConfig = reader.choose("transport.kind", written.kind);
         let transport = in_effect(written, &driver, &recovery);
         reader.overrule(&transport);
-        // The settings of senders that are written down are refused, and not looked at any more.
+        // Written settings of senders are refused, and ignored from here on.
         let sender = driver.receiver_driven().is_none();
         let recovery = if sender { recovery } else { RecoveryConfig::default() };
         let control = if sender { control } else { ControlConfig::default() };
@@ -95,7 +95,7 @@ impl Spec {
         }
     }
 
-    /// The sections that it can have.
+    /// The sections of such a scenario.
     pub(super) fn sections() -> Vec<SectionDoc> {
         let single = vec![
             SectionDoc::of::<RunConfig>(),
@@ -127,7 +127,7 @@ impl Spec {
         self.driver.receiver_driven().is_some()
     }
 
-    /// The name of what controls senders, as messages give it.
+    /// The name of the part that controls senders, for messages.
     pub(super) fn control_name(&self) -> String {
         match self.driver.receiver_driven() {
             Some(name) => name.to_owned(),
@@ -140,7 +140,7 @@ impl Spec {
         self.recovery.tcp()
     }
 
-    /// True if packets of a flow that overtake each other are taken for losses.
+    /// True if reordered packets of a flow are taken for losses.
     pub(super) fn needs_order(&self) -> bool {
         !self.receiver_driven() && self.recovery.needs_order()
     }
@@ -166,7 +166,7 @@ impl Spec {
         found
     }
 
-    /// Queues take turns where there are several.
+    /// Queues take turns if there are several.
     fn provide_turns(&self, found: &mut Capabilities) {
         let alone = matches!(&self.hop.queues(), HopQueues::Assigned(queues) if queues.count == 1);
         found.provide(needs::TURNS, self.scheduler.takes_turns() && !alone);
@@ -232,7 +232,7 @@ impl Spec {
         window || held || self.control.uses_base_rtt() || self.allocator.is_some()
     }
 
-    /// True if something else depends on the base RTT of the longest path.
+    /// True if another part depends on the base RTT of the longest path.
     fn network_uses_base_rtt(&self) -> bool {
         let size = self.buffer.as_ref().is_some_and(|buffer| buffer.size.0 == 0);
         let port_memory = self.scheduler.port_memory(xoff_core::Bytes(1)).is_some();
@@ -245,17 +245,18 @@ impl Spec {
     }
 }
 
-/// The recovery; a congestion control that fixes its settings leaves section `tcp` without effect.
+/// The recovery. A congestion control that fixes its settings leaves section `tcp` without effect.
 fn recovery(reader: &mut Reader<'_>, transport: &TransportConfig) -> RecoveryConfig {
     let fixed = ControlConfig::all()
         .into_iter()
         .find(|control| control.kind() == transport.congestion)
         .is_some_and(|control| control.recovery(xoff_core::Ps(1)).is_some());
-    if fixed && transport.recovery == Recovery::Sack {
+    let recovery = RecoveryConfig::with_defaults(transport.recovery);
+    if fixed && recovery.own_section() == TcpConfig::SECTION {
         let congestion = transport.congestion.show();
         let reason = format!("transport.congestion = {congestion} has timeouts of its own");
         reader.unused("tcp", &reason);
-        return RecoveryConfig::Sack(TcpConfig::default());
+        return recovery;
     }
     reader.choose("transport.recovery", transport.recovery)
 }

@@ -88,7 +88,7 @@ fn the_entries_of_a_list_may_be_of_several_kinds() {
     let list = "\"list\": {\n      \"type\": \"array\",\n      \"items\": {\n        \"anyOf\": [";
     assert_eq!(schema.matches(list).count(), 1);
     assert_eq!(schema.matches("\"required\": [\n              \"kind\"\n").count(), 2);
-    assert!(schema.contains("What the entry is. Expects one of b.\""));
+    assert!(schema.contains("The kind of the entry. Expects one of b.\""));
 }
 
 #[test]

@@ -32,7 +32,7 @@ keys! {
         collisions: u64,
         /// Assignments to flows that had been at the switch before.
         reassignments: u64,
-        /// Packets whose flow-table entry was in use, and last used by another flow.
+        /// Packets that found their flow-table entry in use, last by another flow.
         table_collisions: u64,
         /// Flows at a port that share their queue with another one, sampled at ports with flows.
         sharing_flows: Option<Sampled>,

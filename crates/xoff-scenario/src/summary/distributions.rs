@@ -41,7 +41,7 @@ impl Buffer {
 }
 
 keys! {
-    /// The keys of `buffer`, of which `max_bytes` is exact, and one more.
+    /// The keys of `buffer`, with an exact `max_bytes`, and one more.
     pub struct BufferWatermark {
         /// Watermarks of the measured time.
         #[serde(flatten)]

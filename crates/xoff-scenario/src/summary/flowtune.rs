@@ -29,7 +29,7 @@ keys! {
         repeated_packets: u64,
         /// Retransmission timeouts.
         timeouts: u64,
-        /// Packets and acknowledgements lost on purpose.
+        /// Packets and acknowledgements lost by impairment.
         lost_on_purpose: u64,
     }
 }
@@ -66,7 +66,7 @@ keys! {
         joined_flows: u64,
         /// Rates that allocators sent.
         rates_sent: u64,
-        /// `rates_sent` over the flowlets that allocators were told of.
+        /// `rates_sent` over the flowlets announced to allocators.
         rates_per_flowlet: f64,
         /// Rates that servers received.
         rates_received: u64,

@@ -31,7 +31,7 @@ pub(super) fn json(value: &impl Serialize) -> String {
     let mut text = Vec::new();
     value
         .serialize(&mut Serializer::with_formatter(&mut text, OneLine))
-        .expect("the keys of a summary are texts, and a Vec takes all of it");
+        .expect("the keys of a summary are texts, and writing to a Vec never fails");
     String::from_utf8(text).expect("JSON is UTF-8")
 }
 

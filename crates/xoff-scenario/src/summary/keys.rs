@@ -18,7 +18,7 @@ pub enum Kind {
     OrNull(Box<Kind>),
     /// A list.
     List(Box<Kind>),
-    /// An object whose keys depend on the run.
+    /// An object with keys that depend on the run.
     Map(Box<Kind>),
     /// An object with declared keys.
     Part(Part),
@@ -44,11 +44,11 @@ pub struct Key {
     pub doc: String,
     /// The type of its value.
     pub kind: Kind,
-    /// Whether the object has the keys of the value in place of this key.
+    /// Whether the object has the keys of the value instead of this key.
     pub flattened: bool,
 }
 
-/// A type that a value in the summary can have.
+/// The type of a value in the summary.
 pub trait Described {
     /// Describes the type.
     fn kind() -> Kind;
@@ -114,8 +114,8 @@ impl<T: Described> Described for Named<T> {
     }
 }
 
-/// Declares an object of the summary. `#[serde(flatten)]` before a key puts the keys of its value
-/// in its place.
+/// Declares an object of the summary. `#[serde(flatten)]` before a key replaces it by the keys of
+/// its value.
 macro_rules! keys {
     (
         $(#[doc = $doc:literal])*

@@ -43,7 +43,7 @@ keys! {
     pub struct LinkDelay {
         /// Layers that the links join, from the port to its neighbour, such as `spine-leaf`.
         link: String,
-        /// The packets that count: `all`, or those of one group of queues.
+        /// The packets counted: `all`, or those of one group of queues.
         packets: &'static str,
         /// Number of packets.
         count: u64,

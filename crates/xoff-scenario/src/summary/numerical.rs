@@ -15,15 +15,15 @@ keys! {
         engine: &'static str,
         /// Seed of the random numbers.
         seed: u64,
-        /// Hash of everything that happened, as 16 hexadecimal digits.
+        /// Hash of all events, as 16 hexadecimal digits.
         digest: String,
         /// Traffic classes: an empty list.
         classes: Vec<Class>,
     }
 }
 
-/// Declares the statistics of a series: the mean, the minimum, percentiles and the maximum, under
-/// names that end in the unit of the values.
+/// Declares the statistics of a series: the mean, the minimum, percentiles and the maximum. Their
+/// names end in the unit of the values.
 macro_rules! spread {
     (
         $(#[doc = $doc:literal])*
@@ -83,7 +83,7 @@ keys! {
         /// Statistics over the measured steps.
         #[serde(flatten)]
         spread: RateSpread,
-        /// Mean over the steps after which no flowlet came or went for 50 steps.
+        /// Mean over the steps that follow at least 50 steps without arrival or end of a flowlet.
         settled_mean_gbps: Option<f64>,
         /// Share of steps with any allocation beyond a capacity.
         steps: Option<f64>,
@@ -131,13 +131,13 @@ keys! {
         /// Identity of the run.
         #[serde(flatten)]
         identity: Identity,
-        /// Flowlets with something to send, at each step.
+        /// Flowlets with bytes to send, at each step.
         flows: Spread,
         /// Sum of their allocations, at each step.
         allocated: RateSpread,
         /// Allocations beyond capacities.
         over_capacity: OverCapacity,
-        /// Largest share of its capacity that a link was allocated, at each step.
+        /// Largest allocated share of a link's capacity, at each step.
         most_used_link: Spread,
         /// Comparison with the optimal rates.
         optimum: Optimum,

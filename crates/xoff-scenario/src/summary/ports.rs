@@ -116,7 +116,7 @@ keys! {
     /// Load in the measured time: a share of the core links, or of the hosts' links if there is no
     /// core or the traffic is balanced between both.
     pub struct Load {
-        /// Load that open-loop, incast and web request traffic was asked for.
+        /// Requested load of open-loop, incast and web request traffic.
         nominal: f64,
         /// Payload of the measured flows.
         payload: f64,

@@ -8,7 +8,7 @@ use super::keys::{Named, keys};
 
 keys! {
     /// Completion times of a group of queries or web requests. The group counts all that arrived in
-    /// the measured time. Those that did not end with the run count as infinitely long, also a
+    /// the measured time. Members that did not end with the run count as infinitely long, also a
     /// sequential query that never began. Percentiles follow the rules of those of flows.
     pub struct CompletionGroup {
         /// Members of the group.
@@ -53,7 +53,7 @@ fn by_class(
     (!found.0.is_empty()).then_some(found)
 }
 
-/// Queries by size, by priority, and by both where a class has several priorities.
+/// Queries by size, by priority, and by both if a class has several priorities.
 pub(super) fn queries(simulation: &Simulation) -> Option<ByClass> {
     by_class(simulation, |results| {
         let priorities =

@@ -29,15 +29,15 @@ impl SfcCounts {
 keys! {
     /// Source Flow Control, over all switches and the whole run.
     pub struct Sfc {
-        /// Data packets that called for a signal.
+        /// Data packets that triggered a signal.
         bts_triggered: u64,
-        /// Data packets whose signal was suppressed.
+        /// Triggers without a signal, which the filter suppressed.
         bts_suppressed: u64,
         /// `bts_suppressed` over `bts_triggered`.
         bts_suppressed_share: f64,
         /// Signals sent.
         bts_sent: u64,
-        /// Signals that the cache or the estimator caused, not the switch's own queue.
+        /// Signals triggered by the cache or the estimator, not by the switch's own queue.
         bts_from_cache: u64,
         /// `bts_from_cache` over `bts_sent`.
         bts_from_cache_share: f64,
@@ -51,11 +51,11 @@ keys! {
         false_positives: u64,
         /// Receivers in the cache, maximum over switches.
         cache_peak: usize,
-        /// Signals that the cache had no room for.
+        /// Signals without room in the cache.
         cache_collisions: u64,
         /// Signals that arrived at hosts.
         signals_heard: u64,
-        /// Mean time from the start of the packet that called for a signal to the signal's arrival
+        /// Mean time from the start of the packet that triggered a signal to the signal's arrival
         /// at the packet's sender.
         signal_delay_mean_ps: f64,
         /// Maximum of this time.

@@ -1,4 +1,4 @@
-//! How many flows there will be, and when the first of each source begins: known before the run.
+//! The number of flows, and the start of each source's first flow, known before the run.
 
 use xoff_core::Ps;
 use xoff_fluid::FluidConfig;
@@ -10,19 +10,19 @@ use super::Builder;
 use crate::layers::TableRef;
 use crate::size::{FLOW_BYTES, Need};
 
-/// The time of a run, as far as traffic goes.
+/// The time of a run that traffic depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
-    /// Flows are drawn ahead for so long.
+    /// Flows are drawn ahead for this time.
     step: Ps,
-    /// Flows that begin before this are measured.
+    /// Flows that start before this are measured.
     measured_until: Ps,
-    /// No flow begins at this time or later.
+    /// No flow starts at this time or later.
     end: Ps,
 }
 
 impl Span {
-    /// That of a run with packets.
+    /// The span of a run with packets.
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
         let measured_until = Ps(plan.warmup.0.saturating_add(plan.measure.0));
@@ -30,7 +30,7 @@ impl Span {
         Self { step: plan.grid, measured_until, end }
     }
 
-    /// That of a run without.
+    /// The span of a run without packets.
     #[must_use]
     pub fn of_fluid(config: &FluidConfig) -> Self {
         let end = Ps(config.warmup.0.saturating_add(config.measure.0));
@@ -45,13 +45,13 @@ fn rough(time: Ps) -> Ps {
 }
 
 impl Builder<'_> {
-    /// Checks that the flows there are at a time fit into memory; `None` if not.
+    /// Checks that the flows present at one time fit into memory; `None` if not.
     pub(super) fn fits(&mut self, entries: &[TableRef]) -> Option<()> {
         let Span { step, measured_until, .. } = self.basis.span?;
         let excess = excess(&self.crowds, self.basis.capacity.hosts(), measured_until);
         let at_once = self.crowds.iter().map(|crowd| crowd.at_once(step, measured_until, excess));
         let mut crowds: Vec<(f64, &TableRef)> = at_once.zip(entries).collect();
-        // The largest first: it is the one to name.
+        // The largest first: the message names it.
         crowds.sort_by(|(one, _), (other, _)| other.total_cmp(one));
         for (flows, entry) in crowds {
             let need = Need {
@@ -69,8 +69,9 @@ impl Builder<'_> {
         Some(())
     }
 
-    /// Refuses sources that have no flow in the run, or in its measured time if none has any there. One
-    /// that is set to start after the end is off on purpose, which the effective scenario says.
+    /// Refuses sources without a flow in the run. If no source has a flow in the measured time,
+    /// refuses sources without one there. A source that is set to start after the end is off on
+    /// purpose, which the effective scenario shows.
     pub(super) fn check_beginnings(&mut self, traffic: &Traffic, entries: &[TableRef]) {
         let Some(Span { measured_until, end, .. }) = self.basis.span else { return };
         let is_before = |limit: Ps| move |start: &Option<Ps>| start.is_some_and(|at| at < limit);
@@ -86,7 +87,7 @@ impl Builder<'_> {
             }
             if is_any_measured && self.crowds[index].start >= end {
                 let why =
-                    format!("after the end of the run ({end}): no flow of this source begins");
+                    format!("after the end of the run ({end}): no flow of this source starts");
                 self.effective.derive(&format!("traffic.{index}.first_flow"), why);
                 continue;
             }
@@ -99,14 +100,14 @@ impl Builder<'_> {
         }
     }
 
-    /// A source makes no flow in time: its first one would come when `why` says.
+    /// A source has no flow in time: its first one would start at the time in `why`.
     fn refuse_silent(&mut self, entry: &TableRef, why: &str) {
         let keys = ["start", "stop", "load", "rate", "period", "file"];
         let place = keys.iter().find_map(|key| entry.has(key)).unwrap_or(entry.place());
         let message =
-            format!("[[traffic]] no flow of this source begins: its first one would come {why}");
-        let help = "let it start earlier or stop later, raise its load or rate, or measure for longer \
-                    (run.measure)";
+            format!("[[traffic]] no flow of this source starts: its first one would start {why}");
+        let help = "start it earlier or stop it later, raise its load or rate, or measure for \
+                    longer (run.measure)";
         self.layers.problem(Some(place), message, Some(help.into()));
     }
 }

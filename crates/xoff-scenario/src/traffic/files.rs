@@ -8,10 +8,10 @@ use xoff_workload::Files;
 
 use crate::resources::Memory;
 
-/// What a byte of such a file becomes in memory: a line of a list is a flow.
+/// Bytes of memory per byte of such a file: a line of a list is a flow.
 const BYTES_PER_BYTE: u64 = 8;
 
-/// The folder of a scenario, whose files must fit into memory.
+/// The folder of a scenario with its files, which must fit into memory.
 pub(super) struct Folder<'a> {
     pub(super) path: &'a Path,
     pub(super) memory: Memory,
@@ -27,7 +27,7 @@ impl Files for Folder<'_> {
     }
 }
 
-/// Reads a file, as long as its contents fit into memory.
+/// Reads a file, if its contents fit into memory.
 ///
 /// # Errors
 /// Why it cannot be read.

@@ -1,4 +1,4 @@
-//! Which benchmark cases there are. That each runs, and how, is in `golden.rs`.
+//! The list of benchmark cases. `golden.rs` runs each of them.
 
 use xoff_scenario::bench::{Size, bench, scenario};
 use xoff_scenario::{Run, bench_cases};
@@ -27,7 +27,7 @@ fn a_case_has_as_many_hosts_as_it_says() {
     }
 }
 
-/// At each size 100 senders make an incast of 20 MB often enough for 5 % of load.
+/// At each size, 100 senders send an incast of 20 MB often enough for 5 % of load.
 #[test]
 fn incasts_scale_with_the_network() {
     for (hosts, period) in [(128, "500000000ps"), (1024, "31250000ps"), (8192, "3906250ps")] {

@@ -1,4 +1,4 @@
-//! BFC within the limits of its hardware (§4, §6.1), and with bookkeeping of a sample (App. A.8).
+//! BFC within the limits of its hardware (§4, §6.1), and with sampling of packets (App. A.8).
 
 use crate::common::{over_hosts, over_switches, run};
 use xoff_net::arch::Switch;
@@ -21,9 +21,9 @@ fn hardware(run: &Run) -> TofinoStats {
     sum
 }
 
-/// A packet overtakes another only where a flow gets another queue while unsampled packets of it wait: it
-/// had none that was sampled, and nothing of it came for a sticky threshold. "However, sticky queue
-/// assignment should reduce the frequency of these events" (App. A.8).
+/// A packet overtakes another only if its flow changes queues while unsampled packets of it wait.
+/// That requires that no sampled packet waits and none arrived for a sticky threshold. "However,
+/// sticky queue assignment should reduce the frequency of these events" (App. A.8).
 #[test]
 fn sticky_queues_keep_flows_in_order_of_which_a_sample_counts() {
     let again = |scheme: &str, sticky: &str| {
@@ -38,14 +38,14 @@ fn sticky_queues_keep_flows_in_order_of_which_a_sample_counts() {
     assert!(sticky < 0.002 && loose > 10.0 * sticky, "{sticky}, and {loose} if nothing sticks");
 }
 
-/// Headers of 48 B of all packets take up less than 48 / 1048 of what is sent, and hardly wait where there
-/// is room for 12 % of the capacity (§4).
+/// Headers of 48 B of all packets take less than 48 / 1048 of the bytes sent. They hardly wait if
+/// recirculation has 12 % of the capacity (§4).
 #[test]
 fn headers_of_all_packets_come_back_in_time() {
     let (run, rows) = run(MIX, &["scheme=bfc-tofino", "bfc.queues=32"]);
     let TofinoStats { recirculation, .. } = hardware(&run);
     let packets: u64 = rows.iter().map(|row| row.size_bytes.div_ceil(1000)).sum();
-    // One for each switch on the way: one, or three.
+    // One for each switch on the path: one or three.
     assert!(
         (2 * packets..3 * packets).contains(&recirculation.headers),
         "{packets} {recirculation:?}"
@@ -56,8 +56,8 @@ fn headers_of_all_packets_come_back_in_time() {
     assert!((0.0..0.1).contains(&hardware.recirculated_share_of_capacity), "{hardware:?}");
 }
 
-/// Fig. 7: two flows at one link. What has left its queue, "a pause from the downstream cannot pause", so
-/// that more comes to wait there.
+/// Fig. 7: two flows at one link. A "pause from the downstream cannot pause" packets that have left
+/// their queue, so more of them wait there.
 #[test]
 fn hardware_queues_that_cannot_be_paused_add_to_what_waits() {
     let two = "[network]\ntopology = \"dumbbell\"\n\

@@ -1,10 +1,10 @@
-//! What senders do beside BFC: a window from delays (App. A.1), NICs that heed no pauses (App. A.8).
+//! Senders under BFC: a window from delays (App. A.1), and NICs that ignore pauses (App. A.8).
 
 use crate::common::{bfc_stats, over_hosts, over_switches, received_bytes, run};
 use xoff_net::arch::Switch;
 use xoff_scenario::Run;
 
-/// 100 flows of 1 MB at once to one host of BFC's fabric: three times as many as its queues.
+/// 100 flows of 1 MB at once to one host of BFC's fabric: three times its number of queues.
 const MANY: &str = "[run]\nwarmup = \"0us\"\nmeasure = \"10ms\"\ngrid = \"5us\"\n\
                     [[traffic]]\nkind = \"incast\"\nbytes = \"100MB\"\nperiod = \"1s\"\n";
 
@@ -19,9 +19,9 @@ fn many(scheme: &str) -> Run {
     run
 }
 
-/// "BFC can use a simple end-to-end congestion control mechanism to reduce this buffering" (App. A.1):
-/// a hundred flows share 2.5 BDPs of 104 KB at the receiver's link, where each alone would be held at its
-/// share of a 1-hop BDP at each of three switches.
+/// "BFC can use a simple end-to-end congestion control mechanism to reduce this buffering" (App.
+/// A.1). A hundred flows share 2.5 BDPs of 104 KB at the receiver's link. Without the control each
+/// could fill its share of a 1-hop BDP at each of three switches.
 #[test]
 fn a_window_from_delays_takes_most_of_the_queues_of_many_flows() {
     let [plain, windows] =
@@ -29,7 +29,7 @@ fn a_window_from_delays_takes_most_of_the_queues_of_many_flows() {
     assert!(windows < 0.5 * plain, "{windows} B a switch, {plain} B without");
 }
 
-/// "more buffering at ToR" (App. A.8), but within what 100 windows of one BDP are, and no NIC waits.
+/// "more buffering at ToR" (App. A.8), but at most 100 windows of one BDP, and no NIC waits.
 #[test]
 fn nics_that_heed_no_pause_fill_the_switches_and_lose_nothing() {
     let [plain, ignoring] = ["bfc", "bfc-switches"].map(many);

@@ -1,5 +1,5 @@
-//! BFC's variants: flows paused themselves (§3.3.2), the strawman (§3.2), labelled incasts (App. A.7), and its
-//! queues without pauses (§6.4).
+//! BFC's variants: pauses of flows (§3.3.2), the strawman (§3.2), labelled incasts (App. A.7), and
+//! its queues without pauses (§6.4).
 
 use crate::common::{bfc_stats, over_hosts, over_switches, received_bytes, run};
 use xoff_net::arch::Switch;
@@ -7,7 +7,7 @@ use xoff_net::hop::AnyHop;
 use xoff_scenario::Run;
 use xoff_sim::FlowRow;
 
-/// The time that a flow of so many bytes needs at 100 Gb/s, in full frames (ps).
+/// The time of a flow of `bytes` at 100 Gb/s, in full frames (ps).
 fn at_line_rate(bytes: u64) -> f64 {
     bytes as f64 * 1048.0 / 1000.0 * 80.0
 }
@@ -21,7 +21,7 @@ fn fct(rows: &[FlowRow], class: u16) -> f64 {
 const INCAST: &str = "[run]\nwarmup = \"0us\"\nmeasure = \"5ms\"\n\
                       [[traffic]]\nkind = \"incast\"\nperiod = \"1s\"\n";
 
-/// No flow is held anywhere, and no queue.
+/// No flow and no queue is paused anywhere.
 fn assert_all_released(run: &Run, scheme: &str) {
     for partition in run.simulation().partitions() {
         assert!(partition.fabric().packets.is_empty(), "{scheme}: packets are left");
@@ -57,8 +57,8 @@ fn no_variant_loses_anything_and_every_pause_is_resumed() {
     }
 }
 
-/// Host 0 sends to a host that nine others send to, and to one that is idle. Its NIC has one queue for
-/// both: pausing the queue holds both flows, pausing the flow only the one.
+/// Host 0 sends to a host with nine other senders, and to an idle host. Its NIC has one queue for
+/// both flows: a pause of the queue holds both, a pause of the flow holds only the first.
 #[test]
 fn a_flow_that_is_paused_itself_holds_no_other_of_its_queue() {
     let scenario = "network = { topology = \"star\" }\nstar = { hosts = 12 }\n\
@@ -74,13 +74,13 @@ fn a_flow_that_is_paused_itself_holds_no_other_of_its_queue() {
         fct(&rows, 1) / at_line_rate(1_000_000)
     };
     let (queues, flows) = (of_idle("queues"), of_idle("flows"));
-    // The two share the NIC's link for as long as the first is allowed to send.
+    // The two flows share the NIC's link while the first is allowed to send.
     assert!(flows < 1.3, "{flows} times as long as alone");
     assert!(queues > 4.0, "{queues} times as long as alone");
 }
 
-/// "allowing the scheduler to share the link between incast and non-incast traffic more fairly" (App.
-/// A.7): beside ten flows of an incast a flow has half of the link, not an eleventh.
+/// "allowing the scheduler to share the link between incast and non-incast traffic more fairly"
+/// (App. A.7): next to ten flows of an incast a flow has half of the link, not an eleventh.
 #[test]
 fn a_labelled_incast_is_one_flow_to_the_scheduler() {
     let scenario = "network = { topology = \"star\" }\nstar = { hosts = 12 }\n\
@@ -95,14 +95,14 @@ fn a_labelled_incast_is_one_flow_to_the_scheduler() {
         at_line_rate(2_000_000) / fct(&rows, 1)
     };
     let (labelled, fair) = (share("bfc-incast-label", true), share("bfc", false));
-    // A turn in two, of which it misses one in five: its sender is twice as fast as its queue drains, so
-    // pauses make it run dry for 0.2 of the time (App. C, x = 2).
+    // Every second turn, with one in five missed: its sender is twice as fast as its queue drains,
+    // so pauses let it run dry for 0.2 of the time (App. C, x = 2).
     assert!((labelled - 0.5 * 0.8).abs() < 0.02, "{labelled}");
     assert!((fair - 1.0 / 11.0).abs() < 0.01, "{fair}");
 }
 
-/// HPCC over BFC's queues: nobody is paused, flows get queues of their own where these are assigned, and
-/// HPCC still sees the bytes of the whole port, so it sends no more than in one queue.
+/// HPCC over BFC's queues: nothing is paused, and assigned flows have separate queues. HPCC still
+/// sees the bytes of the whole port, so it sends no more than with one queue.
 #[test]
 fn queues_without_backpressure_pause_nobody() {
     let scenario = "network = { topology = \"star\" }\nstar = { hosts = 12 }\n\
@@ -127,7 +127,8 @@ fn queues_without_backpressure_pause_nobody() {
     assert!(queues.iter().all(|mean| (mean / queues[0] - 1.0).abs() < 0.3), "{queues:?}");
 }
 
-/// What the summary says of frames: 64 B each, and few among all that is sent even where everybody is paused.
+/// Frames in the summary: 64 B each, and a small share of all bytes sent even if every sender is
+/// paused.
 #[test]
 fn frames_are_few_bytes() {
     let (run, _) = run(INCAST, &["scheme=bfc"]);

@@ -1,4 +1,4 @@
-//! The capture of a run: the same whatever the cut, complete, and without effect on the run.
+//! The capture of a run is complete, does not depend on partitions, and does not affect the run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use xoff_formats::{Bts, PfcFrame};
 use xoff_scenario::Run;
 use xoff_sim::Threads;
 
-/// Two incasts over an amount of background traffic; all is over well before the measured time ends.
+/// Two incasts over background traffic. All flows end well before the measured time.
 fn scenario(scheme: &str) -> String {
     format!(
         "scheme = \"{scheme}\"\n\
@@ -26,7 +26,7 @@ fn captured(scheme: &str, threads: Threads, overrides: &[&str]) -> (Run, Vec<u8>
     (run, file)
 }
 
-/// Signals in a file, or the PFC frames that stand for them: those that pause for a while.
+/// Signals in a file, or the PFC frames with a duration that replace them.
 fn signals(scheme: &str, file: &[u8]) -> usize {
     let is_signal = |frame: &[u8]| {
         let quanta =
@@ -56,7 +56,7 @@ fn everything_that_captured_ports_send_is_there_in_order() {
     let (run, file) = captured("dcqcn", Threads::ONE, &[]);
     let packets = packets(&file);
     assert!(packets.is_sorted_by_key(|&(interface, time, _)| (time, interface)));
-    // Hosts 0 and 1 and their leaf's ports to them, the third leaf's six and those opposite.
+    // Hosts 0 and 1 and their leaf's ports to them, the third leaf's six ports and their peers.
     let mut sent = vec![0u64; 16];
     packets.iter().for_each(|&(interface, ..)| sent[interface as usize] += 1);
     let topology = &run.simulation().setup().topology;
@@ -89,8 +89,8 @@ fn pauses_and_signals_can_be_read_back() {
     assert!(signals.iter().any(|bts| bts.cacheable && bts.src_ip == xoff_net::balance::address(0)));
 }
 
-/// A signal is an answer to a data packet of its flow: addresses the other way round, the ports and the
-/// class as that packet has them (SFC 3.3, 4).
+/// A signal answers a data packet of its flow: the addresses are swapped; ports and class are those
+/// of the packet (SFC 3.3, 4).
 #[test]
 fn a_signal_tells_which_data_it_answers() {
     let (_, file) = captured("sfc", Threads::ONE, &["run.capture=all", "traffic.2.priority=2"]);

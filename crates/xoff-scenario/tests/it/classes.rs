@@ -6,7 +6,7 @@ use xoff_net::arch::Switch;
 const STAR: &str = "[network]\ntopology = \"star\"\n[star]\nhosts = 20\n\
                     [run]\nwarmup = \"0us\"\nmeasure = \"3ms\"\n";
 
-/// Four flows a class from as many hosts to host 0.
+/// Four flows per class, each from a different host, to host 0.
 fn flows(classes: u8, bytes: &str) -> String {
     let flow = |src: u8| {
         format!(
@@ -18,8 +18,8 @@ fn flows(classes: u8, bytes: &str) -> String {
     (1..=4 * classes).map(flow).collect()
 }
 
-/// When the last flow of each class has ended, as a share of the time that the link needs for all flows
-/// of this class and those before it.
+/// The end of each class's last flow, as a share of the link's time for all flows of this class and
+/// those before it.
 fn ends(scheme: &str, overrides: &[&str]) -> Vec<f64> {
     let mut all = vec![scheme];
     all.extend(overrides);
@@ -33,8 +33,8 @@ fn ends(scheme: &str, overrides: &[&str]) -> Vec<f64> {
     (0..4).map(end).collect()
 }
 
-/// Each class has the link to itself once those before it have ended, and wastes no more of it than flows
-/// in step do without classes (App. C).
+/// Each class has the whole link once the classes before it have ended. It wastes no more of the
+/// link than synchronised flows do without classes (App. C).
 #[test]
 fn classes_are_served_one_after_the_other() {
     for overrides in [&[][..], &["bfc.queues=128"], &["bfc.assignment=stochastic"]] {
@@ -54,13 +54,13 @@ fn flows_of_a_class_end_together() {
     for class in 0..4 {
         let of_class = || rows.iter().filter(|row| row.class == class).map(|row| row.fct_ps);
         let (first, last) = (of_class().min().unwrap(), of_class().max().unwrap());
-        // A tenth of the time that the link needs for the class.
+        // A tenth of the link's time for the class.
         assert!(last - first <= 200 * 1048 * 80, "class {class}: {} ps apart", last - first);
     }
 }
 
-/// Under DCTCP a class that keeps its queue short is marked for no other's queue; under HPCC it hears of
-/// all of them.
+/// Under DCTCP a class with a short queue is not marked for the queues of others. HPCC reports the
+/// bytes of all classes.
 #[test]
 fn rivals_look_at_a_class_or_at_all() {
     let long = "[[traffic]]\nkind = \"long\"\nsrc = 1\ndst = 0\npriority = 3\ncount = 2\n";

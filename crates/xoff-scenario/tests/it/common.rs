@@ -1,4 +1,4 @@
-//! What the integration tests share.
+//! Helpers of the integration tests.
 
 use xoff_formats::headers::Datagram;
 use xoff_formats::roce;
@@ -11,7 +11,7 @@ pub(crate) fn open(text: &str, overrides: &[&str]) -> Run {
     open_on(Threads::ONE, text, overrides)
 }
 
-/// The same, for so many threads.
+/// The same with a number of threads.
 pub(crate) fn open_on(threads: Threads, text: &str, overrides: &[&str]) -> Run {
     let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_string()).collect();
     Run::open(text, "test.toml", &overrides, threads)
@@ -38,9 +38,8 @@ pub(crate) fn run(text: &str, overrides: &[&str]) -> (Run, Vec<FlowRow>) {
     (run, rows)
 }
 
-/// What a scheme needs on links of 100 Gb/s beside its own settings: thresholds made for Gigabit links
-/// are too high there, and the memory is too small. And what it needs of the traffic, of which the second
-/// is an incast.
+/// Settings of a scheme on links of 100 Gb/s, where thresholds for Gigabit links are too high and
+/// the memory is too small. Also settings of its traffic: the second source is an incast.
 pub(crate) fn for_fast_links(scheme: &str) -> &'static [&'static str] {
     match scheme {
         "detail" | "detail-pfc" => &["crossbar.ingress_size=1MB", "pause.xoff=60KB"],
@@ -55,7 +54,7 @@ pub(crate) fn for_fast_links(scheme: &str) -> &'static [&'static str] {
     }
 }
 
-/// The same scenario for a scheme that knows one class.
+/// The same scenario for a scheme without classes.
 pub(crate) fn without_priorities(text: &str) -> String {
     let lines = text.lines().filter(|line| !line.starts_with("priority = "));
     lines.map(|line| format!("{line}\n")).collect()
@@ -67,7 +66,7 @@ pub(crate) fn over_switches(run: &Run, count: fn(&xoff_net::arch::AnySwitch) -> 
     partitions.flat_map(|part| part.switches()).map(|(_, switch)| count(switch)).sum()
 }
 
-/// Sums what BFC did over all switches.
+/// Sums BFC's counts over all switches.
 pub(crate) fn bfc_stats(run: &Run) -> BfcStats {
     let mut sum = BfcStats::default();
     for (_, switch) in run.simulation().partitions().iter().flat_map(|part| part.switches()) {
@@ -89,7 +88,8 @@ pub(crate) fn received_bytes(run: &Run) -> u64 {
     partitions.flat_map(|part| part.hosts().nics()).map(|nic| nic.received_bytes).sum()
 }
 
-/// Runs it to its end, taking what was captured every few steps; the rows of its flows, and the file.
+/// Runs it to its end, and takes captured packets every few steps. Returns the rows of its flows,
+/// and the file.
 pub(crate) fn captured(run: &mut Run) -> (Vec<FlowRow>, Vec<u8>) {
     let (mut rows, mut file, mut steps) = (Vec::new(), Vec::new(), 0);
     loop {
@@ -109,7 +109,7 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
 }
 
-/// What is in a capture file: interface, time (ps) and bytes of each packet.
+/// The packets of a capture file: interface, time (ps) and bytes.
 pub(crate) fn packets(mut file: &[u8]) -> Vec<(u32, u64, &[u8])> {
     let mut found = Vec::new();
     while !file.is_empty() {

@@ -1,5 +1,5 @@
-//! What switches with a crossbar promise (DeTail): no loss with flow control at any load, delays as their
-//! paper adds them up, and priorities that hold.
+//! Properties of switches with a crossbar (DeTail): flow control prevents loss at any load, delays
+//! add up as in the paper, and priorities are strict.
 
 use crate::common::{
     finish, open, over_hosts, over_switches, received_bytes, run, without_priorities,
@@ -34,8 +34,8 @@ fn drops(run: &Run) -> u64 {
     over_switches(run, |switch| switch.stats().drops)
 }
 
-/// No port waits for a resume, unless one, or something that was sent twice, is still under way when the
-/// last flow has ended. Returns whether nothing is.
+/// No port waits for a resume, except for one still on its way, or for a packet sent twice, when
+/// the last flow ends. Returns whether the network is empty.
 fn is_at_rest(run: &Run, what: &str) -> bool {
     let partitions = run.simulation().partitions();
     if partitions.iter().any(|partition| !partition.fabric().packets.is_empty()) {
@@ -93,7 +93,7 @@ fn with_flow_control_nothing_is_lost_at_any_load() {
     assert!(pauses > 1000 && at_rest > 10, "{pauses} {at_rest}");
 }
 
-/// Pauses end by themselves after 65 535 quanta: those that still hold are asked for again in time.
+/// Pauses end after 65 535 quanta. Pauses that last longer are renewed in time.
 #[test]
 fn long_pauses_are_renewed() {
     let text = without_priorities(&bursts("detail-fc", STAR, 0.1, 19, "20MB"));
@@ -105,7 +105,7 @@ fn long_pauses_are_renewed() {
     is_at_rest(&run, "long pauses");
 }
 
-/// Without flow control the same bursts fill ingress queues; every flow gets through all the same.
+/// Without flow control the same bursts fill ingress queues, but every flow completes.
 #[test]
 fn without_flow_control_full_ingress_queues_drop_and_tcp_recovers() {
     for scheme in ["detail-baseline", "detail-priority"] {
@@ -123,14 +123,14 @@ fn without_flow_control_full_ingress_queues_drop_and_tcp_recovers() {
     }
 }
 
-/// DeTail §7.1: 12.24 us of transmission, 3.06 us in the crossbar, 1.6 us and 5 us on the link, and 3.1 us
-/// in the forwarding engine make 25 us a switch.
+/// DeTail §7.1: 12.24 us of transmission, 3.06 us in the crossbar, 1.6 us and 5 us on the link, and
+/// 3.1 us in the forwarding engine make 25 us per switch.
 #[test]
 fn a_switch_takes_25_us() {
     let one = "[[traffic]]\nkind = \"long\"\nsrc = 0\ndst = 20\nbytes = \"1460B\"\n";
     for scheme in ["detail-baseline", "detail"] {
         let (_, rows) = run(&format!("scheme = \"{scheme}\"\n{FABRIC}{one}"), &[]);
-        // A NIC and three switches on the way, and the acknowledgement of 84 B on the way back.
+        // A NIC and three switches on the path, and the acknowledgement of 84 B on the way back.
         let there = 12_240_000 + 6_600_000 + 3 * 25_000_000;
         let ack = 84 * 8_000;
         let back = ack + 6_600_000 + 3 * (3_100_000 + ack / 4 + ack + 6_600_000);
@@ -138,7 +138,8 @@ fn a_switch_takes_25_us() {
     }
 }
 
-/// Where the least important class fills all queues of a path, the most important one does not notice.
+/// The least important class fills all queues of a path, which does not affect the most important
+/// one.
 #[test]
 fn important_packets_do_not_wait_for_others() {
     let slowest = |scheme: &str| {

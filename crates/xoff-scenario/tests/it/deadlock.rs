@@ -6,9 +6,9 @@ use xoff_net::arch::Switch;
 use xoff_scenario::{Memory, Run};
 use xoff_sim::Threads;
 
-/// Two spines, and two links that are down. Leaf 0 (hosts 0 to 7) reaches leaf 1 (8 to 15) by spine 1, a
-/// third leaf and spine 0 only. With what leaves 2 and 3 send each other this closes a cycle in
-/// each direction: spine 0, leaf 2, spine 1, leaf 3.
+/// Two spines, and two links that are down. Leaf 0 (hosts 0 to 7) reaches leaf 1 (8 to 15) only
+/// through spine 1, a third leaf and spine 0. With the packets between leaves 2 and 3 this closes a
+/// cycle in each direction: spine 0, leaf 2, spine 1, leaf 3.
 const NETWORK: &str = r#"
 leaf_spine = { leaves = 4, spines = 2, hosts_per_leaf = 8 }
 run = { warmup = "0us", measure = "1ms", drain = "200ms", watchdog = "20ms" }
@@ -32,7 +32,7 @@ fn many(src: u32, dst: u32) -> String {
         .collect()
 }
 
-/// All around the cycles, more than the links can take.
+/// Traffic along both cycles that exceeds the capacity of the links.
 fn around(scheme: &str) -> String {
     let pairs = [(0, 1), (1, 0), (2, 3), (3, 2)];
     let flows: String = pairs.map(|(src, dst)| many(src, dst)).concat();
@@ -82,14 +82,15 @@ fn at_rest(run: &Run) {
     }
 }
 
-/// Pairs that are left out, and the packets that came by them, of the summary.
+/// Pairs without backpressure, and their packets, from the summary.
 fn elided(run: &Run) -> (usize, u64) {
     let elision = run.summary().elision.expect("pairs without backpressure");
     (elision.pairs, elision.packets)
 }
 
-/// With either table it drains: the pairs of the cycles are the only ones where packets bounce here. Half of
-/// the flows do, with each of their packets. These are the only ones that may be lost.
+/// With either table the network drains. The pairs of the cycles are the only places where packets
+/// bounce here. Half of the flows bounce, with each of their packets. Only these packets may be
+/// lost.
 #[test]
 fn it_drains_where_the_bounces_pause_nobody() {
     let outcome = |elide: &str| {
@@ -119,8 +120,8 @@ fn a_table_does_not_depend_on_how_the_network_is_cut() {
     }
 }
 
-/// In a Clos network whose routes go up and then down no pair closes a cycle: a table of cycles is empty,
-/// and a table of the rule is never used. Nothing is different with them.
+/// In a Clos network with routes that go up and then down no pair closes a cycle. A table of cycles
+/// is empty, a table of the rule is never used, and neither changes the results.
 #[test]
 fn tables_change_nothing_where_no_packet_bounces() {
     let text = around("pfc").replace("[[fault]]", "[[nothing]]");
@@ -151,26 +152,26 @@ fn check_names_cycles_and_pairs() {
     };
     let text = check(&[], false).unwrap();
     for line in [
-        "# Backpressure of PFC: 48 egress ports of switches; ",
-        "#   from the start on: ",
+        "# Backpressure of PFC: 48 egress ports of switches. ",
+        "#   at the start: ",
         " edges, cycles in 2 places\n",
         "#     4 ports, such as leaf:2 -> spine:0 -> leaf:3 -> spine:1 -> leaf:2\n",
-        "#   without backpressure for 4 pairs of ports there is none; switch.elide = \"cycles\" or ",
+        "#   without backpressure for 4 pairs of ports there are no cycles; set switch.elide = \"cycles\" or ",
         "#     leaf:2, from spine:0 to spine:1\n",
     ] {
         assert!(text.contains(line), "{line:?} is missing:\n{text}");
     }
     let done = check(&["switch.elide=bounces"], false).unwrap();
-    assert!(done.contains("; switch.elide leaves out as much as is needed"), "{done}");
+    assert!(done.contains("; switch.elide leaves out enough pairs"), "{done}");
     let any = check(&[], true).unwrap();
     assert!(any.contains("with any one link between switches down: "), "{any}");
     assert_eq!(check(&["scheme=dctcp", "switch.hop=none"], false), None);
     assert!(check(&["scheme=bfc"], false).is_some_and(|text| text.contains("of BFC")));
 }
 
-/// BFC waits in cycles too if there is one: "BFC is deadlock-free if G(V, E) does not contain any
-/// cycles" (App. B, theorem 1), and only then. With one queue a port all flows wait for each other;
-/// with 31 they mostly do not meet.
+/// BFC also deadlocks if there is a cycle: "BFC is deadlock-free if G(V, E) does not contain any
+/// cycles" (App. B, theorem 1). With one queue per port all flows wait for each other; with 31 most
+/// do not share a queue.
 #[test]
 fn bfc_hangs_in_a_cycle_of_queues_and_drains_without() {
     let single = ["bfc.assignment=single", "transport.timeout=1s"];
@@ -184,8 +185,8 @@ fn bfc_hangs_in_a_cycle_of_queues_and_drains_without() {
     assert!(bfc_stats(&run).frames.pauses > 0);
 }
 
-/// Flows between all hosts of a fabric with four spines; one link goes down, which switches notice after
-/// a while: what is on its way to the spine then goes back by another leaf.
+/// Flows between all hosts of a fabric with four spines. One link goes down, and switches notice
+/// after a while. Packets on the way to the spine then return through another leaf.
 const FAILS: &str = r#"
 leaf_spine = { leaves = 4, spines = 4, hosts_per_leaf = 8 }
 run = { warmup = "0us", measure = "1ms", drain = "200ms" }
@@ -202,9 +203,9 @@ until = "700us"
 detection = "50us"
 "#;
 
-/// "Usually the fraction of such packets is small (< 0.002%)" (App. B): only what is under way when switches
-/// change their routes bounces. The link loses what it loses, but no switch does, and its two ends
-/// know of each other's pauses again when it is back: in the end nothing is paused.
+/// "Usually the fraction of such packets is small (< 0.002%)" (App. B): only packets in flight
+/// while switches change their routes bounce. The link loses packets but no switch does. When it is
+/// back, both ends agree on their pauses again, and in the end nothing is paused.
 #[test]
 fn few_packets_bounce_when_one_link_fails() {
     let (pfc, bfc) = (&["pfc.threshold=0.005"][..], &[][..]);

@@ -1,12 +1,12 @@
-//! Results depend on the scenario and its seed alone: not on the cut into partitions, nor on the run.
+//! Results depend only on the scenario and its seed, not on partitions or threads.
 
 use crate::common::{finish, for_fast_links, open, open_on};
 use xoff_scenario::summary::Summary;
 use xoff_scenario::{Run, presets};
 use xoff_sim::{FlowRow, PortRow, SampleRow, Threads};
 
-/// Short, but with background flows in all directions, two incasts at a time, so that a switch often
-/// does several things at one instant, and ECN where the scheme has it.
+/// A short run with background flows in all directions and two incasts at a time, so that a switch
+/// often handles several events at one instant, and ECN if the scheme uses it.
 fn scenario(scheme: &str) -> String {
     format!(
         "scheme = \"{scheme}\"\n\
@@ -72,8 +72,8 @@ fn assert_same_however_cut(scheme: &str, overrides: &[&str]) -> Outcome {
     whole
 }
 
-/// Three threads have parts of unequal size; with eight there is one a rack, and more than most
-/// machines have processors; those that wait before each window meet in another order every time.
+/// Three threads have partitions of unequal size. Eight have one rack each, and are more than most
+/// machines have processors, so threads meet in a different order at every window.
 #[test]
 fn every_preset_runs_the_same_on_any_number_of_threads() {
     for (scheme, _) in presets() {
@@ -95,7 +95,7 @@ fn every_preset_runs_the_same_however_it_is_cut() {
     }
 }
 
-/// Here paths cross up to five switches, of which only the first and the last have hosts.
+/// Paths cross up to five switches; only the first and the last have hosts.
 #[test]
 fn a_fat_tree_runs_the_same_however_it_is_cut() {
     for scheme in ["bfc", "hpcc", "expresspass"] {
@@ -103,7 +103,7 @@ fn a_fat_tree_runs_the_same_however_it_is_cut() {
     }
 }
 
-/// Here every switch has hosts, and neighbours in every part.
+/// Every switch has hosts, and neighbours in every partition.
 #[test]
 fn a_torus_runs_the_same_however_it_is_cut() {
     for scheme in ["bfc", "ndp"] {
@@ -111,7 +111,8 @@ fn a_torus_runs_the_same_however_it_is_cut() {
     }
 }
 
-/// An allocator's messages cross the cut with what they mean, are lost and come again, and rates expire.
+/// An allocator's messages cross partitions with their contents, are lost and repeated, and rates
+/// expire.
 #[test]
 fn rates_from_an_allocator_are_the_same_however_it_is_cut() {
     let tree = "network.topology=fat-tree";
@@ -129,7 +130,7 @@ fn rates_from_an_allocator_are_the_same_however_it_is_cut() {
     }
 }
 
-/// Signals to senders, of all kinds: several of them often leave a switch at one instant.
+/// Signals to senders, of all kinds. Often several leave a switch at one instant.
 #[test]
 fn signals_to_senders_are_the_same_however_it_is_cut() {
     let tree = "network.topology=fat-tree";
@@ -150,7 +151,7 @@ fn signals_to_senders_are_the_same_however_it_is_cut() {
     assert_same_however_cut("onramp", &lossy);
 }
 
-/// Notices of losses, timeouts and lost control frames cross the cut as well.
+/// Notices of losses, timeouts and lost control frames cross partitions as well.
 #[test]
 fn losses_are_the_same_however_it_is_cut() {
     for (scheme, overrides) in [
@@ -183,7 +184,7 @@ fn losses_are_the_same_however_it_is_cut() {
     }
 }
 
-/// Headers come back to their ingress, and bitmaps are old, whoever else is in the partition.
+/// Headers return to their ingress, and bitmaps are old, for any hosts in the partition.
 #[test]
 fn bfcs_hardware_is_the_same_however_it_is_cut() {
     let tree = "network.topology=fat-tree";
@@ -197,7 +198,7 @@ fn bfcs_hardware_is_the_same_however_it_is_cut() {
     }
 }
 
-/// Packets pass stages inside switches, pauses take their time, and the same thing often happens at
+/// Packets pass stages inside switches, pauses have delays, and the same event often happens at
 /// several ports at once.
 #[test]
 fn crossbars_are_the_same_however_it_is_cut() {
@@ -230,7 +231,7 @@ fn spraying_is_the_same_however_it_is_cut() {
     }
 }
 
-/// Receivers ask for what is missing, in an order that no cut changes.
+/// Receivers request missing data in an order that partitions do not change.
 #[test]
 fn lost_packets_of_homa_are_the_same_however_it_is_cut() {
     let lossy = ["buffer.kind=shared", "buffer.size=200KB", "transport.timeout=50us"];
@@ -240,7 +241,7 @@ fn lost_packets_of_homa_are_the_same_however_it_is_cut() {
     assert!(homa.resends > 0, "nothing was asked for again");
 }
 
-/// NICs that pause their switches have a timer, and frames of their own.
+/// NICs that pause their switches have a timer and send frames.
 #[test]
 fn slow_hosts_are_the_same_however_it_is_cut() {
     let overrides = ["nic.receive_rate=70Gbps", "nic.receive_xoff=20kB", "nic.receive_xon=10kB"];
@@ -248,8 +249,8 @@ fn slow_hosts_are_the_same_however_it_is_cut() {
     assert_ne!(whole.digest, outcome("hpcc", &[]).digest);
 }
 
-/// Links of 10 ns between partitions, and some packets a millisecond: a hundred million windows, in nearly all
-/// of which nothing happens.
+/// Links of 10 ns between partitions, and some packets per millisecond: a hundred million windows,
+/// almost all of them empty.
 #[test]
 fn empty_windows_change_nothing_and_take_no_time() {
     let network = "scheme = \"tcp-newreno\"\n[network]\ntopology = \"leaf-spine\"\n[leaf_spine]\n\
@@ -271,7 +272,7 @@ fn another_seed_is_another_run() {
     assert!(first.rows != other.rows);
 }
 
-/// Schemes are compared under the same traffic: who sends what to whom, and when.
+/// Schemes are compared under the same traffic: senders, receivers, sizes and times.
 #[test]
 fn every_preset_meets_the_same_traffic() {
     let arrivals = |scheme: &str| {

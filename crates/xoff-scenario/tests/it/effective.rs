@@ -3,7 +3,7 @@
 use crate::common::{for_fast_links, open, over_hosts, over_switches, run};
 use xoff_net::arch::Switch;
 
-/// One short scenario of a scheme, which does not wait for timeouts of tens of milliseconds.
+/// A short scenario of a scheme, which does not wait for timeouts of tens of milliseconds.
 fn scenario(scheme: &str) -> String {
     format!(
         "scheme = \"{scheme}\"\n[run]\nwarmup = \"0us\"\nmeasure = \"20us\"\ndrain = \"1ms\"\n\

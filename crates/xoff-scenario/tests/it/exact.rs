@@ -1,4 +1,4 @@
-//! What follows exactly from the model's definition.
+//! Exact consequences of the model's definition.
 
 use crate::common::{for_fast_links, run};
 use proptest::prelude::*;
@@ -9,8 +9,8 @@ use xoff_scenario::{Run, presets};
 use xoff_sim::FlowRow;
 use xoff_sim::ideal::{Leg, fct};
 
-/// Presets under which a lone flow does not meet the closed form, with the reason. All others meet it
-/// to the picosecond.
+/// Presets under which a lone flow does not meet the closed form, with the reason. All others meet
+/// it to the picosecond.
 const INEXACT: [(&str, &[&str]); 5] = [
     (
         "INT or a congestion header lengthens each packet",
@@ -51,13 +51,13 @@ const INEXACT: [(&str, &[&str]); 5] = [
         ],
     ),
     // The closed form counts one acknowledgement per packet, so the last of them may wait for the
-    // one before it. Homa acknowledges a message once, and can gain that wait.
+    // one before it. Homa acknowledges a message once, and can save that wait.
     ("a message has one acknowledgement", &HOMA),
 ];
 
 const HOMA: [&str; 2] = ["homa", "homa-ecmp"];
 
-/// The least that a slowdown may be.
+/// The least possible slowdown.
 fn least_slowdown(scheme: &str) -> f64 {
     if HOMA.contains(&scheme) { 0.99 } else { 1.0 }
 }
@@ -66,8 +66,8 @@ fn is_inexact(scheme: &str) -> bool {
     INEXACT.iter().any(|(_, schemes)| schemes.contains(&scheme))
 }
 
-/// Whether a lone flow is held up where a link is slower than the one before it: BFC's pauses
-/// overshoot (App. C), and buffers of two BDP (pFabric) overflow.
+/// Whether a lone flow is delayed at a link slower than the one before it: BFC's pauses overshoot
+/// (App. C), and buffers of two BDP (pFabric) overflow.
 fn needs_equal_links(scheme: &str) -> bool {
     (scheme.starts_with("bfc") && scheme != "bfc-switches") || scheme == "pfabric"
 }
@@ -80,7 +80,7 @@ fn one_flow(scheme: &str, network: &str, dst: u32, bytes: u64) -> String {
     )
 }
 
-/// A flow alone on an idle path takes exactly as long as the closed form says: several sizes, rates
+/// A flow alone on an idle path takes exactly the time of the closed form, for several sizes, rates
 /// and numbers of hops.
 #[test]
 fn a_lone_flow_meets_the_closed_form_to_the_picosecond() {
@@ -106,7 +106,7 @@ fn a_lone_flow_meets_the_closed_form_to_the_picosecond() {
     }
 }
 
-/// Each exception is a preset, and is one for a reason that shows.
+/// Each exception is a preset, and its reason shows in the result.
 #[test]
 fn presets_listed_as_inexact_differ_from_the_closed_form() {
     for (why, schemes) in INEXACT {
@@ -127,7 +127,7 @@ const PLAIN: &str = "[network]\ntopology = \"leaf-spine\"\n";
 /// Runs one flow, and nothing else, under a preset.
 fn lone_flow(scheme: &str, network: &str, dst: u32, bytes: u64) -> (Run, Vec<FlowRow>) {
     let overrides = match scheme {
-        // Its queue for incasts has nothing to hold.
+        // Its queue for incasts stays empty.
         "bfc-incast-label" => &["bfc.incast_queue=false"],
         _ => for_fast_links(scheme),
     };

@@ -1,4 +1,4 @@
-//! ExpressPass in whole networks: what credits promise, and what becomes of them.
+//! ExpressPass in whole networks: the effects of credits, and their fates.
 
 use crate::common::{open, over_hosts, over_switches, received_bytes, run};
 use xoff_core::rng::{Purpose, Rng};
@@ -10,7 +10,7 @@ use xoff_scenario::Run;
 const STAR: &str = "scheme = \"expresspass\"\n[network]\ntopology = \"star\"\n[star]\nhosts = 8\n\
                     [run]\nwarmup = \"0us\"\nmeasure = \"4ms\"\n";
 
-/// What a credit and its packet take on a link of 100 Gb/s (ps).
+/// Time of a credit and its packet on a link of 100 Gb/s (ps).
 const PERIOD: u64 = (84 + 1048) * 80;
 
 fn long(src: u32, dst: u32, bytes: u64, start_us: u64) -> String {
@@ -20,7 +20,7 @@ fn long(src: u32, dst: u32, bytes: u64, start_us: u64) -> String {
     )
 }
 
-/// So many senders of 200 kB each to one host of BFC's fabric, at once.
+/// An incast of 200 kB from each sender to one host of BFC's fabric.
 fn incast(degree: u32) -> String {
     let bytes = degree * 200_000;
     format!(
@@ -29,7 +29,7 @@ fn incast(degree: u32) -> String {
     )
 }
 
-/// What hosts and switches counted together, and credits that wait somewhere.
+/// Counts of hosts and switches together, and waiting credits.
 fn credits(run: &Run) -> (CreditCounts, u64) {
     let (mut sum, mut waiting) = (CreditCounts::default(), 0);
     for partition in run.simulation().partitions() {
@@ -46,8 +46,8 @@ fn credits(run: &Run) -> (CreditCounts, u64) {
     (sum, waiting)
 }
 
-/// A request, its credit, the packet and its acknowledgement, each over two links of 1 us. The stop leaves
-/// ahead of the packet.
+/// A request, its credit, the packet and its acknowledgement, each over two links of 1 us. The stop
+/// leaves before the packet.
 #[test]
 fn a_flow_of_one_packet_takes_two_round_trips() {
     let text = format!("{STAR}{}", long(0, 1, 400, 10));
@@ -59,8 +59,8 @@ fn a_flow_of_one_packet_takes_two_round_trips() {
     assert_eq!((credits.sent, credits.used, credits.wasted, waiting), (1, 1, 0, 0));
 }
 
-/// "Bounded queue": a hundred flows to one host never have more than a few packets at any port, where
-/// their first windows alone would be 10 MB under other transports.
+/// "Bounded queue": a hundred flows to one host never queue more than a few packets at any port.
+/// Under other transports their first windows alone would be 10 MB.
 #[test]
 fn an_incast_neither_drops_data_nor_queues_it() {
     for degree in [20, 100] {
@@ -71,7 +71,8 @@ fn an_incast_neither_drops_data_nor_queues_it() {
         assert_eq!(over_hosts(&run, |stats| stats.retransmitted), 0);
         let most = run.simulation().watermarks().run_max();
         assert!(most <= 30 * 1048, "{degree} senders: {most} bytes in a switch");
-        // The receiver's link carries what credits leave room for, but for round trips at both ends.
+        // The receiver's link carries the rest of its capacity after credits, except for round
+        // trips at the start and the end.
         let last = rows.iter().map(|row| row.rx_fct_ps).max().unwrap_or(0);
         let least = u64::from(degree) * 200 * PERIOD;
         assert!(last >= least && last < least * 5 / 4, "{degree}: {last} ps, at least {least}");
@@ -81,7 +82,7 @@ fn an_incast_neither_drops_data_nor_queues_it() {
     }
 }
 
-/// At any time each credit has brought a packet, was wasted, was dropped, waits or is on a link.
+/// At any time each credit has triggered a packet, was wasted, was dropped, waits or is on a link.
 #[test]
 fn every_credit_is_accounted_for() {
     let text = "scheme = \"expresspass\"\n[run]\nwarmup = \"0us\"\nmeasure = \"100us\"\n\
@@ -109,8 +110,8 @@ fn every_credit_is_accounted_for() {
     }
 }
 
-/// Seven flows to one host, which begins with half of a link's credits for each: its NIC lets through no
-/// more than the bucket allows, at any time, and nearly all of that.
+/// Seven flows to one host, which starts with half of a link's credits for each. Its NIC never
+/// sends more than the bucket allows, and sends nearly all of that.
 #[test]
 fn a_receivers_nic_shapes_its_credits() {
     let flows: Vec<String> = (1..8).map(|src| long(src, 0, 100_000_000, 0)).collect();
@@ -120,14 +121,14 @@ fn a_receivers_nic_shapes_its_credits() {
         let hosts = run.simulation().partitions()[0].hosts();
         let Some(AnyDriven::ExpressPass(transport)) = hosts.receiver_driven() else { panic!() };
         let counts = transport.counts();
-        // Senders' NICs are idle, so credits wait at the receiver's alone.
+        // Senders' NICs are idle, so credits wait only at the receiver's.
         counts.sent - counts.dropped - transport.waiting()
     };
     while run.progress().sim_ps < 1_000_000_000 {
         run.step().unwrap_or_else(|message| panic!("{message}"));
         run.rows().samples.clear();
         let (now, gone) = (run.progress().sim_ps, gone(&run));
-        // The first of them come when the requests have come.
+        // The first credits come when the requests have arrived.
         let most = now.saturating_sub(2_000_000) / PERIOD + 2;
         assert!(
             gone <= most && gone + most / 20 + 10 > most,
@@ -136,7 +137,7 @@ fn a_receivers_nic_shapes_its_credits() {
     }
 }
 
-/// Bytes of two flows that came in the last millisecond of four.
+/// Bytes of two flows that arrived in the last millisecond of four.
 fn last_millisecond(network: &str, flows: [(u32, u32); 2]) -> [u64; 2] {
     let flows = [
         long(flows[0].0, flows[0].1, 100_000_000, 0),
@@ -159,8 +160,8 @@ fn last_millisecond(network: &str, flows: [(u32, u32); 2]) -> [u64; 2] {
     [0, 1].map(|flow| after[flow] - before[flow])
 }
 
-/// A second flow gets as much as the first, whether they share the receiver's NIC or a link between
-/// switches, and together they get what credits leave room for.
+/// A second flow gets the same share as the first, whether they share the receiver's NIC or a link
+/// between switches. Together they get the rest of the capacity after credits.
 #[test]
 fn two_flows_converge_to_equal_shares() {
     let dumbbell =
@@ -175,7 +176,7 @@ fn two_flows_converge_to_equal_shares() {
     }
 }
 
-/// What is lost is sent again from there: data, credits, requests, stops and answers.
+/// Lost packets are sent again by their source: data, credits, requests, stops and answers.
 #[test]
 fn flows_end_where_links_lose_packets() {
     let text = format!("{}[[fault]]\nkind = \"loss\"\nshare = 0.02\n", incast(20));
@@ -185,11 +186,11 @@ fn flows_end_where_links_lose_packets() {
     assert!(over_hosts(&run, |stats| stats.timeouts) > 0);
 }
 
-/// A flow whose last packets are lost sends those again, not all of it.
+/// A flow that loses its last packets sends these again, not all of its packets.
 #[test]
 fn a_lost_end_costs_no_second_flow() {
     let bytes = 20_000_000;
-    // Links lose everything while its last packets are on them.
+    // Links lose every packet while the flow's last packets are on them.
     let text = format!("{STAR}{}", long(0, 1, bytes, 0));
     let (_, rows) = run(&text, &[]);
     let end = rows[0].rx_fct_ps - 1_500_000;
@@ -204,7 +205,7 @@ fn a_lost_end_costs_no_second_flow() {
     assert!(again > 0 && again < 500, "{again} packets of 20 000 were sent again");
 }
 
-/// Credits take the links that their data takes, in the other direction, and flows still spread over all
+/// Credits take the links of their data, in the other direction, and flows still spread over all
 /// paths.
 #[test]
 fn both_directions_take_the_same_links() {
@@ -235,7 +236,7 @@ fn both_directions_take_the_same_links() {
             assert_eq!(there, back, "{src} to {dst} over {network}");
             there.iter().for_each(|&port| used[port as usize] += 1);
         }
-        // Of each kind of link, in each direction, all carry about as much.
+        // All links of each kind carry about the same, in each direction.
         let names: Vec<String> =
             topology.ports.iter().map(|port| topology.link_name(port)).collect();
         for name in &names {

@@ -4,7 +4,7 @@ use crate::common::{finish, open, open_on, over_hosts, run};
 use xoff_scenario::Run;
 use xoff_sim::{PortSampleRow, Threads};
 
-/// Four leaves, four spines; short flows between all hosts, so that every link is in use.
+/// Four leaves, four spines; short flows between all hosts use every link.
 const SCENARIO: &str = r#"
 scheme = "dctcp"
 leaf_spine = { leaves = 4, spines = 4, hosts_per_leaf = 4 }
@@ -16,7 +16,7 @@ load = 0.1
 stop = "1ms"
 "#;
 
-/// DCTCP without pauses, whose senders repeat what is missing.
+/// DCTCP without pauses, with senders that retransmit losses.
 const SETS: [&str; 4] = [
     "switch.hop=none",
     "transport.recovery=selective-repeat",
@@ -43,7 +43,7 @@ fn samples(run: &mut Run) -> [Vec<PortSampleRow>; 2] {
         rows.append(&mut run.rows().port_samples);
     }
     rows.append(&mut run.rows().port_samples);
-    // The leaf's first ports are its hosts'.
+    // The leaf's first ports lead to its hosts.
     [(LEAF, 4 + 2), (SPINE, 1)].map(|(node, port)| {
         rows.iter().filter(|row| (row.node, row.port) == (node, port)).copied().collect()
     })
@@ -59,15 +59,15 @@ fn a_link_that_is_down_is_avoided_once_it_is_noticed() {
             let until = row.time_ps / 1_000_000;
             let (sent, lost) = (row.tx_packets, row.drops);
             match until {
-                // Down, and nobody knows: from the step of the grid after 193 us on.
+                // Down, but not noticed: from the step of the grid after 193 us on.
                 250 | 300 => assert!(sent == 0 && lost > 0, "{row:?}"),
-                // Nobody sends there, though it is back at 600 us.
+                // No switch sends there, though it is back at 600 us.
                 350..=700 => assert_eq!((sent, lost), (0, 0), "{row:?}"),
                 _ => assert!(sent > 0 && lost == 0, "{row:?}"),
             }
         }
     }
-    // What was lost was sent again.
+    // Lost packets were sent again.
     let progress = run.progress();
     assert_eq!(progress.flows_started, progress.flows_finished);
     assert!(over_hosts(&run, |stats| stats.timeouts) > 0);
@@ -82,8 +82,8 @@ fn a_link_that_is_down_is_avoided_once_it_is_noticed() {
     assert_eq!((dropped.packets, dropped.bytes), (packets, bytes));
 }
 
-/// Packets on the link when it goes down are lost with it. Here one flow has the link for itself: it
-/// goes down for less than a packet's way through it.
+/// Packets on the link when it goes down are lost. Here one flow has the link to itself, which is
+/// down for less time than a packet takes through it.
 #[test]
 fn what_is_in_flight_is_lost() {
     let one = "[[traffic]]\nkind = \"long\"\nsrc = 0\ndst = 4\nbytes = \"1MB\"\n";
@@ -106,11 +106,11 @@ fn what_is_in_flight_is_lost() {
     // Data takes one of the links, acknowledgements the same or another one.
     assert!((1..=2).contains(&hit.len()), "{found:?}");
     let data = found.iter().map(|found| found.0).max().unwrap_or(0);
-    // What is sent in 10 us, and what was on 4 us of link and in transmission: 83.84 ns a packet.
+    // Packets of 10 us, and those on 4 us of link and in transmission: 83.84 ns per packet.
     assert!((167..=168).contains(&data), "{found:?}");
 }
 
-/// Back before anybody has noticed: no route changes, and the losses are made good.
+/// The link is back before a switch has noticed: no route changes, and losses are recovered.
 #[test]
 fn a_short_outage_is_not_noticed() {
     let short = DOWN.replace("600us", "250us");
@@ -126,7 +126,8 @@ fn a_short_outage_is_not_noticed() {
     assert_eq!(progress.flows_started, progress.flows_finished);
 }
 
-/// Without a timeout nothing tells a sender of go-back-N that the last packets of its flow are lost.
+/// Without a timeout, a sender of go-back-N does not learn that the last packets of its flow are
+/// lost.
 #[test]
 fn a_flow_that_nobody_helps_is_named() {
     let gbn = ["switch.hop=none", "transport.recovery=go-back-n", "run.watchdog=5ms"];
@@ -167,7 +168,7 @@ fn a_share_of_packets_is_lost_on_one_link_or_on_all() {
                 assert_eq!(port.drops, 0);
             }
         }
-        // 0.9 of the measured time, more or less.
+        // About 0.9 of the measured time.
         let share = lost as f64 / sent as f64;
         assert!((0.012..0.024).contains(&share), "{link}: {lost} of {sent}");
     }
@@ -224,7 +225,11 @@ fn faults_that_cannot_be_are_refused() {
     };
     for (from, to, said) in [
         ("leaf:1,spine:2", "", "link: \"\" is not a host"),
-        ("leaf:1,spine:2", "leaf:1", "\"leaf:1\" has not two ends: write them as leaf:0,spine:1"),
+        (
+            "leaf:1,spine:2",
+            "leaf:1",
+            "\"leaf:1\" does not name two ends: write them as leaf:0,spine:1",
+        ),
         ("leaf:1,spine:2", "leaf:1,spine:4", "names no spine switch"),
         ("leaf:1,spine:2", "leaf:1,leaf:2", "no link joins leaf:1 and leaf:2"),
         ("leaf:1,spine:2", "leaf:0-1,spine:2", "\"leaf:0-1\" is more than one node"),
@@ -243,8 +248,8 @@ fn faults_that_cannot_be_are_refused() {
     refused(&loss, &["switch.hop=pfc"], "cannot be combined with switch.hop or nic.receive_rate");
     let slow = ["switch.hop=none", "nic.receive_rate=50Gbps"];
     refused(&text, &slow, "cannot be combined with switch.hop or nic.receive_rate");
-    let told = ["switch.hop=none", "transport.recovery=perfect"];
-    refused(&text, &told, "nobody reports losses of a link");
+    let reporting = ["switch.hop=none", "transport.recovery=perfect"];
+    refused(&text, &reporting, "no switch reports losses of a link");
     // All links of a leaf, one after another.
     let all: String = (0..4)
         .map(|spine| {

@@ -1,4 +1,4 @@
-//! Rates from an allocator: what they promise, how they travel, and what happens without them.
+//! Rates from an allocator: their accuracy, their delivery, and runs without them.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ const FABRIC: &str = "scheme = \"flowtune\"\n\
                       host_delay = \"3500ns\"\nspine_delay = \"2us\"\n\
                       [run]\nwarmup = \"0us\"\nmeasure = \"5ms\"\n";
 
-/// A flow of so many bytes.
+/// A flow of `bytes`.
 fn long(src: u32, dst: u32, bytes: &str) -> String {
     format!("[[traffic]]\nkind = \"long\"\nsrc = {src}\ndst = {dst}\nbytes = \"{bytes}\"\n")
 }
@@ -50,8 +50,8 @@ fn series(run: &mut Run) -> Vec<FlowSeriesRow> {
     }
 }
 
-/// Five flows start and stop one after another. "N flows each get 1/N of bandwidth. This changes happens
-/// within one averaging interval (100 us)" (§5.3.1).
+/// Five flows start and stop one after another. "N flows each get 1/N of bandwidth. This changes
+/// happens within one averaging interval (100 us)" (§5.3.1).
 #[test]
 fn n_flows_get_one_nth_within_an_interval() {
     let text = STAR.replace("5ms", "10ms")
@@ -67,8 +67,8 @@ fn n_flows_get_one_nth_within_an_interval() {
     for (interval, got) in by_time.iter().filter(|(interval, _)| **interval < 90) {
         let step = (interval - 1) / 10;
         let flows = if step < 5 { step + 1 } else { 9 - step };
-        // The interval in which a flow starts or stops, and the next one: a round trip to the allocator
-        // and an iteration are less than half of one.
+        // The interval in which a flow starts or stops, and the next one: a round trip to the
+        // allocator and an iteration take less than half of one.
         let first = (interval - 1) % 10;
         if first == 0 {
             continue;
@@ -83,7 +83,7 @@ fn n_flows_get_one_nth_within_an_interval() {
     assert_eq!(over_switches(&run, |switch| switch.stats().drops), 0);
 }
 
-/// The path the allocator believes a flow to take is the one its packets take, and so is that of its
+/// The allocator's path of a flow equals the path of its packets, and so does the path of its
 /// acknowledgements.
 #[test]
 fn paths_are_those_of_the_packets() {
@@ -110,20 +110,19 @@ fn paths_are_those_of_the_packets() {
             assert!(path.contains(&port), "{shape}: {packet:?} leaves by port {port}");
             *lengths.entry((packet.kind == Kind::Segment, path.len())).or_insert(0) += 1;
         }
-        // Data and acknowledgements, and the control connections, within a rack and further.
+        // Data and acknowledgements, and the control connections, within a rack and between racks.
         assert!(lengths.len() > 3 && lengths.values().all(|&count| count > 20), "{lengths:?}");
     }
 }
 
-/// The senders of flows in progress, and what each of them may send at (bit/s).
+/// The senders of flows in progress, with their rates (bit/s).
 fn rates(run: &Run) -> Vec<((u32, u32, u32), u64)> {
     let partitions = run.simulation().partitions().iter();
     let flows = partitions.flat_map(|part| part.hosts().alive()).filter(|flow| !flow.open);
     flows.map(|f| ((f.start.src, f.start.dst, f.start.label), f.pace.rate)).collect()
 }
 
-/// In a small fabric, servers end up with the rates of an optimizer that has had all the time it
-/// needs.
+/// In a small fabric, servers end up with the rates of an optimizer that runs until it converges.
 #[test]
 fn rates_are_optimal() {
     let pairs = [(0, 4), (0, 5), (1, 4), (2, 6), (2, 3), (3, 7), (7, 0), (6, 0), (5, 1)];
@@ -145,17 +144,18 @@ fn rates_are_optimal() {
     assert_eq!(flows.len(), pairs.len());
     for (flow, rate) in flows {
         let optimal = optimizer.rate(flow).unwrap() * 1e9;
-        // Servers are told of changes by more than 1 %.
+        // Servers receive changes by more than 1 %.
         assert!((rate as f64 / optimal - 1.0).abs() < 0.02, "{rate} instead of {optimal}");
     }
 }
 
-/// A rate waits behind the data on its way to the server: when seven others send it their first windows.
+/// A rate waits behind data on its way to the server, while seven others send it their first
+/// windows.
 #[test]
 fn rates_share_the_queues_of_the_data() {
     let flow = long(1, 2, "1MB");
     let crowd: String = [0, 3, 4, 5, 6, 7].map(|src| long(src, 1, "14600B")).concat();
-    let told = |text: &str| {
+    let first_rate = |text: &str| {
         let mut run = open(text, &["flowtune.reserve=0.2"]);
         while rates(&run).iter().all(|((src, ..), rate)| *src != 1 || *rate == 10_000_000_000) {
             run.step().unwrap();
@@ -163,14 +163,14 @@ fn rates_share_the_queues_of_the_data() {
         run.progress().sim_ps
     };
     let (alone, crowded) =
-        (told(&(STAR.to_owned() + &flow)), told(&(STAR.to_owned() + &crowd + &flow)));
-    // 14 us there and back, and up to 10 us until the next iteration.
+        (first_rate(&(STAR.to_owned() + &flow)), first_rate(&(STAR.to_owned() + &crowd + &flow)));
+    // 14 us for the round trip, and up to 10 us until the next iteration.
     assert!(alone <= 30 * US, "{alone}");
-    // Six windows of ten packets, of which one leaves every 1.2 us.
+    // Six windows of ten packets; one packet leaves every 1.2 us.
     assert!(crowded >= 70 * US, "{crowded}");
 }
 
-/// The allocator stops, and with or without it beginning anew no flow stalls: TCP goes on from the last
+/// The allocator stops. Whether it restarts or not, no flow stalls: TCP continues from the last
 /// rates, so that the link stays busy.
 #[test]
 fn flows_go_on_when_the_allocator_stops() {
@@ -190,7 +190,7 @@ fn flows_go_on_when_the_allocator_stops() {
         assert_eq!(counts.fallbacks, 4);
         for (interval, got) in &by_time {
             let (sum, least) = (got.iter().sum::<u64>(), got.iter().min().unwrap());
-            // The late flow takes its part in two intervals or so.
+            // The late flow gets its share in about two intervals.
             let line = 250_000.0 * 1460.0 / 1538.0;
             assert!(*interval == 1 || sum as f64 > 0.5 * line, "{interval}: {got:?}");
             assert!(*least > 0, "a flow stalls in {interval}: {got:?}");
@@ -226,9 +226,9 @@ fn flows_end_whatever_is_lost_of_messages() {
     assert!(slowest.iter().all(|&slowest| slowest < 50.0), "{slowest:?}");
 }
 
-/// Flows of one server to another at the same time: "the allocator will output the same rate if there
-/// are two back-to-back flowlets or one large flowlet, and coalescing helps reduce communication
-/// overhead" (§6).
+/// Flows of one server to another at the same time: "the allocator will output the same rate if
+/// there are two back-to-back flowlets or one large flowlet, and coalescing helps reduce
+/// communication overhead" (§6).
 #[test]
 fn flows_that_join_a_flowlet_cost_no_messages() {
     let text = STAR.to_owned() + &long(1, 0, "400KB").repeat(5);
@@ -241,12 +241,12 @@ fn flows_that_join_a_flowlet_cost_no_messages() {
     let last = |rows: &[FlowRow]| rows.iter().map(|row| row.fct_ps).max().unwrap() as f64;
     let ratio = last(&joined_rows) / last(&apart_rows);
     assert!((ratio - 1.0).abs() < 0.03, "{ratio}");
-    // One after the other: the first is done when a fifth of the time is over.
+    // One after the other: the first ends after a fifth of the time.
     let first = joined_rows.iter().map(|row| row.fct_ps).min().unwrap() as f64;
     assert!(first < 0.25 * last(&joined_rows), "{first}");
 }
 
-/// By a timer: flows that follow each other closely are one flowlet, which ends when the timer does.
+/// With a timer, flows that follow each other closely are one flowlet, which ends with the timer.
 #[test]
 fn an_idle_threshold_ends_flowlets() {
     let at = |start: u32| long(1, 0, "5KB") + &format!("start = \"{start}us\"\n");
@@ -259,8 +259,8 @@ fn an_idle_threshold_ends_flowlets() {
     assert_eq!(counts.allocators.flowlets, 2);
 }
 
-/// The allocator knows the servers' links only. Rates are upper limits then, and TCP finds what the core
-/// has.
+/// The allocator knows the servers' links only. Its rates are upper limits then, and TCP finds the
+/// capacity of the core.
 #[test]
 fn as_one_big_switch_tcp_sees_to_the_core() {
     let flows: String = (0..4).map(|src| long(src, src + 4, "2MB")).collect();
@@ -271,7 +271,7 @@ fn as_one_big_switch_tcp_sees_to_the_core() {
     while run.progress().sim_ps < 500 * US {
         run.step().unwrap();
     }
-    // Without knowing better the allocator gives each of them its server's link.
+    // Without knowledge of the core, the allocator gives each of them its server's link.
     for (route, rate) in rates(&run) {
         assert!((9_700_000_000..=9_900_000_000).contains(&rate), "{route:?}: {rate}");
     }
@@ -282,7 +282,7 @@ fn as_one_big_switch_tcp_sees_to_the_core() {
     assert!(last < 1.5 * ideal, "{last}");
 }
 
-/// With the end known in advance, the allocator hears of it earlier.
+/// If the end is known in advance, the allocator learns of it earlier.
 #[test]
 fn ends_can_be_told_in_advance() {
     let text = STAR.to_owned() + &long(1, 0, "1MB") + &long(2, 0, "2MB");
@@ -295,7 +295,8 @@ fn ends_can_be_told_in_advance() {
     assert!(early < late && late - early < 20 * US, "{early} {late}");
 }
 
-/// Also where a flow is longer than 64 bits of its time could tell, and where one has no end.
+/// The same with a flow longer than 64 bits of its time can express, and with a flow without an
+/// end.
 #[test]
 fn no_end_is_expected_too_early() {
     for bytes in ["20MB", "0B"] {
@@ -311,7 +312,7 @@ fn no_end_is_expected_too_early() {
     }
 }
 
-/// Allocators talk before the first flow begins, over the borders of parts of the network as well.
+/// Allocators exchange messages before the first flow starts, across partitions as well.
 #[test]
 fn what_is_said_before_the_first_flow_is_the_same_however_it_is_cut() {
     let text = FABRIC.replace("warmup = \"0us\"", "warmup = \"1ms\"")
@@ -327,9 +328,10 @@ fn what_is_said_before_the_first_flow_is_the_same_however_it_is_cut() {
     assert_eq!(digest("1"), digest("2"));
 }
 
-/// A link goes down, and half a millisecond later switches route around it. With notice the allocator
-/// puts flowlets on their new paths. Without, it gives away more than what is left, and what waits is as
-/// much as the windows that rates open. Either way nothing is lost any more, and all flows end.
+/// A link goes down, and half a millisecond later switches route around it. With notice the
+/// allocator moves flowlets to their new paths. Without notice it allocates more than the remaining
+/// capacity, and the windows of the rates limit the queue. In both cases nothing more is lost, and
+/// all flows end.
 #[test]
 fn a_link_that_fails_with_and_without_notice() {
     let flows: String = (0..4).map(|src| long(src, src + 4, "1500KB")).collect();
@@ -357,7 +359,8 @@ fn a_link_that_fails_with_and_without_notice() {
     let later = waiting_after_detection(&["flowtune.path_discovery=200us"]);
     let unknown = waiting_after_detection(&["flowtune.failures=unknown"]);
     assert!(known < 10_000 && later < 10_000, "{known} {later}");
-    // One link carries what was allocated on two: 20 Gb/s in windows of two base RTTs of 27 us are 135 KB.
+    // One link carries the allocation of two: 20 Gb/s in windows of two base RTTs of 27 us are 135
+    // KB.
     assert!((50_000..140_000).contains(&unknown), "{unknown}");
 }
 
@@ -370,9 +373,9 @@ fn timeouts_shorter_than_a_round_trip_are_refused() {
     assert!(problems.to_string().contains("or every message would be retransmitted"), "{problems}");
 }
 
-/// Each pod has an allocator. What comes from another pod is announced and taken off the capacities, so
-/// that a flow from there and one of the pod share a server's link; when the former has ended, the latter
-/// gets all of it.
+/// Each pod has an allocator. Allocators announce flows from other pods and subtract them from the
+/// capacities. So a flow from another pod and one of the pod share a server's link. When the former
+/// has ended, the latter gets the whole link.
 #[test]
 fn allocators_of_pods_leave_room_for_each_other() {
     let text = "scheme = \"flowtune\"\n[network]\ntopology = \"fat-tree\"\n\
@@ -390,7 +393,7 @@ fn allocators_of_pods_leave_room_for_each_other() {
     while run.progress().sim_ps < 500 * US {
         run.step().unwrap();
     }
-    // What acknowledgements of its own take is on other links.
+    // The acknowledgements of its own data take other links.
     assert!((4_900_000_000..=4_950_000_000).contains(&local(&run)), "{}", local(&run));
     let rows = finish(&mut run);
     let ideal = 8e6 * (1538.0 / 1460.0) / 5e9 * 1e12;
@@ -400,7 +403,7 @@ fn allocators_of_pods_leave_room_for_each_other() {
     assert!((2..10).contains(&between.messages), "{between:?}");
 }
 
-/// A flow that hears of no rate, because its allocator has stopped, and whose lifetime is long.
+/// A flow with a long lifetime that receives no rates, because its allocator has stopped.
 #[test]
 fn a_flow_that_is_held_is_named() {
     let text = FABRIC.to_owned() + &long(0, 4, "1MB");

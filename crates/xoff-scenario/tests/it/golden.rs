@@ -1,5 +1,6 @@
-//! One small scenario for every preset and a small form of every benchmark case, written down: a
-//! change of results has to be looked at, and debug and release builds have to agree on every digest.
+//! One small scenario for every preset and a small form of every benchmark case, with recorded
+//! results. A change of results must be reviewed, and debug and release builds must agree on every
+//! digest.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -17,9 +18,9 @@ const SCENARIO: &str = include_str!("../golden/scenario.toml");
 const HEADER: [&str; 9] =
     ["preset", "digest", "flows", "packet_hops", "p50", "p99", "pauses", "drops", "marks"];
 
-/// Whether a preset has one buffer per switch, which the scenario makes small. Presets with a buffer
-/// per queue keep theirs, which follows from their papers. Flowtune's queues get 2 MB too, so that
-/// its line shows rates and no losses.
+/// Whether a preset has one buffer per switch, which the scenario makes small. Presets with a
+/// buffer per queue keep the size of their papers. Flowtune's queues get 2 MB too, so that its line
+/// shows rates and no losses.
 fn has_shared_buffer(scheme: &str) -> bool {
     let text = format!("scheme = \"{scheme}\"\n{SCENARIO}");
     let run = open(&text, for_fast_links(scheme));
@@ -92,7 +93,7 @@ fn table<const COLUMNS: usize>(lines: &[[String; COLUMNS]]) -> String {
     text
 }
 
-/// Compares a table with the one that is written down, or writes it down.
+/// Compares a table with the recorded one, or writes it.
 fn compare<const COLUMNS: usize>(
     name: &str,
     header: [&str; COLUMNS],

@@ -1,4 +1,4 @@
-//! Homa from end to end: what grants, priorities and spraying promise together.
+//! Homa from end to end: grants, priorities and spraying together.
 
 use crate::common::{open, over_hosts, over_switches, received_bytes, run};
 use xoff_host::receiver_driven::AnyDriven;
@@ -18,7 +18,7 @@ fn stats(run: &Run) -> HomaStats {
     sum
 }
 
-/// One flow of so many bytes from one rack of BFC's fabric to another.
+/// One flow of `bytes` from one rack of BFC's fabric to another.
 fn one_flow(bytes: u64) -> (Run, Vec<FlowRow>) {
     let text = format!(
         "scheme = \"homa\"\n[run]\nwarmup = \"0us\"\nmeasure = \"10us\"\n\
@@ -36,8 +36,8 @@ fn a_message_of_one_packet_alone_takes_the_ideal_time() {
     }
 }
 
-/// All goes at line rate, though packets take different paths; then grants keep the link busy but for
-/// what a grant takes on its way and base RTT does not count.
+/// All packets leave at line rate, though they take different paths. Later grants keep the link
+/// busy, except for the part of a grant's delay that the base RTT does not include.
 #[test]
 fn a_message_alone_goes_at_line_rate() {
     for (bytes, most) in [(50_000, 1.01), (100_000, 1.01), (10_000_000, 1.05)] {
@@ -82,8 +82,8 @@ fn nothing_is_lost_and_nothing_sent_twice() {
     }
 }
 
-/// Packets are lost for want of room, and all messages come through: receivers name what is missing, and
-/// senders of whom nothing came try again.
+/// Packets are lost for lack of room, and all messages complete: receivers report missing data, and
+/// senders that receive nothing try again.
 #[test]
 fn what_a_full_buffer_drops_is_sent_again() {
     let finite = ["buffer.kind=shared", "buffer.size=300KB", "transport.timeout=200us"];
@@ -94,8 +94,9 @@ fn what_a_full_buffer_drops_is_sent_again() {
     assert_eq!(rows.len(), whole.len());
 }
 
-/// BFC App. A.2, Table 2: scheduled packets wait on core links with ECMP, and hardly with spraying. There is
-/// no incast: what its senders send unasked fills the links to the receiver's leaf, however it is sprayed.
+/// BFC App. A.2, Table 2: scheduled packets wait on core links with ECMP, and hardly with spraying.
+/// There is no incast: its unscheduled bytes fill the links to the receiver's leaf with any
+/// spraying.
 #[test]
 fn delays_are_told_apart_by_link_and_priority() {
     let delays = |scheme| {
@@ -121,7 +122,7 @@ fn delays_are_told_apart_by_link_and_priority() {
     assert!(run.simulation().link_delays().is_empty());
 }
 
-/// What a scenario's sizes make of the priorities, as the effective scenario says it.
+/// The priorities derived from a scenario's sizes, as in the effective scenario.
 fn derived(traffic: &str, more: &[&str]) -> String {
     let text = format!("scheme = \"homa\"\n[run]\nmeasure = \"1ms\"\n{traffic}");
     open(&text, more).effective().to_owned()
@@ -138,7 +139,7 @@ fn the_workload_divides_the_priorities() {
         line.rsplit(' ').next().unwrap().parse::<u32>().unwrap()
     };
     assert!(unscheduled(&google) > unscheduled(&hadoop) && unscheduled(&hadoop) > 1);
-    // Flows without an end have no unscheduled bytes to speak of.
+    // Unscheduled bytes of flows without an end are negligible.
     let endless = derived("[[traffic]]\nkind = \"permutation\"\n", &[]);
     assert_eq!(unscheduled(&endless), 1);
     assert!(endless.contains("homa_overcommitment = 31"), "{endless}");
@@ -160,13 +161,13 @@ fn settings_that_contradict_each_other_are_refused() {
         ("homa", GOOGLE, "homa.cutoffs=300,200", "sizes must rise"),
         ("homa", GOOGLE, &cutoffs, "256 of priorities = 32 are for unscheduled data"),
         ("homa", GOOGLE, "homa.cutoffs=300B", "write sizes in bytes"),
-        ("homa", GOOGLE, "buffer.kind=shared", "waits for ever for dropped packets"),
+        ("homa", GOOGLE, "buffer.kind=shared", "waits without limit for dropped packets"),
         ("homa", GOOGLE, "switch.ecn=true", "ignores ECN marks"),
         ("homa", GOOGLE, "switch.hop=pfc", "set scheduler = \"fifo\""),
         ("homa", GOOGLE, "switch.hop=bfc", "set scheduler = \"drr\""),
         ("homa", GOOGLE, "transport.congestion=dctcp", "receivers decide what is sent"),
         ("homa", GOOGLE, "nic.receive_rate=50Gbps", "at the rate of their link"),
-        ("homa", &lossy, "seed=1", "waits for ever for packets that a link loses"),
+        ("homa", &lossy, "seed=1", "waits without limit for packets that a link loses"),
         ("homa", queries, "seed=1", "set homa.cutoffs"),
         ("dctcp", GOOGLE, "switch.scheduler=strict", "set transport.kind = \"homa\""),
         ("dctcp", GOOGLE, "homa.priorities=8", "transport.kind = \"sender\""),
@@ -182,7 +183,7 @@ fn settings_that_contradict_each_other_are_refused() {
     assert!(derived(queries, &by_hand).contains("homa_unscheduled_priorities = 3"));
 }
 
-/// Two messages of one host: the shorter one, which comes later, is sent first.
+/// Two messages of one host: the shorter one starts later and is sent first.
 #[test]
 fn a_host_sends_the_message_with_the_least_left() {
     let text = "scheme = \"homa\"\n[run]\nwarmup = \"0us\"\nmeasure = \"10us\"\n\
@@ -191,7 +192,7 @@ fn a_host_sends_the_message_with_the_least_left() {
     let (_, rows) = run(text, &[]);
     let short = rows.iter().find(|row| row.size_bytes == 20_000).unwrap();
     assert!(short.slowdown() < 1.03, "{}", short.slowdown());
-    // The longer one waits for as long as the shorter one takes on the link, 21 packets at the most.
+    // The longer one waits for the shorter one's time on the link, 21 packets at most.
     let long = rows.iter().find(|row| row.size_bytes == 90_000).unwrap();
     let waited = long.fct_ps - long.ideal_fct_ps;
     assert!((20 * 83_840..22 * 83_840).contains(&waited), "{waited}");
@@ -206,6 +207,6 @@ fn a_short_message_passes_all_that_waits_for_its_receiver() {
                 [[traffic]]\nkind = \"long\"\nsrc = 20\ndst = 0\nbytes = \"900B\"\nstart = \"15us\"\n";
     let (_, rows) = run(text, &["homa.cutoffs=\"1000\""]);
     let short = rows.iter().find(|row| row.size_bytes == 900).unwrap();
-    // No more than the packet on the wire at each hop is before it.
+    // At most the packet on the wire is ahead of it at each hop.
     assert!(short.fct_ps - short.ideal_fct_ps < 4 * 83_840, "{}", short.slowdown());
 }

@@ -1,9 +1,9 @@
-//! What a host's hardware cannot do.
+//! Limits of a host's hardware.
 
 use crate::common::{open, over_switches, run};
 use xoff_net::arch::Switch;
 
-/// So many senders without end to host 0 of a star, whose round trip takes about 1 us: 12 packets.
+/// Endless senders to host 0 of a star with a round trip of about 1 us: 12 packets.
 fn incast(senders: u32, settings: &str) -> String {
     let flows: String = (1..=senders)
         .map(|src| format!("[[traffic]]\nkind = \"long\"\nsrc = {src}\ndst = 0\n"))
@@ -27,7 +27,7 @@ fn buffer_bytes(text: &str, overrides: &[&str]) -> Vec<u64> {
 }
 
 /// 40 flows have a third of a packet each on the path. A NIC that paces sends one every third round
-/// trip; one with a window alone always has a packet of each flow under way, and 28 of 40 wait.
+/// trip. A NIC with windows only always has a packet of each flow in flight, and 28 of 40 wait.
 #[test]
 fn without_pacing_a_flow_does_not_go_below_one_packet_a_round_trip() {
     let text = incast(40, "scheme = \"hpcc\"\n");
@@ -45,8 +45,8 @@ fn without_pacing_a_flow_does_not_go_below_one_packet_a_round_trip() {
 /// One sender at 100 Gb/s to a host that takes 40 Gb/s.
 const SLOW_HOST: [&str; 2] = ["nic.receive_rate=\"40Gbps\"", "buffer.size=\"1MB\""];
 
-/// The NIC's pauses move the queue into the switch, and PFC from there to the sender. Nothing is lost,
-/// and the host gets just what it takes.
+/// The NIC's pauses move the queue into the switch, and PFC moves it from there to the sender.
+/// Nothing is lost, and the host receives exactly its rate.
 #[test]
 fn a_slow_host_pauses_its_switch() {
     let mut run = open(&incast(1, "scheme = \"pfc\"\n"), &SLOW_HOST);
@@ -71,7 +71,7 @@ fn a_slow_host_pauses_its_switch() {
     assert!(over_switches(&run, |switch| switch.stats().pauses) > 10, "the sender is not paused");
 }
 
-/// A NIC that obeys no pauses sends on, into a switch that is full.
+/// A NIC that ignores pauses keeps sending into a full switch.
 #[test]
 fn a_nic_without_pfc_overruns_its_switch() {
     let overrides = [SLOW_HOST[0], SLOW_HOST[1], "nic.pfc=false"];
@@ -79,14 +79,14 @@ fn a_nic_without_pfc_overruns_its_switch() {
     assert!(over_switches(&run, |switch| switch.stats().drops) > 1000);
 }
 
-/// With room for all of it in the switch nobody upstream hears of a slow host.
+/// With room for all of it in the switch, no upstream port is paused for a slow host.
 #[test]
 fn the_queue_of_a_slow_host_is_in_the_switch() {
     let text = incast(1, "scheme = \"pfc\"\n");
     let overrides = [SLOW_HOST[0], "switch.hop=\"none\"", "buffer.kind=\"unlimited\""];
     let windowless = ["transport.window=\"unlimited\""];
     let used = buffer_bytes(&text, &[&overrides[..], &windowless[..]].concat());
-    // 60 Gb/s too many for 2 and for 4 ms, less what waits at the host.
+    // A surplus of 60 Gb/s for 2 and for 4 ms, less the bytes that wait at the host.
     assert!((used[0] as f64 / 15e6 - 1.0).abs() < 0.02, "{} bytes after 2 ms", used[0]);
     let last = used[used.len() - 1];
     assert!((last as f64 / 30e6 - 1.0).abs() < 0.02, "{last} bytes after 4 ms");

@@ -1,4 +1,4 @@
-//! The reader of HPCC ns-3 cases against what that simulator itself wrote (`hpcc_ns3/README.md`).
+//! Compares the reader of HPCC ns-3 cases with that simulator's own output (`hpcc_ns3/README.md`).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ fn open(control: &str, buffer_mib: u32) -> Run {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What that simulator wrote.
+/// The output of that simulator.
 fn written(control: &str) -> Flows {
     let host = |word: &str| u32::from_str_radix(word, 16).unwrap() >> 8 & 0xffff;
     let flow = |line: &str| {

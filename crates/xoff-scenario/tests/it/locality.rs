@@ -1,4 +1,4 @@
-//! Traffic that loads all links of a fabric alike.
+//! Traffic that loads all links of a fabric equally.
 
 use crate::common::run;
 use xoff_scenario::Run;
@@ -15,7 +15,7 @@ sizes = "websearch"
 load = 0.4
 "#;
 
-/// Bytes that ports of a kind of link sent, over what they could.
+/// Bytes sent by ports of a kind of link, as a share of their capacity.
 fn load(run: &Run, link: &str) -> f64 {
     let ports = run.ports();
     let of_link: Vec<_> = ports.iter().filter(|port| port.link == link).collect();
@@ -23,7 +23,7 @@ fn load(run: &Run, link: &str) -> f64 {
     sent as f64 * 8.0 / (of_link.len() as f64 * 100e9 * run.simulation().measured().seconds())
 }
 
-/// At 2:1 half of the flows leave their rack, and every kind of link carries the same: their load, with
+/// At 2:1 half of the flows leave their rack, and every kind of link carries the same load, with
 /// headers and acknowledgements.
 #[test]
 fn balanced_traffic_loads_all_links_alike() {

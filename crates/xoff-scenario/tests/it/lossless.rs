@@ -1,5 +1,5 @@
-//! What hop-by-hop flow control promises: nothing is lost, nothing stays paused, and a lost pause or
-//! resume frame heals; and where packets are lost, every flow still gets all of its bytes.
+//! Properties of hop-by-hop flow control: nothing is lost, nothing stays paused, and a lost pause
+//! or resume frame heals. If packets are lost, every flow still gets all of its bytes.
 
 use crate::common::{bfc_stats, finish, open, over_hosts, over_switches, received_bytes, run};
 use xoff_net::arch::Switch;
@@ -60,7 +60,7 @@ fn pfc_loses_nothing_in_a_100_to_1_incast_with_the_papers_buffer() {
     }
 }
 
-/// Without PFC the same incast does lose packets: the test above would notice.
+/// Without PFC the same incast loses packets, so the test above can fail.
 #[test]
 fn without_pfc_the_same_incast_drops() {
     let (run, _) = run(&incast("pfc"), &["switch.hop=\"none\"", "run.drain=\"0us\""]);
@@ -91,7 +91,7 @@ fn lost_pauses_and_resumes_heal_by_the_bitmap() {
     }
 }
 
-/// It is the bitmap that heals: with no refresh in sight a lost resume holds its queue forever.
+/// The bitmap heals the loss: without a refresh a lost resume holds its queue until the end.
 #[test]
 fn without_the_bitmap_a_lost_resume_is_forever_and_the_run_says_where() {
     let mut run = open(
@@ -121,7 +121,7 @@ fn perfect_recovery_sends_each_dropped_packet_once_more() {
     }
 }
 
-/// Selective repeat as IRN has it, where switches drop.
+/// Selective repeat as in IRN, with switches that drop.
 const LOSSY_IRN: [&str; 4] = [
     "switch.hop=\"none\"",
     "buffer.size=\"500KB\"",
@@ -151,7 +151,7 @@ fn every_byte_gets_through_a_small_buffer() {
     }
 }
 
-/// What go-back-N throws away selective repeat keeps: it sends little more than what was dropped.
+/// Selective repeat keeps packets that go-back-N discards: it sends little more than was dropped.
 #[test]
 fn selective_repeat_sends_again_little_more_than_was_dropped() {
     let repeats_per_drop = |overrides: &[&str]| {

@@ -39,6 +39,7 @@ mod size;
 mod spraying;
 mod srf;
 mod staggered;
+mod swift;
 mod tcp;
 mod theory;
 mod torus;

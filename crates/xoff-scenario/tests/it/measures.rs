@@ -1,4 +1,4 @@
-//! What is measured, against what must be so.
+//! Measurements compared with values that are known.
 
 use crate::common::{finish, open, over_hosts, over_switches, run};
 use xoff_net::arch::Switch;
@@ -81,7 +81,7 @@ fn ports_know_their_pauses_and_drops() {
     let drops = over_switches(&run, |switch| switch.stats().drops);
     assert!(drops > 0);
     assert_eq!(dropped, [(0, drops)]);
-    // Data alone: two flows without end, whose receiver answers in the other direction.
+    // Data only: two flows without an end, with answers in the other direction.
     let ports = run.simulation().ports();
     let sent: u64 = ports.iter().filter(|port| port.node < 4).map(|port| port.tx_bytes).sum();
     let bytes = drops * 1048;
@@ -91,7 +91,7 @@ fn ports_know_their_pauses_and_drops() {
     assert_eq!(dropped.hosts_sent_bytes, sent);
 }
 
-/// Two flows without end share a link in halves, and each is reported by itself.
+/// Two flows without an end share a link in halves, and each is reported separately.
 #[test]
 fn flows_without_end_are_told_apart() {
     let (run, _) = run(OVERLOAD, &[]);
@@ -106,8 +106,8 @@ fn flows_without_end_are_told_apart() {
     assert_eq!(run.simulation().endless_acked(), [sum]);
 }
 
-/// What two flows have beyond a receiver's link waits at that link under Ideal-FQ, one bandwidth-delay
-/// product.
+/// Bytes of two flows beyond a receiver's link wait at that link under Ideal-FQ: one
+/// bandwidth-delay product.
 #[test]
 fn packets_wait_where_they_are_said_to() {
     let (run, _) = run(OVERLOAD, &["scheme=ideal-fq"]);
@@ -119,8 +119,8 @@ fn packets_wait_where_they_are_said_to() {
     assert!((bytes / product - 1.0).abs() < 0.1, "{bytes} of {product}");
 }
 
-/// Under a load that a network can carry about as many flows are under way later as sooner; under one that
-/// it cannot they become more.
+/// Under a load that a network can carry, about the same number of flows is active sooner and
+/// later. Under a load beyond that, their number grows.
 #[test]
 fn an_overload_shows_in_the_flows_under_way() {
     let growth = |load: &str| {
@@ -136,7 +136,7 @@ fn an_overload_shows_in_the_flows_under_way() {
     assert!(unstable > 1.5 && unstable > 2.0 * stable, "{stable} {unstable}");
 }
 
-/// Shares are over all data packets that were sent, those sent again too.
+/// Shares are of all data packets sent, including retransmissions.
 #[test]
 fn shares_of_packets_are_of_those_sent() {
     let lossy = ["scheme=hpcc-pfc", "run.warmup=0us"];

@@ -1,9 +1,8 @@
-//! Memory follows what is in progress, not what has been.
+//! Memory follows the flows in progress, not those in the past.
 
 use crate::common::run;
 
-/// Places for flows and for packets that a run of so many microseconds has ever needed, and how
-/// many flows it had.
+/// The most places for flows and for packets in a run of this length, and its number of flows.
 fn slots(scheme: &str, overrides: &[&str], microseconds: u32) -> (usize, usize, u64) {
     let text = format!(
         "scheme = \"{scheme}\"\n\
@@ -12,7 +11,7 @@ fn slots(scheme: &str, overrides: &[&str], microseconds: u32) -> (usize, usize, 
          arrivals = \"poisson\"\nstop = \"{microseconds}us\"\n"
     );
     let (run, rows) = run(&text, overrides);
-    assert!(rows.is_empty(), "rows nobody asked for");
+    assert!(rows.is_empty(), "rows were not requested");
     let partition = &run.simulation().partitions()[0];
     let progress = run.progress();
     (partition.hosts().flow_slots(), partition.fabric().packets.slots(), progress.flows_started)

@@ -1,11 +1,11 @@
-//! NDP from end to end: what trimming and pulls promise, and what happens where headers find no room.
+//! NDP from end to end: trimming and pulls, and headers that find no room.
 
 use crate::common::{over_hosts, over_switches, received_bytes, run};
 use xoff_net::arch::Switch;
 use xoff_scenario::Run;
 use xoff_sim::FlowRow;
 
-/// So many senders of `bytes` in all to one host of BFC's fabric, at once.
+/// An incast of `bytes` in total to one host of BFC's fabric.
 fn incast(degree: u32, bytes: u64) -> String {
     format!(
         "scheme = \"ndp\"\n[run]\nwarmup = \"0us\"\nmeasure = \"100us\"\n\
@@ -44,16 +44,16 @@ fn assert_at_rest(run: &Run) {
     }
 }
 
-/// The share of the time until the last byte of all flows came in which the receiver's link carried
-/// payload, of what it could have carried.
+/// The payload on the receiver's link until the last byte of all flows arrived, as a share of its
+/// capacity in that time.
 fn share_of_link(rows: &[FlowRow]) -> f64 {
     let packets: u64 = rows.iter().map(|row| row.size_bytes.div_ceil(1000)).sum();
     let last = rows.iter().map(|row| row.rx_fct_ps).max().unwrap_or(0);
     (packets * 83_840) as f64 / last as f64
 }
 
-/// Every packet that was trimmed is sent once more and nothing else is: no payload comes twice, no
-/// timeout is needed, and pulls keep the receiver's link busy.
+/// Every trimmed packet is sent once more, and no others: no payload arrives twice, no timeout is
+/// needed, and pulls keep the receiver's link busy.
 #[test]
 fn an_incast_is_trimmed_and_pulled_at_the_receivers_rate() {
     for (degree, bytes) in [(20, 20_000), (20, 4_000_000), (100, 20_000_000)] {
@@ -70,11 +70,11 @@ fn an_incast_is_trimmed_and_pulled_at_the_receivers_rate() {
     }
 }
 
-/// A message takes as much of the receiver's time as it is long, not that of a full packet: a hundred
-/// short messages, nearly all of them pulled, need little more than the way there, back and there.
+/// A message takes the receiver's time for its own length, not for a full packet. A hundred short
+/// messages, nearly all pulled, need little more than one and a half round trips.
 #[test]
 fn messages_below_one_packet_are_pulled_by_their_bytes() {
-    // A queue of one packet, so that nearly all are trimmed.
+    // A queue of one packet, so that nearly all packets are trimmed.
     let overrides = ["buffer.size=\"1048B\"", "trim.trim_arriving=1.0"];
     let time = |bytes: u64| {
         let (run, rows) = run(&incast(100, 100 * bytes), &overrides);
@@ -87,7 +87,7 @@ fn messages_below_one_packet_are_pulled_by_their_bytes() {
     assert!(short < 100 * (248 + 64 + 60) * 80, "{short}");
 }
 
-/// Where even headers find no room, they go back to their senders, which wait for pulls or send again.
+/// Headers that find no room return to their senders, which wait for pulls or send again.
 #[test]
 fn headers_that_find_no_room_are_returned_and_sent_again() {
     let (run, rows) = run(&incast(100, 2_000_000), &["trim.header_queue=\"2KB\""]);
@@ -98,7 +98,7 @@ fn headers_that_find_no_room_are_returned_and_sent_again() {
     assert_at_rest(&run);
 }
 
-/// Without that, lost headers, acknowledgements and pulls are made good by timeouts.
+/// Without that, timeouts recover lost headers, acknowledgements and pulls.
 #[test]
 fn timeouts_make_good_what_the_control_queue_loses() {
     let overrides = [

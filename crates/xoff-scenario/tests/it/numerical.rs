@@ -1,4 +1,4 @@
-//! Scenarios of the numerical engines: what they refuse, and that what they say of themselves runs.
+//! Scenarios of the numerical engines: rejected settings, and effective scenarios that run.
 
 use xoff_scenario::diagnostic::Problems;
 use xoff_scenario::{AnyRun, Memory, NumericalRun, open};
@@ -73,7 +73,11 @@ fn what_has_no_sense_is_refused_at_its_place() {
         (FLUID, "convergence.links=3", "nothing in this scenario reads it"),
         (CONVERGENCE, "convergence.links=0", "links is 0; it must be at least 1"),
         (CONVERGENCE, "convergence.tolerance=0", "tolerance is 0"),
-        (CONVERGENCE, "allocator.normalizer=u-norm", "convergence is that of rates before it"),
+        (
+            CONVERGENCE,
+            "allocator.normalizer=u-norm",
+            "convergence measures rates before normalisation",
+        ),
         (CONVERGENCE, "network.topology=star", "nothing in this scenario reads it"),
     ] {
         let refused = check(text, "test.toml", &[setting.into()]);

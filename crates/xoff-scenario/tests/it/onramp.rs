@@ -2,7 +2,7 @@
 
 use crate::common::open;
 
-/// The incast of "SFC", §2.3.1, of so many senders whose starts are spread over so long.
+/// The incast of "SFC", §2.3.1, with these senders and this spread of their starts.
 fn incast(senders: u32, spread: &str) -> String {
     format!(
         r#"
@@ -23,7 +23,7 @@ spread = "{spread}"
     )
 }
 
-/// The least and the most bytes in the receiver's queue before and after half of the 4 ms.
+/// The least and the most bytes in the receiver's queue, before and after the middle of the 4 ms.
 fn halves(text: &str, overrides: &[&str]) -> [(u64, u64); 2] {
     let mut run = open(text, overrides);
     let mut halves = [(u64::MAX, 0); 2];
@@ -49,7 +49,7 @@ fn the_queue_settles_where_sfc_shows_it() {
     }
 }
 
-/// Where a hold lasts the packet times of the other flows, the module says.
+/// The module explains why a hold lasts the packet times of the other flows.
 #[test]
 fn the_queue_follows_the_law() {
     let packet_us = 1048.0 * 8.0 / 100e3;

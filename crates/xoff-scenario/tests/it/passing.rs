@@ -1,12 +1,12 @@
 //! A packet that could leave at once passes, instead of joining its queue and being picked when the
-//! instant ends. That saves time and must change nothing: whether anything else happens at the same
-//! instant, and so whether a packet may pass, depends on how the network is cut.
+//! instant ends. That saves time and must not change results. Whether a packet may pass depends on
+//! other events of the same instant, and so on the partitions of the network.
 #![cfg(debug_assertions)]
 
 use crate::common::{for_fast_links, open};
 use xoff_scenario::presets;
 
-/// Background flows, an incast, and flows of several sizes that begin at one host at one instant.
+/// Background flows, an incast, and flows of several sizes that start at one host at one instant.
 const TRAFFIC: &str = "\
     [run]\nwarmup = \"0us\"\nmeasure = \"60us\"\ndrain = \"2ms\"\n\
     [[traffic]]\nkind = \"open-loop\"\nload = 0.6\nstop = \"60us\"\n\
@@ -45,7 +45,8 @@ fn every_preset_does_the_same_if_nothing_passes() {
     assert!(differ.is_empty(), "{differ:?}");
 }
 
-/// Several messages come in one packet, and what they say moves several flows of a NIC at one instant.
+/// Several messages arrive in one packet, and their contents affect several flows of a NIC at one
+/// instant.
 #[test]
 fn rates_from_an_allocator_are_obeyed_in_one_order() {
     for (network, overrides) in [
@@ -66,7 +67,7 @@ fn rates_from_an_allocator_are_obeyed_in_one_order() {
     }
 }
 
-/// Timeouts of several flows of a host come at one instant.
+/// Timeouts of several flows of a host fire at one instant.
 #[test]
 fn lost_packets_are_asked_for_in_one_order() {
     for (scheme, overrides) in [

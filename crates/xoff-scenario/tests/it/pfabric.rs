@@ -1,5 +1,5 @@
-//! pFabric over whole networks: the shortest flow is not held up, the others use what it leaves, and a
-//! flow that nothing of gets through finds out when something does.
+//! pFabric in whole networks: the shortest flow is not delayed, the others use the rest, and a flow
+//! that was blocked notices when a packet gets through.
 
 use crate::common::{over_hosts, over_switches, run};
 use xoff_net::arch::Switch;
@@ -23,8 +23,8 @@ fn by_size(mut rows: Vec<FlowRow>) -> Vec<FlowRow> {
     rows
 }
 
-/// Four flows fill the receiver's port. The short one's packets wait for the packet that is being sent,
-/// and for nothing else.
+/// Four flows fill the receiver's port. The short one's packets wait only for the packet on the
+/// wire.
 #[test]
 fn the_shortest_flow_finishes_in_its_ideal_time() {
     for bytes in ["1000B", "20KB", "500KB"] {
@@ -39,7 +39,7 @@ fn the_shortest_flow_finishes_in_its_ideal_time() {
     }
 }
 
-/// Flows of one host take turns as they do at a switch.
+/// Flows of one host take turns as at a switch.
 #[test]
 fn a_host_sends_its_shortest_flow_first() {
     let text = STAR.to_owned() + &flow(1, "2MB", "0us") + &flow(1, "20KB", "100us");
@@ -51,8 +51,8 @@ fn a_host_sends_its_shortest_flow_first() {
     assert!(finish("ready") >= 15 * PACKET);
 }
 
-/// Three flows of 1, 2 and 3 MB to one host end in that order, the link is hardly ever idle, and the
-/// first is all but alone.
+/// Three flows of 1, 2 and 3 MB to one host end in that order. The link is hardly ever idle, and
+/// the first flow takes little longer than alone.
 #[test]
 fn flows_end_in_the_order_of_their_sizes() {
     let text =
@@ -69,8 +69,8 @@ fn flows_end_in_the_order_of_their_sizes() {
     }
 }
 
-/// 64 flows begin at once; a port holds some twenty packets. Most flows hear nothing for many
-/// timeouts, and all end, with fewer drops where they probe.
+/// 64 flows start at once; a port holds some twenty packets. Most flows receive nothing for many
+/// timeouts. All of them end, with fewer drops if they probe.
 #[test]
 fn all_flows_of_an_incast_end() {
     let text = STAR.to_owned()
@@ -90,9 +90,9 @@ fn all_flows_of_an_incast_end() {
     assert!(dropped[0] < dropped[1], "{dropped:?}");
 }
 
-/// Nothing of a flow of one packet gets through for 100 us. The seventh timeout's probe does, and with its
-/// answer the flow has a whole timeout again for the packet it sends then, which takes longer than what
-/// was left of the probe's.
+/// No packet of a flow of one packet gets through for 100 us. The seventh timeout's probe does. Its
+/// answer starts a whole timeout for the packet that the flow sends then, which takes longer than
+/// the rest of the probe's timeout.
 #[test]
 fn an_answered_probe_leaves_no_timeout_running() {
     let text = STAR.to_owned()
@@ -103,6 +103,6 @@ fn an_answered_probe_leaves_no_timeout_running() {
     let trip = |data_ps: u64| 8_000_000 + 2 * (data_ps + 60 * 800);
     assert_eq!(rows[0].fct_ps, 105_000_000 + trip(48 * 800) + trip(PACKET));
     assert_eq!(over_hosts(&run, |stats| stats.timeouts), 7);
-    // Four times as it is, three probes, and the packet.
+    // Four times the packet itself, three probes, and the packet.
     assert_eq!(over_hosts(&run, |stats| stats.retransmitted), 8);
 }

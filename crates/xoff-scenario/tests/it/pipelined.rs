@@ -1,5 +1,5 @@
-//! What pipelined switches promise (CaPFC): where packets may be lost, whom a full queue holds back, and
-//! that it all is the same however the network is cut.
+//! Properties of pipelined switches (CaPFC): where packets may be lost, which traffic a full queue
+//! blocks, and equal results for all partitions of the network.
 
 use crate::common::{finish, open_on, over_hosts, over_switches, run};
 use xoff_net::arch::{PipelineStats, Switch};
@@ -8,8 +8,8 @@ use xoff_sim::Threads;
 
 const SCHEMES: [&str; 4] = ["pfc-wdrop", "pfc-wstop", "capfc-max", "capfc-cal"];
 
-/// A small fat tree; many short flows at once to one host in class 1, others in class
-/// 0, all with larger first windows than queues hold.
+/// A small fat tree. Many short flows go to one host in class 1 at once, others in class 0, all
+/// with first windows larger than queues.
 fn bursts(scheme: &str) -> String {
     format!(
         "scheme = \"{scheme}\"\n[network]\ntopology = \"fat-tree\"\n[fat_tree]\nk = 4\n\
@@ -47,7 +47,8 @@ fn only_where_it_may_does_a_switch_drop_or_stop() {
     });
     let [wdrop, wstop, max, cal] = found;
     assert!(wdrop.egress_drops > 0 && wdrop.stops == 0 && wdrop.blames == 0, "{wdrop:?}");
-    // "PFC with stop [...] pauses packet processing in that case to prevent any packet drop" (§IV-C).
+    // "PFC with stop [...] pauses packet processing in that case to prevent any packet drop"
+    // (§IV-C).
     assert!(
         wstop.egress_drops == 0 && wstop.blocked_ps > 0 && wstop.cross_class_ps > 0,
         "{wstop:?}"

@@ -51,8 +51,9 @@ const STAR: &str = "[network]\ntopology = \"star\"\n[star]\nhosts = 12\nrate = \
                     delay = \"6600ns\"\n";
 const FABRIC: &str = "[network]\ntopology = \"leaf-spine\"\n[leaf_spine]\nleaves = 4\nspines = 2\n\
                       hosts_per_leaf = 4\nhost_rate = \"1Gbps\"\nspine_rate = \"1Gbps\"\n";
-/// What a scheme needs here: Flowtune a round trip shorter than its timeouts, go-back-N a timeout, and no PFC,
-/// where links lose packets, a control a rate below that of the links.
+/// Settings of a scheme here: a round trip shorter than Flowtune's timeouts; a timeout for
+/// go-back-N; no PFC if links lose packets; a rate below that of the links for a control with a
+/// lowest rate.
 fn settings(scheme: &str) -> Vec<&'static str> {
     match scheme {
         "flowtune" => vec!["leaf_spine.host_rate=10Gbps", "leaf_spine.spine_rate=10Gbps"],
@@ -74,17 +75,18 @@ fn text(scheme: &str, network: &str, traffic: &str) -> String {
     )
 }
 
-/// Bits on the wire at 1 Gb/s (ps), and a link's delay.
+/// Times of packets at 1 Gb/s (ps), and a link's delay.
 const PACKET: u64 = 1530 * 8_000;
 const ACK: u64 = 84 * 8_000;
 const DELAY: u64 = 6_600_000;
 
-/// Of full packets alone on two links: from the first bit to the last at the receiver.
+/// Time of full packets alone on two links: from the first bit to the last at the receiver.
 fn arrives(packets: u64) -> u64 {
     (packets + 1) * PACKET + 2 * DELAY
 }
 
-/// A request, the acknowledgement that the server's port sends before the response, and the response.
+/// A request, the acknowledgement that the server's port sends before the response, and the
+/// response.
 fn query_alone(packets: u64) -> u64 {
     arrives(1) + ACK + arrives(packets)
 }
@@ -149,8 +151,8 @@ const BUSY: &str = "workflow = \"sequential\"\nqueries = \"3,6\"\nrate = 60.0\nb
                     class = \"aggregate\"\nclients = \"0-7\"\nservers = \"8-15\"\n\
                     [[traffic]]\nkind = \"successive\"\nbytes = \"100KB\"\nsenders = \"0-3\"\npriority = 7\n";
 
-/// Every query begins after what it waits for, once, and all end: also where packets are lost and sent
-/// again.
+/// Every query starts once, after the event it waits for, and all end, even if packets are lost and
+/// sent again.
 #[test]
 fn no_flow_begins_before_the_one_it_waits_for_and_all_end() {
     let faults = "[[fault]]\nkind = \"loss\"\nlink = \"all\"\nshare = 0.01\n";
@@ -194,7 +196,7 @@ fn no_flow_begins_before_the_one_it_waits_for_and_all_end() {
             for query in queries {
                 let Some(answer) = by_number.get(&(query.query + 1)) else { continue };
                 if let Some(ask) = by_number.get(&query.query) {
-                    // What the sender hears is when the last of several copies came.
+                    // The sender learns the arrival of the last of several copies.
                     assert!(answer.start_ps <= ask.start_ps + ask.rx_fct_ps, "{scheme}");
                     assert!(answer.start_ps > ask.start_ps + PACKET / 10, "{scheme}");
                 }
@@ -204,7 +206,7 @@ fn no_flow_begins_before_the_one_it_waits_for_and_all_end() {
     }
 }
 
-/// Results do not depend on the cut, nor on threads.
+/// Results do not depend on partitions or threads.
 #[test]
 fn the_cut_does_not_matter() {
     for scheme in ["tcp-newreno", "bfc", "flowtune", "ndp", "detail", "detail-fc"] {
@@ -256,7 +258,7 @@ fn a_sender_keeps_so_many_successive_flows_under_way_until_it_stops() {
     assert_eq!(rows.flows.len() as u64, run.progress().flows_started);
 }
 
-/// Where the run ends too early, what is left counts as infinite: also queries that never began.
+/// If the run ends too early, unfinished queries count as infinite, even those that never began.
 #[test]
 fn what_does_not_end_counts_as_infinite() {
     let traffic = "workflow = \"sequential\"\nqueries = \"40\"\nrate = 100.0\n";
@@ -271,11 +273,11 @@ fn what_does_not_end_counts_as_infinite() {
     assert_eq!(queries.quantile(0.99), None);
     let warnings = run.summary().warnings.join("\n");
     assert!(warnings.contains("web requests of class query did not finish"), "{warnings}");
-    // Begun flows alone count as flows.
+    // Only flows that began count as flows.
     assert!(run.progress().flows_started < 2 * queries.flows());
 }
 
-/// A timeout shorter than the queue it waits in sends again what has arrived.
+/// A timeout shorter than the queueing delay resends packets that have arrived.
 #[test]
 fn packets_that_arrive_twice_are_counted() {
     let traffic = "sizes = \"100KB\"\nrate = 20.0\nclients = \"0\"\nworkflow = \"parallel\"\nqueries = \"40\"\n";

@@ -1,4 +1,4 @@
-//! Settings that would hang, overflow or mean nothing are refused with their place.
+//! Settings that would hang, overflow or have no meaning are refused with their place.
 
 use xoff_scenario::Run;
 use xoff_sim::Threads;
@@ -11,7 +11,7 @@ const SLOW: &str = "[leaf_spine]\nhost_rate = \"1Gbps\"\nspine_rate = \"1Gbps\"\
                     [run]\nwarmup = \"0us\"\nmeasure = \"20us\"\n\
                     [[traffic]]\nkind = \"open-loop\"\nload = 0.5\n";
 
-/// A scheme refuses a setting, at its place, and says so.
+/// A scheme refuses a setting, with its place and a message.
 fn assert_refused(scheme: &str, setting: &str, said: &str) {
     let overrides = [format!("scheme={scheme}"), setting.into()];
     let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides, Threads::ONE) else {
@@ -32,15 +32,15 @@ fn values_that_no_run_survives_are_refused() {
         ("dcqcn", "dcqcn.decrease_interval=0us", "decrease_interval must be above 0"),
         ("dcqcn-rdma15", "dcqcn_rdma15.timer=0us", "timer must be above 0"),
         ("dcqcn-rdma15", "dcqcn_rdma15.byte_counter=0B", "byte_counter must be above 0"),
-        ("hpcc", "hpcc.min_rate=100Gbps", "leaves nothing to control where a host has \"100Gbps\""),
-        ("dcqcn", "dcqcn.min_rate=200Gbps", "leaves nothing to control where a host has"),
+        ("hpcc", "hpcc.min_rate=100Gbps", "cannot slow down a host with a link of \"100Gbps\""),
+        ("dcqcn", "dcqcn.min_rate=200Gbps", "cannot slow down a host with a link of"),
         ("dctcp-ss", "dctcp.initial_window_packets=0", "initial_window_packets must be at least 1"),
         (
             "bfc",
             "bfc.refresh_period=5ns",
             "no longer than a pause frame takes on a link of \"100Gbps\"",
         ),
-        ("expresspass", "transport.timeout=27ns", "no longer than a packet takes on a link of"),
+        ("expresspass", "transport.timeout=27ns", "not longer than a packet takes on a link of"),
         ("hpcc", "hpcc.int_overhead=70KB", "int_overhead must be at most 4096B"),
         ("dctcp", "pfc.threshold=5", "threshold is a share of the free pool: 0 to 1"),
         ("dctcp", "frame.payload=70KB", "a frame may have up to 60000 bytes"),
@@ -64,7 +64,7 @@ fn values_that_no_run_survives_are_refused() {
         ("bfc-flow-id", "bfc.sticky_hrtts=3", "bfc.backpressure = \"flows\""),
         ("bfc-flow-id", "bfc.refresh_period=1us", "bfc.backpressure = \"flows\""),
         ("bfc-flow-id", "transport.ack_class=data", "requires transport.ack_class = \"control\""),
-        ("bfc-flow-id", "faults.control_loss=0.1", "a lost one never heals"),
+        ("bfc-flow-id", "faults.control_loss=0.1", "the loss of one is permanent"),
         ("bfc-stochastic", "bfc.sticky_hrtts=3", "a flow's queue never changes"),
         ("bfc-stochastic", "bfc.empty_queue=lowest", "a flow's queue never changes"),
         ("hpcc-pfc-dqa", "bfc.threshold_factor=2", "bfc.backpressure = \"none\""),
@@ -73,15 +73,15 @@ fn values_that_no_run_survives_are_refused() {
         ("bfc", "bfc.incast_queue=true", "but no traffic is labelled"),
         ("bfc-stochastic", "bfc.incast_queue=true", "set assignment = \"dynamic\""),
         ("sfc", "sfc.target=300KB", "target (300KB) must be less than trigger (208KB)"),
-        ("sfc", "sfc.cache_entries=0", "a cache of no entries remembers nothing"),
-        ("sfc", "sfc.filter_cells=0", "a filter of nothing suppresses everything"),
+        ("sfc", "sfc.cache_entries=0", "a cache needs at least one entry"),
+        ("sfc", "sfc.filter_cells=0", "a filter without cells suppresses everything"),
         ("sfc", "sfc.frame_size=16B", "a signal has 32B to 1500B"),
         ("sfc", "sfc.bit_delay=10s", "is more than the base RTT"),
         ("sfc", "sfc.pause_unit=1s", "is more than the base RTT"),
         ("sfc", "sfc.trigger=20GB", "is never passed: a queue holds up to 16MB"),
         ("sfc", "sfc.cache_entries=2000000", "cache_entries: up to 1048576"),
-        ("sfc", "transport.round_robin=index", "pauses no single flow"),
-        ("sfc", "sfc.signal=egress", "knows its own queue only: set cache = false"),
+        ("sfc", "transport.round_robin=index", "cannot pause single flows"),
+        ("sfc", "sfc.signal=egress", "sees only its own queue: set cache = false"),
         ("sfc", "sfc.estimator_tau=5us", "sfc.estimator = false"),
         ("sfc", "switch.scheduler=drr", "cannot be combined with hop = \"sfc\""),
         ("sfc", "transport.flow_control=onramp-like", "both pause flows"),
@@ -129,15 +129,19 @@ fn values_that_no_run_survives_are_refused() {
         ("bfc-tofino", "tofino.recirculated_bytes=0B", "a header has 1B to 1500B"),
         ("bfc-tofino", "tofino.cell=0B", "a cell has 1B to 1024B"),
         ("bfc-tofino", "tofino.egress_fifo=2MB", "egress_fifo is a small queue"),
-        ("xcp", "xcp.alpha=0.56", "alpha is stable between 0 and 0.555"),
-        ("xcp", "xcp.alpha=0", "alpha is stable between 0 and 0.555"),
+        ("xcp", "xcp.alpha=0.56", "alpha must be more than 0 and less than 0.555"),
+        ("xcp", "xcp.alpha=0", "alpha must be more than 0 and less than 0.555"),
         ("xcp", "xcp.beta=0.23", "beta must be alpha^2 sqrt 2: 0.2263 at alpha = 0.4"),
         ("xcp", "xcp.gamma=1.1", "gamma is a share of the traffic: 0 to 1"),
         ("xcp", "xcp.min_interval=0us", "min_interval must be more than zero"),
         ("xcp", "xcp.initial_interval=9ns", "must not be shorter than min_interval = 1us"),
-        ("xcp", "xcp.initial_window_packets=0", "a flow needs a window of one packet"),
+        (
+            "xcp",
+            "xcp.initial_window_packets=0",
+            "a flow starts with a window of at least one packet",
+        ),
         ("xcp", "xcp.rtt_gain=0", "rtt_gain is a share: more than 0, up to 1"),
-        ("xcp", "xcp.header=5KB", "header may be up to 4096B"),
+        ("xcp", "xcp.header=5KB", "header is 4096B at most"),
         ("xcp", "switch.ecn=true", "ignores ECN marks: set ecn = false"),
         ("xcp", "transport.window_follows_rate=true", "\"unlimited\" cannot follow a rate"),
         ("xcp", "transport.recovery=go-back-n", "requires recovery = \"sack\""),
@@ -180,21 +184,21 @@ fn values_that_no_run_survives_are_refused() {
     }
 }
 
-/// What a crossbar cannot be, and what has no effect beside one.
+/// Invalid settings of a crossbar, and settings without effect under one.
 #[test]
 fn crossbars_that_lose_packets_or_mean_nothing_are_refused() {
     for (scheme, setting, said) in [
-        ("detail-fc", "pause.xoff=126KB", "up to 40860B arrive after a pause was called for"),
+        ("detail-fc", "pause.xoff=126KB", "up to 40860B arrive after a pause was requested"),
         ("detail-fc", "pause.xon=100KB", "xon = 100KB must not be more than xoff"),
         ("detail-fc", "pause.generation_delay=48us", "leaves no room below a threshold"),
         ("detail-fc", "pause.outstanding=200KB", "ingress_size = 131072B leaves no room"),
         ("detail-pfc", "pause.xoff=0B", "fewer classes"),
-        ("detail-pfc", "pause.xoff=12KB", "it may be up to"),
+        ("detail-pfc", "pause.xoff=12KB", " at most"),
         ("detail-baseline", "pause.xoff=50KB", "pause.scope = \"none\""),
         ("detail-baseline", "alb.second=0B", "switch.balance = \"ecmp\""),
         ("detail-baseline", "switch.balance=adaptive", "take for losses"),
         ("detail-baseline", "switch.hop=pfc", "section pause is its flow control"),
-        ("detail-baseline", "switch.scheduler=drr", "it serves classes strictly"),
+        ("detail-baseline", "switch.scheduler=drr", "it serves classes by strict priority"),
         ("detail-baseline", "switch.quantum=1530B", "serves its queues without turns"),
         ("detail-baseline", "switch.overflow=trim", "a full ingress queue drops"),
         ("detail-baseline", "buffer.size=1MB", "ingress_size and egress_size"),
@@ -213,11 +217,7 @@ fn crossbars_that_lose_packets_or_mean_nothing_are_refused() {
         ("detail-baseline", "crossbar.ingress_size=1000B", "must hold a packet of 1530B"),
         ("detail-fc", "nic.pfc=false", "hosts must obey the pauses of their switches"),
         ("detail-baseline", "nic.receive_rate=1Gbps", "obeys no pauses without an end"),
-        (
-            "detail-baseline",
-            "transport.congestion=hpcc",
-            "writes no headers of a congestion control",
-        ),
+        ("detail-baseline", "transport.congestion=hpcc", "does not write the headers that"),
         ("tcp-newreno", "crossbar.classes=2", "switch.architecture = \"output-queued\""),
         (
             "tcp-newreno",
@@ -229,7 +229,7 @@ fn crossbars_that_lose_packets_or_mean_nothing_are_refused() {
     }
 }
 
-/// What nothing in a composition goes by.
+/// Settings that nothing in a composition reads.
 #[test]
 fn settings_without_effect_are_refused() {
     let one = "bfc.assignment = \"single\" has one queue";
@@ -261,13 +261,9 @@ fn settings_without_effect_are_refused() {
         ("tcp-dctcp", "ecn.pmax=0.5", "ecn.kmin = ecn.kmax is a single threshold"),
         ("bfc-single", "bfc.queues=16", one),
         ("bfc-single", "bfc.reserve_control_queue=false", one),
-        (
-            "bfc-single",
-            "bfc.table_factor=10",
-            "flows of one table entry have one queue in any case",
-        ),
-        ("bfc-single", "bfc.threshold=fixed", "there is one queue, active or not"),
-        ("hpcc-pfc-sfq", "bfc.table_factor=10", "flows of one table entry have one queue"),
+        ("bfc-single", "bfc.table_factor=10", "flows of one table entry share a queue in any case"),
+        ("bfc-single", "bfc.threshold=fixed", "there is only one queue"),
+        ("hpcc-pfc-sfq", "bfc.table_factor=10", "flows of one table entry share a queue"),
         ("bfc", "traffic.0.sigma=1", "arrivals = \"poisson\" has gaps of one parameter"),
         ("bfc", "traffic.0.priority=1", "bfc.classes = 1: queues are those of flows"),
         ("detail-baseline", "traffic.0.priority=1", "crossbar.classes = 1"),
@@ -282,7 +278,7 @@ fn settings_without_effect_are_refused() {
     assert!(text.contains("locality = \"balanced\" puts the load on all links"), "{text}");
 }
 
-/// A preset may set for others what has no effect in a variant of it.
+/// A preset may have settings that have no effect in a variant of it.
 #[test]
 fn what_a_preset_sets_is_no_mistake() {
     for overrides in [
@@ -321,7 +317,7 @@ fn settings_of_another_recovery_are_refused() {
     assert!(problems.unwrap().to_string().contains("transport.timeout = \"0ps\" means never"));
 }
 
-/// Nothing else tells a sender that credits it counted on were lost.
+/// Only this timeout tells a sender that the credits it expected were lost.
 #[test]
 fn an_early_credit_stop_without_a_timeout_is_refused() {
     let overrides = ["scheme=expresspass", "expresspass.early_stop=true", "transport.timeout=0us"];
@@ -332,7 +328,8 @@ fn an_early_credit_stop_without_a_timeout_is_refused() {
     );
 }
 
-/// Trimming switches and NDP's hosts need each other, and what others need has no effect beside them.
+/// Trimming switches and NDP's hosts require each other, and settings of other transports have no
+/// effect.
 #[test]
 fn compositions_that_mean_nothing_are_refused() {
     for (scheme, setting, said) in [
@@ -386,7 +383,7 @@ fn compositions_that_mean_nothing_are_refused() {
         ("detail", "switch.symmetric_ecmp=true", "requires architecture = \"output-queued\""),
         ("pfc", "transport.kind=expresspass", "requires switch.symmetric_ecmp = true"),
         ("pfc", "buffer.kind=dedicated", "PFC limits each ingress of a memory that ports share"),
-        ("ideal-fq", "buffer.kind=dedicated", "no queues with a memory of their own"),
+        ("ideal-fq", "buffer.kind=dedicated", "no queues with their own memory"),
         ("pfc", "ndp.initial_window=1MB", "transport.kind = \"sender\""),
         ("pfc", "trim.header_weight=1", "switch.overflow = \"drop\""),
         ("pfc", "switch.scheduler=pfabric", "cannot be combined with hop = \"pfc\""),
@@ -410,7 +407,7 @@ fn compositions_that_mean_nothing_are_refused() {
     }
 }
 
-/// Who goes by what flows have left needs packets that say so, and something to choose from.
+/// A scheduler by bytes left needs packets with that field, and several queues.
 #[test]
 fn shortest_first_without_known_sizes_is_refused() {
     for (scheme, setting, said) in [
@@ -420,9 +417,9 @@ fn shortest_first_without_known_sizes_is_refused() {
         ("bfc-srf", "transport.kind=ndp", "those of transport.kind = \"ndp\" do not"),
         ("bfc-single", "switch.scheduler=srf", "has nothing to choose from in one queue"),
         ("bfc-srf", "switch.quantum=2KB", "serves its queues without turns"),
-        ("ideal-srf", "switch.scheduler=srf", "chooses among queues that flows are assigned to"),
-        ("ideal-srf", "buffer.kind=dedicated", "no queues with a memory of their own"),
-        ("ideal-srf", "switch.ecn=true", "has no queues whose length marks"),
+        ("ideal-srf", "switch.scheduler=srf", "needs queues to which flows are assigned"),
+        ("ideal-srf", "buffer.kind=dedicated", "no queues with their own memory"),
+        ("ideal-srf", "switch.ecn=true", "has no queues to mark by length"),
         ("pfc", "switch.scheduler=srf", "cannot be combined with hop = \"pfc\""),
         ("sfc", "switch.scheduler=srf", "cannot be combined with hop = \"sfc\""),
         ("ndp", "switch.scheduler=srf", "overflow = \"trim\" requires switch.scheduler = \"fifo\""),
@@ -432,7 +429,7 @@ fn shortest_first_without_known_sizes_is_refused() {
     }
     for (scheme, setting, said) in [
         ("bfc-flow-id", "switch.scheduler=srf", "not paused flows in them"),
-        ("bfc-classes", "switch.scheduler=srf", "knows no classes"),
+        ("bfc-classes", "switch.scheduler=srf", "does not support classes"),
     ] {
         assert_refused(scheme, setting, said);
     }
@@ -456,25 +453,25 @@ fn classes_that_cannot_divide_queues_are_refused() {
         (
             "bfc",
             "bfc.classes=4",
-            "4 classes cannot have as many each of 31 queues: one of them is reserved",
+            "4 classes cannot divide 31 queues equally: one of them is reserved",
         ),
         ("bfc", "bfc.classes=32", "there are 1 to 8 traffic classes"),
         ("bfc", "bfc.classes=0", "there are 1 to 8 traffic classes"),
         ("bfc-classes", "bfc.classes=32", "there are 1 to 8 traffic classes"),
-        ("bfc-classes", "bfc.classes=5", "5 classes cannot have as many each of 32 queues"),
+        ("bfc-classes", "bfc.classes=5", "5 classes cannot divide 32 queues equally"),
         ("bfc-classes", "bfc.assignment=single", "has one queue, which classes cannot divide"),
-        ("bfc-classes", "bfc.backpressure=flows", "classes go with \"queues\""),
-        ("bfc-classes", "bfc.backpressure=none", "classes go with \"queues\""),
-        ("bfc-classes", "bfc.hardware=tofino", "classes go with \"ideal\""),
+        ("bfc-classes", "bfc.backpressure=flows", "classes require \"queues\""),
+        ("bfc-classes", "bfc.backpressure=none", "classes require \"queues\""),
+        ("bfc-classes", "bfc.hardware=tofino", "classes require \"ideal\""),
         ("bfc-classes", "bfc.sampling=0.5", "classes count every packet"),
         ("bfc-classes", "switch.elide=cycles", "elide leaves out counters of one class"),
-        ("bfc-classes", "bfc.incast_queue=true", "one queue for labelled flows of any class"),
+        ("bfc-classes", "bfc.incast_queue=true", "puts labelled flows of all classes in one queue"),
     ] {
         assert_refused(scheme, setting, said);
     }
 }
 
-/// TCP's controls need to hear of losses, and what they cannot heed has no effect.
+/// TCP's controls need loss reports. Signals that they ignore have no effect.
 #[test]
 fn settings_that_mean_nothing_to_tcp_are_refused() {
     for (scheme, setting, said) in [
@@ -513,7 +510,7 @@ fn settings_that_mean_nothing_to_tcp_are_refused() {
     ] {
         assert_refused(scheme, setting, said);
     }
-    // Recovery alone goes with any control, which then has a window of its own.
+    // The recovery alone works with any control, which then has its own window.
     let overrides = ["scheme=hpcc", "transport.recovery=sack", "tcp.initial_window_packets=5"];
     let problems =
         Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).err();
@@ -522,7 +519,7 @@ fn settings_that_mean_nothing_to_tcp_are_refused() {
     assert!(Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).is_ok());
 }
 
-/// Two packets of a link would arrive at one instant, and their order would be anybody's guess.
+/// Two packets of a link would arrive at one instant, in an undefined order.
 #[test]
 fn frames_that_take_no_time_are_refused() {
     let overrides = ["scheme=bfc", "network.rounding=1ns-down", "leaf_spine.spine_rate=800Gbps"]
@@ -534,7 +531,7 @@ fn frames_that_take_no_time_are_refused() {
     assert!(text.contains("a frame of 49 bytes takes no time on a link of 800Gbps"), "{text}");
 }
 
-/// More parts than racks are as many parts as racks, and no threads are one.
+/// More partitions than racks count as one per rack, and 0 threads count as one.
 #[test]
 fn parts_and_threads_are_as_many_as_there_can_be() {
     let overrides = ["scheme=bfc", "run.partitions=60000"].map(String::from);
@@ -564,7 +561,7 @@ fn fat_trees_that_cannot_be_built_are_refused() {
     }
 }
 
-/// NDP's receivers go by the size of a flow, of which nobody knows how it will be stopped.
+/// NDP's receivers use the size of a flow, which is unknown if the flow stops.
 #[test]
 fn flows_that_stop_are_refused_with_ndp() {
     let text = SCENARIO.to_owned() + "[[traffic]]\nkind = \"staggered\"\n";
@@ -578,7 +575,7 @@ fn flows_that_stop_are_refused_with_ndp() {
     );
 }
 
-/// Three flows without end are more bytes than 64 bits count.
+/// Three flows without an end have more bytes than 64 bits can count.
 #[test]
 fn several_flows_without_end_run_together() {
     let long = |src: u32| format!("[[traffic]]\nkind = \"long\"\nsrc = {src}\ndst = 9\n");
@@ -590,7 +587,7 @@ fn several_flows_without_end_run_together() {
     assert!(run.simulation().endless_acked().iter().sum::<u64>() > 100_000);
 }
 
-/// What a pipelined switch and CaPFC cannot be, and what has no effect beside them.
+/// Invalid settings of a pipelined switch and CaPFC, and settings without effect under them.
 #[test]
 fn pipelined_switches_that_lose_packets_or_mean_nothing_are_refused() {
     let gigabit = "[leaf_spine]\nhost_rate = \"1Gbps\"\nspine_rate = \"1Gbps\"\n";

@@ -1,5 +1,4 @@
-//! Source flow control end to end: what its closed forms say, what it promises, and what happens when
-//! its parts fail.
+//! Source flow control end to end: its closed forms, its properties, and failures of its parts.
 
 use crate::common::{finish, open, over_hosts, over_switches, run};
 use xoff_net::arch::Switch;
@@ -7,7 +6,7 @@ use xoff_net::hop::{AnyHop, Sfc};
 use xoff_scenario::Run;
 
 /// The dumbbell of SFC §2.3.1: `senders` to one host behind another switch, 4 us away, at 100 Gb/s.
-/// Nothing controls the senders but SFC, and nothing delays its signals but the links.
+/// Only SFC controls the senders, and only the links delay its signals.
 fn dumbbell(senders: u32, bytes: u64) -> String {
     format!(
         "scheme = \"sfc\"\n[network]\ntopology = \"dumbbell\"\n\
@@ -22,8 +21,8 @@ fn dumbbell(senders: u32, bytes: u64) -> String {
     )
 }
 
-/// 24 senders in one rack to a host in another, on a small leaf-spine fabric with HPCC and selective
-/// repeat; two other hosts of the racks exchange flows that meet no congestion.
+/// 24 senders in one rack to a host in another, on a small leaf-spine fabric with HPCC and
+/// selective repeat. Two other hosts of the racks exchange flows without congestion.
 const RACKS: &str = "scheme = \"sfc\"\n[leaf_spine]\nleaves = 2\nspines = 2\nhosts_per_leaf = 26\n\
     spine_rate = \"1Tbps\"\n[buffer]\nsize = \"4MB\"\n[run]\nwarmup = \"0us\"\nmeasure = \"1ms\"\n\
     drain = \"1s\"\n\
@@ -65,13 +64,13 @@ fn an_incast_at_once_fills_n_r_t_f() {
     }
 }
 
-/// §1, claim: signals take less than a base RTT (10 us here), whatever the queue.
+/// §1, claim: signals take less than a base RTT (10 us here), for any queue.
 #[test]
 fn signals_do_not_wait_behind_the_queue() {
     let mut run = open(&dumbbell(63, 63_000_000), &["run.drain=\"0us\""]);
     assert!(peak_bytes(&mut run) > 5_000_000);
     let slowest = over_hosts(&run, |stats| stats.signals.max_ps);
-    // To the bottleneck and back, with a packet's, and a signal's, serialisation on each link.
+    // To the bottleneck and back, with the serialisation of a packet and of a signal on each link.
     assert!((8_000_000..8_300_000).contains(&slowest), "{slowest} ps");
 }
 
@@ -97,8 +96,8 @@ fn what_it_keeps_below_the_drop_point_is_not_lost() {
     assert!(drops(&irn) > 100, "without SFC the same buffer is not enough: {}", drops(&irn));
 }
 
-/// A flow that shares no queue with the incast is as fast as without SFC, though its sender's switch
-/// has the incast's receiver in its cache.
+/// A flow that shares no queue with the incast is as fast as without SFC, although its sender's
+/// switch has the incast's receiver in its cache.
 #[test]
 fn who_is_not_signalled_does_not_wait() {
     let bystanders = |overrides: &[&str]| {
@@ -129,7 +128,8 @@ fn lost_signals_are_harmless() {
 }
 
 /// "If the table is full, or a hash collision happens, we just don't apply the optimization" (App.
-/// B.2): two congested receivers and room for one. Signals still come from where the queues are.
+/// B.2): there are two congested receivers and room for one. Signals still come from the congested
+/// queues.
 #[test]
 fn a_cache_of_one_entry_costs_buffer_and_nothing_else() {
     let two = RACKS.to_owned()
@@ -146,8 +146,8 @@ fn a_cache_of_one_entry_costs_buffer_and_nothing_else() {
     assert!(near < near_with_room, "{near} {near_with_room}");
 }
 
-/// A filter of one cell suppresses all signals of a period but the first, whoever they are for: the
-/// queue grows deeper, and every flow still ends.
+/// A filter of one cell suppresses all signals of a period but the first, for any flow. The queue
+/// grows deeper, and every flow still ends.
 #[test]
 fn false_positives_cost_buffer_and_nothing_else() {
     let peak = |overrides: &[&str]| {
@@ -174,11 +174,11 @@ fn sfc_p_pauses_nics_of_today() {
     let now = run.simulation().progress().sim_ps;
     let paused: Vec<u64> = nics.map(|nic| nic.paused_time().total(now)).collect();
     assert!(paused[..24].iter().all(|&time| time > 0), "senders of the incast");
-    assert!(paused[24..].iter().all(|&time| time == 0), "and nobody else");
+    assert!(paused[24..].iter().all(|&time| time == 0), "and no other sender");
 }
 
-/// §3.4: the first sender's signal is in the cache of its switch when it passes there; what others
-/// send to the same host from then on is answered at once.
+/// §3.4: the first sender's signal enters the cache of its switch. Packets from other hosts to the
+/// same receiver are answered at once from then on.
 #[test]
 fn late_starters_hear_from_their_own_switch() {
     let text = dumbbell(16, 160_000_000);
@@ -195,7 +195,7 @@ fn late_starters_hear_from_their_own_switch() {
     assert!(cached < uncached, "{cached} {uncached}");
 }
 
-/// Slots do not grow with the length of the run, copies on their way included.
+/// Memory slots do not grow with the length of the run, including copies on their way.
 #[test]
 fn a_run_leaves_nothing_behind() {
     let mut run = open(RACKS, &[]);

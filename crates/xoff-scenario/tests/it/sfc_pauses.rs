@@ -1,5 +1,5 @@
-//! Pauses of source flow control as they are seen on the links: a paused flow is silent for just as
-//! long as it was told to be, and nobody else is.
+//! Pauses of source flow control as seen on the links: a paused flow is silent for exactly the time
+//! in the signal, and no other flow is.
 
 use std::collections::BTreeMap;
 use xoff_net::arch::Switch;
@@ -15,7 +15,7 @@ const SIGNAL_PS: u64 = 64 * 80;
 const LINK_PS: u64 = 1_000_000;
 const PS_PER_US: u64 = 1_000_000;
 
-/// Hosts 0 to 15 behind one switch, 16 and 17 behind another. Nothing but SFC holds the flows back.
+/// Hosts 0 to 15 behind one switch, 16 and 17 behind another. Only SFC holds the flows back.
 const DUMBBELL: &str = "scheme = \"sfc\"\n[network]\ntopology = \"dumbbell\"\n\
     [dumbbell]\nleft_hosts = 16\nright_hosts = 2\ntrunk_rate = \"10Tbps\"\n\
     [buffer]\nkind = \"unlimited\"\n[transport]\ncongestion = \"none\"\nwindow = \"unlimited\"\n\
@@ -30,16 +30,16 @@ fn incast(senders: &str, degree: u32) -> String {
     )
 }
 
-/// What a flow's sender sees of it (ps).
+/// The events of a flow at its sender (ps).
 #[derive(Default)]
 struct Seen {
-    /// When a signal arrived, and when the pause that it asks for ends.
+    /// Arrivals of signals, with the end of the requested pause.
     pauses: Vec<(u64, u64)>,
-    /// When a packet's transmission started.
+    /// Starts of packets' transmissions.
     sent: Vec<u64>,
 }
 
-/// By queue pair, from what was captured on the links of the senders.
+/// By queue pair, from the packets captured on the senders' links.
 fn seen(file: &[u8]) -> BTreeMap<u32, Seen> {
     let mut flows: BTreeMap<u32, Seen> = BTreeMap::new();
     for (_, time, frame) in packets(file) {
@@ -54,11 +54,11 @@ fn seen(file: &[u8]) -> BTreeMap<u32, Seen> {
     flows
 }
 
-/// "Its pause-end time is updated with the new one" (SFC §3.3): the signal that arrived last counts.
+/// "Its pause-end time is updated with the new one" (SFC §3.3): the last signal to arrive counts.
 #[test]
 fn a_paused_flow_is_silent_until_its_pause_ends_and_no_longer() {
-    // Without a filter every packet is answered. As times are cut to whole microseconds, a later signal
-    // may ask for a sooner end.
+    // Without a filter every packet is answered. Times are rounded down to whole microseconds, so a
+    // later signal may ask for an earlier end.
     let settings = ["run.capture=\"0-15\"", "run.drain=0us", "sfc.filter=false"];
     let mut run = open(&incast("0-15", 16), &settings);
     let (_, file) = captured(&mut run);
@@ -93,8 +93,9 @@ fn bystander(incast: &str, overrides: &[&str]) -> (Vec<u8>, FlowRow) {
     (file, rows.into_iter().find(|row| row.dst == 17).expect("the bystander finishes"))
 }
 
-/// A sender "pauses the targeted flow" (SFC §3.3): another flow of its class goes on as if there were no
-/// paused one. With SFC-P it waits, "on a per-priority-queue rather than a per-flow basis" (§4).
+/// A sender "pauses the targeted flow" (SFC §3.3): another flow of its class continues as if no
+/// flow were paused. With SFC-P it waits, "on a per-priority-queue rather than a per-flow basis"
+/// (§4).
 #[test]
 fn a_flow_that_is_not_paused_does_not_wait() {
     let (file, with) = bystander(&incast("0-15", 16), &[]);
@@ -111,8 +112,8 @@ fn a_flow_that_is_not_paused_does_not_wait() {
     assert!(by_class.fct_ps > 2 * with.fct_ps, "{by_class:?} {with:?}");
 }
 
-/// The same while the signals arrive: as long as the bystander has something to send, its host's link is
-/// never idle, though the two flows beside it are soon paused.
+/// The same while the signals arrive: as long as the other flow has bytes to send, its host's link
+/// is never idle, though two flows of the host are soon paused.
 #[test]
 fn a_host_is_not_idle_while_a_flow_of_it_is_not_paused() {
     let early = ["traffic.1.start=\"0us\"", "traffic.1.bytes=\"500kB\""];
@@ -136,8 +137,8 @@ const SLOW_HOST: &str = "[nic]\nreceive_rate = \"40Gbps\"\n\
     [[traffic]]\nkind = \"incast\"\nsenders = \"1\"\nvictims = \"17\"\ndegree = 1\n\
     bytes = \"10MB\"\nevents = 1\n";
 
-/// App. A: "PFC frames sent from the NIC pause the transmission of packets by the switch egress queue,
-/// which automatically translates to queue buildup that triggers BTS".
+/// App. A: "PFC frames sent from the NIC pause the transmission of packets by the switch egress
+/// queue, which automatically translates to queue buildup that triggers BTS".
 #[test]
 fn a_slow_host_is_a_queue_of_its_switch() {
     let text = format!("{DUMBBELL}{SLOW_HOST}");

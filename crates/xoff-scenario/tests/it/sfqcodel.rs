@@ -14,7 +14,7 @@ fn flows(bytes: &str) -> String {
     (0..8).map(one).collect()
 }
 
-/// Flows of one size that begin together end together, when as much has been sent.
+/// Flows of one size that start together end together, after equal numbers of bytes.
 #[test]
 fn long_flows_share_the_link_equally() {
     let (run, rows) = run(&(STAR.to_owned() + &flows("2MB")), &[]);
@@ -38,8 +38,8 @@ fn a_flow_of_few_packets_does_not_wait_for_long_ones() {
     assert!(row.slowdown() < 1.1, "{}", row.slowdown());
 }
 
-/// How long packets wait is near the target, though senders' windows would fill the memory of 288 us if
-/// they were let: the shortest wait of an interval is about the target, the mean is a few of them.
+/// The wait of packets is near the target, though senders' windows could fill the memory of 288 us.
+/// The shortest wait of an interval is about the target, the mean is a few times that.
 #[test]
 fn the_queue_stays_near_its_target() {
     for target_us in [10, 40] {
@@ -53,7 +53,7 @@ fn the_queue_stays_near_its_target() {
         }
         let settled = &bytes[bytes.len() / 4..bytes.len() * 3 / 4];
         let mean = settled.iter().sum::<u64>() / settled.len() as u64;
-        // 10 Gb/s are 1250 B a microsecond.
+        // 10 Gb/s are 1250 B per microsecond.
         let wait_us = mean / 1250;
         assert!((target_us..4 * target_us).contains(&wait_us), "{wait_us} us of {target_us} us");
     }

@@ -1,4 +1,5 @@
-//! What cannot fit is refused before its memory is taken, and what cannot happen before it is waited for.
+//! Scenarios too large for memory are refused before they allocate it, and events that cannot
+//! happen before the run waits for them.
 
 use xoff_core::Bytes;
 use xoff_core::knobs::{Field, Knob};
@@ -11,7 +12,7 @@ use xoff_workload::TrafficConfig;
 const LOAD: &str = "scheme = \"ideal-fq\"\n\
     [[traffic]]\nkind = \"open-loop\"\nload = 0.5\nload_on = \"hosts\"\n";
 
-/// Much less than a test may take, and enough for any of the small networks here.
+/// Much less than a test may use, and enough for any of the small networks here.
 const LITTLE: Bytes = Bytes(300_000_000);
 
 fn checked(text: &str, sets: &[String]) -> Result<String, String> {
@@ -102,8 +103,8 @@ fn studies_without_packets_that_do_not_fit_are_refused() {
     }
 }
 
-/// Every number among the settings, at its ends: a scenario or an error, but neither a panic nor more
-/// memory or time than there is.
+/// Every number among the settings at its limits: a scenario or an error, but no panic and no
+/// excess of memory or time.
 fn sweep(text: &str, section: &str, settings: &[Field], sets: &[&str]) {
     let numbers = settings.iter().filter(|setting| setting.default.parse::<u64>().is_ok());
     for Field { name: key, .. } in numbers {
@@ -149,14 +150,15 @@ fn a_run_without_flows_is_refused_with_the_reason() {
         (&["leaf_spine.host_rate=1bps"], "the measured time ends at 9ms", "[[traffic]]"),
     ] {
         let text = refused(LOAD, sets);
-        assert!(text.contains("no flow of this source begins"), "{sets:?}:\n{text}");
+        assert!(text.contains("no flow of this source starts"), "{sets:?}:\n{text}");
         assert!(text.contains(said) && text.contains(place), "{sets:?}:\n{text}");
     }
     let fluid = "engine = \"fluid\"\n[[traffic]]\nkind = \"open-loop\"\nload_on = \"hosts\"\n";
-    assert!(refused(fluid, &["traffic.0.start=10s"]).contains("no flow of this source begins"));
+    assert!(refused(fluid, &["traffic.0.start=10s"]).contains("no flow of this source starts"));
 }
 
-/// One that begins in the drain may meet measured flows there. One that starts after it is off.
+/// A source that starts in the drain may meet measured flows there. A source that starts after it
+/// is off.
 #[test]
 fn a_source_beside_others_may_be_off_but_not_by_chance() {
     let two = format!("{LOAD}[[traffic]]\nkind = \"long\"\n");
@@ -167,7 +169,7 @@ fn a_source_beside_others_may_be_off_but_not_by_chance() {
     }
     let text = refused(&two, &["traffic.0.load=1e-13"]);
     assert!(text.contains(", and the run ends at 59ms"), "{text}");
-    assert!(refused(&two, &["traffic.0.stop=1ps"]).contains("no flow of this source begins"));
+    assert!(refused(&two, &["traffic.0.stop=1ps"]).contains("no flow of this source starts"));
 }
 
 #[test]

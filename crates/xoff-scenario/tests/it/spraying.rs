@@ -1,4 +1,4 @@
-//! Packet spraying: equal paths get equal shares, and it is refused where flows need one path.
+//! Packet spraying: equal paths get equal shares, and schemes that need one path refuse it.
 
 use crate::common::{finish, over_hosts, run};
 use xoff_scenario::Run;
@@ -8,7 +8,7 @@ use xoff_sim::{PortRow, Threads};
 const ONE_FLOW: &str = "scheme = \"ndp\"\n[run]\nwarmup = \"0us\"\nmeasure = \"200us\"\n\
                         [[traffic]]\nkind = \"list\"\nfile = \"one.csv\"\n";
 
-/// Packets that the first leaf sent to each spine.
+/// Packets from the first leaf to each spine.
 fn shares(ports: &[PortRow]) -> Vec<u64> {
     let up = ports.iter().filter(|port| port.link == "leaf-spine");
     let leaf = up.clone().map(|port| port.node).min();
@@ -43,7 +43,7 @@ fn a_flow_takes_one_path_in_turns_all_and_at_random_all_in_the_mean() {
     assert_ne!(random, one_flow(&["switch.balance=spray", "seed=2"]));
 }
 
-/// PFC, where a packet waits for no other of its flow; what is lost is told to its sender.
+/// PFC, where a packet does not wait for others of its flow, with notices of losses to the sender.
 #[test]
 fn spraying_goes_with_hosts_that_do_not_heed_order() {
     let text = "scheme = \"dctcp\"\n[run]\nwarmup = \"0us\"\nmeasure = \"20us\"\n\
@@ -61,14 +61,14 @@ fn spraying_goes_with_hosts_that_do_not_heed_order() {
 #[test]
 fn spraying_is_refused_where_a_flow_needs_one_path() {
     for (scheme, said) in [
-        ("bfc", "the backpressure of a flow follows its packets upstream"),
+        ("bfc", "backpressure follows a flow's packets upstream"),
         ("sfc", "computed from one queue on its path"),
         ("dctcp", "which these hosts take for losses"),
         ("irn", "which these hosts take for losses"),
         ("tcp-cubic", "which these hosts take for losses"),
         ("hpcc", "INT entries of one hop in successive packets"),
         ("onramp", "follow the delay of one path"),
-        ("flowtune", "knows the one path of each flow"),
+        ("flowtune", "computes a single path for each flow"),
         ("detail", "others have balance = \"adaptive\""),
     ] {
         let text = format!(

@@ -36,7 +36,8 @@ fn a_short_flow_passes_long_ones() {
     }
 }
 
-/// Three flows of 1, 2 and 3 MB to one host end in that order, the first all but alone.
+/// Three flows of 1, 2 and 3 MB to one host end in that order. The first takes little longer than
+/// alone.
 #[test]
 fn flows_end_in_the_order_of_their_sizes() {
     let flows = flow(1, "3MB", "0us") + &flow(2, "2MB", "0us") + &flow(3, "1MB", "0us");
@@ -52,8 +53,8 @@ fn flows_end_in_the_order_of_their_sizes() {
     }
 }
 
-/// Under BFC flows of one host are in different queues of its NIC, and the shortest goes first all the
-/// same.
+/// Under BFC, flows of one host are in different queues of its NIC, and the shortest still goes
+/// first.
 #[test]
 fn a_host_sends_its_shortest_flow_first() {
     let long: String = (0..4).map(|_| flow(1, "2MB", "0us")).collect();
@@ -69,8 +70,8 @@ fn a_host_sends_its_shortest_flow_first() {
     }
 }
 
-/// "An incoming short flow arrives when there are no free queues, and ends up sharing the queue with a
-/// long flow" (App. A.2): priority inversion, which the ideal does not have.
+/// "An incoming short flow arrives when there are no free queues, and ends up sharing the queue
+/// with a long flow" (App. A.2): priority inversion, which the ideal does not have.
 #[test]
 fn a_short_flow_that_shares_a_queue_is_held_up() {
     let long: String = (1..40).map(|src| flow(src, "300KB", "0us")).collect();
@@ -84,7 +85,7 @@ fn a_short_flow_that_shares_a_queue_is_held_up() {
     assert!(slowest("scheme=bfc-srf") > 3.0);
 }
 
-/// A watched FIFO port counts the flows that wait in its one queue, as a queue a flow would.
+/// A monitored FIFO port counts the flows in its one queue, as it would with one queue per flow.
 #[test]
 fn a_watched_fifo_port_counts_its_flows() {
     let flows: String = (1..6).map(|src| flow(src, "100KB", "0us")).collect();
@@ -99,6 +100,6 @@ fn a_watched_fifo_port_counts_its_flows() {
         }
         most
     };
-    // With SRF the flow that is served does not wait.
+    // With SRF the flow being served does not wait.
     assert_eq!(["fifo", "per-flow", "per-flow-srf"].map(most), [5, 5, 4]);
 }

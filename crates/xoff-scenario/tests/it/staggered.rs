@@ -1,4 +1,4 @@
-//! Flows that are stopped, and what their receivers get while they last.
+//! Flows that are stopped, and the bytes that their receivers get until then.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::common::{open, open_on};
 use xoff_scenario::Run;
 use xoff_sim::{FlowSeriesRow, PortSampleRow, Threads};
 
-/// Three senders and a receiver in another rack: one flow more every 200 us, then one less.
+/// Three senders and a receiver in another rack: a flow more every 200 us, then a flow less.
 const SCENARIO: &str = r#"
 leaf_spine = { leaves = 4, spines = 2, hosts_per_leaf = 4 }
 run = { warmup = "0us", measure = "1400us", flow_series = "20us", port_samples = "100us" }
@@ -19,7 +19,7 @@ interval = "200us"
 /// Payload of full frames at 100 Gb/s in 20 us.
 const FULL: f64 = 100e9 / 8.0 * 20e-6 * 1000.0 / 1048.0;
 
-/// Runs to the end; what flows got, and what ports did.
+/// Runs to the end. Returns the bytes of flows and the counts of ports.
 fn series(run: &mut Run) -> (Vec<FlowSeriesRow>, Vec<PortSampleRow>) {
     let (mut flows, mut ports) = (Vec::new(), Vec::new());
     loop {
@@ -33,7 +33,7 @@ fn series(run: &mut Run) -> (Vec<FlowSeriesRow>, Vec<PortSampleRow>) {
     }
 }
 
-/// The sum over flows in an interval, by when it ends (us).
+/// The sum over flows in an interval, by its end (us).
 fn total(rows: &[FlowSeriesRow], value: fn(&FlowSeriesRow) -> u64) -> BTreeMap<u64, u64> {
     let mut sums = BTreeMap::new();
     for row in rows {
@@ -42,7 +42,7 @@ fn total(rows: &[FlowSeriesRow], value: fn(&FlowSeriesRow) -> u64) -> BTreeMap<u
     sums
 }
 
-/// By default the switch in front of the receiver shares its link among the flows at once.
+/// By default the switch next to the receiver shares its link among the flows at once.
 #[test]
 fn flows_share_the_link_while_they_last() {
     let mut run = open(SCENARIO, &["scheme=ideal-fq"]);
@@ -71,13 +71,13 @@ fn flows_share_the_link_while_they_last() {
     }
     let progress = run.progress();
     assert_eq!((progress.flows_started, progress.flows_finished), (3, 3));
-    // Nothing is left, and all that was received counts as the class's goodput.
+    // Nothing is left, and all bytes received count as the class's goodput.
     let acked: u64 = run.simulation().endless_acked().iter().sum();
     assert_eq!(acked, rows.iter().map(|row| row.received_bytes).sum::<u64>());
     assert!(rows.iter().all(|row| row.time_ps <= 1_040_000_000), "rows of flows that have ended");
 }
 
-/// What a port sends in an interval is what the table of ports has in all.
+/// The bytes of a port over all intervals add up to those in the table of ports.
 #[test]
 fn samples_of_ports_add_up_to_what_ports_did() {
     let lossy = ["scheme=dctcp", "switch.hop=none", "buffer.size=30kB", "transport.timeout=50us"];
@@ -100,8 +100,8 @@ fn samples_of_ports_add_up_to_what_ports_did() {
     assert!(rows.iter().all(|row| row.queue_bytes <= 30_000 + 2 * 1048));
 }
 
-/// With losses, what arrives is kept or sent again: in the end the application got all that was sent,
-/// whatever the recovery, also where a stop finds a flow in the middle of its recovery.
+/// With losses, bytes that arrive are kept or sent again. In the end the application has all bytes
+/// that were sent, with any recovery, even if a stop comes during a recovery.
 #[test]
 fn what_was_sent_before_a_stop_is_delivered_whatever_is_lost() {
     let lossy = ["switch.hop=none", "buffer.size=30kB"];
@@ -127,7 +127,7 @@ fn what_was_sent_before_a_stop_is_delivered_whatever_is_lost() {
     }
 }
 
-/// A flow that has sent all it had ends before its stop.
+/// A flow that has sent all of its bytes ends before its stop.
 #[test]
 fn a_flow_with_a_size_ends_with_its_last_byte() {
     let mut run = open(SCENARIO, &["scheme=bfc", "traffic.0.bytes=100kB"]);
@@ -138,7 +138,7 @@ fn a_flow_with_a_size_ends_with_its_last_byte() {
     assert!(last.is_some_and(|last| last < 500_000_000), "{last:?}");
 }
 
-/// A flow that is stopped before it could send anything ends at once.
+/// A flow that stops before it could send ends at once.
 #[test]
 fn a_flow_that_sent_nothing_ends_with_nothing() {
     let text = SCENARIO.replace("200us", "1ps") + "start = \"5us\"\n";

@@ -1,9 +1,9 @@
-//! TCP against closed forms and what its RFCs say, over whole networks.
+//! TCP compared with closed forms and its RFCs, in whole networks.
 
 use crate::common::{open, over_hosts, over_switches, received_bytes, run};
 use xoff_net::arch::Switch;
 
-/// A full packet and an acknowledgement on a link of 10 Gb/s (ps), and a link's delay.
+/// Time of a full packet and an acknowledgement on a link of 10 Gb/s (ps), and a link's delay.
 const PACKET: u64 = 1048 * 800;
 const ACK: u64 = 60 * 800;
 const DELAY: u64 = 5_000_000;
@@ -20,7 +20,8 @@ fn one_flow(scheme: &str, network: &str, dst: u32, packets: u64) -> String {
     )
 }
 
-/// Each acknowledgement lets two packets go, so each round trip has twice as many as the one before.
+/// Each acknowledgement releases two packets, so each round trip has twice the packets of the one
+/// before.
 #[test]
 fn slow_start_doubles_every_round_trip() {
     for (first, rounds) in [(1, 1), (1, 4), (2, 3), (3, 3), (10, 1)] {
@@ -43,8 +44,9 @@ fn congestion_avoidance_adds_a_packet_every_round_trip() {
     }
 }
 
-/// The trunk has half the hosts' rate and its queue holds one packet: the third of three is dropped, and
-/// nothing behind it says so. The timeout runs from the second one's acknowledgement.
+/// The trunk has half the hosts' rate and its queue holds one packet. The third of three packets is
+/// dropped, and no later packet reveals that. The timeout runs from the second one's
+/// acknowledgement.
 #[test]
 fn the_loss_of_a_flows_last_packet_costs_exactly_one_timeout() {
     let network = "[network]\ntopology = \"dumbbell\"\n[dumbbell]\nhost_rate = \"10Gbps\"\n\
@@ -62,8 +64,8 @@ fn the_loss_of_a_flows_last_packet_costs_exactly_one_timeout() {
     }
 }
 
-/// Twelve hosts send to one at once: many packets are dropped, some of them twice. Each flow ends, and
-/// what arrived is what was sent but for what was dropped.
+/// Twelve hosts send to one at once: many packets are dropped, some of them twice. Each flow ends,
+/// and its packets arrived, except those dropped.
 #[test]
 fn an_incast_with_drops_delivers_every_byte() {
     for scheme in ["tcp-newreno", "tcp-cubic", "tcp-dctcp"] {
@@ -85,8 +87,8 @@ fn an_incast_with_drops_delivers_every_byte() {
     }
 }
 
-/// A retransmission that is lost again waits for the timeout, which other losses do not put off: what
-/// the application sees never stands still for much longer than a timeout and its double.
+/// A retransmission that is lost again waits for the timeout, which other losses do not postpone.
+/// The application never stalls for much longer than a timeout and its double.
 #[test]
 fn other_losses_do_not_put_a_timeout_off() {
     let text = format!(
@@ -109,8 +111,8 @@ fn other_losses_do_not_put_a_timeout_off() {
     assert!(longest < 40, "nothing was delivered for {longest} intervals of 100 us");
 }
 
-/// Two flows without end through one port, with a little other traffic or none: the shares of the link
-/// they got in 100 ms, and what the switch held at each step of the grid (bytes).
+/// Two flows without an end through one port, with a little other traffic or none. Returns their
+/// shares of the link in 100 ms, and the bytes in the switch at each step of the grid.
 fn shares(scheme: &str, overrides: &[&str], others: bool) -> ([f64; 2], Vec<u64>) {
     let flow = |src: u32, class: &str| {
         format!("[[traffic]]\nkind = \"long\"\nsrc = {src}\ndst = 0\nclass = \"{class}\"\n")
@@ -134,8 +136,9 @@ fn shares(scheme: &str, overrides: &[&str], others: bool) -> ([f64; 2], Vec<u64>
     ([acked[0] as f64 / most, acked[1] as f64 / most], held)
 }
 
-/// Jain's index of two flows is nearly 1, and together they fill what the others leave. Without others,
-/// tail drop may lock one of two equal flows out: phase effects (Floyd and Jacobson, 1991).
+/// Jain's index of two flows is nearly 1, and together they use the rest of the link. Without other
+/// traffic, tail drop may lock one of two equal flows out: phase effects (Floyd and Jacobson,
+/// 1991).
 #[test]
 fn two_flows_share_a_bottleneck_fairly() {
     for scheme in ["tcp-newreno", "tcp-cubic", "tcp-dctcp"] {
@@ -146,8 +149,8 @@ fn two_flows_share_a_bottleneck_fairly() {
     }
 }
 
-/// N flows in step have a queue of up to K + N packets (DCTCP §3.3), and one that never runs dry keeps the
-/// link busy.
+/// N synchronised flows have a queue of up to K + N packets (DCTCP §3.3). A queue that never runs
+/// dry keeps the link busy.
 #[test]
 fn dctcp_holds_its_queue_at_the_threshold() {
     let threshold = 40_000;

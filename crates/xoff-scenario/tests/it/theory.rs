@@ -2,9 +2,9 @@
 
 use crate::common::run;
 
-/// One flow from a fast upstream link into a port that drains at mu: x = upstream rate / mu. The NIC
-/// is close to its switch, so that switch always has packets to send, as the model supposes; and
-/// Th = HRTT mu is 240 full packets, so that packets are small against it.
+/// One flow from a fast upstream link into a port that drains at mu: x = upstream rate / mu. The
+/// NIC is close to its switch, so that switch always has packets to send, as in the model. Th =
+/// HRTT mu is 240 full packets, so that a packet is small compared with it.
 fn idle_share(x: f64, threshold_factor: f64) -> (f64, f64) {
     let text = format!(
         "scheme = \"bfc\"\n[network]\ntopology = \"dumbbell\"\n\

@@ -1,4 +1,4 @@
-//! Two data centres: loads, windows, memory, and how the network is cut.
+//! Two data centres: loads, windows, memory, and partitions.
 
 use crate::common::{finish, open, open_on, over_hosts, run};
 use xoff_scenario::Run;
@@ -51,7 +51,7 @@ fn results_depend_neither_on_the_cut_nor_on_threads() {
     }
 }
 
-/// Cut in two, the parts are the data centres, whose only link is 200 us long.
+/// Two partitions are the two data centres, joined by a link of 200 us.
 #[test]
 fn each_data_centre_is_a_part() {
     let run = open(BOTH, &["run.partitions=2"]);
@@ -81,8 +81,8 @@ fn queue(run: &Run) -> u64 {
     run.simulation().monitors()[0].bytes.max()
 }
 
-/// What two windows of a flow's own base RTT hold beyond the path is one window at the last queue. With
-/// windows of the longest path only PFC holds it back.
+/// Two windows of the flows' own base RTT exceed the path by one window, which waits at the last
+/// queue. With windows of the longest path, only PFC limits it.
 #[test]
 fn a_window_is_that_of_the_flows_own_path() {
     let (pair, _) = run(WINDOWS, &["transport.base_rtt_of=pair"]);
@@ -110,7 +110,7 @@ fn a_flow_between_data_centres_fills_its_link() {
     assert!((gbps / (100.0 * share) - 1.0).abs() < 0.01, "{gbps}");
 }
 
-/// The link between the gateways carries what it can, and what is reported is what it carried.
+/// The link between the gateways carries its capacity, and the results report it.
 #[test]
 fn four_flows_fill_the_interconnect() {
     let overrides = [
@@ -124,7 +124,7 @@ fn four_flows_fill_the_interconnect() {
     ];
     let (full, _) = run(WINDOWS, &overrides);
     let share = *full.summary().utilisation.by_link.get("gateway-gateway").unwrap();
-    // Full one way; acknowledgements, 60 bytes for 1048, go the other.
+    // Full one way; acknowledgements of 60 bytes per 1048 take the other.
     let expected = f64::midpoint(1.0, 60.0 / 1048.0);
     assert!((share - expected).abs() < 0.01, "{share}");
     assert_eq!(over_hosts(&full, |stats| stats.retransmitted), 0);

@@ -1,5 +1,5 @@
-//! What XCP's paper promises, at round-trip times of a data centre: links that are full, shares
-//! that are equal at the pace of shuffling, queues that drain, nothing lost.
+//! Properties of XCP from its paper, at round-trip times of a data centre: full links, shares that
+//! become equal at the pace of shuffling, queues that drain, and no losses.
 
 use crate::common::{finish, open, over_hosts, over_switches, run};
 use xoff_net::arch::Switch;
@@ -15,10 +15,11 @@ const FULL: u64 = 1558;
 /// RTT on an idle path of two links: propagation, two data packets and two acknowledgements of 84
 /// B.
 const RTT_US: f64 = 14.0 + 2.0 * 1.2464 + 2.0 * 0.0672;
-/// Payload that 10 Gb/s carry (bytes/us).
+/// Payload at 10 Gb/s (bytes/us).
 const GOODPUT: f64 = 1250.0 * 1460.0 / FULL as f64;
 
-/// How many control intervals take a difference to a share of it, if each leaves so much of it.
+/// Control intervals until a difference has shrunk to the share `left` of itself, if each interval
+/// leaves the share `share`.
 fn intervals(left: f64, share: f64) -> f64 {
     left.ln() / share.ln()
 }
@@ -30,7 +31,7 @@ fn long(src: u32, start_us: u64) -> String {
     )
 }
 
-/// Flows from hosts 1, 2, ... to host 0, each so much later than the one before.
+/// Flows from hosts 1, 2, ... to host 0, each a fixed time later than the one before.
 fn flows(count: u32, apart_us: u64) -> String {
     (0..count).map(|flow| long(flow + 1, u64::from(flow) * apart_us)).collect()
 }
@@ -52,10 +53,10 @@ fn drops(run: &Run) -> u64 {
     over_switches(run, |switch| switch.stats().drops)
 }
 
-/// Flows that begin one after another, each when the others have the whole link: what one has too
-/// little shrinks by a tenth in each interval, so 2 % of it are left after 37 of them. A mean RTT
-/// has up to two packets' wait more than an idle one; five intervals are the first RTT, the first
-/// decision and its way.
+/// Flows start one after another, each when the others have the whole link. The missing share of a
+/// flow shrinks by a tenth in each interval, so 2 % of it are left after 37. A mean RTT exceeds the
+/// idle one by the wait of up to two packets. Five intervals cover the first RTT, the first
+/// decision and its delivery.
 #[test]
 fn flows_share_a_link_equally_and_fill_it() {
     for count in [2, 3, 5, 8] {
@@ -72,7 +73,7 @@ fn flows_share_a_link_equally_and_fill_it() {
         }
         let monitor = &run.simulation().monitors()[0];
         assert!(monitor.utilisation > 0.95, "{count} flows: {}", monitor.utilisation);
-        // In the steady state most of the time a packet or two wait, and sometimes two of each
+        // In the steady state a packet or two wait most of the time, and sometimes two of each
         // flow.
         let half = monitor.bytes.cdf().iter().find(|point| point.1 >= 0.5).map(|point| point.0);
         assert!(half.is_some_and(|bytes| bytes <= 2 * FULL), "{count} flows: {half:?}");
@@ -82,7 +83,7 @@ fn flows_share_a_link_equally_and_fill_it() {
     }
 }
 
-/// "alpha" of what is spare is handed out in each interval: 5 % are left after 6.
+/// A share "alpha" of the spare bandwidth is distributed in each interval: 5 % are left after 6.
 #[test]
 fn a_lone_flow_has_the_link_after_a_few_intervals() {
     let text = STAR.to_string() + &plan(0, 300) + &flows(1, 0);
@@ -99,11 +100,11 @@ fn a_lone_flow_has_the_link_after_a_few_intervals() {
     let rate = (acked(&run, 1) - at_full) as f64 / left_us;
     assert!(rate > 0.95 * GOODPUT && rate < 1.01 * GOODPUT, "{rate} of {GOODPUT} bytes/us");
     assert_eq!(drops(&run), 0);
-    assert_eq!(run.simulation().monitors()[0].bytes.max(), 0, "nobody is in its way");
+    assert_eq!(run.simulation().monitors()[0].bytes.max(), 0, "no other flow waits");
 }
 
-/// A second flow gets its share no faster than a tenth of the traffic changes hands in each
-/// interval, and not at half that pace either.
+/// A second flow gets its share no faster than a tenth of the traffic is redistributed in each
+/// interval, and no slower than at half that pace.
 #[test]
 fn a_new_flow_gains_at_the_pace_of_shuffling() {
     let text = STAR.to_string() + &plan(0, 2000) + &flows(2, 1000);
@@ -124,7 +125,7 @@ fn a_new_flow_gains_at_the_pace_of_shuffling() {
         let lacking = 1.0 - 2.0 * share;
         assert!(lacking > least - 0.02 && lacking < most, "{least} < {lacking} < {most}");
     }
-    // Without shuffling a flow gets what the others leave, which is next to nothing.
+    // Without shuffling a flow gets the rest that others leave, which is almost nothing.
     let mut run = open(&text, &["xcp.gamma=0"]);
     finish(&mut run);
     assert!((acked(&run, 2) as f64) < 0.25 * acked(&run, 1) as f64);
@@ -163,7 +164,7 @@ fn an_incast_ends_whatever_is_lost() {
     assert!(rows.iter().all(|row| row.fct_ps >= row.ideal_fct_ps));
 }
 
-/// A header ends with its acknowledgement, also where packets cross from one part to another.
+/// A header ends with its acknowledgement, even if packets cross partitions.
 #[test]
 fn no_header_is_left_behind() {
     for scheme in ["xcp", "hpcc"] {

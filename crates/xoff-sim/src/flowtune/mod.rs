@@ -13,12 +13,12 @@ mod reserved;
 use std::ops::Range;
 
 use xoff_core::rng::mix64;
+use xoff_host::Hosts;
 use xoff_host::flowtune::agent::AgentStats;
 use xoff_host::flowtune::stream::{StreamId, StreamStats};
 use xoff_net::topo::{Attachment, Topology};
 
-use self::allocator::AllocatorStats;
-use crate::partition::Partition;
+use self::allocator::{Allocator, AllocatorStats};
 
 pub use config::{Allocators, FailuresKind, FlowtuneConfig, PathsKind, UtilityKind};
 
@@ -34,13 +34,15 @@ pub struct FlowtuneCounts {
 }
 
 impl FlowtuneCounts {
-    /// The counters so far.
-    #[must_use]
-    pub fn of(partitions: &[Partition]) -> Self {
+    /// The counters so far of these allocators and hosts.
+    pub(crate) fn of<'a>(
+        allocators: impl Iterator<Item = &'a Allocator>,
+        hosts: impl Iterator<Item = &'a Hosts>,
+    ) -> Self {
         let mut sum = Self::default();
-        for partition in partitions {
-            partition.allocators().iter().for_each(|one| sum.allocators.add(&one.stats));
-            if let Some((agents, streams)) = partition.hosts().flowtune_stats() {
+        allocators.for_each(|one| sum.allocators.add(&one.stats));
+        for hosts in hosts {
+            if let Some((agents, streams)) = hosts.flowtune_stats() {
                 sum.agents.add(agents);
                 sum.streams.iter_mut().zip(streams).for_each(|(sum, one)| sum.add(one));
             }

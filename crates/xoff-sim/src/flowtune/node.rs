@@ -12,7 +12,7 @@ use xoff_net::topo::Routes;
 
 use super::Site;
 use super::allocator::Allocator;
-use crate::partition::tag;
+use crate::tag;
 
 /// Allocators with NICs in one partition. They iterate at the same times, one after the other.
 #[derive(Debug)]

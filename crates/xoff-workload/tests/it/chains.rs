@@ -1,4 +1,4 @@
-//! Sources whose flows wait for others.
+//! Sources with flows that wait for others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -101,7 +101,7 @@ fn with_few_servers_parallel_queries_take_turns() {
     }
 }
 
-/// DeTail's mixed workload: 5 ms at 10 000 a second and host, then 45 ms at 500.
+/// DeTail's mixed workload: 5 ms at 10 000 per second and host, then 45 ms at 500.
 #[test]
 fn web_requests_come_in_bursts() {
     let config = QueriesConfig {
@@ -126,8 +126,8 @@ fn web_requests_come_in_bursts() {
     assert!((offered / asked - 1.0).abs() < 0.03, "{offered} {asked}");
 }
 
-/// "load factor": 2000 queries/s are 0.68 of the core at over-subscription 3, counting 14 KB a response
-/// (DeTail §8.1.1, Fig. 7).
+/// "load factor": 2000 queries/s are 0.68 of the core at over-subscription 3, counting 14 KB per
+/// response (DeTail §8.1.1, Fig. 7).
 #[test]
 fn the_load_is_that_of_requests_and_responses() {
     let config = QueriesConfig { rate: 2000.0, request: Bytes(1), ..Default::default() };
@@ -135,7 +135,7 @@ fn the_load_is_that_of_requests_and_responses() {
     assert!((share - 0.672).abs() < 0.001, "{share}");
 }
 
-/// An id less another is how far one stands behind the other, whatever other sources start then.
+/// The difference of two ids is their distance, for any other sources that start then.
 #[test]
 fn nothing_comes_between_the_flows_of_a_web_request() {
     let config = QueriesConfig {

@@ -1,4 +1,4 @@
-//! Every way in which a size table or a flow list can be wrong, with the words that say so.
+//! Every possible error of a size table or a flow list, with its message.
 
 use xoff_core::Ps;
 use xoff_workload::{Arrival, FlowList, ListConfig, SizeTable, Source};
@@ -7,7 +7,7 @@ fn table_error(text: &str) -> String {
     SizeTable::from_csv(text, "t.csv").expect_err(text).to_string()
 }
 
-/// The error of a table with these rows, of which the first is on line 2.
+/// The error of a table with these rows, the first on line 2.
 fn row_error(rows: &str) -> String {
     table_error(&format!("size_bytes,cdf\n{rows}"))
 }
@@ -33,7 +33,7 @@ fn a_byte_order_mark_is_no_part_of_the_header() {
     let list = "\u{feff}src,dst,size_bytes,start_ps\n0,1,7,0\n";
     let mut flows = FlowList::from_csv(&ListConfig::default(), list, 2, 0).unwrap();
     assert_eq!(flows.next(), Some(Arrival::new(Ps(0), 0, 1, 7, 0)));
-    // Only where a file begins.
+    // Only at the beginning of a file.
     assert!(table_error("\nsize_bytes,\u{feff}cdf\n").contains("expected the header"));
     assert!(table_error("\u{feff}").contains("the file is empty"));
 }

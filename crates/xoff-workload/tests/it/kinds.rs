@@ -1,4 +1,4 @@
-//! What every kind of traffic keeps to, with its default settings.
+//! Rules that every kind of traffic obeys with its default settings.
 
 use std::collections::BTreeSet;
 use std::io;

@@ -1,4 +1,4 @@
-//! Settings that are wrong, with the words that say so.
+//! Wrong settings, with their messages.
 
 use std::path::Path;
 

@@ -14,7 +14,7 @@ fn rng(entity: u64) -> Rng {
     Rng::stream(1, Purpose::Traffic, entity)
 }
 
-/// The means that data/flow-sizes/README.md tells: name, linear, step.
+/// The means in data/flow-sizes/README.md: name, linear, step.
 const MEANS: [(&str, f64, f64); 8] = [
     ("google", 2_892.0, 2_929.0),
     ("hadoop", 121_849.0, 127_797.0),
@@ -55,8 +55,8 @@ fn samples_have_the_mean_of_the_table() {
     }
 }
 
-/// Kolmogorov and Smirnov's bound, turned by 90 degrees: a sample's quantile at `u` lies between
-/// the table's at `u - d` and `u + d`. So rounding to whole bytes and jumps do no harm.
+/// Kolmogorov and Smirnov's bound, transposed: a sample's quantile at `u` lies between the table's
+/// at `u - d` and `u + d`. Rounding to whole bytes and jumps therefore do no harm.
 #[test]
 fn samples_have_the_quantiles_of_the_table() {
     const COUNT: usize = 100_000;

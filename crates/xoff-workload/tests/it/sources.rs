@@ -1,4 +1,4 @@
-//! What the sources make, alone and merged.
+//! The flows of sources, alone and merged.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,7 +45,7 @@ fn poisson_traffic_offers_the_load_asked_for() {
     }
 }
 
-/// At 60 % load Google's sizes make 166 million flows a second in BFC's network.
+/// At 60 % load Google's sizes give 166 million flows per second in BFC's network.
 #[test]
 fn google_traffic_has_the_flow_rate_of_the_paper() {
     let flows = flows(open_loop(&OpenLoopConfig::default(), HOSTS, 1, 0), 500_000);
@@ -72,7 +72,7 @@ fn between(senders: &str, receivers: &str) -> OpenLoopConfig {
     OpenLoopConfig { senders, receivers, ..Default::default() }
 }
 
-/// How many of 120 000 flows ran between each pair of 6 hosts.
+/// The number of flows between each pair of 6 hosts, of 120 000.
 fn pairs(senders: &str, receivers: &str) -> Vec<(u32, u32, u32)> {
     let mut seen = BTreeMap::new();
     for flow in flows(open_loop(&between(senders, receivers), 6, 1, 0), 120_000) {
@@ -93,7 +93,7 @@ fn flows_run_from_senders_to_receivers() {
     };
     let k = 1_000;
     check("0,4", "2-3", &[(0, 2, 30 * k), (0, 3, 30 * k), (4, 2, 30 * k), (4, 3, 30 * k)]);
-    // The source comes first, so the pairs of overlapping sets are not equally likely.
+    // The source is drawn first, so the pairs of overlapping sets are not equally likely.
     check("0,5", "4-5", &[(0, 4, 30 * k), (0, 5, 30 * k), (5, 4, 60 * k)]);
     // The only receiver does not send.
     check("2-4", "3", &[(2, 3, 60 * k), (4, 3, 60 * k)]);
@@ -128,7 +128,7 @@ fn traffic_among_all_hosts_is_pinned() {
         let numbers = flows
             .iter()
             .flat_map(|flow| [flow.start.0, flow.src.into(), flow.dst.into(), flow.bytes]);
-        // FNV-1a, a number at a time.
+        // FNV-1a, one number at a time.
         numbers.fold(0xcbf2_9ce4_8422_2325_u64, |hash, number| {
             (hash ^ number).wrapping_mul(0x0100_0000_01b3)
         })
@@ -237,13 +237,14 @@ fn the_flows_of_an_incast_may_be_spread() {
     let mut tenths = [0; 10];
     after.iter().for_each(|after| tenths[(after / Ps::from_us(10).0) as usize] += 1);
     assert!(tenths.iter().all(|count| (1_850..2_110).contains(count)), "{tenths:?}");
-    // Hosts of the first event are those of an incast that is not spread.
+    // Hosts of the first event equal those of an incast without spread.
     let hosts = |flows: &[Arrival]| flows.iter().map(|flow| flow.src).collect::<BTreeSet<_>>();
     let first = self::flows(Incast::new(together, HOSTS, 1, 0).unwrap(), 100);
     assert_eq!((flows[0].dst, hosts(&flows[..100])), (first[0].dst, hosts(&first)));
 }
 
-/// SFC §5.3: 8 % of 51.2 Tb/s are an event of 32 MB each 62.5 us, while its flows start within 100 us.
+/// SFC §5.3: 8 % of 51.2 Tb/s are an event of 32 MB every 62.5 us, while its flows start within 100
+/// us.
 #[test]
 fn events_of_an_incast_may_overlap() {
     let config = IncastConfig {
@@ -259,7 +260,7 @@ fn events_of_an_incast_may_overlap() {
     assert_eq!(flows.len(), 400);
     assert!(flows.is_sorted_by_key(|flow| flow.start));
     assert!(!flows.is_sorted_by_key(|flow| flow.dst));
-    // The same flows as if the events were further apart, but for when the events are.
+    // The same flows as with events further apart, except for the times of events.
     let mut moved: Vec<_> = (0..40u64)
         .zip(apart.chunks(10))
         .flat_map(|(event, flows)| flows.iter().map(move |flow| (event, flow)))
@@ -314,7 +315,7 @@ fn events_of_an_incast_may_be_a_poisson_process() {
             gap
         })
         .collect();
-    // Mean and standard deviation are the period; a share of 1/e is longer.
+    // Mean and standard deviation equal the period; a share of 1/e is longer.
     let mean = gaps.iter().sum::<f64>() / events as f64;
     let square = gaps.iter().map(|gap| (gap - mean) * (gap - mean)).sum::<f64>() / events as f64;
     let longer = gaps.iter().filter(|gap| **gap > 1.0).count() as f64 / events as f64;
@@ -365,7 +366,7 @@ fn in_a_permutation_every_host_sends_and_receives_once() {
     assert_eq!(flows(Permutation::new(&small, 2, 1, 0).unwrap(), 9)[1].bytes, 7);
 }
 
-/// Four hosts can be deranged in nine ways.
+/// Four hosts have nine derangements.
 #[test]
 fn all_permutations_are_equally_likely() {
     let mut seen = BTreeMap::new();

@@ -8,29 +8,32 @@ use crate::hop::pfc::{PauseConfig, Reaction, Scope, Thresholds};
 use crate::packet::CLASSES;
 
 knobs! {
-    /// A switch with ingress and egress queues around a crossbar (`switch.architecture = "crossbar"`).
+    /// A switch with ingress and egress queues around a crossbar (`switch.architecture =
+    /// "crossbar"`).
     pub struct CrossbarConfig in "crossbar" {
         /// Memory of each port's ingress queues (DeTail §7.1: 128 KB).
         ingress_size: Bytes = Bytes(131_072),
         /// Memory of each port's egress queues (DeTail §7.1: 128 KB).
         egress_size: Bytes = Bytes(131_072),
-        /// Rate of the crossbar's lines, as a multiple of that of the switch's fastest port (DeTail §7.1:
-        /// 4).
+        /// Rate of the crossbar's lines, as a multiple of that of the switch's fastest port (DeTail
+        /// §7.1: 4).
         speedup: f64 = 4.0,
-        /// How long the forwarding engine takes to find a packet's egress port (DeTail §7.1: 3.1 us).
+        /// Time that the forwarding engine takes to find a packet's egress port (DeTail §7.1: 3.1
+        /// us).
         forwarding_delay: Ps = Ps::from_ns(3_100),
-        /// Iterations of iSlip a matching: log2 of 16 ports.
+        /// Iterations of iSlip per matching: log2 of 16 ports.
         iterations: u8 = 4,
-        /// Classes told apart at ingress, crossbar and egress, 1 to 8; the last one takes in those after
-        /// it. 1: priorities mean nothing to switches.
+        /// Classes at ingress, crossbar and egress, 1 to 8. Higher priorities count as the last
+        /// class. 1: switches ignore priorities.
         classes: u8 = 8,
-        /// Share of the line rate that an egress port sends at (DeTail §7.2.1, its software router: 0.98).
+        /// Rate of an egress port, as a share of the line rate (DeTail §7.2.1, its software router:
+        /// 0.98).
         rate_limit: f64 = 1.0,
     }
 }
 
 impl CrossbarConfig {
-    /// Checks the settings by themselves.
+    /// Checks the settings on their own.
     ///
     /// # Errors
     /// The key that is wrong, and what to write instead.
@@ -83,10 +86,10 @@ impl CrossbarConfig {
         Ok(())
     }
 
-    /// When an ingress pauses its neighbour and when it resumes it.
+    /// The thresholds at which an ingress pauses and resumes its neighbour.
     ///
     /// # Errors
-    /// The key of section `pause` concerned, and why its value loses packets or has no sense.
+    /// The key of section `pause` concerned, and why its value loses packets or is invalid.
     pub fn thresholds(
         &self,
         pause: &PauseConfig,
@@ -99,8 +102,8 @@ impl CrossbarConfig {
         };
         let (size, headroom) = (self.ingress_size, reaction.headroom());
         let arrives = format!(
-            "up to {} arrive after a pause was called for, in {}, for each of the classes that are paused \
-             apart ({classes})",
+            "up to {} arrive after a pause was requested, in {}, for each class with a pause of \
+             its own ({classes})",
             Bytes(headroom),
             reaction.time()
         );
@@ -108,21 +111,21 @@ impl CrossbarConfig {
             let reserve = headroom + reaction.granularity();
             let xoff = Thresholds::highest_xoff(size.0, classes, reserve).ok_or_else(|| {
                 let message = format!(
-                    "ingress_size = {size} leaves no room below a threshold: {arrives}; set a larger \
-                     ingress_size, or fewer classes"
+                    "ingress_size = {size} leaves no room below a threshold: {arrives}; set a \
+                     larger ingress_size, or fewer classes"
                 );
                 ("scope", message)
             })?;
             return pause.with_xoff(xoff, headroom);
         }
-        // DeTail's own thresholds leave out what (1) does; it takes all eight classes, blocked at
-        // once, to lose a packet of it.
+        // DeTail's own thresholds leave out the granularity, as (1) does. To lose a packet that
+        // way, all eight classes have to block at once.
         let all = classes == CLASSES as u64;
         let reserve = headroom + if all { 0 } else { reaction.granularity() };
         if classes * (pause.xoff.0 + reserve) > size.0 {
             let most = (size.0 / classes).saturating_sub(reserve);
             let message = format!(
-                "xoff = {} loses packets of an ingress of {size}: {arrives}; it may be up to {}",
+                "xoff = {} loses packets of an ingress of {size}: {arrives}; it may be {} at most",
                 pause.xoff,
                 Bytes(most)
             );

@@ -1,4 +1,4 @@
-//! From the forwarding engine through the crossbar to an egress queue.
+//! The path from the forwarding engine through the crossbar to an egress queue.
 
 use xoff_core::Event;
 
@@ -8,13 +8,14 @@ use crate::arch::cioq::IngressQueued;
 use crate::fabric::{Fabric, phase};
 use crate::hop::IngressControl;
 
-/// In the rank of a packet that has passed the forwarding engine: after those that have crossed.
+/// Part of the rank of packets that have passed the forwarding engine: they come after packets that
+/// have crossed.
 pub(super) const FORWARDED: u64 = 1 << 40;
 
-const _: () = assert!(FORWARDED < phase::ARRIVAL, "what is in a switch comes before what arrives");
+const _: () = assert!(FORWARDED < phase::ARRIVAL, "packets inside a switch come before arrivals");
 
 impl Crossbar {
-    /// A packet will have passed a stage at an input.
+    /// Posts the event that a packet has passed a stage at an input.
     #[inline]
     pub(super) fn post_stage(
         &self,
@@ -29,7 +30,7 @@ impl Crossbar {
         fabric.wheel.post(Event { time, rank, tag, item: id });
     }
 
-    /// The forwarding engine has found where a packet goes: it waits for the crossbar.
+    /// The forwarding engine has found a packet's egress port. The packet waits for the crossbar.
     #[inline]
     pub(super) fn forward(
         &mut self,
@@ -51,7 +52,7 @@ impl Crossbar {
         }
     }
 
-    /// A matching may be of use: it is made when this instant ends, or now if nothing else happens.
+    /// Requests a matching. It is made when this instant ends, or now if nothing else happens.
     #[inline]
     pub(super) fn call_arbiter(&mut self, fabric: &mut Fabric) {
         if fabric.is_free(self.arbiter) {
@@ -61,7 +62,7 @@ impl Crossbar {
         }
     }
 
-    /// Matches free inputs and outputs, and lets packets cross.
+    /// Matches free inputs and outputs, and lets their packets cross.
     #[inline(never)]
     pub(super) fn arbitrate(&mut self, fabric: &mut Fabric) {
         let Self { islip, queues, open, matched, .. } = self;
@@ -74,12 +75,12 @@ impl Crossbar {
         }
     }
 
-    /// A packet begins to cross. Its egress counts it from now on.
+    /// A packet starts to cross. Its egress counts it from now on.
     #[inline]
     fn cross(&mut self, fabric: &mut Fabric, Match { input, output, class }: Match) {
         let (input, output) = (u16::from(input), u16::from(output));
         let id = self.queues.pop(&fabric.packets, input, output, class);
-        let id = id.expect("iSlip matches inputs that have something");
+        let id = id.expect("iSlip matches inputs with packets");
         let bytes = fabric.packets[id].wire_bytes;
         self.free_inputs &= !(1 << input);
         self.free_outputs &= !(1 << output);
@@ -112,8 +113,8 @@ impl Crossbar {
         }
     }
 
-    /// Finds the classes for which an egress has room: each leaves a full packet's to every one before
-    /// it. Returns whether these are more than there were.
+    /// Finds the classes for which an egress has room: each leaves a full packet's room to every
+    /// more important class. Returns whether there are more of them than before.
     #[inline]
     pub(super) fn set_open(&mut self, output: u16) -> bool {
         let room = self.egress_size - self.held[output as usize];

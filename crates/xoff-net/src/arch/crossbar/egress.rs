@@ -1,4 +1,4 @@
-//! Egress queues: strict priorities, pauses obeyed, frames to neighbours first.
+//! Egress queues: frames to neighbours first, then unpaused classes by strict priority.
 
 use super::Crossbar;
 use crate::fabric::Fabric;
@@ -15,8 +15,8 @@ fn queues(egress: &mut Egress) -> (&mut Common, &mut Fifo) {
 }
 
 impl Crossbar {
-    /// A packet joins its egress queue. Where it would be picked at the end of this very instant it does
-    /// not wait for that: nothing else happens.
+    /// A packet joins its egress queue. If it would be picked at the end of this instant and
+    /// nothing else happens, it is sent at once.
     #[inline]
     pub(super) fn join_egress(&mut self, fabric: &mut Fabric, output: u16, id: u32) {
         let own = self.io.first_port + u32::from(output);
@@ -38,8 +38,8 @@ impl Crossbar {
         }
     }
 
-    /// Port `number` may send: a frame to its neighbour, or the first packet of the most important class
-    /// that is not paused.
+    /// Port `number` may send: a frame to its neighbour, or the first packet of the most important
+    /// class that is not paused.
     #[inline]
     pub(super) fn send_next(&mut self, fabric: &mut Fabric, number: u16) {
         let (common, fifo) = queues(&mut self.io.egress[number as usize]);
@@ -55,8 +55,8 @@ impl Crossbar {
         self.leave(fabric, number, id, queued, more);
     }
 
-    /// A data packet leaves its egress, whose queue holds `queued` bytes without it. That may make room
-    /// for another one.
+    /// A data packet leaves its egress queue, which holds `queued` bytes without it. There may now
+    /// be room for another packet.
     #[inline]
     fn leave(&mut self, fabric: &mut Fabric, output: u16, id: u32, queued: u32, more: bool) {
         let now = fabric.now;
@@ -69,7 +69,7 @@ impl Crossbar {
         frames.on_sent(&mut way, output, bytes, !more);
         let wanted = self.free_outputs & self.queues.outputs();
         if self.set_open(output) && wanted >> output & 1 == 1 {
-            // Others may pick at this instant, and make room too.
+            // Other ports may pick at this instant and free room, too.
             fabric.kick(self.arbiter);
         }
     }

@@ -1,35 +1,35 @@
-//! iSlip (McKeown, IEEE/ACM Transactions on Networking 7(2), 1999), with strict priorities as in its
-//! section on prioritised iSlip.
+//! iSlip (McKeown, IEEE/ACM Transactions on Networking 7(2), 1999), with strict priorities as in
+//! its section on prioritised iSlip.
 //!
-//! An iteration: each free output grants one of the free inputs that have something for it, each
-//! input accepts one of its grants. Both go round from a pointer of their own, one for each class, and
-//! put the most important class first. Pointers move past what was matched only in the first
-//! iteration, which is what keeps outputs from granting the same input again and again.
+//! In an iteration each free output grants one of the free inputs with packets for it, and each
+//! input accepts one of its grants. Both choose the most important class, and go round from a
+//! pointer per class. Pointers advance only past matches of the first iteration, so that outputs do
+//! not grant the same input again and again.
 //!
-//! Packet mode: a matched pair stays together for as long as its packet takes, and a matching is made
-//! over those that are free then, whenever that may help.
+//! Packet mode: a matched pair stays together for the duration of its packet. A matching covers the
+//! inputs and outputs that are free, and is made whenever it may find a pair.
 
 use crate::packet::CLASSES;
 use crate::ports::{PortMask, each, next_from};
 
-/// What inputs have for one output.
+/// Packets at the inputs for one output.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Wanted {
-    /// Classes in which some input has something.
+    /// Classes with packets at any input.
     pub(super) classes: u8,
-    /// By class, the inputs that have something.
+    /// Inputs with packets, by class.
     pub(super) inputs: [PortMask; CLASSES],
 }
 
 impl Wanted {
-    /// An input has something of this class.
+    /// An input now has packets of this class.
     #[inline]
     pub(super) fn add(&mut self, input: u8, class: u8) {
         self.inputs[class as usize] |= 1 << input;
         self.classes |= 1 << class;
     }
 
-    /// An input has nothing of this class any more.
+    /// An input has no packets of this class any more.
     #[inline]
     pub(super) fn remove(&mut self, input: u8, class: u8) {
         let inputs = &mut self.inputs[class as usize];
@@ -37,7 +37,7 @@ impl Wanted {
         self.classes &= !(u8::from(*inputs == 0) << class);
     }
 
-    /// The most important class, of those in `open`, in which one of `free` has something, and which.
+    /// The most important class of `open` with packets at an input of `free`, and these inputs.
     #[inline]
     fn best(&self, open: u8, free: PortMask) -> Option<(u8, PortMask)> {
         let mut classes = self.classes & open;
@@ -53,12 +53,12 @@ impl Wanted {
     }
 }
 
-/// A packet of this class goes from an input to an output.
+/// A packet of this class crosses from an input to an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Match {
-    /// From here.
+    /// Its input.
     pub(super) input: u8,
-    /// To there.
+    /// Its output.
     pub(super) output: u8,
     /// Its class.
     pub(super) class: u8,
@@ -68,16 +68,16 @@ pub(super) struct Match {
 #[derive(Debug)]
 pub(super) struct ISlip {
     iterations: u8,
-    /// Where each output begins to look for an input, and each input for an output, by class.
+    /// The pointers of each output among inputs, and of each input among outputs, by class.
     grant: Vec<[u8; CLASSES]>,
     accept: Vec<[u8; CLASSES]>,
-    /// Within an iteration: the outputs that grant an input, and in which class each does.
+    /// Within an iteration: the outputs that grant an input, and the class of each grant.
     granting: Vec<PortMask>,
     class_of: Vec<u8>,
 }
 
 impl ISlip {
-    /// For so many ports; a matching takes up to `iterations`.
+    /// For `ports` ports. A matching takes up to `iterations`.
     #[must_use]
     pub(super) fn new(ports: usize, iterations: u8) -> Self {
         Self {
@@ -89,8 +89,8 @@ impl ISlip {
         }
     }
 
-    /// Matches free inputs with free outputs and tells of each pair. `wanted` and `open` are by output:
-    /// what inputs have for it, and the classes that it has room for.
+    /// Matches free inputs with free outputs, and calls `matched` for each pair. `wanted` and
+    /// `open` are by output: packets at inputs, and the classes with room at the output.
     #[inline]
     pub(super) fn arbitrate(
         &mut self,
@@ -120,8 +120,8 @@ impl ISlip {
         }
     }
 
-    /// Each output grants one input. Returns those that are granted; outputs for which there is none
-    /// have nothing to ask for in later iterations either.
+    /// Each output grants one input. Returns the granted inputs. An output without an input to
+    /// grant leaves `outputs`, because later iterations cannot find one either.
     #[inline]
     fn grant(
         &mut self,
@@ -139,7 +139,7 @@ impl ISlip {
             };
             let input = next_from(from, self.grant[at][class as usize]);
             let granting = &mut self.granting[input as usize];
-            // What an earlier iteration left behind is of no use.
+            // Grants of an earlier iteration no longer count.
             *granting =
                 if granted >> input & 1 == 1 { *granting | 1 << output } else { 1 << output };
             granted |= 1 << input;
@@ -148,7 +148,7 @@ impl ISlip {
         granted
     }
 
-    /// An input that is granted accepts one of the outputs of its most important class.
+    /// A granted input accepts one of the outputs of its most important class.
     #[inline]
     fn accept(&self, input: u8) -> Match {
         let granting = self.granting[input as usize];
@@ -164,8 +164,8 @@ impl ISlip {
         Match { input, output, class }
     }
 
-    /// "The pointer is incremented (modulo N) to one location beyond the granted input if, and only if,
-    /// the grant is accepted" in the first iteration.
+    /// "The pointer is incremented (modulo N) to one location beyond the granted input if, and only
+    /// if, the grant is accepted" in the first iteration.
     #[inline]
     fn advance(&mut self, Match { input, output, class }: Match) {
         let ports = self.grant.len() as u8;

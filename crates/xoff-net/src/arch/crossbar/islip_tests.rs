@@ -1,4 +1,4 @@
-//! iSlip in time slots, as its paper looks at it.
+//! iSlip in time slots, as in its paper.
 
 use proptest::prelude::*;
 use xoff_core::Rng;
@@ -6,7 +6,7 @@ use xoff_core::rng::Purpose;
 
 use super::*;
 
-/// A switch whose packets all take one slot.
+/// A switch with packets of one slot each.
 struct Slotted {
     islip: ISlip,
     wanted: Vec<Wanted>,
@@ -57,8 +57,8 @@ impl Slotted {
     }
 }
 
-/// "iSLIP can achieve 100 % throughput for uniform traffic": once queues stand, Bernoulli arrivals at
-/// 95 % leave as they come, with one iteration too.
+/// "iSLIP can achieve 100 % throughput for uniform traffic": with queues in place, Bernoulli
+/// arrivals at 95 % leave at their own rate, even with one iteration.
 #[test]
 fn uniform_traffic_gets_all_of_the_throughput() {
     let mut rng = Rng::stream(7, Purpose::Traffic, 0);
@@ -82,7 +82,8 @@ fn uniform_traffic_gets_all_of_the_throughput() {
     }
 }
 
-/// With something for everybody, the pointers of outputs spread until all are matched in every slot.
+/// With packets for all pairs, the pointers of outputs spread until every output is matched in
+/// every slot.
 #[test]
 fn pointers_desynchronise() {
     let ports = 16;
@@ -93,12 +94,12 @@ fn pointers_desynchronise() {
         }
     }
     let sizes: Vec<usize> = (0..200).map(|_| switch.slot().len()).collect();
-    assert!(sizes[0] == 1, "all begin at the same input");
+    assert!(sizes[0] == 1, "all start at the same input");
     assert!(sizes[ports..].iter().all(|&size| size == ports), "{sizes:?}");
 }
 
-/// "No connection is starved": a pair that always has something is served within N^2 slots, whatever
-/// the others have.
+/// "No connection is starved": a pair with packets is served within N^2 slots, for any traffic of
+/// other pairs.
 #[test]
 fn nobody_starves() {
     let ports = 8;
@@ -121,8 +122,8 @@ fn nobody_starves() {
 }
 
 proptest! {
-    /// Every matching is legal, only what is free, open and wanted is matched, no class goes before a
-    /// more important one that could have gone, and with enough iterations no pair is left.
+    /// Every matching is legal. It contains only free, open and wanted pairs, and no class that
+    /// overtakes a more important one. With enough iterations no pair is left.
     #[test]
     fn every_matching_is_legal_and_strict(
         wishes in prop::collection::vec((0..12usize, 0..12usize, 0..8u8), 0..150),

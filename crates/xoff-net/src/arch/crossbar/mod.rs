@@ -1,17 +1,18 @@
 //! The switch with ingress and egress queues around a crossbar (DeTail §5.1, Fig. 1, §7.1).
 //!
-//! A packet's way: it is in the ingress's memory once it has arrived, or is dropped for want of room;
-//! after the forwarding engine's delay its egress port is known, and it waits in the ingress's queue for
-//! that port and class; iSlip matches it, and its bytes cross at the crossbar's rate; it waits in the
-//! egress queue of its class, and leaves. Classes are served strictly, the lowest number first.
+//! The path of a packet: on arrival it enters the memory of its ingress, or is dropped if there is
+//! no room. After the forwarding engine's delay its egress port is known, and it waits in the
+//! ingress's queue for that port and class. iSlip matches it, and its bytes cross at the crossbar's
+//! rate. It waits in the egress queue of its class, and leaves. Classes are served by strict
+//! priority, the lowest number first.
 //!
-//! Instants: an ingress holds a packet from its arrival until it has crossed, an egress from when it
-//! begins to cross until it begins to leave. A matching is made when an instant ends, after ports have
-//! picked, so that it sees all that came free.
+//! Instants: an ingress holds a packet from its arrival until it has crossed, an egress from the
+//! start of its crossing until its transmission starts. A matching is made when an instant ends,
+//! after ports have picked, so that it sees everything that became free.
 //!
-//! Room at an egress is reserved when a packet begins to cross, so none is ever dropped there. Each class
-//! leaves room for one full packet of every more important one, lest paused packets of a less important
-//! class shut those out.
+//! Room at an egress is reserved when a packet starts to cross, so an egress never drops. Each
+//! class leaves room for one full packet of every more important class, so that paused packets of a
+//! less important class cannot block them.
 
 mod config;
 mod crossing;
@@ -34,18 +35,18 @@ use crate::ports::PortMask;
 pub use config::CrossbarConfig;
 pub use settings::CrossbarSettings;
 
-/// What a crossbar switch is put together from.
+/// The parts of a crossbar switch.
 #[derive(Debug)]
 pub struct CrossbarParts {
     /// Settings.
     pub config: CrossbarConfig,
     /// Ports, routes and pauses.
     pub io: CioqParts,
-    /// The fabric's number of its arbiter: a port without a link, above those of all links.
+    /// Fabric number of its arbiter: a port without a link, numbered after the ports of all links.
     pub arbiter: u32,
     /// Number of its first port in the whole topology.
     pub first_id: u32,
-    /// What the stages of packets at its first port are called in events; the other ports follow.
+    /// Event tag of stages at its first port. The tags of the other ports follow.
     pub stage_tag: u32,
 }
 
@@ -56,34 +57,34 @@ pub struct Crossbar {
     arbiter: u32,
     first_id: u32,
     stage_tag: u32,
-    /// The last class that is told apart.
+    /// The last class that is distinguished.
     last_class: u8,
     mtu: u32,
     ingress_size: u32,
     egress_size: u32,
     forwarding_ps: u64,
-    /// Bits per second of the crossbar's lines, and picoseconds a byte takes there where they are whole.
+    /// Bits per second of the crossbar's lines, and picoseconds per byte if that is a whole number.
     line_rate: u64,
     line_ps_per_byte: u64,
     islip: ISlip,
-    /// Inputs and outputs between which nothing crosses.
+    /// Inputs and outputs without a crossing.
     free_inputs: PortMask,
     free_outputs: PortMask,
     queues: VirtualOutputQueues,
-    /// Where what crosses from an input goes.
+    /// Output of each input's crossing.
     crossing_to: Vec<u16>,
-    /// By output, bytes in its egress queues and on their way there.
+    /// By output, bytes in its egress queues and on the way there.
     held: Vec<u32>,
-    /// By output, the classes that it has room for.
+    /// By output, the classes with room.
     open: Vec<u8>,
     matched: Vec<Match>,
-    /// For how long a port rests after a packet, in millionths of the packet's time.
+    /// Idle time of a port after a packet, in millionths of the packet's time.
     rest_ppm: u64,
     pfc: Pfc<DrainBytes>,
 }
 
 impl Crossbar {
-    /// A switch with nothing in it, whose ports are in the fabric already.
+    /// An empty switch with ports that are in the fabric already.
     #[must_use]
     pub fn new(parts: CrossbarParts, fabric: &Fabric) -> Self {
         let CrossbarParts { config, io, .. } = parts;
@@ -138,7 +139,7 @@ impl IngressQueued for Crossbar {
         &mut self.io
     }
 
-    /// A packet is in the memory of its ingress from now on, or dropped.
+    /// A packet enters the memory of its ingress, or is dropped.
     #[inline]
     fn take_in(
         &mut self,
@@ -154,7 +155,7 @@ impl IngressQueued for Crossbar {
             return self.io.lose(fabric, ingress, id);
         }
         let class = packet.class().min(self.last_class);
-        // Its queue is known when it has passed the forwarding engine.
+        // Its queue is known once it has passed the forwarding engine.
         packet.queue = CONTROL_QUEUE;
         self.io.buffer.take(now, bytes);
         if let Some(signal) = self.pfc.on_arrival(ingress, class, bytes) {
@@ -185,7 +186,7 @@ impl IngressQueued for Crossbar {
         None
     }
 
-    /// A port may send, or a matching is to be made.
+    /// A port may send, or a matching is due.
     #[inline]
     fn pick_next(&mut self, fabric: &mut Fabric, number: u16) {
         if number as usize == self.io.egress.len() {

@@ -1,5 +1,5 @@
-//! Ingress queues: at each input one for each output and class (virtual output queues), so that no
-//! packet waits behind one for another output.
+//! Ingress queues: one per input, output and class (virtual output queues), so that a packet never
+//! waits behind a packet for another output.
 
 use super::islip::Wanted;
 use crate::packet::{Pool, Queue};
@@ -11,9 +11,9 @@ pub(super) struct VirtualOutputQueues {
     ports: usize,
     classes: usize,
     queues: Vec<Queue>,
-    /// By output, what inputs have for it.
+    /// By output, packets at the inputs.
     wanted: Vec<Wanted>,
-    /// Outputs for which something waits.
+    /// Outputs with waiting packets.
     outputs: PortMask,
 }
 
@@ -56,13 +56,13 @@ impl VirtualOutputQueues {
         Some(id)
     }
 
-    /// By output, what inputs have for it.
+    /// By output, packets at the inputs.
     #[inline]
     pub(super) fn wanted(&self) -> &[Wanted] {
         &self.wanted
     }
 
-    /// Outputs for which something waits.
+    /// Outputs with waiting packets.
     #[inline]
     pub(super) fn outputs(&self) -> PortMask {
         self.outputs

@@ -1,4 +1,4 @@
-//! What the settings of a crossbar switch say about it.
+//! Properties of the settings of a crossbar switch.
 
 use xoff_core::knobs::Knobs as _;
 use xoff_core::seam::{Need, SectionDoc, Sections, Settings, need};
@@ -44,7 +44,12 @@ impl ArchitectureSettings for CrossbarSettings {
 
     fn needs(&self) -> Vec<Need> {
         let mut needs = needs_of_ingress_queues();
-        needs.push(need(("switch", "scheduler"), &["fifo"], "it serves classes strictly"));
+        needs.push(need(
+            ("switch", "scheduler"),
+            &["fifo"],
+            "it serves classes by strict \
+            priority",
+        ));
         needs.extend(need_of_pauses(&self.pause));
         needs
     }

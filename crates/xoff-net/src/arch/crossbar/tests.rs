@@ -1,4 +1,4 @@
-//! One switch under random packets: what it counts is as counted anew, nothing is lost inside, and no
+//! One switch with random packets: its counts equal a recount, it loses nothing inside, and no
 //! packet waits behind a less important one.
 
 use proptest::prelude::*;
@@ -19,10 +19,11 @@ const WAKE: u32 = 1_000;
 const STAGE: u32 = 2_000;
 const TIMER: u32 = 3_000;
 const RATE: u64 = 1_000_000_000;
-/// What a byte takes on a link (ps).
+/// Time of a byte on a link (ps).
 const BYTE: u64 = 8_000;
 
-/// A packet sent to the switch: when its last bit arrives (ps), by which port, for which, of which class.
+/// A packet to the switch: the arrival of its last bit (ps), its ingress port, egress port and
+/// class.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     time: u64,
@@ -32,10 +33,10 @@ struct Sent {
     bytes: u16,
 }
 
-/// A host that is reached by ports 2 and 3.
+/// A host behind ports 2 and 3.
 const BEYOND: u32 = PORTS;
 
-/// A switch whose ports are 0 to 3, with a host at the other end of each.
+/// A switch with ports 0 to 3 and a host at each.
 struct Bench {
     switch: Crossbar,
     fabric: Fabric,
@@ -88,7 +89,7 @@ impl Bench {
         Self { switch, fabric, destinations, lost: Vec::new() }
     }
 
-    /// Runs until nothing happens any more. Returns, for each packet, when it began to leave.
+    /// Runs until no events are left. Returns the start of each packet's transmission.
     fn run(&mut self, all: &[Sent], check: impl Fn(&Self)) -> Vec<Option<u64>> {
         for (number, sent) in all.iter().enumerate() {
             let mut packet = Packet::new(Kind::Data, sent.bytes);
@@ -130,7 +131,11 @@ impl Bench {
             port if port < 2 * PORTS => {
                 let packet = &fabric.packets[event.item];
                 let sent = event.time - Ps::from_us(1).0 - u64::from(packet.wire_bytes) * BYTE;
-                assert!([port - PORTS, BEYOND].contains(&packet.dst), "it arrives where it should");
+                assert!(
+                    [port - PORTS, BEYOND].contains(&packet.dst),
+                    "it arrives at its \
+                    destination"
+                );
                 left[packet.flow as usize] = Some(sent);
                 fabric.packets.remove(event.item);
             }
@@ -150,7 +155,7 @@ impl Bench {
         self.switch.pick(&mut self.fabric, number as u16);
     }
 
-    /// What is reserved at egresses is what is in them and on its way there, and fits.
+    /// The reservation of an egress equals the bytes in it and on the way there, and fits.
     fn check_counts(&self) {
         let switch = &self.switch;
         let ingress: u64 = (0..PORTS as u16).map(|port| u64::from(switch.pfc.held(port))).sum();
@@ -160,7 +165,7 @@ impl Bench {
             assert!(held <= switch.egress_size && port.data_bytes() <= held);
             egress += u64::from(port.data_bytes());
             let crossing = switch.free_outputs >> output & 1 == 0;
-            assert_eq!(crossing, port.data_bytes() < held, "what crosses is reserved");
+            assert_eq!(crossing, port.data_bytes() < held, "a crossing packet has a reservation");
             if let Some(adaptive) = &switch.io.adaptive {
                 assert_eq!(adaptive.drain_bytes(output as u16, 7), held);
             }
@@ -204,7 +209,7 @@ proptest! {
         prop_assert!(bench.lost.is_empty() || ingress < 70_000);
     }
 
-    /// Packets of one class from one port to another stay in order.
+    /// Packets of one class between the same two ports stay in order.
     #[test]
     fn a_class_of_a_pair_stays_in_order(sent in traffic(), classes in 1..9u8) {
         let mut bench = Bench::new(CrossbarConfig { classes, ..CrossbarConfig::default() }, false);
@@ -217,8 +222,8 @@ proptest! {
     }
 }
 
-/// Three inputs send class 7 to port 0 all the time, and class 7 to all ports comes with what is
-/// important: that still waits only for what is on the wire and in the crossbar.
+/// Three inputs send class 7 to port 0 all the time, and class 7 to all ports arrives together with
+/// an important packet. That packet waits only for packets on the wire and in the crossbar.
 #[test]
 fn what_is_important_waits_only_for_what_is_under_way() {
     let mut sent = Vec::new();
@@ -235,15 +240,15 @@ fn what_is_important_waits_only_for_what_is_under_way() {
     let (forwarding, crossing, wire) = (3_100_000, 1530 * BYTE / 4, 1530 * BYTE);
     let of_class = |class| sent.iter().zip(&left).filter(move |(one, _)| one.class == class);
     for (one, left) in of_class(0) {
-        let delay = left.expect("what is important gets through") - one.time;
-        // Its input and its output may each be busy when it comes, then so may the wire be.
+        let delay = left.expect("the important packet is sent") - one.time;
+        // Its input, its output and then the wire may each be busy.
         assert!(delay <= forwarding + 3 * crossing + wire, "{delay}");
     }
     let waits = of_class(7).filter_map(|(one, left)| left.map(|left| left - one.time));
     assert!(waits.max().unwrap_or(0) > 100 * wire, "port 0 is overloaded");
 }
 
-/// DeTail §5.5.1: what a neighbour pauses fills up its egress, and so load balancing leaves it alone.
+/// DeTail §5.5.1: a pause by a neighbour fills its egress, so load balancing avoids that egress.
 #[test]
 fn packets_keep_away_from_an_uplink_that_is_paused() {
     let sent: Vec<_> = (1..=100)
@@ -256,7 +261,7 @@ fn packets_keep_away_from_an_uplink_that_is_paused() {
         let left = bench.run(&sent, Bench::check_counts);
         let waits = bench.switch.held[2] as usize / 1530;
         assert_eq!(left.iter().filter(|left| left.is_none()).count(), waits);
-        // Up to 16 KB it is as good as the other, which is always below that.
+        // Up to 16 KB it counts as equal to the other, which always stays below that.
         let limit = AlbConfig::default().favoured.0.div_ceil(1530) as usize;
         assert_eq!(waits, if paused { limit } else { 0 });
     }

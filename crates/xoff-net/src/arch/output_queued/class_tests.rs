@@ -1,5 +1,5 @@
-//! Rivals of BFC under priority classes: "DCTCP marks packets based on per-class queueing, while HPCC uses
-//! switch aggregates" (BFC App. A.3).
+//! Rivals of BFC under priority classes: "DCTCP marks packets based on per-class queueing, while
+//! HPCC uses switch aggregates" (BFC App. A.3).
 
 use xoff_core::Bytes;
 
@@ -15,7 +15,7 @@ use crate::sched::{AnyScheduler, Fifo};
 
 const RATE: u64 = 10_000_000_000;
 
-/// A switch whose port 1 is busy, and a packet of each of these classes that waits there.
+/// A switch with a busy port 1, where a packet of each of these classes waits.
 fn filled(classes: &[u8]) -> (OutputQueued, Fabric, Vec<u32>) {
     let config = EcnConfig { kmin: Bytes(5_000), kmax: Bytes(5_000), ..EcnConfig::default() };
     let parts = Parts {
@@ -32,13 +32,14 @@ fn filled(classes: &[u8]) -> (OutputQueued, Fabric, Vec<u32>) {
         assert_eq!(switch.on_packet(&mut fabric, &DESTINATIONS, 0, id), None);
         id
     };
-    // The first one passes and keeps the port busy.
+    // The first packet passes and keeps the port busy.
     send(0);
     let waiting = classes.iter().map(|&class| send(class)).collect();
     (switch, fabric, waiting)
 }
 
-/// The next packet leaves: its class, whether it was marked, and the queue that its INT tells of.
+/// The next packet leaves. Returns its class, whether it was marked, and the queue length in its
+/// INT.
 fn leave(
     switch: &mut OutputQueued,
     fabric: &mut Fabric,
@@ -61,13 +62,13 @@ fn leave(
 
 #[test]
 fn marks_go_by_the_queue_of_the_class_and_telemetry_by_the_port() {
-    // Eight packets of class 3 make its queue long; those of classes 0 and 1 overtake them.
+    // Eight packets of class 3 form a long queue; packets of classes 0 and 1 overtake them.
     let (mut switch, mut fabric, mut waiting) = filled(&[3, 3, 3, 3, 3, 3, 3, 3, 1, 0]);
     let mut left = Vec::new();
     while !waiting.is_empty() {
         left.push(leave(&mut switch, &mut fabric, &mut waiting));
     }
-    // A class is marked while more than 5000 B of it stay behind; INT tells of all that stay.
+    // A class is marked while more than 5000 B of it stay behind. INT reports all bytes behind.
     let of_class_3 = (0..8).rev().map(|behind| (3, behind > 5, behind * 1000));
     let expected: Vec<(u8, bool, u32)> =
         [(0, false, 9000), (1, false, 8000)].into_iter().chain(of_class_3).collect();

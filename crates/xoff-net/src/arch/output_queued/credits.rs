@@ -1,15 +1,15 @@
-//! Credits in an output-queued switch: each port shapes those it sends, and sends them first.
+//! Credits in an output-queued switch: each port shapes the credits it sends, and sends them first.
 //!
-//! A credit takes its tokens when its transmission starts. It waits in the port's credit queue until the
-//! bucket allows it and nothing is before it at the port, and joins the control queue then, from which the
-//! port picks at the end of this instant.
+//! A credit takes its tokens when its transmission starts. Until then it waits in the port's credit
+//! queue. Once the bucket has tokens and nothing is ahead of it at the port, it joins the control
+//! queue, from which the port picks at the end of this instant.
 
 use super::OutputQueued;
 use crate::credit::CreditQueue;
 use crate::fabric::Fabric;
 
 impl OutputQueued {
-    /// A credit has come for port `egress`. Returns it if it found the queue full.
+    /// A credit has arrived for port `egress`. Returns it if the queue is full.
     #[inline(never)]
     pub(super) fn on_credit(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
         let own = self.memory.first_port + u32::from(egress);
@@ -29,7 +29,7 @@ impl OutputQueued {
         None
     }
 
-    /// Sends the credits of port `egress` that may go, and has the next one looked at when it may.
+    /// Sends the credits of port `egress` that may leave, and sets the timer for the next one.
     pub(super) fn release_credits(&mut self, fabric: &mut Fabric, egress: u16) {
         let own = self.memory.first_port + u32::from(egress);
         loop {
@@ -43,12 +43,12 @@ impl OutputQueued {
                 return;
             }
             let Some(id) = credits.pop(&fabric.packets, fabric.now) else { return };
-            // Only headers can find the control queue full, and those who send credits trim nothing.
+            // Only headers can find the control queue full, and schemes with credits do not trim.
             self.enqueue_control(fabric, egress, id);
         }
     }
 
-    /// The credits of each port, where there are any.
+    /// The credit queue of each port, if there are credits.
     #[must_use]
     pub fn credits(&self) -> &[CreditQueue] {
         &self.credits

@@ -1,4 +1,4 @@
-//! What a switch writes into packets is the same whether they wait in a queue or pass it.
+//! A switch writes the same data into packets that wait in a queue and packets that pass it.
 
 use proptest::prelude::*;
 use xoff_core::Ps;
@@ -23,8 +23,8 @@ fn switch() -> (OutputQueued, Fabric) {
     (OutputQueued::new(parts), rig::fabric(RATE))
 }
 
-/// Sends packets of so many bytes, each so long after the one before has left, out of port 1.
-/// Returns their headers as they left, and the agent. Where they wait, another port has its turn
+/// Sends packets of these bytes out of port 1, each at this interval after the one before has left.
+/// Returns their headers as they left, and the agent. With `waits`, another port has its turn
 /// within the same instant.
 fn send(packets: &[(u64, u16)], waits: bool) -> (Vec<XcpHeader>, String) {
     let (mut switch, mut fabric) = switch();
@@ -62,7 +62,7 @@ proptest! {
     fn passing_is_waiting(packets in prop::collection::vec((0u64..3_000_000, 64u16..1500), 1..60)) {
         let (passed, waited) = (send(&packets, false), send(&packets, true));
         prop_assert_eq!(&passed, &waited);
-        let told = passed.0.iter().filter(|header| header.feedback != 0.0).count();
-        prop_assert!(packets.len() < 59 || told > 0, "nothing was ever told");
+        let informed = passed.0.iter().filter(|header| header.feedback != 0.0).count();
+        prop_assert!(packets.len() < 59 || informed > 0, "no packet carried feedback");
     }
 }

@@ -1,9 +1,9 @@
-//! What an output-queued switch does with a packet that finds its queue full: it drops it, or one that
-//! gives way to it, or, where switches trim, one of the packets concerned goes on as a header. And what
-//! it does with packets that a scheduler drops later.
+//! Packets that find their queue full in an output-queued switch, and packets that a scheduler
+//! drops later. The switch drops the arriving packet, or packets that give way to it. With
+//! trimming, one of the packets concerned continues as a header.
 //!
-//! A hop control is not told of a packet that is dropped after it joined: one that counts packets
-//! cannot stand beside a scheduler that does so.
+//! A hop control does not learn of a packet that is dropped after it joined. A control that counts
+//! packets cannot be combined with a scheduler that drops them.
 
 use super::{Memory, OutputQueued};
 use crate::fabric::Fabric;
@@ -11,8 +11,8 @@ use crate::packet::{Kind, NONE, Queue};
 use crate::sched::{AnyScheduler, Common, Egress, Scheduler, each_scheduler};
 
 impl OutputQueued {
-    /// A data packet finds no room at port `egress`. Returns the packet that is dropped, if one is, from
-    /// which [`Packet::next`](crate::Packet::next) leads to others.
+    /// A data packet finds no room at port `egress`. Returns a dropped packet, if there is one;
+    /// [`Packet::next`](crate::Packet::next) links to the others.
     #[cold]
     #[inline(never)]
     pub(super) fn on_full(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
@@ -30,7 +30,7 @@ impl OutputQueued {
     }
 
     /// One packet of port `egress` gives way to `id`, which then tries again, or `id` is dropped.
-    /// Returns the first of those that are.
+    /// Returns the first of the dropped packets.
     fn make_room(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> u32 {
         let Self { memory, egress: ports, .. } = self;
         let port = &mut ports[egress as usize];
@@ -49,8 +49,8 @@ impl OutputQueued {
         evicted
     }
 
-    /// A packet finds the control queue of port `egress` full: a header goes back by the port it came
-    /// in by, where its sender's way back begins. Returns the packet if it is dropped.
+    /// A packet finds the control queue of port `egress` full. A header returns through the port at
+    /// which it entered, towards its sender. Returns the packet if it is dropped.
     #[cold]
     #[inline(never)]
     pub(super) fn on_full_control(
@@ -76,7 +76,7 @@ impl OutputQueued {
         Some(id)
     }
 
-    /// The first of the packets that the scheduler of port `number` dropped since the last call.
+    /// The first packet that the scheduler of port `number` has dropped since the last call.
     #[inline]
     pub(super) fn take_shed(&mut self, fabric: &Fabric, number: u16) -> Option<u32> {
         if self.memory.shed == NONE {
@@ -112,14 +112,14 @@ impl Memory {
         self.digest.add(fabric.now ^ u64::from(packet.flow));
     }
 
-    /// A packet that waited takes no room any more.
+    /// A packet that waited releases its memory.
     fn release(&mut self, fabric: &Fabric, common: &mut Common, id: u32) {
         let bytes = fabric.packets[id].wire_bytes;
         self.buffer.release(fabric.now, bytes);
         common.data_bytes -= u32::from(bytes);
     }
 
-    /// Packets that waited are dropped when they might have been sent.
+    /// Packets that waited are dropped at the time of their transmission.
     #[cold]
     pub(super) fn drop_waiting(
         &mut self,
@@ -135,7 +135,8 @@ impl Memory {
         }
     }
 
-    /// The packet `id` takes the place of the one at the tail of its queue, which is `id` afterwards.
+    /// The packet `id` replaces the packet at the tail of its queue. Afterwards `id` is the
+    /// replaced packet.
     fn replace_tail(&mut self, port: &mut Egress, fabric: &mut Fabric, id: u32) {
         let AnyScheduler::Fifo(queues) = &mut port.scheduler else { return };
         let packet = &mut fabric.packets[id];

@@ -1,4 +1,5 @@
-//! For tests: a switch of two ports, 0 and 1, and its fabric; the other ends of their links are 2 and 3.
+//! For tests: a switch with ports 0 and 1, and its fabric. The other ends of their links are 2 and
+//! 3.
 
 use xoff_core::rng::Purpose;
 use xoff_core::{Ps, Rng, Wheel};
@@ -16,7 +17,7 @@ use crate::topo::Route;
 pub(super) const DESTINATIONS: [Destination; 2] =
     [Destination { group: 0, access_port: 0 }, Destination { group: 0, access_port: 1 }];
 
-/// Links of so many bits per second and 1 us.
+/// Links of `rate` bits per second and 1 us.
 pub(super) fn fabric(rate: u64) -> Fabric {
     let tags = FabricTags { arrival: 0, wake: 10 };
     let (rounding, instants) = (Rounding::PicosecondUp, Instants::Phases);
@@ -28,7 +29,7 @@ pub(super) fn fabric(rate: u64) -> Fabric {
     fabric
 }
 
-/// A switch that does nothing but forward, with this scheduler and buffer.
+/// A switch that only forwards, with this scheduler and buffer.
 pub(super) fn parts(scheduler: impl Fn() -> AnyScheduler, buffer: &BufferConfig) -> Parts {
     let rng = |purpose| Rng::stream(1, purpose, 0);
     Parts {

@@ -1,4 +1,4 @@
-//! What the settings of an output-queued switch say about it.
+//! Properties of the settings of an output-queued switch.
 
 use xoff_core::knobs;
 

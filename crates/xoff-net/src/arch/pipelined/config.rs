@@ -6,61 +6,77 @@ use xoff_core::{Bytes, Ps, choices, knobs};
 use crate::hop::pfc::{PauseConfig, Reaction, Scope, Thresholds};
 
 choices! {
-    /// What happens to a packet whose egress queue is full when it comes out of the pipeline.
+    /// The fate of a packet that leaves the pipeline while its egress queue is full.
     pub enum OnFull {
         /// It is dropped (the paper's PFC_wdrop, and CaPFC).
         Drop = "drop",
-        /// The pipeline stops, for every port and class, until there is room (PFC_wstop).
+        /// The pipeline stops for all ports and classes until there is room (PFC_wstop).
         Stop = "stop",
     }
 }
 
 choices! {
-    /// Whose the memory is.
+    /// The owner of memory.
     pub enum MemoryKind {
-        /// Each queue's own.
+        /// Each queue has its own.
         Dedicated = "dedicated",
-        /// A part of it each queue's own, the rest common.
+        /// Each queue has a part of its own, and all share the rest.
         Shared = "shared",
     }
 }
 
 knobs! {
-    /// A pipelined switch: its packet processor, and the memory of its queues. A queue is that of a
-    /// port and a class, at the ingress or at the egress.
+    /// A pipelined switch: its packet processor, and the memory of its queues. Each port has a
+    /// queue per class at the ingress and at the egress.
     pub struct PipelineConfig in "pipeline" {
         /// Packets per second that the processor admits (CaPFC Table II: 1 or 0.5 Mpps).
         packet_rate: f64 = 1e6,
-        /// From a packet's admission to its place in the egress queue. 6.16 us is what a packet of 1530 B
-        /// at 1 Gb/s and a link of 6.6 us leave of a switch's 25 us (DeTail §7.1; there 3.06 us of it are
-        /// the crossbar's).
+        /// Time from a packet's admission until it joins its egress queue. A switch has 25 us in
+        /// all (DeTail §7.1); a packet of 1530 B at 1 Gb/s and a link of 6.6 us leave 6.16 us.
+        /// There the crossbar takes 3.06 us of it.
         forwarding_delay: Ps = Ps(6_160_000),
-        /// What happens when an egress queue is full.
+        /// The fate of a packet with a full egress queue.
         on_full: OnFull = OnFull::Drop,
-        /// Whose the memory is.
+        /// The owner of memory.
         memory: MemoryKind = MemoryKind::Dedicated,
-        /// Dedicated memory: of each ingress queue (Table II: 60 KB).
-        ingress_size: Bytes = Bytes(60_000) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Dedicated))],
-        /// Dedicated memory: of each egress queue (Table II: 60 KB).
-        egress_size: Bytes = Bytes(60_000) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Dedicated))],
+        /// Dedicated memory: size of each ingress queue (Table II: 60 KB).
+        ingress_size: Bytes = Bytes(60_000) => [
+            Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Dedicated)),
+        ],
+        /// Dedicated memory: size of each egress queue (Table II: 60 KB).
+        egress_size: Bytes = Bytes(60_000) => [
+            Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Dedicated)),
+        ],
         /// Shared memory: each queue's own part (§IV-C-7: 8 KB).
-        dedicated: Bytes = Bytes(8_000) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared))],
+        dedicated: Bytes = Bytes(8_000) => [
+            Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared)),
+        ],
         /// Shared memory: the common part (§IV-C-7: 350 KB).
-        pool: Bytes = Bytes(350_000) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared))],
-        /// Shared memory: the most of the pool that one queue takes (§IV-C-7: 80 KB).
-        queue_max: Bytes = Bytes(80_000) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared))],
-        /// Shared memory: the most of the pool that the queues of one port and direction take (§IV-C-7:
+        pool: Bytes = Bytes(350_000) => [
+            Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared)),
+        ],
+        /// Shared memory: the most of the pool for one queue (§IV-C-7: 80 KB).
+        queue_max: Bytes = Bytes(80_000) => [
+            Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared)),
+        ],
+        /// Shared memory: the most of the pool for the queues of one port and direction (§IV-C-7:
         /// 100 KB).
-        port_max: Bytes = Bytes(100_000) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared))],
-        /// Shared memory: the most of the pool that all ingress queues take; 0: all of it.
-        all_ingress_max: Bytes = Bytes(0) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared))],
-        /// Shared memory: the most of the pool that all egress queues take; 0: all of it.
-        all_egress_max: Bytes = Bytes(0) => [Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared))],
+        port_max: Bytes = Bytes(100_000) => [
+            Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared)),
+        ],
+        /// Shared memory: the most of the pool for all ingress queues; 0: all of it.
+        all_ingress_max: Bytes = Bytes(0) => [
+            Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared)),
+        ],
+        /// Shared memory: the most of the pool for all egress queues; 0: all of it.
+        all_egress_max: Bytes = Bytes(0) => [
+            Effect::Unless(|pipeline| pipeline.unless(MemoryKind::Shared)),
+        ],
     }
 }
 
 impl PipelineConfig {
-    /// Why a setting of this kind of memory has no effect, if it has none.
+    /// The reason that a setting of this kind of memory has no effect, if it has none.
     fn unless(&self, memory: MemoryKind) -> Option<String> {
         because(
             self.memory != memory,
@@ -71,7 +87,7 @@ impl PipelineConfig {
         )
     }
 
-    /// The most that an ingress and an egress queue can hold, while all others are empty.
+    /// The most that an ingress queue and an egress queue can hold while all others are empty.
     #[must_use]
     pub fn capacities(&self) -> [Bytes; 2] {
         if self.memory == MemoryKind::Dedicated {
@@ -84,7 +100,7 @@ impl PipelineConfig {
         })
     }
 
-    /// Checks the settings; `packet` is the longest packet.
+    /// Checks the settings. `packet` is the longest packet.
     ///
     /// # Errors
     /// The key that is wrong, and why.
@@ -101,7 +117,11 @@ impl PipelineConfig {
             ("all_egress_max", self.all_egress_max),
         ] {
             if shared && bytes > self.pool {
-                let message = format!("{key} ({bytes}) is more than the pool has ({})", self.pool);
+                let message = format!(
+                    "{key} ({bytes}) is more than the size of the pool \
+                    ({})",
+                    self.pool
+                );
                 return Err((key, message));
             }
         }
@@ -123,11 +143,11 @@ impl PipelineConfig {
         Ok(())
     }
 
-    /// When an ingress queue is congested. "The XOFF threshold is set by subtracting the headroom buffer
-    /// from the MAX threshold" (CaPFC §III), unless it is given.
+    /// The thresholds of an ingress queue. "The XOFF threshold is set by subtracting the headroom
+    /// buffer from the MAX threshold" (CaPFC §III), unless it is configured.
     ///
     /// # Errors
-    /// The key of section `pause` concerned, and why its value loses packets or has no sense.
+    /// The key of section `pause` concerned, and why its value loses packets or is invalid.
     pub fn thresholds(
         &self,
         pause: &PauseConfig,
@@ -140,8 +160,8 @@ impl PipelineConfig {
         let headroom = reaction.headroom();
         let loses = |key, xoff: Bytes, most: u64| {
             let message = format!(
-                "xoff = {xoff} loses packets: up to {} arrive after a pause was called for, in {}, and \
-                 an ingress queue holds {capacity}; it may be up to {}",
+                "xoff = {xoff} loses packets: up to {} arrive after a pause was requested, in {}, \
+                 and an ingress queue holds {capacity}; it may be {} at most",
                 Bytes(headroom),
                 reaction.time(),
                 Bytes(most)

@@ -1,4 +1,4 @@
-//! Why a pipelined switch holds back what it holds back, in words, for a run that is stuck.
+//! The reasons for a pipelined switch's pauses, in words, for a run that is stuck.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::packet::CLASSES;
 use crate::ports::each;
 
 impl Pipelined {
-    /// Why the neighbour of a port is asked to pause, by class; empty: it is not.
+    /// Why the neighbour of a port is asked to pause, by class; empty if it is not.
     #[must_use]
     pub fn reasons(&self, number: u16) -> String {
         let paused = self.capfc.paused_queues(number);

@@ -1,4 +1,4 @@
-//! Egress queues: frames to neighbours first, then what the scheduler finds.
+//! Egress queues: frames to neighbours first, then the scheduler's packets.
 
 use super::Pipelined;
 use crate::fabric::Fabric;
@@ -28,8 +28,8 @@ impl Pipelined {
         self.leave(fabric, number, id, queued, more);
     }
 
-    /// A packet leaves its egress queue, which holds `queued` bytes without it. That may let the processor
-    /// go on.
+    /// A packet leaves its egress queue, which holds `queued` bytes without it. A stopped processor
+    /// may continue.
     #[inline]
     fn leave(&mut self, fabric: &mut Fabric, number: u16, id: u32, queued: u32, more: bool) {
         let now = fabric.now;

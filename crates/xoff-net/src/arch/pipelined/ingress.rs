@@ -1,4 +1,4 @@
-//! Ingress queues: one a port, served in the order of arrival; ports take turns.
+//! Ingress queues: one per port, in the order of arrival. Ports take turns.
 
 use crate::packet::{Pool, Queue};
 use crate::ports::{PORTS_MAX, PortMask, next_from};
@@ -9,13 +9,13 @@ pub(super) struct Ingress {
     queues: Vec<Queue>,
     /// Ports with a packet.
     occupied: PortMask,
-    /// The port from which on turns are given.
+    /// The port at which the next turn starts.
     next: u8,
 }
 
 impl Ingress {
     pub(super) fn new(ports: usize) -> Self {
-        assert!(ports <= PORTS_MAX, "a set of ports has room for {PORTS_MAX}");
+        assert!(ports <= PORTS_MAX, "a set of ports holds {PORTS_MAX} at most");
         Self { queues: vec![Queue::default(); ports], occupied: 0, next: 0 }
     }
 
@@ -25,7 +25,7 @@ impl Ingress {
         self.occupied |= 1 << port;
     }
 
-    /// The first packet of the port whose turn it is, which leaves its queue.
+    /// Removes the first packet of the port with the next turn.
     #[inline]
     pub(super) fn pop(&mut self, pool: &Pool) -> Option<u32> {
         if self.occupied == 0 {

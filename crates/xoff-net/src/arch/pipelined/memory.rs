@@ -1,7 +1,7 @@
-//! The packet memory of a pipelined switch: of each ingress and egress queue, or shared (CaPFC §II-F).
+//! The packet memory of a pipelined switch: dedicated to each queue, or shared (CaPFC §II-F).
 //!
-//! A queue is that of a port, a direction and a class. A packet is buffered once: in its ingress queue up
-//! to the end of the pipeline, then in its egress queue.
+//! There is a queue per port, direction and class. A packet is buffered once: in its ingress queue
+//! until the end of the pipeline, then in its egress queue.
 
 use xoff_core::Bytes;
 
@@ -14,10 +14,10 @@ use crate::packet::CLASSES;
 struct Side {
     /// Bytes in each queue, by port and class.
     queues: Vec<[u32; CLASSES]>,
-    /// Bytes of the pool that each port's queues take, and all of them.
+    /// Bytes of the pool in each port's queues, and in all of them.
     of_pool: Vec<u32>,
     of_pool_all: u32,
-    /// Limits: of a queue without the pool, and within the pool of a queue, a port and all.
+    /// Limits: of a queue outside the pool, and inside the pool of a queue, a port and all.
     own: u32,
     queue_max: u32,
     port_max: u32,
@@ -38,12 +38,12 @@ impl Side {
         }
     }
 
-    /// What a queue of so many bytes takes of the pool.
+    /// Bytes of the pool in a queue of `bytes`.
     fn shared(&self, bytes: u32) -> u32 {
         bytes.saturating_sub(self.own)
     }
 
-    /// Bytes of the pool that `bytes` more would take, if the limits of this side allow them.
+    /// Additional bytes of the pool for `bytes` more, if the limits of this side allow them.
     #[inline]
     fn needs(&self, port: u16, class: u8, bytes: u16) -> Option<u32> {
         let held = self.queues[usize::from(port)][usize::from(class)];
@@ -56,7 +56,7 @@ impl Side {
         fits.then_some(more)
     }
 
-    /// A queue holds so many bytes from now on. Returns the bytes of the pool before and after.
+    /// Sets the bytes of a queue. Returns its bytes of the pool before and after.
     #[inline]
     fn set(&mut self, port: u16, class: u8, bytes: u32) -> [u32; 2] {
         let held = &mut self.queues[usize::from(port)][usize::from(class)];
@@ -74,7 +74,7 @@ impl Side {
     }
 
     /// # Panics
-    /// If more leaves than came: that is a bug.
+    /// If more bytes leave than arrived, which is a bug.
     fn take(&mut self, port: u16, class: u8, bytes: u16) {
         let left = self.bytes(port, class).checked_sub(u32::from(bytes));
         self.set(port, class, left.expect("a queue's bytes went negative"));
@@ -110,7 +110,7 @@ impl Memory {
         Self { ingress, egress, pool: u32::try_from(config.pool.0).unwrap_or(u32::MAX) }
     }
 
-    /// Whether a packet that arrives may join an ingress queue.
+    /// Whether an arriving packet may join an ingress queue.
     #[inline]
     #[must_use]
     pub(super) fn admits_ingress(&self, port: u16, class: u8, bytes: u16) -> bool {
@@ -120,8 +120,8 @@ impl Memory {
             .is_some_and(|more| more == 0 || used + more <= self.pool)
     }
 
-    /// Whether a packet of ingress queue `(from, class)` may move to the egress queue of a port. Its place
-    /// at the ingress becomes free for it.
+    /// Whether a packet of ingress queue `(from, class)` may move to the egress queue of a port. It
+    /// frees its memory at the ingress.
     #[inline]
     #[must_use]
     pub(super) fn admits_egress(&self, from: u16, port: u16, class: u8, bytes: u16) -> bool {
@@ -132,14 +132,14 @@ impl Memory {
         more <= freed || used + more - freed <= self.pool
     }
 
-    /// A packet joins an ingress queue, which then holds so many bytes.
+    /// A packet joins an ingress queue. Returns the bytes of the queue.
     #[inline]
     pub(super) fn join(&mut self, port: u16, class: u8, bytes: u16) -> u32 {
         self.ingress.add(port, class, bytes);
         self.ingress.bytes(port, class)
     }
 
-    /// A packet leaves an ingress queue, which then holds so many bytes.
+    /// A packet leaves an ingress queue. Returns the bytes of the queue.
     #[inline]
     pub(super) fn leave_ingress(&mut self, port: u16, class: u8, bytes: u16) -> u32 {
         self.ingress.take(port, class, bytes);
@@ -159,7 +159,7 @@ impl Memory {
     }
 }
 
-/// Thresholds are those of one ingress queue, so of one class alone.
+/// Thresholds apply to one ingress queue, so to one class alone.
 impl Accounting for Memory {
     type Ingress = Thresholds;
 

@@ -1,4 +1,4 @@
-//! Limits of the memory, and its counts against a recount.
+//! Limits of the memory, and its counts compared with a recount.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,7 @@ fn shared() -> PipelineConfig {
     PipelineConfig { memory: MemoryKind::Shared, ..PipelineConfig::default() }
 }
 
-/// How many packets of 1000 B ingress queues take, one after the other in turn.
+/// Number of packets of 1000 B that ingress queues accept, one after the other in turn.
 fn fill(memory: &mut Memory, queues: &[(u16, u8)]) -> u32 {
     let mut joined = 0;
     loop {
@@ -34,7 +34,7 @@ fn a_queues_own_memory_is_its_alone() {
     assert!(memory.admits_egress(0, 0, 0, 1000));
 }
 
-/// §IV-C-7: 8 KB of its own, 80 KB of the pool a queue, 100 KB a port, 350 KB in all.
+/// §IV-C-7: 8 KB per queue, and of the pool 80 KB per queue, 100 KB per port and 350 KB in all.
 #[test]
 fn a_shared_memory_has_the_papers_limits() {
     let memory = || Memory::new(&shared(), 8);
@@ -46,7 +46,7 @@ fn a_shared_memory_has_the_papers_limits() {
     assert_eq!(fill(&mut memory(), &one_each), 8 * 8 + 350);
 }
 
-/// What leaves the ingress makes room for itself at the egress.
+/// A packet that leaves the ingress makes room for itself at the egress.
 #[test]
 fn a_packet_is_buffered_once() {
     let mut memory = Memory::new(&shared(), 8);
@@ -70,7 +70,7 @@ fn a_packet_is_buffered_once() {
         memory.leave_ingress(0, 0, 1000);
         memory.join_egress(7, 0, 1000);
     }
-    assert!(!memory.admits_egress(0, 7, 0, 1000), "all egress queues have what they may");
+    assert!(!memory.admits_egress(0, 7, 0, 1000), "all egress queues are at their limit");
     assert!(memory.admits_egress(0, 6, 0, 1000));
 }
 
@@ -96,7 +96,7 @@ fn settings_that_make_no_sense_are_refused() {
 }
 
 proptest! {
-    /// The pool is never overdrawn, no limit is passed, and what is counted is what is there.
+    /// The pool is never overdrawn, no limit is exceeded, and the counts equal the bytes present.
     #[test]
     fn counts_are_as_counted_anew(
         steps in prop::collection::vec((0..4u16, 0..3u8, 64..1531u16, 0..3u8), 1..400),

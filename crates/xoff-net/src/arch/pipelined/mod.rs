@@ -1,14 +1,15 @@
-//! The pipelined switch of merchant silicon (CaPFC §II-A), with priority flow control from its ingress
-//! queues or with CaPFC.
+//! The pipelined switch of merchant silicon (CaPFC §II-A), with priority flow control from its
+//! ingress queues or with CaPFC.
 //!
-//! A packet's way: it waits at its ingress, one queue a port in the order of arrival, whose bytes are
-//! counted by class; ports take turns to have a packet admitted to the processor, at a fixed rate; when it
-//! comes out its port is decided, and then there is no way back: it joins that port's egress queue of its
-//! class, or, where that is full, it is dropped or the processor stops for all until there is room.
+//! The path of a packet: it waits at its ingress, in one queue per port in the order of arrival,
+//! with bytes counted by class. Ports take turns to have a packet admitted to the processor, at a
+//! fixed rate. When the packet leaves the processor, its egress port is fixed. It joins that port's
+//! egress queue of its class. If that queue is full, the packet is dropped, or the processor stops
+//! for all packets until there is room.
 //!
-//! Instants: a packet takes memory of its ingress from its arrival until it has come out of the processor,
-//! and of its egress from then until it begins to leave. The processor has a timer that comes after all
-//! arrivals of its instant: so turns do not depend on their order.
+//! Instants: a packet occupies memory of its ingress from its arrival until it has left the
+//! processor, and memory of its egress from then until its transmission starts. The processor's
+//! timer fires after all arrivals of its instant, so turns do not depend on their order.
 
 mod config;
 mod describe;
@@ -36,16 +37,16 @@ pub use config::{MemoryKind, OnFull, PipelineConfig};
 pub use settings::PipelinedSettings;
 pub use stats::PipelineStats;
 
-/// What a pipelined switch is put together from.
+/// The parts of a pipelined switch.
 #[derive(Debug)]
 pub struct PipelinedParts {
     /// Processor and memory.
     pub config: PipelineConfig,
-    /// Whom congested egress queues blame.
+    /// Which inputs congested egress queues blame.
     pub capfc: CapfcConfig,
     /// Ports, routes and pauses.
     pub io: CioqParts,
-    /// The processor's timer, which has its stage come.
+    /// Timer of the processor's stage.
     pub stage_timer: TimerId,
 }
 
@@ -57,14 +58,14 @@ pub struct Pipelined {
     stops_when_full: bool,
     ingress: Ingress,
     processor: Processor,
-    /// The memory, and what is asked of neighbours when it runs full.
+    /// The memory, and the requests to neighbours when it fills.
     capfc: Capfc<Memory>,
     waiting: Waiting,
     own_stats: PipelineStats,
 }
 
 impl Pipelined {
-    /// A switch with nothing in it, whose ports are in the fabric already.
+    /// An empty switch with ports that are in the fabric already.
     #[must_use]
     pub fn new(parts: PipelinedParts, fabric: &Fabric) -> Self {
         let PipelinedParts { config, capfc, io, stage_timer } = parts;
@@ -111,7 +112,7 @@ impl IngressQueued for Pipelined {
         self.join_ingress(fabric, ingress, id)
     }
 
-    /// The processor has something to do.
+    /// The processor has work to do.
     #[inline]
     fn pass_stage(
         &mut self,

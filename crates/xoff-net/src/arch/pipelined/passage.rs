@@ -1,4 +1,4 @@
-//! From a packet's arrival to its egress queue.
+//! The path from a packet's arrival to its egress queue.
 
 use super::Pipelined;
 use crate::arch::Destination;
@@ -40,7 +40,7 @@ impl Pipelined {
         }
     }
 
-    /// Asks neighbours for all that CaPFC wants, of which this is the first.
+    /// Sends all requests of CaPFC to neighbours, starting with `first`.
     #[cold]
     pub(super) fn signal_all(&mut self, fabric: &mut Fabric, first: Signal) {
         let mut next = Some(first);
@@ -50,8 +50,8 @@ impl Pipelined {
         }
     }
 
-    /// Packets may come out of the processor and be admitted to it. Returns the packet that is dropped, if
-    /// one is: no more than one comes out at a time.
+    /// Packets may leave the processor and be admitted to it. Returns a dropped packet, if there is
+    /// one: at most one packet leaves at a time.
     pub(super) fn process(
         &mut self,
         fabric: &mut Fabric,
@@ -68,7 +68,8 @@ impl Pipelined {
         dropped
     }
 
-    /// The packet that is due comes out: it joins its egress queue, is dropped or stops the processor.
+    /// The packet that is due leaves the processor. It joins its egress queue, is dropped, or stops
+    /// the processor.
     fn let_out(&mut self, fabric: &mut Fabric, destinations: &[Destination]) -> Option<u32> {
         let now = fabric.now;
         if let Some(stop) = self.processor.stopped() {
@@ -100,7 +101,7 @@ impl Pipelined {
         None
     }
 
-    /// Whether an egress queue has room for the packet that is next to come out.
+    /// Whether an egress queue has room for the next packet to leave the processor.
     #[inline]
     pub(super) fn has_room(&self, fabric: &Fabric, egress: u16) -> bool {
         self.processor.next(&fabric.packets).is_some_and(|packet| {
@@ -113,7 +114,7 @@ impl Pipelined {
         })
     }
 
-    /// The packet that is next to come out joins its egress queue.
+    /// The next packet leaves the processor and joins its egress queue.
     #[inline]
     fn deliver(&mut self, fabric: &mut Fabric, egress: u16) {
         let Some(id) = self.processor.take(&fabric.packets) else { return };
@@ -144,7 +145,7 @@ impl Pipelined {
         }
     }
 
-    /// Has the processor's stage come when something is next to be done.
+    /// Sets the timer of the processor's stage to its next step.
     #[inline]
     fn await_processor(&self, fabric: &mut Fabric) {
         let waiting = !self.ingress.is_empty();

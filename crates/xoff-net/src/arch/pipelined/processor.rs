@@ -1,18 +1,18 @@
-//! The packet processor: it admits packets at a fixed rate, and each comes out a fixed time later, unless
-//! it stands still.
+//! The packet processor. It admits packets at a fixed rate, and each leaves a fixed time later,
+//! unless the processor is stopped.
 //!
-//! It has a clock of its own, which stands when it does: so a stop delays all that is in it alike, and
-//! nothing has to be moved.
+//! The processor has a clock of its own, which halts during a stop. A stop thus delays all packets
+//! inside equally, and no state has to move.
 
 use super::config::PipelineConfig;
 use crate::packet::{Packet, Pool, Queue};
 
-/// Why a processor stands still.
+/// The reason for a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stop {
-    /// Since when (ps).
+    /// Start of the stop (ps).
     pub(super) since: u64,
-    /// The port whose queue is full, for the packet that is next to come out.
+    /// The port with a full queue for the next packet.
     pub(super) egress: u16,
 }
 
@@ -21,17 +21,17 @@ pub(super) struct Stop {
 pub(super) struct Processor {
     interval: u64,
     delay: u64,
-    /// Packets in it; each has the time, by the processor's clock, when it comes out.
+    /// Packets inside. Each has the time, by the processor's clock, at which it leaves.
     packets: Queue,
-    /// For how long it has stood still in all, before a stop that lasts.
+    /// Total duration of past stops.
     stood: u64,
     stop: Option<Stop>,
-    /// When it admits the next packet, by its clock.
+    /// Time of the next admission, by its clock.
     next_admission: u64,
 }
 
 impl Processor {
-    /// An empty one.
+    /// An empty processor.
     #[must_use]
     pub(super) fn new(config: &PipelineConfig) -> Self {
         Self {
@@ -44,7 +44,7 @@ impl Processor {
         }
     }
 
-    /// Why it stands still, if it does.
+    /// The reason for its stop, if it is stopped.
     #[inline]
     #[must_use]
     pub(super) fn stopped(&self) -> Option<Stop> {
@@ -67,39 +67,39 @@ impl Processor {
         self.next_admission = own + self.interval;
     }
 
-    /// The packet that is next to come out, once it is due.
+    /// The next packet to leave, once it is due.
     #[inline]
     #[must_use]
     pub(super) fn due(&self, pool: &Pool, now: u64) -> Option<u32> {
         self.packets.head().filter(|&id| pool[id].time <= now - self.stood)
     }
 
-    /// The packet that is next to come out.
+    /// The next packet to leave.
     #[inline]
     #[must_use]
     pub(super) fn next<'a>(&self, pool: &'a Pool) -> Option<&'a Packet> {
         self.packets.head().map(|id| &pool[id])
     }
 
-    /// That packet has come out.
+    /// That packet has left.
     #[inline]
     pub(super) fn take(&mut self, pool: &Pool) -> Option<u32> {
         self.packets.pop(pool)
     }
 
-    /// It stands still from now on, for want of room at a port.
+    /// Stops from now on, for lack of room at a port.
     pub(super) fn stop(&mut self, now: u64, egress: u16) {
         self.stop = Some(Stop { since: now, egress });
     }
 
-    /// It goes on. Returns for how long it has stood.
+    /// Continues. Returns the duration of the stop.
     pub(super) fn go_on(&mut self, now: u64) -> u64 {
         let stood = self.stop.take().map_or(0, |stop| now - stop.since);
         self.stood += stood;
         stood
     }
 
-    /// When something is next to be done, while it runs; `waiting` is whether packets wait for admission.
+    /// Time of the next step while it runs. `waiting`: packets wait for admission.
     #[inline]
     #[must_use]
     pub(super) fn next_time(&self, pool: &Pool, waiting: bool) -> Option<u64> {
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(processor.take(&pool), Some(0));
         assert_eq!(processor.next_time(&pool, false), Some(17_160_000));
         assert_eq!(processor.due(&pool, 17_160_000), Some(1));
-        // It might have admitted another one at 3 us, before it stopped.
+        // It could have admitted another packet at 3 us, before it stopped.
         assert!(processor.may_admit(16_160_000));
     }
 }

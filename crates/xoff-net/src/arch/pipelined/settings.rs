@@ -1,4 +1,4 @@
-//! What the settings of a pipelined switch say about it.
+//! Properties of the settings of a pipelined switch.
 
 use xoff_core::Bytes;
 use xoff_core::knobs::Knobs as _;
@@ -67,7 +67,7 @@ impl ArchitectureSettings for PipelinedSettings {
 
     fn needs(&self) -> Vec<Need> {
         let mut needs = needs_of_ingress_queues();
-        let reason = "its egress queues are those of classes";
+        let reason = "it has one egress queue per class";
         needs.push(need(("switch", "scheduler"), &["ets", "fifo"], reason));
         needs.extend(need_of_pauses(&self.pause));
         needs

@@ -1,35 +1,35 @@
-//! What a pipelined switch did beside what all switches count.
+//! Counts of a pipelined switch, in addition to the counts of all switches.
 
 use super::Pipelined;
 use crate::packet::CLASSES;
 
-/// What a pipelined switch did.
+/// Counts of a pipelined switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PipelineStats {
-    /// Packets that found their ingress queue full and are lost.
+    /// Packets lost at a full ingress queue.
     pub ingress_drops: u64,
-    /// Packets that found their egress queue full and are lost.
+    /// Packets lost at a full egress queue.
     pub egress_drops: u64,
-    /// Packets that came out of the processor, those that were dropped then included.
+    /// Packets that left the processor, including those dropped then.
     pub processed: u64,
-    /// How often the processor stopped for want of room at an egress queue.
+    /// How often the processor stopped for lack of room at an egress queue.
     pub stops: u64,
-    /// For how long it stood still (ps).
+    /// Total duration of its stops (ps).
     pub blocked_ps: u64,
-    /// Over all packets, how long they stood behind a full egress queue of another class (ps).
+    /// Total time of packets behind a full egress queue of another class (ps).
     pub cross_class_ps: u64,
     /// Inputs blamed by egress queues.
     pub blames: u64,
-    /// Ingress queues that came to be congested.
+    /// Ingress queues that became congested.
     pub congestions: u64,
-    /// Frames that resume.
+    /// Resume frames.
     pub resumes: u64,
     /// Bytes of CaPFC's counters.
     pub counter_bytes: u64,
 }
 
 impl PipelineStats {
-    /// Takes in those of another switch.
+    /// Adds another switch's counts.
     pub fn add(&mut self, other: &Self) {
         self.ingress_drops += other.ingress_drops;
         self.egress_drops += other.egress_drops;
@@ -44,19 +44,19 @@ impl PipelineStats {
     }
 }
 
-/// Packets that have not come out of the processor, by class, and what a stop costs them.
+/// Packets that have not left the processor, by class, and their time lost to stops.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Waiting {
     packets: [u32; CLASSES],
     all: u32,
-    /// While the processor stands still: the class of the packet that is the cause, and up to when (ps)
-    /// the time of the others is counted.
+    /// During a stop: the class of the packet that caused it, and the time (ps) up to which the
+    /// other packets' time is counted.
     stop: Option<(u8, u64)>,
     cross_class_ps: u64,
 }
 
 impl Waiting {
-    /// The time up to now of those that stand behind another class.
+    /// Time up to now of packets behind another class.
     fn lost(&self, now: u64) -> u64 {
         self.stop.map_or(0, |(class, since)| {
             u64::from(self.all - self.packets[usize::from(class)]) * (now - since)
@@ -90,7 +90,7 @@ impl Waiting {
         self.stop = Some((class, now));
     }
 
-    /// It goes on.
+    /// The processor continues.
     pub(super) fn go_on(&mut self, now: u64) {
         self.settle(now);
         self.stop = None;
@@ -98,7 +98,7 @@ impl Waiting {
 }
 
 impl Pipelined {
-    /// What it did up to `now` (ps).
+    /// Counts up to `now` (ps).
     #[must_use]
     pub fn pipeline_stats(&self, now: u64) -> PipelineStats {
         let stands = self.processor.stopped().map_or(0, |stop| now - stop.since);

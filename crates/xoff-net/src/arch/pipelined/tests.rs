@@ -1,4 +1,4 @@
-//! The switch as a whole, with packets handed to it and what it sends looked at.
+//! The whole switch: tests hand it packets and check the packets it sends.
 
 use proptest::prelude::*;
 use xoff_core::rng::Purpose;
@@ -14,7 +14,7 @@ use crate::sched::{AnyScheduler, Egress, Fifo};
 use crate::topo::Route;
 
 const PORTS: u32 = 4;
-/// Of the neighbours, where the switch's packets arrive.
+/// First port of the neighbours, where the switch's packets arrive.
 const SINK: u32 = PORTS;
 const WAKE: u32 = 100;
 const TIMER: u32 = 200;
@@ -22,12 +22,12 @@ const FRAMES: u32 = 300;
 const STAGE: u32 = 400;
 const US: u64 = 1_000_000;
 
-/// A switch between four neighbours at 1 Gb/s: packets to host h leave by port h.
+/// A switch between four neighbours at 1 Gb/s. Packets to host h leave at port h.
 struct Bench {
     fabric: Fabric,
     switch: Pipelined,
     destinations: Vec<Destination>,
-    /// When each packet arrived at a neighbour: (time, port, class, frame or data).
+    /// Arrival of each packet at a neighbour: (time, port, class, frame or data).
     sent: Vec<(u64, u32, Packet)>,
     dropped: u64,
 }
@@ -85,7 +85,7 @@ impl Bench {
         Self { fabric, switch, destinations, sent: Vec::new(), dropped: 0 }
     }
 
-    /// Arrivals happen, and then all that follows from them.
+    /// Delivers the arrivals, then runs all events that follow.
     fn run(&mut self, arrivals: &[Arrival]) {
         for arrival in arrivals {
             let mut packet = Packet::new(Kind::Data, arrival.bytes);
@@ -154,7 +154,7 @@ impl Bench {
         self.switch.pipeline_stats(self.fabric.now)
     }
 
-    /// When data of a class arrived at a neighbour.
+    /// Arrival times of a class's data at a neighbour.
     fn arrivals(&self, port: u32, class: u8) -> Vec<u64> {
         let of = |one: &&(u64, u32, Packet)| {
             one.1 == port && one.2.kind == Kind::Data && one.2.class() == class
@@ -162,7 +162,7 @@ impl Bench {
         self.sent.iter().filter(of).map(|one| one.0).collect()
     }
 
-    /// Frames sent by a port: when, which classes, and whether they pause.
+    /// Frames sent by a port: time, classes, and whether they pause.
     fn frames(&self, port: u32) -> Vec<(u64, u8, bool)> {
         let of = |one: &&(u64, u32, Packet)| one.1 == port && one.2.kind == Kind::LinkControl;
         let frame = |one: &(u64, u32, Packet)| {
@@ -173,7 +173,7 @@ impl Bench {
     }
 }
 
-/// Packets of 1000 B of a class that come by a port at line rate.
+/// Packets of 1000 B of a class that arrive at a port at line rate.
 fn train(port: u16, to: u32, class: u8, start: u64, packets: u64) -> Vec<Arrival> {
     let arrival = |n| Arrival { time: start + n * 8 * US, port, to, class, bytes: 1000 };
     (0..packets).map(arrival).collect()
@@ -187,18 +187,18 @@ fn stop_max() -> CapfcConfig {
     CapfcConfig { policy: Policy::StopMax, ..CapfcConfig::default() }
 }
 
-/// Three inputs congest port 3 in class 4; at 400 us a packet of class 0 goes to the idle port 1.
+/// Three inputs congest port 3 in class 4. At 400 us a packet of class 0 goes to the idle port 1.
 fn congestion() -> Vec<Arrival> {
     let mut all: Vec<Arrival> = (0..3).flat_map(|port| train(port, 3, 4, 0, 70)).collect();
     all.push(Arrival { time: 400 * US, port: 3, to: 1, class: 0, bytes: 500 });
     all
 }
 
-/// A packet's own time: the processor, its 500 B at 1 Gb/s and 1 us of link.
+/// Time of a packet alone: the processor, its 500 B at 1 Gb/s and 1 us of link.
 const ALONE: u64 = 6_160_000 + 4 * US + US;
 
-/// "The packet belonging to other priorities or designated to different ports will suffer from the HOL
-/// blocking" (CaPFC §II-A).
+/// "The packet belonging to other priorities or designated to different ports will suffer from the
+/// HOL blocking" (CaPFC §II-A).
 #[test]
 fn a_stopped_processor_holds_back_all_ports_and_classes() {
     let mut bench = Bench::new(stop(), CapfcConfig::default());
@@ -212,13 +212,13 @@ fn a_stopped_processor_holds_back_all_ports_and_classes() {
     assert_eq!(stats.processed, 211);
 }
 
-/// The same where it drops: the other class waits for nobody but those in the processor.
+/// The same with drops: the other class waits only for packets in the processor.
 #[test]
 fn where_it_drops_another_class_shares_only_wire_and_processor() {
     for capfc in [CapfcConfig::default(), stop_max()] {
         let mut bench = Bench::new(PipelineConfig::default(), capfc);
         bench.run(&congestion());
-        // At most one of the three others is admitted before it.
+        // At most one packet of the three others is admitted before it.
         let delay = bench.arrivals(1, 0)[0] - 400 * US;
         assert!((ALONE..=ALONE + 3 * US).contains(&delay), "{delay}");
         let stats = bench.stats();
@@ -232,7 +232,7 @@ fn where_it_drops_another_class_shares_only_wire_and_processor() {
     }
 }
 
-/// A paused class waits; another one of the same port goes as if it were alone.
+/// A paused class waits. Another class of the same port has its time alone.
 #[test]
 fn a_paused_class_holds_back_no_other() {
     let mut bench = Bench::new(PipelineConfig::default(), CapfcConfig::default());
@@ -247,7 +247,7 @@ fn a_paused_class_holds_back_no_other() {
     assert_eq!(bench.arrivals(1, 2)[0], released + 8 * US + US);
 }
 
-/// Stop-Max has the one input with most packets pause first.
+/// Stop-Max first pauses the input with most packets.
 #[test]
 fn the_largest_contributor_is_asked_to_pause() {
     let mut bench = Bench::new(PipelineConfig::default(), stop_max());
@@ -260,7 +260,7 @@ fn the_largest_contributor_is_asked_to_pause() {
     assert_eq!(bench.dropped, 0);
 }
 
-/// A processor of half the rate makes ingress queues congested, not egress queues.
+/// A processor of half the rate congests ingress queues, not egress queues.
 #[test]
 fn a_slow_processor_congests_the_ingress() {
     let slow = PipelineConfig { packet_rate: 100_000.0, ..PipelineConfig::default() };
@@ -314,10 +314,15 @@ fn small_capfc(policy: Policy) -> CapfcConfig {
 }
 
 proptest! {
-    /// Whatever comes: PFC_wstop drops at no egress, what is dropped is counted where, no queue exceeds its
-    /// memory, in the end nothing is left, and everything that was paused is resumed.
+    /// For any arrivals: PFC_wstop never drops at an egress, drops are counted at their place, and
+    /// no queue exceeds its memory. In the end the switch is empty, and everything paused has been
+    /// resumed.
     #[test]
-    fn all_that_comes_goes_and_xon_follows_xoff(arrivals in arrivals(), stops in any::<bool>(), policy in 0..3) {
+    fn all_that_comes_goes_and_xon_follows_xoff(
+        arrivals in arrivals(),
+        stops in any::<bool>(),
+        policy in 0..3,
+    ) {
         let policy = [Policy::None, Policy::StopMax, Policy::StopCalibrate][policy as usize];
         let on_full = if stops { OnFull::Stop } else { OnFull::Drop };
         let mut bench = Bench::new(small(on_full), small_capfc(policy));
@@ -334,7 +339,7 @@ proptest! {
             prop_assert_eq!(bench.switch.holds_paused(port as u16), 0);
             let mut paused = 0u8;
             for (_, classes, pauses) in bench.frames(port) {
-                // Frames are sent on changes only.
+                // Frames are sent only on changes.
                 prop_assert_eq!(paused & classes, if pauses { 0 } else { classes });
                 paused ^= classes;
                 frames[usize::from(pauses)] += 1;

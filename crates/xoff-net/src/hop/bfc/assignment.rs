@@ -1,5 +1,5 @@
-//! Which queue of an egress port a flow's packets wait in (BFC §3.3.1, and "Sticky queue assignment" in
-//! §3.3.2). Knows no pause.
+//! Assignment of flows to the queues of an egress port (BFC §3.3.1, and "Sticky queue assignment"
+//! in §3.3.2). It does not depend on pauses.
 
 use xoff_core::Rng;
 
@@ -10,22 +10,22 @@ use crate::division::{Divided, Undivided};
 use crate::packet::{CLASSES, Kind, Packet, flag};
 use crate::sched::QueueMask;
 
-/// Time stamps of the flow table count units of 2^10 ps: 32 bits go round in 4.4 s. An entry that was
-/// idle for a whole number of turns and not forgotten sticks to its queue once more, which harms
-/// nobody.
+/// Time stamps of the flow table count units of 2^10 ps: 32 bits wrap around after 4.4 s. An entry
+/// that was idle for a whole number of wraps and was not forgotten keeps its queue once more, which
+/// does no harm.
 const STAMP_SHIFT: u32 = 10;
 
-/// What queue assignment has done, for the results.
+/// Counts of queue assignment, for the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AssignmentStats {
     /// Queue assignments.
     pub assignments: u64,
-    /// Assignments of a queue that was not empty.
+    /// Assignments of a queue that held packets.
     pub collisions: u64,
-    /// Assignments to flows that had been here before: their packet was not the flow's first. The most
-    /// queue changes that can have happened in the middle of a flow.
+    /// Assignments to flows that had sent packets through here before. This is an upper bound of
+    /// the queue changes in the middle of a flow.
     pub reassignments: u64,
-    /// Packets whose flow-table entry was in use, and by another flow last.
+    /// Packets that found their flow-table entry in use, last by another flow.
     pub table_collisions: u64,
 }
 
@@ -39,36 +39,37 @@ impl AssignmentStats {
     }
 }
 
-/// The flows of an egress port, or those of them that one pipeline knows.
+/// The flows of an egress port, or of one pipeline at that port.
 #[derive(Clone, Debug)]
 struct EgressFlows {
     table: FlowTable,
     /// Entries with packets.
     active: u32,
-    /// The queue assigned last, by class.
+    /// The queue assigned last, for each class.
     last_queue: [u8; CLASSES],
 }
 
 /// The queue assignment of one switch: "The switch performs dynamic queue assignment for each class
-/// independently" (App. A.3), where queues are divided among classes.
+/// independently" (App. A.3), if classes divide the queues.
 #[derive(Debug)]
 pub(super) struct FlowQueues<D> {
     egresses: Vec<EgressFlows>,
-    /// Entries of a port's flow table for each class: flows of different classes never share one, as
-    /// they would share a queue.
+    /// Entries of a port's flow table for each class. Flows of different classes never share an
+    /// entry, because they would share a queue.
     table_size: u32,
     division: D,
     assignment: Assignment,
     empty_queue: EmptyQueueOrder,
-    /// For how long a flow without packets keeps its queue, in the table's unit of time.
+    /// How long a flow without packets keeps its queue, in the table's unit of time.
     sticky: u32,
     stats: AssignmentStats,
 }
 
 impl FlowQueues<Undivided> {
-    /// Splits the table of each port over so many pipelines: an entry of a port in the n-th of them is in
-    /// what stands for port n x ports + port from now on. Each begins to look for empty queues elsewhere:
-    /// "with a different rotating starting point per pipeline" (§4).
+    /// Splits the table of each port over `pipelines`. From now on the entries of a port in the
+    /// n-th pipeline are those of the virtual port n x ports + port. Each pipeline starts its
+    /// search for empty queues elsewhere: "with a different rotating starting point per pipeline"
+    /// (§4).
     pub(super) fn split(self, pipelines: u8) -> Self {
         let Undivided { first, count } = self.division;
         let ports = self.egresses;
@@ -88,10 +89,10 @@ impl FlowQueues<Undivided> {
 }
 
 impl<D: Divided> FlowQueues<D> {
-    /// For a switch with so many ports and this 1-hop RTT.
+    /// For a switch with `ports` ports and this 1-hop RTT.
     pub(super) fn new(config: &BfcConfig, division: D, ports: usize, hrtt_ps: u64) -> Self {
         let table_size = u32::from(config.queues) * config.table_factor;
-        // The last of each class, so that the first is next.
+        // The last queue of each class, so that the search starts at the first.
         let last = |class: usize| {
             let (first, count) = division.range((class as u8).min(config.classes - 1));
             first + count - 1
@@ -109,8 +110,8 @@ impl<D: Divided> FlowQueues<D> {
         }
     }
 
-    /// The queue of a packet's flow, where `occupied` says which queues hold something, as far as is
-    /// known. "A new queue assignment only happens if the size value in the flow table is 0, and the
+    /// The queue of a packet's flow. `occupied` marks the queues that are known to hold packets. "A
+    /// new queue assignment only happens if the size value in the flow table is 0, and the
     /// timestamp is older than a sticky threshold" (§3.3.2).
     #[inline]
     pub(super) fn queue_of(
@@ -137,14 +138,14 @@ impl<D: Divided> FlowQueues<D> {
         queue
     }
 
-    /// "if two flows map to the same index they will use the same queue (collision)" (§3.3.1). Labelled
-    /// ones are meant to.
+    /// "if two flows map to the same index they will use the same queue (collision)" (§3.3.1).
+    /// Labelled flows share an entry on purpose.
     #[cold]
     fn on_shared_entry(&mut self, packet: &Packet) {
         self.stats.table_collisions += u64::from(!packet.has(flag::LABELLED));
     }
 
-    /// The flow has one packet more here (§3.3.1).
+    /// Counts a packet more for the flow (§3.3.1).
     #[inline]
     pub(super) fn on_enqueue(&mut self, now: u64, egress: u16, packet: &Packet) {
         let entry = self.entry(now, egress, packet);
@@ -154,10 +155,10 @@ impl<D: Divided> FlowQueues<D> {
         self.egresses[egress as usize].active += u32::from(woken);
     }
 
-    /// The flow has one packet less here (§3.3.1).
+    /// Counts a packet less for the flow (§3.3.1).
     ///
     /// # Panics
-    /// If it had none: that is a bug.
+    /// If the count is zero already, which is a bug.
     #[inline]
     pub(super) fn on_dequeue(&mut self, now: u64, egress: u16, packet: &Packet) {
         let entry = self.entry(now, egress, packet);
@@ -167,7 +168,7 @@ impl<D: Divided> FlowQueues<D> {
         self.egresses[egress as usize].active -= u32::from(emptied);
     }
 
-    /// A packet comes and leaves at once: only the time stamp of its flow moves.
+    /// A packet passes without waiting: only the time stamp of its flow changes.
     #[inline]
     pub(super) fn on_pass(&mut self, now: u64, egress: u16, packet: &Packet) {
         self.entry(now, egress, packet).stamp = stamp(now);
@@ -178,8 +179,8 @@ impl<D: Divided> FlowQueues<D> {
         self.egresses[egress as usize].active
     }
 
-    /// Flows at an egress port that share their queue with another one, those of one table entry counted
-    /// as one flow; `egresses` are all that stand for the port.
+    /// Flows at an egress port that share their queue with another flow. Flows of one table entry
+    /// count as one. `egresses` are all virtual ports of the port.
     pub(super) fn sharing(&self, egresses: impl IntoIterator<Item = u16>) -> u32 {
         let mut flows = [0u32; 128];
         let tables = egresses.into_iter().map(|egress| &self.egresses[egress as usize].table);
@@ -189,7 +190,7 @@ impl<D: Divided> FlowQueues<D> {
         flows.iter().filter(|&&flows| flows > 1).sum()
     }
 
-    /// What has happened so far.
+    /// Counts so far.
     pub(super) fn stats(&self) -> AssignmentStats {
         self.stats
     }
@@ -198,7 +199,7 @@ impl<D: Divided> FlowQueues<D> {
     #[inline]
     fn entry(&mut self, now: u64, egress: u16, packet: &Packet) -> &mut Entry {
         let index = if packet.has(flag::LABELLED) {
-            // One entry more, which all labelled flows share.
+            // The extra entry, which all labelled flows share.
             self.table_size
         } else {
             let class = u64::from(self.division.class_of(packet));
@@ -242,7 +243,7 @@ impl<D: Divided> FlowQueues<D> {
         queue
     }
 
-    /// One of the empty queues of a class, if there is one.
+    /// An empty queue of a class, if there is one.
     fn empty_queue(&mut self, egress: u16, class: u8, empty: QueueMask) -> Option<u8> {
         if empty == 0 {
             return None;
@@ -263,7 +264,8 @@ fn stamp(now: u64) -> u32 {
     (now >> STAMP_SHIFT) as u32
 }
 
-/// A hash of the flow identifier, the same at every switch; other than the load balancer's.
+/// A hash of the flow identifier. It is the same at every switch and differs from the load
+/// balancer's.
 #[inline]
 fn flow_hash(packet: &Packet) -> u32 {
     let word = packet.label ^ packet.src.rotate_left(16) ^ packet.dst.rotate_left(8);

@@ -1,4 +1,4 @@
-//! Which queue a flow gets, what it shares, and what is counted of that.
+//! Queue assignment: the queue of a flow, shared queues, and their counts.
 
 use std::collections::BTreeMap;
 
@@ -33,16 +33,16 @@ fn labelled_flows_share_the_first_queue_and_the_others_have_the_rest() {
     others.sort_unstable();
     assert_eq!(others, (1..31).collect::<Vec<u8>>());
     assert_eq!(bench.bfc.stats().assignment.collisions, 0);
-    // Without an empty queue the rest is drawn from, too.
+    // Without an empty queue a flow takes one of the other queues at random.
     assert!((30..200).all(|flow| bench.send(0, data(flow, 1, 0)).0 > 0));
-    // All labelled flows are one entry.
+    // All labelled flows share one entry.
     let entries = bench.bfc.active_flows(0).unwrap();
     assert!((195..=201).contains(&entries), "{entries}");
 }
 
-/// Flows on different indices of a table of m entries are m (1 - (1 - 1/m)^n) on average: "These
-/// collisions decrease with the size of the table" (§3.3.1), from as many entries as queues to a
-/// thousand times that.
+/// With a table of m entries, n flows use m (1 - (1 - 1/m)^n) indices on average: "These collisions
+/// decrease with the size of the table" (§3.3.1). Tested from one entry per queue to a thousand
+/// entries per queue.
 #[test]
 fn index_collisions_are_those_of_balls_in_bins() {
     const FLOWS: u32 = 32;
@@ -59,7 +59,7 @@ fn index_collisions_are_those_of_balls_in_bins() {
             entries += bench.bfc.active_flows(0).unwrap();
             collided += bench.bfc.stats().assignment.table_collisions;
         }
-        // The packet of a flow that found an entry in use was counted, and every other got its own.
+        // A packet that found an entry in use was counted; every other flow has its own entry.
         assert_eq!(u64::from(FLOWS * TRIALS), u64::from(entries) + collided, "{factor}");
         let size = f64::from(32 * factor);
         let expected = size * (1.0 - (1.0 - 1.0 / size).powi(FLOWS as i32));
@@ -68,11 +68,11 @@ fn index_collisions_are_those_of_balls_in_bins() {
     }
 }
 
-/// "All flows that map to the same index are assigned to the same queue" (§3.3.1), and a packet counts
-/// as a collision each time another flow was there last.
+/// "All flows that map to the same index are assigned to the same queue" (§3.3.1). A packet counts
+/// as a collision each time the packet before it was of another flow.
 #[test]
 fn flows_of_one_entry_take_turns_in_one_queue() {
-    // Two queues with one entry each, of which three flows have at most two.
+    // Two queues with one entry each: three flows use at most two of them.
     let config = BfcConfig {
         queues: 2,
         table_factor: 1,
@@ -95,8 +95,8 @@ fn flows_of_one_entry_take_turns_in_one_queue() {
     assert_eq!(bench.bfc.stats().assignment.table_collisions, before + 2);
 }
 
-/// A flow that comes back later than the sticky threshold is assigned a queue in its middle; one that
-/// begins is not.
+/// A flow that returns after the sticky threshold gets a queue in the middle of the flow. A new
+/// flow does not count as reassigned.
 #[test]
 fn a_reassignment_is_an_assignment_in_the_middle_of_a_flow() {
     let mut bench = silent(&BfcConfig::default());

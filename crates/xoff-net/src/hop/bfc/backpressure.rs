@@ -1,11 +1,12 @@
-//! What a switch asks of its neighbours when its queues are long: one of the files beside this one.
-//! Knows which queue a packet is in, but not why.
+//! Backpressure to a switch's neighbours when its queues grow long. Each of the other files of this
+//! folder implements one kind. Backpressure uses the queue of a packet, but not the reason for the
+//! assignment.
 
 use super::super::Signal;
 use crate::packet::Packet;
 use crate::sched::{QueueMask, Scheduler};
 
-/// Frames to neighbours, for the results.
+/// Frames sent to neighbours, for the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PauseFrames {
     /// Pause frames.
@@ -31,14 +32,15 @@ impl PauseFrames {
     }
 }
 
-/// Queues or flows of the neighbours, and which of them are paused.
+/// The queues or flows of the neighbours, and their pauses.
 pub trait Upstream {
-    /// When the timer of an ingress port should next fire after a signal or a firing now.
+    /// When the timer of an ingress port fires next, after a signal or a firing at this moment.
     fn next_timer(&self, _now: u64) -> Option<u64> {
         None
     }
 
-    /// The timer of an ingress port fires: a frame to send, and whether the timer goes on.
+    /// The timer of an ingress port fires. Returns a frame to send, and whether the timer
+    /// continues.
     fn on_timer(&mut self, _ingress: u16) -> (Option<Signal>, bool) {
         (None, false)
     }
@@ -54,15 +56,15 @@ pub trait Upstream {
     }
 }
 
-/// Decides who is paused, and for how long.
+/// A rule that decides which upstream queues or flows pause, and for how long.
 pub trait Backpressure {
-    /// What it pauses.
+    /// The units that it pauses: queues or flows.
     type Upstream: Upstream;
 
-    /// What is paused.
+    /// The state of the neighbours' queues or flows.
     fn upstream(&self) -> &Self::Upstream;
 
-    /// The same, to change it.
+    /// The same state, mutable.
     fn upstream_mut(&mut self) -> &mut Self::Upstream;
 
     /// A packet has joined its queue.
@@ -76,11 +78,11 @@ pub trait Backpressure {
     /// A packet starts to leave.
     fn on_dequeue(&mut self, egress: u16, packet: &mut Packet) -> Option<Signal>;
 
-    /// Another signal, beside the one just returned.
+    /// The next signal, after the one that was just returned.
     fn next_signal(&mut self) -> Option<Signal> {
         None
     }
 
-    /// Whether a packet that finds its port empty may come and leave without a signal.
+    /// Whether a packet that finds its port empty may pass without a signal.
     fn lets_pass(&self, egress: u16, packet: &Packet) -> bool;
 }

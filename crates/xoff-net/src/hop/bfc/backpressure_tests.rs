@@ -1,4 +1,5 @@
-//! Who is paused, by the length of a queue and flow by flow, each against a model that works it out anew.
+//! Pauses by queue length and by flow, each compared with a model that recomputes the pauses from
+//! scratch.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,7 +46,7 @@ fn all_who_feed_a_long_queue_pause_and_go_on_together() {
     assert_eq!(bench.send(0, data(2, 3, 0)).1, Some(Signal::new(3, Ask::Pause, 1)));
     assert_eq!(bench.send(0, data(1, 1, 0)).1, None);
     assert_eq!([1, 2, 3].map(|ingress| bench.bfc.holds_paused(ingress)), [1, 0, 1]);
-    // 26 packets are here; the third that leaves takes the queue to 23.
+    // 26 packets wait; the third departure leaves 23 in the queue.
     assert_eq!([(); 2].map(|()| bench.leave(0).1), [None; 2]);
     let first = bench.leave(0).1;
     let resumed: BTreeSet<u16> = all(&mut bench, first).iter().map(|signal| signal.port).collect();
@@ -61,7 +62,7 @@ fn a_fixed_threshold_does_not_know_how_many_queues_are_active() {
     assert!((0..=3).all(|active| thresholds.at(1, active) == BDP));
 }
 
-/// What a step does: a packet of a flow comes from an ingress and an upstream queue, or one leaves.
+/// One step: a packet of a flow arrives from an ingress and an upstream queue, or a packet leaves.
 fn steps() -> impl Strategy<Value = Vec<Option<(u32, u16, u8)>>> {
     let arrival = (0u32..12, 1u16..4, 0u8..3);
     let step = prop_oneof![3 => arrival.prop_map(Some), 2 => Just(None)];
@@ -69,8 +70,9 @@ fn steps() -> impl Strategy<Value = Vec<Option<(u32, u16, u8)>>> {
 }
 
 proptest! {
-    /// An upstream queue is held exactly while a queue here is above the threshold into which a packet of
-    /// it has come since it rose above it, and neighbours that hear all frames know that.
+    /// An upstream queue is paused while it feeds a long queue: one above the threshold that has
+    /// received a packet of it since the threshold was crossed. A neighbour that receives all
+    /// frames has the same state.
     #[test]
     fn upstream_queues_pause_while_a_queue_they_feed_is_long(steps in steps()) {
         let config = BfcConfig { threshold_factor: 0.3, ..strawman() };
@@ -109,7 +111,7 @@ proptest! {
         }
     }
 
-    /// A flow is held exactly while packets of it are here that exceeded the threshold when they came.
+    /// A flow is paused while packets that exceeded the threshold on arrival wait here.
     #[test]
     fn a_flow_pauses_while_packets_of_it_that_were_too_many_are_here(steps in steps()) {
         let config = BfcConfig {
@@ -120,7 +122,7 @@ proptest! {
         };
         let thresholds = threshold::Thresholds::new(&config, &[PORT; 4], hrtt(&config, &[PORT; 4]));
         let mut bench = Bench::of(&config, Bfc::by_flow(&config, &[PORT; 4]));
-        // The packets here that were too many, by number, and how many of them each flow has.
+        // Waiting packets that exceeded the threshold, by number, and their count for each flow.
         let mut too_many = BTreeSet::new();
         let mut excess = BTreeMap::<(u16, u32), u32>::new();
         let mut heard = BTreeSet::new();
@@ -147,9 +149,9 @@ proptest! {
                 }
             };
             for signal in all(&mut bench, signal) {
-                let (number, sender) = signal.flow().expect("every frame speaks of a flow");
+                let (number, sender) = signal.flow().expect("every frame names a flow");
                 let flow = (signal.port, number);
-                prop_assert_eq!(sender, number + 100, "the sender's number goes along");
+                prop_assert_eq!(sender, number + 100, "the frame carries the sender's number");
                 match signal.ask {
                     Ask::PauseFlow => prop_assert!(heard.insert(flow)),
                     Ask::ResumeFlow => prop_assert!(heard.remove(&flow)),
@@ -168,7 +170,7 @@ proptest! {
     }
 }
 
-/// "without sticky queue assignments" (§3.3.2): a flow without packets here is a new one.
+/// "without sticky queue assignments" (§3.3.2): a flow without packets here counts as new.
 #[test]
 fn flows_that_are_paused_themselves_stick_to_no_queue() {
     let config = BfcConfig { backpressure: BackpressureKind::Flows, ..BfcConfig::default() };

@@ -11,7 +11,7 @@ use crate::sched::{Drr, StrictClasses};
 
 const PORT: BfcPort = BfcPort { rate: 100_000_000_000, delay_ps: 1_000_000 };
 
-/// Four classes of eight queues, and how a packet of a class comes to a port that has them.
+/// Four classes of eight queues each, with arrivals of packets of a class.
 struct Classed {
     bfc: Bfc<PauseCounters<Division>, Division>,
     queues: Drr<StrictClasses>,
@@ -25,7 +25,7 @@ impl Classed {
             classes: 4,
             reserve_control_queue: false,
             assignment,
-            // So few entries that flows share them.
+            // Few entries, so that flows share them.
             table_factor: 1,
             ..BfcConfig::default()
         };
@@ -62,8 +62,8 @@ impl Classed {
 #[test]
 fn thresholds_count_the_queues_of_a_class() {
     let mut bench = Classed::new(Assignment::Dynamic);
-    // Five queues of the first class and one of the last: a queue of the last may hold a whole 1-hop BDP
-    // of 25 000 B, one of the first a fifth, 5 000 B.
+    // Five queues of the first class and one of the last are active. A queue of the last may hold a
+    // whole 1-hop BDP of 25 000 B; one of the first may hold a fifth, 5 000 B.
     for flow in 0..4 {
         assert_eq!(bench.enqueue(0, flow, 0).1, None);
     }
@@ -74,8 +74,8 @@ fn thresholds_count_the_queues_of_a_class() {
 }
 
 proptest! {
-    /// Whatever comes and goes, however many flows share an entry of the flow table: two classes never
-    /// share a queue, and the most important class that waits is served.
+    /// For any arrivals and departures, and any number of flows on an entry of the flow table: two
+    /// classes never share a queue, and the port serves the most important class that waits.
     #[test]
     fn classes_never_share_a_queue(
         stochastic in any::<bool>(),

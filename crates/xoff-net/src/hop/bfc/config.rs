@@ -9,9 +9,9 @@ use crate::packet::CLASSES;
 choices! {
     /// How flows get their queues (BFC §6.1).
     pub enum Assignment {
-        /// An empty queue if there is one, otherwise a random one (§3.3.1).
+        /// An empty queue if there is one, otherwise a random queue (§3.3.1).
         Dynamic = "dynamic",
-        /// The queue that a hash of the flow names, at every switch ("BFC + stochastic").
+        /// The queue given by a hash of the flow, the same at every switch ("BFC + stochastic").
         Stochastic = "stochastic",
         /// All flows in one queue ("BFC + single").
         Single = "single",
@@ -19,47 +19,49 @@ choices! {
 }
 
 choices! {
-    /// Which of several empty queues is taken. The paper does not say.
+    /// Order in which empty queues are taken. The paper does not state it.
     pub enum EmptyQueueOrder {
-        /// The next one after the queue assigned last, going round: a queue that has just emptied,
-        /// to which a flow may still stick, is taken last.
+        /// The next queue after the one assigned last, in turn. A queue that has just emptied, and
+        /// may still be kept by a flow, is taken last.
         Rotating = "rotating",
-        /// The one with the lowest number.
+        /// The empty queue with the lowest number.
         Lowest = "lowest",
     }
 }
 
 choices! {
-    /// What is paused when a queue grows long.
+    /// What a switch pauses when a queue grows long.
     pub enum BackpressureKind {
-        /// The upstream queues of packets that exceeded the threshold, until these have left (§3.3.2).
+        /// The upstream queues of packets that exceeded the threshold, until these packets have
+        /// left (§3.3.2).
         Queues = "queues",
-        /// The upstream queues of a queue above the threshold, while it is (§3.2).
+        /// The upstream queues that feed a queue above the threshold, until it is below (§3.2).
         Occupancy = "occupancy",
-        /// The flows of packets that exceeded the threshold, until these have left: "an ideal (but
-        /// impractical) variant" (§3.3.2).
+        /// The flows of packets that exceeded the threshold, until these packets have left: "an
+        /// ideal (but impractical) variant" (§3.3.2).
         Flows = "flows",
-        /// Nothing: the assignment alone, under an end-to-end control (§6.4).
+        /// Nothing: only queue assignment, under an end-to-end control (§6.4).
         None = "none",
     }
 }
 
 choices! {
-    /// How long a queue may grow.
+    /// The rule for the pause threshold of a queue.
     pub enum ThresholdRule {
-        /// The 1-hop BDP at the queue's drain rate: the port's, shared by its active queues (§3.3.2).
+        /// The 1-hop BDP at the queue's drain rate: the port's rate divided by its active queues
+        /// (§3.3.2).
         Active = "active",
-        /// The 1-hop BDP at the port's rate, however many queues are active (§3.2).
+        /// The 1-hop BDP at the port's rate, for any number of active queues (§3.2).
         Fixed = "fixed",
     }
 }
 
 choices! {
-    /// What BFC runs on.
+    /// The hardware that runs BFC.
     pub enum Hardware {
-        /// Switches that know and do everything at once.
+        /// Switches without limits: every operation is immediate and uses the whole state.
         Ideal = "ideal",
-        /// Tofino2, section `tofino`.
+        /// Tofino2, with the limits in section `tofino`.
         Tofino = "tofino",
     }
 }
@@ -67,71 +69,91 @@ choices! {
 knobs! {
     /// Backpressure flow control, at switches and NICs.
     pub struct BfcConfig in "bfc" {
-        /// Queues of a port, with the control queue (§6.2.1: 32; Tofino2 has 128 at 400 Gb/s).
+        /// Queues of a port, including the control queue (§6.2.1: 32; Tofino2 has 128 at 400 Gb/s).
         queues: u8 = 32 => [
-            Effect::Unless(|bfc| because(bfc.assignment == Assignment::Single, "bfc.assignment = \"single\" has one queue")),
+            Effect::Unless(|bfc| because(
+                bfc.assignment == Assignment::Single,
+                "bfc.assignment = \"single\" has one queue",
+            )),
         ],
-        /// Take one of them for pause and resume frames: "this reduces the number of queues available
-        /// for dynamic queue assignment by 1" (§3.3.2). Off where classes divide all queues (App. A.3).
+        /// Reserve one queue for pause and resume frames: "this reduces the number of queues
+        /// available for dynamic queue assignment by 1" (§3.3.2). Set it to false if classes divide
+        /// all queues (App. A.3).
         reserve_control_queue: bool = true => [
-            Effect::Unless(|bfc| because(bfc.assignment == Assignment::Single, "bfc.assignment = \"single\" has one queue")),
+            Effect::Unless(|bfc| because(
+                bfc.assignment == Assignment::Single,
+                "bfc.assignment = \"single\" has one queue",
+            )),
         ],
-        /// Traffic classes, among which the queues are divided: as many for each, strict priority
-        /// between them, fair queueing within (App. A.3: 4). A packet's class is its traffic's priority;
-        /// the last one takes in those after it.
+        /// Traffic classes, which divide the queues equally. Classes are served by strict priority,
+        /// and queues of a class by fair queueing (App. A.3: 4). A packet's class is the priority
+        /// of its traffic; higher priorities count as the last class.
         classes: u8 = 1,
         /// How flows get their queues.
         assignment: Assignment = Assignment::Dynamic,
-        /// Which of several empty queues is taken.
+        /// Order in which empty queues are taken.
         empty_queue: EmptyQueueOrder = EmptyQueueOrder::Rotating => [
-            Effect::Unless(|bfc| because(bfc.assignment != Assignment::Dynamic, "a flow's queue never changes")),
+            Effect::Unless(|bfc| because(
+                bfc.assignment != Assignment::Dynamic,
+                "a flow's queue never changes",
+            )),
         ],
-        /// Flow-table entries of a port for each of its queues (§3.3.1: 100).
+        /// Flow-table entries of a port, for each of its queues (§3.3.1: 100).
         table_factor: u32 = 100 => [
-            Effect::Unless(|bfc| because(!bfc.table_decides(), "flows of one table entry have one queue in any case")),
+            Effect::Unless(|bfc| because(
+                !bfc.table_decides(),
+                "flows of one table entry share a queue in any case",
+            )),
         ],
         /// A flow keeps its queue for this many 1-hop RTTs after its last packet (§3.3.2: 2).
         sticky_hrtts: f64 = 2.0 => [
-            Effect::Unless(|bfc| because(bfc.assignment != Assignment::Dynamic, "a flow's queue never changes")),
+            Effect::Unless(|bfc| because(
+                bfc.assignment != Assignment::Dynamic,
+                "a flow's queue never changes",
+            )),
             Effect::Unless(|bfc| because(bfc.pauses_flows(), "bfc.backpressure = \"flows\"")),
         ],
-        /// What is paused when a queue grows long.
+        /// What a switch pauses when a queue grows long.
         backpressure: BackpressureKind = BackpressureKind::Queues,
-        /// How long a queue may grow.
+        /// The rule for the pause threshold of a queue.
         threshold: ThresholdRule = ThresholdRule::Active => [
             Effect::Unless(|bfc| because(bfc.is_silent(), "bfc.backpressure = \"none\"")),
-            Effect::Unless(|bfc| because(bfc.has_one_queue(), "there is one queue, active or not")),
+            Effect::Unless(|bfc| because(bfc.has_one_queue(), "there is only one queue")),
         ],
-        /// Pause threshold as a multiple of that (§3.3.2: 1).
+        /// Multiple of the threshold's 1-hop BDP (§3.3.2: 1).
         threshold_factor: f64 = 1.0 => [
             Effect::Unless(|bfc| because(bfc.is_silent(), "bfc.backpressure = \"none\"")),
         ],
-        /// Part of the 1-hop RTT beside the propagation delay both ways, such as a pipeline's latency
-        /// (§6.2.1 counts none: 2 us over links of 1 us).
+        /// Part of the 1-hop RTT in addition to the propagation delay of both directions, such as a
+        /// pipeline's latency (§6.2.1: none; 2 us over links of 1 us).
         hop_processing: Ps = Ps(0) => [
-            Effect::Unless(|bfc| because(bfc.is_silent() && bfc.assignment != Assignment::Dynamic, "nothing depends on the 1-hop RTT")),
+            Effect::Unless(|bfc| because(
+                bfc.is_silent() && bfc.assignment != Assignment::Dynamic,
+                "nothing depends on the 1-hop RTT",
+            )),
         ],
-        /// The pause bitmap is sent this often while some queue is paused, and for a while after
-        /// (§3.3.2, "periodically"; the period is not stated).
+        /// Interval of the pause bitmap while a queue is paused, and for `empty_refreshes` bitmaps
+        /// after that (§3.3.2: "periodically", without a figure).
         refresh_period: Ps = Ps::from_us(10) => [
             Effect::Unless(|bfc| because(bfc.is_silent(), "bfc.backpressure = \"none\"")),
             Effect::Unless(|bfc| because(bfc.pauses_flows(), "bfc.backpressure = \"flows\"")),
         ],
-        /// How many bitmaps follow once no queue is paused any longer: each of them may be lost, as
-        /// the resume frame may. The paper says nothing of an end.
+        /// Bitmaps sent after the last queue has resumed. They replace a resume frame that was
+        /// lost, and may be lost themselves. The paper does not state when bitmaps end.
         empty_refreshes: u16 = 10 => [
             Effect::Unless(|bfc| because(bfc.is_silent(), "bfc.backpressure = \"none\"")),
             Effect::Unless(|bfc| because(bfc.pauses_flows(), "bfc.backpressure = \"flows\"")),
         ],
-        /// Keep a queue of every port, and of every NIC, for labelled flows: "BFC + IncastLabel assigns all
-        /// the incast flows at an egress port to the same queue" (App. A.7).
+        /// Reserve one queue of every port, and of every NIC, for labelled flows: "BFC +
+        /// IncastLabel assigns all the incast flows at an egress port to the same queue" (App.
+        /// A.7).
         incast_queue: bool = false,
-        /// What switches are made of.
+        /// The hardware of switches.
         hardware: Hardware = Hardware::Ideal,
-        /// Share of the packets that count in their flow's size and in the pause counters, drawn for each
-        /// packet (App. A.8: 0.5, where hardware cannot recirculate all).
+        /// Share of packets that count in their flow's size and in the pause counters, drawn for
+        /// each packet (App. A.8: 0.5, if hardware cannot recirculate every packet).
         sampling: f64 = 1.0,
-        /// Whether NICs obey pauses (App. A.8, "BFC - NIC", where they do not).
+        /// Whether NICs obey pauses (App. A.8: they do not in "BFC - NIC").
         nics_obey: bool = true => [
             Effect::Unless(|bfc| because(bfc.is_silent(), "bfc.backpressure = \"none\"")),
         ],
@@ -144,17 +166,17 @@ impl BfcConfig {
         self.backpressure == BackpressureKind::None
     }
 
-    /// True if single flows are paused.
+    /// True if flows are paused one by one.
     pub(super) fn pauses_flows(&self) -> bool {
         self.backpressure == BackpressureKind::Flows
     }
 
-    /// True if the number of active queues changes no threshold.
+    /// True if the number of active queues does not change a threshold.
     fn has_one_queue(&self) -> bool {
         self.data_queues() == 1 && self.backpressure != BackpressureKind::Occupancy
     }
 
-    /// Queues that flows are assigned to.
+    /// Queues to which flows are assigned.
     #[must_use]
     pub fn data_queues(&self) -> u8 {
         match self.assignment {
@@ -163,9 +185,9 @@ impl BfcConfig {
         }
     }
 
-    /// Whether the size of the flow table decides which flows share a queue. Hashed queues and the table
-    /// go by one hash, so where the table has a whole number of entries for each queue, flows of one
-    /// entry have one queue anyway.
+    /// Whether the size of the flow table decides which flows share a queue. Hashed queues and the
+    /// table use the same hash. With a whole number of entries per queue, flows of one entry
+    /// therefore have the same queue anyway.
     #[must_use]
     pub fn table_decides(&self) -> bool {
         match self.assignment {
@@ -177,14 +199,14 @@ impl BfcConfig {
         }
     }
 
-    /// The queues that are for all flows, where no classes divide them; there is one before them if
-    /// labelled flows have theirs.
+    /// The queues for all flows, if classes do not divide them. A queue for labelled flows comes
+    /// first, if there is one.
     pub(super) fn undivided(&self) -> Undivided {
         let first = u8::from(self.incast_queue);
         Undivided { first, count: self.data_queues() - first }
     }
 
-    /// The queues of each class, where classes divide them.
+    /// The queues of each class, if classes divide them.
     #[must_use]
     pub fn division(&self) -> Option<Division> {
         let queues = self.data_queues();
@@ -193,7 +215,7 @@ impl BfcConfig {
         divides.then(|| Division::new(queues, self.classes))
     }
 
-    /// For how many 1-hop RTTs a flow without packets keeps its queue: not at all where flows are paused
+    /// How many 1-hop RTTs a flow without packets keeps its queue. This is 0 if flows are paused
     /// "directly using the flow ID without sticky queue assignments" (§3.3.2).
     #[must_use]
     pub fn sticky_hrtts(&self) -> f64 {
@@ -203,7 +225,7 @@ impl BfcConfig {
         }
     }
 
-    /// Checks what the fields' types cannot.
+    /// Checks what the types of the fields cannot.
     ///
     /// # Errors
     /// The field and what is wrong.
@@ -225,7 +247,7 @@ impl BfcConfig {
             self.check_classes()?;
         }
         if self.incast_queue && self.assignment != Assignment::Dynamic {
-            let message = "a queue for labelled flows is taken from those of dynamic assignment: set \
+            let message = "only dynamic assignment can reserve a queue for labelled flows: set \
                            assignment = \"dynamic\"";
             return Err(("incast_queue", message.into()));
         }
@@ -234,8 +256,8 @@ impl BfcConfig {
         }
         let needs_fixed = self.backpressure == BackpressureKind::Occupancy;
         if needs_fixed && self.threshold != ThresholdRule::Fixed {
-            let message = "\"occupancy\" compares a queue with the same length when it grows and when it \
-                           shrinks: set threshold = \"fixed\"";
+            let message = "\"occupancy\" uses one threshold for pause and resume: set threshold = \
+                           \"fixed\"";
             return Err(("backpressure", message.into()));
         }
         if self.refresh_period == Ps(0) {
@@ -252,7 +274,7 @@ impl BfcConfig {
     fn check_classes(&self) -> Result<(), (&'static str, String)> {
         let (classes, queues) = (self.classes, self.data_queues());
         if !(1..=CLASSES as u8).contains(&classes) {
-            let message = format!("there are 1 to {CLASSES} traffic classes, as packets tell");
+            let message = format!("there are 1 to {CLASSES} traffic classes, as in packet headers");
             return Err(("classes", message));
         }
         self.check_beside_classes().map_err(|(key, message)| (key, message.to_owned()))?;
@@ -260,17 +282,16 @@ impl BfcConfig {
             return Ok(());
         }
         let reserved = if self.reserve_control_queue && self.queues.is_multiple_of(classes) {
-            ": one of them is reserved for control frames; set reserve_control_queue = false to send \
-             these in a queue besides (App. A.3)"
+            ": one of them is reserved for control frames; set reserve_control_queue = false to \
+             send these in a separate queue (App. A.3)"
         } else {
             ""
         };
-        let message =
-            format!("{classes} classes cannot have as many each of {queues} queues{reserved}");
+        let message = format!("{classes} classes cannot divide {queues} queues equally{reserved}");
         Err(("classes", message))
     }
 
-    /// What the paper does not combine with classes.
+    /// Rejects settings that the paper does not combine with classes.
     fn check_beside_classes(&self) -> Result<(), (&'static str, &'static str)> {
         if self.assignment == Assignment::Single {
             return Err(("assignment", "\"single\" has one queue, which classes cannot divide"));
@@ -278,17 +299,17 @@ impl BfcConfig {
         if self.backpressure != BackpressureKind::Queues {
             return Err((
                 "backpressure",
-                "classes go with \"queues\", the paper's only (App. A.3)",
+                "classes require \"queues\", the only kind in the paper (App. A.3)",
             ));
         }
         if self.hardware != Hardware::Ideal {
-            return Err(("hardware", "classes go with \"ideal\": one limit at a time"));
+            return Err(("hardware", "classes require \"ideal\""));
         }
         if self.sampling < 1.0 {
             return Err(("sampling", "classes count every packet: set sampling = 1"));
         }
         if self.incast_queue {
-            let message = "true has one queue for labelled flows of any class: set classes = 1";
+            let message = "true puts labelled flows of all classes in one queue: set classes = 1";
             return Err(("incast_queue", message));
         }
         Ok(())

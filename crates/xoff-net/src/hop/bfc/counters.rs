@@ -1,5 +1,5 @@
-//! BFC's pause counters (§3.3.2): what is upstream is paused for as long as packets of it are here that
-//! found their queue above the threshold when they came.
+//! BFC's pause counters (§3.3.2). An upstream queue or flow is paused while packets of it wait here
+//! that exceeded the threshold on arrival.
 
 use super::super::Signal;
 use super::backpressure::{Backpressure, Upstream};
@@ -10,16 +10,16 @@ use crate::division::{Divided, Undivided};
 use crate::packet::{CONTROL_QUEUE, Packet, flag};
 use crate::sched::Scheduler;
 
-/// What is upstream, with a count of the reasons to pause each part of it.
+/// Upstream queues or flows, with a count of the reasons to pause each one.
 pub trait Counted: Upstream {
-    /// There is one reason more to pause what a packet comes from: the first one pauses it.
+    /// Adds a reason to pause the source of a packet. The first reason pauses it.
     fn hold(&mut self, packet: &Packet) -> Option<Signal>;
 
-    /// There is one reason less: without any it goes on.
+    /// Removes a reason. Without any reason the source resumes.
     fn release(&mut self, packet: &Packet) -> Option<Signal>;
 }
 
-/// Packets that exceed the threshold are counted against what they come from.
+/// Backpressure that counts packets above the threshold against their sources.
 #[derive(Debug)]
 pub struct Counting<U, D = Undivided> {
     thresholds: Thresholds<D>,
@@ -30,7 +30,8 @@ pub struct Counting<U, D = Undivided> {
 pub type PauseCounters<D = Undivided> = Counting<UpstreamQueues, D>;
 
 impl<D: Divided> PauseCounters<D> {
-    /// For a switch with these ports and this 1-hop RTT, whose neighbours have as many queues as itself.
+    /// For a switch with these ports and this 1-hop RTT. The neighbours have the same number of
+    /// queues.
     pub(super) fn new(config: &BfcConfig, division: D, ports: &[BfcPort], hrtt_ps: u64) -> Self {
         let thresholds = Thresholds::divided(config, division, ports, hrtt_ps);
         Self::of(thresholds, UpstreamQueues::new(config, ports.len()))
@@ -61,8 +62,8 @@ impl<U: Counted, D: Divided> Backpressure for Counting<U, D> {
         &mut self.upstream
     }
 
-    /// "if its flow is assigned a queue that exceeds the pause threshold, we increment the pause counter
-    /// at that index by 1" (§3.3.2).
+    /// "if its flow is assigned a queue that exceeds the pause threshold, we increment the pause
+    /// counter at that index by 1" (§3.3.2).
     #[inline]
     fn on_enqueue<S: Scheduler>(
         &mut self,
@@ -77,8 +78,8 @@ impl<U: Counted, D: Divided> Backpressure for Counting<U, D> {
         self.upstream.hold(packet)
     }
 
-    /// "When this packet (the one that exceeded Th) leaves the switch we decrement the counter by 1"
-    /// (§3.3.2).
+    /// "When this packet (the one that exceeded Th) leaves the switch we decrement the counter by
+    /// 1" (§3.3.2).
     #[inline]
     fn on_dequeue(&mut self, _egress: u16, packet: &mut Packet) -> Option<Signal> {
         if !packet.has(flag::COUNTED) {

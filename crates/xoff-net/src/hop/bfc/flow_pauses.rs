@@ -1,7 +1,8 @@
-//! BFC's "ideal (but impractical) variant that pauses flows directly using the flow ID" (§3.3.2): the
-//! neighbour is told a flow, and finds out itself which of its queues that concerns.
+//! BFC's "ideal (but impractical) variant that pauses flows directly using the flow ID" (§3.3.2). A
+//! frame names a flow, and the neighbour finds the queue of that flow itself.
 //!
-//! Flows have pause counters as queues have. Frames are not repeated: a lost one does not heal.
+//! Flows have pause counters, as queues do. Frames are not repeated: the loss of a frame is
+//! permanent.
 
 use rustc_hash::FxHashMap;
 
@@ -15,7 +16,7 @@ use crate::packet::Packet;
 /// Flows of the neighbours.
 #[derive(Debug, Default)]
 pub struct UpstreamFlows {
-    /// Reasons to pause each flow, by ingress port and flow; only flows that have any.
+    /// Reasons to pause each flow, by ingress port and flow. Flows without any are left out.
     counts: FxHashMap<(u16, u32), u32>,
     frames: PauseFrames,
 }
@@ -31,7 +32,7 @@ impl FlowPauses {
 }
 
 impl UpstreamFlows {
-    /// Flows that neighbours hold on its behalf.
+    /// Flows that neighbours hold paused for this switch.
     pub(super) fn paused_flows(&self) -> usize {
         self.counts.len()
     }
@@ -55,7 +56,7 @@ impl Counted for UpstreamFlows {
     }
 
     /// # Panics
-    /// If the packet's flow has no count: that is a bug.
+    /// If the packet's flow has no count, which is a bug.
     fn release(&mut self, packet: &Packet) -> Option<Signal> {
         let key = (packet.ingress, packet.flow);
         let count = self.counts.get_mut(&key).expect("a counted packet has a count");

@@ -1,10 +1,10 @@
 //! BFC's flow table (§3.3.1): "an array indexed by the egress port of a flow and the hash of the
-//! FID", of which only the entries in use are kept.
+//! FID". Only the entries in use are stored.
 //!
-//! A switch has the whole array, thousands of entries a port, but only those of flows with packets
-//! there, or with some a moment ago, ever matter: an entry without packets that is older than the
-//! sticky threshold is as good as a blank one. A port keeps the others in a small open-addressed
-//! table, so that a network of thousands of ports fits into memory and into caches.
+//! A switch has the whole array, with thousands of entries per port. Only entries of flows with
+//! packets at the switch, now or a moment ago, have an effect: an entry without packets that is
+//! older than the sticky threshold equals a blank one. A port stores the entries in use in a small
+//! open-addressed table, so that a network of thousands of ports fits into memory and caches.
 
 /// No queue assigned yet.
 pub(super) const UNASSIGNED: u8 = u8::MAX;
@@ -12,16 +12,17 @@ pub(super) const UNASSIGNED: u8 = u8::MAX;
 const NOBODY: u32 = u32::MAX;
 const FIRST_SLOTS: usize = 8;
 
-/// The queue of the flows that hash to one index, the packets they have in it, and when the last of
-/// them came or went.
+/// The queue of the flows that hash to one index, their packets in it, and the time of the last
+/// arrival or departure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     index: u32,
-    /// When, in the table's unit of time; it goes round.
+    /// Time of the last arrival or departure, in the table's unit of time. It wraps around.
     pub(super) stamp: u32,
     /// Packets.
     pub(super) size: u32,
-    /// The flow of the last packet that came: the lower half of its number, so that an entry has 16 bytes.
+    /// The flow of the last packet that arrived: the lower half of its number, so that an entry has
+    /// 16 bytes.
     pub(super) flow: u16,
     /// Queue, or UNASSIGNED.
     pub(super) queue: u8,
@@ -43,16 +44,16 @@ impl Entry {
 /// The entries of one egress port.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FlowTable {
-    /// A power of two, or none before the port is first used.
+    /// The number of slots is a power of two, or 0 before the port is first used.
     slots: Vec<Entry>,
     /// Slots that are not blank.
     taken: usize,
-    /// The slot looked up last: a packet that joins and leaves asks for it again and again.
+    /// The slot looked up last: a packet looks up the same slot when it joins and when it leaves.
     last: usize,
 }
 
 impl FlowTable {
-    /// The entry at an index: blank if none is in use.
+    /// The entry at an index, or a blank entry if none is in use.
     #[inline]
     pub(super) fn entry(&mut self, index: u32, now: u32, sticky: u32) -> &mut Entry {
         if self.slots.get(self.last).is_none_or(|slot| slot.index != index) {
@@ -70,7 +71,7 @@ impl FlowTable {
     fn find(&mut self, index: u32, now: u32, sticky: u32) -> usize {
         let mask = self.slots.len().wrapping_sub(1);
         let mut place = index as usize & mask;
-        // There is always a blank slot, unless there is none at all.
+        // There is always a blank slot, unless the table has no slots.
         while let Some(slot) = self.slots.get(place) {
             if slot.index == index {
                 return place;
@@ -83,7 +84,7 @@ impl FlowTable {
         self.insert(index, now, sticky)
     }
 
-    /// Puts a blank entry where its index leads: into the first slot whose entry is not in use.
+    /// Inserts a blank entry into the first slot on its index's path that is not in use.
     #[inline(never)]
     fn insert(&mut self, index: u32, now: u32, sticky: u32) -> usize {
         if (self.taken + 1) * 4 > self.slots.len() * 3 {
@@ -103,7 +104,7 @@ impl FlowTable {
         place
     }
 
-    /// Forgets what is not in use; the table grows if little of it was that.
+    /// Removes entries that are not in use. The table grows if there were few of them.
     fn rebuild(&mut self, now: u32, sticky: u32) {
         let kept: Vec<Entry> =
             self.slots.iter().copied().filter(|entry| entry.keeps_queue(now, sticky)).collect();
@@ -130,8 +131,8 @@ mod tests {
     const STICKY: u32 = 40;
 
     proptest! {
-        /// Against the whole array: flows come and go at random, at times after the other, and each
-        /// finds the queue that it would find there.
+        /// Compares the table with the whole array: flows come and go at random, some one after the
+        /// other, and each finds the queue that the array holds.
         #[test]
         fn is_as_good_as_the_whole_array(
             steps in prop::collection::vec((0u32..60, 0u32..30, any::<bool>()), 1..600),

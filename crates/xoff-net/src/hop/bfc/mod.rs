@@ -1,6 +1,6 @@
-//! Backpressure flow control (Goyal et al., NSDI 2022, §3.3): flows are assigned to queues
-//! ([`assignment`]), and where a queue grows long, the upstream queue its packets come from is paused
-//! ([`backpressure`]). The two know nothing of each other.
+//! Backpressure flow control (Goyal et al., NSDI 2022, §3.3). Flows are assigned to queues
+//! ([`assignment`]). A long queue pauses the upstream queue of its packets ([`backpressure`]). The
+//! two parts are independent of each other.
 
 mod assignment;
 mod backpressure;
@@ -39,7 +39,7 @@ use settings::EMPTY_QUEUES;
 pub use silent::Silent;
 pub use tofino::{RecirculationStats, Tofino, TofinoConfig, TofinoStats};
 
-/// What BFC needs to know of a port.
+/// The properties of a port that BFC uses.
 #[derive(Clone, Copy, Debug)]
 pub struct BfcPort {
     /// Bits per second.
@@ -48,12 +48,12 @@ pub struct BfcPort {
     pub delay_ps: u64,
 }
 
-/// What BFC has done, for the results.
+/// Counts of BFC, for the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BfcStats {
-    /// Queues given to flows.
+    /// Assignments of queues to flows.
     pub assignment: AssignmentStats,
-    /// Frames to neighbours.
+    /// Frames sent to neighbours.
     pub frames: PauseFrames,
 }
 
@@ -65,8 +65,8 @@ impl BfcStats {
     }
 }
 
-/// The BFC state of one switch, with one of the kinds of backpressure, and queues that classes divide or
-/// do not.
+/// The BFC state of one switch, with one kind of backpressure `B` and the division `D` of queues
+/// among classes.
 #[derive(Debug)]
 pub struct Bfc<B, D = Undivided> {
     flows: FlowQueues<D>,
@@ -110,7 +110,7 @@ impl Bfc<FlowPauses> {
         Self::with(config, ports, FlowPauses::by_flow)
     }
 
-    /// Flows that neighbours hold on its behalf.
+    /// Flows that neighbours hold paused for this switch.
     #[must_use]
     pub fn paused_flows(&self) -> usize {
         self.backpressure.upstream().paused_flows()
@@ -138,7 +138,7 @@ impl<B: Backpressure> Bfc<B> {
 }
 
 impl<B: Backpressure, D: Divided> Bfc<B, D> {
-    /// What has happened so far.
+    /// Counts so far.
     #[must_use]
     pub fn stats(&self) -> BfcStats {
         BfcStats { assignment: self.flows.stats(), frames: self.backpressure.upstream().frames() }
@@ -216,8 +216,8 @@ impl<B: Backpressure, D: Divided> HopControl for Bfc<B, D> {
     }
 }
 
-/// "We use the simple strategy of skipping the backpressure operation" (App. B): the packet has its queue,
-/// and counts among those of its flow, as any other.
+/// "We use the simple strategy of skipping the backpressure operation" (App. B). The packet still
+/// has its queue and counts as a packet of its flow.
 impl Elide for Bfc<PauseCounters> {
     fn admits_elided(&self, _packet: &Packet, _held: u64) -> bool {
         true

@@ -1,9 +1,9 @@
-//! The strawman's backpressure (BFC §3.2): "pause a queue whenever its buffer exceeds the 1-hop
-//! bandwidth-delay product". Who feeds a queue that does is paused for as long as it does.
+//! Backpressure of the strawman (BFC §3.2): "pause a queue whenever its buffer exceeds the 1-hop
+//! bandwidth-delay product".
 //!
-//! A switch pauses what is upstream of its queue: a neighbour's queue from which a packet comes while the
-//! queue is above the threshold. All of them go on once the queue is not above it any more. An upstream
-//! queue that feeds several such queues goes on with the last.
+//! While a queue is above the threshold, a switch pauses the upstream queue of every packet that
+//! joins it. All of these resume once the queue is no longer above the threshold. An upstream queue
+//! that feeds several such queues resumes with the last of them.
 
 use super::super::Signal;
 use super::backpressure::Backpressure;
@@ -17,11 +17,11 @@ use crate::sched::Scheduler;
 #[derive(Clone, Debug, Default)]
 struct Held {
     bytes: u32,
-    /// Who is paused because of it: ingress ports and the neighbours' queues.
+    /// The upstream queues paused because of it: ingress port and the neighbour's queue.
     feeders: Vec<(u16, u8)>,
 }
 
-/// What is paused because of which queue.
+/// Pauses by the egress queue that caused them.
 #[derive(Debug)]
 pub struct Occupancy {
     held: Vec<Held>,
@@ -29,12 +29,13 @@ pub struct Occupancy {
     queues: u8,
     thresholds: Thresholds,
     upstream: UpstreamQueues,
-    /// Resumes that are due beside the one just returned.
+    /// Resumes to send after the one that was just returned.
     due: Vec<Signal>,
 }
 
 impl Occupancy {
-    /// For a switch with these ports and this 1-hop RTT, whose neighbours have as many queues as itself.
+    /// For a switch with these ports and this 1-hop RTT. The neighbours have the same number of
+    /// queues.
     pub(super) fn new(config: &BfcConfig, ports: &[BfcPort], hrtt_ps: u64) -> Self {
         let queues = config.data_queues();
         Self {
@@ -50,7 +51,7 @@ impl Occupancy {
         port as usize * self.queues as usize + queue as usize
     }
 
-    /// A queue is not above the threshold any more.
+    /// A queue is no longer above the threshold.
     fn release(&mut self, place: usize) -> Option<Signal> {
         while let Some((ingress, queue)) = self.held[place].feeders.pop() {
             self.due.extend(self.upstream.remove(ingress, queue));

@@ -1,4 +1,4 @@
-//! What BFC's settings say about it, and how they become the BFC of a switch.
+//! Properties of BFC's settings, and the BFC of a switch built from them.
 
 use xoff_core::knobs::{Capabilities, Capability, Checked, Knob as _, Knobs as _};
 use xoff_core::seam::{Need, SectionDoc, Sections, Settings, need};
@@ -12,13 +12,13 @@ use crate::hop::{
     HopSite, NetworkSize, NicQueues,
 };
 
-/// Flows look for empty queues.
-pub(super) const EMPTY_QUEUES: Capability = Capability("no flow looks for an empty queue");
+/// Flows search for empty queues.
+pub(super) const EMPTY_QUEUES: Capability = Capability("no flow searches for an empty queue");
 
 /// Section `bfc`, and section `tofino` where BFC runs on Tofino2.
 #[derive(Clone, Debug, Default)]
 pub struct BfcSettings {
-    /// BFC itself.
+    /// BFC's own settings.
     pub config: BfcConfig,
     /// The limits of its hardware, if it is not ideal.
     pub tofino: Option<TofinoConfig>,
@@ -58,8 +58,8 @@ impl HopSettings for BfcSettings {
             return Ok(());
         };
         let message = format!(
-            "pipelines = {pipelines} does not divide the {ports} ports of switch {node}: every pipeline \
-             has the same number of ports"
+            "pipelines = {pipelines} does not divide the {ports} ports of switch {node}: every \
+             pipeline has the same number of ports"
         );
         Err((TofinoConfig::SECTION, "pipelines", message))
     }
@@ -78,7 +78,8 @@ impl HopSettings for BfcSettings {
             need(
                 ("faults", "control_loss"),
                 &["0.0"],
-                "bfc.backpressure = \"flows\" does not repeat its frames, so a lost one never heals",
+                "bfc.backpressure = \"flows\" does not repeat its frames, so the loss of one is \
+                 permanent",
             ),
         ]
     }
@@ -98,8 +99,8 @@ impl HopSettings for BfcSettings {
         })
     }
 
-    /// "BFC's NIC assigns flows to the same number of queues by the same rule as a switch". Where nobody
-    /// pauses queues, a NIC has one for each class.
+    /// "BFC's NIC assigns flows to the same number of queues by the same rule as a switch". Without
+    /// pauses of queues a NIC has one queue per class.
     fn nic_queues(&self, classes: u8) -> NicQueues {
         let queues = self.config.data_queues();
         let dynamic = self.config.assignment == Assignment::Dynamic;
@@ -146,7 +147,7 @@ impl HopSettings for BfcSettings {
     }
 
     fn needs_one_path(&self) -> Option<&'static str> {
-        Some("the backpressure of a flow follows its packets upstream")
+        Some("backpressure follows a flow's packets upstream")
     }
 
     fn reads_labels(&self) -> bool {
@@ -210,15 +211,16 @@ impl HopSettings for BfcSettings {
 }
 
 impl BfcSettings {
-    /// Frames that come faster than a link sends them pile up without end.
+    /// Rejects frames that arrive faster than a link sends them: their queue would grow without
+    /// limit.
     fn check_refreshes(&self, context: &HopContext) -> Checked {
         let frame = context.slowest.time_for(u64::from(FRAME_BYTES));
         if self.config.is_silent() || frame < self.config.refresh_period {
             return Ok(());
         }
         let message = format!(
-            "refresh_period = {} is no longer than a pause frame takes on a link of {} ({frame}): frames \
-             would pile up",
+            "refresh_period = {} is not longer than a pause frame takes on a link of {} ({frame}): \
+             frames would queue without limit",
             self.config.refresh_period.show(),
             context.slowest.show()
         );

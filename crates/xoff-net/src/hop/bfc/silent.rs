@@ -1,11 +1,12 @@
-//! No backpressure: BFC's queues under an end-to-end control ("HPCC-PFC + SFQ", "HPCC-PFC + DQA", BFC §6.4).
+//! No backpressure: BFC's queues under an end-to-end control ("HPCC-PFC + SFQ", "HPCC-PFC + DQA",
+//! BFC §6.4).
 
 use super::super::Signal;
 use super::backpressure::{Backpressure, Upstream};
 use crate::packet::Packet;
 use crate::sched::Scheduler;
 
-/// Pauses nobody.
+/// Backpressure that pauses nothing.
 #[derive(Debug)]
 pub struct Silent;
 

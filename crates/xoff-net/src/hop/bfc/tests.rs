@@ -7,7 +7,7 @@ use crate::sched::Drr;
 
 const PORT: BfcPort = BfcPort { rate: 100_000_000_000, delay_ps: 1_000_000 };
 
-/// One switch whose port 0 everything leaves by.
+/// A switch that forwards every packet to port 0.
 pub(super) struct Bench<B> {
     pub(super) bfc: Bfc<B>,
     pub(super) queues: Drr,
@@ -31,7 +31,7 @@ impl<B: Backpressure> Bench<B> {
         self.send(now, data(flow, ingress, upstream))
     }
 
-    /// A packet comes and waits; its queue, and what is said to neighbours.
+    /// A packet arrives and waits. Returns its queue, and the signal to neighbours.
     pub(super) fn send(&mut self, now: u64, mut packet: Packet) -> (u8, Option<Signal>) {
         packet.queue = self.bfc.queue_of(now, 0, &packet, &self.queues, &mut self.rng);
         let id = self.pool.insert(packet);
@@ -128,7 +128,7 @@ fn the_bitmap_is_refreshed_while_paused_and_a_few_times_after() {
     assert_eq!(bench.bfc.on_timer(2), (None, false));
 }
 
-/// What the neighbour has paused after it heard these signals.
+/// The neighbour's paused queues after these signals.
 fn heard(signals: &[Option<Signal>]) -> QueueMask {
     signals.iter().flatten().fold(0, |paused, signal| obey(&signal.frame(64), paused))
 }
@@ -155,7 +155,7 @@ fn single_and_stochastic_ignore_empty_queues() {
     for flow in 0..31 {
         bench.enqueue(0, flow, 1, 0);
     }
-    // 31 flows over 31 queues by hash: about 31/e of them meet another.
+    // 31 flows over 31 queues by hash: about 31/e of them share a queue.
     assert!(bench.bfc.stats().assignment.collisions >= 4, "{:?}", bench.bfc.stats());
 }
 
@@ -167,11 +167,11 @@ fn all_queues_carry_data_where_control_needs_none() {
     let mut bench = Bench::new(&wide);
     let queues: std::collections::BTreeSet<u8> =
         (0..128).map(|flow| bench.enqueue(0, flow * 7, 1, 0).0).collect();
-    // A few of 128 flows share one of 12 800 entries, about 128 x 127 / 2 / 12 800.
+    // A few of 128 flows share one of 12 800 entries: about 128 x 127 / 2 / 12 800.
     assert!(queues.len() > 124, "{}", queues.len());
 }
 
-/// A packet that passes leaves all as one that joined and left.
+/// A packet that passes leaves the same state as one that joins and leaves.
 #[test]
 fn passing_is_joining_and_leaving() {
     let config = BfcConfig { threshold: ThresholdRule::Fixed, ..BfcConfig::default() };
@@ -179,7 +179,7 @@ fn passing_is_joining_and_leaving() {
     passes_as_if_joined(&config, |ports| Bfc::by_occupancy(&config, ports));
     passes_as_if_joined(&config, |ports| Bfc::by_flow(&config, ports));
     passes_as_if_joined(&config, |ports| Bfc::silent(&config, ports));
-    // Where one packet is more than a queue may hold, it does not pass, unless nobody would be paused.
+    // A packet larger than the threshold does not pass, unless BFC pauses nothing.
     let slow = [BfcPort { rate: 1_000_000_000, delay_ps: 1_000_000 }];
     let packet = Packet::new(Kind::Data, 1048);
     assert!(!Bfc::new(&config, &slow).pass(0, 0, &packet));

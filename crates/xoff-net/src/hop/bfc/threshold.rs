@@ -1,4 +1,5 @@
-//! How long a queue may grow before those who feed it are paused (BFC §3.3.2, "Pause threshold").
+//! BFC's pause threshold: the queue length from which upstream queues pause (BFC §3.3.2, "Pause
+//! threshold").
 
 use super::config::ThresholdRule;
 use super::{BfcConfig, BfcPort};
@@ -6,13 +7,13 @@ use crate::division::{Divided, Undivided};
 use crate::packet::Packet;
 use crate::sched::Scheduler;
 
-/// The pause thresholds of one switch: "a pre-configured match-action table indexed with N_active and
-/// mu" (§3.3.2).
+/// The pause thresholds of one switch: "a pre-configured match-action table indexed with N_active
+/// and mu" (§3.3.2).
 #[derive(Debug)]
 pub(super) struct Thresholds<D = Undivided> {
-    /// Bytes by the rate of the egress port and the number of active queues.
+    /// Bytes, by the rate of the egress port and the number of active queues.
     bytes: Vec<u32>,
-    /// Where an egress port's list begins.
+    /// Index of each egress port's list.
     first: Vec<u32>,
     division: D,
 }
@@ -25,7 +26,7 @@ impl Thresholds {
 }
 
 impl<D: Divided> Thresholds<D> {
-    /// For queues that are divided.
+    /// For queues with a division.
     pub(super) fn divided(
         config: &BfcConfig,
         division: D,
@@ -47,17 +48,18 @@ impl<D: Divided> Thresholds<D> {
         }
     }
 
-    /// What a queue of a port may hold (bytes) while so many queues are active: those "with data to
-    /// transmit that are not paused" (§3.3.2).
+    /// The bytes that a queue of a port may hold while `active` queues are active: those "with data
+    /// to transmit that are not paused" (§3.3.2).
     #[inline]
     pub(super) fn at(&self, egress: u16, active: u32) -> u32 {
         self.bytes[(self.first[egress as usize] + active) as usize]
     }
 
-    /// Whether the queue that a packet has joined is above its threshold: "we track the queue length (and
-    /// not just the flowTable.size)" (§3.3.2). Where classes divide the queues only those of the packet's
-    /// class are counted: more important ones leave it either the whole link or nothing of it, and less
-    /// important ones take nothing. So it finds enough to send when the link turns to it.
+    /// Whether the queue that a packet has joined is above its threshold: "we track the queue
+    /// length (and not just the flowTable.size)" (§3.3.2). If classes divide the queues, only
+    /// active queues of the packet's class count. More important classes leave it the whole link or
+    /// nothing, and less important classes take nothing. So the queue holds enough bytes when the
+    /// link turns to it.
     #[inline]
     pub(super) fn exceeded<S: Scheduler>(&self, egress: u16, packet: &Packet, queues: &S) -> bool {
         let beside = self.division.beside(packet);
@@ -65,15 +67,15 @@ impl<D: Divided> Thresholds<D> {
         queues.queue_bytes(packet.queue) > self.at(egress, active)
     }
 
-    /// Whether a packet alone at its port is not above it.
+    /// Whether a packet alone at its port is within the threshold.
     #[inline]
     pub(super) fn lets_pass(&self, egress: u16, packet: &Packet) -> bool {
         u32::from(packet.wire_bytes) <= self.at(egress, 1)
     }
 }
 
-/// Th in bytes for every possible N_active: HRTT x (mu / N_active) (§3.3.2), where with no active queue
-/// (the packet's own is paused) the whole rate counts, or HRTT x mu for them all (§3.2).
+/// Th in bytes for every possible N_active: HRTT x (mu / N_active) (§3.3.2), or HRTT x mu for any
+/// of them (§3.2). Without an active queue (the packet's own is paused) the whole rate counts.
 fn by_active(
     config: &BfcConfig,
     hrtt_ps: u64,

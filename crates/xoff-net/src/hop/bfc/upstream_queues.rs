@@ -1,4 +1,4 @@
-//! For how many reasons each queue of the neighbours is paused, and the bitmaps that say it again (BFC
+//! Reasons to pause each queue of the neighbours, and the bitmaps that repeat the pauses (BFC
 //! §3.3.2).
 
 use super::super::{Ask, Signal};
@@ -11,7 +11,7 @@ use crate::sched::QueueMask;
 #[derive(Clone, Copy, Debug, Default)]
 struct Neighbour {
     paused: QueueMask,
-    /// How many empty bitmaps are still to be sent.
+    /// Empty bitmaps still to send.
     owed: u16,
 }
 
@@ -21,7 +21,7 @@ struct Neighbour {
 pub struct UpstreamQueues {
     /// Reasons to pause each queue.
     counts: Vec<u32>,
-    /// A neighbour's queues.
+    /// Queues of a neighbour.
     queues: u8,
     neighbours: Vec<Neighbour>,
     refresh_period: u64,
@@ -30,7 +30,7 @@ pub struct UpstreamQueues {
 }
 
 impl UpstreamQueues {
-    /// For a switch with so many ports, whose neighbours have as many queues as itself.
+    /// For a switch with `ports` ports. The neighbours have the same number of queues.
     pub(super) fn new(config: &BfcConfig, ports: usize) -> Self {
         let queues = config.data_queues();
         Self {
@@ -48,7 +48,7 @@ impl UpstreamQueues {
         &mut self.counts[ingress as usize * self.queues as usize + queue as usize]
     }
 
-    /// There is one reason more to pause a queue: the first one does.
+    /// Adds a reason to pause a queue. The first reason pauses it.
     #[inline]
     pub(super) fn add(&mut self, ingress: u16, queue: u8) -> Option<Signal> {
         let count = self.count(ingress, queue);
@@ -56,10 +56,10 @@ impl UpstreamQueues {
         (*count == 1).then(|| self.pause(ingress, queue))
     }
 
-    /// There is one reason less: without any the queue goes on.
+    /// Removes a reason. Without any reason the queue resumes.
     ///
     /// # Panics
-    /// If a count goes negative: that is a bug.
+    /// If a count goes negative, which is a bug.
     #[inline]
     pub(super) fn remove(&mut self, ingress: u16, queue: u8) -> Option<Signal> {
         let count = self.count(ingress, queue);
@@ -100,7 +100,7 @@ impl Upstream for UpstreamQueues {
     }
 
     /// "we also periodically send a bitmap of the queues that should be paused at the upstream"
-    /// (§3.3.2): also when the bitmap has become empty, so that a lost resume heals.
+    /// (§3.3.2). Bitmaps continue after the last pause, so that a lost resume heals.
     fn on_timer(&mut self, ingress: u16) -> (Option<Signal>, bool) {
         let neighbour = &mut self.neighbours[ingress as usize];
         if neighbour.paused == 0 {

@@ -1,7 +1,7 @@
-//! Whom a congested egress queue blames (CaPFC §II-D).
+//! Which inputs a congested egress queue pauses (CaPFC §II-D).
 //!
-//! Above WARN an egress queue counts the packets that come to it from each input. From XOFF on it blames
-//! those with the most of them, until it has drained to XON.
+//! Above WARN an egress queue counts the packets from each input. From XOFF on it blames the inputs
+//! with the largest counts, until it has drained to XON.
 
 use xoff_core::Bytes;
 
@@ -9,12 +9,12 @@ use super::{CapfcConfig, Policy};
 use crate::packet::CLASSES;
 use crate::ports::{PORTS_MAX, PortMask};
 
-/// What an egress queue holds against its inputs.
+/// The counters and blame of one egress queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct Queue {
     /// E: the inputs it blames.
     inputs: PortMask,
-    /// Whether any of its counters may be more than zero.
+    /// Whether any of its counters may be above zero.
     counting: bool,
 }
 
@@ -27,22 +27,22 @@ pub(super) struct Blame {
     warn: u32,
     cut_ppm: u64,
     ports: usize,
-    /// C: packets by egress, class and input. "Each counter occupies 2 bytes" (§II-G), so it stops at its
-    /// largest number.
+    /// C: packets by egress, class and input. "Each counter occupies 2 bytes" (§II-G), so it stops
+    /// at its largest number.
     counters: Vec<u16>,
     queues: Vec<Queue>,
-    /// Counters in order, while culprits are looked for.
+    /// Counters in decreasing order, during the search for inputs to blame.
     order: Vec<(u16, u8)>,
 }
 
 impl Blame {
-    /// Nobody is blamed.
+    /// With no input blamed.
     ///
     /// # Panics
-    /// If there are more ports than a set of ports has room for.
+    /// If there are more ports than a set of ports can hold.
     #[must_use]
     pub(super) fn new(config: &CapfcConfig, ports: usize) -> Self {
-        assert!(ports <= PORTS_MAX, "a set of ports has room for {PORTS_MAX}");
+        assert!(ports <= PORTS_MAX, "a set of ports holds {PORTS_MAX} at most");
         let bounded = |bytes: Bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX);
         let queues = if config.policy == Policy::None { 0 } else { ports * CLASSES };
         Self {
@@ -58,13 +58,13 @@ impl Blame {
         }
     }
 
-    /// Whether any queue can blame anybody.
+    /// Whether any queue can blame an input.
     #[inline(always)]
     pub(super) fn is_on(&self) -> bool {
         self.policy != Policy::None
     }
 
-    /// Bytes that all counters take.
+    /// Bytes of all counters.
     #[must_use]
     pub(super) fn counter_bytes(&self) -> usize {
         size_of_val(self.counters.as_slice())
@@ -79,7 +79,7 @@ impl Blame {
         &self.counters[queue * self.ports..][..self.ports]
     }
 
-    /// A packet from an input has joined an egress queue, which holds so many bytes with it. Returns the
+    /// A packet from an input has joined an egress queue, which holds `bytes` with it. Returns the
     /// inputs that are blamed from now on (Algorithm 1, lines 5 to 13).
     #[inline]
     pub(super) fn on_enqueue(
@@ -106,13 +106,13 @@ impl Blame {
         new
     }
 
-    /// Who has congested a queue.
+    /// The inputs that have congested a queue.
     fn culprits(&mut self, queue: usize) -> PortMask {
         match self.policy {
             Policy::None => 0,
             Policy::StopMax => {
                 let counters = self.counters_of(queue).iter().enumerate();
-                // The first of equals.
+                // The first of equal counters.
                 let largest = counters.rev().max_by_key(|&(_, count)| count);
                 largest.map_or(0, |(input, _)| 1 << input)
             }
@@ -120,8 +120,9 @@ impl Blame {
         }
     }
 
-    /// "The minimum set of the indexes whose counter contributions exceed the CUT threshold [...] by
-    /// cumulating the counters in the decreasing order until the threshold ratio is passed" (§II-G).
+    /// "The minimum set of the indexes whose counter contributions exceed the CUT threshold [...]
+    /// by cumulating the counters in the decreasing order until the threshold ratio is passed"
+    /// (§II-G).
     fn calibrated(&mut self, queue: usize) -> PortMask {
         let mut order = std::mem::take(&mut self.order);
         let counted = self.counters_of(queue).iter().zip(0..).filter(|&(&count, _)| count > 0);
@@ -140,7 +141,7 @@ impl Blame {
         culprits
     }
 
-    /// A packet has left an egress queue, which holds so many bytes without it. Returns the inputs that
+    /// A packet has left an egress queue, which holds `bytes` without it. Returns the inputs that
     /// are no longer blamed (Algorithm 1, lines 14 to 20).
     #[inline]
     pub(super) fn on_dequeue(&mut self, egress: u16, class: u8, bytes: u32) -> PortMask {

@@ -4,34 +4,35 @@ use xoff_core::knobs::{Effect, because};
 use xoff_core::{Bytes, choices, knobs};
 
 choices! {
-    /// Whom a congested egress queue blames.
+    /// Which inputs a congested egress queue blames.
     pub enum Policy {
-        /// Nobody: plain priority flow control.
+        /// None: plain priority flow control.
         None = "none",
-        /// The input with the largest counter; others as theirs become the largest (Algorithm 1).
+        /// The input with the largest counter, and further inputs once theirs is the largest
+        /// (Algorithm 1).
         StopMax = "stop-max",
-        /// The fewest inputs whose counters, the largest first, have more than a share of the sum
+        /// The fewest inputs with more than a share `cut` of all counts, the largest counters first
         /// (Algorithm 2).
         StopCalibrate = "stop-calibrate",
     }
 }
 
 knobs! {
-    /// What egress queues of a pipelined switch ask of inputs (CaPFC). Sizes are those of the bytes in
-    /// one queue, of a port and a class.
+    /// Requests of a pipelined switch's egress queues to its inputs (CaPFC). Sizes are bytes in one
+    /// queue: one port and one class.
     pub struct CapfcConfig in "capfc" {
         /// Which inputs are asked to pause their neighbours.
         policy: Policy = Policy::None,
-        /// An egress queue blames inputs when it holds this much or more after an arrival (CaPFC
+        /// An egress queue blames inputs if it holds this much or more after an arrival (CaPFC
         /// Table II: 25 KB).
         xoff: Bytes = Bytes(25_000) => [Effect::Unless(without_blame)],
-        /// It blames nobody any more once it holds no more than this (Table II: 20 KB).
+        /// It ends all blame once it holds no more than this (Table II: 20 KB).
         xon: Bytes = Bytes(20_000) => [Effect::Unless(without_blame)],
         /// It counts arrivals while it holds this much or more (Table II: 20 KB; "we set the WARN
         /// threshold the same value as the XON threshold", §III).
         warn: Bytes = Bytes(20_000) => [Effect::Unless(without_blame)],
-        /// With "stop-calibrate": the share of the counters that those blamed have to pass, more than 0
-        /// and up to 1, where all are blamed (Table II: 80 %).
+        /// With "stop-calibrate": the share of all counts that the blamed inputs must exceed, more
+        /// than 0 and up to 1. 1 blames every input (Table II: 80 %).
         cut: f64 = 0.8 => [
             Effect::Unless(without_blame),
             Effect::Unless(|capfc| because(
@@ -42,7 +43,7 @@ knobs! {
     }
 }
 
-/// Why thresholds have no effect, if they have none.
+/// The reason that thresholds have no effect, if they have none.
 fn without_blame(capfc: &CapfcConfig) -> Option<String> {
     because(capfc.policy == Policy::None, "capfc.policy = \"none\"")
 }
@@ -67,13 +68,13 @@ impl CapfcConfig {
         if warn >= xoff {
             let message = format!(
                 "warn ({warn}) must be less than xoff ({xoff}): nothing would be counted before \
-                 somebody is blamed"
+                 inputs are blamed"
             );
             return Err(("warn", message));
         }
         if xoff >= capacity {
             let message =
-                format!("xoff ({xoff}) is never reached: an egress queue holds up to {capacity}");
+                format!("xoff ({xoff}) is never reached: an egress queue holds {capacity} at most");
             return Err(("xoff", message));
         }
         if !(cut > 0.0 && cut <= 1.0) {

@@ -1,6 +1,6 @@
-//! Congestion-aware priority flow control (CaPFC): an ingress has its neighbour pause a class while its
-//! own queue of that class is congested, which is plain priority flow control ([`Pfc`]), or while the
-//! egress queue of any other port blames it ([`blame`]).
+//! Congestion-aware priority flow control (CaPFC). An ingress pauses a class of its neighbour while
+//! its own queue of that class is congested, as in plain priority flow control ([`Pfc`]), or while
+//! the egress queue of another port blames it ([`blame`]).
 
 mod blame;
 mod config;
@@ -14,25 +14,25 @@ use blame::Blame;
 
 pub use config::{CapfcConfig, Policy};
 
-/// What CaPFC did.
+/// Counts of CaPFC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CapfcStats {
     /// Inputs blamed by egress queues.
     pub(crate) blames: u64,
-    /// Ingress queues that came to be congested.
+    /// Ingress queues that became congested.
     pub(crate) congestions: u64,
 }
 
 /// One input of a switch.
 #[derive(Clone, Copy, Debug, Default)]
 struct Input {
-    /// E: the ports whose egress queue blames it, by class.
+    /// E: the ports with an egress queue that blames it, by class.
     blamers: [PortMask; CLASSES],
-    /// D: classes that the neighbour was asked to pause.
+    /// D: classes that the neighbour is asked to pause.
     paused: u8,
 }
 
-/// Signals of one class that are due.
+/// Signals of one class to send.
 #[derive(Clone, Copy, Debug)]
 struct Due {
     ports: PortMask,
@@ -40,12 +40,12 @@ struct Due {
     class: u8,
 }
 
-/// The pauses of one switch, by the names of the paper: I is what `own` has paused.
+/// The pauses of one switch, with the paper's names: I is the state of `own`.
 #[derive(Debug)]
 pub(crate) struct Capfc<A: Accounting> {
     own: Pfc<A>,
     blame: Blame,
-    /// Bytes of egress queues, by port and class, where they may blame inputs.
+    /// Bytes of egress queues, by port and class, if they may blame inputs.
     queued: Vec<[u32; CLASSES]>,
     inputs: Vec<Input>,
     due: Due,
@@ -53,7 +53,7 @@ pub(crate) struct Capfc<A: Accounting> {
 }
 
 impl<A: Accounting> Capfc<A> {
-    /// For a switch of so many ports, whose ingresses have priority flow control of their own.
+    /// For a switch of `ports` ports, with the ingresses' own priority flow control.
     pub(crate) fn new(config: &CapfcConfig, ports: usize, own: Pfc<A>) -> Self {
         Self {
             own,
@@ -65,13 +65,13 @@ impl<A: Accounting> Capfc<A> {
         }
     }
 
-    /// What ingresses hold.
+    /// The occupancy of ingresses.
     #[inline]
     pub(crate) fn accounting(&self) -> &A {
         self.own.accounting()
     }
 
-    /// The same, to change it.
+    /// The same, mutable.
     #[inline]
     pub(crate) fn accounting_mut(&mut self) -> &mut A {
         self.own.accounting_mut()
@@ -82,22 +82,22 @@ impl<A: Accounting> Capfc<A> {
         self.own.paused(ingress)
     }
 
-    /// The ports whose egress queue blames an ingress for a class.
+    /// The ports with an egress queue that blames an ingress for a class.
     pub(crate) fn blamers(&self, ingress: u16, class: u8) -> PortMask {
         self.inputs[usize::from(ingress)].blamers[usize::from(class)]
     }
 
-    /// What it did so far.
+    /// Counts so far.
     pub(crate) fn stats(&self) -> CapfcStats {
         self.stats
     }
 
-    /// Bytes that its counters take.
+    /// Bytes of its counters.
     pub(crate) fn counter_bytes(&self) -> usize {
         self.blame.counter_bytes()
     }
 
-    /// D = I or any E. Returns the classes for which that changes.
+    /// D = I or any E. Returns the classes with a changed D.
     fn recalculate(&mut self, ingress: u16) -> u8 {
         let input = &mut self.inputs[usize::from(ingress)];
         let blamed =
@@ -108,14 +108,14 @@ impl<A: Accounting> Capfc<A> {
         changed
     }
 
-    /// An ingress's own queues come to be congested, or no longer are.
+    /// An ingress's own queues become congested, or cease to be.
     fn signal(&mut self, ingress: u16, ask: Ask) -> Option<Signal> {
         let changed = self.recalculate(ingress);
         (changed != 0).then(|| Signal::new(ingress, ask, QueueMask::from(changed)))
     }
 
-    /// An egress queue comes to blame inputs, or no longer does. A port is not blamed by itself: D is
-    /// over "o != i".
+    /// An egress queue starts or stops to blame inputs. A port does not blame itself: D is over "o
+    /// != i".
     #[cold]
     fn set_blamed(&mut self, egress: u16, class: u8, inputs: PortMask, ask: Ask) {
         let mut ports = 0;

@@ -1,5 +1,5 @@
-//! CaPFC against a model that is slow and obvious: it keeps the algorithms' variables by name and works
-//! everything out anew at each step.
+//! Compares CaPFC with a model that is slow and obvious. It keeps the algorithms' variables by name
+//! and recomputes them at each step.
 
 use proptest::prelude::*;
 use xoff_core::Bytes;
@@ -17,7 +17,7 @@ const WARN: u32 = 20_000;
 const INGRESS_XOFF: u32 = 50_000;
 const INGRESS_XON: u32 = 40_000;
 
-/// Ingress queues of one class, by their bytes.
+/// Ingress queues of one class, with their bytes.
 #[derive(Debug)]
 struct Queues;
 
@@ -45,8 +45,8 @@ fn packet(input: u16, class: u8, size: u32) -> Packet {
     packet
 }
 
-/// The ports whose neighbours hear of one step.
-fn told(capfc: &mut Capfc<Queues>, first: Option<Signal>) -> PortMask {
+/// The ports on which one step sends a signal.
+fn signalled(capfc: &mut Capfc<Queues>, first: Option<Signal>) -> PortMask {
     let rest = std::iter::from_fn(|| capfc.next_signal());
     first.into_iter().chain(rest).fold(0, |all, signal| all | 1 << signal.port)
 }
@@ -55,7 +55,7 @@ fn config(policy: Policy, cut: f64) -> CapfcConfig {
     CapfcConfig { policy, cut, ..CapfcConfig::default() }
 }
 
-/// Variables as the paper names them, all of one class.
+/// Variables with the paper's names, all of one class.
 #[derive(Clone)]
 struct Model {
     policy: Policy,
@@ -139,7 +139,7 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let ports = 0..PORTS as u16;
-    // Few egresses and long packets, so that queues pass all thresholds.
+    // Few egresses and long packets, so that queues cross all thresholds.
     let step = prop_oneof![
         6 => (0..9u16, 0..2u16, 64..1531u32)
             .prop_map(|(input, egress, size)| Step::Enqueue { input: input.min(5), egress, size }),
@@ -191,7 +191,7 @@ fn agrees_with_the_model(policy: Policy, cut_percent: u64, class: u8, steps: &[S
                 }
             }
         };
-        let told = told(&mut capfc, first);
+        let signalled = signalled(&mut capfc, first);
         for i in 0..PORTS {
             for o in 0..PORTS {
                 assert_eq!(u64::from(capfc.blame.counters(o as u16, class)[i]), model.c[i][o]);
@@ -200,8 +200,8 @@ fn agrees_with_the_model(policy: Policy, cut_percent: u64, class: u8, steps: &[S
             }
             let paused = capfc.paused_queues(i as u16) >> class & 1 == 1;
             assert_eq!(paused, model.d(i), "D {i}");
-            // "Only sent when there is a change of state", and always then.
-            assert_eq!(told >> i & 1 == 1, model.d(i) != before.d(i), "told {i}");
+            // "Only sent when there is a change of state", and at every change.
+            assert_eq!(signalled >> i & 1 == 1, model.d(i) != before.d(i), "signalled {i}");
         }
     }
 }
@@ -217,7 +217,8 @@ proptest! {
         agrees_with_the_model(Policy::StopCalibrate, cut, class, &steps);
     }
 
-    /// Whatever happens: once all egress queues are empty and no ingress is congested, nobody is held.
+    /// For any steps: once all egress queues are empty and no ingress is congested, no neighbour is
+    /// paused.
     #[test]
     fn xon_always_follows_xoff(steps in steps(), max in any::<bool>()) {
         let policy = if max { Policy::StopMax } else { Policy::StopCalibrate };
@@ -227,13 +228,13 @@ proptest! {
             if let Step::Enqueue { input, egress, size } = step {
                 let mut packet = packet(input, 3, size);
                 let first = capfc.on_enqueue(0, egress, &mut packet, &Fifo::default());
-                told(&mut capfc, first);
+                signalled(&mut capfc, first);
                 waiting.push((egress, packet));
             }
         }
         for (egress, mut packet) in waiting {
             let first = capfc.on_dequeue(0, egress, &mut packet);
-            told(&mut capfc, first);
+            signalled(&mut capfc, first);
         }
         for port in 0..PORTS as u16 {
             prop_assert_eq!(capfc.paused_queues(port), 0);
@@ -243,8 +244,8 @@ proptest! {
 }
 
 /// "In popular commodity switches with 48 ports, that corresponds to maximum 18432 counters for 8
-/// priorities [...]. If each counter occupies 2 bytes of memory, it corresponds to approximately 36 KB"
-/// (§II-G).
+/// priorities [...]. If each counter occupies 2 bytes of memory, it corresponds to approximately 36
+/// KB" (§II-G).
 #[test]
 fn counters_take_the_papers_memory() {
     let of = |ports| capfc(&config(Policy::StopMax, 0.8), ports).counter_bytes();
@@ -281,7 +282,7 @@ fn stop_max_goes_on_to_the_next() {
     let mut arrive =
         |input, times| (0..times).fold(0, |all, _| all | blame.on_enqueue(0, 0, input, 30_000));
     assert_eq!(arrive(2, 3), 0b0100);
-    assert_eq!(arrive(1, 3), 0b0010, "among equals the first");
+    assert_eq!(arrive(1, 3), 0b0010, "the first of equal counters");
     assert_eq!(arrive(3, 3), 0);
     assert_eq!(arrive(3, 1), 0b1000);
     assert_eq!(blame.on_dequeue(0, 0, XON + 1), 0);

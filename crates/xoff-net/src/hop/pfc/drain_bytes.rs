@@ -1,20 +1,20 @@
-//! Drain bytes (DeTail §5.2, §5.4, §6.1): what an ingress holds of a class and of more important ones.
-//! Where they reach XOFF the class is paused, where they fall below XON it is resumed.
+//! Drain bytes (DeTail §5.2, §5.4, §6.1): the bytes of a class and of more important classes at an
+//! ingress. The class is paused when they reach XOFF and resumed when they fall below XON.
 
 use super::{Accounting, Pfc, Scope, Thresholds};
 use crate::packet::CLASSES;
 
-/// Drain bytes against fixed thresholds.
+/// Drain bytes with fixed thresholds.
 #[derive(Debug)]
 pub(crate) struct DrainBytes {
-    /// The neighbour's classes that each class stands for; the last one also for those that are not
-    /// told apart. With one pause for all: all of them, at the last class.
+    /// The neighbour's classes that each class covers. The last class also covers the classes that
+    /// are not distinguished. With one pause for all classes, the last class covers them all.
     queues: [u8; CLASSES],
-    /// Classes that are paused at all.
+    /// Classes that can be paused.
     pausable: u8,
 }
 
-/// What one ingress holds.
+/// Bytes at one ingress.
 #[derive(Debug)]
 pub(crate) struct Held {
     /// Bytes in all.
@@ -25,7 +25,7 @@ pub(crate) struct Held {
 }
 
 impl DrainBytes {
-    /// Accounts of ingresses that tell so many classes apart.
+    /// Drain bytes of ingresses with `classes` classes.
     fn new(scope: Scope, classes: u8) -> Self {
         let last = classes - 1;
         let mut queues = std::array::from_fn(|class| 1 << class);
@@ -41,12 +41,12 @@ impl DrainBytes {
 }
 
 impl Pfc<DrainBytes> {
-    /// For ingresses with these thresholds, of which `classes` are told apart.
+    /// For ingresses with these thresholds and `classes` classes.
     pub(crate) fn by_drain_bytes(scope: Scope, classes: u8, thresholds: &[Thresholds]) -> Self {
         Self::of(DrainBytes::new(scope, classes), thresholds.iter().map(Held::new))
     }
 
-    /// Bytes an ingress holds.
+    /// Bytes at an ingress.
     #[inline]
     pub(crate) fn held(&self, ingress: u16) -> u32 {
         self.accounts(ingress).total
@@ -60,7 +60,7 @@ impl Held {
         Self { total: 0, xoff, xon, bytes: [0; CLASSES] }
     }
 
-    /// Classes whose drain bytes are `limit` or more.
+    /// Classes with drain bytes of `limit` or more.
     fn drain_reaches(&self, limit: u32) -> u8 {
         let mut drain = 0;
         let mut reached = 0;
@@ -86,7 +86,7 @@ impl Accounting for DrainBytes {
     }
 
     /// # Panics
-    /// If more leaves than came: that is a bug.
+    /// If more bytes leave than arrived, which is a bug.
     #[inline]
     fn remove(
         &mut self,

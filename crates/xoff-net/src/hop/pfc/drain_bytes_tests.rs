@@ -1,4 +1,4 @@
-//! Drain bytes against a recount.
+//! Compares drain bytes with a recount.
 
 use proptest::prelude::*;
 
@@ -13,14 +13,14 @@ fn pauses(scope: Scope, classes: u8) -> Pfc<DrainBytes> {
 fn a_class_is_paused_for_what_is_as_important_or_more() {
     let mut pauses = pauses(Scope::Class, 8);
     assert_eq!(pauses.add(1, 2, 9_999), 0);
-    // One byte of class 5: what classes 5 to 7 have to wait for is 10 000 B, not what 2 to 4 have.
+    // One byte of class 5 takes the drain bytes of classes 5 to 7 to 10 000 B, but not of 2 to 4.
     assert_eq!(pauses.add(1, 5, 1), 0b1110_0000);
     assert_eq!(pauses.add(1, 5, 500), 0);
     assert_eq!(pauses.add(1, 0, 1), 0b0001_1100);
     assert_eq!(pauses.paused_queues(1), 0b1111_1100);
     assert_eq!((pauses.paused(0), pauses.held(0), pauses.held(1)), (0, 0, 10_501));
     assert_eq!(pauses.remove(1, 2, 5_999), 0);
-    // 4001 B of class 2 and above are too many, 4000 B as well, 3999 B are not.
+    // Class 2 and above: 4001 B and 4000 B reach the threshold, 3999 B do not.
     assert_eq!(pauses.remove(1, 0, 1), 0);
     assert_eq!(pauses.remove(1, 2, 1), 0b0001_1100);
     assert_eq!(pauses.remove(1, 5, 501), 0b1110_0000);
@@ -39,7 +39,7 @@ fn a_pause_of_the_port_speaks_of_all_classes() {
     assert_eq!(without.add(0, 0, 60_000), 0);
 }
 
-/// Classes that are not told apart are paused with the last one that is.
+/// Classes that are not distinguished pause with the last class that is.
 #[test]
 fn the_last_class_stands_for_those_after_it() {
     let pauses = pauses(Scope::Class, 2);
@@ -48,10 +48,12 @@ fn the_last_class_stands_for_those_after_it() {
 }
 
 proptest! {
-    /// A class is paused exactly from when its drain bytes, counted anew, reach XOFF until they fall
-    /// below XON.
+    /// A class is paused exactly from the moment when its recounted drain bytes reach XOFF until
+    /// they fall below XON.
     #[test]
-    fn pauses_follow_a_recount(steps in prop::collection::vec((0..8u8, 64..1531u16, any::<bool>()), 1..300)) {
+    fn pauses_follow_a_recount(
+        steps in prop::collection::vec((0..8u8, 64..1531u16, any::<bool>()), 1..300),
+    ) {
         let mut pauses = pauses(Scope::Class, 8);
         let mut held: Vec<(u8, u16)> = Vec::new();
         let mut asked = 0u8;
@@ -66,7 +68,8 @@ proptest! {
             for class in 0..8u8 {
                 let drain: u32 =
                     held.iter().filter(|one| one.0 <= class).map(|one| u32::from(one.1)).sum();
-                let (low, high) = if asked >> class & 1 == 1 { (4_000, u32::MAX) } else { (0, 9_999) };
+                let is_asked = asked >> class & 1 == 1;
+                let (low, high) = if is_asked { (4_000, u32::MAX) } else { (0, 9_999) };
                 prop_assert!((low..=high).contains(&drain), "class {class}: {drain}");
             }
             prop_assert_eq!(asked, pauses.paused(0));

@@ -1,5 +1,5 @@
-//! Pauses that last for a time, as switches with ingress queues and their neighbours ask for them and
-//! obey them (DeTail §6.1).
+//! Pauses for a time: switches with ingress queues request them, and their neighbours obey them
+//! (DeTail §6.1).
 
 use std::collections::VecDeque;
 
@@ -14,37 +14,36 @@ use crate::sched::Egress;
 
 const NEVER: u64 = u64::MAX;
 
-/// What frames are sent by and counted in.
+/// The parts of a switch that frames use and count in.
 pub(crate) struct Way<'a> {
     pub(crate) fabric: &'a mut Fabric,
     pub(crate) egress: &'a mut [Egress],
     pub(crate) stats: &'a mut SwitchStats,
 }
 
-/// What [`Frames`] are made from.
+/// The parameters of [`Frames`].
 pub(crate) struct FramesSpec<'a> {
     pub(crate) pause: &'a PauseConfig,
-    /// How frames leave.
+    /// The sender of frames.
     pub(crate) link: FrameSender,
-    /// Timer of port 0; the others follow, and then the one of frames that take their time.
+    /// Timer of port 0. The timers of the other ports follow, then the timer of delayed frames.
     pub(crate) first_timer: TimerId,
-    /// Classes that egress ports tell apart, one bit each.
+    /// Classes that egress ports distinguish, one bit each.
     pub(crate) classes: u8,
     /// Bytes of the longest packet.
     pub(crate) mtu: u16,
 }
 
-/// Frames that are being made or have not been obeyed yet, and when pauses end or have to be asked for
-/// again.
+/// Frames that are not sent or not obeyed yet, and the times when pauses end or need renewal.
 #[derive(Debug)]
 pub(crate) struct Frames {
     link: FrameSender,
     first_timer: TimerId,
     classes: u8,
     generation_ps: u64,
-    /// Frames that are not at the head of their queue yet, and when they will be.
+    /// Frames that are not at the head of their queue yet, with the time when they will be.
     made: VecDeque<(u64, Signal)>,
-    /// By port, after how long a pause is asked for again, and when the next time is.
+    /// Interval between renewals of a pause, and the time of the next renewal, by port.
     renewal_ps: Vec<u64>,
     renewals: Vec<u64>,
     obeyed: Obeyed,
@@ -52,8 +51,8 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    /// For ports of these rates (bit/s). A pause ends after 65 535 quanta: half of that is time enough to
-    /// ask for it again.
+    /// For ports of these rates (bit/s). A pause ends after 65 535 quanta, and is renewed after
+    /// half of that.
     pub(crate) fn new(spec: FramesSpec<'_>, rates: impl Iterator<Item = u64>) -> Self {
         let bits = u128::from(u16::MAX) * u128::from(QUANTUM_BITS);
         let renewal = |rate| (bits * 1_000_000_000_000 / u128::from(rate)) as u64 / 2;
@@ -74,13 +73,13 @@ impl Frames {
         }
     }
 
-    /// Frames sent that resume.
+    /// Resume frames sent.
     pub(crate) fn resumes(&self) -> u64 {
         self.resumes
     }
 
-    /// Asks a neighbour to pause queues "with the max duration", or to resume them "with the duration set
-    /// to 0" (DeTail §6.1); `held` are those that are paused then.
+    /// Asks a neighbour to pause queues "with the max duration", or to resume them "with the
+    /// duration set to 0" (DeTail §6.1). `held` marks the queues that are paused afterwards.
     #[cold]
     pub(crate) fn ask(&mut self, way: &mut Way<'_>, signal: Signal, held: u8) {
         let at = signal.port as usize;
@@ -126,10 +125,10 @@ impl Frames {
         self.await_frames(fabric);
     }
 
-    /// Frames that took their time are sent or obeyed.
+    /// Sends or obeys the frames with a delay that ends now.
     pub(crate) fn on_frame_timer(&mut self, way: &mut Way<'_>) {
         while let Some(request) = self.obeyed.take(way.fabric.now) {
-            // Then its hardware has at most the packet on the wire.
+            // An idle port's hardware holds at most the packet on the wire.
             let idle = !way.egress[request.port as usize].is_ready();
             let paused = self.obeyed.obey(way.fabric.now, request, idle);
             self.set_paused(way, request.port, paused);
@@ -144,7 +143,7 @@ impl Frames {
         self.await_frames(way.fabric);
     }
 
-    /// Pauses of a port end, or those of its neighbour's queues `held` have to be asked for again.
+    /// Pauses of a port end, or pauses of its neighbour's queues `held` need renewal.
     pub(crate) fn on_port_timer(&mut self, way: &mut Way<'_>, port: u16, held: u8) {
         let paused = self.obeyed.expire(way.fabric.now, port);
         self.set_paused(way, port, paused);
@@ -156,7 +155,7 @@ impl Frames {
         self.await_port(way.fabric, port);
     }
 
-    /// A port sends a packet of so many bytes, after which it is idle or not.
+    /// A port sends a packet of `bytes`. `idle`: no packet follows.
     #[inline]
     pub(crate) fn on_sent(&mut self, way: &mut Way<'_>, port: u16, bytes: u16, idle: bool) {
         if let Some(paused) = self.obeyed.on_sent(port, bytes, idle) {
@@ -164,7 +163,7 @@ impl Frames {
         }
     }
 
-    /// Exactly these classes of a port are paused from now on.
+    /// From now on exactly these classes of a port are paused.
     fn set_paused(&self, way: &mut Way<'_>, port: u16, classes: u8) {
         way.egress[port as usize].set_paused(way.fabric.now, u128::from(classes));
         self.link.wake(way.fabric, way.egress, port);

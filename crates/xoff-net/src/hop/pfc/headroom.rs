@@ -1,35 +1,35 @@
-//! Headroom: what arrives after an ingress has called for a pause, and the thresholds that leave room
-//! for it.
+//! Headroom: the bytes that arrive after an ingress has requested a pause, and thresholds that
+//! leave room for them.
 //!
-//! Two models. [`Reaction`] adds up the times that a pause takes (DeTail §6.1). [`round_trips`] takes
-//! multiples of what is on the wire (the HPCC simulator).
+//! There are two models. [`Reaction`] adds up the delays of a pause (DeTail §6.1). [`round_trips`]
+//! uses multiples of the bytes on the wire (the HPCC simulator).
 
 use xoff_core::{Bytes, Ps};
 
 use super::PauseConfig;
 
-/// What decides how much arrives after a pause was called for.
+/// The properties of a link and its ends that determine the headroom.
 #[derive(Clone, Copy, Debug)]
 pub struct Reaction {
     /// Bits per second of the link.
     pub rate: u64,
-    /// Its propagation delay, with that of the transceivers.
+    /// Its propagation delay, including that of the transceivers.
     pub delay: Ps,
     /// Bytes of the longest packet.
     pub mtu: u64,
-    /// Bytes of the frame that asks for a pause.
+    /// Bytes of the pause frame.
     pub frame: u64,
-    /// How long after its arrival the neighbour obeys.
+    /// Time from the frame's arrival until the neighbour obeys it.
     pub response: Ps,
-    /// How long the switch takes to make the frame.
+    /// Time that the switch takes to generate the frame.
     pub generation: Ps,
-    /// What the neighbour's hardware sends in any case.
+    /// Bytes that the neighbour's hardware sends in spite of a pause.
     pub outstanding: u64,
 }
 
 impl Reaction {
-    /// How long a pause takes to be felt: "T = T_O + T_P + T_R + T_O + T_P" (DeTail §6.1, (1)), after the
-    /// frame was made. T_O is the longest packet, which has just begun here or there.
+    /// Time until a pause takes effect, after its frame was generated: "T = T_O + T_P + T_R + T_O +
+    /// T_P" (DeTail §6.1, (1)). T_O is the longest packet, which has just started here or there.
     #[must_use]
     pub fn time(&self) -> Ps {
         let packet = self.mtu * 8_000_000_000_000 / self.rate;
@@ -43,30 +43,30 @@ impl Reaction {
         bits.div_ceil(8_000_000_000_000) as u64 + self.outstanding
     }
 
-    /// What (1) leaves out: the packet that reaches the threshold may pass it by all but a byte, and the
-    /// frame itself takes its time on the link.
+    /// Bytes that (1) leaves out: the packet that reaches the threshold may exceed it by all but
+    /// one byte, and the frame itself takes time on the link.
     #[must_use]
     pub fn granularity(&self) -> u64 {
         self.mtu - 1 + self.frame
     }
 }
 
-/// When an ingress pauses a class and when it resumes it.
+/// The thresholds at which an ingress pauses and resumes a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
-    /// Bytes from which on a class is paused.
+    /// Bytes from which a class is paused.
     pub xoff: u64,
-    /// Bytes below which it is resumed.
+    /// Bytes below which a class is resumed.
     pub xon: u64,
 }
 
 impl Thresholds {
-    /// Those of an ingress that pauses nobody.
+    /// Thresholds of an ingress that never pauses.
     pub const NEVER: Self = Self { xoff: u64::MAX, xon: 0 };
 
     /// The highest XOFF: "We must leave 4,838B x 8 of buffer space for receiving packets after PFC
-    /// generation" (DeTail §6.1), so it is what an ingress of `size` bytes has beyond `reserve` for each
-    /// of the `classes` that are paused apart. `None` if nothing is left.
+    /// generation" (DeTail §6.1). An ingress of `size` bytes keeps `reserve` bytes for each of the
+    /// `classes` that are paused separately; XOFF is the rest. `None` if there is no rest.
     #[must_use]
     pub fn highest_xoff(size: u64, classes: u64, reserve: u64) -> Option<u64> {
         let xoff = size.checked_sub(classes * reserve)? / classes;
@@ -75,18 +75,18 @@ impl Thresholds {
 }
 
 impl PauseConfig {
-    /// What decides how much arrives by a link of this rate (bit/s) and delay after a pause was called for.
+    /// The headroom's parameters for a link of this rate (bit/s) and delay.
     #[must_use]
     pub fn reaction(&self, rate: u64, delay: Ps, mtu: u64, frame: u64) -> Reaction {
         let (response, generation) = (self.response, self.generation_delay);
         Reaction { rate, delay, mtu, frame, response, generation, outstanding: self.outstanding.0 }
     }
 
-    /// Thresholds with this XOFF. XON is the one that is given, or the headroom, so that new packets come
-    /// "before the ingress queue drains completely" (DeTail §6.1).
+    /// Thresholds with this XOFF. XON is the configured value, or else the headroom, so that new
+    /// packets arrive "before the ingress queue drains completely" (DeTail §6.1).
     ///
     /// # Errors
-    /// The key concerned, and why its value has no sense.
+    /// The key concerned, and what is wrong with its value.
     pub(crate) fn with_xoff(
         &self,
         xoff: u64,
@@ -102,8 +102,8 @@ impl PauseConfig {
     }
 }
 
-/// Bytes that links of this rate (bit/s) carry in so many times their propagation delay (ps), which is
-/// counted in whole bytes.
+/// Bytes on a link of this rate (bit/s) in `factor` times its propagation delay (ps). Each delay is
+/// rounded to whole bytes.
 pub(super) fn round_trips(rate: u64, delay_ps: u64, factor: u32) -> u64 {
     let in_flight = u128::from(rate) * u128::from(delay_ps) / 8_000_000_000_000;
     in_flight as u64 * u64::from(factor)
@@ -138,8 +138,8 @@ mod tests {
         assert_eq!(thresholds(&PAPER, 8), Some(Thresholds { xoff: 11_546, xon: 4_838 }));
     }
 
-    /// §7.2.2: 48 us more until the frame is sent, and 6 KB more after it has arrived; with two classes
-    /// that fits into 128 KB, with eight it does not.
+    /// §7.2.2: 48 us more until the frame is sent, and 6 KB more after it has arrived. Two classes
+    /// fit into 128 KB; eight do not.
     #[test]
     fn a_software_router_needs_more() {
         let click = Reaction { generation: Ps::from_us(48), outstanding: 6_000, ..PAPER };

@@ -1,11 +1,11 @@
-//! Priority flow control (IEEE 802.1Qbb): an ingress that holds too much of a class has its neighbour
-//! pause that class, until it holds little enough.
+//! Priority flow control (IEEE 802.1Qbb): an ingress pauses a class of its neighbour when it holds
+//! too many bytes of that class, and resumes the class when it holds few enough.
 //!
-//! [`Pfc`] knows which classes each ingress has paused and says when that changes. What an ingress
-//! counts and where its thresholds are is an [`Accounting`]: bytes in a shared pool with a dynamic
-//! threshold ([`SharedPool`]), drain bytes ([`DrainBytes`]), or bytes in a memory of its own. Thresholds
-//! that follow from the time a pause takes are those of [`headroom`]; pauses that last for a time are
-//! asked for and obeyed by [`frames`].
+//! [`Pfc`] keeps the paused classes of each ingress and reports changes. An [`Accounting`] counts
+//! the bytes and sets the thresholds: bytes in a shared pool with a dynamic threshold
+//! ([`SharedPool`]), drain bytes ([`DrainBytes`]), or bytes in a memory per ingress. [`headroom`]
+//! computes thresholds from the time a pause takes to act. [`frames`] requests and obeys pauses
+//! that last for a time.
 
 mod config;
 mod drain_bytes;
@@ -26,13 +26,13 @@ pub use headroom::{Reaction, Thresholds};
 pub use shared_pool::PfcPort;
 use shared_pool::SharedPool;
 
-/// What ingresses hold, and when that is too much.
+/// The bytes at ingresses, and their thresholds.
 pub trait Accounting {
-    /// What is kept of one ingress.
+    /// The state of one ingress.
     type Ingress: Debug;
 
-    /// A packet of a class joins an ingress, which has `paused` classes. Returns the others that have
-    /// reached XOFF.
+    /// A packet of a class joins an ingress with `paused` classes. Returns further classes that
+    /// have reached XOFF.
     fn add(
         &mut self,
         number: u16,
@@ -42,7 +42,8 @@ pub trait Accounting {
         paused: u8,
     ) -> u8;
 
-    /// A packet of a class leaves an ingress. Returns the classes of `paused` that are below XON now.
+    /// A packet of a class leaves an ingress. Returns the classes of `paused` that are below XON
+    /// now.
     fn remove(
         &mut self,
         number: u16,
@@ -52,18 +53,18 @@ pub trait Accounting {
         paused: u8,
     ) -> u8;
 
-    /// The neighbour's queues that classes stand for.
+    /// The neighbour's queues for a set of classes.
     #[inline(always)]
     fn queues(&self, classes: u8) -> u8 {
         classes
     }
 }
 
-/// An ingress port; what its first classes need shares a cache line.
+/// An ingress port. The state of its first classes shares a cache line.
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct Ingress<T> {
-    /// Classes that its neighbour was asked to pause.
+    /// Classes that its neighbour is asked to pause.
     paused: u8,
     accounts: T,
 }
@@ -76,23 +77,23 @@ pub struct Pfc<A: Accounting = SharedPool> {
 }
 
 impl<A: Accounting> Pfc<A> {
-    /// Nobody is paused.
+    /// With nothing paused.
     pub(crate) fn of(accounting: A, ingresses: impl Iterator<Item = A::Ingress>) -> Self {
         let ingresses = ingresses.map(|accounts| Ingress { paused: 0, accounts }).collect();
         Self { ingresses, accounting }
     }
 
-    /// What ingresses hold.
+    /// The occupancy of ingresses.
     pub(crate) fn accounting(&self) -> &A {
         &self.accounting
     }
 
-    /// The same, to change it.
+    /// The same, mutable.
     pub(crate) fn accounting_mut(&mut self) -> &mut A {
         &mut self.accounting
     }
 
-    /// What is kept of an ingress.
+    /// The state of an ingress.
     #[inline(always)]
     pub(crate) fn accounts(&self, ingress: u16) -> &A::Ingress {
         &self.ingresses[ingress as usize].accounts

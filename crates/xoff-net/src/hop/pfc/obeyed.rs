@@ -1,7 +1,7 @@
-//! Pauses that a switch's egress ports obey: from when, and until when.
+//! Pauses that a switch's egress ports obey, with their start and end.
 //!
-//! A frame is obeyed some time after it has arrived (T_R, DeTail §6.1), and a port's hardware may
-//! already have packets that no pause stops any more (DeTail §7.2.2). A pause ends when its time is over.
+//! A port obeys a frame some time after its arrival (T_R, DeTail §6.1). Its hardware may then hold
+//! packets that a pause no longer stops (DeTail §7.2.2). A pause ends when its time is over.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use crate::packet::CLASSES;
 
 const NEVER: u64 = u64::MAX;
 
-/// A frame that asks a port to pause some classes for so long (ps); for no time at all: to resume them.
+/// The request of a frame: a port pauses some classes for a time (ps). A time of 0 resumes them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) port: u16,
@@ -17,15 +17,15 @@ pub(super) struct Request {
     pub(super) pause_ps: u64,
 }
 
-/// What one egress port was asked for.
+/// The pauses of one egress port.
 #[derive(Clone, Copy, Debug)]
 struct Port {
     paused: u8,
-    /// Classes to be paused once the hardware has sent what it has.
+    /// Classes that pause once the hardware is empty.
     pending: u8,
-    /// How much of that is left (bytes).
+    /// Bytes left in the hardware.
     left: u32,
-    /// When the pauses end.
+    /// End of each class's pause.
     ends: [u64; CLASSES],
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Obeyed {
     response_ps: u64,
     outstanding: u32,
     mtu: u32,
-    /// Frames that have arrived and are not obeyed yet, and when they are.
+    /// Frames that have arrived and are not obeyed yet, with the time when they are.
     arrived: VecDeque<(u64, Request)>,
     ports: Vec<Port>,
 }
@@ -47,23 +47,23 @@ impl Obeyed {
         Self { response_ps, outstanding, mtu, arrived: VecDeque::new(), ports: vec![port; ports] }
     }
 
-    /// A frame has arrived. It is obeyed when [`Self::next`] says.
+    /// A frame has arrived. The port obeys it at the time that [`Self::next`] gives.
     pub(super) fn hear(&mut self, now: u64, request: Request) {
         self.arrived.push_back((now + self.response_ps, request));
     }
 
-    /// When the next frame is obeyed.
+    /// The time when the next frame is obeyed.
     pub(super) fn next(&self) -> Option<u64> {
         self.arrived.front().map(|&(due, _)| due)
     }
 
-    /// The next frame that is obeyed now.
+    /// The next frame that is due now.
     pub(super) fn take(&mut self, now: u64) -> Option<Request> {
         (self.next()? <= now).then(|| self.arrived.pop_front().map(|(_, request)| request))?
     }
 
-    /// A frame is obeyed from now on by a port that has something to send, or has not (`idle`). Returns
-    /// the classes that are paused.
+    /// A port obeys a frame from now on. `idle`: the port has nothing to send. Returns the paused
+    /// classes.
     pub(super) fn obey(&mut self, now: u64, request: Request, idle: bool) -> u8 {
         let Request { port, classes, pause_ps } = request;
         let state = &mut self.ports[port as usize];
@@ -85,8 +85,8 @@ impl Obeyed {
         state.paused
     }
 
-    /// A port sends a packet of so many bytes, after which it is idle or not. Returns the classes that are
-    /// paused, if that changes.
+    /// A port sends a packet of `bytes`. `idle`: no packet follows. Returns the paused classes, if
+    /// they change.
     #[inline]
     pub(super) fn on_sent(&mut self, port: u16, bytes: u16, idle: bool) -> Option<u8> {
         let state = &mut self.ports[port as usize];
@@ -102,7 +102,7 @@ impl Obeyed {
         Some(state.paused)
     }
 
-    /// Pauses of a port whose time is over end. Returns the classes that are paused.
+    /// Ends the pauses of a port that are over. Returns the paused classes.
     pub(super) fn expire(&mut self, now: u64, port: u16) -> u8 {
         let state = &mut self.ports[port as usize];
         for class in 0..CLASSES {
@@ -115,7 +115,7 @@ impl Obeyed {
         state.paused
     }
 
-    /// When the next pause of a port ends by itself; never: `u64::MAX`.
+    /// When the next pause of a port ends by itself; `u64::MAX`: never.
     pub(super) fn next_end(&self, port: u16) -> u64 {
         self.ports[port as usize].ends.into_iter().min().unwrap_or(NEVER)
     }
@@ -143,7 +143,8 @@ mod tests {
         assert_eq!((obeyed.expire(1_700, 1), obeyed.next_end(1)), (0, NEVER));
     }
 
-    /// With 6 KB in the hardware at most four packets of 1530 B follow, fewer if there are no more.
+    /// With 6 KB in the hardware at most four packets of 1530 B follow, or fewer if the queue is
+    /// empty.
     #[test]
     fn hardware_sends_what_it_has() {
         let mut obeyed = Obeyed::new(0, 6_120, 1530, 2);

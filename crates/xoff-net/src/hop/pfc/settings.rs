@@ -1,4 +1,4 @@
-//! What the settings of PFC over a shared pool say about it.
+//! Properties of the settings of PFC with a shared pool.
 
 use xoff_core::knobs::{Capabilities, Checked};
 use xoff_core::seam::{Need, need};

@@ -1,9 +1,9 @@
 //! A shared pool with a dynamic threshold: the priority flow control of output-queued switches.
 //!
-//! Every packet is counted at the (ingress, class) it came by: first against a guaranteed reserve,
-//! then against the shared pool, and above the threshold against the ingress's headroom, which only
-//! has to hold what is still on its way when a pause takes effect. The model is the one of the
-//! simulator that the BFC paper used for HPCC, DCQCN and DCTCP (its switch memory unit).
+//! Every packet counts at its ingress and class. It counts against a guaranteed reserve first, then
+//! against the shared pool, and above the threshold against the headroom of the ingress. Headroom
+//! only has to hold the bytes that are on the way when a pause takes effect. This is the model of
+//! the simulator that the BFC paper used for HPCC, DCQCN and DCTCP (its switch memory unit).
 
 use xoff_core::Bytes;
 use xoff_core::prefetch::prefetch;
@@ -14,7 +14,7 @@ use crate::hop::{HopControl, IngressControl, Signal};
 use crate::packet::{CLASSES, Packet};
 use crate::sched::{QueueMask, Scheduler};
 
-/// What PFC needs to know of a port.
+/// The properties of a port that PFC uses.
 #[derive(Clone, Copy, Debug)]
 pub struct PfcPort {
     /// Bits per second.
@@ -31,7 +31,7 @@ struct Count {
     headroom: u64,
 }
 
-/// What one ingress holds.
+/// Bytes at one ingress.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Held {
@@ -93,7 +93,7 @@ impl Accounting for SharedPool {
     }
 
     /// # Panics
-    /// If more leaves than came: that is a bug.
+    /// If more bytes leave than arrived, which is a bug.
     #[inline(always)]
     fn remove(
         &mut self,
@@ -127,7 +127,7 @@ impl Accounting for SharedPool {
 }
 
 impl Pfc {
-    /// For a switch with a buffer of `buffer_bytes`; `nic_rate` is the hosts' rate.
+    /// For a switch with a buffer of `buffer_bytes`. `nic_rate` is the hosts' rate.
     ///
     /// # Errors
     /// If reserves and headrooms alone exceed the buffer.
@@ -163,8 +163,8 @@ impl Pfc {
     }
 }
 
-/// In an output-queued switch a packet takes memory of its ingress from when it joins its egress queue
-/// until it leaves that.
+/// In an output-queued switch a packet occupies memory of its ingress while it is in its egress
+/// queue.
 impl HopControl for Pfc {
     /// Whether a packet may enter: it fits under the threshold or into the headroom.
     #[inline]
@@ -193,7 +193,7 @@ impl HopControl for Pfc {
         prefetch(&self.ingresses, ingress as usize);
     }
 
-    /// Counts a packet; pauses its class if its ingress now holds too much.
+    /// Counts a packet. Pauses its class if its ingress now holds too much.
     #[inline]
     fn on_enqueue<S: Scheduler>(
         &mut self,
@@ -205,7 +205,7 @@ impl HopControl for Pfc {
         self.on_arrival(packet.ingress, packet.class(), packet.wire_bytes)
     }
 
-    /// Discounts a packet; resumes its class if its ingress holds little enough.
+    /// Subtracts a packet. Resumes its class if its ingress now holds little enough.
     #[inline]
     fn on_dequeue(&mut self, _now: u64, _egress: u16, packet: &mut Packet) -> Option<Signal> {
         self.on_departure(packet.ingress, packet.class(), packet.wire_bytes)
@@ -221,9 +221,9 @@ impl HopControl for Pfc {
     }
 }
 
-/// A packet that pauses nobody must not take what the others were promised: reserves and headrooms. It
-/// takes from the pool, of which an ingress gets the same share for such packets as for the others,
-/// and is dropped where that is used up.
+/// A packet that pauses no neighbour must leave the reserves and headrooms to others. It takes
+/// memory from the pool, where an ingress has the same share for such packets as for others. It is
+/// dropped if that share is used up.
 impl Elide for Pfc {
     fn admits_elided(&self, packet: &Packet, held: u64) -> bool {
         let ingress = self.accounts(packet.ingress);
@@ -239,7 +239,7 @@ impl Elide for Pfc {
     }
 }
 
-/// What an ingress may hold of a pool with so much free.
+/// Bytes that an ingress may hold of a pool with `free` bytes.
 #[inline]
 fn threshold(free: u64, ppm: u64) -> u64 {
     free * ppm / 1_000_000
@@ -281,7 +281,7 @@ mod tests {
         pfc.on_dequeue(0, 0, &mut packet)
     }
 
-    /// What passes would have joined and left without a word, and without a trace.
+    /// A packet that passes would have joined and left without a signal, and leaves no trace.
     #[test]
     fn passing_is_joining_and_leaving() {
         let mut pfc = pfc();
@@ -304,8 +304,8 @@ mod tests {
     fn a_pause_comes_at_the_threshold_and_a_resume_below_it() {
         let mut pfc = pfc();
         let packet = packet();
-        // 12 MB less 24 x (37 500 B headroom + 4096 B reserve); one ingress settles where its share
-        // s = 0.11 (pool - s), so s = pool x 0.11 / 1.11.
+        // 12 MB less 24 x (37 500 B headroom + 4096 B reserve). One ingress settles at a share s =
+        // 0.11 (pool - s), so s = pool x 0.11 / 1.11.
         let pool = 12_000_000.0 - 24.0 * 41_596.0;
         let mut queued = 0;
         let signal = loop {
@@ -339,7 +339,7 @@ mod tests {
             join(&mut pfc, packet);
             more += 1048;
         }
-        // Twice the propagation delay of the link at least.
+        // At least twice the propagation delay of the link.
         assert!(more >= 2 * 12_500, "{more}");
         let mut drained = pfc;
         while drained.accounts(5).counts[0].bytes + drained.accounts(5).counts[0].headroom > 0 {

@@ -1,4 +1,4 @@
-//! What the ingress of a switch knows of a queue: one bit, a little late.
+//! The state of a queue as the ingress of a switch sees it: one bit, with a small delay.
 
 use std::collections::VecDeque;
 
@@ -7,27 +7,27 @@ use std::collections::VecDeque;
 /// to the ingress table is less than the switch pipeline latency" (footnote 1).
 #[derive(Clone, Debug, Default)]
 pub(super) struct CongestionBit {
-    /// What the queue manager says now.
+    /// The current bit at the queue manager.
     actual: bool,
-    /// What the ingress has read.
+    /// The bit that the ingress has read.
     seen: bool,
-    /// When the bit changed, as far as the ingress has not read it (ps): each one turns it over.
+    /// Times of changes that the ingress has not read (ps). Each change inverts the bit.
     changes: VecDeque<u64>,
 }
 
 impl CongestionBit {
-    /// The queue's depth has changed; the ingress learns of it `delay` ps later.
+    /// The queue's depth has changed. The ingress sees the change `delay` ps later.
     #[inline]
     pub(super) fn update(&mut self, now: u64, over: bool, delay: u64) {
         if over != self.actual {
-            // What is known by now is not kept, even if nobody reads it.
+            // Known changes are dropped, even without a reader.
             self.read(now, delay);
             self.actual = over;
             self.changes.push_back(now);
         }
     }
 
-    /// What the ingress sees `delay` ps later than it was so.
+    /// The bit at the ingress, which sees changes `delay` ps late.
     #[inline]
     pub(super) fn read(&mut self, now: u64, delay: u64) -> bool {
         while self.changes.front().is_some_and(|&change| change + delay <= now) {
@@ -54,7 +54,7 @@ mod tests {
     }
 
     proptest! {
-        /// Beside a list of all that ever was: the bit is what it was `delay` before.
+        /// Compares with a list of all changes: the bit equals its value `delay` earlier.
         #[test]
         fn the_ingress_sees_what_was_so_a_delay_ago(
             delay in 0u64..50,

@@ -1,4 +1,4 @@
-//! The pause cache: which receivers far away are congested, and until when.
+//! The pause cache: congested remote receivers, and the end of their congestion.
 
 use xoff_core::rng::mix64;
 
@@ -11,18 +11,18 @@ struct Entry {
     class: u8,
 }
 
-/// A hash-addressed table with receiver and class as its key ("a key (dstIP, dscp) and stores a value
-/// (pause-end time)", SFC §4). An entry whose pause has ended is free.
+/// A hash-addressed table with receiver and class as its key ("a key (dstIP, dscp) and stores a
+/// value (pause-end time)", SFC §4). An entry is free once its pause has ended.
 #[derive(Debug)]
 pub(super) struct PauseCache {
     entries: Vec<Entry>,
-    /// When the last pause in it ends: after that nothing needs to be looked up.
+    /// End of the last pause in the table. After that, no lookup is needed.
     latest_ps: u64,
-    /// Entries with a pause that has not ended, as of the last change.
+    /// Entries with a pause that had not ended at the last change.
     live: Vec<u32>,
     /// Most live entries at any time.
     pub(super) peak: usize,
-    /// Signals that found their place taken by another receiver.
+    /// Signals that found their entry taken by another receiver.
     pub(super) collisions: u64,
 }
 
@@ -39,9 +39,9 @@ impl PauseCache {
         }
     }
 
-    /// A signal says how long senders to a receiver should pause: `cache[key] = max(cache[key], now +
-    /// pause_time)` (Algorithm 1, line 6). "If the table is full, or a hash collision happens, we
-    /// just don't apply the optimization" (App. B.2).
+    /// Stores the pause that a signal requests of senders to a receiver: `cache[key] =
+    /// max(cache[key], now + pause_time)` (Algorithm 1, line 6). "If the table is full, or a hash
+    /// collision happens, we just don't apply the optimization" (App. B.2).
     pub(super) fn store(&mut self, now: u64, receiver: u32, class: u8, pause_ps: u64) {
         let place = self.place(receiver, class);
         let entry = &mut self.entries[place];
@@ -62,7 +62,7 @@ impl PauseCache {
         self.latest_ps = self.latest_ps.max(self.entries[place].end_ps);
     }
 
-    /// For how long senders to a receiver should still pause (ps).
+    /// The rest of the pause of senders to a receiver (ps).
     #[inline]
     #[must_use]
     pub(super) fn remaining(&self, now: u64, receiver: u32, class: u8) -> u64 {
@@ -116,8 +116,8 @@ mod tests {
     }
 
     proptest! {
-        /// However few entries there are, what is found is never more than a table without collisions
-        /// would hold: a collision costs signals, and pauses nobody without need.
+        /// With any number of entries, a lookup never finds more than a table without collisions. A
+        /// collision costs signals but never causes a pause without need.
         #[test]
         fn collisions_only_lose(
             entries in 1usize..8,

@@ -1,34 +1,35 @@
-//! The incast estimator: how much a rack sends to one receiver, seen at its own switch.
+//! The incast estimator: bytes that a rack sends to one receiver, measured at the rack's own
+//! switch.
 
 use xoff_core::math;
 
-/// What was seen of one receiver.
+/// The filter of one receiver.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     bytes: f64,
     at_ps: u64,
 }
 
-/// A low-pass filter for each receiver: "tracks the number of bytes seen in the last tau time, where
-/// the moving time window is approximated by exponential decaying" (SFC §3.4).
+/// A low-pass filter for each receiver: "tracks the number of bytes seen in the last tau time,
+/// where the moving time window is approximated by exponential decaying" (SFC §3.4).
 #[derive(Debug)]
 pub(super) struct IncastEstimator {
     tau_ps: f64,
-    /// What the receiver's link takes in tau (bytes).
+    /// Bytes that the receiver's link carries in tau.
     drained: f64,
     seen: Vec<Seen>,
 }
 
 impl IncastEstimator {
-    /// Nothing seen of any receiver; their links have `rate` bit/s.
+    /// With no bytes seen. The receivers' links have `rate` bit/s.
     #[must_use]
     pub(super) fn new(tau_ps: u64, rate: u64, receivers: usize) -> Self {
         let drained = tau_ps as f64 * rate as f64 / 8e12;
         Self { tau_ps: tau_ps as f64, drained, seen: vec![Seen::default(); receivers] }
     }
 
-    /// A packet to a receiver passes: the depth its queue would have if nobody else sent to it (bytes;
-    /// "estimate the remote queue depth by simply subtracting tau * port_speed").
+    /// A packet to a receiver passes. Returns the depth of its queue if no other rack sent to it
+    /// (bytes; "estimate the remote queue depth by simply subtracting tau * port_speed").
     pub(super) fn on_packet(&mut self, now: u64, receiver: u32, bytes: u16) -> u64 {
         let seen = &mut self.seen[receiver as usize];
         let passed = (now - seen.at_ps) as f64;
@@ -51,14 +52,14 @@ mod tests {
     fn one_sender_at_line_rate_is_no_incast() {
         let mut estimator = IncastEstimator::new(TAU, RATE, 2);
         let estimates = (0..5_000).map(|k| estimator.on_packet(k * 83_840, 1, 1048));
-        // The window holds what the link takes in tau, and at most one packet more.
+        // The window holds the link's bytes in tau, and at most one packet more.
         assert!(estimates.max().unwrap() <= 1048);
     }
 
     proptest! {
-        /// "It may underestimate the remote queue depth and does not overestimate" (§3.4), beside the
-        /// queue itself: it is never more than a packet deeper than the queue of a link that has had
-        /// only this traffic since the start.
+        /// "It may underestimate the remote queue depth and does not overestimate" (§3.4). Compared
+        /// with the queue of a link that has carried only this traffic since the start, the
+        /// estimate is at most one packet deeper.
         #[test]
         fn the_estimate_never_exceeds_the_queue(
             gaps in prop::collection::vec(0u64..200_000, 1..2_000),

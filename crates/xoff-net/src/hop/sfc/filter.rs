@@ -1,14 +1,14 @@
-//! Suppression: a Bloom filter that forgets at every period.
+//! Suppression of signals: a Bloom filter that is reset every period.
 
 use rustc_hash::FxHashSet;
 use xoff_core::rng::mix64;
 
-/// What is known of a flow that was signalled: its addresses, and its ports or its class.
+/// The key of a signalled flow: its addresses, and its ports or its class.
 pub(super) type Key = (u32, u32, u32);
 
-/// A Bloom filter with an array of cells for each hash, cleared at multiples of a period: "to prevent
-/// a burst of BTSs to be sent back to each of the incast sources. The filter is reset periodically"
-/// (SFC §3.2).
+/// A Bloom filter with an array of cells for each hash, cleared at multiples of a period: "to
+/// prevent a burst of BTSs to be sent back to each of the incast sources. The filter is reset
+/// periodically" (SFC §3.2).
 #[derive(Debug)]
 pub(super) struct Suppression {
     hashes: u32,
@@ -23,11 +23,11 @@ pub(super) struct Suppression {
     bits: Vec<u64>,
     /// Words of `bits` that are not zero.
     touched: Vec<u32>,
-    /// The flows in it, to tell false positives.
+    /// The flows in the filter, to count false positives.
     members: FxHashSet<Key>,
     /// Most flows it ever held in one period.
     pub(super) peak: usize,
-    /// Flows it suppressed that were not in it.
+    /// Flows that it suppressed although it did not hold them.
     pub(super) false_positives: u64,
 }
 
@@ -50,8 +50,8 @@ impl Suppression {
         }
     }
 
-    /// Whether a flow was signalled in this period already, for all the filter knows. If not, it has
-    /// been now.
+    /// Whether the filter takes a flow for signalled in this period. If not, the flow counts as
+    /// signalled from now on.
     pub(super) fn suppresses(&mut self, now: u64, key: Key) -> bool {
         self.turn_over(now);
         let mut known = true;
@@ -75,7 +75,7 @@ impl Suppression {
         known
     }
 
-    /// Forgets all if a new period has begun.
+    /// Clears the filter if a new period has begun.
     fn turn_over(&mut self, now: u64) {
         let period = now / self.period_ps;
         if period != self.period {
@@ -112,8 +112,8 @@ mod tests {
         assert_eq!((filter.peak, filter.false_positives), (2, 0));
     }
 
-    /// Flows that a filter of eight cells takes for others, period after period: how often the one
-    /// that suffers most was suppressed without need in a row.
+    /// Flows share a filter of eight cells over many periods. Returns the longest run of false
+    /// suppressions of one flow.
     fn longest_false_suppression(versioned: bool) -> usize {
         const PERIODS: u64 = 64;
         let mut filter = Suppression::new(1, 8, 1_000, versioned);

@@ -1,10 +1,10 @@
-//! Source flow control (SFC): a congested switch tells the sources of its traffic to pause.
+//! Source flow control (SFC): a congested switch asks the sources of its traffic to pause.
 //!
-//! A data packet that arrives for a queue deeper than a threshold, or for a receiver that the switch
-//! knows to be congested, has its header copied. The copy leaves by the egress builder a moment later,
-//! as a Back-to-Sender frame (BTS) that says for how long to pause. On its way to the sender, switches
-//! may remember it. Sections, figures and lines are those of "SFC: Near-Source Congestion Signaling
-//! and Flow Control" (Le et al.).
+//! A switch copies the header of a data packet that arrives for a queue above a threshold, or for a
+//! receiver that it knows to be congested. The egress builder sends the copy a moment later as a
+//! Back-to-Sender frame (BTS) with the length of the pause. Switches on the way to the sender may
+//! remember it. Sections, figures and lines are those of "SFC: Near-Source Congestion Signaling and
+//! Flow Control" (Le et al.).
 
 mod bit;
 mod cache;
@@ -29,7 +29,7 @@ use crate::sched::Scheduler;
 const CLASSES: usize = 8;
 
 choices! {
-    /// Where a switch looks at a queue to send a signal.
+    /// Where a switch checks a queue before it sends a signal.
     pub enum SignalAt {
         /// Before the packet joins the queue (SFC §3.2).
         Ingress = "ingress",
@@ -49,7 +49,7 @@ choices! {
 }
 
 choices! {
-    /// What tells flows apart in the suppression filter.
+    /// The fields that distinguish flows in the suppression filter.
     pub enum FilterKey {
         /// Addresses and ports (Algorithm 1, line 13).
         FiveTuple = "5-tuple",
@@ -61,55 +61,67 @@ choices! {
 knobs! {
     /// Source flow control.
     pub struct SfcConfig in "sfc" {
-        /// Where a queue is looked at.
+        /// Where a switch checks a queue.
         signal: SignalAt = SignalAt::Ingress,
-        /// Which switches run it.
+        /// Which switches run SFC.
         deployment: Deployment = Deployment::Tor,
-        /// A queue deeper than this is congested (Q_Th); 0: two bandwidth-delay products of the hosts'
-        /// rate and the base RTT (§3.3).
+        /// Depth above which a queue is congested (Q_Th); 0: two bandwidth-delay products of the
+        /// hosts' rate and the base RTT (§3.3).
         trigger: Bytes = Bytes(0),
-        /// A pause lets the queue drain to this (Q_Tg); 0: one bandwidth-delay product (§3.3).
+        /// Depth to which a pause lets the queue drain (Q_Tg); 0: one bandwidth-delay product
+        /// (§3.3).
         target: Bytes = Bytes(0),
-        /// How late the ingress learns that a queue became congested, or no longer is. Footnote 1 says
-        /// only that it is less than the pipeline's latency, which §5.3 puts at 600 ns.
-        bit_delay: Ps = Ps::from_ns(600) => [Effect::Unless(|sfc| because(sfc.signal == SignalAt::Egress, "sfc.signal = \"egress\""))],
-        /// From the arrival of a packet to the departure of its copy, which takes the egress pipeline
-        /// and, recirculated, the ingress pipeline (§4): one more pass of 600 ns (§5.3).
+        /// Delay until the ingress knows that a queue has become congested, or has ceased to be.
+        /// Footnote 1 only bounds it by the pipeline's latency, which §5.3 puts at 600 ns.
+        bit_delay: Ps = Ps::from_ns(600) => [
+            Effect::Unless(|sfc| because(
+                sfc.signal == SignalAt::Egress,
+                "sfc.signal = \"egress\"",
+            )),
+        ],
+        /// Time from the arrival of a packet to the departure of its copy. The copy takes the
+        /// egress pipeline and, recirculated, the ingress pipeline (§4): one more pass of 600 ns
+        /// (§5.3).
         mirror_delay: Ps = Ps::from_ns(600),
-        /// Pauses are cut to a whole multiple of this; 0: exact (§3.3: "We express T_P in
+        /// Pauses are rounded down to a whole multiple of this; 0: exact (§3.3: "We express T_P in
         /// microseconds").
         pause_unit: Ps = Ps::from_us(1),
-        /// Whether a filter suppresses further signals to a flow for a while (§3.2).
+        /// Suppress further signals to a flow for a while (§3.2).
         filter: bool = true,
-        /// What the filter tells flows apart by.
+        /// The fields that distinguish flows in the filter.
         filter_key: FilterKey = FilterKey::FiveTuple => [Effect::Unless(without_filter)],
         /// Hash functions of the filter (App. B.2: "the minimal 3-hash filter design").
         filter_hashes: u32 = 3 => [Effect::Unless(without_filter)],
-        /// Cells for each hash function. The paper says less than 0.1 % of the SRAM; Intel's open P4
-        /// implementation has 65 536.
+        /// Cells for each hash function. The paper states less than 0.1 % of the SRAM; Intel's open
+        /// P4 implementation has 65 536.
         filter_cells: u32 = 65_536 => [Effect::Unless(without_filter)],
-        /// The filter forgets at multiples of this; 0: half the base RTT (§3.2).
+        /// Interval of the filter's resets; 0: half the base RTT (§3.2).
         filter_reset: Ps = Ps(0) => [Effect::Unless(without_filter)],
-        /// Whether the filter's hashes change with every reset (§4).
+        /// Change the filter's hashes with every reset (§4).
         filter_version: bool = true => [Effect::Unless(without_filter)],
-        /// Whether switches remember signals of congested receivers (§3.4).
+        /// Remember congested receivers at switches that forward their signals (§3.4).
         cache: bool = true,
         /// Entries of that cache (§4).
-        cache_entries: u32 = 32_768 => [Effect::Unless(|sfc| because(!sfc.cache, "sfc.cache = false"))],
-        /// Whether senders' switches estimate incasts by what passes them (§3.4, optional).
+        cache_entries: u32 = 32_768 => [
+            Effect::Unless(|sfc| because(!sfc.cache, "sfc.cache = false")),
+        ],
+        /// Estimate incasts at the senders' switches from the traffic that passes them (§3.4,
+        /// optional).
         estimator: bool = false,
-        /// The estimator's time window (not stated); 0: the base RTT, after which signals come from
-        /// where the queue is.
-        estimator_tau: Ps = Ps(0) => [Effect::Unless(|sfc| because(!sfc.estimator, "sfc.estimator = false"))],
+        /// Time window of the estimator (not stated); 0: the base RTT, after which signals arrive
+        /// from the queue itself.
+        estimator_tau: Ps = Ps(0) => [
+            Effect::Unless(|sfc| because(!sfc.estimator, "sfc.estimator = false")),
+        ],
         /// Turn signals into PFC frames at the sender's switch (§4, "SFC-P").
         to_pfc: bool = false,
-        /// Bytes of a signal on the wire (Intel's open P4 implementation cuts it to 64 B).
+        /// Bytes of a signal on the wire (Intel's open P4 implementation truncates it to 64 B).
         frame_size: Bytes = Bytes(64),
     }
 }
 
 impl SfcConfig {
-    /// Fills in what follows from the bandwidth-delay product (bytes) and the base RTT.
+    /// Fills in the settings that depend on the bandwidth-delay product (bytes) and the base RTT.
     #[must_use]
     pub fn derived(mut self, bdp: u64, base_rtt: Ps) -> Self {
         let or = |value: u64, otherwise: u64| if value == 0 { otherwise } else { value };
@@ -131,7 +143,10 @@ impl SfcConfig {
             ("pause_unit", self.pause_unit),
         ] {
             if time > base_rtt {
-                let message = format!("{time} is more than the base RTT ({base_rtt}): too late");
+                let message = format!(
+                    "{time} is more than the base RTT ({base_rtt}): signals \
+                    would be too late"
+                );
                 return Err((key, message));
             }
         }
@@ -144,12 +159,12 @@ impl SfcConfig {
             return Err(("target", message));
         }
         if self.cache && self.cache_entries == 0 {
-            let message = "a cache of no entries remembers nothing: set cache = false";
+            let message = "a cache needs at least one entry: set cache = false for none";
             return Err(("cache_entries", message.into()));
         }
         if self.filter && (self.filter_hashes == 0 || self.filter_cells == 0) {
             let key = if self.filter_hashes == 0 { "filter_hashes" } else { "filter_cells" };
-            let message = "a filter of nothing suppresses everything: set filter = false";
+            let message = "a filter without cells suppresses everything: set filter = false";
             return Err((key, message.into()));
         }
         for (key, count, most) in [
@@ -168,27 +183,27 @@ impl SfcConfig {
     }
 }
 
-/// What SFC needs to know of a port.
+/// The properties of a port that SFC uses.
 #[derive(Clone, Copy, Debug)]
 pub struct SfcPort {
     /// Bits per second.
     pub rate: u64,
-    /// Whether a host hangs on it.
+    /// Whether the port leads to a host.
     pub host: bool,
 }
 
-/// What SFC did at a switch.
+/// Counts of SFC at a switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SfcStats {
-    /// Data packets that called for a signal.
+    /// Data packets that triggered a signal.
     pub triggered: u64,
-    /// Those without one, as the flow had been signalled a moment before.
+    /// Triggers without a signal, because the flow was signalled a moment before.
     pub suppressed: u64,
     /// Signals sent.
     pub sent: u64,
     /// Their bytes on the wire.
     pub sent_bytes: u64,
-    /// Signals sent for congestion elsewhere, which the cache or the estimator told of.
+    /// Signals sent for remote congestion, known from the cache or the estimator.
     pub sent_near_source: u64,
     /// Signals turned into PFC frames.
     pub converted: u64,
@@ -209,9 +224,9 @@ impl SfcStats {
 /// One queue of an egress port.
 #[derive(Debug, Default)]
 struct QueueState {
-    /// Bytes in it.
+    /// Bytes in the queue.
     depth: u64,
-    /// Its depth as the data packet dequeued last told the egress pipeline (§3.3).
+    /// Its depth in the egress pipeline, from the data packet that was dequeued last (§3.3).
     register: u64,
     bit: CongestionBit,
 }
@@ -225,12 +240,12 @@ pub struct Sfc {
     filter: Option<Box<Suppression>>,
     cache: Option<Box<PauseCache>>,
     estimator: Option<Box<IncastEstimator>>,
-    /// What it did so far.
+    /// Counts so far.
     pub stats: SfcStats,
 }
 
 impl Sfc {
-    /// For a switch with these ports in a network of `hosts`; the settings are derived.
+    /// For a switch with these ports in a network of `hosts` hosts. The settings are derived.
     #[must_use]
     pub fn new(config: &SfcConfig, ports: &[SfcPort], hosts: usize) -> Self {
         let host_rate = ports.iter().find(|port| port.host).map(|port| port.rate);
@@ -250,19 +265,19 @@ impl Sfc {
         }
     }
 
-    /// Most flows its filter ever held in one period.
+    /// Most flows that its filter held in one period.
     #[must_use]
     pub fn filter_peak(&self) -> usize {
         self.filter.as_ref().map_or(0, |filter| filter.peak)
     }
 
-    /// Flows its filter suppressed though it did not hold them.
+    /// Flows that its filter suppressed although it did not hold them.
     #[must_use]
     pub fn false_positives(&self) -> u64 {
         self.filter.as_ref().map_or(0, |filter| filter.false_positives)
     }
 
-    /// Most receivers its cache ever knew to be congested.
+    /// Most receivers that its cache held as congested at one time.
     #[must_use]
     pub fn cache_peak(&self) -> usize {
         self.cache.as_ref().map_or(0, |cache| cache.peak)
@@ -280,7 +295,7 @@ impl Sfc {
         (excess * 8_000_000_000_000 / u128::from(self.ports[egress as usize].rate)) as u64
     }
 
-    /// For how long the receiver of a packet is known to be congested, or thought to be (ps).
+    /// The time for which the receiver of a packet is known or estimated to be congested (ps).
     #[inline]
     fn remote_pause(&mut self, now: u64, egress: u16, packet: &Packet) -> u64 {
         let cached = self.cache.as_ref();
@@ -289,7 +304,7 @@ impl Sfc {
         self.in_units(cached.max(estimate))
     }
 
-    /// A pause as a frame can ask for it.
+    /// A pause rounded down to the unit of frames.
     fn in_units(&self, pause_ps: u64) -> u64 {
         match self.config.pause_unit.0 {
             0 => pause_ps,
@@ -297,7 +312,7 @@ impl Sfc {
         }
     }
 
-    /// The pause for a remote queue as this switch alone can guess it: "we take the max of cache_time
+    /// The pause for a remote queue by this switch's own estimate: "we take the max of cache_time
     /// and local_estimate in line 13" (§3.4).
     #[inline]
     fn local_estimate(&mut self, now: u64, egress: u16, packet: &Packet) -> u64 {
@@ -313,9 +328,9 @@ impl Sfc {
         }
     }
 
-    /// A copy of a packet's header with what the egress builder has to know: which queue it was for,
-    /// and the pause that the ingress knows of (Algorithm 1, lines 16 and 17). `near` is whether only
-    /// congestion elsewhere called for it.
+    /// A copy of a packet's header with the input of the egress builder: the packet's queue, and
+    /// the pause that the ingress has computed (Algorithm 1, lines 16 and 17). `near`: only remote
+    /// congestion triggered it.
     fn copy(
         &mut self,
         now: u64,
@@ -387,8 +402,8 @@ impl HopControl for Sfc {
         self.config.mirror_delay.0
     }
 
-    /// The egress builder (Algorithm 1, lines 20 to 25). A queue that has drained to its target
-    /// meanwhile asks for no pause: nothing is sent.
+    /// The egress builder (Algorithm 1, lines 20 to 25). It sends nothing if the queue has drained
+    /// to its target in the meantime.
     fn use_copy(&mut self, _now: u64, copy: &mut Packet) -> CopyUse {
         let egress = copy.ingress;
         let depth = self.queues[egress as usize][copy.queue as usize].register;

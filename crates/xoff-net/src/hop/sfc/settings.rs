@@ -1,4 +1,4 @@
-//! What SFC's settings say about it, and how they become the SFC of a switch.
+//! Properties of SFC's settings, and the SFC of a switch built from them.
 
 use xoff_core::knobs::{Capabilities, Checked};
 use xoff_core::seam::{Need, need};
@@ -9,13 +9,13 @@ use crate::hop::{
     AnyHop, Derived, HopContext, HopQueues, HopSettings, HopSite, NetworkSize, Uncontrolled,
 };
 
-/// Bytes of what a switch remembers of a receiver.
+/// Bytes of a switch's state for a receiver.
 const RECEIVER_BYTES: u128 = 20;
 
 impl HopSettings for SfcConfig {
     fn check(&self) -> Checked {
         if self.signal == SignalAt::Egress && (self.cache || self.estimator) {
-            let message = "signal = \"egress\" knows its own queue only: set cache = false and \
+            let message = "signal = \"egress\" sees only its own queue: set cache = false and \
                            estimator = false";
             return Err(("signal", message.into()));
         }
@@ -28,7 +28,7 @@ impl HopSettings for SfcConfig {
             need(
                 ("transport", "round_robin"),
                 &["ready", "shortest"],
-                "\"index\" models a simulator that pauses no single flow",
+                "\"index\" models a simulator that cannot pause single flows",
             ),
         ];
         if self.to_pfc {
@@ -63,8 +63,11 @@ impl HopSettings for SfcConfig {
         let named = |(key, message)| (key, format!("{key}: {message}"));
         SfcConfig::check(self, context.base_rtt).map_err(named)?;
         if let Some(most) = context.queue_limit.filter(|&most| self.trigger >= most) {
-            let message =
-                format!("trigger ({}) is never passed: a queue holds up to {most}", self.trigger);
+            let message = format!(
+                "trigger ({}) is never exceeded: a queue holds {most} at \
+                    most",
+                self.trigger
+            );
             return Err(("trigger", message));
         }
         Ok(vec![
@@ -93,7 +96,7 @@ impl HopSettings for SfcConfig {
     }
 }
 
-/// Why a setting of the filter has no effect, if it has none.
+/// The reason that a setting of the filter has no effect, if it has none.
 pub(super) fn without_filter(sfc: &SfcConfig) -> Option<String> {
     xoff_core::knobs::because(!sfc.filter, "sfc.filter = false")
 }

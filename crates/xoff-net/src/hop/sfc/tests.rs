@@ -2,7 +2,7 @@ use super::*;
 use crate::sched::Fifo;
 
 const RATE: u64 = 100_000_000_000;
-/// Ports of a switch with a host, another host, and a link to other switches.
+/// Ports of a switch: to a host, to another host, and to other switches.
 const PORTS: [SfcPort; 3] = [
     SfcPort { rate: RATE, host: true },
     SfcPort { rate: RATE, host: true },
@@ -25,7 +25,7 @@ fn data(src: u32, dst: u32, ingress: u16) -> Packet {
     packet
 }
 
-/// So many packets join the queue of port 0 at `now`.
+/// `packets` packets join the queue of port 0 at `now`.
 fn fill(sfc: &mut Sfc, now: u64, packets: u64) {
     for _ in 0..packets {
         sfc.on_enqueue(now, 0, &mut data(5, 0, 2), &Fifo::default());
@@ -42,9 +42,9 @@ fn drain(sfc: &mut Sfc, now: u64, packets: u64) {
 fn a_deep_queue_calls_for_a_signal_when_the_ingress_knows() {
     let mut sfc = sfc(|_| {});
     fill(&mut sfc, 1_000, 250);
-    assert!(sfc.mirror_arrival(900_000, 0, &data(5, 0, 2)).is_none(), "just as deep as allowed");
+    assert!(sfc.mirror_arrival(900_000, 0, &data(5, 0, 2)).is_none(), "exactly at the threshold");
     fill(&mut sfc, 2_000, 1);
-    assert!(sfc.mirror_arrival(601_999, 0, &data(5, 0, 2)).is_none(), "too soon to know");
+    assert!(sfc.mirror_arrival(601_999, 0, &data(5, 0, 2)).is_none(), "before the ingress knows");
     assert!(sfc.mirror_arrival(602_000, 0, &data(5, 0, 2)).is_some());
     assert!(sfc.mirror_arrival(602_001, 0, &data(5, 0, 2)).is_none(), "signalled a moment ago");
     assert!(sfc.mirror_arrival(602_001, 0, &data(6, 0, 2)).is_some(), "another sender");
@@ -55,7 +55,8 @@ fn a_deep_queue_calls_for_a_signal_when_the_ingress_knows() {
     assert_eq!(sfc.stats, stats);
 }
 
-/// The pause is computed when the copy leaves, from what the data packet dequeued last wrote down.
+/// The pause is computed when the copy leaves, from the depth that the last dequeued data packet
+/// recorded.
 #[test]
 fn the_builder_asks_for_the_time_to_drain_to_the_target() {
     let pause = |unit, packets, dequeued| {
@@ -75,7 +76,7 @@ fn the_builder_asks_for_the_time_to_drain_to_the_target() {
     // 289 packets left when one was dequeued: (289 000 - 125 000) B x 80 ps.
     asks(pause(Ps(0), 300, 11), 13_120_000);
     asks(pause(Ps::from_us(1), 300, 11), 13_000_000);
-    // Drained below the target meanwhile; nothing dequeued at all; less than a unit.
+    // Drained below the target in the meantime; nothing dequeued at all; less than a unit.
     assert!(pause(Ps(0), 300, 200).is_none());
     assert!(pause(Ps(0), 300, 0).is_none());
     assert!(pause(Ps::from_us(1), 300, 170).is_none());
@@ -119,18 +120,18 @@ fn a_remembered_signal_is_passed_on_near_the_source() {
 #[test]
 fn the_estimator_speaks_up_before_any_signal_came() {
     let mut sfc = sfc(|config| config.estimator = true);
-    // Two hosts of this rack send to host 6 at line rate: what the link to it cannot take piles up.
+    // Two hosts of this rack send to host 6 at line rate: the surplus of its link queues.
     let mut first = None;
     for k in 0..1_000u64 {
         for host in 0..2u16 {
             let copy = sfc.mirror_arrival(k * 80_000, 2, &data(host.into(), 6, host));
             first = first.or(copy.map(|copy| (k, copy.seq)));
         }
-        // What comes from other racks, or stays in this one, is none of its business.
+        // It ignores traffic from other racks and within this one.
         assert!(sfc.mirror_arrival(k * 80_000, 0, &data(5, 0, 2)).is_none());
         assert!(sfc.mirror_arrival(k * 80_000, 1, &data(0, 1, 0)).is_none());
     }
-    assert_eq!(first, None, "a decaying window of one RTT never holds two more of what it drains");
+    assert_eq!(first, None, "a decaying window of one RTT never exceeds twice the bytes it drains");
     let (rounds, mut pause) = (0..1_000u64)
         .find_map(|k| {
             let now = 100_000_000_000 + k * 80_000;
@@ -138,8 +139,8 @@ fn the_estimator_speaks_up_before_any_signal_came() {
             copies.last().map(|copy| (k, copy.seq))
         })
         .expect("four hosts at once are an incast");
-    // Four senders: X grows by 4 packets each 80 ns and decays over 10 us; it is 375 KB, three times
-    // what the link takes, after 10 us x ln(4).
+    // Four senders: X grows by 4 packets each 80 ns and decays over 10 us. It is 375 KB, three
+    // times the link's bytes, after 10 us x ln(4).
     assert!((165..=180).contains(&rounds), "{rounds}");
     // (250 KB - 125 KB) x 80 ps.
     pause /= 1_000_000;

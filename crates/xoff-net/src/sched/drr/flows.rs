@@ -1,8 +1,8 @@
 //! Deficit round robin over a fixed number of queues, for a neighbour that pauses single flows (BFC
 //! §3.3.2: "the upstream switch ... can then pause/resume the queue associated with the flow").
 //!
-//! Packets of one queue leave in order, so a queue waits while the flow of the packet at its head is
-//! paused. Packets of other flows behind it wait with it; those before it do not.
+//! Packets of one queue leave in order, so a queue waits while the flow of the packet at its head
+//! is paused. Packets of other flows behind it wait with it; those before it do not.
 
 use rustc_hash::FxHashSet;
 
@@ -15,9 +15,9 @@ use crate::sched::{QueueMask, Scheduler};
 pub struct DrrFlows {
     queues: Drr,
     paused_flows: FxHashSet<u32>,
-    /// The flow at the head of each queue that holds something.
+    /// The flow at the head of each non-empty queue.
     heads: Vec<u32>,
-    /// Queues paused as such.
+    /// Queues that are paused as a whole.
     paused: QueueMask,
     /// Queues with a paused flow at their head.
     held: QueueMask,
@@ -36,7 +36,7 @@ impl DrrFlows {
         }
     }
 
-    /// Another packet is at the head of a queue, or none.
+    /// A queue has a new packet at its head, or none.
     fn look_at_head(&mut self, pool: &Pool, queue: u8) {
         let head = self.queues.head(queue).map(|id| pool[id].flow);
         if let Some(flow) = head {
@@ -67,7 +67,7 @@ impl Scheduler for DrrFlows {
         self.queues.is_ready()
     }
 
-    /// Of which flow the packet would be is not known here: while some flow is paused all packets join.
+    /// The flow of the packet is not known here, so all packets join while any flow is paused.
     fn may_pass(&self, queue: u8) -> bool {
         self.paused_flows.is_empty() && self.queues.may_pass(queue)
     }
@@ -93,7 +93,7 @@ impl Scheduler for DrrFlows {
         self.queues.set_paused(self.paused | self.held);
     }
 
-    /// The queue of a packet that left may be held already, because of the one behind it.
+    /// The queue of a packet that left may be paused already, because of the packet behind it.
     fn holds_back(&self, packet: &Packet) -> bool {
         self.paused >> packet.queue & 1 == 1 || self.paused_flows.contains(&packet.flow)
     }
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!([(); 2].map(|()| scheduler.pop(&mut pool)), [Some(ids[1]), Some(ids[2])]);
     }
 
-    /// What held a packet back is asked of it once it has left, when another one is at the head.
+    /// The test asks about a packet that has left, while another one is at the head.
     #[test]
     fn a_packet_that_left_was_not_held_by_the_one_behind_it() {
         let mut pool = Pool::default();
@@ -170,8 +170,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against lists of flows: a pop finds something exactly if a queue begins with a flow that is
-        /// not paused, and it is such a queue's first.
+        /// Compares with lists of flows: a pop returns a packet exactly if a queue begins with a
+        /// flow that is not paused, and it returns the first packet of such a queue.
         #[test]
         fn what_leaves_is_at_the_head_and_not_paused(
             steps in prop::collection::vec((0u8..5, 0..QUEUES, 0u32..6), 1..300),
@@ -195,7 +195,9 @@ mod tests {
                         prop_assert_eq!(scheduler.set_flow_paused(flow, false), paused.len());
                     }
                     _ => {
-                        let may = |list: &VecDeque<u32>| list.front().is_some_and(|f| !paused.contains(f));
+                        let may = |list: &VecDeque<u32>| {
+                            list.front().is_some_and(|flow| !paused.contains(flow))
+                        };
                         let ready = lists.iter().any(may);
                         prop_assert_eq!(scheduler.is_ready(), ready);
                         let popped = scheduler.pop(&mut pool);

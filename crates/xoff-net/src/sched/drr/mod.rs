@@ -1,9 +1,9 @@
-//! Deficit round robin (Shreedhar and Varghese, SIGCOMM 1995) over a fixed number of queues, among
-//! those that hold something and are not paused.
+//! Deficit round robin (Shreedhar and Varghese, SIGCOMM 1995) over a fixed number of queues. Empty
+//! and paused queues are skipped.
 //!
-//! Queues may be divided among traffic classes ([`StrictClasses`]): then the most important class that
-//! has any to serve goes first, and turns go round within it: "Queues at the same priority level follow
-//! fair scheduling" (BFC App. A.3).
+//! If traffic classes divide the queues ([`StrictClasses`]), the most important class with a packet
+//! to send goes first, and turns go round within it: "Queues at the same priority level follow fair
+//! scheduling" (BFC App. A.3).
 
 mod flows;
 mod traffic_manager;
@@ -60,17 +60,17 @@ impl SchedulerSettings for DrrConfig {
     }
 }
 
-/// Whose turns go round together.
+/// The queues that take turns with each other.
 pub trait Rounds {
-    /// Of the queues that may send, of which there is one at least, those among which the next turn is,
-    /// and the one of them that had the last.
+    /// Of the non-empty set of queues that may send: the queues among which the next turn is, and
+    /// the one of them that had the last turn.
     fn next(&mut self, ready: QueueMask) -> (QueueMask, &mut u8);
 }
 
 /// All queues.
 #[derive(Debug, Default)]
 pub struct OneRound {
-    /// The queue whose turn it is.
+    /// The queue with the current turn.
     current: u8,
 }
 
@@ -81,11 +81,12 @@ impl Rounds for OneRound {
     }
 }
 
-/// The queues of the most important class. A class that was interrupted goes on where it was.
+/// The queues of the most important class. A class that was interrupted continues at its last
+/// position.
 #[derive(Debug)]
 pub struct StrictClasses {
     division: Division,
-    /// The queue of each class whose turn it is.
+    /// The queue with the current turn, for each class.
     current: [u8; CLASSES],
 }
 
@@ -97,7 +98,7 @@ impl Rounds for StrictClasses {
     }
 }
 
-/// Each queue in its turn, for as many bytes as it has credit: its deficit.
+/// Each queue sends in turn, as many bytes as its credit: its deficit.
 #[derive(Debug)]
 pub struct RoundRobin<R> {
     rounds: R,
@@ -108,8 +109,8 @@ pub struct RoundRobin<R> {
 pub type Drr<R = OneRound> = FixedQueues<RoundRobin<R>>;
 
 impl Drr {
-    /// `queues` empty queues; each turn allows `quantum_bytes` more. A quantum of one full packet
-    /// makes every turn send something.
+    /// `queues` empty queues. Each turn adds `quantum_bytes` of credit. With a quantum of one full
+    /// packet, every turn sends a packet.
     #[must_use]
     pub fn new(queues: u8, quantum_bytes: u32) -> Self {
         Self::in_rounds(queues, OneRound::default(), quantum_bytes)
@@ -117,7 +118,7 @@ impl Drr {
 }
 
 impl Drr<StrictClasses> {
-    /// The same for queues that are divided among classes.
+    /// The same, with queues divided among classes.
     #[must_use]
     pub fn with_classes(division: Division, quantum_bytes: u32) -> Self {
         let rounds = StrictClasses { division, current: [0; CLASSES] };
@@ -202,8 +203,8 @@ mod tests {
     }
 
     proptest! {
-        /// Queues that never run dry share to within one quantum plus one packet, whatever the
-        /// sizes of their packets (Shreedhar and Varghese, Lemma 2).
+        /// Backlogged queues share to within one quantum plus one packet, for any packet sizes
+        /// (Shreedhar and Varghese, Lemma 2).
         #[test]
         fn backlogged_queues_share_equally(
             sizes in prop::collection::vec(64u16..1048, 2..6),
@@ -228,8 +229,8 @@ mod tests {
             prop_assert!(most - least <= 2 * 1048, "{sent:?}");
         }
 
-        /// Classes are strict: what leaves belongs to the most important class that has a packet in a
-        /// queue that is not paused.
+        /// Classes are strict: the next packet belongs to the most important class with a packet in
+        /// an unpaused queue.
         #[test]
         fn the_most_important_class_goes_first(
             steps in prop::collection::vec((0u8..32, any::<QueueMask>(), 0usize..3), 1..200),
@@ -253,8 +254,8 @@ mod tests {
             }
         }
 
-        /// Within a class backlogged queues share equally, however often a more important class
-        /// interrupts them, which gets all it has through.
+        /// Backlogged queues of a class share equally, even if a more important class interrupts
+        /// them often. That class gets all of its packets through.
         #[test]
         fn interrupted_queues_share_equally(
             sizes in prop::collection::vec(64u16..1048, 2..6),

@@ -1,32 +1,32 @@
-//! An egress port of Tofino2 as its traffic manager sees it (BFC §6.1): deficit round robin over queues
-//! whose lengths are told in cells, and behind it, after the egress pipeline, a small FIFO that no pause
-//! reaches.
+//! The traffic manager of a Tofino2 egress port (BFC §6.1): deficit round robin over queues
+//! measured in cells, followed by a small FIFO after the egress pipeline that pauses do not reach.
 //!
-//! The FIFO takes the next packet when one comes or goes. Packets in it still take up memory, and are not
-//! in any queue. Not modelled: frames to neighbours pass it, as they pass the queues.
+//! The FIFO takes the next packet when one arrives or leaves. Packets in it occupy memory but are
+//! in no queue. In the model, frames to neighbours pass it, as they pass the queues.
 
 use super::Drr;
 use crate::packet::{Packet, Pool, Queue};
 use crate::sched::{QueueMask, Scheduler};
 
-/// The queues of one port. In a box, so that a port of any other scheduler is no larger.
+/// The queues of one port. They are boxed, so that ports of other schedulers are no larger.
 #[derive(Debug)]
 pub struct TrafficManager(Box<State>);
 
 #[derive(Debug)]
 struct State {
     queues: Drr,
-    /// Memory that each queue takes up, in bytes.
+    /// Memory of each queue in bytes.
     lengths: Vec<u32>,
     cell_bytes: u16,
-    /// What has left its queue and not gone yet, and how many bytes of that are enough.
+    /// Packets that have left their queue but not the port, and the bytes from which no more move
+    /// on.
     behind: Queue,
     behind_bytes: u32,
 }
 
 impl TrafficManager {
-    /// Empty queues in cells of `cell_bytes`; the FIFO behind them takes packets while it holds less
-    /// than `behind_bytes`.
+    /// Empty queues in cells of `cell_bytes`. The FIFO behind them accepts packets while it holds
+    /// less than `behind_bytes`.
     #[must_use]
     pub fn new(queues: u8, quantum_bytes: u32, cell_bytes: u16, behind_bytes: u32) -> Self {
         Self(Box::new(State {
@@ -52,7 +52,7 @@ impl State {
         Some(id)
     }
 
-    /// Packets move on behind the egress pipeline.
+    /// Moves packets behind the egress pipeline.
     fn move_on(&mut self, pool: &mut Pool) {
         while self.behind.bytes() < self.behind_bytes
             && let Some(id) = self.take(pool)
@@ -73,7 +73,7 @@ impl Scheduler for TrafficManager {
 
     fn pop(&mut self, pool: &mut Pool) -> Option<u32> {
         let state = &mut *self.0;
-        // Queues may have been resumed since a packet came or went.
+        // Queues may have resumed since a packet arrived or left.
         state.move_on(pool);
         let id = if state.behind_bytes == 0 { state.take(pool) } else { state.behind.pop(pool) };
         state.move_on(pool);
@@ -112,8 +112,8 @@ impl Scheduler for TrafficManager {
         self.0.queues.set_paused(mask);
     }
 
-    /// "Tofino2 has small hardware queues after the egress pipeline, and a pause from the downstream
-    /// cannot pause packets already in these hardware queues" (§6.1).
+    /// "Tofino2 has small hardware queues after the egress pipeline, and a pause from the
+    /// downstream cannot pause packets already in these hardware queues" (§6.1).
     fn holds_back(&self, packet: &Packet) -> bool {
         self.0.behind_bytes == 0 && self.0.queues.holds_back(packet)
     }
@@ -159,7 +159,7 @@ mod tests {
     fn a_pause_does_not_reach_what_has_left_its_queue() {
         let (mut pool, mut manager) = (Pool::default(), TrafficManager::new(4, 1048, 176, 2000));
         let ids: Vec<u32> = (0..5).map(|_| push(&mut pool, &mut manager, 1, 1048)).collect();
-        // Two packets are 2096 B: enough.
+        // Two packets are 2096 B, enough to fill the FIFO.
         assert_eq!(manager.queue_bytes(1), 3 * 1056);
         manager.set_paused(1 << 1);
         assert!(manager.is_ready());
@@ -173,19 +173,23 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is paused: nothing is lost or overtakes within its queue, memory is what is there
-        /// in cells, and after a pause no more bytes of a queue go than fit behind it.
+        /// For any pauses: nothing is lost or reordered within its queue, memory equals the packets
+        /// in cells, and after a pause at most the bytes behind a queue still leave.
         #[test]
         fn keeps_order_and_lets_go_what_fits_behind(
             steps in prop::collection::vec((0u8..3, 0u8..8, 60u16..1500), 1..300),
             behind in prop_oneof![Just(0u32), 1u32..5000],
         ) {
-            let (mut pool, mut manager) = (Pool::default(), TrafficManager::new(8, 1500, 176, behind));
+            let mut pool = Pool::default();
+            let mut manager = TrafficManager::new(8, 1500, 176, behind);
             let mut joined = vec![std::collections::VecDeque::new(); 8];
             let mut paused_since = [None; 8];
             for (what, queue, bytes) in steps {
                 match what {
-                    0 => joined[queue as usize].push_back(push(&mut pool, &mut manager, queue, bytes)),
+                    0 => {
+                        let id = push(&mut pool, &mut manager, queue, bytes);
+                        joined[queue as usize].push_back(id);
+                    }
                     1 => {
                         let mask = manager.paused() ^ 1 << queue;
                         manager.set_paused(mask);

@@ -13,11 +13,11 @@ pub(super) const NO_BIN: u16 = u16::MAX;
 pub(super) struct Bin {
     pub(super) queue: Queue,
     pub(super) codel: Codel,
-    /// Bytes it may still send in its turn; below zero, its last packet was longer than that.
+    /// Bytes left in its turn; below zero if its last packet was longer.
     pub(super) deficit: i32,
-    /// The bin whose turn comes after this one's.
+    /// The bin with the next turn.
     pub(super) next: u16,
-    /// Whether it is in a list. A bin that has run empty stays until its next turn.
+    /// Whether it is in a list. An empty bin stays in its list until its next turn.
     pub(super) listed: bool,
 }
 

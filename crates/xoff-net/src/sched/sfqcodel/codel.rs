@@ -1,14 +1,15 @@
-//! CoDel (RFC 8289): a queue whose packets have all waited for longer than a target for an interval
-//! drops one when it is next served, and then more and more often, until the wait is short again.
+//! CoDel (RFC 8289). If all packets of a queue have waited for longer than a target for an
+//! interval, the queue drops a packet when it is next served, and then more and more often, until
+//! the wait is short again.
 
 use xoff_core::math;
 
-/// For how long packets may wait.
+/// The limits of a packet's wait.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Law {
-    /// The wait that is all right for ever (ps).
+    /// The wait that is acceptable without limit (ps).
     pub(super) target_ps: u64,
-    /// For how long it may be longer (ps).
+    /// How long the wait may exceed the target (ps).
     pub(super) interval_ps: u64,
 }
 
@@ -32,14 +33,14 @@ pub(super) struct Codel {
     /// `count` as dropping began.
     lastcount: u32,
     dropping: bool,
-    /// Whether `drop_next` is of a packet dropped already.
+    /// Whether `drop_next` is the time of a packet that is dropped already.
     unscheduled: bool,
 }
 
 impl Codel {
-    /// Whether the packet that would leave now, after it has waited for `sojourn_ps`, is dropped; then
-    /// the same is asked of the next one. `is_short`: so little waits behind it that dropping would
-    /// leave the link without work.
+    /// Whether the packet that would leave now, after a wait of `sojourn_ps`, is dropped. The
+    /// caller then asks again for the next packet. `is_short`: so little waits behind it that a
+    /// drop would idle the link.
     pub(super) fn drops(&mut self, law: &Law, now: u64, sojourn_ps: u64, is_short: bool) -> bool {
         let may_drop = self.has_been_above(law, now, sojourn_ps, is_short);
         if !self.dropping {
@@ -65,7 +66,7 @@ impl Codel {
         true
     }
 
-    /// A packet left that had not waited.
+    /// A packet left without waiting.
     pub(super) fn on_short_wait(&mut self) {
         self.first_above_time = 0;
         self.dropping = false;
@@ -104,8 +105,8 @@ mod tests {
     /// A packet leaves every microsecond.
     const STEP: u64 = 1_000_000;
 
-    /// When packets are dropped of a queue that is served every step from `begin` to `end`, and whose
-    /// packets have waited for `sojourn_ps`.
+    /// The times of drops from a queue that is served every step from `begin` to `end`, with
+    /// packets that have waited for `sojourn_ps`.
     fn drops(codel: &mut Codel, begin: u64, end: u64, sojourn_ps: u64) -> Vec<u64> {
         let mut times = Vec::new();
         for now in (begin..end).step_by(STEP as usize) {
@@ -116,8 +117,9 @@ mod tests {
         times
     }
 
-    /// The wait is too long from the first packet on: the first drop comes an interval later, the next
-    /// ones after interval / sqrt(1), / sqrt(2) and so on, each at the next packet that leaves.
+    /// The wait is too long from the first packet on. The first drop comes an interval later, the
+    /// next ones after interval / sqrt(1), / sqrt(2) and so on, each at the next packet that
+    /// leaves.
     #[test]
     fn a_standing_queue_is_dropped_from_by_the_control_law() {
         let mut codel = Codel::default();
@@ -145,7 +147,7 @@ mod tests {
         assert!((1..1000).all(|step| !codel.drops(&LAW, step * STEP, 10 * LAW.interval_ps, true)));
     }
 
-    /// A single packet that has not waited long ends it, and begins the interval anew.
+    /// A single short wait ends the drop state and restarts the interval.
     #[test]
     fn a_short_wait_leaves_the_drop_state() {
         let mut codel = Codel::default();
@@ -155,7 +157,7 @@ mod tests {
         assert_eq!(drops(&mut codel, 251 * STEP, 252 * STEP, 6_000_000), [251 * STEP]);
     }
 
-    /// Soon after it has left the drop state it goes on at the rate it had, later at the first one.
+    /// Soon after it has left the drop state it resumes at its last rate, later at the first one.
     #[test]
     fn the_drop_rate_is_remembered_for_sixteen_intervals() {
         for (pause, gap) in [(2, 0.5), (20, 1.0)] {
@@ -170,7 +172,7 @@ mod tests {
         }
     }
 
-    /// Served late, it makes up for the drops that were due.
+    /// If the queue is served late, all drops that were due happen then.
     #[test]
     fn drops_that_were_due_all_happen_at_the_next_packet() {
         let mut codel = Codel::default();

@@ -1,12 +1,12 @@
-//! Stochastic fair queueing with CoDel: flows are hashed into bins, bins share the link by deficit round
-//! robin, and each bin has a CoDel of its own.
+//! Stochastic fair queueing with CoDel: flows are hashed into bins, bins share the link by deficit
+//! round robin, and each bin has its own CoDel.
 //!
-//! This is FQ-CoDel as published (RFC 8290): a bin that comes to hold something has its first turn
-//! before those that went on, so that a flow of few packets waits for none of the long ones. sfqCoDel of
-//! the ns-2 simulator, its sibling, has the same order, and counts turns in packets unless it is given a
-//! quantum. As in both, a bin's CoDel looks at the backlog of the whole port to tell whether dropping
-//! would leave the link without work; as in ns-2's, it never drops a bin's last packet. RFC 8290's hash
-//! is seeded by the run, so that other flows collide in each. Marking instead of dropping is not
+//! This is FQ-CoDel as published (RFC 8290): a bin that becomes non-empty has its first turn before
+//! bins that continue, so that a flow of few packets never waits for a long one. The related
+//! sfqCoDel of the ns-2 simulator has the same order, and counts turns in packets unless it has a
+//! quantum. As in both, a bin's CoDel uses the backlog of the whole port to decide whether a drop
+//! would idle the link; as in ns-2's, it never drops a bin's last packet. RFC 8290's hash is seeded
+//! by the run, so that different flows collide in each. Marking instead of dropping is not
 //! modelled.
 
 mod bins;
@@ -28,18 +28,18 @@ knobs! {
     pub struct SfqCodelConfig in "sfqcodel" {
         /// Bins of a port ("up to 1024 bins": sfqCoDel of ns-2; RFC 8290 §5.2: 1024 queues).
         bins: u16 = 1024,
-        /// For how long packets may wait longer than `target` before one is dropped. Of the order of the
-        /// longest RTT, so that senders can react (RFC 8289 §4.3: 100 ms on the Internet). 0: four base
-        /// RTTs, as packets wait in several queues on their way.
+        /// How long packets may wait for longer than `target` before one is dropped. About the
+        /// longest RTT, so that senders can react (RFC 8289 §4.3: 100 ms on the Internet). 0: four
+        /// base RTTs, because packets wait in several queues on their path.
         interval: Ps = Ps(0),
-        /// How long packets may wait for ever: 5 to 10 % of the interval (RFC 8289 §4.4). 0: 5 %, the
-        /// ratio of its own 5 ms and 100 ms.
+        /// The wait of packets that is acceptable without limit: 5 to 10 % of the interval (RFC
+        /// 8289 §4.4). 0: 5 %, the ratio of its own 5 ms and 100 ms.
         target: Ps = Ps(0),
     }
 }
 
 impl SfqCodelConfig {
-    /// With the times that follow from the base RTT unless they are given.
+    /// Derives times from the base RTT unless they are configured.
     #[must_use]
     pub fn derived(mut self, base_rtt: Ps) -> Self {
         if self.interval.0 == 0 {
@@ -51,7 +51,7 @@ impl SfqCodelConfig {
         self
     }
 
-    /// Checks what the fields' types cannot, once times are derived.
+    /// Checks what the types of the fields cannot, once times are derived.
     ///
     /// # Errors
     /// The field and what is wrong.
@@ -97,13 +97,13 @@ impl SchedulerSettings for SfqCodelConfig {
 /// The bins of a port.
 #[derive(Debug)]
 pub struct SfqCodel {
-    /// Empty until the first packet comes: most ports of a large network are never congested.
+    /// Empty until the first packet arrives: most ports of a large network are never congested.
     bins: Vec<Bin>,
     count: u16,
     seed: u32,
     law: Law,
     quantum_bytes: u32,
-    /// Bins that came to hold something since their last turn, and those that went on.
+    /// Bins that became non-empty since their last turn, and bins that continue.
     new: List,
     old: List,
     packets: u32,
@@ -114,7 +114,7 @@ pub struct SfqCodel {
 }
 
 impl SfqCodel {
-    /// No packets yet. `config` is derived and checked; `seed` is that of the hash.
+    /// Without packets. `config` is derived and checked; `seed` is the seed of the hash.
     #[must_use]
     pub fn new(config: &SfqCodelConfig, quantum_bytes: u32, seed: u32) -> Self {
         Self {
@@ -139,8 +139,9 @@ impl SfqCodel {
         (murmur3(words, self.seed) % u32::from(self.count)) as u16
     }
 
-    /// A packet comes to its bin: "if the queue is not currently active, it is added to the end of the
-    /// list of new queues, and its credit is initiated to the configured quantum" (RFC 8290 §4.1).
+    /// A packet arrives at its bin: "if the queue is not currently active, it is added to the end
+    /// of the list of new queues, and its credit is initiated to the configured quantum" (RFC 8290
+    /// §4.1).
     fn admit(&mut self, packet: &Packet) -> u16 {
         if self.bins.is_empty() {
             self.make_bins();
@@ -163,8 +164,8 @@ impl SfqCodel {
         self.bins = vec![bin; self.count as usize];
     }
 
-    /// The bin whose turn it is, which has credit and holds a packet; `passing` is taken for one that
-    /// does. One of them must. (RFC 8290 §4.2.)
+    /// The bin with the current turn, with credit and a packet. `passing` counts as a bin with a
+    /// packet. There must be such a bin. (RFC 8290 §4.2.)
     fn turn(&mut self, passing: Option<u16>) -> u16 {
         loop {
             let is_new = self.new.head != NO_BIN;
@@ -183,7 +184,7 @@ impl SfqCodel {
                 bin.deficit += self.quantum_bytes as i32;
                 self.old.append(&mut self.bins, number);
             } else if is_new {
-                // An empty one passes through the old ones, so that it does not get to be new again by
+                // An empty bin passes through the old list, so that it cannot become new again by
                 // sending one packet at a time.
                 self.old.append(&mut self.bins, number);
             } else {
@@ -209,7 +210,7 @@ impl Scheduler for SfqCodel {
         self.bins[bin as usize].queue.push(pool, id);
     }
 
-    /// The bin whose turn it is drops the packets that its CoDel does not let go.
+    /// The bin with the current turn drops the packets that its CoDel rejects.
     fn shed(&mut self, pool: &mut Pool, now: u64, shed: &mut Queue) {
         if !self.is_ready() {
             return;

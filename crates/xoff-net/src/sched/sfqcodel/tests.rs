@@ -1,4 +1,4 @@
-//! Bins against models of their lists, their shares, and what they drop.
+//! Compares bins with models of their lists, and tests their shares and drops.
 
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ fn packet(label: u32, bytes: u16, time: u64) -> Packet {
     packet
 }
 
-/// So many labels of which no two have the same bin.
+/// `count` labels with different bins.
 fn labels(port: &SfqCodel, count: usize) -> Vec<u32> {
     let mut bins = Vec::new();
     let fresh = |label: &u32| {
@@ -34,7 +34,7 @@ fn labels(port: &SfqCodel, count: usize) -> Vec<u32> {
     (0..).filter(fresh).take(count).collect()
 }
 
-/// What is dropped and what is sent when the port may send at `now`.
+/// The packets dropped and the packet sent when the port may send at `now`.
 fn serve(port: &mut SfqCodel, pool: &mut Pool, now: u64) -> (Vec<Packet>, Option<Packet>) {
     let mut shed = Queue::default();
     port.shed(pool, now, &mut shed);
@@ -43,8 +43,7 @@ fn serve(port: &mut SfqCodel, pool: &mut Pool, now: u64) -> (Vec<Packet>, Option
 }
 
 proptest! {
-    /// Bins that never run dry share to within a quantum and a packet, whatever the sizes of their
-    /// packets.
+    /// Backlogged bins share to within a quantum and a packet, for any packet sizes.
     #[test]
     fn backlogged_bins_share_equally(
         sizes in prop::collection::vec(64u16..1000, 2..8), rounds in 50usize..400,
@@ -67,7 +66,7 @@ proptest! {
         prop_assert!(most - least <= QUANTUM + 1000, "{sent:?}");
     }
 
-    /// The port against two lists of bins (RFC 8290 §4) without CoDel, and bytes are conserved.
+    /// Compares the port with two lists of bins (RFC 8290 §4), without CoDel. Bytes are conserved.
     #[test]
     fn bins_take_turns_as_two_lists_would(
         steps in prop::collection::vec(prop::option::of((0u32..12, 64u16..1000)), 1..300),
@@ -81,7 +80,8 @@ proptest! {
                 let id = pool.insert(record);
                 port.push(&mut pool, id);
             } else {
-                let sent = port.pop(&mut pool).map(|id| (port.bin_of(&pool[id]), pool[id].wire_bytes));
+                let popped = port.pop(&mut pool);
+                let sent = popped.map(|id| (port.bin_of(&pool[id]), pool[id].wire_bytes));
                 prop_assert_eq!(sent, model.pop());
             }
             let held = model.bins.iter().flat_map(|bin| &bin.packets);
@@ -91,10 +91,14 @@ proptest! {
         }
     }
 
-    /// Two ports see the same; in one, packets pass where they may, in the other they join and leave.
+    /// Two ports receive the same packets. In one, packets pass if they may; in the other they join
+    /// and leave.
     #[test]
     fn passing_is_joining_and_leaving(
-        steps in prop::collection::vec((prop::option::of((0u32..4, 64u16..1500)), 0u64..30), 1..200),
+        steps in prop::collection::vec(
+            (prop::option::of((0u32..4, 64u16..1500)), 0u64..30),
+            1..200,
+        ),
     ) {
         let (mut passed, mut joined) = (port(4), port(4));
         let mut pool = Pool::default();
@@ -131,7 +135,7 @@ struct ModelBin {
     deficit: i32,
 }
 
-/// Two lists of bins, in words.
+/// Two lists of bins, implemented literally.
 #[derive(Default)]
 struct Model {
     bins: [ModelBin; 5],
@@ -173,7 +177,8 @@ impl Model {
     }
 }
 
-/// A flow of one packet goes ahead of a backlog of others, but not by sending one at a time.
+/// A flow of one packet goes ahead of a backlog of others, but not if it sends one packet at a
+/// time.
 #[test]
 fn a_bin_that_comes_to_hold_something_goes_first() {
     let (mut pool, mut port) = (Pool::default(), port(1024));
@@ -211,8 +216,8 @@ fn flows_of_one_bin_share_a_turn() {
     assert_eq!(of_alone, 3);
 }
 
-/// A standing queue of one flow: each bin drops at its own times, and a packet that did not wait long
-/// is never dropped.
+/// A standing queue of one flow: each bin drops at its own times, and a packet with a short wait is
+/// never dropped.
 #[test]
 fn only_the_bin_whose_packets_wait_drops() {
     let (mut pool, mut port) = (Pool::default(), port(1024));
@@ -233,7 +238,7 @@ fn only_the_bin_whose_packets_wait_drops() {
     assert!(dropped.iter().all(|&label| label == labels[0]));
 }
 
-/// However long they wait, the last packet of a bin and the last ones of a port are sent.
+/// For any wait, the last packet of a bin and the last packets of a port are sent.
 #[test]
 fn what_keeps_the_link_at_work_is_not_dropped() {
     for (counts, dropped) in [([4, 0], 1), ([3, 0], 0), ([2, 4], 0), ([3, 4], 1)] {
@@ -244,7 +249,7 @@ fn what_keeps_the_link_at_work_is_not_dropped() {
                 port.push(&mut pool, id);
             }
         }
-        // The first packet of each bin tells that the wait is long.
+        // The first packet of each bin shows that the wait is long.
         for _ in counts.iter().filter(|&&count| count > 0) {
             assert!(serve(&mut port, &mut pool, 50 * US).0.is_empty());
         }
@@ -269,9 +274,9 @@ fn a_full_port_drops_from_the_head_of_the_fattest_bin() {
         evicted.map(|id| (pool[id].label, pool[id].time))
     };
     assert_eq!(evicted(labels[2], 1000), Some((labels[1], 0)));
-    // Four packets wait now; two more of the first flow would be as many bytes and one more.
+    // Four packets wait now; two more of the first flow would be the same number of bytes plus one.
     assert_eq!(evicted(labels[0], 1001), Some((labels[0], 0)));
-    // One that is longer than every bin is itself the fattest.
+    // A packet longer than every bin is itself the fattest.
     assert_eq!(evicted(u32::MAX, 9000), None);
     assert_eq!(port.queue_bytes(0), 7000);
 }

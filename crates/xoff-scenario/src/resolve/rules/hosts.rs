@@ -3,13 +3,13 @@
 use xoff_core::knobs::Knob as _;
 use xoff_core::seam::Seam;
 use xoff_host::transport::{AllocatorKind, BaseRttOf, Window};
-use xoff_net::buffer::BufferKind;
-use xoff_net::sched::SchedulerKind;
+use xoff_net::hop::HopQueues;
 
+use super::switches::schedulers_for;
 use crate::resolve::reader::Reader;
 use crate::resolve::spec::Spec;
 
-/// A fixed window has a size, and a control that scales the window has one to scale.
+/// A fixed window needs a size, and a control that scales the window needs a window.
 pub(super) fn window(spec: &Spec, reader: &mut Reader<'_>) {
     let transport = &spec.transport;
     if transport.window == Window::Fixed && transport.window_size.0 == 0 {
@@ -22,29 +22,30 @@ pub(super) fn window(spec: &Spec, reader: &mut Reader<'_>) {
     if let Some(name) =
         spec.control.scales_window().filter(|_| transport.window == Window::Unlimited)
     {
-        let message = format!("{name} controls a window: window = \"unlimited\" leaves it none");
+        let message = format!("{name} controls a window, but window = \"unlimited\" has none");
         reader.problem("transport", "window", message);
     }
 }
 
-/// Without pacing a rate acts only through the window.
+/// Without pacing, a rate acts only through the window.
 pub(super) fn pacing(spec: &Spec, reader: &mut Reader<'_>) {
     let transport = &spec.transport;
     if transport.pacing || spec.control.sets_own_window() {
         return;
     }
     let message = if !spec.control.controls() {
-        "pacing = false has no effect with congestion = \"none\": flows send at the rate of their link"
+        "pacing = false has no effect with congestion = \"none\": flows send at the rate of their \
+         link"
     } else if !transport.window_follows_rate || transport.window == Window::Unlimited {
-        "pacing = false needs window_follows_rate = true and window = \"bdp\": nothing else obeys the \
-         rate of the congestion control"
+        "pacing = false needs window_follows_rate = true and window = \"bdp\": otherwise flows \
+         ignore the rate of the congestion control"
     } else {
         return;
     };
     reader.problem("transport", "pacing", message);
 }
 
-/// The timeout of few packets is the shorter one.
+/// The timeout for few packets is the shorter one.
 pub(super) fn timeouts(spec: &Spec, reader: &mut Reader<'_>) {
     let transport = &spec.transport;
     let two = spec.recovery.timeouts() == xoff_host::recovery::Timeouts::Two;
@@ -64,7 +65,8 @@ pub(super) fn losses(spec: &Spec, reader: &mut Reader<'_>) {
     }
     let congestion = spec.control.kind().show();
     let message = format!(
-        "congestion = {congestion} requires recovery = \"sack\": no other recovery reports losses to it"
+        "congestion = {congestion} requires recovery = \"sack\": no other recovery reports losses \
+         to it"
     );
     reader.problem_at(&[("transport", "recovery"), ("transport", "congestion")], message);
 }
@@ -83,29 +85,28 @@ pub(super) fn capture(spec: &Spec, reader: &mut Reader<'_>) {
     }
 }
 
-/// A transport that repeats dropped packets after a timeout only needs one where packets are dropped.
+/// A transport that only retransmits after a timeout needs one if packets can be dropped.
 pub(super) fn timeout_after_drops(spec: &Spec, reader: &mut Reader<'_>) {
-    let unlimited = |kind| kind == BufferKind::Unlimited;
-    let drops = spec.buffer.as_ref().is_none_or(|buffer| !unlimited(buffer.kind));
+    let drops = spec.buffer.as_ref().is_none_or(|buffer| !buffer.is_unlimited());
     if !spec.driver.repeats_after_timeout() || !drops || spec.transport.timeout.0 > 0 {
         return;
     }
     let name = spec.driver.receiver_driven().unwrap_or_default();
     let message = format!(
-        "timeout = \"0ps\" waits for ever for dropped packets: set the time after which {name}'s receivers \
-         ask again, or set buffer.kind = \"unlimited\""
+        "timeout = \"0ps\" waits without limit for dropped packets: set the time after which \
+         {name}'s receivers ask again, or set buffer.kind = \"unlimited\""
     );
     reader.problem("transport", "timeout", message);
 }
 
-/// Flows know the base RTT of their own path only where nothing uses one for all.
+/// Flows can use the base RTT of their own path only if no part uses one value for all flows.
 pub(super) fn own_base_rtt(spec: &Spec, reader: &mut Reader<'_>) {
     let transport = &spec.transport;
     if transport.base_rtt_of == BaseRttOf::Longest {
         return;
     }
     let contradiction = if transport.base_rtt.0 > 0 {
-        format!("base_rtt = {} is one for all pairs: remove it", transport.base_rtt)
+        format!("base_rtt = {} applies to all pairs: remove it", transport.base_rtt)
     } else if spec.receiver_driven() {
         format!("kind = {} has one first window for all flows", transport.kind.show())
     } else if transport.allocator != AllocatorKind::None {
@@ -117,18 +118,19 @@ pub(super) fn own_base_rtt(spec: &Spec, reader: &mut Reader<'_>) {
     reader.problem("transport", "base_rtt_of", message);
 }
 
-/// A host that takes data slowly pauses classes of its switch.
+/// A host that receives data slowly pauses classes of its switch.
 pub(super) fn slow_receivers(spec: &Spec, reader: &mut Reader<'_>) {
     if spec.nic.receive_rate.0 == 0 {
         return;
     }
-    if spec.scheduler.kind() != SchedulerKind::Fifo {
-        let message = "a NIC pauses classes, so receive_rate requires scheduler = \"fifo\"";
+    if spec.scheduler.serves(&HopQueues::Classes).is_err() {
+        let schedulers = schedulers_for(&HopQueues::Classes);
+        let message = format!("a NIC pauses classes, so receive_rate requires {schedulers}");
         reader.problem("nic", "receive_rate", message);
     }
     if let Some(name) = spec.driver.receiver_driven() {
         let message = format!(
-            "{name}'s receivers ask for data at the rate of their link: remove receive_rate"
+            "{name}'s receivers request data at the rate of their link: remove receive_rate"
         );
         reader.problem("nic", "receive_rate", message);
     }
@@ -141,8 +143,8 @@ pub(super) fn under_allocator(spec: &Spec, reader: &mut Reader<'_>) {
     }
     let allocator = spec.transport.allocator.show();
     let message = format!(
-        "allocator = {allocator} requires a congestion control of TCP, such as congestion = \"newreno\": \
-         rates fall back to its window"
+        "allocator = {allocator} requires a congestion control of TCP, such as congestion = \
+         \"newreno\": rates fall back to its window"
     );
     reader.problem_at(&[("transport", "congestion"), ("transport", "allocator")], message);
 }

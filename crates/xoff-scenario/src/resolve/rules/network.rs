@@ -13,7 +13,7 @@ use crate::resolve::reader::Reader;
 use crate::resolve::spec::Spec;
 use crate::traffic::Flows;
 
-/// What these rules look at beside the spec.
+/// The input of these rules, in addition to the spec.
 pub(in crate::resolve) struct Context<'a> {
     pub(in crate::resolve) shape: &'a TopologyConfig,
     pub(in crate::resolve) topology: &'a Topology,
@@ -47,24 +47,24 @@ pub(in crate::resolve) fn check_network(
     }
 }
 
-/// Labels of flows and a hop control that reads them need each other.
+/// Flow labels and a hop control that reads them require each other.
 fn labels(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
     match (spec.hop.reads_labels(), &context.flows.first_labelled) {
         (true, None) => {
-            let message = "incast_queue = true, but no traffic is labelled: set labelled = true where kind \
-                           = \"incast\"";
+            let message = "incast_queue = true, but no traffic is labelled: set labelled = true \
+                           where kind = \"incast\"";
             reader.problem(spec.hop.own_section(), "incast_queue", message);
         }
         (false, Some(place)) => {
-            let message = "[[traffic]] labelled = true has no effect: only bfc.incast_queue = true reads \
-                           labels";
+            let message = "[[traffic]] labelled = true has no effect: only bfc.incast_queue = true \
+                           reads labels";
             reader.problem_in(place.clone(), message);
         }
         _ => {}
     }
 }
 
-/// Receivers that decide what is sent know the size of a flow from its first packet.
+/// Receivers that decide what is sent learn the size of a flow from its first packet.
 fn stops(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
     if let (Some(place), Some(name)) = (&context.flows.stops, spec.driver.receiver_driven()) {
         let message = format!(
@@ -87,35 +87,36 @@ fn sizes(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
     }
 }
 
-/// A transport that divides priorities by the sizes of flows needs to know these.
+/// A transport that divides priorities by flow size needs to know the sizes.
 fn priorities(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
     let unknown = context.flows.of_no_size.as_ref().filter(|_| spec.driver.needs_flow_sizes());
     if let Some(place) = unknown {
         let message = format!(
-            "{} divides its priorities by the sizes of flows, which this [[traffic]] does not determine: \
-             set homa.cutoffs",
+            "{} divides its priorities by the sizes of flows, which this [[traffic]] does not \
+             determine: set homa.cutoffs",
             spec.driver.receiver_driven().unwrap_or_default()
         );
         reader.problem_in(place.clone(), message);
     }
 }
 
-/// Both directions of a flow take one path only where switches of a layer have the same choices.
+/// Both directions of a flow take one path only if switches of a layer have the same choices.
 fn symmetric(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
     if !spec.switch.symmetric_ecmp {
         return;
     }
     if !context.shape.has_symmetric_choices() {
         let message = format!(
-            "symmetric_ecmp = true cannot be combined with topology = {}, where switches of a layer have \
-             different choices",
+            "symmetric_ecmp = true cannot be combined with topology = {}, where switches of a \
+             layer have different choices",
             context.shape.kind().show()
         );
         reader.problem("network", "topology", message);
     }
     if context.faults.iter().any(|fault| fault.outage().is_some()) {
-        let message = "symmetric_ecmp = true cannot be combined with [[fault]] kind = \"link-down\": where \
-                       a link is missing, switches of a layer have different choices";
+        let message = "symmetric_ecmp = true cannot be combined with [[fault]] kind = \
+                       \"link-down\": where a link is missing, switches of a layer have different \
+                       choices";
         reader.problem("switch", "symmetric_ecmp", message);
     }
 }
@@ -126,14 +127,14 @@ fn nic(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
     }
 }
 
-/// A control whose lowest rate is that of a host's link would never slow down there.
+/// A control with a lowest rate equal to a host's link rate would never slow down there.
 fn least_rate(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
     let Some((section, least)) = spec.control.min_rate() else { return };
     let hosts = 0..context.topology.servers();
     let rates = hosts.map(|host| context.topology.ports_of(host)[0].rate);
     if let Some(slowest) = rates.min().filter(|&slowest| least >= slowest) {
         let message = format!(
-            "min_rate = {} leaves nothing to control where a host has {}: set it lower",
+            "min_rate = {} cannot slow down a host with a link of {}: set it lower",
             least.show(),
             slowest.show()
         );
@@ -141,15 +142,16 @@ fn least_rate(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
     }
 }
 
-/// Packets that are sent again faster than a link sends them pile up without end.
+/// Rejects retransmissions that come faster than a link sends them: their queue would grow without
+/// limit.
 fn timeout(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
     let slowest = slowest(context.topology);
     let packet = slowest.time_for(spec.frame.full_packet());
     let timeout = spec.transport.timeout;
     if timeout > Ps(0) && timeout <= packet {
         let message = format!(
-            "timeout = {} is no longer than a packet takes on a link of {} ({packet}): nothing could be \
-             acknowledged in time",
+            "timeout = {} is not longer than a packet takes on a link of {} ({packet}): no \
+             acknowledgement could arrive in time",
             timeout.show(),
             slowest.show()
         );
@@ -163,7 +165,7 @@ fn base_rtt(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
     }
 }
 
-/// The allocator's times and shares fit the network.
+/// Checks that the allocator's times and shares fit the network.
 fn allocator(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
     let Some(FlowtuneSetup { config, .. }) = context.flowtune else { return };
     let ack_share = spec.frame.ack.0 as f64 / spec.frame.full_packet() as f64;
@@ -189,7 +191,7 @@ pub(in crate::resolve) fn slowest(topology: &Topology) -> BitRate {
     topology.ports.iter().map(|port| port.rate).min().unwrap_or(BitRate(1))
 }
 
-/// Checks an architecture against links and packets, and shows the thresholds that follow.
+/// Checks an architecture against links and packets, and shows the derived thresholds.
 pub(in crate::resolve) fn check_architecture(
     spec: &Spec,
     topology: &Topology,
@@ -223,7 +225,7 @@ fn check_pauses(
     let reaction = |port: &Port| pause.reaction(port.rate.0, port.delay, mtu, frame);
     let thresholds = |port: &Port| spec.architecture.thresholds(&reaction(port));
     if let Some((key, message)) = topology.ports.iter().find_map(|port| thresholds(port).err()) {
-        // Where there is no room at all, the setting that asks for more of it is to blame.
+        // If there is no room at all, the error belongs to the setting that needs more of it.
         let culprits = ["outstanding", "generation_delay", "response", "xoff"];
         let written = |key: &&str| reader.layers.has("pause", key).is_some();
         let blamed = culprits.into_iter().find(written).filter(|_| key == "scope");

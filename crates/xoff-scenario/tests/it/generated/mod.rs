@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use xoff_scenario::summary::keys::{Described as _, Kind, Part};
 use xoff_scenario::summary::{ConvergenceSummary, FluidSummary, Summary};
 
-/// Compares a file with what the declarations make of it, or writes it.
+/// Compares a file with the text made from the declarations, or writes it.
 fn compare(file: &str, generate: impl Fn(&str) -> String) {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
     let written = fs::read_to_string(&file).unwrap_or_default();
@@ -47,7 +47,7 @@ fn summaries() -> Vec<Part> {
     kinds.into_iter().flat_map(part_of).collect()
 }
 
-/// The object with declared keys that a value is, or contains.
+/// The object with declared keys that is the value or inside it.
 fn part_of(kind: Kind) -> Option<Part> {
     match kind {
         Kind::OrNull(inner) | Kind::List(inner) | Kind::Map(inner) => part_of(*inner),
@@ -56,7 +56,7 @@ fn part_of(kind: Kind) -> Option<Part> {
     }
 }
 
-/// Where an object stands in a list with the objects within it.
+/// The index of an object in a list with the objects within it.
 #[derive(Clone, Copy, PartialEq)]
 enum Order {
     Before,

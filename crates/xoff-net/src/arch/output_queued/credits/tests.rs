@@ -1,4 +1,4 @@
-//! A port with credits and data that come as they like.
+//! A port with random arrivals of credits and data.
 
 use proptest::prelude::*;
 
@@ -12,7 +12,7 @@ use crate::packet::{Kind, Packet};
 use crate::sched::{AnyScheduler, Fifo};
 
 const RATE: u64 = 100_000_000_000;
-/// What a byte takes on the link (ps).
+/// Time of a byte on the link (ps).
 const BYTE: u64 = 80;
 const SHAPE: CreditShape = CreditShape { credit_bytes: 84, data_bytes: 1048, queue: 16, burst: 2 };
 const TIMERS: u32 = 20;
@@ -32,7 +32,7 @@ fn switch() -> (OutputQueued, Fabric) {
     (OutputQueued::new(parts), fabric)
 }
 
-/// When each packet began to leave by port 1 (ps), its kind and bytes.
+/// Start of each packet's transmission on port 1 (ps), its kind and bytes.
 type Left = Vec<(u64, Kind, u16)>;
 
 /// Runs the switch until `until` (ps).
@@ -73,9 +73,9 @@ fn run(switch: &mut OutputQueued, fabric: &mut Fabric, until: u64, left: &mut Le
 }
 
 proptest! {
-    /// Whatever comes, credits leave a port no faster than its bucket fills, in the order in which they
-    /// came; those that come leave or find the queue full; data takes the rest of the link and loses
-    /// nothing; and a credit with tokens waits for no more than one packet.
+    /// For any arrivals: credits leave a port no faster than its bucket fills, in the order of
+    /// arrival. A credit leaves or finds the queue full. Data takes the rest of the link and loses
+    /// nothing. A credit with tokens waits for one packet at most.
     #[test]
     fn credits_keep_to_their_share_and_go_first(
         arrivals in prop::collection::vec((0u64..150_000, any::<bool>(), 76u16..=92), 1..150),
@@ -101,7 +101,10 @@ proptest! {
         prop_assert_eq!(left.len() + dropped, arrivals.len());
         prop_assert_eq!(switch.credits()[1].dropped, dropped as u64);
         let credits: Vec<(u64, u16)> =
-            left.iter().filter(|left| left.1 == Kind::Credit).map(|left| (left.0, left.2)).collect();
+            left.iter()
+                .filter(|left| left.1 == Kind::Credit)
+                .map(|left| (left.0, left.2))
+                .collect();
         let period = SHAPE.bytes_per_credit() * BYTE;
         let depth = SHAPE.credit_bytes * u64::from(SHAPE.burst) * period;
         for first in 0..credits.len() {
@@ -115,7 +118,7 @@ proptest! {
     }
 }
 
-/// The port is busy with data all the time, and credits get exactly their share.
+/// The port is always busy with data, and credits get exactly their share.
 #[test]
 fn a_loaded_port_sends_a_credit_a_period() {
     let (mut switch, mut fabric) = switch();
@@ -132,7 +135,7 @@ fn a_loaded_port_sends_a_credit_a_period() {
         let until = fabric.now + 1048 * BYTE;
         run(&mut switch, &mut fabric, until, &mut left);
     }
-    // What is on the link has not been seen.
+    // Packets still on the link are not recorded yet.
     let seen = fabric.now - 1_000_000;
     let credits = left.iter().filter(|left| left.1 == Kind::Credit).count() as u64;
     let periods = seen / (SHAPE.bytes_per_credit() * BYTE);

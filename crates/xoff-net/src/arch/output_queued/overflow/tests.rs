@@ -1,4 +1,5 @@
-//! A port of a trimming switch against a model of its two queues, and ports whose scheduler drops.
+//! Compares a port of a trimming switch with a model of its two queues, and tests ports with a
+//! scheduler that drops.
 
 use std::collections::VecDeque;
 
@@ -40,7 +41,7 @@ fn config(trim_arriving: f64, header_weight: u8, return_to_sender: bool) -> Trim
     TrimConfig { header_bytes, trim_arriving, header_queue, return_to_sender, header_weight }
 }
 
-/// Packets that reach the other end of a port's link, in their order: number, kind, bytes.
+/// Packets that reach the other end of a port's link, in order: number, kind, bytes.
 fn arrivals(fabric: &mut Fabric, at: u32) -> Vec<(u64, Kind, u16)> {
     let mut seen = Vec::new();
     while let Some(event) = fabric.wheel.pop_before(u64::MAX) {
@@ -52,7 +53,7 @@ fn arrivals(fabric: &mut Fabric, at: u32) -> Vec<(u64, Kind, u16)> {
     seen
 }
 
-/// Two queues as lists, and what has left them.
+/// Two queues as lists, and the packets that have left them.
 #[derive(Default)]
 struct Model {
     data: VecDeque<(u64, Kind, u16)>,
@@ -114,7 +115,7 @@ fn deliver(switch: &mut OutputQueued, fabric: &mut Fabric, packet: (u64, Kind, u
     deliver_record(switch, fabric, record);
 }
 
-/// Delivers a packet and lets ports pick. Returns the numbers of packets that are dropped.
+/// Delivers a packet and lets ports pick. Returns the numbers of dropped packets.
 fn deliver_record(switch: &mut OutputQueued, fabric: &mut Fabric, record: Packet) -> Vec<u64> {
     let id = fabric.packets.insert(record);
     let first = switch.on_packet(fabric, &DESTINATIONS, 1, id);
@@ -129,7 +130,7 @@ fn deliver_record(switch: &mut OutputQueued, fabric: &mut Fabric, record: Packet
     dropped
 }
 
-/// Takes a packet and those it leads to out of the pool.
+/// Removes a packet and those linked to it from the pool.
 fn discard(fabric: &mut Fabric, first: Option<u32>) -> Vec<u64> {
     let mut id = first.unwrap_or(NONE);
     let mut numbers = Vec::new();
@@ -141,7 +142,7 @@ fn discard(fabric: &mut Fabric, first: Option<u32>) -> Vec<u64> {
     numbers
 }
 
-/// An arrival of data of so many bytes, one of an acknowledgement, or a departure.
+/// The arrival of data or of an acknowledgement with these bytes, or a departure.
 fn steps() -> impl Strategy<Value = Vec<Option<(Kind, u16)>>> {
     let step = prop_oneof![
         4 => prop_oneof![Just(1048u16), 49u16..1048].prop_map(|bytes| Some((Kind::Data, bytes))),
@@ -159,7 +160,7 @@ proptest! {
         let config = config(if tail { 0.0 } else { 1.0 }, header_weight, false);
         let (mut switch, mut fabric) = switch(&config);
         let mut model = Model::default();
-        // The port is never idle: an acknowledgement leaves where nothing else waits.
+        // The port is never idle: an acknowledgement leaves if nothing else waits.
         let filler = (u64::MAX, Kind::Ack, 60);
         deliver(&mut switch, &mut fabric, filler);
         model.sent.push(filler);
@@ -185,8 +186,8 @@ proptest! {
     }
 }
 
-/// Four packets fill the queue, seven headers the control queue: the next header goes back by the
-/// port it came in by, to the host it came from.
+/// Four packets fill the queue and seven headers the control queue. The next header returns through
+/// the port at which it entered, to the host it came from.
 #[test]
 fn a_header_that_finds_no_room_leaves_by_the_port_it_came_in_by() {
     let (mut switch, mut fabric) = switch(&config(1.0, 10, true));
@@ -199,7 +200,8 @@ fn a_header_that_finds_no_room_leaves_by_the_port_it_came_in_by() {
     assert_eq!(returned[0], (12, Kind::Returned, 64));
 }
 
-/// Two short packets give way to a long one of a flow with less left, both counted and both returned.
+/// Two short packets give way to a long one of a flow with fewer bytes left. Both are counted and
+/// returned.
 #[test]
 fn as_many_packets_give_way_as_make_room() {
     let (mut switch, mut fabric) = switch_of(|| AnyScheduler::PFabric(PFabric::default()), None);
@@ -211,12 +213,12 @@ fn as_many_packets_give_way_as_make_room() {
         assert_eq!(switch.used_bytes(), u64::from(switch.egress()[0].data_bytes()));
         dropped
     };
-    // The first one leaves at once; those after it fill the port's 4000 B.
+    // The first one leaves at once; the next ones fill the port's 4000 B.
     let sizes = [1000, 1000, 500, 500, 1000, 1000];
     for (number, bytes) in (0..).zip(sizes) {
         assert_eq!(send(number, bytes, 10_000 + 1000 * number as u32), [0; 0]);
     }
-    assert_eq!(send(6, 1000, 90_000), [6], "it has most left");
+    assert_eq!(send(6, 1000, 90_000), [6], "it has most bytes left");
     assert_eq!(send(7, 1000, 10), [5]);
     assert_eq!(send(8, 500, 10), [4]);
     assert_eq!(send(9, 1500, 0), [3, 2]);
@@ -224,8 +226,8 @@ fn as_many_packets_give_way_as_make_room() {
     assert_eq!(switch.egress()[0].data_bytes(), 4000);
 }
 
-/// What CoDel drops when a port is served is counted as what finds no room is, and the packet behind
-/// it is sent at the same instant.
+/// A packet that CoDel drops when a port is served counts like a packet that finds no room. The
+/// packet behind it is sent at the same instant.
 #[test]
 fn a_packet_dropped_as_it_would_leave_is_counted() {
     let us = |count: u64| Ps::from_us(count);
@@ -240,8 +242,8 @@ fn a_packet_dropped_as_it_would_leave_is_counted() {
     for number in 0..5 {
         assert_eq!(deliver_record(&mut switch, &mut fabric, packet(number)), [0; 0]);
     }
-    // The first has left. The second tells that the wait is long, the third has waited for an interval
-    // more.
+    // The first has left. The second shows that the delay is long; the third has waited for another
+    // interval.
     for (now, dropped) in [(us(5), None), (us(15), Some(2))] {
         fabric.now = now.0;
         let first = switch.pick(&mut fabric, 0);

@@ -8,30 +8,33 @@ use super::super::{BfcConfig, EMPTY_QUEUES};
 knobs! {
     /// Limits of Tofino2 (BFC §4, §6.1), with `bfc.hardware = "tofino"`.
     pub struct TofinoConfig in "tofino" {
-        /// Ingress pipelines (§4: 4), each with as many of a switch's ports, in order, and its part of
-        /// the flow table. It must divide the ports of every switch.
+        /// Ingress pipelines (§4: 4). Each has an equal share of a switch's ports, in order, and
+        /// its part of the flow table. The number must divide the ports of every switch.
         pipelines: u8 = 4,
-        /// How often pipelines learn which queues are empty (§4: "periodically", no period stated; this
-        /// is half a 1-hop RTT of §6.2.1). 0: they always know.
+        /// Interval at which pipelines learn the empty queues (§4: "periodically", without a
+        /// figure; this is half a 1-hop RTT of §6.2.1). 0: they always know them.
         bitmap_period: Ps = Ps::from_us(1) => [Effect::Needs(EMPTY_QUEUES)],
-        /// How long a packet's header takes from its egress back to its ingress, without waiting (not
+        /// Time of a packet's header from its egress back to its ingress, without waiting (not
         /// stated; §2.3 has some 500 ns for a pipeline).
         recirculation_delay: Ps = Ps::from_ns(500),
-        /// Rate of a switch's recirculation, as a share of all its ports' (§4: 12 %).
+        /// Rate of a switch's recirculation, as a share of the rate of all its ports (§4: 12 %).
         recirculation_share: f64 = 0.12,
-        /// Bytes of a recirculated header (not stated; up to 60 B fit "for every packet" of "average
-        /// packet size greater than 500 bytes", §4). 48 B are the headers of `frame.header`.
+        /// Bytes of a recirculated header (not stated; up to 60 B fit "for every packet" of
+        /// "average packet size greater than 500 bytes", §4). 48 B are the headers of
+        /// `frame.header`.
         recirculated_bytes: Bytes = Bytes(48),
-        /// Memory is given out, and queues are measured, in cells of so many bytes (Fig. 7).
+        /// Size of a memory cell: packets occupy whole cells, and queue lengths count cells (Fig.
+        /// 7).
         cell: Bytes = Bytes(176),
-        /// The "small hardware queues after the egress pipeline" (§6.1, no size stated) take packets
-        /// while they hold less than this: two full packets. 0: there are none.
+        /// The "small hardware queues after the egress pipeline" (§6.1, without a size) accept
+        /// packets while they hold less than this: two full packets. 0: no such queues.
         egress_fifo: Bytes = Bytes(2000),
     }
 }
 
 impl TofinoConfig {
-    /// Checks what the fields' types cannot, beside `bfc` and with full packets of so many bytes.
+    /// Checks what the types of the fields cannot, with section `bfc` and full packets of
+    /// `full_packet` bytes.
     ///
     /// # Errors
     /// The field and what is wrong.
@@ -54,14 +57,14 @@ impl TofinoConfig {
             return Err(("recirculated_bytes", "a header has 1B to 1500B".into()));
         }
         if self.egress_fifo.0 > 1_000_000 {
-            let message = "egress_fifo is a small queue: up to 1MB";
+            let message = "egress_fifo is a small queue: 1MB at most";
             return Err(("egress_fifo", message.into()));
         }
         let share = bfc.sampling * self.recirculated_bytes.0 as f64 / full_packet as f64;
         if share > self.recirculation_share {
             let message = format!(
-                "headers of {} are {:.1} % of full packets, and recirculation has {:.1} % of the ports' \
-                 rate: they would wait without end. Lower bfc.sampling",
+                "headers of {} are {:.1} % of full packets, and recirculation has {:.1} % of the \
+                 ports' rate: headers would queue without limit. Lower bfc.sampling",
                 self.recirculated_bytes,
                 100.0 * share,
                 100.0 * self.recirculation_share

@@ -1,23 +1,24 @@
-//! What an ingress pipeline knows of empty queues (BFC §4): "The bitmap of empty queues is periodically
-//! updated with this data, with a different rotating starting point per pipeline to avoid new flows from
-//! being assigned to the same empty queue."
+//! The empty queues that an ingress pipeline knows (BFC §4): "The bitmap of empty queues is
+//! periodically updated with this data, with a different rotating starting point per pipeline to
+//! avoid new flows from being assigned to the same empty queue."
 //!
-//! Between two updates a pipeline knows what was occupied at the last one and which queues it has given
-//! out itself since, but not which ones others have given out, nor which have emptied. Where it begins
-//! to look is a matter of [`FlowQueues`](super::super::assignment::FlowQueues).
+//! Between two updates a pipeline knows the occupancy at the last update and the queues it has
+//! assigned itself since. It does not know the assignments of other pipelines, nor the queues that
+//! have emptied. The start of its search is up to
+//! [`FlowQueues`](super::super::assignment::FlowQueues).
 //!
-//! Nothing happens at an update: a port's queues are as they were left by the last packet that came
-//! or went, so what they were then is written down once the next one does.
+//! An update is not an event. The queues of a port stay as the last arrival or departure left them,
+//! so the next one records the state at the update.
 
 use crate::sched::QueueMask;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Egress {
-    /// How many updates there have been when it was last looked at.
+    /// Number of updates when the port was last used.
     updates: u64,
-    /// What was occupied at the last of them.
+    /// Occupied queues at the last of these updates.
     at_update: QueueMask,
-    /// What has been occupied since the last packet came or went.
+    /// Occupied queues since the last arrival or departure.
     since: QueueMask,
 }
 
@@ -30,21 +31,22 @@ struct Given {
 /// The bitmaps of a switch.
 #[derive(Debug)]
 pub(super) struct EmptyQueues {
-    /// ps; 0: bitmaps are always right.
+    /// ps; 0: bitmaps are always up to date.
     period: u64,
     egresses: Vec<Egress>,
-    /// What a pipeline has given out of an egress port since the update, by flow table.
+    /// Queues that a pipeline has assigned at an egress port since the update, by flow table.
     given: Vec<Given>,
 }
 
 impl EmptyQueues {
-    /// For a switch with so many ports and flow tables, with all queues empty.
+    /// For a switch with `ports` ports and `tables` flow tables, with all queues empty.
     pub(super) fn new(period: u64, ports: usize, tables: usize) -> Self {
         let (egresses, given) = (vec![Egress::default(); ports], vec![Given::default(); tables]);
         Self { period, egresses, given }
     }
 
-    /// A packet has joined or left a queue of a port, of which these are occupied now.
+    /// A packet has joined or left a queue of a port. `occupied` marks the queues that hold packets
+    /// now.
     #[inline]
     pub(super) fn on_change(&mut self, now: u64, egress: u16, occupied: QueueMask) {
         if self.period > 0 {
@@ -52,7 +54,7 @@ impl EmptyQueues {
         }
     }
 
-    /// What the pipeline of `table` takes for occupied, where `occupied` is.
+    /// The queues that the pipeline of `table` takes for occupied, if `occupied` are.
     #[inline]
     pub(super) fn known(
         &mut self,
@@ -69,7 +71,7 @@ impl EmptyQueues {
         if given.updates == updates { at_update | given.queues } else { at_update }
     }
 
-    /// That pipeline gives a queue to a flow.
+    /// That pipeline assigns a queue to a flow.
     pub(super) fn give(&mut self, now: u64, table: u16, queue: u8) {
         let Some(updates) = now.checked_div(self.period) else { return };
         let given = &mut self.given[table as usize];
@@ -99,7 +101,7 @@ mod tests {
     fn a_pipeline_knows_the_last_update_and_what_it_gave_out_itself() {
         let mut queues = EmptyQueues::new(1000, 2, 4);
         queues.on_change(1500, 0, 0b01);
-        // Nobody knows before the next update, which is at 2000.
+        // No pipeline knows before the next update, at 2000.
         assert_eq!(queues.known(1600, 0, 0, 0b01), 0);
         queues.give(1600, 0, 0);
         assert_eq!((queues.known(1999, 0, 0, 0b01), queues.known(1999, 0, 2, 0b01)), (0b01, 0));
@@ -108,7 +110,7 @@ mod tests {
         assert_eq!(
             queues.known(2000, 0, 2, 0b01),
             0b01,
-            "what it gave out and is empty is free again"
+            "a queue that it assigned and that is empty is free again"
         );
         queues.on_change(2500, 0, 0);
         assert_eq!((queues.known(2999, 0, 0, 0), queues.known(3000, 0, 0, 0)), (0b01, 0));
@@ -116,7 +118,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a bitmap that is copied at every multiple of the period.
+        /// Compares with a bitmap that is copied at every multiple of the period.
         #[test]
         fn is_what_was_copied_at_the_last_update(
             steps in prop::collection::vec((0u64..3000, any::<bool>(), any::<u8>()), 1..200),

@@ -1,20 +1,19 @@
-//! BFC within the limits of its hardware (Goyal et al., NSDI 2022, §4, App. A.8): what the ideal switch
-//! does at once and everywhere, Tofino2 does in one of several ingress pipelines, from what it knows
-//! there, and when a packet's header has come back.
+//! BFC within the limits of its hardware (Goyal et al., NSDI 2022, §4, App. A.8). An ideal switch
+//! does everything at once with its whole state. Tofino2 works in one of several ingress pipelines,
+//! with the state of that pipeline, and once a packet's header has returned.
 //!
-//! - The flow table is split over the ingress pipelines, and so are the pause counters, which each
-//!   ingress has anyway.
-//! - A pipeline knows of empty queues from a bitmap that is updated periodically ([`empty_queues`]).
+//! - The flow table is split over the ingress pipelines, as the pause counters of each ingress are.
+//! - A pipeline reads empty queues from a bitmap that is updated periodically ([`empty_queues`]).
 //! - "The dequeue operations are executed on the recirculated packet header" ([`recirculation`]).
-//! - Only some packets are recirculated (App. A.8): "Only increment the pause counter and size in the
-//!   flow table for packets that should be recirculated." A flow may then get another queue while packets
-//!   of it are here, and be reordered.
+//! - Only some packets are recirculated (App. A.8): "Only increment the pause counter and size in
+//!   the flow table for packets that should be recirculated." A flow may then change its queue
+//!   while packets of it wait, and be reordered.
 //!
-//! Cells and the hardware queues behind the egress pipeline are a matter of the port
+//! Cells, and the hardware queues behind the egress pipeline, belong to the port
 //! ([`TrafficManager`](crate::sched::TrafficManager)).
 //!
-//! Queues' lengths, and how many are active, are always known: "the TM can communicate the queue depth
-//! information for all the queues in the switch to all the ingress pipelines" (§4).
+//! Queue lengths and the number of active queues are always known: "the TM can communicate the
+//! queue depth information for all the queues in the switch to all the ingress pipelines" (§4).
 
 mod config;
 mod empty_queues;
@@ -35,12 +34,12 @@ use recirculation::Recirculation;
 pub use config::TofinoConfig;
 pub use recirculation::RecirculationStats;
 
-/// What only hardware does, for the results.
+/// Counts that only hardware has, for the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TofinoStats {
     /// Headers that were recirculated.
     pub recirculation: RecirculationStats,
-    /// Assignments of a queue that was taken for empty and was not: collisions beside those of
+    /// Assignments of a queue that was wrongly taken for empty. These collisions are not counted in
     /// [`BfcStats`].
     pub unseen_collisions: u64,
 }
@@ -61,7 +60,7 @@ pub struct Tofino {
     empty_queues: EmptyQueues,
     ports: u16,
     ports_a_pipeline: u16,
-    /// Share of packets that count and are recirculated, and the stream that says which.
+    /// Share of packets that are counted and recirculated, and its random stream.
     sampling: f64,
     rng: Rng,
     /// None: dequeue operations are executed at once.
@@ -70,8 +69,8 @@ pub struct Tofino {
 }
 
 impl Tofino {
-    /// For a switch with these ports. Without limits of hardware it differs from an ideal switch only
-    /// in that it counts a sample of the packets, if it does.
+    /// For a switch with these ports. Without limits of hardware it differs from an ideal switch
+    /// only by the sampling of packets.
     #[must_use]
     pub fn new(
         config: &BfcConfig,
@@ -104,20 +103,20 @@ impl Tofino {
         packet.ingress / self.ports_a_pipeline * self.ports + egress
     }
 
-    /// The flow tables of an egress port, one a pipeline.
+    /// The flow tables of an egress port, one per pipeline.
     fn tables(&self, egress: u16) -> impl Iterator<Item = u16> {
         let pipelines = self.ports.div_ceil(self.ports_a_pipeline);
         (egress..).step_by(usize::from(self.ports)).take(usize::from(pipelines))
     }
 
-    /// "On a packet arrival (enqueue), sample to decide whether a packet should be recirculated or not"
-    /// (App. A.8).
+    /// "On a packet arrival (enqueue), sample to decide whether a packet should be recirculated or
+    /// not" (App. A.8).
     #[inline]
     fn samples(&mut self) -> bool {
         self.sampling >= 1.0 || self.rng.unit() < self.sampling
     }
 
-    /// The dequeue operations, on a packet that counts or its header.
+    /// The dequeue operations, on a counted packet or its header.
     #[inline]
     fn give_back(&mut self, now: u64, egress: u16, packet: &mut Packet) -> Option<Signal> {
         packet.flags &= !flag::RECIRCULATED;
@@ -126,13 +125,13 @@ impl Tofino {
         self.backpressure.on_dequeue(egress, packet)
     }
 
-    /// What it has done that an ideal switch does, too.
+    /// The counts that an ideal switch has, too.
     #[must_use]
     pub fn stats(&self) -> BfcStats {
         BfcStats { assignment: self.flows.stats(), frames: self.backpressure.upstream().frames() }
     }
 
-    /// What it has done that only hardware does.
+    /// The counts that only hardware has.
     #[must_use]
     pub fn hardware_stats(&self) -> TofinoStats {
         let recirculation = self.recirculation.as_ref();
@@ -172,7 +171,7 @@ impl HopControl for Tofino {
         queue
     }
 
-    /// A packet that is not sampled leaves no trace but the time stamp of its flow.
+    /// A packet that is not sampled changes only the time stamp of its flow.
     fn on_enqueue<S: Scheduler>(
         &mut self,
         now: u64,
@@ -191,12 +190,12 @@ impl HopControl for Tofino {
         self.backpressure.on_enqueue(egress, packet, queues)
     }
 
-    /// Where headers are recirculated a packet's operations come later than its departure.
+    /// With recirculation, a packet's dequeue operations come after its departure.
     fn pass(&mut self, now: u64, egress: u16, packet: &Packet) -> bool {
         if self.recirculation.is_some() || !self.backpressure.lets_pass(egress, packet) {
             return false;
         }
-        // It comes and goes whether it is sampled or not, but uses up a draw as if it had joined.
+        // The packet passes whether it is sampled or not, but draws a number as if it had joined.
         self.samples();
         self.flows.on_pass(now, self.table(egress, packet), packet);
         true

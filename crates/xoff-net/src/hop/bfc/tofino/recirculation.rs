@@ -1,23 +1,23 @@
-//! The way of packets' headers from the egress back to the ingress (BFC §4): "in the egress pipeline, we
-//! mirror packets as they exit and recirculate the header of the mirrored packet back to the ingress
-//! pipeline it came from".
+//! Recirculation of packet headers from the egress back to the ingress (BFC §4): "in the egress
+//! pipeline, we mirror packets as they exit and recirculate the header of the mirrored packet back
+//! to the ingress pipeline it came from".
 //!
-//! One link of limited rate for the whole switch, on which headers wait for each other: "the
-//! recirculation bandwidth is limited to 12% of the entire switch capacity". None is dropped: a counter
-//! would never be given back then. Not modelled: the cycle of the ingress pipeline that each header takes
-//! ("the switch has a cap on the number of packets it can process every second", whose value is not
-//! stated).
+//! The whole switch has one link of limited rate, where headers queue: "the recirculation bandwidth
+//! is limited to 12% of the entire switch capacity". None is dropped, because its counter would
+//! never be decremented. The model leaves out the cycle of the ingress pipeline that each header
+//! takes ("the switch has a cap on the number of packets it can process every second", without a
+//! figure).
 
 use super::TofinoConfig;
 
-/// What was recirculated, for the results.
+/// Counts of recirculation, for the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecirculationStats {
     /// Headers.
     pub headers: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// The longest that a header waited for others (ps).
+    /// Longest wait of a header for others (ps).
     pub longest_wait_ps: u64,
 }
 
@@ -29,20 +29,20 @@ impl RecirculationStats {
     }
 }
 
-/// The link.
+/// The recirculation link.
 #[derive(Debug)]
 pub(super) struct Recirculation {
     header_bytes: u64,
-    /// Time that a header takes up (ps).
+    /// Time of a header on the link (ps).
     header_ps: u64,
     delay_ps: u64,
-    /// When all headers so far have gone (ps).
+    /// When the last header so far has left the link (ps).
     free_at: u64,
     pub(super) stats: RecirculationStats,
 }
 
 impl Recirculation {
-    /// For a switch whose ports have so many bits per second together.
+    /// For a switch with `ports_rate` bits per second on all ports together.
     pub(super) fn new(config: &TofinoConfig, ports_rate: u64) -> Self {
         let rate = config.recirculation_share * ports_rate as f64;
         let header_bytes = config.recirculated_bytes.0;
@@ -55,7 +55,7 @@ impl Recirculation {
         }
     }
 
-    /// A header sets out now.
+    /// A header enters the link now.
     #[inline]
     pub(super) fn send(&mut self, now: u64) {
         let begin = self.free_at.max(now);
@@ -65,7 +65,7 @@ impl Recirculation {
         self.stats.longest_wait_ps = self.stats.longest_wait_ps.max(begin - now);
     }
 
-    /// How long the one that set out now takes.
+    /// Delay of the header that entered now.
     pub(super) fn time(&self, now: u64) -> u64 {
         self.free_at + self.delay_ps - now
     }
@@ -81,9 +81,10 @@ mod tests {
     /// 32 ports of 400 Gb/s.
     const PORTS_RATE: u64 = 12_800_000_000_000;
 
-    /// "Tofino2 is designed with enough spare capacity in bandwidth [...] to handle header recirculation
-    /// for every packet" of workloads with "an average packet size greater than 500 bytes" (§4): at full
-    /// load headers take up bytes / packet of the capacity, which fits if that is no more than 12 %.
+    /// "Tofino2 is designed with enough spare capacity in bandwidth [...] to handle header
+    /// recirculation for every packet" of workloads with "an average packet size greater than 500
+    /// bytes" (§4). At full load headers use bytes / packet of the capacity, which must be at most
+    /// 12 %.
     #[test]
     fn headers_of_all_packets_of_500_bytes_fit_if_they_have_up_to_60() {
         let backlog = |header, packet: u64| {
@@ -100,7 +101,7 @@ mod tests {
     }
 
     proptest! {
-        /// Headers arrive in order, no faster than the link, and none before its time.
+        /// Headers arrive in order, no faster than the link allows, and none early.
         #[test]
         fn headers_follow_each_other(
             gaps in prop::collection::vec(0u64..10_000, 1..200),

@@ -12,13 +12,13 @@ use crate::sched::TrafficManager;
 const PORT: BfcPort = BfcPort { rate: 100_000_000_000, delay_ps: 1_000_000 };
 const PORTS: u16 = 8;
 
-/// A switch of eight ports, two a pipeline, whose packets all leave by port 0.
+/// A switch of eight ports, two per pipeline, that forwards every packet to port 0.
 struct Bench<H> {
     hop: H,
     queues: TrafficManager,
     pool: Pool,
     rng: Rng,
-    /// Headers on their way back, and when they will be there.
+    /// Headers on their way back, with the time of their arrival.
     headers: VecDeque<(u64, Packet)>,
     signals: Vec<Signal>,
 }
@@ -66,7 +66,7 @@ impl<H: HopControl> Bench<H> {
             self.headers.push_back((now + self.hop.mirror_delay(now), header));
         }
         let packet = *packet;
-        assert!(!packet.has(flag::RECIRCULATED | flag::COUNTED), "the next switch counts anew");
+        assert!(!packet.has(flag::RECIRCULATED | flag::COUNTED), "the next switch counts again");
         self.pool.remove(id);
         Some(packet)
     }
@@ -80,7 +80,7 @@ impl<H: HopControl> Bench<H> {
             match self.hop.use_copy(due, &mut header) {
                 CopyUse::Nothing => {}
                 CopyUse::Signal(signal) => self.signals.push(signal),
-                CopyUse::ToSender => panic!("BFC tells no sender"),
+                CopyUse::ToSender => panic!("BFC sends nothing to senders"),
             }
         }
     }
@@ -89,7 +89,7 @@ impl<H: HopControl> Bench<H> {
 #[test]
 fn a_resume_waits_for_the_header_of_the_last_packet() {
     let mut bench = tofino(&config(), Some(&TofinoConfig::default()));
-    // Th = 25 000 B: 23 packets of 1056 B in cells are below it, and 24 are 344 B above.
+    // Th = 25 000 B: 23 packets of 1056 B in cells are below it; 24 exceed it by 344 B.
     (0..24).for_each(|_| _ = bench.enqueue(0, 3, 5));
     assert_eq!((bench.signals.len(), bench.hop.holds_paused(5)), (1, 1 << 3));
     for packet in 1..=24 {
@@ -107,7 +107,7 @@ fn a_resume_waits_for_the_header_of_the_last_packet() {
     assert_eq!(recirculation, stats);
 }
 
-/// Two flows that the same entry stands for share a queue, unless they come by different pipelines.
+/// Two flows of the same entry share a queue, unless they arrive at different pipelines.
 #[test]
 fn each_pipeline_has_a_table_of_its_own() {
     let one_entry = BfcConfig { table_factor: 1, queues: 4, ..config() };
@@ -116,7 +116,7 @@ fn each_pipeline_has_a_table_of_its_own() {
     let of = |bench: &mut Bench<Tofino>, ingress| {
         (0..4).map(|flow| bench.enqueue(0, flow, ingress)).collect::<BTreeSet<u8>>().len()
     };
-    assert_eq!(of(&mut bench, 0), 1, "four queues and four pipelines: an entry each");
+    assert_eq!(of(&mut bench, 0), 1, "four queues and four pipelines: one entry each");
     assert_eq!(of(&mut bench, 1), 1, "port 1 is of the same pipeline");
     assert_eq!(bench.hop.active_flows(0), Some(1));
     assert_eq!([2, 4, 6].map(|ingress| of(&mut bench, ingress)), [1; 3]);
@@ -126,8 +126,8 @@ fn each_pipeline_has_a_table_of_its_own() {
     assert!(of(&mut ideal, 0) > 1);
 }
 
-/// "with a different rotating starting point per pipeline to avoid new flows from being assigned to the
-/// same empty queue".
+/// "with a different rotating starting point per pipeline to avoid new flows from being assigned to
+/// the same empty queue".
 #[test]
 fn pipelines_that_know_nothing_of_each_other_begin_elsewhere() {
     let mut bench = tofino(&config(), Some(&TofinoConfig::default()));
@@ -138,7 +138,7 @@ fn pipelines_that_know_nothing_of_each_other_begin_elsewhere() {
     assert_eq!(bench.hop.hardware_stats().unseen_collisions, 0);
 }
 
-/// Two pipelines may take the same queue, as long as the bitmap says nothing of the other's.
+/// Two pipelines may take the same queue while the bitmap does not show the other's assignment.
 #[test]
 fn a_stale_bitmap_lets_two_pipelines_take_one_queue() {
     let fill = |bitmap_period| {
@@ -149,12 +149,13 @@ fn a_stale_bitmap_lets_two_pipelines_take_one_queue() {
         }
         (bench.hop.hardware_stats().unseen_collisions, bench.hop.stats().assignment.collisions)
     };
-    // Eight flows of each: pipeline 0 takes queues 0 to 7, pipeline 1 those from 4 to 11.
+    // Eight flows each: pipeline 0 takes queues 0 to 7, pipeline 1 takes queues 4 to 11.
     assert_eq!(fill(Ps::from_us(1)), (4, 0));
     assert_eq!(fill(Ps(0)), (0, 0));
 }
 
-/// "Only increment the pause counter and size in the flow table for packets that should be recirculated."
+/// "Only increment the pause counter and size in the flow table for packets that should be
+/// recirculated."
 #[test]
 fn only_sampled_packets_count() {
     let half = BfcConfig { sampling: 0.5, ..config() };
@@ -169,15 +170,15 @@ fn only_sampled_packets_count() {
     assert!(headers.abs_diff(2000) < 150, "{headers}");
 }
 
-/// "size can be zero even when a flow has packets in the switch. This means a flow's queue assignment can
-/// change when it already has packets in the switch": App. A.8.
+/// "size can be zero even when a flow has packets in the switch. This means a flow's queue
+/// assignment can change when it already has packets in the switch": App. A.8.
 #[test]
 fn a_flow_of_which_nothing_is_sampled_may_be_reordered() {
     let none = BfcConfig { sampling: 1e-9, ..config() };
     let mut bench = tofino(&none, None);
     let first = bench.enqueue(0, 3, 5);
     assert_eq!(bench.hop.active_flows(0), Some(0));
-    // Sticky assignment keeps the queue for 4 us, though not for longer.
+    // Sticky assignment keeps the queue for 4 us, but not for longer.
     assert_eq!(bench.enqueue(3_900_000, 3, 5), first);
     assert_ne!(bench.enqueue(9_000_000, 3, 5), first);
 }
@@ -198,7 +199,7 @@ fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
     prop::collection::vec((0u64..400_000, step), 1..500)
 }
 
-/// What came of the steps: which queues flows got, and which frames were sent.
+/// The outcome of the steps: the queues of flows, and the number of frames.
 fn play<H: HopControl>(bench: &mut Bench<H>, steps: &[(u64, Step)]) -> (Vec<u8>, u64) {
     let (mut queues, mut now) = (Vec::new(), 0);
     for &(wait, step) in steps {
@@ -213,7 +214,7 @@ fn play<H: HopControl>(bench: &mut Bench<H>, steps: &[(u64, Step)]) -> (Vec<u8>,
 }
 
 proptest! {
-    /// The reference: without limits it is the ideal switch.
+    /// Reference: without limits Tofino2 equals the ideal switch.
     #[test]
     fn without_limits_it_is_the_ideal_switch(steps in steps()) {
         let mut ideal = Bench::new(Bfc::new(&config(), &[PORT; PORTS as usize]));
@@ -223,8 +224,8 @@ proptest! {
         prop_assert_eq!(bench.hop.sharing_flows(0), ideal.hop.sharing_flows(0));
     }
 
-    /// Whatever the limits: once the switch is empty and all headers are back, no counter is left and
-    /// each pause was followed by a resume of the same queue.
+    /// For any limits: once the switch is empty and all headers are back, every counter is zero,
+    /// and each pause was followed by a resume of the same queue.
     #[test]
     fn nothing_is_left_of_packets_that_have_gone(
         steps in steps(),

@@ -5,7 +5,7 @@ use xoff_net::hop::{AnyHop, HopPort, HopSite};
 use xoff_net::packet::CLASSES;
 use xoff_net::sched::{AnyScheduler, SchedulerSite};
 
-use super::Setup;
+use crate::setup::Setup;
 
 impl Setup {
     /// The scheduler of an egress port.

@@ -5,8 +5,8 @@ use xoff_net::Fabric;
 use xoff_net::arch::{AnySwitch, Pipelined, PipelinedParts, PipelinedSettings};
 use xoff_net::fabric::phase;
 
-use super::Setup;
-use crate::partition::tag;
+use crate::setup::Setup;
+use crate::tag;
 
 impl Setup {
     pub(super) fn build_pipelined(

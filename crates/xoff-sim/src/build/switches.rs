@@ -13,8 +13,8 @@ use xoff_net::mark::{Draws, MarkAt, RedEcn};
 use xoff_net::sched::{AnyScheduler, Egress, Fifo};
 use xoff_net::trim::Trim;
 
-use super::{EcnSetup, Setup};
-use crate::partition::tag;
+use crate::setup::{EcnSetup, Setup};
+use crate::tag;
 
 impl Setup {
     pub(super) fn build_switch(

@@ -1,0 +1,103 @@
+//! From a `config.txt` to the spec of a scenario.
+
+use xoff_core::{BitRate, Bytes, Ps};
+use xoff_host::cc::{ControlConfig, DcqcnConfig, DctcpConfig, HpccConfig};
+use xoff_host::transport::{Congestion, FrameConfig, RoundRobin, TransportConfig, Window};
+use xoff_net::buffer::{BufferConfig, BufferKind};
+use xoff_net::hop::{HopConfig, PfcConfig};
+use xoff_net::mark::{EcnConfig, MarkAt};
+use xoff_sim::setup::EcnSetup;
+
+use super::config::{Config, Control};
+use crate::resolve::Spec;
+use crate::sections::RunConfig;
+
+/// The sections that a scenario of this case would have.
+pub(super) fn spec(config: &Config, run: RunConfig) -> Spec {
+    Spec {
+        run,
+        frame: FrameConfig { payload: Bytes(config.payload), ..FrameConfig::default() },
+        transport: TransportConfig {
+            congestion: congestion(&config.control),
+            window: if config.has_window { Window::Bdp } else { Window::Unlimited },
+            window_follows_rate: config.window_follows_rate,
+            round_robin: RoundRobin::Index,
+            ..TransportConfig::default()
+        },
+        control: control(config),
+        buffer: Some(BufferConfig {
+            kind: BufferKind::Shared,
+            size: config.buffer,
+            alpha: 0.0,
+            ..BufferConfig::default()
+        }),
+        hop: HopConfig::Pfc(PfcConfig {
+            threshold: 0.125,
+            threshold_follows_rate: true,
+            frame_size: Bytes(43),
+            ..PfcConfig::default()
+        }),
+        ..Spec::default()
+    }
+}
+
+fn congestion(control: &Control) -> Congestion {
+    match control {
+        Control::Dcqcn => Congestion::Dcqcn,
+        Control::Hpcc => Congestion::Hpcc,
+        Control::Dctcp => Congestion::Dctcp,
+    }
+}
+
+fn control(config: &Config) -> ControlConfig {
+    match config.control {
+        Control::Dcqcn => ControlConfig::Dcqcn(DcqcnConfig {
+            gain: config.gain,
+            alpha_interval: config.alpha_interval,
+            decrease_interval: config.decrease_interval,
+            increase_interval: config.increase_interval,
+            fast_recovery_steps: config.fast_recovery_steps,
+            additive_increase: config.rate_ai,
+            hyper_increase: config.rate_hai,
+            min_rate: config.min_rate,
+            clamp_target: config.clamp_target,
+        }),
+        Control::Hpcc => ControlConfig::Hpcc(HpccConfig {
+            target_utilisation: config.target_utilisation,
+            max_stage: config.max_stage,
+            additive_increase: config.rate_ai,
+            min_rate: config.min_rate,
+            int_overhead: Bytes(42),
+            int_time_unit: Ps::from_ns(1),
+            int_bytes_unit: Bytes(128 * config.int_multi),
+            int_queue_unit: Bytes(80 * config.int_multi),
+        }),
+        Control::Dctcp => ControlConfig::Dctcp(DctcpConfig {
+            gain: config.gain,
+            additive_increase: config.dctcp_ai,
+            min_rate: config.min_rate,
+            ..DctcpConfig::default()
+        }),
+    }
+}
+
+/// Thresholds by link rate.
+pub(super) fn ecn(config: &Config) -> EcnSetup {
+    if !config.ecn {
+        return EcnSetup::None;
+    }
+    let entry = |&(rate, kmax): &(BitRate, u64)| {
+        let of = |map: &[(BitRate, u64)]| {
+            map.iter().find(|entry| entry.0 == rate).map_or(0, |entry| entry.1)
+        };
+        let pmax = config.pmax.iter().find(|entry| entry.0 == rate).map_or(0.0, |entry| entry.1);
+        let ecn = EcnConfig {
+            kmin: Bytes(of(&config.kmin) * 1000),
+            kmax: Bytes(kmax * 1000),
+            pmax,
+            at: MarkAt::Dequeue,
+        };
+        (rate.0, ecn)
+    };
+    EcnSetup::ByRate(config.kmax.iter().map(entry).collect())
+}

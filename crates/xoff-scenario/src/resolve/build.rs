@@ -1,0 +1,99 @@
+//! From a spec to hosts, switches and a plan. Nothing here can fail.
+
+use std::sync::Arc;
+
+use xoff_core::Ps;
+use xoff_host::hosts::{BaseRtts, FlowtuneHostSetup, HostSetup};
+use xoff_host::transport::AckClass;
+use xoff_net::buffer::BufferConfig;
+use xoff_net::credit::CreditShape;
+use xoff_sim::flowtune::FlowtuneSetup;
+use xoff_sim::setup::{EcnSetup, MarkDraws, SwitchSetup};
+use xoff_sim::simulation::Plan;
+
+use super::spec::Spec;
+use crate::sections::{FlowRows, RunConfig};
+
+/// Base RTTs of a network.
+pub(crate) struct NetworkRtts {
+    /// That of the longest path.
+    pub(crate) longest: Ps,
+    /// Those of all pairs of hosts, if flows are to know their own.
+    pub(crate) pairs: Option<Arc<BaseRtts>>,
+}
+
+/// When and what to measure.
+pub(crate) fn plan(run: &RunConfig) -> Plan {
+    Plan {
+        warmup: run.warmup,
+        measure: run.measure,
+        drain: run.drain,
+        grid: run.grid,
+        watchdog: run.watchdog,
+        row_every: match run.flows {
+            FlowRows::All => 1,
+            FlowRows::Sample => 100,
+            FlowRows::None => 0,
+        },
+        flow_series: run.flow_series,
+        port_samples: run.port_samples,
+        link_delays: run.link_delays,
+        partitions: usize::from(run.partitions),
+    }
+}
+
+/// Every switch.
+pub(crate) fn switches(
+    spec: Spec,
+    buffer: BufferConfig,
+    credits: Option<CreditShape>,
+) -> SwitchSetup {
+    SwitchSetup {
+        architecture: spec.architecture,
+        balance: spec.balance,
+        scheduler: spec.scheduler,
+        quantum_bytes: u32::try_from(spec.switch.quantum.0).unwrap_or(u32::MAX),
+        buffer,
+        overflow: spec.overflow,
+        credits,
+        hop: spec.hop,
+        elided: None,
+        ecn: spec.ecn.map_or(EcnSetup::None, EcnSetup::Uniform),
+        mark_draws: MarkDraws::Own,
+        control_loss: spec.faults.control_loss,
+        hash_by_node: false,
+        symmetric_ecmp: spec.switch.symmetric_ecmp,
+    }
+}
+
+/// Every host. `labelled` says of each traffic source if its flows are labelled.
+pub(crate) fn hosts(
+    spec: &Spec,
+    flowtune: Option<&FlowtuneSetup>,
+    labelled: &[bool],
+    rtts: NetworkRtts,
+    seed: u64,
+) -> HostSetup {
+    HostSetup {
+        acks_obey_pauses: spec.transport.ack_class == AckClass::Data,
+        frame: spec.frame.clone(),
+        transport: spec.transport.clone(),
+        recovery: spec.recovery.clone(),
+        tcp: spec.control.recovery(rtts.longest).unwrap_or_else(|| spec.tcp()),
+        control: spec.control.clone(),
+        onramp: spec.flow_control.onramp().cloned(),
+        driver: spec.driver.clone(),
+        flowtune: flowtune.map(|flowtune| FlowtuneHostSetup {
+            agent: flowtune.config.agent(flowtune.sites[0].servers.len() as u32),
+            stream: flowtune.config.stream(),
+        }),
+        queues: spec.hop.nic_queues(spec.architecture.classes()),
+        labelled: labelled.to_vec(),
+        obey_pauses: spec.hop.nics_obey(spec.nic.pfc),
+        pause_response: spec.architecture.pause().map_or(0, |pause| pause.response.0),
+        nic: spec.nic.clone(),
+        base_rtt: rtts.longest.0,
+        base_rtts: rtts.pairs,
+        seed,
+    }
+}

@@ -1,0 +1,164 @@
+//! What faults do to a running network: they begin, end, and change routes.
+//!
+//! A fault begins and ends between two steps of the grid, at the first step at or after its time,
+//! so that all partitions see it at once. When a link goes down, its packets in flight are lost,
+//! and so are packets sent into it before its recovery. Packets that wait for it are sent and lost
+//! too, since no pause is in force on a link that is down: both ends forget the pauses they sent
+//! and received. All switches avoid the link from `detection` after its failure until `detection`
+//! after its recovery.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use xoff_core::{Ps, Rng, rng::Purpose};
+use xoff_host::cc::Carries;
+use xoff_net::telemetry::HOPS_MAX;
+use xoff_net::topo::Routes;
+
+use crate::faults::{Defect, Fault, changes, ports_in};
+use crate::partition::Partition;
+use crate::setup::Setup;
+
+/// An action between two steps.
+#[derive(Clone, Debug)]
+enum Action {
+    /// This fault begins.
+    Begin(u32),
+    /// This fault ends.
+    End(u32),
+    /// All switches use these routes, which avoid the links of these ports.
+    Route(Arc<Routes>, Vec<u32>),
+}
+
+/// New routes of all switches.
+#[derive(Clone, Debug)]
+pub(crate) struct Reroute {
+    /// Time of the change.
+    pub(crate) at: Ps,
+    /// The routes.
+    pub(crate) routes: Arc<Routes>,
+    /// The ports of the avoided links.
+    pub(crate) down: Vec<u32>,
+}
+
+/// The routes that result from the faults of a network, in order.
+///
+/// # Errors
+/// If hosts are disconnected, or if a path has too many switches.
+pub(crate) fn reroutes(setup: &Setup) -> Result<Vec<Reroute>, String> {
+    let reroute = |at: Ps| {
+        let down = ports_in(&setup.faults, Fault::avoided, at);
+        let routes = Arc::new(FaultActions::routes(setup, &down, at)?);
+        Ok(Reroute { at, routes, down })
+    };
+    changes(&setup.faults, Fault::avoided).into_iter().map(reroute).collect()
+}
+
+/// The pending actions of the faults of a run.
+#[derive(Debug)]
+pub(crate) struct FaultActions {
+    /// In reverse order: the next one is last.
+    actions: Vec<(Ps, Action)>,
+}
+
+impl FaultActions {
+    /// Creates the actions of the faults of a network.
+    ///
+    /// # Errors
+    /// If hosts are disconnected, or if a path has too many switches.
+    pub(crate) fn new(setup: &Setup) -> Result<Self, String> {
+        let mut actions = Vec::new();
+        for (number, fault) in (0..).zip(&setup.faults) {
+            actions.push((fault.at, Action::Begin(number)));
+            if fault.until != Ps::NEVER {
+                actions.push((fault.until, Action::End(number)));
+            }
+        }
+        for time in changes(&setup.faults, Fault::outage) {
+            Self::routes(setup, &ports_in(&setup.faults, Fault::outage, time), time)?;
+        }
+        for Reroute { at, routes, down } in reroutes(setup)? {
+            actions.push((at, Action::Route(routes, down)));
+        }
+        actions.sort_by_key(|(time, _)| Reverse(*time));
+        Ok(Self { actions })
+    }
+
+    /// The routes at a time without the links of these ports.
+    fn routes(setup: &Setup, down: &[u32], time: Ps) -> Result<Routes, String> {
+        let routes = Routes::without(&setup.topology, down)
+            .map_err(|why| format!("[[fault]] at {time} disconnects the network: {why}"))?;
+        // A packet may have covered most of its path when the routes change.
+        let switches = (setup.routes.longest() + routes.longest() - 1) as usize;
+        if setup.hosts.control.carries() == Carries::Int && switches > HOPS_MAX {
+            return Err(format!(
+                "[[fault]] at {time}: a packet may cross {switches} switches, but an INT record \
+                 holds {HOPS_MAX}"
+            ));
+        }
+        Ok(routes)
+    }
+
+    /// True if an action is due.
+    pub(crate) fn is_due(&self, now: Ps) -> bool {
+        self.actions.last().is_some_and(|(time, _)| *time <= now)
+    }
+
+    /// Executes the actions that are due. `place` has the partition of each port and its index
+    /// there.
+    pub(crate) fn apply(
+        &mut self,
+        now: Ps,
+        setup: &Setup,
+        place: &[(u32, u32)],
+        partitions: &mut [Partition],
+    ) {
+        while self.is_due(now)
+            && let Some((_, action)) = self.actions.pop()
+        {
+            match action {
+                Action::Begin(number) => begin(number, setup, place, partitions),
+                Action::End(number) => end(number, setup, place, partitions),
+                Action::Route(routes, down) => {
+                    for partition in &mut *partitions {
+                        partition.set_routes(&routes, &down);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn begin(number: u32, setup: &Setup, place: &[(u32, u32)], partitions: &mut [Partition]) {
+    let fault = &setup.faults[number as usize];
+    for &port in &fault.ports {
+        let (partition, local) = place[port as usize];
+        let fabric = partitions[partition as usize].fabric_mut();
+        match fault.defect {
+            Defect::Loss { share } => {
+                let entity = u64::from(number) << 32 | u64::from(port);
+                let rng = Rng::stream(setup.seed, Purpose::LinkLoss, entity);
+                fabric.begin_loss(local, number, share, rng);
+            }
+            Defect::Down { .. } => {
+                fabric.take_down(local);
+                let lost = fabric.lose_in_flight(local);
+                partitions[partition as usize].on_link_down(local);
+                let (partition, peer) = place[setup.topology.ports[port as usize].peer as usize];
+                partitions[partition as usize].fabric_mut().count_lost(peer, lost);
+            }
+        }
+    }
+}
+
+fn end(number: u32, setup: &Setup, place: &[(u32, u32)], partitions: &mut [Partition]) {
+    let fault = &setup.faults[number as usize];
+    for &port in &fault.ports {
+        let (partition, local) = place[port as usize];
+        let fabric = partitions[partition as usize].fabric_mut();
+        match fault.defect {
+            Defect::Loss { .. } => fabric.end_loss(local, number),
+            Defect::Down { .. } => fabric.repair(local),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+"""Markdown files: links lead somewhere, and files that the architecture names exist."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("", "docs", "docs/architecture", "docs/decisions", "docs/reproduction", "examples")
+PAGES = sorted(page for folder in FOLDERS for page in (ROOT / folder).glob("*.md"))
+ARCHITECTURE = [
+    ROOT / "ARCHITECTURE.md",
+    ROOT / "CONTRIBUTING.md",
+    *(ROOT / "docs/architecture").glob("*.md"),
+]
+
+# What the architecture's pages leave out in front of a file's name.
+PREFIXES = ("", "crates", "crates/*/src", "crates/*/src/*", "crates/*/src/*/*", "python/xoff")
+
+
+def name(page):
+    return str(page.relative_to(ROOT))
+
+
+def prose(page):
+    """Return the text of a page without code blocks."""
+    return re.sub(r"^```.*?^```", "", page.read_text(), flags=re.S | re.M)
+
+
+@cache
+def anchors(page):
+    """Return the fragments that links into a page may have."""
+    titles = re.findall(r"^#+ (.+)$", prose(page), re.M)
+    plain = (re.sub(r"[^\w\- ]", "", title.lower()) for title in titles)
+    return {title.replace(" ", "-") for title in plain}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_within_the_project_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        if re.match(r"https?://|mailto:", target):
+            continue
+        path, _, fragment = target.partition("#")
+        found = (page.parent / path).resolve() if path else page
+        assert found.exists(), target
+        if fragment and found.suffix == ".md":
+            assert fragment in anchors(found), target
+
+
+def files(page):
+    """Return the names of files and folders in a page's code spans."""
+    spans = re.findall(r"`([^`\n]+)`", prose(page))
+    return {span for span in spans if re.fullmatch(r"[\w./*-]+(\.(rs|py|toml|md)|/)", span)}
+
+
+def exists(file, page):
+    if file in {"summary.json", "scenario.toml", "experiment.toml", "claims.toml"}:
+        return True
+    places = [ROOT / prefix for prefix in PREFIXES]
+    text = file.rstrip("/")
+    return (page.parent / text).exists() or any(
+        next(ROOT.glob(f"{place.relative_to(ROOT)}/{text}"), None) for place in places
+    )
+
+
+@pytest.mark.parametrize("page", ARCHITECTURE, ids=name)
+def test_files_that_the_architecture_names_exist(page):
+    missing = {file for file in files(page) if "NAME" not in file and not exists(file, page)}
+    assert not missing
