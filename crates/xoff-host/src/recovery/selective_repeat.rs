@@ -24,8 +24,8 @@ impl RecoverySettings for SelectiveRepeatConfig {
         Timeouts::Two
     }
 
-    /// "BDP-FC: each flow is bounded by one bandwidth-delay product of packets in flight", counted from
-    /// the last acknowledged one (IRN §3.2).
+    /// "BDP-FC: each flow is bounded by one bandwidth-delay product of packets in flight", counted
+    /// from the last acknowledged one (IRN §3.2).
     fn reach(&self, path: &Path) -> u64 {
         path.window
     }
