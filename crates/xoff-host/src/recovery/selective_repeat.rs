@@ -10,9 +10,8 @@ use xoff_core::knobs;
 
 use super::reassembly::Reassembly;
 use super::scoreboard::Scoreboard;
-use super::{Arrival, RecoverySettings, Reply, Timeouts};
+use super::{Arrival, RecoverySettings, Reply, RxProgress, Timeouts};
 use crate::cc::Path;
-use crate::receiver::RxProgress;
 
 knobs! {
     /// Selective repeat.
