@@ -10,14 +10,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from tidy.tree import GENERATED, HEADER
+
 from xoff.strict import tomllib
 
 # Tests and documentation: what an extension needs besides, and what is not counted.
 NOT_COUNTED = re.compile(r"(^|/)(docs|tests|golden)/|\.md$|(^|_)tests?\.rs$|_tests\.rs$")
-
-# What the header of a generated file says, and how many characters it may have.
-GENERATED = re.compile(r"`make [a-z-]+` writes this")
-HEADER = 1000
 
 
 class Example(NamedTuple):

@@ -97,8 +97,8 @@ def test_generated_files_are_told_by_their_header(small, tmp_path):
     assert example_patches.generated(tmp_path / "root", made.patch) == []
     (tmp_path / "root/docs/names.md").write_text("`make declared` writes this file.\n")
     assert example_patches.generated(tmp_path / "root", made.patch) == ["docs/names.md"]
-    header = (ROOT / "python/xoff/declared.py").read_text()[: example_patches.HEADER]
-    assert example_patches.GENERATED.search(header)
+    header = (ROOT / "python/xoff/declared.py").read_text()[: tree.HEADER]
+    assert tree.GENERATED.search(header)
 
 
 def test_examples_that_conflict_are_tried_apart(small):

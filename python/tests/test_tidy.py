@@ -13,29 +13,19 @@ from tidy import ceilings, cycles, prose, rust, tree, variants
 WIDTH = 100
 FILE_LINES = 600
 RUST_FUNCTION_LINES = 80
-RESOLVE_FUNCTION_LINES = 60
+SCENARIO_FUNCTION_LINES = 60
 PYTHON_FUNCTION_LINES = 60
 DOC_CHARACTERS = 30
 
 # Files that are longer than they should be: the lines they may have, and why.
 LONG_FILES = {
     "crates/xoff-core/src/wheel.rs": (604, "the event wheel, with 165 lines of tests"),
-    "crates/xoff-net/src/arch/output_queued.rs": (638, "one switch, from arrival to departure"),
-    "crates/xoff-net/src/fabric.rs": (658, "ports and links share the fields of the packet path"),
-    "crates/xoff-run/tests/it/refused.rs": (623, "tables of cases, one line or two each"),
+    "crates/xoff-net/src/arch/output_queued.rs": (633, "one switch, from arrival to departure"),
+    "crates/xoff-net/src/fabric.rs": (661, "ports and links share the fields of the packet path"),
 }
 
 # Functions that are longer than they should be: the lines they may have, and why.
-LONG_FUNCTIONS = {
-    "crates/xoff-scenario/src/resolve.rs read": (183, "resolves all parts in order; to be divided"),
-    "crates/xoff-scenario/src/resolve/flowtune.rs check_under_allocator": (62, "a list of checks"),
-    "crates/xoff-scenario/src/resolve/hosts.rs control": (64, "one arm per congestion control"),
-    "crates/xoff-scenario/src/traffic.rs add": (98, "one arm per kind of traffic"),
-    "crates/xoff-run/tests/it/refused.rs values_that_no_run_survives_are_refused": (
-        153,
-        "a table of cases",
-    ),
-}
+LONG_FUNCTIONS: dict[str, tuple[int, str]] = {}
 
 # Cycles of imports that remain to be broken. Delete a line when its cycle is gone.
 CYCLES = {
@@ -74,7 +64,8 @@ def test_no_line_is_too_wide():
 
 def test_no_file_is_too_long():
     paths = (*tree.rust_files(), *tree.python_files())
-    found = {path: len(tree.text(path).splitlines()) for path in paths}
+    written = (path for path in paths if not tree.is_generated(path))
+    found = {path: len(tree.text(path).splitlines()) for path in written}
     check_lengths(found, lambda _: FILE_LINES, LONG_FILES)
 
 
@@ -92,8 +83,8 @@ def test_no_function_is_too_long():
     def limit(name):
         if ".py " in name:
             return PYTHON_FUNCTION_LINES
-        resolves = name.startswith("crates/xoff-scenario/src/resolve")
-        return RESOLVE_FUNCTION_LINES if resolves else RUST_FUNCTION_LINES
+        of_scenarios = name.startswith("crates/xoff-scenario/src/")
+        return SCENARIO_FUNCTION_LINES if of_scenarios else RUST_FUNCTION_LINES
 
     check_lengths(found, limit, LONG_FUNCTIONS)
 

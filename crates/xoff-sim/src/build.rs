@@ -109,18 +109,9 @@ impl Setup {
         }
     }
 
-    fn build_partition(
-        &self,
-        index: u32,
-        partitions: usize,
-        local: &[u32],
-        directory: &Arc<Directory>,
-    ) -> Result<Partition, String> {
-        let of_node = &directory.partition_of;
+    /// Adds a partition's ports to its fabric, in the order of the topology.
+    fn add_ports(&self, fabric: &mut Fabric, index: u32, local: &[u32], of_node: &[u32]) {
         let topology = &self.topology;
-        let tags = FabricTags { arrival: tag::ARRIVAL, wake: tag::WAKE };
-        let mut fabric =
-            Fabric::new(self.rounding, self.instants, partitions, Wheel::new(BUCKET_SHIFT), tags);
         for (id, port) in topology.ports.iter().enumerate() {
             if of_node[port.node as usize] != index {
                 continue;
@@ -140,6 +131,21 @@ impl Setup {
                 peer,
             });
         }
+    }
+
+    fn build_partition(
+        &self,
+        index: u32,
+        partitions: usize,
+        local: &[u32],
+        directory: &Arc<Directory>,
+    ) -> Result<Partition, String> {
+        let of_node = &directory.partition_of;
+        let topology = &self.topology;
+        let tags = FabricTags { arrival: tag::ARRIVAL, wake: tag::WAKE };
+        let mut fabric =
+            Fabric::new(self.rounding, self.instants, partitions, Wheel::new(BUCKET_SHIFT), tags);
+        self.add_ports(&mut fabric, index, local, of_node);
         let tags = HostTags {
             pace: tag::PACE,
             control: tag::CONTROL,

@@ -1,10 +1,14 @@
 """The files of the working tree."""
 
+import re
 import subprocess
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
+# What the header of a generated file says, and how many characters it may have.
+GENERATED = re.compile(r"`make [a-z-]+` writes this")
+HEADER = 1000
 
 
 @cache
@@ -20,6 +24,11 @@ def files(*patterns: str) -> tuple[str, ...]:
 def text(path: str) -> str:
     """Return what is in a file."""
     return (ROOT / path).read_text(encoding="utf-8")
+
+
+def is_generated(path: str) -> bool:
+    """Return whether a command writes a file."""
+    return GENERATED.search(text(path)[:HEADER]) is not None
 
 
 def python_files() -> tuple[str, ...]:
