@@ -246,7 +246,7 @@ impl Frame {
 }
 
 keys! {
-    /// Measured flows that had begun and not ended.
+    /// Measured flows under way, at two times.
     pub struct OutstandingFlows {
         /// In the middle of the measured time.
         middle: u64,

@@ -38,7 +38,7 @@ pub struct Outstanding {
     pub end: u64,
 }
 
-/// Slowdowns of a group of flows.
+/// A histogram of the slowdowns of a group of flows.
 #[derive(Clone, Debug)]
 pub struct Slowdowns {
     /// In thousandths.

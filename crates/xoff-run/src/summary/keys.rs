@@ -48,7 +48,7 @@ pub struct Key {
     pub flattened: bool,
 }
 
-/// The type of a value in the summary.
+/// A Rust type whose values occur in the summary.
 pub trait Described {
     /// Describes the type.
     fn kind() -> Kind;

@@ -176,7 +176,7 @@ impl BfcConfig {
         self.data_queues() == 1 && self.backpressure != BackpressureKind::Occupancy
     }
 
-    /// Queues to which flows are assigned.
+    /// Number of data queues of a port.
     #[must_use]
     pub fn data_queues(&self) -> u8 {
         match self.assignment {
