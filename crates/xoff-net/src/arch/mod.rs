@@ -39,8 +39,8 @@ xoff_core::seam! {
         OutputQueued(OutputQueuedConfig) = "output-queued",
         /// A packet waits at its ingress, crosses, and waits at its egress, section `crossbar`.
         Crossbar(CrossbarSettings) = "crossbar",
-        /// A packet waits at its ingress, passes a processor of a fixed rate, and waits at its egress,
-        /// section `pipeline`.
+        /// A packet waits at its ingress, passes a processor of a fixed rate, and waits at its
+        /// egress, section `pipeline`.
         Pipelined(PipelinedSettings) = "pipelined",
     }
 }

@@ -259,7 +259,7 @@ fn a_sender_keeps_so_many_successive_flows_under_way_until_it_stops() {
     assert_eq!(rows.flows.len() as u64, run.progress().flows_started);
 }
 
-/// If the run ends too early, unfinished queries count as infinite, even those that never began.
+/// If the run ends too early, unfinished queries count as infinite, even if they never began.
 #[test]
 fn what_does_not_end_counts_as_infinite() {
     let traffic = "workflow = \"sequential\"\nqueries = \"40\"\nrate = 100.0\n";
