@@ -16,7 +16,17 @@ ARCHITECTURE = [
 ]
 
 # What the architecture's pages leave out in front of a file's name.
-PREFIXES = ("", "crates", "crates/*/src", "crates/*/src/*", "crates/*/src/*/*", "python/xoff")
+PREFIXES = (
+    "",
+    "crates",
+    "crates/*",
+    "crates/*/src",
+    "crates/*/src/*",
+    "crates/*/src/*/*",
+    "crates/*/tests/it",
+    "python/tests",
+    "python/xoff",
+)
 
 
 def name(page):

@@ -85,7 +85,7 @@ def test_a_variant_in_a_pattern_or_a_comparison_is_a_match(code, matches):
 
 def test_matches_on_the_variants_of_a_seam_are_counted(source):
     seam = "xoff_core::seam! { pub enum HopSetup: dyn HopSettings, named by HopKind { } }"
-    code = "fn f() { if hop == HopKind::None {} matches!(hop, HopSetup::Bfc(_)); let a = HopKind::Bfc; }"
+    code = "fn f() { if hop == HopKind::None {} matches!(hop, HopSetup::Bfc(_)); HopKind::Bfc }"
     source(
         **{"crates__xoff-net__src__hop": seam},
         **{"crates__xoff-scenario__src__resolve__hosts": code},

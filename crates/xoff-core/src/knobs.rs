@@ -52,7 +52,8 @@ pub trait Knob: Sized {
     fn show(&self) -> String;
 }
 
-/// The outcome of a check of settings. The error is the key that is wrong, and what to write instead.
+/// The outcome of a check of settings. The error is the key that is wrong, and what to write
+/// instead.
 pub type Checked = Result<(), (&'static str, String)>;
 
 /// One setting of a section, for documentation and the schema.
@@ -70,9 +71,9 @@ pub struct Field {
     pub default: String,
 }
 
-/// A property of a composition on which settings of several parts depend, such as "packets
-/// are marked". Its text completes the sentence "the setting has no effect because ...", unless the part
-/// that withholds the capability gives a better reason.
+/// A property of a composition on which settings of several parts depend, such as "packets are
+/// marked". Its text completes the sentence "the setting has no effect because ...", unless the
+/// part that withholds the capability gives a better reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Capability(pub &'static str);
 
@@ -167,7 +168,8 @@ pub trait Knobs: Default + Clone {
     /// The settings as `(name, TOML value)`.
     fn show(&self) -> Vec<(&'static str, String)>;
 
-    /// The conditions of its settings, in the order of declaration, with those of this section decided.
+    /// The conditions of its settings, in the order of declaration, with those of this section
+    /// decided.
     fn conditions(&self) -> Vec<(&'static str, Vec<Condition>)> {
         let decide = |effect: &Effect<Self>| match effect {
             Effect::Unless(reason) => reason(self).map(Condition::Unmet),
@@ -386,8 +388,8 @@ macro_rules! choices {
 
 /// Declares a section of settings: struct, defaults, parser, formatter, documentation and schema.
 ///
-/// A setting may end in `=> [EFFECT, ...]`, where each effect is an [`Effect`]: the conditions under
-/// which the setting has an effect. A struct without `in "section"` has no settings.
+/// A setting may end in `=> [EFFECT, ...]`, where each effect is an [`Effect`]: the conditions
+/// under which the setting has an effect. A struct without `in "section"` has no settings.
 #[macro_export]
 macro_rules! knobs {
     (

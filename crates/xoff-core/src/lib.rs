@@ -1,7 +1,7 @@
 //! Foundations shared by all crates of xoff: time in integer picoseconds, typed units, the event
 //! wheel, one random stream per entity, the run digest, and declarations. Settings ("knobs") are
-//! declared once, with their parser, default, documentation and schema; so are the implementations of
-//! a seam and the tables of results.
+//! declared once, with their parser, default, documentation and schema; so are the implementations
+//! of a seam and the tables of results.
 //!
 //! This crate knows nothing about packets.
 

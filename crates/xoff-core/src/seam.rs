@@ -1,13 +1,13 @@
 //! Seams, declared once.
 //!
 //! A seam is a place where one implementation can replace another: the congestion control, the
-//! scheduler, the topology. [`seam!`](crate::seam!) lists the implementations of a seam. The name in
-//! scenarios, the sections that a scenario may have, the schema, the check for sections without effect
-//! and the list for conformance tests all come from that list.
+//! scheduler, the topology. [`seam!`](crate::seam!) lists the implementations of a seam. The name
+//! in scenarios, the sections that a scenario may have, the schema, the check for sections without
+//! effect and the list for conformance tests all come from that list.
 //!
 //! Every implementation has a settings type, which says what the implementation can do and what it
-//! needs: the seam names a trait for these questions. A seam's enum dereferences to that trait, so the
-//! rest of the program asks, and nobody matches over variants.
+//! needs: the seam names a trait for these questions. A seam's enum dereferences to that trait, so
+//! the rest of the program asks, and nobody matches over variants.
 //!
 //! [`dispatch!`](crate::dispatch!) makes the enum that the packet path goes through.
 
@@ -134,7 +134,8 @@ pub trait Seam: Default + Clone {
         Self::KINDS.iter().map(|&kind| Self::with_defaults(kind)).collect()
     }
 
-    /// Reads the implementation that the setting `key` names. Sections of all others have no effect.
+    /// Reads the implementation that the setting `key` names. Sections of all others have no
+    /// effect.
     fn choose(key: &str, kind: Self::Kind, sections: &mut impl Sections) -> Self {
         let own: Vec<&str> = Self::sections(kind).iter().map(|section| section.name).collect();
         let reason = format!("{key} = {}", kind.show());

@@ -90,9 +90,9 @@ impl NumericalRun {
 
 /// Build a run of the scenario `text`, by the engine that it names, ready to step: see `Run`.
 ///
-/// With a `delay_seed` each thread waits for a random time before each window, as that seed says, so that
-/// threads meet in other orders: results must not change. Signals are handled meanwhile. Raises
-/// ScenarioError, and ValueError if `max_memory` is no size.
+/// With a `delay_seed` each thread waits for a random time before each window, as that seed says,
+/// so that threads meet in other orders: results must not change. Signals are handled meanwhile.
+/// Raises ScenarioError, and ValueError if `max_memory` is no size.
 #[pyfunction]
 #[pyo3(signature = (text, file, overrides, threads, max_memory = None, delay_seed = None))]
 pub(crate) fn open_run(

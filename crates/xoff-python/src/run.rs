@@ -126,8 +126,8 @@ fn advance(run: &mut impl Steps, until: Instant) -> Result<Option<bool>, String>
     }
 }
 
-/// Advances for about `wall_ms` milliseconds, or until many rows wait; whether there is more. Between
-/// slices, other threads of Python run and signals are handled.
+/// Advances for about `wall_ms` milliseconds, or until many rows wait; whether there is more.
+/// Between slices, other threads of Python run and signals are handled.
 pub(crate) fn advance_for(py: Python<'_>, run: &mut impl Steps, wall_ms: u32) -> PyResult<bool> {
     let end = Instant::now() + Duration::from_millis(wall_ms.into());
     loop {
@@ -212,8 +212,8 @@ impl Run {
         self.engine().record_sends();
     }
 
-    /// Return what ports have begun to send since the last call, as dicts in the order (time, port) of
-    /// each step.
+    /// Return what ports have begun to send since the last call, as dicts in the order (time, port)
+    /// of each step.
     fn take_sends(&mut self) -> Vec<Sent> {
         self.engine().take_sends().into_iter().map(Sent::from).collect()
     }

@@ -1,5 +1,6 @@
-//! Runs a scenario without the Python package, for profilers: `scenario FILE [section.key=value ...]`
-//! or `scenario CASE` with the name of a benchmark case; `threads=N` for more than one thread.
+//! Runs a scenario without the Python package, for profilers: `scenario FILE [section.key=value
+//! ...]` or `scenario CASE` with the name of a benchmark case; `threads=N` for more than one
+//! thread.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 

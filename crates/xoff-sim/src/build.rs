@@ -23,12 +23,12 @@ use crate::partition::{Directory, Owner, Partition};
 use crate::setup::{MarkDraws, Setup};
 use crate::tag;
 
-/// log2 of the width (ps) of the wheel's finest buckets: 2 ns, so that the arrivals of links of 1 us
-/// all lie within its first level, and a bucket of a hundred hosts holds two or three events.
+/// log2 of the width (ps) of the wheel's finest buckets: 2 ns, so that the arrivals of links of 1
+/// us all lie within its first level, and a bucket of a hundred hosts holds two or three events.
 const BUCKET_SHIFT: u32 = 11;
 
-/// Adds a port without a link that stands for a switch's arbiter. The arbiter is asked at the end of an
-/// instant, after all ports. Returns its number.
+/// Adds a port without a link that stands for a switch's arbiter. The arbiter is asked at the end
+/// of an instant, after all ports. Returns its number.
 fn add_arbiter(fabric: &mut Fabric) -> u32 {
     let number = fabric.port_count() as u32;
     fabric.add_port(&PortSpec {
@@ -75,7 +75,8 @@ impl Setup {
             .collect()
     }
 
-    /// Two packets of one link must not arrive at one instant: their order would be anybody's guess.
+    /// Two packets of one link must not arrive at one instant: their order would be anybody's
+    /// guess.
     fn check_durations(&self) -> Result<(), String> {
         let frames = [self.hosts.overhead() + 1, self.hosts.ack_bytes(), self.control_frame()];
         let shortest = u64::from(frames.into_iter().min().unwrap_or(0));

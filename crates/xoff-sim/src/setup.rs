@@ -50,7 +50,8 @@ pub enum MarkDraws {
 pub enum Labels {
     /// A hash of the run's seed and the flow's number.
     Hashed,
-    /// A hash of the run's seed and the two hosts: all flows from one to another share a connection.
+    /// A hash of the run's seed and the two hosts: all flows from one to another share a
+    /// connection.
     Connections,
     /// As in the HPCC simulator's files: source ports count up from 10 000 for each pair of hosts,
     /// the destination port is 100.
@@ -128,9 +129,9 @@ impl Setup {
         Paths::new(switches.map(|node| self.ecmp(node)).collect())
     }
 
-    /// How a switch hashes. Where both directions of a flow are to take one path, switches of a layer
-    /// make the same choice: up from either end by the same hash. The top layer goes down only, and
-    /// where links are parallel, by the one that the layer below would take up.
+    /// How a switch hashes. Where both directions of a flow are to take one path, switches of a
+    /// layer make the same choice: up from either end by the same hash. The top layer goes down
+    /// only, and where links are parallel, by the one that the layer below would take up.
     pub(crate) fn ecmp(&self, node: u32) -> Ecmp {
         if !self.switch.symmetric_ecmp {
             return Ecmp::new(self.hash_seed(node));
@@ -143,8 +144,8 @@ impl Setup {
         Ecmp { seed, symmetric: true }
     }
 
-    /// The seed of a switch's hash. Attached hosts move the numbers of switches, but not their seeds:
-    /// flows take the same paths with them as without.
+    /// The seed of a switch's hash. Attached hosts move the numbers of switches, but not their
+    /// seeds: flows take the same paths with them as without.
     fn hash_seed(&self, node: u32) -> u32 {
         if self.switch.hash_by_node {
             return node;

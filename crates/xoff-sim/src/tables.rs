@@ -26,8 +26,8 @@ table! {
         rx_fct_ps: u64,
         /// `fct_ps` of this flow alone on its path, without window and INT.
         ideal_fct_ps: u64,
-        /// `fct_ps / ideal_fct_ps`: at least 1, except under Homa, which acknowledges a message once
-        /// and can be up to 1 % below.
+        /// `fct_ps / ideal_fct_ps`: at least 1, except under Homa, which acknowledges a message
+        /// once and can be up to 1 % below.
         slowdown: f64 = FlowRow::slowdown,
         /// Class of the traffic source, an index into `classes` of the summary.
         class: u16,

@@ -19,7 +19,7 @@ pub enum HopQueues {
     Assigned(AssignedQueues),
 }
 
-/// Queues to which flows are assigned.
+/// The queues of a hop control that assigns flows to queues.
 #[derive(Clone, Debug)]
 pub struct AssignedQueues {
     /// The number of queues.

@@ -48,7 +48,7 @@ pub struct Key {
     pub flattened: bool,
 }
 
-/// The type of a value in the summary.
+/// A type with a description for the declarations of the summary.
 pub trait Described {
     /// Describes the type.
     fn kind() -> Kind;

@@ -36,8 +36,8 @@ pub trait FaultSettings {
         false
     }
 
-    /// Whether both ends of a link know of the fault, and forget the pauses of before. If not, a lost
-    /// frame can leave a queue paused.
+    /// Whether both ends of a link know of the fault, and forget the pauses of before. If not, a
+    /// lost frame can leave a queue paused.
     fn both_ends_know(&self) -> bool {
         false
     }

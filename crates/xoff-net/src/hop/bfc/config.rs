@@ -176,7 +176,7 @@ impl BfcConfig {
         self.data_queues() == 1 && self.backpressure != BackpressureKind::Occupancy
     }
 
-    /// Queues to which flows are assigned.
+    /// The number of queues for flows.
     #[must_use]
     pub fn data_queues(&self) -> u8 {
         match self.assignment {
