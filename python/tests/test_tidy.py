@@ -39,7 +39,6 @@ LONG_FUNCTIONS = {
 
 # Cycles of imports that remain to be broken. Delete a line when its cycle is gone.
 CYCLES = {
-    "xoff-host: cc, flow, flowtune, hosts, nic, onramp, receiver, receiver_driven, recovery",
     "xoff-net: arch::crossbar, arch::frames",
     "xoff-net: division, hop, sched",
     "xoff-net: fabric, record, xcp",

@@ -5,10 +5,9 @@ mod tcp;
 use xoff_core::TimerId;
 use xoff_net::packet::{NONE, flag};
 
-use crate::nic::Nic;
-use crate::receiver_driven::Waiting;
+use crate::cc::Pace;
 use crate::recovery::sack::Block;
-use crate::recovery::{SenderHalf, selective_repeat};
+use crate::recovery::{SenderHalf, Waiting, selective_repeat};
 
 /// A flow that begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,15 +51,6 @@ pub struct Finished {
     /// When its last byte reached the receiver (ps). Not meaningful for a stopped flow, since no
     /// packet told the receiver that it was the last.
     pub received_ps: u64,
-}
-
-/// A congestion control's decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pace {
-    /// Rate in bits per second.
-    pub rate: u64,
-    /// Window: bytes that may be unacknowledged.
-    pub window: u64,
 }
 
 /// A flow's sender.
@@ -157,14 +147,6 @@ impl Sender {
             alive: true,
             open: false,
         }
-    }
-
-    /// Its queue at its NIC. A flow that was idle gets a new assignment.
-    #[inline]
-    pub fn queue_at(&mut self, nic: &mut Nic) -> u8 {
-        let (start, labelled) = (&self.start, self.flags & flag::LABELLED != 0);
-        let assign = || nic.assign_queue(start.class, start.label, labelled);
-        *self.queue.get_or_insert_with(assign)
     }
 
     /// Bytes in flight: sent, neither lost nor known to have arrived.

@@ -10,6 +10,7 @@
 pub mod cc;
 pub mod flow;
 pub mod flowtune;
+pub mod frame;
 pub mod hosts;
 pub mod intake;
 pub mod nic;
@@ -17,8 +18,11 @@ pub mod onramp;
 pub mod receiver;
 pub mod receiver_driven;
 pub mod recovery;
+pub mod stats;
+pub mod tcp;
 pub mod transport;
 
 pub use flow::{Finished, FlowStart, FlowStop};
+pub use frame::FrameConfig;
 pub use hosts::Hosts;
-pub use transport::{FrameConfig, TransportConfig};
+pub use transport::TransportConfig;

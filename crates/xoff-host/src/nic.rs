@@ -4,6 +4,7 @@
 //! are the traffic classes; with BFC they are assigned as at a switch. Within a queue flows take
 //! turns packet by packet.
 
+mod round_robin;
 mod shortest;
 
 use std::collections::VecDeque;
@@ -11,13 +12,14 @@ use std::collections::VecDeque;
 use xoff_core::{Digest, Rng, TimerId};
 use xoff_net::division::Divided;
 use xoff_net::hop::PausedTime;
-use xoff_net::packet::{CLASSES, NONE};
+use xoff_net::packet::{CLASSES, NONE, flag};
 use xoff_net::{Packet, Pool, Queue};
 
 use xoff_net::Fabric;
 
 use crate::flow::Sender;
 
+pub use self::round_robin::RoundRobin;
 pub use self::shortest::ShortestFirst;
 pub use xoff_net::hop::NicQueues;
 
@@ -145,6 +147,14 @@ impl Nic {
         self.last_assigned[self.queues.class_of(queue) as usize] = queue;
         self.rings[queue as usize].flows += 1;
         queue
+    }
+
+    /// The queue of a flow. A flow that was idle gets a new assignment.
+    #[inline]
+    pub fn queue_of(&mut self, flow: &mut Sender) -> u8 {
+        let (start, labelled) = (&flow.start, flow.flags & flag::LABELLED != 0);
+        let assign = || self.assign_queue(start.class, start.label, labelled);
+        *flow.queue.get_or_insert_with(assign)
     }
 
     /// Selects from `count` queues of a class, starting at `first`: the next queue without flows
@@ -436,7 +446,8 @@ mod tests {
     use xoff_net::division::Division;
 
     use super::*;
-    use crate::flow::{FlowStart, Pace};
+    use crate::cc::Pace;
+    use crate::flow::FlowStart;
     use crate::recovery::SenderHalf;
 
     pub(super) const QUEUES: u8 = 31;

@@ -12,20 +12,11 @@ use rustc_hash::FxHashMap;
 use xoff_net::Packet;
 use xoff_net::packet::flag;
 
-use crate::recovery::{Arrival, ReceiverHalf, ReceiverSetup, Reply};
+use crate::recovery::{Arrival, ReceiverHalf, ReceiverSetup, Reply, RxProgress};
 
 /// How long a half lingers (ps): longer than a packet stays in any switch's buffer (32 MB at 100
 /// Gb/s take 2.6 ms).
 pub(crate) const LINGER: u64 = 10_000_000_000;
-
-/// Receive progress of a flow (bytes of payload).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RxProgress {
-    /// All bytes kept, in any order; the last packet of a flow may be counted as a full one.
-    pub received: u64,
-    /// Bytes before the first missing one. With perfect recovery, which has no order: all.
-    pub delivered: u64,
-}
 
 #[derive(Debug)]
 struct Half {

@@ -1,60 +1,19 @@
-//! What all transports share: frames, windows, recovery of losses.
+//! Transport of every flow, section `transport`: which end decides, how much may be unacknowledged, and
+//! the kinds of congestion control and recovery.
 
-use xoff_core::knobs::{Checked, Effect, because};
+use xoff_core::knobs::{Effect, because};
 use xoff_core::{Bytes, Ps, choices, knobs};
 use xoff_net::capability::{
-    ACK_HEADER, BASE_RTT, FLOW_BASE_RTT, NACK_INTERVAL, RATE_FOR_WINDOW, SENDER_DRIVEN,
-    SHORT_TIMEOUT, TCP_MARKS, TCP_WINDOW, TIMEOUT,
+    BASE_RTT, FLOW_BASE_RTT, NACK_INTERVAL, RATE_FOR_WINDOW, SENDER_DRIVEN, SHORT_TIMEOUT, TIMEOUT,
 };
 
 pub use crate::cc::Congestion;
+pub use crate::frame::FrameConfig;
+pub use crate::nic::RoundRobin;
 pub use crate::onramp::FlowControl;
 pub use crate::receiver_driven::TransportKind;
 pub use crate::recovery::Recovery;
-
-knobs! {
-    /// Frame sizes. The defaults are those of the HPCC simulator: 1000 B of payload, 48 B of headers
-    /// (14 PPP, 20 IP, 8 UDP, 6 sequence), a 60 B acknowledgement for every data packet, no preamble.
-    pub struct FrameConfig in "frame" {
-        /// Payload of a full packet.
-        payload: Bytes = Bytes(1000),
-        /// Headers of a data packet, without INT.
-        header: Bytes = Bytes(48),
-        /// An acknowledgement, without INT (the smallest frame).
-        ack: Bytes = Bytes(60),
-        /// Headers of an acknowledgement before padding. With INT an acknowledgement has the length of
-        /// these headers and the INT header, and at least that of `ack` (the HPCC simulator: 88 B with
-        /// 42 B of INT).
-        ack_header: Bytes = Bytes(46) => [Effect::Needs(ACK_HEADER)],
-    }
-}
-
-impl FrameConfig {
-    /// Checks the sizes.
-    ///
-    /// # Errors
-    /// The key that is wrong, and what to write instead.
-    pub fn check(&self) -> Checked {
-        const LONGEST: u64 = 60_000;
-        if self.payload.0 == 0 {
-            return Err(("payload", "payload must be above 0".into()));
-        }
-        if self.full_packet() > LONGEST || self.ack.0.max(self.ack_header.0) > LONGEST {
-            let message = format!("a frame may have up to {LONGEST} bytes with its headers");
-            return Err(("payload", message));
-        }
-        if self.ack.0 == 0 || self.header.0 == 0 {
-            return Err(("header", "header and ack must be above 0B".into()));
-        }
-        Ok(())
-    }
-
-    /// Bytes of a full packet with its headers, without those of the congestion control.
-    #[must_use]
-    pub fn full_packet(&self) -> u64 {
-        self.payload.0 + self.header.0
-    }
-}
+pub use crate::tcp::TcpConfig;
 
 choices! {
     /// What allocates rates to flows, in addition to their congestion control.
@@ -95,75 +54,6 @@ choices! {
         Data = "data",
         /// In the control queue, ahead of all data.
         Control = "control",
-    }
-}
-
-choices! {
-    /// Order in which a NIC serves its flows.
-    pub enum RoundRobin {
-        /// The flow that has been ready for longest: O(1) a packet.
-        Ready = "ready",
-        /// The next ready flow in order of arrival, as NICs of the HPCC simulator search for it:
-        /// O(flows) a packet.
-        Index = "index",
-        /// The ready flow with the fewest bytes left to send, over all queues that are not paused;
-        /// strictly by class where queues are classes (pFabric §4.2; BFC App. A.2: "NICs also follow SRF
-        /// scheduling").
-        Shortest = "shortest",
-    }
-}
-
-knobs! {
-    /// TCP: its recovery (`transport.recovery = "sack"`) and the start of its windows.
-    pub struct TcpConfig in "tcp" {
-        /// First congestion window, in packets (RFC 6928: 10).
-        initial_window_packets: u32 = 10 => [Effect::Needs(TCP_WINDOW)],
-        /// First slow-start threshold. 0: slow start continues until the first loss.
-        initial_ssthresh: Bytes = Bytes(0) => [Effect::Needs(TCP_WINDOW)],
-        /// A packet is lost once this many later packets have arrived (RFC 6675: 3). 0: only timeouts
-        /// detect losses.
-        duplicate_acks: u16 = 3,
-        /// Least retransmission timeout. RFC 6298 has 1 s; published ns-2 scripts for data centres have
-        /// 1 ms with timers of high resolution.
-        min_rto: Ps = Ps::from_us(1000),
-        /// Longest retransmission timeout, also after doubling.
-        max_rto: Ps = Ps::from_us(1_000_000),
-        /// Retransmission timeout before the first measured round trip (RFC 6298: 1 s; the same scripts:
-        /// the least timeout).
-        initial_rto: Ps = Ps::from_us(1000),
-        /// NewReno: a marked packet halves the window, at most once a window (RFC 3168).
-        ecn: bool = false => [Effect::Needs(TCP_MARKS)],
-        /// After this many timeouts in a row a sender probes: it sends one header at each timeout until
-        /// one is answered (pFabric §4.2). 0: never.
-        probe_after: u16 = 0,
-    }
-}
-
-impl TcpConfig {
-    /// Checks the settings by themselves.
-    ///
-    /// # Errors
-    /// The key that is wrong, and what to write instead.
-    pub fn check(&self) -> Checked {
-        for (wrong, key, message) in [
-            (
-                self.initial_window_packets == 0,
-                "initial_window_packets",
-                "initial_window_packets must be at least 1",
-            ),
-            (self.min_rto.0 == 0, "min_rto", "min_rto must be above 0"),
-            (self.min_rto > self.max_rto, "min_rto", "min_rto must be at most max_rto"),
-            (
-                self.initial_rto < self.min_rto || self.initial_rto > self.max_rto,
-                "initial_rto",
-                "initial_rto must be from min_rto to max_rto",
-            ),
-        ] {
-            if wrong {
-                return Err((key, message.into()));
-            }
-        }
-        Ok(())
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use xoff_core::Ps;
 use xoff_host::FlowStart;
-use xoff_host::receiver::RxProgress;
+use xoff_host::recovery::RxProgress;
 
 use crate::tables::FlowSeriesRow;
 

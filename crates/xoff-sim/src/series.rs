@@ -1,7 +1,7 @@
 //! Records at intervals of the measurement: of flows and of ports, each if requested.
 
 use xoff_core::Ps;
-use xoff_host::receiver::RxProgress;
+use xoff_host::recovery::RxProgress;
 use xoff_net::topo::Port;
 
 use crate::flow_series::FlowSeries;

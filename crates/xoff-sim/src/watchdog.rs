@@ -155,7 +155,8 @@ fn describe_switch(partition: &Partition, node: u32, switch: &AnySwitch) -> Stri
 
 #[cfg(test)]
 mod tests {
-    use xoff_host::flow::{FlowStart, Pace};
+    use xoff_host::cc::Pace;
+    use xoff_host::flow::FlowStart;
     use xoff_host::recovery::SenderHalf;
     use xoff_host::transport::{Recovery, TcpConfig};
 

@@ -3,7 +3,7 @@
 //! decisions are kept and apply again when the limit is removed.
 
 use super::{Ack, AnyControl, CongestionControl, Loss, NoControl, Path};
-use crate::flow::Pace;
+use crate::cc::Pace;
 
 /// A control and its limit.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ mod tests {
     use super::super::window::tests::PATH;
     use super::super::{ControlConfig, DctcpTcpConfig};
     use super::*;
-    use crate::transport::TcpConfig;
+    use crate::tcp::TcpConfig;
 
     const LIMIT: u64 = 4_000_000_000;
 

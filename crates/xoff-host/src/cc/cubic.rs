@@ -10,8 +10,8 @@ use xoff_core::{knobs, math};
 
 use super::window::CongestionWindow;
 use super::{Ack, CongestionControl, ControlSettings, Loss, Path, Start};
-use crate::flow::Pace;
-use crate::transport::TcpConfig;
+use crate::cc::Pace;
+use crate::tcp::TcpConfig;
 
 knobs! {
     /// CUBIC.

@@ -6,8 +6,8 @@ use xoff_core::knobs::{Checked, Knobs as _};
 use xoff_core::{BitRate, Ps, knobs};
 
 use super::{Ack, CongestionControl, ControlSettings, Path, Start};
-use crate::flow::Pace;
-use crate::transport::TcpConfig;
+use crate::cc::Pace;
+use crate::tcp::TcpConfig;
 
 knobs! {
     /// DCQCN, Mellanox form. Defaults: the HPCC simulator's run.py, "dcqcn", at 100 Gb/s.

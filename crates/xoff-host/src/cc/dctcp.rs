@@ -5,8 +5,8 @@ use xoff_core::knobs::{Checked, Effect, Knobs as _, because};
 use xoff_core::{BitRate, choices, knobs};
 
 use super::{Ack, CongestionControl, ControlSettings, Path, Start};
-use crate::flow::Pace;
-use crate::transport::TcpConfig;
+use crate::cc::Pace;
+use crate::tcp::TcpConfig;
 
 choices! {
     /// Start of a flow.

@@ -9,8 +9,8 @@ use xoff_core::knobs::Checked;
 
 use super::newreno::NewReno;
 use super::{Ack, CongestionControl, ControlSettings, Loss, Path, Start};
-use crate::flow::Pace;
-use crate::transport::TcpConfig;
+use crate::cc::Pace;
+use crate::tcp::TcpConfig;
 
 knobs! {
     /// DCTCP with TCP's window.

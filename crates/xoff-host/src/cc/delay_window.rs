@@ -13,8 +13,8 @@ use xoff_core::knobs::Checked;
 use xoff_core::{Bytes, knobs};
 
 use super::{Ack, CongestionControl, ControlSettings, Path, Start};
-use crate::flow::Pace;
-use crate::transport::TcpConfig;
+use crate::cc::Pace;
+use crate::tcp::TcpConfig;
 
 knobs! {
     /// A window that keeps round trips near a target.

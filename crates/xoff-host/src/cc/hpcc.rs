@@ -9,8 +9,8 @@ use xoff_net::arch::InBand;
 use xoff_net::telemetry::{HOPS_MAX, IntHop, IntStack};
 
 use super::{Ack, Carries, CongestionControl, ControlSettings, Path, Start};
-use crate::flow::Pace;
-use crate::transport::TcpConfig;
+use crate::cc::Pace;
+use crate::tcp::TcpConfig;
 
 knobs! {
     /// HPCC. Defaults: the parameters of its paper as repeated by the BFC paper (§6.2.1) and

@@ -26,8 +26,7 @@ mod xcp;
 use xoff_net::Record;
 use xoff_net::xcp::{XcpConfig, XcpHeader};
 
-use crate::flow::Pace;
-use crate::transport::TcpConfig;
+use crate::tcp::TcpConfig;
 
 pub use capped::Capped;
 pub use cubic::{Cubic, CubicConfig};
@@ -43,6 +42,15 @@ pub use pfabric::{PFabric, PFabricConfig};
 pub use settings::{Carries, ControlSettings, Start};
 pub use swift::{Swift, SwiftConfig};
 pub use xcp::Xcp;
+
+/// A congestion control's decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// Rate in bits per second.
+    pub rate: u64,
+    /// Window: bytes that may be unacknowledged.
+    pub window: u64,
+}
 
 /// Constants of a flow's path, known to its control from the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use xoff_core::knobs;
 
 use super::window::CongestionWindow;
 use super::{Ack, CongestionControl, ControlSettings, Loss, Path, Start};
-use crate::flow::Pace;
-use crate::transport::TcpConfig;
+use crate::cc::Pace;
+use crate::tcp::TcpConfig;
 
 knobs! {
     /// NewReno: its settings are those of section `tcp`.

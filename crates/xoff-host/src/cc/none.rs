@@ -3,8 +3,8 @@
 use xoff_core::knobs;
 
 use super::{Ack, CongestionControl, ControlSettings, Path, Start};
-use crate::flow::Pace;
-use crate::transport::TcpConfig;
+use crate::cc::Pace;
+use crate::tcp::TcpConfig;
 
 knobs! {
     /// No congestion control.

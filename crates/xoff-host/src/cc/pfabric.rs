@@ -11,8 +11,8 @@ use xoff_core::{Bytes, Ps, knobs};
 use super::newreno::NewReno;
 use super::window::CongestionWindow;
 use super::{Ack, CongestionControl, ControlSettings, Loss, Path, Start};
-use crate::flow::Pace;
-use crate::transport::TcpConfig;
+use crate::cc::Pace;
+use crate::tcp::TcpConfig;
 
 knobs! {
     /// pFabric's hosts.

@@ -5,8 +5,8 @@ use xoff_core::{BitRate, Ps};
 use xoff_net::arch::InBand;
 
 use super::{CongestionControl, Path};
-use crate::flow::Pace;
-use crate::transport::TcpConfig;
+use crate::cc::Pace;
+use crate::tcp::TcpConfig;
 
 /// Header that data packets carry for the congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@
 //! (1991). A little background traffic removes them, as in a real network.
 
 use super::{Ack, Path};
-use crate::flow::Pace;
-use crate::transport::TcpConfig;
+use crate::cc::Pace;
+use crate::tcp::TcpConfig;
 
 /// A flow's congestion window and slow-start threshold, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

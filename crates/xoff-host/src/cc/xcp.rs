@@ -12,8 +12,8 @@ use xoff_net::arch::InBand;
 use xoff_net::xcp::{Router, XcpConfig, XcpHeader};
 
 use super::{Ack, Carries, CongestionControl, ControlSettings, Loss, Path, Start};
-use crate::flow::Pace;
-use crate::transport::TcpConfig;
+use crate::cc::Pace;
+use crate::tcp::TcpConfig;
 
 /// Bit/s per byte per picosecond.
 const BITS_PER_S: f64 = 8e12;

@@ -6,8 +6,8 @@ use xoff_net::{Fabric, Kind, Packet};
 use super::Hosts;
 use super::tcp::AckOutcome;
 use crate::cc::{Ack, CongestionControl};
+use crate::nic::RoundRobin;
 use crate::receiver_driven::sender_of;
-use crate::transport::RoundRobin;
 
 impl Hosts {
     pub(super) fn on_ack(&mut self, fabric: &mut Fabric, id: u32) {

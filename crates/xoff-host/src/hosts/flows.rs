@@ -9,9 +9,9 @@ use crate::flow::{Finished, FlowStart, FlowStop, Sender};
 use crate::receiver_driven::Driven;
 use xoff_net::packet::flag;
 
+use crate::nic::RoundRobin;
 use crate::onramp::OnRamp;
 use crate::recovery::SenderHalf;
-use crate::transport::RoundRobin;
 
 impl Hosts {
     /// Starts a flow at a host of this partition.

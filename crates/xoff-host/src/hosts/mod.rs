@@ -23,18 +23,20 @@ use xoff_net::{Fabric, fabric::phase};
 use self::losses::RtoPolicy;
 use crate::cc::{AnyControl, Carries, ControlConfig};
 use crate::flow::{Finished, Sender};
+use crate::frame::FrameConfig;
 use crate::intake::{Intake, NicConfig};
-use crate::nic::{Nic, NicQueues, NicTimers, ShortestFirst};
+use crate::nic::{Nic, NicQueues, NicTimers, RoundRobin, ShortestFirst};
 use crate::onramp::{OnRamp, OnRampConfig};
-use crate::receiver::{Receivers, RxProgress};
+use crate::receiver::Receivers;
 use crate::receiver_driven::{Action, AnyDriven, Driven, DrivenHost, DrivenSetup, DriverConfig};
-use crate::recovery::{ReceiverSetup, RecoveryConfig};
-use crate::transport::{FrameConfig, RoundRobin, TcpConfig, TransportConfig};
+use crate::recovery::{ReceiverSetup, RecoveryConfig, RxProgress};
+use crate::tcp::TcpConfig;
+use crate::transport::TransportConfig;
 
 pub use self::chains::{Arrived, Chains};
 pub use self::flowtune::{FlowtuneHostSetup, StreamSpec};
 pub use self::paths::BaseRtts;
-pub use self::pauses::SignalStats;
+pub use crate::stats::{HostStats, SignalStats};
 
 /// Settings of all hosts.
 #[derive(Clone, Debug)]
@@ -132,26 +134,6 @@ pub struct HostTags {
     pub agent: u32,
 }
 
-/// Counters over all hosts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct HostStats {
-    /// Flows begun.
-    pub started: u64,
-    /// Flows ended.
-    pub finished: u64,
-    /// Data packets of the finished flows.
-    pub finished_packets: u64,
-    /// Packets sent again: data, including that of control connections, and acknowledgements that a
-    /// switch reported lost.
-    pub retransmitted: u64,
-    /// Timeouts.
-    pub timeouts: u64,
-    /// Acknowledgements of new data.
-    pub acknowledged: u64,
-    /// Signals from switches to senders.
-    pub signals: SignalStats,
-}
-
 /// The hosts of one partition.
 #[derive(Debug)]
 pub struct Hosts {
@@ -199,7 +181,11 @@ impl Hosts {
         let transport = &setup.transport;
         Self {
             receivers: Receivers::new(
-                ReceiverSetup::new(transport, setup.frame.payload.0),
+                ReceiverSetup {
+                    recovery: transport.recovery,
+                    nack_interval: transport.nack_interval.0,
+                    payload: setup.frame.payload.0,
+                },
                 setup.control.notification_interval(),
             ),
             rto_policy: RtoPolicy::new(transport, setup.recovery.timeouts(), setup.frame.payload.0),

@@ -5,33 +5,6 @@ use xoff_net::{Fabric, Packet};
 
 use super::Hosts;
 
-/// Delay of switches' signals: from the start of the packet that caused one to the signal's arrival
-/// at its sender.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SignalStats {
-    /// Number of signals.
-    pub count: u64,
-    /// Sum of the delays (ps).
-    pub sum_ps: u64,
-    /// Largest delay (ps).
-    pub max_ps: u64,
-}
-
-impl SignalStats {
-    fn add(&mut self, delay_ps: u64) {
-        self.count += 1;
-        self.sum_ps += delay_ps;
-        self.max_ps = self.max_ps.max(delay_ps);
-    }
-
-    /// Adds the signals of other hosts.
-    pub fn merge(&mut self, other: &Self) {
-        self.count += other.count;
-        self.sum_ps += other.sum_ps;
-        self.max_ps = self.max_ps.max(other.max_ps);
-    }
-}
-
 impl Hosts {
     pub(super) fn on_link_control(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
         let frame = fabric.packets[id];

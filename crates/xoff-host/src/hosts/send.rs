@@ -5,7 +5,7 @@ use xoff_net::{Fabric, Kind, Packet};
 
 use super::Hosts;
 use crate::cc::{Carries, CongestionControl};
-use crate::transport::RoundRobin;
+use crate::nic::RoundRobin;
 
 impl Hosts {
     /// Lets a flow wait for its turn, now or when pacing allows, if it may send.
@@ -55,7 +55,7 @@ impl Hosts {
         if flow.ringing || !flow.may_send() {
             return None;
         }
-        Some(flow.queue_at(nic))
+        Some(nic.queue_of(flow))
     }
 
     /// The same for other kinds of round robin: such a NIC chooses among all its flows at the end

@@ -19,7 +19,7 @@ impl Hosts {
         if !flow.may_send() {
             return;
         }
-        let queue = flow.queue_at(nic);
+        let queue = nic.queue_of(flow);
         // A busy port checks its flows only when it is idle again.
         if flow.ready_at() <= fabric.now.max(fabric.busy_until(nic.port)) {
             shortest.wait(nic, &mut self.flows, id, queue);

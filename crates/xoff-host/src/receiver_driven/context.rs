@@ -6,8 +6,8 @@ use xoff_net::fabric::phase;
 use xoff_net::packet::Packet;
 
 use crate::flow::Sender;
-use crate::hosts::HostStats;
 use crate::nic::Nic;
+use crate::stats::HostStats;
 
 /// An action for the hosts. Actions are executed after the call, in order.
 #[derive(Clone, Copy, Debug)]

@@ -13,10 +13,10 @@ mod arrived;
 mod context;
 pub mod expresspass;
 pub mod homa;
+mod levels;
 pub mod ndp;
 mod settings;
 mod shape;
-mod waiting;
 
 use xoff_core::TimerId;
 use xoff_net::Packet;
@@ -25,15 +25,14 @@ use self::expresspass::{ExpressPassConfig, ExpressPassHosts};
 use self::homa::{HomaHosts, HomaSettings};
 use self::ndp::{NdpConfig, NdpHosts};
 use crate::flow::Sender;
-use crate::receiver::RxProgress;
-use crate::recovery::SenderHalf;
+use crate::recovery::{RxProgress, SenderHalf, Waiting};
 
 pub use self::address::Address;
 pub use self::context::TransportContext;
 pub(crate) use self::context::{Action, sender_of};
+pub use self::levels::Levels;
 pub use self::settings::{Context, DriverSettings, FlowSizes, SenderDriven};
 pub use self::shape::Shape;
-pub use self::waiting::Waiting;
 
 /// Settings of all hosts of a transport.
 #[derive(Clone, Copy, Debug)]

@@ -1,14 +1,14 @@
 //! What the settings of a transport say about it.
 
-use xoff_core::Bytes;
-use xoff_core::knobs;
 use xoff_core::knobs::Checked;
 use xoff_core::seam::Need;
+use xoff_core::{Bytes, Ps, knobs};
 use xoff_net::credit::CreditShape;
 
-use super::homa::Levels;
+use super::levels::Levels;
 use super::{AnyDriven, DrivenSetup};
-use crate::transport::{FrameConfig, RoundRobin, TransportConfig};
+use crate::frame::FrameConfig;
+use crate::nic::RoundRobin;
 
 /// The sizes of a workload's flows, as far as the scenario determines them.
 pub trait FlowSizes {
@@ -35,11 +35,11 @@ pub(super) type Derived = Vec<(&'static str, String)>;
 
 /// What the rest of the program asks the settings of a transport.
 pub trait DriverSettings {
-    /// Checks the settings by themselves and with those of the transport.
+    /// Checks the settings by themselves and with `transport.timeout`.
     ///
     /// # Errors
     /// The key that is wrong, and what to write instead.
-    fn check(&self, _transport: &TransportConfig) -> Checked {
+    fn check(&self, _timeout: Ps) -> Checked {
         Ok(())
     }
 

@@ -5,8 +5,7 @@ use std::cmp::Ordering;
 
 use xoff_core::knobs;
 
-use super::{Arrival, RecoverySettings, Reply};
-use crate::receiver::RxProgress;
+use super::{Arrival, RecoverySettings, Reply, RxProgress};
 
 knobs! {
     /// Go-back-N.

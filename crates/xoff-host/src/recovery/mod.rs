@@ -16,15 +16,15 @@ pub(crate) mod selective_repeat;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod waiting;
 
-use crate::receiver::RxProgress;
-use crate::receiver_driven::Waiting;
-use crate::transport::{TcpConfig, TransportConfig};
+use crate::tcp::TcpConfig;
 
 pub use go_back_n::GoBackNConfig;
 pub use perfect::PerfectConfig;
 pub use selective_repeat::SelectiveRepeatConfig;
 pub use settings::{RecoverySettings, Timeouts};
+pub use waiting::Waiting;
 
 xoff_core::seam! {
     /// Recovery of losses.
@@ -80,6 +80,15 @@ pub enum Reply {
     Nothing,
 }
 
+/// Receive progress of a flow (bytes of payload).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RxProgress {
+    /// All bytes kept, in any order; the last packet of a flow may be counted as a full one.
+    pub received: u64,
+    /// Bytes before the first missing one. With perfect recovery, which has no order: all.
+    pub delivered: u64,
+}
+
 /// Settings of all receivers.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiverSetup {
@@ -89,14 +98,6 @@ pub struct ReceiverSetup {
     pub nack_interval: u64,
     /// Payload of a full packet.
     pub payload: u64,
-}
-
-impl ReceiverSetup {
-    /// The receivers' settings of a transport.
-    #[must_use]
-    pub fn new(transport: &TransportConfig, payload: u64) -> Self {
-        Self { recovery: transport.recovery, nack_interval: transport.nack_interval.0, payload }
-    }
 }
 
 /// A receiver's half.

@@ -4,8 +4,7 @@
 
 use xoff_core::knobs;
 
-use super::{Arrival, RecoverySettings, Reply, Timeouts};
-use crate::receiver::RxProgress;
+use super::{Arrival, RecoverySettings, Reply, RxProgress, Timeouts};
 
 knobs! {
     /// Perfect recovery.

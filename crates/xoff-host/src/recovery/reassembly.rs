@@ -2,9 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::Arrival;
 use super::packet_set::PacketSet;
-use crate::receiver::RxProgress;
+use super::{Arrival, RxProgress};
 
 /// All bytes before `expected`, and some packets after it.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@
 //! retransmissions (RFC 6298 §3: Karn's algorithm is for senders that cannot tell them apart). The
 //! clock has no granularity.
 
-use crate::transport::TcpConfig;
+use crate::tcp::TcpConfig;
 
 /// Limits of a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

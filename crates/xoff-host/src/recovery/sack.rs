@@ -26,10 +26,9 @@ use xoff_core::knobs::Checked;
 use super::reassembly::Reassembly;
 use super::rto::{Rto, RtoLimits};
 use super::scoreboard::Scoreboard;
-use super::{Arrival, RecoverySettings, Reply, Timeouts};
+use super::{Arrival, RecoverySettings, Reply, RxProgress, Timeouts};
 use crate::cc::Path;
-use crate::receiver::RxProgress;
-use crate::transport::TcpConfig;
+use crate::tcp::TcpConfig;
 
 pub use block::Block;
 

@@ -10,9 +10,8 @@ use xoff_core::knobs;
 
 use super::reassembly::Reassembly;
 use super::scoreboard::Scoreboard;
-use super::{Arrival, RecoverySettings, Reply, Timeouts};
+use super::{Arrival, RecoverySettings, Reply, RxProgress, Timeouts};
 use crate::cc::Path;
-use crate::receiver::RxProgress;
 
 knobs! {
     /// Selective repeat.
@@ -24,8 +23,8 @@ impl RecoverySettings for SelectiveRepeatConfig {
         Timeouts::Two
     }
 
-    /// "BDP-FC: each flow is bounded by one bandwidth-delay product of packets in flight", counted from
-    /// the last acknowledged one (IRN §3.2).
+    /// "BDP-FC: each flow is bounded by one bandwidth-delay product of packets in flight", counted
+    /// from the last acknowledged one (IRN §3.2).
     fn reach(&self, path: &Path) -> u64 {
         path.window
     }

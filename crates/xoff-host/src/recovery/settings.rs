@@ -3,7 +3,7 @@
 use xoff_core::knobs::Checked;
 
 use crate::cc::Path;
-use crate::transport::TcpConfig;
+use crate::tcp::TcpConfig;
 
 /// Timeouts of section `transport` that a recovery uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,8 @@ use xoff_net::packet::flag;
 use xoff_net::{Kind, Packet};
 
 use super::{ReceiverSetup, Reply, SenderHalf};
-use crate::flow::{FlowStart, Pace, Sender};
+use crate::cc::Pace;
+use crate::flow::{FlowStart, Sender};
 use crate::receiver::Receivers;
 use crate::transport::{Recovery, TcpConfig};
 

@@ -56,7 +56,7 @@ fn each_part(spec: &Spec, reader: &mut Reader<'_>) {
     check("tcp", spec.recovery.check());
     check(spec.control.own_section(), spec.control.check());
     check(spec.flow_control.own_section(), spec.flow_control.check());
-    check(spec.driver.own_section(), spec.driver.check(&spec.transport));
+    check(spec.driver.own_section(), spec.driver.check(spec.transport.timeout));
     check(spec.balance.own_section(), spec.balance.check());
     check(spec.hop.own_section(), spec.hop.check());
     check(spec.scheduler.own_section(), spec.scheduler.check());

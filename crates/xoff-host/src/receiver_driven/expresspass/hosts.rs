@@ -11,8 +11,8 @@ use super::receiver::{Half, Reply};
 use super::sender::{CreditSender, Echo, Spent};
 use super::{CreditCounts, ExpressPassConfig};
 use crate::flow::Sender;
-use crate::receiver::RxProgress;
 use crate::receiver_driven::{Address, Driven, DrivenHost, DrivenSetup, TransportContext};
+use crate::recovery::RxProgress;
 use crate::recovery::SenderHalf;
 
 /// Timers with this number or above belong to receivers' halves, the others to NICs.

@@ -25,11 +25,10 @@ mod tests;
 
 use xoff_core::knobs::Checked;
 use xoff_core::seam::{Need, need};
-use xoff_core::{Bytes, counts, knobs};
+use xoff_core::{Bytes, Ps, counts, knobs};
 use xoff_net::credit::CreditShape;
 
 use super::{AnyDriven, DrivenSetup, DriverSettings};
-use crate::transport::TransportConfig;
 
 pub use feedback::Feedback;
 pub use hosts::ExpressPassHosts;
@@ -79,9 +78,9 @@ knobs! {
 }
 
 impl DriverSettings for ExpressPassConfig {
-    fn check(&self, transport: &TransportConfig) -> Checked {
+    fn check(&self, timeout: Ps) -> Checked {
         self.check_shares()?;
-        if self.early_stop && transport.timeout.0 == 0 {
+        if self.early_stop && timeout.0 == 0 {
             let message = "early_stop = true requires a transport.timeout, after which a sender asks again \
                            for lost credits";
             return Err(("early_stop", message.into()));

@@ -5,7 +5,8 @@ use xoff_core::rng::Purpose;
 use super::receiver::{Half, Reply};
 use super::sender::{CreditSender, Echo, Spent};
 use super::*;
-use crate::flow::{FlowStart, Pace, Sender};
+use crate::cc::Pace;
+use crate::flow::{FlowStart, Sender};
 use crate::receiver_driven::Address;
 use crate::recovery::SenderHalf;
 

@@ -4,12 +4,14 @@ use xoff_core::TimerId;
 use xoff_net::packet::flag;
 use xoff_net::{Kind, Packet};
 
+use super::HomaConfig;
 use super::receiver::{Grant, GrantStats, Granters};
 use super::sender::HomaSender;
-use super::{HomaConfig, Levels};
 use crate::flow::Sender;
-use crate::receiver::{LINGER, RxProgress};
+use crate::receiver::LINGER;
+use crate::receiver_driven::Levels;
 use crate::receiver_driven::{Address, Driven, DrivenHost, DrivenSetup, Shape, TransportContext};
+use crate::recovery::RxProgress;
 
 /// Counters of Homa's hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

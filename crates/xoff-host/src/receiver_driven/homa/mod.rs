@@ -4,7 +4,7 @@
 //!
 //! This follows BFC's comparison (App. A.2). "The first BDP of traffic" is unscheduled, at line
 //! rate, with "a fixed priority level [...] based on its size and the flow size distribution of the
-//! workload" ([`levels`]). A receiver "assigns priority levels to the scheduled bytes and issues
+//! workload" ([`Levels`](super::Levels)). A receiver "assigns priority levels to the scheduled bytes and issues
 //! grants" ([`receiver`]). A message is a flow. A NIC sends data of the message with the least left
 //! to send ([`sender`]).
 //!
@@ -27,7 +27,6 @@
 //! Not modelled: messages as parts of remote procedure calls, and the paper's BUSY packets.
 
 mod hosts;
-pub mod levels;
 pub mod receiver;
 pub mod sender;
 mod settings;
@@ -35,7 +34,6 @@ mod settings;
 use xoff_core::{Bytes, knobs};
 
 pub use hosts::{HomaHosts, HomaStats};
-pub use levels::Levels;
 pub use settings::HomaSettings;
 
 knobs! {

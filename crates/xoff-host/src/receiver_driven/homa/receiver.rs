@@ -6,10 +6,10 @@ use std::collections::hash_map::Entry;
 use rustc_hash::FxHashMap;
 use xoff_net::packet::{Packet, flag};
 
-use super::levels::Levels;
-use crate::receiver::RxProgress;
+use crate::receiver_driven::Levels;
 use crate::receiver_driven::arrived::Arrived;
 use crate::receiver_driven::{Address, Shape};
+use crate::recovery::RxProgress;
 
 /// A grant to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The sender's half of a message: its allowed bytes and their priority.
 
-use super::levels::Levels;
 use crate::flow::Sender;
+use crate::receiver_driven::Levels;
 use crate::receiver_driven::Shape;
 
 /// Homa's state of a message in addition to its [`Sender`].

@@ -1,13 +1,14 @@
 //! Homa's settings, and how the workload divides its priorities.
 
+use xoff_core::Ps;
 use xoff_core::knobs::{Checked, Knob as _};
 use xoff_core::seam::{Need, SectionDoc, Sections, Settings, need};
 use xoff_net::sched::PRIORITIES_MAX;
 
-use super::{HomaConfig, HomaHosts, Levels};
+use super::{HomaConfig, HomaHosts};
+use crate::nic::RoundRobin;
 use crate::receiver_driven::settings::Derived;
-use crate::receiver_driven::{AnyDriven, Context, DrivenSetup, DriverSettings, Shape};
-use crate::transport::{RoundRobin, TransportConfig};
+use crate::receiver_driven::{AnyDriven, Context, DrivenSetup, DriverSettings, Levels, Shape};
 
 /// Section `homa`, and what its priorities are used for.
 #[derive(Clone, Debug, Default)]
@@ -81,7 +82,7 @@ impl HomaSettings {
 }
 
 impl DriverSettings for HomaSettings {
-    fn check(&self, _transport: &TransportConfig) -> Checked {
+    fn check(&self, _timeout: Ps) -> Checked {
         if !(2..=PRIORITIES_MAX).contains(&self.config.priorities) {
             return Err(("priorities", format!("priorities are 2 to {PRIORITIES_MAX}")));
         }

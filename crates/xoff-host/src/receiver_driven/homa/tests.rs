@@ -6,10 +6,11 @@ use xoff_core::Rng;
 use xoff_core::rng::Purpose;
 use xoff_net::packet::{Kind, Packet, flag};
 
-use super::levels::Levels;
 use super::receiver::{Grant, Granters};
 use super::sender::HomaSender;
-use crate::flow::{FlowStart, Pace, Sender};
+use crate::cc::Pace;
+use crate::flow::{FlowStart, Sender};
+use crate::receiver_driven::Levels;
 use crate::receiver_driven::Shape;
 use crate::recovery::SenderHalf;
 

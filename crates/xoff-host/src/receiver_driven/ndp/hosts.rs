@@ -7,8 +7,8 @@ use xoff_net::{Kind, Packet};
 use super::receiver::Pull;
 use super::{NdpConfig, NdpSender, Pullers, Shape};
 use crate::flow::Sender;
-use crate::receiver::RxProgress;
 use crate::receiver_driven::{Driven, DrivenHost, DrivenSetup, TransportContext};
+use crate::recovery::RxProgress;
 
 /// NDP at all hosts of a partition.
 #[derive(Debug)]

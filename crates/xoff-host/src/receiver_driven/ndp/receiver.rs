@@ -11,9 +11,9 @@ use rustc_hash::FxHashMap;
 use xoff_net::packet::{Packet, flag};
 
 use super::Shape;
-use crate::receiver::RxProgress;
 use crate::receiver_driven::Address;
 use crate::receiver_driven::arrived::Arrived;
+use crate::recovery::RxProgress;
 
 /// The reply to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,8 @@ use xoff_core::rng::Purpose;
 use xoff_net::packet::{Kind, Packet, flag};
 
 use super::*;
-use crate::flow::{FlowStart, Pace, Sender};
+use crate::cc::Pace;
+use crate::flow::{FlowStart, Sender};
 use crate::recovery::SenderHalf;
 
 const SHAPE: Shape = Shape { payload: 1000, initial_window: 7500 };

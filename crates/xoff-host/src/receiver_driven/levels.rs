@@ -1,4 +1,4 @@
-//! Use of the priorities: the first ones are for unscheduled data, shorter messages before longer
+//! Use of the priorities that packets carry: the first ones are for unscheduled data, shorter messages before longer
 //! ones. The others are for scheduled data, in the order of the receiver's ranking of its messages.
 
 /// The priorities and their use; 0 is served first.

@@ -1,0 +1,18 @@
+//! The order in which a NIC serves its flows.
+
+use xoff_core::choices;
+
+choices! {
+    /// Order in which a NIC serves its flows.
+    pub enum RoundRobin {
+        /// The flow that has been ready for longest: O(1) a packet.
+        Ready = "ready",
+        /// The next ready flow in order of arrival, as NICs of the HPCC simulator search for it:
+        /// O(flows) a packet.
+        Index = "index",
+        /// The ready flow with the fewest bytes left to send, over all queues that are not paused;
+        /// strictly by class where queues are classes (pFabric §4.2; BFC App. A.2: "NICs also follow SRF
+        /// scheduling").
+        Shortest = "shortest",
+    }
+}

@@ -1,0 +1,59 @@
+//! Settings of TCP that its recovery and its congestion controls share, section `tcp`.
+
+use xoff_core::knobs::{Checked, Effect};
+use xoff_core::{Bytes, Ps, knobs};
+use xoff_net::capability::{TCP_MARKS, TCP_WINDOW};
+
+knobs! {
+    /// TCP: its recovery (`transport.recovery = "sack"`) and the start of its windows.
+    pub struct TcpConfig in "tcp" {
+        /// First congestion window, in packets (RFC 6928: 10).
+        initial_window_packets: u32 = 10 => [Effect::Needs(TCP_WINDOW)],
+        /// First slow-start threshold. 0: slow start continues until the first loss.
+        initial_ssthresh: Bytes = Bytes(0) => [Effect::Needs(TCP_WINDOW)],
+        /// A packet is lost once this many later packets have arrived (RFC 6675: 3). 0: only timeouts
+        /// detect losses.
+        duplicate_acks: u16 = 3,
+        /// Least retransmission timeout. RFC 6298 has 1 s; published ns-2 scripts for data centres have
+        /// 1 ms with timers of high resolution.
+        min_rto: Ps = Ps::from_us(1000),
+        /// Longest retransmission timeout, also after doubling.
+        max_rto: Ps = Ps::from_us(1_000_000),
+        /// Retransmission timeout before the first measured round trip (RFC 6298: 1 s; the same scripts:
+        /// the least timeout).
+        initial_rto: Ps = Ps::from_us(1000),
+        /// NewReno: a marked packet halves the window, at most once a window (RFC 3168).
+        ecn: bool = false => [Effect::Needs(TCP_MARKS)],
+        /// After this many timeouts in a row a sender probes: it sends one header at each timeout until
+        /// one is answered (pFabric §4.2). 0: never.
+        probe_after: u16 = 0,
+    }
+}
+
+impl TcpConfig {
+    /// Checks the settings by themselves.
+    ///
+    /// # Errors
+    /// The key that is wrong, and what to write instead.
+    pub fn check(&self) -> Checked {
+        for (wrong, key, message) in [
+            (
+                self.initial_window_packets == 0,
+                "initial_window_packets",
+                "initial_window_packets must be at least 1",
+            ),
+            (self.min_rto.0 == 0, "min_rto", "min_rto must be above 0"),
+            (self.min_rto > self.max_rto, "min_rto", "min_rto must be at most max_rto"),
+            (
+                self.initial_rto < self.min_rto || self.initial_rto > self.max_rto,
+                "initial_rto",
+                "initial_rto must be from min_rto to max_rto",
+            ),
+        ] {
+            if wrong {
+                return Err((key, message.into()));
+            }
+        }
+        Ok(())
+    }
+}
