@@ -17,8 +17,8 @@ use xoff_core::knobs::{Checked, Effect, because};
 use xoff_core::{Ps, knobs, math};
 
 use super::{Ack, CongestionControl, ControlSettings, Loss, Path, Start};
-use crate::flow::Pace;
-use crate::transport::TcpConfig;
+use crate::cc::Pace;
+use crate::tcp::TcpConfig;
 
 knobs! {
     /// Swift. Windows are in packets.
