@@ -86,9 +86,9 @@ class Tables:
 
 
 class SlowdownGroup(TypedDict):
-    """Slowdowns of a group of flows. Percentiles count every measured flow, with or without a row
-    in `flows.parquet`. A percentile above the median is null if fewer than ten flows lie beyond it.
-    Percentiles have three significant digits.
+    """Statistics of slowdowns in a group of flows. Percentiles count every measured flow, with or
+    without a row in `flows.parquet`. A percentile above the median is null if fewer than ten flows
+    lie beyond it. Percentiles have three significant digits.
     """
 
     flows: int
@@ -233,7 +233,7 @@ class Sampled(TypedDict):
 
 
 class OutstandingFlows(TypedDict):
-    """Measured flows that had begun and not ended."""
+    """Counts of measured flows in progress."""
 
     middle: int
     """In the middle of the measured time."""
@@ -611,9 +611,7 @@ class Summary(TypedDict):
     samples.
     """
     outstanding_flows: OutstandingFlows
-    """Measured flows that had begun and not ended. If they grow in number, the network cannot carry
-    the load.
-    """
+    """Measured flows in progress. If they grow in number, the network cannot carry the load."""
     backlog_bytes: dict[str, float | None]
     """Bytes that wait at all ports of switches on a kind of link, such as `leaf-host` or
     `spine-leaf`: mean over the steps of the grid in the measured time. `upstream_share` is the

@@ -1,7 +1,8 @@
 //! Runs a scenario, summarises its results, and benchmarks the engine.
 //!
 //! [`Run`] is a run in progress: front ends step it, take its rows, and ask for its [`Summary`].
-//! [`NumericalRun`] is a run without packets. [`open`] returns the one that a scenario asks for.
+//! [`NumericalRun`] is a run without packets. [`open`] returns the kind of run that a scenario asks
+//! for.
 
 mod backpressure;
 pub mod bench;

@@ -91,7 +91,7 @@ keys! {
         /// Flows with packets at an egress port, sampled on the grid and pooled over ports. Null
         /// without samples.
         active_flows: Option<Sampled>,
-        /// Measured flows that had begun and not ended. If they grow in number, the network cannot
+        /// Measured flows in progress. If they grow in number, the network cannot
         /// carry the load.
         outstanding_flows: OutstandingFlows,
         /// Bytes that wait at all ports of switches on a kind of link, such as `leaf-host` or
@@ -246,7 +246,7 @@ impl Frame {
 }
 
 keys! {
-    /// Measured flows under way, at two times.
+    /// Counts of measured flows in progress.
     pub struct OutstandingFlows {
         /// In the middle of the measured time.
         middle: u64,

@@ -40,7 +40,7 @@ impl Layers {
     /// Reads a top-level key: the value of the highest layer that has it.
     ///
     /// # Errors
-    /// A layer has a value that cannot be read, even one that a higher layer overrides.
+    /// A layer has a value that cannot be read, even if a higher layer overrides it.
     pub fn scalar<T: Knob>(&mut self, key: &str) -> Result<Option<T>, Reported> {
         self.handled.insert(key.into());
         let mut outcome = Ok(None);

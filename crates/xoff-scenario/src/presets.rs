@@ -1,6 +1,6 @@
 //! The systems that a scenario can name: compositions with the papers' parameters, as TOML.
 //!
-//! A preset is one text, or a text on top of the preset of which it is a variant.
+//! A preset is one text, or the text of its basic preset with another text on top.
 
 use xoff_core::knobs::Knob as _;
 use xoff_core::seam::Seam as _;

@@ -10,7 +10,7 @@ pub(crate) const FLOW_BYTES: f64 = 1_000.0;
 /// A need for memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Need {
-    /// Its use, as in "of which 2 GB are for ...".
+    /// Its use, as in "2.0 GB of it for hosts".
     pub(crate) what: String,
     pub(crate) bytes: u128,
     /// The setting that makes it large, if one was set.

@@ -175,7 +175,7 @@ pub const ENDLESS: u64 = u64::MAX / 2;
 pub enum After {
     /// A flow of its source has arrived whole at its receiver, which is this flow's sender.
     Arrival {
-        /// How many places before this one that flow is, from 1.
+        /// The distance back to that flow, from 1.
         back: u32,
     },
     /// The flow before it in its chain has ended at its sender, which is also this flow's sender.

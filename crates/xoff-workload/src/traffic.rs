@@ -66,7 +66,7 @@ impl Traffic {
         self.issued
     }
 
-    /// Draws the next flow of the stream at `index` and returns the one that it replaces.
+    /// Draws the next flow of the stream at `index` and returns the flow that it replaces.
     fn refill(&mut self, index: usize) -> Option<Arrival> {
         let stream = &mut self.streams[index];
         let taken = stream.head;

@@ -280,7 +280,7 @@ pub trait HopControl {
         None
     }
 
-    /// The next signal to send, after the one that was just returned.
+    /// The next signal to send, after one was returned.
     fn next_signal(&mut self) -> Option<Signal> {
         None
     }

@@ -6,9 +6,9 @@ use xoff_sim::measure::{BIN_EDGES, ClassResults, RANGES, Slowdowns};
 use super::keys::{Named, keys};
 
 keys! {
-    /// Slowdowns of a group of flows. Percentiles count every measured flow, with or without a row
-    /// in `flows.parquet`. A percentile above the median is null if fewer than ten flows lie beyond
-    /// it. Percentiles have three significant digits.
+    /// Statistics of slowdowns in a group of flows. Percentiles count every measured flow, with or
+    /// without a row in `flows.parquet`. A percentile above the median is null if fewer than ten
+    /// flows lie beyond it. Percentiles have three significant digits.
     pub struct SlowdownGroup {
         /// Flows of the group.
         flows: u64,

@@ -63,7 +63,8 @@ fn no_variant_loses_anything_and_every_pause_is_resumed() {
 fn a_flow_that_is_paused_itself_holds_no_other_of_its_queue() {
     let scenario = "network = { topology = \"star\" }\nstar = { hosts = 12 }\n\
                     [run]\nwarmup = \"0us\"\nmeasure = \"5ms\"\n\
-                    [[traffic]]\nkind = \"incast\"\nvictims = \"11\"\nsenders = \"0-9\"\ndegree = 10\n\
+                    [[traffic]]\nkind = \"incast\"\nvictims = \"11\"\nsenders = \"0-9\"\n\
+                    degree = 10\n\
                     bytes = \"10MB\"\nperiod = \"1s\"\n\
                     [[traffic]]\nkind = \"incast\"\nvictims = \"10\"\nsenders = \"0\"\ndegree = 1\n\
                     bytes = \"1MB\"\nperiod = \"1s\"\nclass = \"idle\"\n";
@@ -85,7 +86,8 @@ fn a_flow_that_is_paused_itself_holds_no_other_of_its_queue() {
 fn a_labelled_incast_is_one_flow_to_the_scheduler() {
     let scenario = "network = { topology = \"star\" }\nstar = { hosts = 12 }\n\
                     [run]\nwarmup = \"0us\"\nmeasure = \"10ms\"\n\
-                    [[traffic]]\nkind = \"incast\"\nvictims = \"11\"\nsenders = \"1-10\"\ndegree = 10\n\
+                    [[traffic]]\nkind = \"incast\"\nvictims = \"11\"\nsenders = \"1-10\"\n\
+                    degree = 10\n\
                     bytes = \"40MB\"\nperiod = \"1s\"\n\
                     [[traffic]]\nkind = \"incast\"\nvictims = \"11\"\nsenders = \"0\"\ndegree = 1\n\
                     bytes = \"2MB\"\nperiod = \"1s\"\nclass = \"other\"\n";
@@ -107,7 +109,8 @@ fn a_labelled_incast_is_one_flow_to_the_scheduler() {
 fn queues_without_backpressure_pause_nobody() {
     let scenario = "network = { topology = \"star\" }\nstar = { hosts = 12 }\n\
                     [run]\nwarmup = \"0us\"\nmeasure = \"2ms\"\n\
-                    [[traffic]]\nkind = \"incast\"\nvictims = \"11\"\nsenders = \"0-9\"\ndegree = 10\n\
+                    [[traffic]]\nkind = \"incast\"\nvictims = \"11\"\nsenders = \"0-9\"\n\
+                    degree = 10\n\
                     bytes = \"10MB\"\nperiod = \"1s\"\n";
     let mut queues = Vec::new();
     for scheme in ["hpcc-pfc", "hpcc-pfc-sfq", "hpcc-pfc-dqa"] {

@@ -14,8 +14,10 @@ fn scenario(scheme: &str) -> String {
          [run]\nwarmup = \"0us\"\nmeasure = \"400us\"\ncapture = \"0-1,leaf:2\"\n\
          [leaf_spine]\nleaves = 4\nspines = 2\nhosts_per_leaf = 4\n\
          [[traffic]]\nkind = \"open-loop\"\nload = 0.5\nstop = \"20us\"\n\
-         [[traffic]]\nkind = \"incast\"\nvictims = \"0\"\ndegree = 12\nbytes = \"1.2MB\"\nevents = 1\n\
-         [[traffic]]\nkind = \"incast\"\nvictims = \"2\"\ndegree = 12\nbytes = \"1.2MB\"\nevents = 1\n\
+         [[traffic]]\nkind = \"incast\"\nvictims = \"0\"\ndegree = 12\nbytes = \"1.2MB\"\n\
+         events = 1\n\
+         [[traffic]]\nkind = \"incast\"\nvictims = \"2\"\ndegree = 12\nbytes = \"1.2MB\"\n\
+         events = 1\n\
          start = \"20us\"\n"
     )
 }

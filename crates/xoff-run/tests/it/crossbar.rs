@@ -15,14 +15,16 @@ const STAR: &str = "[network]\ntopology = \"star\"\n[star]\nhosts = 20\nrate = \
                     delay = \"6600ns\"\n[run]\nwarmup = \"0us\"\nmeasure = \"3ms\"\n";
 const TREE: &str = "[network]\ntopology = \"fat-tree\"\n[fat_tree]\nk = 4\nhost_rate = \"1Gbps\"\n\
                     aggregation_rate = \"1Gbps\"\ncore_rate = \"1Gbps\"\nhost_delay = \"6600ns\"\n\
-                    aggregation_delay = \"6600ns\"\ncore_delay = \"6600ns\"\n[run]\nwarmup = \"0us\"\n\
+                    aggregation_delay = \"6600ns\"\ncore_delay = \"6600ns\"\n[run]\n\
+                    warmup = \"0us\"\n\
                     measure = \"3ms\"\n";
 
 /// Flows between all hosts, and bursts of others at a lower priority to one of them.
 fn bursts(scheme: &str, network: &str, load: f64, degree: u32, bytes: &str) -> String {
     format!(
         "scheme = \"{scheme}\"\n{network}\n\
-         [[traffic]]\nkind = \"open-loop\"\nsizes = \"google\"\nload_on = \"hosts\"\nload = {load}\nstop = \"3ms\"\n\
+         [[traffic]]\nkind = \"open-loop\"\nsizes = \"google\"\nload_on = \"hosts\"\n\
+         load = {load}\nstop = \"3ms\"\n\
          [[traffic]]\nkind = \"incast\"\ndegree = {degree}\nbytes = \"{bytes}\"\nperiod = \"1ms\"\n\
          stop = \"3ms\"\npriority = 3\n\
          [[traffic]]\nkind = \"incast\"\ndegree = {degree}\nbytes = \"{bytes}\"\nperiod = \"1ms\"\n\
@@ -147,7 +149,8 @@ fn important_packets_do_not_wait_for_others() {
             "scheme = \"{scheme}\"\n{STAR}\
              [[traffic]]\nkind = \"incast\"\ndegree = 15\nbytes = \"3MB\"\nperiod = \"1s\"\n\
              priority = 7\nclass = \"low\"\n\
-             [[traffic]]\nkind = \"open-loop\"\nsizes = \"google\"\nload_on = \"hosts\"\nload = 0.05\nstop = \"3ms\"\n\
+             [[traffic]]\nkind = \"open-loop\"\nsizes = \"google\"\nload_on = \"hosts\"\n\
+             load = 0.05\nstop = \"3ms\"\n\
              class = \"high\"\n"
         );
         let text = if scheme == "detail-fc" { without_priorities(&text) } else { text };

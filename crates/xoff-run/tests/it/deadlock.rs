@@ -151,7 +151,8 @@ fn check_names_cycles_and_pairs() {
         "#   at the start: ",
         " edges, cycles in 2 places\n",
         "#     4 ports, such as leaf:2 -> spine:0 -> leaf:3 -> spine:1 -> leaf:2\n",
-        "#   without backpressure for 4 pairs of ports there are no cycles; set switch.elide = \"cycles\" or ",
+        "#   without backpressure for 4 pairs of ports there are no cycles; set \
+         switch.elide = \"cycles\" or ",
         "#     leaf:2, from spine:0 to spine:1\n",
     ] {
         assert!(text.contains(line), "{line:?} is missing:\n{text}");

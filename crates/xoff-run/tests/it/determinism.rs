@@ -13,7 +13,8 @@ fn scenario(scheme: &str) -> String {
         "scheme = \"{scheme}\"\n\
          [run]\nwarmup = \"0us\"\nmeasure = \"40us\"\ndrain = \"1ms\"\nmonitor = \"0-127\"\n\
          [[traffic]]\nkind = \"open-loop\"\nload = 0.6\nstop = \"40us\"\n\
-         [[traffic]]\nkind = \"incast\"\ndegree = 60\nbytes = \"4MB\"\nperiod = \"30us\"\nstop = \"40us\"\n\
+         [[traffic]]\nkind = \"incast\"\ndegree = 60\nbytes = \"4MB\"\nperiod = \"30us\"\n\
+         stop = \"40us\"\n\
          [[traffic]]\nkind = \"incast\"\ndegree = 60\nbytes = \"2MB\"\nperiod = \"20us\"\n\
          spread = \"10us\"\nstop = \"40us\"\n"
     )

@@ -56,7 +56,8 @@ fn series(run: &mut Run) -> Vec<FlowSeriesRow> {
 fn n_flows_get_one_nth_within_an_interval() {
     let text = STAR.replace("5ms", "10ms")
         + "flow_series = \"100us\"\n\
-           [[traffic]]\nkind = \"staggered\"\nsenders = \"1-5\"\nreceiver = 0\ninterval = \"1ms\"\n";
+           [[traffic]]\nkind = \"staggered\"\nsenders = \"1-5\"\nreceiver = 0\n\
+           interval = \"1ms\"\n";
     let mut run = open(&text, &[]);
     let mut by_time: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for row in series(&mut run) {

@@ -52,7 +52,8 @@ fn a_message_alone_goes_at_line_rate() {
 }
 
 const BACKGROUND: &str = "[run]\nwarmup = \"0us\"\nmeasure = \"100us\"\ndrain = \"20ms\"\n\
-                          link_delays = true\n[[traffic]]\nkind = \"open-loop\"\nsizes = \"google\"\n\
+                          link_delays = true\n[[traffic]]\nkind = \"open-loop\"\n\
+                          sizes = \"google\"\n\
                           load = 0.6\nstop = \"100us\"\n";
 
 fn mixed(scheme: &str, more: &[&str]) -> (Run, Vec<FlowRow>) {
@@ -204,7 +205,8 @@ fn a_short_message_passes_all_that_waits_for_its_receiver() {
     let text = "scheme = \"homa\"\n[run]\nwarmup = \"0us\"\nmeasure = \"20us\"\n\
                 [[traffic]]\nkind = \"incast\"\nvictims = \"0\"\ndegree = 50\nbytes = \"5MB\"\n\
                 events = 1\n\
-                [[traffic]]\nkind = \"long\"\nsrc = 20\ndst = 0\nbytes = \"900B\"\nstart = \"15us\"\n";
+                [[traffic]]\nkind = \"long\"\nsrc = 20\ndst = 0\nbytes = \"900B\"\n\
+                start = \"15us\"\n";
     let (_, rows) = run(text, &["homa.cutoffs=\"1000\""]);
     let short = rows.iter().find(|row| row.size_bytes == 900).unwrap();
     // At most the packet on the wire is ahead of it at each hop.

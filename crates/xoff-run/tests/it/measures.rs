@@ -125,7 +125,8 @@ fn packets_wait_where_they_are_said_to() {
 fn an_overload_shows_in_the_flows_under_way() {
     let growth = |load: &str| {
         let text = "scheme = \"dctcp\"\nnetwork = { topology = \"star\" }\n\
-                    run = { warmup = \"1ms\", measure = \"4ms\", drain = \"10us\", flows = \"none\" }\n\
+                    run = { warmup = \"1ms\", measure = \"4ms\", drain = \"10us\", \
+                    flows = \"none\" }\n\
                     [[traffic]]\nkind = \"open-loop\"\narrivals = \"poisson\"\nreceivers = \"0\"\n\
                     load_on = \"receivers\"\n";
         let (run, _) = run(text, &[load]);

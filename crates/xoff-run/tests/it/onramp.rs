@@ -8,7 +8,10 @@ fn incast(senders: u32, spread: &str) -> String {
         r#"
 scheme = "onramp"
 network = {{ topology = "dumbbell" }}
-dumbbell = {{ left_hosts = {senders}, right_hosts = 1, trunk_rate = "6400Gbps", trunk_delay = "3us" }}
+dumbbell.left_hosts = {senders}
+dumbbell.right_hosts = 1
+dumbbell.trunk_rate = "6400Gbps"
+dumbbell.trunk_delay = "3us"
 buffer = {{ kind = "unlimited" }}
 transport = {{ congestion = "none", window = "unlimited" }}
 run = {{ warmup = "0us", measure = "4ms", drain = "1us", grid = "10us", monitor = "{senders}" }}

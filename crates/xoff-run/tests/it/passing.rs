@@ -10,7 +10,8 @@ use xoff_scenario::presets;
 const TRAFFIC: &str = "\
     [run]\nwarmup = \"0us\"\nmeasure = \"60us\"\ndrain = \"2ms\"\n\
     [[traffic]]\nkind = \"open-loop\"\nload = 0.6\nstop = \"60us\"\n\
-    [[traffic]]\nkind = \"incast\"\ndegree = 12\nbytes = \"600KB\"\nperiod = \"30us\"\nstop = \"60us\"\n\
+    [[traffic]]\nkind = \"incast\"\ndegree = 12\nbytes = \"600KB\"\nperiod = \"30us\"\n\
+    stop = \"60us\"\n\
     [[traffic]]\nkind = \"long\"\nsrc = 0\ndst = 9\ncount = 3\nbytes = \"40KB\"\n\
     [[traffic]]\nkind = \"long\"\nsrc = 0\ndst = 9\ncount = 3\nbytes = \"2KB\"\n\
     [[traffic]]\nkind = \"long\"\nsrc = 0\ndst = 13\ncount = 2\nbytes = \"9KB\"\n";

@@ -14,7 +14,8 @@ const STAR: &str = "scheme = \"pfabric\"\n[network]\ntopology = \"star\"\n\
 
 fn flow(src: u32, bytes: &str, start: &str) -> String {
     format!(
-        "[[traffic]]\nkind = \"long\"\nsrc = {src}\ndst = 0\nbytes = \"{bytes}\"\nstart = \"{start}\"\n"
+        "[[traffic]]\nkind = \"long\"\nsrc = {src}\ndst = 0\nbytes = \"{bytes}\"\n\
+         start = \"{start}\"\n"
     )
 }
 

@@ -16,8 +16,10 @@ fn bursts(scheme: &str) -> String {
          host_rate = \"1Gbps\"\naggregation_rate = \"1Gbps\"\ncore_rate = \"1Gbps\"\n\
          host_delay = \"6600ns\"\naggregation_delay = \"6600ns\"\ncore_delay = \"6600ns\"\n\
          [tcp]\ninitial_window_packets = 80\n[run]\nwarmup = \"0us\"\nmeasure = \"4ms\"\n\
-         [[traffic]]\nkind = \"open-loop\"\nsizes = \"google\"\nload_on = \"hosts\"\nload = 0.05\nstop = \"4ms\"\n\
-         [[traffic]]\nkind = \"incast\"\ndegree = 14\nbytes = \"1500KB\"\nperiod = \"2ms\"\nstop = \"4ms\"\n\
+         [[traffic]]\nkind = \"open-loop\"\nsizes = \"google\"\nload_on = \"hosts\"\nload = 0.05\n\
+         stop = \"4ms\"\n\
+         [[traffic]]\nkind = \"incast\"\ndegree = 14\nbytes = \"1500KB\"\nperiod = \"2ms\"\n\
+         stop = \"4ms\"\n\
          priority = 1\n"
     )
 }

@@ -148,9 +148,11 @@ fn ended(query: &QueryRow) -> u64 {
 
 const BUSY: &str = "workflow = \"sequential\"\nqueries = \"3,6\"\nrate = 60.0\nburst_rate = 600.0\n\
                     burst = \"5ms\"\npriorities = \"0,3\"\n\
-                    [[traffic]]\nkind = \"queries\"\nworkflow = \"parallel\"\nqueries = \"4\"\nrate = 40.0\n\
+                    [[traffic]]\nkind = \"queries\"\nworkflow = \"parallel\"\nqueries = \"4\"\n\
+                    rate = 40.0\n\
                     class = \"aggregate\"\nclients = \"0-7\"\nservers = \"8-15\"\n\
-                    [[traffic]]\nkind = \"successive\"\nbytes = \"100KB\"\nsenders = \"0-3\"\npriority = 7\n";
+                    [[traffic]]\nkind = \"successive\"\nbytes = \"100KB\"\nsenders = \"0-3\"\n\
+                    priority = 7\n";
 
 /// Every query starts once, after the event it waits for, and all end, even if packets are lost and
 /// sent again.
@@ -259,7 +261,7 @@ fn a_sender_keeps_so_many_successive_flows_under_way_until_it_stops() {
     assert_eq!(rows.flows.len() as u64, run.progress().flows_started);
 }
 
-/// If the run ends too early, unfinished queries count as infinite, even those that never began.
+/// If the run ends too early, unfinished queries count as infinite, even if they never began.
 #[test]
 fn what_does_not_end_counts_as_infinite() {
     let traffic = "workflow = \"sequential\"\nqueries = \"40\"\nrate = 100.0\n";
@@ -281,7 +283,8 @@ fn what_does_not_end_counts_as_infinite() {
 /// A timeout shorter than the queueing delay resends packets that have arrived.
 #[test]
 fn packets_that_arrive_twice_are_counted() {
-    let traffic = "sizes = \"100KB\"\nrate = 20.0\nclients = \"0\"\nworkflow = \"parallel\"\nqueries = \"40\"\n";
+    let traffic = "sizes = \"100KB\"\nrate = 20.0\nclients = \"0\"\nworkflow = \"parallel\"\n\
+                   queries = \"40\"\n";
     let text = text("tcp-newreno", STAR, traffic);
     let repeated = |overrides: &[&str]| {
         let (run, _) = run(&text, overrides);

@@ -28,7 +28,8 @@ const RACKS: &str = "scheme = \"sfc\"\n[leaf_spine]\nleaves = 2\nspines = 2\nhos
     drain = \"1s\"\n\
     [[traffic]]\nkind = \"incast\"\nsenders = \"0-23\"\nvictims = \"26\"\ndegree = 24\n\
     bytes = \"12MB\"\nspread = \"20us\"\nevents = 1\n\
-    [[traffic]]\nkind = \"incast\"\nsenders = \"24\"\nvictims = \"51\"\ndegree = 1\nbytes = \"50KB\"\n\
+    [[traffic]]\nkind = \"incast\"\nsenders = \"24\"\nvictims = \"51\"\ndegree = 1\n\
+    bytes = \"50KB\"\n\
     period = \"30us\"\nevents = 20\nclass = \"bystander\"\n";
 
 fn sum_sfc(run: &Run, count: impl Fn(&Sfc) -> u64) -> u64 {

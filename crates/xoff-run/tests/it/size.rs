@@ -51,7 +51,8 @@ fn networks_that_do_not_fit_are_refused_at_the_setting_that_makes_them_large() {
 fn the_estimate_is_shown_with_the_limit_and_what_to_do() {
     let text = refused(LOAD, &["leaf_spine.leaves=2000", "leaf_spine.spines=2000"]);
     for said in [
-        "needs about 1.7 GB of memory, for a network of 32000 hosts, 4000 switches and 4032000 links",
+        "needs about 1.7 GB of memory, for a network of 32000 hosts, 4000 switches and 4032000 \
+         links",
         "the limit is 300 MB (--max-memory)",
         "help: make the network smaller: leaf_spine.leaves, leaf_spine.spines",
     ] {

@@ -13,7 +13,8 @@ const SCHEMES: [&str; 2] = ["scheme=bfc-srf", "scheme=ideal-srf"];
 
 fn flow(src: u32, bytes: &str, start: &str) -> String {
     format!(
-        "[[traffic]]\nkind = \"long\"\nsrc = {src}\ndst = 0\nbytes = \"{bytes}\"\nstart = \"{start}\"\n"
+        "[[traffic]]\nkind = \"long\"\nsrc = {src}\ndst = 0\nbytes = \"{bytes}\"\n\
+         start = \"{start}\"\n"
     )
 }
 

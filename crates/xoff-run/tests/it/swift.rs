@@ -1,4 +1,4 @@
-//! Swift over whole networks: queues stand where the target puts them.
+//! Swift in whole networks: queues settle at the length that the target implies.
 
 use crate::common::{open, over_hosts, over_switches, received_bytes};
 use xoff_net::arch::Switch;
@@ -14,7 +14,7 @@ struct Star {
     delay_us: f64,
 }
 
-/// What 20 ms of them show, after 5 ms.
+/// Measurements of 20 ms, after 5 ms.
 struct Seen {
     /// Share of the receiver's link.
     utilisation: f64,
@@ -35,12 +35,12 @@ impl Star {
         f64::from(self.senders * self.flows_per_sender)
     }
 
-    /// Bytes that a link carries in a time (us).
+    /// Bytes on a link in a time (us).
     fn bytes_in(&self, us: f64) -> f64 {
         self.gbps * 125.0 * us
     }
 
-    /// A packet over two links (us).
+    /// Time of a packet over two links (us).
     fn base_rtt(&self) -> f64 {
         4.0 * self.delay_us + 2.0 * PACKET / self.bytes_in(1.0)
     }
@@ -51,7 +51,7 @@ impl Star {
         self.base_rtt() * (2.0 + 10.0 * scaled.clamp(0.0, 1.0))
     }
 
-    /// The queue at which equal windows fill the round trip and the round trip is on target
+    /// The queue at which equal windows fill the round trip and the round trip equals the target
     /// (bytes).
     fn queue(&self) -> f64 {
         let (mut low, mut high): (f64, f64) = (1e-3, 1e4);
@@ -60,7 +60,7 @@ impl Star {
             let below = cwnd * self.flows() * PACKET < self.bytes_in(self.target(cwnd));
             *(if below { &mut low } else { &mut high }) = cwnd;
         }
-        // An acknowledgement of 60 B takes its time at two links as well.
+        // An acknowledgement of 60 B also takes time on two links.
         self.bytes_in(self.target(low) - self.base_rtt()) - 2.0 * 60.0
     }
 
@@ -93,7 +93,7 @@ fn a_lone_flow_gets_the_line_rate_without_a_queue() {
     let star = Star { senders: 1, flows_per_sender: 1, gbps: 100.0, delay_us: 2.0 };
     let seen = star.run(&[]);
     assert!(seen.utilisation > 0.999, "{}", seen.utilisation);
-    // The packet that is being sent does not count.
+    // The packet on the wire does not count.
     assert!(seen.held.iter().all(|&bytes| bytes == 0.0));
 }
 
@@ -116,10 +116,10 @@ fn the_standing_queue_is_what_the_target_allows() {
     }
 }
 
-/// §3.4 and Table 3: where flows outnumber the packets of the BDP, "even a congestion window of one
-/// is too high to prevent overload". A window below one packet keeps the queue near the target. It
-/// grows by a whole packet at each acknowledgement below the target, so that the queue swings: its
-/// mean is off by up to a half.
+/// §3.4 and Table 3: if there are more flows than packets in the BDP, "even a congestion window of
+/// one is too high to prevent overload". A window below one packet keeps the queue near the target.
+/// It grows by a whole packet at each acknowledgement below the target, so that the queue
+/// oscillates: its mean is off by up to a half.
 #[test]
 fn an_incast_of_500_flows_needs_windows_below_one_packet() {
     let star = Star { senders: 50, flows_per_sender: 10, gbps: 10.0, delay_us: 1.0 };

@@ -70,8 +70,10 @@ fn the_loss_of_a_flows_last_packet_costs_exactly_one_timeout() {
 fn an_incast_with_drops_delivers_every_byte() {
     for scheme in ["tcp-newreno", "tcp-cubic", "tcp-dctcp"] {
         let text = format!(
-            "scheme = \"{scheme}\"\n{STAR}[run]\nwarmup = \"0us\"\nmeasure = \"1ms\"\ndrain = \"1s\"\n\
-             [[traffic]]\nkind = \"incast\"\nvictims = \"0\"\ndegree = 12\nbytes = \"2.4MB\"\nevents = 1\n"
+            "scheme = \"{scheme}\"\n{STAR}[run]\nwarmup = \"0us\"\nmeasure = \"1ms\"\n\
+             drain = \"1s\"\n\
+             [[traffic]]\nkind = \"incast\"\nvictims = \"0\"\ndegree = 12\nbytes = \"2.4MB\"\n\
+             events = 1\n"
         );
         let (run, rows) = run(
             &text,
@@ -120,7 +122,8 @@ fn shares(scheme: &str, overrides: &[&str], others: bool) -> ([f64; 2], Vec<u64>
     let background =
         "[[traffic]]\nkind = \"open-loop\"\nload = 0.05\nload_on = \"hosts\"\nclass = \"c\"\n";
     let text = format!(
-        "scheme = \"{scheme}\"\n{STAR}[run]\nwarmup = \"20ms\"\nmeasure = \"100ms\"\ndrain = \"0us\"\n{}{}{}",
+        "scheme = \"{scheme}\"\n{STAR}[run]\nwarmup = \"20ms\"\nmeasure = \"100ms\"\n\
+         drain = \"0us\"\n{}{}{}",
         flow(1, "a"),
         flow(2, "b"),
         if others { background } else { "" },

@@ -12,7 +12,8 @@ fn idle_share(x: f64, threshold_factor: f64) -> (f64, f64) {
          right_rate = \"100Gbps\"\ntrunk_rate = \"{}Mbps\"\nhost_delay = \"10ns\"\n\
          trunk_delay = \"10us\"\n[bfc]\nthreshold_factor = {threshold_factor}\n\
          [buffer]\nalpha = 0\n\
-         [run]\nwarmup = \"2ms\"\nmeasure = \"20ms\"\ndrain = \"0us\"\nmonitor = \"1\"\ngrid = \"1us\"\n\
+         [run]\nwarmup = \"2ms\"\nmeasure = \"20ms\"\ndrain = \"0us\"\nmonitor = \"1\"\n\
+         grid = \"1us\"\n\
          [[traffic]]\nkind = \"long\"\nsrc = 0\ndst = 1\n",
         (x * 100_000.0) as u64
     );

@@ -1,11 +1,11 @@
-//! Runs a case of the HPCC ns-3 simulator as it is: `config.txt`, topology and flows.
+//! Runs a case of the HPCC ns-3 simulator unchanged: `config.txt`, topology and flows.
 //!
-//! Every key is either honoured, or known to change nothing but output, or refused by name. The
-//! model is set to that simulator's: times truncated to 1 ns, events of one instant in the order in
-//! which they were set, acknowledgements in the data queue, NICs that search their flows by index,
-//! ECN at dequeue with that simulator's random numbers, hashes seeded with the switch's number. In
-//! all runs compared so far (none with drops) every flow ends at the same nanosecond.
-//! The file grammar is described by that repository's `config_doc.txt` and `traffic_gen/README.md`.
+//! Every key is either obeyed, or known to affect only output, or refused by name. The model
+//! follows that simulator: times truncated to 1 ns, events of one instant in the order of setting,
+//! acknowledgements in the data queue, NICs that search their flows by index, ECN at dequeue with
+//! that simulator's random numbers, hashes seeded with the switch's number. In all runs compared so
+//! far (none with drops) every flow ends at the same nanosecond. That repository's `config_doc.txt`
+//! and `traffic_gen/README.md` describe the grammar of the files.
 
 mod config;
 mod files;
@@ -36,7 +36,7 @@ const SEED: u64 = 1;
 /// Reads a case; `file` is its `config.txt`.
 ///
 /// # Errors
-/// What is wrong with it, or what it asks for that is not modelled.
+/// What is wrong with it, or not modelled.
 pub fn resolve(
     text: &str,
     file: &str,
@@ -113,7 +113,7 @@ impl Source for Listed {
     }
 }
 
-/// All flows are measured; the run ends when they have, or at the simulator's stop time.
+/// All flows are measured. The run ends with the last flow, or at the simulator's stop time.
 fn run(config: &Config, flows: &[Arrival]) -> Result<RunConfig, String> {
     let (Some(first), Some(last)) = (flows.first(), flows.last()) else {
         return Err(format!("{}: there are no flows", config.flow_file));
@@ -159,10 +159,10 @@ fn setup(config: &Config, spec: Spec, topology: Topology, routes: Routes) -> Set
     }
 }
 
-/// The stream of the first draw of a run: how many that simulator's set-up has taken. Each node's
-/// internet stack takes six (one its global routing, five its IPv6 extensions: hop-by-hop,
-/// destination, fragment, routing, loose routing); the error model that all links share takes one
-/// for itself and one for the variable it is given instead.
+/// The stream of the first draw of a run, after the streams taken by that simulator's set-up. Each
+/// node's internet stack takes six (one for its global routing, five for its IPv6 extensions:
+/// hop-by-hop, destination, fragment, routing, loose routing). The error model shared by all links
+/// takes one for itself, and one for the variable that replaces its own.
 fn first_stream(topology: &Topology) -> u64 {
     6 * u64::from(topology.nodes()) + 2
 }

@@ -12,7 +12,7 @@ use super::config::{Config, Control};
 use crate::resolve::Spec;
 use crate::sections::RunConfig;
 
-/// The sections that a scenario of this case would have.
+/// The sections of a scenario equal to this case.
 pub(super) fn spec(config: &Config, run: RunConfig) -> Spec {
     Spec {
         run,

@@ -52,7 +52,7 @@ impl FlowSizes for SizesOf<'_> {
 }
 
 impl Resolver<'_> {
-    /// Reads everything, so that all problems are found; `None` if one of them leaves nothing to
+    /// Reads all sections, so that all problems are found; `None` if a problem leaves nothing to
     /// run.
     pub(super) fn packets(mut self) -> Option<Resolved> {
         let (name, seed, scheme) = self.top()?;
@@ -198,7 +198,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Fills in the settings that follow from the network and the traffic.
+    /// Fills in the settings that depend on the network and the traffic.
     fn derive(
         &mut self,
         spec: &mut Spec,
@@ -243,7 +243,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The memory of switches. A scheduler may derive that of a port.
+    /// The memory of switches. A scheduler may derive the memory of a port.
     fn buffer(&mut self, spec: &Spec, product: Bytes) -> BufferConfig {
         let Some(mut buffer) = spec.buffer.clone() else {
             return BufferConfig { kind: BufferKind::Unlimited, ..BufferConfig::default() };
@@ -265,7 +265,7 @@ impl Resolver<'_> {
         buffer
     }
 
-    /// How ports shape the credits of receivers, if these send credits.
+    /// The shaping of receivers' credits at ports, if receivers send credits.
     fn credits(&mut self, spec: &Spec) -> Option<CreditShape> {
         let shape = spec.driver.credits(spec.frame.full_packet())?;
         let share = shape.credit_bytes as f64 / shape.bytes_per_credit() as f64;
@@ -273,7 +273,7 @@ impl Resolver<'_> {
         Some(shape)
     }
 
-    /// Puts the allocator's NICs into the network.
+    /// Adds the allocator's NICs to the network.
     fn attach_allocators(
         &mut self,
         spec: &Spec,

@@ -1,4 +1,4 @@
-//! From a spec to hosts, switches and a plan. Nothing here can fail.
+//! From a spec to hosts, switches and a plan. No step here can fail.
 
 use std::sync::Arc;
 
@@ -16,9 +16,9 @@ use crate::sections::{FlowRows, RunConfig};
 
 /// Base RTTs of a network.
 pub(crate) struct NetworkRtts {
-    /// That of the longest path.
+    /// Of the longest path.
     pub(crate) longest: Ps,
-    /// Those of all pairs of hosts, if flows are to know their own.
+    /// Of all pairs of hosts, if flows use the RTT of their own path.
     pub(crate) pairs: Option<Arc<BaseRtts>>,
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn switches(
     }
 }
 
-/// Every host. `labelled` says of each traffic source if its flows are labelled.
+/// Every host. `labelled`: whether the flows of each traffic source are labelled.
 pub(crate) fn hosts(
     spec: &Spec,
     flowtune: Option<&FlowtuneSetup>,

@@ -1,4 +1,4 @@
-//! The network, and when and where to measure.
+//! The network, and the time and place of measurements.
 
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ impl Resolver<'_> {
         Some(build::plan(run))
     }
 
-    /// Intervals end at steps of the grid, and there are not more of them than anybody can read.
+    /// Checks that intervals end at steps of the grid, and limits their number.
     fn check_interval(&mut self, run: &RunConfig, key: &str, interval: Ps) {
         const MOST: u64 = 1_000_000;
         if !interval.0.is_multiple_of(run.grid.0) {
@@ -115,7 +115,7 @@ impl Resolver<'_> {
         base_rtt(topology, routes, frame.payload.0)
     }
 
-    /// The base RTTs of all pairs of hosts, if flows are to know their own.
+    /// The base RTTs of all pairs of hosts, if flows use the RTT of their own path.
     pub(super) fn base_rtts(
         &mut self,
         transport: &TransportConfig,

@@ -87,8 +87,8 @@ fn wrong_incast_and_long_lived_settings_say_why() {
     );
     let only = |senders: &str| IncastConfig { senders: senders.into(), ..default() };
     assert_eq!(incast(only("0-3,x")), {
-        "senders: \"x\" is not a host or a range of hosts: write all, or numbers and ranges such as \
-         0-3,7,9-12"
+        "senders: \"x\" is not a host or a range of hosts: write all, or numbers and ranges such \
+         as 0-3,7,9-12"
     });
     assert_eq!(
         incast(IncastConfig { victims: "6-7".into(), ..only("7") }),

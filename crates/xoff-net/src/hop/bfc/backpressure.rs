@@ -78,7 +78,7 @@ pub trait Backpressure {
     /// A packet starts to leave.
     fn on_dequeue(&mut self, egress: u16, packet: &mut Packet) -> Option<Signal>;
 
-    /// The next signal, after the one that was just returned.
+    /// The next signal to send, after one was returned.
     fn next_signal(&mut self) -> Option<Signal> {
         None
     }

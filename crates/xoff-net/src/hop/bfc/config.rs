@@ -176,7 +176,7 @@ impl BfcConfig {
         self.data_queues() == 1 && self.backpressure != BackpressureKind::Occupancy
     }
 
-    /// Number of data queues of a port.
+    /// The number of queues for flows.
     #[must_use]
     pub fn data_queues(&self) -> u8 {
         match self.assignment {

@@ -29,7 +29,7 @@ pub struct Occupancy {
     queues: u8,
     thresholds: Thresholds,
     upstream: UpstreamQueues,
-    /// Resumes to send after the one that was just returned.
+    /// Further resumes to send.
     due: Vec<Signal>,
 }
 
