@@ -23,9 +23,22 @@ use crate::partition::{Directory, Owner, Partition};
 use crate::setup::{MarkDraws, Setup};
 use crate::tag;
 
-/// log2 of the width (ps) of the wheel's finest buckets: 2 ns, so that the arrivals of links of 1
-/// us all lie within its first level, and a bucket of a hundred hosts holds two or three events.
+/// log2 of the width (ps) of the wheel's finest buckets: 2 ns, so that the arrivals of links of
+/// 1 us all lie within its first level, and a bucket of a hundred hosts holds two or three events.
 const BUCKET_SHIFT: u32 = 11;
+
+/// Tags of the events of hosts.
+const HOST_TAGS: HostTags = HostTags {
+    pace: tag::PACE,
+    control: tag::CONTROL,
+    timeout: tag::TIMEOUT,
+    index: tag::INDEX,
+    pause: tag::PAUSE,
+    intake: tag::INTAKE,
+    receiver_driven: tag::DRIVEN,
+    retransmission: tag::RETRANSMISSION,
+    agent: tag::AGENT,
+};
 
 /// Adds a port without a link that stands for a switch's arbiter. The arbiter is asked at the end
 /// of an instant, after all ports. Returns its number.
@@ -109,14 +122,8 @@ impl Setup {
         }
     }
 
-    fn build_partition(
-        &self,
-        index: u32,
-        partitions: usize,
-        local: &[u32],
-        directory: &Arc<Directory>,
-    ) -> Result<Partition, String> {
-        let of_node = &directory.partition_of;
+    /// The ports of a partition, in the order of the topology.
+    fn fabric(&self, index: u32, partitions: usize, local: &[u32], of_node: &[u32]) -> Fabric {
         let topology = &self.topology;
         let tags = FabricTags { arrival: tag::ARRIVAL, wake: tag::WAKE };
         let mut fabric =
@@ -140,18 +147,20 @@ impl Setup {
                 peer,
             });
         }
-        let tags = HostTags {
-            pace: tag::PACE,
-            control: tag::CONTROL,
-            timeout: tag::TIMEOUT,
-            index: tag::INDEX,
-            pause: tag::PAUSE,
-            intake: tag::INTAKE,
-            receiver_driven: tag::DRIVEN,
-            retransmission: tag::RETRANSMISSION,
-            agent: tag::AGENT,
-        };
-        let mut hosts = Hosts::new(self.hosts.clone(), tags);
+        fabric
+    }
+
+    fn build_partition(
+        &self,
+        index: u32,
+        partitions: usize,
+        local: &[u32],
+        directory: &Arc<Directory>,
+    ) -> Result<Partition, String> {
+        let of_node = &directory.partition_of;
+        let topology = &self.topology;
+        let mut fabric = self.fabric(index, partitions, local, of_node);
+        let mut hosts = Hosts::new(self.hosts.clone(), HOST_TAGS);
         let shared = match self.switch.mark_draws {
             MarkDraws::Own => None,
             MarkDraws::FirstOfStreams(first) => {
