@@ -5,8 +5,9 @@ use xoff_core::{Bytes, knobs};
 use xoff_net::capability::ACK_HEADER;
 
 knobs! {
-    /// Frame sizes. The defaults are those of the HPCC simulator: 1000 B of payload, 48 B of headers
-    /// (14 PPP, 20 IP, 8 UDP, 6 sequence), a 60 B acknowledgement for every data packet, no preamble.
+    /// Frame sizes. The defaults are those of the HPCC simulator: 1000 B of payload, 48 B of
+    /// headers (14 PPP, 20 IP, 8 UDP, 6 sequence), a 60 B acknowledgement for every data packet, no
+    /// preamble.
     pub struct FrameConfig in "frame" {
         /// Payload of a full packet.
         payload: Bytes = Bytes(1000),
@@ -14,9 +15,9 @@ knobs! {
         header: Bytes = Bytes(48),
         /// An acknowledgement, without INT (the smallest frame).
         ack: Bytes = Bytes(60),
-        /// Headers of an acknowledgement before padding. With INT an acknowledgement has the length of
-        /// these headers and the INT header, and at least that of `ack` (the HPCC simulator: 88 B with
-        /// 42 B of INT).
+        /// Headers of an acknowledgement before padding. With INT an acknowledgement has the length
+        /// of these headers and the INT header, and at least that of `ack` (the HPCC simulator:
+        /// 88 B with 42 B of INT).
         ack_header: Bytes = Bytes(46) => [Effect::Needs(ACK_HEADER)],
     }
 }

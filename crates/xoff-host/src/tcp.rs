@@ -11,21 +11,21 @@ knobs! {
         initial_window_packets: u32 = 10 => [Effect::Needs(TCP_WINDOW)],
         /// First slow-start threshold. 0: slow start continues until the first loss.
         initial_ssthresh: Bytes = Bytes(0) => [Effect::Needs(TCP_WINDOW)],
-        /// A packet is lost once this many later packets have arrived (RFC 6675: 3). 0: only timeouts
-        /// detect losses.
+        /// A packet is lost once this many later packets have arrived (RFC 6675: 3). 0: only
+        /// timeouts detect losses.
         duplicate_acks: u16 = 3,
-        /// Least retransmission timeout. RFC 6298 has 1 s; published ns-2 scripts for data centres have
-        /// 1 ms with timers of high resolution.
+        /// Least retransmission timeout. RFC 6298 has 1 s; published ns-2 scripts for data centres
+        /// have 1 ms with timers of high resolution.
         min_rto: Ps = Ps::from_us(1000),
         /// Longest retransmission timeout, also after doubling.
         max_rto: Ps = Ps::from_us(1_000_000),
-        /// Retransmission timeout before the first measured round trip (RFC 6298: 1 s; the same scripts:
-        /// the least timeout).
+        /// Retransmission timeout before the first measured round trip (RFC 6298: 1 s; the same
+        /// scripts: the least timeout).
         initial_rto: Ps = Ps::from_us(1000),
         /// NewReno: a marked packet halves the window, at most once a window (RFC 3168).
         ecn: bool = false => [Effect::Needs(TCP_MARKS)],
-        /// After this many timeouts in a row a sender probes: it sends one header at each timeout until
-        /// one is answered (pFabric §4.2). 0: never.
+        /// After this many timeouts in a row a sender probes: it sends one header at each timeout
+        /// until one is answered (pFabric §4.2). 0: never.
         probe_after: u16 = 0,
     }
 }

@@ -1,5 +1,5 @@
-//! Transport of every flow, section `transport`: which end decides, how much may be unacknowledged, and
-//! the kinds of congestion control and recovery.
+//! Transport of every flow, section `transport`: which end decides, how much may be unacknowledged,
+//! and the kinds of congestion control and recovery.
 
 use xoff_core::knobs::{Effect, because};
 use xoff_core::{Bytes, Ps, choices, knobs};
@@ -20,7 +20,8 @@ choices! {
     pub enum AllocatorKind {
         /// Nothing.
         None = "none",
-        /// Flowtune's allocator, section `flowtune`. `congestion` controls the flows without a rate.
+        /// Flowtune's allocator, section `flowtune`. `congestion` controls the flows without a
+        /// rate.
         Flowtune = "flowtune",
     }
 }
@@ -77,11 +78,12 @@ knobs! {
                 Window::Unlimited => Some("transport.window = \"unlimited\"".into()),
             }),
         ],
-        /// Base RTT for the window and for controls that need one. 0: derived, two propagation delays of
-        /// the longest path and the serialisation of one full packet at each of its links.
+        /// Base RTT for the window and for controls that need one. 0: derived, two propagation
+        /// delays of the longest path and the serialisation of one full packet at each of its
+        /// links.
         base_rtt: Ps = Ps(0) => [Effect::Needs(BASE_RTT)],
-        /// Path whose base RTT the window and the congestion control of a flow use: the longest path (as
-        /// in the HPCC simulator), or the flow's own. Use the latter if paths differ much.
+        /// Path whose base RTT the window and the congestion control of a flow use: the longest
+        /// path (as in the HPCC simulator), or the flow's own. Use the latter if paths differ much.
         base_rtt_of: BaseRttOf = BaseRttOf::Longest => [Effect::Needs(FLOW_BASE_RTT)],
         /// Scale the window by rate / line rate (HPCC and DCTCP of the HPCC simulator).
         window_follows_rate: bool = false => [
@@ -92,9 +94,9 @@ knobs! {
             )),
             Effect::Needs(RATE_FOR_WINDOW),
         ],
-        /// Space the packets of a flow by its rate. Without pacing only the window limits a flow, and must
-        /// follow the rate. Models a NIC that sends whole packets only, so that a flow never sends less
-        /// than one packet a round trip (SFC §5.2: Intel's E810).
+        /// Space the packets of a flow by its rate. Without pacing only the window limits a flow,
+        /// and must follow the rate. Models a NIC that sends whole packets only, so that a flow
+        /// never sends less than one packet a round trip (SFC §5.2: Intel's E810).
         pacing: bool = true => [Effect::Needs(SENDER_DRIVEN)],
         /// Flow control of the sender, in addition to its congestion control.
         flow_control: FlowControl = FlowControl::None => [Effect::Needs(SENDER_DRIVEN)],
@@ -106,13 +108,13 @@ knobs! {
             Effect::Needs(NACK_INTERVAL),
         ],
         /// A flow without progress for this long goes back to its first unacknowledged byte. With
-        /// selective repeat it skips what is known to have arrived; with NDP the sender repeats what its
-        /// receiver has not answered; with Homa the receiver asks for what is missing. 0: never (right
-        /// where nothing is lost). RoCE NICs use milliseconds; IRN's RTO_high is 320 us (IRN §4.1), and
-        /// 1350 us in ConWeave's simulator.
+        /// selective repeat it skips what is known to have arrived; with NDP the sender repeats
+        /// what its receiver has not answered; with Homa the receiver asks for what is missing. 0:
+        /// never (right where nothing is lost). RoCE NICs use milliseconds; IRN's RTO_high is
+        /// 320 us (IRN §4.1), and 1350 us in ConWeave's simulator.
         timeout: Ps = Ps(0) => [Effect::Needs(TIMEOUT)],
-        /// The timeout of a flow with few packets in flight, with selective repeat: IRN's RTO_low is
-        /// 100 us (IRN §4.1), 454 us in ConWeave's simulator. 0: `timeout` for all.
+        /// The timeout of a flow with few packets in flight, with selective repeat: IRN's RTO_low
+        /// is 100 us (IRN §4.1), 454 us in ConWeave's simulator. 0: `timeout` for all.
         timeout_low: Ps = Ps::from_us(100) => [
             Effect::Needs(SENDER_DRIVEN),
             Effect::Needs(SHORT_TIMEOUT),

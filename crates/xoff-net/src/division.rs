@@ -1,8 +1,7 @@
 //! Queues of a port divided statically among traffic classes: "we assume queues at a port are
 //! statically assigned to different priority levels" (BFC App. A.3).
 
-use crate::packet::{CLASSES, Packet};
-use crate::sched::QueueMask;
+use crate::packet::{CLASSES, Packet, QueueMask};
 
 /// The assignment of queues to classes.
 pub trait Divided: Copy + core::fmt::Debug {

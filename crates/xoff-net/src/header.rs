@@ -6,7 +6,6 @@
 
 use core::ops::{Deref, DerefMut};
 
-use crate::hop::Ask;
 use crate::packet::{Kind, Packet};
 
 /// Bits of a frame to a sender.
@@ -32,6 +31,36 @@ pub struct BackToSender<P>(P);
 /// The header of a data packet that has left, on its way back to its ingress (BFC on Tofino2).
 #[derive(Clone, Copy, Debug)]
 pub struct Recirculated<P>(P);
+
+/// The request in a link-control frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Ask {
+    /// Pause these queues, in addition to others.
+    Pause = 0,
+    /// Resume these queues.
+    Resume = 1,
+    /// Pause exactly these queues.
+    Exactly = 2,
+    /// Pause these queues for a time, from now on.
+    PauseFor = 3,
+    /// Pause one flow.
+    PauseFlow = 4,
+    /// Resume one flow.
+    ResumeFlow = 5,
+}
+
+impl Ask {
+    /// All requests, in the order of their numbers in frames.
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Pause,
+        Self::Resume,
+        Self::Exactly,
+        Self::PauseFor,
+        Self::PauseFlow,
+        Self::ResumeFlow,
+    ];
+}
 
 macro_rules! views {
     ($($view:ident: $read:ident $write:ident, $($kind:ident)|+;)*) => {

@@ -68,6 +68,8 @@ pub mod flag {
 
 /// The queue number of packets that no pause of a queue can stop: the control queue.
 pub const CONTROL_QUEUE: u8 = u8::MAX;
+/// A set of data queues of a port, one bit each.
+pub type QueueMask = u128;
 /// Traffic classes: 0 is the most important one.
 pub const CLASSES: usize = 8;
 /// No packet, no side record.

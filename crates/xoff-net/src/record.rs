@@ -2,7 +2,19 @@
 //! a packet's cache line. Packets of other controls have none.
 
 use crate::telemetry::{IntHop, IntStack};
-use crate::xcp::XcpHeader;
+
+/// A packet's congestion header (XCP §3.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct XcpHeader {
+    /// The sender's estimate of the RTT (ps); 0: none yet. "H_rtt"
+    pub rtt_ps: f64,
+    /// Time between two packets of the flow, this packet's bytes x RTT / window (ps): the
+    /// draft's X.
+    pub spacing_ps: f64,
+    /// The change of the flow's throughput for this packet (bytes/ps): at first the sender's wish,
+    /// then the least that a switch allows. "H_feedback"
+    pub feedback: f64,
+}
 
 /// A packet's side record. All side records of a run are of the same kind.
 #[derive(Clone, Copy, Debug)]

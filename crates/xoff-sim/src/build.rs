@@ -23,9 +23,22 @@ use crate::partition::{Directory, Owner, Partition};
 use crate::setup::{MarkDraws, Setup};
 use crate::tag;
 
-/// log2 of the width (ps) of the wheel's finest buckets: 2 ns, so that the arrivals of links of 1
-/// us all lie within its first level, and a bucket of a hundred hosts holds two or three events.
+/// log2 of the width (ps) of the wheel's finest buckets: 2 ns, so that the arrivals of links of
+/// 1 us all lie within its first level, and a bucket of a hundred hosts holds two or three events.
 const BUCKET_SHIFT: u32 = 11;
+
+/// Tags of the events of hosts.
+const HOST_TAGS: HostTags = HostTags {
+    pace: tag::PACE,
+    control: tag::CONTROL,
+    timeout: tag::TIMEOUT,
+    index: tag::INDEX,
+    pause: tag::PAUSE,
+    intake: tag::INTAKE,
+    receiver_driven: tag::DRIVEN,
+    retransmission: tag::RETRANSMISSION,
+    agent: tag::AGENT,
+};
 
 /// Adds a port without a link that stands for a switch's arbiter. The arbiter is asked at the end
 /// of an instant, after all ports. Returns its number.
@@ -109,9 +122,12 @@ impl Setup {
         }
     }
 
-    /// Adds a partition's ports to its fabric, in the order of the topology.
-    fn add_ports(&self, fabric: &mut Fabric, index: u32, local: &[u32], of_node: &[u32]) {
+    /// The ports of a partition, in the order of the topology.
+    fn fabric(&self, index: u32, partitions: usize, local: &[u32], of_node: &[u32]) -> Fabric {
         let topology = &self.topology;
+        let tags = FabricTags { arrival: tag::ARRIVAL, wake: tag::WAKE };
+        let mut fabric =
+            Fabric::new(self.rounding, self.instants, partitions, Wheel::new(BUCKET_SHIFT), tags);
         for (id, port) in topology.ports.iter().enumerate() {
             if of_node[port.node as usize] != index {
                 continue;
@@ -131,6 +147,7 @@ impl Setup {
                 peer,
             });
         }
+        fabric
     }
 
     fn build_partition(
@@ -142,22 +159,8 @@ impl Setup {
     ) -> Result<Partition, String> {
         let of_node = &directory.partition_of;
         let topology = &self.topology;
-        let tags = FabricTags { arrival: tag::ARRIVAL, wake: tag::WAKE };
-        let mut fabric =
-            Fabric::new(self.rounding, self.instants, partitions, Wheel::new(BUCKET_SHIFT), tags);
-        self.add_ports(&mut fabric, index, local, of_node);
-        let tags = HostTags {
-            pace: tag::PACE,
-            control: tag::CONTROL,
-            timeout: tag::TIMEOUT,
-            index: tag::INDEX,
-            pause: tag::PAUSE,
-            intake: tag::INTAKE,
-            receiver_driven: tag::DRIVEN,
-            retransmission: tag::RETRANSMISSION,
-            agent: tag::AGENT,
-        };
-        let mut hosts = Hosts::new(self.hosts.clone(), tags);
+        let mut fabric = self.fabric(index, partitions, local, of_node);
+        let mut hosts = Hosts::new(self.hosts.clone(), HOST_TAGS);
         let shared = match self.switch.mark_draws {
             MarkDraws::Own => None,
             MarkDraws::FirstOfStreams(first) => {

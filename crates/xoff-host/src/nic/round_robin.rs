@@ -11,8 +11,8 @@ choices! {
         /// O(flows) a packet.
         Index = "index",
         /// The ready flow with the fewest bytes left to send, over all queues that are not paused;
-        /// strictly by class where queues are classes (pFabric §4.2; BFC App. A.2: "NICs also follow SRF
-        /// scheduling").
+        /// strictly by class where queues are classes (pFabric §4.2; BFC App. A.2: "NICs also
+        /// follow SRF scheduling").
         Shortest = "shortest",
     }
 }

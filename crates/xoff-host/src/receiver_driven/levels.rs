@@ -1,5 +1,6 @@
-//! Use of the priorities that packets carry: the first ones are for unscheduled data, shorter messages before longer
-//! ones. The others are for scheduled data, in the order of the receiver's ranking of its messages.
+//! Use of the priorities that packets carry: the first ones are for unscheduled data, shorter
+//! messages before longer ones. The others are for scheduled data, in the order of the receiver's
+//! ranking of its messages.
 
 /// The priorities and their use; 0 is served first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -28,6 +28,7 @@ pub use settings::{ArchitectureSettings, Problem};
 
 pub use crate::hop::capfc::{CapfcConfig, Policy};
 pub use crate::hop::pfc::{PauseConfig, Reaction, Scope, Thresholds};
+pub use crate::switch_stats::SwitchStats;
 pub use pipelined::{
     MemoryKind, OnFull, PipelineConfig, PipelineStats, Pipelined, PipelinedParts, PipelinedSettings,
 };
@@ -43,26 +44,6 @@ xoff_core::seam! {
         /// egress, section `pipeline`.
         Pipelined(PipelinedSettings) = "pipelined",
     }
-}
-
-/// Counts of a switch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SwitchStats {
-    /// Packets lost, mostly for lack of room: data and headers of data, and acknowledgements that
-    /// queue with data.
-    pub drops: u64,
-    /// Packets of the control queue, except headers, that were lost for lack of room.
-    pub control_drops: u64,
-    /// Data packets trimmed.
-    pub trimmed: u64,
-    /// Headers sent back to their senders.
-    pub returned: u64,
-    /// Data packets marked.
-    pub marks: u64,
-    /// Pause frames sent.
-    pub pauses: u64,
-    /// Link-control frames lost by impairment.
-    pub control_lost: u64,
 }
 
 /// Operations of every switch. A call that drops packets returns one of them; [`Packet::next`]

@@ -12,12 +12,14 @@ mod credits;
 #[cfg(test)]
 mod in_band_tests;
 mod overflow;
+mod pairs;
 #[cfg(test)]
 mod rig;
 mod settings;
 
 use xoff_core::{Digest, Rng, TimerId};
 
+use self::pairs::match_pair;
 use super::forwarding::{Destination, Forwarding};
 use super::mirror::Mirror;
 use super::{Switch, SwitchStats};
@@ -28,7 +30,7 @@ use crate::fabric::Fabric;
 use crate::hop::{AnyHop, CopyUse, FrameSender, HopControl, Signal, each_hop};
 use crate::mark::{Draws, MarkAt, RedEcn};
 use crate::packet::{CONTROL_QUEUE, Kind, NONE, Packet, Queue, flag};
-use crate::sched::{Common, Egress, QueueMask, Scheduler, each_pair, each_scheduler};
+use crate::sched::{Common, Egress, QueueMask, Scheduler, each_scheduler};
 use crate::telemetry::IntHop;
 use crate::topo::Route;
 use crate::trim::Trim;
@@ -292,7 +294,7 @@ impl OutputQueued {
         let own = memory.first_port + u32::from(egress);
         let free = common.control.is_empty() && fabric.is_free(own);
         let (now, packet) = (fabric.now, &mut fabric.packets[id]);
-        let passes = each_pair!(hop, scheduler, (hop, queues) => {
+        let passes = match_pair!(hop, scheduler, (hop, queues) => {
             packet.queue = hop.queue_of(now, egress, packet, queues, &mut memory.assignment);
             // The queue of a packet that may pass is empty.
             let passes = free
@@ -322,7 +324,7 @@ impl OutputQueued {
     fn join(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
         let Self { memory, hop, egress: ports, .. } = self;
         let Egress { common, scheduler, .. } = &mut ports[egress as usize];
-        let joined = each_pair!(hop, scheduler, (hop, queues) =>
+        let joined = match_pair!(hop, scheduler, (hop, queues) =>
             memory.join(fabric, egress, id, hop, queues, common));
         let Ok(signal) = joined else { return self.on_full(fabric, egress, id) };
         fabric.kick(self.memory.first_port + u32::from(egress));
@@ -427,7 +429,7 @@ impl Switch for OutputQueued {
             memory.depart(fabric, own, id, common, more);
             return None;
         }
-        let picked = each_pair!(hop, scheduler, (hop, queues) =>
+        let picked = match_pair!(hop, scheduler, (hop, queues) =>
             memory.leave(fabric, number, hop, queues, common));
         let Some(Leaving { packet, more, signal }) = picked else {
             return self.take_shed(fabric, number);

@@ -6,8 +6,8 @@
 use xoff_core::{Event, Rng};
 
 use super::Fabric;
+use crate::drops::Drops;
 use crate::packet::NONE;
-use crate::sched::Drops;
 
 /// Replaces the other end's partition at a port with an impaired link.
 pub(super) const IMPAIRED: u32 = NONE - 1;

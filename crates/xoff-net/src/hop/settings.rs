@@ -4,33 +4,7 @@ use xoff_core::knobs::{Capabilities, Checked};
 use xoff_core::seam::Need;
 use xoff_core::{BitRate, Bytes, Ps, Rng};
 
-use super::{AnyHop, FRAME_BYTES, NicQueues, TofinoConfig};
-use crate::division::Division;
-use crate::packet::CLASSES;
-
-/// Queues of an egress port, as a hop control uses them.
-#[derive(Clone, Debug)]
-pub enum HopQueues {
-    /// The hop control has no queues of its own, so every scheduler works.
-    Any,
-    /// One queue for each traffic class, in order of arrival.
-    Classes,
-    /// Queues to which flows are assigned.
-    Assigned(AssignedQueues),
-}
-
-/// The queues of a hop control that assigns flows to queues.
-#[derive(Clone, Debug)]
-pub struct AssignedQueues {
-    /// The number of queues.
-    pub count: u8,
-    /// The queues of each traffic class, if classes divide them.
-    pub division: Option<Division>,
-    /// True if flows are paused one by one inside a queue.
-    pub pauses_flows: bool,
-    /// Tofino2's limits, if the switch is not an ideal one.
-    pub tofino: Option<TofinoConfig>,
-}
+use super::{AnyHop, FRAME_BYTES, HopQueues, NicQueues};
 
 /// A port of a switch.
 #[derive(Clone, Copy, Debug)]
@@ -219,6 +193,3 @@ pub struct NetworkSize {
     /// Ports of all switches.
     pub switch_ports: u128,
 }
-
-/// The number of traffic classes as the number of a port's queues.
-pub(crate) const CLASS_QUEUES: u8 = CLASSES as u8;

@@ -5,8 +5,8 @@ use xoff_core::knobs;
 use super::fixed_queues::{FixedQueues, Line};
 use super::strict::Strict;
 use super::{AnyScheduler, SchedulerSettings, SchedulerSite};
-use crate::hop::HopQueues;
 use crate::packet::{CLASSES, Pool};
+use crate::sched::HopQueues;
 
 knobs! {
     /// First in, first out, by class.

@@ -12,6 +12,7 @@ mod drr;
 mod ets;
 mod fifo;
 mod fixed_queues;
+mod hop_queues;
 mod per_flow;
 mod per_flow_queues;
 mod per_flow_srf;
@@ -23,15 +24,19 @@ mod strict;
 #[cfg(test)]
 mod tests;
 
-use crate::hop::{AnyHop, PausedTime, flow_pause, obey};
 use crate::packet::{CONTROL_QUEUE, NONE, Packet, Pool, Queue};
+use crate::pauses::{PausedTime, flow_pause, obey};
 
+pub use crate::drops::Drops;
+pub use crate::packet::QueueMask;
 pub use delays::Delays;
 pub use drr::{
     Drr, DrrConfig, DrrFlows, OneRound, RoundRobin, Rounds, StrictClasses, TrafficManager,
 };
 pub use ets::{Ets, EtsConfig, EtsPlan};
 pub use fifo::{Fifo, FifoConfig};
+pub(crate) use hop_queues::CLASS_QUEUES;
+pub use hop_queues::{AssignedQueues, HopQueues, TofinoMemory};
 pub use per_flow::{PerFlow, PerFlowConfig};
 pub use per_flow_srf::{PerFlowSrf, PerFlowSrfConfig};
 pub use pfabric::{PFabric, PFabricSchedulerConfig};
@@ -39,9 +44,6 @@ pub use settings::{SchedulerSettings, SchedulerSite};
 pub use sfqcodel::{SfqCodel, SfqCodelConfig};
 pub use srf::{Srf, SrfConfig};
 pub use strict::{PRIORITIES_MAX, Priorities, StrictConfig};
-
-/// A set of queues, one bit each.
-pub type QueueMask = u128;
 
 /// Operations of every scheduler of data queues.
 pub trait Scheduler {
@@ -160,13 +162,13 @@ xoff_core::dispatch! {
 }
 pub(crate) use each_scheduler;
 
-/// Applies an expression to a hop control and the scheduler of a port. The table has the pairs that
-/// a scenario can ask for. The packet path is compiled for each pair, so more pairs make it longer
-/// for all.
+/// Calls a macro with the pairs of hop control and scheduler that a scenario can ask for, each by
+/// the names of their variants. The packet path is compiled for each pair, so more pairs make it
+/// longer for all.
 macro_rules! each_pair {
-    ($hop:expr, $scheduler:expr, ($control:ident, $queues:ident) => $call:expr) => {
-        $crate::sched::match_pairs!(
-            ($hop, $scheduler, ($control, $queues) => $call),
+    ([$($then:tt)+] $arguments:tt) => {
+        $($then)+!(
+            $arguments,
             None Fifo,
             None Drr,
             None PerFlow,
@@ -199,29 +201,6 @@ macro_rules! each_pair {
 }
 pub(crate) use each_pair;
 
-macro_rules! match_pairs {
-    (
-        ($hop:expr, $scheduler:expr, ($control:ident, $queues:ident) => $call:expr),
-        $($of_hop:ident $of_scheduler:ident),* $(,)?
-    ) => {
-        match ($hop, $scheduler) {
-            $((
-                $crate::hop::AnyHop::$of_hop($control),
-                $crate::sched::AnyScheduler::$of_scheduler($queues),
-            ) => $call,)*
-            (hop, scheduler) => $crate::sched::no_pair(hop, scheduler),
-        }
-    };
-}
-pub(crate) use match_pairs;
-
-/// A switch has parts that cannot be combined.
-#[cold]
-#[inline(never)]
-pub(crate) fn no_pair(hop: &AnyHop, scheduler: &AnyScheduler) -> ! {
-    panic!("{hop:?} cannot be combined with the queues of {scheduler:?}")
-}
-
 /// The state of an egress port with any scheduler.
 #[derive(Debug, Default)]
 pub(crate) struct Common {
@@ -237,23 +216,6 @@ impl Common {
     #[inline]
     pub(crate) fn total_bytes(&self) -> u32 {
         self.data_bytes + self.control.bytes()
-    }
-}
-
-/// Packets that were lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Drops {
-    /// Number of packets.
-    pub packets: u64,
-    /// Their bytes on the wire.
-    pub bytes: u64,
-}
-
-impl Drops {
-    /// A packet is lost.
-    pub fn add(&mut self, wire_bytes: u16) {
-        self.packets += 1;
-        self.bytes += u64::from(wire_bytes);
     }
 }
 

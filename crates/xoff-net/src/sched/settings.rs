@@ -5,7 +5,7 @@ use xoff_core::seam::Need;
 use xoff_core::{Bytes, Ps};
 
 use super::AnyScheduler;
-use crate::hop::HopQueues;
+use crate::sched::HopQueues;
 
 /// The site of a scheduler: an egress port.
 #[derive(Clone, Debug)]

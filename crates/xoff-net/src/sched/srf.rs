@@ -12,8 +12,8 @@ use xoff_core::tournament::Tournament;
 
 use super::fixed_queues::{Discipline, FixedQueues, Line, Mask};
 use super::{AnyScheduler, QueueMask, SchedulerSettings, SchedulerSite};
-use crate::hop::{CLASS_QUEUES, HopQueues};
 use crate::packet::Pool;
+use crate::sched::{CLASS_QUEUES, HopQueues};
 
 knobs! {
     /// Shortest remaining flow first over the queues of the hop control.

@@ -7,8 +7,8 @@ use xoff_core::seam::Seam as _;
 
 use super::ets::tests::ets;
 use super::*;
-use crate::hop::{AssignedQueues, HopQueues};
 use crate::packet::{Kind, Packet};
+use crate::sched::{AssignedQueues, HopQueues};
 
 #[derive(Clone, Copy, Debug)]
 enum Step {

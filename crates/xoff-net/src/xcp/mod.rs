@@ -20,6 +20,7 @@ use crate::fabric::Fabric;
 use crate::packet::{CONTROL_QUEUE, Kind, NONE};
 use crate::record::Record;
 
+pub use crate::record::XcpHeader;
 pub use agent::Agent;
 
 knobs! {
@@ -113,19 +114,6 @@ impl XcpConfig {
         }
         self
     }
-}
-
-/// A packet's congestion header (§3.2).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct XcpHeader {
-    /// The sender's estimate of the RTT (ps); 0: none yet. "H_rtt"
-    pub rtt_ps: f64,
-    /// Time between two packets of the flow, this packet's bytes x RTT / window (ps): the
-    /// draft's X.
-    pub spacing_ps: f64,
-    /// The change of the flow's throughput for this packet (bytes/ps): at first the sender's wish,
-    /// then the least that a switch allows. "H_feedback"
-    pub feedback: f64,
 }
 
 /// XCP of a switch: an agent for each egress port.

@@ -4,9 +4,9 @@
 //!
 //! This follows BFC's comparison (App. A.2). "The first BDP of traffic" is unscheduled, at line
 //! rate, with "a fixed priority level [...] based on its size and the flow size distribution of the
-//! workload" ([`Levels`](super::Levels)). A receiver "assigns priority levels to the scheduled bytes and issues
-//! grants" ([`receiver`]). A message is a flow. A NIC sends data of the message with the least left
-//! to send ([`sender`]).
+//! workload" ([`Levels`](super::Levels)). A receiver "assigns priority levels to the scheduled
+//! bytes and issues grants" ([`receiver`]). A message is a flow. A NIC sends data of the message
+//! with the least left to send ([`sender`]).
 //!
 //! Each arriving data packet triggers at most one grant. It goes to the first message, ordered by
 //! bytes left, whose granted but missing bytes are fewer than RTTbytes. Only the first messages, up

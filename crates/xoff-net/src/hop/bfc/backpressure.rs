@@ -56,6 +56,15 @@ pub trait Upstream {
     }
 }
 
+/// Upstream queues or flows, with a count of the reasons to pause each one.
+pub trait Counted: Upstream {
+    /// Adds a reason to pause the source of a packet. The first reason pauses it.
+    fn hold(&mut self, packet: &Packet) -> Option<Signal>;
+
+    /// Removes a reason. Without any reason the source resumes.
+    fn release(&mut self, packet: &Packet) -> Option<Signal>;
+}
+
 /// A rule that decides which upstream queues or flows pause, and for how long.
 pub trait Backpressure {
     /// The units that it pauses: queues or flows.

@@ -2,22 +2,13 @@
 //! that exceeded the threshold on arrival.
 
 use super::super::Signal;
-use super::backpressure::{Backpressure, Upstream};
+use super::backpressure::{Backpressure, Counted};
 use super::threshold::Thresholds;
 use super::upstream_queues::UpstreamQueues;
 use super::{BfcConfig, BfcPort};
 use crate::division::{Divided, Undivided};
 use crate::packet::{CONTROL_QUEUE, Packet, flag};
 use crate::sched::Scheduler;
-
-/// Upstream queues or flows, with a count of the reasons to pause each one.
-pub trait Counted: Upstream {
-    /// Adds a reason to pause the source of a packet. The first reason pauses it.
-    fn hold(&mut self, packet: &Packet) -> Option<Signal>;
-
-    /// Removes a reason. Without any reason the source resumes.
-    fn release(&mut self, packet: &Packet) -> Option<Signal>;
-}
 
 /// Backpressure that counts packets above the threshold against their sources.
 #[derive(Debug)]

@@ -7,8 +7,8 @@
 use rustc_hash::FxHashMap;
 
 use super::super::Signal;
-use super::backpressure::{PauseFrames, Upstream};
-use super::counters::{Counted, Counting};
+use super::backpressure::{Counted, PauseFrames, Upstream};
+use super::counters::Counting;
 use super::threshold::Thresholds;
 use super::{BfcConfig, BfcPort};
 use crate::packet::Packet;

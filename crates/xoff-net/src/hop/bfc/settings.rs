@@ -95,7 +95,7 @@ impl HopSettings for BfcSettings {
             count: self.config.data_queues(),
             division: self.config.division(),
             pauses_flows: self.config.pauses_flows(),
-            tofino: self.tofino.clone(),
+            tofino: self.tofino.as_ref().map(TofinoConfig::memory),
         })
     }
 

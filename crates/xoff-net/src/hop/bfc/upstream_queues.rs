@@ -3,8 +3,7 @@
 
 use super::super::{Ask, Signal};
 use super::BfcConfig;
-use super::backpressure::{PauseFrames, Upstream};
-use super::counters::Counted;
+use super::backpressure::{Counted, PauseFrames, Upstream};
 use crate::packet::Packet;
 use crate::sched::QueueMask;
 

@@ -7,10 +7,10 @@ use xoff_core::TimerId;
 
 use super::PauseConfig;
 use super::obeyed::{Obeyed, Request};
-use crate::arch::SwitchStats;
 use crate::fabric::Fabric;
 use crate::hop::{Ask, FrameSender, QUANTUM_BITS, Signal, timed_pause};
 use crate::sched::Egress;
+use crate::switch_stats::SwitchStats;
 
 const NEVER: u64 = u64::MAX;
 

@@ -13,8 +13,8 @@ use xoff_core::knobs;
 use super::fixed_queues::{Discipline, FixedQueues, Line, Mask};
 use super::{AnyScheduler, QueueMask, SchedulerSettings, SchedulerSite};
 use crate::division::{Divided, Division};
-use crate::hop::{CLASS_QUEUES, HopQueues};
 use crate::packet::{CLASSES, Pool};
+use crate::sched::{CLASS_QUEUES, HopQueues};
 
 pub use flows::DrrFlows;
 pub use traffic_manager::TrafficManager;
@@ -42,12 +42,11 @@ impl SchedulerSettings for DrrConfig {
             return AnyScheduler::Drr(Drr::new(CLASS_QUEUES, quantum));
         };
         if let Some(tofino) = &queues.tofino {
-            let (cell, fifo) = (tofino.cell.0 as u16, tofino.egress_fifo.0 as u32);
             return AnyScheduler::TrafficManager(TrafficManager::new(
                 queues.count,
                 quantum,
-                cell,
-                fifo,
+                tofino.cell_bytes,
+                tofino.fifo_bytes,
             ));
         }
         match queues.division {

@@ -4,6 +4,7 @@ use xoff_core::knobs::Effect;
 use xoff_core::{Bytes, Ps, knobs};
 
 use super::super::{BfcConfig, EMPTY_QUEUES};
+use crate::sched::TofinoMemory;
 
 knobs! {
     /// Limits of Tofino2 (BFC §4, §6.1), with `bfc.hardware = "tofino"`.
@@ -33,6 +34,11 @@ knobs! {
 }
 
 impl TofinoConfig {
+    /// The memory of a port's queues.
+    pub(crate) fn memory(&self) -> TofinoMemory {
+        TofinoMemory { cell_bytes: self.cell.0 as u16, fifo_bytes: self.egress_fifo.0 as u32 }
+    }
+
     /// Checks what the types of the fields cannot, with section `bfc` and full packets of
     /// `full_packet` bytes.
     ///
