@@ -1,11 +1,11 @@
 //! Congestion controls: a rate and a window from acknowledgements.
 //!
-//! One file per algorithm, with its settings and their defaults. A control receives facts and the time,
-//! and changes the flow's [`Pace`]. It sees neither packets nor queues nor the event wheel.
+//! One file per algorithm, with its settings and their defaults. A control receives facts and the
+//! time, and changes the flow's [`Pace`]. It sees neither packets nor queues nor the event wheel.
 //!
 //! To add one: a file in this folder and its line in `controls!` below. The file has the settings
-//! ([`knobs!`](xoff_core::knobs!)), what they say about the control ([`ControlSettings`]), how a flow
-//! starts ([`Start`]) and the state of a flow ([`CongestionControl`]).
+//! ([`knobs!`](xoff_core::knobs!)), what they say about the control ([`ControlSettings`]), how a
+//! flow starts ([`Start`]) and the state of a flow ([`CongestionControl`]).
 
 mod capped;
 mod cubic;
@@ -145,8 +145,8 @@ pub trait CongestionControl {
     fn on_loss(&mut self, _path: &Path, _loss: &Loss, _pace: &mut Pace) {}
     /// The retransmission timeout has passed without an acknowledgement.
     fn on_timeout(&mut self, _path: &Path, _loss: &Loss, _pace: &mut Pace) {}
-    /// An external allocator opens the window to `bytes`; TCP controls only. The control keeps its other
-    /// state and enters congestion avoidance.
+    /// An external allocator opens the window to `bytes`; TCP controls only. The control keeps its
+    /// other state and enters congestion avoidance.
     fn reopen(&mut self, _path: &Path, _bytes: u64, _pace: &mut Pace) {}
     /// Time of the next call of `on_timer` (ps).
     fn next_timer(&self) -> Option<u64> {

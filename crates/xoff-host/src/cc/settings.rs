@@ -30,8 +30,8 @@ pub trait ControlSettings {
         Ok(())
     }
 
-    /// The scheme of this name, as a scenario overlay, if the control brings one along. It is then a
-    /// preset beside those of `presets/`. Its first line says what it is.
+    /// The scheme of this name, as a scenario overlay, if the control brings one along. It is then
+    /// a preset beside those of `presets/`. Its first line says what it is.
     fn preset(&self) -> Option<&'static str> {
         None
     }
@@ -71,7 +71,8 @@ pub trait ControlSettings {
         None
     }
 
-    /// True if it has the congestion window of TCP, started by section `tcp`: an allocator can open it.
+    /// True if it has the congestion window of TCP, started by section `tcp`: an allocator can open
+    /// it.
     fn has_tcp_window(&self) -> bool {
         false
     }
@@ -94,8 +95,8 @@ pub trait ControlSettings {
         Ok(())
     }
 
-    /// True if a flow depends on the base RTT of its own path ([`Path`]), apart from the transport's
-    /// window.
+    /// True if a flow depends on the base RTT of its own path ([`Path`]), apart from the
+    /// transport's window.
     fn uses_base_rtt(&self) -> bool {
         false
     }

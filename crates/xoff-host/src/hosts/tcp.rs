@@ -102,7 +102,8 @@ impl Hosts {
         }
     }
 
-    /// Handles a flow's retransmission timeout. The timer restarts when the first packet is retransmitted.
+    /// Handles a flow's retransmission timeout. The timer restarts when the first packet is
+    /// retransmitted.
     pub fn on_retransmission_timer(&mut self, fabric: &mut Fabric, id: u32) {
         let flow = &mut self.flows[id as usize];
         let probing = flow.sack().is_some_and(|half| half.is_probing());

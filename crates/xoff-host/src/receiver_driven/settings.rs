@@ -91,8 +91,8 @@ pub trait DriverSettings {
         Ok(Vec::new())
     }
 
-    /// How ports shape credits for data packets of `full_packet` bytes on the wire, if receivers send
-    /// credits.
+    /// How ports shape credits for data packets of `full_packet` bytes on the wire, if receivers
+    /// send credits.
     fn credits(&self, _full_packet: u64) -> Option<CreditShape> {
         None
     }

@@ -179,7 +179,8 @@ impl Hosts {
         self.flowtune.as_mut().map_or_else(Vec::new, |flowtune| std::mem::take(&mut flowtune.inbox))
     }
 
-    /// As [`Streams::swap_mail`](crate::flowtune::stream::Streams::swap_mail), for all streams here.
+    /// As [`Streams::swap_mail`](crate::flowtune::stream::Streams::swap_mail), for all streams
+    /// here.
     pub fn swap_stream_messages(
         &mut self,
         partition: usize,
