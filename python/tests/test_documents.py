@@ -1,4 +1,4 @@
-"""Markdown files: links lead somewhere, and files that the architecture names exist."""
+"""Markdown files: links lead somewhere, and files that they name exist."""
 
 import re
 from functools import cache
@@ -9,13 +9,15 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("", "docs", "docs/architecture", "docs/decisions", "docs/reproduction", "examples")
 PAGES = sorted(page for folder in FOLDERS for page in (ROOT / folder).glob("*.md"))
-ARCHITECTURE = [
-    ROOT / "ARCHITECTURE.md",
-    ROOT / "CONTRIBUTING.md",
-    *(ROOT / "docs/architecture").glob("*.md"),
+# Pages that name files of the source.
+NAMING = [
+    page for page in PAGES if "reproduction" not in page.parts and page.name != "CHANGELOG.md"
 ]
 
-# What the architecture's pages leave out in front of a file's name.
+# Files of a user.
+EXAMPLES = {"hello.toml", "scenario.toml", "experiment.toml", "claims.toml"}
+
+# What pages leave out in front of a file's name.
 PREFIXES = (
     "",
     "crates",
@@ -65,7 +67,7 @@ def files(page):
 
 
 def exists(file, page):
-    if file in {"summary.json", "scenario.toml", "experiment.toml", "claims.toml"}:
+    if file in EXAMPLES:
         return True
     places = [ROOT / prefix for prefix in PREFIXES]
     text = file.rstrip("/")
@@ -74,7 +76,7 @@ def exists(file, page):
     )
 
 
-@pytest.mark.parametrize("page", ARCHITECTURE, ids=name)
-def test_files_that_the_architecture_names_exist(page):
+@pytest.mark.parametrize("page", NAMING, ids=name)
+def test_files_that_a_page_names_exist(page):
     missing = {file for file in files(page) if "NAME" not in file and not exists(file, page)}
     assert not missing

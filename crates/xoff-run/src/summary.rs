@@ -3,8 +3,8 @@
 //! Each file here declares and computes the keys of one subject.
 
 mod bfc;
+mod buffers;
 mod classes;
-mod distributions;
 mod elision;
 mod expresspass;
 mod flowtune;
@@ -16,7 +16,9 @@ mod numerical;
 mod pipeline;
 mod ports;
 mod requests;
+mod samples;
 mod sfc;
+mod throughput;
 mod totals;
 mod warnings;
 
@@ -25,8 +27,8 @@ use xoff_sim::Simulation;
 use xoff_sim::simulation::Plan;
 
 pub use bfc::{Bfc, BfcHardware};
+pub use buffers::{Buffer, BufferWatermark};
 pub use classes::{Class, SlowdownBin, SlowdownGroup};
-pub use distributions::{Buffer, BufferWatermark, ReceiverThroughput, Sampled};
 pub use elision::Elision;
 pub use expresspass::ExpressPass;
 pub use flowtune::{Flowtune, Stream};
@@ -38,7 +40,9 @@ pub(crate) use numerical::{Identity, convergence, fluid};
 pub use pipeline::Pipeline;
 pub use ports::{Dropped, Load, Pfc, Utilisation};
 pub use requests::{ByClass, CompletionGroup};
+pub use samples::Sampled;
 pub use sfc::Sfc;
+pub use throughput::ReceiverThroughput;
 use totals::Totals;
 
 /// Facts about a run that the summary adds to the results.

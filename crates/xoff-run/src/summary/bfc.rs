@@ -3,9 +3,9 @@
 use xoff_net::hop::{BfcStats, FRAME_BYTES, TofinoStats};
 use xoff_sim::{PortRow, Simulation};
 
-use super::distributions::Sampled;
 use super::keys::{Named, keys};
 use super::ports::PausedShares;
+use super::samples::Sampled;
 use super::share;
 
 keys! {

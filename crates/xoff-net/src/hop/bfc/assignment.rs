@@ -148,11 +148,12 @@ impl<D: Divided> FlowQueues<D> {
     /// Counts a packet more for the flow (§3.3.1).
     #[inline]
     pub(super) fn on_enqueue(&mut self, now: u64, egress: u16, packet: &Packet) {
-        let entry = self.entry(now, egress, packet);
+        let index = self.index(packet);
+        let port = &mut self.egresses[egress as usize];
+        let entry = port.table.entry(index, stamp(now), self.sticky);
         entry.size += 1;
         entry.stamp = stamp(now);
-        let woken = entry.size == 1;
-        self.egresses[egress as usize].active += u32::from(woken);
+        port.active += u32::from(entry.size == 1);
     }
 
     /// Counts a packet less for the flow (§3.3.1).
@@ -161,11 +162,12 @@ impl<D: Divided> FlowQueues<D> {
     /// If the count is zero already, which is a bug.
     #[inline]
     pub(super) fn on_dequeue(&mut self, now: u64, egress: u16, packet: &Packet) {
-        let entry = self.entry(now, egress, packet);
+        let index = self.index(packet);
+        let port = &mut self.egresses[egress as usize];
+        let entry = port.table.entry(index, stamp(now), self.sticky);
         entry.size = entry.size.checked_sub(1).expect("BFC's flow table went negative");
         entry.stamp = stamp(now);
-        let emptied = entry.size == 0;
-        self.egresses[egress as usize].active -= u32::from(emptied);
+        port.active -= u32::from(entry.size == 0);
     }
 
     /// A packet passes without waiting: only the time stamp of its flow changes.
@@ -198,16 +200,20 @@ impl<D: Divided> FlowQueues<D> {
     /// "an array indexed by the egress port of a flow and the hash of the FID" (§3.3.1).
     #[inline]
     fn entry(&mut self, now: u64, egress: u16, packet: &Packet) -> &mut Entry {
-        let index = if packet.has(flag::LABELLED) {
+        let index = self.index(packet);
+        self.egresses[egress as usize].table.entry(index, stamp(now), self.sticky)
+    }
+
+    /// The index of a packet's flow in the array of its egress port.
+    #[inline]
+    fn index(&self, packet: &Packet) -> u32 {
+        if packet.has(flag::LABELLED) {
             // The extra entry, which all labelled flows share.
-            self.table_size
-        } else {
-            let class = u64::from(self.division.class_of(packet));
-            let hash = class << 32 | u64::from(flow_hash(packet));
-            ((hash * u64::from(self.table_size)) >> 32) as u32
-        };
-        let table = &mut self.egresses[egress as usize].table;
-        table.entry(index, stamp(now), self.sticky)
+            return self.table_size;
+        }
+        let class = u64::from(self.division.class_of(packet));
+        let hash = class << 32 | u64::from(flow_hash(packet));
+        ((hash * u64::from(self.table_size)) >> 32) as u32
     }
 
     fn assign(

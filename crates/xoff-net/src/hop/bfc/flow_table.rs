@@ -56,9 +56,12 @@ impl FlowTable {
     /// The entry at an index, or a blank entry if none is in use.
     #[inline]
     pub(super) fn entry(&mut self, index: u32, now: u32, sticky: u32) -> &mut Entry {
-        if self.slots.get(self.last).is_none_or(|slot| slot.index != index) {
-            self.last = self.find(index, now, sticky);
+        let last = self.last;
+        // Two branches, so that the usual one checks bounds once.
+        if self.slots.get(last).is_some_and(|slot| slot.index == index) {
+            return &mut self.slots[last];
         }
+        self.last = self.find(index, now, sticky);
         &mut self.slots[self.last]
     }
 
