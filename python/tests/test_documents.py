@@ -9,6 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("", "docs", "docs/architecture", "docs/decisions", "docs/reproduction", "examples")
 PAGES = sorted(page for folder in FOLDERS for page in (ROOT / folder).glob("*.md"))
+SPECIFICATIONS = sorted((ROOT / "papers").glob("*/SPEC.md"))
 # Pages that name files of the source.
 NAMING = [
     page for page in PAGES if "reproduction" not in page.parts and page.name != "CHANGELOG.md"
@@ -76,7 +77,13 @@ def exists(file, page):
     )
 
 
-@pytest.mark.parametrize("page", NAMING, ids=name)
+@pytest.mark.parametrize("page", [*NAMING, *SPECIFICATIONS], ids=name)
 def test_files_that_a_page_names_exist(page):
     missing = {file for file in files(page) if "NAME" not in file and not exists(file, page)}
     assert not missing
+
+
+@pytest.mark.parametrize("claims", sorted((ROOT / "papers").glob("*/claims.toml")), ids=name)
+def test_tests_that_claims_name_exist(claims):
+    named = set(re.findall(r"(?:crates|python)/[\w/.-]+\.(?:rs|py)", claims.read_text()))
+    assert not {file for file in named if not (ROOT / file).exists()}
