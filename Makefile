@@ -23,7 +23,7 @@ lint: .venv/built ## rustfmt, clippy, ruff and mypy
 	.venv/bin/mypy bench/peers/ns3/compare.py
 
 # Writes the files that are made from the declarations of tables and summary keys.
-declared: ## documentation and Python types of results, from their declarations
+declared: ## documentation and Python types that are made from declarations
 	XOFF_UPDATE_DECLARED=1 cargo test -p xoff-run --test it generated
 
 test-rust: ## tests of the engine

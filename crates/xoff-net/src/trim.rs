@@ -133,9 +133,9 @@ impl OverflowSettings for TrimConfig {
 xoff_core::seam! {
     /// The fate of a data packet with a full queue.
     pub enum OverflowConfig: dyn OverflowSettings, named by OverflowKind {
-        /// It is lost.
+        /// The packet is lost.
         Drop(DropConfig) = "drop",
-        /// It loses its payload, or the packet before it does: section `trim`.
+        /// The packet, or the one before it, loses its payload: section `trim`.
         Trim(TrimConfig) = "trim",
     }
 }

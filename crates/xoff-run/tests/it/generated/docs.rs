@@ -48,7 +48,7 @@ fn table(table: &Declared) -> String {
     text
 }
 
-fn prose(doc: &str) -> String {
+pub(super) fn prose(doc: &str) -> String {
     let wrapped = paragraphs(doc).into_iter().map(|text| wrapped(&text, WIDTH).join("\n"));
     wrapped.map(|text| text + "\n\n").collect()
 }

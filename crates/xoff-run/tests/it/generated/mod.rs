@@ -1,9 +1,9 @@
-//! Files made from the declarations of tables and summary keys: parts of `docs/results.md`, and the
-//! Python module `xoff.declared`. `make declared` writes them, and this test fails when they are
-//! old.
+//! Files made from declarations: `docs/settings.md`, parts of `docs/results.md`, and the Python
+//! module `xoff.declared`. `make declared` writes them, and this test fails when they are old.
 
 mod docs;
 mod python;
+mod settings;
 
 use std::fs;
 use std::path::PathBuf;
@@ -34,6 +34,11 @@ fn the_documentation_is_as_declared() {
         let text = docs::replace(written, "tables", &tables);
         docs::replace(&text, "summary", &docs::summary(&summaries()))
     });
+}
+
+#[test]
+fn the_settings_are_documented_as_declared() {
+    compare("docs/settings.md", |_| settings::page());
 }
 
 #[test]
