@@ -6,7 +6,7 @@ mod switches;
 
 use std::sync::{Arc, Mutex};
 
-use xoff_core::{FirstOfStreams, Ps, Wheel};
+use xoff_core::{FirstOfStreams, HostId, Ps, Wheel};
 use xoff_host::Hosts;
 use xoff_host::cc::Carries;
 use xoff_host::hosts::{HostTags, StreamSpec};
@@ -75,10 +75,10 @@ impl Setup {
             );
         }
         // Each partition numbers its ports in the order of the topology.
-        let mut local = vec![0u32; topology.ports.len()];
+        let mut local = vec![0u32; topology.ports().len()];
         let mut counts = vec![0u32; partitions];
-        for (index, port) in topology.ports.iter().enumerate() {
-            let count = &mut counts[of_node[port.node as usize] as usize];
+        for (index, port) in topology.ports().iter().enumerate() {
+            let count = &mut counts[of_node[port.node.index()] as usize];
             local[index] = *count;
             *count += 1;
         }
@@ -95,7 +95,7 @@ impl Setup {
         let shortest = u64::from(frames.into_iter().min().unwrap_or(0));
         let timeless =
             |port: &&xoff_net::topo::Port| serialisation(self.rounding, port.rate.0, shortest) == 0;
-        match self.topology.ports.iter().find(timeless) {
+        match self.topology.ports().iter().find(timeless) {
             Some(port) if self.instants == Instants::Phases => Err(format!(
                 "a frame of {shortest} bytes takes no time on a link of {}: set network.rounding = \
                  \"1ps-up\"",
@@ -112,13 +112,14 @@ impl Setup {
             *count += 1;
             *count - 1
         });
-        let places = self.routes.group_of.iter().zip(&self.routes.access_port);
+        let destination = |host| Destination {
+            group: self.routes.group_of(host),
+            access_port: self.routes.access_port(host),
+        };
         Directory {
             partition_of: of_node.to_vec(),
             nic_of: nic_of.collect(),
-            destinations: places
-                .map(|(&group, &access_port)| Destination { group, access_port })
-                .collect(),
+            destinations: self.topology.host_ids().map(destination).collect(),
         }
     }
 
@@ -128,20 +129,20 @@ impl Setup {
         let tags = FabricTags { arrival: tag::ARRIVAL, wake: tag::WAKE };
         let mut fabric =
             Fabric::new(self.rounding, self.instants, partitions, Wheel::new(BUCKET_SHIFT), tags);
-        for (id, port) in topology.ports.iter().enumerate() {
-            if of_node[port.node as usize] != index {
+        for (id, port) in topology.port_ids().zip(topology.ports()) {
+            if of_node[port.node.index()] != index {
                 continue;
             }
-            let far = of_node[topology.ports[port.peer as usize].node as usize];
-            let number = local[port.peer as usize];
+            let far = of_node[topology.neighbour(port).index()];
+            let number = local[port.peer.index()];
             let peer = if far == index {
                 Peer::Local(number)
             } else {
                 Peer::Remote { partition: far, port: number }
             };
             fabric.add_port(&PortSpec {
-                id: id as u32,
-                peer_id: port.peer,
+                id: id.0,
+                peer_id: port.peer.0,
                 rate: port.rate.0,
                 delay: port.delay,
                 peer,
@@ -169,10 +170,10 @@ impl Setup {
         };
         let mut switches = Vec::new();
         let mut owners = vec![Owner::Host(0); fabric.port_count()];
-        for node in (0..topology.nodes()).filter(|&node| of_node[node as usize] == index) {
-            let first = local[topology.first_port[node as usize] as usize];
-            if node < topology.hosts {
-                owners[first as usize] = Owner::Host(hosts.add_host(&mut fabric, node, first));
+        for node in topology.node_ids().filter(|node| of_node[node.index()] == index) {
+            let first = local[topology.first_port(node).index()];
+            if let Some(host) = topology.host(node) {
+                owners[first as usize] = Owner::Host(hosts.add_host(&mut fabric, host.0, first));
                 continue;
             }
             let switch = switches.len() as u32;
@@ -212,7 +213,7 @@ impl Setup {
         index: u32,
     ) -> Result<Option<Allocators>, String> {
         let Some(flowtune) = &self.flowtune else { return Ok(None) };
-        let partition_of = |host: u32| directory.partition_of[host as usize];
+        let partition_of = |host: HostId| directory.partition_of[host.index()];
         for (stream, src, dst) in flowtune.streams() {
             if partition_of(dst) == index {
                 hosts.read_stream(stream);
@@ -220,11 +221,12 @@ impl Setup {
             if partition_of(src) == index {
                 let label = FlowtuneSetup::label(self.seed, src, dst);
                 let partition = Some(partition_of(dst)).filter(|&there| there != index);
-                let spec = StreamSpec { stream, src, dst, label, partition };
-                hosts.open_stream(fabric, directory.nic_of[src as usize], spec);
+                let spec = StreamSpec { stream, src: src.0, dst: dst.0, label, partition };
+                hosts.open_stream(fabric, directory.nic_of[src.index()], spec);
             }
         }
-        let here = flowtune.sites.iter().filter(|site| partition_of(site.nics.start) == index);
+        let here =
+            flowtune.sites.iter().filter(|site| partition_of(HostId(site.nics.start)) == index);
         let paths = Arc::new(self.paths());
         let network = (&self.topology, &self.routes);
         let allocator = |site: &Site| {

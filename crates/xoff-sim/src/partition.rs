@@ -6,8 +6,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use xoff_core::TimerId;
 use xoff_core::prefetch::{prefetch, prefetch_whole};
+use xoff_core::{HostId, NodeId, PortId, TimerId};
 use xoff_host::flowtune::stream::StreamMessage;
 use xoff_host::{FlowStart, FlowStop, Hosts};
 use xoff_net::Fabric;
@@ -61,7 +61,7 @@ pub struct Partition {
     fabric: Fabric,
     hosts: Hosts,
     /// Switches with their node numbers.
-    switches: Vec<(u32, AnySwitch)>,
+    switches: Vec<(NodeId, AnySwitch)>,
     owners: Vec<Owner>,
     picking: Vec<u32>,
     starts: Vec<FlowStart>,
@@ -89,7 +89,7 @@ impl Partition {
         setup: &Setup,
         mut fabric: Fabric,
         hosts: Hosts,
-        switches: Vec<(u32, AnySwitch)>,
+        switches: Vec<(NodeId, AnySwitch)>,
         owners: Vec<Owner>,
         directory: &Arc<Directory>,
     ) -> Self {
@@ -351,7 +351,7 @@ impl Partition {
     /// Handles a dropped packet and those linked after it.
     #[cold]
     #[inline(never)]
-    fn discard(&mut self, node: u32, mut id: u32) {
+    fn discard(&mut self, node: NodeId, mut id: u32) {
         while id != NONE {
             let next = self.fabric.packets[id].next;
             self.discard_one(node, id);
@@ -359,7 +359,7 @@ impl Partition {
         }
     }
 
-    fn discard_one(&mut self, node: u32, id: u32) {
+    fn discard_one(&mut self, node: NodeId, id: u32) {
         let packet = self.fabric.packets[id];
         let told = self.perfect_recovery;
         let records = &mut self.fabric.records;
@@ -374,7 +374,7 @@ impl Partition {
         }
         // "On a packet drop, the switch informs the sender directly" (BFC §6.2.1): after the
         // propagation delay of the reverse path.
-        let back = self.delay_to_host(node, packet.src);
+        let back = self.delay_to_host(node, HostId(packet.src));
         let notice = LossNotice { time_ps: self.fabric.now + back, packet, record };
         let partition = self.directory.partition_of[packet.src as usize];
         if partition == self.index {
@@ -384,21 +384,21 @@ impl Partition {
         }
     }
 
-    fn delay_to_host(&self, node: u32, host: u32) -> u64 {
-        let group = self.routes.group_of[host as usize] as usize;
-        let access = self.topology.ports_of(host)[0].delay.0;
+    fn delay_to_host(&self, node: NodeId, host: HostId) -> u64 {
+        let group = self.routes.group_of(host) as usize;
+        let access = self.topology.port_of_host(host).delay.0;
         let mut total = access;
         let mut at = node;
         loop {
-            let switch = (at - self.topology.hosts) as usize;
+            let switch = self.topology.switch_index(at);
             let route = self.routes.by_switch[switch][group];
             if route.count == 0 {
                 return total;
             }
             let number = self.routes.choices[switch][route.first as usize];
-            let port = self.topology.ports_of(at)[number as usize];
+            let port = &self.topology.ports_of(at)[number as usize];
             total += port.delay.0;
-            at = self.topology.ports[port.peer as usize].node;
+            at = self.topology.neighbour(port);
         }
     }
 
@@ -466,12 +466,12 @@ impl Partition {
 
     /// Sets new routes of its switches, which avoid the links of ports that are `down`, and informs
     /// its allocators.
-    pub(crate) fn set_routes(&mut self, routes: &Arc<Routes>, down: &[u32]) {
+    pub(crate) fn set_routes(&mut self, routes: &Arc<Routes>, down: &[PortId]) {
         if let Some(allocators) = &mut self.allocators {
             allocators.on_routes(self.fabric.now, routes, down);
         }
         for (node, switch) in &mut self.switches {
-            let number = (*node - self.topology.hosts) as usize;
+            let number = self.topology.switch_index(*node);
             switch.set_routes(&routes.by_switch[number], &routes.choices[number]);
         }
         self.routes = Arc::clone(routes);
@@ -518,7 +518,7 @@ impl Partition {
 
     /// Its switches with their node numbers.
     #[must_use]
-    pub fn switches(&self) -> &[(u32, AnySwitch)] {
+    pub fn switches(&self) -> &[(NodeId, AnySwitch)] {
         &self.switches
     }
 

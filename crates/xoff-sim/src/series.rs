@@ -32,7 +32,7 @@ impl<'a> View<'a> {
         self.ports.iter().zip(self.place).map(move |(port, &(partition, number))| {
             let partition = &self.partitions[partition as usize];
             PortState {
-                node: port.node,
+                node: port.node.0,
                 port: port.number,
                 queue_bytes: partition.queue_bytes(number),
                 totals: partition.totals(number),

@@ -5,7 +5,7 @@ mod delays;
 mod results;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use xoff_core::{Ps, rng::mix64};
+use xoff_core::{HostId, PortId, Ps, rng::mix64};
 use xoff_host::{Finished, FlowStart};
 use xoff_net::arch::Switch;
 use xoff_net::fabric::Captured;
@@ -132,7 +132,7 @@ pub struct Simulation {
     throughput: Throughput,
     faults: FaultActions,
     series: Series,
-    monitored: Vec<u32>,
+    monitored: Vec<PortId>,
     monitors: Vec<MonitorResults>,
     link_delays: Vec<LinkDelays>,
     begin: Option<Snapshot>,
@@ -155,23 +155,23 @@ impl Simulation {
         traffic: Traffic,
         classes: &[String],
         class_of: Vec<u16>,
-        monitored: &[u32],
+        monitored: &[HostId],
         threads: Threads,
     ) -> Result<Self, String> {
         let cut = Cut::new(&setup, plan.partitions, threads.count);
         let parts = setup.build(&cut.of_node)?;
         let faults = FaultActions::new(&setup)?;
         let mut counts = vec![0; parts.len()];
-        let place = setup.topology.ports.iter().map(|port| {
-            let partition = cut.of_node[port.node as usize];
+        let place = setup.topology.ports().iter().map(|port| {
+            let partition = cut.of_node[port.node.index()];
             let count = &mut counts[partition as usize];
             *count += 1;
             (partition, *count - 1)
         });
         let place = place.collect();
-        let first = setup.topology.ports[0];
+        let first = setup.topology.ports()[0];
         let same = |port: &Port| (port.rate, port.delay) == (first.rate, first.delay);
-        let uniform = setup.topology.ports.iter().all(same);
+        let uniform = setup.topology.ports().iter().all(same);
         Ok(Self {
             watchdog: Watchdog::new(plan.watchdog),
             watermarks: Watermarks::default(),
@@ -182,7 +182,7 @@ impl Simulation {
             uniform: uniform.then_some(ideal::Leg { rate: first.rate.0, delay: first.delay }),
             monitored: monitored
                 .iter()
-                .map(|&host| setup.topology.ports_of(host)[0].peer)
+                .map(|&host| setup.topology.port_of_host(host).peer)
                 .collect(),
             monitors: monitored
                 .iter()
@@ -405,12 +405,14 @@ impl Simulation {
         let (frame, rounding) = (&self.setup.hosts.frame, self.setup.rounding);
         if let Some(leg) = self.uniform {
             let legs = [leg; 16];
-            let count = self.setup.routes.links_between(flow.src, flow.dst) as usize;
+            let count =
+                self.setup.routes.links_between(HostId(flow.src), HostId(flow.dst)) as usize;
             if let Some(legs) = legs.get(..count) {
                 return ideal::fct(legs, flow.bytes, frame, rounding);
             }
         }
-        let legs = path(&self.setup.topology, &self.setup.routes, flow.src, flow.dst);
+        let legs =
+            path(&self.setup.topology, &self.setup.routes, HostId(flow.src), HostId(flow.dst));
         ideal::fct(&legs, flow.bytes, frame, rounding)
     }
 
@@ -448,7 +450,7 @@ impl Simulation {
         let view = View {
             partitions: &self.partitions,
             of_node: &self.cut.of_node,
-            ports: &self.setup.topology.ports,
+            ports: self.setup.topology.ports(),
             place: &self.place,
         };
         act(&mut self.series, self.now, view, &mut self.rows);
@@ -481,7 +483,7 @@ impl Simulation {
                 let time_ps = self.now.0;
                 self.rows.samples.push(SampleRow {
                     time_ps,
-                    node: *node,
+                    node: node.0,
                     port: u16::MAX,
                     bytes,
                     active: most,
@@ -489,8 +491,8 @@ impl Simulation {
             }
         }
         for index in 0..self.monitored.len() {
-            let port = self.setup.topology.ports[self.monitored[index] as usize];
-            let (partition, number) = self.place[self.monitored[index] as usize];
+            let port = self.setup.topology.port(self.monitored[index]);
+            let (partition, number) = self.place[self.monitored[index].index()];
             let Owner::Switch(switch, _) = self.partitions[partition as usize].owner(number) else {
                 continue;
             };
@@ -499,7 +501,7 @@ impl Simulation {
             let bytes = u64::from(switch.egress()[port.number as usize].data_bytes());
             let active = switch.flows(port.number, &partition.fabric().packets);
             self.monitors[index].bytes.add(bytes);
-            let (time_ps, node) = (self.now.0, port.node);
+            let (time_ps, node) = (self.now.0, port.node.0);
             self.rows.samples.push(SampleRow { time_ps, node, port: port.number, bytes, active });
         }
         // Partitions hold different switches: the order of rows must not depend on the

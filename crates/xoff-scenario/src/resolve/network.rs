@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use xoff_core::Ps;
 use xoff_core::seam::{Seam as _, SectionDoc};
+use xoff_core::{HostId, PortId, Ps};
 use xoff_host::hosts::BaseRtts;
 use xoff_host::transport::{BaseRttOf, FrameConfig, TransportConfig};
 use xoff_net::topo::{Routes, Topology, TopologyConfig};
@@ -35,11 +35,11 @@ impl Resolver<'_> {
         let mut complain = |message: &str| {
             self.reader.layers.problem(None, format!("[{section}] {message}"), None);
         };
-        if topology.ports.iter().any(|port| port.rate.0 == 0) {
+        if topology.ports().iter().any(|port| port.rate.0 == 0) {
             complain("a link's rate must be more than zero");
             return None;
         }
-        if topology.ports.iter().any(|port| port.delay.0 == 0) {
+        if topology.ports().iter().any(|port| port.delay.0 == 0) {
             complain("a link's delay must be more than zero");
             return None;
         }
@@ -89,15 +89,16 @@ impl Resolver<'_> {
         }
     }
 
-    pub(super) fn monitored(&mut self, run: &RunConfig, hosts: u32) -> Option<Vec<u32>> {
+    pub(super) fn monitored(&mut self, run: &RunConfig, hosts: u32) -> Option<Vec<HostId>> {
         if run.monitor.is_empty() {
             return Some(Vec::new());
         }
-        let parsed = xoff_workload::host_set::parse(&run.monitor, hosts);
+        let parsed = xoff_workload::host_set::parse(&run.monitor, hosts)
+            .map(|hosts| hosts.into_iter().map(HostId).collect());
         parsed.map_err(|message| self.reader.problem("run", "monitor", message)).ok()
     }
 
-    pub(super) fn captured(&mut self, run: &RunConfig, topology: &Topology) -> Option<Vec<u32>> {
+    pub(super) fn captured(&mut self, run: &RunConfig, topology: &Topology) -> Option<Vec<PortId>> {
         let ports = links::ports(&run.capture, topology);
         ports.map_err(|message| self.reader.problem("run", "capture", message)).ok()
     }

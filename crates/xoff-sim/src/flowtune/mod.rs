@@ -12,6 +12,7 @@ mod reserved;
 
 use std::ops::Range;
 
+use xoff_core::HostId;
 use xoff_core::rng::mix64;
 use xoff_host::Hosts;
 use xoff_host::flowtune::agent::AgentStats;
@@ -98,12 +99,12 @@ impl FlowtuneSetup {
     /// If the network is unsuitable for allocators.
     pub fn attach(config: FlowtuneConfig, topology: &Topology) -> Result<(Topology, Self), String> {
         let servers = topology.hosts;
-        if (servers..topology.nodes()).any(|node| topology.is_gateway(node)) {
+        if topology.switch_ids().any(|node| topology.is_gateway(node)) {
             return Err("an allocator's domain must be within one data centre; \
                         network.topology = \"two-dc\" has two"
                 .into());
         }
-        let top = topology.tiers.iter().copied().max().unwrap_or(0);
+        let top = topology.top_tier();
         let (tier, pods) = match config.allocators {
             Allocators::One => (top, 1),
             Allocators::PerPod if top < 3 => {
@@ -113,12 +114,11 @@ impl FlowtuneSetup {
             }
             // All pods are equal, and hosts and switches are numbered pod by pod.
             Allocators::PerPod => {
-                let cores = topology.tiers.iter().rposition(|&tier| tier == top).unwrap_or(0);
-                (top - 1, topology.ports_of(cores as u32).len() as u32)
+                let core = topology.switch_ids().find(|&node| topology.tier(node) == top);
+                (top - 1, core.map_or(1, |core| topology.ports_of(core).len() as u32))
             }
         };
-        let switches = servers..topology.nodes();
-        let switches = switches.filter(|&node| topology.tiers[node as usize] == tier);
+        let switches = topology.switch_ids().filter(|&node| topology.tier(node) == tier);
         let attachments: Vec<Attachment> = switches
             .map(|switch| Attachment {
                 switch,
@@ -137,12 +137,13 @@ impl FlowtuneSetup {
     }
 
     /// All streams, each with its writing and its reading host.
-    pub fn streams(&self) -> impl Iterator<Item = (StreamId, u32, u32)> + '_ {
+    pub fn streams(&self) -> impl Iterator<Item = (StreamId, HostId, HostId)> + '_ {
         let with_servers = self.sites.iter().flat_map(|site| {
             site.servers.clone().flat_map(|server| {
                 let nic = site.nic_for(server);
                 let to = StreamId::to_allocator(server);
                 let from = StreamId::from_allocator(server);
+                let (server, nic) = (HostId(server), HostId(nic));
                 [(to, server, nic), (from, nic, server)]
             })
         });
@@ -150,7 +151,7 @@ impl FlowtuneSetup {
             let others = self.sites.iter().filter(|other| other.index != one.index);
             others.map(|other| {
                 let stream = StreamId::between(one.index, other.index);
-                (stream, one.nic_for(other.index), other.nic_for(one.index))
+                (stream, HostId(one.nic_for(other.index)), HostId(other.nic_for(one.index)))
             })
         });
         with_servers.chain(between)
@@ -158,8 +159,8 @@ impl FlowtuneSetup {
 
     /// Source and destination port of the connection of two hosts, as seen from `src`.
     #[must_use]
-    pub fn label(seed: u64, src: u32, dst: u32) -> u32 {
-        let pair = u64::from(src.min(dst)) << 32 | u64::from(src.max(dst));
+    pub fn label(seed: u64, src: HostId, dst: HostId) -> u32 {
+        let pair = u64::from(src.min(dst).0) << 32 | u64::from(src.max(dst).0);
         let label = mix64(mix64(seed) ^ pair) as u32;
         if src < dst { label } else { label.rotate_left(16) }
     }
