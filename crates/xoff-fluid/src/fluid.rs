@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use xoff_alloc::{Allocator, Error, FlowId, Normalizer};
 use xoff_core::knobs::{Effect, because};
-use xoff_core::{Digest, HostId, Ps, choices, knobs};
+use xoff_core::{Digest, Ps, choices, knobs};
 use xoff_net::topo::{Routes, Topology};
 use xoff_workload::{Arrival, Traffic};
 
@@ -198,8 +198,8 @@ impl Fluid {
     fn take_arrivals(&mut self, now: Ps) -> Result<(), Error> {
         let mut arrivals = std::mem::take(&mut self.arrivals);
         let first = self.traffic.take_before(Ps(now.0 + 1), &mut arrivals);
-        for (number, arrival) in (first..).zip(arrivals.drain(..)) {
-            let path = self.paths.draw(HostId(arrival.src), HostId(arrival.dst));
+        for (number, arrival) in (first.0..).zip(arrivals.drain(..)) {
+            let path = self.paths.draw(arrival.src, arrival.dst);
             let mut flowlet = Flowlet::new(number, arrival, path);
             if let Some(optimum) = &mut self.optimum {
                 flowlet.twin = Some(optimum.allocator.add_flow(&flowlet.path, 1.0)?);

@@ -1,6 +1,6 @@
 //! Names of nodes and links in scenarios: `3`, `0-3,7`, `leaf:0`, `spine:0-1`.
 
-use xoff_core::{NodeId, PortId};
+use xoff_core::{HostId, NodeId, PortId};
 use xoff_net::topo::Topology;
 use xoff_workload::host_set;
 
@@ -19,7 +19,7 @@ pub fn ports(text: &str, topology: &Topology) -> Result<Vec<PortId>, String> {
     let hosts: Vec<&str> = parts().filter(|part| !is_switch(part)).collect();
     if !hosts.is_empty() && !text.is_empty() {
         let hosts = host_set::parse(&hosts.join(","), topology.servers())?;
-        nodes.extend(hosts.into_iter().map(NodeId));
+        nodes.extend(hosts.into_iter().map(HostId::node));
     }
     for part in parts().filter(is_switch) {
         nodes.extend(switches(part, topology)?);
@@ -62,7 +62,7 @@ fn node(part: &str, topology: &Topology) -> Result<NodeId, String> {
     let found = if part.contains(':') {
         switches(part, topology)?
     } else {
-        host_set::parse(part, topology.hosts)?.into_iter().map(NodeId).collect()
+        host_set::parse(part, topology.hosts)?.into_iter().map(HostId::node).collect()
     };
     match found.as_slice() {
         &[node] => Ok(node),

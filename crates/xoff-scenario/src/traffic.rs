@@ -5,8 +5,8 @@ pub(crate) mod files;
 
 use std::path::Path;
 
+use xoff_core::BitRate;
 use xoff_core::knobs::Knob as _;
-use xoff_core::{BitRate, HostId};
 use xoff_net::topo::Topology;
 use xoff_workload::{
     CLASSES, Capacity, Context, Crowd, Mix, Offer, Racks, Source, Traffic, TrafficConfig,
@@ -77,8 +77,8 @@ struct Builder<'a> {
 pub fn capacity(topology: &Topology) -> Capacity {
     let (core, _) = topology.capacities();
     let racks = topology.racks().map(|(hosts, uplinks)| Racks { hosts, uplinks });
-    let rate = |host| topology.port_of_host(HostId(host)).rate;
-    Capacity { core, host_rates: (0..topology.servers()).map(rate).collect(), racks }
+    let rate = |host| topology.port_of_host(host).rate;
+    Capacity { core, host_rates: topology.server_ids().map(rate).collect(), racks }
 }
 
 /// The input of traffic sources.

@@ -82,7 +82,7 @@ impl Setup {
             local[index] = *count;
             *count += 1;
         }
-        let directory = Arc::new(self.directory(of_node, partitions));
+        let directory = Arc::new(self.directory(of_node));
         (0..partitions)
             .map(|index| self.build_partition(index as u32, partitions, &local, &directory))
             .collect()
@@ -105,35 +105,31 @@ impl Setup {
         }
     }
 
-    fn directory(&self, of_node: &[u32], partitions: usize) -> Directory {
-        let mut counts = vec![0; partitions];
-        let nic_of = of_node[..self.topology.hosts as usize].iter().map(|&partition| {
-            let count = &mut counts[partition as usize];
-            *count += 1;
-            *count - 1
-        });
+    fn directory(&self, of_node: &[u32]) -> Directory {
         let destination = |host| Destination {
             group: self.routes.group_of(host),
             access_port: self.routes.access_port(host),
         };
-        Directory {
-            partition_of: of_node.to_vec(),
-            nic_of: nic_of.collect(),
-            destinations: self.topology.host_ids().map(destination).collect(),
-        }
+        Directory::new(of_node.to_vec(), self.topology.host_ids().map(destination).collect())
     }
 
     /// The ports of a partition, in the order of the topology.
-    fn fabric(&self, index: u32, partitions: usize, local: &[u32], of_node: &[u32]) -> Fabric {
+    fn fabric(
+        &self,
+        index: u32,
+        partitions: usize,
+        local: &[u32],
+        directory: &Directory,
+    ) -> Fabric {
         let topology = &self.topology;
         let tags = FabricTags { arrival: tag::ARRIVAL, wake: tag::WAKE };
         let mut fabric =
             Fabric::new(self.rounding, self.instants, partitions, Wheel::new(BUCKET_SHIFT), tags);
         for (id, port) in topology.port_ids().zip(topology.ports()) {
-            if of_node[port.node.index()] != index {
+            if directory.partition_of(port.node) != index {
                 continue;
             }
-            let far = of_node[topology.neighbour(port).index()];
+            let far = directory.partition_of(topology.neighbour(port));
             let number = local[port.peer.index()];
             let peer = if far == index {
                 Peer::Local(number)
@@ -158,9 +154,8 @@ impl Setup {
         local: &[u32],
         directory: &Arc<Directory>,
     ) -> Result<Partition, String> {
-        let of_node = &directory.partition_of;
         let topology = &self.topology;
-        let mut fabric = self.fabric(index, partitions, local, of_node);
+        let mut fabric = self.fabric(index, partitions, local, directory);
         let mut hosts = Hosts::new(self.hosts.clone(), HOST_TAGS);
         let shared = match self.switch.mark_draws {
             MarkDraws::Own => None,
@@ -170,10 +165,10 @@ impl Setup {
         };
         let mut switches = Vec::new();
         let mut owners = vec![Owner::Host(0); fabric.port_count()];
-        for node in topology.node_ids().filter(|node| of_node[node.index()] == index) {
+        for node in topology.node_ids().filter(|&node| directory.partition_of(node) == index) {
             let first = local[topology.first_port(node).index()];
             if let Some(host) = topology.host(node) {
-                owners[first as usize] = Owner::Host(hosts.add_host(&mut fabric, host.0, first));
+                owners[first as usize] = Owner::Host(hosts.add_host(&mut fabric, host, first));
                 continue;
             }
             let switch = switches.len() as u32;
@@ -213,7 +208,7 @@ impl Setup {
         index: u32,
     ) -> Result<Option<Allocators>, String> {
         let Some(flowtune) = &self.flowtune else { return Ok(None) };
-        let partition_of = |host: HostId| directory.partition_of[host.index()];
+        let partition_of = |host: HostId| directory.partition_of(host.node());
         for (stream, src, dst) in flowtune.streams() {
             if partition_of(dst) == index {
                 hosts.read_stream(stream);
@@ -221,8 +216,8 @@ impl Setup {
             if partition_of(src) == index {
                 let label = FlowtuneSetup::label(self.seed, src, dst);
                 let partition = Some(partition_of(dst)).filter(|&there| there != index);
-                let spec = StreamSpec { stream, src: src.0, dst: dst.0, label, partition };
-                hosts.open_stream(fabric, directory.nic_of[src.index()], spec);
+                let spec = StreamSpec { stream, src, dst, label, partition };
+                hosts.open_stream(fabric, directory.nic_of(src), spec);
             }
         }
         let here =

@@ -125,7 +125,7 @@ fn work_ns(topology: &Topology, time: Ps) -> u128 {
 fn cut(topology: &Topology, routes: &Routes, parts: usize) -> Vec<u32> {
     let racks = racks(topology, routes);
     let mut of_node = vec![u32::MAX; topology.nodes() as usize];
-    for host in (0..topology.servers()).map(HostId) {
+    for host in topology.server_ids() {
         let rack = routes.group_of(host) as usize;
         let part = (rack * parts / racks) as u32;
         let switch = topology.neighbour(topology.port_of_host(host));

@@ -46,11 +46,37 @@ pub(crate) struct PartitionMessages {
 #[derive(Debug)]
 pub(crate) struct Directory {
     /// The partition of each node.
-    pub(crate) partition_of: Vec<u32>,
+    partition_of: Vec<u32>,
     /// The index of each host in its partition.
-    pub(crate) nic_of: Vec<u32>,
+    nic_of: Vec<u32>,
     /// The switch and port of each host.
     pub(crate) destinations: Vec<Destination>,
+}
+
+impl Directory {
+    /// The locations of nodes, of which the first are the hosts with these `destinations`. Each
+    /// partition numbers its hosts in the order of all hosts.
+    pub(crate) fn new(partition_of: Vec<u32>, destinations: Vec<Destination>) -> Self {
+        let mut counts = vec![0; partition_of.iter().max().map_or(1, |&last| last as usize + 1)];
+        let nic_of = partition_of[..destinations.len()].iter().map(|&partition| {
+            let count = &mut counts[partition as usize];
+            *count += 1;
+            *count - 1
+        });
+        Self { nic_of: nic_of.collect(), partition_of, destinations }
+    }
+
+    /// The partition of a node.
+    #[inline]
+    pub(crate) fn partition_of(&self, node: NodeId) -> u32 {
+        self.partition_of[node.index()]
+    }
+
+    /// The index of a host in its partition.
+    #[inline]
+    pub(crate) fn nic_of(&self, host: HostId) -> u32 {
+        self.nic_of[host.index()]
+    }
 }
 
 /// A partition.
@@ -327,7 +353,7 @@ impl Partition {
                 break;
             }
             self.next_start += 1;
-            let nic = self.directory.nic_of[start.src as usize];
+            let nic = self.directory.nic_of(start.src);
             self.hosts.start_flow(&mut self.fabric, nic, start);
             if self.fabric.picks_at_once() {
                 // The NIC picks before the next flow begins.
@@ -342,7 +368,7 @@ impl Partition {
             && stop.time_ps <= self.fabric.now
         {
             self.stops.pop();
-            let nic = self.directory.nic_of[stop.src as usize];
+            let nic = self.directory.nic_of(stop.src);
             self.hosts.stop_flow(&mut self.fabric, nic, &stop);
         }
         self.await_stop();
@@ -374,9 +400,10 @@ impl Partition {
         }
         // "On a packet drop, the switch informs the sender directly" (BFC §6.2.1): after the
         // propagation delay of the reverse path.
-        let back = self.delay_to_host(node, HostId(packet.src));
+        let host = HostId(packet.src);
+        let back = self.delay_to_host(node, host);
         let notice = LossNotice { time_ps: self.fabric.now + back, packet, record };
-        let partition = self.directory.partition_of[packet.src as usize];
+        let partition = self.directory.partition_of(host.node());
         if partition == self.index {
             self.add_notice(notice);
         } else {
@@ -417,7 +444,7 @@ impl Partition {
                 break;
             }
             let Some(Reverse(notice)) = self.notices.pop() else { break };
-            let nic = self.directory.nic_of[notice.packet.src as usize];
+            let nic = self.directory.nic_of(HostId(notice.packet.src));
             self.hosts.on_loss(&mut self.fabric, nic, &notice.packet, notice.record.as_deref());
         }
     }

@@ -1,6 +1,6 @@
 //! Records at intervals of the measurement: of flows and of ports, each if requested.
 
-use xoff_core::Ps;
+use xoff_core::{FlowId, HostId, Ps};
 use xoff_host::recovery::RxProgress;
 use xoff_net::topo::Port;
 
@@ -22,8 +22,8 @@ pub(crate) struct View<'a> {
 
 impl<'a> View<'a> {
     /// Receive progress of a flow to a host.
-    fn rx_progress(self, flow: u64, host: u32) -> Option<RxProgress> {
-        let partition = &self.partitions[self.of_node[host as usize] as usize];
+    fn rx_progress(self, flow: FlowId, host: HostId) -> Option<RxProgress> {
+        let partition = &self.partitions[self.of_node[host.index()] as usize];
         partition.hosts().rx_progress(partition.fabric().now, flow)
     }
 

@@ -5,7 +5,7 @@ mod delays;
 mod results;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use xoff_core::{HostId, PortId, Ps, rng::mix64};
+use xoff_core::{FlowId, HostId, PortId, Ps, rng::mix64};
 use xoff_host::{Finished, FlowStart};
 use xoff_net::arch::Switch;
 use xoff_net::fabric::Captured;
@@ -111,16 +111,16 @@ pub struct Simulation {
     class_of: Vec<u16>,
     now: Ps,
     arrivals: Vec<Arrival>,
-    sports: FxHashMap<(u32, u32), u16>,
+    sports: FxHashMap<(HostId, HostId), u16>,
     /// Flows that will be stopped and have not ended, and the bytes sent by those that have ended,
     /// by class.
-    stopping: FxHashSet<u64>,
+    stopping: FxHashSet<FlowId>,
     stopped_bytes: Vec<u64>,
     outstanding: u64,
     outstanding_then: Outstanding,
     requests: Requests,
     /// The last flow so far of each chain of successive flows, by source and chain.
-    chains: FxHashMap<(u16, u32), u64>,
+    chains: FxHashMap<(u16, u32), FlowId>,
     finished: Vec<Finished>,
     rows: Rows,
     captured: Vec<Captured>,
@@ -290,8 +290,8 @@ impl Simulation {
     /// Hands the flows that begin before `until` to their partitions.
     fn start_flows(&mut self, until: Ps) {
         let mut arrivals = std::mem::take(&mut self.arrivals);
-        let first_id = self.traffic.take_before(until, &mut arrivals);
-        for (id, arrival) in (first_id..).zip(&arrivals) {
+        let first = self.traffic.take_before(until, &mut arrivals);
+        for (id, arrival) in (first.0..).map(FlowId).zip(&arrivals) {
             let start = FlowStart {
                 id,
                 start_ps: arrival.start.0,
@@ -311,11 +311,11 @@ impl Simulation {
         self.arrivals = arrivals;
     }
 
-    fn label(&mut self, id: u64, arrival: &Arrival) -> u32 {
+    fn label(&mut self, id: FlowId, arrival: &Arrival) -> u32 {
         match self.setup.labels {
-            Labels::Hashed => mix64(self.setup.seed ^ id.rotate_left(32)) as u32,
+            Labels::Hashed => mix64(self.setup.seed ^ id.0.rotate_left(32)) as u32,
             Labels::Connections => {
-                let pair = u64::from(arrival.src) << 32 | u64::from(arrival.dst);
+                let pair = u64::from(arrival.src.0) << 32 | u64::from(arrival.dst.0);
                 mix64(mix64(self.setup.seed) ^ pair) as u32
             }
             Labels::Pairs => {
@@ -373,9 +373,9 @@ impl Simulation {
             return;
         }
         let row = FlowRow {
-            flow: flow.id,
-            src: flow.src,
-            dst: flow.dst,
+            flow: flow.id.0,
+            src: flow.src.0,
+            dst: flow.dst.0,
             size_bytes: flow.bytes,
             start_ps: flow.start_ps,
             fct_ps: done.end_ps - flow.start_ps,
@@ -388,7 +388,7 @@ impl Simulation {
             .with_groups(row.size_bytes, |group| group.finish(slowdown));
         self.outstanding -= 1;
         let every = self.plan.row_every;
-        if every > 0 && mix64(flow.id).is_multiple_of(every) {
+        if every > 0 && mix64(flow.id.0).is_multiple_of(every) {
             self.rows.flows.push(row);
         }
     }
@@ -397,7 +397,7 @@ impl Simulation {
     /// were never sent.
     fn finish_stopped(&mut self, flow: &FlowStart) {
         self.stopped_bytes[self.class_of[flow.source as usize] as usize] += flow.bytes;
-        let partition = self.cut.of_node[flow.dst as usize] as usize;
+        let partition = self.cut.of_node[flow.dst.index()] as usize;
         self.partitions[partition].hosts_mut().end_receiver(self.now.0, flow.id);
     }
 
@@ -405,14 +405,12 @@ impl Simulation {
         let (frame, rounding) = (&self.setup.hosts.frame, self.setup.rounding);
         if let Some(leg) = self.uniform {
             let legs = [leg; 16];
-            let count =
-                self.setup.routes.links_between(HostId(flow.src), HostId(flow.dst)) as usize;
+            let count = self.setup.routes.links_between(flow.src, flow.dst) as usize;
             if let Some(legs) = legs.get(..count) {
                 return ideal::fct(legs, flow.bytes, frame, rounding);
             }
         }
-        let legs =
-            path(&self.setup.topology, &self.setup.routes, HostId(flow.src), HostId(flow.dst));
+        let legs = path(&self.setup.topology, &self.setup.routes, flow.src, flow.dst);
         ideal::fct(&legs, flow.bytes, frame, rounding)
     }
 
@@ -541,8 +539,8 @@ impl Simulation {
 }
 
 /// Payload bytes received by each server.
-fn received(setup: &Setup, partitions: &[Partition]) -> impl Iterator<Item = (u32, u64)> {
+fn received(setup: &Setup, partitions: &[Partition]) -> impl Iterator<Item = (HostId, u64)> {
     let servers = setup.topology.servers();
     let nics = partitions.iter().flat_map(|partition| partition.hosts().nics());
-    nics.filter(move |nic| nic.host < servers).map(|nic| (nic.host, nic.received_bytes))
+    nics.filter(move |nic| nic.host.0 < servers).map(|nic| (nic.host, nic.received_bytes))
 }

@@ -154,6 +154,7 @@ fn describe_switch(partition: &Partition, node: NodeId, switch: &AnySwitch) -> S
 
 #[cfg(test)]
 mod tests {
+    use xoff_core::{FlowId, HostId};
     use xoff_host::cc::Pace;
     use xoff_host::flow::FlowStart;
     use xoff_host::recovery::SenderHalf;
@@ -164,7 +165,16 @@ mod tests {
     #[test]
     fn the_reason_of_a_held_flow_is_named() {
         let (id, start_ps, src, dst, bytes, label) = (7, 0, 0, 1, 1000, 0);
-        let start = FlowStart { id, start_ps, src, dst, bytes, label, source: 0, class: 0 };
+        let start = FlowStart {
+            id: FlowId(id),
+            start_ps,
+            src: HostId(src),
+            dst: HostId(dst),
+            bytes,
+            label,
+            source: 0,
+            class: 0,
+        };
         let half = SenderHalf::new(Recovery::Sack, &TcpConfig::default());
         let pace = Pace { rate: 1, window: 1000 };
         let mut flow = Sender::new(start, pace, half, 0, Default::default());

@@ -1,7 +1,7 @@
 //! The base RTT is that of the longest of all pairs' paths, though not all pairs are walked. Each
 //! pair's base RTT is the sum of its path's links.
 
-use xoff_core::{BitRate, HostId, NodeId, Ps};
+use xoff_core::{BitRate, NodeId, Ps};
 use xoff_net::topo::{
     DumbbellConfig, FatTreeConfig, LeafSpineConfig, Link, Routes, StarConfig, Topology,
     TwoDcConfig, dumbbell, fat_tree, leaf_spine, star, two_dc,
@@ -13,9 +13,9 @@ const PAYLOAD: u64 = 1000;
 fn over_all_pairs(topology: &Topology, routes: &Routes) -> Ps {
     let rtts = base_rtts(topology, routes, PAYLOAD);
     let mut longest = 0;
-    for src in 0..topology.hosts {
-        for dst in (0..topology.hosts).filter(|&dst| dst != src) {
-            let legs = path(topology, routes, HostId(src), HostId(dst));
+    for src in topology.host_ids() {
+        for dst in topology.host_ids().filter(|&dst| dst != src) {
+            let legs = path(topology, routes, src, dst);
             let cost = |rate, delay: Ps| 2 * delay.0 + BitRate(rate).time_for(PAYLOAD).0;
             let sum = legs.iter().map(|leg| cost(leg.rate, leg.delay)).sum();
             assert_eq!(rtts.of(src, dst), sum, "{src} to {dst}");

@@ -9,7 +9,7 @@
 pub mod agent;
 pub mod stream;
 
-use xoff_core::choices;
+use xoff_core::{HostId, choices};
 
 use crate::flow::FlowStart;
 
@@ -109,7 +109,7 @@ impl AgentConfig {
     /// True if a rate opens a flow's window, because the allocator controls its whole path.
     #[must_use]
     pub fn opens_window(&self, flow: &FlowStart) -> bool {
-        let domain = |host: u32| host / self.domain_servers;
+        let domain = |host: HostId| host.0 / self.domain_servers;
         self.window_rtts > 0.0 && domain(flow.src) == domain(flow.dst)
     }
 }

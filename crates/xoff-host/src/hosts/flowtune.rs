@@ -4,7 +4,7 @@
 mod streams;
 
 use xoff_core::rng::Purpose;
-use xoff_core::{BitRate, Ps, Rng, TimerId};
+use xoff_core::{BitRate, HostId, Ps, Rng, TimerId};
 use xoff_net::Fabric;
 
 use super::Hosts;
@@ -58,11 +58,11 @@ impl FlowtuneHosts {
         }
     }
 
-    pub(super) fn add_host(&mut self, timer: TimerId, seed: u64, host: u32) {
+    pub(super) fn add_host(&mut self, timer: TimerId, seed: u64, host: HostId) {
         self.agents.push(Agent::default());
         self.timers.push(timer);
         self.sent_all.push(Vec::new());
-        self.losses.push(Rng::stream(seed, Purpose::MessageLoss, u64::from(host)));
+        self.losses.push(Rng::stream(seed, Purpose::MessageLoss, u64::from(host.0)));
     }
 }
 
@@ -75,7 +75,7 @@ impl Hosts {
         let nic = self.flows[id as usize].nic;
         let FlowtuneHosts { setup, agents, stats, actions, .. } = &mut **flowtune;
         let agent = &mut agents[nic as usize];
-        agent.on_start(&setup.agent, fabric.now, (id, dst, label), stats, actions);
+        agent.on_start(&setup.agent, fabric.now, (id, dst.0, label), stats, actions);
         self.act(fabric, nic);
     }
 
@@ -117,7 +117,7 @@ impl Hosts {
     fn act(&mut self, fabric: &mut Fabric, nic: u32) {
         let Some(flowtune) = &mut self.flowtune else { return };
         let mut actions = std::mem::take(&mut flowtune.actions);
-        let stream = StreamId::to_allocator(self.nics[nic as usize].host);
+        let stream = StreamId::to_allocator(self.nics[nic as usize].host.0);
         for action in actions.drain(..) {
             match action {
                 Action::Tell(message) => self.tell(fabric, stream, message),

@@ -4,7 +4,7 @@
 //! results of hosts) is not affected, and code that forwards packets treats them as hosts. The
 //! ports of the switches keep their numbers: an attached host takes the next one.
 
-use xoff_core::{BitRate, NodeId, PortId, Ps};
+use xoff_core::{BitRate, HostId, NodeId, PortId, Ps};
 
 use super::{Port, Topology};
 
@@ -84,6 +84,11 @@ impl Topology {
         self.hosts - self.attached
     }
 
+    /// The servers.
+    pub fn server_ids(&self) -> impl ExactSizeIterator<Item = HostId> + Clone + use<> {
+        (0..self.servers()).map(HostId)
+    }
+
     /// Whether a node is an attached host.
     #[must_use]
     pub fn is_attached(&self, node: NodeId) -> bool {
@@ -93,8 +98,6 @@ impl Topology {
 
 #[cfg(test)]
 mod tests {
-    use xoff_core::HostId;
-
     use super::super::{LeafSpineConfig, Routes, leaf_spine};
     use super::*;
 

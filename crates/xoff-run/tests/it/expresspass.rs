@@ -2,7 +2,7 @@
 
 use crate::common::{open, over_hosts, over_switches, received_bytes, run};
 use xoff_core::rng::{Purpose, Rng};
-use xoff_core::{HostId, PortId};
+use xoff_core::{FlowId, HostId, PortId};
 use xoff_host::receiver_driven::AnyDriven;
 use xoff_host::receiver_driven::expresspass::CreditCounts;
 use xoff_net::arch::Switch;
@@ -147,7 +147,8 @@ fn last_millisecond(network: &str, flows: [(u32, u32); 2]) -> [u64; 2] {
     let mut run = open(&format!("{network}{}{}", flows[0], flows[1]), &[]);
     let got = |run: &Run| {
         let hosts = run.simulation().partitions()[0].hosts();
-        [0, 1].map(|flow| hosts.rx_progress(0, flow).map_or(0, |progress| progress.received))
+        let received = |flow| hosts.rx_progress(0, flow).map_or(0, |progress| progress.received);
+        [0, 1].map(FlowId).map(received)
     };
     let mut before = [0; 2];
     while run.progress().sim_ps < 4_000_000_000 {

@@ -121,9 +121,7 @@ fn paths_are_those_of_the_packets() {
 fn rates(run: &Run) -> Vec<((HostId, HostId, u32), u64)> {
     let partitions = run.simulation().partitions().iter();
     let flows = partitions.flat_map(|part| part.hosts().alive()).filter(|flow| !flow.open);
-    flows
-        .map(|f| ((HostId(f.start.src), HostId(f.start.dst), f.start.label), f.pace.rate))
-        .collect()
+    flows.map(|f| ((f.start.src, f.start.dst, f.start.label), f.pace.rate)).collect()
 }
 
 /// In a small fabric, servers end up with the rates of an optimizer that runs until it converges.

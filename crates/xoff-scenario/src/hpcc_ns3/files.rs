@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use xoff_core::{NodeId, Ps};
+use xoff_core::{HostId, NodeId, Ps};
 use xoff_net::topo::{Census, Link, Topology};
 use xoff_workload::Arrival;
 
@@ -169,7 +169,10 @@ pub(super) fn flows(text: &str, file: &str, hosts: u32) -> Result<Vec<Arrival>, 
         if flows.last().is_some_and(|last| last.start > start) {
             return Err(words.fail("flows must be sorted by their start"));
         }
-        flows.push(Arrival { priority: class, ..Arrival::new(start, src, dst, bytes, 0) });
+        flows.push(Arrival {
+            priority: class,
+            ..Arrival::new(start, HostId(src), HostId(dst), bytes, 0)
+        });
     }
     Ok(flows)
 }

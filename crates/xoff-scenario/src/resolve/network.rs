@@ -93,8 +93,7 @@ impl Resolver<'_> {
         if run.monitor.is_empty() {
             return Some(Vec::new());
         }
-        let parsed = xoff_workload::host_set::parse(&run.monitor, hosts)
-            .map(|hosts| hosts.into_iter().map(HostId).collect());
+        let parsed = xoff_workload::host_set::parse(&run.monitor, hosts);
         parsed.map_err(|message| self.reader.problem("run", "monitor", message)).ok()
     }
 
@@ -128,7 +127,8 @@ impl Resolver<'_> {
             return None;
         }
         let rtts = base_rtts(topology, routes, frame.payload.0);
-        let (src, others) = (0, 1..topology.servers());
+        let src = HostId(0);
+        let others = topology.server_ids().filter(|&host| host != src);
         if let Some(shortest) = others.map(|dst| rtts.of(src, dst)).min() {
             self.reader.effective.derive("base_rtt_shortest_of_host_0", Ps(shortest));
         }

@@ -18,7 +18,7 @@ pub fn base_rtt(topology: &Topology, routes: &Routes, payload: u64) -> Ps {
     let groups = groups.map_or(0, |&group| group as usize + 1);
     let mut access = vec![(0, 0); groups];
     let mut leaves = vec![NodeId(0); groups];
-    for host in (0..servers).map(HostId) {
+    for host in topology.server_ids() {
         let group = routes.group_of(host) as usize;
         let port = topology.first_port(host.node());
         let cost = costs[port.index()];

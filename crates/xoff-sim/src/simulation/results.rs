@@ -245,7 +245,7 @@ impl Simulation {
         let mut of_node = vec![0; self.setup.topology.nodes() as usize];
         for partition in &self.partitions {
             for (number, nic) in partition.hosts().nics().iter().enumerate() {
-                of_node[nic.host as usize] = partition.hosts().digest(number as u32);
+                of_node[nic.host.index()] = partition.hosts().digest(number as u32);
             }
             for (node, switch) in partition.switches() {
                 of_node[node.index()] = switch.digest();

@@ -130,7 +130,7 @@ fn nic(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
 /// A control with a lowest rate equal to a host's link rate would never slow down there.
 fn least_rate(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
     let Some((section, least)) = spec.control.min_rate() else { return };
-    let hosts = (0..context.topology.servers()).map(HostId);
+    let hosts = context.topology.server_ids();
     let rates = hosts.map(|host| context.topology.port_of_host(host).rate);
     if let Some(slowest) = rates.min().filter(|&slowest| least >= slowest) {
         let message = format!(
