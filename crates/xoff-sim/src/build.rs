@@ -220,8 +220,7 @@ impl Setup {
                 hosts.open_stream(fabric, directory.nic_of(src), spec);
             }
         }
-        let here =
-            flowtune.sites.iter().filter(|site| partition_of(HostId(site.nics.start)) == index);
+        let here = flowtune.sites.iter().filter(|site| partition_of(site.nics.start) == index);
         let paths = Arc::new(self.paths());
         let network = (&self.topology, &self.routes);
         let allocator = |site: &Site| {

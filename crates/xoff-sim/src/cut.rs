@@ -2,7 +2,7 @@
 //!
 //! Results depend on neither.
 
-use xoff_core::{HostId, NodeId, Ps};
+use xoff_core::{NodeId, Ps};
 use xoff_net::topo::{Routes, Topology};
 
 use crate::setup::Setup;
@@ -155,10 +155,10 @@ fn cut(topology: &Topology, routes: &Routes, parts: usize) -> Vec<u32> {
 /// Keeps an allocator and all its NICs in one partition: that of the first NIC's switch.
 fn keep_together(setup: &Setup, of_node: &mut [u32]) {
     for site in setup.flowtune.iter().flat_map(|flowtune| &flowtune.sites) {
-        let port = setup.topology.port_of_host(HostId(site.nics.start));
+        let port = setup.topology.port_of_host(site.nics.start);
         let switch = setup.topology.neighbour(port);
         let part = of_node[switch.index()];
-        site.nics.clone().for_each(|nic| of_node[nic as usize] = part);
+        site.nic_ids().for_each(|nic| of_node[nic.index()] = part);
     }
 }
 

@@ -21,7 +21,7 @@ pub enum Message {
         /// Number of the flowlet at its server; numbers increase.
         flowlet: u32,
         /// Destination host.
-        dst: u32,
+        dst: HostId,
         /// Source and destination port: with the addresses they determine the path.
         label: u32,
     },
@@ -40,11 +40,11 @@ pub enum Message {
     /// From one allocator to another: the rate of a flowlet to servers in the other's domain.
     Transit {
         /// Source host.
-        src: u32,
+        src: HostId,
         /// Number of the flowlet at its server.
         flowlet: u32,
         /// Destination host.
-        dst: u32,
+        dst: HostId,
         /// Source and destination port.
         label: u32,
         /// Bits per second on the wire; 0: the flowlet has ended.

@@ -75,7 +75,7 @@ impl Hosts {
         let nic = self.flows[id as usize].nic;
         let FlowtuneHosts { setup, agents, stats, actions, .. } = &mut **flowtune;
         let agent = &mut agents[nic as usize];
-        agent.on_start(&setup.agent, fabric.now, (id, dst.0, label), stats, actions);
+        agent.on_start(&setup.agent, fabric.now, (id, dst, label), stats, actions);
         self.act(fabric, nic);
     }
 
@@ -117,7 +117,7 @@ impl Hosts {
     fn act(&mut self, fabric: &mut Fabric, nic: u32) {
         let Some(flowtune) = &mut self.flowtune else { return };
         let mut actions = std::mem::take(&mut flowtune.actions);
-        let stream = StreamId::to_allocator(self.nics[nic as usize].host.0);
+        let stream = StreamId::to_allocator(self.nics[nic as usize].host);
         for action in actions.drain(..) {
             match action {
                 Action::Tell(message) => self.tell(fabric, stream, message),

@@ -117,7 +117,7 @@ impl Allocator {
             flowlets: FxHashMap::default(),
             owners: FxHashMap::default(),
             transits: BTreeMap::new(),
-            servers: vec![Server::default(); site.servers.len()],
+            servers: vec![Server::default(); site.server_ids().len()],
             reserved: Reserved::new(capacities.len()),
             pending: Vec::new(),
             running: true,
@@ -150,13 +150,13 @@ impl Allocator {
         }
         match (from.direction(), message) {
             (Direction::ToAllocator(server), Message::Start { flowlet, dst, label }) => {
-                self.add((HostId(server), flowlet), HostId(dst), label);
+                self.add((server, flowlet), dst, label);
             }
             (Direction::ToAllocator(server), Message::End { flowlet }) => {
-                self.remove((HostId(server), flowlet));
+                self.remove((server, flowlet));
             }
             (_, Message::Transit { src, flowlet, dst, label, rate }) => {
-                self.pass((HostId(src), flowlet), HostId(dst), label, rate);
+                self.pass((src, flowlet), dst, label, rate);
             }
             other => unreachable!("{other:?} is not a message to an allocator"),
         }
@@ -215,11 +215,11 @@ impl Allocator {
         rate: u64,
     ) -> Option<(StreamId, Message)> {
         let Known { dst, label, .. } = *known;
-        if self.site.servers.contains(&dst.0) {
+        if self.site.servers.contains(&dst) {
             return None;
         }
-        let to = dst.0 / self.site.servers.len() as u32;
-        let message = Message::Transit { src: src.0, flowlet, dst: dst.0, label, rate };
+        let to = dst.0 / self.site.server_ids().len() as u32;
+        let message = Message::Transit { src, flowlet, dst, label, rate };
         Some((StreamId::between(self.site.index, to), message))
     }
 
@@ -287,7 +287,7 @@ impl Allocator {
     }
 
     fn server(&mut self, server: HostId) -> &mut Server {
-        &mut self.servers[(server.0 - self.site.servers.start) as usize]
+        &mut self.servers[(server.0 - self.site.servers.start.0) as usize]
     }
 
     /// Runs one iteration: "rate update", "price update" (§2) and normalisation (§3). Appends its
@@ -324,7 +324,7 @@ impl Allocator {
     ) {
         let key = self.owners[&flow];
         let (server, flowlet) = key;
-        tell.push((StreamId::from_allocator(server.0), Message::Rate { flowlet, rate }));
+        tell.push((StreamId::from_allocator(server), Message::Rate { flowlet, rate }));
         self.server(server).told_ps = now;
         let Some(mut known) = self.flowlets.remove(&key) else { return };
         tell.extend(self.transit(key, &known, rate));
@@ -338,7 +338,7 @@ impl Allocator {
     /// servers without a message for half of the rates' lifetime.
     fn renew(&mut self, now: u64, tell: &mut Vec<(StreamId, Message)>) {
         let due = now.saturating_sub(self.config.lifetime.0 / 2);
-        for (server, state) in self.site.servers.clone().zip(&mut self.servers) {
+        for (server, state) in self.site.server_ids().zip(&mut self.servers) {
             if state.flowlets > 0 && state.told_ps <= due {
                 state.told_ps = now;
                 self.stats.renewals += 1;
@@ -362,7 +362,7 @@ impl Allocator {
         let before = std::mem::replace(&mut self.running, self.config.is_running(now));
         if self.running && !before {
             self.forget();
-            let servers = self.site.servers.clone();
+            let servers = self.site.server_ids();
             let ask = |server| (StreamId::from_allocator(server), Message::Resync);
             tell.extend(servers.map(ask));
         }

@@ -98,7 +98,7 @@ impl Domain {
 fn within(topology: &Topology, site: &Site) -> Vec<bool> {
     let top = topology.top_tier();
     let mut in_pod = vec![false; topology.nodes() as usize];
-    let mut found: Vec<NodeId> = site.servers.clone().map(NodeId).collect();
+    let mut found: Vec<NodeId> = site.server_ids().map(HostId::node).collect();
     while let Some(node) = found.pop() {
         if !std::mem::replace(&mut in_pod[node.index()], true) {
             let peers = topology.ports_of(node).iter();
@@ -119,7 +119,11 @@ mod tests {
     #[test]
     fn a_pod_has_its_downward_and_upward_links() {
         let topology = fat_tree(&FatTreeConfig { k: 4, ..Default::default() }).unwrap();
-        let of_pod = |index| Site { index, nics: 0..0, servers: index * 4..(index + 1) * 4 };
+        let of_pod = |index| Site {
+            index,
+            nics: HostId(0)..HostId(0),
+            servers: HostId(index * 4)..HostId((index + 1) * 4),
+        };
         let pods = [0, 1, 2, 3].map(|index| within(&topology, &of_pod(index)));
         for pod in &pods {
             // 4 links of servers, 4 between edge and aggregation, 4 to the core, in both

@@ -68,16 +68,26 @@ pub struct Site {
     /// Index of the allocator.
     pub index: u32,
     /// Its NICs, as hosts.
-    pub nics: Range<u32>,
+    pub nics: Range<HostId>,
     /// The servers in its domain.
-    pub servers: Range<u32>,
+    pub servers: Range<HostId>,
 }
 
 impl Site {
-    /// The NIC of its connection with a server or another allocator.
+    /// Its NICs.
+    pub fn nic_ids(&self) -> impl ExactSizeIterator<Item = HostId> + use<> {
+        (self.nics.start.0..self.nics.end.0).map(HostId)
+    }
+
+    /// The servers in its domain.
+    pub fn server_ids(&self) -> impl ExactSizeIterator<Item = HostId> + use<> {
+        (self.servers.start.0..self.servers.end.0).map(HostId)
+    }
+
+    /// The NIC of its connection with the server or the other allocator of this number.
     #[must_use]
-    pub fn nic_for(&self, other: u32) -> u32 {
-        self.nics.start + other % self.nics.len() as u32
+    pub fn nic_for(&self, other: u32) -> HostId {
+        HostId(self.nics.start.0 + other % self.nic_ids().len() as u32)
     }
 }
 
@@ -129,8 +139,8 @@ impl FlowtuneSetup {
         let (nics, here) = (attachments.len() as u32 / pods, servers / pods);
         let site = |index| Site {
             index,
-            nics: servers + index * nics..servers + (index + 1) * nics,
-            servers: index * here..(index + 1) * here,
+            nics: HostId(servers + index * nics)..HostId(servers + (index + 1) * nics),
+            servers: HostId(index * here)..HostId((index + 1) * here),
         };
         let sites = (0..pods).map(site).collect();
         Ok((topology.attach(&attachments)?, Self { config, sites }))
@@ -139,11 +149,10 @@ impl FlowtuneSetup {
     /// All streams, each with its writing and its reading host.
     pub fn streams(&self) -> impl Iterator<Item = (StreamId, HostId, HostId)> + '_ {
         let with_servers = self.sites.iter().flat_map(|site| {
-            site.servers.clone().flat_map(|server| {
-                let nic = site.nic_for(server);
+            site.server_ids().flat_map(|server| {
+                let nic = site.nic_for(server.0);
                 let to = StreamId::to_allocator(server);
                 let from = StreamId::from_allocator(server);
-                let (server, nic) = (HostId(server), HostId(nic));
                 [(to, server, nic), (from, nic, server)]
             })
         });
@@ -151,7 +160,7 @@ impl FlowtuneSetup {
             let others = self.sites.iter().filter(|other| other.index != one.index);
             others.map(|other| {
                 let stream = StreamId::between(one.index, other.index);
-                (stream, HostId(one.nic_for(other.index)), HostId(other.nic_for(one.index)))
+                (stream, one.nic_for(other.index), other.nic_for(one.index))
             })
         });
         with_servers.chain(between)
