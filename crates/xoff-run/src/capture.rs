@@ -52,7 +52,7 @@ impl Capture {
             // No other port is captured.
             let Ok(interface) = self.ports.binary_search(&PortId(*port)) else { continue };
             frame.clear();
-            self.frames.write(packet, topology.port(self.ports[interface]).node.0, &mut frame);
+            self.frames.write(packet, topology.port(self.ports[interface]).node, &mut frame);
             let wire_bytes = Frames::wire_bytes(packet, &frame);
             pcapng::packet(interface as u32, *time_ps, wire_bytes, &frame, &mut out);
         }

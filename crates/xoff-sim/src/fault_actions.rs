@@ -16,7 +16,7 @@ use xoff_net::telemetry::HOPS_MAX;
 use xoff_net::topo::Routes;
 
 use crate::faults::{Defect, Fault, changes, ports_in};
-use crate::partition::Partition;
+use crate::partition::{Partition, Place};
 use crate::setup::Setup;
 
 /// An action between two steps.
@@ -104,13 +104,12 @@ impl FaultActions {
         self.actions.last().is_some_and(|(time, _)| *time <= now)
     }
 
-    /// Executes the actions that are due. `place` has the partition of each port and its index
-    /// there.
+    /// Executes the actions that are due. `place` has the place of each port.
     pub(crate) fn apply(
         &mut self,
         now: Ps,
         setup: &Setup,
-        place: &[(u32, u32)],
+        place: &[Place],
         partitions: &mut [Partition],
     ) {
         while self.is_due(now)
@@ -129,10 +128,10 @@ impl FaultActions {
     }
 }
 
-fn begin(number: u32, setup: &Setup, place: &[(u32, u32)], partitions: &mut [Partition]) {
+fn begin(number: u32, setup: &Setup, place: &[Place], partitions: &mut [Partition]) {
     let fault = &setup.faults[number as usize];
     for &port in &fault.ports {
-        let (partition, local) = place[port.index()];
+        let Place { partition, port: local } = place[port.index()];
         let fabric = partitions[partition as usize].fabric_mut();
         match fault.defect {
             Defect::Loss { share } => {
@@ -144,17 +143,17 @@ fn begin(number: u32, setup: &Setup, place: &[(u32, u32)], partitions: &mut [Par
                 fabric.take_down(local);
                 let lost = fabric.lose_in_flight(local);
                 partitions[partition as usize].on_link_down(local);
-                let (partition, peer) = place[setup.topology.port(port).peer.index()];
+                let Place { partition, port: peer } = place[setup.topology.port(port).peer.index()];
                 partitions[partition as usize].fabric_mut().count_lost(peer, lost);
             }
         }
     }
 }
 
-fn end(number: u32, setup: &Setup, place: &[(u32, u32)], partitions: &mut [Partition]) {
+fn end(number: u32, setup: &Setup, place: &[Place], partitions: &mut [Partition]) {
     let fault = &setup.faults[number as usize];
     for &port in &fault.ports {
-        let (partition, local) = place[port.index()];
+        let Place { partition, port: local } = place[port.index()];
         let fabric = partitions[partition as usize].fabric_mut();
         match fault.defect {
             Defect::Loss { .. } => fabric.end_loss(local, number),

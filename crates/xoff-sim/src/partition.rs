@@ -25,6 +25,13 @@ use crate::tag;
 /// Prefetch distance in events.
 const FAR_AHEAD: usize = 8;
 
+/// The place of a port of the topology: its partition, and its number in that partition's fabric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) partition: u32,
+    pub(crate) port: u32,
+}
+
 /// The owner of a port.
 #[derive(Clone, Copy, Debug)]
 pub enum Owner {

@@ -5,7 +5,7 @@ use xoff_host::recovery::RxProgress;
 use xoff_net::topo::Port;
 
 use crate::flow_series::FlowSeries;
-use crate::partition::Partition;
+use crate::partition::{Partition, Place};
 use crate::port_samples::{PortSamples, PortState};
 use crate::tables::Rows;
 
@@ -15,9 +15,9 @@ pub(crate) struct View<'a> {
     pub(crate) partitions: &'a [Partition],
     /// The partition of each node.
     pub(crate) of_node: &'a [u32],
-    /// All ports of the topology, and for each its partition and its index there.
+    /// All ports of the topology, and the place of each.
     pub(crate) ports: &'a [Port],
-    pub(crate) place: &'a [(u32, u32)],
+    pub(crate) place: &'a [Place],
 }
 
 impl<'a> View<'a> {
@@ -29,10 +29,10 @@ impl<'a> View<'a> {
 
     /// The current state of each port, with totals since the start of the run.
     fn ports(self) -> impl Iterator<Item = PortState> + 'a {
-        self.ports.iter().zip(self.place).map(move |(port, &(partition, number))| {
+        self.ports.iter().zip(self.place).map(move |(port, &Place { partition, port: number })| {
             let partition = &self.partitions[partition as usize];
             PortState {
-                node: port.node.0,
+                node: port.node,
                 port: port.number,
                 queue_bytes: partition.queue_bytes(number),
                 totals: partition.totals(number),

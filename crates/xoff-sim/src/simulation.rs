@@ -20,7 +20,7 @@ use crate::ideal;
 use crate::measure::{
     ClassResults, Distribution, EndlessFlow, LinkDelays, MonitorResults, Outstanding,
 };
-use crate::partition::{Owner, Partition};
+use crate::partition::{Owner, Partition, Place};
 use crate::port_samples::PortTotals;
 use crate::requests::Requests;
 use crate::series::{Series, View};
@@ -100,8 +100,8 @@ pub struct Simulation {
     setup: Setup,
     plan: Plan,
     partitions: Vec<Partition>,
-    /// For each port of the topology: its partition and its index there.
-    place: Vec<(u32, u32)>,
+    /// The place of each port of the topology.
+    place: Vec<Place>,
     cut: Cut,
     /// Number of windows simulated so far.
     windows: u64,
@@ -166,7 +166,7 @@ impl Simulation {
             let partition = cut.of_node[port.node.index()];
             let count = &mut counts[partition as usize];
             *count += 1;
-            (partition, *count - 1)
+            Place { partition, port: *count - 1 }
         });
         let place = place.collect();
         let first = setup.topology.ports()[0];
@@ -490,7 +490,7 @@ impl Simulation {
         }
         for index in 0..self.monitored.len() {
             let port = self.setup.topology.port(self.monitored[index]);
-            let (partition, number) = self.place[self.monitored[index].index()];
+            let Place { partition, port: number } = self.place[self.monitored[index].index()];
             let Owner::Switch(switch, _) = self.partitions[partition as usize].owner(number) else {
                 continue;
             };
@@ -516,7 +516,7 @@ impl Simulation {
             ),
             ..Default::default()
         };
-        for &(partition, number) in &self.place {
+        for &Place { partition, port: number } in &self.place {
             let partition = &self.partitions[partition as usize];
             snapshot.totals.push(partition.totals(number));
             snapshot.paused_ps.push(partition.paused_time(number).total(self.now.0));

@@ -5,6 +5,7 @@ use xoff_net::sched::QueueMask;
 
 use super::Simulation;
 use crate::measure::{Distribution, LinkDelays};
+use crate::partition::Place;
 
 impl Simulation {
     /// Starts recording delays.
@@ -12,7 +13,7 @@ impl Simulation {
         let groups: Vec<QueueMask> =
             self.setup.queue_groups().iter().map(|&(_, queues)| queues).collect();
         for id in self.watched() {
-            let (partition, number) = self.place[id.index()];
+            let Place { partition, port: number } = self.place[id.index()];
             self.partitions[partition as usize].watch_delays(number, &groups);
         }
     }
@@ -28,7 +29,7 @@ impl Simulation {
     /// Stops recording delays and merges those of ports of one kind.
     pub(super) fn collect_delays(&mut self) {
         for id in self.watched() {
-            let (partition, number) = self.place[id.index()];
+            let Place { partition, port: number } = self.place[id.index()];
             let taken = self.partitions[partition as usize].take_delays(number);
             let Some(delays) = taken else { continue };
             let histograms = delays.histograms();

@@ -10,7 +10,7 @@ use super::{Progress, Simulation, Snapshot};
 use crate::backlog::Backlog;
 use crate::flowtune::FlowtuneCounts;
 use crate::measure::{ClassResults, Distribution, EndlessFlow, MonitorResults, Outstanding};
-use crate::partition::Partition;
+use crate::partition::{Partition, Place};
 use crate::requests::RequestResults;
 use crate::setup::Setup;
 use crate::tables::{PortRow, Rows};
@@ -147,7 +147,7 @@ impl Simulation {
     /// Starts capturing the packets of these ports of the topology.
     pub fn capture(&mut self, ports: &[PortId]) {
         for &port in ports {
-            let (partition, number) = self.place[port.index()];
+            let Place { partition, port: number } = self.place[port.index()];
             self.partitions[partition as usize].capture(number);
         }
     }
@@ -261,7 +261,7 @@ impl Simulation {
         let mut digest = Digest::default();
         self.node_digests().into_iter().for_each(|chain| digest.add(chain));
         if !self.setup.faults.is_empty() {
-            for &(partition, number) in &self.place {
+            for &Place { partition, port: number } in &self.place {
                 let lost = self.partitions[partition as usize].fabric().lost(number);
                 digest.add(lost.packets);
                 digest.add(lost.bytes);
