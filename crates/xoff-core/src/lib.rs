@@ -7,6 +7,7 @@
 
 pub mod counts;
 pub mod digest;
+pub mod ids;
 pub mod knobs;
 pub mod math;
 pub mod mrg32k3a;
@@ -20,6 +21,7 @@ pub mod units;
 pub mod wheel;
 
 pub use digest::Digest;
+pub use ids::{FlowId, HostId, NodeId, PortId};
 pub use mrg32k3a::FirstOfStreams;
 pub use rng::Rng;
 pub use units::{BitRate, Bytes, Ps};

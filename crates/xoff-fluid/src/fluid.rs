@@ -198,7 +198,7 @@ impl Fluid {
     fn take_arrivals(&mut self, now: Ps) -> Result<(), Error> {
         let mut arrivals = std::mem::take(&mut self.arrivals);
         let first = self.traffic.take_before(Ps(now.0 + 1), &mut arrivals);
-        for (number, arrival) in (first..).zip(arrivals.drain(..)) {
+        for (number, arrival) in (first.0..).zip(arrivals.drain(..)) {
             let path = self.paths.draw(arrival.src, arrival.dst);
             let mut flowlet = Flowlet::new(number, arrival, path);
             if let Some(optimum) = &mut self.optimum {

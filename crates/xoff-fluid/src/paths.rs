@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use xoff_alloc::LinkId;
-use xoff_core::Rng;
 use xoff_core::rng::Purpose;
+use xoff_core::{HostId, Rng};
 use xoff_net::topo::{Routes, Topology};
 
 /// Bits per second per Gb/s, the allocator's unit here.
@@ -25,33 +25,33 @@ impl Paths {
 
     /// Capacity of each link (Gb/s).
     pub(crate) fn capacities(&self) -> Vec<f64> {
-        self.topology.ports.iter().map(|port| port.rate.0 as f64 / GBPS).collect()
+        self.topology.ports().iter().map(|port| port.rate.0 as f64 / GBPS).collect()
     }
 
     /// Draws a shortest path. At every switch the port is uniform among those of equal cost, as
     /// with ECMP.
-    pub(crate) fn draw(&mut self, src: u32, dst: u32) -> Vec<LinkId> {
+    pub(crate) fn draw(&mut self, src: HostId, dst: HostId) -> Vec<LinkId> {
         let (topology, routes) = (&self.topology, &self.routes);
-        let group = routes.group_of[dst as usize] as usize;
-        let mut port = topology.first_port[src as usize];
-        let mut path = vec![LinkId(port)];
+        let group = routes.group_of(dst) as usize;
+        let mut port = topology.first_port(src.node());
+        let mut path = vec![LinkId(port.0)];
         loop {
-            let node = topology.ports[topology.ports[port as usize].peer as usize].node;
-            if node == dst {
+            let node = topology.far_end(port);
+            if node == dst.node() {
                 return path;
             }
-            let switch = (node - topology.hosts) as usize;
+            let switch = topology.switch_index(node);
             let route = routes.by_switch[switch][group];
             let number = match route.count {
-                0 => routes.access_port[dst as usize],
+                0 => routes.access_port(dst),
                 1 => routes.choices[switch][route.first as usize],
                 count => {
                     let drawn = self.rng.below(count.into()) as usize;
                     routes.choices[switch][route.first as usize + drawn]
                 }
             };
-            port = topology.first_port[node as usize] + u32::from(number);
-            path.push(LinkId(port));
+            port = topology.port_at(node, number);
+            path.push(LinkId(port.0));
         }
     }
 }
@@ -59,6 +59,7 @@ impl Paths {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use xoff_core::{NodeId, PortId};
     use xoff_net::topo::{LeafSpineConfig, leaf_spine};
 
     #[test]
@@ -66,15 +67,14 @@ mod tests {
         let topology = Arc::new(leaf_spine(&LeafSpineConfig::default()).unwrap());
         let routes = Arc::new(Routes::new(&topology).unwrap());
         let mut paths = Paths::new(Arc::clone(&topology), routes, 1);
-        let node_at = |link: LinkId| topology.ports[link.0 as usize].node;
-        assert_eq!(paths.draw(0, 1).len(), 2);
+        let node_at = |link: LinkId| topology.port(PortId(link.0)).node;
+        assert_eq!(paths.draw(HostId(0), HostId(1)).len(), 2);
         let mut by_spine = [0; 8];
         for _ in 0..8000 {
-            let path = paths.draw(3, 100);
-            let nodes: Vec<u32> = path.iter().copied().map(node_at).collect();
+            let path = paths.draw(HostId(3), HostId(100));
+            let nodes: Vec<u32> = path.iter().map(|&link| node_at(link).0).collect();
             assert_eq!((nodes[0], nodes[1], nodes[3]), (3, 128, 128 + 6));
-            let last = topology.ports[path[3].0 as usize];
-            assert_eq!(topology.ports[last.peer as usize].node, 100);
+            assert_eq!(topology.far_end(PortId(path[3].0)), NodeId(100));
             by_spine[(nodes[2] - 136) as usize] += 1;
         }
         assert!(by_spine.iter().all(|count| (850..1150).contains(count)), "{by_spine:?}");

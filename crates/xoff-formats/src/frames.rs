@@ -5,6 +5,7 @@
 //! those of the simulated packet on the wire. Headers longer than the simulated ones reduce the
 //! payload. INT is not written.
 
+use xoff_core::NodeId;
 use xoff_net::balance::address;
 use xoff_net::hop::{Ask, flow_pause};
 use xoff_net::packet::flag;
@@ -40,7 +41,7 @@ impl Frames {
     ///
     /// # Panics
     /// If the packet belongs to a receiver-driven transport, which has no known frame format.
-    pub fn write(&self, packet: &Packet, from: u32, out: &mut Vec<u8>) {
+    pub fn write(&self, packet: &Packet, from: NodeId, out: &mut Vec<u8>) {
         match packet.kind {
             Kind::Data | Kind::Segment => self.data(packet, out),
             Kind::Ack | Kind::Nack | Kind::Notification => self.answer(packet, out),
@@ -82,8 +83,8 @@ fn roce(packet: &Packet, operation: Operation, ecn: u8, sequence: u32, out: &mut
     let headers = Datagram::BYTES + operation.header_bytes();
     let frame_bytes = usize::from(packet.wire_bytes).saturating_sub(CHECK_SEQUENCE).max(headers);
     let datagram = Datagram {
-        src_mac: mac(packet.src),
-        dst_mac: mac(packet.dst),
+        src_mac: mac(NodeId(packet.src)),
+        dst_mac: mac(NodeId(packet.dst)),
         src_ip: address(packet.src),
         dst_ip: address(packet.dst),
         dscp: packet.class(),
@@ -101,8 +102,8 @@ fn roce(packet: &Packet, operation: Operation, ecn: u8, sequence: u32, out: &mut
 fn back_to_sender(packet: &Packet, out: &mut Vec<u8>) {
     let header = packet.as_back_to_sender();
     let bts = Bts {
-        src_mac: mac(packet.src),
-        dst_mac: mac(packet.dst),
+        src_mac: mac(NodeId(packet.src)),
+        dst_mac: mac(NodeId(packet.dst)),
         src_ip: address(packet.src),
         dst_ip: address(packet.dst),
         src_port: source_port(packet.label.rotate_left(16)),
@@ -116,7 +117,7 @@ fn back_to_sender(packet: &Packet, out: &mut Vec<u8>) {
 }
 
 /// A pause of traffic classes.
-fn classes(packet: &Packet, from: u32, out: &mut Vec<u8>) {
+fn classes(packet: &Packet, from: NodeId, out: &mut Vec<u8>) {
     let frame = packet.as_link_control();
     let quanta = match frame.ask() {
         Ask::Resume => 0,
@@ -130,7 +131,7 @@ fn classes(packet: &Packet, from: u32, out: &mut Vec<u8>) {
 
 /// A pause of queues or of a flow: one byte with the request, then 128 bits with the mask of queues
 /// or the flow's queue pair.
-fn queues(packet: &Packet, from: u32, out: &mut Vec<u8>) {
+fn queues(packet: &Packet, from: NodeId, out: &mut Vec<u8>) {
     let begin = out.len();
     out.extend(crate::pfc::DESTINATION);
     out.extend(mac(from));
@@ -145,8 +146,8 @@ fn queues(packet: &Packet, from: u32, out: &mut Vec<u8>) {
 }
 
 /// A node's locally administered MAC address.
-fn mac(node: u32) -> Mac {
-    let [a, b, c, d] = node.to_be_bytes();
+fn mac(node: NodeId) -> Mac {
+    let [a, b, c, d] = node.0.to_be_bytes();
     [2, 0, a, b, c, d]
 }
 

@@ -2,7 +2,7 @@
 
 mod tcp;
 
-use xoff_core::TimerId;
+use xoff_core::{FlowId, HostId, TimerId};
 use xoff_net::packet::{NONE, flag};
 
 use crate::cc::Pace;
@@ -12,14 +12,14 @@ use crate::recovery::{SenderHalf, Waiting, selective_repeat};
 /// A flow that begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowStart {
-    /// Number of the flow: the index of its arrival.
-    pub id: u64,
+    /// The flow: the index of its arrival.
+    pub id: FlowId,
     /// Start time (ps).
     pub start_ps: u64,
     /// Sending host.
-    pub src: u32,
+    pub src: HostId,
     /// Receiving host.
-    pub dst: u32,
+    pub dst: HostId,
     /// Payload bytes.
     pub bytes: u64,
     /// Source and destination port as one number.
@@ -35,10 +35,10 @@ pub struct FlowStart {
 pub struct FlowStop {
     /// Time of the stop (ps).
     pub time_ps: u64,
-    /// Number of the flow.
-    pub flow: u64,
+    /// The flow.
+    pub flow: FlowId,
     /// Sending host.
-    pub src: u32,
+    pub src: HostId,
 }
 
 /// A flow that has ended.

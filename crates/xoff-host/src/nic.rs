@@ -9,7 +9,7 @@ mod shortest;
 
 use std::collections::VecDeque;
 
-use xoff_core::{Digest, Rng, TimerId};
+use xoff_core::{Digest, FlowId, HostId, Rng, TimerId};
 use xoff_net::division::Divided;
 use xoff_net::hop::PausedTime;
 use xoff_net::packet::{CLASSES, NONE, flag};
@@ -56,7 +56,7 @@ pub struct NicTimers {
 #[derive(Debug)]
 pub struct Nic {
     /// The host's number.
-    pub host: u32,
+    pub host: HostId,
     /// Its port number in the fabric.
     pub port: u32,
     /// Pauses and resumes to send to the neighbour.
@@ -90,7 +90,7 @@ pub struct Nic {
     /// Hash of all it has sent, and of the flows that ended here.
     pub digest: Digest,
     /// For round robin by index: the flows in order of arrival, with their ids.
-    pub order: Vec<(u32, u64)>,
+    pub order: Vec<(u32, FlowId)>,
     /// Index in `order` served last.
     pub last_index: usize,
     /// Its timers.
@@ -100,7 +100,7 @@ pub struct Nic {
 impl Nic {
     /// A NIC without flows.
     #[must_use]
-    pub fn new(host: u32, port: u32, queues: NicQueues, rng: Rng, timers: NicTimers) -> Self {
+    pub fn new(host: HostId, port: u32, queues: NicQueues, rng: Rng, timers: NicTimers) -> Self {
         Self {
             host,
             port,
@@ -389,7 +389,7 @@ impl Nic {
     /// but limited by its window counts too: then the next search waits for an acknowledgement.
     pub fn turn_by_index(&mut self, fabric: &mut Fabric, flows: &[Sender]) -> Option<u32> {
         let count = self.order.len();
-        let ended = |entry: &(u32, u64)| {
+        let ended = |entry: &(u32, FlowId)| {
             let flow = &flows[entry.0 as usize];
             !flow.alive || flow.start.id != entry.1
         };
@@ -421,7 +421,7 @@ impl Nic {
             self.last_index = index;
             return Some(self.order[index].0);
         }
-        let waiting = |entry: &&(u32, u64)| !ended(entry) && flows[entry.0 as usize].has_data();
+        let waiting = |entry: &&(u32, FlowId)| !ended(entry) && flows[entry.0 as usize].has_data();
         let next = self.order.iter().filter(waiting).map(|e| flows[e.0 as usize].ready_at()).min();
         if let Some(next) = next
             && next > fabric.now
@@ -454,12 +454,21 @@ mod tests {
 
     pub(super) fn nic(queues: NicQueues) -> Nic {
         let rng = Rng::stream(1, Purpose::Transport, 0);
-        Nic::new(0, 0, queues, rng, NicTimers::default())
+        Nic::new(HostId(0), 0, queues, rng, NicTimers::default())
     }
 
     pub(super) fn flow(id: u64, queue: u8) -> Sender {
         let (src, dst, bytes, label) = (0, 1, 1000, id as u32);
-        let start = FlowStart { id, start_ps: 0, src, dst, bytes, label, source: 0, class: 0 };
+        let start = FlowStart {
+            id: FlowId(id),
+            start_ps: 0,
+            src: HostId(src),
+            dst: HostId(dst),
+            bytes,
+            label,
+            source: 0,
+            class: 0,
+        };
         let pace = Pace { rate: 1, window: u64::MAX };
         let mut flow = Sender::new(start, pace, SenderHalf::GoBackN, 0, Default::default());
         flow.queue = Some(queue);

@@ -1,7 +1,7 @@
 //! Timed pauses, as requested by a switch's frames (IEEE 802.1Qbb).
 
 use xoff_core::rng::Purpose;
-use xoff_core::{Ps, Rng, TimerId, Wheel};
+use xoff_core::{HostId, Ps, Rng, TimerId, Wheel};
 use xoff_net::fabric::{FabricTags, Instants, Peer, PortSpec, Rounding};
 use xoff_net::hop::{Signal, timed_pause};
 
@@ -27,7 +27,7 @@ impl Link {
         fabric.add_port(&PortSpec { id: 0, peer_id: 1, rate: RATE, delay, peer: Peer::Local(0) });
         let timers = NicTimers { pause, ..NicTimers::default() };
         let rng = Rng::stream(1, Purpose::Transport, 0);
-        Self { nic: Nic::new(0, 0, NicQueues::Classes(8), rng, timers), fabric }
+        Self { nic: Nic::new(HostId(0), 0, NicQueues::Classes(8), rng, timers), fabric }
     }
 
     /// At `now` (ps) a frame requests a pause of these classes.

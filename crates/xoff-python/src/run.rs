@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
+use xoff_core::NodeId;
 use xoff_core::table::Tables;
 
 use crate::apart::SLICE;
@@ -204,7 +205,7 @@ impl Run {
 
     /// Return the name of a node: a host's number, or a switch such as `leaf:3`.
     fn node_name(&mut self, node: u32) -> String {
-        self.engine().node_name(node)
+        self.engine().node_name(NodeId(node))
     }
 
     /// Record from now on what every port sends, for `take_sends`.

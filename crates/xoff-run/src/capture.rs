@@ -1,5 +1,6 @@
 //! The capture of a run: the captured links, and the bytes of the file.
 
+use xoff_core::PortId;
 use xoff_formats::pcapng::{self, Interface};
 use xoff_formats::{Frames, SMALLEST_FRAME};
 use xoff_net::fabric::Captured;
@@ -12,7 +13,7 @@ pub struct Capture {
     frames: Frames,
     /// The captured ports in the order of their numbers. The index of a port is the number of its
     /// interface.
-    ports: Vec<u32>,
+    ports: Vec<PortId>,
     /// The beginning of the file, until it is read.
     begin: Vec<u8>,
 }
@@ -21,12 +22,12 @@ impl Capture {
     /// A file of the packets from these ports, in the order of port numbers; `None` if there are no
     /// ports.
     #[must_use]
-    pub fn new(ports: Vec<u32>, setup: &Setup) -> Option<Self> {
+    pub fn new(ports: Vec<PortId>, setup: &Setup) -> Option<Self> {
         if ports.is_empty() {
             return None;
         }
         let topology = &setup.topology;
-        let interface = |&port: &u32| interface(topology, &topology.ports[port as usize]);
+        let interface = |&port: &PortId| interface(topology, topology.port(port));
         let interfaces: Vec<Interface> = ports.iter().map(interface).collect();
         let mut begin = Vec::new();
         pcapng::begin(&interfaces, &mut begin);
@@ -39,7 +40,7 @@ impl Capture {
 
     /// The captured ports.
     #[must_use]
-    pub fn ports(&self) -> &[u32] {
+    pub fn ports(&self) -> &[PortId] {
         &self.ports
     }
 
@@ -49,9 +50,9 @@ impl Capture {
         let mut frame = Vec::with_capacity(2 * SMALLEST_FRAME);
         for Captured { time_ps, port, packet } in captured {
             // No other port is captured.
-            let Ok(interface) = self.ports.binary_search(port) else { continue };
+            let Ok(interface) = self.ports.binary_search(&PortId(*port)) else { continue };
             frame.clear();
-            self.frames.write(packet, topology.ports[*port as usize].node, &mut frame);
+            self.frames.write(packet, topology.port(self.ports[interface]).node, &mut frame);
             let wire_bytes = Frames::wire_bytes(packet, &frame);
             pcapng::packet(interface as u32, *time_ps, wire_bytes, &frame, &mut out);
         }
@@ -63,10 +64,11 @@ impl Capture {
 fn interface(topology: &Topology, port: &Port) -> Interface {
     let name = |port: &Port| {
         let layer = topology.layer(port.node);
-        let first = (0..topology.nodes()).find(|&node| topology.layer(node) == layer);
-        format!("{layer}{}:{}", port.node - first.unwrap_or(0), port.number)
+        let first = topology.node_ids().find(|&node| topology.layer(node) == layer);
+        let number = first.map_or(port.node.0, |first| port.node.0 - first.0);
+        format!("{layer}{number}:{}", port.number)
     };
-    let peer = &topology.ports[port.peer as usize];
+    let peer = topology.port(port.peer);
     Interface {
         name: name(port),
         description: format!("to {}", name(peer)),
@@ -91,10 +93,10 @@ mod tests {
     fn names(text: &str) -> Vec<String> {
         let topology = topology();
         let name = |port| {
-            let Interface { name, description, .. } = interface(&topology, &topology.ports[port]);
+            let Interface { name, description, .. } = interface(&topology, topology.port(port));
             format!("{name} {description}")
         };
-        links::ports(text, &topology).unwrap().into_iter().map(|port| name(port as usize)).collect()
+        links::ports(text, &topology).unwrap().into_iter().map(name).collect()
     }
 
     #[test]

@@ -117,8 +117,8 @@ impl NumericalRun {
 fn row(flow: &Finished, class_of: &[u16]) -> FlowRow {
     FlowRow {
         flow: flow.number,
-        src: flow.arrival.src,
-        dst: flow.arrival.dst,
+        src: flow.arrival.src.0,
+        dst: flow.arrival.dst.0,
         size_bytes: flow.arrival.bytes,
         start_ps: flow.arrival.start.0,
         fct_ps: flow.fct.0,

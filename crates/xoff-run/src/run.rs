@@ -1,6 +1,7 @@
 //! A run from its scenario to its results. All front ends drive it.
 
 use xoff_core::table::{Declared, Tables as _};
+use xoff_core::{NodeId, PortId};
 use xoff_scenario::diagnostic::{Diagnostic, Problems};
 use xoff_scenario::scalars::EngineKind;
 use xoff_scenario::{Memory, Resources, engine, read};
@@ -132,7 +133,7 @@ impl Run {
 
     /// The name of a node: a host's number, or a switch such as `leaf:3`.
     #[must_use]
-    pub fn node_name(&self, node: u32) -> String {
+    pub fn node_name(&self, node: NodeId) -> String {
         self.simulation.setup().topology.name(node)
     }
 
@@ -145,7 +146,7 @@ impl Run {
     /// Records the packets of every port from now on. A configured capture ends.
     pub fn record_sends(&mut self) {
         self.capture = None;
-        let ports: Vec<u32> = (0..self.simulation.setup().topology.ports.len() as u32).collect();
+        let ports: Vec<PortId> = self.simulation.setup().topology.port_ids().collect();
         self.simulation.capture(&ports);
     }
 

@@ -1,5 +1,6 @@
 //! Packets at the start of their transmission, for a comparison of two runs event by event.
 
+use xoff_core::PortId;
 use xoff_net::fabric::Captured;
 use xoff_net::topo::Topology;
 
@@ -28,13 +29,13 @@ impl Sent {
     /// A captured packet with the nodes of its link.
     #[must_use]
     pub fn new(captured: &Captured, topology: &Topology) -> Self {
-        let port = &topology.ports[captured.port as usize];
+        let port = topology.port(PortId(captured.port));
         let packet = &captured.packet;
         Self {
             time_ps: captured.time_ps,
-            node: port.node,
+            node: port.node.0,
             port: port.number,
-            peer: topology.ports[port.peer as usize].node,
+            peer: topology.neighbour(port).0,
             kind: format!("{:?}", packet.kind),
             flow: packet.flow,
             seq: packet.seq,

@@ -1,7 +1,7 @@
 //! The effective scenario: every setting with its value, and derived values.
 
-use xoff_core::Ps;
 use xoff_core::knobs::Knobs;
+use xoff_core::{HostId, Ps};
 use xoff_net::topo::Topology;
 
 /// A section, an entry of a list, or the top level.
@@ -71,7 +71,7 @@ impl Effective {
     /// Values derived from the network.
     pub fn derive_network(&mut self, topology: &Topology, base_rtt: Ps) {
         let (core, hosts) = topology.capacities();
-        let line = topology.ports_of(0)[0].rate;
+        let line = topology.port_of_host(HostId(0)).rate;
         self.derive("hosts", topology.servers());
         self.derive("switches", topology.nodes() - topology.hosts);
         self.derive("core_capacity", core);

@@ -1,33 +1,34 @@
 //! Names of nodes and links in scenarios: `3`, `0-3,7`, `leaf:0`, `spine:0-1`.
 
+use xoff_core::{HostId, NodeId, PortId};
 use xoff_net::topo::Topology;
 use xoff_workload::host_set;
 
 /// Layers of switches.
 const LAYERS: [&str; 4] = ["leaf", "spine", "core", "gateway"];
 
-/// The sending ports of the links in `text`, by their numbers in the topology. Hosts are written as
-/// in a set of hosts; switches as a layer, a colon, and a number or a range.
+/// The sending ports of the links in `text`. Hosts are written as in a set of hosts; switches as a
+/// layer, a colon, and a number or a range.
 ///
 /// # Errors
 /// What cannot be read or does not exist.
-pub fn ports(text: &str, topology: &Topology) -> Result<Vec<u32>, String> {
+pub fn ports(text: &str, topology: &Topology) -> Result<Vec<PortId>, String> {
     let is_switch = |part: &&str| part.contains(':');
     let parts = || text.split(',').map(str::trim);
     let mut nodes = Vec::new();
     let hosts: Vec<&str> = parts().filter(|part| !is_switch(part)).collect();
     if !hosts.is_empty() && !text.is_empty() {
-        nodes.extend(host_set::parse(&hosts.join(","), topology.servers())?);
+        let hosts = host_set::parse(&hosts.join(","), topology.servers())?;
+        nodes.extend(hosts.into_iter().map(HostId::node));
     }
     for part in parts().filter(is_switch) {
         nodes.extend(switches(part, topology)?);
     }
-    let own =
-        |node: u32| topology.first_port[node as usize]..topology.first_port[node as usize + 1];
-    let mut ports: Vec<u32> = nodes.into_iter().flat_map(own).collect();
+    let own = |node| topology.port_ids_of(node);
+    let mut ports: Vec<PortId> = nodes.into_iter().flat_map(own).collect();
     ports.extend_from_within(..);
     let own = ports.len() / 2;
-    ports[own..].iter_mut().for_each(|port| *port = topology.ports[*port as usize].peer);
+    ports[own..].iter_mut().for_each(|port| *port = topology.port(*port).peer);
     ports.sort_unstable();
     ports.dedup();
     Ok(ports)
@@ -38,15 +39,15 @@ pub fn ports(text: &str, topology: &Topology) -> Result<Vec<u32>, String> {
 ///
 /// # Errors
 /// What cannot be read or does not exist.
-pub fn link(text: &str, topology: &Topology) -> Result<Vec<u32>, String> {
+pub fn link(text: &str, topology: &Topology) -> Result<Vec<PortId>, String> {
     let nodes = text.split(',').map(|part| node(part.trim(), topology));
-    let nodes = nodes.collect::<Result<Vec<u32>, String>>()?;
+    let nodes = nodes.collect::<Result<Vec<NodeId>, String>>()?;
     let &[one, other] = nodes.as_slice() else {
         return Err(format!("\"{text}\" does not name two ends: write them as leaf:0,spine:1"));
     };
     let mut ports = Vec::new();
-    for (own, port) in (topology.first_port[one as usize]..).zip(topology.ports_of(one)) {
-        if topology.ports[port.peer as usize].node == other {
+    for (own, port) in topology.port_ids_of(one).zip(topology.ports_of(one)) {
+        if topology.neighbour(port) == other {
             ports.extend([own, port.peer]);
         }
     }
@@ -57,11 +58,11 @@ pub fn link(text: &str, topology: &Topology) -> Result<Vec<u32>, String> {
 }
 
 /// A single node.
-fn node(part: &str, topology: &Topology) -> Result<u32, String> {
+fn node(part: &str, topology: &Topology) -> Result<NodeId, String> {
     let found = if part.contains(':') {
         switches(part, topology)?
     } else {
-        host_set::parse(part, topology.hosts)?
+        host_set::parse(part, topology.hosts)?.into_iter().map(HostId::node).collect()
     };
     match found.as_slice() {
         &[node] => Ok(node),
@@ -70,13 +71,13 @@ fn node(part: &str, topology: &Topology) -> Result<u32, String> {
 }
 
 /// The nodes of a part such as `leaf:3` or `spine:0-1`.
-fn switches(part: &str, topology: &Topology) -> Result<Vec<u32>, String> {
+fn switches(part: &str, topology: &Topology) -> Result<Vec<NodeId>, String> {
     let (layer, numbers) = part.split_once(':').unwrap_or((part, ""));
     if !LAYERS.contains(&layer) {
         return Err(format!("there is no layer \"{layer}\": write leaf:0, spine:0-1 or core:2"));
     }
-    let nodes: Vec<u32> =
-        (topology.hosts..topology.nodes()).filter(|&node| topology.layer(node) == layer).collect();
+    let nodes: Vec<NodeId> =
+        topology.switch_ids().filter(|&node| topology.layer(node) == layer).collect();
     if nodes.is_empty() {
         return Err(format!("{part}: this network has no {layer} switches"));
     }

@@ -17,8 +17,8 @@ mod spec;
 
 use std::path::Path;
 
-use xoff_core::BitRate;
 use xoff_core::seam::{SectionDoc, Sections};
+use xoff_core::{BitRate, HostId, PortId};
 use xoff_sim::setup::Setup;
 use xoff_sim::simulation::Plan;
 use xoff_workload::Traffic;
@@ -56,9 +56,9 @@ pub struct Resolved {
     /// True if some hosts always send, in addition to that load.
     pub fills: bool,
     /// Hosts with a monitored access link.
-    pub monitored: Vec<u32>,
+    pub monitored: Vec<HostId>,
     /// Ports of the topology with captured packets.
-    pub captured: Vec<u32>,
+    pub captured: Vec<PortId>,
     /// The scenario with every default and derived value, as TOML.
     pub effective: String,
 }

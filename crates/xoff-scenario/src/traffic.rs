@@ -77,8 +77,8 @@ struct Builder<'a> {
 pub fn capacity(topology: &Topology) -> Capacity {
     let (core, _) = topology.capacities();
     let racks = topology.racks().map(|(hosts, uplinks)| Racks { hosts, uplinks });
-    let rate = |host| topology.ports_of(host)[0].rate;
-    Capacity { core, host_rates: (0..topology.servers()).map(rate).collect(), racks }
+    let rate = |host| topology.port_of_host(host).rate;
+    Capacity { core, host_rates: topology.server_ids().map(rate).collect(), racks }
 }
 
 /// The input of traffic sources.

@@ -1,5 +1,6 @@
 //! Backlog: the bytes in port queues, by the layers that the ports' links connect.
 
+use xoff_core::{NodeId, PortId};
 use xoff_net::topo::Topology;
 
 /// Bytes in the queues of all ports of each kind, sampled and summed.
@@ -10,7 +11,7 @@ pub struct Backlog {
     /// The kind of each port's link, as an index into `kinds`.
     kind_of: Vec<u8>,
     /// Index of each node's first port.
-    first_port: Vec<u32>,
+    first_port: Vec<PortId>,
     sums: Vec<u64>,
     samples: u64,
 }
@@ -20,14 +21,15 @@ impl Backlog {
     #[must_use]
     pub fn new(topology: &Topology) -> Self {
         let names: Vec<String> =
-            topology.ports.iter().map(|port| topology.link_name(port)).collect();
+            topology.ports().iter().map(|port| topology.link_name(port)).collect();
         let mut kinds = names.clone();
         kinds.sort_unstable();
         kinds.dedup();
         let index = |name: &String| kinds.binary_search(name).unwrap_or(0) as u8;
         let kind_of = names.iter().map(index).collect();
         let sums = vec![0; kinds.len()];
-        Self { kinds, kind_of, first_port: topology.first_port.clone(), sums, samples: 0 }
+        let first_port = topology.node_ids().map(|node| topology.first_port(node)).collect();
+        Self { kinds, kind_of, first_port, sums, samples: 0 }
     }
 
     /// Begins a sample of all ports.
@@ -37,8 +39,8 @@ impl Backlog {
 
     /// Adds the bytes in a port's queues.
     #[inline]
-    pub fn add(&mut self, node: u32, port: u16, bytes: u64) {
-        let kind = self.kind_of[(self.first_port[node as usize] + u32::from(port)) as usize];
+    pub fn add(&mut self, node: NodeId, port: u16, bytes: u64) {
+        let kind = self.kind_of[self.first_port[node.index()].index() + usize::from(port)];
         self.sums[kind as usize] += bytes;
     }
 
@@ -77,10 +79,10 @@ mod tests {
         let mut backlog = Backlog::new(&topology);
         for (to_host, up, down) in [(100, 20, 3), (300, 0, 1)] {
             backlog.begin_sample();
-            backlog.add(128, 0, to_host);
-            backlog.add(129, 15, to_host);
-            backlog.add(128, 16, up);
-            backlog.add(136, 7, down);
+            backlog.add(NodeId(128), 0, to_host);
+            backlog.add(NodeId(129), 15, to_host);
+            backlog.add(NodeId(128), 16, up);
+            backlog.add(NodeId(136), 7, down);
         }
         let found: Vec<_> = backlog.means().collect();
         assert_eq!(backlog.upstream_share(), Some(12.0 / 412.0));

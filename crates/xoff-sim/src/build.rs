@@ -6,7 +6,7 @@ mod switches;
 
 use std::sync::{Arc, Mutex};
 
-use xoff_core::{FirstOfStreams, Ps, Wheel};
+use xoff_core::{FirstOfStreams, HostId, Ps, Wheel};
 use xoff_host::Hosts;
 use xoff_host::cc::Carries;
 use xoff_host::hosts::{HostTags, StreamSpec};
@@ -75,14 +75,14 @@ impl Setup {
             );
         }
         // Each partition numbers its ports in the order of the topology.
-        let mut local = vec![0u32; topology.ports.len()];
+        let mut local = vec![0u32; topology.ports().len()];
         let mut counts = vec![0u32; partitions];
-        for (index, port) in topology.ports.iter().enumerate() {
-            let count = &mut counts[of_node[port.node as usize] as usize];
+        for (index, port) in topology.ports().iter().enumerate() {
+            let count = &mut counts[of_node[port.node.index()] as usize];
             local[index] = *count;
             *count += 1;
         }
-        let directory = Arc::new(self.directory(of_node, partitions));
+        let directory = Arc::new(self.directory(of_node));
         (0..partitions)
             .map(|index| self.build_partition(index as u32, partitions, &local, &directory))
             .collect()
@@ -95,7 +95,7 @@ impl Setup {
         let shortest = u64::from(frames.into_iter().min().unwrap_or(0));
         let timeless =
             |port: &&xoff_net::topo::Port| serialisation(self.rounding, port.rate.0, shortest) == 0;
-        match self.topology.ports.iter().find(timeless) {
+        match self.topology.ports().iter().find(timeless) {
             Some(port) if self.instants == Instants::Phases => Err(format!(
                 "a frame of {shortest} bytes takes no time on a link of {}: set network.rounding = \
                  \"1ps-up\"",
@@ -105,43 +105,40 @@ impl Setup {
         }
     }
 
-    fn directory(&self, of_node: &[u32], partitions: usize) -> Directory {
-        let mut counts = vec![0; partitions];
-        let nic_of = of_node[..self.topology.hosts as usize].iter().map(|&partition| {
-            let count = &mut counts[partition as usize];
-            *count += 1;
-            *count - 1
-        });
-        let places = self.routes.group_of.iter().zip(&self.routes.access_port);
-        Directory {
-            partition_of: of_node.to_vec(),
-            nic_of: nic_of.collect(),
-            destinations: places
-                .map(|(&group, &access_port)| Destination { group, access_port })
-                .collect(),
-        }
+    fn directory(&self, of_node: &[u32]) -> Directory {
+        let destination = |host| Destination {
+            group: self.routes.group_of(host),
+            access_port: self.routes.access_port(host),
+        };
+        Directory::new(of_node.to_vec(), self.topology.host_ids().map(destination).collect())
     }
 
     /// The ports of a partition, in the order of the topology.
-    fn fabric(&self, index: u32, partitions: usize, local: &[u32], of_node: &[u32]) -> Fabric {
+    fn fabric(
+        &self,
+        index: u32,
+        partitions: usize,
+        local: &[u32],
+        directory: &Directory,
+    ) -> Fabric {
         let topology = &self.topology;
         let tags = FabricTags { arrival: tag::ARRIVAL, wake: tag::WAKE };
         let mut fabric =
             Fabric::new(self.rounding, self.instants, partitions, Wheel::new(BUCKET_SHIFT), tags);
-        for (id, port) in topology.ports.iter().enumerate() {
-            if of_node[port.node as usize] != index {
+        for (id, port) in topology.port_ids().zip(topology.ports()) {
+            if directory.partition_of(port.node) != index {
                 continue;
             }
-            let far = of_node[topology.ports[port.peer as usize].node as usize];
-            let number = local[port.peer as usize];
+            let far = directory.partition_of(topology.neighbour(port));
+            let number = local[port.peer.index()];
             let peer = if far == index {
                 Peer::Local(number)
             } else {
                 Peer::Remote { partition: far, port: number }
             };
             fabric.add_port(&PortSpec {
-                id: id as u32,
-                peer_id: port.peer,
+                id: id.0,
+                peer_id: port.peer.0,
                 rate: port.rate.0,
                 delay: port.delay,
                 peer,
@@ -157,9 +154,8 @@ impl Setup {
         local: &[u32],
         directory: &Arc<Directory>,
     ) -> Result<Partition, String> {
-        let of_node = &directory.partition_of;
         let topology = &self.topology;
-        let mut fabric = self.fabric(index, partitions, local, of_node);
+        let mut fabric = self.fabric(index, partitions, local, directory);
         let mut hosts = Hosts::new(self.hosts.clone(), HOST_TAGS);
         let shared = match self.switch.mark_draws {
             MarkDraws::Own => None,
@@ -169,10 +165,10 @@ impl Setup {
         };
         let mut switches = Vec::new();
         let mut owners = vec![Owner::Host(0); fabric.port_count()];
-        for node in (0..topology.nodes()).filter(|&node| of_node[node as usize] == index) {
-            let first = local[topology.first_port[node as usize] as usize];
-            if node < topology.hosts {
-                owners[first as usize] = Owner::Host(hosts.add_host(&mut fabric, node, first));
+        for node in topology.node_ids().filter(|&node| directory.partition_of(node) == index) {
+            let first = local[topology.first_port(node).index()];
+            if let Some(host) = topology.host(node) {
+                owners[first as usize] = Owner::Host(hosts.add_host(&mut fabric, host, first));
                 continue;
             }
             let switch = switches.len() as u32;
@@ -212,7 +208,7 @@ impl Setup {
         index: u32,
     ) -> Result<Option<Allocators>, String> {
         let Some(flowtune) = &self.flowtune else { return Ok(None) };
-        let partition_of = |host: u32| directory.partition_of[host as usize];
+        let partition_of = |host: HostId| directory.partition_of(host.node());
         for (stream, src, dst) in flowtune.streams() {
             if partition_of(dst) == index {
                 hosts.read_stream(stream);
@@ -221,7 +217,7 @@ impl Setup {
                 let label = FlowtuneSetup::label(self.seed, src, dst);
                 let partition = Some(partition_of(dst)).filter(|&there| there != index);
                 let spec = StreamSpec { stream, src, dst, label, partition };
-                hosts.open_stream(fabric, directory.nic_of[src as usize], spec);
+                hosts.open_stream(fabric, directory.nic_of(src), spec);
             }
         }
         let here = flowtune.sites.iter().filter(|site| partition_of(site.nics.start) == index);

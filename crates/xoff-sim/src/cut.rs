@@ -2,7 +2,7 @@
 //!
 //! Results depend on neither.
 
-use xoff_core::Ps;
+use xoff_core::{NodeId, Ps};
 use xoff_net::topo::{Routes, Topology};
 
 use crate::setup::Setup;
@@ -125,22 +125,21 @@ fn work_ns(topology: &Topology, time: Ps) -> u128 {
 fn cut(topology: &Topology, routes: &Routes, parts: usize) -> Vec<u32> {
     let racks = racks(topology, routes);
     let mut of_node = vec![u32::MAX; topology.nodes() as usize];
-    for host in 0..topology.servers() {
-        let rack = routes.group_of[host as usize] as usize;
+    for host in topology.server_ids() {
+        let rack = routes.group_of(host) as usize;
         let part = (rack * parts / racks) as u32;
-        let switch = topology.ports[topology.ports_of(host)[0].peer as usize].node;
-        of_node[host as usize] = part;
-        of_node[switch as usize] = part;
+        let switch = topology.neighbour(topology.port_of_host(host));
+        of_node[host.index()] = part;
+        of_node[switch.index()] = part;
     }
-    let mut others: Vec<u32> = (topology.hosts..topology.nodes())
-        .filter(|&node| of_node[node as usize] == u32::MAX)
-        .collect();
-    others.sort_by_key(|&node| topology.tiers[node as usize]);
+    let mut others: Vec<NodeId> =
+        topology.switch_ids().filter(|node| of_node[node.index()] == u32::MAX).collect();
+    others.sort_by_key(|&node| topology.tier(node));
     let mut dealt = vec![0usize; parts];
     for node in others {
         let mut links = vec![0usize; parts];
         for port in topology.ports_of(node) {
-            let part = of_node[topology.ports[port.peer as usize].node as usize];
+            let part = of_node[topology.neighbour(port).index()];
             if part != u32::MAX {
                 links[part as usize] += 1;
             }
@@ -148,7 +147,7 @@ fn cut(topology: &Topology, routes: &Routes, parts: usize) -> Vec<u32> {
         let best = (0..parts).min_by_key(|&part| (std::cmp::Reverse(links[part]), dealt[part]));
         let best = best.unwrap_or(0);
         dealt[best] += 1;
-        of_node[node as usize] = best as u32;
+        of_node[node.index()] = best as u32;
     }
     of_node
 }
@@ -156,24 +155,24 @@ fn cut(topology: &Topology, routes: &Routes, parts: usize) -> Vec<u32> {
 /// Keeps an allocator and all its NICs in one partition: that of the first NIC's switch.
 fn keep_together(setup: &Setup, of_node: &mut [u32]) {
     for site in setup.flowtune.iter().flat_map(|flowtune| &flowtune.sites) {
-        let port = setup.topology.ports_of(site.nics.start)[0];
-        let switch = setup.topology.ports[port.peer as usize].node;
-        let part = of_node[switch as usize];
-        site.nics.clone().for_each(|nic| of_node[nic as usize] = part);
+        let port = setup.topology.port_of_host(site.nics.start);
+        let switch = setup.topology.neighbour(port);
+        let part = of_node[switch.index()];
+        site.nic_ids().for_each(|nic| of_node[nic.index()] = part);
     }
 }
 
 /// Number of switches with servers; groups of servers come before those of other hosts.
 fn racks(topology: &Topology, routes: &Routes) -> usize {
-    let groups = routes.group_of[..topology.servers() as usize].iter();
+    let groups = routes.groups()[..topology.servers() as usize].iter();
     groups.max().map_or(1, |&last| last as usize + 1)
 }
 
 /// Delay of the shortest link between two partitions.
 fn lookahead(topology: &Topology, of_node: &[u32]) -> Ps {
-    let between = topology.ports.iter().filter(|port| {
-        let other = topology.ports[port.peer as usize].node;
-        of_node[port.node as usize] != of_node[other as usize]
+    let between = topology.ports().iter().filter(|port| {
+        let other = topology.neighbour(port);
+        of_node[port.node.index()] != of_node[other.index()]
     });
     between.map(|port| port.delay).min().unwrap_or(Ps::NEVER)
 }
@@ -200,15 +199,14 @@ mod tests {
         let topology = fat_tree(&FatTreeConfig { k: 8, ..FatTreeConfig::default() }).unwrap();
         let routes = Routes::new(&topology).unwrap();
         let of_node = cut(&topology, &routes, 4);
-        for port in &topology.ports {
-            let peer = topology.ports[port.peer as usize].node;
-            let core = [port.node, peer].iter().any(|&node| topology.tiers[node as usize] == 3);
-            assert!(core || of_node[port.node as usize] == of_node[peer as usize]);
+        for port in topology.ports() {
+            let peer = topology.neighbour(port);
+            let core = [port.node, peer].iter().any(|&node| topology.tier(node) == 3);
+            assert!(core || of_node[port.node.index()] == of_node[peer.index()]);
         }
         let cores = |part| {
-            (topology.hosts as usize..of_node.len())
-                .filter(|&node| topology.tiers[node] == 3 && of_node[node] == part)
-                .count()
+            let in_part = |node: &NodeId| of_node[node.index()] == part;
+            topology.switch_ids().filter(|&node| topology.tier(node) == 3).filter(in_part).count()
         };
         assert_eq!([0, 1, 2, 3].map(cores), [4; 4]);
     }

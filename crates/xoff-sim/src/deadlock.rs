@@ -61,8 +61,8 @@ pub fn any_link_down(setup: &Setup) -> (When, Backpressure<'_>) {
     let topology = &setup.topology;
     let mut all = Backpressure::new(topology, &[&setup.routes]);
     let mut cut_off = 0;
-    for (id, port) in (0..).zip(&topology.ports) {
-        let is_trunk = [port.node, topology.far_end(id)].iter().all(|&node| node >= topology.hosts);
+    for (id, port) in topology.port_ids().zip(topology.ports()) {
+        let is_trunk = !topology.is_host(port.node) && !topology.is_host(topology.neighbour(port));
         if is_trunk && id < port.peer {
             match Routes::without(topology, &[id, port.peer]) {
                 Ok(left) => all.extend(&Backpressure::new(topology, &[&setup.routes, &left])),

@@ -10,13 +10,13 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use xoff_core::{Ps, Rng, rng::Purpose};
+use xoff_core::{PortId, Ps, Rng, rng::Purpose};
 use xoff_host::cc::Carries;
 use xoff_net::telemetry::HOPS_MAX;
 use xoff_net::topo::Routes;
 
 use crate::faults::{Defect, Fault, changes, ports_in};
-use crate::partition::Partition;
+use crate::partition::{Partition, Place};
 use crate::setup::Setup;
 
 /// An action between two steps.
@@ -27,7 +27,7 @@ enum Action {
     /// This fault ends.
     End(u32),
     /// All switches use these routes, which avoid the links of these ports.
-    Route(Arc<Routes>, Vec<u32>),
+    Route(Arc<Routes>, Vec<PortId>),
 }
 
 /// New routes of all switches.
@@ -38,7 +38,7 @@ pub(crate) struct Reroute {
     /// The routes.
     pub(crate) routes: Arc<Routes>,
     /// The ports of the avoided links.
-    pub(crate) down: Vec<u32>,
+    pub(crate) down: Vec<PortId>,
 }
 
 /// The routes that result from the faults of a network, in order.
@@ -85,7 +85,7 @@ impl FaultActions {
     }
 
     /// The routes at a time without the links of these ports.
-    fn routes(setup: &Setup, down: &[u32], time: Ps) -> Result<Routes, String> {
+    fn routes(setup: &Setup, down: &[PortId], time: Ps) -> Result<Routes, String> {
         let routes = Routes::without(&setup.topology, down)
             .map_err(|why| format!("[[fault]] at {time} disconnects the network: {why}"))?;
         // A packet may have covered most of its path when the routes change.
@@ -104,13 +104,12 @@ impl FaultActions {
         self.actions.last().is_some_and(|(time, _)| *time <= now)
     }
 
-    /// Executes the actions that are due. `place` has the partition of each port and its index
-    /// there.
+    /// Executes the actions that are due. `place` has the place of each port.
     pub(crate) fn apply(
         &mut self,
         now: Ps,
         setup: &Setup,
-        place: &[(u32, u32)],
+        place: &[Place],
         partitions: &mut [Partition],
     ) {
         while self.is_due(now)
@@ -129,14 +128,14 @@ impl FaultActions {
     }
 }
 
-fn begin(number: u32, setup: &Setup, place: &[(u32, u32)], partitions: &mut [Partition]) {
+fn begin(number: u32, setup: &Setup, place: &[Place], partitions: &mut [Partition]) {
     let fault = &setup.faults[number as usize];
     for &port in &fault.ports {
-        let (partition, local) = place[port as usize];
+        let Place { partition, port: local } = place[port.index()];
         let fabric = partitions[partition as usize].fabric_mut();
         match fault.defect {
             Defect::Loss { share } => {
-                let entity = u64::from(number) << 32 | u64::from(port);
+                let entity = u64::from(number) << 32 | u64::from(port.0);
                 let rng = Rng::stream(setup.seed, Purpose::LinkLoss, entity);
                 fabric.begin_loss(local, number, share, rng);
             }
@@ -144,17 +143,17 @@ fn begin(number: u32, setup: &Setup, place: &[(u32, u32)], partitions: &mut [Par
                 fabric.take_down(local);
                 let lost = fabric.lose_in_flight(local);
                 partitions[partition as usize].on_link_down(local);
-                let (partition, peer) = place[setup.topology.ports[port as usize].peer as usize];
+                let Place { partition, port: peer } = place[setup.topology.port(port).peer.index()];
                 partitions[partition as usize].fabric_mut().count_lost(peer, lost);
             }
         }
     }
 }
 
-fn end(number: u32, setup: &Setup, place: &[(u32, u32)], partitions: &mut [Partition]) {
+fn end(number: u32, setup: &Setup, place: &[Place], partitions: &mut [Partition]) {
     let fault = &setup.faults[number as usize];
     for &port in &fault.ports {
-        let (partition, local) = place[port as usize];
+        let Place { partition, port: local } = place[port.index()];
         let fabric = partitions[partition as usize].fabric_mut();
         match fault.defect {
             Defect::Loss { .. } => fabric.end_loss(local, number),

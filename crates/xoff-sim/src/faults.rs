@@ -1,7 +1,7 @@
 //! Faults of links: links that go down and recover, their detection by switches, and links with
 //! random losses.
 
-use xoff_core::Ps;
+use xoff_core::{PortId, Ps};
 
 mod link_down;
 mod loss;
@@ -41,8 +41,8 @@ pub enum Defect {
 pub struct Fault {
     /// The defect.
     pub defect: Defect,
-    /// The affected ports, both ends of each link, by index in the topology.
-    pub ports: Vec<u32>,
+    /// The affected ports, both ends of each link.
+    pub ports: Vec<PortId>,
     /// Begin.
     pub at: Ps,
     /// End; [`Ps::NEVER`] if it is permanent.
@@ -74,7 +74,7 @@ pub(crate) fn ports_in(
     faults: &[Fault],
     period: fn(&Fault) -> Option<Period>,
     time: Ps,
-) -> Vec<u32> {
+) -> Vec<PortId> {
     let holds =
         |fault: &&Fault| period(fault).is_some_and(|(at, until)| (at..until).contains(&time));
     let faults = faults.iter().filter(holds);
@@ -97,7 +97,7 @@ mod tests {
 
     fn down(at: u64, until: u64, detection: u64) -> Fault {
         let defect = Defect::Down { detection: Ps(detection) };
-        Fault { defect, ports: vec![1, 2], at: Ps(at), until: Ps(until) }
+        Fault { defect, ports: vec![PortId(1), PortId(2)], at: Ps(at), until: Ps(until) }
     }
 
     #[test]

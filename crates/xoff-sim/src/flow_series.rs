@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use xoff_core::Ps;
+use xoff_core::{FlowId, HostId, Ps};
 use xoff_host::FlowStart;
 use xoff_host::recovery::RxProgress;
 
@@ -15,8 +15,8 @@ use crate::tables::FlowSeriesRow;
 /// A flow that has begun.
 #[derive(Clone, Copy, Debug)]
 struct Followed {
-    src: u32,
-    dst: u32,
+    src: HostId,
+    dst: HostId,
     /// Its size; for a stopped flow that has ended, the number of bytes sent.
     bytes: u64,
     /// True if it will be stopped, so that its size is unknown until it ends.
@@ -52,7 +52,7 @@ pub struct FlowSeries {
     /// End of the current interval; `None` outside the measurement.
     end: Option<Ps>,
     /// Flows that have not ended, and those that ended in this interval.
-    flows: BTreeMap<u64, Followed>,
+    flows: BTreeMap<FlowId, Followed>,
 }
 
 impl FlowSeries {
@@ -71,7 +71,7 @@ impl FlowSeries {
     }
 
     /// A flow ends after `bytes` were sent.
-    pub fn end_flow(&mut self, flow: u64, bytes: u64) {
+    pub fn end_flow(&mut self, flow: FlowId, bytes: u64) {
         if self.end.is_none() {
             self.flows.remove(&flow);
         } else if let Some(followed) = self.flows.get_mut(&flow) {
@@ -81,7 +81,7 @@ impl FlowSeries {
     }
 
     /// The measurement begins; `receiver` returns the receive progress of a flow at a host.
-    pub fn begin(&mut self, now: Ps, receiver: impl Fn(u64, u32) -> Option<RxProgress>) {
+    pub fn begin(&mut self, now: Ps, receiver: impl Fn(FlowId, HostId) -> Option<RxProgress>) {
         self.end = Some(now + self.interval);
         for (&flow, followed) in &mut self.flows {
             followed.rx_progress = followed.now(receiver(flow, followed.dst));
@@ -98,7 +98,7 @@ impl FlowSeries {
     pub fn next(
         &mut self,
         now: Ps,
-        receiver: impl Fn(u64, u32) -> Option<RxProgress>,
+        receiver: impl Fn(FlowId, HostId) -> Option<RxProgress>,
         rows: &mut Vec<FlowSeriesRow>,
     ) {
         self.end = Some(now + self.interval);
@@ -107,9 +107,9 @@ impl FlowSeries {
             let before = std::mem::replace(&mut followed.rx_progress, rx_progress);
             rows.push(FlowSeriesRow {
                 time_ps: now.0,
-                flow,
-                src: followed.src,
-                dst: followed.dst,
+                flow: flow.0,
+                src: followed.src.0,
+                dst: followed.dst.0,
                 received_bytes: rx_progress.received - before.received,
                 delivered_bytes: rx_progress.delivered - before.delivered,
             });
@@ -126,7 +126,8 @@ mod tests {
 
     fn flow(id: u64, bytes: u64) -> FlowStart {
         let (start_ps, label, source, class) = (0, 0, 0, 0);
-        FlowStart { id, start_ps, src: 1, dst: 2, bytes, label, source, class }
+        let (src, dst) = (HostId(1), HostId(2));
+        FlowStart { id: FlowId(id), start_ps, src, dst, bytes, label, source, class }
     }
 
     fn rx_progress(received: u64, delivered: u64) -> Option<RxProgress> {
@@ -137,7 +138,7 @@ mod tests {
     fn interval(
         series: &mut FlowSeries,
         now: u64,
-        receiver: impl Fn(u64, u32) -> Option<RxProgress>,
+        receiver: impl Fn(FlowId, HostId) -> Option<RxProgress>,
     ) -> Vec<(u64, u64, u64)> {
         let mut rows = Vec::new();
         series.next(Ps(now), receiver, &mut rows);
@@ -152,13 +153,13 @@ mod tests {
         series.begin(Ps(100), |_, _| rx_progress(100, 50));
         assert!(!series.is_due(Ps(109)) && series.is_due(Ps(110)));
         series.begin_flow(&flow(9, 300), false);
-        let of = |flow, _| if flow == 7 { rx_progress(600, 50) } else { None };
+        let of = |flow, _| if flow == FlowId(7) { rx_progress(600, 50) } else { None };
         assert_eq!(interval(&mut series, 110, of), [(7, 500, 0), (9, 0, 0)]);
         // The receiver of flow 7 has all bytes. Flow 9 was complete within the interval, which is
         // known when it has ended.
         assert_eq!(interval(&mut series, 120, |_, _| None), [(7, 400, 950), (9, 0, 0)]);
-        series.end_flow(7, 1000);
-        series.end_flow(9, 300);
+        series.end_flow(FlowId(7), 1000);
+        series.end_flow(FlowId(9), 300);
         assert_eq!(interval(&mut series, 130, |_, _| None), [(7, 0, 0), (9, 300, 300)]);
         assert_eq!(interval(&mut series, 140, |_, _| None), []);
     }
@@ -171,7 +172,7 @@ mod tests {
         assert_eq!(interval(&mut series, 10, |_, _| rx_progress(400, 400)), [(0, 400, 400)]);
         // Its receiver has all bytes, but its sender has not been told yet.
         assert_eq!(interval(&mut series, 20, |_, _| None), [(0, 0, 0)]);
-        series.end_flow(0, 500);
+        series.end_flow(FlowId(0), 500);
         assert_eq!(interval(&mut series, 30, |_, _| rx_progress(500, 500)), [(0, 100, 100)]);
     }
 
@@ -189,7 +190,7 @@ mod tests {
     fn flows_that_end_before_the_measurement_are_not_recorded() {
         let mut series = FlowSeries::new(Ps(10)).unwrap();
         series.begin_flow(&flow(0, 100), false);
-        series.end_flow(0, 100);
+        series.end_flow(FlowId(0), 100);
         series.begin(Ps(50), |_, _| None);
         assert_eq!(interval(&mut series, 60, |_, _| None), []);
         assert!(FlowSeries::new(Ps(0)).is_none());

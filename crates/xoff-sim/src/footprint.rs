@@ -7,6 +7,7 @@
 
 use core::mem::size_of;
 
+use xoff_core::PortId;
 use xoff_net::Packet;
 use xoff_net::fabric::Captured;
 use xoff_net::hop::NetworkSize;
@@ -71,15 +72,15 @@ impl Setup {
     /// Estimated bytes of the packets of these ports captured in a step of the grid, in memory and
     /// in the file buffer.
     #[must_use]
-    pub fn captured_bytes(&self, plan: &Plan, ports: &[u32]) -> u128 {
-        let rates = ports.iter().map(|&port| u128::from(self.topology.ports[port as usize].rate.0));
+    pub fn captured_bytes(&self, plan: &Plan, ports: &[PortId]) -> u128 {
+        let rates = ports.iter().map(|&port| u128::from(self.topology.port(port).rate.0));
         let bits = rates.sum::<u128>().saturating_mul(plan.grid.0.into()) / 1_000_000_000_000;
         let packets = bits / 8 / u128::from(self.hosts.longest_packet().max(64));
         packets.saturating_mul(4 * size_of::<Captured>() as u128)
     }
 
     fn switch_ports(&self) -> impl Iterator<Item = u128> {
-        let switches = self.topology.hosts..self.topology.nodes();
+        let switches = self.topology.switch_ids();
         switches.map(|node| self.topology.ports_of(node).len() as u128)
     }
 

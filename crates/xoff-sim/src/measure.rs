@@ -4,6 +4,7 @@
 //! any length of a run in bounded memory. An unfinished flow counts as infinitely slow.
 
 use hdrhistogram::Histogram;
+use xoff_core::FlowId;
 
 /// Upper ends of the size bins (bytes); the last bin is unbounded.
 pub const BIN_EDGES: [u64; 11] =
@@ -21,7 +22,7 @@ pub const SAMPLES_BEYOND: u64 = 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndlessFlow {
     /// Its number.
-    pub flow: u64,
+    pub flow: FlowId,
     /// Class of its traffic source.
     pub class: u16,
     /// Payload bytes acknowledged.

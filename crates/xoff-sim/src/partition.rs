@@ -6,8 +6,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use xoff_core::TimerId;
 use xoff_core::prefetch::{prefetch, prefetch_whole};
+use xoff_core::{HostId, NodeId, PortId, TimerId};
 use xoff_host::flowtune::stream::StreamMessage;
 use xoff_host::{FlowStart, FlowStop, Hosts};
 use xoff_net::Fabric;
@@ -24,6 +24,13 @@ use crate::tag;
 
 /// Prefetch distance in events.
 const FAR_AHEAD: usize = 8;
+
+/// The place of a port of the topology: its partition, and its number in that partition's fabric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) partition: u32,
+    pub(crate) port: u32,
+}
 
 /// The owner of a port.
 #[derive(Clone, Copy, Debug)]
@@ -46,11 +53,37 @@ pub(crate) struct PartitionMessages {
 #[derive(Debug)]
 pub(crate) struct Directory {
     /// The partition of each node.
-    pub(crate) partition_of: Vec<u32>,
+    partition_of: Vec<u32>,
     /// The index of each host in its partition.
-    pub(crate) nic_of: Vec<u32>,
+    nic_of: Vec<u32>,
     /// The switch and port of each host.
     pub(crate) destinations: Vec<Destination>,
+}
+
+impl Directory {
+    /// The locations of nodes, of which the first are the hosts with these `destinations`. Each
+    /// partition numbers its hosts in the order of all hosts.
+    pub(crate) fn new(partition_of: Vec<u32>, destinations: Vec<Destination>) -> Self {
+        let mut counts = vec![0; partition_of.iter().max().map_or(1, |&last| last as usize + 1)];
+        let nic_of = partition_of[..destinations.len()].iter().map(|&partition| {
+            let count = &mut counts[partition as usize];
+            *count += 1;
+            *count - 1
+        });
+        Self { nic_of: nic_of.collect(), partition_of, destinations }
+    }
+
+    /// The partition of a node.
+    #[inline]
+    pub(crate) fn partition_of(&self, node: NodeId) -> u32 {
+        self.partition_of[node.index()]
+    }
+
+    /// The index of a host in its partition.
+    #[inline]
+    pub(crate) fn nic_of(&self, host: HostId) -> u32 {
+        self.nic_of[host.index()]
+    }
 }
 
 /// A partition.
@@ -61,7 +94,7 @@ pub struct Partition {
     fabric: Fabric,
     hosts: Hosts,
     /// Switches with their node numbers.
-    switches: Vec<(u32, AnySwitch)>,
+    switches: Vec<(NodeId, AnySwitch)>,
     owners: Vec<Owner>,
     picking: Vec<u32>,
     starts: Vec<FlowStart>,
@@ -89,7 +122,7 @@ impl Partition {
         setup: &Setup,
         mut fabric: Fabric,
         hosts: Hosts,
-        switches: Vec<(u32, AnySwitch)>,
+        switches: Vec<(NodeId, AnySwitch)>,
         owners: Vec<Owner>,
         directory: &Arc<Directory>,
     ) -> Self {
@@ -327,7 +360,7 @@ impl Partition {
                 break;
             }
             self.next_start += 1;
-            let nic = self.directory.nic_of[start.src as usize];
+            let nic = self.directory.nic_of(start.src);
             self.hosts.start_flow(&mut self.fabric, nic, start);
             if self.fabric.picks_at_once() {
                 // The NIC picks before the next flow begins.
@@ -342,7 +375,7 @@ impl Partition {
             && stop.time_ps <= self.fabric.now
         {
             self.stops.pop();
-            let nic = self.directory.nic_of[stop.src as usize];
+            let nic = self.directory.nic_of(stop.src);
             self.hosts.stop_flow(&mut self.fabric, nic, &stop);
         }
         self.await_stop();
@@ -351,7 +384,7 @@ impl Partition {
     /// Handles a dropped packet and those linked after it.
     #[cold]
     #[inline(never)]
-    fn discard(&mut self, node: u32, mut id: u32) {
+    fn discard(&mut self, node: NodeId, mut id: u32) {
         while id != NONE {
             let next = self.fabric.packets[id].next;
             self.discard_one(node, id);
@@ -359,7 +392,7 @@ impl Partition {
         }
     }
 
-    fn discard_one(&mut self, node: u32, id: u32) {
+    fn discard_one(&mut self, node: NodeId, id: u32) {
         let packet = self.fabric.packets[id];
         let told = self.perfect_recovery;
         let records = &mut self.fabric.records;
@@ -374,9 +407,10 @@ impl Partition {
         }
         // "On a packet drop, the switch informs the sender directly" (BFC §6.2.1): after the
         // propagation delay of the reverse path.
-        let back = self.delay_to_host(node, packet.src);
+        let host = HostId(packet.src);
+        let back = self.delay_to_host(node, host);
         let notice = LossNotice { time_ps: self.fabric.now + back, packet, record };
-        let partition = self.directory.partition_of[packet.src as usize];
+        let partition = self.directory.partition_of(host.node());
         if partition == self.index {
             self.add_notice(notice);
         } else {
@@ -384,21 +418,21 @@ impl Partition {
         }
     }
 
-    fn delay_to_host(&self, node: u32, host: u32) -> u64 {
-        let group = self.routes.group_of[host as usize] as usize;
-        let access = self.topology.ports_of(host)[0].delay.0;
+    fn delay_to_host(&self, node: NodeId, host: HostId) -> u64 {
+        let group = self.routes.group_of(host) as usize;
+        let access = self.topology.port_of_host(host).delay.0;
         let mut total = access;
         let mut at = node;
         loop {
-            let switch = (at - self.topology.hosts) as usize;
+            let switch = self.topology.switch_index(at);
             let route = self.routes.by_switch[switch][group];
             if route.count == 0 {
                 return total;
             }
             let number = self.routes.choices[switch][route.first as usize];
-            let port = self.topology.ports_of(at)[number as usize];
+            let port = &self.topology.ports_of(at)[number as usize];
             total += port.delay.0;
-            at = self.topology.ports[port.peer as usize].node;
+            at = self.topology.neighbour(port);
         }
     }
 
@@ -417,7 +451,7 @@ impl Partition {
                 break;
             }
             let Some(Reverse(notice)) = self.notices.pop() else { break };
-            let nic = self.directory.nic_of[notice.packet.src as usize];
+            let nic = self.directory.nic_of(HostId(notice.packet.src));
             self.hosts.on_loss(&mut self.fabric, nic, &notice.packet, notice.record.as_deref());
         }
     }
@@ -466,12 +500,12 @@ impl Partition {
 
     /// Sets new routes of its switches, which avoid the links of ports that are `down`, and informs
     /// its allocators.
-    pub(crate) fn set_routes(&mut self, routes: &Arc<Routes>, down: &[u32]) {
+    pub(crate) fn set_routes(&mut self, routes: &Arc<Routes>, down: &[PortId]) {
         if let Some(allocators) = &mut self.allocators {
             allocators.on_routes(self.fabric.now, routes, down);
         }
         for (node, switch) in &mut self.switches {
-            let number = (*node - self.topology.hosts) as usize;
+            let number = self.topology.switch_index(*node);
             switch.set_routes(&routes.by_switch[number], &routes.choices[number]);
         }
         self.routes = Arc::clone(routes);
@@ -518,7 +552,7 @@ impl Partition {
 
     /// Its switches with their node numbers.
     #[must_use]
-    pub fn switches(&self) -> &[(u32, AnySwitch)] {
+    pub fn switches(&self) -> &[(NodeId, AnySwitch)] {
         &self.switches
     }
 

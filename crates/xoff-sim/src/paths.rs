@@ -1,5 +1,6 @@
 //! The path of a flow, as chosen by its switches.
 
+use xoff_core::{HostId, PortId};
 use xoff_net::balance::Ecmp;
 use xoff_net::topo::{Routes, Topology};
 use xoff_net::{Kind, Packet};
@@ -19,32 +20,31 @@ impl Paths {
         Self { hashes }
     }
 
-    /// The egress ports of a flow's packets, from its sender's to the one that faces its receiver,
-    /// as indices into [`Topology::ports`].
+    /// The egress ports of a flow's packets, from its sender's to the one that faces its receiver.
     pub fn follow<'a>(
         &'a self,
         topology: &'a Topology,
         routes: &'a Routes,
-        (src, dst, label): (u32, u32, u32),
-    ) -> impl Iterator<Item = u32> + 'a {
+        (src, dst, label): (HostId, HostId, u32),
+    ) -> impl Iterator<Item = PortId> + 'a {
         let mut packet = Packet::new(Kind::Data, 0);
-        (packet.src, packet.dst, packet.label) = (src, dst, label);
-        let group = routes.group_of[dst as usize] as usize;
-        let next = move |&port: &u32| {
-            let node = topology.ports[topology.ports[port as usize].peer as usize].node;
-            if node == dst {
+        (packet.src, packet.dst, packet.label) = (src.0, dst.0, label);
+        let group = routes.group_of(dst) as usize;
+        let next = move |&port: &PortId| {
+            let node = topology.far_end(port);
+            if node == dst.node() {
                 return None;
             }
-            let switch = (node - topology.hosts) as usize;
+            let switch = topology.switch_index(node);
             let route = routes.by_switch[switch][group];
             let number = if route.count == 0 {
-                routes.access_port[dst as usize]
+                routes.access_port(dst)
             } else {
                 let choice = self.hashes[switch].choose(&packet, route.count);
                 routes.choices[switch][(route.first + choice) as usize]
             };
-            Some(topology.first_port[node as usize] + u32::from(number))
+            Some(topology.port_at(node, number))
         };
-        std::iter::successors(Some(topology.first_port[src as usize]), next)
+        std::iter::successors(Some(topology.first_port(src.node())), next)
     }
 }

@@ -1,6 +1,6 @@
 //! Port samples: backlog at the end of each interval of the measurement, and counters over it.
 
-use xoff_core::Ps;
+use xoff_core::{NodeId, Ps};
 
 use crate::tables::PortSampleRow;
 
@@ -34,7 +34,7 @@ impl PortTotals {
 #[derive(Clone, Copy, Debug)]
 pub struct PortState {
     /// Its node.
-    pub node: u32,
+    pub node: NodeId,
     /// Its number there.
     pub port: u16,
     /// Bytes in all its queues.
@@ -81,7 +81,7 @@ impl PortSamples {
     ) {
         self.end = Some(now + self.interval);
         rows.extend(self.before.iter_mut().zip(ports).map(|(before, state)| {
-            let PortState { node, port, queue_bytes, totals } = state;
+            let PortState { node: NodeId(node), port, queue_bytes, totals } = state;
             let PortTotals { tx_bytes, tx_packets, drops, drop_bytes } =
                 totals.since(std::mem::replace(before, totals));
             let time_ps = now.0;
@@ -112,7 +112,7 @@ mod tests {
         let mut samples = PortSamples::new(Ps(10)).unwrap();
         samples.begin(Ps(100), [totals(1000, 0), totals(0, 100)].into_iter());
         let mut interval = |now, found: [PortTotals; 2]| {
-            let state = |totals| PortState { node: 0, port: 0, queue_bytes: 5, totals };
+            let state = |totals| PortState { node: NodeId(0), port: 0, queue_bytes: 5, totals };
             let mut rows = Vec::new();
             assert!(samples.is_due(Ps(now)) && !samples.is_due(Ps(now + 1)));
             samples.next(Ps(now), found.map(state).into_iter(), &mut rows);

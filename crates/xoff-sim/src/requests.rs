@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
-use xoff_core::{Ps, rng::mix64};
+use xoff_core::{FlowId, Ps, rng::mix64};
 use xoff_host::FlowStart;
 use xoff_host::hosts::Arrived;
 use xoff_workload::{Arrival, Role};
@@ -71,10 +71,10 @@ pub(crate) struct Requests {
     pub(crate) results: Vec<RequestResults>,
     row_every: u64,
     /// By the flow number of a query's request.
-    queries: FxHashMap<u64, QueryRow>,
-    requests: FxHashMap<u64, Waiting>,
+    queries: FxHashMap<FlowId, QueryRow>,
+    requests: FxHashMap<FlowId, Waiting>,
     /// The web request whose flows are being added.
-    last: u64,
+    last: FlowId,
 }
 
 const PS_PER_US: f64 = 1e6;
@@ -86,7 +86,7 @@ impl Requests {
             row_every,
             queries: FxHashMap::default(),
             requests: FxHashMap::default(),
-            last: 0,
+            last: FlowId(0),
         }
     }
 
@@ -96,14 +96,14 @@ impl Requests {
     }
 
     /// Adds a measured flow. Returns true if its arrival must be reported.
-    pub(crate) fn add(&mut self, flow: u64, arrival: &Arrival, class: u16) -> bool {
+    pub(crate) fn add(&mut self, flow: FlowId, arrival: &Arrival, class: u16) -> bool {
         let &Arrival { start: Ps(start_ps), src, dst, bytes, priority, .. } = arrival;
         match arrival.role {
             Role::Alone | Role::Successive { .. } => false,
             Role::Request { first_of } => {
                 if first_of > 0 {
                     self.last = flow;
-                    let (request, client, queries, completion_ps) = (flow, src, first_of, 0);
+                    let (request, client, queries, completion_ps) = (flow.0, src.0, first_of, 0);
                     let row = RequestRow {
                         request,
                         client,
@@ -117,10 +117,10 @@ impl Requests {
                     self.results[class as usize].with_request(first_of, CompletionTimes::start);
                 }
                 let row = QueryRow {
-                    query: flow,
-                    request: self.last,
-                    client: src,
-                    server: dst,
+                    query: flow.0,
+                    request: self.last.0,
+                    client: src.0,
+                    server: dst.0,
                     size_bytes: 0,
                     priority,
                     class,
@@ -131,7 +131,7 @@ impl Requests {
                 false
             }
             Role::Response => {
-                if let Some(row) = self.queries.get_mut(&(flow - 1)) {
+                if let Some(row) = self.queries.get_mut(&FlowId(flow.0 - 1)) {
                     row.size_bytes = bytes;
                     self.results[class as usize].with_query(row, CompletionTimes::start);
                 }
@@ -149,7 +149,8 @@ impl Requests {
 
     /// A flow has arrived. Adds a row for each query and web request that ends with it.
     pub(crate) fn on_arrived(&mut self, arrived: &Arrived, rows: &mut Rows) {
-        let query = arrived.flow.checked_sub(1).and_then(|query| self.queries.remove(&query));
+        let query = arrived.flow.0.checked_sub(1);
+        let query = query.and_then(|query| self.queries.remove(&FlowId(query)));
         let Some(mut row) = query else { return };
         let keeps = self.row_every > 0 && mix64(row.request).is_multiple_of(self.row_every);
         let results = &mut self.results[row.class as usize];
@@ -158,13 +159,13 @@ impl Requests {
         if keeps {
             rows.queries.push(row);
         }
-        let Some(waiting) = self.requests.get_mut(&row.request) else { return };
+        let Some(waiting) = self.requests.get_mut(&FlowId(row.request)) else { return };
         waiting.left -= 1;
         if waiting.left > 0 {
             return;
         }
         let mut whole = waiting.row;
-        self.requests.remove(&row.request);
+        self.requests.remove(&FlowId(row.request));
         whole.completion_ps = arrived.time_ps - whole.start_ps;
         let microseconds = whole.completion_ps as f64 / PS_PER_US;
         results.with_request(whole.queries, |times| times.finish(microseconds));

@@ -1,11 +1,11 @@
 //! Records at intervals of the measurement: of flows and of ports, each if requested.
 
-use xoff_core::Ps;
+use xoff_core::{FlowId, HostId, Ps};
 use xoff_host::recovery::RxProgress;
 use xoff_net::topo::Port;
 
 use crate::flow_series::FlowSeries;
-use crate::partition::Partition;
+use crate::partition::{Partition, Place};
 use crate::port_samples::{PortSamples, PortState};
 use crate::tables::Rows;
 
@@ -15,21 +15,21 @@ pub(crate) struct View<'a> {
     pub(crate) partitions: &'a [Partition],
     /// The partition of each node.
     pub(crate) of_node: &'a [u32],
-    /// All ports of the topology, and for each its partition and its index there.
+    /// All ports of the topology, and the place of each.
     pub(crate) ports: &'a [Port],
-    pub(crate) place: &'a [(u32, u32)],
+    pub(crate) place: &'a [Place],
 }
 
 impl<'a> View<'a> {
     /// Receive progress of a flow to a host.
-    fn rx_progress(self, flow: u64, host: u32) -> Option<RxProgress> {
-        let partition = &self.partitions[self.of_node[host as usize] as usize];
+    fn rx_progress(self, flow: FlowId, host: HostId) -> Option<RxProgress> {
+        let partition = &self.partitions[self.of_node[host.index()] as usize];
         partition.hosts().rx_progress(partition.fabric().now, flow)
     }
 
     /// The current state of each port, with totals since the start of the run.
     fn ports(self) -> impl Iterator<Item = PortState> + 'a {
-        self.ports.iter().zip(self.place).map(move |(port, &(partition, number))| {
+        self.ports.iter().zip(self.place).map(move |(port, &Place { partition, port: number })| {
             let partition = &self.partitions[partition as usize];
             PortState {
                 node: port.node,

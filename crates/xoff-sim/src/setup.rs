@@ -4,6 +4,7 @@ mod links;
 
 use std::sync::Arc;
 
+use xoff_core::NodeId;
 use xoff_core::rng::{Purpose, Rng};
 use xoff_host::TransportConfig;
 use xoff_host::hosts::HostSetup;
@@ -125,19 +126,19 @@ impl Setup {
     /// What says which path a flow takes.
     #[must_use]
     pub fn paths(&self) -> Paths {
-        let switches = self.topology.hosts..self.topology.nodes();
+        let switches = self.topology.switch_ids();
         Paths::new(switches.map(|node| self.ecmp(node)).collect())
     }
 
     /// How a switch hashes. Where both directions of a flow are to take one path, switches of a
     /// layer make the same choice: up from either end by the same hash. The top layer goes down
     /// only, and where links are parallel, by the one that the layer below would take up.
-    pub(crate) fn ecmp(&self, node: u32) -> Ecmp {
+    pub(crate) fn ecmp(&self, node: NodeId) -> Ecmp {
         if !self.switch.symmetric_ecmp {
             return Ecmp::new(self.hash_seed(node));
         }
-        let top = self.topology.tiers.iter().copied().max().unwrap_or(0);
-        let tier = self.topology.tiers[node as usize].min(top.saturating_sub(1));
+        let top = self.topology.top_tier();
+        let tier = self.topology.tier(node).min(top.saturating_sub(1));
         // No node has such a number.
         let layer = u64::MAX - u64::from(tier);
         let seed = Rng::stream(self.seed, Purpose::Balancing, layer).u64() as u32;
@@ -146,16 +147,16 @@ impl Setup {
 
     /// The seed of a switch's hash. Attached hosts move the numbers of switches, but not their
     /// seeds: flows take the same paths with them as without.
-    fn hash_seed(&self, node: u32) -> u32 {
+    fn hash_seed(&self, node: NodeId) -> u32 {
         if self.switch.hash_by_node {
-            return node;
+            return node.0;
         }
         self.stream(Purpose::Balancing, node).u64() as u32
     }
 
     /// A switch's random stream, which attached hosts do not change either.
-    pub(crate) fn stream(&self, purpose: Purpose, node: u32) -> Rng {
-        Rng::stream(self.seed, purpose, u64::from(node - self.topology.attached))
+    pub(crate) fn stream(&self, purpose: Purpose, node: NodeId) -> Rng {
+        Rng::stream(self.seed, purpose, u64::from(node.0 - self.topology.attached))
     }
 
     /// Sets of switch queues whose delays are told apart, with their names; the first one has all.

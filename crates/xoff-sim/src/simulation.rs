@@ -5,7 +5,7 @@ mod delays;
 mod results;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use xoff_core::{Ps, rng::mix64};
+use xoff_core::{FlowId, HostId, PortId, Ps, rng::mix64};
 use xoff_host::{Finished, FlowStart};
 use xoff_net::arch::Switch;
 use xoff_net::fabric::Captured;
@@ -20,7 +20,7 @@ use crate::ideal;
 use crate::measure::{
     ClassResults, Distribution, EndlessFlow, LinkDelays, MonitorResults, Outstanding,
 };
-use crate::partition::{Owner, Partition};
+use crate::partition::{Owner, Partition, Place};
 use crate::port_samples::PortTotals;
 use crate::requests::Requests;
 use crate::series::{Series, View};
@@ -100,8 +100,8 @@ pub struct Simulation {
     setup: Setup,
     plan: Plan,
     partitions: Vec<Partition>,
-    /// For each port of the topology: its partition and its index there.
-    place: Vec<(u32, u32)>,
+    /// The place of each port of the topology.
+    place: Vec<Place>,
     cut: Cut,
     /// Number of windows simulated so far.
     windows: u64,
@@ -111,16 +111,16 @@ pub struct Simulation {
     class_of: Vec<u16>,
     now: Ps,
     arrivals: Vec<Arrival>,
-    sports: FxHashMap<(u32, u32), u16>,
+    sports: FxHashMap<(HostId, HostId), u16>,
     /// Flows that will be stopped and have not ended, and the bytes sent by those that have ended,
     /// by class.
-    stopping: FxHashSet<u64>,
+    stopping: FxHashSet<FlowId>,
     stopped_bytes: Vec<u64>,
     outstanding: u64,
     outstanding_then: Outstanding,
     requests: Requests,
     /// The last flow so far of each chain of successive flows, by source and chain.
-    chains: FxHashMap<(u16, u32), u64>,
+    chains: FxHashMap<(u16, u32), FlowId>,
     finished: Vec<Finished>,
     rows: Rows,
     captured: Vec<Captured>,
@@ -132,7 +132,7 @@ pub struct Simulation {
     throughput: Throughput,
     faults: FaultActions,
     series: Series,
-    monitored: Vec<u32>,
+    monitored: Vec<PortId>,
     monitors: Vec<MonitorResults>,
     link_delays: Vec<LinkDelays>,
     begin: Option<Snapshot>,
@@ -155,23 +155,23 @@ impl Simulation {
         traffic: Traffic,
         classes: &[String],
         class_of: Vec<u16>,
-        monitored: &[u32],
+        monitored: &[HostId],
         threads: Threads,
     ) -> Result<Self, String> {
         let cut = Cut::new(&setup, plan.partitions, threads.count);
         let parts = setup.build(&cut.of_node)?;
         let faults = FaultActions::new(&setup)?;
         let mut counts = vec![0; parts.len()];
-        let place = setup.topology.ports.iter().map(|port| {
-            let partition = cut.of_node[port.node as usize];
+        let place = setup.topology.ports().iter().map(|port| {
+            let partition = cut.of_node[port.node.index()];
             let count = &mut counts[partition as usize];
             *count += 1;
-            (partition, *count - 1)
+            Place { partition, port: *count - 1 }
         });
         let place = place.collect();
-        let first = setup.topology.ports[0];
+        let first = setup.topology.ports()[0];
         let same = |port: &Port| (port.rate, port.delay) == (first.rate, first.delay);
-        let uniform = setup.topology.ports.iter().all(same);
+        let uniform = setup.topology.ports().iter().all(same);
         Ok(Self {
             watchdog: Watchdog::new(plan.watchdog),
             watermarks: Watermarks::default(),
@@ -182,7 +182,7 @@ impl Simulation {
             uniform: uniform.then_some(ideal::Leg { rate: first.rate.0, delay: first.delay }),
             monitored: monitored
                 .iter()
-                .map(|&host| setup.topology.ports_of(host)[0].peer)
+                .map(|&host| setup.topology.port_of_host(host).peer)
                 .collect(),
             monitors: monitored
                 .iter()
@@ -290,8 +290,8 @@ impl Simulation {
     /// Hands the flows that begin before `until` to their partitions.
     fn start_flows(&mut self, until: Ps) {
         let mut arrivals = std::mem::take(&mut self.arrivals);
-        let first_id = self.traffic.take_before(until, &mut arrivals);
-        for (id, arrival) in (first_id..).zip(&arrivals) {
+        let first = self.traffic.take_before(until, &mut arrivals);
+        for (id, arrival) in (first.0..).map(FlowId).zip(&arrivals) {
             let start = FlowStart {
                 id,
                 start_ps: arrival.start.0,
@@ -311,11 +311,11 @@ impl Simulation {
         self.arrivals = arrivals;
     }
 
-    fn label(&mut self, id: u64, arrival: &Arrival) -> u32 {
+    fn label(&mut self, id: FlowId, arrival: &Arrival) -> u32 {
         match self.setup.labels {
-            Labels::Hashed => mix64(self.setup.seed ^ id.rotate_left(32)) as u32,
+            Labels::Hashed => mix64(self.setup.seed ^ id.0.rotate_left(32)) as u32,
             Labels::Connections => {
-                let pair = u64::from(arrival.src) << 32 | u64::from(arrival.dst);
+                let pair = u64::from(arrival.src.0) << 32 | u64::from(arrival.dst.0);
                 mix64(mix64(self.setup.seed) ^ pair) as u32
             }
             Labels::Pairs => {
@@ -373,9 +373,9 @@ impl Simulation {
             return;
         }
         let row = FlowRow {
-            flow: flow.id,
-            src: flow.src,
-            dst: flow.dst,
+            flow: flow.id.0,
+            src: flow.src.0,
+            dst: flow.dst.0,
             size_bytes: flow.bytes,
             start_ps: flow.start_ps,
             fct_ps: done.end_ps - flow.start_ps,
@@ -388,7 +388,7 @@ impl Simulation {
             .with_groups(row.size_bytes, |group| group.finish(slowdown));
         self.outstanding -= 1;
         let every = self.plan.row_every;
-        if every > 0 && mix64(flow.id).is_multiple_of(every) {
+        if every > 0 && mix64(flow.id.0).is_multiple_of(every) {
             self.rows.flows.push(row);
         }
     }
@@ -397,7 +397,7 @@ impl Simulation {
     /// were never sent.
     fn finish_stopped(&mut self, flow: &FlowStart) {
         self.stopped_bytes[self.class_of[flow.source as usize] as usize] += flow.bytes;
-        let partition = self.cut.of_node[flow.dst as usize] as usize;
+        let partition = self.cut.of_node[flow.dst.index()] as usize;
         self.partitions[partition].hosts_mut().end_receiver(self.now.0, flow.id);
     }
 
@@ -448,7 +448,7 @@ impl Simulation {
         let view = View {
             partitions: &self.partitions,
             of_node: &self.cut.of_node,
-            ports: &self.setup.topology.ports,
+            ports: self.setup.topology.ports(),
             place: &self.place,
         };
         act(&mut self.series, self.now, view, &mut self.rows);
@@ -481,7 +481,7 @@ impl Simulation {
                 let time_ps = self.now.0;
                 self.rows.samples.push(SampleRow {
                     time_ps,
-                    node: *node,
+                    node: node.0,
                     port: u16::MAX,
                     bytes,
                     active: most,
@@ -489,8 +489,8 @@ impl Simulation {
             }
         }
         for index in 0..self.monitored.len() {
-            let port = self.setup.topology.ports[self.monitored[index] as usize];
-            let (partition, number) = self.place[self.monitored[index] as usize];
+            let port = self.setup.topology.port(self.monitored[index]);
+            let Place { partition, port: number } = self.place[self.monitored[index].index()];
             let Owner::Switch(switch, _) = self.partitions[partition as usize].owner(number) else {
                 continue;
             };
@@ -499,7 +499,7 @@ impl Simulation {
             let bytes = u64::from(switch.egress()[port.number as usize].data_bytes());
             let active = switch.flows(port.number, &partition.fabric().packets);
             self.monitors[index].bytes.add(bytes);
-            let (time_ps, node) = (self.now.0, port.node);
+            let (time_ps, node) = (self.now.0, port.node.0);
             self.rows.samples.push(SampleRow { time_ps, node, port: port.number, bytes, active });
         }
         // Partitions hold different switches: the order of rows must not depend on the
@@ -516,7 +516,7 @@ impl Simulation {
             ),
             ..Default::default()
         };
-        for &(partition, number) in &self.place {
+        for &Place { partition, port: number } in &self.place {
             let partition = &self.partitions[partition as usize];
             snapshot.totals.push(partition.totals(number));
             snapshot.paused_ps.push(partition.paused_time(number).total(self.now.0));
@@ -539,8 +539,8 @@ impl Simulation {
 }
 
 /// Payload bytes received by each server.
-fn received(setup: &Setup, partitions: &[Partition]) -> impl Iterator<Item = (u32, u64)> {
+fn received(setup: &Setup, partitions: &[Partition]) -> impl Iterator<Item = (HostId, u64)> {
     let servers = setup.topology.servers();
     let nics = partitions.iter().flat_map(|partition| partition.hosts().nics());
-    nics.filter(move |nic| nic.host < servers).map(|nic| (nic.host, nic.received_bytes))
+    nics.filter(move |nic| nic.host.0 < servers).map(|nic| (nic.host, nic.received_bytes))
 }

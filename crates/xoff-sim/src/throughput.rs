@@ -1,6 +1,6 @@
 //! Received throughput: the payload that arrives at each host in each interval of the measurement.
 
-use xoff_core::Ps;
+use xoff_core::{HostId, Ps};
 
 use crate::measure::Distribution;
 
@@ -36,9 +36,9 @@ impl Throughput {
     }
 
     /// Begins the first interval; `received` are the payload bytes of each host so far.
-    pub fn begin(&mut self, now: Ps, received: impl Iterator<Item = (u32, u64)>) {
+    pub fn begin(&mut self, now: Ps, received: impl Iterator<Item = (HostId, u64)>) {
         self.end = Some(now + self.interval);
-        received.for_each(|(host, bytes)| self.before[host as usize] = bytes);
+        received.for_each(|(host, bytes)| self.before[host.index()] = bytes);
     }
 
     /// True if an interval ends now.
@@ -48,18 +48,18 @@ impl Throughput {
     }
 
     /// Ends an interval and begins the next.
-    pub fn next(&mut self, now: Ps, received: impl Iterator<Item = (u32, u64)>) {
+    pub fn next(&mut self, now: Ps, received: impl Iterator<Item = (HostId, u64)>) {
         self.end = Some(now + self.interval);
-        received.for_each(|(host, bytes)| self.add(host as usize, bytes));
+        received.for_each(|(host, bytes)| self.add(host, bytes));
     }
 
-    fn add(&mut self, host: usize, bytes: u64) {
-        let got = bytes - std::mem::replace(&mut self.before[host], bytes);
+    fn add(&mut self, host: HostId, bytes: u64) {
+        let got = bytes - std::mem::replace(&mut self.before[host.index()], bytes);
         if bytes == 0 {
-            self.idle[host] += 1;
+            self.idle[host.index()] += 1;
             return;
         }
-        self.distribution.add_many(0, std::mem::take(&mut self.idle[host]));
+        self.distribution.add_many(0, std::mem::take(&mut self.idle[host.index()]));
         let bits_per_second = u128::from(got) * 8 * PS_PER_SECOND / u128::from(self.interval.0);
         self.distribution.add(bits_per_second as u64);
     }
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn a_hosts_intervals_count_once_it_has_received_something() {
         let mut throughput = Throughput::new(Ps::from_us(10), 3);
-        let hosts = |bytes: [u64; 3]| (0..).zip(bytes);
+        let hosts = |bytes: [u64; 3]| (0..).map(HostId).zip(bytes);
         // Host 0 received data earlier, host 1 never will.
         throughput.begin(Ps::from_us(500), hosts([7, 0, 0]));
         assert!(!throughput.is_due(Ps::from_us(590)) && throughput.is_due(Ps::from_us(600)));

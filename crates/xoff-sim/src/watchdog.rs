@@ -1,6 +1,6 @@
 //! Detects a run that cannot continue, and describes the waiting flows and ports.
 
-use xoff_core::Ps;
+use xoff_core::{NodeId, PortId, Ps};
 use xoff_host::flow::Sender;
 use xoff_net::arch::{AnySwitch, Switch};
 use xoff_net::topo::{Digraph, Topology};
@@ -45,35 +45,34 @@ impl Watchdog {
 /// packets, in paused queues, that caused pauses of the first. Only paused ports take part, so a
 /// cycle of them never resolves by itself.
 fn cycles(topology: &Topology, partitions: &[Partition]) -> String {
-    let mut paused_at = vec![0; topology.ports.len()];
+    let mut paused_at = vec![0; topology.ports().len()];
     for (node, switch) in partitions.iter().flat_map(Partition::switches) {
-        let ports = topology.first_port[*node as usize] as usize..;
-        for (id, port) in ports.zip(switch.egress()) {
-            paused_at[id] = port.paused();
+        for (id, port) in topology.port_ids_of(*node).zip(switch.egress()) {
+            paused_at[id.index()] = port.paused();
         }
     }
     let mut waits = Vec::new();
     for partition in partitions {
         for (node, switch) in partition.switches() {
-            let first = topology.first_port[*node as usize];
-            for (id, port) in (first..).zip(switch.egress()) {
+            for (id, port) in topology.port_ids_of(*node).zip(switch.egress()) {
                 for packet in port.held(&partition.fabric().packets) {
-                    let before = topology.ports[(first + u32::from(packet.ingress)) as usize].peer;
-                    let paused = paused_at[before as usize];
+                    let before = topology.port(topology.port_at(*node, packet.ingress)).peer;
+                    let paused = paused_at[before.index()];
                     if packet.upstream < 128 && paused >> packet.upstream & 1 == 1 {
-                        waits.push((before, id));
+                        waits.push((before.0, id.0));
                     }
                 }
             }
         }
     }
-    let graph = Digraph::new(topology.ports.len(), waits);
+    let graph = Digraph::new(topology.ports().len(), waits);
     let mut text = String::new();
     for knot in graph.knots() {
+        let cycle: Vec<PortId> = graph.shortest_cycle(&knot).into_iter().map(PortId).collect();
         text += &format!(
             "\n  a deadlock: {} egress ports wait for each other in cycles. A shortest cycle: {}",
             knot.len(),
-            topology.cycle_of_switches(&graph.shortest_cycle(&knot))
+            topology.cycle_of_switches(&cycle)
         );
     }
     text
@@ -108,7 +107,7 @@ fn describe(now: Ps, since: Ps, partitions: &[Partition]) -> String {
         text += &describe_flow(partition, flow, now);
     }
     let of_part = |part| Partition::switches(part).iter().map(move |switch| (part, switch));
-    let mut switches: Vec<(&Partition, &(u32, AnySwitch))> =
+    let mut switches: Vec<(&Partition, &(NodeId, AnySwitch))> =
         partitions.iter().flat_map(of_part).collect();
     switches.sort_unstable_by_key(|(_, (node, _))| *node);
     for (partition, (node, switch)) in switches {
@@ -134,7 +133,7 @@ fn describe_flow(partition: &Partition, flow: &Sender, now: Ps) -> String {
     )
 }
 
-fn describe_switch(partition: &Partition, node: u32, switch: &AnySwitch) -> String {
+fn describe_switch(partition: &Partition, node: NodeId, switch: &AnySwitch) -> String {
     let mut text = String::new();
     for (number, port) in switch.egress().iter().enumerate() {
         let holds = switch.holds_paused(number as u16) != 0;
@@ -155,6 +154,7 @@ fn describe_switch(partition: &Partition, node: u32, switch: &AnySwitch) -> Stri
 
 #[cfg(test)]
 mod tests {
+    use xoff_core::{FlowId, HostId};
     use xoff_host::cc::Pace;
     use xoff_host::flow::FlowStart;
     use xoff_host::recovery::SenderHalf;
@@ -165,7 +165,16 @@ mod tests {
     #[test]
     fn the_reason_of_a_held_flow_is_named() {
         let (id, start_ps, src, dst, bytes, label) = (7, 0, 0, 1, 1000, 0);
-        let start = FlowStart { id, start_ps, src, dst, bytes, label, source: 0, class: 0 };
+        let start = FlowStart {
+            id: FlowId(id),
+            start_ps,
+            src: HostId(src),
+            dst: HostId(dst),
+            bytes,
+            label,
+            source: 0,
+            class: 0,
+        };
         let half = SenderHalf::new(Recovery::Sack, &TcpConfig::default());
         let pace = Pace { rate: 1, window: 1000 };
         let mut flow = Sender::new(start, pace, half, 0, Default::default());

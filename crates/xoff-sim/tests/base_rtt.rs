@@ -1,7 +1,7 @@
 //! The base RTT is that of the longest of all pairs' paths, though not all pairs are walked. Each
 //! pair's base RTT is the sum of its path's links.
 
-use xoff_core::{BitRate, Ps};
+use xoff_core::{BitRate, NodeId, Ps};
 use xoff_net::topo::{
     DumbbellConfig, FatTreeConfig, LeafSpineConfig, Link, Routes, StarConfig, Topology,
     TwoDcConfig, dumbbell, fat_tree, leaf_spine, star, two_dc,
@@ -13,8 +13,8 @@ const PAYLOAD: u64 = 1000;
 fn over_all_pairs(topology: &Topology, routes: &Routes) -> Ps {
     let rtts = base_rtts(topology, routes, PAYLOAD);
     let mut longest = 0;
-    for src in 0..topology.hosts {
-        for dst in (0..topology.hosts).filter(|&dst| dst != src) {
+    for src in topology.host_ids() {
+        for dst in topology.host_ids().filter(|&dst| dst != src) {
             let legs = path(topology, routes, src, dst);
             let cost = |rate, delay: Ps| 2 * delay.0 + BitRate(rate).time_for(PAYLOAD).0;
             let sum = legs.iter().map(|leg| cost(leg.rate, leg.delay)).sum();
@@ -28,8 +28,12 @@ fn over_all_pairs(topology: &Topology, routes: &Routes) -> Ps {
 /// Two switches with one link between them; each host has its own link.
 fn two_switches(hosts: &[(u32, u64, u64)], between_us: u64) -> Topology {
     let count = hosts.len() as u32;
-    let link =
-        |a, b, gbps, us| Link { a, b, rate: BitRate::from_gbps(gbps), delay: Ps::from_us(us) };
+    let link = |a, b, gbps, us| Link {
+        a: NodeId(a),
+        b: NodeId(b),
+        rate: BitRate::from_gbps(gbps),
+        delay: Ps::from_us(us),
+    };
     let mut links = vec![link(count, count + 1, 100, between_us)];
     links.extend((0..).zip(hosts).map(|(a, &(on, gbps, us))| link(a, count + on, gbps, us)));
     let tiers = [vec![0; hosts.len()], vec![1; 2]].concat();

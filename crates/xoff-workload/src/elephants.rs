@@ -2,7 +2,7 @@
 
 use xoff_core::knobs::Effect;
 use xoff_core::rng::Purpose;
-use xoff_core::{Ps, Rng};
+use xoff_core::{HostId, Ps, Rng};
 
 use crate::{
     Arrival, CLASSES, Context, Crowd, ENDLESS, Mix, Offer, Source, TrafficSettings, checks,
@@ -49,8 +49,8 @@ impl TrafficSettings for ElephantsConfig {
 /// Makes elephants.
 #[derive(Clone, Debug)]
 pub struct Elephants {
-    senders: Vec<u32>,
-    receivers: Vec<u32>,
+    senders: Vec<HostId>,
+    receivers: Vec<HostId>,
     count: u32,
     made: u32,
     start: Ps,
@@ -94,7 +94,7 @@ impl Source for Elephants {
         if self.made == self.count {
             return None;
         }
-        let turn = |hosts: &[u32]| hosts[self.made as usize % hosts.len()];
+        let turn = |hosts: &[HostId]| hosts[self.made as usize % hosts.len()];
         let (src, dst) = (turn(&self.senders), turn(&self.receivers));
         self.made += 1;
         let flow = Arrival::new(self.start, src, dst, ENDLESS, self.source);
@@ -118,7 +118,9 @@ mod tests {
         let found = flows(&config, 1);
         assert_eq!(found.len(), 250);
         assert!(found.iter().all(|flow| flow.bytes == ENDLESS && flow.source == 3));
-        let of = |end: fn(&Arrival) -> u32, host| found.iter().filter(|f| end(f) == host).count();
+        let of = |end: fn(&Arrival) -> HostId, host| {
+            found.iter().filter(|flow| end(flow) == HostId(host)).count()
+        };
         assert!((16..128).all(|host| [2, 3].contains(&of(|flow| flow.src, host))));
         assert!((0..2).all(|host| of(|flow| flow.dst, host) == 125));
         assert_eq!(found, flows(&config, 1));

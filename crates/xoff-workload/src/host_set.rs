@@ -1,5 +1,7 @@
 //! Sets of hosts, written as text: `all`, or numbers and ranges such as `0-3,7,9-12`.
 
+use xoff_core::HostId;
+
 use crate::checks;
 
 /// The hosts in `text` for a network with `hosts` hosts, from the lowest to the highest. There is
@@ -7,10 +9,10 @@ use crate::checks;
 ///
 /// # Errors
 /// What cannot be read, which host does not exist or is named twice, or which range runs backwards.
-pub fn parse(text: &str, hosts: u32) -> Result<Vec<u32>, String> {
+pub fn parse(text: &str, hosts: u32) -> Result<Vec<HostId>, String> {
     checks::hosts(hosts)?;
     if text.trim() == "all" {
-        return Ok((0..hosts).collect());
+        return Ok((0..hosts).map(HostId).collect());
     }
     let mut set = Vec::new();
     for part in text.split(',').map(str::trim) {
@@ -19,7 +21,7 @@ pub fn parse(text: &str, hosts: u32) -> Result<Vec<u32>, String> {
         if first > last {
             return Err(format!("the range {part} runs backwards: write {last}-{first}"));
         }
-        set.extend(first..=last);
+        set.extend((first..=last).map(HostId));
     }
     set.sort_unstable();
     match set.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -49,11 +51,15 @@ fn read_host(digits: &str, hosts: u32) -> Result<u32, String> {
 mod tests {
     use super::*;
 
+    fn numbers(text: &str, hosts: u32) -> Vec<u32> {
+        parse(text, hosts).unwrap().into_iter().map(|host| host.0).collect()
+    }
+
     #[test]
     fn reads_all_and_numbers_and_ranges() {
-        assert_eq!(parse("all", 4).unwrap(), [0, 1, 2, 3]);
-        assert_eq!(parse("0-3,7,9-12", 16).unwrap(), [0, 1, 2, 3, 7, 9, 10, 11, 12]);
-        assert_eq!(parse(" 15 , 7 - 8, 2-2", 16).unwrap(), [2, 7, 8, 15]);
+        assert_eq!(numbers("all", 4), [0, 1, 2, 3]);
+        assert_eq!(numbers("0-3,7,9-12", 16), [0, 1, 2, 3, 7, 9, 10, 11, 12]);
+        assert_eq!(numbers(" 15 , 7 - 8, 2-2", 16), [2, 7, 8, 15]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use xoff_core::knobs::Effect;
 use xoff_core::rng::Purpose;
-use xoff_core::{Bytes, Ps, Rng};
+use xoff_core::{Bytes, HostId, Ps, Rng};
 
 use crate::checks;
 use crate::{
@@ -192,8 +192,8 @@ impl TrafficSettings for IncastConfig {
 /// it.
 #[derive(Clone, Debug)]
 struct Ends {
-    victims: Vec<u32>,
-    senders: Vec<u32>,
+    victims: Vec<HostId>,
+    senders: Vec<HostId>,
 }
 
 /// A drawn flow, compared by its start, then by the order of drawing.
@@ -202,8 +202,8 @@ struct Coming {
     start: Ps,
     event: u64,
     index: u64,
-    src: u32,
-    dst: u32,
+    src: HostId,
+    dst: HostId,
 }
 
 /// Makes incast events.
@@ -266,10 +266,10 @@ impl Incast {
     }
 
     /// Draws the victim of an event, and the senders, who take turns.
-    fn draw_hosts(&mut self) -> (u32, Vec<u32>) {
+    fn draw_hosts(&mut self) -> (HostId, Vec<HostId>) {
         let Ends { victims, senders } = &self.ends;
         let victim = victims[self.rng.below(victims.len() as u64) as usize];
-        let mut senders: Vec<u32> =
+        let mut senders: Vec<HostId> =
             senders.iter().copied().filter(|host| *host != victim).collect();
         // The beginning of a Fisher-Yates shuffle, for the senders needed.
         let needed = senders.len().min(self.config.degree as usize);

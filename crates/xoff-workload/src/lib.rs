@@ -52,7 +52,7 @@ pub use successive::{Successive, SuccessiveConfig};
 pub use traffic::Traffic;
 
 use xoff_core::knobs::Capability;
-use xoff_core::{BitRate, Ps};
+use xoff_core::{BitRate, HostId, Ps};
 
 xoff_core::seam! {
     /// Kinds of traffic.
@@ -210,10 +210,10 @@ pub struct Arrival {
     /// Time at which the flow's first byte is ready. A flow that waits for another one starts
     /// later.
     pub start: Ps,
-    /// The sending host, counted from 0.
-    pub src: u32,
+    /// The sending host.
+    pub src: HostId,
     /// The receiving host, never `src`.
-    pub dst: u32,
+    pub dst: HostId,
     /// The payload in bytes, from 1 to [`ENDLESS`].
     pub bytes: u64,
     /// Time at which the sender stops, even if it has not sent all bytes. Bytes sent by then are
@@ -232,7 +232,7 @@ pub struct Arrival {
 impl Arrival {
     /// An independent flow of priority 0 that sends all of its bytes.
     #[must_use]
-    pub fn new(start: Ps, src: u32, dst: u32, bytes: u64, source: u16) -> Self {
+    pub fn new(start: Ps, src: HostId, dst: HostId, bytes: u64, source: u16) -> Self {
         let (stop, after, role) = (Ps::NEVER, None, Role::Alone);
         Self { start, src, dst, bytes, stop, source, priority: 0, after, role }
     }
@@ -267,8 +267,8 @@ impl Capacity {
     /// # Panics
     /// If one of the hosts does not exist.
     #[must_use]
-    pub fn hosts_in(&self, hosts: &[u32]) -> BitRate {
-        total(hosts.iter().map(|&host| self.host_rates[host as usize]))
+    pub fn hosts_in(&self, hosts: &[HostId]) -> BitRate {
+        total(hosts.iter().map(|&host| self.host_rates[host.index()]))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Flows listed one by one in a file.
 
-use xoff_core::Ps;
 use xoff_core::digest::text_digest;
 use xoff_core::knobs::Effect;
+use xoff_core::{HostId, Ps};
 
 use crate::checks;
 use crate::csv::{self, Row, TableError};
@@ -96,7 +96,7 @@ fn read_flow(row: &Row<'_>, priority: u8, hosts: u32, source: u16) -> Result<Arr
     let (src, dst) = (row.whole(0)?, row.whole(1)?);
     checks::ends(src, dst, hosts).map_err(|problem| row.error(problem))?;
     // Both are below `hosts`, so nothing is truncated.
-    let (src, dst) = (src as u32, dst as u32);
+    let (src, dst) = (HostId(src as u32), HostId(dst as u32));
     let bytes = row.whole(2)?;
     if !(1..=ENDLESS).contains(&bytes) {
         return Err(row.error(format!("size_bytes {bytes}: a flow has 1 to {ENDLESS} bytes")));

@@ -1,6 +1,6 @@
 //! The choice of a flow's hosts in a fabric of racks.
 
-use xoff_core::{BitRate, Rng};
+use xoff_core::{BitRate, HostId, Rng};
 
 use crate::Capacity;
 
@@ -46,7 +46,7 @@ impl Balanced {
                         network.topology = \"leaf-spine\""
                 .into());
         };
-        let rack = capacity.hosts_in(&(0..hosts).collect::<Vec<_>>());
+        let rack = capacity.hosts_in(&(0..hosts).map(HostId).collect::<Vec<_>>());
         if uplinks > rack {
             return Err(format!(
                 "locality = \"balanced\": a rack has uplinks of {uplinks} and hosts of {rack}, \
@@ -71,7 +71,7 @@ impl Balanced {
     }
 
     /// A source and a destination.
-    pub(crate) fn draw(&self, rng: &mut Rng) -> (u32, u32) {
+    pub(crate) fn draw(&self, rng: &mut Rng) -> (HostId, HostId) {
         let src = rng.below(self.hosts);
         let first = src / self.rack_hosts * self.rack_hosts;
         // Hosts of the other racks, or the other hosts of this one, numbered without a gap.
@@ -82,7 +82,7 @@ impl Balanced {
             let other = first + rng.below(self.rack_hosts - 1);
             other + u64::from(other >= src)
         };
-        (src as u32, dst as u32)
+        (HostId(src as u32), HostId(dst as u32))
     }
 }
 
@@ -109,7 +109,7 @@ mod tests {
         let mut of_hosts = vec![[0u32; 2]; all as usize];
         let mut of_racks = vec![[0u32; 2]; (all / hosts) as usize];
         for _ in 0..flows {
-            let (src, dst) = pairs.draw(&mut rng);
+            let (HostId(src), HostId(dst)) = pairs.draw(&mut rng);
             assert!(src != dst && src < all && dst < all);
             of_hosts[src as usize][0] += 1;
             of_hosts[dst as usize][1] += 1;

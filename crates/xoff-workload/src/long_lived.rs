@@ -1,7 +1,7 @@
 //! Long-lived flows between two given hosts.
 
 use xoff_core::knobs::Effect;
-use xoff_core::{Bytes, Ps};
+use xoff_core::{Bytes, HostId, Ps};
 
 use crate::checks;
 use crate::{Arrival, CLASSES, Context, Crowd, ENDLESS, Mix, Offer, Source, TrafficSettings};
@@ -72,7 +72,8 @@ impl LongLived {
         config.check(hosts)?;
         let bytes = if config.bytes == Bytes(0) { ENDLESS } else { config.bytes.0.min(ENDLESS) };
         let LongLivedConfig { src, dst, start, priority, .. } = *config;
-        let flow = Arrival { priority, ..Arrival::new(start, src, dst, bytes, source) };
+        let flow =
+            Arrival { priority, ..Arrival::new(start, HostId(src), HostId(dst), bytes, source) };
         Ok(Self { flow, left: config.count })
     }
 }

@@ -2,7 +2,7 @@
 
 use xoff_core::knobs::{Effect, because};
 use xoff_core::rng::Purpose;
-use xoff_core::{BitRate, Ps, Rng, math};
+use xoff_core::{BitRate, HostId, Ps, Rng, math};
 
 use crate::checks;
 use crate::locality::{Balanced, Locality};
@@ -126,7 +126,7 @@ impl OpenLoopConfig {
     fn links(
         &self,
         capacity: &Capacity,
-        receivers: &[u32],
+        receivers: &[HostId],
     ) -> (&'static str, &'static str, BitRate) {
         match self.load_on {
             // The core links carry their full load, and further flows stay in their rack.
@@ -142,7 +142,7 @@ impl OpenLoopConfig {
         &self,
         sizes: &SizeTable,
         capacity: &Capacity,
-        receivers: &[u32],
+        receivers: &[HostId],
     ) -> Result<f64, String> {
         let (links, other, BitRate(rate)) = self.links(capacity, receivers);
         if rate == 0 {
@@ -222,8 +222,8 @@ impl Gaps {
 /// The hosts of flows, sorted. For every sender there is a receiver other than it.
 #[derive(Clone, Debug)]
 pub(crate) struct Ends {
-    pub(crate) senders: Vec<u32>,
-    receivers: Vec<u32>,
+    pub(crate) senders: Vec<HostId>,
+    receivers: Vec<HostId>,
 }
 
 impl Ends {
@@ -250,13 +250,13 @@ impl Ends {
     }
 
     /// A source and a destination.
-    fn draw(&self, rng: &mut Rng) -> (u32, u32) {
+    fn draw(&self, rng: &mut Rng) -> (HostId, HostId) {
         let src = self.senders[rng.below(self.senders.len() as u64) as usize];
         (src, self.draw_receiver(src, rng))
     }
 
     /// A destination for a source.
-    pub(crate) fn draw_receiver(&self, src: u32, rng: &mut Rng) -> u32 {
+    pub(crate) fn draw_receiver(&self, src: HostId, rng: &mut Rng) -> HostId {
         let count = self.receivers.len() as u64;
         // A source that is also a receiver is left out.
         let index = match self.receivers.binary_search(&src) {

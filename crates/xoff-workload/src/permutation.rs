@@ -2,7 +2,7 @@
 
 use xoff_core::knobs::Effect;
 use xoff_core::rng::Purpose;
-use xoff_core::{Bytes, Ps, Rng};
+use xoff_core::{Bytes, HostId, Ps, Rng};
 
 use crate::{
     Arrival, CLASSES, Context, Crowd, ENDLESS, Mix, Offer, Source, TrafficSettings, checks,
@@ -45,7 +45,7 @@ impl TrafficSettings for PermutationConfig {
 /// Makes the flows of a permutation, in the order of their senders.
 #[derive(Clone, Debug)]
 pub struct Permutation {
-    receivers: Vec<u32>,
+    receivers: Vec<HostId>,
     bytes: u64,
     start: Ps,
     priority: u8,
@@ -80,11 +80,11 @@ impl Permutation {
 }
 
 /// Shuffles until no host keeps its own place: 2.7 times on average, for any number of hosts.
-fn draw(hosts: u32, rng: &mut Rng) -> Vec<u32> {
-    let mut receivers: Vec<u32> = (0..hosts).collect();
+fn draw(hosts: u32, rng: &mut Rng) -> Vec<HostId> {
+    let mut receivers: Vec<HostId> = (0..hosts).map(HostId).collect();
     loop {
         rng.shuffle(&mut receivers);
-        if (0..hosts).zip(&receivers).all(|(sender, receiver)| sender != *receiver) {
+        if (0..hosts).map(HostId).zip(&receivers).all(|(sender, receiver)| sender != *receiver) {
             return receivers;
         }
     }
@@ -92,8 +92,8 @@ fn draw(hosts: u32, rng: &mut Rng) -> Vec<u32> {
 
 impl Source for Permutation {
     fn next(&mut self) -> Option<Arrival> {
-        let src = self.made;
-        let dst = *self.receivers.get(src as usize)?;
+        let src = HostId(self.made);
+        let dst = *self.receivers.get(src.index())?;
         self.made += 1;
         let flow = Arrival::new(self.start, src, dst, self.bytes, self.source);
         Some(Arrival { priority: self.priority, ..flow })

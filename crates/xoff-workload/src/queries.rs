@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use xoff_core::knobs::{Knob, Value};
 use xoff_core::rng::Purpose;
-use xoff_core::{Bytes, Ps, Rng};
+use xoff_core::{Bytes, HostId, Ps, Rng};
 
 use crate::bursts::Bursts;
 use crate::{
@@ -69,8 +69,8 @@ const MOST_QUERIES: u32 = 10_000;
 /// The settings applied to a network.
 #[derive(Clone, Debug)]
 struct Choices {
-    clients: Vec<u32>,
-    servers: Vec<u32>,
+    clients: Vec<HostId>,
+    servers: Vec<HostId>,
     counts: Vec<u32>,
     sizes: Vec<u64>,
     priorities: Vec<u8>,
@@ -170,7 +170,7 @@ impl QueriesConfig {
     }
 
     /// Clients and servers. For every client there is a server other than itself.
-    fn hosts(&self, hosts: u32) -> Result<(Vec<u32>, Vec<u32>), String> {
+    fn hosts(&self, hosts: u32) -> Result<(Vec<HostId>, Vec<HostId>), String> {
         let parse = |name: &str, text: &str| {
             host_set::parse(text, hosts).map_err(|problem| format!("{name}: {problem}"))
         };
@@ -268,7 +268,8 @@ impl Queries {
         let client = draw(&mut self.rng, clients);
         let count = draw(&mut self.rng, counts);
         let priority = draw(&mut self.rng, priorities);
-        let mut others: Vec<u32> = servers.iter().copied().filter(|host| *host != client).collect();
+        let mut others: Vec<HostId> =
+            servers.iter().copied().filter(|host| *host != client).collect();
         for query in 0..count {
             let server = self.draw_server(&mut others, query);
             let bytes = draw(&mut self.rng, &self.choices.sizes);
@@ -291,7 +292,7 @@ impl Queries {
     }
 
     /// The server of a web request's query with this index.
-    fn draw_server(&mut self, others: &mut [u32], query: u32) -> u32 {
+    fn draw_server(&mut self, others: &mut [HostId], query: u32) -> HostId {
         if self.workflow != Workflow::Parallel {
             return draw(&mut self.rng, others);
         }

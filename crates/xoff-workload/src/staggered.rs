@@ -1,7 +1,7 @@
 //! Flows that start one after another and then stop one after another.
 
 use xoff_core::knobs::Effect;
-use xoff_core::{Bytes, Ps};
+use xoff_core::{Bytes, HostId, Ps};
 
 use crate::{
     Arrival, CLASSES, Context, Crowd, ENDLESS, Mix, Offer, Source, TrafficSettings, checks,
@@ -49,13 +49,13 @@ impl StaggeredConfig {
     ///
     /// # Errors
     /// What is wrong and what is allowed.
-    pub fn check(&self, hosts: u32) -> Result<Vec<u32>, String> {
+    pub fn check(&self, hosts: u32) -> Result<Vec<HostId>, String> {
         let senders = host_set::parse(&self.senders, hosts);
         let senders = senders.map_err(|problem| format!("senders: {problem}"))?;
         if self.receiver >= hosts {
             return Err(format!("receiver: {}", checks::no_such_host(self.receiver, hosts)));
         }
-        if senders.binary_search(&self.receiver).is_ok() {
+        if senders.binary_search(&HostId(self.receiver)).is_ok() {
             let receiver = self.receiver;
             return Err(format!("host {receiver} is the receiver: leave it out of senders"));
         }
@@ -96,7 +96,7 @@ impl TrafficSettings for StaggeredConfig {
 #[derive(Clone, Debug)]
 pub struct Staggered {
     config: StaggeredConfig,
-    senders: Vec<u32>,
+    senders: Vec<HostId>,
     source: u16,
     /// The number of flows made.
     made: usize,
@@ -139,7 +139,7 @@ impl Source for Staggered {
         Some(Arrival {
             stop: self.at(count + stops_before),
             priority: self.config.priority,
-            ..Arrival::new(self.at(place), src, self.config.receiver, bytes, self.source)
+            ..Arrival::new(self.at(place), src, HostId(self.config.receiver), bytes, self.source)
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use xoff_core::Ps;
+use xoff_core::{FlowId, Ps};
 
 use crate::{Arrival, Source};
 
@@ -36,9 +36,9 @@ impl Traffic {
     }
 
     /// Appends to `out` every flow that starts before `until` and was not taken yet, in the order
-    /// of (start, source). Returns the id of the first one; the others follow without a gap.
-    pub fn take_before(&mut self, until: Ps, out: &mut Vec<Arrival>) -> u64 {
-        let first_id = self.issued;
+    /// of (start, source). Returns the first one; the others are numbered after it without a gap.
+    pub fn take_before(&mut self, until: Ps, out: &mut Vec<Arrival>) -> FlowId {
+        let first = FlowId(self.issued);
         while let Some(&Reverse((start, index))) = self.heads.peek()
             && start < until
         {
@@ -46,7 +46,7 @@ impl Traffic {
             out.extend(self.refill(index));
             self.issued += 1;
         }
-        first_id
+        first
     }
 
     /// Start of each source's first flow that was not taken yet; `None` if there is none.

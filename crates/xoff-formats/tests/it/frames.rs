@@ -1,5 +1,6 @@
 //! Packets of the engine as frames and in capture files.
 
+use xoff_core::NodeId;
 use xoff_formats::headers::Datagram;
 use xoff_formats::pcapng::{self, Interface};
 use xoff_formats::{Bts, Frames, PfcFrame};
@@ -19,7 +20,7 @@ fn packet(kind: Kind, wire_bytes: u16) -> Packet {
 
 fn frame(packet: &Packet) -> Vec<u8> {
     let mut out = Vec::new();
-    FRAMES.write(packet, 0x81, &mut out);
+    FRAMES.write(packet, NodeId(0x81), &mut out);
     out
 }
 
@@ -110,7 +111,7 @@ fn pauses_of_classes_are_pfc_frames() {
     assert_eq!(quanta(Signal::pause_for(1, 5, 1953)), only(5, 1953));
     let mut out = Vec::new();
     let queues = Frames { pauses_queues: true, ..FRAMES };
-    queues.write(&Signal::new(1, Ask::Exactly, 1 << 100 | 1).frame(64), 0x81, &mut out);
+    queues.write(&Signal::new(1, Ask::Exactly, 1 << 100 | 1).frame(64), NodeId(0x81), &mut out);
     assert_eq!(out[6..12], [2, 0, 0, 0, 0, 0x81]);
     assert_eq!((&out[12..15], out.len()), (&[0x88, 0xb5, 2][..], 60));
     assert_eq!(u128::from_be_bytes(out[15..31].try_into().unwrap()), 1 << 100 | 1);

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use xoff_core::counts;
+use xoff_core::{HostId, counts};
 
 use super::{AgentConfig, Message};
 
@@ -56,7 +56,7 @@ counts! {
 #[derive(Debug)]
 struct Flowlet {
     number: u32,
-    dst: u32,
+    dst: HostId,
     label: u32,
     /// The flow in service, if any.
     flow: Option<u32>,
@@ -91,7 +91,7 @@ impl Agent {
         &mut self,
         config: &AgentConfig,
         now: u64,
-        (flow, dst, label): (u32, u32, u32),
+        (flow, dst, label): (u32, HostId, u32),
         stats: &mut AgentStats,
         actions: &mut Vec<Action>,
     ) {

@@ -9,7 +9,7 @@
 pub mod agent;
 pub mod stream;
 
-use xoff_core::choices;
+use xoff_core::{HostId, choices};
 
 use crate::flow::FlowStart;
 
@@ -21,7 +21,7 @@ pub enum Message {
         /// Number of the flowlet at its server; numbers increase.
         flowlet: u32,
         /// Destination host.
-        dst: u32,
+        dst: HostId,
         /// Source and destination port: with the addresses they determine the path.
         label: u32,
     },
@@ -40,11 +40,11 @@ pub enum Message {
     /// From one allocator to another: the rate of a flowlet to servers in the other's domain.
     Transit {
         /// Source host.
-        src: u32,
+        src: HostId,
         /// Number of the flowlet at its server.
         flowlet: u32,
         /// Destination host.
-        dst: u32,
+        dst: HostId,
         /// Source and destination port.
         label: u32,
         /// Bits per second on the wire; 0: the flowlet has ended.
@@ -109,7 +109,7 @@ impl AgentConfig {
     /// True if a rate opens a flow's window, because the allocator controls its whole path.
     #[must_use]
     pub fn opens_window(&self, flow: &FlowStart) -> bool {
-        let domain = |host: u32| host / self.domain_servers;
+        let domain = |host: HostId| host.0 / self.domain_servers;
         self.window_rtts > 0.0 && domain(flow.src) == domain(flow.dst)
     }
 }

@@ -15,7 +15,7 @@
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
-use xoff_core::counts;
+use xoff_core::{HostId, counts};
 
 use super::Message;
 
@@ -26,9 +26,9 @@ const BETWEEN: u32 = 1 << 24;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From this server to its allocator.
-    ToAllocator(u32),
+    ToAllocator(HostId),
     /// From its allocator to this server.
-    FromAllocator(u32),
+    FromAllocator(HostId),
     /// From one allocator to another.
     Between(u32, u32),
 }
@@ -40,14 +40,14 @@ pub struct StreamId(u32);
 impl StreamId {
     /// The stream from a server to its allocator.
     #[must_use]
-    pub fn to_allocator(server: u32) -> Self {
-        Self(server << 1)
+    pub fn to_allocator(server: HostId) -> Self {
+        Self(server.0 << 1)
     }
 
     /// The stream to a server from its allocator.
     #[must_use]
-    pub fn from_allocator(server: u32) -> Self {
-        Self(server << 1 | 1)
+    pub fn from_allocator(server: HostId) -> Self {
+        Self(server.0 << 1 | 1)
     }
 
     /// The stream from one allocator to another.
@@ -73,8 +73,8 @@ impl StreamId {
     pub fn direction(self) -> Direction {
         match self.0 {
             number if number >= BETWEEN => Direction::Between(number >> 8 & 0xff, number & 0xff),
-            number if number & 1 == 0 => Direction::ToAllocator(number >> 1),
-            number => Direction::FromAllocator(number >> 1),
+            number if number & 1 == 0 => Direction::ToAllocator(HostId(number >> 1)),
+            number => Direction::FromAllocator(HostId(number >> 1)),
         }
     }
 
@@ -296,7 +296,7 @@ mod tests {
             ]
         };
         let between = |(a, b)| (StreamId::between(a, b), Direction::Between(a, b));
-        let streams = [0, 1, (1 << 20) - 1].into_iter().flat_map(of_server);
+        let streams = [0, 1, (1 << 20) - 1].map(HostId).into_iter().flat_map(of_server);
         for (stream, direction) in streams.chain([(0, 1), (1, 0), (127, 126)].map(between)) {
             assert_eq!(StreamId::of_flow(stream.flow()), stream);
             assert_eq!(stream.direction(), direction);
@@ -306,7 +306,7 @@ mod tests {
 
     /// A stream that is written and read here.
     fn local() -> (Streams, StreamId) {
-        let (mut streams, stream) = (Streams::default(), StreamId::to_allocator(3));
+        let (mut streams, stream) = (Streams::default(), StreamId::to_allocator(HostId(3)));
         streams.write_here(stream, 0, None);
         streams.read_here(stream);
         (streams, stream)
@@ -333,7 +333,7 @@ mod tests {
     #[test]
     fn a_packet_is_retransmitted_with_the_same_content() {
         let (mut streams, stream) = local();
-        let start = Message::Start { flowlet: 0, dst: 0, label: 0 };
+        let start = Message::Start { flowlet: 0, dst: HostId(0), label: 0 };
         for (number, message) in [(0, start), (1, END), (2, start)] {
             streams.write(stream, message, 1460);
             streams.send(stream, number, 0, 1460);
@@ -360,7 +360,7 @@ mod tests {
     #[test]
     fn a_message_for_another_partition_waits_in_the_outbox() {
         let mut streams = [Streams::default(), Streams::default()];
-        let stream = StreamId::from_allocator(0);
+        let stream = StreamId::from_allocator(HostId(0));
         streams[0].write_here(stream, 0, Some(1));
         streams[1].read_here(stream);
         streams[0].write(stream, END, 1460);

@@ -2,6 +2,7 @@
 //! waiting flow, so hosts start it themselves, at that instant.
 
 use rustc_hash::FxHashMap;
+use xoff_core::FlowId;
 use xoff_net::Fabric;
 
 use super::Hosts;
@@ -12,14 +13,14 @@ use crate::flow::FlowStart;
 pub struct Arrived {
     /// Time of the arrival (ps).
     pub time_ps: u64,
-    /// Number of the flow.
-    pub flow: u64,
+    /// The flow.
+    pub flow: FlowId,
 }
 
 /// A flow whose arrival is awaited.
 #[derive(Debug)]
 struct Awaited {
-    flow: u64,
+    flow: FlowId,
     /// The flow that begins at its arrival.
     next: Option<FlowStart>,
 }
@@ -30,7 +31,7 @@ pub struct Chains {
     /// Awaited arrivals here, by the flow number in packets.
     arrivals: FxHashMap<u32, Awaited>,
     /// Flows that begin when the flow with this number ends here, if that is before a time (ps).
-    ends: FxHashMap<u64, (FlowStart, u64)>,
+    ends: FxHashMap<FlowId, (FlowStart, u64)>,
     /// Flows started by an event since they were last taken.
     pub begun: Vec<FlowStart>,
     /// Awaited flows that have arrived since they were last taken.
@@ -39,15 +40,15 @@ pub struct Chains {
 
 impl Chains {
     /// Reports the arrival of a flow to a host here, and starts the flow `next` then, if any.
-    pub fn await_arrival(&mut self, flow: u64, next: Option<FlowStart>) {
-        let awaited = self.arrivals.entry(flow as u32).or_insert(Awaited { flow, next: None });
+    pub fn await_arrival(&mut self, flow: FlowId, next: Option<FlowStart>) {
+        let awaited = self.arrivals.entry(flow.0 as u32).or_insert(Awaited { flow, next: None });
         debug_assert!(next.is_none() || awaited.next.is_none(), "two flows wait for flow {flow}");
         awaited.next = next.or(awaited.next);
     }
 
     /// Starts the flow `next` of a host here when the host's flow `flow` ends, if that is before
     /// `until_ps`.
-    pub fn await_end(&mut self, flow: u64, next: FlowStart, until_ps: u64) {
+    pub fn await_end(&mut self, flow: FlowId, next: FlowStart, until_ps: u64) {
         let other = self.ends.insert(flow, (next, until_ps));
         debug_assert!(other.is_none(), "two flows wait for flow {flow}");
     }
@@ -73,7 +74,7 @@ impl Hosts {
 
     /// A flow of a host has ended.
     #[inline]
-    pub(super) fn on_ended(&mut self, fabric: &mut Fabric, nic: u32, flow: u64) {
+    pub(super) fn on_ended(&mut self, fabric: &mut Fabric, nic: u32, flow: FlowId) {
         if self.chains.ends.is_empty() {
             return;
         }

@@ -1,6 +1,6 @@
 //! Start and end of flows.
 
-use xoff_core::TimerId;
+use xoff_core::{FlowId, TimerId};
 use xoff_net::{Fabric, fabric::phase};
 
 use super::Hosts;
@@ -69,9 +69,9 @@ impl Hosts {
     pub(super) fn new_number(
         &mut self,
         fabric: &mut Fabric,
-        flow: u64,
+        flow: FlowId,
     ) -> (u32, (TimerId, TimerId)) {
-        let rank = |timer: u64| phase::TIMER | ((flow << 2 | timer) & ((1 << 59) - 1));
+        let rank = |timer: u64| phase::TIMER | ((flow.0 << 2 | timer) & ((1 << 59) - 1));
         if let Some(id) = self.free.pop() {
             self.add_retransmission_timer(fabric, id, rank(2));
             let old = &self.flows[id as usize];
@@ -105,8 +105,8 @@ impl Hosts {
 
     /// All bytes of a flow to a host here have arrived, though no packet said so: its sender
     /// stopped.
-    pub fn end_receiver(&mut self, now: u64, flow: u64) {
-        self.receivers.end(now, flow as u32);
+    pub fn end_receiver(&mut self, now: u64, flow: FlowId) {
+        self.receivers.end(now, flow.0 as u32);
     }
 
     pub(super) fn finish(&mut self, fabric: &mut Fabric, id: u32, received_ps: u64) {
@@ -117,7 +117,7 @@ impl Hosts {
         self.finished.push(Finished { flow: flow.start, end_ps, received_ps });
         self.stats.finished += 1;
         self.stats.finished_packets += flow.snd_una.div_ceil(self.setup.frame.payload.0);
-        self.nics[nic].digest.add(flow.start.id ^ end_ps.rotate_left(32));
+        self.nics[nic].digest.add(flow.start.id.0 ^ end_ps.rotate_left(32));
         fabric.wheel.cancel(flow.pace_timer);
         fabric.wheel.cancel(flow.control_timer);
         let ringing = flow.ringing;

@@ -4,7 +4,7 @@
 mod streams;
 
 use xoff_core::rng::Purpose;
-use xoff_core::{BitRate, Ps, Rng, TimerId};
+use xoff_core::{BitRate, HostId, Ps, Rng, TimerId};
 use xoff_net::Fabric;
 
 use super::Hosts;
@@ -58,11 +58,11 @@ impl FlowtuneHosts {
         }
     }
 
-    pub(super) fn add_host(&mut self, timer: TimerId, seed: u64, host: u32) {
+    pub(super) fn add_host(&mut self, timer: TimerId, seed: u64, host: HostId) {
         self.agents.push(Agent::default());
         self.timers.push(timer);
         self.sent_all.push(Vec::new());
-        self.losses.push(Rng::stream(seed, Purpose::MessageLoss, u64::from(host)));
+        self.losses.push(Rng::stream(seed, Purpose::MessageLoss, u64::from(host.0)));
     }
 }
 

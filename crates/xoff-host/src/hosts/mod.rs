@@ -17,7 +17,7 @@ mod tcp;
 use std::sync::Arc;
 
 use xoff_core::prefetch::prefetch;
-use xoff_core::{Rng, rng::Purpose};
+use xoff_core::{FlowId, HostId, Rng, rng::Purpose};
 use xoff_net::{Fabric, fabric::phase};
 
 use self::losses::RtoPolicy;
@@ -217,9 +217,9 @@ impl Hosts {
     }
 
     /// Adds a host on a port of the fabric; returns its index in this partition.
-    pub fn add_host(&mut self, fabric: &mut Fabric, host: u32, port: u32) -> u32 {
+    pub fn add_host(&mut self, fabric: &mut Fabric, host: HostId, port: u32) -> u32 {
         let nic = self.nics.len() as u32;
-        let rank = phase::TIMER | (1 << 59) | u64::from(host) << 3;
+        let rank = phase::TIMER | (1 << 59) | u64::from(host.0) << 3;
         let wheel = &mut fabric.wheel;
         let timers = NicTimers {
             timeout: wheel.add_timer(rank, self.tags.timeout + nic),
@@ -232,7 +232,7 @@ impl Hosts {
             let timer = fabric.wheel.add_timer(rank | 7, self.tags.agent + nic);
             flowtune.add_host(timer, self.setup.seed, host);
         }
-        let rng = Rng::stream(self.setup.seed, Purpose::Transport, u64::from(host));
+        let rng = Rng::stream(self.setup.seed, Purpose::Transport, u64::from(host.0));
         self.nics.push(Nic::new(host, port, self.setup.queues, rng, timers));
         if self.setup.transport.round_robin == RoundRobin::Shortest {
             self.shortest.push(ShortestFirst::new(self.setup.queues));
@@ -267,10 +267,10 @@ impl Hosts {
 
     /// Receive progress of a flow to a host here, between its first packet and its last.
     #[must_use]
-    pub fn rx_progress(&self, now: u64, flow: u64) -> Option<RxProgress> {
+    pub fn rx_progress(&self, now: u64, flow: FlowId) -> Option<RxProgress> {
         match &self.receiver_driven {
-            Some(transport) => transport.rx_progress(flow as u32),
-            None => self.receivers.rx_progress(now, flow as u32),
+            Some(transport) => transport.rx_progress(flow.0 as u32),
+            None => self.receivers.rx_progress(now, flow.0 as u32),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Path constants of flows.
 
 use rustc_hash::FxHashMap;
-use xoff_core::{BitRate, Ps};
+use xoff_core::{BitRate, HostId, Ps};
 
 use super::{HostSetup, Hosts};
 use crate::cc::Path;
@@ -24,10 +24,10 @@ pub struct BaseRtts {
 impl BaseRtts {
     /// Base RTT of the path between two hosts (ps).
     #[must_use]
-    pub fn of(&self, src: u32, dst: u32) -> u64 {
-        let group = |host: u32| self.group_of[host as usize] as usize;
+    pub fn of(&self, src: HostId, dst: HostId) -> u64 {
+        let group = |host: HostId| self.group_of[host.index()] as usize;
         let between = self.between[group(src) * self.groups + group(dst)];
-        self.access[src as usize] + between + self.access[dst as usize]
+        self.access[src.index()] + between + self.access[dst.index()]
     }
 }
 
@@ -86,7 +86,7 @@ fn path(setup: &HostSetup, line_rate: u64, base_rtt: u64) -> Path {
 impl Hosts {
     /// Index of a new flow's path constants.
     #[inline]
-    pub(super) fn path_to(&mut self, nic: u32, src: u32, dst: u32) -> u32 {
+    pub(super) fn path_to(&mut self, nic: u32, src: HostId, dst: HostId) -> u32 {
         match &self.setup.base_rtts {
             None => nic,
             Some(rtts) => self.paths.with_base_rtt(&self.setup, nic, rtts.of(src, dst)),

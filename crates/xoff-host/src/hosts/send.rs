@@ -173,9 +173,9 @@ impl Hosts {
         let mut packet = Packet::new(Kind::Data, payload as u16 + self.overhead);
         let left = flow.start.bytes - seq - payload;
         packet.as_data_mut().set(seq, fabric.now, left);
-        packet.flow = flow.start.id as u32;
-        packet.src = flow.start.src;
-        packet.dst = flow.start.dst;
+        packet.flow = flow.start.id.0 as u32;
+        packet.src = flow.start.src.0;
+        packet.dst = flow.start.dst.0;
         packet.label = flow.start.label;
         packet.sender = id;
         packet.queue = flow.queue.unwrap_or(flow.start.class);

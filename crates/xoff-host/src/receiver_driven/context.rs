@@ -103,5 +103,5 @@ fn receiver_rank(flow: u64) -> u64 {
 #[inline]
 pub(crate) fn sender_of(flows: &[Sender], packet: &Packet) -> Option<u32> {
     let flow = flows.get(packet.sender as usize)?;
-    (flow.alive && flow.start.id as u32 == packet.flow).then_some(packet.sender)
+    (flow.alive && flow.start.id.0 as u32 == packet.flow).then_some(packet.sender)
 }

@@ -18,7 +18,7 @@ pub mod ndp;
 mod settings;
 mod shape;
 
-use xoff_core::TimerId;
+use xoff_core::{HostId, TimerId};
 use xoff_net::Packet;
 
 use self::expresspass::{ExpressPassConfig, ExpressPassHosts};
@@ -55,7 +55,7 @@ pub struct DrivenSetup {
 #[derive(Clone, Copy, Debug)]
 pub struct DrivenHost {
     /// Its number in the network.
-    pub host: u32,
+    pub host: HostId,
     /// Its index in the partition.
     pub nic: u32,
     /// Rate of its link (bit/s).

@@ -4,7 +4,7 @@
 //! results of hosts) is not affected, and code that forwards packets treats them as hosts. The
 //! ports of the switches keep their numbers: an attached host takes the next one.
 
-use xoff_core::{BitRate, Ps};
+use xoff_core::{BitRate, HostId, NodeId, PortId, Ps};
 
 use super::{Port, Topology};
 
@@ -12,7 +12,7 @@ use super::{Port, Topology};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attachment {
     /// Its switch, as a node in the network without attached hosts.
-    pub switch: u32,
+    pub switch: NodeId,
     /// Rate of its link.
     pub rate: BitRate,
     /// Propagation delay of its link.
@@ -28,40 +28,42 @@ impl Topology {
     pub fn attach(&self, attachments: &[Attachment]) -> Result<Self, String> {
         let added = attachments.len() as u32;
         let (hosts, nodes) = (self.hosts, self.nodes());
-        let renamed = |node: u32| if node < hosts { node } else { node + added };
+        let renamed = |node: NodeId| if node.0 < hosts { node } else { NodeId(node.0 + added) };
         let mut degree = vec![1; (hosts + added) as usize];
-        degree.extend((hosts..nodes).map(|switch| self.ports_of(switch).len() as u32));
+        degree.extend(self.switch_ids().map(|switch| self.ports_of(switch).len() as u32));
         for Attachment { switch, .. } in attachments {
-            if !(hosts..nodes).contains(switch) {
+            if !(hosts..nodes).contains(&switch.0) {
                 return Err(format!(
                     "a host cannot be attached to node {switch}: it is not a \
                     switch"
                 ));
             }
-            degree[renamed(*switch) as usize] += 1;
+            degree[renamed(*switch).index()] += 1;
         }
         if let Some(node) = degree.iter().position(|&links| links > u32::from(u16::MAX)) {
             return Err(format!("node {node} has more than {} links", u16::MAX));
         }
         let mut first_port = vec![0];
         degree.iter().for_each(|links| first_port.push(first_port[first_port.len() - 1] + links));
-        let place = |node: u32, number: u16| first_port[node as usize] + u32::from(number);
-        let blank = Port { node: 0, number: 0, peer: 0, rate: BitRate(0), delay: Ps(0) };
+        let place =
+            |node: NodeId, number: u16| PortId(first_port[node.index()] + u32::from(number));
+        let blank =
+            Port { node: NodeId(0), number: 0, peer: PortId(0), rate: BitRate(0), delay: Ps(0) };
         let mut ports = vec![blank; first_port[first_port.len() - 1] as usize];
         for port in &self.ports {
-            let peer = &self.ports[port.peer as usize];
+            let peer = self.port(port.peer);
             let (node, peer) = (renamed(port.node), place(renamed(peer.node), peer.number));
-            ports[place(node, port.number) as usize] = Port { node, peer, ..*port };
+            ports[place(node, port.number).index()] = Port { node, peer, ..*port };
         }
-        let mut next: Vec<u16> = (hosts..nodes).map(|n| self.ports_of(n).len() as u16).collect();
-        for (host, attachment) in (hosts..).zip(attachments) {
+        let mut next: Vec<u16> = self.switch_ids().map(|n| self.ports_of(n).len() as u16).collect();
+        for (host, attachment) in (hosts..).map(NodeId).zip(attachments) {
             let Attachment { switch, rate, delay } = *attachment;
-            let number = &mut next[(switch - hosts) as usize];
+            let number = &mut next[self.switch_index(switch)];
             let ends = [(host, 0), (renamed(switch), *number)];
             *number += 1;
             for ((node, number), peer) in [(ends[0], ends[1]), (ends[1], ends[0])] {
                 let peer = place(peer.0, peer.1);
-                ports[place(node, number) as usize] = Port { node, number, peer, rate, delay };
+                ports[place(node, number).index()] = Port { node, number, peer, rate, delay };
             }
         }
         let mut tiers = self.tiers.clone();
@@ -82,10 +84,15 @@ impl Topology {
         self.hosts - self.attached
     }
 
+    /// The servers.
+    pub fn server_ids(&self) -> impl ExactSizeIterator<Item = HostId> + Clone + use<> {
+        (0..self.servers()).map(HostId)
+    }
+
     /// Whether a node is an attached host.
     #[must_use]
-    pub fn is_attached(&self, node: u32) -> bool {
-        (self.servers()..self.hosts).contains(&node)
+    pub fn is_attached(&self, node: NodeId) -> bool {
+        (self.servers()..self.hosts).contains(&node.0)
     }
 }
 
@@ -101,7 +108,7 @@ mod tests {
     }
 
     fn at(switch: u32) -> Attachment {
-        Attachment { switch, rate: BitRate::from_gbps(40), delay: Ps::from_us(2) }
+        Attachment { switch: NodeId(switch), rate: BitRate::from_gbps(40), delay: Ps::from_us(2) }
     }
 
     #[test]
@@ -110,15 +117,15 @@ mod tests {
         let topology = plain.attach(&[at(15), at(16)]).unwrap();
         assert_eq!((topology.servers(), topology.hosts, topology.nodes()), (12, 14, 19));
         assert_eq!(topology.capacities(), plain.capacities());
-        for (host, spine) in [(12, 17), (13, 18)] {
-            let port = topology.ports_of(host)[0];
-            let peer = topology.ports[port.peer as usize];
+        for (host, spine) in [(HostId(12), NodeId(17)), (HostId(13), NodeId(18))] {
+            let port = topology.port_of_host(host);
+            let peer = topology.port(port.peer);
             assert_eq!((peer.node, peer.number), (spine, 3));
             assert_eq!((port.rate, peer.delay), (BitRate::from_gbps(40), Ps::from_us(2)));
-            assert_eq!(topology.link_name(&port), "attached-spine");
+            assert_eq!(topology.link_name(port), "attached-spine");
         }
         let routes = Routes::new(&topology).unwrap();
-        assert_eq!((routes.links_between(0, 12), routes.links_between(0, 11)), (3, 4));
+        assert_eq!([12, 11].map(|to| routes.links_between(HostId(0), HostId(to))), [3, 4]);
     }
 
     /// Nothing else changes: links of the network join the same ports as before.
@@ -126,15 +133,15 @@ mod tests {
     fn other_ports_keep_their_numbers_and_peers() {
         let plain = small();
         let topology = plain.attach(&[at(16), at(15), at(16)]).unwrap();
-        let renamed = |node: u32| if node < 12 { node } else { node + 3 };
+        let renamed = |node: NodeId| if node.0 < 12 { node } else { NodeId(node.0 + 3) };
         for port in &plain.ports {
-            let peer = plain.ports[port.peer as usize];
+            let peer = plain.port(port.peer);
             let now = topology.ports_of(renamed(port.node))[port.number as usize];
-            let then = topology.ports[now.peer as usize];
+            let then = topology.port(now.peer);
             assert_eq!((then.node, then.number), (renamed(peer.node), peer.number));
         }
-        for (index, port) in topology.ports.iter().enumerate() {
-            assert_eq!(topology.ports[port.peer as usize].peer as usize, index);
+        for id in topology.port_ids() {
+            assert_eq!(topology.port(topology.port(id).peer).peer, id);
         }
     }
 

@@ -8,6 +8,8 @@
 //! packet's ingress names A, so an edge is a turn at one switch: from an ingress to an egress.
 //! Hosts cause no backpressure: no cycle leads through them.
 
+use xoff_core::{NodeId, PortId};
+
 use super::digraph::Digraph;
 use super::{Port, Route, Routes, Topology};
 
@@ -27,8 +29,8 @@ impl Turns {
     pub fn new(topology: &Topology) -> Self {
         let mut first = vec![0];
         for port in &topology.ports {
-            let faces_switch = port.node >= topology.hosts
-                && topology.ports[port.peer as usize].node >= topology.hosts;
+            let faces_switch =
+                !topology.is_host(port.node) && !topology.is_host(topology.neighbour(port));
             let words = topology.ports_of(port.node).len().div_ceil(64);
             first.push(first[first.len() - 1] + if faces_switch { words } else { 0 });
         }
@@ -36,13 +38,13 @@ impl Turns {
         Self { first, words }
     }
 
-    fn row(&self, ingress: u32) -> &[u64] {
-        &self.words[self.first[ingress as usize]..self.first[ingress as usize + 1]]
+    fn row(&self, ingress: PortId) -> &[u64] {
+        &self.words[self.first[ingress.index()]..self.first[ingress.index() + 1]]
     }
 
     /// Adds a turn from a port of the topology to a port of the same switch.
-    fn insert(&mut self, ingress: u32, egress: u16) {
-        self.words[self.first[ingress as usize] + usize::from(egress / 64)] |= 1 << (egress % 64);
+    fn insert(&mut self, ingress: PortId, egress: u16) {
+        self.words[self.first[ingress.index()] + usize::from(egress / 64)] |= 1 << (egress % 64);
     }
 
     /// Adds all turns of another set of the same network.
@@ -51,7 +53,7 @@ impl Turns {
     }
 
     /// The turns from a port of the topology: port numbers at its switch, in order.
-    pub fn of(&self, ingress: u32) -> impl Iterator<Item = u16> + '_ {
+    pub fn of(&self, ingress: PortId) -> impl Iterator<Item = u16> + '_ {
         let bits = |(index, &word): (usize, &u64)| {
             let base = index as u16 * 64;
             (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| base + bit)
@@ -61,8 +63,8 @@ impl Turns {
 
     /// All turns, as an ingress (its number in the topology) and an egress (its number at the
     /// switch).
-    pub fn pairs(&self) -> impl Iterator<Item = (u32, u16)> + '_ {
-        let ports = 0..self.first.len() as u32 - 1;
+    pub fn pairs(&self) -> impl Iterator<Item = (PortId, u16)> + '_ {
+        let ports = (0..self.first.len() as u32 - 1).map(PortId);
         ports.flat_map(|ingress| self.of(ingress).map(move |egress| (ingress, egress)))
     }
 
@@ -86,24 +88,24 @@ pub struct Knot {
     pub ports: usize,
     /// A shortest cycle among them: egress ports by their numbers in the topology, in the direction
     /// of packets, from the lowest one on.
-    pub shortest: Vec<u32>,
+    pub shortest: Vec<PortId>,
 }
 
 impl Topology {
     /// The switches that packets pass on a cycle of egress ports, by their names, with the
     /// first one again at the end.
     #[must_use]
-    pub fn cycle_of_switches(&self, ports: &[u32]) -> String {
-        let node = |&port: &u32| self.name(self.ports[port as usize].node);
+    pub fn cycle_of_switches(&self, ports: &[PortId]) -> String {
+        let node = |&port: &PortId| self.name(self.port(port).node);
         let names: Vec<String> = ports.iter().chain(ports.first()).map(node).collect();
         names.join(" -> ")
     }
 
     /// A turn, by the names of the nodes before, at and after it.
     #[must_use]
-    pub fn turn(&self, ingress: u32, egress: u16) -> String {
-        let node = self.ports[ingress as usize].node;
-        let to = self.far_end(self.first_port[node as usize] + u32::from(egress));
+    pub fn turn(&self, ingress: PortId, egress: u16) -> String {
+        let node = self.port(ingress).node;
+        let to = self.far_end(self.port_at(node, egress));
         let [from, at, to] = [self.far_end(ingress), node, to].map(|node| self.name(node));
         format!("{at}, from {from} to {to}")
     }
@@ -135,10 +137,9 @@ impl<'a> Backpressure<'a> {
     /// Approximate bytes of a network's graph and the search for its cycles.
     #[must_use]
     pub fn bytes(topology: &Topology) -> u128 {
-        let turns = (topology.hosts..topology.nodes()).map(|node| {
+        let turns = topology.switch_ids().map(|node| {
             let links = topology.ports_of(node).iter();
-            let trunks =
-                links.filter(|port| topology.ports[port.peer as usize].node >= topology.hosts);
+            let trunks = links.filter(|port| !topology.is_host(topology.neighbour(port)));
             (trunks.count() * topology.ports_of(node).len()) as u128
         });
         // Arcs twice, bits in some sets, and the state of the search for each port.
@@ -166,15 +167,17 @@ impl<'a> Backpressure<'a> {
     /// The number of egress ports of switches: its nodes.
     #[must_use]
     pub fn nodes(&self) -> usize {
-        self.topology.ports.len() - self.topology.first_port[self.topology.hosts as usize] as usize
+        self.topology.ports.len() - self.topology.first_port(NodeId(self.topology.hosts)).index()
     }
 
     /// The sets of ports that hold each other back in cycles.
     #[must_use]
     pub fn knots(&self) -> Vec<Knot> {
         let graph = self.digraph();
-        let knot =
-            |knot: Vec<u32>| Knot { ports: knot.len(), shortest: graph.shortest_cycle(&knot) };
+        let knot = |knot: Vec<u32>| {
+            let shortest = graph.shortest_cycle(&knot).into_iter().map(PortId).collect();
+            Knot { ports: knot.len(), shortest }
+        };
         graph.knots().into_iter().map(knot).collect()
     }
 
@@ -184,56 +187,54 @@ impl<'a> Backpressure<'a> {
     /// among switches of one layer, it adds the feedback arcs of [`Digraph::feedback`].
     #[must_use]
     pub fn to_elide(&self) -> Turns {
+        let ports = |(from, to): (u32, u32)| (PortId(from), PortId(to));
         let mut elided = Turns::new(self.topology);
         let graph = self.digraph();
         let bounces = graph.knots().into_iter().flat_map(|knot| {
             let arcs = |&from: &u32| graph.of(from).iter().map(move |&to| (from, to));
             let inside = |&(_, to): &(u32, u32)| knot.binary_search(&to).is_ok();
             let arcs: Vec<_> = knot.iter().flat_map(arcs).filter(inside).collect();
-            arcs.into_iter().filter(|&(from, to)| self.is_bounce(from, to))
+            arcs.into_iter().map(ports).filter(|&(from, to)| self.is_bounce(from, to))
         });
         bounces.for_each(|(from, to)| self.elide(&mut elided, from, to));
         let rest = self.clone().without(&elided).digraph();
         for knot in rest.knots() {
-            rest.feedback(&knot).iter().for_each(|&(from, to)| self.elide(&mut elided, from, to));
+            let arcs = rest.feedback(&knot).into_iter().map(ports);
+            arcs.for_each(|(from, to)| self.elide(&mut elided, from, to));
         }
         elided
     }
 
-    fn elide(&self, elided: &mut Turns, from: u32, to: u32) {
-        elided.insert(
-            self.topology.ports[from as usize].peer,
-            self.topology.ports[to as usize].number,
-        );
+    fn elide(&self, elided: &mut Turns, from: PortId, to: PortId) {
+        elided.insert(self.topology.port(from).peer, self.topology.port(to).number);
     }
 
     /// Whether a packet goes down through one egress port and up again through the next one.
-    fn is_bounce(&self, from: u32, to: u32) -> bool {
-        let node = self.topology.ports[to as usize].node;
-        let [before, here, after] =
-            [self.topology.ports[from as usize].node, node, self.topology.far_end(to)]
-                .map(|node| self.topology.tiers[node as usize]);
+    fn is_bounce(&self, from: PortId, to: PortId) -> bool {
+        let topology = self.topology;
+        let nodes = [topology.port(from).node, topology.port(to).node, topology.far_end(to)];
+        let [before, here, after] = nodes.map(|node| topology.tier(node));
         before > here && after > here
     }
 
     /// The graph over all ports of the topology. Ports of hosts have no arcs.
     fn digraph(&self) -> Digraph {
-        let arc = |(ingress, egress): (u32, u16)| {
-            let Self { topology, .. } = self;
-            let port = &topology.ports[ingress as usize];
-            (port.peer, topology.first_port[port.node as usize] + u32::from(egress))
+        let arc = |(ingress, egress): (PortId, u16)| {
+            let port = self.topology.port(ingress);
+            (port.peer.0, self.topology.port_at(port.node, egress).0)
         };
         Digraph::new(self.topology.ports.len(), self.turns.pairs().map(arc).collect())
     }
 }
 
 /// The switch of each group of hosts.
-fn leaves(topology: &Topology, routes: &[&Routes]) -> Vec<u32> {
+fn leaves(topology: &Topology, routes: &[&Routes]) -> Vec<NodeId> {
     let Some(routes) = routes.first() else { return Vec::new() };
-    let groups = routes.group_of.iter().max().map_or(0, |&group| group as usize + 1);
-    let mut leaves = vec![0; groups];
-    for (host, &group) in (0..topology.hosts).zip(&routes.group_of) {
-        leaves[group as usize] = topology.far_end(topology.first_port[host as usize]);
+    let groups = routes.groups().iter().max().map_or(0, |&group| group as usize + 1);
+    let mut leaves = vec![NodeId(0); groups];
+    for host in topology.host_ids() {
+        let leaf = topology.neighbour(topology.port_of_host(host));
+        leaves[routes.group_of(host) as usize] = leaf;
     }
     leaves
 }
@@ -251,7 +252,7 @@ impl Known {
         let mut bits = 0;
         let mut begin = |port: &Port| {
             let first = bits;
-            let switch = port.node.checked_sub(topology.hosts);
+            let switch = port.node.0.checked_sub(topology.hosts);
             bits += switch.map_or(0, |switch| routes.choices[switch as usize].len() + 1);
             first
         };
@@ -260,9 +261,9 @@ impl Known {
     }
 
     /// Adds the list of a route. Returns whether it is new.
-    fn insert(&mut self, ingress: u32, route: Route) -> bool {
+    fn insert(&mut self, ingress: PortId, route: Route) -> bool {
         let place = if route.count == 0 { 0 } else { 1 + route.first as usize };
-        let bit = self.first[ingress as usize] + place;
+        let bit = self.first[ingress.index()] + place;
         let (word, mask) = (&mut self.words[bit / 64], 1 << (bit % 64));
         let is_new = *word & mask == 0;
         *word |= mask;
@@ -280,20 +281,19 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// Adds the turns of packets for a group from the hosts of all others.
-    fn add_group(&mut self, leaves: &[u32], group: usize, turns: &mut Turns) {
-        let hosts = self.topology.hosts;
-        let mut reached = vec![false; (self.topology.nodes() - hosts) as usize];
-        let mut stack: Vec<u32> =
+    fn add_group(&mut self, leaves: &[NodeId], group: usize, turns: &mut Turns) {
+        let topology = self.topology;
+        let mut reached = vec![false; topology.switch_ids().len()];
+        let mut stack: Vec<NodeId> =
             leaves.iter().copied().filter(|&leaf| leaf != leaves[group]).collect();
-        stack.iter().for_each(|&leaf| reached[(leaf - hosts) as usize] = true);
+        stack.iter().for_each(|&leaf| reached[topology.switch_index(leaf)] = true);
         while let Some(node) = stack.pop() {
             for routes in self.routes {
-                for &number in routes.ports((node - hosts) as usize, group) {
-                    let egress = self.topology.first_port[node as usize] + u32::from(number);
-                    let ingress = self.topology.ports[egress as usize].peer;
-                    let next = self.topology.ports[ingress as usize].node;
+                for &number in routes.ports(topology.switch_index(node), group) {
+                    let ingress = topology.port(topology.port_at(node, number)).peer;
+                    let next = topology.port(ingress).node;
                     self.add_turns(ingress, group, turns);
-                    if !std::mem::replace(&mut reached[(next - hosts) as usize], true) {
+                    if !std::mem::replace(&mut reached[topology.switch_index(next)], true) {
                         stack.push(next);
                     }
                 }
@@ -302,10 +302,10 @@ impl Walk<'_> {
     }
 
     /// Adds the turns of packets for a group that arrived at a port.
-    fn add_turns(&mut self, ingress: u32, group: usize, turns: &mut Turns) {
+    fn add_turns(&mut self, ingress: PortId, group: usize, turns: &mut Turns) {
         let topology = self.topology;
-        let node = topology.ports[ingress as usize].node;
-        let switch = (node - topology.hosts) as usize;
+        let node = topology.port(ingress).node;
+        let switch = topology.switch_index(node);
         for (routes, known) in self.routes.iter().zip(&mut self.known) {
             let route = routes.by_switch[switch][group];
             if !known.insert(ingress, route) {
@@ -316,7 +316,7 @@ impl Walk<'_> {
                 continue;
             }
             for port in topology.ports_of(node) {
-                if topology.ports[port.peer as usize].node < topology.hosts {
+                if topology.is_host(topology.neighbour(port)) {
                     turns.insert(ingress, port.number);
                 }
             }
@@ -333,22 +333,17 @@ impl Walk<'_> {
 /// If a link joins two switches of one layer: then this rule is not sufficient.
 pub fn bounces(topology: &Topology) -> Result<Turns, String> {
     let mut turns = Turns::new(topology);
-    let tier = |node: u32| topology.tiers[node as usize];
-    let higher = |port: u32| {
-        let (own, far) = (topology.ports[port as usize].node, topology.far_end(port));
-        own >= topology.hosts && tier(far) > tier(own)
-    };
-    for node in topology.hosts..topology.nodes() {
-        let ports = topology.first_port[node as usize]..topology.first_port[node as usize + 1];
-        if let Some(port) = ports.clone().find(|&port| tier(topology.far_end(port)) == tier(node)) {
+    let tier = |node| topology.tier(node);
+    for node in topology.switch_ids() {
+        let mut ports = topology.port_ids_of(node);
+        let up: Vec<PortId> =
+            ports.clone().filter(|&port| tier(topology.far_end(port)) > tier(node)).collect();
+        if let Some(port) = ports.find(|&port| tier(topology.far_end(port)) == tier(node)) {
             let (one, other) = (topology.name(node), topology.name(topology.far_end(port)));
             return Err(format!("a link joins {one} and {other}, which are of one layer"));
         }
-        let up: Vec<u32> = ports.filter(|&port| higher(port)).collect();
         for &ingress in &up {
-            up.iter().for_each(|&egress| {
-                turns.insert(ingress, topology.ports[egress as usize].number);
-            });
+            up.iter().for_each(|&egress| turns.insert(ingress, topology.port(egress).number));
         }
     }
     Ok(turns)

@@ -1,11 +1,11 @@
 use proptest::prelude::*;
-use xoff_core::{BitRate, Ps};
+use xoff_core::{BitRate, HostId, Ps};
 
 use super::super::{FatTreeConfig, LeafSpineConfig, Link, fat_tree, leaf_spine};
 use super::*;
 
 fn link(a: u32, b: u32) -> Link {
-    Link { a, b, rate: BitRate::from_gbps(100), delay: Ps::from_us(1) }
+    Link { a: NodeId(a), b: NodeId(b), rate: BitRate::from_gbps(100), delay: Ps::from_us(1) }
 }
 
 /// Switches of these layers with one host each, joined by these links (by the switches' numbers).
@@ -24,49 +24,47 @@ fn leaves_and_spines(leaves: u32, spines: u32) -> Topology {
 }
 
 /// Both ends of the links between nodes of these names.
-fn ports_between(topology: &Topology, links: &[(&str, &str)]) -> Vec<u32> {
-    let joins = |port: u32| {
-        let [own, far] = [topology.ports[port as usize].node, topology.far_end(port)]
-            .map(|node| topology.name(node));
+fn ports_between(topology: &Topology, links: &[(&str, &str)]) -> Vec<PortId> {
+    let joins = |port: PortId| {
+        let [own, far] =
+            [topology.port(port).node, topology.far_end(port)].map(|node| topology.name(node));
         links.iter().any(|&(a, b)| (own == a && far == b) || (own == b && far == a))
     };
-    (0..topology.ports.len() as u32).filter(|&port| joins(port)).collect()
+    topology.port_ids().filter(|&port| joins(port)).collect()
 }
 
 /// The switches on the cycle of a knot.
 fn names(topology: &Topology, knot: &Knot) -> Vec<String> {
-    let node = |&port: &u32| topology.name(topology.ports[port as usize].node);
+    let node = |&port: &PortId| topology.name(topology.port(port).node);
     knot.shortest.iter().map(node).collect()
 }
 
 /// Every edge by its definition: for each pair of switches and each host, whether the first may
 /// send a packet for it to the second, and where the second sends it. Packets start at all other
 /// hosts.
-fn by_definition(topology: &Topology, routes: &Routes) -> Vec<(u32, u16)> {
+fn by_definition(topology: &Topology, routes: &Routes) -> Vec<(PortId, u16)> {
     let mut pairs = Vec::new();
-    let next_ports = |node: u32, dst: u32| -> Vec<u16> {
-        let switch = (node - topology.hosts) as usize;
-        match routes.ports(switch, routes.group_of[dst as usize] as usize) {
-            [] => vec![routes.access_port[dst as usize]],
+    let next_ports = |node: NodeId, dst: HostId| -> Vec<u16> {
+        match routes.ports(topology.switch_index(node), routes.group_of(dst) as usize) {
+            [] => vec![routes.access_port(dst)],
             ports => ports.to_vec(),
         }
     };
     let mut seen = std::collections::BTreeSet::new();
-    for dst in 0..topology.hosts {
-        for src in (0..topology.hosts).filter(|&src| src != dst) {
+    for dst in topology.host_ids() {
+        for src in topology.host_ids().filter(|&src| src != dst) {
             // From the switch of the source, with the port of arrival.
-            let mut heads = vec![topology.ports[topology.first_port[src as usize] as usize].peer];
+            let mut heads = vec![topology.port_of_host(src).peer];
             while let Some(ingress) = heads.pop() {
-                let node = topology.ports[ingress as usize].node;
-                if node < topology.hosts || !seen.insert((dst, ingress)) {
+                let node = topology.port(ingress).node;
+                if topology.is_host(node) || !seen.insert((dst, ingress)) {
                     continue;
                 }
                 for number in next_ports(node, dst) {
-                    if topology.far_end(ingress) >= topology.hosts {
+                    if !topology.is_host(topology.far_end(ingress)) {
                         pairs.push((ingress, number));
                     }
-                    let egress = topology.first_port[node as usize] + u32::from(number);
-                    heads.push(topology.ports[egress as usize].peer);
+                    heads.push(topology.port(topology.port_at(node, number)).peer);
                 }
             }
         }
@@ -168,9 +166,9 @@ fn two_links_that_are_down_close_a_cycle() {
     assert_eq!(names(&topology, &knots[0]), ["leaf:2", "spine:0", "leaf:3", "spine:1"]);
     assert_eq!(names(&topology, &knots[1]), ["leaf:2", "spine:1", "leaf:3", "spine:0"]);
     let elided = graph.to_elide();
-    let turn = |(ingress, egress): (u32, u16)| {
-        let node = topology.ports[ingress as usize].node;
-        let out = topology.first_port[node as usize] + u32::from(egress);
+    let turn = |(ingress, egress): (PortId, u16)| {
+        let node = topology.port(ingress).node;
+        let out = topology.port_at(node, egress);
         [topology.far_end(ingress), node, topology.far_end(out)].map(|node| topology.name(node))
     };
     let expected = [
@@ -219,11 +217,11 @@ fn three_switches_in_a_ring_close_a_cycle_if_packets_go_round() {
     assert!(Backpressure::new(&topology, &[&routes]).knots().is_empty());
     // Sent the long way round, by an error in the tables, they have turns.
     for (switch, choices) in routes.choices.iter_mut().enumerate() {
-        let next = topology.hosts + (switch as u32 + 1) % 3;
-        let ports = topology.ports_of(topology.hosts + switch as u32);
+        let next = NodeId(topology.hosts + (switch as u32 + 1) % 3);
+        let ports = topology.ports_of(NodeId(topology.hosts + switch as u32));
         let clockwise = ports
             .iter()
-            .find(|port| topology.ports[port.peer as usize].node == next)
+            .find(|port| topology.neighbour(port) == next)
             .map_or(0, |port| port.number);
         choices.fill(clockwise);
     }

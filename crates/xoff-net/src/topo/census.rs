@@ -79,12 +79,12 @@ mod tests {
     /// The parts of a network that was built.
     fn counted(topology: &Topology) -> Census {
         let routes = Routes::new(topology).unwrap();
-        let switches = topology.hosts..topology.nodes();
+        let switches = topology.switch_ids();
         let most = switches.clone().map(|node| topology.ports_of(node).len()).max().unwrap();
         Census {
             hosts: topology.hosts.into(),
             switches: switches.len() as u128,
-            racks: routes.group_of.iter().max().map_or(0, |&last| u128::from(last) + 1),
+            racks: routes.groups().iter().max().map_or(0, |&last| u128::from(last) + 1),
             links: topology.ports.len() as u128 / 2,
             most_links: most as u128,
         }
@@ -102,7 +102,7 @@ mod tests {
             assert_eq!(settings.check(), Ok(()), "{kind:?}");
             assert_foretold(&*settings);
             let topology = settings.build().unwrap();
-            let mut nodes = topology.hosts..topology.nodes();
+            let mut nodes = topology.switch_ids();
             let is_any_gateway = nodes.any(|node| topology.is_gateway(node));
             assert_eq!(settings.has_gateways(), is_any_gateway, "{kind:?}");
             let [section] = &TopologyConfig::sections(kind)[..] else { panic!("{kind:?}") };

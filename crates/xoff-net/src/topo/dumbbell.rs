@@ -1,6 +1,6 @@
 //! A chain of switches with hosts on each: a dumbbell, a parking lot, or BFC's testbed.
 
-use xoff_core::{BitRate, Ps, knobs};
+use xoff_core::{BitRate, NodeId, Ps, knobs};
 
 use super::{Census, Count, Link, Topology, TopologySettings};
 
@@ -73,12 +73,17 @@ pub fn dumbbell(config: &DumbbellConfig) -> Result<Topology, String> {
         _ => config.host_rate,
     };
     let mut links: Vec<Link> = (0..hosts)
-        .map(|host| Link { a: host, b: home(host), rate: rate(host), delay: config.host_delay })
+        .map(|host| Link {
+            a: NodeId(host),
+            b: NodeId(home(host)),
+            rate: rate(host),
+            delay: config.host_delay,
+        })
         .collect();
     for other in (0..switches).filter(|&switch| switch != 1) {
         links.push(Link {
-            a: hosts + 1,
-            b: hosts + other,
+            a: NodeId(hosts + 1),
+            b: NodeId(hosts + other),
             rate: config.trunk_rate,
             delay: config.trunk_delay,
         });
@@ -97,6 +102,6 @@ mod tests {
         let config = DumbbellConfig { side_hosts: 3, ..DumbbellConfig::default() };
         let topology = dumbbell(&config).unwrap();
         assert_eq!((topology.hosts, topology.nodes()), (7, 10));
-        assert_eq!(topology.ports_of(8).len(), 4);
+        assert_eq!(topology.ports_of(NodeId(8)).len(), 4);
     }
 }

@@ -1,6 +1,6 @@
 //! Three layers of equal switches (Al-Fares, Loukissas and Vahdat, SIGCOMM 2008).
 
-use xoff_core::{BitRate, Ps, knobs};
+use xoff_core::{BitRate, NodeId, Ps, knobs};
 
 use super::{Census, Count, Link, Topology, TopologySettings};
 
@@ -110,7 +110,7 @@ pub fn fat_tree(config: &FatTreeConfig) -> Result<Topology, String> {
     let (first_aggregation, first_core) = (hosts + edges, hosts + 2 * edges);
     let cores = half * half;
     let mut links = Vec::with_capacity((hosts + 2 * edges * half) as usize);
-    let mut link = |a, b, rate, delay| links.push(Link { a, b, rate, delay });
+    let mut link = |a, b, rate, delay| links.push(Link { a: NodeId(a), b: NodeId(b), rate, delay });
     for host in 0..hosts {
         link(host, hosts + host / on_each, config.host_rate, config.host_delay);
     }
@@ -133,6 +133,8 @@ pub fn fat_tree(config: &FatTreeConfig) -> Result<Topology, String> {
 
 #[cfg(test)]
 mod tests {
+    use xoff_core::HostId;
+
     use super::super::Routes;
     use super::*;
 
@@ -152,7 +154,7 @@ mod tests {
             let (topology, _) = build(&of(k));
             assert_eq!((topology.hosts, topology.nodes() - topology.hosts), (hosts, switches));
             assert_eq!(topology.ports.len(), 2 * links);
-            for switch in topology.hosts..topology.nodes() {
+            for switch in topology.switch_ids() {
                 assert_eq!(topology.ports_of(switch).len(), k as usize);
             }
             // Full bisection: the core has the capacity of the hosts.
@@ -168,32 +170,32 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(of_layer), [16, 8, 8, 4]);
         assert!(topology.tiers.is_sorted());
         let up = |node| topology.link_name(topology.ports_of(node).last().unwrap());
-        assert_eq!([0, 16, 24].map(up), ["host-leaf", "leaf-spine", "spine-core"]);
-        assert_eq!(up(32), "core-spine");
+        assert_eq!([0, 16, 24].map(NodeId).map(up), ["host-leaf", "leaf-spine", "spine-core"]);
+        assert_eq!(up(NodeId(32)), "core-spine");
     }
 
     #[test]
     fn paths_have_2_4_or_6_links() {
         let (_, routes) = build(&of(8));
         // Hosts 0 to 3 are on one edge switch, 0 to 15 in one pod.
-        let links = [1, 4, 15, 16, 127].map(|to| routes.links_between(0, to));
+        let links = [1, 4, 15, 16, 127].map(|to| routes.links_between(HostId(0), HostId(to)));
         assert_eq!(links, [2, 4, 4, 6, 6]);
         assert_eq!(routes.longest(), 6);
     }
 
     /// The number of different paths from host to host over all equal-cost choices.
-    fn ways(topology: &Topology, routes: &Routes, node: u32, to: u32) -> u32 {
-        let switch = (node - topology.hosts) as usize;
-        let route = routes.by_switch[switch][routes.group_of[to as usize] as usize];
+    fn ways(topology: &Topology, routes: &Routes, node: NodeId, to: HostId) -> u32 {
+        let switch = topology.switch_index(node);
+        let route = routes.by_switch[switch][routes.group_of(to) as usize];
         if route.count == 0 {
-            let port = topology.ports_of(node)[routes.access_port[to as usize] as usize];
-            assert_eq!(topology.ports[port.peer as usize].node, to);
+            let port = topology.ports_of(node)[routes.access_port(to) as usize];
+            assert_eq!(topology.neighbour(&port), to.node());
             return 1;
         }
         let choices = &routes.choices[switch][route.first as usize..][..route.count as usize];
         let next = |&number: &u16| {
             let port = topology.ports_of(node)[number as usize];
-            ways(topology, routes, topology.ports[port.peer as usize].node, to)
+            ways(topology, routes, topology.neighbour(&port), to)
         };
         choices.iter().map(next).sum()
     }
@@ -205,9 +207,9 @@ mod tests {
             let (topology, routes) = build(&of(k));
             let half = k / 2;
             for (from, to) in
-                (0..topology.hosts).flat_map(|a| (0..topology.hosts).map(move |b| (a, b)))
+                topology.host_ids().flat_map(|a| topology.host_ids().map(move |b| (a, b)))
             {
-                let edge = topology.ports[topology.ports_of(from)[0].peer as usize].node;
+                let edge = topology.neighbour(topology.port_of_host(from));
                 let expected = match routes.links_between(from, to) {
                     2 => 1,
                     4 => half,
@@ -229,8 +231,8 @@ mod tests {
         let (topology, routes) = build(&config);
         assert_eq!((topology.hosts, topology.nodes()), (48, 68));
         assert_eq!(topology.capacities().0, BitRate::from_gbps(16 * 400));
-        assert_eq!(routes.links_between(0, 47), 6);
-        let up = topology.ports_of(48 + 8)[3];
+        assert_eq!(routes.links_between(HostId(0), HostId(47)), 6);
+        let up = topology.ports_of(NodeId(48 + 8))[3];
         assert_eq!((up.rate, up.delay), (config.core_rate, config.core_delay));
     }
 

@@ -1,6 +1,6 @@
 //! Two layers: every leaf is linked to every spine.
 
-use xoff_core::{BitRate, Ps, knobs};
+use xoff_core::{BitRate, NodeId, Ps, knobs};
 
 use super::census::product;
 use super::{Census, Count, Link, Topology, TopologySettings};
@@ -74,8 +74,8 @@ pub fn leaf_spine(config: &LeafSpineConfig) -> Result<Topology, String> {
     for leaf in 0..leaves {
         for host in 0..hosts_per_leaf {
             links.push(Link {
-                a: leaf * hosts_per_leaf + host,
-                b: hosts + leaf,
+                a: NodeId(leaf * hosts_per_leaf + host),
+                b: NodeId(hosts + leaf),
                 rate: config.host_rate,
                 delay: config.host_delay,
             });
@@ -84,8 +84,8 @@ pub fn leaf_spine(config: &LeafSpineConfig) -> Result<Topology, String> {
     for leaf in 0..leaves {
         for spine in 0..spines {
             let link = Link {
-                a: hosts + leaf,
-                b: hosts + leaves + spine,
+                a: NodeId(hosts + leaf),
+                b: NodeId(hosts + leaves + spine),
                 rate: config.spine_rate,
                 delay: config.spine_delay,
             };
@@ -100,6 +100,8 @@ pub fn leaf_spine(config: &LeafSpineConfig) -> Result<Topology, String> {
 
 #[cfg(test)]
 mod tests {
+    use xoff_core::HostId;
+
     use super::*;
     use crate::topo::{Route, Routes};
 
@@ -110,8 +112,8 @@ mod tests {
         let (core, hosts) = topology.capacities();
         // BFC §6.2.1: 8 x 8 links of 100 Gb/s; 128 hosts.
         assert_eq!((core.0, hosts.0), (6_400_000_000_000, 12_800_000_000_000));
-        assert_eq!(topology.ports_of(128).len(), 24);
-        assert_eq!(topology.link_name(&topology.ports_of(128)[0]), "leaf-host");
+        assert_eq!(topology.ports_of(NodeId(128)).len(), 24);
+        assert_eq!(topology.link_name(&topology.ports_of(NodeId(128))[0]), "leaf-host");
     }
     /// SFC 5.2: 48 hosts, 2 leaves, 1 spine, four links of 400 Gb/s from each leaf: 3:2.
     #[test]
@@ -140,7 +142,7 @@ mod tests {
             let chosen = &routes.choices[switch][first as usize..(first + count) as usize];
             assert_eq!(chosen, ports, "switch {switch} to group {group}");
         }
-        assert_eq!(routes.links_between(0, 47), 4);
+        assert_eq!(routes.links_between(HostId(0), HostId(47)), 4);
         let none = LeafSpineConfig { links: 0, ..config };
         assert!(leaf_spine(&none).unwrap_err().starts_with("links is 0"));
     }

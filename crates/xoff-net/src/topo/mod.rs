@@ -12,12 +12,13 @@ mod digraph;
 mod dumbbell;
 mod fat_tree;
 mod leaf_spine;
+mod nodes;
 mod routes;
 mod star;
 mod torus;
 mod two_dc;
 
-use xoff_core::{BitRate, Ps};
+use xoff_core::{BitRate, HostId, NodeId, PortId, Ps};
 
 pub use attach::Attachment;
 pub use backpressure::{Backpressure, Knot, Turns, bounces};
@@ -90,9 +91,9 @@ xoff_core::seam! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     /// One end.
-    pub a: u32,
+    pub a: NodeId,
     /// The other.
-    pub b: u32,
+    pub b: NodeId,
     /// Bits per second each way.
     pub rate: BitRate,
     /// Propagation delay.
@@ -103,11 +104,11 @@ pub struct Link {
 #[derive(Clone, Copy, Debug)]
 pub struct Port {
     /// Its node.
-    pub node: u32,
+    pub node: NodeId,
     /// Its number at that node.
     pub number: u16,
-    /// The port at the other end, as an index into [`Topology::ports`].
-    pub peer: u32,
+    /// The port at the other end.
+    pub peer: PortId,
     /// Bits per second.
     pub rate: BitRate,
     /// Propagation delay.
@@ -122,15 +123,15 @@ pub struct Topology {
     /// The number of hosts, the last ones, that are attached for a system's own use.
     pub attached: u32,
     /// The layer of each node: 0 for hosts, 1 for the switches of hosts, and so on.
-    pub tiers: Vec<u8>,
+    tiers: Vec<u8>,
     /// The layer at which core links end: the top one, but below gateways if there are any.
     pub core_tier: u8,
     /// The traffic that fills the core links, if it is not the sum of their rates one way.
     pub core_capacity: Option<BitRate>,
     /// All ports, grouped by node and in the node's order.
-    pub ports: Vec<Port>,
+    ports: Vec<Port>,
     /// Index of each node's first port; one more entry than nodes.
-    pub first_port: Vec<u32>,
+    first_port: Vec<u32>,
 }
 
 impl Topology {
@@ -144,10 +145,10 @@ impl Topology {
         let mut degree = vec![0u32; nodes as usize];
         for link in links {
             for end in [link.a, link.b] {
-                if end >= nodes {
+                if end.0 >= nodes {
                     return Err(format!("a link names node {end}: nodes are 0 to {}", nodes - 1));
                 }
-                degree[end as usize] += 1;
+                degree[end.index()] += 1;
             }
         }
         if let Some(host) = (0..hosts).find(|&host| degree[host as usize] != 1) {
@@ -164,16 +165,17 @@ impl Topology {
             first_port.push(first_port[first_port.len() - 1] + node);
         }
         let mut used = vec![0u16; nodes as usize];
-        let blank = Port { node: 0, number: 0, peer: 0, rate: BitRate(0), delay: Ps(0) };
+        let blank =
+            Port { node: NodeId(0), number: 0, peer: PortId(0), rate: BitRate(0), delay: Ps(0) };
         let mut ports = vec![blank; links.len() * 2];
         for link in links {
             let ends = [link.a, link.b].map(|node| {
-                let number = used[node as usize];
-                used[node as usize] += 1;
-                (node, number, first_port[node as usize] + u32::from(number))
+                let number = used[node.index()];
+                used[node.index()] += 1;
+                (node, number, PortId(first_port[node.index()] + u32::from(number)))
             });
             for (end, other) in [(ends[0], ends[1]), (ends[1], ends[0])] {
-                ports[end.2 as usize] = Port {
+                ports[end.2.index()] = Port {
                     node: end.0,
                     number: end.1,
                     peer: other.2,
@@ -190,11 +192,11 @@ impl Topology {
     /// Its parts. The racks are those of servers and of attached hosts.
     #[must_use]
     pub fn census(&self) -> Census {
-        let switches = self.hosts..self.nodes();
-        let is_rack = |node: &u32| {
-            self.ports_of(*node).iter().any(|port| self.ports[port.peer as usize].node < self.hosts)
+        let switches = self.switch_ids();
+        let is_rack = |node: &NodeId| {
+            self.ports_of(*node).iter().any(|port| self.is_host(self.neighbour(port)))
         };
-        let links = |node: u32| self.ports_of(node).len() as u128;
+        let links = |node: NodeId| self.ports_of(node).len() as u128;
         Census {
             hosts: self.hosts.into(),
             switches: switches.len() as u128,
@@ -204,35 +206,21 @@ impl Topology {
         }
     }
 
-    /// The number of nodes.
-    #[must_use]
-    pub fn nodes(&self) -> u32 {
-        self.tiers.len() as u32
-    }
-
-    /// A node's ports.
-    #[must_use]
-    pub fn ports_of(&self, node: u32) -> &[Port] {
-        let range =
-            self.first_port[node as usize] as usize..self.first_port[node as usize + 1] as usize;
-        &self.ports[range]
-    }
-
     /// The sum of the rates, one way, of the core links and of the servers' links. Core links join
     /// switches and end at the core layer: a flow that crosses it takes one of them up and one
     /// down, with any number of layers below. If paths do not go up and down, the topology gives
     /// the capacity of its core.
     #[must_use]
     pub fn capacities(&self) -> (BitRate, BitRate) {
-        let tier = |node: u32| self.tiers[node as usize];
         let sum = |of_hosts: bool| {
             let counted = |port: &&Port| {
-                let (own, other) = (port.node, self.ports[port.peer as usize].node);
+                let (own, other) = (port.node, self.neighbour(port));
                 if [own, other].into_iter().any(|node| self.is_attached(node)) {
                     return false;
                 }
-                let host_link = own < self.hosts || other < self.hosts;
-                let core_link = !host_link && tier(own).max(tier(other)) == self.core_tier;
+                let host_link = self.is_host(own) || self.is_host(other);
+                let tier = self.tier(own).max(self.tier(other));
+                let core_link = !host_link && tier == self.core_tier;
                 own < other && if of_hosts { host_link } else { core_link }
             };
             BitRate(self.ports.iter().filter(counted).map(|port| port.rate.0).sum())
@@ -247,16 +235,18 @@ impl Topology {
         if self.attached > 0 || self.tiers.iter().any(|&tier| tier > 2) || self.core_tier != 2 {
             return None;
         }
-        let leaves = (self.hosts..self.nodes()).filter(|&node| self.tiers[node as usize] == 1);
+        let leaves = self.switch_ids().filter(|&node| self.tier(node) == 1);
         let mut found = None;
         let mut next_host = 0;
         for leaf in leaves {
             let (mut hosts, mut uplinks) = (0, 0);
             for port in self.ports_of(leaf) {
-                match self.ports[port.peer as usize].node {
-                    host if host == next_host => (hosts, next_host) = (hosts + 1, next_host + 1),
-                    host if host < self.hosts => return None,
-                    _ => uplinks += port.rate.0,
+                match self.host(self.neighbour(port)) {
+                    Some(HostId(host)) if host == next_host => {
+                        (hosts, next_host) = (hosts + 1, next_host + 1)
+                    }
+                    Some(_) => return None,
+                    None => uplinks += port.rate.0,
                 }
             }
             let rack = (hosts, BitRate(uplinks));
@@ -265,52 +255,8 @@ impl Topology {
             }
         }
         let (hosts, uplinks) = found?;
-        let rates = (0..self.hosts).map(|host| self.ports_of(host)[0].rate);
+        let rates = self.host_ids().map(|host| self.port_of_host(host).rate);
         let alike = rates.clone().all(|rate| Some(rate) == rates.clone().next());
         (hosts > 0 && next_host == self.hosts && alike).then_some((hosts, uplinks))
-    }
-
-    /// The name of a node's layer.
-    #[must_use]
-    pub fn layer(&self, node: u32) -> &'static str {
-        match self.tiers[node as usize] {
-            0 if self.is_attached(node) => "attached",
-            0 => "host",
-            1 => "leaf",
-            2 => "spine",
-            tier if tier > self.core_tier => "gateway",
-            _ => "core",
-        }
-    }
-
-    /// Whether a node joins data centres.
-    #[must_use]
-    pub fn is_gateway(&self, node: u32) -> bool {
-        self.tiers[node as usize] > self.core_tier
-    }
-
-    /// The node at the other end of a port's link.
-    #[must_use]
-    pub fn far_end(&self, port: u32) -> u32 {
-        self.ports[self.ports[port as usize].peer as usize].node
-    }
-
-    /// The name of a node in scenarios: a switch by its layer and its number there, such as
-    /// `leaf:3`, a host by its number.
-    #[must_use]
-    pub fn name(&self, node: u32) -> String {
-        if node < self.hosts {
-            return node.to_string();
-        }
-        let layer = self.layer(node);
-        let before = (self.hosts..node).filter(|&other| self.layer(other) == layer);
-        format!("{layer}:{}", before.count())
-    }
-
-    /// The layers that a port's link joins, such as `host-leaf`.
-    #[must_use]
-    pub fn link_name(&self, port: &Port) -> String {
-        let peer = self.ports[port.peer as usize].node;
-        format!("{}-{}", self.layer(port.node), self.layer(peer))
     }
 }

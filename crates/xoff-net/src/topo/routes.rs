@@ -1,8 +1,9 @@
 //! Shortest paths, stored compactly: hosts on one switch share their routes at all other switches.
 
 use rustc_hash::FxHashMap;
+use xoff_core::{HostId, PortId};
 
-use super::{Port, Topology};
+use super::Topology;
 
 /// A switch's route to a group of hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,9 +18,9 @@ pub struct Route {
 #[derive(Clone, Debug)]
 pub struct Routes {
     /// The group of each host: its switch.
-    pub group_of: Vec<u32>,
+    group_of: Vec<u32>,
     /// The port number, at that switch, of each host.
-    pub access_port: Vec<u16>,
+    access_port: Vec<u16>,
     /// For each switch (in the order of nodes), the route to each group.
     pub by_switch: Vec<Vec<Route>>,
     /// For each switch, the ports of its routes.
@@ -43,22 +44,21 @@ impl Routes {
     ///
     /// # Errors
     /// If a host cannot reach another.
-    pub fn without(topology: &Topology, ports: &[u32]) -> Result<Self, String> {
-        let hosts = topology.hosts;
-        let switches = (topology.nodes() - hosts) as usize;
+    pub fn without(topology: &Topology, ports: &[PortId]) -> Result<Self, String> {
+        let switches = topology.switch_ids().len();
         let mut group_of_switch = vec![u32::MAX; switches];
         let mut leaves = Vec::new();
         let mut group_of = Vec::new();
         let mut access_port = Vec::new();
-        for host in 0..hosts {
-            let peer = topology.ports[topology.ports_of(host)[0].peer as usize];
-            if peer.node < hosts {
+        for host in topology.host_ids() {
+            let peer = topology.port(topology.port_of_host(host).peer);
+            if topology.is_host(peer.node) {
                 return Err(format!(
                     "host {host} is linked to a host: hosts are linked to switches \
                     only"
                 ));
             }
-            let switch = (peer.node - hosts) as usize;
+            let switch = topology.switch_index(peer.node);
             if group_of_switch[switch] == u32::MAX {
                 group_of_switch[switch] = leaves.len() as u32;
                 leaves.push(switch);
@@ -143,10 +143,28 @@ impl Routes {
         &self.choices[switch][first as usize..][..count as usize]
     }
 
+    /// The group of each host: its switch.
+    #[must_use]
+    pub fn groups(&self) -> &[u32] {
+        &self.group_of
+    }
+
+    /// The group of a host.
+    #[must_use]
+    pub fn group_of(&self, host: HostId) -> u32 {
+        self.group_of[host.index()]
+    }
+
+    /// The port number of a host at its switch.
+    #[must_use]
+    pub fn access_port(&self, host: HostId) -> u16 {
+        self.access_port[host.index()]
+    }
+
     /// Links on the path from one host to another.
     #[must_use]
-    pub fn links_between(&self, src: u32, dst: u32) -> u32 {
-        let (from, to) = (self.group_of[src as usize], self.group_of[dst as usize]);
+    pub fn links_between(&self, src: HostId, dst: HostId) -> u32 {
+        let (from, to) = (self.group_of(src), self.group_of(dst));
         2 + u32::from(self.distance[from as usize * self.groups + to as usize])
     }
 
@@ -167,14 +185,13 @@ struct SwitchLinks {
 
 impl SwitchLinks {
     /// All links except those of these ports.
-    fn new(topology: &Topology, without: &[u32]) -> Self {
+    fn new(topology: &Topology, without: &[PortId]) -> Self {
         let mut found = Self { links: Vec::new(), first: vec![0] };
-        for node in topology.hosts..topology.nodes() {
-            for port in topology.ports_of(node) {
-                let Port { node: next, .. } = topology.ports[port.peer as usize];
-                let own = topology.first_port[node as usize] + u32::from(port.number);
-                if next >= topology.hosts && !without.contains(&own) {
-                    found.links.push((next - topology.hosts, port.number));
+        for node in topology.switch_ids() {
+            for (own, port) in topology.port_ids_of(node).zip(topology.ports_of(node)) {
+                let next = topology.neighbour(port);
+                if !topology.is_host(next) && !without.contains(&own) {
+                    found.links.push((topology.switch_index(next) as u32, port.number));
                 }
             }
             found.first.push(found.links.len());
@@ -206,7 +223,7 @@ impl SwitchLinks {
 
 #[cfg(test)]
 mod tests {
-    use xoff_core::{BitRate, Ps};
+    use xoff_core::{BitRate, NodeId, Ps};
 
     use super::super::{FatTreeConfig, LeafSpineConfig, Link, fat_tree, leaf_spine};
     use super::*;
@@ -219,7 +236,7 @@ mod tests {
         let choices = &routes.choices[0][route.first as usize..][..route.count as usize];
         assert_eq!(choices, [16, 17, 18, 19, 20, 21, 22, 23]);
         assert_eq!(routes.by_switch[0][0].count, 0);
-        assert_eq!((routes.links_between(0, 1), routes.links_between(0, 127)), (2, 4));
+        assert_eq!([1, 127].map(|to| routes.links_between(HostId(0), HostId(to))), [2, 4]);
         assert_eq!(routes.longest(), 4);
     }
 
@@ -228,8 +245,8 @@ mod tests {
     #[test]
     fn routes_avoid_links() {
         let topology = leaf_spine(&LeafSpineConfig::default()).unwrap();
-        let down = topology.first_port[128] + 17;
-        let ends = [down, topology.ports[down as usize].peer];
+        let down = topology.port_at(NodeId(128), 17);
+        let ends = [down, topology.port(down).peer];
         let routes = Routes::without(&topology, &ends).unwrap();
         let whole = Routes::new(&topology).unwrap();
         assert_eq!(routes.group_of, whole.group_of);
@@ -243,10 +260,10 @@ mod tests {
         let spine = 8 + 1;
         assert_eq!(choices(&whole, spine, 0), [0]);
         assert_eq!(choices(&routes, spine, 0), [1, 2, 3, 4, 5, 6, 7]);
-        assert_eq!((routes.links_between(0, 127), routes.longest()), (4, 4));
-        let all: Vec<u32> = (16..24)
-            .map(|number| topology.first_port[128] + number)
-            .flat_map(|port| [port, topology.ports[port as usize].peer])
+        assert_eq!((routes.links_between(HostId(0), HostId(127)), routes.longest()), (4, 4));
+        let all: Vec<PortId> = (16..24)
+            .map(|number| topology.port_at(NodeId(128), number))
+            .flat_map(|port| [port, topology.port(port).peer])
             .collect();
         let error = Routes::without(&topology, &all).unwrap_err();
         assert!(error.contains("cannot reach"), "{error}");
@@ -268,7 +285,8 @@ mod tests {
 
     #[test]
     fn an_unreachable_host_is_named() {
-        let link = |a, b| Link { a, b, rate: BitRate::from_gbps(1), delay: Ps(1) };
+        let link =
+            |a, b| Link { a: NodeId(a), b: NodeId(b), rate: BitRate::from_gbps(1), delay: Ps(1) };
         let topology = Topology::new(2, vec![0, 0, 1, 1], &[link(0, 2), link(1, 3)]).unwrap();
         let error = Routes::new(&topology).unwrap_err();
         assert!(error.contains("cannot reach"), "{error}");

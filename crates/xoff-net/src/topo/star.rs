@@ -1,6 +1,6 @@
 //! Hosts around one switch.
 
-use xoff_core::{BitRate, Ps, knobs};
+use xoff_core::{BitRate, NodeId, Ps, knobs};
 
 use super::{Census, Count, Link, Topology, TopologySettings};
 
@@ -39,7 +39,8 @@ pub fn star(config: &StarConfig) -> Result<Topology, String> {
     if config.hosts < 2 {
         return Err("a star needs at least two hosts".into());
     }
-    let link = |host| Link { a: host, b: config.hosts, rate: config.rate, delay: config.delay };
+    let switch = NodeId(config.hosts);
+    let link = |host| Link { a: NodeId(host), b: switch, rate: config.rate, delay: config.delay };
     let links: Vec<Link> = (0..config.hosts).map(link).collect();
     let mut tiers = vec![0; config.hosts as usize];
     tiers.push(1);

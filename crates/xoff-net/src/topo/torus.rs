@@ -5,7 +5,7 @@
 //! There are no virtual channels, so pauses can close cycles: `xoff check` lists them, and
 //! `switch.elide = "cycles"` breaks them.
 
-use xoff_core::{BitRate, Ps, knobs};
+use xoff_core::{BitRate, NodeId, Ps, knobs};
 
 use super::census::product;
 use super::{Census, Count, Link, Topology, TopologySettings};
@@ -111,7 +111,7 @@ pub fn torus(config: &TorusConfig) -> Result<Topology, String> {
     let switches = rows * columns;
     let hosts = switches * hosts_per_switch;
     let mut links = Vec::with_capacity((hosts + 2 * switches) as usize);
-    let mut join = |a, b, rate, delay| links.push(Link { a, b, rate, delay });
+    let mut join = |a, b, rate, delay| links.push(Link { a: NodeId(a), b: NodeId(b), rate, delay });
     for host in 0..hosts {
         join(host, hosts + host / hosts_per_switch, config.host_rate, config.host_delay);
     }
@@ -155,13 +155,13 @@ mod tests {
         for (rows, columns) in [(4, 4), (3, 5), (2, 6), (2, 2)] {
             let (topology, _) = build(&of(rows, columns));
             let is_trunk = |port: &&Port| {
-                let peer = topology.ports[port.peer as usize].node;
-                port.node.min(peer) >= topology.hosts
+                let peer = topology.neighbour(port);
+                !topology.is_host(port.node) && !topology.is_host(peer)
             };
             let ends = topology.ports.iter().filter(is_trunk).count() as u32;
             assert_eq!(ends, 2 * 2 * rows * columns, "{rows} x {columns}");
             let ports = |node| topology.ports_of(node).len();
-            assert!((topology.hosts..topology.nodes()).all(|switch| ports(switch) == 5));
+            assert!(topology.switch_ids().all(|switch| ports(switch) == 5));
         }
     }
 
@@ -170,10 +170,12 @@ mod tests {
     #[test]
     fn the_bisection_is_two_links_a_row() {
         let (topology, _) = build(&of(4, 6));
-        let is_left = |node: u32| (node - topology.hosts) % 6 < 3;
+        let is_left = |node: NodeId| topology.switch_index(node) % 6 < 3;
         let is_cut = |port: &&Port| {
-            let peer = topology.ports[port.peer as usize].node;
-            port.node.min(peer) >= topology.hosts && is_left(port.node) != is_left(peer)
+            let peer = topology.neighbour(port);
+            !topology.is_host(port.node)
+                && !topology.is_host(peer)
+                && is_left(port.node) != is_left(peer)
         };
         assert_eq!(topology.ports.iter().filter(is_cut).count(), 4 * 4);
         assert_eq!(topology.capacities().0, BitRate::from_gbps(2 * 4 * 4 * 100));
@@ -183,19 +185,20 @@ mod tests {
     fn paths_go_the_shorter_way_round() {
         let (rows, columns) = (4, 5);
         let (topology, routes) = build(&of(rows, columns));
-        for (from, to) in (0..topology.hosts).flat_map(|a| (0..topology.hosts).map(move |b| (a, b)))
+        for (from, to) in topology.host_ids().flat_map(|a| topology.host_ids().map(move |b| (a, b)))
         {
-            let down = ring_links(from / columns, to / columns, rows);
-            let right = ring_links(from % columns, to % columns, columns);
+            let down = ring_links(from.0 / columns, to.0 / columns, rows);
+            let right = ring_links(from.0 % columns, to.0 % columns, columns);
             assert_eq!(routes.links_between(from, to), 2 + down + right, "{from} to {to}");
         }
         assert_eq!(routes.longest(), 2 + 2 + 2);
         // Host 12 is at row 2, column 2 of 5: two rows away either way, and two columns to the
         // right.
-        let first = topology.first_port[topology.hosts as usize];
-        let next =
-            routes.ports(0, 12).iter().map(|&port| topology.far_end(first + u32::from(port)));
-        assert_eq!(next.map(|node| node - topology.hosts).collect::<Vec<_>>(), [1, 5, 15]);
+        let first = NodeId(topology.hosts);
+        let ports = routes.ports(0, 12).iter();
+        let next = ports.map(|&port| topology.far_end(topology.port_at(first, port)));
+        let next: Vec<usize> = next.map(|node| topology.switch_index(node)).collect();
+        assert_eq!(next, [1, 5, 15]);
     }
 
     /// The share of uniform traffic that each port carries if switches divide it evenly among their
@@ -203,16 +206,16 @@ mod tests {
     fn shares(topology: &Topology, routes: &Routes) -> Vec<f64> {
         let mut shares = vec![0.0; topology.ports.len()];
         let pair = 1.0 / f64::from(topology.hosts).powi(2);
-        for (from, to) in (0..topology.hosts).flat_map(|a| (0..topology.hosts).map(move |b| (a, b)))
+        for (from, to) in topology.host_ids().flat_map(|a| topology.host_ids().map(move |b| (a, b)))
         {
-            let mut heads = vec![(topology.far_end(topology.first_port[from as usize]), pair)];
+            let mut heads = vec![(topology.neighbour(topology.port_of_host(from)), pair)];
             while let Some((node, share)) = heads.pop() {
-                let group = routes.group_of[to as usize] as usize;
-                let ports = routes.ports((node - topology.hosts) as usize, group);
+                let group = routes.group_of(to) as usize;
+                let ports = routes.ports(topology.switch_index(node), group);
                 for &number in ports {
-                    let port = topology.first_port[node as usize] + u32::from(number);
+                    let port = topology.port_at(node, number);
                     let each = share / ports.len() as f64;
-                    shares[port as usize] += each;
+                    shares[port.index()] += each;
                     heads.push((topology.far_end(port), each));
                 }
             }

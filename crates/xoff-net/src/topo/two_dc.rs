@@ -1,6 +1,6 @@
 //! Two data centres, each a leaf-spine fabric, joined by one long link.
 
-use xoff_core::{BitRate, Ps, knobs};
+use xoff_core::{BitRate, NodeId, Ps, knobs};
 
 use super::census::product;
 use super::{Census, Count, Link, Topology, TopologySettings};
@@ -97,7 +97,7 @@ pub fn two_dc(config: &TwoDcConfig) -> Result<Topology, String> {
     let hosts = 2 * leaves * hosts_per_leaf;
     let (first_spine, first_gateway) = (hosts + 2 * leaves, hosts + 2 * (leaves + spines));
     let mut links = Vec::new();
-    let mut join = |a, b, rate, delay| links.push(Link { a, b, rate, delay });
+    let mut join = |a, b, rate, delay| links.push(Link { a: NodeId(a), b: NodeId(b), rate, delay });
     for host in 0..hosts {
         join(host, hosts + host / hosts_per_leaf, config.host_rate, config.host_delay);
     }
@@ -122,6 +122,8 @@ pub fn two_dc(config: &TwoDcConfig) -> Result<Topology, String> {
 
 #[cfg(test)]
 mod tests {
+    use xoff_core::HostId;
+
     use super::*;
     use crate::topo::Routes;
 
@@ -132,11 +134,12 @@ mod tests {
         assert_eq!((topology.hosts, topology.nodes()), (128, 128 + 8 + 16 + 2));
         let gbps = BitRate::from_gbps;
         assert_eq!(topology.capacities(), (gbps(2 * 4 * 8 * 100), gbps(12_800)));
-        let gateway = topology.ports_of(152);
+        let gateway = topology.ports_of(NodeId(152));
         assert_eq!((gateway.len(), gateway[8].rate), (9, gbps(200)));
         assert_eq!(topology.link_name(&gateway[0]), "gateway-spine");
         assert_eq!(topology.link_name(&gateway[8]), "gateway-gateway");
-        assert!(topology.is_gateway(152) && topology.is_gateway(153) && !topology.is_gateway(151));
+        let is_gateway = |node| topology.is_gateway(NodeId(node));
+        assert_eq!([151, 152, 153].map(is_gateway), [false, true, true]);
         let long = topology.ports.iter().filter(|port| port.delay == Ps::from_us(200)).count();
         assert_eq!(long, 2, "one link, two ends");
     }
@@ -147,7 +150,10 @@ mod tests {
     fn flows_leave_a_data_centre_only_for_the_other() {
         let topology = two_dc(&TwoDcConfig::default()).unwrap();
         let routes = Routes::new(&topology).unwrap();
-        assert_eq!([1, 16, 63, 64, 127].map(|to| routes.links_between(0, to)), [2, 4, 4, 7, 7]);
+        assert_eq!(
+            [1, 16, 63, 64, 127].map(|to| routes.links_between(HostId(0), HostId(to))),
+            [2, 4, 4, 7, 7]
+        );
         let choices = |switch: usize, group: usize| {
             let route = routes.by_switch[switch][group];
             routes.choices[switch][route.first as usize..][..route.count as usize].to_vec()

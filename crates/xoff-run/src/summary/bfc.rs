@@ -81,7 +81,7 @@ impl BfcHardware {
     pub(super) fn of(simulation: &Simulation, stats: &TofinoStats) -> Self {
         let TofinoStats { recirculation, unseen_collisions } = stats;
         let topology = &simulation.setup().topology;
-        let ports = topology.ports.iter().filter(|port| port.node >= topology.hosts);
+        let ports = topology.ports().iter().filter(|port| !topology.is_host(port.node));
         let capacity: u64 = ports.map(|port| port.rate.0).sum();
         let seconds = simulation.progress().sim_ps as f64 / 1e12;
         let share = recirculation.bytes as f64 * 8.0 / (capacity as f64 * seconds);

@@ -64,7 +64,7 @@ fn everything_that_captured_ports_send_is_there_in_order() {
     let topology = &run.simulation().setup().topology;
     let ports = xoff_scenario::links::ports("0-1,leaf:2", topology).unwrap();
     let rows = run.ports();
-    let counted: Vec<u64> = ports.iter().map(|&port| rows[port as usize].tx_packets).collect();
+    let counted: Vec<u64> = ports.iter().map(|&port| rows[port.index()].tx_packets).collect();
     assert_eq!(sent, counted);
 }
 

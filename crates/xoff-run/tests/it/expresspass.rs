@@ -2,6 +2,7 @@
 
 use crate::common::{open, over_hosts, over_switches, received_bytes, run};
 use xoff_core::rng::{Purpose, Rng};
+use xoff_core::{FlowId, HostId, PortId};
 use xoff_host::receiver_driven::AnyDriven;
 use xoff_host::receiver_driven::expresspass::CreditCounts;
 use xoff_net::arch::Switch;
@@ -146,7 +147,8 @@ fn last_millisecond(network: &str, flows: [(u32, u32); 2]) -> [u64; 2] {
     let mut run = open(&format!("{network}{}{}", flows[0], flows[1]), &[]);
     let got = |run: &Run| {
         let hosts = run.simulation().partitions()[0].hosts();
-        [0, 1].map(|flow| hosts.rx_progress(0, flow).map_or(0, |progress| progress.received))
+        let received = |flow| hosts.rx_progress(0, flow).map_or(0, |progress| progress.received);
+        [0, 1].map(FlowId).map(received)
     };
     let mut before = [0; 2];
     while run.progress().sim_ps < 4_000_000_000 {
@@ -220,25 +222,25 @@ fn both_directions_take_the_same_links() {
         let setup = run.simulation().setup();
         let (topology, routes, paths) = (&setup.topology, &setup.routes, setup.paths());
         let mut rng = Rng::stream(1, Purpose::Traffic, 0);
-        let mut used = vec![0u32; topology.ports.len()];
+        let mut used = vec![0u32; topology.ports().len()];
         for _ in 0..20_000 {
-            let src = rng.below(u64::from(topology.hosts)) as u32;
-            let dst = rng.below(u64::from(topology.hosts)) as u32;
+            let src = HostId(rng.below(u64::from(topology.hosts)) as u32);
+            let dst = HostId(rng.below(u64::from(topology.hosts)) as u32);
             let label = rng.u64() as u32;
             if src == dst {
                 continue;
             }
-            let there: Vec<u32> = paths.follow(topology, routes, (src, dst, label)).collect();
+            let there: Vec<PortId> = paths.follow(topology, routes, (src, dst, label)).collect();
             let back = (dst, src, label.rotate_left(16));
-            let mut back: Vec<u32> = paths.follow(topology, routes, back).collect();
-            back.iter_mut().for_each(|port| *port = topology.ports[*port as usize].peer);
+            let mut back: Vec<PortId> = paths.follow(topology, routes, back).collect();
+            back.iter_mut().for_each(|port| *port = topology.port(*port).peer);
             back.reverse();
             assert_eq!(there, back, "{src} to {dst} over {network}");
-            there.iter().for_each(|&port| used[port as usize] += 1);
+            there.iter().for_each(|&port| used[port.index()] += 1);
         }
         // All links of each kind carry about the same, in each direction.
         let names: Vec<String> =
-            topology.ports.iter().map(|port| topology.link_name(port)).collect();
+            topology.ports().iter().map(|port| topology.link_name(port)).collect();
         for name in &names {
             let of_kind = names.iter().zip(&used).filter(|(other, _)| *other == name);
             let counts: Vec<u32> = of_kind.map(|(_, &count)| count).collect();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::common::{finish, open, over_hosts, over_switches, run};
 use xoff_alloc::{Allocator, Config, LinkId};
+use xoff_core::{HostId, PortId};
 use xoff_net::Kind;
 use xoff_net::arch::Switch;
 use xoff_net::fabric::Captured;
@@ -99,16 +100,16 @@ fn paths_are_those_of_the_packets() {
                 .unwrap_or_else(|problems| panic!("{problems}"));
         let mut simulation =
             Simulation::new(setup, plan, traffic, &classes, class_of, &[], Threads::ONE).unwrap();
-        let ports: Vec<u32> = (0..simulation.setup().topology.ports.len() as u32).collect();
+        let ports: Vec<PortId> = simulation.setup().topology.port_ids().collect();
         simulation.capture(&ports);
         while simulation.step().unwrap() {}
         let setup = simulation.setup().clone();
         let paths = setup.paths();
         let mut lengths = BTreeMap::new();
         for Captured { port, packet, .. } in simulation.take_captured() {
-            let route = (packet.src, packet.dst, packet.label);
-            let path: Vec<u32> = paths.follow(&setup.topology, &setup.routes, route).collect();
-            assert!(path.contains(&port), "{shape}: {packet:?} leaves by port {port}");
+            let route = (HostId(packet.src), HostId(packet.dst), packet.label);
+            let path: Vec<PortId> = paths.follow(&setup.topology, &setup.routes, route).collect();
+            assert!(path.contains(&PortId(port)), "{shape}: {packet:?} leaves by port {port}");
             *lengths.entry((packet.kind == Kind::Segment, path.len())).or_insert(0) += 1;
         }
         // Data and acknowledgements, and the control connections, within a rack and between racks.
@@ -117,7 +118,7 @@ fn paths_are_those_of_the_packets() {
 }
 
 /// The senders of flows in progress, with their rates (bit/s).
-fn rates(run: &Run) -> Vec<((u32, u32, u32), u64)> {
+fn rates(run: &Run) -> Vec<((HostId, HostId, u32), u64)> {
     let partitions = run.simulation().partitions().iter();
     let flows = partitions.flat_map(|part| part.hosts().alive()).filter(|flow| !flow.open);
     flows.map(|f| ((f.start.src, f.start.dst, f.start.label), f.pace.rate)).collect()
@@ -132,13 +133,13 @@ fn rates_are_optimal() {
     finish(&mut run);
     let setup = run.simulation().setup();
     let capacities: Vec<f64> =
-        setup.topology.ports.iter().map(|port| port.rate.0 as f64 / 1e9).collect();
+        setup.topology.ports().iter().map(|port| port.rate.0 as f64 / 1e9).collect();
     let mut optimizer = Allocator::new(&capacities, Config::default()).unwrap();
     let paths = setup.paths();
     let mut flows = Vec::new();
     for (route, rate) in rates(&run) {
         let path = paths.follow(&setup.topology, &setup.routes, route);
-        let path: Vec<LinkId> = path.map(LinkId).collect();
+        let path: Vec<LinkId> = path.map(|port| LinkId(port.0)).collect();
         flows.push((optimizer.add_flow(&path, 1.0).unwrap(), rate));
     }
     (0..1000).for_each(|_| optimizer.iterate());
@@ -158,7 +159,10 @@ fn rates_share_the_queues_of_the_data() {
     let crowd: String = [0, 3, 4, 5, 6, 7].map(|src| long(src, 1, "14600B")).concat();
     let first_rate = |text: &str| {
         let mut run = open(text, &["flowtune.reserve=0.2"]);
-        while rates(&run).iter().all(|((src, ..), rate)| *src != 1 || *rate == 10_000_000_000) {
+        while rates(&run)
+            .iter()
+            .all(|((src, ..), rate)| *src != HostId(1) || *rate == 10_000_000_000)
+        {
             run.step().unwrap();
         }
         run.progress().sim_ps
@@ -390,7 +394,7 @@ fn allocators_of_pods_leave_room_for_each_other() {
     assert!(problems.contains("leave no capacity for the flowlets of its own"), "{problems}");
     let mut run = open(&text, &["flowtune.allocators=per-pod"]);
     assert_eq!(run.simulation().setup().topology.attached, 8);
-    let local = |run: &Run| rates(run).iter().find(|((src, ..), _)| *src == 2).unwrap().1;
+    let local = |run: &Run| rates(run).iter().find(|((src, ..), _)| *src == HostId(2)).unwrap().1;
     while run.progress().sim_ps < 500 * US {
         run.step().unwrap();
     }

@@ -56,7 +56,7 @@ fn results_depend_neither_on_the_cut_nor_on_threads() {
 fn each_data_centre_is_a_part() {
     let run = open(BOTH, &["run.partitions=2"]);
     for partition in run.simulation().partitions() {
-        let nics: Vec<u32> = partition.hosts().nics().iter().map(|nic| nic.host).collect();
+        let nics: Vec<u32> = partition.hosts().nics().iter().map(|nic| nic.host.0).collect();
         assert!(nics == [0, 1, 2, 3, 4, 5, 6, 7] || nics == [8, 9, 10, 11, 12, 13, 14, 15]);
         // Two leaves, two spines, a gateway.
         assert_eq!(partition.switches().len(), 5);

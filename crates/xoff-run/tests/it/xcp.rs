@@ -46,7 +46,7 @@ fn plan(warmup_us: u64, measure_us: u64) -> String {
 /// Bytes acknowledged of the flow from host `src`.
 fn acked(run: &Run, src: u32) -> u64 {
     let mut alive = run.simulation().partitions().iter().flat_map(|part| part.hosts().alive());
-    alive.find(|flow| flow.start.src == src).map_or(0, |flow| flow.snd_una)
+    alive.find(|flow| flow.start.src.0 == src).map_or(0, |flow| flow.snd_una)
 }
 
 fn drops(run: &Run) -> u64 {

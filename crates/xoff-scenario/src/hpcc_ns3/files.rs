@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use xoff_core::Ps;
+use xoff_core::{HostId, NodeId, Ps};
 use xoff_net::topo::{Census, Link, Topology};
 use xoff_workload::Arrival;
 
@@ -96,7 +96,7 @@ fn link(words: &mut Words<'_>, nodes: u32) -> Result<Link, String> {
     if rate.0 == 0 || delay.0 == 0 {
         return Err(words.fail("a link's rate and delay must be more than zero"));
     }
-    Ok(Link { a, b, rate, delay })
+    Ok(Link { a: NodeId(a), b: NodeId(b), rate, delay })
 }
 
 /// A delay such as `1000ns` or `0.001ms`.
@@ -126,8 +126,8 @@ fn tiers(hosts: u32, nodes: u32, links: &[Link]) -> Vec<u8> {
         let mut changed = false;
         for link in links {
             for (from, to) in [(link.a, link.b), (link.b, link.a)] {
-                if tiers[from as usize] == tier && tiers[to as usize] == u8::MAX {
-                    tiers[to as usize] = tier + 1;
+                if tiers[from.index()] == tier && tiers[to.index()] == u8::MAX {
+                    tiers[to.index()] = tier + 1;
                     changed = true;
                 }
             }
@@ -169,7 +169,10 @@ pub(super) fn flows(text: &str, file: &str, hosts: u32) -> Result<Vec<Arrival>, 
         if flows.last().is_some_and(|last| last.start > start) {
             return Err(words.fail("flows must be sorted by their start"));
         }
-        flows.push(Arrival { priority: class, ..Arrival::new(start, src, dst, bytes, 0) });
+        flows.push(Arrival {
+            priority: class,
+            ..Arrival::new(start, HostId(src), HostId(dst), bytes, 0)
+        });
     }
     Ok(flows)
 }

@@ -1,4 +1,4 @@
-use xoff_core::{BitRate, Ps};
+use xoff_core::{BitRate, HostId, NodeId, Ps};
 
 use super::config::{Config, Control, rate, seconds};
 use super::files::{flows, topology};
@@ -49,8 +49,8 @@ fn rates_and_times_are_read_as_that_simulator_does() {
 fn topology_and_flows_name_file_and_line() {
     let text = "3 1 2\n2\n0 2 100Gbps 1000ns 0\n1 2 100Gbps 0.001ms 0\n";
     let built = topology(text, "t.txt", Memory::of_machine()).unwrap();
-    assert_eq!((built.hosts, built.nodes(), built.tiers[2]), (2, 3, 1));
-    assert_eq!(built.ports_of(0)[0].delay, built.ports_of(1)[0].delay);
+    assert_eq!((built.hosts, built.nodes(), built.tier(NodeId(2))), (2, 3, 1));
+    assert_eq!(built.port_of_host(HostId(0)).delay, built.port_of_host(HostId(1)).delay);
     let cut = topology("3 1 2\n2\n0 2 100Gbps 1000ns 0\n1 2 fast", "t.txt", Memory::of_machine())
         .unwrap_err();
     assert!(cut.starts_with("t.txt:4: expected a rate"), "{cut}");

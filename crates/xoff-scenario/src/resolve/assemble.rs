@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use xoff_core::knobs::Knob as _;
 use xoff_core::seam::Seam;
-use xoff_core::{Bytes, Ps};
+use xoff_core::{Bytes, HostId, Ps};
 use xoff_host::receiver_driven::{Context as DriverContext, FlowSizes};
 use xoff_net::buffer::{BufferConfig, BufferKind};
 use xoff_net::credit::CreditShape;
@@ -174,7 +174,7 @@ impl Resolver<'_> {
         let Network { topology, routes, flowtune, base_rtt } = network;
         let base_rtts = self.base_rtts(&spec.transport, &topology, &routes, &spec.frame);
         self.reader.effective.derive_network(&topology, base_rtt);
-        let product = topology.ports_of(0)[0].rate.bytes_in(base_rtt);
+        let product = topology.port_of_host(HostId(0)).rate.bytes_in(base_rtt);
         let buffer = self.buffer(&spec, product);
         self.derive(&mut spec, &topology, &buffer, base_rtt, product, flows);
         let credits = self.credits(&spec);
@@ -291,7 +291,7 @@ impl Resolver<'_> {
                 Some((topology, routes, Some(setup)))
             }
             Err(message) => {
-                let mut nodes = 0..network.0.nodes();
+                let mut nodes = network.0.node_ids();
                 let gateways = nodes.any(|node| network.0.is_gateway(node));
                 let (section, key) =
                     if gateways { ("network", "topology") } else { ("flowtune", "allocators") };
@@ -303,9 +303,9 @@ impl Resolver<'_> {
 }
 
 fn hop_context(topology: &Topology, buffer: &BufferConfig, base_rtt: Ps) -> HopContext {
-    let hosts = (0..topology.hosts).map(|host| topology.ports_of(host)[0].rate);
+    let hosts = topology.host_ids().map(|host| topology.port_of_host(host).rate);
     let longest = |of_gateways: bool| {
-        let ports = topology.ports.iter();
+        let ports = topology.ports().iter();
         let ports = ports.filter(|port| topology.is_gateway(port.node) == of_gateways);
         ports.map(|port| port.delay).max()
     };
@@ -313,7 +313,7 @@ fn hop_context(topology: &Topology, buffer: &BufferConfig, base_rtt: Ps) -> HopC
         base_rtt,
         bandwidth_delay_product: hosts.max().map_or(Bytes(0), |rate| rate.bytes_in(base_rtt)),
         slowest: rules::slowest(topology),
-        host_rate: topology.ports_of(0)[0].rate,
+        host_rate: topology.port_of_host(HostId(0)).rate,
         queue_limit: buffer.queue_limit(),
         longest_delays: (longest(false).unwrap_or(Ps(0)), longest(true)),
     }

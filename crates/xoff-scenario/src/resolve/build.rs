@@ -84,7 +84,7 @@ pub(crate) fn hosts(
         onramp: spec.flow_control.onramp().cloned(),
         driver: spec.driver.clone(),
         flowtune: flowtune.map(|flowtune| FlowtuneHostSetup {
-            agent: flowtune.config.agent(flowtune.sites[0].servers.len() as u32),
+            agent: flowtune.config.agent(flowtune.sites[0].server_ids().len() as u32),
             stream: flowtune.config.stream(),
         }),
         queues: spec.hop.nic_queues(spec.architecture.classes()),

@@ -44,12 +44,12 @@ fn fault(settings: &FaultConfig, topology: &Topology) -> Result<Fault, String> {
         return Err(format!("until is {until}, which is not after at ({at}); 0s means never"));
     }
     let ports = if link == "all" && settings.may_name_all_links() {
-        (0..topology.ports.len() as u32).collect()
+        topology.port_ids().collect()
     } else {
         links::link(link, topology).map_err(|why| format!("link: {why}"))?
     };
-    let host = ports.iter().map(|&port| topology.ports[port as usize].node).min();
-    if let Some(host) = host.filter(|&node| settings.is_outage() && node < topology.hosts) {
+    let host = ports.iter().map(|&port| topology.port(port).node).min();
+    if let Some(host) = host.filter(|&node| settings.is_outage() && topology.is_host(node)) {
         return Err(format!("link: host {host} has no other link, so it would be cut off"));
     }
     let until = if until == Ps(0) { Ps::NEVER } else { until };

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use xoff_core::Ps;
 use xoff_core::seam::{Seam as _, SectionDoc};
+use xoff_core::{HostId, PortId, Ps};
 use xoff_host::hosts::BaseRtts;
 use xoff_host::transport::{BaseRttOf, FrameConfig, TransportConfig};
 use xoff_net::topo::{Routes, Topology, TopologyConfig};
@@ -35,11 +35,11 @@ impl Resolver<'_> {
         let mut complain = |message: &str| {
             self.reader.layers.problem(None, format!("[{section}] {message}"), None);
         };
-        if topology.ports.iter().any(|port| port.rate.0 == 0) {
+        if topology.ports().iter().any(|port| port.rate.0 == 0) {
             complain("a link's rate must be more than zero");
             return None;
         }
-        if topology.ports.iter().any(|port| port.delay.0 == 0) {
+        if topology.ports().iter().any(|port| port.delay.0 == 0) {
             complain("a link's delay must be more than zero");
             return None;
         }
@@ -89,7 +89,7 @@ impl Resolver<'_> {
         }
     }
 
-    pub(super) fn monitored(&mut self, run: &RunConfig, hosts: u32) -> Option<Vec<u32>> {
+    pub(super) fn monitored(&mut self, run: &RunConfig, hosts: u32) -> Option<Vec<HostId>> {
         if run.monitor.is_empty() {
             return Some(Vec::new());
         }
@@ -97,7 +97,7 @@ impl Resolver<'_> {
         parsed.map_err(|message| self.reader.problem("run", "monitor", message)).ok()
     }
 
-    pub(super) fn captured(&mut self, run: &RunConfig, topology: &Topology) -> Option<Vec<u32>> {
+    pub(super) fn captured(&mut self, run: &RunConfig, topology: &Topology) -> Option<Vec<PortId>> {
         let ports = links::ports(&run.capture, topology);
         ports.map_err(|message| self.reader.problem("run", "capture", message)).ok()
     }
@@ -127,7 +127,8 @@ impl Resolver<'_> {
             return None;
         }
         let rtts = base_rtts(topology, routes, frame.payload.0);
-        let (src, others) = (0, 1..topology.servers());
+        let src = HostId(0);
+        let others = topology.server_ids().filter(|&host| host != src);
         if let Some(shortest) = others.map(|dst| rtts.of(src, dst)).min() {
             self.reader.effective.derive("base_rtt_shortest_of_host_0", Ps(shortest));
         }

@@ -103,7 +103,7 @@ impl Resolver<'_> {
             self.reader.layers.problem(Some(place), message, None);
         }
         let config = config?;
-        self.fluid_fits(topology.ports.len() as u128, &allocator, &config)?;
+        self.fluid_fits(topology.ports().len() as u128, &allocator, &config)?;
         let (topology, routes) = (Arc::new(topology), Arc::new(routes));
         let fluid = Fluid::new(topology, routes, flows.traffic, seed, &allocator, config);
         let fluid = fluid.map_err(|error| self.refused(&error)).ok()?;

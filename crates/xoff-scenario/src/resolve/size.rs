@@ -1,8 +1,8 @@
 //! Sizes of the network, its simulation and numerical studies, checked before memory is allocated.
 
 use xoff_alloc::OptimizerKind;
-use xoff_core::Ps;
 use xoff_core::seam::Seam as _;
+use xoff_core::{HostId, PortId, Ps};
 use xoff_fluid::config::AllocatorConfig;
 use xoff_fluid::{ConvergenceConfig, FluidConfig};
 use xoff_net::topo::{Census, TopologyConfig};
@@ -51,11 +51,11 @@ impl Resolver<'_> {
         &mut self,
         setup: &Setup,
         plan: &Plan,
-        monitored: &[u32],
-        captured: &[u32],
+        monitored: &[HostId],
+        captured: &[PortId],
     ) -> Option<()> {
         let (place, help) = self.needs.of_first();
-        let what = format!("queues, tables and counters of {} ports", setup.topology.ports.len());
+        let what = format!("queues, tables and counters of {} ports", setup.topology.ports().len());
         self.need(Need { what, bytes: setup.simulated_bytes(plan), place, help })?;
         for (key, bytes, what) in [
             ("monitor", Setup::watched_bytes(monitored.len()), "hosts that are watched"),

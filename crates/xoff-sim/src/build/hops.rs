@@ -1,5 +1,6 @@
 //! The hop control and the scheduler of a switch.
 
+use xoff_core::NodeId;
 use xoff_core::rng::Purpose;
 use xoff_net::hop::{AnyHop, HopPort, HopSite};
 use xoff_net::packet::CLASSES;
@@ -20,14 +21,14 @@ impl Setup {
     }
 
     /// The hop control of a switch.
-    pub(super) fn hop(&self, node: u32) -> Result<AnyHop, String> {
+    pub(super) fn hop(&self, node: NodeId) -> Result<AnyHop, String> {
         let ports = self.topology.ports_of(node).iter().map(|port| HopPort {
             rate: port.rate.0,
             delay_ps: port.delay.0,
-            host: self.topology.ports[port.peer as usize].node < self.topology.hosts,
+            host: self.topology.is_host(self.topology.neighbour(port)),
         });
-        let hosts = 0..self.topology.hosts;
-        let nic_rate = hosts.map(|host| self.topology.ports_of(host)[0].rate.0).max();
+        let hosts = self.topology.host_ids();
+        let nic_rate = hosts.map(|host| self.topology.port_of_host(host).rate.0).max();
         self.switch.hop.build(HopSite {
             ports: ports.collect(),
             buffer_bytes: self.buffer(node).size.0,
@@ -40,9 +41,9 @@ impl Setup {
     }
 
     /// The pairs of ports of a switch without backpressure.
-    fn elided(&self, node: u32) -> Vec<(u16, u16)> {
+    fn elided(&self, node: NodeId) -> Vec<(u16, u16)> {
         let Some(turns) = &self.switch.elided else { return Vec::new() };
-        let ports = (self.topology.first_port[node as usize]..).zip(self.topology.ports_of(node));
+        let ports = self.topology.port_ids_of(node).zip(self.topology.ports_of(node));
         let pairs = ports.flat_map(|(id, port)| turns.of(id).map(|egress| (port.number, egress)));
         pairs.collect()
     }

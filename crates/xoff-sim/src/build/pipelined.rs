@@ -1,5 +1,6 @@
 //! Pipelined switches of a network.
 
+use xoff_core::NodeId;
 use xoff_core::rng::Purpose;
 use xoff_net::Fabric;
 use xoff_net::arch::{AnySwitch, Pipelined, PipelinedParts, PipelinedSettings};
@@ -12,13 +13,13 @@ impl Setup {
     pub(super) fn build_pipelined(
         &self,
         fabric: &mut Fabric,
-        node: u32,
+        node: NodeId,
         first_port: u32,
         setup: &PipelinedSettings,
     ) -> Result<AnySwitch, String> {
         let timers = self.add_switch_timers(fabric, node, first_port);
         // After the timers of ports and frames: what they resume or pause counts.
-        let rank = phase::TIMER | 3 << 57 | u64::from(node);
+        let rank = phase::TIMER | 3 << 57 | u64::from(node.0);
         let stage_timer = fabric.wheel.add_timer(rank, tag::STAGE | first_port);
         let bin_seed = self.stream(Purpose::QueueAssignment, node).u64() as u32;
         let scheduler = || self.scheduler(bin_seed);

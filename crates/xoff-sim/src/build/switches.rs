@@ -1,5 +1,6 @@
 //! Switches of a network, put together from their parts.
 
+use xoff_core::NodeId;
 use xoff_core::rng::{Purpose, Rng};
 use xoff_net::arch::{
     AnySwitch, CioqParts, Crossbar, CrossbarParts, CrossbarSettings, Forwarding, InBand,
@@ -20,7 +21,7 @@ impl Setup {
     pub(super) fn build_switch(
         &self,
         fabric: &mut Fabric,
-        node: u32,
+        node: NodeId,
         first_port: u32,
         shared: Option<Draws>,
     ) -> Result<AnySwitch, String> {
@@ -57,7 +58,7 @@ impl Setup {
     pub(super) fn build_crossbar(
         &self,
         fabric: &mut Fabric,
-        node: u32,
+        node: NodeId,
         (first_port, arbiter): (u32, u32),
         setup: &CrossbarSettings,
     ) -> Result<AnySwitch, String> {
@@ -66,7 +67,7 @@ impl Setup {
         let parts = CrossbarParts {
             config: setup.config.clone(),
             arbiter,
-            first_id: self.topology.first_port[node as usize],
+            first_id: self.topology.first_port(node).0,
             stage_tag: tag::STAGE | first_port,
             io: self.cioq(node, (first_port, timers), &setup.pause, fifo)?,
         };
@@ -77,7 +78,7 @@ impl Setup {
     /// timer, its pauses, and the scheduler of its egress ports.
     pub(super) fn cioq(
         &self,
-        node: u32,
+        node: NodeId,
         (first_port, first_timer): (u32, u32),
         pause: &PauseConfig,
         scheduler: impl Fn() -> AnyScheduler,
@@ -101,7 +102,7 @@ impl Setup {
     }
 
     /// A switch's memory.
-    pub(super) fn buffer(&self, node: u32) -> BufferConfig {
+    pub(super) fn buffer(&self, node: NodeId) -> BufferConfig {
         self.switch.buffer.of(self.topology.is_gateway(node))
     }
 
@@ -114,14 +115,14 @@ impl Setup {
     }
 
     /// A switch's routes.
-    fn forwarding(&self, node: u32) -> Forwarding {
-        let switch = (node - self.topology.hosts) as usize;
+    fn forwarding(&self, node: NodeId) -> Forwarding {
+        let switch = self.topology.switch_index(node);
         let routes = (self.routes.by_switch[switch].clone(), self.routes.choices[switch].clone());
         Forwarding::new(routes.0, routes.1, self.ecmp(node))
     }
 
     /// The routes of a switch, and its adaptive load balancer if it has one.
-    fn balancing(&self, node: u32) -> (Forwarding, Option<Adaptive>) {
+    fn balancing(&self, node: NodeId) -> (Forwarding, Option<Adaptive>) {
         let forwarding = self.forwarding(node);
         let Some(config) = self.switch.balance.adaptive() else { return (forwarding, None) };
         let ports = self.topology.ports_of(node).len();
@@ -132,7 +133,7 @@ impl Setup {
     /// When the ingresses of a switch ask for pauses.
     pub(super) fn thresholds(
         &self,
-        node: u32,
+        node: NodeId,
         pause: &PauseConfig,
     ) -> Result<Vec<Thresholds>, String> {
         let (mtu, frame) = (self.hosts.longest_packet(), u64::from(self.control_frame()));
@@ -144,31 +145,35 @@ impl Setup {
     }
 
     /// Share of a switch's frames to its neighbours that are lost, and the stream that says which.
-    fn control_loss(&self, node: u32) -> Option<(f64, Rng)> {
+    fn control_loss(&self, node: NodeId) -> Option<(f64, Rng)> {
         let loss = self.switch.control_loss;
         (loss > 0.0).then(|| (loss, self.stream(Purpose::Faults, node)))
     }
 
     /// Adds the timers of a switch: one a port, and one for all. Returns the first.
-    pub(super) fn add_switch_timers(&self, fabric: &mut Fabric, node: u32, first_port: u32) -> u32 {
+    pub(super) fn add_switch_timers(
+        &self,
+        fabric: &mut Fabric,
+        node: NodeId,
+        first_port: u32,
+    ) -> u32 {
         let first_timer = fabric.wheel.timers();
-        for number in 0..self.topology.ports_of(node).len() as u32 {
-            let id = u64::from(self.topology.first_port[node as usize] + number);
-            let rank = xoff_net::fabric::phase::TIMER | 1 << 58 | id;
+        for (number, id) in (0..).zip(self.topology.port_ids_of(node)) {
+            let rank = xoff_net::fabric::phase::TIMER | 1 << 58 | u64::from(id.0);
             fabric.wheel.add_timer(rank, tag::SWITCH_TIMER | (first_port + number));
         }
-        let rank = xoff_net::fabric::phase::TIMER | 1 << 57 | u64::from(node);
+        let rank = xoff_net::fabric::phase::TIMER | 1 << 57 | u64::from(node.0);
         fabric.wheel.add_timer(rank, tag::SWITCH_DELAY | first_port);
         first_timer
     }
 
-    fn in_band(&self, node: u32) -> InBand {
+    fn in_band(&self, node: NodeId) -> InBand {
         let ports = self.topology.ports_of(node).iter();
         let rates: Vec<u64> = ports.map(|port| port.rate.0).collect();
         self.hosts.control.in_band(&rates)
     }
 
-    fn ecn(&self, node: u32) -> Result<(Vec<RedEcn>, MarkAt), String> {
+    fn ecn(&self, node: NodeId) -> Result<(Vec<RedEcn>, MarkAt), String> {
         let ports = self.topology.ports_of(node);
         match &self.switch.ecn {
             EcnSetup::None => Ok((Vec::new(), MarkAt::Dequeue)),

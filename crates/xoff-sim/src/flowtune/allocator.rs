@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use xoff_alloc::{Config, FlowId, LinkId, Utility};
-use xoff_core::counts;
+use xoff_core::{HostId, PortId, counts};
 use xoff_host::flowtune::Message;
 use xoff_host::flowtune::stream::{Direction, StreamId};
 use xoff_net::topo::Routes;
@@ -17,8 +17,8 @@ use super::{FailuresKind, FlowtuneConfig, Site, UtilityKind};
 /// Rates and capacities are in Gb/s for the optimizer, whose prices start at 1.
 const BITS: f64 = 1e9;
 
-/// A server's number and the number of one of its flowlets.
-type Key = (u32, u32);
+/// A server and the number of one of its flowlets.
+type Key = (HostId, u32);
 
 counts! {
     /// Counters of an allocator.
@@ -40,7 +40,7 @@ counts! {
 #[derive(Debug)]
 struct Known {
     flow: FlowId,
-    dst: u32,
+    dst: HostId,
     label: u32,
     /// The last reported rate (bit/s).
     rate: u64,
@@ -51,7 +51,7 @@ struct Known {
 /// A flowlet from another domain to this one.
 #[derive(Debug)]
 struct Transit {
-    dst: u32,
+    dst: HostId,
     label: u32,
     rate: u64,
     links: Vec<LinkId>,
@@ -117,7 +117,7 @@ impl Allocator {
             flowlets: FxHashMap::default(),
             owners: FxHashMap::default(),
             transits: BTreeMap::new(),
-            servers: vec![Server::default(); site.servers.len()],
+            servers: vec![Server::default(); site.server_ids().len()],
             reserved: Reserved::new(capacities.len()),
             pending: Vec::new(),
             running: true,
@@ -162,7 +162,7 @@ impl Allocator {
         }
     }
 
-    fn add(&mut self, key: Key, dst: u32, label: u32) {
+    fn add(&mut self, key: Key, dst: HostId, label: u32) {
         // A report after a resync, although the first report was already in flight.
         if self.flowlets.contains_key(&key) {
             return;
@@ -174,7 +174,7 @@ impl Allocator {
     }
 
     /// Adds a flowlet to its path.
-    fn place(&mut self, key: Key, dst: u32, label: u32) {
+    fn place(&mut self, key: Key, dst: HostId, label: u32) {
         let path = self.domain.path(key.0, dst, label);
         let flow = self.rates.add_flow(&path, 1.0).expect("the links of the path exist");
         let ack_links = self.ack_links(key.0, dst, label);
@@ -182,7 +182,7 @@ impl Allocator {
         self.owners.insert(flow, key);
     }
 
-    fn ack_links(&self, src: u32, dst: u32, label: u32) -> Vec<LinkId> {
+    fn ack_links(&self, src: HostId, dst: HostId, label: u32) -> Vec<LinkId> {
         if !self.config.reserve_acks {
             return Vec::new();
         }
@@ -218,13 +218,13 @@ impl Allocator {
         if self.site.servers.contains(&dst) {
             return None;
         }
-        let to = dst / self.site.servers.len() as u32;
+        let to = dst.0 / self.site.server_ids().len() as u32;
         let message = Message::Transit { src, flowlet, dst, label, rate };
         Some((StreamId::between(self.site.index, to), message))
     }
 
     /// Sets the rate of a flowlet from another domain to this one; 0: it has ended.
-    fn pass(&mut self, key: Key, dst: u32, label: u32, rate: u64) {
+    fn pass(&mut self, key: Key, dst: HostId, label: u32, rate: u64) {
         if let Some(before) = self.transits.remove(&key) {
             self.reserve(&before, before.rate, 0);
         }
@@ -246,7 +246,7 @@ impl Allocator {
     /// Switches route around the links of these ports. "While correct path information is being
     /// obtained, the allocator can mitigate link over-allocation by zeroing the capacity of failed
     /// links" (§6).
-    pub fn on_routes(&mut self, now: u64, routes: &Arc<Routes>, down: &[u32]) {
+    pub fn on_routes(&mut self, now: u64, routes: &Arc<Routes>, down: &[PortId]) {
         if self.config.failures == FailuresKind::Unknown {
             return;
         }
@@ -254,7 +254,7 @@ impl Allocator {
             let capacity = self.domain.capacities()[link.0 as usize];
             self.rates.set_capacity(link, capacity).expect("the capacity was valid before");
         }
-        self.failed.extend(down.iter().map(|&port| LinkId(port)));
+        self.failed.extend(down.iter().map(|&port| LinkId(port.0)));
         self.fail_links();
         self.discovery = Some((now + self.config.path_discovery.0, Arc::clone(routes)));
     }
@@ -286,8 +286,8 @@ impl Allocator {
         }
     }
 
-    fn server(&mut self, server: u32) -> &mut Server {
-        &mut self.servers[(server - self.site.servers.start) as usize]
+    fn server(&mut self, server: HostId) -> &mut Server {
+        &mut self.servers[(server.0 - self.site.servers.start.0) as usize]
     }
 
     /// Runs one iteration: "rate update", "price update" (§2) and normalisation (§3). Appends its
@@ -338,7 +338,7 @@ impl Allocator {
     /// servers without a message for half of the rates' lifetime.
     fn renew(&mut self, now: u64, tell: &mut Vec<(StreamId, Message)>) {
         let due = now.saturating_sub(self.config.lifetime.0 / 2);
-        for (server, state) in self.site.servers.clone().zip(&mut self.servers) {
+        for (server, state) in self.site.server_ids().zip(&mut self.servers) {
             if state.flowlets > 0 && state.told_ps <= due {
                 state.told_ps = now;
                 self.stats.renewals += 1;
@@ -362,7 +362,7 @@ impl Allocator {
         let before = std::mem::replace(&mut self.running, self.config.is_running(now));
         if self.running && !before {
             self.forget();
-            let servers = self.site.servers.clone();
+            let servers = self.site.server_ids();
             let ask = |server| (StreamId::from_allocator(server), Message::Resync);
             tell.extend(servers.map(ask));
         }

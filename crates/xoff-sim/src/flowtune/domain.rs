@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use xoff_alloc::LinkId;
+use xoff_core::{HostId, NodeId, PortId};
 use xoff_host::hosts::HostSetup;
 use xoff_net::topo::{Port, Routes, Topology};
 
@@ -37,7 +38,7 @@ impl Domain {
         hosts: &HostSetup,
     ) -> Self {
         let free = 1.0 - config.reserve;
-        let capacities = topology.ports.iter().map(|port| port.rate.0 as f64 / 1e9 * free);
+        let capacities = topology.ports().iter().map(|port| port.rate.0 as f64 / 1e9 * free);
         Self {
             capacities: capacities.collect(),
             topology: Arc::clone(topology),
@@ -63,24 +64,26 @@ impl Domain {
 
     /// The links of a flowlet's path, as far as they are known.
     #[must_use]
-    pub fn path(&self, src: u32, dst: u32, label: u32) -> Vec<LinkId> {
-        let port = |host: u32| self.topology.first_port[host as usize];
+    pub fn path(&self, src: HostId, dst: HostId, label: u32) -> Vec<LinkId> {
+        let links = |ports: &mut dyn Iterator<Item = PortId>| {
+            ports.filter(|&port| self.is_within(port)).map(|port| LinkId(port.0)).collect()
+        };
         match self.knows {
             PathsKind::Known => {
-                let ports = self.paths.follow(&self.topology, &self.routes, (src, dst, label));
-                ports.filter(|&port| self.is_within(port)).map(LinkId).collect()
+                links(&mut self.paths.follow(&self.topology, &self.routes, (src, dst, label)))
             }
             // "Flowtune would manage rates on the edge links between servers and the top-of-rack
             // switches, while TCP congestion control would handle contention in the core" (§6).
             PathsKind::BigSwitch => {
-                let ports = [port(src), self.topology.ports[port(dst) as usize].peer];
-                ports.into_iter().filter(|&port| self.is_within(port)).map(LinkId).collect()
+                let up = self.topology.first_port(src.node());
+                let down = self.topology.port_of_host(dst).peer;
+                links(&mut [up, down].into_iter())
             }
         }
     }
 
-    fn is_within(&self, port: u32) -> bool {
-        self.within.is_empty() || self.within[port as usize]
+    fn is_within(&self, port: PortId) -> bool {
+        self.within.is_empty() || self.within[port.index()]
     }
 
     /// The rate of acknowledgements for full packets at a rate (bit/s).
@@ -93,18 +96,18 @@ impl Domain {
 /// True for each port whose link belongs to the pod of a site's servers: a link with an end in the
 /// pod. The pod is the set of nodes reachable from the servers without the top layer.
 fn within(topology: &Topology, site: &Site) -> Vec<bool> {
-    let top = topology.tiers.iter().copied().max().unwrap_or(0);
+    let top = topology.top_tier();
     let mut in_pod = vec![false; topology.nodes() as usize];
-    let mut found: Vec<u32> = site.servers.clone().collect();
+    let mut found: Vec<NodeId> = site.server_ids().map(HostId::node).collect();
     while let Some(node) = found.pop() {
-        if !std::mem::replace(&mut in_pod[node as usize], true) {
+        if !std::mem::replace(&mut in_pod[node.index()], true) {
             let peers = topology.ports_of(node).iter();
-            let peers = peers.map(|port| topology.ports[port.peer as usize].node);
-            found.extend(peers.filter(|&peer| topology.tiers[peer as usize] < top));
+            let peers = peers.map(|port| topology.neighbour(port));
+            found.extend(peers.filter(|&peer| topology.tier(peer) < top));
         }
     }
-    let ends = |port: &Port| [port.node, topology.ports[port.peer as usize].node];
-    topology.ports.iter().map(|port| ends(port).iter().any(|&n| in_pod[n as usize])).collect()
+    let ends = |port: &Port| [port.node, topology.neighbour(port)];
+    topology.ports().iter().map(|port| ends(port).iter().any(|&n| in_pod[n.index()])).collect()
 }
 
 #[cfg(test)]
@@ -116,14 +119,18 @@ mod tests {
     #[test]
     fn a_pod_has_its_downward_and_upward_links() {
         let topology = fat_tree(&FatTreeConfig { k: 4, ..Default::default() }).unwrap();
-        let of_pod = |index| Site { index, nics: 0..0, servers: index * 4..(index + 1) * 4 };
+        let of_pod = |index| Site {
+            index,
+            nics: HostId(0)..HostId(0),
+            servers: HostId(index * 4)..HostId((index + 1) * 4),
+        };
         let pods = [0, 1, 2, 3].map(|index| within(&topology, &of_pod(index)));
         for pod in &pods {
             // 4 links of servers, 4 between edge and aggregation, 4 to the core, in both
             // directions.
             assert_eq!(pod.iter().filter(|&&within| within).count(), 24);
         }
-        for port in 0..topology.ports.len() {
+        for port in 0..topology.ports().len() {
             assert_eq!(pods.iter().filter(|pod| pod[port]).count(), 1, "port {port}");
         }
     }

@@ -12,6 +12,7 @@ mod reserved;
 
 use std::ops::Range;
 
+use xoff_core::HostId;
 use xoff_core::rng::mix64;
 use xoff_host::Hosts;
 use xoff_host::flowtune::agent::AgentStats;
@@ -67,16 +68,26 @@ pub struct Site {
     /// Index of the allocator.
     pub index: u32,
     /// Its NICs, as hosts.
-    pub nics: Range<u32>,
+    pub nics: Range<HostId>,
     /// The servers in its domain.
-    pub servers: Range<u32>,
+    pub servers: Range<HostId>,
 }
 
 impl Site {
-    /// The NIC of its connection with a server or another allocator.
+    /// Its NICs.
+    pub fn nic_ids(&self) -> impl ExactSizeIterator<Item = HostId> + use<> {
+        (self.nics.start.0..self.nics.end.0).map(HostId)
+    }
+
+    /// The servers in its domain.
+    pub fn server_ids(&self) -> impl ExactSizeIterator<Item = HostId> + use<> {
+        (self.servers.start.0..self.servers.end.0).map(HostId)
+    }
+
+    /// The NIC of its connection with the server or the other allocator of this number.
     #[must_use]
-    pub fn nic_for(&self, other: u32) -> u32 {
-        self.nics.start + other % self.nics.len() as u32
+    pub fn nic_for(&self, other: u32) -> HostId {
+        HostId(self.nics.start.0 + other % self.nic_ids().len() as u32)
     }
 }
 
@@ -98,12 +109,12 @@ impl FlowtuneSetup {
     /// If the network is unsuitable for allocators.
     pub fn attach(config: FlowtuneConfig, topology: &Topology) -> Result<(Topology, Self), String> {
         let servers = topology.hosts;
-        if (servers..topology.nodes()).any(|node| topology.is_gateway(node)) {
+        if topology.switch_ids().any(|node| topology.is_gateway(node)) {
             return Err("an allocator's domain must be within one data centre; \
                         network.topology = \"two-dc\" has two"
                 .into());
         }
-        let top = topology.tiers.iter().copied().max().unwrap_or(0);
+        let top = topology.top_tier();
         let (tier, pods) = match config.allocators {
             Allocators::One => (top, 1),
             Allocators::PerPod if top < 3 => {
@@ -113,12 +124,11 @@ impl FlowtuneSetup {
             }
             // All pods are equal, and hosts and switches are numbered pod by pod.
             Allocators::PerPod => {
-                let cores = topology.tiers.iter().rposition(|&tier| tier == top).unwrap_or(0);
-                (top - 1, topology.ports_of(cores as u32).len() as u32)
+                let core = topology.switch_ids().find(|&node| topology.tier(node) == top);
+                (top - 1, core.map_or(1, |core| topology.ports_of(core).len() as u32))
             }
         };
-        let switches = servers..topology.nodes();
-        let switches = switches.filter(|&node| topology.tiers[node as usize] == tier);
+        let switches = topology.switch_ids().filter(|&node| topology.tier(node) == tier);
         let attachments: Vec<Attachment> = switches
             .map(|switch| Attachment {
                 switch,
@@ -129,18 +139,18 @@ impl FlowtuneSetup {
         let (nics, here) = (attachments.len() as u32 / pods, servers / pods);
         let site = |index| Site {
             index,
-            nics: servers + index * nics..servers + (index + 1) * nics,
-            servers: index * here..(index + 1) * here,
+            nics: HostId(servers + index * nics)..HostId(servers + (index + 1) * nics),
+            servers: HostId(index * here)..HostId((index + 1) * here),
         };
         let sites = (0..pods).map(site).collect();
         Ok((topology.attach(&attachments)?, Self { config, sites }))
     }
 
     /// All streams, each with its writing and its reading host.
-    pub fn streams(&self) -> impl Iterator<Item = (StreamId, u32, u32)> + '_ {
+    pub fn streams(&self) -> impl Iterator<Item = (StreamId, HostId, HostId)> + '_ {
         let with_servers = self.sites.iter().flat_map(|site| {
-            site.servers.clone().flat_map(|server| {
-                let nic = site.nic_for(server);
+            site.server_ids().flat_map(|server| {
+                let nic = site.nic_for(server.0);
                 let to = StreamId::to_allocator(server);
                 let from = StreamId::from_allocator(server);
                 [(to, server, nic), (from, nic, server)]
@@ -158,8 +168,8 @@ impl FlowtuneSetup {
 
     /// Source and destination port of the connection of two hosts, as seen from `src`.
     #[must_use]
-    pub fn label(seed: u64, src: u32, dst: u32) -> u32 {
-        let pair = u64::from(src.min(dst)) << 32 | u64::from(src.max(dst));
+    pub fn label(seed: u64, src: HostId, dst: HostId) -> u32 {
+        let pair = u64::from(src.min(dst).0) << 32 | u64::from(src.max(dst).0);
         let label = mix64(mix64(seed) ^ pair) as u32;
         if src < dst { label } else { label.rotate_left(16) }
     }

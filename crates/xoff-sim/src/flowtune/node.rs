@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use xoff_core::TimerId;
+use xoff_core::{PortId, TimerId};
 use xoff_host::Hosts;
 use xoff_host::flowtune::Message;
 use xoff_host::flowtune::stream::{Direction, StreamId};
@@ -70,7 +70,7 @@ impl Allocators {
     }
 
     /// Switches route around links.
-    pub(crate) fn on_routes(&mut self, now: u64, routes: &Arc<Routes>, down: &[u32]) {
+    pub(crate) fn on_routes(&mut self, now: u64, routes: &Arc<Routes>, down: &[PortId]) {
         for allocator in &mut self.all {
             allocator.on_routes(now, routes, down);
         }

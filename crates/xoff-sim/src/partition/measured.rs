@@ -1,5 +1,6 @@
 //! What measurements read from a partition.
 
+use xoff_core::NodeId;
 use xoff_net::arch::Switch;
 use xoff_net::hop::PausedTime;
 use xoff_net::sched::{Delays, Drops, QueueMask};
@@ -10,10 +11,10 @@ use crate::port_samples::PortTotals;
 impl Partition {
     /// The neighbour at a node's port: "host" or "switch", and its number.
     #[must_use]
-    pub fn neighbour(&self, node: u32, number: usize) -> (&'static str, u32) {
-        let port = self.topology.ports_of(node)[number];
-        let neighbour = self.topology.ports[port.peer as usize].node;
-        (if neighbour < self.topology.hosts { "host" } else { "switch" }, neighbour)
+    pub fn neighbour(&self, node: NodeId, number: usize) -> (&'static str, NodeId) {
+        let port = &self.topology.ports_of(node)[number];
+        let neighbour = self.topology.neighbour(port);
+        (if self.topology.is_host(neighbour) { "host" } else { "switch" }, neighbour)
     }
 
     /// Number of packets that its ports have sent.

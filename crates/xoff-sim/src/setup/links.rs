@@ -1,6 +1,6 @@
 //! What lies between hosts: base RTTs and the links of a path.
 
-use xoff_core::Ps;
+use xoff_core::{HostId, NodeId, Ps};
 use xoff_host::hosts::BaseRtts;
 use xoff_net::topo::{Routes, Topology};
 
@@ -8,22 +8,23 @@ use xoff_net::topo::{Routes, Topology};
 /// full packet's payload at each link on the way there (the HPCC simulator's definition).
 #[must_use]
 pub fn base_rtt(topology: &Topology, routes: &Routes, payload: u64) -> Ps {
-    let ports = topology.ports.iter();
+    let ports = topology.ports().iter();
     let costs: Vec<u64> =
         ports.map(|port| 2 * port.delay.0 + port.rate.time_for(payload).0).collect();
     // Hosts of one switch have the same paths but for their own link, so only the two slowest links
     // of each switch count.
     let servers = topology.servers();
-    let groups = routes.group_of[..servers as usize].iter().max();
+    let groups = routes.groups()[..servers as usize].iter().max();
     let groups = groups.map_or(0, |&group| group as usize + 1);
     let mut access = vec![(0, 0); groups];
-    let mut leaves = vec![0; groups];
-    for host in 0..servers {
-        let group = routes.group_of[host as usize] as usize;
-        let port = topology.first_port[host as usize] as usize;
+    let mut leaves = vec![NodeId(0); groups];
+    for host in topology.server_ids() {
+        let group = routes.group_of(host) as usize;
+        let port = topology.first_port(host.node());
+        let cost = costs[port.index()];
         let (slowest, second) = access[group];
-        access[group] = (slowest.max(costs[port]), second.max(slowest.min(costs[port])));
-        leaves[group] = topology.ports[topology.ports[port].peer as usize].node;
+        access[group] = (slowest.max(cost), second.max(slowest.min(cost)));
+        leaves[group] = topology.far_end(port);
     }
     let mut longest = 0;
     for (from, &(here, second)) in access.iter().enumerate() {
@@ -41,14 +42,14 @@ pub fn base_rtt(topology: &Topology, routes: &Routes, payload: u64) -> Ps {
 /// The base RTT of each pair of servers, counted as [`base_rtt`] does.
 #[must_use]
 pub fn base_rtts(topology: &Topology, routes: &Routes, payload: u64) -> BaseRtts {
-    let ports = topology.ports.iter();
+    let ports = topology.ports().iter();
     let costs: Vec<u64> =
         ports.map(|port| 2 * port.delay.0 + port.rate.time_for(payload).0).collect();
     let servers = topology.servers() as usize;
-    let group_of = routes.group_of[..servers].to_vec();
+    let group_of = routes.groups()[..servers].to_vec();
     let groups = group_of.iter().max().map_or(0, |&group| group as usize + 1);
-    let link = |host: usize| topology.first_port[host] as usize;
-    let leaf = |host: usize| topology.ports[topology.ports[link(host)].peer as usize].node;
+    let link = |host: usize| topology.first_port(NodeId(host as u32));
+    let leaf = |host: usize| topology.far_end(link(host));
     let mut between = vec![0; groups * groups];
     for from in 0..groups {
         let host = group_of.iter().position(|&group| group as usize == from).unwrap_or(0);
@@ -56,7 +57,7 @@ pub fn base_rtts(topology: &Topology, routes: &Routes, payload: u64) -> BaseRtts
             between[from * groups + to] = cost_between(topology, routes, &costs, leaf(host), to);
         }
     }
-    let access = (0..servers).map(|host| costs[link(host)]).collect();
+    let access = (0..servers).map(|host| costs[link(host).index()]).collect();
     BaseRtts { access, group_of, between, groups }
 }
 
@@ -66,41 +67,46 @@ fn cost_between(
     topology: &Topology,
     routes: &Routes,
     costs: &[u64],
-    mut node: u32,
+    mut node: NodeId,
     group: usize,
 ) -> u64 {
     let mut sum = 0;
     loop {
-        let switch = (node - topology.hosts) as usize;
+        let switch = topology.switch_index(node);
         let route = routes.by_switch[switch][group];
         if route.count == 0 {
             return sum;
         }
         let number = routes.choices[switch][route.first as usize];
-        let port = topology.first_port[node as usize] as usize + usize::from(number);
-        sum += costs[port];
-        node = topology.ports[topology.ports[port].peer as usize].node;
+        let port = topology.port_at(node, number);
+        sum += costs[port.index()];
+        node = topology.far_end(port);
     }
 }
 
 /// The links of a shortest path (the first choice at every switch).
 #[must_use]
-pub fn path(topology: &Topology, routes: &Routes, src: u32, dst: u32) -> Vec<crate::ideal::Leg> {
+pub fn path(
+    topology: &Topology,
+    routes: &Routes,
+    src: HostId,
+    dst: HostId,
+) -> Vec<crate::ideal::Leg> {
     let mut legs = Vec::new();
-    let mut port = topology.ports_of(src)[0];
+    let mut port = topology.port_of_host(src);
     loop {
         legs.push(crate::ideal::Leg { rate: port.rate.0, delay: port.delay });
-        let node = topology.ports[port.peer as usize].node;
-        if node == dst {
+        let node = topology.neighbour(port);
+        if node == dst.node() {
             return legs;
         }
-        let switch = (node - topology.hosts) as usize;
-        let route = routes.by_switch[switch][routes.group_of[dst as usize] as usize];
+        let switch = topology.switch_index(node);
+        let route = routes.by_switch[switch][routes.group_of(dst) as usize];
         let number = if route.count == 0 {
-            routes.access_port[dst as usize]
+            routes.access_port(dst)
         } else {
             routes.choices[switch][route.first as usize]
         };
-        port = topology.ports_of(node)[number as usize];
+        port = &topology.ports_of(node)[number as usize];
     }
 }

@@ -1,7 +1,7 @@
 //! Hands flows to their partitions: flows with a start time, and flows that hosts start after
 //! another flow.
 
-use xoff_core::Ps;
+use xoff_core::{FlowId, Ps};
 use xoff_host::hosts::Arrived;
 use xoff_host::{FlowStart, FlowStop};
 use xoff_workload::{After, Arrival, ENDLESS, Role};
@@ -16,10 +16,10 @@ impl Simulation {
             Role::Successive { chain } => self.chains.insert((arrival.source, chain), start.id),
             Role::Alone | Role::Request { .. } | Role::Response => None,
         };
-        let partition = &mut self.partitions[self.cut.of_node[arrival.src as usize] as usize];
+        let partition = &mut self.partitions[self.cut.of_node[arrival.src.index()] as usize];
         match arrival.after {
             Some(After::Arrival { back }) => {
-                let before = start.id - u64::from(back);
+                let before = FlowId(start.id.0 - u64::from(back));
                 partition.hosts_mut().chains.await_arrival(before, Some(start));
                 return false;
             }
@@ -39,10 +39,10 @@ impl Simulation {
     }
 
     /// Registers a flow of a measured web request.
-    pub(super) fn follow(&mut self, id: u64, arrival: &Arrival) {
+    pub(super) fn follow(&mut self, id: FlowId, arrival: &Arrival) {
         let class = self.class_of[arrival.source as usize];
         if self.is_measured(arrival.start) && self.requests.add(id, arrival, class) {
-            let partition = self.cut.of_node[arrival.dst as usize] as usize;
+            let partition = self.cut.of_node[arrival.dst.index()] as usize;
             self.partitions[partition].hosts_mut().chains.await_arrival(id, None);
         }
     }

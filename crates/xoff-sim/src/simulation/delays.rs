@@ -1,9 +1,11 @@
 //! Queueing delays of packets: at monitored ports, or at all ports of switches by kind of link.
 
+use xoff_core::PortId;
 use xoff_net::sched::QueueMask;
 
 use super::Simulation;
 use crate::measure::{Distribution, LinkDelays};
+use crate::partition::Place;
 
 impl Simulation {
     /// Starts recording delays.
@@ -11,15 +13,15 @@ impl Simulation {
         let groups: Vec<QueueMask> =
             self.setup.queue_groups().iter().map(|&(_, queues)| queues).collect();
         for id in self.watched() {
-            let (partition, number) = self.place[id as usize];
+            let Place { partition, port: number } = self.place[id.index()];
             self.partitions[partition as usize].watch_delays(number, &groups);
         }
     }
 
     /// The ports of the topology with recorded delays.
-    fn watched(&self) -> Vec<u32> {
+    fn watched(&self) -> Vec<PortId> {
         if self.plan.link_delays {
-            return (0..self.setup.topology.ports.len() as u32).collect();
+            return self.setup.topology.port_ids().collect();
         }
         self.monitored.clone()
     }
@@ -27,7 +29,7 @@ impl Simulation {
     /// Stops recording delays and merges those of ports of one kind.
     pub(super) fn collect_delays(&mut self) {
         for id in self.watched() {
-            let (partition, number) = self.place[id as usize];
+            let Place { partition, port: number } = self.place[id.index()];
             let taken = self.partitions[partition as usize].take_delays(number);
             let Some(delays) = taken else { continue };
             let histograms = delays.histograms();
@@ -37,7 +39,7 @@ impl Simulation {
                 monitor.delays = histograms[0].clone().into();
             }
             if self.plan.link_delays {
-                let port = &self.setup.topology.ports[id as usize];
+                let port = self.setup.topology.port(id);
                 let link = self.setup.topology.link_name(port);
                 let groups = self.setup.queue_groups();
                 for ((packets, _), histogram) in groups.into_iter().zip(&histograms) {

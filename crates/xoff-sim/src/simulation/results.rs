@@ -1,7 +1,7 @@
 //! Results of a simulation, and the rows it produces.
 
 use xoff_core::table::Tables as _;
-use xoff_core::{Digest, Ps};
+use xoff_core::{Digest, PortId, Ps};
 use xoff_net::arch::Switch;
 use xoff_net::fabric::Captured;
 use xoff_net::topo::Port;
@@ -10,7 +10,7 @@ use super::{Progress, Simulation, Snapshot};
 use crate::backlog::Backlog;
 use crate::flowtune::FlowtuneCounts;
 use crate::measure::{ClassResults, Distribution, EndlessFlow, MonitorResults, Outstanding};
-use crate::partition::Partition;
+use crate::partition::{Partition, Place};
 use crate::requests::RequestResults;
 use crate::setup::Setup;
 use crate::tables::{PortRow, Rows};
@@ -33,9 +33,9 @@ impl Simulation {
             let before = begin.totals.get(index).copied().unwrap_or_default();
             let totals = end.totals[index].since(before);
             PortRow {
-                node: port.node,
+                node: port.node.0,
                 port: port.number,
-                peer: topology.ports[port.peer as usize].node,
+                peer: topology.neighbour(port).0,
                 link: topology.link_name(port),
                 rate_bps: port.rate.0,
                 tx_bytes: totals.tx_bytes,
@@ -46,7 +46,7 @@ impl Simulation {
                 drop_bytes: totals.drop_bytes,
             }
         };
-        topology.ports.iter().enumerate().map(row).collect()
+        topology.ports().iter().enumerate().map(row).collect()
     }
 
     /// Counters of allocators, agents and streams in the measurement, if there is an allocator.
@@ -100,7 +100,7 @@ impl Simulation {
     pub fn monitors(&self) -> Vec<MonitorResults> {
         let ports = self.ports();
         let with_utilisation = |(index, monitor): (usize, &MonitorResults)| {
-            let port = &ports[self.monitored[index] as usize];
+            let port = &ports[self.monitored[index].index()];
             let sent = port.tx_bytes as f64 * 8.0;
             let possible = port.rate_bps as f64 * self.measured().seconds();
             MonitorResults { utilisation: sent / possible, ..monitor.clone() }
@@ -145,9 +145,9 @@ impl Simulation {
     }
 
     /// Starts capturing the packets of these ports of the topology.
-    pub fn capture(&mut self, ports: &[u32]) {
+    pub fn capture(&mut self, ports: &[PortId]) {
         for &port in ports {
-            let (partition, number) = self.place[port as usize];
+            let Place { partition, port: number } = self.place[port.index()];
             self.partitions[partition as usize].capture(number);
         }
     }
@@ -245,10 +245,10 @@ impl Simulation {
         let mut of_node = vec![0; self.setup.topology.nodes() as usize];
         for partition in &self.partitions {
             for (number, nic) in partition.hosts().nics().iter().enumerate() {
-                of_node[nic.host as usize] = partition.hosts().digest(number as u32);
+                of_node[nic.host.index()] = partition.hosts().digest(number as u32);
             }
             for (node, switch) in partition.switches() {
-                of_node[*node as usize] = switch.digest();
+                of_node[node.index()] = switch.digest();
             }
         }
         of_node
@@ -261,7 +261,7 @@ impl Simulation {
         let mut digest = Digest::default();
         self.node_digests().into_iter().for_each(|chain| digest.add(chain));
         if !self.setup.faults.is_empty() {
-            for &(partition, number) in &self.place {
+            for &Place { partition, port: number } in &self.place {
                 let lost = self.partitions[partition as usize].fabric().lost(number);
                 digest.add(lost.packets);
                 digest.add(lost.bytes);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use xoff_core::{BitRate, Bytes, Ps};
+use xoff_core::{BitRate, Bytes, HostId, Ps};
 use xoff_workload::{
     After, Arrival, Capacity, OpenLoop, OpenLoopConfig, Queries, QueriesConfig, Role, SizeTable,
     Source, Successive, SuccessiveConfig, Traffic, Workflow, tables,
@@ -54,7 +54,7 @@ fn a_response_goes_back_to_where_the_request_came_from() {
             for (index, query) in request.chunks(2).enumerate() {
                 let [ask, answer] = query else { panic!("half a query") };
                 assert!(ask.start == request[0].start && answer.start == ask.start);
-                assert!((0..8).contains(&ask.src) && (4..16).contains(&ask.dst));
+                assert!((0..8).contains(&ask.src.0) && (4..16).contains(&ask.dst.0));
                 assert!(ask.src == request[0].src && ask.src != ask.dst);
                 assert_eq!((answer.src, answer.dst), (ask.dst, ask.src));
                 assert_eq!(
@@ -69,7 +69,8 @@ fn a_response_goes_back_to_where_the_request_came_from() {
                 *sizes.entry(answer.bytes).or_insert(0) += 1;
             }
             if workflow == Workflow::Parallel {
-                let servers: BTreeSet<u32> = request.iter().step_by(2).map(|ask| ask.dst).collect();
+                let servers: BTreeSet<HostId> =
+                    request.iter().step_by(2).map(|ask| ask.dst).collect();
                 assert_eq!(servers.len(), count, "servers are distinct");
             }
         }
@@ -95,7 +96,7 @@ fn with_few_servers_parallel_queries_take_turns() {
     };
     for request in requests(&until(queries(&config, 0), Ps::from_us(20_000))) {
         let mut asked = [0; 4];
-        request.iter().step_by(2).for_each(|ask| asked[ask.dst as usize] += 1);
+        request.iter().step_by(2).for_each(|ask| asked[ask.dst.index()] += 1);
         asked.sort_unstable();
         assert_eq!(asked, [0, 2, 2, 3]);
     }
@@ -201,11 +202,11 @@ fn successive_flows_are_made_as_soon_as_they_might_begin() {
         let (round, chain) = ((index / 6) as u64, (index % 6) as u32);
         assert_eq!(flow.start, Ps(start.0 + round * Ps::from_us(8_000).0));
         assert_eq!(flow.role, Role::Successive { chain });
-        assert_eq!(flow.src, if chain < 3 { 2 } else { 5 });
+        assert_eq!(flow.src.0, if chain < 3 { 2 } else { 5 });
         assert_ne!(flow.src, flow.dst);
         assert_eq!(flow.after, (round > 0).then_some(After::End { until: stop }));
     }
-    let receivers: BTreeSet<u32> = flows.iter().map(|flow| flow.dst).collect();
+    let receivers: BTreeSet<HostId> = flows.iter().map(|flow| flow.dst).collect();
     assert_eq!(receivers.len(), 8);
 }
 

@@ -1,6 +1,6 @@
 //! Every possible error of a size table or a flow list, with its message.
 
-use xoff_core::Ps;
+use xoff_core::{HostId, Ps};
 use xoff_workload::{Arrival, FlowList, ListConfig, SizeTable, Source};
 
 fn table_error(text: &str) -> String {
@@ -32,7 +32,7 @@ fn a_byte_order_mark_is_no_part_of_the_header() {
     assert_eq!(marked.digest(), SizeTable::from_csv(plain, "t.csv").unwrap().digest());
     let list = "\u{feff}src,dst,size_bytes,start_ps\n0,1,7,0\n";
     let mut flows = FlowList::from_csv(&ListConfig::default(), list, 2, 0).unwrap();
-    assert_eq!(flows.next(), Some(Arrival::new(Ps(0), 0, 1, 7, 0)));
+    assert_eq!(flows.next(), Some(Arrival::new(Ps(0), HostId(0), HostId(1), 7, 0)));
     // Only at the beginning of a file.
     assert!(table_error("\nsize_bytes,\u{feff}cdf\n").contains("expected the header"));
     assert!(table_error("\u{feff}").contains("the file is empty"));
@@ -88,7 +88,7 @@ fn read_list(text: &str) -> Result<Vec<Arrival>, String> {
 
 #[test]
 fn a_list_is_read_as_it_stands() {
-    let flow = Arrival { priority: 3, ..Arrival::new(Ps(5), 0, 15, 9, 2) };
+    let flow = Arrival { priority: 3, ..Arrival::new(Ps(5), HostId(0), HostId(15), 9, 2) };
     let plain = read_list("src,dst,size_bytes,start_ps\n0,15,9,5\n0,15,9,5\n");
     assert_eq!(plain, Ok(vec![flow, flow]));
     let urgent = read_list("src,dst,size_bytes,start_ps,priority\n 0, 15, 9, 5, 7\n");

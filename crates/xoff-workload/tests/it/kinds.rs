@@ -53,7 +53,7 @@ fn flows_run_between_two_hosts_and_never_go_back_in_time() {
         assert!(!found.is_empty(), "{kind:?}");
         assert!(found.is_sorted_by_key(|flow| flow.start), "{kind:?}");
         for flow in &found {
-            let ends = flow.src != flow.dst && flow.src < HOSTS && flow.dst < HOSTS;
+            let ends = flow.src != flow.dst && flow.src.0 < HOSTS && flow.dst.0 < HOSTS;
             assert!(ends && flow.bytes > 0 && flow.source == SOURCE, "{kind:?}: {flow:?}");
         }
         assert_eq!(found, flows(&*settings, 1), "{kind:?}");

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use xoff_core::{BitRate, Bytes, Ps};
+use xoff_core::{BitRate, Bytes, FlowId, HostId, Ps};
 use xoff_workload::{
     Arrival, Arrivals, Capacity, ENDLESS, EventArrivals, Incast, IncastConfig, LoadOn, LongLived,
     LongLivedConfig, OpenLoop, OpenLoopConfig, Permutation, PermutationConfig, SizeTable, Source,
@@ -57,7 +57,7 @@ fn google_traffic_has_the_flow_rate_of_the_paper() {
 fn pairs_are_uniform_and_never_a_host_with_itself() {
     let mut seen = [[0u32; 4]; 4];
     for flow in flows(open_loop(&OpenLoopConfig::default(), 4, 1, 0), 120_000) {
-        seen[flow.src as usize][flow.dst as usize] += 1;
+        seen[flow.src.index()][flow.dst.index()] += 1;
     }
     for (src, row) in seen.iter().enumerate() {
         for (dst, count) in row.iter().enumerate() {
@@ -76,7 +76,7 @@ fn between(senders: &str, receivers: &str) -> OpenLoopConfig {
 fn pairs(senders: &str, receivers: &str) -> Vec<(u32, u32, u32)> {
     let mut seen = BTreeMap::new();
     for flow in flows(open_loop(&between(senders, receivers), 6, 1, 0), 120_000) {
-        *seen.entry((flow.src, flow.dst)).or_default() += 1;
+        *seen.entry((flow.src.0, flow.dst.0)).or_default() += 1;
     }
     seen.into_iter().map(|((src, dst), count)| (src, dst, count)).collect()
 }
@@ -106,7 +106,7 @@ fn the_load_on_receivers_counts_the_links_that_receive() {
     let host_rates = vec![gbps(100), gbps(25), gbps(10), gbps(40)];
     let capacity = Capacity { core: gbps(70), host_rates, racks: None };
     assert_eq!((capacity.host_count(), capacity.hosts()), (4, gbps(175)));
-    assert_eq!(capacity.hosts_in(&[1, 2]), gbps(35));
+    assert_eq!(capacity.hosts_in(&[1, 2].map(HostId)), gbps(35));
     let make = |load_on, receivers| {
         let config = OpenLoopConfig { load_on, ..between("0", receivers) };
         flows(OpenLoop::new(&config, sizes("google"), &capacity, 1, 0).unwrap(), 1_000)
@@ -127,14 +127,14 @@ fn traffic_among_all_hosts_is_pinned() {
     let digest = |flows: &[Arrival]| {
         let numbers = flows
             .iter()
-            .flat_map(|flow| [flow.start.0, flow.src.into(), flow.dst.into(), flow.bytes]);
+            .flat_map(|flow| [flow.start.0, flow.src.0.into(), flow.dst.0.into(), flow.bytes]);
         // FNV-1a, one number at a time.
         numbers.fold(0xcbf2_9ce4_8422_2325_u64, |hash, number| {
             (hash ^ number).wrapping_mul(0x0100_0000_01b3)
         })
     };
     let check = |flows: Vec<Arrival>, first: [(u64, u32, u32, u64); 4], pinned| {
-        let found = flows.iter().map(|flow| (flow.start.0, flow.src, flow.dst, flow.bytes));
+        let found = flows.iter().map(|flow| (flow.start.0, flow.src.0, flow.dst.0, flow.bytes));
         assert_eq!(found.take(4).collect::<Vec<_>>(), first);
         assert_eq!(digest(&flows), pinned);
     };
@@ -181,15 +181,15 @@ fn an_incast_has_one_victim_and_distinct_senders() {
     let flows = flows(Incast::new(config, HOSTS, 1, 4).unwrap(), 5_000);
     for (event, flows) in (0..).zip(flows.chunks(100)) {
         let victim = flows[0].dst;
-        let senders: BTreeSet<u32> = flows.iter().map(|flow| flow.src).collect();
+        let senders: BTreeSet<HostId> = flows.iter().map(|flow| flow.src).collect();
         assert_eq!(senders.len(), 100);
-        assert!(!senders.contains(&victim) && senders.iter().all(|host| *host < HOSTS));
+        assert!(!senders.contains(&victim) && senders.iter().all(|host| host.0 < HOSTS));
         assert!(flows.iter().all(|flow| flow.dst == victim && flow.source == 4));
         assert!(flows.iter().all(|flow| flow.start == Ps::from_us(500 * event)));
         assert_eq!(flows.iter().map(|flow| flow.bytes).sum::<u64>(), 20_000_030);
         assert_eq!((flows[29].bytes, flows[30].bytes), (200_001, 200_000));
     }
-    let victims: BTreeSet<u32> = flows.iter().map(|flow| flow.dst).collect();
+    let victims: BTreeSet<HostId> = flows.iter().map(|flow| flow.dst).collect();
     assert!(victims.len() > 35, "{} of 50 draws", victims.len());
 }
 
@@ -199,7 +199,7 @@ fn the_victims_of_incasts_are_drawn_from_a_set() {
     let flows = flows(Incast::new(config, 8, 1, 0).unwrap(), 7 * 300);
     let mut seen = BTreeMap::new();
     for event in flows.chunks(7) {
-        *seen.entry(event[0].dst).or_insert(0) += 1;
+        *seen.entry(event[0].dst.0).or_insert(0) += 1;
         // The other hosts of the set send like any host.
         assert_eq!(event.iter().map(|flow| flow.src).collect::<BTreeSet<_>>().len(), 7);
     }
@@ -211,7 +211,7 @@ fn a_large_incast_lets_senders_take_turns() {
     let config = IncastConfig { degree: 2_000, ..Default::default() };
     let flows = flows(Incast::new(config, HOSTS, 1, 0).unwrap(), 2_000);
     for round in flows.chunks(127) {
-        let senders: BTreeSet<u32> = round.iter().map(|flow| flow.src).collect();
+        let senders: BTreeSet<HostId> = round.iter().map(|flow| flow.src).collect();
         assert_eq!(senders.len(), round.len());
     }
     assert_eq!(flows[0].src, flows[127].src);
@@ -288,8 +288,8 @@ fn each_sender_of_an_incast_may_send_several_flows() {
     for (event, flows) in (0..).zip(flows.chunks(12)) {
         let mut sent = BTreeMap::new();
         for flow in flows {
-            *sent.entry(flow.src).or_insert(0) += 1;
-            assert_eq!((flow.start, flow.dst), (Ps::from_us(500 * event), 5));
+            *sent.entry(flow.src.0).or_insert(0) += 1;
+            assert_eq!((flow.start, flow.dst.0), (Ps::from_us(500 * event), 5));
         }
         assert!(sent.len() == 4 && sent.values().all(|flows| *flows == 3), "{sent:?}");
         assert!(sent.keys().all(|host| (3..=8).contains(host) && *host != 5), "{sent:?}");
@@ -339,7 +339,7 @@ fn incasts_stop() {
 #[test]
 fn long_lived_flows_start_together_and_do_not_end() {
     let config = LongLivedConfig { src: 3, dst: 2, count: 2, ..Default::default() };
-    let flow = Arrival::new(Ps(0), 3, 2, ENDLESS, 1);
+    let flow = Arrival::new(Ps(0), HostId(3), HostId(2), ENDLESS, 1);
     assert_eq!(flows(LongLived::new(&config, 4, 1).unwrap(), 9), [flow, flow]);
     let config = LongLivedConfig { bytes: Bytes(7), ..config };
     assert_eq!(flows(LongLived::new(&config, 4, 1).unwrap(), 1)[0].bytes, 7);
@@ -353,9 +353,9 @@ fn in_a_permutation_every_host_sends_and_receives_once() {
     };
     for hosts in [2, 3, 5, 128] {
         let flows = make(hosts, 1, 2);
-        assert!(flows.iter().map(|flow| flow.src).eq(0..hosts));
+        assert!(flows.iter().map(|flow| flow.src.0).eq(0..hosts));
         assert!(
-            flows.iter().map(|flow| flow.dst).collect::<BTreeSet<_>>().into_iter().eq(0..hosts)
+            flows.iter().map(|flow| flow.dst.0).collect::<BTreeSet<_>>().into_iter().eq(0..hosts)
         );
         assert!(flows.iter().all(|flow| flow.src != flow.dst && flow.bytes == ENDLESS));
         assert!(flows.iter().all(|flow| (flow.start, flow.priority, flow.source) == (Ps(5), 3, 2)));
@@ -373,7 +373,7 @@ fn all_permutations_are_equally_likely() {
     for seed in 0..9_000 {
         let config = PermutationConfig::default();
         let flows = flows(Permutation::new(&config, 4, seed, 0).unwrap(), 4);
-        let receivers: Vec<u32> = flows.iter().map(|flow| flow.dst).collect();
+        let receivers: Vec<HostId> = flows.iter().map(|flow| flow.dst).collect();
         *seen.entry(receivers).or_insert(0) += 1;
     }
     assert_eq!(seen.len(), 9);
@@ -395,9 +395,9 @@ fn mix() -> Traffic {
 fn merged_flows_are_in_the_order_of_start_and_source() {
     let (mut traffic, mut all) = (mix(), Vec::new());
     assert_eq!(traffic.next_start(), Some(Ps(0)));
-    assert_eq!(traffic.take_before(Ps(0), &mut all), 0);
+    assert_eq!(traffic.take_before(Ps(0), &mut all), FlowId(0));
     assert!(all.is_empty());
-    assert_eq!(traffic.take_before(Ps::from_us(10), &mut all), 0);
+    assert_eq!(traffic.take_before(Ps::from_us(10), &mut all), FlowId(0));
     assert!(all.is_sorted_by_key(|flow| (flow.start, flow.source)));
     let sources: Vec<u16> = all[..7].iter().map(|flow| flow.source).collect();
     assert_eq!(sources, [0, 0, 0, 1, 1, 1, 3]);
@@ -412,8 +412,8 @@ fn the_batches_in_which_flows_are_taken_do_not_matter() {
     mix().take_before(Ps::from_us(10), &mut whole);
     let mut traffic = mix();
     for until in [1, 2, 2, 7, 10] {
-        let first_id = traffic.take_before(Ps::from_us(until), &mut cut);
-        assert!(first_id as usize <= cut.len());
+        let first = traffic.take_before(Ps::from_us(until), &mut cut);
+        assert!(first.index() <= cut.len());
         assert_eq!(traffic.issued(), cut.len() as u64);
         assert!(traffic.next_start().is_some_and(|start| start >= Ps::from_us(until)));
     }
@@ -434,8 +434,8 @@ fn staggered_flows_start_one_by_one_and_stop_one_by_one() {
             ..Default::default()
         };
         let flows = flows(Staggered::new(config, 16, 2).unwrap(), 9);
-        assert!(flows.iter().all(|flow| (flow.dst, flow.bytes, flow.source) == (4, ENDLESS, 2)));
-        flows.iter().map(|flow| (flow.src, flow.start.0, flow.stop.0)).collect::<Vec<_>>()
+        assert!(flows.iter().all(|flow| (flow.dst.0, flow.bytes, flow.source) == (4, ENDLESS, 2)));
+        flows.iter().map(|flow| (flow.src.0, flow.start.0, flow.stop.0)).collect::<Vec<_>>()
     };
     assert_eq!(times(StopOrder::First), [(3, 7, 37), (5, 17, 47), (6, 27, 57)]);
     assert_eq!(times(StopOrder::Last), [(3, 7, 57), (5, 17, 47), (6, 27, 37)]);

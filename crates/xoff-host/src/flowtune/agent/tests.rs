@@ -2,6 +2,8 @@
 
 use proptest::prelude::*;
 
+use xoff_core::HostId;
+
 use super::*;
 
 const CONFIG: AgentConfig = AgentConfig {
@@ -29,7 +31,13 @@ impl Rig {
     }
 
     fn start(&mut self, config: &AgentConfig, now: u64, flow: u32, dst: u32) -> Vec<Action> {
-        self.agent.on_start(config, now, (flow, dst, 7), &mut self.stats, &mut self.actions);
+        self.agent.on_start(
+            config,
+            now,
+            (flow, HostId(dst), 7),
+            &mut self.stats,
+            &mut self.actions,
+        );
         self.wants()
     }
 
@@ -50,7 +58,7 @@ impl Rig {
 }
 
 fn start(flowlet: u32, dst: u32) -> Action {
-    Action::Tell(Message::Start { flowlet, dst, label: 7 })
+    Action::Tell(Message::Start { flowlet, dst: HostId(dst), label: 7 })
 }
 
 fn end(flowlet: u32) -> Action {

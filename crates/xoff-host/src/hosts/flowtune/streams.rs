@@ -1,6 +1,7 @@
 //! Control connections at the hosts: sends written messages as packets, acknowledges arriving
 //! packets and reads their messages.
 
+use xoff_core::{FlowId, HostId};
 use xoff_net::packet::flag;
 use xoff_net::{Fabric, Kind, Packet};
 
@@ -19,9 +20,9 @@ pub struct StreamSpec {
     /// Id of the stream.
     pub stream: StreamId,
     /// Writing host.
-    pub src: u32,
+    pub src: HostId,
     /// Reading host.
-    pub dst: u32,
+    pub dst: HostId,
     /// Source and destination port.
     pub label: u32,
     /// The partition of the reader, unless it is this one.
@@ -49,7 +50,7 @@ impl Hosts {
         let (control, pace) = ControlConfig::NewReno(NewRenoConfig::default()).start(path, &tcp);
         let reach = sack::REACH_PACKETS * path.payload;
         let start = FlowStart {
-            id: u64::from(stream.flow()),
+            id: FlowId(stream.flow().into()),
             start_ps: 0,
             src,
             dst,
@@ -114,7 +115,7 @@ impl Hosts {
         if let Some(flowtune) = &mut self.flowtune
             && flow.open
         {
-            flowtune.streams.count(StreamId::of_flow(flow.start.id as u32)).timeouts += 1;
+            flowtune.streams.count(StreamId::of_flow(flow.start.id.0 as u32)).timeouts += 1;
         }
     }
 

@@ -83,9 +83,9 @@ impl ExpressPassHosts {
         let mut packet = Packet::new(Kind::Request, self.setup.control_bytes);
         packet.stamp = start.bytes;
         packet.remaining = u32::try_from(wanted).unwrap_or(u32::MAX);
-        packet.flow = start.id as u32;
-        packet.src = start.src;
-        packet.dst = start.dst;
+        packet.flow = start.id.0 as u32;
+        packet.src = start.src.0;
+        packet.dst = start.dst.0;
         packet.label = start.label;
         packet.sender = id;
         packet.flags = start.class << flag::CLASS_SHIFT;
@@ -294,7 +294,7 @@ impl Driven for ExpressPassHosts {
             credits: CreditQueue::new(&self.shape, period),
             period,
             timer: host.timer,
-            rng: Rng::stream(self.setup.seed, Purpose::Credits, u64::from(host.host)),
+            rng: Rng::stream(self.setup.seed, Purpose::Credits, u64::from(host.host.0)),
         });
     }
 

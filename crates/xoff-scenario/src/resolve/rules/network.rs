@@ -2,7 +2,7 @@
 
 use xoff_core::knobs::Knob as _;
 use xoff_core::seam::Seam;
-use xoff_core::{BitRate, Bytes, Ps};
+use xoff_core::{BitRate, Bytes, HostId, Ps};
 use xoff_host::hosts::HostSetup;
 use xoff_net::arch::{PauseConfig, Scope};
 use xoff_net::topo::{Port, Topology, TopologyConfig};
@@ -122,7 +122,7 @@ fn symmetric(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
 }
 
 fn nic(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
-    if let Err((key, message)) = spec.nic.check(context.topology.ports_of(0)[0].rate) {
+    if let Err((key, message)) = spec.nic.check(context.topology.port_of_host(HostId(0)).rate) {
         reader.problem("nic", key, message);
     }
 }
@@ -130,8 +130,8 @@ fn nic(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
 /// A control with a lowest rate equal to a host's link rate would never slow down there.
 fn least_rate(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
     let Some((section, least)) = spec.control.min_rate() else { return };
-    let hosts = 0..context.topology.servers();
-    let rates = hosts.map(|host| context.topology.ports_of(host)[0].rate);
+    let hosts = context.topology.server_ids();
+    let rates = hosts.map(|host| context.topology.port_of_host(host).rate);
     if let Some(slowest) = rates.min().filter(|&slowest| least >= slowest) {
         let message = format!(
             "min_rate = {} cannot slow down a host with a link of {}: set it lower",
@@ -177,8 +177,8 @@ fn allocator(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
 }
 
 fn hop_switches(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
-    let switches = context.topology.hosts..context.topology.nodes();
-    let ports = switches.map(|node| (node, context.topology.ports_of(node).len()));
+    let switches = context.topology.switch_ids();
+    let ports = switches.map(|node| (node.0, context.topology.ports_of(node).len()));
     let ports: Vec<(u32, usize)> = ports.collect();
     let checked = spec.hop.check_switches(spec.frame.full_packet(), &ports);
     if let Err((section, key, message)) = checked {
@@ -188,7 +188,7 @@ fn hop_switches(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
 
 /// The rate of the slowest link.
 pub(in crate::resolve) fn slowest(topology: &Topology) -> BitRate {
-    topology.ports.iter().map(|port| port.rate).min().unwrap_or(BitRate(1))
+    topology.ports().iter().map(|port| port.rate).min().unwrap_or(BitRate(1))
 }
 
 /// Checks an architecture against links and packets, and shows the derived thresholds.
@@ -198,7 +198,7 @@ pub(in crate::resolve) fn check_architecture(
     hosts: &HostSetup,
     reader: &mut Reader<'_>,
 ) {
-    let switches = topology.hosts..topology.nodes();
+    let switches = topology.switch_ids();
     let most_ports = switches.map(|node| topology.ports_of(node).len()).max().unwrap_or(0);
     let mtu = hosts.longest_packet();
     let problems = spec.architecture.check_network(mtu, most_ports).err().unwrap_or_default();
@@ -224,14 +224,14 @@ fn check_pauses(
     let frame = u64::from(spec.hop.frame_bytes());
     let reaction = |port: &Port| pause.reaction(port.rate.0, port.delay, mtu, frame);
     let thresholds = |port: &Port| spec.architecture.thresholds(&reaction(port));
-    if let Some((key, message)) = topology.ports.iter().find_map(|port| thresholds(port).err()) {
+    if let Some((key, message)) = topology.ports().iter().find_map(|port| thresholds(port).err()) {
         // If there is no room at all, the error belongs to the setting that needs more of it.
         let culprits = ["outstanding", "generation_delay", "response", "xoff"];
         let written = |key: &&str| reader.layers.has("pause", key).is_some();
         let blamed = culprits.into_iter().find(written).filter(|_| key == "scope");
         reader.problem("pause", blamed.unwrap_or(key), message);
     }
-    let first = reaction(&topology.ports_of(0)[0]);
+    let first = reaction(topology.port_of_host(HostId(0)));
     if let Ok(found) = spec.architecture.thresholds(&first) {
         reader.effective.derive("pause_reaction_time", first.time());
         reader.effective.derive("pause_headroom", Bytes(first.headroom()));

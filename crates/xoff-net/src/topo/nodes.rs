@@ -1,0 +1,158 @@
+//! The nodes and ports of a network: their numbers, their neighbours and their names.
+
+use xoff_core::{HostId, NodeId, PortId};
+
+use super::{Port, Topology};
+
+impl Topology {
+    /// The number of nodes.
+    #[must_use]
+    pub fn nodes(&self) -> u32 {
+        self.tiers.len() as u32
+    }
+
+    /// All nodes, hosts first.
+    pub fn node_ids(&self) -> impl ExactSizeIterator<Item = NodeId> + Clone + use<> {
+        (0..self.nodes()).map(NodeId)
+    }
+
+    /// All hosts, servers first.
+    pub fn host_ids(&self) -> impl ExactSizeIterator<Item = HostId> + Clone + use<> {
+        (0..self.hosts).map(HostId)
+    }
+
+    /// All switches.
+    pub fn switch_ids(&self) -> impl ExactSizeIterator<Item = NodeId> + Clone + use<> {
+        (self.hosts..self.nodes()).map(NodeId)
+    }
+
+    /// The host that a node is; none if it is a switch.
+    #[must_use]
+    pub fn host(&self, node: NodeId) -> Option<HostId> {
+        (node.0 < self.hosts).then_some(HostId(node.0))
+    }
+
+    /// Whether a node is a host.
+    #[must_use]
+    pub fn is_host(&self, node: NodeId) -> bool {
+        node.0 < self.hosts
+    }
+
+    /// The number of a switch among switches, counted from 0.
+    #[must_use]
+    pub fn switch_index(&self, switch: NodeId) -> usize {
+        (switch.0 - self.hosts) as usize
+    }
+
+    /// The layer of a node: 0 for hosts, 1 for the switches of hosts, and so on.
+    #[must_use]
+    pub fn tier(&self, node: NodeId) -> u8 {
+        self.tiers[node.index()]
+    }
+
+    /// The highest layer.
+    #[must_use]
+    pub fn top_tier(&self) -> u8 {
+        self.tiers.iter().copied().max().unwrap_or(0)
+    }
+
+    /// All ports, by their numbers: grouped by node and in the node's order.
+    #[must_use]
+    pub fn ports(&self) -> &[Port] {
+        &self.ports
+    }
+
+    /// The numbers of all ports.
+    pub fn port_ids(&self) -> impl ExactSizeIterator<Item = PortId> + Clone + use<> {
+        (0..self.ports.len() as u32).map(PortId)
+    }
+
+    /// A port.
+    #[must_use]
+    pub fn port(&self, port: PortId) -> &Port {
+        &self.ports[port.index()]
+    }
+
+    /// A node's first port.
+    #[must_use]
+    pub fn first_port(&self, node: NodeId) -> PortId {
+        PortId(self.first_port[node.index()])
+    }
+
+    /// The port of this number at a node.
+    #[must_use]
+    pub fn port_at(&self, node: NodeId, number: u16) -> PortId {
+        PortId(self.first_port[node.index()] + u32::from(number))
+    }
+
+    /// A host's only port.
+    #[must_use]
+    pub fn port_of_host(&self, host: HostId) -> &Port {
+        self.port(self.first_port(host.node()))
+    }
+
+    /// A node's ports.
+    #[must_use]
+    pub fn ports_of(&self, node: NodeId) -> &[Port] {
+        let range =
+            self.first_port[node.index()] as usize..self.first_port[node.index() + 1] as usize;
+        &self.ports[range]
+    }
+
+    /// The numbers of a node's ports.
+    pub fn port_ids_of(
+        &self,
+        node: NodeId,
+    ) -> impl ExactSizeIterator<Item = PortId> + Clone + use<> {
+        (self.first_port[node.index()]..self.first_port[node.index() + 1]).map(PortId)
+    }
+
+    /// The node at the other end of a port's link.
+    #[must_use]
+    pub fn neighbour(&self, port: &Port) -> NodeId {
+        self.port(port.peer).node
+    }
+
+    /// The node at the other end of the link of the port with this number.
+    #[must_use]
+    pub fn far_end(&self, port: PortId) -> NodeId {
+        self.neighbour(self.port(port))
+    }
+
+    /// The name of a node's layer.
+    #[must_use]
+    pub fn layer(&self, node: NodeId) -> &'static str {
+        match self.tier(node) {
+            0 if self.is_attached(node) => "attached",
+            0 => "host",
+            1 => "leaf",
+            2 => "spine",
+            tier if tier > self.core_tier => "gateway",
+            _ => "core",
+        }
+    }
+
+    /// Whether a node joins data centres.
+    #[must_use]
+    pub fn is_gateway(&self, node: NodeId) -> bool {
+        self.tier(node) > self.core_tier
+    }
+
+    /// The name of a node in scenarios: a switch by its layer and its number there, such as
+    /// `leaf:3`, a host by its number.
+    #[must_use]
+    pub fn name(&self, node: NodeId) -> String {
+        if self.is_host(node) {
+            return node.to_string();
+        }
+        let layer = self.layer(node);
+        let before = self.switch_ids().filter(|&other| other < node && self.layer(other) == layer);
+        format!("{layer}:{}", before.count())
+    }
+
+    /// The layers that a port's link joins, such as `host-leaf`.
+    #[must_use]
+    pub fn link_name(&self, port: &Port) -> String {
+        format!("{}-{}", self.layer(port.node), self.layer(self.neighbour(port)))
+    }
+}
