@@ -61,8 +61,8 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// The locations of nodes, of which the first are the hosts with these `destinations`. Each
-    /// partition numbers its hosts in the order of all hosts.
+    /// The locations of all nodes. There is a destination for each host. Each partition numbers its
+    /// hosts in the order of all hosts.
     pub(crate) fn new(partition_of: Vec<u32>, destinations: Vec<Destination>) -> Self {
         let mut counts = vec![0; partition_of.iter().max().map_or(1, |&last| last as usize + 1)];
         let nic_of = partition_of[..destinations.len()].iter().map(|&partition| {
