@@ -174,18 +174,18 @@ impl Nic {
 
     /// Appends a flow of `queue` to its ring, to wait for its turn.
     #[inline]
-    pub fn ring(&mut self, flows: &mut [Sender], id: u32, queue: u8) {
-        let flow = &mut flows[id as usize];
+    pub fn ring(&mut self, flows: &mut [Sender], sender: u32, queue: u8) {
+        let flow = &mut flows[sender as usize];
         flow.ringing = true;
         flow.next = NONE;
         let ring = &mut self.rings[queue as usize];
         self.ready |= 1 << queue;
         if ring.tail == NONE {
-            ring.head = id;
+            ring.head = sender;
         } else {
-            flows[ring.tail as usize].next = id;
+            flows[ring.tail as usize].next = sender;
         }
-        ring.tail = id;
+        ring.tail = sender;
     }
 
     /// The queue to serve next.
@@ -221,15 +221,15 @@ impl Nic {
         let queue = self.next_queue()?;
         self.serve(queue);
         let ring = &mut self.rings[queue as usize];
-        let id = ring.head;
-        let flow = &mut flows[id as usize];
+        let sender = ring.head;
+        let flow = &mut flows[sender as usize];
         flow.ringing = false;
         ring.head = flow.next;
         if ring.head == NONE {
             ring.tail = NONE;
             self.ready &= !(1 << queue);
         }
-        Some(id)
+        Some(sender)
     }
 
     /// True if a flow of `queue` that becomes ready now would be served next. If so, records the

@@ -82,8 +82,8 @@ impl Hosts {
     /// Shifts a flow's pacing time after its rate changed from `before`, and with it the search of
     /// a NIC with round robin by index. The search moves even if the rate is unchanged or the flow
     /// has no data to send.
-    pub(super) fn rebase(&mut self, fabric: &mut Fabric, id: u32, before: u64) {
-        let flow = &mut self.flows[id as usize];
+    pub(super) fn rebase(&mut self, fabric: &mut Fabric, sender: u32, before: u64) {
+        let flow = &mut self.flows[sender as usize];
         if flow.pace.rate != before && flow.last_wire_bytes > 0 {
             let old = fabric.time_at(before, flow.last_wire_bytes);
             let new = fabric.time_at(flow.pace.rate, flow.last_wire_bytes);
@@ -114,19 +114,19 @@ impl Hosts {
     /// After a congestion control may have changed its decision: arms its timer and lets the flow
     /// send.
     #[inline]
-    pub(super) fn after_control(&mut self, fabric: &mut Fabric, id: u32) {
+    pub(super) fn after_control(&mut self, fabric: &mut Fabric, sender: u32) {
         if self.timed {
-            self.arm_control(fabric, id);
+            self.arm_control(fabric, sender);
         } else {
-            debug_assert!(self.controls[id as usize].next_timer().is_none(), "see has_timers");
+            debug_assert!(self.controls[sender as usize].next_timer().is_none(), "see has_timers");
         }
-        self.resume(fabric, id);
+        self.resume(fabric, sender);
     }
 
     #[inline]
-    fn arm_control(&mut self, fabric: &mut Fabric, id: u32) {
-        let timer = self.flows[id as usize].control_timer;
-        let control = &self.controls[id as usize];
+    fn arm_control(&mut self, fabric: &mut Fabric, sender: u32) {
+        let timer = self.flows[sender as usize].control_timer;
+        let control = &self.controls[sender as usize];
         let next = control.next_timer();
         if next != fabric.wheel.armed(timer) {
             match next {
@@ -137,15 +137,15 @@ impl Hosts {
     }
 
     /// A congestion control's timer is due.
-    pub fn on_control_timer(&mut self, fabric: &mut Fabric, id: u32) {
-        let flow = &mut self.flows[id as usize];
+    pub fn on_control_timer(&mut self, fabric: &mut Fabric, sender: u32) {
+        let flow = &mut self.flows[sender as usize];
         let path = &self.paths[flow.path];
-        self.controls[id as usize].on_timer(path, fabric.now, &mut flow.pace);
+        self.controls[sender as usize].on_timer(path, fabric.now, &mut flow.pace);
         if self.setup.transport.round_robin == RoundRobin::Index {
             // Such a NIC uses the new rate when it sends the flow's next packet.
-            self.arm_control(fabric, id);
+            self.arm_control(fabric, sender);
         } else {
-            self.after_control(fabric, id);
+            self.after_control(fabric, sender);
         }
     }
 }

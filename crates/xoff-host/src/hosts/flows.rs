@@ -25,39 +25,39 @@ impl Hosts {
             None => SenderHalf::new(recovery, &self.setup.tcp),
         };
         let reach = self.setup.recovery.reach(path);
-        let (id, timers) = self.new_number(fabric, start.id);
+        let (sender, timers) = self.new_number(fabric, start.id);
         let mut flow = Sender::new(start, pace, half, nic, timers);
         flow.path = path_number;
         flow.reach = reach;
         if self.setup.labelled.get(usize::from(start.source)).is_some_and(|&labelled| labelled) {
             flow.flags |= flag::LABELLED;
         }
-        self.add_flow(id, flow, control);
+        self.add_flow(sender, flow, control);
         if self.setup.transport.round_robin == RoundRobin::Index {
-            self.nics[nic as usize].order.push((id, start.id));
+            self.nics[nic as usize].order.push((sender, start.id));
         }
         if self.setup.onramp.is_some() {
             self.onramps.resize_with(self.flows.len(), OnRamp::default);
-            self.onramps[id as usize] = OnRamp::default();
+            self.onramps[sender as usize] = OnRamp::default();
         }
         // Other flows may begin here at this instant.
         fabric.hold(self.nics[nic as usize].port);
-        self.start_driven(fabric, id);
-        self.start_flowtune(fabric, id);
+        self.start_driven(fabric, sender);
+        self.start_flowtune(fabric, sender);
         self.stats.started += 1;
-        self.watch(fabric, id);
-        self.make_ready(fabric, id);
+        self.watch(fabric, sender);
+        self.make_ready(fabric, sender);
     }
 
     /// Stores a new flow in its slot.
     #[inline]
-    pub(super) fn add_flow(&mut self, id: u32, mut flow: Sender, control: AnyControl) {
+    pub(super) fn add_flow(&mut self, sender: u32, mut flow: Sender, control: AnyControl) {
         let state = &mut self.nics[flow.nic as usize];
         flow.place = state.flows.len() as u32;
-        state.flows.push(id);
-        if let Some(place) = self.flows.get_mut(id as usize) {
+        state.flows.push(sender);
+        if let Some(place) = self.flows.get_mut(sender as usize) {
             *place = flow;
-            self.controls[id as usize] = control;
+            self.controls[sender as usize] = control;
         } else {
             self.flows.push(flow);
             self.controls.push(control);
@@ -72,34 +72,35 @@ impl Hosts {
         flow: FlowId,
     ) -> (u32, (TimerId, TimerId)) {
         let rank = |timer: u64| phase::TIMER | ((flow.0 << 2 | timer) & ((1 << 59) - 1));
-        if let Some(id) = self.free.pop() {
-            self.add_retransmission_timer(fabric, id, rank(2));
-            let old = &self.flows[id as usize];
+        if let Some(sender) = self.free.pop() {
+            self.add_retransmission_timer(fabric, sender, rank(2));
+            let old = &self.flows[sender as usize];
             let timers = (old.pace_timer, old.control_timer);
             fabric.wheel.set_rank(timers.0, rank(0));
             fabric.wheel.set_rank(timers.1, rank(1));
-            return (id, timers);
+            return (sender, timers);
         }
-        let id = self.flows.len() as u32;
-        self.add_retransmission_timer(fabric, id, rank(2));
-        let pace = fabric.wheel.add_timer(rank(0), self.tags.pace + id);
-        let control = fabric.wheel.add_timer(rank(1), self.tags.control + id);
-        (id, (pace, control))
+        let sender = self.flows.len() as u32;
+        self.add_retransmission_timer(fabric, sender, rank(2));
+        let pace = fabric.wheel.add_timer(rank(0), self.tags.pace + sender);
+        let control = fabric.wheel.add_timer(rank(1), self.tags.control + sender);
+        (sender, (pace, control))
     }
 
     /// Stops a flow: its application has no more data. The sent data is delivered, then the flow
     /// ends.
     pub fn stop_flow(&mut self, fabric: &mut Fabric, nic: u32, stop: &FlowStop) {
         let of_nic = self.nics[nic as usize].flows.iter().copied();
-        let found = of_nic.into_iter().find(|&id| self.flows[id as usize].start.id == stop.flow);
+        let found =
+            of_nic.into_iter().find(|&sender| self.flows[sender as usize].start.id == stop.flow);
         // The flow may have sent all its data and ended already.
-        let Some(id) = found else { return };
-        let flow = &mut self.flows[id as usize];
+        let Some(sender) = found else { return };
+        let flow = &mut self.flows[sender as usize];
         if flow.stop() {
-            self.stop_flowtune(fabric, id);
-            self.finish(fabric, id, fabric.now);
+            self.stop_flowtune(fabric, sender);
+            self.finish(fabric, sender, fabric.now);
         } else if !flow.ringing {
-            self.leave_queue(fabric, id);
+            self.leave_queue(fabric, sender);
         }
     }
 
@@ -109,8 +110,8 @@ impl Hosts {
         self.receivers.end(now, flow.0 as u32);
     }
 
-    pub(super) fn finish(&mut self, fabric: &mut Fabric, id: u32, received_ps: u64) {
-        let flow = &mut self.flows[id as usize];
+    pub(super) fn finish(&mut self, fabric: &mut Fabric, sender: u32, received_ps: u64) {
+        let flow = &mut self.flows[sender as usize];
         flow.alive = false;
         let (nic, place, queue) = (flow.nic as usize, flow.place as usize, flow.queue.take());
         let (end_ps, flow_id) = (fabric.now, flow.start.id);
@@ -121,7 +122,7 @@ impl Hosts {
         fabric.wheel.cancel(flow.pace_timer);
         fabric.wheel.cancel(flow.control_timer);
         let ringing = flow.ringing;
-        self.stop_timer(fabric, id);
+        self.stop_timer(fabric, sender);
         let state = &mut self.nics[nic];
         state.flows.swap_remove(place);
         if let Some(&moved) = state.flows.get(place) {
@@ -131,7 +132,7 @@ impl Hosts {
             state.release_queue(queue);
         }
         if !ringing {
-            self.free.push(id);
+            self.free.push(sender);
         }
         if self.setup.transport.round_robin == RoundRobin::Index {
             // The acknowledgement makes the NIC check its other flows too.

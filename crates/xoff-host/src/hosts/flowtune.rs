@@ -69,34 +69,34 @@ impl FlowtuneHosts {
 impl Hosts {
     /// A flow begins.
     #[inline]
-    pub(super) fn start_flowtune(&mut self, fabric: &mut Fabric, id: u32) {
+    pub(super) fn start_flowtune(&mut self, fabric: &mut Fabric, sender: u32) {
         let Some(flowtune) = &mut self.flowtune else { return };
-        let FlowStart { dst, label, .. } = self.flows[id as usize].start;
-        let nic = self.flows[id as usize].nic;
+        let FlowStart { dst, label, .. } = self.flows[sender as usize].start;
+        let nic = self.flows[sender as usize].nic;
         let FlowtuneHosts { setup, agents, stats, actions, .. } = &mut **flowtune;
         let agent = &mut agents[nic as usize];
-        agent.on_start(&setup.agent, fabric.now, (id, dst, label), stats, actions);
+        agent.on_start(&setup.agent, fabric.now, (sender, dst, label), stats, actions);
         self.act(fabric, nic);
     }
 
     /// A flow has no data left to send. Its agent is told later in the same instant, because the
     /// port is just selecting its next packet.
     #[inline]
-    pub(super) fn rest_flowtune(&mut self, fabric: &mut Fabric, id: u32) {
+    pub(super) fn rest_flowtune(&mut self, fabric: &mut Fabric, sender: u32) {
         let Some(flowtune) = &mut self.flowtune else { return };
-        let flow = &self.flows[id as usize];
+        let flow = &self.flows[sender as usize];
         if !flow.open {
-            flowtune.sent_all[flow.nic as usize].push(id);
+            flowtune.sent_all[flow.nic as usize].push(sender);
             fabric.wheel.arm(flowtune.timers[flow.nic as usize], fabric.now);
         }
     }
 
     /// A flow stops before it has sent all its data.
-    pub(super) fn stop_flowtune(&mut self, fabric: &mut Fabric, id: u32) {
+    pub(super) fn stop_flowtune(&mut self, fabric: &mut Fabric, sender: u32) {
         let Some(flowtune) = &mut self.flowtune else { return };
-        let nic = self.flows[id as usize].nic;
+        let nic = self.flows[sender as usize].nic;
         let FlowtuneHosts { setup, agents, actions, .. } = &mut **flowtune;
-        agents[nic as usize].on_stop(&setup.agent, fabric.now, id, actions);
+        agents[nic as usize].on_stop(&setup.agent, fabric.now, sender, actions);
         self.act(fabric, nic);
     }
 
@@ -139,9 +139,10 @@ impl Hosts {
     /// Applies an allocated rate. "Whenever a server receives a rate update for a flow from the
     /// allocator, it opens the flow's TCP window and paces packets on that flow according to the
     /// allocated rate" (§5.3).
-    fn go(&mut self, fabric: &mut Fabric, id: u32, rate: u64) {
+    fn go(&mut self, fabric: &mut Fabric, sender: u32, rate: u64) {
         let Some(flowtune) = &self.flowtune else { return };
-        let (flow, control) = (&mut self.flows[id as usize], &mut self.controls[id as usize]);
+        let (flow, control) =
+            (&mut self.flows[sender as usize], &mut self.controls[sender as usize]);
         let before = flow.pace.rate;
         let path = &self.paths[flow.path];
         let config = &flowtune.setup.agent;
@@ -151,8 +152,8 @@ impl Hosts {
         }
         Capped::limit(control, rate, &mut flow.pace);
         let left = flow.start.bytes - flow.snd_nxt;
-        self.rebase(fabric, id, before);
-        self.make_ready(fabric, id);
+        self.rebase(fabric, sender, before);
+        self.make_ready(fabric, sender);
         let Some(flowtune) = &mut self.flowtune else { return };
         let config = &flowtune.setup.agent;
         if config.advance_notice > 0 {
@@ -164,15 +165,16 @@ impl Hosts {
                 return;
             }
             let end = fabric.now.saturating_add(takes.0);
-            let agent = &mut flowtune.agents[self.flows[id as usize].nic as usize];
-            agent.expect_end(config, id, end);
+            let agent = &mut flowtune.agents[self.flows[sender as usize].nic as usize];
+            agent.expect_end(config, sender, end);
         }
     }
 
     /// Returns a flow to its own congestion control, starting from its allocated rate if it had
     /// one.
-    fn fall_back(&mut self, fabric: &mut Fabric, id: u32, rate: u64) {
-        let (flow, control) = (&mut self.flows[id as usize], &mut self.controls[id as usize]);
+    fn fall_back(&mut self, fabric: &mut Fabric, sender: u32, rate: u64) {
+        let (flow, control) =
+            (&mut self.flows[sender as usize], &mut self.controls[sender as usize]);
         let path = &self.paths[flow.path];
         let before = flow.pace.rate;
         let Some(flowtune) = &self.flowtune else { return };
@@ -184,13 +186,13 @@ impl Hosts {
             let bytes = BitRate(rate).bytes_in(Ps(rtt.unwrap_or(path.base_rtt))).0;
             control.reopen(path, bytes, &mut flow.pace);
         }
-        self.rebase(fabric, id, before);
-        self.make_ready(fabric, id);
+        self.rebase(fabric, sender, before);
+        self.make_ready(fabric, sender);
     }
 
     /// Holds a flow until the next action.
-    fn hold(&mut self, id: u32) {
-        Capped::hold(&mut self.controls[id as usize], &mut self.flows[id as usize].pace);
+    fn hold(&mut self, sender: u32) {
+        Capped::hold(&mut self.controls[sender as usize], &mut self.flows[sender as usize].pace);
     }
 
     /// Counters of the agents and streams of this partition.

@@ -47,11 +47,11 @@ impl RtoPolicy {
 
 impl Hosts {
     /// Makes a flow's NIC check for timeouts no later than this flow's deadline.
-    pub(super) fn watch(&mut self, fabric: &mut Fabric, id: u32) {
+    pub(super) fn watch(&mut self, fabric: &mut Fabric, sender: u32) {
         if self.rto_policy.long == 0 {
             return;
         }
-        let flow = &self.flows[id as usize];
+        let flow = &self.flows[sender as usize];
         let timer = self.nics[flow.nic as usize].timers.timeout;
         let deadline = self.rto_policy.deadline(flow);
         if fabric.wheel.armed(timer).is_none_or(|armed| deadline < armed) {
@@ -65,8 +65,8 @@ impl Hosts {
     pub fn on_timeout(&mut self, fabric: &mut Fabric, nic: u32) {
         let mut earliest = u64::MAX;
         for place in 0..self.nics[nic as usize].flows.len() {
-            let id = self.nics[nic as usize].flows[place];
-            let flow = &mut self.flows[id as usize];
+            let sender = self.nics[nic as usize].flows[place];
+            let flow = &mut self.flows[sender as usize];
             let waits = match &self.receiver_driven {
                 Some(transport) => transport.waits(flow),
                 None => flow.in_flight() > 0,
@@ -77,16 +77,16 @@ impl Hosts {
                 flow.progress_ps = fabric.now;
                 fabric.hold(self.nics[nic as usize].port);
                 match self.receiver_driven {
-                    Some(_) => self.on_driven_timeout(fabric, id),
+                    Some(_) => self.on_driven_timeout(fabric, sender),
                     None => flow.on_timeout(self.setup.frame.payload.0),
                 }
                 self.stats.timeouts += 1;
-                if let Some(state) = self.onramps.get_mut(id as usize) {
+                if let Some(state) = self.onramps.get_mut(sender as usize) {
                     state.on_timeout();
                 }
-                self.make_ready(fabric, id);
+                self.make_ready(fabric, sender);
             }
-            earliest = earliest.min(self.rto_policy.deadline(&self.flows[id as usize]));
+            earliest = earliest.min(self.rto_policy.deadline(&self.flows[sender as usize]));
         }
         if earliest != u64::MAX {
             fabric.wheel.arm(self.nics[nic as usize].timers.timeout, earliest);

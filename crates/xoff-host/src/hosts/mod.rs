@@ -1,4 +1,7 @@
 //! All hosts of a partition: the life of flows, and the packets they send and receive.
+//!
+//! Indices are plain integers: `nic` is the index of a host in this partition, `sender` that of a
+//! flow's sender here, and `id` that of a packet in the fabric's pool.
 
 mod chains;
 mod feedback;

@@ -30,8 +30,8 @@ impl Hosts {
         for action in actions.drain(..) {
             match action {
                 Action::Send { nic, packet } => self.send_control(fabric, nic, packet),
-                Action::Resume(id) => self.resume(fabric, id),
-                Action::Finish { id, received_ps } => self.finish(fabric, id, received_ps),
+                Action::Resume(sender) => self.resume(fabric, sender),
+                Action::Finish { sender, received_ps } => self.finish(fabric, sender, received_ps),
                 Action::Arrived { nic, flow } => {
                     if self.chains.await_arrivals() {
                         self.on_arrived(fabric, nic, flow);
@@ -48,22 +48,24 @@ impl Hosts {
         for action in actions {
             let nic = match *action {
                 Action::Send { nic, .. } | Action::Arrived { nic, .. } => nic,
-                Action::Resume(id) | Action::Finish { id, .. } => self.flows[id as usize].nic,
+                Action::Resume(sender) | Action::Finish { sender, .. } => {
+                    self.flows[sender as usize].nic
+                }
             };
             fabric.hold(self.nics[nic as usize].port);
         }
     }
 
     /// A flow begins in this slot.
-    pub(super) fn start_driven(&mut self, fabric: &mut Fabric, id: u32) {
-        self.call_transport(fabric, |transport, context| transport.on_start(context, id));
+    pub(super) fn start_driven(&mut self, fabric: &mut Fabric, sender: u32) {
+        self.call_transport(fabric, |transport, context| transport.on_start(context, sender));
     }
 
     /// Adds the transport's fields to a data packet.
     #[inline(never)]
-    pub(super) fn send_driven(&mut self, id: u32, packet: &mut Packet, payload: u64) {
+    pub(super) fn send_driven(&mut self, sender: u32, packet: &mut Packet, payload: u64) {
         if let Some(transport) = &mut self.receiver_driven {
-            transport.on_sent(id, &self.flows[id as usize], packet, payload);
+            transport.on_sent(sender, &self.flows[sender as usize], packet, payload);
         }
     }
 
@@ -79,8 +81,8 @@ impl Hosts {
     }
 
     /// A flow's timeout has expired.
-    pub(super) fn on_driven_timeout(&mut self, fabric: &mut Fabric, id: u32) {
-        self.call_transport(fabric, |transport, context| transport.on_timeout(context, id));
+    pub(super) fn on_driven_timeout(&mut self, fabric: &mut Fabric, sender: u32) {
+        self.call_transport(fabric, |transport, context| transport.on_timeout(context, sender));
     }
 
     /// The receiver-driven transport, if any.

@@ -9,48 +9,48 @@ use crate::nic::RoundRobin;
 
 impl Hosts {
     /// Lets a flow wait for its turn, now or when pacing allows, if it may send.
-    pub(super) fn make_ready(&mut self, fabric: &mut Fabric, id: u32) {
-        if let Some(queue) = self.queue_if_ready(fabric, id) {
-            let port = self.nics[self.flows[id as usize].nic as usize].port;
-            self.wait_for_turn(fabric, id, queue, port);
+    pub(super) fn make_ready(&mut self, fabric: &mut Fabric, sender: u32) {
+        if let Some(queue) = self.queue_if_ready(fabric, sender) {
+            let port = self.nics[self.flows[sender as usize].nic as usize].port;
+            self.wait_for_turn(fabric, sender, queue, port);
         }
     }
 
     /// The same for the only flow affected by this event: it skips the wait if it would be served
     /// at the end of this instant.
     #[inline(always)]
-    pub(super) fn resume(&mut self, fabric: &mut Fabric, id: u32) {
-        if let Some(queue) = self.queue_if_ready(fabric, id) {
-            self.send_or_wait(fabric, id, queue);
+    pub(super) fn resume(&mut self, fabric: &mut Fabric, sender: u32) {
+        if let Some(queue) = self.queue_if_ready(fabric, sender) {
+            self.send_or_wait(fabric, sender, queue);
         }
     }
 
     /// Sends a packet of a ready flow at once, or lets it wait. Most acknowledgements do not reach
     /// this function, because their flow already waits or has sent all its data.
     #[inline(never)]
-    fn send_or_wait(&mut self, fabric: &mut Fabric, id: u32, queue: u8) {
-        let flow = &self.flows[id as usize];
+    fn send_or_wait(&mut self, fabric: &mut Fabric, sender: u32, queue: u8) {
+        let flow = &self.flows[sender as usize];
         let nic = flow.nic;
         let state = &mut self.nics[nic as usize];
         let port = state.port;
         if flow.ready_at() <= fabric.now && fabric.is_free(port) && state.pass(queue) {
-            let packet = self.send_data(fabric, id);
-            self.after_sending(fabric, id);
+            let packet = self.send_data(fabric, sender);
+            self.after_sending(fabric, sender);
             self.depart(fabric, nic, packet);
         } else {
-            self.wait_for_turn(fabric, id, queue, port);
+            self.wait_for_turn(fabric, sender, queue, port);
         }
     }
 
     /// The queue of a flow that becomes ready now: one that may send and is not waiting for its
     /// turn.
     #[inline(always)]
-    fn queue_if_ready(&mut self, fabric: &mut Fabric, id: u32) -> Option<u8> {
+    fn queue_if_ready(&mut self, fabric: &mut Fabric, sender: u32) -> Option<u8> {
         if self.setup.transport.round_robin != RoundRobin::Ready {
-            self.look_again(fabric, id);
+            self.look_again(fabric, sender);
             return None;
         }
-        let flow = &mut self.flows[id as usize];
+        let flow = &mut self.flows[sender as usize];
         let nic = &mut self.nics[flow.nic as usize];
         if flow.ringing || !flow.may_send() {
             return None;
@@ -61,21 +61,21 @@ impl Hosts {
     /// The same for other kinds of round robin: such a NIC chooses among all its flows at the end
     /// of the instant.
     #[inline(never)]
-    fn look_again(&mut self, fabric: &mut Fabric, id: u32) {
+    fn look_again(&mut self, fabric: &mut Fabric, sender: u32) {
         match self.setup.transport.round_robin {
-            RoundRobin::Shortest => self.wait_by_size(fabric, id),
+            RoundRobin::Shortest => self.wait_by_size(fabric, sender),
             RoundRobin::Ready | RoundRobin::Index => {
-                let nic = self.flows[id as usize].nic;
+                let nic = self.flows[sender as usize].nic;
                 fabric.kick(self.nics[nic as usize].port);
             }
         }
     }
 
-    fn wait_for_turn(&mut self, fabric: &mut Fabric, id: u32, queue: u8, port: u32) {
-        let flow = &self.flows[id as usize];
+    fn wait_for_turn(&mut self, fabric: &mut Fabric, sender: u32, queue: u8, port: u32) {
+        let flow = &self.flows[sender as usize];
         // A busy port checks its rings only when it is idle again.
         if flow.ready_at() <= fabric.now.max(fabric.busy_until(port)) {
-            self.nics[flow.nic as usize].ring(&mut self.flows, id, queue);
+            self.nics[flow.nic as usize].ring(&mut self.flows, sender, queue);
             fabric.kick(port);
         } else {
             fabric.wheel.arm(flow.pace_timer, flow.ready_at());
@@ -111,14 +111,14 @@ impl Hosts {
     fn pick_data(&mut self, fabric: &mut Fabric, nic: u32) -> Option<u32> {
         match self.setup.transport.round_robin {
             RoundRobin::Ready => loop {
-                let id = self.nics[nic as usize].next_turn(&mut self.flows)?;
-                if let Some(packet) = self.take_turn(fabric, id) {
+                let sender = self.nics[nic as usize].next_turn(&mut self.flows)?;
+                if let Some(packet) = self.take_turn(fabric, sender) {
                     return Some(packet);
                 }
             },
             RoundRobin::Index => {
-                let id = self.nics[nic as usize].turn_by_index(fabric, &self.flows)?;
-                Some(self.send_data(fabric, id))
+                let sender = self.nics[nic as usize].turn_by_index(fabric, &self.flows)?;
+                Some(self.send_data(fabric, sender))
             }
             RoundRobin::Shortest => self.pick_shortest(fabric, nic),
         }
@@ -126,26 +126,26 @@ impl Hosts {
 
     /// Sends a packet of a flow that left its ring, if it still may send.
     #[inline(always)]
-    fn take_turn(&mut self, fabric: &mut Fabric, id: u32) -> Option<u32> {
-        if !self.keeps_turn(fabric, id) {
+    fn take_turn(&mut self, fabric: &mut Fabric, sender: u32) -> Option<u32> {
+        if !self.keeps_turn(fabric, sender) {
             return None;
         }
-        let packet = self.send_data(fabric, id);
-        self.after_sending(fabric, id);
+        let packet = self.send_data(fabric, sender);
+        self.after_sending(fabric, sender);
         Some(packet)
     }
 
     /// True if a flow whose turn it is may still send.
     #[inline(always)]
-    pub(super) fn keeps_turn(&mut self, fabric: &mut Fabric, id: u32) -> bool {
-        let flow = &self.flows[id as usize];
+    pub(super) fn keeps_turn(&mut self, fabric: &mut Fabric, sender: u32) -> bool {
+        let flow = &self.flows[sender as usize];
         if !flow.alive {
             // The flow ended while it waited for a retransmission.
-            self.free.push(id);
+            self.free.push(sender);
             return false;
         }
         if !flow.may_send() {
-            self.leave_queue(fabric, id);
+            self.leave_queue(fabric, sender);
             return false;
         }
         if flow.ready_at() > fabric.now {
@@ -158,8 +158,8 @@ impl Hosts {
 
     /// Creates a flow's next packet and updates its pacing time.
     #[inline(always)]
-    pub(super) fn send_data(&mut self, fabric: &mut Fabric, id: u32) -> u32 {
-        let flow = &mut self.flows[id as usize];
+    pub(super) fn send_data(&mut self, fabric: &mut Fabric, sender: u32) -> u32 {
+        let flow = &mut self.flows[sender as usize];
         debug_assert!(
             !self.nics[flow.nic as usize].is_paused(flow.queue.unwrap_or(flow.start.class)),
             "the queue is paused"
@@ -177,7 +177,7 @@ impl Hosts {
         packet.src = flow.start.src.0;
         packet.dst = flow.start.dst.0;
         packet.label = flow.start.label;
-        packet.sender = id;
+        packet.sender = sender;
         packet.queue = flow.queue.unwrap_or(flow.start.class);
         packet.flags = flow.flags;
         if flow.has_progressed() {
@@ -187,7 +187,7 @@ impl Hosts {
             Carries::Nothing => {}
             Carries::Int => packet.record = fabric.records.add_stack(),
             Carries::Xcp => {
-                let (path, control) = (&self.paths[flow.path], &self.controls[id as usize]);
+                let (path, control) = (&self.paths[flow.path], &self.controls[sender as usize]);
                 let header = control.xcp_header(path, packet.wire_bytes);
                 packet.record = fabric.records.add_header(header);
             }
@@ -197,40 +197,40 @@ impl Hosts {
             flow.next_avail = fabric.now + fabric.time_at(flow.pace.rate, flow.last_wire_bytes);
         }
         let path = &self.paths[flow.path];
-        self.controls[id as usize].on_sent(path, flow.last_wire_bytes, &mut flow.pace);
+        self.controls[sender as usize].on_sent(path, flow.last_wire_bytes, &mut flow.pace);
         if let Some(config) = &self.setup.onramp {
-            let state = &mut self.onramps[id as usize];
+            let state = &mut self.onramps[sender as usize];
             flow.paused_until = state.on_sent(config, path, fabric.now, flow.last_wire_bytes);
         }
         if let Some(tcp) = &self.tcp {
-            tcp.on_sent(fabric, id, flow);
+            tcp.on_sent(fabric, sender, flow);
             // Streams always use TCP, so only TCP flows need this check.
             if flow.open {
-                self.send_segment(fabric, id, &mut packet);
+                self.send_segment(fabric, sender, &mut packet);
             }
         }
         if self.receiver_driven.is_some() {
-            self.send_driven(id, &mut packet, payload);
+            self.send_driven(sender, &mut packet, payload);
         }
         fabric.packets.insert(packet)
     }
 
     /// After sending, a flow waits for its next turn, for pacing, or for an acknowledgement.
     #[inline(always)]
-    fn after_sending(&mut self, fabric: &mut Fabric, id: u32) {
-        if let Some(queue) = self.queue_after_sending(fabric, id) {
-            let nic = self.flows[id as usize].nic;
-            self.nics[nic as usize].ring(&mut self.flows, id, queue);
+    fn after_sending(&mut self, fabric: &mut Fabric, sender: u32) {
+        if let Some(queue) = self.queue_after_sending(fabric, sender) {
+            let nic = self.flows[sender as usize].nic;
+            self.nics[nic as usize].ring(&mut self.flows, sender, queue);
         }
     }
 
     /// The queue in which a flow waits for its next turn after sending. `None` if it waits for
     /// pacing or for an acknowledgement.
     #[inline(always)]
-    pub(super) fn queue_after_sending(&mut self, fabric: &mut Fabric, id: u32) -> Option<u8> {
-        let flow = &self.flows[id as usize];
+    pub(super) fn queue_after_sending(&mut self, fabric: &mut Fabric, sender: u32) -> Option<u8> {
+        let flow = &self.flows[sender as usize];
         if !flow.may_send() {
-            self.leave_queue(fabric, id);
+            self.leave_queue(fabric, sender);
             return None;
         }
         let nic = &self.nics[flow.nic as usize];
@@ -244,19 +244,19 @@ impl Hosts {
 
     /// Releases the NIC queue of a flow without data to send. If it has to retransmit later, it
     /// gets another queue.
-    pub(super) fn leave_queue(&mut self, fabric: &mut Fabric, id: u32) {
-        let flow = &mut self.flows[id as usize];
+    pub(super) fn leave_queue(&mut self, fabric: &mut Fabric, sender: u32) {
+        let flow = &mut self.flows[sender as usize];
         if !flow.has_data() {
             if let Some(queue) = flow.queue.take() {
                 self.nics[flow.nic as usize].release_queue(queue);
             }
-            self.rest_flowtune(fabric, id);
+            self.rest_flowtune(fabric, sender);
         }
     }
 
     /// Pacing allows a flow's next packet.
-    pub fn on_pace(&mut self, fabric: &mut Fabric, id: u32) {
-        self.resume(fabric, id);
+    pub fn on_pace(&mut self, fabric: &mut Fabric, sender: u32) {
+        self.resume(fabric, sender);
     }
 
     /// A NIC with round robin by index searches again.

@@ -37,7 +37,7 @@ impl TcpHosts {
     pub(super) fn on_ack(
         &self,
         fabric: &mut Fabric,
-        id: u32,
+        sender: u32,
         flow: &mut Sender,
         path: &Path,
         control: &mut AnyControl,
@@ -56,11 +56,11 @@ impl TcpHosts {
         if acked > 0 {
             // "When an ACK is received that acknowledges new data, restart the retransmission
             // timer" (RFC 6298 §5.3).
-            self.restart_timer(fabric, id, flow);
+            self.restart_timer(fabric, sender, flow);
         } else if probed {
             // Nothing is in flight now. The next packet gets a full timeout, not the rest of the
             // probe's.
-            fabric.wheel.cancel(self.timers[id as usize]);
+            fabric.wheel.cancel(self.timers[sender as usize]);
         }
         AckOutcome { recovering: progress.recovering, in_flight: flow.in_flight() }
     }
@@ -69,14 +69,14 @@ impl TcpHosts {
     /// §6 also allows a restart with each retransmission, but with many losses a packet lost twice
     /// would then wait until all others are retransmitted.
     #[inline(never)]
-    pub(super) fn on_sent(&self, fabric: &mut Fabric, id: u32, flow: &mut Sender) {
-        if fabric.wheel.armed(self.timers[id as usize]).is_none() {
-            self.restart_timer(fabric, id, flow);
+    pub(super) fn on_sent(&self, fabric: &mut Fabric, sender: u32, flow: &mut Sender) {
+        if fabric.wheel.armed(self.timers[sender as usize]).is_none() {
+            self.restart_timer(fabric, sender, flow);
         }
     }
 
-    fn restart_timer(&self, fabric: &mut Fabric, id: u32, flow: &mut Sender) {
-        let timer = self.timers[id as usize];
+    fn restart_timer(&self, fabric: &mut Fabric, sender: u32, flow: &mut Sender) {
+        let timer = self.timers[sender as usize];
         let outstanding = flow.snd_nxt > flow.snd_una;
         match flow.sack() {
             Some(half) if outstanding => fabric.wheel.arm(timer, fabric.now + half.rto.timeout()),
@@ -87,25 +87,27 @@ impl TcpHosts {
 
 impl Hosts {
     /// Adds the retransmission timer of a flow slot. It ranks after the flow's other timers.
-    pub(super) fn add_retransmission_timer(&mut self, fabric: &mut Fabric, id: u32, rank: u64) {
+    pub(super) fn add_retransmission_timer(&mut self, fabric: &mut Fabric, sender: u32, rank: u64) {
         let Some(tcp) = &mut self.tcp else { return };
-        match tcp.timers.get(id as usize) {
+        match tcp.timers.get(sender as usize) {
             Some(&timer) => fabric.wheel.set_rank(timer, rank),
-            None => tcp.timers.push(fabric.wheel.add_timer(rank, self.tags.retransmission + id)),
+            None => {
+                tcp.timers.push(fabric.wheel.add_timer(rank, self.tags.retransmission + sender))
+            }
         }
     }
 
     /// A flow ends.
-    pub(super) fn stop_timer(&mut self, fabric: &mut Fabric, id: u32) {
+    pub(super) fn stop_timer(&mut self, fabric: &mut Fabric, sender: u32) {
         if let Some(tcp) = &self.tcp {
-            fabric.wheel.cancel(tcp.timers[id as usize]);
+            fabric.wheel.cancel(tcp.timers[sender as usize]);
         }
     }
 
     /// Handles a flow's retransmission timeout. The timer restarts when the first packet is
     /// retransmitted.
-    pub fn on_retransmission_timer(&mut self, fabric: &mut Fabric, id: u32) {
-        let flow = &mut self.flows[id as usize];
+    pub fn on_retransmission_timer(&mut self, fabric: &mut Fabric, sender: u32) {
+        let flow = &mut self.flows[sender as usize];
         let probing = flow.sack().is_some_and(|half| half.is_probing());
         if flow.in_flight() == 0 && !probing {
             // All lost packets wait for their turn at the NIC.
@@ -115,11 +117,11 @@ impl Hosts {
         flow.on_timeout(self.setup.frame.payload.0);
         self.stats.timeouts += u64::from(!flow.open);
         let path = &self.paths[flow.path];
-        self.controls[id as usize].on_timeout(path, &loss, &mut flow.pace);
-        if let Some(state) = self.onramps.get_mut(id as usize) {
+        self.controls[sender as usize].on_timeout(path, &loss, &mut flow.pace);
+        if let Some(state) = self.onramps.get_mut(sender as usize) {
             state.on_timeout();
         }
-        self.count_stream_timeout(id);
-        self.after_control(fabric, id);
+        self.count_stream_timeout(sender);
+        self.after_control(fabric, sender);
     }
 }

@@ -20,7 +20,8 @@ struct Waiting {
     /// From the highest bits: its traffic class if classes have strict priority, the bytes left to
     /// send, its place in the order in which flows became ready, its queue.
     key: u128,
-    id: u32,
+    /// Index of the flow's sender.
+    sender: u32,
 }
 
 /// The ready flows of a NIC. While a flow waits, [`Sender::next`] is its index in its queue's heap.
@@ -52,23 +53,23 @@ impl ShortestFirst {
     }
 
     /// Adds a flow of `queue`, to wait for its turn.
-    pub fn wait(&mut self, nic: &mut Nic, flows: &mut [Sender], id: u32, queue: u8) {
-        let flow = &mut flows[id as usize];
+    pub fn wait(&mut self, nic: &mut Nic, flows: &mut [Sender], sender: u32, queue: u8) {
+        let flow = &mut flows[sender as usize];
         flow.ringing = true;
         let class = self.queues.class_of(queue);
         let order = u128::from(class) << 120 | u128::from(self.joined) << 8 | u128::from(queue);
         self.joined += 1;
         nic.ready |= 1 << queue;
         let heap = &mut self.heaps[queue as usize];
-        heap.push(Waiting { key: with_left(order, flow), id });
+        heap.push(Waiting { key: with_left(order, flow), sender });
         let last = heap.len() - 1;
         sift_up(heap, flows, last);
         self.play(queue);
     }
 
     /// Updates the key of a waiting flow after its bytes left to send changed.
-    pub fn reorder(&mut self, flows: &mut [Sender], id: u32, queue: u8) {
-        let flow = &flows[id as usize];
+    pub fn reorder(&mut self, flows: &mut [Sender], sender: u32, queue: u8) {
+        let flow = &flows[sender as usize];
         let (place, heap) = (flow.next as usize, &mut self.heaps[queue as usize]);
         let before = heap[place].key;
         let key = with_left(before, flow);
@@ -91,15 +92,15 @@ impl ShortestFirst {
         }
         let queue = best as u8;
         let heap = &mut self.heaps[queue as usize];
-        let id = heap.swap_remove(0).id;
-        flows[id as usize].ringing = false;
+        let sender = heap.swap_remove(0).sender;
+        flows[sender as usize].ringing = false;
         if heap.is_empty() {
             nic.ready &= !(1 << queue);
         } else {
             sift_down(heap, flows, 0);
         }
         self.play(queue);
-        Some(id)
+        Some(sender)
     }
 
     fn set_paused(&mut self, paused: u128) {
@@ -135,10 +136,10 @@ fn sift_up(heap: &mut [Waiting], flows: &mut [Sender], mut place: usize) {
             break;
         }
         heap.swap(parent, place);
-        flows[heap[place].id as usize].next = place as u32;
+        flows[heap[place].sender as usize].next = place as u32;
         place = parent;
     }
-    flows[heap[place].id as usize].next = place as u32;
+    flows[heap[place].sender as usize].next = place as u32;
 }
 
 fn sift_down(heap: &mut [Waiting], flows: &mut [Sender], mut place: usize) {
@@ -149,10 +150,10 @@ fn sift_down(heap: &mut [Waiting], flows: &mut [Sender], mut place: usize) {
             break;
         }
         heap.swap(place, child);
-        flows[heap[place].id as usize].next = place as u32;
+        flows[heap[place].sender as usize].next = place as u32;
         place = child;
     }
-    flows[heap[place].id as usize].next = place as u32;
+    flows[heap[place].sender as usize].next = place as u32;
 }
 
 #[cfg(test)]

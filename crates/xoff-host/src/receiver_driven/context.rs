@@ -26,12 +26,12 @@ pub(crate) enum Action {
         /// The flow's number in packets.
         flow: u32,
     },
-    /// A flow may send again.
+    /// The flow of the sender with this index may send again.
     Resume(u32),
     /// All bytes of a flow are acknowledged.
     Finish {
-        /// The flow.
-        id: u32,
+        /// Index of the flow's sender.
+        sender: u32,
         /// Time of arrival of the last byte (ps).
         received_ps: u64,
     },
@@ -70,16 +70,16 @@ impl TransportContext<'_> {
         self.actions.push(Action::Arrived { nic, flow });
     }
 
-    /// Reports that flow `id` may be able to send again.
-    pub fn resume(&mut self, id: u32) {
-        self.actions.push(Action::Resume(id));
+    /// Reports that the flow of this sender may be able to send again.
+    pub fn resume(&mut self, sender: u32) {
+        self.actions.push(Action::Resume(sender));
     }
 
-    /// Reports that all bytes of flow `id` are acknowledged; the last of them arrived at
+    /// Reports that all bytes of this sender's flow are acknowledged; the last of them arrived at
     /// `received_ps`.
-    pub fn finish(&mut self, id: u32, received_ps: u64) {
+    pub fn finish(&mut self, sender: u32, received_ps: u64) {
         self.stats.acknowledged += 1;
-        self.actions.push(Action::Finish { id, received_ps });
+        self.actions.push(Action::Finish { sender, received_ps });
     }
 
     /// Adds a timer for the receiver's half of the flow with this id in the run. It fires with

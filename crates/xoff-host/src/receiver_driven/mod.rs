@@ -74,11 +74,11 @@ pub trait Driven {
         SenderHalf::Driven(Waiting::default())
     }
 
-    /// A flow begins in slot `id`; the transport sets the flow's initial credit.
-    fn on_start(&mut self, context: &mut TransportContext<'_>, id: u32);
+    /// The flow of a sender begins; the transport sets the flow's initial credit.
+    fn on_start(&mut self, context: &mut TransportContext<'_>, sender: u32);
 
-    /// A data packet of flow `id` leaves; the transport fills in its own fields.
-    fn on_sent(&mut self, id: u32, flow: &Sender, packet: &mut Packet, payload: u64);
+    /// A data packet of a sender's flow leaves; the transport fills in its own fields.
+    fn on_sent(&mut self, sender: u32, flow: &Sender, packet: &mut Packet, payload: u64);
 
     /// A packet has arrived at host `nic`; the transport owns it now.
     fn on_packet(&mut self, context: &mut TransportContext<'_>, nic: u32, packet: u32);
@@ -91,8 +91,8 @@ pub trait Driven {
         !flow.may_send()
     }
 
-    /// The timeout of flow `id` has expired.
-    fn on_timeout(&mut self, context: &mut TransportContext<'_>, id: u32);
+    /// The timeout of a sender's flow has expired.
+    fn on_timeout(&mut self, context: &mut TransportContext<'_>, sender: u32);
 
     /// Receive progress of an incomplete flow.
     fn rx_progress(&self, flow: u32) -> Option<RxProgress>;
@@ -137,12 +137,12 @@ impl Driven for AnyDriven {
         each_driven!(self, transport => transport.half())
     }
 
-    fn on_start(&mut self, context: &mut TransportContext<'_>, id: u32) {
-        each_driven!(self, transport => transport.on_start(context, id));
+    fn on_start(&mut self, context: &mut TransportContext<'_>, sender: u32) {
+        each_driven!(self, transport => transport.on_start(context, sender));
     }
 
-    fn on_sent(&mut self, id: u32, flow: &Sender, packet: &mut Packet, payload: u64) {
-        each_driven!(self, transport => transport.on_sent(id, flow, packet, payload));
+    fn on_sent(&mut self, sender: u32, flow: &Sender, packet: &mut Packet, payload: u64) {
+        each_driven!(self, transport => transport.on_sent(sender, flow, packet, payload));
     }
 
     fn on_packet(&mut self, context: &mut TransportContext<'_>, nic: u32, packet: u32) {
@@ -157,8 +157,8 @@ impl Driven for AnyDriven {
         each_driven!(self, transport => transport.waits(flow))
     }
 
-    fn on_timeout(&mut self, context: &mut TransportContext<'_>, id: u32) {
-        each_driven!(self, transport => transport.on_timeout(context, id));
+    fn on_timeout(&mut self, context: &mut TransportContext<'_>, sender: u32) {
+        each_driven!(self, transport => transport.on_timeout(context, sender));
     }
 
     fn rx_progress(&self, flow: u32) -> Option<RxProgress> {

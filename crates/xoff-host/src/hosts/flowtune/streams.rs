@@ -59,13 +59,13 @@ impl Hosts {
             source: u16::MAX,
             class: 0,
         };
-        let (id, timers) = self.new_number(fabric, start.id);
+        let (sender, timers) = self.new_number(fabric, start.id);
         let mut flow = Sender::new(start, pace, half, nic, timers);
         flow.open = true;
         flow.reach = reach;
-        self.add_flow(id, flow, control);
+        self.add_flow(sender, flow, control);
         if let Some(flowtune) = &mut self.flowtune {
-            flowtune.streams.write_here(stream, id, partition);
+            flowtune.streams.write_here(stream, sender, partition);
         }
     }
 
@@ -79,19 +79,24 @@ impl Hosts {
     /// Writes a message to a stream of this partition.
     pub fn tell(&mut self, fabric: &mut Fabric, stream: StreamId, message: Message) {
         let Some(flowtune) = &mut self.flowtune else { return };
-        let id = flowtune.streams.sender(stream);
+        let sender = flowtune.streams.sender(stream);
         let payload = self.setup.frame.payload.0;
         let packets = flowtune.streams.write(stream, message, payload);
-        self.flows[id as usize].start.bytes = packets * payload;
-        self.make_ready(fabric, id);
+        self.flows[sender as usize].start.bytes = packets * payload;
+        self.make_ready(fabric, sender);
     }
 
     /// Sends a packet of a stream. "Ethernet has 64-byte minimum frames and preamble and interframe
     /// gaps, which cost 84-bytes, even if only eight byte rate updates are sent" (§6).
     #[cold]
-    pub(in crate::hosts) fn send_segment(&mut self, fabric: &Fabric, id: u32, packet: &mut Packet) {
+    pub(in crate::hosts) fn send_segment(
+        &mut self,
+        fabric: &Fabric,
+        sender: u32,
+        packet: &mut Packet,
+    ) {
         let Some(flowtune) = &mut self.flowtune else { return };
-        let (full, flow) = (self.setup.frame.payload.0, &mut self.flows[id as usize]);
+        let (full, flow) = (self.setup.frame.payload.0, &mut self.flows[sender as usize]);
         let stream = StreamId::of_flow(packet.flow);
         let bytes = flowtune.streams.send(
             stream,
@@ -110,8 +115,8 @@ impl Hosts {
     }
 
     /// Counts a retransmission timeout if it belongs to a stream.
-    pub(in crate::hosts) fn count_stream_timeout(&mut self, id: u32) {
-        let flow = &self.flows[id as usize];
+    pub(in crate::hosts) fn count_stream_timeout(&mut self, sender: u32) {
+        let flow = &self.flows[sender as usize];
         if let Some(flowtune) = &mut self.flowtune
             && flow.open
         {
