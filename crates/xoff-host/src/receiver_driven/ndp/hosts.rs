@@ -99,18 +99,15 @@ impl NdpHosts {
         if packet.kind == Kind::Returned {
             sender.on_returned(&shape, flow, packet.seq);
         } else {
-            let mut news = sender.on_all_before(&shape, flow, packet.seq);
-            if packet.seq == flow.start.bytes {
-                context.finish(number, packet.stamp);
+            let news = sender.on_answer(&shape, flow, &packet);
+            if NdpSender::is_complete(flow) {
+                // The answer to the whole flow has the arrival time of the last byte.
+                let whole = packet.seq == flow.start.bytes;
+                let received_ps = if whole { packet.stamp } else { context.fabric.now };
+                context.finish(number, received_ps);
                 return;
             }
-            match packet.kind {
-                Kind::Ack => news |= sender.on_received(&shape, flow, packet.stamp),
-                Kind::Nack => sender.on_refused(&shape, flow, packet.stamp),
-                _ => {}
-            }
             context.stats.acknowledged += u64::from(news);
-            sender.on_pulled(flow, packet.remaining);
         }
         sender.if_nothing_is_expected(flow);
         context.resume(number);

@@ -1,5 +1,7 @@
 //! The sender's half of a flow: its allowed bytes and its retransmissions.
 
+use xoff_net::packet::{Kind, Packet};
+
 use super::Shape;
 use crate::flow::Sender;
 use crate::receiver_driven::arrived::Arrived;
@@ -50,8 +52,32 @@ impl NdpSender {
         self.answered > 0
     }
 
+    /// Handles an answer or a pull. Returns true if it acknowledges a packet for the first time.
+    pub fn on_answer(&mut self, shape: &Shape, flow: &mut Sender, packet: &Packet) -> bool {
+        let mut news = self.on_all_before(shape, flow, packet.seq);
+        if Self::is_complete(flow) {
+            return news;
+        }
+        match packet.kind {
+            Kind::Ack => news |= self.on_received(shape, flow, packet.stamp),
+            Kind::Nack => self.on_refused(shape, flow, packet.stamp),
+            _ => {}
+        }
+        self.on_pulled(flow, packet.remaining);
+        news
+    }
+
+    /// True once every packet is acknowledged. That need not be by the answer to the whole flow: if
+    /// it is lost, duplicates of the first packets start a second half at the receiver, which
+    /// answers only for them.
+    #[inline]
+    #[must_use]
+    pub fn is_complete(flow: &Sender) -> bool {
+        flow.snd_una == flow.start.bytes
+    }
+
     /// The receiver has all bytes before `seq`. Returns true if that is new.
-    pub fn on_all_before(&mut self, shape: &Shape, flow: &mut Sender, seq: u64) -> bool {
+    fn on_all_before(&mut self, shape: &Shape, flow: &mut Sender, seq: u64) -> bool {
         let before = self.acked.next();
         while shape.bytes_before(self.acked.next(), flow.start.bytes) < seq {
             let next = shape.bytes_before(self.acked.next(), flow.start.bytes);
@@ -61,7 +87,7 @@ impl NdpSender {
     }
 
     /// The receiver has the packet at `seq`. Returns true if that is new.
-    pub fn on_received(&mut self, shape: &Shape, flow: &mut Sender, seq: u64) -> bool {
+    fn on_received(&mut self, shape: &Shape, flow: &mut Sender, seq: u64) -> bool {
         if !self.acked.insert(shape.packet_at(seq)) {
             return false;
         }
@@ -75,7 +101,7 @@ impl NdpSender {
     }
 
     /// The packet at `seq` arrived trimmed: it is retransmitted when the receiver pulls.
-    pub fn on_refused(&mut self, shape: &Shape, flow: &mut Sender, seq: u64) {
+    fn on_refused(&mut self, shape: &Shape, flow: &mut Sender, seq: u64) {
         if let Some(payload) = self.requeue(shape, flow, seq) {
             self.answered += payload;
             self.refused += payload;

@@ -162,20 +162,12 @@ impl Journey {
                 return;
             }
             Kind::Returned => self.ndp.on_returned(&SHAPE, flow, packet.seq),
-            kind => {
-                self.ndp.on_all_before(&SHAPE, flow, packet.seq);
-                if packet.seq == flow.start.bytes {
+            _ => {
+                self.ndp.on_answer(&SHAPE, flow, &packet);
+                if NdpSender::is_complete(flow) {
                     self.finished = true;
                     return;
                 }
-                match kind {
-                    Kind::Ack => {
-                        self.ndp.on_received(&SHAPE, flow, packet.stamp);
-                    }
-                    Kind::Nack => self.ndp.on_refused(&SHAPE, flow, packet.stamp),
-                    _ => {}
-                }
-                self.ndp.on_pulled(flow, packet.remaining);
             }
         }
         self.ndp.if_nothing_is_expected(&mut self.flow);
