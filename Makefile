@@ -14,15 +14,14 @@ demo: .venv/built ## draw the figure that made BFC's case, in out/demo
 
 lint: .venv/built ## rustfmt, clippy, ruff and mypy
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets -- -D warnings
-	cargo clippy -p xoff-python --all-features -- -D warnings
+	cargo clippy --workspace --all-targets --all-features -- -D warnings
 	.venv/bin/ruff check python bench
 	.venv/bin/ruff format --check python bench
 	.venv/bin/mypy
 	.venv/bin/mypy bench/instructions.py
 	.venv/bin/mypy bench/peers/ns3/compare.py
 
-# Writes the files that are made from the declarations of tables and summary keys.
+# Writes the files that are made from declarations of settings, parts, tables and summary keys.
 declared: ## documentation and Python types that are made from declarations
 	XOFF_UPDATE_DECLARED=1 cargo test -p xoff-run --test it generated
 

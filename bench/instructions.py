@@ -62,7 +62,7 @@ def main() -> int:
 
 def build() -> str:
     """Build the engine's runner as it ships; return where it is."""
-    command = ["cargo", "build", "--release", "-p", "xoff-run", "--example", "scenario"]
+    command = ["cargo", "build", "--release", "-p", "xoff-run", "--bin", "scenario"]
     messages = output([*command, "--message-format=json-render-diagnostics"]).splitlines()
     built = [json.loads(line).get("executable") for line in messages]
     return str(next(path for path in built if path))

@@ -81,7 +81,13 @@ def test_every_target_is_phony_and_has_help():
     text = (ROOT / "Makefile").read_text()
     phony = re.search(r"^\.PHONY: (.*)$", text, re.M)[1].split()
     assert set(phony) == makefile_targets()
-    shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    shown = subprocess.run(
+        ["make", "--no-print-directory", "help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert {line.split()[0] for line in shown.stdout.splitlines()} == makefile_targets()
 
 

@@ -7,7 +7,7 @@
 //!
 //! Every implementation has a settings type, which says what the implementation can do and what it
 //! needs: the seam names a trait for these questions. A seam's enum dereferences to that trait, so
-//! the rest of the program asks, and nobody matches over variants.
+//! the rest of the program asks, and no other code matches over variants.
 //!
 //! [`dispatch!`](crate::dispatch!) makes the enum that the packet path goes through.
 
@@ -106,7 +106,7 @@ pub trait Seam: Default + Clone {
     fn read(kind: Self::Kind, sections: &mut impl Sections) -> Self;
     /// The sections of the implementation with this name.
     fn sections(kind: Self::Kind) -> Vec<SectionDoc>;
-    /// What the implementation with this name is.
+    /// The description of the implementation with this name.
     fn doc(kind: Self::Kind) -> &'static str;
 
     /// The implementation with this name, with its defaults.

@@ -42,5 +42,3 @@ pub const TURNS: Capability = Capability("the scheduler serves its queues withou
 pub const DYNAMIC_THRESHOLD: Capability = Capability("PFC limits each ingress instead");
 /// The topology has gateways.
 pub const GATEWAYS: Capability = Capability("only network.topology = \"two-dc\" has gateways");
-/// Queues distinguish traffic classes.
-pub const CLASSES: Capability = Capability("queues do not distinguish traffic classes");

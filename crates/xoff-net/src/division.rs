@@ -84,7 +84,7 @@ impl Division {
         self.classes
     }
 
-    /// The class of packets of a priority. Higher priorities count as the last class.
+    /// The class of packets of a priority. Larger priority numbers count as the last class.
     #[inline]
     #[must_use]
     pub fn class(self, priority: u8) -> u8 {

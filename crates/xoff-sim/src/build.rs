@@ -58,7 +58,7 @@ impl Setup {
     /// Builds the partitions.
     ///
     /// # Errors
-    /// What the network cannot be built with.
+    /// The reason that the network cannot be built.
     pub fn build(&self, of_node: &[u32]) -> Result<Vec<Partition>, String> {
         let topology = &self.topology;
         let switches = self.routes.longest() as usize - 1;
@@ -88,8 +88,8 @@ impl Setup {
             .collect()
     }
 
-    /// Two packets of one link must not arrive at one instant: their order would be anybody's
-    /// guess.
+    /// Two packets of one link must not arrive at one instant: their order would be
+    /// undefined.
     fn check_durations(&self) -> Result<(), String> {
         let frames = [self.hosts.overhead() + 1, self.hosts.ack_bytes(), self.control_frame()];
         let shortest = u64::from(frames.into_iter().min().unwrap_or(0));

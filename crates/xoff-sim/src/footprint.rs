@@ -1,6 +1,6 @@
 //! Estimate of a simulation's memory, before any is allocated.
 //!
-//! Objects that exist once per port, host or switch are counted by the size that `setup/` creates.
+//! Objects that exist once per port, host or switch are counted by the size that `build/` creates.
 //! The constants are measurements of the resident memory of networks of up to 50 000 hosts. Packets
 //! are those in flight in a round trip in which all hosts send. Queued packets are not counted,
 //! because buffers are rarely full.

@@ -105,8 +105,8 @@ pub struct Ack<'a> {
     pub acked: u64,
     /// Next byte the sender will send.
     pub snd_nxt: u64,
-    /// Round-trip time of the data packet and its acknowledgement (ps). For a flow's last packet,
-    /// only the delay of the acknowledgement.
+    /// Round-trip time of the data packet and its acknowledgement (ps). In the acknowledgement that
+    /// completes the flow, only the delay of the acknowledgement.
     pub rtt: u64,
     /// Bytes in flight after this acknowledgement; only with selective acknowledgements.
     pub in_flight: u64,

@@ -6,8 +6,9 @@
 //! plus an allowance for queues. The preset sets `transport.base_rtt_of = "pair"`: each flow scales
 //! its target with its own path.
 //!
-//! The paper gives few values. The other defaults are those of htsim (Broadcom/csg-htsim,
-//! `sim/swift.cpp`).
+//! The paper gives few values. `ai`, `beta`, `max_mdf`, `fs_*` and `retx_reset_threshold` are those
+//! of htsim (Broadcom/csg-htsim, `sim/swift.cpp`), which marks most of them as guesses. `queueing`,
+//! `initial_cwnd` and `max_cwnd` are this model's own; their comments say why.
 //!
 //! Not modelled: the endpoint window (§3.3). Hosts have no processing delay, so that window would
 //! never be the smaller one, and the fabric delay is the whole round trip. Coalesced
@@ -129,6 +130,10 @@ impl ControlSettings for SwiftConfig {
         true
     }
 
+    fn needs_one_path(&self) -> Option<&'static str> {
+        Some("hosts follow the delay of one path")
+    }
+
     fn uses_base_rtt(&self) -> bool {
         true
     }
@@ -244,7 +249,8 @@ impl Swift {
     ///
     /// Line 27 updates t_last_decrease whenever "cwnd <= cwnd_prev". Literally that includes each
     /// acknowledgement that may not decrease the window, so that under congestion nothing would.
-    /// Here only decreases count, even where the window is already at its minimum.
+    /// Here only decreases count, even where the window is already at its minimum; htsim counts
+    /// only decreases that lower the window.
     fn decrease(&mut self, now: u64, left: f64) {
         if now.saturating_sub(self.last_decrease) >= self.rtt {
             self.set(self.cwnd * left);

@@ -203,8 +203,9 @@ impl Spec {
         found.provide_or(needs::RATE_FOR_WINDOW, (!rate).then(|| format!("{name} sets no rate")));
         let own = self.control.recovery(xoff_core::Ps(0)).is_some();
         found.provide(needs::TCP_WINDOW, self.control.has_tcp_window() && !own);
-        found.explain(needs::TCP_WINDOW, format!("transport.{name} has no TCP window"));
-        found.explain(needs::TCP_MARKS, format!("transport.{name} does not read it"));
+        let of_control = if sender { format!("transport.{name}") } else { name.clone() };
+        found.explain(needs::TCP_WINDOW, format!("{of_control} has no TCP window"));
+        found.explain(needs::TCP_MARKS, format!("{of_control} ignores tcp.ecn"));
         let (section, _) = self.control.marks_setting();
         found.provide(needs::TCP_MARKS, section == "tcp");
         let timeouts = if sender { self.recovery.timeouts() } else { Timeouts::One };

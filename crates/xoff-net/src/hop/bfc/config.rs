@@ -35,7 +35,8 @@ choices! {
         /// The upstream queues of packets that exceeded the threshold, until these packets have
         /// left (§3.3.2).
         Queues = "queues",
-        /// The upstream queues that feed a queue above the threshold, until it is below (§3.2).
+        /// The upstream queues that feed a queue above the threshold, until it is no longer
+        /// above (§3.2).
         Occupancy = "occupancy",
         /// The flows of packets that exceeded the threshold, until these packets have left: "an
         /// ideal (but impractical) variant" (§3.3.2).
@@ -87,7 +88,7 @@ knobs! {
         ],
         /// Traffic classes, which divide the queues equally. Classes are served by strict priority,
         /// and queues of a class by fair queueing (App. A.3: 4). A packet's class is the priority
-        /// of its traffic; higher priorities count as the last class.
+        /// of its traffic; larger priority numbers count as the last class.
         classes: u8 = 1,
         /// How flows get their queues.
         assignment: Assignment = Assignment::Dynamic,

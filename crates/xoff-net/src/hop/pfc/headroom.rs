@@ -103,7 +103,7 @@ impl PauseConfig {
 }
 
 /// Bytes on a link of this rate (bit/s) in `factor` times its propagation delay (ps). Each delay is
-/// rounded to whole bytes.
+/// rounded down to whole bytes.
 pub(super) fn round_trips(rate: u64, delay_ps: u64, factor: u32) -> u64 {
     let in_flight = u128::from(rate) * u128::from(delay_ps) / 8_000_000_000_000;
     in_flight as u64 * u64::from(factor)
