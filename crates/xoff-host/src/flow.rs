@@ -30,6 +30,15 @@ pub struct FlowStart {
     pub class: u8,
 }
 
+#[cfg(test)]
+impl FlowStart {
+    /// A flow of this size from host 0 to host 1, for tests.
+    pub(crate) fn of_bytes(id: u64, bytes: u64) -> Self {
+        let (id, src, dst) = (FlowId(id), HostId(0), HostId(1));
+        Self { id, start_ps: 0, src, dst, bytes, label: 0, source: 0, class: 0 }
+    }
+}
+
 /// A flow whose application stops sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlowStop {

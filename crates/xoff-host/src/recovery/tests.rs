@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::vec::IntoIter;
 
 use proptest::prelude::*;
-use xoff_core::{FlowId, HostId};
 use xoff_net::packet::flag;
 use xoff_net::{Kind, Packet};
 
@@ -97,17 +96,7 @@ impl Path {
         forth: Way,
         back: Way,
     ) -> Self {
-        let (id, start_ps, src, dst, label) = (7, 0, 0, 1, 0);
-        let start = FlowStart {
-            id: FlowId(id),
-            start_ps,
-            src: HostId(src),
-            dst: HostId(dst),
-            bytes,
-            label,
-            source: 0,
-            class: 0,
-        };
+        let start = FlowStart::of_bytes(7, bytes);
         let pace = Pace { rate: 1, window };
         let mut flow =
             Sender::new(start, pace, SenderHalf::new(recovery, tcp), 0, Default::default());

@@ -14,17 +14,21 @@ const SLOW: &str = "[leaf_spine]\nhost_rate = \"1Gbps\"\nspine_rate = \"1Gbps\"\
                     [run]\nwarmup = \"0us\"\nmeasure = \"20us\"\n\
                     [[traffic]]\nkind = \"open-loop\"\nload = 0.5\n";
 
-/// A scheme refuses a setting, with its place and a message.
-fn assert_refused(scheme: &str, setting: &str, said: &str) {
+/// The problems of a scenario under a scheme that refuses a setting.
+fn problems_of(scenario: &str, scheme: &str, setting: &str) -> String {
     let overrides = [format!("scheme={scheme}"), setting.into()];
-    let Err(problems) = Run::open(SCENARIO, "test.toml", &overrides, Threads::ONE) else {
+    let Err(problems) = Run::open(scenario, "test.toml", &overrides, Threads::ONE) else {
         panic!("{setting} is accepted");
     };
-    let text = problems.to_string();
+    problems.to_string()
+}
+
+/// A scheme refuses a setting, with its place and a message.
+fn assert_refused(scheme: &str, setting: &str, said: &str) {
+    let text = problems_of(SCENARIO, scheme, setting);
     assert!(text.contains(said) && text.contains("--set"), "{setting}:\n{text}");
 }
 
-/// Settings that nothing in a composition reads.
 #[test]
 fn settings_without_effect_are_refused() {
     let one = "bfc.assignment = \"single\" has one queue";

@@ -1,8 +1,9 @@
 //! From a `config.txt` to the spec of a scenario.
 
+use xoff_core::seam::Seam as _;
 use xoff_core::{BitRate, Bytes, Ps};
 use xoff_host::cc::{ControlConfig, DcqcnConfig, DctcpConfig, HpccConfig};
-use xoff_host::transport::{Congestion, FrameConfig, RoundRobin, TransportConfig, Window};
+use xoff_host::transport::{FrameConfig, RoundRobin, TransportConfig, Window};
 use xoff_net::buffer::{BufferConfig, BufferKind};
 use xoff_net::hop::{HopConfig, PfcConfig};
 use xoff_net::mark::{EcnConfig, MarkAt};
@@ -14,17 +15,18 @@ use crate::sections::RunConfig;
 
 /// The sections of a scenario equal to this case.
 pub(super) fn spec(config: &Config, run: RunConfig) -> Spec {
+    let control = control(config);
     Spec {
         run,
         frame: FrameConfig { payload: Bytes(config.payload), ..FrameConfig::default() },
         transport: TransportConfig {
-            congestion: congestion(&config.control),
+            congestion: control.kind(),
             window: if config.has_window { Window::Bdp } else { Window::Unlimited },
             window_follows_rate: config.window_follows_rate,
             round_robin: RoundRobin::Index,
             ..TransportConfig::default()
         },
-        control: control(config),
+        control,
         buffer: Some(BufferConfig {
             kind: BufferKind::Shared,
             size: config.buffer,
@@ -38,14 +40,6 @@ pub(super) fn spec(config: &Config, run: RunConfig) -> Spec {
             ..PfcConfig::default()
         }),
         ..Spec::default()
-    }
-}
-
-fn congestion(control: &Control) -> Congestion {
-    match control {
-        Control::Dcqcn => Congestion::Dcqcn,
-        Control::Hpcc => Congestion::Hpcc,
-        Control::Dctcp => Congestion::Dctcp,
     }
 }
 

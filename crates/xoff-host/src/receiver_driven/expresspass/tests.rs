@@ -1,6 +1,6 @@
 use proptest::prelude::*;
+use xoff_core::Rng;
 use xoff_core::rng::Purpose;
-use xoff_core::{FlowId, HostId, Rng};
 
 use super::receiver::{Half, Reply};
 use super::sender::{CreditSender, Echo, Spent};
@@ -81,17 +81,7 @@ fn a_small_flow_starts_at_a_lower_rate() {
 }
 
 fn flow(bytes: u64) -> (Sender, CreditSender) {
-    let (id, start_ps, src, dst, label, source, class) = (7, 0, 0, 1, 0, 0, 0);
-    let start = FlowStart {
-        id: FlowId(id),
-        start_ps,
-        src: HostId(src),
-        dst: HostId(dst),
-        bytes,
-        label,
-        source,
-        class,
-    };
+    let start = FlowStart::of_bytes(7, bytes);
     let pace = Pace { rate: 1, window: u64::MAX };
     let mut flow = Sender::new(start, pace, SenderHalf::GoBackN, 0, Default::default());
     let mut credits = CreditSender::default();

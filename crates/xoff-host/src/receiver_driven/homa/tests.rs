@@ -2,8 +2,8 @@
 //! packets.
 
 use proptest::prelude::*;
+use xoff_core::Rng;
 use xoff_core::rng::Purpose;
-use xoff_core::{FlowId, HostId, Rng};
 use xoff_net::packet::{Kind, Packet, flag};
 
 use super::receiver::{Grant, Granters};
@@ -24,17 +24,7 @@ fn levels() -> Levels {
 }
 
 fn sender(id: u64, bytes: u64) -> (Sender, HomaSender) {
-    let (start_ps, src, dst, label, source, class) = (0, 0, 1, 0, 0, 0);
-    let start = FlowStart {
-        id: FlowId(id),
-        start_ps,
-        src: HostId(src),
-        dst: HostId(dst),
-        bytes,
-        label,
-        source,
-        class,
-    };
+    let start = FlowStart::of_bytes(id, bytes);
     let pace = Pace { rate: 1, window: u64::MAX };
     let half = SenderHalf::Driven(Default::default());
     let mut flow = Sender::new(start, pace, half, 0, Default::default());

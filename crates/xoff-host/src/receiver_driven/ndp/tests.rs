@@ -1,8 +1,8 @@
 //! Both halves together, over a network that trims, returns, loses and reorders packets.
 
 use proptest::prelude::*;
+use xoff_core::Rng;
 use xoff_core::rng::Purpose;
-use xoff_core::{FlowId, HostId, Rng};
 use xoff_net::packet::{Kind, Packet, flag};
 
 use super::*;
@@ -13,17 +13,7 @@ use crate::recovery::SenderHalf;
 const SHAPE: Shape = Shape { payload: 1000, initial_window: 7500 };
 
 fn sender(bytes: u64) -> (Sender, NdpSender) {
-    let (id, start_ps, src, dst, label, source, class) = (7, 0, 0, 1, 0, 0, 0);
-    let start = FlowStart {
-        id: FlowId(id),
-        start_ps,
-        src: HostId(src),
-        dst: HostId(dst),
-        bytes,
-        label,
-        source,
-        class,
-    };
+    let start = FlowStart::of_bytes(7, bytes);
     let pace = Pace { rate: 1, window: u64::MAX };
     let mut flow =
         Sender::new(start, pace, SenderHalf::Driven(Default::default()), 0, Default::default());
