@@ -6,9 +6,10 @@ import pytest
 
 import xoff
 from xoff import metrics
-from xoff.claims import evaluate, load_claims
+from xoff.claims import load_claims
 from xoff.metrics import Term
 from xoff.relations import RELATIONS, Bounds
+from xoff.verdicts import evaluate
 
 GROUP = {"flows": 2000, "mean": 2.0, "p99": None}
 
@@ -272,7 +273,7 @@ def test_a_run_beside_a_closed_form(tmp_path):
     verdict = check(tmp_path, body, {"A": [result()]})
     assert verdict.holds
     name = "A/sfc.bandwidth_delay(rate_bps 1e+11, seconds 8e-05)"
-    assert verdict.measured == {name: pytest.approx(2.0)}
+    assert {key: one.value for key, one in verdict.measured.items()} == {name: pytest.approx(2.0)}
 
 
 def test_one_bin_is_enough_for_any_bin(tmp_path):
@@ -290,7 +291,7 @@ def test_a_relation_by_bin_may_stop_at_a_size(tmp_path):
     assert check(tmp_path, body, runs).holds is False
     verdict = check(tmp_path, body + "\nbelow = 1000", runs)
     assert verdict.holds
-    assert list(verdict.measured.values()) == [pytest.approx(3.3)]
+    assert [one.value for one in verdict.measured.values()] == [pytest.approx(3.3)]
     with pytest.raises(xoff.UsageError, match="`below` requires `range`"):
         check(tmp_path, body.replace('"bins"', '"all"') + "\nbelow = 1000", runs)
 
@@ -299,7 +300,7 @@ def test_the_least_bin_decides(tmp_path):
     body = 'metric = "value"\ncases = ["A"]\nrange = "least-bin"\nlow = 3\nhigh = 4'
     verdict = check(tmp_path, body, {"A": [result(scheme="hpcc")]})
     assert verdict.holds
-    assert list(verdict.measured.values()) == [pytest.approx(3.3)]
+    assert [one.value for one in verdict.measured.values()] == [pytest.approx(3.3)]
     runs = {"A": [result(scheme="hpcc")]}
     assert check(tmp_path, body.replace("low = 3", "low = 3.5"), runs).holds is False
 
@@ -373,5 +374,5 @@ def test_the_mean_over_bins_leaves_out_those_with_few_flows():
 def test_the_distance_of_distributions_is_taken_seed_by_seed(tmp_path):
     body = 'metric = "cdf-distance"\ncases = ["A", "B"]\ncdf = "active_flows"\nhigh = 0.1'
     verdict = check(tmp_path, body, {"A": [result()] * 2, "B": [result()] * 2})
-    assert verdict.measured == {"A - B": 0.0}
+    assert verdict.measured["A - B"].value == 0.0
     assert verdict.holds

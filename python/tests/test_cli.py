@@ -210,7 +210,7 @@ def test_threads_are_noted(scenario, tmp_path, capsys):
 
 
 def test_reproduce_json_is_alone_on_stdout(paper, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("xoff.reproduce.papers_dir", lambda: paper)
+    monkeypatch.setattr("xoff.papers.papers_dir", lambda: paper)
     args = ["reproduce", "demo/fig1", "--out", tmp_path / "out", "--json"]
     code, out, _ = call(capsys, *args)
     assert code == 0

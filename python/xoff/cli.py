@@ -124,6 +124,42 @@ def _add_reproduce(sub: argparse._SubParsersAction[_Parser]) -> None:
         help="write DIR/PAPER.md with every figure and claim of the paper (implies --check)",
     )
     again.add_argument(
+        "--results",
+        type=_place,
+        metavar="FILE",
+        help="results file, updated after each experiment (default: out/PAPER/results-SCALE.json; "
+        "implies --check)",
+    )
+    again.add_argument(
+        "--resume",
+        action="store_true",
+        help="leave out experiments that the results file already has (implies --check); finished "
+        "runs are never repeated",
+    )
+    again.add_argument(
+        "--seeds", type=_positive, metavar="N", help="run every case with at least N seeds"
+    )
+    again.add_argument(
+        "--budget",
+        type=_positive_number,
+        metavar="MINUTES",
+        help="add seeds to the cases of undecided claims for up to MINUTES per experiment "
+        "(implies --check)",
+    )
+    _add_set(again, "a setting of every case that has it")
+    again.add_argument(
+        "--reading",
+        action="append",
+        default=[],
+        metavar="READING=CANDIDATE",
+        help="choose another candidate of the paper's readings.toml (repeatable)",
+    )
+    again.add_argument(
+        "--sensitivity",
+        action="store_true",
+        help="check the claims under every candidate of readings.toml in turn",
+    )
+    again.add_argument(
         "--out",
         type=_place,
         metavar="DIR",
@@ -136,7 +172,11 @@ def _add_reproduce(sub: argparse._SubParsersAction[_Parser]) -> None:
         help="concurrent runs, one thread each (default: one per core)",
     )
     _add_max_memory(again)
-    again.add_argument("--list", action="store_true", help="list the experiments and exit")
+    again.add_argument(
+        "--list",
+        action="store_true",
+        help="list the experiments with their cost at this scale, and exit",
+    )
     again.set_defaults(action=commands.reproduce)
 
 

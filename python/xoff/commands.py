@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from xoff import api, engine
 from xoff.cores import cores
@@ -60,16 +61,30 @@ def _default_out(file: Path) -> Path:
 
 def reproduce(args: argparse.Namespace) -> int:
     """`xoff reproduce`: run experiments, draw them, check their claims."""
-    from xoff import papers, report
-    from xoff.reproduce import Outcome, reproduce_all
+    from xoff import catalogue, report
+    from xoff.reproduce import Outcome
+    from xoff.reproduce_paper import Keeping, reproduce_all
 
     if args.list:
-        say("\n".join(papers.experiments()))
+        say(catalogue.text(args.experiment, args.scale), end="")
         return 0
     if args.experiment is None:
         raise UsageError("name a paper or PAPER/EXPERIMENT; `xoff reproduce --list` lists them")
-
-    checked = args.check or args.page is not None
+    keeping = Keeping(args.results, args.resume, args.page)
+    checked = args.check or args.budget is not None or keeping != Keeping()
+    options: dict[str, Any] = {
+        "scale": args.scale,
+        "out": args.out,
+        "check": checked or args.json,
+        "slots": args.jobs,
+        "max_memory": args.max_memory,
+        "settings": tuple(args.set),
+        "chosen": _chosen(args.reading),
+        "seeds": args.seeds,
+        "budget_s": 60.0 * (args.budget or 0.0),
+    }
+    if args.sensitivity:
+        return _sensitivity(args, options)
 
     def show(outcome: Outcome) -> None:
         if args.json:
@@ -80,21 +95,33 @@ def reproduce(args: argparse.Namespace) -> int:
         say(f"\nfigure: {outcome.out / 'figure.svg'}\n        {outcome.out / 'figure.png'}")
         say(f"table:  {outcome.out / 'table.md'}", flush=True)
 
-    outcomes = reproduce_all(
-        args.experiment,
-        show,
-        scale=args.scale,
-        out=args.out,
-        check=checked or args.json,
-        slots=args.jobs,
-        line=Line(),
-        page_dir=args.page,
-        max_memory=args.max_memory,
-    )
+    outcomes = reproduce_all(args.experiment, show, Line(), keeping, **options)
     if args.json:
         found = [report.as_json(outcome) for outcome in outcomes]
         one = found[0] if "/" in args.experiment.strip("/") else found
         say(json.dumps(one, indent=2, allow_nan=False))
+    return 0
+
+
+def _chosen(given: Iterable[str]) -> dict[str, str]:
+    """Parse `READING=CANDIDATE`."""
+    for one in given:
+        if "=" not in one:
+            raise UsageError(f"--reading {one}: expected READING=CANDIDATE")
+    return {reading: value for reading, _, value in (one.partition("=") for one in given)}
+
+
+def _sensitivity(args: argparse.Namespace, options: dict[str, Any]) -> int:
+    from xoff import sensitivity
+
+    if options["chosen"]:
+        raise UsageError("--sensitivity tries every candidate: leave out --reading")
+    show = (lambda _text: None) if args.json else (lambda text: say(text, end="", flush=True))
+    trials = sensitivity.sensitivity(args.experiment, show, Line(), **options)
+    if args.json:
+        say(json.dumps(sensitivity.as_json(trials), indent=2, allow_nan=False))
+    elif not trials:
+        say("no reading changes a run of these experiments")
     return 0
 
 

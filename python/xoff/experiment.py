@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from xoff import derived
 from xoff.computed import COMPUTATIONS
 from xoff.errors import UsageError
 from xoff.plot import Plot, read_plot
-from xoff.strict import Reader, read_term, read_toml
+from xoff.strict import Reader, read_term
 from xoff.text import suggestion
 
 SCALES = ("quick", "paper")
@@ -110,7 +111,8 @@ class Experiment:
     `[scale.paper]` (`set`, `seeds`), `[[case]]`, `[[plot]]`, `[[column]]`. With `[[column]]`s the
     table shows these numbers instead of slowdowns.
     Overrides apply in the order file, scale, case, sweep, seed. A case with `scales` runs only at
-    these scales.
+    these scales. `like` makes an experiment from another one (`derived`). `settings` lists what
+    differs from the file and the readings.
     """
 
     name: str
@@ -120,12 +122,21 @@ class Experiment:
     points: tuple[Point, ...]
     plots: tuple[Plot, ...]
     columns: tuple[Column, ...] = ()
+    settings: tuple[str, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        """Title, source, scale, and what a user has changed."""
+        changed = f", changed: {', '.join(self.settings)}" if self.settings else ""
+        source = f"{self.source}, " if self.source else ""
+        return f"{self.title} ({source}scale {self.scale}{changed})"
 
 
 def load_experiment(folder: Path, name: str, scale: str) -> Experiment:
     """Read the experiment in `folder` at a scale. Raises `UsageError`."""
     file = folder / "experiment.toml"
-    top = Reader(read_toml(file), str(file))
+    table, last = derived.read(file)
+    top = Reader(table, str(file))
     scales = Reader(top.get("scale", dict, {}), f"{file}: [scale]")
     chosen: dict[str, Any] = {}
     for known in SCALES:
@@ -143,6 +154,7 @@ def load_experiment(folder: Path, name: str, scale: str) -> Experiment:
         forced_seeds="seeds" in at_scale,
         overrides=[*top.strings("set"), *at_scale.strings("set")],
         sweep=top.get("sweep", dict),
+        last=last,
     )
     at_scale.done()
     cases = top.need("case", list)
@@ -184,6 +196,7 @@ class _Shared:
     forced_seeds: bool
     overrides: list[str]
     sweep: dict[str, Any] | None
+    last: list[str]
 
 
 def _case_points(table: Any, number: int, shared: _Shared) -> list[Point]:
@@ -216,7 +229,14 @@ def _case_points(table: Any, number: int, shared: _Shared) -> list[Point]:
     if shared.scale not in at_scales:
         return []
     return [
-        Point(name, value, seed, scenario, (*sets, *moved, *_seed(shared.seed_key, seed)), compute)
+        Point(
+            name,
+            value,
+            seed,
+            scenario,
+            (*sets, *moved, *shared.last, *_seed(shared.seed_key, seed)),
+            compute,
+        )
         for value, moved in _moves(sweep)
         for seed in (seeds or [None])
     ]

@@ -30,14 +30,10 @@ def build(experiment: Experiment, results: Results, columns: int = 3) -> Figure:
     for ax, draw in zip(axes, drawings, strict=True):
         draw(ax)
     plots.legends(axes)
-    heading = experiment.title if not experiment.source else _heading(experiment)
+    heading = experiment.heading if experiment.source or experiment.settings else experiment.title
     # About 13 characters of this font size fit in an inch.
     figure.suptitle(textwrap.fill(heading, int(13 * figure.get_figwidth())), fontsize=10)
     return figure
-
-
-def _heading(experiment: Experiment) -> str:
-    return f"{experiment.title} ({experiment.source}, scale {experiment.scale})"
 
 
 def _panels(plot: Plot, experiment: Experiment, results: Results) -> list[Panel]:

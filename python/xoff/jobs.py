@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,8 +26,11 @@ from xoff.experiment import Point
 from xoff.integrity import AGAIN
 from xoff.publishing import discard_damaged
 from xoff.result import Result, load
+from xoff.strict import parse_toml
 
 POLL_S = 0.05
+# Batches of the measured time that uncertainty is estimated from (`sampling`).
+BATCHES = 20
 STOP_S = 0.7
 
 
@@ -37,6 +40,7 @@ class Job:
 
     points: list[Point]
     folder: Path
+    effective: str
     progress: dict[str, Any] = field(default_factory=dict)
     result: Result | None = None
     max_memory: str | int | None = None
@@ -60,9 +64,8 @@ def plan(points: Sequence[Point], runs: Path, max_memory: str | int | None = Non
     """
     jobs: dict[str, Job] = {}
     for point in points:
-        text = point.scenario.read_text(encoding="utf-8")
         try:
-            effective = engine.check(text, str(point.scenario), point.overrides, max_memory)
+            point, effective = _checked(point, max_memory)
         except ScenarioError as error:
             raise ScenarioError(f"case `{point.title}`:\n{error}") from None
         identity = f"{engine.build_id()}\n{effective}"
@@ -74,8 +77,21 @@ def plan(points: Sequence[Point], runs: Path, max_memory: str | int | None = Non
     return list(jobs.values())
 
 
+def _checked(point: Point, max_memory: str | int | None) -> tuple[Point, str]:
+    """Return the point, with batches of time if it simulates packets, and its effective scenario.
+
+    Raises `ScenarioError`.
+    """
+    text = point.scenario.read_text(encoding="utf-8")
+    effective = engine.check(text, str(point.scenario), point.overrides, max_memory)
+    if "engine" in parse_toml(effective):
+        return point, effective
+    point = replace(point, overrides=(f"run.batches={BATCHES}", *point.overrides))
+    return point, engine.check(text, str(point.scenario), point.overrides, max_memory)
+
+
 def _planned(point: Point, folder: Path, effective: str, max_memory: str | int | None) -> Job:
-    job = Job([point], folder, max_memory=max_memory)
+    job = Job([point], folder, effective, max_memory=max_memory)
     if not os.path.lexists(folder):
         return job
     try:

@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,16 +16,10 @@ from xoff.errors import UsageError
 
 @dataclass
 class Outcome:
-    """Outcome of a relation: measured numbers by name, and whether it holds (None: undecided).
-
-    `intervals` holds the numbers' confidence intervals over seeds, `seeds` the verdict of each
-    single seed.
-    """
+    """Outcome of a relation: measured numbers by name, and whether it holds (None: undecided)."""
 
     measured: dict[str, float | None]
     holds: bool | None
-    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
-    seeds: list[bool | None] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -367,3 +361,30 @@ RELATIONS: dict[str, Relation] = {
     "reach-ratio": reach_ratio,
 }
 """Relations by their name in claims."""
+
+ORDERINGS = ("order", "ratio-order", "lowest", "highest")
+"""Relations with a `factor` between values, of which the order alone is the sign."""
+
+NEUTRAL = {
+    **dict.fromkeys(("ratio", "max-ratio", "slope-ratio", "reach-ratio"), 1.0),
+    **dict.fromkeys(("saving", "pair-saving", "max-pair-saving", "difference"), 0.0),
+    **dict.fromkeys(("rank-correlation", "gain-share"), 0.0),
+}
+"""Relations of an effect, and the number that means no effect."""
+
+
+def sign(metric: str, bounds: Bounds) -> tuple[Bounds, float | None] | None:
+    """Return the bounds and the factor (None: unchanged) that ask only for the sign of an effect.
+
+    None if the relation has no sign, or the bounds allow both.
+    """
+    if metric in ORDERINGS:
+        return bounds, 1.0
+    neutral = NEUTRAL.get(metric)
+    if neutral is None:
+        return None
+    if bounds.low is not None and bounds.low >= neutral:
+        return Bounds(low=neutral), None
+    if bounds.high is not None and bounds.high <= neutral:
+        return Bounds(high=neutral), None
+    return None

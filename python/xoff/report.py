@@ -8,11 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from xoff import engine, numerical
-from xoff.claims import Claim, NotRun, Verdict
+from xoff.claims import KINDS, Claim
 from xoff.experiment import Column, Experiment
 from xoff.metrics import Group, Term, class_entry, lookup, statistic
 from xoff.result import Result
 from xoff.text import byte_text, fixed, markdown, number
+from xoff.verdicts import HOLDS, WORDS, Measured, NotRun, Verdict
 
 if TYPE_CHECKING:
     from xoff.reproduce import Outcome
@@ -23,13 +24,26 @@ TABLE = [
 ]
 # Largest number of table rows per experiment in the report on its paper.
 MOST_ROWS = 48
-HOLDS = {True: "yes", False: "no", None: "undecided"}
+# Largest number of rows of an experiment's table on a paper's page.
+MOST_PAGE_ROWS = 40
+# Columns on a paper's page of an experiment without `[[column]]`s; those without any number are
+# left out.
+PAGE_COLUMNS = (
+    Column("short, p99", {"range": "short", "statistic": "p99"}),
+    Column("medium, mean", {"range": "medium", "statistic": "mean"}),
+    Column("long, mean", {"range": "long", "statistic": "mean"}),
+    Column("all, p99", {"range": "all", "statistic": "p99"}),
+    Column("buffer p99 (MB)", {"path": "buffer.p99_bytes", "scale": 1e-6}),
+    Column("drops", {"path": "drops_packets"}),
+    Column("paused by PFC (%)", {"path": "pfc.pause_time_share", "scale": 100.0}),
+)
 
 
 def table_text(experiment: Experiment, results: Mapping[str, Sequence[Result]]) -> str:
     """Format an experiment's table in Markdown: one row per case, seed and size range."""
     head = f"# {experiment.title}\n\n{experiment.name}, scale {experiment.scale}"
     head += f", {experiment.source}" if experiment.source else ""
+    head += f", changed: {', '.join(experiment.settings)}" if experiment.settings else ""
     head += f", xoff {engine.version()}.\n\n"
     titled = [
         (label if len(runs) == 1 else f"{label} #{index}", run)
@@ -65,6 +79,31 @@ def spread_table(columns: Sequence[Column], results: Mapping[str, Sequence[Resul
     titles = ["case", "seeds", *[column.title for column in columns]]
     note = "Median over the seeds (minimum to maximum in parentheses).\n"
     return f"{markdown(titles, shown, left=1)}\n{note}"
+
+
+def page_table(outcome: Outcome) -> str:
+    """Format an experiment's table for a paper's page, cut to `MOST_PAGE_ROWS` rows."""
+    experiment = outcome.experiment
+    if experiment.columns or not _has_flows(outcome):
+        full = table_text(experiment, outcome.results).split("\n\n", 2)[2]
+    else:
+        shown = [column for column in PAGE_COLUMNS if _is_there(column, outcome)]
+        full = spread_table(shown, outcome.results)
+    lines = full.rstrip().splitlines()
+    if len(lines) <= MOST_PAGE_ROWS + 2:
+        return full
+    kept = "\n".join(lines[: MOST_PAGE_ROWS + 2])
+    return f"{kept}\n\nTable cut; the command prints all rows.\n"
+
+
+def _has_flows(outcome: Outcome) -> bool:
+    runs = outcome.run_of.values()
+    return not any(run.summary.get("queries") or run.summary.get("engine") for run in runs)
+
+
+def _is_there(column: Column, outcome: Outcome) -> bool:
+    results = outcome.results.items()
+    return any(Term(label, **column.term).over_seeds(runs) is not None for label, runs in results)
 
 
 COUNTS = ("case", "drops", "timeouts", "spurious retransmissions", "digest")
@@ -124,14 +163,14 @@ def paper_text(outcomes: Sequence[Outcome]) -> str:
         rows = [_claim_row(verdict) for verdict in outcome.verdicts]
         rows += [[r.claim.id, r.claim.paper, "", "not run", needs_text(r)] for r in outcome.not_run]
         if rows:
-            parts.append(markdown(("claim", "paper", "measured", "holds", "note"), rows, left=5))
+            parts.append(markdown(("claim", "paper", "measured", "verdict", "note"), rows, left=5))
     return "\n".join(parts)
 
 
 def _claim_row(verdict: Verdict) -> list[str]:
     claim = verdict.claim
-    measured = measured_text(verdict.measured, verdict.intervals)
-    return [claim.id, claim.paper, measured, holds_text(verdict), claim.explanation]
+    measured = measured_text(verdict.measured)
+    return [claim.id, claim.paper, measured, verdict.verdict, claim.explanation]
 
 
 def needs_text(rest: NotRun) -> str:
@@ -170,19 +209,36 @@ def claims_text(outcome: Outcome) -> str:
         claim = verdict.claim
         lines.append(_headline(claim))
         lines.append(f"    paper     {claim.paper or '-'}")
-        lines.append(f"    measured  {measured_text(verdict.measured, verdict.intervals)}")
-        lines.append(f"    holds     {holds_text(verdict)}")
-        if claim.explanation:
-            lines.append(f"    note      {claim.explanation}")
+        lines.append(f"    measured  {measured_text(verdict.measured)}")
+        lines.append(f"    verdict   {verdict_text(verdict)}")
+        for note in filter(None, (claim.cause, claim.explanation)):
+            lines.append(f"    note      {note}")
     for rest in outcome.not_run:
         lines.append(_headline(rest.claim))
         lines.append(f"    not run   {needs_text(rest)}")
-    held = [verdict.holds for verdict in outcome.verdicts]
-    lines.append(
-        f"{len(held)} claims checked: {held.count(True)} hold, {held.count(False)} do not, "
-        f"{held.count(None)} undecided (too few samples); {len(outcome.not_run)} not run"
-    )
+    lines += _counts(outcome)
     return "\n".join(lines) + "\n"
+
+
+def _counts(outcome: Outcome) -> list[str]:
+    """Return one line per kind of claims: how many hold, fail, are undecided."""
+    lines = []
+    for kind in KINDS:
+        said = [v.verdict for v in outcome.verdicts if v.claim.kind == kind and not v.is_cause]
+        if said:
+            found = ", ".join(f"{said.count(word)} {word}" for word in WORDS if word in said)
+            lines.append(f"{len(said)} {kind} claims: {found}")
+    if outcome.not_run:
+        lines.append(f"{len(outcome.not_run)} claims not run")
+    return lines
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """Format a verdict, its kind, and whether a failure has at least the paper's sign."""
+    said = f"{verdict.verdict} ({verdict.claim.kind}"
+    if verdict.verdict != HOLDS and verdict.direction is not None:
+        said += ", the paper's direction" if verdict.direction else ", not the paper's direction"
+    return said + (", without the cause)" if verdict.is_cause else ")")
 
 
 def _headline(claim: Claim) -> str:
@@ -190,27 +246,23 @@ def _headline(claim: Claim) -> str:
     return f"{claim.id}{where}: {claim.text}"
 
 
-def holds_text(verdict: Verdict) -> str:
-    """Format the verdict, with the number of agreeing seeds unless all agree."""
-    agree = [held == verdict.holds for held in verdict.seeds]
-    said = HOLDS[verdict.holds]
-    return said if all(agree) else f"{said} ({sum(agree)} of {len(agree)} seeds)"
-
-
-def measured_text(
-    measured: Mapping[str, float | None], intervals: Mapping[str, tuple[float, float]]
-) -> str:
+def measured_text(measured: Mapping[str, Measured]) -> str:
     """Format measured numbers on one line; a single number has no name.
 
-    A number is followed by its 95 % confidence interval if seeds differ.
+    A number is followed by its 95 % confidence interval if it has one.
     """
-    shown = {name: number(value) for name, value in measured.items()}
-    for name, (low, high) in intervals.items():
-        if low < high:
-            shown[name] += f" ({number(low)} to {number(high)})"
+    shown = {name: number_text(one) for name, one in measured.items()}
     if len(shown) == 1:
         return next(iter(shown.values()))
     return ", ".join(f"{name} {value}" for name, value in shown.items()) or "-"
+
+
+def number_text(one: Measured) -> str:
+    """Format a number, with "at least" for a bound, and its interval if it has a width."""
+    text = ("at least " if one.at_least else "") + number(one.value)
+    if one.interval is not None and one.interval[0] < one.interval[1]:
+        text += f" ({number(one.interval[0])} to {number(one.interval[1])})"
+    return text
 
 
 def as_json(outcome: Outcome) -> dict[str, Any]:
@@ -218,12 +270,10 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
     claims = [
         {
             "claim": verdict.claim.id,
+            "kind": verdict.claim.kind,
             "text": verdict.claim.text,
             "paper": verdict.claim.paper,
-            "measured": _plain(verdict.measured),
-            "holds": verdict.holds,
-            "intervals": {name: list(ends) for name, ends in verdict.intervals.items()},
-            "seeds": list(verdict.seeds),
+            **verdict_json(verdict),
             "explanation": verdict.claim.explanation,
         }
         for verdict in outcome.verdicts
@@ -236,6 +286,7 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
     return {
         "experiment": outcome.experiment.name,
         "scale": outcome.experiment.scale,
+        "settings": list(outcome.experiment.settings),
         "version": engine.version(),
         "claims": claims,
         "not_run": not_run,
@@ -243,12 +294,48 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _plain(measured: Mapping[str, float | None]) -> Any:
-    shown = {name: _jsonable(value) for name, value in measured.items()}
-    return next(iter(shown.values())) if len(shown) == 1 else shown
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict for JSON: `verdict`, `direction`, `measured`, `interval`, `seeds`."""
+    found = {
+        "verdict": verdict.verdict,
+        "direction": verdict.direction,
+        "measured": {name: _number_json(one) for name, one in verdict.measured.items()},
+        "interval": {
+            name: [jsonable(end) for end in one.interval]
+            for name, one in verdict.measured.items()
+            if one.interval is not None
+        },
+        "seeds": verdict.seeds,
+    }
+    return {**found, "is_cause": True} if verdict.is_cause else found
 
 
-def _jsonable(value: float | None) -> float | str | None:
+def _number_json(one: Measured) -> dict[str, Any]:
+    found = {"value": jsonable(one.value), "unit": one.unit}
+    return {**found, "at_least": True} if one.at_least else found
+
+
+def jsonable(value: float | None) -> float | str | None:
+    """Return a number for JSON, with nine digits; an infinite one becomes `"inf"` or `"-inf"`."""
     if value is None or math.isnan(value):
         return None
-    return ("inf" if value > 0 else "-inf") if math.isinf(value) else value
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return float(f"{value:.9g}")
+
+
+def from_json(measured: Mapping[str, Any], interval: Mapping[str, Any]) -> dict[str, Measured]:
+    """Return measured numbers as `verdict_json` has written them."""
+    return {
+        name: Measured(
+            _float(one["value"]),
+            one["unit"],
+            tuple(map(float, interval[name])) if name in interval else None,  # type: ignore[arg-type]
+            one.get("at_least", False),
+        )
+        for name, one in measured.items()
+    }
+
+
+def _float(value: float | str | None) -> float | None:
+    return None if value is None else float(value)

@@ -2,126 +2,199 @@
 
 from __future__ import annotations
 
+import shlex
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from xoff import computed, jobs, page, report
-from xoff.claims import NotRun, Verdict, evaluate, load_claims
+from xoff import computed, jobs, papers, points, readings, recorded, report
+from xoff.claims import Claim, load_claims
 from xoff.cores import cores
 from xoff.errors import Interrupted, RunError, UsageError, writing
-from xoff.experiment import Experiment, load_experiment
+from xoff.experiment import Experiment, Point, load_experiment
 from xoff.manifest import replace_text
-from xoff.papers import find_experiment, find_experiments, papers_dir
-from xoff.progress import Line, fraction, time_left
+from xoff.papers import find_experiment
+from xoff.progress import Line
+from xoff.reproduce_progress import ReproduceProgress
 from xoff.result import Result
-from xoff.text import count_text
+from xoff.verdicts import NotRun, Verdict, evaluate, undecided_cases
+
+# Seeds that are added at once to the cases of undecided claims.
+MORE_SEEDS = 2
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to run, and how.
+
+    - `out` (default `out/<paper>/<experiment>-<scale>`) receives `figure.svg`, `figure.png` and
+      `table.md`.
+    - `settings` are `--set` overrides of every case that accepts them; `chosen` replaces choices of
+      `readings.toml` by their id. Results with either say so.
+    - `budget_s`: time for more seeds where claims are undecided.
+    - `slots` is the number of concurrent runs, one thread each (default: one per core).
+      `max_memory` limits each of them, as in `api.check`.
+    """
+
+    scale: str = "quick"
+    out: Path | None = None
+    check: bool = False
+    slots: int | None = None
+    root: Path | None = None
+    cache: Path | None = None
+    max_memory: str | int | None = None
+    settings: tuple[str, ...] = ()
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    seeds: int | None = None
+    budget_s: float = 0.0
 
 
 @dataclass
 class Outcome:
-    """Outcome of an experiment: results by label, digests by title, files, checked claims."""
+    """Outcome of an experiment: results by label and by title, files, checked claims."""
 
     experiment: Experiment
     results: dict[str, list[Result]]
-    runs: dict[str, str]
+    run_of: dict[str, Result]
     out: Path
+    root: Path
+    command: str
+    key: str = ""
     files: list[Path] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
     not_run: list[NotRun] = field(default_factory=list)
 
+    @property
+    def runs(self) -> dict[str, str]:
+        """Digests by title."""
+        return {title: run.digest for title, run in self.run_of.items()}
 
-def reproduce(
-    name: str,
-    scale: str = "quick",
-    out: Path | None = None,
-    check: bool = False,
-    slots: int | None = None,
-    line: Line | None = None,
-    root: Path | None = None,
-    cache: Path | None = None,
-    max_memory: str | int | None = None,
-) -> Outcome:
-    """Run experiment `paper/experiment` and write its figure and table.
 
-    - `out` (default `out/<paper>/<experiment>-<scale>`) receives `figure.svg`, `figure.png` and
-      `table.md`.
-    - `cache` holds the runs, so that a rerun is immediate. Default: `runs` in `out` if `out` is
-      given, else `out/<paper>/runs`, which the experiments of a paper share.
-    - `slots` is the number of concurrent runs, one thread each (default: one per core).
-      `max_memory` limits each of them, as in `api.check`.
+@dataclass(frozen=True)
+class Prepared:
+    """An experiment that is ready to run."""
+
+    experiment: Experiment
+    claims: Sequence[Claim]
+    root: Path
+    cache: Path
+    out: Path
+    options: Options
+    unchanged: Sequence[str]
+
+    def plan(self) -> list[jobs.Job]:
+        """Validate every point, return the distinct runs. Raises `ScenarioError`."""
+        simulated = [point for point in self.experiment.points if not point.compute]
+        return jobs.plan(simulated, self.cache, self.options.max_memory)
+
+    def with_points(self, found: Sequence[Point]) -> Prepared:
+        """Return it with other points."""
+        return replace(self, experiment=replace(self.experiment, points=tuple(found)))
+
+    def key(self) -> str:
+        """Return the digest of its scenarios and checks (`recorded.key`)."""
+        return recorded.key(self.plan(), self.claims, self.experiment.name.split("/")[-1])
+
+
+def prepare(name: str, options: Options) -> Prepared:
+    """Read experiment `paper/experiment` and everything that decides its runs.
+
+    Raises `UsageError` or `ScenarioError`.
+    """
+    root = options.root or papers.papers_dir()
+    name = name.strip("/")
+    folder = find_experiment(name, root)
+    experiment = load_experiment(folder, name, options.scale)
+    open_ones = readings.load_readings(folder.parent / readings.FILE)
+    found = readings.apply(experiment.points, open_ones, options.chosen)
+    unchanged: list[str] = []
+    if options.settings:
+        found, unchanged = points.with_settings(found, options.settings)
+    if options.seeds:
+        found = points.with_seeds(found, dict.fromkeys(points.seeds(found), options.seeds))
+    chosen = [f"{reading}: {value}" for reading, value in options.chosen.items()]
+    changed = (*options.settings, *chosen)
+    out = options.out or Path("out") / _folder(name, options.scale, changed)
+    cache = options.cache or (options.out or Path("out") / name.split("/")[0]) / "runs"
+    return Prepared(
+        replace(experiment, points=found, settings=changed),
+        load_claims(folder.parent / "claims.toml") if options.check else [],
+        root,
+        cache.resolve(),
+        out.resolve(),
+        options,
+        unchanged,
+    )
+
+
+def _folder(name: str, scale: str, settings: Sequence[str]) -> str:
+    """Return the default folder of an experiment; changed settings have one of their own."""
+    changed = "".join(c if c.isalnum() or c in ".=-" else "_" for c in ",".join(settings))
+    return f"{name}-{scale}" + (f"-{changed}" if changed else "")
+
+
+def reproduce(name: str, line: Line | None = None, **options: Any) -> Outcome:
+    """Run experiment `paper/experiment`, write its figure and table; `options` as in `Options`.
 
     Raises `UsageError` or `ScenarioError` before anything runs, `RunError` with the failed cases,
     `Interrupted` on Ctrl-C.
     """
-    root = root or papers_dir()
-    line = line or Line(quiet=True)
-    name = name.strip("/")
-    folder = find_experiment(name, root)
-    experiment = load_experiment(folder, name, scale)
-    claims = load_claims(folder.parent / "claims.toml") if check else []
-    cache = (cache or (out or Path("out") / name.split("/")[0]) / "runs").resolve()
-    out = (out or Path("out") / f"{name}-{scale}").resolve()
-    for folder in (out, cache):
+    return run(prepare(name, Options(**options)), line or Line(quiet=True))
+
+
+def run(prepared: Prepared, line: Line) -> Outcome:
+    """Run a prepared experiment. Raises like `reproduce`."""
+    for folder in (prepared.out, prepared.cache):
         with writing(folder, UsageError):
             folder.mkdir(parents=True, exist_ok=True)
-    simulated = [point for point in experiment.points if not point.compute]
-    planned = jobs.plan(simulated, cache, max_memory)
-    done = computed.results([point for point in experiment.points if point.compute])
-    _run(planned, slots or cores(), line, name, cache)
-    results, runs = _collect(experiment, planned, done)
-    outcome = Outcome(experiment, results, runs, out)
+    if prepared.unchanged:
+        line.note(f"the settings mean nothing to {', '.join(prepared.unchanged)}: left as they are")
+    outcome = _attempt(prepared, line)
+    began = time.monotonic()
+    while (more := _more_seeds(outcome)) and time.monotonic() - began < prepared.options.budget_s:
+        line.note(f"{prepared.experiment.name}: more seeds for {', '.join(more)}")
+        prepared = prepared.with_points(points.with_seeds(outcome.experiment.points, more))
+        outcome = _attempt(prepared, line)
     outcome.files = _write_files(outcome)
-    if check:
-        outcome.verdicts, outcome.not_run = evaluate(claims, name.split("/")[-1], results)
     return outcome
 
 
-def reproduce_all(
-    name: str,
-    done: Callable[[Outcome], None],
-    scale: str = "quick",
-    out: Path | None = None,
-    check: bool = False,
-    slots: int | None = None,
-    line: Line | None = None,
-    root: Path | None = None,
-    page_dir: Path | None = None,
-    max_memory: str | int | None = None,
-) -> list[Outcome]:
-    """Run every experiment of a paper, or the one named; calls `done` after each.
+def _attempt(prepared: Prepared, line: Line) -> Outcome:
+    experiment, options = prepared.experiment, prepared.options
+    planned = prepared.plan()
+    done = computed.results([point for point in experiment.points if point.compute])
+    _run(planned, options.slots or cores(), line, experiment.name, prepared.cache)
+    results, run_of = _collect(experiment, planned, done)
+    command = _command(prepared)
+    outcome = Outcome(experiment, results, run_of, prepared.out, prepared.root, command)
+    if options.check:
+        name = experiment.name.split("/")[-1]
+        outcome.key = recorded.key(planned, prepared.claims, name)
+        outcome.verdicts, outcome.not_run = evaluate(prepared.claims, name, results)
+    return outcome
 
-    `out` (default `out/<paper>`) receives one folder per experiment, and `results-<scale>.md` with
-    all tables and claims; the experiments share their runs. `page_dir` receives a page with all
-    figures and claims (`page.write`). Raises like `reproduce`.
-    """
-    root = root or papers_dir()
-    names = find_experiments(name, root)
-    if names == [name.strip("/")]:
-        if page_dir is not None:
-            raise UsageError(f"--page covers a whole paper: name `{name.split('/')[0]}`")
-        outcomes = [reproduce(name, scale, out, check, slots, line, root, max_memory=max_memory)]
-        done(outcomes[0])
-        return outcomes
-    out = out or Path("out") / name.strip("/")
-    outcomes = []
-    for one in names:
-        folder = out / f"{one.split('/')[1]}-{scale}"
-        runs = out / "runs"
-        found = reproduce(one, scale, folder, check, slots, line, root, runs, max_memory)
-        if one != names[0]:
-            # Report claims without an experiment only once.
-            found.not_run = [rest for rest in found.not_run if rest.claim.experiments]
-            found.verdicts = [said for said in found.verdicts if said.claim.experiments]
-        outcomes.append(found)
-        done(found)
-    target = out / f"results-{scale}.md"
-    with writing(target):
-        replace_text(target, report.paper_text(outcomes))
-    if page_dir is not None:
-        page.write(outcomes, page_dir)
-    return outcomes
+
+def _more_seeds(outcome: Outcome) -> dict[str, int]:
+    """Return how many seeds the cases of undecided claims should have."""
+    have = {label: len(seeds) for label, seeds in points.seeds(outcome.experiment.points).items()}
+    wanted = undecided_cases(outcome.verdicts, outcome.results)
+    return {label: have[label] + MORE_SEEDS for label in wanted if label in have}
+
+
+def _command(prepared: Prepared) -> str:
+    """Return the command that repeats these runs."""
+    experiment, options = prepared.experiment, prepared.options
+    parts = ["xoff", "reproduce", experiment.name, "--scale", experiment.scale, "--check"]
+    for override in options.settings:
+        parts += ["--set", override]
+    for reading, value in options.chosen.items():
+        parts += ["--reading", f"{reading}={value}"]
+    most = max(map(len, points.seeds(experiment.points).values()), default=0)
+    if options.seeds or options.budget_s:
+        parts += ["--seeds", str(most)]
+    return shlex.join(parts)
 
 
 def _run(planned: list[jobs.Job], slots: int, line: Line, name: str, cache: Path) -> None:
@@ -131,7 +204,7 @@ def _run(planned: list[jobs.Job], slots: int, line: Line, name: str, cache: Path
     for job in planned:
         if job.damage is not None:
             line.note(f"{name}: case `{job.title}` is run again: {job.damage}")
-    show = _Progress(planned, line, name)
+    show = ReproduceProgress(planned, line, name)
     try:
         jobs.run_all(planned, slots, show)
     except KeyboardInterrupt:
@@ -148,45 +221,9 @@ def _run(planned: list[jobs.Job], slots: int, line: Line, name: str, cache: Path
         raise RunError(f"{len(failed)} of {len(planned)} runs of {name} failed\n{told}")
 
 
-class _Progress:
-    """Progress line of all runs: number done, progress of each, speed, time left."""
-
-    def __init__(self, planned: Sequence[jobs.Job], line: Line, name: str) -> None:
-        self._jobs = planned
-        self._line = line
-        self._name = name
-        self._began = time.monotonic()
-
-    def __call__(self) -> None:
-        """Show the line if it is due."""
-        if self._line.due():
-            self._line.show(self.text())
-
-    def text(self) -> str:
-        """Format the line."""
-        fresh = [job for job in self._jobs if not job.cached]
-        elapsed = time.monotonic() - self._began
-        shares = [1.0 if job.done else _share(job) for job in fresh]
-        hops = sum(job.progress.get("packet_hops", 0) for job in fresh)
-        active = [f"{job.title} {_share(job):.0%}" for job in fresh if _running(job)]
-        done = sum(job.done for job in self._jobs)
-        left = time_left(elapsed, sum(shares) / max(1, len(shares)))
-        rate = count_text(hops / max(elapsed, 1e-9))
-        parts = [f"{self._name}: {done} of {len(self._jobs)} runs done", *active]
-        return "  ".join([*parts, f"{rate} packet-hops/s", f"{left} left"])
-
-
-def _running(job: jobs.Job) -> bool:
-    return bool(job.progress) and not job.done
-
-
-def _share(job: jobs.Job) -> float:
-    return fraction(job.progress) if job.progress else 0.0  # type: ignore[arg-type]
-
-
 def _collect(
     experiment: Experiment, planned: Sequence[jobs.Job], done: Mapping[str, Result]
-) -> tuple[dict[str, list[Result]], dict[str, str]]:
+) -> tuple[dict[str, list[Result]], dict[str, Result]]:
     runs_by_title = {
         point.title: job.result for job in planned for point in job.points if job.result is not None
     }
@@ -194,8 +231,7 @@ def _collect(
     results: dict[str, list[Result]] = {}
     for point in experiment.points:
         results.setdefault(point.label, []).append(loaded[point.title])
-    runs = {point.title: loaded[point.title].digest for point in experiment.points}
-    return results, runs
+    return results, {point.title: loaded[point.title] for point in experiment.points}
 
 
 def _write_files(outcome: Outcome) -> list[Path]:

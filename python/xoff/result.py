@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -15,8 +16,15 @@ from xoff.manifest import SCENARIO, SUMMARY, table_file
 from xoff.manifest import tables as declared_tables
 from xoff.sections import read_summary
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
 
 class Result(Tables):
@@ -76,6 +84,25 @@ class Result(Tables):
         if found != engine:
             raise UsageError(f"this is a run of the engine {found!r}, not of {engine!r}")
         return self.summary
+
+    def has_table(self, name: str) -> bool:
+        """Return whether the run recorded an optional table."""
+        return name in self._tables or (self.files is not None and table_file(name) in self.files)
+
+    @cached_property
+    def batch_count(self) -> int:
+        """Number of batches of the measured time (`run.batches`)."""
+        return int(tomllib.loads(self.effective)["run"]["batches"])
+
+    @cached_property
+    def batch_groups(self) -> dict[tuple[str, str, str], dict[str, NDArray[np.float64]]]:
+        """The rows of the table `batches` by (kind, class name, group).
+
+        `middle` is the middle of each row's bucket; the other columns are the table's.
+        """
+        from xoff.batches import by_group
+
+        return by_group(self.table("batches"), self.classes)
 
     def table(self, name: str) -> pa.Table:
         """Return a table. Raises `UsageError` if the run has no such table."""

@@ -26,6 +26,7 @@ DEFAULTS = {
     "run.port_samples": 0,
     "run.queries": 0,
     "run.requests": 0,
+    "run.batches": 0,
 }
 COLUMNS = (
     ("flow_series", "flow", pa.uint64()),

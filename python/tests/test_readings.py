@@ -1,0 +1,147 @@
+"""`readings.toml`: settings of the choice, candidates, and what a claim hangs on."""
+
+import json
+
+import pytest
+
+from xoff import UsageError, catalogue
+from xoff.cli import main
+from xoff.readings import load_readings
+from xoff.reproduce import reproduce
+from xoff.reproduce_paper import Keeping, reproduce_all
+
+READINGS = """
+[[reading]]
+id = "degree"
+what = "Senders of an incast"
+where = "§1"
+open = "The paper does not say"
+fingerprint = "Fig. 1: the median is 6"
+experiment = "fig1"
+choice = "20"
+reason = "the fingerprint is met"
+schemes = ["hpcc"]
+[[reading.candidate]]
+value = "10"
+source = "the default"
+set = []
+found = "5"
+[[reading.candidate]]
+value = "20"
+source = "another paper"
+set = ["run.degree=20"]
+found = "6"
+"""
+
+
+@pytest.fixture
+def papers(paper, monkeypatch):
+    (paper / "demo" / "readings.toml").write_text(READINGS)
+    monkeypatch.setattr("xoff.papers.papers_dir", lambda: paper)
+    return paper
+
+
+def degrees(outcome):
+    return {
+        label: {run.effective.split("run.degree = ")[1].split("\n")[0] for run in runs}
+        for label, runs in outcome.results.items()
+    }
+
+
+def test_a_reading_applies_to_the_cases_of_its_schemes(papers, tmp_path):
+    outcome = reproduce("demo/fig1", out=tmp_path / "out", slots=2)
+    assert degrees(outcome)["HPCC"] == {"20"}
+    assert degrees(outcome)["BFC"] == {"10"}
+    other = reproduce("demo/fig1", out=tmp_path / "two", slots=2, chosen={"degree": "10"})
+    assert degrees(other)["HPCC"] == {"10"}
+    assert "changed: degree: 10" in other.files[2].read_text()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('choice = "20"', 'choice = "30"', "unknown choice `30`"),
+        ("reason =", "reasons =", "`reason` is missing"),
+        ("source =", "origin =", "candidate 1: `source` is missing"),
+    ],
+)
+def test_mistakes_in_readings_are_named(tmp_path, old, new, message):
+    file = tmp_path / "readings.toml"
+    file.write_text(READINGS.replace(old, new))
+    with pytest.raises(UsageError, match=message):
+        load_readings(file)
+
+
+def test_sensitivity_checks_claims_under_each_candidate(papers, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["reproduce", "demo/fig1", "--sensitivity"]) == 0
+    said = capsys.readouterr().out
+    assert "| degree = 20 (choice) |" in said
+    assert "| degree = 10 |" in said
+    (file,) = (tmp_path / "out").rglob("sensitivity.json")
+    assert [trial["candidate"] for trial in json.loads(file.read_text())] == ["20", "10"]
+
+
+def test_changed_settings_are_said_everywhere(papers, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    command = ["reproduce", "demo/fig1", "--set", "run.degree=30", "--check", "--json"]
+    assert main(command) == 0
+    assert json.loads(capsys.readouterr().out)["settings"] == ["run.degree=30"]
+    (table,) = (tmp_path / "out").rglob("table.md")
+    assert "changed: run.degree=30" in table.read_text()
+    assert "run.degree=30" in table.parent.name
+    assert not list((tmp_path / "out").rglob("results-*.json"))
+
+
+def test_a_setting_that_no_case_has_is_an_error(papers, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["reproduce", "demo/fig1", "--set", "run.degre=30"]) == 2
+    assert "unknown key `run.degre`" in capsys.readouterr().err
+
+
+def test_more_seeds_continue_after_the_last(papers, tmp_path):
+    outcome = reproduce("demo/fig1", out=tmp_path / "out", slots=2, seeds=4)
+    assert len(outcome.results["HPCC"]) == 4
+    assert {title for title in outcome.runs if "HPCC" in title} == {
+        f"HPCC seed {seed}" for seed in (1, 2, 3, 4)
+    }
+    assert len(outcome.results["BFC"]) == 1
+
+
+def test_a_budget_adds_seeds_to_undecided_cases(papers, tmp_path):
+    outcome = reproduce("demo/fig1", out=tmp_path / "out", slots=2, check=True, budget_s=0.001)
+    assert len(outcome.results["HPCC"]) == 4
+    assert "--seeds 4" in outcome.command
+
+
+def test_recorded_results_resume(papers, tmp_path):
+    file = tmp_path / "results.json"
+    keeping = Keeping(results=file, resume=True)
+    seen = []
+    for _ in range(2):
+        reproduce_all("demo", seen.append, keeping=keeping, out=tmp_path / "out", slots=2)
+    assert [outcome.experiment.name for outcome in seen] == ["demo/fig1"]
+    record = json.loads(file.read_text())
+    first = next(claim for claim in record["claims"] if claim["id"] == "D-C1")
+    assert first["kind"] == "simulated"
+    assert first["verdict"] == "undecided"
+    assert first["direction"] is True
+    assert first["measured"]["HPCC/BFC"]["unit"] == "ratio"
+    assert first["seeds"] == 2
+    assert (first["scale"], first["experiments"]) == ("quick", ["fig1"])
+    assert {run["digest"] for run in record["runs"]} == set(seen[0].runs.values())
+    # Another check is another result.
+    claims = papers / "demo" / "claims.toml"
+    claims.write_text(claims.read_text().replace("low = 1.5", "low = 1.6"))
+    reproduce_all("demo", seen.append, keeping=keeping, out=tmp_path / "out", slots=2)
+    assert len(seen) == 2
+
+
+def test_the_list_says_what_an_experiment_costs(papers, tmp_path):
+    assert catalogue.text("demo", "quick", papers).splitlines()[1].split()[:4] == [
+        *("demo/fig1", "5", "-", "-")
+    ]
+    keeping = Keeping(results=papers / "demo" / "results.json")
+    reproduce_all("demo", lambda _: None, keeping=keeping, out=tmp_path / "out", slots=2)
+    line = catalogue.text("demo", "quick", papers).splitlines()[1]
+    assert line.endswith("Slowdown")

@@ -1,0 +1,134 @@
+"""Numbers of several runs: pooled percentiles, censored flows, bootstrap intervals."""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from xoff import sampling
+from xoff.metrics import Term
+from xoff.result import Result
+from xoff.sampling import over_seeds
+from xoff.student import student_t
+
+BATCHES = 10
+SUMMARY = {"classes": [{"class": "background", "bins": [{"low_bytes": 0, "high_bytes": 100}]}]}
+
+
+def run_of(finished, censored=(), group="all"):
+    """A run whose histograms hold (batch, slowdown) of finished and of censored flows."""
+    rows = [(batch, value, 1, 0) for batch, value in finished]
+    rows += [(batch, value, 0, 1) for batch, value in censored]
+    table = pa.table(
+        {
+            "kind": ["flows"] * len(rows),
+            "class": [0] * len(rows),
+            "group": [group] * len(rows),
+            "batch": [row[0] for row in rows],
+            "low": [row[1] for row in rows],
+            "high": [row[1] for row in rows],
+            "finished": [row[2] for row in rows],
+            "censored": [row[3] for row in rows],
+            "sum": [row[1] * row[2] for row in rows],
+            "censored_sum": [row[1] * row[3] for row in rows],
+        }
+    )
+    effective = f"[run]\nbatches = {BATCHES}\n"
+    return Result(SUMMARY, effective, "", None, {"batches": table})
+
+
+def drawn(seed, flows=4000):
+    stream = np.random.default_rng(seed)
+    values = 1 + stream.exponential(2.0, flows)
+    return [(i % BATCHES, float(value)) for i, value in enumerate(values)]
+
+
+def interval(sample):
+    assert sample.draws is not None
+    return np.percentile(sample.draws[0], [2.5, 97.5])
+
+
+def test_a_percentile_is_that_of_the_flows_of_all_runs():
+    parts = [drawn(1), drawn(2)]
+    values = sorted(value for part in parts for _, value in part)
+    for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99)):
+        found = sampling.of_term(Term("X", statistic=name), [run_of(part) for part in parts])
+        assert found.low == found.high == values[math.ceil(share * len(values)) - 1]
+    mean = sampling.of_term(Term("X", statistic="mean"), [run_of(part) for part in parts])
+    assert mean.low == pytest.approx(sum(values) / len(values))
+
+
+def test_intervals_contain_the_truth_as_often_as_they_say():
+    truth = {"mean": 3.0, "p95": 1 + 2 * math.log(20)}
+    for name, expected in truth.items():
+        inside = 0
+        for seed in range(200):
+            found = sampling.of_term(Term("X", statistic=name), [run_of(drawn(seed, 1000))] * 1)
+            low, high = interval(found)
+            inside += low <= expected <= high
+        # Ten batches are few: somewhat less than 95 % of 200.
+        assert 170 <= inside <= 198, name
+
+
+def test_a_bin_is_read_from_its_own_histogram():
+    run = run_of([(0, 7.0)] * 40, group="bin0")
+    found = sampling.of_term(Term("X", range={"low": 0, "high": 100}, statistic="mean"), [run])
+    assert found.low == 7.0
+    assert sampling.of_term(Term("X", statistic="mean"), [run]) == sampling.MISSING
+
+
+def test_censored_flows_bound_a_number_from_below():
+    done = [(i % BATCHES, 2.0) for i in range(980)]
+    left = [(i % BATCHES, 50.0) for i in range(20)]
+    run = run_of(done, left)
+    mean = sampling.of_term(Term("X", statistic="mean"), [run])
+    assert (mean.low, mean.high) == (pytest.approx(2.96), math.inf)
+    assert mean.is_censored
+    tail = sampling.of_term(Term("X", statistic="p99"), [run])
+    assert (tail.low, tail.high) == (50.0, math.inf)
+    median = sampling.of_term(Term("X", statistic="p50"), [run])
+    assert (median.low, median.high) == (2.0, 2.0)
+
+
+def test_a_percentile_needs_ten_flows_beyond_it():
+    run = run_of([(0, 2.0)] * 999)
+    assert sampling.of_term(Term("X", statistic="p99"), [run]) == sampling.MISSING
+    assert sampling.of_term(Term("X", statistic="p99"), [run, run_of([(0, 2.0)])]).low == 2.0
+
+
+def test_a_mean_over_seeds_is_as_uncertain_as_students_t_says():
+    values = [1.0, 2.0, 3.0, 4.0, 6.0, 7.0, 8.0, 9.0, 10.0, 12.0]
+    low, high = interval(over_seeds(values))
+    mean, deviation = np.mean(values), np.std(values, ddof=1)
+    half = student_t(9) * deviation / math.sqrt(10)
+    assert low == pytest.approx(mean - half, rel=0.05)
+    assert high == pytest.approx(mean + half, rel=0.05)
+
+
+def test_a_single_seed_has_no_uncertainty():
+    assert over_seeds([3.0]) == sampling.exact(3.0)
+    assert over_seeds([3.0, None]) == sampling.MISSING
+    assert over_seeds([3.0, math.inf]) == sampling.exact(math.inf)
+
+
+def test_a_median_over_seeds_is_resampled():
+    found = over_seeds([1.0, 2.0, 30.0], "median")
+    assert found.low == 2.0
+    assert set(np.unique(found.draws[0])) <= {1.0, 2.0, 30.0}
+
+
+def test_draws_are_common_to_all_cases():
+    # The same noise in both cases: their ratio is certain though each is not.
+    one = sampling.of_term(Term("X", statistic="mean"), [run_of(drawn(1))])
+    two = sampling.of_term(
+        Term("Y", statistic="mean"), [run_of([(b, 3 * value) for b, value in drawn(1)])]
+    )
+    assert np.allclose(two.draws / one.draws, 3.0)
+
+
+def test_students_t():
+    assert student_t(1) == 12.706
+    assert student_t(20) == 2.086
+    assert student_t(1000) == 1.960
+    assert all(student_t(n) > student_t(n + 1) for n in range(1, 21))

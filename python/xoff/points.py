@@ -1,0 +1,71 @@
+"""Changes of an experiment's points: other settings, more seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from xoff import engine
+from xoff.errors import ScenarioError, UsageError
+from xoff.experiment import Point
+
+
+def with_settings(
+    points: Sequence[Point], overrides: Sequence[str]
+) -> tuple[tuple[Point, ...], list[str]]:
+    """Return the points with `--set` overrides after their own, and the labels left unchanged.
+
+    A case whose scenario refuses the overrides keeps its settings: `hpcc.eta` means nothing to a
+    case without HPCC. Raises `ScenarioError` if every case refuses them, `UsageError` if nothing
+    is simulated.
+    """
+    simulated = [point for point in points if not point.compute]
+    if not simulated:
+        raise UsageError("--set changes simulations, and this experiment only computes")
+    changed: dict[Point, Point] = {}
+    refused: ScenarioError | None = None
+    for point in simulated:
+        new = replace(point, overrides=(*point.overrides, *overrides))
+        try:
+            engine.check(new.scenario.read_text(encoding="utf-8"), str(new.scenario), new.overrides)
+        except ScenarioError as error:
+            refused = refused or error
+        else:
+            changed[point] = new
+    if not changed and refused is not None:
+        raise refused
+    left = [point.label for point in simulated if point not in changed]
+    return tuple(changed.get(point, point) for point in points), list(dict.fromkeys(left))
+
+
+def with_seeds(points: Sequence[Point], counts: Mapping[str, int]) -> tuple[Point, ...]:
+    """Return the points with at least `counts[label]` seeds each, continuing after the last.
+
+    Points without a seed, and labels that are not in `counts`, stay as they are.
+    """
+    found = list(points)
+    for label, count in counts.items():
+        own = [point for point in points if point.label == label and point.seed is not None]
+        if not own:
+            continue
+        last = max(point.seed or 0 for point in own)
+        at = found.index(own[-1]) + 1
+        more = [_reseeded(own[-1], last + i) for i in range(1, count - len(own) + 1)]
+        found[at:at] = more
+    return tuple(found)
+
+
+def _reseeded(point: Point, seed: int) -> Point:
+    """Return the point with another seed; the seed is its last override."""
+    *others, last = point.overrides
+    key = last.partition("=")[0]
+    return replace(point, seed=seed, overrides=(*others, f"{key}={seed}"))
+
+
+def seeds(points: Sequence[Point]) -> dict[str, list[int]]:
+    """Return the seeds of every label that has any."""
+    found: dict[str, list[int]] = {}
+    for point in points:
+        if point.seed is not None:
+            found.setdefault(point.label, []).append(point.seed)
+    return found

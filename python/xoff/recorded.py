@@ -1,0 +1,200 @@
+"""`results.json`: the recorded results of a paper's experiments, from which its page is made.
+
+The file is an object with
+
+- `claims`: one entry per claim of the paper: `id`, `kind` (simulated, computed, test), `verdict`
+  (holds, fails, undecided, not-run), `direction` (true if at least the sign of the effect is the
+  paper's; null if there is none), `measured` (numbers by name, each with `value` and `unit`;
+  `at_least` where unfinished flows leave a lower bound), `interval` (95 %, by the same names),
+  `seeds` (the largest number of runs of a case), `scale` and `experiments`. A claim about several
+  experiments has the worst verdict of them. `without` has the verdicts where the cause of a
+  failure is removed.
+- `runs`: one entry per run: `experiment`, `case`, `seed`, `scenario`, `settings`, `digest`,
+  `engine` (version) and `packet_hops`.
+- `experiments`: by name, what the entries above were made from, and the experiment's table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xoff import engine, points, report
+from xoff.claims import Claim
+from xoff.errors import UsageError, writing
+from xoff.manifest import replace_text
+from xoff.verdicts import FAILS, HOLDS, NOT_RUN, UNDECIDED, evaluate
+
+if TYPE_CHECKING:
+    from xoff.jobs import Job
+    from xoff.reproduce import Outcome
+
+Record = dict[str, Any]
+_WORST = (FAILS, NOT_RUN, UNDECIDED, HOLDS)
+
+
+def load(file: Path) -> Record:
+    """Read a results file; an empty record if there is none. Raises `UsageError`."""
+    if not file.is_file():
+        return {"experiments": {}}
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read {file}: {error}") from None
+    if not isinstance(found, dict) or not isinstance(found.get("experiments"), dict):
+        raise UsageError(f"{file} is not a results file: it has no `experiments`")
+    return found
+
+
+def save(
+    file: Path, paper: str, experiments: Mapping[str, Record], claims: Sequence[Claim]
+) -> Record:
+    """Write the results of a paper; returns them. Raises `RunError`."""
+    ordered = {name: experiments[name] for name in sorted(experiments)}
+    shown = {
+        name: {key: value for key, value in one.items() if key != "runs"}
+        for name, one in ordered.items()
+    }
+    record = {
+        "paper": paper,
+        "claims": [_claim(claim, ordered) for claim in claims],
+        "runs": [
+            {"experiment": name, **run} for name, one in ordered.items() for run in one["runs"]
+        ],
+        "experiments": shown,
+    }
+    with writing(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        replace_text(file, json.dumps(record, indent=1, allow_nan=False) + "\n")
+    return record
+
+
+def experiments(record: Record) -> dict[str, Record]:
+    """Return the entries of the experiments of a record, each with its runs."""
+    found = {name: {**one, "runs": []} for name, one in record["experiments"].items()}
+    for run in record.get("runs", []):
+        own = {key: value for key, value in run.items() if key != "experiment"}
+        found[run["experiment"]]["runs"].append(own)
+    return found
+
+
+def key(planned: Iterable[Job], claims: Sequence[Claim], experiment: str) -> str:
+    """Return a digest of what decides an experiment's entry: its scenarios and its checks."""
+    own = [claim for claim in claims if experiment in (*claim.experiments, *claim.without)]
+    parts = [*sorted(job.effective for job in planned), *map(repr, own)]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def entry(outcome: Outcome, key: str) -> Record:
+    """Return the entry of one experiment."""
+    experiment = outcome.experiment
+    verdicts = [verdict for verdict in outcome.verdicts if verdict.claim.experiments]
+    return {
+        "title": experiment.title,
+        "source": experiment.source,
+        "scale": experiment.scale,
+        "settings": list(experiment.settings),
+        "command": outcome.command,
+        "engine": engine.version(),
+        "key": key,
+        "seeds": points.seeds(experiment.points),
+        "runs": _runs(outcome),
+        "verdicts": {one.claim.id: report.verdict_json(one) for one in verdicts},
+        "table": report.page_table(outcome),
+    }
+
+
+def _runs(outcome: Outcome) -> list[Record]:
+    found = []
+    for point in outcome.experiment.points:
+        run = outcome.run_of[point.title]
+        found.append(
+            {
+                "case": point.label,
+                "seed": point.seed,
+                "scenario": _place(point.scenario, outcome.root),
+                "settings": list(point.overrides),
+                "digest": run.digest,
+                "engine": engine.version(),
+                "packet_hops": run.summary.get("packet_hops"),
+            }
+        )
+    return found
+
+
+def _place(file: Path, root: Path) -> str:
+    """Return a path relative to the folder of papers."""
+    return file.resolve().relative_to(root.resolve()).as_posix()
+
+
+def _claim(claim: Claim, entries: Mapping[str, Record]) -> Record:
+    """Return the entry of a claim, over all recorded experiments about it."""
+    parts = {
+        name: entries[name]["verdicts"][claim.id]
+        for name in claim.experiments
+        if name in entries and claim.id in entries[name]["verdicts"]
+    }
+    found: Record = {"id": claim.id, "kind": claim.kind}
+    if claim.shown_by:
+        return {**found, "verdict": HOLDS, **_nothing(), "shown_by": claim.shown_by}
+    if not claim.experiments:
+        return {**found, **_closed_form(claim)}
+    said = [part["verdict"] for part in parts.values()]
+    said += [NOT_RUN] * (len(claim.experiments) - len(parts))
+    found["verdict"] = min(said, key=_WORST.index)
+    found["direction"] = _direction([part["direction"] for part in parts.values()])
+    several = len(parts) > 1
+    for what in ("measured", "interval"):
+        found[what] = {
+            f"{name}: {number}" if several else number: value
+            for name, part in parts.items()
+            for number, value in part[what].items()
+        }
+    found["seeds"] = min((part["seeds"] for part in parts.values()), default=0)
+    scales = {entries[name]["scale"] for name in parts}
+    found["scale"] = " and ".join(sorted(scales)) or None
+    found["experiments"] = list(claim.experiments)
+    removed = {
+        name: entries[name]["verdicts"][claim.id]["verdict"]
+        for name in claim.without
+        if name in entries and claim.id in entries[name]["verdicts"]
+    }
+    return {**found, "without": removed} if removed else found
+
+
+def _nothing() -> Record:
+    return {
+        **{"direction": None, "measured": {}, "interval": {}},
+        **{"seeds": 0, "scale": None, "experiments": []},
+    }
+
+
+def _closed_form(claim: Claim) -> Record:
+    verdicts, _ = evaluate([claim], "", {})
+    if not verdicts:
+        return {"verdict": NOT_RUN, **_nothing()}
+    return {**_nothing(), **report.verdict_json(verdicts[0]), "scale": None, "experiments": []}
+
+
+def _direction(found: Sequence[bool | None]) -> bool | None:
+    if False in found:
+        return False
+    return None if None in found or not found else True
+
+
+def counts(record: Record) -> dict[str, dict[str, int]]:
+    """Count the claims of a record by kind and verdict."""
+    found: dict[str, dict[str, int]] = {}
+    for claim in record["claims"]:
+        of_kind = found.setdefault(claim["kind"], dict.fromkeys(reversed(_WORST), 0))
+        of_kind[claim["verdict"]] += 1
+    return found
+
+
+def is_current(known: Mapping[str, Record], name: str, key: str, scale: str) -> bool:
+    """Return whether the record of an experiment is of this scale, these scenarios and checks."""
+    entry = known.get(name)
+    return entry is not None and entry["key"] == key and entry["scale"] == scale

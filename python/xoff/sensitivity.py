@@ -1,0 +1,113 @@
+"""`xoff reproduce --sensitivity`: what an experiment's claims hang on.
+
+Each open parameter of the paper (`readings`) is set to each of its other candidates in turn, and
+the claims are checked again. Readings that change no run of the experiment are left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from xoff import papers, report
+from xoff.errors import UsageError, writing
+from xoff.manifest import replace_text
+from xoff.papers import find_experiments
+from xoff.progress import Line
+from xoff.readings import FILE, Reading, load_readings
+from xoff.reproduce import Options, Outcome, Prepared, prepare, run
+from xoff.text import markdown
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The claims of an experiment under one candidate of a reading."""
+
+    reading: Reading
+    value: str
+    outcome: Outcome
+
+    @property
+    def title(self) -> str:
+        """Reading and candidate, marked if it is the choice."""
+        chosen = " (choice)" if self.value == self.reading.choice else ""
+        return f"{self.reading.id} = {self.value}{chosen}"
+
+
+def sensitivity(name: str, done: Callable[[str], None], line: Line, **given: Any) -> list[Trial]:
+    """Check the claims of one experiment, or all of a paper, under every candidate.
+
+    Calls `done` with each experiment's table and writes it to `sensitivity.md` and
+    `sensitivity.json` in the experiment's folder. `given` are `reproduce.Options`. Raises like
+    `reproduce`; `UsageError` if the paper has no readings.
+    """
+    options = replace(Options(**given), check=True)
+    root = options.root or papers.papers_dir()
+    trials = []
+    for one in find_experiments(name, root):
+        readings = load_readings(root / one.split("/")[0] / FILE)
+        if not readings:
+            raise UsageError(f"{root / one.split('/')[0] / FILE}: there are no readings to vary")
+        found = _of_experiment(one, readings, options, line)
+        if found:
+            text = _write(found, one)
+            done(text)
+        trials += found
+    return trials
+
+
+def _of_experiment(
+    name: str, readings: Sequence[Reading], options: Options, line: Line
+) -> list[Trial]:
+    base = prepare(name, options)
+    found: list[Trial] = []
+    for reading in readings:
+        others = [
+            (one.value, prepare(name, replace(options, chosen={reading.id: one.value})))
+            for one in reading.alternatives
+        ]
+        others = [(value, other) for value, other in others if _differs(base, other)]
+        if others:
+            tried = [(reading.choice, base), *others]
+            found += [Trial(reading, value, run(prepared, line)) for value, prepared in tried]
+    return found
+
+
+def _differs(one: Prepared, other: Prepared) -> bool:
+    """Return whether any run differs."""
+    return {job.effective for job in one.plan()} != {job.effective for job in other.plan()}
+
+
+def _write(trials: Sequence[Trial], name: str) -> str:
+    folder = trials[0].outcome.out
+    claims = {v.claim.id: v.claim for trial in trials for v in trial.outcome.verdicts}
+    own = {id_: claim for id_, claim in claims.items() if claim.experiments}
+    parts = [f"# What the claims of {name} hang on\n"]
+    for id_, claim in own.items():
+        rows = []
+        for trial in trials:
+            verdict = next(v for v in trial.outcome.verdicts if v.claim.id == id_)
+            measured = report.measured_text(verdict.measured)
+            rows.append([trial.title, measured, report.verdict_text(verdict)])
+        table = markdown(("reading", "measured", "verdict"), rows, left=3)
+        parts.append(f"## {id_}\n\n{claim.text}. Paper: {claim.paper or '-'}.\n\n{table}")
+    text = "\n".join(parts)
+    _save(folder / "sensitivity.md", text)
+    _save(folder / "sensitivity.json", json.dumps(as_json(trials), indent=1) + "\n")
+    return text
+
+
+def _save(file: Path, text: str) -> None:
+    with writing(file):
+        replace_text(file, text)
+
+
+def as_json(trials: Sequence[Trial]) -> list[dict[str, Any]]:
+    """Return the trials as JSON objects."""
+    return [
+        {"reading": trial.reading.id, "candidate": trial.value, **report.as_json(trial.outcome)}
+        for trial in trials
+    ]
