@@ -32,9 +32,9 @@ def text(name: str | None, scale: str, root: Path | None = None) -> str:
             records[paper] = recorded.experiments(recorded.load(root / paper / RESULTS))
         experiment = load_experiment(root / one, one, scale)
         cost = _cost(records[paper].get(own), scale)
-        rows.append([one, str(len(experiment.points)), *cost, experiment.title])
-    header = ("experiment", "runs", "packet-hops", "one core", "what it shows")
-    return table(header, rows, left=1) + "\n"
+        rows.append([one, experiment.title, str(len(experiment.points)), *cost])
+    header = ("experiment", "what it shows", "runs", "packet-hops", "one core")
+    return table(header, rows, left=2) + "\n"
 
 
 def _cost(entry: Any, scale: str) -> list[str]:

@@ -118,6 +118,30 @@ def _add_reproduce(sub: argparse._SubParsersAction[_Parser]) -> None:
         "--json", action="store_true", help="print the checked claims as JSON (implies --check)"
     )
     again.add_argument(
+        "--out",
+        type=_place,
+        metavar="DIR",
+        help="output directory (default: out/PAPER, or out/PAPER/EXPERIMENT-SCALE)",
+    )
+    again.add_argument(
+        "--jobs",
+        type=_positive,
+        metavar="N",
+        help="concurrent runs, one thread each (default: one per core)",
+    )
+    _add_max_memory(again)
+    again.add_argument(
+        "--list",
+        action="store_true",
+        help="list the experiments with their cost at this scale, and exit",
+    )
+    _add_keeping(again)
+    _add_changes(again)
+    again.set_defaults(action=commands.reproduce)
+
+
+def _add_keeping(again: _Parser) -> None:
+    again.add_argument(
         "--page",
         type=_place,
         metavar="DIR",
@@ -136,6 +160,9 @@ def _add_reproduce(sub: argparse._SubParsersAction[_Parser]) -> None:
         help="leave out experiments that the results file already has (implies --check); finished "
         "runs are never repeated",
     )
+
+
+def _add_changes(again: _Parser) -> None:
     again.add_argument(
         "--seeds", type=_positive, metavar="N", help="run every case with at least N seeds"
     )
@@ -159,25 +186,6 @@ def _add_reproduce(sub: argparse._SubParsersAction[_Parser]) -> None:
         action="store_true",
         help="check the claims under every candidate of readings.toml in turn",
     )
-    again.add_argument(
-        "--out",
-        type=_place,
-        metavar="DIR",
-        help="output directory (default: out/PAPER, or out/PAPER/EXPERIMENT-SCALE)",
-    )
-    again.add_argument(
-        "--jobs",
-        type=_positive,
-        metavar="N",
-        help="concurrent runs, one thread each (default: one per core)",
-    )
-    _add_max_memory(again)
-    again.add_argument(
-        "--list",
-        action="store_true",
-        help="list the experiments with their cost at this scale, and exit",
-    )
-    again.set_defaults(action=commands.reproduce)
 
 
 def _add_check(sub: argparse._SubParsersAction[_Parser]) -> None:

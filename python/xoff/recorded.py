@@ -147,11 +147,11 @@ def _claim(claim: Claim, entries: Mapping[str, Record]) -> Record:
     found["verdict"] = min(said, key=_WORST.index)
     found["direction"] = _direction([part["direction"] for part in parts.values()])
     several = len(parts) > 1
-    for what in ("measured", "interval"):
-        found[what] = {
+    for field in ("measured", "interval"):
+        found[field] = {
             f"{name}: {number}" if several else number: value
             for name, part in parts.items()
-            for number, value in part[what].items()
+            for number, value in part[field].items()
         }
     found["seeds"] = min((part["seeds"] for part in parts.values()), default=0)
     scales = {entries[name]["scale"] for name in parts}

@@ -363,7 +363,7 @@ RELATIONS: dict[str, Relation] = {
 """Relations by their name in claims."""
 
 ORDERINGS = ("order", "ratio-order", "lowest", "highest")
-"""Relations with a `factor` between values, of which the order alone is the sign."""
+"""Relations with a `factor` between values. The order alone is their sign."""
 
 NEUTRAL = {
     **dict.fromkeys(("ratio", "max-ratio", "slope-ratio", "reach-ratio"), 1.0),

@@ -330,11 +330,15 @@ def from_json(measured: Mapping[str, Any], interval: Mapping[str, Any]) -> dict[
         name: Measured(
             _float(one["value"]),
             one["unit"],
-            tuple(map(float, interval[name])) if name in interval else None,  # type: ignore[arg-type]
+            _ends(interval.get(name)),
             one.get("at_least", False),
         )
         for name, one in measured.items()
     }
+
+
+def _ends(found: Sequence[float | str] | None) -> tuple[float, float] | None:
+    return None if found is None else (float(found[0]), float(found[1]))
 
 
 def _float(value: float | str | None) -> float | None:

@@ -12,6 +12,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -26,7 +27,7 @@ WORDS = (HOLDS, FAILS, UNDECIDED, NOT_RUN)
 _WORD_OF = {True: HOLDS, False: FAILS, None: UNDECIDED}
 # Share of draws that must agree with the outcome: two-sided 95 % intervals.
 AGREEMENT = 0.975
-# Largest number of censored numbers in a check of which all combinations of ends are tried.
+# With more censored numbers in a check, not every combination of their ends is tried.
 MOST_CENSORED = 5
 
 Pick = Callable[[Sample], float | None]
@@ -205,6 +206,9 @@ def _ends(samples: Sequence[Sample], draw: int | None = None) -> Iterator[Pick]:
         found = float(sample.draws[which][draw])
         return None if math.isnan(found) else found
 
+    def chosen_end(chosen: Mapping[int, int], sample: Sample) -> float | None:
+        return end(sample, chosen.get(id(sample), 0))
+
     open_ones = [sample for sample in samples if sample.is_censored]
     if len(open_ones) > MOST_CENSORED:
         yield lambda sample: end(sample, 0)
@@ -212,7 +216,7 @@ def _ends(samples: Sequence[Sample], draw: int | None = None) -> Iterator[Pick]:
         return
     for choice in itertools.product((0, 1), repeat=len(open_ones)):
         chosen = {id(sample): which for sample, which in zip(open_ones, choice, strict=True)}
-        yield lambda sample, chosen=chosen: end(sample, chosen.get(id(sample), 0))  # type: ignore[misc]
+        yield partial(chosen_end, chosen)
 
 
 def _measured(
