@@ -16,7 +16,9 @@ NAMING = [
 ]
 
 # Files of a user.
-EXAMPLES = {"hello.toml", "scenario.toml", "experiment.toml", "claims.toml"}
+EXAMPLES = {"hello.toml", "scenario.toml"}
+# Files that every paper has.
+EXAMPLES |= {"experiment.toml", "claims.toml", "readings.toml", "deviations.md", "SPEC.md"}
 
 # What pages leave out in front of a file's name.
 PREFIXES = (
