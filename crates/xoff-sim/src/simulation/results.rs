@@ -131,9 +131,10 @@ impl Simulation {
     /// Adds the rows of tables that describe the run as a whole.
     pub(super) fn add_final_rows(&mut self) {
         self.rows.ports = self.ports();
+        self.add_batches();
     }
 
-    /// Rows that wait to be taken. Those of ports come when the run is over.
+    /// Rows that wait to be taken. Those of ports and batches come when the run is over.
     pub fn rows(&mut self) -> &mut Rows {
         &mut self.rows
     }
