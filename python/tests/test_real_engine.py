@@ -446,3 +446,14 @@ def test_batches_count_every_flow_of_the_summary(tmp_path):
     assert plain.digest == run.digest
     with pytest.raises(xoff.UsageError, match=r"this run recorded no batches: set run\.batches"):
         _ = plain.batches
+
+
+def test_the_drain_says_what_is_missing():
+    seen = []
+    overload = ["run.drain=2ms", "run.batches=0", "traffic.0.stop=100us"]
+    xoff.run(OVERLOAD, set=overload, progress=lambda at: seen.append(dict(at)), threads=1)
+    last = seen[-1]
+    assert set(last) == set(xoff.Progress.__annotations__)
+    assert (last["phase"], last["drain_end_ps"]) == ("drain", 2_100_000_000)
+    assert last["measured_flows"] == 300
+    assert (last["missing_flows"], last["measured_requests"]) == (0, 0)

@@ -132,6 +132,12 @@ impl Requests {
         self.requests.len() as u64
     }
 
+    /// Number of web requests that have begun.
+    pub(crate) fn begun(&self) -> u64 {
+        let all = self.results.iter().filter_map(|results| results.requests.get(&None));
+        all.map(CompletionTimes::flows).sum()
+    }
+
     /// Adds a measured flow of a batch. Returns true if its arrival must be reported.
     pub(crate) fn add(
         &mut self,

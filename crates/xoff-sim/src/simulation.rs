@@ -89,6 +89,16 @@ pub struct Progress {
     pub packet_hops: u64,
     /// True while the run waits for the last measured flows.
     pub draining: bool,
+    /// The latest end of that wait.
+    pub drain_end_ps: u64,
+    /// Measured flows begun.
+    pub measured_flows: u64,
+    /// Measured flows that have not ended.
+    pub missing_flows: u64,
+    /// Measured web requests begun.
+    pub measured_requests: u64,
+    /// Measured web requests that have not ended.
+    pub missing_requests: u64,
 }
 
 /// Counters of all ports at one instant, in the order of the topology.

@@ -251,3 +251,29 @@ fn batches_change_no_other_result() {
     assert!((0..BATCHES as u16).all(|batch| numbers.contains(&batch)));
     assert!(numbers.iter().all(|&batch| u64::from(batch) < BATCHES));
 }
+
+#[test]
+fn progress_counts_what_is_missing_during_the_drain() {
+    let mut run = open(OVERLOAD, &[]);
+    let begin = run.progress();
+    assert_eq!((begin.drain_end_ps, begin.measured_flows), (5_500_000_000, 0));
+    let mut drain = Vec::new();
+    while run.step().unwrap_or_else(|message| panic!("{message}")) {
+        let progress = run.progress();
+        if progress.draining {
+            drain.push(progress);
+        }
+    }
+    assert_eq!(drain.len(), 50);
+    assert!(drain.is_sorted_by(|one, other| one.missing_flows >= other.missing_flows));
+    let (last, summary) = (run.progress(), run.summary());
+    let sum = |count: fn(&xoff_run::summary::Class) -> u64| {
+        summary.classes.iter().map(count).sum::<u64>()
+    };
+    assert_eq!(last.measured_flows, sum(|class| class.flows));
+    assert_eq!(last.missing_flows, sum(|class| class.unfinished));
+    let requests = &run.simulation().requests()[5].requests[&None];
+    assert_eq!(last.measured_requests, requests.flows());
+    assert_eq!(last.missing_requests, requests.flows() - requests.finished());
+    assert!(last.missing_requests > 0);
+}

@@ -125,6 +125,11 @@ impl Simulation {
             flows_finished: sum(|partition| partition.hosts().stats.finished),
             packet_hops: sum(Partition::packet_hops),
             draining: self.now >= self.plan.measured_until(),
+            drain_end_ps: (self.plan.measured_until() + self.plan.drain).0,
+            measured_flows: self.classes.iter().map(|class| class.all.flows()).sum(),
+            missing_flows: self.outstanding,
+            measured_requests: self.requests.begun(),
+            missing_requests: self.requests.outstanding(),
         }
     }
 
