@@ -1,12 +1,15 @@
 import itertools
 import json
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import xoff
-from xoff import bench, cli, engine, panels, plots, reference, summary
+from xoff import bench, cli, engine, jobs, panels, plots, reference, summary
 from xoff.manifest import read_manifest
 from xoff.progress import Line, RunProgress
+from xoff.reproduce_progress import ReproduceProgress
 
 
 def call(capsys, *args):
@@ -295,22 +298,70 @@ class Terminal:
         pass
 
 
+MEASURING = {
+    "sim_ps": 10**9,
+    "end_ps": 2 * 10**9,
+    "flows_started": 4,
+    "flows_finished": 3,
+    "packet_hops": 5,
+    "phase": "measure",
+    "drain_end_ps": 20 * 10**9,
+    "measured_flows": 2,
+    "missing_flows": 1,
+    "measured_requests": 0,
+    "missing_requests": 0,
+}
+DRAINING = {
+    **MEASURING,
+    "sim_ps": 8 * 10**9,
+    "phase": "drain",
+    "measured_flows": 56_789,
+    "missing_flows": 1234,
+}
+
+
 def test_progress_line():
     stream = Terminal()
     line = Line(stream)
-    RunProgress(line)(
-        {
-            "sim_ps": 10**9,
-            "end_ps": 2 * 10**9,
-            "flows_started": 4,
-            "flows_finished": 3,
-            "packet_hops": 5,
-            "phase": "measure",
-        }
-    )
+    RunProgress(line)(MEASURING)
     assert stream.said.startswith("\rmeasure  1.000 of 2.000 ms simulated (50%)  3 of 4 flows")
     line.clear()
     assert stream.said.endswith("\r\x1b[K")
+
+
+def test_progress_of_a_drain(monkeypatch):
+    now = 100.0
+    monkeypatch.setattr("xoff.progress.time.monotonic", lambda: now)
+    progress = RunProgress(Line(Terminal()))
+    now += 80.0
+    # 8 ms took 80 s, so 12 ms may take 120 s.
+    text = progress.text({**DRAINING, "packet_hops": 8_000_000_000})
+    assert text == (
+        "draining: 1,234 of 56,789 measured flows missing, at most 12 ms more (2:00)  "
+        "100 M packet-hops/s"
+    )
+    requests = {"measured_requests": 3000, "missing_requests": 12}
+    text = progress.text({**DRAINING, **requests})
+    assert "1,234 of 56,789 measured flows and 12 of 3,000 measured web requests missing" in text
+    text = progress.text({**DRAINING, "sim_ps": 20 * 10**9})
+    assert "at most 0 ps more (0:00)" in text
+
+
+def test_progress_of_many_runs_names_those_that_drain(monkeypatch):
+    now = 100.0
+    monkeypatch.setattr("xoff.progress.time.monotonic", lambda: now)
+    titled = [SimpleNamespace(title=title) for title in ("BFC", "HPCC", "DCTCP")]
+    first, second, third = (jobs.Job([point], Path("runs"), "") for point in titled)
+    progress = ReproduceProgress([first, second, third], Line(quiet=True), "bfc/fig10")
+    now += 60.0
+    first.done, second.progress, third.progress = True, dict(MEASURING), dict(MEASURING)
+    # One run is done and two have half of theirs, of three.
+    text = "bfc/fig10: 1 of 3 runs done  {}  0.167 packet-hops/s  {} left"
+    assert progress.text() == text.format("HPCC 50%  DCTCP 50%", "0:30")
+    third.progress = {**DRAINING, "missing_requests": 6}
+    # 8 of 20 ms.
+    drain = "HPCC 50%  DCTCP drain 1,240 left"
+    assert progress.text() == text.format(drain, "at most 0:35")
 
 
 def test_comparison_with_a_reference(tmp_path):

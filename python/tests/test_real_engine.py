@@ -409,3 +409,51 @@ def test_release_and_debug_builds_agree():
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     lines = (GOLDEN / "presets.txt").read_text().splitlines()[1:]
     assert [line.split() for line in said.splitlines()] == [line.split()[:2] for line in lines]
+
+
+OVERLOAD = """\
+name = "overload"
+scheme = "dctcp"
+[run]
+warmup = "0us"
+measure = "100us"
+drain = "20us"
+batches = 5
+[[traffic]]
+kind = "incast"
+degree = 60
+bytes = "4MB"
+period = "20us"
+"""
+
+
+def test_batches_count_every_flow_of_the_summary(tmp_path):
+    xoff.run(OVERLOAD, out=tmp_path / "run")
+    run = xoff.load(tmp_path / "run")
+    rows = [row for row in run.batches.to_pylist() if row["group"] == "all"]
+    assert {row["kind"] for row in rows} == {"flows"}
+    assert {row["batch"] for row in rows} == set(range(5))
+    (incast,) = run.class_entries
+    finished = [row for row in rows if row["finished"]]
+    assert sum(row["finished"] for row in finished) == incast["finished"] > 0
+    assert sum(row["censored"] for row in rows) == incast["unfinished"] > 0
+    assert all(row["low"] < row["high"] <= row["low"] * 257 / 256 + 0.001 for row in rows)
+    slowdowns = run.flows["slowdown"].to_pylist()
+    assert sum(row["sum"] for row in finished) == pytest.approx(sum(slowdowns))
+    within = [row["low"] - 0.001 <= row["sum"] / row["finished"] <= row["high"] for row in finished]
+    assert all(within)
+    plain = xoff.run(OVERLOAD, out=tmp_path / "plain", set=["run.batches=0"])
+    assert plain.digest == run.digest
+    with pytest.raises(xoff.UsageError, match=r"this run recorded no batches: set run\.batches"):
+        _ = plain.batches
+
+
+def test_the_drain_says_what_is_missing():
+    seen = []
+    overload = ["run.drain=2ms", "run.batches=0", "traffic.0.stop=100us"]
+    xoff.run(OVERLOAD, set=overload, progress=lambda at: seen.append(dict(at)), threads=1)
+    last = seen[-1]
+    assert set(last) == set(xoff.Progress.__annotations__)
+    assert (last["phase"], last["drain_end_ps"]) == ("drain", 2_100_000_000)
+    assert last["measured_flows"] == 300
+    assert (last["missing_flows"], last["measured_requests"]) == (0, 0)

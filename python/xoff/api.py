@@ -103,7 +103,8 @@ def run(
     - `out`: the run directory to write (None: the result stays in memory).
     - `set`: overrides such as `"scheme=bfc"`.
     - `progress`: called a few times a second with a dict: `sim_ps`, `end_ps`, `flows_started`,
-      `flows_finished`, `packet_hops`, `phase`.
+      `flows_finished`, `packet_hops`, `phase`, `drain_end_ps`, `measured_flows`, `missing_flows`,
+      `measured_requests`, `missing_requests` (`xoff.Progress` documents them).
     - `command`: recorded in the manifest (None: `sys.argv`).
     - `threads`: the largest number of threads (None: one per core); results are the same for
       any number.

@@ -84,6 +84,26 @@ class Tables:
         """One row for each port (a link has two), over the measured time."""
         return self.table("ports")
 
+    @property
+    def batches(self) -> pa.Table:
+        """The values of measured flows, queries and web requests by batch of time, as histograms
+        that can be pooled over runs. The measured time has `run.batches` batches of equal length; a
+        flow belongs to the batch in which it began, a web request with its queries to the batch in
+        which it arrived. One row for each bucket that has values, in the order (kind, class, group,
+        batch, bucket). Each flow is counted, with or without a row in other tables.
+
+        A value is the slowdown of a flow, or the completion time of a query or web request in
+        microseconds, rounded to thousandths. A bucket is one thousandth wide up to 0.512, and above
+        that at most 1/256 of its lower end.
+
+        A flow, query or web request that did not end with the run is censored: it is in the
+        bucket of the least value that it can have. That is the time that it had lasted, for a flow
+        divided by its ideal FCT. It counts under `censored`, and not under `finished`.
+
+        Raises `UsageError` where the run has none: set run.batches.
+        """
+        return self.table("batches")
+
 
 class SlowdownGroup(TypedDict):
     """Statistics of slowdowns in a group of flows. Percentiles count every measured flow, with or

@@ -34,6 +34,16 @@ class Progress(TypedDict):
     """Packets of any kind sent on links."""
     phase: str
     """`measure`, or `drain` while the run waits for the last measured flows."""
+    drain_end_ps: int
+    """The latest end of the drain, at which the run ends in any case."""
+    measured_flows: int
+    """Measured flows begun."""
+    missing_flows: int
+    """Measured flows that have not ended."""
+    measured_requests: int
+    """Measured web requests begun."""
+    missing_requests: int
+    """Measured web requests that have not ended."""
 
 
 Report = Callable[[Progress], None]

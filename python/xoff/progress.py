@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from xoff.errors import Interrupted
 from xoff.terminal import escaped, escaped_line, say, write
-from xoff.text import clock_text, count_text
+from xoff.text import clock_text, count_text, time_text
 
 if TYPE_CHECKING:
     from xoff.engine import Progress
@@ -89,6 +89,8 @@ class RunProgress:
         since, hops = self._mark
         rate = (at["packet_hops"] - hops) / max(now - since, 1e-9)
         self._mark = (now, at["packet_hops"])
+        if draining(at):
+            return f"{drain_text(at, now - self._began)}  {count_text(rate)} packet-hops/s"
         share = fraction(at)
         left = time_left(now - self._began, share)
         return (
@@ -98,8 +100,40 @@ class RunProgress:
         )
 
 
+def draining(at: Progress) -> bool:
+    """Return whether the run waits for the last measured flows."""
+    return at["phase"] == "drain"
+
+
+def drain_text(at: Progress, elapsed_s: float) -> str:
+    """Format the missing flows and web requests, and the longest time that the drain may take.
+
+    The wall-clock time in parentheses assumes the speed of the run so far.
+    """
+    missing = f"{at['missing_flows']:,} of {at['measured_flows']:,} measured flows"
+    if at["measured_requests"]:
+        missing += (
+            f" and {at['missing_requests']:,} of {at['measured_requests']:,} measured web requests"
+        )
+    left_ps = max(0, at["drain_end_ps"] - at["sim_ps"])
+    left_s = elapsed_s * left_ps / max(1, at["sim_ps"])
+    return f"draining: {missing} missing, at most {time_text(left_ps)} more ({clock_text(left_s)})"
+
+
+def missing(at: Progress) -> int:
+    """Return the number of measured flows and web requests that have not ended."""
+    return at["missing_flows"] + at["missing_requests"]
+
+
+def fraction_at_least(at: Progress) -> float:
+    """Return the completed share of the simulated time if the drain takes as long as it may."""
+    if not draining(at):
+        return fraction(at)
+    return min(1.0, at["sim_ps"] / at["drain_end_ps"]) if at["drain_end_ps"] > 0 else 0.0
+
+
 def fraction(at: Progress) -> float:
-    """Return the completed share of the simulated time, 0 to 1."""
+    """Return the completed share of the simulated time without the drain, 0 to 1."""
     return min(1.0, at["sim_ps"] / at["end_ps"]) if at["end_ps"] > 0 else 0.0
 
 

@@ -24,20 +24,28 @@ pub(crate) struct Progress {
     flows_finished: u64,
     packet_hops: u64,
     phase: &'static str,
+    drain_end_ps: u64,
+    measured_flows: u64,
+    missing_flows: u64,
+    measured_requests: u64,
+    missing_requests: u64,
 }
 
 impl From<xoff_sim::Progress> for Progress {
     fn from(progress: xoff_sim::Progress) -> Self {
-        let xoff_sim::Progress {
-            sim_ps,
-            end_ps,
-            flows_started,
-            flows_finished,
-            packet_hops,
-            draining,
-        } = progress;
-        let phase = if draining { "drain" } else { "measure" };
-        Self { sim_ps, end_ps, flows_started, flows_finished, packet_hops, phase }
+        Self {
+            sim_ps: progress.sim_ps,
+            end_ps: progress.end_ps,
+            flows_started: progress.flows_started,
+            flows_finished: progress.flows_finished,
+            packet_hops: progress.packet_hops,
+            phase: if progress.draining { "drain" } else { "measure" },
+            drain_end_ps: progress.drain_end_ps,
+            measured_flows: progress.measured_flows,
+            missing_flows: progress.missing_flows,
+            measured_requests: progress.measured_requests,
+            missing_requests: progress.missing_requests,
+        }
     }
 }
 

@@ -73,8 +73,10 @@ impl NumericalRun {
                 (done.into(), all.into(), (0, 0))
             }
         };
-        let (packet_hops, draining) = (0, false);
-        Progress { sim_ps, end_ps, flows_started, flows_finished, packet_hops, draining }
+        let drain_end_ps = end_ps;
+        let known =
+            Progress { sim_ps, end_ps, flows_started, flows_finished, ..Default::default() };
+        Progress { drain_end_ps, ..known }
     }
 
     /// Rows to be taken. Rows of errors come when all networks are done.

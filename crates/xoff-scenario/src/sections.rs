@@ -77,6 +77,10 @@ knobs! {
         /// link, such as spine-leaf (BFC App. A.2, Table 2). If unscheduled and scheduled packets
         /// have separate queues, also for each of them.
         link_delays: bool = false,
+        /// Batches of equal length that the measured time is divided into, for batches.parquet:
+        /// slowdowns and completion times of each batch, at any length of a run in bounded memory.
+        /// At most 1000. 0: none.
+        batches: u16 = 0,
         /// Partitions of the network; 0: a number that suits the threads. Results do not depend on
         /// it.
         partitions: u16 = 0,

@@ -6,6 +6,7 @@
 //! neither on the partitioning nor on threads.
 
 pub mod backlog;
+pub mod batches;
 mod build;
 mod cut;
 pub mod deadlock;
@@ -35,5 +36,5 @@ pub use cut::Threads;
 pub use setup::Setup;
 pub use simulation::{Progress, Simulation};
 pub use tables::{
-    FlowRow, FlowSeriesRow, PortRow, PortSampleRow, QueryRow, RequestRow, Rows, SampleRow,
+    BatchRow, FlowRow, FlowSeriesRow, PortRow, PortSampleRow, QueryRow, RequestRow, Rows, SampleRow,
 };

@@ -6,6 +6,8 @@
 use hdrhistogram::Histogram;
 use xoff_core::FlowId;
 
+use crate::batches::Batches;
+
 /// Upper ends of the size bins (bytes); the last bin is unbounded.
 pub const BIN_EDGES: [u64; 11] =
     [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000];
@@ -46,6 +48,7 @@ pub struct Slowdowns {
     histogram: Histogram<u64>,
     sum: f64,
     started: u64,
+    batches: Batches,
 }
 
 /// Completion times of a group of queries or web requests, in microseconds; counted like slowdowns.
@@ -59,7 +62,7 @@ fn histogram() -> Histogram<u64> {
 
 impl Default for Slowdowns {
     fn default() -> Self {
-        Self { histogram: histogram(), sum: 0.0, started: 0 }
+        Self { histogram: histogram(), sum: 0.0, started: 0, batches: Batches::default() }
     }
 }
 
@@ -69,11 +72,25 @@ impl Slowdowns {
         self.started += 1;
     }
 
-    /// Adds a finished flow of this group.
-    pub fn finish(&mut self, slowdown: f64) {
+    /// Adds a finished flow of this group, also to its batch of time if there are batches.
+    pub fn finish(&mut self, slowdown: f64, batch: Option<u16>) {
         self.sum += slowdown;
         let thousandths = (slowdown * 1000.0).round() as u64;
         self.histogram.record(thousandths).expect("the histogram grows as needed");
+        if let Some(batch) = batch {
+            self.batches.finish(batch, slowdown, thousandths);
+        }
+    }
+
+    /// Adds a flow that did not finish to its batch, with the least slowdown that it can have.
+    pub fn censor(&mut self, bound: f64, batch: u16) {
+        self.batches.censor(batch, bound);
+    }
+
+    /// Slowdowns by batch of time, if there are batches.
+    #[must_use]
+    pub fn batches(&self) -> &Batches {
+        &self.batches
     }
 
     /// Number of flows begun.
@@ -140,6 +157,13 @@ impl ClassResults {
             ranges: vec![Slowdowns::default(); RANGES.len()],
             all: Slowdowns::default(),
         }
+    }
+
+    /// Every group with its name: `bin0` and so on by size, the named ranges, and `all`.
+    pub fn named(&self) -> impl Iterator<Item = (String, &Slowdowns)> {
+        let bins = self.bins.iter().enumerate().map(|(index, bin)| (format!("bin{index}"), bin));
+        let ranges = RANGES.iter().zip(&self.ranges).map(|(range, group)| (range.0.into(), group));
+        bins.chain(ranges).chain([("all".into(), &self.all)])
     }
 
     /// Applies `change` to every group that contains a size.
@@ -265,7 +289,7 @@ mod tests {
         for flow in 0..2000 {
             group.start();
             if flow < 1990 {
-                group.finish(1.0 + f64::from(flow) / 1000.0);
+                group.finish(1.0 + f64::from(flow) / 1000.0, None);
             }
         }
         assert_eq!(group.mean(), None);
@@ -275,7 +299,7 @@ mod tests {
         let mut few = Slowdowns::default();
         for _ in 0..100 {
             few.start();
-            few.finish(1.0);
+            few.finish(1.0, None);
         }
         assert_eq!((few.quantile(0.95), few.quantile(0.9)), (None, Some(1.0)));
         assert_eq!(few.mean(), Some(1.0));

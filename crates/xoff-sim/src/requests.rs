@@ -7,7 +7,6 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
 use xoff_core::{FlowId, Ps, rng::mix64};
 use xoff_host::FlowStart;
 use xoff_host::hosts::Arrived;
@@ -40,6 +39,32 @@ pub struct RequestResults {
 }
 
 impl RequestResults {
+    /// The groups of queries with their names. Groups by size and priority are only there if the
+    /// class has several priorities.
+    pub fn named_queries(&self) -> impl Iterator<Item = (String, &CompletionTimes)> {
+        let priorities =
+            self.queries.keys().filter(|group| matches!(group, QueryGroup::Priority(_))).count();
+        self.queries.iter().filter_map(move |(group, found)| {
+            let name = match group {
+                QueryGroup::All => "all".into(),
+                QueryGroup::Size(bytes) => bytes.to_string(),
+                QueryGroup::Priority(priority) => format!("priority{priority}"),
+                QueryGroup::SizeAndPriority(bytes, priority) if priorities > 1 => {
+                    format!("{bytes}-priority{priority}")
+                }
+                QueryGroup::SizeAndPriority(..) => return None,
+            };
+            Some((name, found))
+        })
+    }
+
+    /// The groups of web requests with their names.
+    pub fn named_requests(&self) -> impl Iterator<Item = (String, &CompletionTimes)> {
+        self.requests.iter().map(|(queries, found)| {
+            (queries.map_or_else(|| "all".into(), |queries| queries.to_string()), found)
+        })
+    }
+
     fn with_query(&mut self, row: &QueryRow, change: impl Fn(&mut CompletionTimes)) {
         let groups = [
             QueryGroup::All,
@@ -56,10 +81,22 @@ impl RequestResults {
     }
 }
 
+/// A query that has not ended.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    row: QueryRow,
+    /// The request has begun.
+    begun: bool,
+    /// The batch of its web request, if there are batches.
+    batch: Option<u16>,
+}
+
 /// A web request that has not ended.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     row: RequestRow,
+    /// Its batch, if there are batches.
+    batch: Option<u16>,
     /// Number of its queries that have not ended.
     left: u32,
 }
@@ -71,8 +108,8 @@ pub(crate) struct Requests {
     pub(crate) results: Vec<RequestResults>,
     row_every: u64,
     /// By the flow number of a query's request.
-    queries: FxHashMap<FlowId, QueryRow>,
-    requests: FxHashMap<FlowId, Waiting>,
+    queries: BTreeMap<FlowId, Asked>,
+    requests: BTreeMap<FlowId, Waiting>,
     /// The web request whose flows are being added.
     last: FlowId,
 }
@@ -84,8 +121,8 @@ impl Requests {
         Self {
             results: vec![RequestResults::default(); classes],
             row_every,
-            queries: FxHashMap::default(),
-            requests: FxHashMap::default(),
+            queries: BTreeMap::new(),
+            requests: BTreeMap::new(),
             last: FlowId(0),
         }
     }
@@ -95,8 +132,20 @@ impl Requests {
         self.requests.len() as u64
     }
 
-    /// Adds a measured flow. Returns true if its arrival must be reported.
-    pub(crate) fn add(&mut self, flow: FlowId, arrival: &Arrival, class: u16) -> bool {
+    /// Number of web requests that have begun.
+    pub(crate) fn begun(&self) -> u64 {
+        let all = self.results.iter().filter_map(|results| results.requests.get(&None));
+        all.map(CompletionTimes::flows).sum()
+    }
+
+    /// Adds a measured flow of a batch. Returns true if its arrival must be reported.
+    pub(crate) fn add(
+        &mut self,
+        flow: FlowId,
+        arrival: &Arrival,
+        class: u16,
+        batch: Option<u16>,
+    ) -> bool {
         let &Arrival { start: Ps(start_ps), src, dst, bytes, priority, .. } = arrival;
         match arrival.role {
             Role::Alone | Role::Successive { .. } => false,
@@ -113,7 +162,7 @@ impl Requests {
                         start_ps,
                         completion_ps,
                     };
-                    self.requests.insert(flow, Waiting { row, left: first_of });
+                    self.requests.insert(flow, Waiting { row, batch, left: first_of });
                     self.results[class as usize].with_request(first_of, CompletionTimes::start);
                 }
                 let row = QueryRow {
@@ -127,11 +176,12 @@ impl Requests {
                     start_ps,
                     completion_ps: 0,
                 };
-                self.queries.insert(flow, row);
+                let begun = arrival.after.is_none();
+                self.queries.insert(flow, Asked { row, begun, batch });
                 false
             }
             Role::Response => {
-                if let Some(row) = self.queries.get_mut(&FlowId(flow.0 - 1)) {
+                if let Some(Asked { row, .. }) = self.queries.get_mut(&FlowId(flow.0 - 1)) {
                     row.size_bytes = bytes;
                     self.results[class as usize].with_query(row, CompletionTimes::start);
                 }
@@ -142,8 +192,9 @@ impl Requests {
 
     /// A chained flow has begun.
     pub(crate) fn on_begun(&mut self, start: &FlowStart) {
-        if let Some(row) = self.queries.get_mut(&start.id) {
-            row.start_ps = start.start_ps;
+        if let Some(asked) = self.queries.get_mut(&start.id) {
+            asked.row.start_ps = start.start_ps;
+            asked.begun = true;
         }
     }
 
@@ -151,11 +202,12 @@ impl Requests {
     pub(crate) fn on_arrived(&mut self, arrived: &Arrived, rows: &mut Rows) {
         let query = arrived.flow.0.checked_sub(1);
         let query = query.and_then(|query| self.queries.remove(&FlowId(query)));
-        let Some(mut row) = query else { return };
+        let Some(Asked { mut row, batch, .. }) = query else { return };
         let keeps = self.row_every > 0 && mix64(row.request).is_multiple_of(self.row_every);
         let results = &mut self.results[row.class as usize];
         row.completion_ps = arrived.time_ps - row.start_ps;
-        results.with_query(&row, |times| times.finish(row.completion_ps as f64 / PS_PER_US));
+        let microseconds = row.completion_ps as f64 / PS_PER_US;
+        results.with_query(&row, |times| times.finish(microseconds, batch));
         if keeps {
             rows.queries.push(row);
         }
@@ -168,9 +220,25 @@ impl Requests {
         self.requests.remove(&FlowId(row.request));
         whole.completion_ps = arrived.time_ps - whole.start_ps;
         let microseconds = whole.completion_ps as f64 / PS_PER_US;
-        results.with_request(whole.queries, |times| times.finish(microseconds));
+        results.with_request(whole.queries, |times| times.finish(microseconds, batch));
         if keeps {
             rows.requests.push(whole);
+        }
+    }
+    /// The run ends. Its queries and web requests that have not ended take at least as long as they
+    /// have lasted.
+    pub(crate) fn censor(&mut self, end: Ps) {
+        let lasted = |start_ps: u64| (end.0 - start_ps) as f64 / PS_PER_US;
+        for &Asked { row, begun, batch } in self.queries.values() {
+            let Some(batch) = batch else { continue };
+            let bound = if begun { lasted(row.start_ps) } else { 0.0 };
+            self.results[row.class as usize].with_query(&row, |times| times.censor(bound, batch));
+        }
+        for &Waiting { row, batch, .. } in self.requests.values() {
+            let Some(batch) = batch else { continue };
+            let bound = lasted(row.start_ps);
+            self.results[row.class as usize]
+                .with_request(row.queries, |times| times.censor(bound, batch));
         }
     }
 }

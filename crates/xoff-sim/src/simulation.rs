@@ -1,5 +1,6 @@
 //! Runs a network under a traffic, one step of the grid at a time.
 
+mod batches;
 mod chains;
 mod delays;
 mod results;
@@ -53,6 +54,8 @@ pub struct Plan {
     pub port_samples: Ps,
     /// Record queueing delays at all ports of switches, by kind of link.
     pub link_delays: bool,
+    /// Number of batches of time that the measurement is divided into; 0: none.
+    pub batches: u16,
     /// Number of partitions; 0: chosen for the number of threads.
     pub partitions: usize,
 }
@@ -62,6 +65,12 @@ impl Plan {
     #[must_use]
     pub fn measured_until(&self) -> Ps {
         self.warmup + self.measure
+    }
+
+    /// The batch of a measured flow or web request with this start, if there are batches.
+    fn batch_of(&self, start: Ps) -> Option<u16> {
+        let since = |batches| u128::from((start - self.warmup).0) * u128::from(batches);
+        (self.batches > 0).then(|| (since(self.batches) / u128::from(self.measure.0)) as u16)
     }
 }
 
@@ -80,6 +89,16 @@ pub struct Progress {
     pub packet_hops: u64,
     /// True while the run waits for the last measured flows.
     pub draining: bool,
+    /// The latest end of that wait.
+    pub drain_end_ps: u64,
+    /// Measured flows begun.
+    pub measured_flows: u64,
+    /// Measured flows that have not ended.
+    pub missing_flows: u64,
+    /// Measured web requests begun.
+    pub measured_requests: u64,
+    /// Measured web requests that have not ended.
+    pub missing_requests: u64,
 }
 
 /// Counters of all ports at one instant, in the order of the topology.
@@ -383,9 +402,9 @@ impl Simulation {
             ideal_fct_ps: self.ideal_fct(flow).0,
             class: self.class_of[flow.source as usize],
         };
-        let slowdown = row.slowdown();
+        let (slowdown, batch) = (row.slowdown(), self.plan.batch_of(Ps(flow.start_ps)));
         self.classes[row.class as usize]
-            .with_groups(row.size_bytes, |group| group.finish(slowdown));
+            .with_groups(row.size_bytes, |group| group.finish(slowdown, batch));
         self.outstanding -= 1;
         let every = self.plan.row_every;
         if every > 0 && mix64(flow.id.0).is_multiple_of(every) {

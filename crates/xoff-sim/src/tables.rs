@@ -196,6 +196,46 @@ table! {
     }
 }
 
+table! {
+    /// The values of measured flows, queries and web requests by batch of time, as histograms that
+    /// can be pooled over runs. The measured time has `run.batches` batches of equal length; a flow
+    /// belongs to the batch in which it began, a web request with its queries to the batch in which
+    /// it arrived. One row for each bucket that has values, in the order (kind, class, group,
+    /// batch, bucket). Each flow is counted, with or without a row in other tables.
+    ///
+    /// A value is the slowdown of a flow, or the completion time of a query or web request in
+    /// microseconds, rounded to thousandths. A bucket is one thousandth wide up to 0.512, and above
+    /// that at most 1/256 of its lower end.
+    ///
+    /// A flow, query or web request that did not end with the run is censored: it is in the bucket
+    /// of the least value that it can have. That is the time that it had lasted, for a flow divided
+    /// by its ideal FCT. It counts under `censored`, and not under `finished`.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct BatchRow in "batches", optional: "set run.batches" {
+        /// `flows`, `queries` or `requests`.
+        kind: String,
+        /// Class of the traffic source, an index into `classes` of the summary.
+        class: u16,
+        /// Group of the class. Flows: `bin0` to `bin11` as in `bins` of the summary, the names of
+        /// its `ranges`, `all`. Queries and web requests: the names in the summary.
+        group: String,
+        /// Number of the batch, from 0.
+        batch: u16,
+        /// Lower end of the bucket.
+        low: f64,
+        /// Upper end of the bucket, excluded.
+        high: f64,
+        /// Values in the bucket.
+        finished: u64,
+        /// Sum of these values, not rounded.
+        sum: f64,
+        /// Censored flows, queries or web requests with their least value in the bucket.
+        censored: u64,
+        /// Sum of these least values. A sequential query that never began has 0.
+        censored_sum: f64,
+    }
+}
+
 tables! {
     /// The tables of a run with packets: rows that wait to be taken.
     pub struct Rows {
@@ -206,6 +246,7 @@ tables! {
         queries: QueryRow,
         requests: RequestRow,
         ports: PortRow,
+        batches: BatchRow,
     }
 }
 

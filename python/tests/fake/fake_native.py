@@ -97,6 +97,11 @@ class Run:
             "flows_finished": 2 * self.given,
             "packet_hops": 1000 * self.at,
             "phase": "measure",
+            "drain_end_ps": (self.found["run.slices"] + 1) * 10**9,
+            "measured_flows": 2 * self.at,
+            "missing_flows": 2 * (self.at - self.given),
+            "measured_requests": 0,
+            "missing_requests": 0,
         }
 
     def take_tables(self):

@@ -2,7 +2,7 @@
 
 use xoff_sim::Simulation;
 use xoff_sim::measure::CompletionTimes;
-use xoff_sim::requests::{QueryGroup, RequestResults};
+use xoff_sim::requests::RequestResults;
 
 use super::keys::{Named, keys};
 
@@ -56,31 +56,13 @@ fn by_class(
 /// Queries by size, by priority, and by both if a class has several priorities.
 pub(super) fn queries(simulation: &Simulation) -> Option<ByClass> {
     by_class(simulation, |results| {
-        let priorities =
-            results.queries.keys().filter(|group| matches!(group, QueryGroup::Priority(_))).count();
-        let named = results.queries.iter().filter_map(|(group, found)| {
-            let name = match group {
-                QueryGroup::All => "all".into(),
-                QueryGroup::Size(bytes) => bytes.to_string(),
-                QueryGroup::Priority(priority) => format!("priority{priority}"),
-                QueryGroup::SizeAndPriority(bytes, priority) if priorities > 1 => {
-                    format!("{bytes}-priority{priority}")
-                }
-                QueryGroup::SizeAndPriority(..) => return None,
-            };
-            Some((name, CompletionGroup::of(found)))
-        });
-        named.collect()
+        results.named_queries().map(|(name, found)| (name, CompletionGroup::of(found))).collect()
     })
 }
 
 /// Web requests by their number of queries.
 pub(super) fn requests(simulation: &Simulation) -> Option<ByClass> {
     by_class(simulation, |results| {
-        let named = results.requests.iter().map(|(queries, found)| {
-            let name = queries.map_or_else(|| "all".into(), |queries| queries.to_string());
-            (name, CompletionGroup::of(found))
-        });
-        named.collect()
+        results.named_requests().map(|(name, found)| (name, CompletionGroup::of(found))).collect()
     })
 }

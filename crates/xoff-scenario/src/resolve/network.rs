@@ -14,6 +14,9 @@ use super::{Resolver, build};
 use crate::links;
 use crate::sections::{NetworkConfig, RunConfig};
 
+/// Upper limit of `run.batches`.
+const MOST_BATCHES: u16 = 1000;
+
 /// Sections of networks.
 pub(super) fn sections() -> Vec<SectionDoc> {
     let mut sections = vec![SectionDoc::of::<NetworkConfig>()];
@@ -67,6 +70,10 @@ impl Resolver<'_> {
             [("flow_series", run.flow_series), ("port_samples", run.port_samples)]
         {
             self.check_interval(run, key, interval);
+        }
+        if run.batches > MOST_BATCHES {
+            let message = format!("batches = {} must be at most {MOST_BATCHES}", run.batches);
+            self.reader.problem("run", "batches", message);
         }
         Some(build::plan(run))
     }

@@ -41,7 +41,11 @@ impl Simulation {
     /// Registers a flow of a measured web request.
     pub(super) fn follow(&mut self, id: FlowId, arrival: &Arrival) {
         let class = self.class_of[arrival.source as usize];
-        if self.is_measured(arrival.start) && self.requests.add(id, arrival, class) {
+        if !self.is_measured(arrival.start) {
+            return;
+        }
+        let batch = self.plan.batch_of(arrival.start);
+        if self.requests.add(id, arrival, class, batch) {
             let partition = self.cut.of_node[arrival.dst.index()] as usize;
             self.partitions[partition].hosts_mut().chains.await_arrival(id, None);
         }
@@ -52,12 +56,17 @@ impl Simulation {
         if let Some(flows) = &mut self.series.flows {
             flows.begin_flow(start, stops);
         }
-        if self.is_measured(Ps(start.start_ps)) && start.bytes != ENDLESS && !stops {
+        if self.counts(start, stops) {
             let class = self.class_of[start.source as usize];
             self.classes[class as usize].with_groups(start.bytes, Slowdowns::start);
             self.outstanding += 1;
             self.payload_measured += start.bytes;
         }
+    }
+
+    /// True if a flow counts as measured; `stops` is true if it will be stopped.
+    pub(super) fn counts(&self, start: &FlowStart, stops: bool) -> bool {
+        self.is_measured(Ps(start.start_ps)) && start.bytes != ENDLESS && !stops
     }
 
     /// True if a flow or request with this start is measured.

@@ -125,15 +125,21 @@ impl Simulation {
             flows_finished: sum(|partition| partition.hosts().stats.finished),
             packet_hops: sum(Partition::packet_hops),
             draining: self.now >= self.plan.measured_until(),
+            drain_end_ps: (self.plan.measured_until() + self.plan.drain).0,
+            measured_flows: self.classes.iter().map(|class| class.all.flows()).sum(),
+            missing_flows: self.outstanding,
+            measured_requests: self.requests.begun(),
+            missing_requests: self.requests.outstanding(),
         }
     }
 
     /// Adds the rows of tables that describe the run as a whole.
     pub(super) fn add_final_rows(&mut self) {
         self.rows.ports = self.ports();
+        self.add_batches();
     }
 
-    /// Rows that wait to be taken. Those of ports come when the run is over.
+    /// Rows that wait to be taken. Those of ports and batches come when the run is over.
     pub fn rows(&mut self) -> &mut Rows {
         &mut self.rows
     }
