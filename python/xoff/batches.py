@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Array = NDArray[np.float64]
+# Resolution of the values.
+STEP = 0.001
 Group = tuple[str, str, str]
 
 COLUMNS = ("batch", "finished", "censored", "sum", "censored_sum")
@@ -23,7 +25,8 @@ def by_group(table: pa.Table, classes: Sequence[str]) -> dict[Group, dict[str, A
     `middle` is the middle of each row's bucket, shape `(rows,)` like the other columns.
     """
     columns = {name: table[name].to_numpy().astype(np.float64) for name in COLUMNS}
-    columns["middle"] = (table["low"].to_numpy() + table["high"].to_numpy()) / 2
+    # Values are whole thousandths, and `high` is the first beyond the bucket.
+    columns["middle"] = (table["low"].to_numpy() + table["high"].to_numpy() - STEP) / 2
     keys = [table[name].to_pylist() for name in ("kind", "class", "group")]
     rows: dict[tuple[str, int, str], list[int]] = {}
     for row, key in enumerate(zip(*keys, strict=True)):
