@@ -8,6 +8,7 @@ from xoff import _native, computed, engine
 from xoff.claims import load_claims
 from xoff.experiment import SCALES, load_experiment
 from xoff.papers import experiments
+from xoff.readings import apply, load_readings, scheme_of
 
 PAPERS = Path(__file__).parents[2] / "papers"
 NAMES = experiments(PAPERS)
@@ -20,7 +21,8 @@ NAMES = experiments(PAPERS)
 )
 @pytest.mark.real_engine
 def test_every_run_of_an_experiment_is_a_valid_scenario(name, scale):
-    for point in load_experiment(PAPERS / name, name, scale).points:
+    open_ones = load_readings(PAPERS / name.split("/")[0] / "readings.toml")
+    for point in apply(load_experiment(PAPERS / name, name, scale).points, open_ones):
         if point.compute:
             computed.arguments(point)
             continue
@@ -37,3 +39,26 @@ def test_claims_name_cases_that_their_experiments_have(paper):
             for check in claim.about(name):
                 check.expand(list(dict.fromkeys(labels)), missing)
             assert claim.needs or not missing, f"{claim.id} in {name}"
+
+
+@pytest.mark.parametrize("paper", sorted({name.split("/")[0] for name in NAMES}))
+@pytest.mark.skipif(
+    not getattr(_native, "__file__", "").endswith((".so", ".pyd")), reason="the engine is not built"
+)
+@pytest.mark.real_engine
+def test_every_candidate_of_a_reading_has_an_effect_where_its_fingerprint_is(paper):
+    for reading in load_readings(PAPERS / paper / "readings.toml"):
+        name = f"{paper}/{reading.experiment}"
+        points = [
+            p
+            for p in load_experiment(PAPERS / name, name, "quick").points
+            if not p.compute
+            and (not reading.schemes or scheme_of(p.scenario, p.overrides) in reading.schemes)
+        ]
+        for one in reading.candidates:
+            chosen = {reading.id: one.value}
+            longest = max(
+                len(new.overrides) - len(old.overrides)
+                for old, new in zip(points, apply(points, [reading], chosen), strict=True)
+            )
+            assert longest == len(one.overrides), f"{reading.id}: {one.value}"

@@ -3,7 +3,8 @@
 A reading is a parameter that the paper does not state. Its candidates come from sources; the
 *fingerprint*, a number of the paper that is not a headline, decides among them. The settings of
 the chosen candidate apply to every case of every experiment of the paper, unless `schemes` limits
-them to cases of some schemes. They come before the settings of the experiment itself.
+them to cases of some schemes. They come before the settings of the experiment itself. Settings of a
+section that a case does not use are left out.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from xoff import engine
-from xoff.errors import UsageError
+from xoff.errors import ScenarioError, UsageError
 from xoff.experiment import Point
 from xoff.strict import Reader, parse_toml, read_toml
 
@@ -134,8 +135,22 @@ def _with(point: Point, settings: Sequence[tuple[tuple[str, ...], tuple[str, ...
     own: list[str] = []
     for schemes, sets in settings:
         if not schemes or scheme_of(point.scenario, point.overrides) in schemes:
-            own += sets
+            own += _fitting(point, sets)
     return replace(point, overrides=(*own, *point.overrides))
+
+
+def _fitting(point: Point, sets: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the settings without those of sections that the point's scenario does not use.
+
+    A scheme's case without congestion control, say, has no use for a reading about HPCC.
+    """
+    text = point.scenario.read_text(encoding="utf-8")
+    try:
+        engine.check(text, str(point.scenario), (*sets, *point.overrides))
+    except ScenarioError:
+        used = parse_toml(engine.check(text, str(point.scenario), point.overrides))
+        return tuple(one for one in sets if one.split(".")[0] in used)
+    return sets
 
 
 @lru_cache(maxsize=4096)
