@@ -5,7 +5,7 @@ PYTHON ?= python3
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.toml' | grep -v /target/) Cargo.toml Cargo.lock
 DATA := $(wildcard data/flow-sizes/*.csv)
 
-.PHONY: test demo docs declared lint test-rust test-loom test-python test-torture test-instructions clean help
+.PHONY: test demo docs declared pages lint test-rust test-loom test-python test-torture test-instructions clean help
 
 test: lint docs test-rust test-loom test-python test-torture test-instructions ## run every linter and test
 
@@ -24,6 +24,10 @@ lint: .venv/built ## rustfmt, clippy, ruff and mypy
 # Writes the files that are made from declarations of settings, parts, tables and summary keys.
 declared: ## documentation and Python types that are made from declarations
 	XOFF_UPDATE_DECLARED=1 cargo test -p xoff-run --test it generated
+
+# Pictures are drawn when experiments run.
+pages: .venv/built ## texts that show recorded results, from papers/*/results.json
+	.venv/bin/python -c "import pathlib, xoff.overview as o; o.update(pathlib.Path('.'))"
 
 test-rust: ## tests of the engine
 	cargo test --workspace

@@ -43,7 +43,7 @@ def test_everything_at_once(paper, tmp_path):
     assert "fails on purpose" in text
     assert "6 simulated claims: 3 holds, 1 fails, 2 undecided" in text
     found = as_json(outcome)
-    assert found["claims"][0]["measured"]["HPCC/BFC"] == {"value": 2.0909090909, "unit": "ratio"}
+    assert found["claims"][0]["measured"]["HPCC/BFC"] == {"value": 2.09090909, "unit": "ratio"}
     assert found["claims"][0]["verdict"] == "undecided"
     assert found["not_run"][0] == {"claim": "D-C4", "needs": ["ExpressPass"]}
     assert set(found["runs"]) == {"BFC", "HPCC seed 1", "HPCC seed 2", "Sweep@10", "Sweep@100"}

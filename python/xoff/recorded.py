@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ from xoff.manifest import replace_text
 from xoff.verdicts import FAILS, HOLDS, NOT_RUN, UNDECIDED, evaluate
 
 if TYPE_CHECKING:
-    from xoff.jobs import Job
+    from xoff.experiment import Experiment
     from xoff.reproduce import Outcome
 
 Record = dict[str, Any]
@@ -60,7 +60,7 @@ def save(
     }
     record = {
         "paper": paper,
-        "claims": [_claim(claim, ordered) for claim in claims],
+        "claims": combined(ordered, claims),
         "runs": [
             {"experiment": name, **run} for name, one in ordered.items() for run in one["runs"]
         ],
@@ -81,10 +81,15 @@ def experiments(record: Record) -> dict[str, Record]:
     return found
 
 
-def key(planned: Iterable[Job], claims: Sequence[Claim], experiment: str) -> str:
-    """Return a digest of what decides an experiment's entry: its scenarios and its checks."""
-    own = [claim for claim in claims if experiment in (*claim.experiments, *claim.without)]
-    parts = [*sorted(job.effective for job in planned), *map(repr, own)]
+def key(experiment: Experiment, claims: Sequence[Claim]) -> str:
+    """Return a digest of what decides an experiment's entry: scenarios, settings and checks."""
+    name = experiment.name.split("/")[-1]
+    own = [claim for claim in claims if name in (*claim.experiments, *claim.without)]
+    files = {point.scenario: point.scenario.read_text("utf-8") for point in experiment.points}
+    parts = [
+        *sorted(f"{files[point.scenario]}{point.overrides}" for point in experiment.points),
+        *(f"{claim.id} {claim.kind} {claim.checks}" for claim in own),
+    ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
@@ -128,6 +133,11 @@ def _runs(outcome: Outcome) -> list[Record]:
 def _place(file: Path, root: Path) -> str:
     """Return a path relative to the folder of papers."""
     return file.resolve().relative_to(root.resolve()).as_posix()
+
+
+def combined(entries: Mapping[str, Record], claims: Sequence[Claim]) -> list[Record]:
+    """Return the entries of all claims of a paper, from those of its experiments."""
+    return [_claim(claim, entries) for claim in claims]
 
 
 def _claim(claim: Claim, entries: Mapping[str, Record]) -> Record:

@@ -95,7 +95,7 @@ class Prepared:
 
     def key(self) -> str:
         """Return the digest of its scenarios and checks (`recorded.key`)."""
-        return recorded.key(self.plan(), self.claims, self.experiment.name.split("/")[-1])
+        return recorded.key(self.experiment, self.claims)
 
 
 def prepare(name: str, options: Options) -> Prepared:
@@ -171,7 +171,7 @@ def _attempt(prepared: Prepared, line: Line) -> Outcome:
     outcome = Outcome(experiment, results, run_of, prepared.out, prepared.root, command)
     if options.check:
         name = experiment.name.split("/")[-1]
-        outcome.key = recorded.key(planned, prepared.claims, name)
+        outcome.key = prepared.key()
         outcome.verdicts, outcome.not_run = evaluate(prepared.claims, name, results)
     return outcome
 
