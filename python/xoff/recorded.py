@@ -204,7 +204,6 @@ def counts(record: Record) -> dict[str, dict[str, int]]:
     return found
 
 
-def is_current(known: Mapping[str, Record], name: str, key: str, scale: str) -> bool:
-    """Return whether the record of an experiment is of this scale, these scenarios and checks."""
-    entry = known.get(name)
-    return entry is not None and entry["key"] == key and entry["scale"] == scale
+def seed_counts(entry: Record) -> dict[str, int]:
+    """Return the number of seeds of every label of a recorded experiment."""
+    return {label: len(seeds) for label, seeds in entry["seeds"].items()}

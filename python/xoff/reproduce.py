@@ -93,6 +93,10 @@ class Prepared:
         """Return it with other points."""
         return replace(self, experiment=replace(self.experiment, points=tuple(found)))
 
+    def with_seeds(self, counts: Mapping[str, int]) -> Prepared:
+        """Return it with at least so many seeds of each label."""
+        return self.with_points(points.with_seeds(self.experiment.points, counts))
+
     def key(self) -> str:
         """Return the digest of its scenarios and checks (`recorded.key`)."""
         return recorded.key(self.experiment, self.claims)
@@ -155,7 +159,7 @@ def run(prepared: Prepared, line: Line) -> Outcome:
     began = time.monotonic()
     while (more := _more_seeds(outcome)) and time.monotonic() - began < prepared.options.budget_s:
         line.note(f"{prepared.experiment.name}: more seeds for {', '.join(more)}")
-        prepared = prepared.with_points(points.with_seeds(outcome.experiment.points, more))
+        prepared = prepared.with_seeds(more)
         outcome = _attempt(prepared, line)
     outcome.files = _write_files(outcome)
     return outcome

@@ -13,7 +13,7 @@ from xoff.errors import UsageError, writing
 from xoff.manifest import replace_text
 from xoff.papers import find_experiments
 from xoff.progress import Line
-from xoff.reproduce import Options, Outcome, prepare, run
+from xoff.reproduce import Options, Outcome, Prepared, prepare, run
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def reproduce_all(
     for one in names:
         own = _own_options(one, options, out) if whole else options
         prepared = prepare(one, own)
-        if keeping.resume and kept.has(one, prepared.key()):
+        if keeping.resume and kept.has(one, prepared):
             line.note(f"{one}: recorded in {kept.file}, not run again")
             continue
         found = run(prepared, line)
@@ -106,9 +106,13 @@ class _Kept:
         self._record = recorded.load(self.file) if self._is_on else {"experiments": {}}
         self._entries = recorded.experiments(self._record)
 
-    def has(self, name: str, key: str) -> bool:
+    def has(self, name: str, prepared: Prepared) -> bool:
         """Return whether the file has the current results of an experiment."""
-        return recorded.is_current(self._entries, name.split("/")[1], key, self._scale)
+        entry = self._entries.get(name.split("/")[1])
+        if entry is None or entry["scale"] != self._scale:
+            return False
+        same: bool = prepared.with_seeds(recorded.seed_counts(entry)).key() == entry["key"]
+        return same
 
     def add(self, outcome: Outcome) -> None:
         """Write the results of an experiment, and its pictures for the page."""
