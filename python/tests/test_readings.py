@@ -57,6 +57,14 @@ def test_a_reading_applies_to_the_cases_of_its_schemes(papers, tmp_path):
     assert "changed: degree: 10" in other.files[2].read_text()
 
 
+@pytest.mark.parametrize(("names", "used"), [('"fig1"', "20"), ('"fig2", "fig3"', "10")])
+def test_a_reading_may_concern_some_experiments(papers, tmp_path, names, used):
+    text = READINGS.replace("schemes =", f"experiments = [{names}]\nschemes =")
+    (papers / "demo" / "readings.toml").write_text(text)
+    outcome = reproduce("demo/fig1", out=tmp_path / "out", slots=2)
+    assert degrees(outcome)["HPCC"] == {used}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -336,6 +336,7 @@ BY_HAND: dict[str, list[Any]] = {
     "nic.receive_rate": ["5Gbps", "500Mbps"],
     "bfc.classes": [4, 8],
     "crossbar.classes": [2, 8],
+    "crossbar.ingress_size": ["2KB", "1MB"],
     "cubic.scale": [1e10, 1e13],
     "bfc.sampling": [0.5, 0.25],
     "ets.strict": ["0,1", ""],

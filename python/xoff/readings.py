@@ -2,9 +2,9 @@
 
 A reading is a parameter that the paper does not state. Its candidates come from sources; the
 *fingerprint*, a number of the paper that is not a headline, decides among them. The settings of
-the chosen candidate apply to every case of every experiment of the paper, unless `schemes` limits
-them to cases of some schemes. They come before the settings of the experiment itself. Settings of a
-section that a case does not use are left out.
+the chosen candidate apply to every case of every experiment of the paper, unless `experiments`
+limits them to some experiments, or `schemes` to cases of some schemes. They come before the
+settings of the experiment itself. Settings of a section that a case does not use are left out.
 """
 
 from __future__ import annotations
@@ -46,7 +46,12 @@ class Reading:
     choice: str
     reason: str
     schemes: tuple[str, ...]
+    experiments: tuple[str, ...]
     candidates: tuple[Candidate, ...]
+
+    def concerns(self, experiment: str) -> bool:
+        """Return whether its settings are for an experiment (name without the paper)."""
+        return not self.experiments or experiment in self.experiments
 
     def candidate(self, value: str) -> Candidate:
         """Return the candidate of that value."""
@@ -96,6 +101,7 @@ def _reading(table: Any, where: str) -> Reading:
         choice=reader.choice("choice", [one.value for one in candidates]),
         reason=reader.need("reason", str),
         schemes=tuple(reader.strings("schemes")),
+        experiments=tuple(reader.strings("experiments")),
         candidates=candidates,
     )
     reader.done()

@@ -112,6 +112,7 @@ def prepare(name: str, options: Options) -> Prepared:
     folder = find_experiment(name, root)
     experiment = load_experiment(folder, name, options.scale)
     open_ones = readings.load_readings(folder.parent / readings.FILE)
+    open_ones = [one for one in open_ones if one.concerns(folder.name)]
     found = readings.apply(experiment.points, open_ones, options.chosen)
     unchanged: list[str] = []
     if options.settings:

@@ -1,8 +1,19 @@
 //! Settings of TCP that its recovery and its congestion controls share, section `tcp`.
 
-use xoff_core::knobs::{Checked, Effect};
-use xoff_core::{Bytes, Ps, knobs};
+use xoff_core::knobs::{Checked, Effect, because};
+use xoff_core::{Bytes, Ps, choices, knobs};
 use xoff_net::capability::{TCP_MARKS, TCP_WINDOW};
+
+choices! {
+    /// What the least timeout bounds from below.
+    pub enum RtoFloor {
+        /// The timeout: max(min_rto, SRTT + 4 RTTVAR) (RFC 6298 §2.4).
+        Timeout = "timeout",
+        /// Its term of variation: SRTT + max(min_rto, 4 RTTVAR), as Linux has it
+        /// (tcp_rtt_estimator of torvalds/linux, net/ipv4/tcp_input.c).
+        Variation = "variation",
+    }
+}
 
 knobs! {
     /// TCP: its recovery (`transport.recovery = "sack"`) and the start of its windows.
@@ -17,6 +28,12 @@ knobs! {
         /// Least retransmission timeout. RFC 6298 has 1 s; published ns-2 scripts for data centres
         /// have 1 ms with timers of high resolution.
         min_rto: Ps = Ps::from_us(1000),
+        /// What `min_rto` bounds: the timeout (RFC 6298), or only its term of variation, to which
+        /// the mean round trip is added (Linux).
+        rto_floor: RtoFloor = RtoFloor::Timeout => [Effect::Unless(|tcp| because(
+            tcp.min_rto == tcp.max_rto,
+            "min_rto = max_rto: all timeouts are the same",
+        ))],
         /// Longest retransmission timeout, also after doubling.
         max_rto: Ps = Ps::from_us(1_000_000),
         /// Retransmission timeout before the first measured round trip (RFC 6298: 1 s; the same

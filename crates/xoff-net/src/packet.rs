@@ -317,6 +317,20 @@ impl Queue {
         (self.tail != NONE).then_some(self.tail)
     }
 
+    /// Takes the packet at the tail. It looks at all packets.
+    pub fn pop_tail(&mut self, pool: &mut Pool) -> Option<u32> {
+        let id = self.tail()?;
+        let before = self.packets(pool).find(|&other| pool[other].next == id);
+        match before {
+            Some(before) => pool[before].next = NONE,
+            None => self.head = NONE,
+        }
+        self.tail = before.unwrap_or(NONE);
+        self.bytes -= u32::from(pool[id].wire_bytes);
+        self.count -= 1;
+        Some(id)
+    }
+
     /// Takes the packet at the head.
     #[inline]
     pub fn pop(&mut self, pool: &Pool) -> Option<u32> {
@@ -357,6 +371,21 @@ mod tests {
         assert_eq!(queue.pop(&pool), Some(ids[2]));
         assert_eq!(queue.pop(&pool), None);
         assert_eq!((queue.bytes(), queue.count(), queue.is_empty()), (0, 0, true));
+    }
+
+    #[test]
+    fn packets_leave_at_the_tail_too() {
+        let mut pool = Pool::default();
+        let mut queue = Queue::default();
+        for bytes in [100, 200, 300] {
+            let id = pool.insert(Packet::new(Kind::Data, bytes));
+            queue.push(&mut pool, id);
+        }
+        assert_eq!((queue.pop_tail(&mut pool), queue.bytes(), queue.count()), (Some(2), 300, 2));
+        assert_eq!((queue.pop(&pool), queue.pop_tail(&mut pool)), (Some(0), Some(1)));
+        assert_eq!((queue.bytes(), queue.tail(), queue.pop_tail(&mut pool)), (0, None, None));
+        queue.push(&mut pool, 2);
+        assert_eq!(queue.pop(&pool), Some(2));
     }
 
     #[test]

@@ -24,8 +24,8 @@ xoff_core::choices! {
 
 xoff_core::knobs! {
     /// Incast: in every period, `degree` flows send `bytes` in total to one host (the victim),
-    /// which is drawn uniformly from `victims`. The flows start at the same instant or are spread
-    /// over some time.
+    /// which is drawn uniformly from `victims`, or to each of several hosts. The flows start at the
+    /// same instant or are spread over some time.
     ///
     /// The senders are drawn from `senders` without the victim. They are distinct if there are
     /// enough of them. Otherwise every one of them sends, and they take turns in a random order
@@ -34,13 +34,16 @@ xoff_core::knobs! {
     pub struct IncastConfig in "incast" {
         /// The hosts from which the victim is drawn: all, or numbers and ranges such as 0-3,7,9-12.
         victims: String = "all".to_owned(),
+        /// Victims of an event, all distinct, each with flows of its own; 0: all of `victims` (DeTail
+        /// §6.3: all-to-all incast).
+        victims_per_event: u32 = 1,
         /// The hosts that send: all, or numbers and ranges such as 0-3,7,9-12.
         senders: String = "all".to_owned(),
-        /// Flows per event (BFC: 100); with `flows_per_sender` above 1, senders per event.
+        /// Flows per victim (BFC: 100); with `flows_per_sender` above 1, senders per event.
         degree: u32 = 100,
-        /// Flows of each sender in an event (SFC 5.2: 25 queue pairs).
+        /// Flows of each sender to a victim (SFC 5.2: 25 queue pairs).
         flows_per_sender: u32 = 1,
-        /// Total bytes of an event's flows (BFC: 20 MB).
+        /// Total bytes of a victim's flows (BFC: 20 MB).
         bytes: Bytes = Bytes(20_000_000),
         /// Time from one event to the next (BFC: 500 us); with Poisson arrivals, its mean.
         period: Ps = Ps::from_us(500),
@@ -89,7 +92,7 @@ impl IncastConfig {
             return Err("period is 0: give the time from one event to the next".into());
         }
         checks::window(self.start, self.stop)?;
-        self.ends(hosts).map(drop)
+        self.victims_of_event(hosts).map(drop)
     }
 
     /// The time of the event after the one at `event`; `None` past the end of time.
@@ -101,20 +104,36 @@ impl IncastConfig {
         event.0.checked_add(gap).map(Ps)
     }
 
-    /// The number of flows in an event.
+    /// The number of victims of an event in a network with `hosts` hosts.
+    ///
+    /// # Errors
+    /// As `check`.
+    fn victims_of_event(&self, hosts: u32) -> Result<u32, String> {
+        let most = self.ends(hosts)?.victims.len() as u32;
+        match self.victims_per_event {
+            0 => Ok(most),
+            given if given <= most => Ok(given),
+            given => Err(format!(
+                "victims_per_event is {given}, but victims has {most}: give at most that many, or 0 \
+                 for all"
+            )),
+        }
+    }
+
+    /// The number of flows to a victim.
     #[must_use]
     pub fn flows(&self) -> u64 {
         u64::from(self.degree) * u64::from(self.flows_per_sender)
     }
 
-    /// The number of flows. The flows of an event are drawn when it comes. Events overlap if their
-    /// flows are spread over more than a `period`.
-    #[must_use]
-    pub fn crowd(&self) -> Crowd {
-        let (flows, period) = (self.flows() as f64, self.period.0.max(1) as f64);
+    /// The number of flows of events with `victims` victims. The flows of an event are drawn when it
+    /// comes. Events overlap if their flows are spread over more than a `period`.
+    fn crowd(&self, victims: u32) -> Crowd {
+        let flows = self.flows() as f64 * f64::from(victims);
+        let period = self.period.0.max(1) as f64;
         let overlapping = 1.0 + (self.spread.0 as f64 + self.head_start.0 as f64) / period;
         let in_all = if self.events == 0 { f64::INFINITY } else { flows * self.events as f64 };
-        let mean_bytes = self.bytes.0 as f64 / flows;
+        let mean_bytes = self.bytes.0 as f64 / self.flows() as f64;
         let arriving = Crowd::arriving(flows / period * 1e12, mean_bytes);
         let crowd = Crowd { together: flows * overlapping, in_all, ..arriving };
         crowd.between(self.start, self.stop)
@@ -164,10 +183,13 @@ impl TrafficSettings for IncastConfig {
 
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
         let incast = Incast::new(self.clone(), context.hosts(), context.seed, context.source)?;
-        let (flows, seconds) = (self.flows() as f64, self.period.seconds());
+        let victims = self.victims_of_event(context.hosts())?;
+        let (each, seconds) = (f64::from(victims), self.period.seconds());
+        let flows = self.flows() as f64 * each;
+        let bits = self.bytes.0 as f64 * each * 8.0;
         // A fixed number of events is not a continuous load.
         let (frequency, bits_per_second) = match self.events {
-            0 => (Frequency::PerSecond(flows / seconds), self.bytes.0 as f64 * 8.0 / seconds),
+            0 => (Frequency::PerSecond(flows / seconds), bits / seconds),
             events => (Frequency::InAll(flows * events as f64), 0.0),
         };
         let mut mix = Mix::default();
@@ -179,7 +201,7 @@ impl TrafficSettings for IncastConfig {
             sizes: Some(mix),
             bits_per_second,
             derived: derived.into_iter().collect(),
-            ..Offer::new(incast, self.crowd())
+            ..Offer::new(incast, self.crowd(victims))
         })
     }
 
@@ -201,6 +223,7 @@ struct Ends {
 struct Coming {
     start: Ps,
     event: u64,
+    victim: u32,
     index: u64,
     src: HostId,
     dst: HostId,
@@ -212,6 +235,7 @@ pub struct Incast {
     rng: Rng,
     config: IncastConfig,
     ends: Ends,
+    victims_per_event: u32,
     source: u16,
     end: Ps,
     /// Time of the next event; `None` when there are no more.
@@ -238,6 +262,7 @@ impl Incast {
         Ok(Self {
             rng,
             ends: config.ends(hosts)?,
+            victims_per_event: config.victims_of_event(hosts)?,
             source,
             end,
             next_event: first.filter(|first| *first < end),
@@ -249,7 +274,17 @@ impl Incast {
 
     /// Draws the flows of the event at `event`.
     fn draw_event(&mut self, event: Ps) {
-        let (victim, senders) = self.draw_hosts();
+        let mut victims = self.ends.victims.clone();
+        for number in 0..self.victims_per_event {
+            let drawn = self.rng.below(victims.len() as u64) as usize;
+            let victim = victims.swap_remove(drawn);
+            self.draw_flows(event, number, victim);
+        }
+    }
+
+    /// Draws the flows of an event to one of its victims.
+    fn draw_flows(&mut self, event: Ps, number: u32, victim: HostId) {
+        let senders = self.draw_senders(victim);
         let IncastConfig { spread, head_start, .. } = self.config;
         for index in 0..self.config.flows() {
             let first = index == 0 && head_start > Ps(0);
@@ -258,6 +293,7 @@ impl Incast {
             self.coming.push(Reverse(Coming {
                 start: Ps(event.0.saturating_add(waits).saturating_add(drawn)),
                 event: self.past,
+                victim: number,
                 index,
                 src: senders[(index % senders.len() as u64) as usize],
                 dst: victim,
@@ -265,12 +301,10 @@ impl Incast {
         }
     }
 
-    /// Draws the victim of an event, and the senders, who take turns.
-    fn draw_hosts(&mut self) -> (HostId, Vec<HostId>) {
-        let Ends { victims, senders } = &self.ends;
-        let victim = victims[self.rng.below(victims.len() as u64) as usize];
-        let mut senders: Vec<HostId> =
-            senders.iter().copied().filter(|host| *host != victim).collect();
+    /// Draws the senders to a victim, who take turns.
+    fn draw_senders(&mut self, victim: HostId) -> Vec<HostId> {
+        let senders = self.ends.senders.iter().copied();
+        let mut senders: Vec<HostId> = senders.filter(|host| *host != victim).collect();
         // The beginning of a Fisher-Yates shuffle, for the senders needed.
         let needed = senders.len().min(self.config.degree as usize);
         for place in 0..needed {
@@ -278,7 +312,7 @@ impl Incast {
             senders.swap(place, place + self.rng.below(left as u64) as usize);
         }
         senders.truncate(needed);
-        (victim, senders)
+        senders
     }
 
     /// Draws events until the next flow's start is known: later events start after it.
@@ -294,7 +328,7 @@ impl Incast {
         }
     }
 
-    /// The size of an event's flow with this index.
+    /// The size of a victim's flow with this index.
     fn share(&self, index: u64) -> u64 {
         let (bytes, flows) = (self.config.bytes.0, self.config.flows());
         bytes / flows + u64::from(index < bytes % flows)

@@ -4,7 +4,7 @@
 //! retransmissions (RFC 6298 §3: Karn's algorithm is for senders that cannot tell them apart). The
 //! clock has no granularity.
 
-use crate::tcp::TcpConfig;
+use crate::tcp::{RtoFloor, TcpConfig};
 
 /// Limits of a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub struct RtoLimits {
     pub initial_ps: u64,
     /// Minimum (ps).
     pub min_ps: u64,
+    /// What the minimum bounds.
+    pub floor: RtoFloor,
     /// Maximum, also after doubling (ps).
     pub max_ps: u64,
 }
@@ -22,6 +24,7 @@ impl From<&TcpConfig> for RtoLimits {
         Self {
             initial_ps: config.initial_rto.0,
             min_ps: config.min_rto.0,
+            floor: config.rto_floor,
             max_ps: config.max_rto.0,
         }
     }
@@ -85,9 +88,10 @@ impl Rto {
     /// The current timeout (ps).
     #[must_use]
     pub fn timeout(&self) -> u64 {
-        let RtoLimits { initial_ps, min_ps, max_ps } = self.limits;
-        // RTO <- SRTT + max (G, K RTTVAR), K = 4 (§2.3).
-        let measured = |(mean, variation)| mean + 4 * variation;
+        let RtoLimits { initial_ps, min_ps, floor, max_ps } = self.limits;
+        let least = if floor == RtoFloor::Variation { min_ps } else { 0 };
+        // RTO <- SRTT + max (G, K RTTVAR), K = 4 (§2.3). Linux has its least timeout for G.
+        let measured = |(mean, variation)| mean + least.max(4 * variation);
         let once = self.smoothed.map_or(initial_ps, measured).clamp(min_ps, max_ps);
         // Sixty doublings of a picosecond are two weeks.
         once.saturating_mul(1 << self.backoff.min(60)).min(max_ps)
@@ -98,8 +102,12 @@ impl Rto {
 mod tests {
     use super::*;
 
-    const LIMITS: RtoLimits =
-        RtoLimits { initial_ps: 1_000_000, min_ps: 1_000, max_ps: 60_000_000 };
+    const LIMITS: RtoLimits = RtoLimits {
+        initial_ps: 1_000_000,
+        min_ps: 1_000,
+        floor: RtoFloor::Timeout,
+        max_ps: 60_000_000,
+    };
 
     #[test]
     fn samples_update_the_timeout_as_in_the_rfc() {
@@ -118,6 +126,21 @@ mod tests {
         let mut rto = Rto::new(RtoLimits { min_ps: 100_000, ..LIMITS });
         (0..100).for_each(|_| rto.on_sample(80_000));
         assert_eq!((rto.smoothed_rtt(), rto.timeout()), (Some(80_000), 100_000));
+    }
+
+    /// SRTT + max(RTO_min, 4 RTTVAR): a steady round trip adds itself, and a wide variation leaves
+    /// nothing to the minimum.
+    #[test]
+    fn a_floor_of_the_variation_adds_the_round_trip() {
+        let floor = RtoFloor::Variation;
+        let mut rto = Rto::new(RtoLimits { min_ps: 100_000, floor, ..LIMITS });
+        assert_eq!(rto.timeout(), 1_000_000);
+        (0..100).for_each(|_| rto.on_sample(80_000));
+        assert_eq!(rto.timeout(), 180_000);
+        // RTTVAR 100 000 and SRTT 130 000 after a sample of 480 000.
+        rto.on_sample(480_000);
+        // Rounding leaves a few picoseconds of the first sample's RTTVAR.
+        assert_eq!(rto.timeout() / 100, 1_300 + 4_000);
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::sched::{Delays, Egress, QueueMask};
 use crate::topo::Route;
 
 pub use cioq::CioqParts;
-pub use crossbar::{Crossbar, CrossbarConfig, CrossbarParts, CrossbarSettings};
+pub use crossbar::{Crossbar, CrossbarConfig, CrossbarParts, CrossbarSettings, EgressOverflow};
 pub use forwarding::{Destination, Forwarding};
 pub use output_queued::{InBand, OutputQueued, OutputQueuedConfig, Parts};
 pub use settings::{ArchitectureSettings, Problem};

@@ -6,7 +6,7 @@ use super::fixed_queues::{FixedQueues, Line};
 use super::strict::Strict;
 use super::{AnyScheduler, SchedulerSettings, SchedulerSite};
 use crate::packet::{CLASSES, Pool};
-use crate::sched::HopQueues;
+use crate::sched::{HopQueues, Scheduler};
 
 knobs! {
     /// First in, first out, by class.
@@ -42,6 +42,14 @@ impl Fifo {
         self.queue(queue).tail()
     }
 
+    /// Takes the last packet of the least important class with packets, if that class is less
+    /// important than `class`.
+    pub fn give_way(&mut self, pool: &mut Pool, class: u8) -> Option<u32> {
+        let occupied = self.occupied() as u32;
+        let last = occupied.checked_ilog2()? as u8;
+        (last > class).then(|| self.pop_tail(pool, last)).flatten()
+    }
+
     /// Replaces the packet at the tail of a queue ([`crate::Queue::replace_tail`]).
     pub fn replace_tail(&mut self, pool: &mut Pool, queue: u8, id: u32) {
         self.queue_mut(queue).replace_tail(pool, id);
@@ -52,7 +60,23 @@ impl Fifo {
 mod tests {
     use super::*;
     use crate::packet::{Kind, Packet};
-    use crate::sched::Scheduler;
+
+    #[test]
+    fn the_last_of_the_least_important_class_gives_way() {
+        let mut pool = Pool::default();
+        let mut fifo = Fifo::default();
+        for class in [3u8, 5, 5, 0] {
+            let mut packet = Packet::new(Kind::Data, 100);
+            packet.queue = class;
+            let id = pool.insert(packet);
+            fifo.push(&mut pool, id);
+        }
+        assert_eq!(fifo.give_way(&mut pool, 5), None);
+        let given = [0; 4].map(|class| fifo.give_way(&mut pool, class));
+        assert_eq!(given, [Some(2), Some(1), Some(0), None]);
+        assert_eq!((fifo.pop(&mut pool), fifo.is_ready()), (Some(3), false));
+        assert_eq!(fifo.give_way(&mut pool, 0), None);
+    }
 
     #[test]
     fn the_lowest_class_that_is_not_paused_goes_first() {

@@ -162,6 +162,17 @@ impl<D: Discipline, Lines: AsMut<[Line<D::State>]>> FixedQueues<D, Lines> {
     pub(super) fn queue_mut(&mut self, queue: u8) -> &mut Queue {
         &mut self.lines.as_mut()[queue as usize].queue
     }
+
+    /// Takes the packet at the tail of a queue.
+    pub(super) fn pop_tail(&mut self, pool: &mut Pool, queue: u8) -> Option<u32> {
+        let line = &mut self.lines.as_mut()[queue as usize];
+        let id = line.queue.pop_tail(pool);
+        if line.queue.is_empty() {
+            self.occupied = self.occupied & !D::Mask::only(queue);
+            self.discipline.on_empty(&mut line.state, queue);
+        }
+        id
+    }
 }
 
 impl<D, Lines> Scheduler for FixedQueues<D, Lines>

@@ -107,16 +107,30 @@ fn long_pauses_are_renewed() {
     is_at_rest(&run, "long pauses");
 }
 
-/// Without flow control the same bursts fill ingress queues, but every flow completes.
+/// Without flow control the same bursts fill queues, but every flow completes. The dropped packets
+/// are counted at the ports whose ingress or egress is full.
 #[test]
-fn without_flow_control_full_ingress_queues_drop_and_tcp_recovers() {
-    for scheme in ["detail-baseline", "detail-priority"] {
-        let overrides = ["crossbar.ingress_size=20KB", "crossbar.egress_size=20KB", "run.drain=5s"];
+fn without_flow_control_full_queues_drop_and_tcp_recovers() {
+    for (scheme, overflow) in [
+        ("detail-baseline", "hold"),
+        ("detail-baseline", "drop"),
+        ("detail-priority", "hold"),
+        ("detail-priority", "drop"),
+        ("detail-priority", "push-out"),
+        ("detail-priority", "partition"),
+    ] {
+        let overflow = format!("crossbar.egress_overflow={overflow}");
+        let overrides =
+            ["crossbar.ingress_size=20KB", "crossbar.egress_size=20KB", "run.drain=5s", &overflow];
         let text = bursts(scheme, FABRIC, 0.9, 20, "2MB");
         let one_class = scheme == "detail-baseline";
         let text = if one_class { without_priorities(&text) } else { text };
         let (run, rows) = run(&text, &overrides);
-        assert!(drops(&run) > 100, "{scheme}");
+        assert!(drops(&run) > 100, "{scheme} {overflow}");
+        let at_ports = over_switches(&run, |switch| {
+            switch.egress().iter().map(|port| port.drops().packets).sum::<u64>()
+        });
+        assert_eq!(at_ports, drops(&run), "{scheme} {overflow}");
         assert!(over_hosts(&run, |stats| stats.timeouts) > 0, "{scheme}");
         assert_eq!(rows.len() as u64, run.progress().flows_started, "{scheme}");
         let sizes: u64 = rows.iter().map(|row| row.size_bytes).sum();

@@ -85,6 +85,10 @@ fn wrong_incast_and_long_lived_settings_say_why() {
         incast(IncastConfig { flows_per_sender: 0, ..default() }),
         "flows_per_sender is 0: a sender needs at least 1 flow"
     );
+    assert_eq!(
+        incast(IncastConfig { victims: "6-7".into(), victims_per_event: 3, ..default() }),
+        "victims_per_event is 3, but victims has 2: give at most that many, or 0 for all"
+    );
     let only = |senders: &str| IncastConfig { senders: senders.into(), ..default() };
     assert_eq!(incast(only("0-3,x")), {
         "senders: \"x\" is not a host or a range of hosts: write all, or numbers and ranges such \

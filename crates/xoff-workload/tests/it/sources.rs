@@ -206,6 +206,24 @@ fn the_victims_of_incasts_are_drawn_from_a_set() {
     assert!(seen.keys().eq(&[1, 5, 6]) && seen.values().all(|count| *count > 70), "{seen:?}");
 }
 
+/// DeTail 6.3: in an all-to-all incast every server receives from all others.
+#[test]
+fn an_event_may_have_several_victims() {
+    for (victims_per_event, many) in [(3, 3), (0, 8)] {
+        let bytes = Bytes(7_000);
+        let config = IncastConfig { victims_per_event, degree: 7, bytes, ..Default::default() };
+        let incast = Incast::new(config, 8, 1, 0).unwrap();
+        let flows = flows(incast, 7 * many * 100);
+        for (event, flows) in (0..).zip(flows.chunks(7 * many)) {
+            assert!(flows.iter().all(|flow| flow.start == Ps::from_us(500 * event)));
+            let pairs: BTreeSet<_> = flows.iter().map(|flow| (flow.dst, flow.src)).collect();
+            let victims: BTreeSet<HostId> = flows.iter().map(|flow| flow.dst).collect();
+            assert_eq!((pairs.len(), victims.len()), (7 * many, many));
+            assert!(flows.iter().all(|flow| flow.src != flow.dst && flow.bytes == 1_000));
+        }
+    }
+}
+
 #[test]
 fn a_large_incast_lets_senders_take_turns() {
     let config = IncastConfig { degree: 2_000, ..Default::default() };

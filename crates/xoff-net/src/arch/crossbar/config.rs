@@ -1,11 +1,28 @@
 //! Settings of a crossbar switch, and the thresholds of its ingresses.
 
 use xoff_core::knobs::Checked;
-use xoff_core::{Bytes, Ps, knobs};
+use xoff_core::{Bytes, Ps, choices, knobs};
 
 use crate::hop::pfc::{PauseConfig, Reaction, Scope, Thresholds};
 
 use crate::packet::CLASSES;
+
+choices! {
+    /// What becomes of packets for a full egress.
+    pub enum EgressOverflow {
+        /// They wait at their ingress until there is room, as link-layer flow control requires: "we
+        /// also require logic in the egress queues that prevents buffer overflows" (DeTail §5.2).
+        Hold = "hold",
+        /// A packet that has crossed is dropped, whatever its class.
+        Drop = "drop",
+        /// The last packets of the least important class are dropped, if that class is less
+        /// important than that of the packet that has crossed; otherwise that packet.
+        PushOut = "push-out",
+        /// Each class has an equal part of the memory. A packet that has crossed is dropped if that
+        /// of its class is full.
+        Partition = "partition",
+    }
+}
 
 knobs! {
     /// A switch with ingress and egress queues around a crossbar (`switch.architecture =
@@ -15,6 +32,9 @@ knobs! {
         ingress_size: Bytes = Bytes(131_072),
         /// Memory of each port's egress queues (DeTail §7.1: 128 KB).
         egress_size: Bytes = Bytes(131_072),
+        /// What becomes of packets for a full egress: they wait at their ingress, or packets are
+        /// dropped there.
+        egress_overflow: EgressOverflow = EgressOverflow::Hold,
         /// Rate of the crossbar's lines, as a multiple of that of the switch's fastest port (DeTail
         /// §7.1: 4).
         speedup: f64 = 4.0,
@@ -29,6 +49,13 @@ knobs! {
         /// Rate of an egress port, as a share of the line rate (DeTail §7.2.1, its software router:
         /// 0.98).
         rate_limit: f64 = 1.0,
+    }
+}
+
+impl EgressOverflow {
+    /// Whether a packet's class decides if it is dropped.
+    fn by_class(self) -> bool {
+        matches!(self, Self::PushOut | Self::Partition)
     }
 }
 
@@ -59,6 +86,13 @@ impl CrossbarConfig {
                 "rate_limit",
                 "rate_limit is a share of the line rate: 0.01 to 1".to_owned(),
             ),
+            (
+                self.classes == 1 && self.egress_overflow.by_class(),
+                "egress_overflow",
+                "packets of one class are dropped alike: set egress_overflow = \"drop\", or more \
+                 classes"
+                    .to_owned(),
+            ),
         ] {
             if wrong {
                 return Err((key, message));
@@ -72,12 +106,11 @@ impl CrossbarConfig {
     /// # Errors
     /// The key that is wrong, and what to write instead.
     pub fn check_packet(&self, mtu: u64) -> Checked {
-        let classes = u64::from(self.classes);
-        if self.egress_size.0 < classes * mtu {
-            let message = format!(
-                "egress_size must hold a packet of {mtu}B of each class: {}",
-                Bytes(classes * mtu)
-            );
+        let each = !matches!(self.egress_overflow, EgressOverflow::Drop | EgressOverflow::PushOut);
+        let least = Bytes(if each { u64::from(self.classes) * mtu } else { mtu });
+        if self.egress_size < least {
+            let of_each = if each { " of each class" } else { "" };
+            let message = format!("egress_size must hold a packet of {mtu}B{of_each}: {least}");
             return Err(("egress_size", message));
         }
         if self.ingress_size.0 < mtu {

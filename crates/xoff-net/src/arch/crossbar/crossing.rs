@@ -3,7 +3,7 @@
 use xoff_core::Event;
 
 use super::islip::Match;
-use super::{Crossbar, Destination};
+use super::{Crossbar, Destination, EgressOverflow};
 use crate::arch::cioq::IngressQueued;
 use crate::fabric::{Fabric, phase};
 use crate::hop::IngressControl;
@@ -97,9 +97,9 @@ impl Crossbar {
         self.post_stage(fabric, fabric.now + time, 0, input, id);
     }
 
-    /// A packet has crossed: it joins its egress queue.
+    /// A packet has crossed: it joins its egress queue. Returns the packets that are dropped.
     #[inline]
-    pub(super) fn on_crossed(&mut self, fabric: &mut Fabric, input: u16, id: u32) {
+    pub(super) fn on_crossed(&mut self, fabric: &mut Fabric, input: u16, id: u32) -> Option<u32> {
         let output = self.crossing_to[input as usize];
         self.free_inputs |= 1 << input;
         self.free_outputs |= 1 << output;
@@ -107,16 +107,21 @@ impl Crossbar {
         if let Some(signal) = self.pfc.on_departure(input, packet.queue, packet.wire_bytes) {
             self.signal(fabric, signal);
         }
-        self.join_egress(fabric, output, id);
+        let dropped = self.join_egress(fabric, output, id);
         if self.free_outputs & self.queues.outputs() != 0 {
             self.call_arbiter(fabric);
         }
+        dropped
     }
 
     /// Finds the classes for which an egress has room: each leaves a full packet's room to every
-    /// more important class. Returns whether there are more of them than before.
+    /// more important class. Returns whether there are more of them than before. An egress that
+    /// drops packets is open to all classes.
     #[inline]
     pub(super) fn set_open(&mut self, output: u16) -> bool {
+        if self.overflow != EgressOverflow::Hold {
+            return false;
+        }
         let room = self.egress_size - self.held[output as usize];
         let all = u8::MAX >> (7 - self.last_class);
         let open = if room >= (u32::from(self.last_class) + 1) * self.mtu {

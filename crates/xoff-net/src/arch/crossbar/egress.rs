@@ -1,13 +1,13 @@
 //! Egress queues: frames to neighbours first, then unpaused classes by strict priority.
 
-use super::Crossbar;
+use super::{Crossbar, EgressOverflow};
 use crate::fabric::Fabric;
 use crate::mark::MarkAt;
 use crate::sched::{AnyScheduler, Common, Egress, Fifo, Scheduler};
 
 /// A port's queues.
 #[inline(always)]
-fn queues(egress: &mut Egress) -> (&mut Common, &mut Fifo) {
+pub(super) fn queues(egress: &mut Egress) -> (&mut Common, &mut Fifo) {
     match &mut egress.scheduler {
         AnyScheduler::Fifo(fifo) => (&mut egress.common, fifo),
         _ => unreachable!("an egress of a crossbar serves classes"),
@@ -16,9 +16,19 @@ fn queues(egress: &mut Egress) -> (&mut Common, &mut Fifo) {
 
 impl Crossbar {
     /// A packet joins its egress queue. If it would be picked at the end of this instant and
-    /// nothing else happens, it is sent at once.
+    /// nothing else happens, it is sent at once. Returns the packets that are dropped.
     #[inline]
-    pub(super) fn join_egress(&mut self, fabric: &mut Fabric, output: u16, id: u32) {
+    pub(super) fn join_egress(&mut self, fabric: &mut Fabric, output: u16, id: u32) -> Option<u32> {
+        if self.overflow == EgressOverflow::Hold {
+            self.enqueue(fabric, output, id);
+            return None;
+        }
+        self.make_room(fabric, output, id)
+    }
+
+    /// A packet for which there is room joins its egress queue, or is sent.
+    #[inline]
+    pub(super) fn enqueue(&mut self, fabric: &mut Fabric, output: u16, id: u32) {
         let own = self.io.first_port + u32::from(output);
         let (common, fifo) = queues(&mut self.io.egress[output as usize]);
         let packet = &fabric.packets[id];

@@ -10,14 +10,17 @@
 //! start of its crossing until its transmission starts. A matching is made when an instant ends,
 //! after ports have picked, so that it sees everything that became free.
 //!
-//! Room at an egress is reserved when a packet starts to cross, so an egress never drops. Each
-//! class leaves room for one full packet of every more important class, so that paused packets of a
-//! less important class cannot block them.
+//! A full egress holds packets back or drops them ([`EgressOverflow`]). If it holds them back, its
+//! room is reserved when a packet starts to cross, so an egress never drops. Each class leaves room
+//! for one full packet of every more important class, so that paused packets of a less important
+//! class cannot block them. If it drops, packets cross regardless of room, and `overflow.rs`
+//! decides which of them stay.
 
 mod config;
 mod crossing;
 mod egress;
 mod islip;
+mod overflow;
 mod queues;
 mod settings;
 
@@ -32,7 +35,7 @@ use crate::hop::pfc::{DrainBytes, Pfc};
 use crate::packet::CONTROL_QUEUE;
 use crate::ports::PortMask;
 
-pub use config::CrossbarConfig;
+pub use config::{CrossbarConfig, EgressOverflow};
 pub use settings::CrossbarSettings;
 
 /// The parts of a crossbar switch.
@@ -62,6 +65,7 @@ pub struct Crossbar {
     mtu: u32,
     ingress_size: u32,
     egress_size: u32,
+    overflow: EgressOverflow,
     forwarding_ps: u64,
     /// Bits per second of the crossbar's lines, and picoseconds per byte if that is a whole number.
     line_rate: u64,
@@ -75,7 +79,7 @@ pub struct Crossbar {
     crossing_to: Vec<u16>,
     /// By output, bytes in its egress queues and on the way there.
     held: Vec<u32>,
-    /// By output, the classes with room.
+    /// By output, the classes whose packets may cross.
     open: Vec<u8>,
     matched: Vec<Match>,
     /// Idle time of a port after a packet, in millionths of the packet's time.
@@ -104,6 +108,7 @@ impl Crossbar {
             mtu: u32::from(io.mtu),
             ingress_size: bounded(config.ingress_size.0),
             egress_size: bounded(config.egress_size.0),
+            overflow: config.egress_overflow,
             forwarding_ps: config.forwarding_delay.0,
             line_rate,
             line_ps_per_byte: fabric.whole_ps_per_byte(line_rate),
@@ -180,10 +185,10 @@ impl IngressQueued for Crossbar {
     ) -> Option<u32> {
         if fabric.packets[id].queue == CONTROL_QUEUE {
             self.forward(fabric, destinations, number, id);
+            None
         } else {
-            self.on_crossed(fabric, number, id);
+            self.on_crossed(fabric, number, id)
         }
-        None
     }
 
     /// A port may send, or a matching is due.

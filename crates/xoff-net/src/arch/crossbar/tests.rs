@@ -1,5 +1,5 @@
-//! One switch with random packets: its counts equal a recount, it loses nothing inside, and no
-//! packet waits behind a less important one.
+//! One switch with random packets: its counts equal a recount, it loses nothing inside unless its
+//! egress queues drop, and no packet waits behind a less important one.
 
 use proptest::prelude::*;
 use xoff_core::rng::Purpose;
@@ -10,7 +10,7 @@ use crate::arch::{Forwarding, PauseConfig, Switch, Thresholds};
 use crate::balance::{Adaptive, AlbConfig, Ecmp};
 use crate::fabric::{FabricTags, Instants, Peer, PortSpec, Rounding, phase};
 use crate::mark::{Draws, MarkAt};
-use crate::packet::{Kind, Packet, flag};
+use crate::packet::{Kind, NONE, Packet, flag};
 use crate::sched::{AnyScheduler, Egress, Fifo};
 use crate::topo::Route;
 
@@ -121,12 +121,22 @@ impl Bench {
         }
     }
 
+    /// A dropped packet and those that it links to are lost.
+    fn lose(&mut self, dropped: Option<u32>) {
+        let mut next = dropped;
+        while let Some(id) = next {
+            let packet = &self.fabric.packets[id];
+            self.lost.push(packet.flow);
+            next = Some(packet.next).filter(|&id| id != NONE);
+        }
+    }
+
     fn happen(&mut self, event: Event, left: &mut [Option<u64>]) {
-        let Self { switch, fabric, destinations, lost } = self;
+        let Self { switch, fabric, destinations, .. } = self;
         match event.tag {
             port if port < PORTS => {
                 let dropped = switch.on_packet(fabric, destinations, port as u16, event.item);
-                lost.extend(dropped.map(|id| fabric.packets[id].flow));
+                self.lose(dropped);
             }
             port if port < 2 * PORTS => {
                 let packet = &fabric.packets[event.item];
@@ -145,7 +155,9 @@ impl Bench {
                 }
             }
             tag => {
-                switch.on_stage(fabric, destinations, (tag - STAGE) as u16, event.item);
+                let number = (tag - STAGE) as u16;
+                let dropped = switch.on_stage(fabric, destinations, number, event.item);
+                self.lose(dropped);
             }
         }
     }
@@ -155,14 +167,17 @@ impl Bench {
         self.switch.pick(&mut self.fabric, number as u16);
     }
 
-    /// The reservation of an egress equals the bytes in it and on the way there, and fits.
+    /// The reservation of an egress equals the bytes in it and on the way there, and fits; if an
+    /// egress drops, the bytes in it fit.
     fn check_counts(&self) {
         let switch = &self.switch;
         let ingress: u64 = (0..PORTS as u16).map(|port| u64::from(switch.pfc.held(port))).sum();
         let mut egress = 0;
         for (output, port) in switch.io.egress.iter().enumerate() {
             let held = switch.held[output];
-            assert!(held <= switch.egress_size && port.data_bytes() <= held);
+            let reserved = switch.overflow == EgressOverflow::Hold;
+            let fits = if reserved { held } else { port.data_bytes() };
+            assert!(fits <= switch.egress_size && port.data_bytes() <= held);
             egress += u64::from(port.data_bytes());
             let crossing = switch.free_outputs >> output & 1 == 0;
             assert_eq!(crossing, port.data_bytes() < held, "a crossing packet has a reservation");
@@ -187,17 +202,23 @@ fn traffic() -> impl Strategy<Value = Vec<Sent>> {
     })
 }
 
+fn overflow() -> impl Strategy<Value = EgressOverflow> {
+    use EgressOverflow::{Drop, Hold, Partition, PushOut};
+    prop::sample::select(vec![Hold, Hold, Drop, PushOut, Partition])
+}
+
 proptest! {
     #[test]
     fn all_that_enters_leaves_once_and_is_counted(
         sent in traffic(),
         (speedup, iterations, classes) in (1.0..4.0f64, 1..5u8, 1..9u8),
         (ingress, egress) in (3_000..100_000u64, 13_000..30_000u64),
-        adaptive in any::<bool>(),
+        (adaptive, egress_overflow) in (any::<bool>(), overflow()),
     ) {
         let (ingress_size, egress_size) = (Bytes(ingress), Bytes(egress));
         let config = CrossbarConfig {
-            ingress_size, egress_size, speedup, iterations, classes, ..CrossbarConfig::default()
+            ingress_size, egress_size, egress_overflow, speedup, iterations, classes,
+            ..CrossbarConfig::default()
         };
         let mut bench = Bench::new(config, adaptive);
         let left = bench.run(&sent, Bench::check_counts);
@@ -206,17 +227,26 @@ proptest! {
         }
         prop_assert_eq!(bench.switch.stats().drops, bench.lost.len() as u64);
         prop_assert_eq!(bench.switch.used_bytes(), 0);
-        prop_assert!(bench.lost.is_empty() || ingress < 70_000);
+        let inside = egress_overflow != EgressOverflow::Hold;
+        prop_assert!(bench.lost.is_empty() || ingress < 70_000 || inside);
     }
 
     /// Packets of one class between the same two ports stay in order.
     #[test]
-    fn a_class_of_a_pair_stays_in_order(sent in traffic(), classes in 1..9u8) {
-        let mut bench = Bench::new(CrossbarConfig { classes, ..CrossbarConfig::default() }, false);
+    fn a_class_of_a_pair_stays_in_order(
+        sent in traffic(),
+        classes in 1..9u8,
+        egress_overflow in overflow(),
+    ) {
+        let egress_size = Bytes(if egress_overflow == EgressOverflow::Hold { 131_072 } else { 13_000 });
+        let config =
+            CrossbarConfig { classes, egress_overflow, egress_size, ..CrossbarConfig::default() };
+        let mut bench = Bench::new(config, false);
         let left = bench.run(&sent, |_| ());
         let queue = |one: &Sent| (one.input, one.output, one.class.min(classes - 1));
-        for (later, one) in sent.iter().enumerate() {
-            let before = (0..later).rev().find(|&other| queue(&sent[other]) == queue(one));
+        for (later, one) in sent.iter().enumerate().filter(|&(later, _)| left[later].is_some()) {
+            let earlier = (0..later).rev().filter(|&other| left[other].is_some());
+            let before = earlier.into_iter().find(|&other| queue(&sent[other]) == queue(one));
             prop_assert!(before.is_none_or(|before| left[before] < left[later]));
         }
     }
@@ -246,6 +276,85 @@ fn what_is_important_waits_only_for_what_is_under_way() {
     }
     let waits = of_class(7).filter_map(|(one, left)| left.map(|left| left - one.time));
     assert!(waits.max().unwrap_or(0) > 100 * wire, "port 0 is overloaded");
+}
+
+/// Three inputs overload port 0 with class 7, and the fourth sends a tenth of its rate of class 0
+/// there. The egress holds ten packets.
+#[test]
+fn the_overflow_of_an_egress_says_who_loses() {
+    let mut sent = Vec::new();
+    for number in 1..200 {
+        let time = number * 1530 * BYTE;
+        let one = |input, class| Sent { time, input, output: 0, class, bytes: 1530 };
+        sent.extend((0..3).map(|input| one(input, 7)));
+        sent.extend((number % 10 == 0).then(|| one(3, 0)));
+    }
+    let important: Vec<u32> =
+        (0..).zip(&sent).filter(|(_, one)| one.class == 0).map(|(flow, _)| flow).collect();
+    let lost = |egress_overflow| {
+        let config = CrossbarConfig {
+            egress_overflow,
+            egress_size: Bytes(15_300),
+            ingress_size: Bytes(10_000_000),
+            ..CrossbarConfig::default()
+        };
+        let mut bench = Bench::new(config, false);
+        let left = bench.run(&sent, Bench::check_counts);
+        let first = sent.iter().position(|one| one.class == 0).unwrap_or(0);
+        let wait = left[first].map(|left| left - sent[first].time);
+        let of_important = bench.lost.iter().filter(|flow| important.contains(flow)).count();
+        assert_eq!(bench.switch.io.egress[0].drops().packets, bench.lost.len() as u64);
+        (bench.lost.len(), of_important, wait)
+    };
+    assert_eq!(lost(EgressOverflow::Hold).0, 0);
+    let (blind, of_important, _) = lost(EgressOverflow::Drop);
+    assert!(of_important > important.len() / 4, "{of_important}");
+    // One in three packets of class 7 leaves, less those of class 0.
+    assert!((380..420).contains(&blind), "{blind}");
+    let (pushed, of_important, wait) = lost(EgressOverflow::PushOut);
+    assert_eq!(of_important, 0);
+    assert!(pushed.abs_diff(blind) <= 5 && wait.is_some_and(|wait| wait < 30_000_000), "{pushed}");
+    // An eighth of the memory is one packet.
+    let (parted, of_important, _) = lost(EgressOverflow::Partition);
+    assert_eq!(of_important, 0);
+    assert!(parted >= pushed, "{parted} {pushed}");
+}
+
+/// A packet that fits in no way pushes nothing out, and small packets leave together for a large
+/// one.
+#[test]
+fn only_as_many_packets_are_pushed_out_as_must_be() {
+    // Class 7 fills the egress with small packets. Then class 3 comes, and class 0.
+    let late = 200 * 100 * BYTE;
+    let small = |number: u64| Sent {
+        time: (1 + number) * 100 * BYTE,
+        input: 0,
+        output: 0,
+        class: 7,
+        bytes: 100,
+    };
+    let large = |after: u64, class| Sent {
+        time: late + after * 1530 * BYTE,
+        input: 1,
+        output: 0,
+        class,
+        bytes: 1530,
+    };
+    let mut sent: Vec<_> = (0..199).map(small).collect();
+    sent.extend([large(0, 3), large(1, 0)]);
+    let config = CrossbarConfig {
+        egress_overflow: EgressOverflow::PushOut,
+        egress_size: Bytes(1_600),
+        ..CrossbarConfig::default()
+    };
+    let mut bench = Bench::new(config, false);
+    bench.switch.io.egress[0].set_paused(0, 0xff);
+    let left = bench.run(&sent, Bench::check_counts);
+    assert!(left.iter().all(Option::is_none), "the port is paused");
+    // 16 of class 7 fitted. The first large packet took the room of 15 or 16, the second its own.
+    assert_eq!(bench.lost.iter().filter(|&&flow| flow < 199).count(), 199);
+    assert!(bench.lost.contains(&199) && !bench.lost.contains(&200));
+    assert_eq!(bench.switch.io.egress[0].data_bytes(), 1530);
 }
 
 /// DeTail §5.5.1: a pause by a neighbour fills its egress, so load balancing avoids that egress.
