@@ -22,8 +22,9 @@ knobs! {
         initial_window_packets: u32 = 10 => [Effect::Needs(TCP_WINDOW)],
         /// First slow-start threshold. 0: slow start continues until the first loss.
         initial_ssthresh: Bytes = Bytes(0) => [Effect::Needs(TCP_WINDOW)],
-        /// A packet is lost once this many later packets have arrived (RFC 6675: 3). 0: only
-        /// timeouts detect losses.
+        /// A packet is lost once this many later packets have arrived (RFC 6675: 3; more where
+        /// packets overtake each other: Linux raises it to the longest overtaking it has seen, up
+        /// to 127). 0: only timeouts detect losses.
         duplicate_acks: u16 = 3,
         /// Least retransmission timeout. RFC 6298 has 1 s; published ns-2 scripts for data centres
         /// have 1 ms with timers of high resolution.

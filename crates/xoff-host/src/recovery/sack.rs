@@ -48,8 +48,9 @@ impl RecoverySettings for TcpConfig {
         Timeouts::None("transport.recovery = \"sack\" has the timeouts of section tcp")
     }
 
+    /// A threshold above TCP's own has been raised for packets that overtake each other.
     fn needs_order(&self) -> bool {
-        self.duplicate_acks > 0
+        (1..=Self::default().duplicate_acks).contains(&self.duplicate_acks)
     }
 
     fn reports_losses(&self) -> bool {

@@ -51,6 +51,7 @@ fn spraying_goes_with_hosts_that_do_not_heed_order() {
     for overrides in [
         &["switch.balance=spray", "transport.recovery=perfect"][..],
         &["switch.balance=spray", "transport.recovery=sack", "tcp.duplicate_acks=0"],
+        &["switch.balance=spray", "transport.recovery=sack", "tcp.duplicate_acks=40"],
     ] {
         let (run, rows) = run(text, overrides);
         assert!(rows.len() > 100);

@@ -130,8 +130,8 @@ pub(super) fn paths(spec: &Spec, reader: &mut Reader<'_>) {
     if spec.needs_order() {
         let message = format!(
             "balance = {balance} lets packets of a flow overtake each other, which these hosts \
-             take for losses: set transport.recovery = \"sack\" with tcp.duplicate_acks = 0, or \
-             \"perfect\""
+             take for losses: set transport.recovery = \"sack\" with tcp.duplicate_acks = 0 or \
+             more than 3, or \"perfect\""
         );
         reader.problem("switch", "balance", message);
     }
