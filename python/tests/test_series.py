@@ -8,9 +8,10 @@ import pytest
 
 import xoff
 from xoff import fairness, figure, metrics, panels, plots, queueing, series
-from xoff.claims import evaluate, load_claims
+from xoff.claims import load_claims
 from xoff.experiment import load_experiment
 from xoff.metrics import Relative, Term
+from xoff.verdicts import evaluate
 
 US = 1_000_000
 FRAME = {"payload_bytes": 1000, "overhead_bytes": 250}
@@ -290,7 +291,7 @@ def test_a_claim_about_scores_compares_flows(tmp_path):
     fast = flows([(0, 8, US, 1.0), (2, 8, US, 1.0)])
     verdicts, _ = evaluate(load_claims(file), "e", {"slow": [slow], "fast": [fast]})
     assert verdicts[0].holds is True
-    assert verdicts[0].measured == {"slow - fast": pytest.approx(-2)}
+    assert verdicts[0].measured["slow - fast"].value == pytest.approx(-2)
 
 
 def test_each_flow_is_a_line_that_differs_without_colour():
