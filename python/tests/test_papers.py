@@ -21,7 +21,8 @@ NAMES = experiments(PAPERS)
 )
 @pytest.mark.real_engine
 def test_every_run_of_an_experiment_is_a_valid_scenario(name, scale):
-    open_ones = load_readings(PAPERS / name.split("/")[0] / "readings.toml")
+    found = load_readings(PAPERS / name.split("/")[0] / "readings.toml")
+    open_ones = [one for one in found if one.concerns(name.split("/")[1])]
     for point in apply(load_experiment(PAPERS / name, name, scale).points, open_ones):
         if point.compute:
             computed.arguments(point)
@@ -48,6 +49,7 @@ def test_claims_name_cases_that_their_experiments_have(paper):
 @pytest.mark.real_engine
 def test_every_candidate_of_a_reading_has_an_effect_where_its_fingerprint_is(paper):
     for reading in load_readings(PAPERS / paper / "readings.toml"):
+        assert reading.concerns(reading.experiment), reading.id
         name = f"{paper}/{reading.experiment}"
         points = [
             p
