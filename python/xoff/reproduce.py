@@ -94,7 +94,7 @@ class Prepared:
         return replace(self, experiment=replace(self.experiment, points=tuple(found)))
 
     def with_seeds(self, counts: Mapping[str, int]) -> Prepared:
-        """Return it with at least so many seeds of each label."""
+        """Return it with at least `counts[label]` seeds of each label."""
         return self.with_points(points.with_seeds(self.experiment.points, counts))
 
     def key(self) -> str:

@@ -34,8 +34,8 @@ xoff_core::knobs! {
     pub struct IncastConfig in "incast" {
         /// The hosts from which the victim is drawn: all, or numbers and ranges such as 0-3,7,9-12.
         victims: String = "all".to_owned(),
-        /// Victims of an event, all distinct, each with flows of its own; 0: all of `victims` (DeTail
-        /// §6.3: all-to-all incast).
+        /// Victims of an event, all distinct, each with flows of its own; 0: all of `victims`
+        /// (DeTail §6.3: all-to-all incast).
         victims_per_event: u32 = 1,
         /// The hosts that send: all, or numbers and ranges such as 0-3,7,9-12.
         senders: String = "all".to_owned(),
@@ -114,7 +114,7 @@ impl IncastConfig {
             0 => Ok(most),
             given if given <= most => Ok(given),
             given => Err(format!(
-                "victims_per_event is {given}, but victims has {most}: give at most that many, or 0 \
+                "victims_per_event is {given}, but victims has {most}: give at most {most}, or 0 \
                  for all"
             )),
         }
@@ -126,8 +126,8 @@ impl IncastConfig {
         u64::from(self.degree) * u64::from(self.flows_per_sender)
     }
 
-    /// The number of flows of events with `victims` victims. The flows of an event are drawn when it
-    /// comes. Events overlap if their flows are spread over more than a `period`.
+    /// The number of flows of events with `victims` victims. The flows of an event are drawn when
+    /// it comes. Events overlap if their flows are spread over more than a `period`.
     fn crowd(&self, victims: u32) -> Crowd {
         let flows = self.flows() as f64 * f64::from(victims);
         let period = self.period.0.max(1) as f64;

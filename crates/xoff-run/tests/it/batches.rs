@@ -225,7 +225,8 @@ fn batches_are_the_same_however_the_network_is_cut() {
 /// An assertion of the engine compares the numbers of censored and of unfinished flows.
 #[test]
 fn every_preset_finds_its_unfinished_flows() {
-    let traffic = "[run]\nwarmup = \"20us\"\nmeasure = \"40us\"\ndrain = \"0us\"\nbatches = 4\n\
+    // Without warm-up, the streams of Flowtune's messages begin in the measured time as well.
+    let traffic = "[run]\nwarmup = \"0us\"\nmeasure = \"40us\"\ndrain = \"0us\"\nbatches = 4\n\
                    [[traffic]]\nkind = \"open-loop\"\nload = 0.6\n\
                    [[traffic]]\nkind = \"incast\"\ndegree = 60\nbytes = \"4MB\"\n\
                    period = \"30us\"\n";

@@ -29,9 +29,11 @@ impl Simulation {
     }
 
     /// Adds each measured flow that has not ended to its batch. A flow that began is known to its
-    /// sender until it ends. A flow that waits for another one has not begun.
+    /// sender until it ends. A flow that waits for another one has not begun. Open flows carry
+    /// Flowtune's messages and belong to no class of traffic.
     fn censor_flows(&mut self) {
         let alive = self.partitions.iter().map(Partition::hosts).flat_map(|hosts| hosts.alive());
+        let alive = alive.filter(|flow| !flow.open);
         let stops = |start: &FlowStart| self.stopping.contains(&start.id);
         let counts = |start: &FlowStart| self.counts(start, stops(start));
         let mut left: Vec<FlowStart> =

@@ -87,7 +87,7 @@ fn wrong_incast_and_long_lived_settings_say_why() {
     );
     assert_eq!(
         incast(IncastConfig { victims: "6-7".into(), victims_per_event: 3, ..default() }),
-        "victims_per_event is 3, but victims has 2: give at most that many, or 0 for all"
+        "victims_per_event is 3, but victims has 2: give at most 2, or 0 for all"
     );
     let only = |senders: &str| IncastConfig { senders: senders.into(), ..default() };
     assert_eq!(incast(only("0-3,x")), {

@@ -121,7 +121,7 @@ impl Bench {
         }
     }
 
-    /// A dropped packet and those that it links to are lost.
+    /// A dropped packet is lost with all packets that it links to.
     fn lose(&mut self, dropped: Option<u32>) {
         let mut next = dropped;
         while let Some(id) = next {
@@ -238,7 +238,8 @@ proptest! {
         classes in 1..9u8,
         egress_overflow in overflow(),
     ) {
-        let egress_size = Bytes(if egress_overflow == EgressOverflow::Hold { 131_072 } else { 13_000 });
+        let holds = egress_overflow == EgressOverflow::Hold;
+        let egress_size = Bytes(if holds { 131_072 } else { 13_000 });
         let config =
             CrossbarConfig { classes, egress_overflow, egress_size, ..CrossbarConfig::default() };
         let mut bench = Bench::new(config, false);
