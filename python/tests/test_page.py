@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from xoff import UsageError, page
+from xoff import page
 from xoff.cli import main
 from xoff.reproduce_paper import Keeping, reproduce_all
 
@@ -92,9 +92,14 @@ def test_a_digest_is_of_names_and_digests_in_any_order():
     assert first != page.digest([run("a", "2"), run("b", "1")])
 
 
-def test_a_page_is_about_a_whole_paper(papers, tmp_path):
-    with pytest.raises(UsageError, match="--page covers a whole paper: name `demo`"):
-        reproduce_all("demo/fig1", lambda _: None, root=papers, keeping=Keeping(page=tmp_path))
+def test_an_experiment_of_its_own_joins_those_on_the_page(papers, tmp_path):
+    options = {"out": tmp_path / "out", "slots": 2, "root": papers}
+    keeping = Keeping(results=tmp_path / "results.json", page=tmp_path)
+    for name in ("demo/fig1", "demo/again"):
+        reproduce_all(name, lambda _: None, keeping=keeping, **options)
+    text = (tmp_path / "demo.md").read_text()
+    assert "## §2, Fig. 1: Slowdown" in text
+    assert "## §3.1, Fig. 2: Slowdown" in text
 
 
 def test_the_command_checks_claims_for_a_page(papers, tmp_path, monkeypatch, capsys):

@@ -9,7 +9,7 @@ from typing import Any
 
 from xoff import page, papers, recorded, report
 from xoff.claims import load_claims
-from xoff.errors import UsageError, writing
+from xoff.errors import writing
 from xoff.manifest import replace_text
 from xoff.papers import find_experiments
 from xoff.progress import Line
@@ -24,7 +24,8 @@ class Keeping:
       `results-<scale>.json` in `out`).
     - `resume`: experiments that the file has at this scale, with the same scenarios and checks,
       are not run again.
-    - `page`: folder that receives a page with all figures and claims.
+    - `page`: folder that receives the pictures of the experiments that ran, and the page of the
+      paper with everything that the results file has.
     """
 
     results: Path | None = None
@@ -49,8 +50,6 @@ def reproduce_all(
     root = options.root or papers.papers_dir()
     names, paper = find_experiments(name, root), name.strip("/").split("/")[0]
     whole = names != [name.strip("/")]
-    if not whole and keeping.page is not None:
-        raise UsageError(f"--page covers a whole paper: name `{paper}`")
     options = replace(options, check=options.check or keeping != Keeping())
     out = options.out or Path("out") / paper
     kept = _Kept(root, paper, options, keeping, out, whole)
@@ -101,7 +100,7 @@ class _Kept:
         self._page = keeping.page
         # Results with changed settings are not those of the paper.
         self._is_on = options.check and not (options.settings or options.chosen)
-        self._is_on = self._is_on and (whole or keeping.results is not None)
+        self._is_on = self._is_on and (whole or keeping != Keeping())
         self._claims = load_claims(root / paper / "claims.toml") if self._is_on else []
         self._record = recorded.load(self.file) if self._is_on else {"experiments": {}}
         self._entries = recorded.experiments(self._record)
