@@ -145,7 +145,8 @@ def _add_keeping(again: _Parser) -> None:
         "--page",
         type=_place,
         metavar="DIR",
-        help="write DIR/PAPER.md with every recorded figure and claim of the paper (implies --check)",
+        help="write DIR/PAPER.md with all recorded figures and claims of the paper (implies "
+        "--check)",
     )
     again.add_argument(
         "--results",
