@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from xoff import _native, computed, engine
+from xoff import computed, engine
 from xoff.claims import load_claims
 from xoff.experiment import SCALES, load_experiment
 from xoff.papers import experiments
@@ -16,9 +16,6 @@ NAMES = experiments(PAPERS)
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.skipif(
-    not getattr(_native, "__file__", "").endswith((".so", ".pyd")), reason="the engine is not built"
-)
 @pytest.mark.real_engine
 def test_every_run_of_an_experiment_is_a_valid_scenario(name, scale):
     found = load_readings(PAPERS / name.split("/")[0] / "readings.toml")
@@ -43,9 +40,6 @@ def test_claims_name_cases_that_their_experiments_have(paper):
 
 
 @pytest.mark.parametrize("paper", sorted({name.split("/")[0] for name in NAMES}))
-@pytest.mark.skipif(
-    not getattr(_native, "__file__", "").endswith((".so", ".pyd")), reason="the engine is not built"
-)
 @pytest.mark.real_engine
 def test_every_candidate_of_a_reading_has_an_effect_where_its_fingerprint_is(paper):
     for reading in load_readings(PAPERS / paper / "readings.toml"):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from xoff import _native, overview, recorded
+from xoff import overview, recorded
 from xoff.claims import SIMULATED, load_claims
 from xoff.reproduce import Options, prepare
 from xoff.verdicts import FAILS
@@ -23,9 +23,6 @@ def test_claims_are_those_of_the_claims_file(paper):
 
 
 @pytest.mark.parametrize(("paper", "name"), EXPERIMENTS, ids=map("/".join, EXPERIMENTS))
-@pytest.mark.skipif(
-    not getattr(_native, "__file__", "").endswith((".so", ".pyd")), reason="the engine is not built"
-)
 @pytest.mark.real_engine
 def test_results_are_of_the_present_scenarios_and_checks(paper, name):
     entry = RECORDS[paper]["experiments"][name]

@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 
 from xoff.errors import UsageError
+from xoff.percentiles import has_samples, permille
 from xoff.result import Result
 
 QUERIES, REQUESTS = "queries.", "requests."
 PREFIXES = (QUERIES, REQUESTS)
 MEASURES = ("count", "unfinished", "mean_us", "p50_us", "p95_us", "p99_us")
-# Smallest number of samples beyond a percentile for the percentile to be reported.
-BEYOND = 10
 PS_PER_US = 1e6
 
 _GROUPS = {QUERIES: r"all|\d+|priority\d|\d+-priority\d", REQUESTS: r"all|\d+"}
@@ -59,11 +58,7 @@ def _group(result: Result, prefix: str, cls: str, group: str) -> dict[str, Any] 
 
 
 def _permille(measure: str) -> int:
-    return int(measure[1:].removesuffix("_us").ljust(3, "0"))
-
-
-def _has_samples(count: int, permille: int) -> bool:
-    return permille <= 500 or count * (1000 - permille) >= BEYOND * 1000
+    return permille(measure.removesuffix("_us"))
 
 
 def read(result: Result, path: str) -> float | None:
@@ -76,7 +71,7 @@ def read(result: Result, path: str) -> float | None:
         return float(group[measure])
     if not group["unfinished"]:
         return None
-    enough = measure == "mean_us" or _has_samples(group["count"], _permille(measure))
+    enough = measure == "mean_us" or has_samples(group["count"], _permille(measure))
     return math.inf if enough else None
 
 
@@ -124,10 +119,10 @@ def pooled(results: Sequence[Result], path: str) -> float | None:
         return None
     if measure == "mean_us":
         return float(found.mean()) if len(found) == count else math.inf
-    permille = _permille(measure)
-    if not _has_samples(count, permille):
+    share = _permille(measure)
+    if not has_samples(count, share):
         return None
-    rank = max(1, math.ceil(count * permille / 1000))
+    rank = max(1, math.ceil(count * share / 1000))
     return float(found[rank - 1]) if rank <= len(found) else math.inf
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
-from xoff import engine
+from xoff import api, engine
 from xoff.errors import ScenarioError, UsageError, writing
 from xoff.experiment import Point
 from xoff.integrity import AGAIN
@@ -82,12 +82,11 @@ def _checked(point: Point, max_memory: str | int | None) -> tuple[Point, str]:
 
     Raises `ScenarioError`.
     """
-    text = point.scenario.read_text(encoding="utf-8")
-    effective = engine.check(text, str(point.scenario), point.overrides, max_memory)
+    effective = api.check(point.scenario, point.overrides, max_memory)
     if "engine" in parse_toml(effective):
         return point, effective
     point = replace(point, overrides=(f"run.batches={BATCHES}", *point.overrides))
-    return point, engine.check(text, str(point.scenario), point.overrides, max_memory)
+    return point, api.check(point.scenario, point.overrides, max_memory)
 
 
 def _planned(point: Point, folder: Path, effective: str, max_memory: str | int | None) -> Job:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from xoff import completions, evenness, fairness, queueing, rows, series, shares
 from xoff.errors import UsageError
+from xoff.percentiles import BEYOND, has_samples, permille
 from xoff.result import Result
 from xoff.traces import MEASURES, Trace
 
@@ -22,8 +23,6 @@ BIN = {"low", "high"}
 PACKETS = {"low_packets", "high_packets"}
 # Mean of a statistic over the size bins that have it.
 MEAN_OF_BINS = "mean-of-bins"
-# Smallest number of samples beyond a percentile for the percentile to be reported.
-BEYOND = 10
 
 Group = Mapping[str, Any]
 
@@ -57,10 +56,8 @@ def statistic(group: Group, name: str, unfinished: int | None = None) -> float |
         left = flows - int(group["finished"])
     if flows == 0 or left == 0:
         return None
-    if name.startswith("p"):
-        permille = int(name[1:].ljust(3, "0"))
-        if flows * (1000 - permille) < BEYOND * 1000:
-            return None
+    if name.startswith("p") and flows * (1000 - permille(name)) < BEYOND * 1000:
+        return None
     return math.inf
 
 
@@ -68,6 +65,18 @@ def bins(result: Result, cls: str | None = None) -> list[Group]:
     """Return the size bins of a class, smallest sizes first."""
     entry = class_entry(result, cls)
     return list(entry.get("bins") or []) if entry else []
+
+
+def bin_index(found: Sequence[Group], limits: Mapping[str, float]) -> int | None:
+    """Return the index of the size bin with these limits, `low` and `high`; None if there is none.
+
+    A limit that is not given matches any bin.
+    """
+    low, high = limits.get("low"), limits.get("high")
+    for index, one in enumerate(found):
+        if low in (None, one.get("low_bytes")) and high in (None, one.get("high_bytes")):
+            return index
+    return None
 
 
 def lookup(summary: Any, path: str) -> float | None:
@@ -204,10 +213,10 @@ def in_packets(
     if name == "mean":
         return float(slowdowns.mean()) if len(slowdowns) else None
     flows = len(slowdowns) + _unfinished(entry, low_bytes, high_bytes)
-    permille = int(name[1:].ljust(3, "0"))
-    if not len(slowdowns) or (permille > 500 and flows * (1000 - permille) < BEYOND * 1000):
+    share = permille(name)
+    if not len(slowdowns) or not has_samples(flows, share):
         return None
-    rank = max(1, math.ceil(flows * permille / 1000))
+    rank = max(1, math.ceil(flows * share / 1000))
     return float(slowdowns[rank - 1]) if rank <= len(slowdowns) else math.inf
 
 
@@ -304,11 +313,9 @@ class Term:
             if self.range == "all":
                 return entry.get("all")
             return (entry.get("ranges") or {}).get(self.range)
-        low, high = self.range.get("low"), self.range.get("high")
-        for one in entry.get("bins") or []:
-            if low in (None, one.get("low_bytes")) and high in (None, one.get("high_bytes")):
-                return one  # type: ignore[no-any-return]
-        return None
+        found = entry.get("bins") or []
+        index = bin_index(found, self.range)
+        return None if index is None else found[index]
 
     def over_seeds(self, results: Sequence[Result]) -> float | None:
         """Return one number for the runs of a case; None if any of them has none.

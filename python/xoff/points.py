@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from xoff import engine
+from xoff import api
 from xoff.errors import ScenarioError, UsageError
 from xoff.experiment import Point
 
@@ -27,7 +27,7 @@ def with_settings(
     for point in simulated:
         new = replace(point, overrides=(*point.overrides, *overrides))
         try:
-            engine.check(new.scenario.read_text(encoding="utf-8"), str(new.scenario), new.overrides)
+            api.check(new.scenario, new.overrides)
         except ScenarioError as error:
             refused = refused or error
         else:

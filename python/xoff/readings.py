@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from xoff import engine
+from xoff import api
 from xoff.errors import ScenarioError, UsageError
 from xoff.experiment import Point
 from xoff.strict import Reader, parse_toml, read_toml
@@ -150,11 +150,10 @@ def _fitting(point: Point, sets: tuple[str, ...]) -> tuple[str, ...]:
 
     A scheme's case without congestion control, say, has no use for a reading about HPCC.
     """
-    text = point.scenario.read_text(encoding="utf-8")
     try:
-        engine.check(text, str(point.scenario), (*sets, *point.overrides))
+        api.check(point.scenario, (*sets, *point.overrides))
     except ScenarioError:
-        used = parse_toml(engine.check(text, str(point.scenario), point.overrides))
+        used = parse_toml(api.check(point.scenario, point.overrides))
         return tuple(one for one in sets if one.split(".")[0] in used)
     return sets
 
@@ -162,5 +161,4 @@ def _fitting(point: Point, sets: tuple[str, ...]) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def scheme_of(scenario: Path, overrides: tuple[str, ...]) -> str:
     """Return the name of the scheme that a scenario runs; empty without packets."""
-    text = engine.check(scenario.read_text(encoding="utf-8"), str(scenario), overrides)
-    return str(parse_toml(text).get("scheme", ""))
+    return str(parse_toml(api.check(scenario, overrides)).get("scheme", ""))

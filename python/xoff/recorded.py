@@ -93,7 +93,7 @@ def key(experiment: Experiment, claims: Sequence[Claim]) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
-def entry(outcome: Outcome, key: str) -> Record:
+def entry(outcome: Outcome, claims: Sequence[Claim]) -> Record:
     """Return the entry of one experiment."""
     experiment = outcome.experiment
     verdicts = [verdict for verdict in outcome.verdicts if verdict.claim.experiments]
@@ -104,7 +104,7 @@ def entry(outcome: Outcome, key: str) -> Record:
         "settings": list(experiment.settings),
         "command": outcome.command,
         "engine": engine.version(),
-        "key": key,
+        "key": key(experiment, claims),
         "seeds": points.seeds(experiment.points),
         "runs": _runs(outcome),
         "verdicts": {one.claim.id: report.verdict_json(one) for one in verdicts},

@@ -13,7 +13,7 @@ from xoff import computed, jobs, papers, points, readings, recorded, report
 from xoff.claims import Claim, load_claims
 from xoff.cores import cores
 from xoff.errors import Interrupted, RunError, UsageError, writing
-from xoff.experiment import Experiment, Point, load_experiment
+from xoff.experiment import Experiment, load_experiment
 from xoff.manifest import replace_text
 from xoff.papers import find_experiment
 from xoff.progress import Line
@@ -61,7 +61,6 @@ class Outcome:
     out: Path
     root: Path
     command: str
-    key: str = ""
     files: list[Path] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
     not_run: list[NotRun] = field(default_factory=list)
@@ -89,13 +88,10 @@ class Prepared:
         simulated = [point for point in self.experiment.points if not point.compute]
         return jobs.plan(simulated, self.cache, self.options.max_memory)
 
-    def with_points(self, found: Sequence[Point]) -> Prepared:
-        """Return it with other points."""
-        return replace(self, experiment=replace(self.experiment, points=tuple(found)))
-
     def with_seeds(self, counts: Mapping[str, int]) -> Prepared:
         """Return it with at least `counts[label]` seeds of each label."""
-        return self.with_points(points.with_seeds(self.experiment.points, counts))
+        found = points.with_seeds(self.experiment.points, counts)
+        return replace(self, experiment=replace(self.experiment, points=found))
 
     def key(self) -> str:
         """Return the digest of its scenarios and checks (`recorded.key`)."""
@@ -176,7 +172,6 @@ def _attempt(prepared: Prepared, line: Line) -> Outcome:
     outcome = Outcome(experiment, results, run_of, prepared.out, prepared.root, command)
     if options.check:
         name = experiment.name.split("/")[-1]
-        outcome.key = prepared.key()
         outcome.verdicts, outcome.not_run = evaluate(prepared.claims, name, results)
     return outcome
 

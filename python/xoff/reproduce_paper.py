@@ -118,7 +118,7 @@ class _Kept:
         if not self._is_on:
             return
         name = outcome.experiment.name.split("/")[1]
-        self._entries[name] = recorded.entry(outcome, outcome.key)
+        self._entries[name] = recorded.entry(outcome, self._claims)
         self._record = recorded.save(self.file, self._paper, self._entries, self._claims)
         if self._page is not None:
             page.draw(outcome, self._page / self._paper)

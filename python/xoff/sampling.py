@@ -15,21 +15,28 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xoff import completions
-from xoff.metrics import BEYOND, MEAN_OF_BINS, OVER_SEEDS, PACKETS, POOLED, Term, bins, class_entry
+from xoff.metrics import (
+    MEAN_OF_BINS,
+    OVER_SEEDS,
+    PACKETS,
+    POOLED,
+    Term,
+    bin_index,
+    bins,
+    class_entry,
+)
+from xoff.percentiles import has_samples, permille
 from xoff.result import Result
 from xoff.student import NORMAL, student_t
 
 Array = NDArray[np.float64]
 
 DRAWS = 1000
-# Flow statistics as thousandths of a percentile; the mean is not one.
-_PERMILLE = {"p50": 500, "p95": 950, "p99": 990, "p999": 999}
 
 
 @dataclass(frozen=True)
@@ -117,18 +124,13 @@ def _pooled(term: Term, runs: Sequence[Result]) -> Sample | None:
         return _mean_of_bins(term, runs, cls)
     if not isinstance(term.range, str) and PACKETS & term.range.keys():
         return None
-    name = term.range if isinstance(term.range, str) else _bin_name(runs[0], cls, term.range)
-    return (
-        MISSING if name is None else _statistic(_groups(runs, "flows", cls, name), term.statistic)
-    )
-
-
-def _bin_name(run: Result, cls: str, limits: Any) -> str | None:
-    low, high = limits.get("low"), limits.get("high")
-    for index, one in enumerate(bins(run, cls)):
-        if low in (None, one.get("low_bytes")) and high in (None, one.get("high_bytes")):
-            return f"bin{index}"
-    return None
+    name = term.range
+    if not isinstance(name, str):
+        index = bin_index(bins(runs[0], cls), name)
+        if index is None:
+            return MISSING
+        name = f"bin{index}"
+    return _statistic(_groups(runs, "flows", cls, name), term.statistic)
 
 
 def _mean_of_bins(term: Term, runs: Sequence[Result], cls: str) -> Sample:
@@ -194,26 +196,29 @@ def _statistic(found: Histograms, name: str) -> Sample:
         counts = counts + found.finished.sum(axis=1) if name == "count" else counts
         drawn = _weights(len(counts)) @ counts
         return Sample(float(counts.sum()), float(counts.sum()), np.stack([drawn, drawn]))
-    permille = _PERMILLE.get(name)
-    if total == 0 or (permille and permille > 500 and total * (1000 - permille) < BEYOND * 1000):
+    rank = None if name == "mean" else permille(name)
+    if total == 0 or (rank is not None and not has_samples(total, rank)):
         return MISSING
     everything = np.ones((1, len(found.sums)))
-    low, high = (float(x[0]) for x in _ends(found, permille, everything))
+    low, high = (float(x[0]) for x in _ends(found, rank, everything))
     if len(found.sums) < 2:
         return Sample(low, high)
-    return Sample(low, high, np.stack(_ends(found, permille, _weights(len(found.sums)))))
+    return Sample(low, high, np.stack(_ends(found, rank, _weights(len(found.sums)))))
 
 
-def _ends(found: Histograms, permille: int | None, weights: Array) -> tuple[Array, Array]:
-    """Return both ends of the mean or a percentile for every row of weights of the batches."""
+def _ends(found: Histograms, share: int | None, weights: Array) -> tuple[Array, Array]:
+    """Return both ends of a percentile for every row of weights of the batches.
+
+    `share` is its permille; None for the mean.
+    """
     finished = weights @ found.finished
     both = finished + weights @ found.censored
     count = both.sum(axis=1)
-    if permille is None:
+    if share is None:
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = (weights @ found.sums) / count
         return mean, np.where(both.sum(axis=1) > finished.sum(axis=1), np.inf, mean)
-    rank = np.maximum(1.0, np.ceil(count * permille / 1000))
+    rank = np.maximum(1.0, np.ceil(count * share / 1000))
     return _at_rank(found.values, both, rank), _at_rank(found.values, finished, rank)
 
 

@@ -63,22 +63,24 @@ def _of_experiment(
     name: str, readings: Sequence[Reading], options: Options, line: Line
 ) -> list[Trial]:
     base = prepare(name, options)
+    own, chosen = _scenarios(base), None
     found: list[Trial] = []
-    for reading in readings:
+    for reading in (one for one in readings if one.concerns(name.split("/")[1])):
         others = [
             (one.value, prepare(name, replace(options, chosen={reading.id: one.value})))
             for one in reading.alternatives
         ]
-        others = [(value, other) for value, other in others if _differs(base, other)]
+        others = [(value, other) for value, other in others if _scenarios(other) != own]
         if others:
-            tried = [(reading.choice, base), *others]
-            found += [Trial(reading, value, run(prepared, line)) for value, prepared in tried]
+            chosen = chosen or run(base, line)
+            found.append(Trial(reading, reading.choice, chosen))
+            found += [Trial(reading, value, run(other, line)) for value, other in others]
     return found
 
 
-def _differs(one: Prepared, other: Prepared) -> bool:
-    """Return whether any run differs."""
-    return {job.effective for job in one.plan()} != {job.effective for job in other.plan()}
+def _scenarios(prepared: Prepared) -> set[str]:
+    """Return the effective scenarios of all runs."""
+    return {job.effective for job in prepared.plan()}
 
 
 def _write(trials: Sequence[Trial], name: str) -> str:

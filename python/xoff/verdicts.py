@@ -20,6 +20,7 @@ from xoff import sampling, units
 from xoff.claims import DISTANCE, SCORE, SIMULATED, Check, Claim, Formula, Results
 from xoff.metrics import Term, bins, cdf_distance, cdf_points, score_difference
 from xoff.relations import RELATIONS, Bounds, Outcome, every, sign, some
+from xoff.result import Result
 from xoff.sampling import DRAWS, MISSING, Sample, exact
 
 HOLDS, FAILS, UNDECIDED, NOT_RUN = "holds", "fails", "undecided", "not-run"
@@ -155,10 +156,9 @@ def judge(check: Check, results: Results) -> Judgement:
 
 def _parts(check: Check, results: Results) -> tuple[list[Part], Callable[..., Outcome]]:
     """Return the samples that the relation is applied to, per size bin, and the relation."""
-    if check.metric == DISTANCE:
-        return [("", _distances(check, results))], RELATIONS["value"]
-    if check.metric == SCORE:
-        return [("", _score_difference(check, results))], RELATIONS["value"]
+    if check.metric in (DISTANCE, SCORE):
+        measure = _distance if check.metric == DISTANCE else _score_difference
+        return [("", _differences(check, results, measure))], RELATIONS["value"]
     relation = RELATIONS[check.metric]
     if check.by_bin is None:
         return [("", _samples(check.terms, results))], relation
@@ -250,13 +250,15 @@ def _interval(name: str, drawn: Sequence[Sequence[Outcome]]) -> tuple[float, flo
     return float(low), float(high)
 
 
-def _distances(check: Check, results: Results) -> dict[str, Sample]:
-    """Measure the distance of each case's CDF from the last case's, seed by seed."""
+def _differences(
+    check: Check, results: Results, measure: Callable[[Term, Result, Term, Result], float | None]
+) -> dict[str, Sample]:
+    """Measure how far each case is from the last one, seed by seed."""
     *others, last = [term for term in check.terms if isinstance(term, Term)]
     return {
         f"{term.case} - {last.case}": sampling.over_seeds(
             [
-                cdf_distance(cdf_points(run, str(term.cdf)), cdf_points(other, str(last.cdf)))
+                measure(term, run, last, other)
                 for run, other in zip(results[term.case], results[last.case], strict=True)
             ]
         )
@@ -264,18 +266,12 @@ def _distances(check: Check, results: Results) -> dict[str, Sample]:
     }
 
 
-def _score_difference(check: Check, results: Results) -> dict[str, Sample]:
-    """Measure the mean difference of fairness scores of each case and the last case."""
-    *others, last = [term for term in check.terms if isinstance(term, Term)]
-    return {
-        f"{term.case} - {last.case}": sampling.over_seeds(
-            [
-                score_difference([run], [other], term.cls)
-                for run, other in zip(results[term.case], results[last.case], strict=True)
-            ]
-        )
-        for term in others
-    }
+def _distance(term: Term, run: Result, last: Term, other: Result) -> float | None:
+    return cdf_distance(cdf_points(run, str(term.cdf)), cdf_points(other, str(last.cdf)))
+
+
+def _score_difference(term: Term, run: Result, _last: Term, other: Result) -> float | None:
+    return score_difference([run], [other], term.cls)
 
 
 def _bins(check: Check, results: Results) -> list[tuple[float, float]]:

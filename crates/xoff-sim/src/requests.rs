@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
 use xoff_core::{FlowId, Ps, rng::mix64};
 use xoff_host::FlowStart;
 use xoff_host::hosts::Arrived;
@@ -108,8 +109,8 @@ pub(crate) struct Requests {
     pub(crate) results: Vec<RequestResults>,
     row_every: u64,
     /// By the flow number of a query's request.
-    queries: BTreeMap<FlowId, Asked>,
-    requests: BTreeMap<FlowId, Waiting>,
+    queries: FxHashMap<FlowId, Asked>,
+    requests: FxHashMap<FlowId, Waiting>,
     /// The web request whose flows are being added.
     last: FlowId,
 }
@@ -121,8 +122,8 @@ impl Requests {
         Self {
             results: vec![RequestResults::default(); classes],
             row_every,
-            queries: BTreeMap::new(),
-            requests: BTreeMap::new(),
+            queries: FxHashMap::default(),
+            requests: FxHashMap::default(),
             last: FlowId(0),
         }
     }
@@ -229,16 +230,23 @@ impl Requests {
     /// have lasted.
     pub(crate) fn censor(&mut self, end: Ps) {
         let lasted = |start_ps: u64| (end.0 - start_ps) as f64 / PS_PER_US;
-        for &Asked { row, begun, batch } in self.queries.values() {
+        for Asked { row, begun, batch } in in_order(&self.queries) {
             let Some(batch) = batch else { continue };
             let bound = if begun { lasted(row.start_ps) } else { 0.0 };
             self.results[row.class as usize].with_query(&row, |times| times.censor(bound, batch));
         }
-        for &Waiting { row, batch, .. } in self.requests.values() {
+        for Waiting { row, batch, .. } in in_order(&self.requests) {
             let Some(batch) = batch else { continue };
             let bound = lasted(row.start_ps);
             self.results[row.class as usize]
                 .with_request(row.queries, |times| times.censor(bound, batch));
         }
     }
+}
+
+/// The values by flow number. Sums of bounds must not depend on the order of a hash map.
+fn in_order<T: Copy>(map: &FxHashMap<FlowId, T>) -> Vec<T> {
+    let mut found: Vec<(FlowId, T)> = map.iter().map(|(&flow, &value)| (flow, value)).collect();
+    found.sort_unstable_by_key(|&(flow, _)| flow);
+    found.into_iter().map(|(_, value)| value).collect()
 }
