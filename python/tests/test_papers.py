@@ -8,7 +8,7 @@ from xoff import computed, engine
 from xoff.claims import load_claims
 from xoff.experiment import SCALES, load_experiment
 from xoff.papers import experiments
-from xoff.readings import apply, load_readings, scheme_of
+from xoff.readings import apply, choose, load_readings, scheme_of
 
 PAPERS = Path(__file__).parents[2] / "papers"
 NAMES = experiments(PAPERS)
@@ -52,9 +52,9 @@ def test_every_candidate_of_a_reading_has_an_effect_where_its_fingerprint_is(pap
             and (not reading.schemes or scheme_of(p.scenario, p.overrides) in reading.schemes)
         ]
         for one in reading.candidates:
-            chosen = {reading.id: one.value}
+            chosen = choose([reading], {reading.id: one.value})
             longest = max(
                 len(new.overrides) - len(old.overrides)
-                for old, new in zip(points, apply(points, [reading], chosen), strict=True)
+                for old, new in zip(points, apply(points, chosen), strict=True)
             )
             assert longest == len(one.overrides), f"{reading.id}: {one.value}"

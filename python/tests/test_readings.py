@@ -1,6 +1,7 @@
 """`readings.toml`: settings of the choice, candidates, and what a claim hangs on."""
 
 import json
+import re
 
 import pytest
 
@@ -105,6 +106,21 @@ def test_a_setting_that_no_case_has_is_an_error(papers, tmp_path, monkeypatch, c
     monkeypatch.chdir(tmp_path)
     assert main(["reproduce", "demo/fig1", "--set", "run.degre=30"]) == 2
     assert "unknown key `run.degre`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ("degre=10", "no reading is called `degre` \\(did you mean `degree`\\?\\)"),
+        ("degree=30", "reading `degree` has no candidate `30`; there are 10, 20"),
+    ],
+)
+def test_a_reading_that_is_not_there_is_an_error(
+    papers, tmp_path, monkeypatch, capsys, chosen, message
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(["reproduce", "demo/fig1", "--reading", chosen]) == 2
+    assert re.search(message, capsys.readouterr().err)
 
 
 def test_more_seeds_continue_after_the_last(papers, tmp_path):

@@ -19,6 +19,7 @@ from xoff import api
 from xoff.errors import ScenarioError, UsageError
 from xoff.experiment import Point
 from xoff.strict import Reader, parse_toml, read_toml
+from xoff.text import suggestion
 
 FILE = "readings.toml"
 
@@ -54,8 +55,12 @@ class Reading:
         return not self.experiments or experiment in self.experiments
 
     def candidate(self, value: str) -> Candidate:
-        """Return the candidate of that value."""
-        return next(one for one in self.candidates if one.value == value)
+        """Return the candidate of that value. Raises `UsageError` if there is none."""
+        for one in self.candidates:
+            if one.value == value:
+                return one
+        known = ", ".join(one.value for one in self.candidates)
+        raise UsageError(f"reading `{self.id}` has no candidate `{value}`; there are {known}")
 
     @property
     def alternatives(self) -> list[Candidate]:
@@ -120,17 +125,24 @@ def _candidate(table: Any, where: str) -> Candidate:
     return found
 
 
-def apply(
-    points: Sequence[Point], readings: Sequence[Reading], chosen: Mapping[str, str] | None = None
-) -> tuple[Point, ...]:
+def choose(readings: Sequence[Reading], chosen: Mapping[str, str]) -> list[Reading]:
+    """Return the readings with other choices by their id. Raises `UsageError` for unknown ones."""
+    ids = [one.id for one in readings]
+    for name in chosen:
+        if name not in ids:
+            hint = suggestion(name, ids) or f"; there are {', '.join(ids) or 'none'}"
+            raise UsageError(f"no reading is called `{name}`{hint}")
+    return [
+        replace(one, choice=one.candidate(chosen.get(one.id, one.choice)).value) for one in readings
+    ]
+
+
+def apply(points: Sequence[Point], readings: Sequence[Reading]) -> tuple[Point, ...]:
     """Return the points with the settings of each reading's choice, before their own.
 
-    `chosen` replaces choices by their id. Raises `ScenarioError` if a point's scenario is invalid.
+    Raises `ScenarioError` if a point's scenario is invalid.
     """
-    settings = [
-        (one.schemes, one.candidate((chosen or {}).get(one.id, one.choice)).overrides)
-        for one in readings
-    ]
+    settings = [(one.schemes, one.candidate(one.choice).overrides) for one in readings]
     settings = [(schemes, sets) for schemes, sets in settings if sets]
     if not settings:
         return tuple(points)

@@ -107,9 +107,10 @@ def prepare(name: str, options: Options) -> Prepared:
     name = name.strip("/")
     folder = find_experiment(name, root)
     experiment = load_experiment(folder, name, options.scale)
-    open_ones = readings.load_readings(folder.parent / readings.FILE)
+    known = readings.load_readings(folder.parent / readings.FILE)
+    open_ones = readings.choose(known, options.chosen)
     open_ones = [one for one in open_ones if one.concerns(folder.name)]
-    found = readings.apply(experiment.points, open_ones, options.chosen)
+    found = readings.apply(experiment.points, open_ones)
     unchanged: list[str] = []
     if options.settings:
         found, unchanged = points.with_settings(found, options.settings)
