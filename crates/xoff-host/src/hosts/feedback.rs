@@ -72,9 +72,6 @@ impl Hosts {
         if ended {
             self.finish(fabric, sender, answer.stamp_ps());
         } else {
-            if news && self.rto_policy.varies() {
-                self.watch(fabric, sender);
-            }
             self.after_control(fabric, sender);
         }
     }

@@ -14,7 +14,7 @@ use crate::transport::TransportConfig;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RtoPolicy {
     /// Timeout with more than `few_bytes` in flight; 0: none.
-    long: u64,
+    pub(super) long: u64,
     /// Timeout with at most `few_bytes` in flight.
     short: u64,
     few_bytes: u64,
@@ -32,65 +32,90 @@ impl RtoPolicy {
         }
     }
 
+    /// The shortest timeout.
+    fn shortest(self) -> u64 {
+        self.short.min(self.long)
+    }
+
     /// Time of a flow's timeout (ps).
     fn deadline(self, flow: &Sender) -> u64 {
         let timeout = if flow.in_flight() <= self.few_bytes { self.short } else { self.long };
         flow.progress_ps + timeout
     }
-
-    /// True if progress can shorten a flow's deadline: with few packets in flight the timeout is
-    /// shorter.
-    pub(super) fn varies(self) -> bool {
-        self.short < self.long
-    }
 }
 
 impl Hosts {
-    /// Makes a flow's NIC check for timeouts no later than this flow's deadline.
+    /// Makes a flow's NIC look for timeouts. A new flow's deadline is at least the shortest timeout
+    /// away, so a NIC that already looks will look in time.
     pub(super) fn watch(&mut self, fabric: &mut Fabric, sender: u32) {
-        if self.rto_policy.long == 0 {
-            return;
-        }
-        let flow = &self.flows[sender as usize];
-        let timer = self.nics[flow.nic as usize].timers.timeout;
-        let deadline = self.rto_policy.deadline(flow);
-        if fabric.wheel.armed(timer).is_none_or(|armed| deadline < armed) {
-            fabric.wheel.arm(timer, deadline);
+        let nic = self.flows[sender as usize].nic as usize;
+        let Some(deadlines) = self.deadlines.get_mut(nic) else { return };
+        if deadlines.is_idle() {
+            let first = fabric.now + self.rto_policy.shortest();
+            deadlines.look_at_all(Some(first));
+            fabric.wheel.arm(self.nics[nic].timers.timeout, first);
         }
     }
 
-    /// Checks a NIC's flows for timeouts. Deadlines mostly move back, and `watch` handles those
-    /// that move forward. One event per NIC, at the earliest deadline, is therefore enough for any
-    /// number of flows.
+    /// Looks for timeouts among a NIC's flows.
     pub fn on_timeout(&mut self, fabric: &mut Fabric, nic: u32) {
-        let mut earliest = u64::MAX;
-        for place in 0..self.nics[nic as usize].flows.len() {
-            let sender = self.nics[nic as usize].flows[place];
-            let flow = &mut self.flows[sender as usize];
-            let waits = match &self.receiver_driven {
-                Some(transport) => transport.waits(flow),
-                None => flow.in_flight() > 0,
-            };
-            if !waits {
-                flow.progress_ps = fabric.now;
-            } else if self.rto_policy.deadline(flow) <= fabric.now {
-                flow.progress_ps = fabric.now;
-                fabric.hold(self.nics[nic as usize].port);
-                match self.receiver_driven {
-                    Some(_) => self.on_driven_timeout(fabric, sender),
-                    None => flow.on_timeout(self.setup.frame.payload.0),
-                }
-                self.stats.timeouts += 1;
-                if let Some(state) = self.onramps.get_mut(sender as usize) {
-                    state.on_timeout();
-                }
-                self.make_ready(fabric, sender);
+        let index = nic as usize;
+        while let Some(sender) = self.deadlines[index].take(fabric.now) {
+            let flow = &self.flows[sender as usize];
+            // Its slot may have another flow by now, whose deadline then decides.
+            if flow.alive && flow.nic == nic {
+                self.look_at(fabric, sender);
             }
-            earliest = earliest.min(self.rto_policy.deadline(&self.flows[sender as usize]));
         }
-        if earliest != u64::MAX {
-            fabric.wheel.arm(self.nics[nic as usize].timers.timeout, earliest);
+        if self.deadlines[index].all_are_due(fabric.now) {
+            let next = fabric.now + self.rto_policy.shortest();
+            for place in 0..self.nics[index].flows.len() {
+                let sender = self.nics[index].flows[place];
+                let deadline = self.look_at(fabric, sender);
+                if deadline < next {
+                    self.deadlines[index].add(deadline, sender);
+                }
+            }
+            let flows = !self.nics[index].flows.is_empty();
+            self.deadlines[index].look_at_all(flows.then_some(next));
         }
+        if let Some(next) = self.deadlines[index].next() {
+            fabric.wheel.arm(self.nics[index].timers.timeout, next);
+        }
+    }
+
+    /// Times a flow out if it is due. Returns its deadline.
+    #[inline]
+    fn look_at(&mut self, fabric: &mut Fabric, sender: u32) -> u64 {
+        let flow = &mut self.flows[sender as usize];
+        let waits = match &self.receiver_driven {
+            Some(transport) => transport.waits(flow),
+            None => flow.in_flight() > 0,
+        };
+        if !waits {
+            flow.progress_ps = fabric.now;
+        }
+        let deadline = self.rto_policy.deadline(flow);
+        if deadline > fabric.now {
+            return deadline;
+        }
+        self.time_out(fabric, sender);
+        self.rto_policy.deadline(&self.flows[sender as usize])
+    }
+
+    fn time_out(&mut self, fabric: &mut Fabric, sender: u32) {
+        let flow = &mut self.flows[sender as usize];
+        flow.progress_ps = fabric.now;
+        fabric.hold(self.nics[flow.nic as usize].port);
+        match self.receiver_driven {
+            Some(_) => self.on_driven_timeout(fabric, sender),
+            None => flow.on_timeout(self.setup.frame.payload.0),
+        }
+        self.stats.timeouts += 1;
+        if let Some(state) = self.onramps.get_mut(sender as usize) {
+            state.on_timeout();
+        }
+        self.make_ready(fabric, sender);
     }
 
     /// A switch dropped a packet and notified its sender (perfect recovery). A dropped

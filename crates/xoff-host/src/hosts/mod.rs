@@ -4,6 +4,7 @@
 //! flow's sender here, and `id` that of a packet in the fabric's pool.
 
 mod chains;
+mod deadlines;
 mod feedback;
 mod flows;
 mod flowtune;
@@ -23,6 +24,7 @@ use xoff_core::prefetch::prefetch;
 use xoff_core::{FlowId, HostId, Rng, rng::Purpose};
 use xoff_net::{Fabric, fabric::phase};
 
+use self::deadlines::Deadlines;
 use self::losses::RtoPolicy;
 use crate::cc::{AnyControl, Carries, ControlConfig};
 use crate::flow::{Finished, Sender};
@@ -154,6 +156,8 @@ pub struct Hosts {
     free: Vec<u32>,
     receivers: Receivers,
     rto_policy: RtoPolicy,
+    /// When each NIC looks for timeouts, if flows have them.
+    deadlines: Vec<Deadlines>,
     /// The receiver-driven transport, if any.
     receiver_driven: Option<Box<AnyDriven>>,
     /// Actions requested by the transport during a call; empty otherwise.
@@ -206,6 +210,7 @@ impl Hosts {
             setup,
             tags,
             nics: Vec::new(),
+            deadlines: Vec::new(),
             shortest: Vec::new(),
             flows: Vec::new(),
             controls: Vec::new(),
@@ -239,6 +244,9 @@ impl Hosts {
         self.nics.push(Nic::new(host, port, self.setup.queues, rng, timers));
         if self.setup.transport.round_robin == RoundRobin::Shortest {
             self.shortest.push(ShortestFirst::new(self.setup.queues));
+        }
+        if self.rto_policy.long > 0 {
+            self.deadlines.push(Deadlines::default());
         }
         if self.setup.nic.receive_rate.0 > 0 {
             self.intakes.push(Intake::default());
