@@ -14,6 +14,9 @@ mod codel;
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Reverse;
+
+use xoff_core::tournament::Tournament;
 use xoff_core::{Ps, knobs};
 
 use self::bins::{BIN_BYTES, Bin, List, NO_BIN};
@@ -94,6 +97,13 @@ impl SchedulerSettings for SfqCodelConfig {
     }
 }
 
+/// A bin's place in the order by bytes, the fullest first; among equals, the bin with the least
+/// number.
+type Fatness = (Reverse<u32>, u16);
+
+/// An empty bin's place.
+const EMPTY: Fatness = (Reverse(0), u16::MAX);
+
 /// The bins of a port.
 #[derive(Debug)]
 pub struct SfqCodel {
@@ -108,6 +118,10 @@ pub struct SfqCodel {
     old: List,
     packets: u32,
     bytes: u32,
+    /// Number of bins with packets.
+    busy: u32,
+    /// The bins by their bytes, from the first eviction on: only a full port needs this order.
+    fattest: Option<Tournament<Fatness>>,
     /// The longest packet so far (bytes).
     longest: u32,
     paused: bool,
@@ -127,6 +141,8 @@ impl SfqCodel {
             old: List::EMPTY,
             packets: 0,
             bytes: 0,
+            busy: 0,
+            fattest: None,
             longest: 0,
             paused: false,
         }
@@ -195,11 +211,37 @@ impl SfqCodel {
 
     /// Takes the packet at the head of a bin.
     fn take(&mut self, pool: &Pool, bin: u16) -> Option<u32> {
-        let id = self.bins[bin as usize].queue.pop(pool)?;
+        let queue = &mut self.bins[bin as usize].queue;
+        let id = queue.pop(pool)?;
+        self.busy -= u32::from(queue.is_empty());
         self.packets -= 1;
         self.bytes -= u32::from(pool[id].wire_bytes);
+        self.weigh(bin, 0);
         Some(id)
     }
+
+    /// Updates a bin's place in the order by bytes, as if it had `more` bytes.
+    #[inline]
+    fn weigh(&mut self, bin: u16, more: u32) {
+        if let Some(order) = &mut self.fattest {
+            let bytes = self.bins[bin as usize].queue.bytes() + more;
+            order.set(bin as usize, fatness(bin, bytes));
+        }
+    }
+
+    /// Weighs all bins.
+    #[cold]
+    fn weigh_all(&mut self) {
+        let mut order = Tournament::new(self.count as usize, EMPTY);
+        for (number, bin) in (0..).zip(&self.bins) {
+            order.set(usize::from(number), fatness(number, bin.queue.bytes()));
+        }
+        self.fattest = Some(order);
+    }
+}
+
+fn fatness(bin: u16, bytes: u32) -> Fatness {
+    if bytes == 0 { EMPTY } else { (Reverse(bytes), bin) }
 }
 
 impl Scheduler for SfqCodel {
@@ -207,7 +249,10 @@ impl Scheduler for SfqCodel {
         let bin = self.admit(&pool[id]);
         self.packets += 1;
         self.bytes += u32::from(pool[id].wire_bytes);
-        self.bins[bin as usize].queue.push(pool, id);
+        let queue = &mut self.bins[bin as usize].queue;
+        self.busy += u32::from(queue.is_empty());
+        queue.push(pool, id);
+        self.weigh(bin, 0);
     }
 
     /// The bin with the current turn drops the packets that its CoDel rejects.
@@ -244,18 +289,19 @@ impl Scheduler for SfqCodel {
     /// "It finds the queue with the largest current byte count and drops a packet from the head of
     /// that queue" (RFC 8290 §4.1), the arriving packet included.
     fn evict(&mut self, pool: &mut Pool, arriving: u32) -> Option<u32> {
-        let packet = &pool[arriving];
-        let own = self.bin_of(packet);
-        let bytes = |number: u16, bin: &Bin| {
-            bin.queue.bytes() + if number == own { u32::from(packet.wire_bytes) } else { 0 }
-        };
-        let mut fattest = (own, u32::from(packet.wire_bytes));
-        for (number, bin) in (0..).zip(&self.bins) {
-            if bytes(number, bin) > fattest.1 {
-                fattest = (number, bytes(number, bin));
-            }
+        let bytes = u32::from(pool[arriving].wire_bytes);
+        let own = self.bin_of(&pool[arriving]);
+        if self.bins.is_empty() {
+            return None;
         }
-        self.take(pool, fattest.0)
+        if self.fattest.is_none() {
+            self.weigh_all();
+        }
+        self.weigh(own, bytes);
+        let (Reverse(most), fattest) = self.fattest.as_ref()?.least();
+        self.weigh(own, 0);
+        // A packet alone in its bin is the one to drop if no bin has more bytes.
+        self.take(pool, if most > bytes { fattest } else { own })
     }
 
     #[inline]
@@ -294,6 +340,6 @@ impl Scheduler for SfqCodel {
     }
 
     fn active(&self) -> u32 {
-        self.bins.iter().filter(|bin| !bin.queue.is_empty()).count() as u32
+        self.busy
     }
 }

@@ -91,6 +91,33 @@ proptest! {
         }
     }
 
+    /// A full port drops from the bin that a search through all bins finds.
+    #[test]
+    fn eviction_finds_the_fattest_bin(
+        steps in prop::collection::vec((0u32..3, 0u32..12, 64u16..1500), 1..300),
+    ) {
+        let (mut pool, mut port) = (Pool::default(), port(5));
+        port.make_bins();
+        for (step, label, bytes) in steps {
+            let record = packet(label, bytes, 0);
+            let own = port.bin_of(&record);
+            let id = pool.insert(record);
+            if step == 0 {
+                port.push(&mut pool, id);
+            } else if step == 1 {
+                port.pop(&mut pool);
+            } else {
+                let bytes = u32::from(bytes);
+                let held = |bin: u16| port.bins[bin as usize].queue.bytes();
+                let with = |bin: u16| held(bin) + if bin == own { bytes } else { 0 };
+                let most = (0..5).map(with).max().unwrap();
+                let fattest = (0..5).find(|&bin| with(bin) == most && most > bytes).unwrap_or(own);
+                let expected = port.bins[fattest as usize].queue.head();
+                prop_assert_eq!(port.evict(&mut pool, id), expected);
+            }
+        }
+    }
+
     /// Two ports receive the same packets. In one, packets pass if they may; in the other they join
     /// and leave.
     #[test]
