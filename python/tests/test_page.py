@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from xoff import page
+from xoff import page, recorded
 from xoff.cli import main
 from xoff.reproduce_paper import Keeping, reproduce_all
 
@@ -87,9 +87,9 @@ def test_a_digest_is_of_names_and_digests_in_any_order():
     def run(case, found):
         return {"case": case, "seed": 1, "digest": found}
 
-    first = page.digest([run("a", "1"), run("b", "2")])
-    assert first == page.digest([run("b", "2"), run("a", "1")])
-    assert first != page.digest([run("a", "2"), run("b", "1")])
+    first = recorded.runs_digest([run("a", "1"), run("b", "2")])
+    assert first == recorded.runs_digest([run("b", "2"), run("a", "1")])
+    assert first != recorded.runs_digest([run("a", "2"), run("b", "1")])
 
 
 def test_an_experiment_of_its_own_joins_those_on_the_page(papers, tmp_path):

@@ -91,6 +91,21 @@ def test_sensitivity_checks_claims_under_each_candidate(papers, tmp_path, monkey
     assert [trial["candidate"] for trial in json.loads(file.read_text())] == ["20", "10"]
 
 
+def test_sensitivity_is_kept_with_the_results(papers, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    base = ["reproduce", "demo/fig1", "--results", "results.json", "--page", "docs"]
+    assert main([*base, "--sensitivity"]) == 2
+    assert "has no results of demo/fig1 at scale quick: first run" in capsys.readouterr().err
+    assert main(base) == 0
+    assert main([*base, "--sensitivity"]) == 0
+    entry = json.loads((tmp_path / "results.json").read_text())["experiments"]["fig1"]
+    kept = entry["sensitivity"]
+    assert [(one["candidate"], one["chosen"]) for one in kept] == [("20", True), ("10", False)]
+    assert kept[0]["verdicts"] == entry["verdicts"]
+    assert kept[0]["digest"] != kept[1]["digest"]
+    assert "Under other candidates of readings.toml" in (tmp_path / "docs/demo.md").read_text()
+
+
 def test_changed_settings_are_said_everywhere(papers, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     command = ["reproduce", "demo/fig1", "--set", "run.degree=30", "--check", "--json"]

@@ -6,6 +6,7 @@ import pytest
 
 from xoff import overview, recorded
 from xoff.claims import SIMULATED, load_claims
+from xoff.readings import FILE, load_readings
 from xoff.reproduce import Options, prepare
 from xoff.verdicts import FAILS
 
@@ -28,6 +29,15 @@ def test_results_are_of_the_present_scenarios_and_checks(paper, name):
     entry = RECORDS[paper]["experiments"][name]
     own = prepare(f"{paper}/{name}", Options(scale=entry["scale"], check=True, root=PAPERS))
     assert own.with_seeds(recorded.seed_counts(entry)).key() == entry["key"]
+
+
+@pytest.mark.parametrize(("paper", "name"), EXPERIMENTS, ids=map("/".join, EXPERIMENTS))
+def test_kept_sensitivity_is_of_the_present_readings(paper, name):
+    trials = RECORDS[paper]["experiments"][name].get("sensitivity", [])
+    readings = {one.id: one for one in load_readings(PAPERS / paper / FILE)}
+    for trial in trials:
+        reading = readings[trial["reading"]]
+        assert trial["chosen"] == (reading.candidate(trial["candidate"]).value == reading.choice)
 
 
 @pytest.mark.parametrize("paper", RECORDS)

@@ -185,7 +185,8 @@ def _add_changes(again: _Parser) -> None:
     again.add_argument(
         "--sensitivity",
         action="store_true",
-        help="check the claims under every candidate of readings.toml in turn",
+        help="check the claims under every candidate of readings.toml in turn; with --results, "
+        "keep the verdicts in that file",
     )
 
 

@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xoff import api, engine
 from xoff.cores import cores
@@ -15,6 +15,9 @@ from xoff.errors import UsageError
 from xoff.progress import JsonProgress, Line, RunProgress
 from xoff.terminal import say
 from xoff.text import table
+
+if TYPE_CHECKING:
+    from xoff.reproduce_paper import Keeping
 
 MEMORY_OF_A_WORLD = 4 << 30
 
@@ -84,7 +87,7 @@ def reproduce(args: argparse.Namespace) -> int:
         "budget_s": 60.0 * (args.budget or 0.0),
     }
     if args.sensitivity:
-        return _sensitivity(args, options)
+        return _sensitivity(args, options, keeping)
 
     def show(outcome: Outcome) -> None:
         if args.json:
@@ -111,13 +114,13 @@ def _chosen(given: Iterable[str]) -> dict[str, str]:
     return {reading: value for reading, _, value in (one.partition("=") for one in given)}
 
 
-def _sensitivity(args: argparse.Namespace, options: dict[str, Any]) -> int:
+def _sensitivity(args: argparse.Namespace, options: dict[str, Any], keeping: Keeping) -> int:
     from xoff import sensitivity
 
     if options["chosen"]:
         raise UsageError("--sensitivity tries every candidate: leave out --reading")
     show = (lambda _text: None) if args.json else (lambda text: say(text, end="", flush=True))
-    trials = sensitivity.sensitivity(args.experiment, show, Line(), **options)
+    trials = sensitivity.sensitivity(args.experiment, show, Line(), keeping, **options)
     if args.json:
         say(json.dumps(sensitivity.as_json(trials), indent=2, allow_nan=False))
     elif not trials:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -130,12 +129,12 @@ def _part(name: str, entry: Entry, claims: Mapping[str, Claim], paper: str) -> s
         f"## {_heading(entry)}\n",
         f"![{entry['title']}]({paper}/{name}.png)\n",
         f"`{entry['command']}`, {_seeds(entry)}, runs: {len(entry['runs'])}, digest "
-        f"`{digest(entry['runs'])}`.\n",
+        f"`{recorded.runs_digest(entry['runs'])}`.\n",
     ]
     shown = {id_: one for id_, one in entry["verdicts"].items() if id_ in claims}
     if shown:
         rows = [_row(claims[id_], one) for id_, one in shown.items()]
-        parts += [markdown(CLAIMS, rows, left=6), _why(shown, claims)]
+        parts += [markdown(CLAIMS, rows, left=6), _why(shown, claims), _under_candidates(entry)]
     parts.append(entry["table"])
     return "\n".join(part for part in parts if part)
 
@@ -147,10 +146,30 @@ def _seeds(entry: Entry) -> str:
     return f"{'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))}"
 
 
-def digest(runs: Sequence[Entry]) -> str:
-    """Return a digest of the recorded runs, in any order."""
-    lines = sorted(f"{run['case']} {run['seed']} {run['digest']}\n" for run in runs)
-    return hashlib.sha256("".join(lines).encode()).hexdigest()[:16]
+def _under_candidates(entry: Entry) -> str:
+    """Format the verdicts that differ between candidates of the readings, if they were tried."""
+    trials = entry.get("sensitivity", [])
+    if not trials:
+        return ""
+    said = {
+        id_: [trial["verdicts"][id_]["verdict"] for trial in trials]
+        for id_ in trials[0]["verdicts"]
+    }
+    differing = [id_ for id_, words in said.items() if len(set(words)) > 1]
+    head = "Under other candidates of readings.toml"
+    if not differing:
+        tried = ", ".join(sorted({trial["reading"] for trial in trials}))
+        return f"{head} ({tried}) every claim has the same verdict.\n"
+    rows = [
+        [
+            trial["reading"],
+            trial["candidate"] + (" (choice)" if trial["chosen"] else ""),
+            *[said[id_][place] for id_ in differing],
+        ]
+        for place, trial in enumerate(trials)
+    ]
+    shown = markdown(("reading", "candidate", *differing), rows, left=2)
+    return f"{head} these verdicts differ:\n\n{shown}"
 
 
 def _row(claim: Claim, part: Entry) -> list[str]:

@@ -12,6 +12,8 @@ The file is an object with
 - `runs`: one entry per run: `experiment`, `case`, `seed`, `scenario`, `settings`, `digest`,
   `engine` (version) and `packet_hops`.
 - `experiments`: by name, what the entries above were made from, and the experiment's table.
+  `sensitivity`, if it was tried, has the verdicts under each candidate of a reading, and the digest
+  of the runs.
 """
 
 from __future__ import annotations
@@ -110,6 +112,21 @@ def entry(outcome: Outcome, claims: Sequence[Claim]) -> Record:
         "verdicts": {one.claim.id: report.verdict_json(one) for one in verdicts},
         "table": report.page_table(outcome),
     }
+
+
+def trial(outcome: Outcome) -> Record:
+    """Return what is kept of an experiment under a candidate of a reading."""
+    own = [verdict for verdict in outcome.verdicts if verdict.claim.experiments]
+    return {
+        "digest": runs_digest(_runs(outcome)),
+        "verdicts": {one.claim.id: report.verdict_json(one) for one in own},
+    }
+
+
+def runs_digest(runs: Sequence[Record]) -> str:
+    """Return a digest of recorded runs, in any order."""
+    lines = sorted(f"{run['case']} {run['seed']} {run['digest']}\n" for run in runs)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()[:16]
 
 
 def _runs(outcome: Outcome) -> list[Record]:

@@ -1,7 +1,8 @@
 """`xoff reproduce --sensitivity`: what an experiment's claims hang on.
 
 Each open parameter of the paper (`readings`) is set to each of its other candidates in turn, and
-the claims are checked again. Readings that change no run of the experiment are left out.
+the claims are checked again. Readings that change no run of the experiment are left out. The
+verdicts can be kept in a results file and on the paper's page.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from xoff import papers, report
+from xoff import page, papers, recorded, report
+from xoff.claims import load_claims
 from xoff.errors import UsageError, writing
 from xoff.manifest import replace_text
 from xoff.papers import find_experiments
 from xoff.progress import Line
 from xoff.readings import FILE, Reading, load_readings
 from xoff.reproduce import Options, Outcome, Prepared, prepare, run
+from xoff.reproduce_paper import Keeping
 from xoff.text import markdown
 
 
@@ -37,12 +40,20 @@ class Trial:
         return f"{self.reading.id} = {self.value}{chosen}"
 
 
-def sensitivity(name: str, done: Callable[[str], None], line: Line, **given: Any) -> list[Trial]:
+def sensitivity(
+    name: str,
+    done: Callable[[str], None],
+    line: Line,
+    keeping: Keeping | None = None,
+    **given: Any,
+) -> list[Trial]:
     """Check the claims of one experiment, or all of a paper, under every candidate.
 
     Calls `done` with each experiment's table and writes it to `sensitivity.md` and
-    `sensitivity.json` in the experiment's folder. `given` are `reproduce.Options`. Raises like
-    `reproduce`; `UsageError` if the paper has no readings.
+    `sensitivity.json` in the experiment's folder. `given` are `reproduce.Options`. With
+    `keeping.results`, an experiment that this file has at the same scale keeps the verdicts there,
+    and with `keeping.page` they are on the page. Raises like `reproduce`; `UsageError` if the paper
+    has no readings, or the results file lacks an experiment.
     """
     options = replace(Options(**given), check=True)
     root = options.root or papers.papers_dir()
@@ -51,9 +62,13 @@ def sensitivity(name: str, done: Callable[[str], None], line: Line, **given: Any
         readings = load_readings(root / one.split("/")[0] / FILE)
         if not readings:
             raise UsageError(f"{root / one.split('/')[0] / FILE}: there are no readings to vary")
+        if keeping is not None and keeping.results is not None:
+            _check_recorded(one, keeping.results, options.scale)
         found = _of_experiment(one, readings, options, line)
         if found:
             text = _write(found, one)
+            if keeping is not None and keeping.results is not None:
+                _keep(found, one, keeping.results, keeping.page)
             done(text)
         trials += found
     return trials
@@ -76,6 +91,34 @@ def _of_experiment(
             found.append(Trial(reading, reading.choice, chosen))
             found += [Trial(reading, value, run(other, line)) for value, other in others]
     return found
+
+
+def _check_recorded(name: str, file: Path, scale: str) -> None:
+    entry = recorded.load(file)["experiments"].get(name.split("/")[1])
+    if entry is None or entry["scale"] != scale:
+        raise UsageError(
+            f"{file} has no results of {name} at scale {scale}: first run `xoff reproduce {name} "
+            f"--scale {scale} --results {file}`"
+        )
+
+
+def _keep(trials: Sequence[Trial], name: str, file: Path, page_folder: Path | None) -> None:
+    """Add the verdicts to the experiment's entry, and write the paper's page."""
+    paper, experiment = name.split("/")
+    claims = load_claims(trials[0].outcome.root / paper / "claims.toml")
+    entries = recorded.experiments(recorded.load(file))
+    entries[experiment]["sensitivity"] = [
+        {
+            "reading": trial.reading.id,
+            "candidate": trial.value,
+            "chosen": trial.value == trial.reading.choice,
+            **recorded.trial(trial.outcome),
+        }
+        for trial in trials
+    ]
+    record = recorded.save(file, paper, entries, claims)
+    if page_folder is not None:
+        page.write(record, claims, page_folder)
 
 
 def _scenarios(prepared: Prepared) -> set[str]:

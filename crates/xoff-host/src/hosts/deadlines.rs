@@ -112,7 +112,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_flow_times_out_at_its_deadline(
-            progress in proptest::collection::vec(proptest::collection::vec(0..1_000_u64, 0..30), 0..20)
+            progress in prop::collection::vec(prop::collection::vec(0..1_000_u64, 0..30), 0..20)
         ) {
             let (looked, checked, steps) = timeouts(&progress);
             prop_assert_eq!(looked, checked);
