@@ -64,20 +64,19 @@ impl Hosts {
             let flow = &self.flows[sender as usize];
             // Its slot may have another flow by now, whose deadline then decides.
             if flow.alive && flow.nic == nic {
-                self.look_at(fabric, sender);
+                let deadline = self.look_at(fabric, sender);
+                self.deadlines[index].add(deadline, sender);
             }
         }
         if self.deadlines[index].all_are_due(fabric.now) {
+            let flows = self.nics[index].flows.len();
             let next = fabric.now + self.rto_policy.shortest();
-            for place in 0..self.nics[index].flows.len() {
+            self.deadlines[index].look_at_all((flows > 0).then_some(next));
+            for place in 0..flows {
                 let sender = self.nics[index].flows[place];
                 let deadline = self.look_at(fabric, sender);
-                if deadline < next {
-                    self.deadlines[index].add(deadline, sender);
-                }
+                self.deadlines[index].add(deadline, sender);
             }
-            let flows = !self.nics[index].flows.is_empty();
-            self.deadlines[index].look_at_all(flows.then_some(next));
         }
         if let Some(next) = self.deadlines[index].next() {
             fabric.wheel.arm(self.nics[index].timers.timeout, next);
