@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import xoff
-from xoff import metrics
+from xoff import lookup, metrics
 from xoff.claims import load_claims
 from xoff.metrics import Term
 from xoff.relations import RELATIONS, Bounds
@@ -20,26 +20,26 @@ def result(**keys):
 
 
 def test_a_null_percentile_is_few_samples_or_infinite():
-    assert metrics.statistic({"flows": 999, "p99": None}, "p99", 5) is None
-    assert metrics.statistic(GROUP, "p99", 5) == math.inf
-    assert metrics.statistic(GROUP, "p99", 0) is None
-    assert metrics.statistic({**GROUP, "finished": 1990}, "p99") == math.inf
-    assert metrics.statistic({"flows": 3, "mean": None}, "mean", 1) == math.inf
-    assert metrics.statistic({"flows": 0, "mean": None}, "mean", 1) is None
+    assert lookup.statistic({"flows": 999, "p99": None}, "p99", 5) is None
+    assert lookup.statistic(GROUP, "p99", 5) == math.inf
+    assert lookup.statistic(GROUP, "p99", 0) is None
+    assert lookup.statistic({**GROUP, "finished": 1990}, "p99") == math.inf
+    assert lookup.statistic({"flows": 3, "mean": None}, "mean", 1) == math.inf
+    assert lookup.statistic({"flows": 0, "mean": None}, "mean", 1) is None
 
 
 def test_lookup_by_index_and_by_name():
     summary = {"monitors": [{"name": "a.b", "x": 1}, {"name": "long", "x": 2}]}
-    assert metrics.lookup(summary, "monitors.0.x") == 1
-    assert metrics.lookup(summary, "monitors.long.x") == 2
-    assert metrics.lookup(summary, "monitors.9.x") is None
-    assert metrics.lookup(summary, "nothing.here") is None
+    assert lookup.lookup(summary, "monitors.0.x") == 1
+    assert lookup.lookup(summary, "monitors.long.x") == 2
+    assert lookup.lookup(summary, "monitors.9.x") is None
+    assert lookup.lookup(summary, "nothing.here") is None
 
 
 def test_lookup_of_delays_by_link_and_packets():
     delays = [{"link": "leaf-spine", "packets": kind, "p99_ps": n} for n, kind in enumerate("ab")]
-    assert metrics.lookup({"link_delays": delays}, "link_delays.leaf-spine b.p99_ps") == 1
-    assert metrics.lookup({"link_delays": delays}, "link_delays.spine-leaf b.p99_ps") is None
+    assert lookup.lookup({"link_delays": delays}, "link_delays.leaf-spine b.p99_ps") == 1
+    assert lookup.lookup({"link_delays": delays}, "link_delays.spine-leaf b.p99_ps") is None
 
 
 def test_a_cdf_may_stand_anywhere_in_the_summary():

@@ -298,6 +298,21 @@ def test_a_disk_that_fills(small, tmp_path):
     assert read_manifest(tmp_path / "out")["complete"] is True
 
 
+def test_a_run_from_the_shell_does_not_import_numpy(small, tmp_path):
+    out = tmp_path / "lean"
+    code = (
+        "import sys; from xoff.cli import main; code = main(); "
+        "assert 'pyarrow' in sys.modules and 'numpy' not in sys.modules; import numpy; "
+        "sys.exit(code)"
+    )
+    command = [sys.executable, "-c", code, "run", str(small), "--out", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    with_numpy = xoff.run(small, tmp_path / "full")
+    for name in ("flows", "samples"):
+        assert getattr(xoff.load(out), name).equals(getattr(with_numpy, name))
+
+
 def test_a_full_disk_under_stdout(small):
     with open("/dev/full", "w") as full:
         command = [sys.executable, "-m", "xoff", "check", str(small)]

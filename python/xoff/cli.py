@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from xoff import commands, engine
+from xoff import commands, engine, lean
 from xoff.errors import ScenarioError, XoffError, is_disk_full, reason
 from xoff.terminal import complain, escaped, open_standard_streams
 
@@ -94,7 +94,7 @@ def _add_run(sub: argparse._SubParsersAction[_Parser]) -> None:
     shown.add_argument(
         "--progress-json", action="store_true", help="print progress as JSON lines on stdout"
     )
-    run.set_defaults(action=commands.run)
+    run.set_defaults(action=commands.run, lean=True)
 
 
 def _add_reproduce(sub: argparse._SubParsersAction[_Parser]) -> None:
@@ -367,6 +367,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     _catch_signals()
     try:
         args = _parser().parse_args(argv)
+        if argv is None and "lean" in args:
+            lean.import_pyarrow()
         code: int = args.action(args)
         sys.stdout.flush()
     except KeyboardInterrupt as stop:

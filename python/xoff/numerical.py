@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from xoff.metrics import lookup
+from xoff.lookup import lookup
 from xoff.text import number
 
 COLUMNS = {

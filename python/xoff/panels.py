@@ -13,19 +13,8 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter
 
 from xoff import completions, rows
-from xoff.metrics import (
-    PACKETS,
-    Group,
-    Relative,
-    Term,
-    bins,
-    cdf_points,
-    class_entry,
-    mean,
-    monitored,
-    sampled_cdf,
-    statistic,
-)
+from xoff.lookup import Group, bins, class_entry, statistic
+from xoff.metrics import PACKETS, Relative, Term, cdf_points, mean, monitored, sampled_cdf
 from xoff.plot import Theory
 from xoff.result import Result
 

@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from xoff.errors import writing
-from xoff.metrics import lookup
+from xoff.lookup import lookup
 from xoff.panels import (
     Axes,
     Runs,

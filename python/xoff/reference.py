@@ -12,8 +12,6 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from xoff.errors import RunError
 from xoff.manifest import REFERENCE
 from xoff.result import Result
@@ -95,6 +93,8 @@ def report(scenario: Path, result: Result) -> str:
     compared = compare(file, result)
     if result.files is not None:
         result.files.add(REFERENCE, as_csv(compared))
+    import numpy as np  # most runs have no reference, and numpy takes longer than a short run
+
     found: Any = np.abs(np.array([flow.error for flow in compared]))
     if not len(found):
         return f"\nno flow in common with {file}\n"

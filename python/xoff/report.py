@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from xoff import engine, numerical
 from xoff.claims import KINDS, Claim
 from xoff.experiment import Column, Experiment
-from xoff.metrics import Group, Term, class_entry, lookup, statistic
+from xoff.lookup import Group, class_entry, lookup, statistic
+from xoff.metrics import Term
 from xoff.result import Result
 from xoff.text import byte_text, fixed, markdown, number
 from xoff.verdicts import HOLDS, WORDS, Measured, NotRun, Verdict

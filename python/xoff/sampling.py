@@ -20,16 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xoff import completions
-from xoff.metrics import (
-    MEAN_OF_BINS,
-    OVER_SEEDS,
-    PACKETS,
-    POOLED,
-    Term,
-    bin_index,
-    bins,
-    class_entry,
-)
+from xoff.lookup import bin_index, bins, class_entry
+from xoff.metrics import MEAN_OF_BINS, OVER_SEEDS, PACKETS, POOLED, Term
 from xoff.percentiles import has_samples, permille
 from xoff.result import Result
 from xoff.student import NORMAL, student_t

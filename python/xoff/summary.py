@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from xoff import numerical
-from xoff.metrics import Group, lookup, statistic
+from xoff.lookup import Group, lookup, statistic
 from xoff.result import Result
 from xoff.text import byte_text, count_text, fixed, table, time_text
 

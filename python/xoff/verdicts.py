@@ -18,7 +18,8 @@ import numpy as np
 
 from xoff import sampling, units
 from xoff.claims import DISTANCE, SCORE, SIMULATED, Check, Claim, Formula, Results
-from xoff.metrics import Term, bins, cdf_distance, cdf_points, score_difference
+from xoff.lookup import bins
+from xoff.metrics import Term, cdf_distance, cdf_points, score_difference
 from xoff.relations import RELATIONS, Bounds, Outcome, every, sign, some
 from xoff.result import Result
 from xoff.sampling import DRAWS, MISSING, Sample, exact
