@@ -140,7 +140,7 @@ def test_bench_of_the_allocator(capsys):
 
 def test_two_runs_of_the_allocator_must_agree(capsys, monkeypatch):
     digests = itertools.count()
-    monkeypatch.setattr(engine, "bench_alloc", lambda *_: (1, 1.0, 1.0, next(digests)))
+    monkeypatch.setattr(engine, "bench_alloc", lambda *_: (1, 1.0, 1.0, 1.0, next(digests)))
     code, _, err = call(capsys, "bench", "alloc", "--repeat", "2")
     assert code == 1
     assert "this is a bug in xoff" in err

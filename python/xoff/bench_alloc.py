@@ -29,6 +29,7 @@ HEADER = (
     "blocks",
     "iteration (us)",
     "fastest (us)",
+    "slowest (us)",
     "ns/flow/core",
     "speed-up",
     "paper (us)",
@@ -72,7 +73,7 @@ def measure(threads: Sequence[int], repeat: int) -> Iterator[Figures]:
 def _run(case: tuple[int, int], threads: int) -> Figures:
     nodes, flows = case
     blocks = blocks_for(threads)
-    used, median_ns, least_ns, digest = engine.bench_alloc(
+    used, median_ns, least_ns, most_ns, digest = engine.bench_alloc(
         nodes, flows, blocks, threads, WORK // flows
     )
     return {
@@ -82,6 +83,7 @@ def _run(case: tuple[int, int], threads: int) -> Figures:
         "blocks": blocks,
         "iteration_us": median_ns / 1e3,
         "fastest_us": least_ns / 1e3,
+        "slowest_us": most_ns / 1e3,
         "ns_per_flow_per_core": median_ns * used / flows,
         "digest": f"{digest:016x}",
     }
@@ -93,6 +95,7 @@ def _median(runs: Sequence[Figures]) -> Figures:
     for key in ("iteration_us", "ns_per_flow_per_core"):
         found[key] = round(statistics.median(run[key] for run in runs), 4)
     found["fastest_us"] = min(run["fastest_us"] for run in runs)
+    found["slowest_us"] = max(run["slowest_us"] for run in runs)
     return found
 
 
@@ -111,6 +114,7 @@ def _row(first: Figures, found: Figures) -> list[str]:
         str(found["blocks"]),
         fixed(found["iteration_us"], 2),
         fixed(found["fastest_us"], 2),
+        fixed(found["slowest_us"], 2),
         fixed(found["ns_per_flow_per_core"], 2),
         fixed(None if found is first else first["iteration_us"] / found["iteration_us"], 2),
         fixed(paper, 2),

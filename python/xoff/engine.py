@@ -227,11 +227,11 @@ def bench(case: str, threads: int) -> str:
 
 def bench_alloc(
     nodes: int, flows: int, blocks: int, threads: int, iterations: int
-) -> tuple[int, float, float, int]:
+) -> tuple[int, float, float, float, int]:
     """Measure iterations of the parallel allocator.
 
-    Return the number of threads, the median and the least nanoseconds of an iteration, and a hash
-    of the rates.
+    Return the number of threads, the median, the least and the most nanoseconds of an iteration,
+    and a hash of the rates.
     """
     _check_threads(threads)
     return _native.bench_alloc(nodes, flows, blocks, threads, iterations)

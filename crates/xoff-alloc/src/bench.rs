@@ -22,6 +22,8 @@ pub struct Figures {
     pub median_ns: f64,
     /// Time of the fastest iteration, in nanoseconds: the time on an otherwise idle machine.
     pub least_ns: f64,
+    /// Time of the slowest iteration, in nanoseconds.
+    pub most_ns: f64,
     /// A hash of all rates, equal for any number of threads.
     pub digest: u64,
 }
@@ -75,6 +77,7 @@ pub fn bench(
         threads: allocator.threads(),
         median_ns: times[times.len() / 2],
         least_ns: times[0],
+        most_ns: times[times.len() - 1],
         digest: digest(&mut allocator),
     })
 }

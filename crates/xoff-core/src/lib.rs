@@ -6,6 +6,7 @@
 //! This crate knows nothing about packets.
 
 pub mod counts;
+pub mod crew;
 pub mod digest;
 pub mod ids;
 pub mod knobs;

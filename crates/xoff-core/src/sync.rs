@@ -17,6 +17,9 @@ use std::sync::{
 };
 
 use std::sync::PoisonError;
+use std::time::Duration;
+#[cfg(not(loom))]
+use std::time::Instant;
 
 /// Number of polls before yielding the processor: a few microseconds.
 #[cfg(not(loom))]
@@ -60,12 +63,14 @@ impl Progress {
         (0..self.finished.len()).for_each(|thread| self.finish(thread, windows));
     }
 
-    /// Waits until every thread has finished this many windows.
+    /// Waits until the first `threads` threads have finished this many windows. Returns for how
+    /// long it yielded the processor.
     ///
     /// # Errors
     /// If a thread has called [`Progress::abort`].
-    pub fn wait_for_all(&self, windows: u64) -> Result<(), Aborted> {
-        for count in &self.finished {
+    pub fn wait_for(&self, threads: usize, windows: u64) -> Result<Duration, Aborted> {
+        let mut yielded = Duration::ZERO;
+        for count in &self.finished[..threads] {
             let mut backoff = Backoff::default();
             while count.0.load(Ordering::Acquire) < windows {
                 if self.aborted.load(Ordering::Acquire) {
@@ -73,8 +78,9 @@ impl Progress {
                 }
                 backoff.wait();
             }
+            yielded += backoff.yielded();
         }
-        Ok(())
+        Ok(yielded)
     }
 
     /// Ends all waiting, now and later: a thread cannot continue.
@@ -88,6 +94,8 @@ impl Progress {
 pub struct Backoff {
     #[cfg(not(loom))]
     looks: u32,
+    #[cfg(not(loom))]
+    yields_since: Option<Instant>,
 }
 
 impl Backoff {
@@ -100,8 +108,18 @@ impl Backoff {
             self.looks += 1;
             std::hint::spin_loop();
         } else {
+            self.yields_since.get_or_insert_with(Instant::now);
             std::thread::yield_now();
         }
+    }
+
+    /// How long ago it began to yield between polls; zero if it has not yet.
+    #[must_use]
+    pub fn yielded(&self) -> Duration {
+        #[cfg(loom)]
+        return Duration::ZERO;
+        #[cfg(not(loom))]
+        self.yields_since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
     /// True once it yields between polls.
@@ -167,7 +185,7 @@ mod tests {
             let (progress, mail) = (Arc::clone(&progress), Arc::clone(&mail));
             move || {
                 for window in 0..5000 {
-                    progress.wait_for_all((window + 1u64).saturating_sub(LAG)).unwrap();
+                    progress.wait_for(THREADS, (window + 1u64).saturating_sub(LAG)).unwrap();
                     for from in (0..THREADS).filter(|_| window >= LAG) {
                         let mut messages = Vec::new();
                         mail.swap(window - LAG, from, own, &mut messages);
@@ -190,7 +208,7 @@ mod tests {
     fn aborting_ends_all_waiting() {
         let progress = Arc::new(Progress::new(2));
         let other = Arc::clone(&progress);
-        let waiting = std::thread::spawn(move || other.wait_for_all(1));
+        let waiting = std::thread::spawn(move || other.wait_for(2, 1));
         progress.abort();
         assert_eq!(waiting.join().unwrap(), Err(Aborted));
     }

@@ -14,7 +14,7 @@ fn simulate(own: usize, progress: &Progress, mail: &Mailboxes<Vec<u64>>, lag: u6
         assert_eq!(messages, [window * 10 + 1 - own as u64], "other messages than expected");
     };
     for window in 0..windows {
-        progress.wait_for_all((window + 1).saturating_sub(lag)).unwrap();
+        progress.wait_for(2, (window + 1).saturating_sub(lag)).unwrap();
         if window >= lag {
             take(window - lag);
         }
@@ -23,7 +23,7 @@ fn simulate(own: usize, progress: &Progress, mail: &Mailboxes<Vec<u64>>, lag: u6
         assert!(messages.is_empty(), "the mailbox was not emptied");
         progress.finish(own, window + 1);
     }
-    progress.wait_for_all(windows).unwrap();
+    progress.wait_for(2, windows).unwrap();
     (windows.saturating_sub(lag)..windows).for_each(take);
 }
 
@@ -56,7 +56,7 @@ fn aborting_ends_all_waiting() {
         let progress = Arc::new(Progress::new(2));
         let other = {
             let progress = Arc::clone(&progress);
-            thread::spawn(move || progress.wait_for_all(1))
+            thread::spawn(move || progress.wait_for(2, 1))
         };
         progress.abort();
         assert_eq!(other.join().unwrap(), Err(Aborted));

@@ -101,8 +101,8 @@ fn bench_cases() -> Vec<String> {
     xoff_run::bench_cases()
 }
 
-/// Measure iterations of the parallel allocator: return the number of threads, the median and the
-/// least nanoseconds of an iteration, and a hash of the rates.
+/// Measure iterations of the parallel allocator: return the number of threads, the median, the
+/// least and the most nanoseconds of an iteration, and a hash of the rates.
 ///
 /// Signals are handled when it is over. Raises ValueError if there is no such network.
 #[pyfunction]
@@ -113,10 +113,10 @@ fn bench_alloc(
     blocks: usize,
     threads: usize,
     iterations: usize,
-) -> PyResult<(usize, f64, f64, u64)> {
+) -> PyResult<(usize, f64, f64, f64, u64)> {
     let found = py.detach(|| xoff_alloc::bench(nodes, flows, blocks, threads, iterations));
     let found = found.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok((found.threads, found.median_ns, found.least_ns, found.digest))
+    Ok((found.threads, found.median_ns, found.least_ns, found.most_ns, found.digest))
 }
 
 /// The Rust engine of xoff. Use it through `xoff.engine`.

@@ -30,6 +30,7 @@ mod tag;
 pub mod throughput;
 mod watchdog;
 pub mod watermarks;
+mod windows;
 mod worker_pool;
 
 pub use cut::Threads;

@@ -30,7 +30,8 @@ use crate::tables::{FlowRow, Rows, SampleRow};
 use crate::throughput::Throughput;
 use crate::watchdog::Watchdog;
 use crate::watermarks::Watermarks;
-use crate::worker_pool::{Stretch, WorkerPool};
+use crate::windows::Stretch;
+use crate::worker_pool::WorkerPool;
 
 /// The times of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@
 //! time is divided into [`LAG`] windows. A partition may begin a window once all have finished the
 //! window `LAG` earlier, whose messages it takes then. A thread with more work for a moment
 //! therefore does not delay the others at once. Neither the assignment of partitions to threads nor
-//! the wall clock affects results; the clock only decides whether there is enough work for several
-//! threads.
+//! the wall clock affects results; the clock only decides how many threads work: one if there is
+//! little to do, and fewer than all if they wait for each other ([`Crew`]).
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -13,10 +13,12 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use xoff_core::crew::Crew;
 use xoff_core::rng::mix64;
 use xoff_core::sync::{Aborted, Backoff, Mailboxes, Progress};
 
 use crate::partition::{Partition, PartitionMessages};
+use crate::windows::{Stretch, Windows};
 
 /// Number of windows per delay of the shortest link between partitions, with several threads.
 const LAG: u64 = 4;
@@ -26,55 +28,6 @@ const LIGHT: Duration = Duration::from_micros(100);
 
 /// Number of steps between reassignments of partitions to threads.
 const STEPS_BETWEEN_DEALS: u32 = 16;
-
-/// A stretch of time to simulate.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Stretch {
-    pub(crate) from_ps: u64,
-    pub(crate) until_ps: u64,
-    /// Delay of the shortest link between two partitions.
-    pub(crate) lookahead_ps: u64,
-    /// Index of its first window.
-    pub(crate) first_window: u64,
-}
-
-/// A stretch divided into windows.
-#[derive(Clone, Copy, Debug)]
-struct Windows {
-    stretch: Stretch,
-    /// Number of windows per delay of the shortest link.
-    lag: u64,
-}
-
-impl Windows {
-    fn length(self) -> u64 {
-        self.stretch.lookahead_ps / self.lag
-    }
-
-    /// Index and end of each window.
-    fn all(self) -> impl Iterator<Item = (u64, u64)> {
-        (self.stretch.first_window..self.next()).map(move |window| (window, self.end(window)))
-    }
-
-    /// End of a window (ps).
-    fn end(self, window: u64) -> u64 {
-        let Stretch { from_ps, until_ps, first_window, .. } = self.stretch;
-        let length = self.length().saturating_mul(window - first_window + 1);
-        until_ps.min(from_ps.saturating_add(length))
-    }
-
-    /// The window of a time (ps) in the stretch; the last one for later times.
-    fn at(self, time_ps: u64) -> u64 {
-        let Stretch { from_ps, until_ps, first_window, .. } = self.stretch;
-        first_window + (time_ps.min(until_ps - 1) - from_ps) / self.length()
-    }
-
-    /// Index of the first window after the stretch.
-    fn next(self) -> u64 {
-        let stretch = self.stretch;
-        stretch.first_window + (stretch.until_ps - stretch.from_ps).div_ceil(self.length())
-    }
-}
 
 /// State shared by all threads.
 #[derive(Debug)]
@@ -86,18 +39,21 @@ struct Shared {
 }
 
 impl Shared {
-    /// Simulates some partitions for a stretch, in step with the other threads.
+    /// Simulates some partitions for a stretch, in step with the other threads. Returns for how
+    /// long it has waited for them, not counting short waits.
     fn simulate(
         &self,
         thread: usize,
         partitions: &mut [Partition],
-        windows: Windows,
-    ) -> Result<(), Aborted> {
+        Turn { windows, threads }: Turn,
+    ) -> Result<Duration, Aborted> {
         let mut messages = PartitionMessages::default();
+        let mut waited = Duration::ZERO;
         let first = windows.stretch.first_window;
         for (window, end) in windows.all() {
             self.delay(thread, window);
-            self.progress.wait_for_all((window + 1).saturating_sub(windows.lag))?;
+            let needed = (window + 1).saturating_sub(windows.lag);
+            waited += self.progress.wait_for(threads, needed)?;
             if let Some(old) = window.checked_sub(windows.lag).filter(|&old| old >= first) {
                 self.take(partitions, old, &mut messages);
             }
@@ -108,11 +64,11 @@ impl Shared {
             self.progress.finish(thread, window + 1);
         }
         let next = windows.next();
-        self.progress.wait_for_all(next)?;
+        waited += self.progress.wait_for(threads, next)?;
         for window in first.max(next.saturating_sub(windows.lag))..next {
             self.take(partitions, window, &mut messages);
         }
-        Ok(())
+        Ok(waited)
     }
 
     /// Simulates all partitions while the other threads rest. Skips windows without events, which
@@ -163,9 +119,16 @@ impl Shared {
     }
 }
 
+/// A stretch that several threads simulate together, the pool's first ones.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    windows: Windows,
+    threads: usize,
+}
+
 struct Job {
     partitions: Vec<Partition>,
-    windows: Windows,
+    turn: Turn,
 }
 
 type Outcome = std::thread::Result<Vec<Partition>>;
@@ -181,8 +144,8 @@ impl Worker {
         let (jobs, jobs_here) = channel::<Job>();
         let (outcomes_here, outcomes) = channel();
         let work = move || {
-            while let Some(Job { mut partitions, windows }) = receive(&jobs_here) {
-                let work = || shared.simulate(number, &mut partitions, windows);
+            while let Some(Job { mut partitions, turn }) = receive(&jobs_here) {
+                let work = || shared.simulate(number, &mut partitions, turn);
                 let outcome = catch_unwind(AssertUnwindSafe(work));
                 if outcome.is_err() {
                     shared.progress.abort();
@@ -226,7 +189,10 @@ pub(crate) struct WorkerPool {
     /// The thread of each partition, and the work of each at the last reassignment.
     thread_of: Vec<usize>,
     work_then: Vec<u64>,
+    /// Number of threads at the last reassignment, and of stretches since.
+    dealt_to: usize,
     steps: u32,
+    crew: Crew,
     /// True if the last stretch was too little work for several threads.
     light: bool,
     /// True while a stretch is running, and after a panic.
@@ -247,7 +213,9 @@ impl WorkerPool {
             workers: (1..count).map(worker).collect(),
             thread_of: (0..parts).map(|part| part * count / parts).collect(),
             work_then: vec![0; parts],
+            dealt_to: count,
             steps: 0,
+            crew: Crew::by_halves(count),
             light: false,
             broken: false,
             shared,
@@ -266,27 +234,44 @@ impl WorkerPool {
     pub(crate) fn simulate(&mut self, partitions: &mut Vec<Partition>, stretch: Stretch) -> u64 {
         assert!(!self.broken, "a thread of this run has panicked");
         self.broken = true;
+        let threads = self.threads_now(stretch);
         let begin = Instant::now();
-        let windows = if self.workers.is_empty() || self.light {
+        let before = hops(partitions);
+        let (next, waited) = if threads == 1 || self.light {
             let windows = Windows { stretch, lag: 1 };
             self.shared.simulate_alone(partitions, windows);
-            windows
+            (windows.next(), Duration::ZERO)
         } else {
             let windows = Windows { stretch, lag: LAG.min(stretch.lookahead_ps) };
-            self.simulate_together(partitions, windows);
-            windows
+            let waited = self.simulate_together(partitions, Turn { windows, threads });
+            (windows.next(), waited)
         };
         self.broken = false;
-        self.light = begin.elapsed() < LIGHT;
-        windows.next()
+        let wall = begin.elapsed();
+        if threads == 1 || !self.light {
+            self.crew.record(hops(partitions) - before, wall, waited);
+        }
+        self.light = wall < LIGHT;
+        next
     }
 
-    fn simulate_together(&mut self, partitions: &mut Vec<Partition>, windows: Windows) {
-        if self.steps.is_multiple_of(STEPS_BETWEEN_DEALS) && self.steps > 0 {
-            self.deal(partitions);
+    /// The number of threads for a stretch. In tests that delay threads it varies at random.
+    fn threads_now(&self, stretch: Stretch) -> usize {
+        match self.shared.jitter {
+            Some((seed, _)) => {
+                1 + (mix64(seed ^ mix64(stretch.first_window)) % self.threads() as u64) as usize
+            }
+            None => self.crew.size(),
+        }
+    }
+
+    /// Returns for how long the calling thread has waited for the others.
+    fn simulate_together(&mut self, partitions: &mut Vec<Partition>, turn: Turn) -> Duration {
+        if turn.threads != self.dealt_to || self.steps >= STEPS_BETWEEN_DEALS {
+            self.deal(partitions, turn.threads);
         }
         self.steps += 1;
-        let mut shares: Vec<Vec<Partition>> = (0..self.threads()).map(|_| Vec::new()).collect();
+        let mut shares: Vec<Vec<Partition>> = (0..turn.threads).map(|_| Vec::new()).collect();
         for partition in partitions.drain(..) {
             shares[self.thread_of[partition.index as usize]].push(partition);
         }
@@ -294,16 +279,19 @@ impl WorkerPool {
         for (worker, partitions) in self.workers.iter().zip(shares) {
             if let Some(jobs) = &worker.jobs {
                 // A worker receives until it is dropped.
-                let _ = jobs.send(Job { partitions, windows });
+                let _ = jobs.send(Job { partitions, turn });
             }
         }
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.shared.simulate(0, &mut own, windows)));
-        if let Err(panic) = outcome {
-            self.shared.progress.abort();
-            resume_unwind(panic);
-        }
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.shared.simulate(0, &mut own, turn)));
+        let waited = match outcome {
+            Ok(waited) => waited.unwrap_or_default(),
+            Err(panic) => {
+                self.shared.progress.abort();
+                resume_unwind(panic);
+            }
+        };
         partitions.append(&mut own);
-        for worker in &self.workers {
+        for worker in &self.workers[..turn.threads - 1] {
             match receive(&worker.outcomes) {
                 Some(Ok(mut share)) => partitions.append(&mut share),
                 Some(Err(panic)) => resume_unwind(panic),
@@ -311,11 +299,15 @@ impl WorkerPool {
             }
         }
         partitions.sort_unstable_by_key(|partition| partition.index);
+        // Those of the threads that had a rest, too.
+        self.shared.progress.finish_for_all(turn.windows.next());
+        waited
     }
 
     /// Reassigns the partitions by their work since the last time: the largest first, each to the
     /// thread with the least work so far. Results do not depend on it.
-    fn deal(&mut self, partitions: &[Partition]) {
+    fn deal(&mut self, partitions: &[Partition], threads: usize) {
+        (self.dealt_to, self.steps) = (threads, 0);
         let mut work: Vec<(u64, usize)> = Vec::new();
         for (part, partition) in partitions.iter().enumerate() {
             let hops = partition.packet_hops();
@@ -323,11 +315,15 @@ impl WorkerPool {
             self.work_then[part] = hops;
         }
         work.sort_unstable_by_key(|&(hops, part)| (std::cmp::Reverse(hops), part));
-        let mut loads = vec![0; self.threads()];
+        let mut loads = vec![0; threads];
         for (hops, part) in work {
-            let least = (0..loads.len()).min_by_key(|&thread| loads[thread]).unwrap_or(0);
+            let least = (0..threads).min_by_key(|&thread| loads[thread]).unwrap_or(0);
             loads[least] += hops.max(1);
             self.thread_of[part] = least;
         }
     }
+}
+
+fn hops(partitions: &[Partition]) -> u64 {
+    partitions.iter().map(Partition::packet_hops).sum()
 }

@@ -253,7 +253,8 @@ def bench_cases():
 
 
 def bench_alloc(nodes, flows, blocks, threads, iterations):
-    return threads, 10.0 * nodes / threads, 9.0 * nodes / threads, nodes + blocks
+    mean = 10.0 * nodes / threads
+    return threads, mean, 0.9 * mean, 5 * mean, nodes + blocks
 
 
 def bench(case, threads):

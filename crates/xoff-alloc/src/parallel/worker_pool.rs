@@ -1,8 +1,12 @@
-//! Worker threads that process blocks in phases, and their barrier.
+//! Worker threads that process blocks in phases, and their barrier. While the threads wait for each
+//! other for long, because other programs want their cores, one thread does all the work.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use xoff_core::crew::Crew;
 
 /// Number of polls before yielding the processor: a few microseconds, longer than a phase of an
 /// iteration if each thread has a core.
@@ -38,27 +42,30 @@ impl Barrier {
         }
     }
 
-    /// Waits until all threads have arrived. Each then sees the others' earlier writes.
-    fn wait(&self) -> Result<(), Aborted> {
+    /// Waits until all threads have arrived. Each then sees the others' earlier writes. Returns for
+    /// how long the thread slept.
+    fn wait(&self) -> Result<Duration, Aborted> {
         let meeting = self.meetings.load(SeqCst);
+        let mut slept = Duration::ZERO;
         if self.arrived.fetch_add(1, SeqCst) + 1 == self.threads {
             self.arrived.store(0, SeqCst);
             self.meetings.store(meeting.wrapping_add(1), SeqCst);
             self.wake_up();
         } else {
-            self.wait_while(|| self.meetings.load(SeqCst) == meeting);
+            slept = self.wait_while(|| self.meetings.load(SeqCst) == meeting);
         }
-        if self.aborted.load(SeqCst) { Err(Aborted) } else { Ok(()) }
+        if self.aborted.load(SeqCst) { Err(Aborted) } else { Ok(slept) }
     }
 
-    fn wait_while(&self, is_early: impl Fn() -> bool) {
+    fn wait_while(&self, is_early: impl Fn() -> bool) -> Duration {
         let must_wait = || is_early() && !self.aborted.load(SeqCst);
         for _ in 0..SPINS {
             if !must_wait() {
-                return;
+                return Duration::ZERO;
             }
             std::hint::spin_loop();
         }
+        let begin = Instant::now();
         // The waker checks for sleepers after it counts the meeting, and a sleeper checks the
         // meeting after it counts itself: one of the two sees the other.
         self.sleepers.fetch_add(1, SeqCst);
@@ -68,6 +75,7 @@ impl Barrier {
         }
         drop(guard);
         self.sleepers.fetch_sub(1, SeqCst);
+        begin.elapsed()
     }
 
     fn wake_up(&self) {
@@ -111,6 +119,7 @@ pub(crate) struct WorkerPool<W> {
     barrier: Arc<Barrier>,
     dismissed: Arc<AtomicBool>,
     others: Vec<JoinHandle<()>>,
+    crew: Crew,
 }
 
 impl<W: Work> WorkerPool<W> {
@@ -130,7 +139,7 @@ impl<W: Work> WorkerPool<W> {
                 })
             })
             .collect();
-        Self { work, barrier, dismissed, others }
+        Self { work, barrier, dismissed, others, crew: Crew::all_or_one(threads) }
     }
 
     /// Number of threads.
@@ -142,21 +151,31 @@ impl<W: Work> WorkerPool<W> {
     ///
     /// # Panics
     /// If one of the threads has panicked.
-    pub(crate) fn run(&self) {
-        let done = self.barrier.wait().and_then(|()| work_once(&*self.work, &self.barrier, 0));
-        assert_eq!(done, Ok(()), "a thread of the allocator has panicked");
+    pub(crate) fn run(&mut self) {
+        let begin = Instant::now();
+        let slept = if self.crew.size() == 1 {
+            (0..self.work.phases()).for_each(|phase| self.work.run(phase, 0, 1));
+            Duration::ZERO
+        } else {
+            let met = self.barrier.wait();
+            met.and_then(|slept| Ok(slept + work_once(&*self.work, &self.barrier, 0)?))
+                .expect("a thread of the allocator has panicked")
+        };
+        self.crew.record(1, begin.elapsed(), slept);
     }
 }
 
-/// Runs all phases of one thread. When it returns, all threads have ended all phases.
-fn work_once(work: &impl Work, barrier: &Barrier, thread: usize) -> Result<(), Aborted> {
+/// Runs all phases of one thread. When it returns, all threads have ended all phases. Returns for
+/// how long the thread slept.
+fn work_once(work: &impl Work, barrier: &Barrier, thread: usize) -> Result<Duration, Aborted> {
     let watch = Watch(barrier);
+    let mut slept = Duration::ZERO;
     for phase in 0..work.phases() {
         work.run(phase, thread, barrier.threads);
-        barrier.wait()?;
+        slept += barrier.wait()?;
     }
     drop(watch);
-    Ok(())
+    Ok(slept)
 }
 
 impl<W> Drop for WorkerPool<W> {
@@ -173,7 +192,8 @@ impl<W> Drop for WorkerPool<W> {
 mod tests {
     use super::*;
 
-    /// Adds up, in each phase, the results of all threads from the previous phase.
+    /// Cells that the threads share. Each phase adds one to the mean of all cells in the previous
+    /// phase.
     struct Sums {
         cells: Vec<[AtomicUsize; 2]>,
         panics: bool,
@@ -188,7 +208,9 @@ mod tests {
             assert!(!self.panics || thread != 1 || phase < 7, "intended");
             let before = (phase + 1) % 2;
             let sum: usize = self.cells.iter().map(|cell| cell[before].load(SeqCst)).sum();
-            self.cells[thread][phase % 2].store(sum / threads + 1, SeqCst);
+            for cell in self.cells.iter().skip(thread).step_by(threads) {
+                cell[phase % 2].store(sum / self.cells.len() + 1, SeqCst);
+            }
         }
     }
 
@@ -200,7 +222,7 @@ mod tests {
     #[test]
     fn no_thread_starts_a_phase_early() {
         for threads in 1..5 {
-            let worker_pool = worker_pool(threads, false);
+            let mut worker_pool = worker_pool(threads, false);
             for round in 1..40 {
                 worker_pool.run();
                 let found = worker_pool.work.cells.iter().map(|cell| cell[1].load(SeqCst));
@@ -211,7 +233,7 @@ mod tests {
 
     #[test]
     fn sleeping_threads_are_woken() {
-        let worker_pool = worker_pool(3, false);
+        let mut worker_pool = worker_pool(3, false);
         for round in 1..4 {
             std::thread::sleep(std::time::Duration::from_millis(30));
             worker_pool.run();
@@ -221,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_panic_ends_the_work_of_all() {
-        let worker_pool = worker_pool(3, true);
+        let mut worker_pool = worker_pool(3, true);
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| worker_pool.run()));
         assert!(outcome.is_err());
     }
