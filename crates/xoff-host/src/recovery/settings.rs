@@ -16,6 +16,14 @@ pub enum Timeouts {
     Two,
 }
 
+impl Timeouts {
+    /// True if there are any.
+    #[must_use]
+    pub fn act(self) -> bool {
+        !matches!(self, Self::None(_))
+    }
+}
+
 /// What the rest of the program asks the settings of a recovery.
 pub trait RecoverySettings {
     /// Checks the settings by themselves.

@@ -178,6 +178,7 @@ impl Resolver<'_> {
         let buffer = self.buffer(&spec, product);
         self.derive(&mut spec, &topology, &buffer, base_rtt, product, flows);
         let credits = self.credits(&spec);
+        rules::timeouts_exceed_rtt(&spec, base_rtt, &mut self.reader);
         let rtts = NetworkRtts { longest: base_rtt, pairs: base_rtts };
         let hosts = build::hosts(&spec, flowtune.as_ref(), &flows.labelled, rtts, seed);
         rules::check_architecture(&spec, &topology, &hosts, &mut self.reader);

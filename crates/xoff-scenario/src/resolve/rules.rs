@@ -15,6 +15,7 @@ use xoff_core::seam::{Need, Seam};
 use super::reader::Reader;
 use super::spec::Spec;
 
+pub(super) use hosts::timeouts_exceed_rtt;
 pub(super) use network::{Context, check_architecture, check_network, slowest};
 
 /// Checks everything that does not depend on the network.

@@ -22,6 +22,8 @@ const VALUES: &[(&str, &str, &str)] = &[
         "not longer than a pause frame takes on a link of \"100Gbps\"",
     ),
     ("expresspass", "transport.timeout=27ns", "not longer than a packet takes on a link of"),
+    ("irn", "transport.timeout_low=8us", "timeout_low = 8us is not longer than the base RTT of"),
+    ("bfc", "transport.timeout=8us", "timeout = 8us is not longer than the base RTT of"),
     ("hpcc", "hpcc.int_overhead=70KB", "int_overhead must be at most 4096B"),
     ("dctcp", "pfc.threshold=5", "threshold is a share of the free pool: 0 to 1"),
     ("dctcp", "frame.payload=70KB", "a frame may have up to 60000 bytes"),

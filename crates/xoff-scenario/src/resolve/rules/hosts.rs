@@ -1,5 +1,6 @@
 //! Rules for hosts: windows, pacing, recovery, NICs.
 
+use xoff_core::Ps;
 use xoff_core::knobs::Knob as _;
 use xoff_core::seam::Seam;
 use xoff_host::transport::{AllocatorKind, BaseRttOf, Window};
@@ -55,6 +56,23 @@ pub(super) fn timeouts(spec: &Spec, reader: &mut Reader<'_>) {
             transport.timeout_low, transport.timeout
         );
         reader.problem("transport", "timeout_low", message);
+    }
+}
+
+/// A flow that times out within the RTT sends again what is on its way, again and again.
+pub(in crate::resolve) fn timeouts_exceed_rtt(spec: &Spec, base_rtt: Ps, reader: &mut Reader<'_>) {
+    let transport = &spec.transport;
+    let two = spec.recovery.timeouts() == xoff_host::recovery::Timeouts::Two;
+    let keys = [("timeout", transport.timeout, true), ("timeout_low", transport.timeout_low, two)];
+    let acts = transport.timeout.0 > 0 && spec.recovery.timeouts().act();
+    for (key, timeout, used) in keys {
+        if acts && used && timeout.0 > 0 && timeout <= base_rtt {
+            let message = format!(
+                "{key} = {timeout} is not longer than the base RTT of {base_rtt}: flows would send \
+                 again what is on its way; set it to more than a round trip with queues"
+            );
+            reader.problem("transport", key, message);
+        }
     }
 }
 
