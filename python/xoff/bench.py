@@ -46,14 +46,20 @@ def cases(patterns: Iterable[str]) -> list[str]:
 
     Raises `UsageError` if a pattern matches nothing.
     """
-    known = engine.bench_cases()
+    known, stress = engine.bench_cases(), _stress_cases()
     chosen: dict[str, None] = {}
     for pattern in patterns:
-        matches = fnmatch.filter(known, pattern)
+        matches = [pattern] if pattern in stress else fnmatch.filter(known, pattern)
         if not matches:
             raise UsageError(f"no bench case matches `{pattern}`{suggestion(pattern, known)}")
         chosen.update(dict.fromkeys(matches))
     return list(chosen)
+
+
+def _stress_cases() -> set[str]:
+    shapes, factors = engine.stress_shapes()
+    parts = itertools.product(engine.presets(), shapes, factors)
+    return {f"{preset}-{shape}-x{factor}" for (preset, _), (shape, _), factor in parts}
 
 
 def measure(names: Sequence[str], threads: Sequence[int], repeat: int) -> Iterator[Figures]:
@@ -150,10 +156,12 @@ def _here(case: str, threads: int) -> Figures:
 
 
 def _run(case: str, threads: int) -> Figures:
-    counter = Instructions()
+    counter, began = Instructions(), time.thread_time()
     found: Figures = json.loads(engine.bench(case, threads))
-    instructions = counter.read()
-    # The counter counts this thread only.
+    instructions, processor_s = counter.read(), time.thread_time() - began
+    # Both count this thread only.
+    if found["threads"] == 1:
+        found["processor_s"] = round(processor_s - found["build_s"], 6)
     if instructions is not None and found["threads"] == 1:
         found["instructions_per_packet_hop"] = instructions / found["packet_hops"]
     return found

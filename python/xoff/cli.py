@@ -282,8 +282,8 @@ def _add_bench(sub: argparse._SubParsersAction[_Parser]) -> None:
         "cases",
         nargs="*",
         metavar="CASE",
-        help="case (scheme-traffic-hosts), pattern such as 'bfc-*-128', or alloc (Flowtune's "
-        "allocator)",
+        help="case (scheme-traffic-hosts), pattern such as 'bfc-*-128', alloc (Flowtune's "
+        "allocator), or stress (every preset on hard shapes) with patterns such as 'bfc-*'",
     )
     bench.add_argument("--json", action="store_true", help="print one JSON object per line")
     bench.add_argument("--list", action="store_true", help="list the cases and exit")

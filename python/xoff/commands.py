@@ -229,6 +229,8 @@ def bench(args: argparse.Namespace) -> int:
 
     if args.cases == ["alloc"]:
         return _bench_alloc(args)
+    if args.cases[:1] == ["stress"]:
+        return _bench_stress(args)
     if args.list:
         say("\n".join(benchmark.cases(args.cases or ["*"])))
         return 0
@@ -245,6 +247,24 @@ def bench(args: argparse.Namespace) -> int:
             say(json.dumps(found), flush=True)
     else:
         say(benchmark.table_text(measured))
+    return 0
+
+
+def _bench_stress(args: argparse.Namespace) -> int:
+    from xoff import bench_stress
+
+    if args.threads not in (None, [1]):
+        raise UsageError("bench stress measures on one thread; leave --threads out")
+    chosen = bench_stress.cases(args.cases[1:])
+    if args.list:
+        say("\n".join(f"{preset}-{shape}" for shape, preset in chosen))
+        return 0
+    measured = bench_stress.measure(chosen, args.repeat)
+    if args.json:
+        for row in measured:
+            say(row.as_json(), flush=True)
+    else:
+        say(bench_stress.table_text(list(measured)))
     return 0
 
 

@@ -218,6 +218,14 @@ def bench_cases() -> list[str]:
     return _native.bench_cases()
 
 
+def stress_shapes() -> tuple[list[tuple[str, str]], list[int]]:
+    """Return the shapes of stress cases, with what grows in each, and the factors of growth.
+
+    The cases of `bench` are called `PRESET-SHAPE-xFACTOR`.
+    """
+    return _native.stress_shapes()
+
+
 def bench(case: str, threads: int) -> str:
     """Run one benchmark case on up to so many threads; return its result as a JSON object."""
     _check_threads(threads)

@@ -101,6 +101,13 @@ fn bench_cases() -> Vec<String> {
     xoff_run::bench_cases()
 }
 
+/// Return the shapes of stress cases: name and what grows; and the factors by which it grows. The
+/// cases are `PRESET-SHAPE-xFACTOR`.
+#[pyfunction]
+fn stress_shapes() -> (Vec<(&'static str, &'static str)>, [u64; 3]) {
+    (xoff_run::bench::stress::shapes(), xoff_run::bench::stress::FACTORS)
+}
+
 /// Measure iterations of the parallel allocator: return the number of threads, the median, the
 /// least and the most nanoseconds of an iteration, and a hash of the rates.
 ///
@@ -135,7 +142,8 @@ mod native {
 
     #[pymodule_export]
     use super::{
-        backpressure, bench, bench_alloc, bench_cases, check, presets, schema, size_table, tables,
+        backpressure, bench, bench_alloc, bench_cases, check, presets, schema, size_table,
+        stress_shapes, tables,
     };
 
     #[pymodule_export]

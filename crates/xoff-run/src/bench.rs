@@ -1,6 +1,8 @@
 //! Named benchmark cases, `SCHEME-TRAFFIC-HOSTS`: each scheme under four traffics in four networks,
 //! if they can be combined.
 
+pub mod stress;
+
 use std::time::Instant;
 
 use xoff_sim::Threads;
@@ -174,9 +176,12 @@ pub fn bench_cases() -> Vec<String> {
     cases
 }
 
-/// The scenario of a case.
+/// The scenario of a case, also of [`stress`].
 #[must_use]
 pub fn scenario(case: &str, size: Size) -> Option<String> {
+    if let Some(text) = stress::scenario(case, size) {
+        return Some(text);
+    }
     let (rest, hosts) = case.rsplit_once('-')?;
     let (scheme, name) = rest.rsplit_once('-')?;
     SCHEMES.iter().find(|known| **known == scheme && go_together(scheme, name))?;

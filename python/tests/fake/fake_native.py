@@ -252,6 +252,10 @@ def bench_cases():
     return ["bfc-google-128", "dctcp-hadoop-128"]
 
 
+def stress_shapes():
+    return [("queue", "bytes in a queue"), ("rtt", "round-trip time")], [1, 10, 100]
+
+
 def bench_alloc(nodes, flows, blocks, threads, iterations):
     mean = 10.0 * nodes / threads
     return threads, mean, 0.9 * mean, 5 * mean, nodes + blocks

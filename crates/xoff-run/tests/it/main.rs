@@ -40,6 +40,7 @@ mod size;
 mod spraying;
 mod srf;
 mod staggered;
+mod stress_cases;
 mod swift;
 mod tcp;
 mod theory;
