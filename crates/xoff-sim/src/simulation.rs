@@ -479,6 +479,8 @@ impl Simulation {
             return;
         }
         let first_new = self.rows.samples.len();
+        // Most ports are idle in many networks; they are recorded together.
+        let mut idle = 0;
         self.backlog.begin_sample();
         for partition in &self.partitions {
             for (node, switch) in partition.switches() {
@@ -487,13 +489,16 @@ impl Simulation {
                 let mut most = 0;
                 for number in 0..switch.egress().len() as u16 {
                     let active = switch.active_flows(number);
-                    most = most.max(active);
-                    self.active.add(u64::from(active));
-                    if active > 0
-                        && let Some(sharing) =
+                    if active == 0 {
+                        idle += 1;
+                    } else {
+                        most = most.max(active);
+                        self.active.add(u64::from(active));
+                        if let Some(sharing) =
                             switch.hop().and_then(|hop| hop.sharing_flows(number))
-                    {
-                        self.sharing.add(u64::from(sharing));
+                        {
+                            self.sharing.add(u64::from(sharing));
+                        }
                     }
                     let waiting = switch.egress()[number as usize].data_bytes();
                     self.backlog.add(*node, number, waiting.into());
@@ -508,6 +513,7 @@ impl Simulation {
                 });
             }
         }
+        self.active.add_many(0, idle);
         for index in 0..self.monitored.len() {
             let port = self.setup.topology.port(self.monitored[index]);
             let Place { partition, port: number } = self.place[self.monitored[index].index()];
