@@ -1,5 +1,5 @@
-//! How many threads of a group work. On a machine whose cores other programs want, a thread that
-//! runs waits for one that does not, and several threads are then slower than one.
+//! How many threads of a group work. On a machine whose cores other programs want, threads wait for
+//! threads that do not run, and several threads are then slower than one.
 //!
 //! A group begins with all its threads. While they wait for each other for long, it tries fewer for
 //! a moment, and keeps the number that does more work per second. With fewer than all it tries more
@@ -61,7 +61,7 @@ impl Crew {
         Self::of_sizes(sizes)
     }
 
-    /// A group of which all threads work, or one.
+    /// A group in which all threads work, or one.
     #[must_use]
     pub fn all_or_one(threads: usize) -> Self {
         Self::of_sizes(if threads > 1 { vec![1, threads] } else { vec![1] })

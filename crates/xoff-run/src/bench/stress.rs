@@ -1,5 +1,5 @@
-//! Hard shapes for every preset: scenarios in which one dimension is 1, 10 or 100 times as large, to
-//! find costs that grow with it. Cases are named `PRESET-SHAPE-FACTOR`, such as `bfc-queue-x100`.
+//! Hard shapes for every preset: one dimension of a scenario is 1, 10 or 100 times as large.
+//! They find costs that grow with it. Cases are named `PRESET-SHAPE-xFACTOR`: `bfc-queue-x100`.
 
 use std::fmt::Write as _;
 
@@ -29,7 +29,7 @@ struct Form {
     factor: u64,
     /// Multiple of the shortest run.
     length: u64,
-    /// Links are so many times slower than usual, and times so many times longer.
+    /// Factor by which links are slower than usual, and times longer.
     slower: u64,
 }
 
@@ -52,8 +52,8 @@ impl Form {
             )
     }
 
-    /// Incasts to one host, each with as many bytes from each of its flows. They come at a rate that
-    /// the host's link of 100 Gb/s can carry.
+    /// Incasts to one host, with `bytes_each` from each flow, at a rate that the host's link of
+    /// 100 Gb/s can carry.
     fn incasts(self, degree: u64, bytes_each: u64, events: u64) -> String {
         let bytes = degree * bytes_each;
         let period_us = (bytes * 8 / 100_000 * 12 / 10 + 10) * self.slower;
