@@ -91,7 +91,10 @@ def test_the_end_of_the_session_stops_a_run_unless_it_is_to_be_ignored(scenario,
     args = ["run", scenario, "--out", tmp_path / "out"]
     args += ["--set", "run.slices=30", "--set", "run.sleep_ms=50"]
     words = ["sh", "-c", f'{before}exec "$@"', "sh", *XOFF, *map(str, args)]
+    # The tests themselves may run under nohup, whose choice a child would inherit.
+    inherited = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     child = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+    signal.signal(signal.SIGHUP, inherited)
     flag = tmp_path / "out.partial" / "scenario.toml"
     deadline = time.monotonic() + 30
     while not flag.exists() and time.monotonic() < deadline:
