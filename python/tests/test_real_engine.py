@@ -1,6 +1,7 @@
 """The command as users run it: the built engine, in a separate process."""
 
 import json
+import math
 import os
 import resource
 import signal
@@ -10,10 +11,12 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 import xoff
+from xoff.batches import of_sizes
 from xoff.manifest import read_manifest
 from xoff.metrics import Term
 
@@ -461,6 +464,43 @@ def test_batches_count_every_flow_of_the_summary(tmp_path):
     assert plain.digest == run.digest
     with pytest.raises(xoff.UsageError, match=r"this run recorded no batches: set run\.batches"):
         _ = plain.batches
+
+
+SIZES = """\
+name = "sizes"
+scheme = "dctcp"
+[run]
+warmup = "50us"
+measure = "400us"
+drain = "20us"
+batches = 5
+[[traffic]]
+kind = "open-loop"
+load = 0.6
+sizes = "fb-web"
+class = "background"
+"""
+
+
+def test_flows_of_a_range_of_sizes_have_the_histograms_of_their_bins(tmp_path):
+    xoff.run(SIZES, out=tmp_path / "run")
+    run = xoff.load(tmp_path / "run")
+
+    def content(columns):
+        names = ("batch", "middle", "finished", "censored")
+        rows = sorted(zip(*(columns[name] for name in names), strict=True))
+        merged = {}
+        for batch, middle, *counts in rows:
+            key = (int(batch), round(float(middle), 4))
+            merged[key] = np.add(merged.get(key, [0, 0]), counts)
+        return {key: list(counts) for key, counts in merged.items()}
+
+    for index, one in enumerate(run.class_entries[0]["bins"]):
+        # Sizes of a bin are at least `low`, and below `high`.
+        low, high = max(0, one["low_bytes"] - 1), (one["high_bytes"] or math.inf) - 1
+        whole = run.batch_groups[("flows", "background", f"bin{index}")]
+        assert content(of_sizes(run, "background", low, high)) == content(whole)
+    assert run.class_entries[0]["unfinished"] > 0
 
 
 def test_the_drain_says_what_is_missing():

@@ -93,6 +93,37 @@ def test_censored_flows_bound_a_number_from_below():
     assert median.low == median.high == pytest.approx(2.0)
 
 
+def test_a_range_in_packets_is_pooled_from_rows():
+    """Unfinished flows of a bin that the range reaches into leave the number open."""
+    bins = [{"low_bytes": 0, "high_bytes": 1000}, {"low_bytes": 1000, "high_bytes": None}]
+    summary = {
+        "classes": [{"class": "background", "bins": bins}],
+        "frame": {"payload_bytes": 1000},
+        "warmup_ps": 100,
+        "measured_ps": 1000,
+    }
+    rows = 600
+    flows = pa.table(
+        {
+            "class": [0] * rows,
+            "size_bytes": [1000] * (rows // 2) + [1001] * (rows // 2),
+            "start_ps": pa.array([100 + i for i in range(rows)], pa.uint64()),
+            "slowdown": [1.0] * (rows // 2) + [2.0] * (rows // 2),
+        }
+    )
+    tables = {**run_of([], [(9, 50.0)] * 20, "bin1")._tables, "flows": flows}
+    run = Result(summary, f"[run]\nbatches = {BATCHES}\n", "", None, tables)
+
+    def found(statistic, **limits):
+        return sampling.of_term(Term("X", range=limits, statistic=statistic), [run] * 4)
+
+    assert found("p50", high_packets=1).high == pytest.approx(1.0, rel=1 / 512)
+    two = found("p99", low_packets=2)
+    assert (two.low, two.high) == (pytest.approx(50.0, rel=1 / 512), math.inf)
+    assert found("p50", low_packets=2).high == pytest.approx(2.0, rel=1 / 512)
+    assert found("count", low_packets=2).low == 4 * (rows // 2 + 20)
+
+
 def test_a_percentile_needs_ten_flows_beyond_it():
     run = run_of([(0, 2.0)] * 999)
     assert sampling.of_term(Term("X", statistic="p99"), [run]) == sampling.MISSING

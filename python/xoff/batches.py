@@ -1,4 +1,4 @@
-"""The table `batches`: histograms of slowdowns and completion times per batch of time."""
+"""Histograms of slowdowns and completion times per batch of time: the table `batches`, or rows."""
 
 from __future__ import annotations
 
@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from xoff.lookup import bins
+
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from xoff.result import Result
 
 Array = NDArray[np.float64]
 # Resolution of the values.
 STEP = 0.001
+# Values keep as many bits below the leading one as those of the table.
+MANTISSA_BITS = 8
 Group = tuple[str, str, str]
 
 COLUMNS = ("batch", "finished", "censored", "sum", "censored_sum")
@@ -35,3 +41,49 @@ def by_group(table: pa.Table, classes: Sequence[str]) -> dict[Group, dict[str, A
         (kind, classes[cls], group): {name: column[own] for name, column in columns.items()}
         for (kind, cls, group), own in rows.items()
     }
+
+
+def of_sizes(result: Result, cls: str, low_bytes: float, high_bytes: float) -> dict[str, Array]:
+    """Return a histogram of the slowdowns of flows of more than `low_bytes`, up to `high_bytes`.
+
+    Finished flows are rows of `flows`, in the buckets that the table would have. Rows of unfinished
+    flows do not exist: those of all size bins that overlap the range count.
+    """
+    table, summary = result.flows, result.summary
+    sizes = table["size_bytes"].to_numpy()
+    own = table["class"].to_numpy() == result.classes.index(cls)
+    own &= (sizes > low_bytes) & (sizes <= high_bytes)
+    values = table["slowdown"].to_numpy()[own]
+    since = table["start_ps"].to_numpy()[own] - np.uint64(summary["warmup_ps"])
+    ones = np.ones(len(values))
+    parts = [
+        {
+            "batch": np.floor(since / summary["measured_ps"] * result.batch_count),
+            "middle": _middles(values),
+            "finished": ones,
+            "sum": values,
+            "censored": 0 * ones,
+            "censored_sum": 0 * ones,
+        }
+    ]
+    for index, one in enumerate(bins(result, cls)):
+        overlaps = (one.get("low_bytes") or 0) <= high_bytes
+        overlaps &= (one.get("high_bytes") or np.inf) > low_bytes + 1
+        group = result.batch_groups.get(("flows", cls, f"bin{index}")) if overlaps else None
+        if group is not None:
+            parts.append(_unfinished(group))
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _middles(values: Array) -> Array:
+    """Return the middle of each value's bucket."""
+    thousandths = np.rint(values / STEP)
+    width = np.exp2(np.maximum(0, np.frexp(thousandths)[1] - MANTISSA_BITS - 1))
+    middles: Array = (np.floor(thousandths / width) * width + (width - 1) / 2) * STEP
+    return middles
+
+
+def _unfinished(group: dict[str, Array]) -> dict[str, Array]:
+    own = group["censored"] > 0
+    left = {name: column[own] for name, column in group.items()}
+    return {**left, "finished": 0 * left["finished"], "sum": 0 * left["sum"]}

@@ -108,10 +108,17 @@ def _heights(points: Sequence[Sequence[float]], at: NDArray[np.float64]) -> NDAr
     return np.concatenate([[0.0], fractions])[np.searchsorted(values, at, side="right")]
 
 
+def bytes_of_packets(result: Result, limits: Mapping[str, float]) -> tuple[float, float]:
+    """Return the sizes of a range in packets: more than the first (bytes), up to the second."""
+    payload = result.summary["frame"]["payload_bytes"]
+    low, high = limits.get("low_packets") or 1, limits.get("high_packets") or math.inf
+    return (low - 1) * payload, high * payload
+
+
 def in_packets(
-    result: Result, cls: str | None, name: str, low: float | None, high: float | None
+    result: Result, cls: str | None, name: str, limits: Mapping[str, float]
 ) -> float | None:
-    """Return a statistic of the slowdowns of flows of `low` to `high` packets.
+    """Return a statistic of the slowdowns of flows of a range of packets (`Term.range`).
 
     It is computed from the rows of finished flows. In percentiles, all unfinished flows of size
     bins that overlap the range count as infinitely slow; the mean ignores them.
@@ -119,9 +126,9 @@ def in_packets(
     entry = class_entry(result, cls)
     if entry is None:
         return None
-    table, payload = result.flows, result.summary["frame"]["payload_bytes"]
+    table = result.flows
     sizes = table["size_bytes"].to_numpy()
-    low_bytes, high_bytes = ((low or 1) - 1) * payload, (high or math.inf) * payload
+    low_bytes, high_bytes = bytes_of_packets(result, limits)
     own = table["class"].to_numpy() == result.class_entries.index(entry)  # type: ignore[arg-type]
     own &= (sizes > low_bytes) & (sizes <= high_bytes)
     slowdowns = np.sort(table["slowdown"].to_numpy()[own])
@@ -211,8 +218,7 @@ class Term:
 
     def _flow_statistic(self, result: Result) -> float | None:
         if not isinstance(self.range, str) and PACKETS & self.range.keys():
-            low, high = self.range.get("low_packets"), self.range.get("high_packets")
-            return in_packets(result, self.cls, self.statistic, low, high)
+            return in_packets(result, self.cls, self.statistic, self.range)
         entry = class_entry(result, self.cls)
         if entry is None:
             return None

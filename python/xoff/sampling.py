@@ -12,7 +12,7 @@ then has two ends, one with every unfinished flow at its bound, one with it infi
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xoff import completions
+from xoff.batches import of_sizes
 from xoff.lookup import bin_index, bins, class_entry
-from xoff.metrics import MEAN_OF_BINS, OVER_SEEDS, PACKETS, POOLED, Term
+from xoff.metrics import MEAN_OF_BINS, OVER_SEEDS, PACKETS, POOLED, Term, bytes_of_packets
 from xoff.percentiles import has_samples, permille
 from xoff.result import Result
 from xoff.student import NORMAL, student_t
@@ -115,7 +116,8 @@ def _pooled(term: Term, runs: Sequence[Result]) -> Sample | None:
     if term.range == MEAN_OF_BINS:
         return _mean_of_bins(term, runs, cls)
     if not isinstance(term.range, str) and PACKETS & term.range.keys():
-        return None
+        parts = [of_sizes(run, cls, *bytes_of_packets(run, term.range)) for run in runs]
+        return _statistic(_pool(runs, parts), term.statistic)
     name = term.range
     if not isinstance(name, str):
         index = bin_index(bins(runs[0], cls), name)
@@ -154,7 +156,11 @@ class Histograms:
 
 
 def _groups(runs: Sequence[Result], kind: str, cls: str, group: str) -> Histograms:
-    parts = [_of_run(run, kind, cls, group) for run in runs]
+    return _pool(runs, [_of_run(run, kind, cls, group) for run in runs])
+
+
+def _pool(runs: Sequence[Result], parts: Sequence[Mapping[str, Array]]) -> Histograms:
+    """Pool histograms, one per run, whose columns are those of `batch_groups`."""
     middles = np.concatenate([part["middle"] for part in parts])
     values, column = np.unique(middles, return_inverse=True)
     offsets = np.cumsum([0, *[run.batch_count for run in runs]])
