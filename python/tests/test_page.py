@@ -61,6 +61,8 @@ def test_a_page_has_every_experiment_and_every_claim(papers, tmp_path):
     assert "`xoff reproduce demo/fig1 --scale quick --check`, seeds 1, 2, 3, runs: 6," in text
     assert "- D-C3: fails on purpose.\n" in text
     assert "no two \\| share" in text
+    assert text.count("| case | seeds |") == 1
+    assert "The cases are those of [§2, Fig. 1: Slowdown](#2-fig-1-slowdown).\n" in text
     last = text[text.index("## Claims without a run") :]
     assert "| D-C4 | 2 | ExpressPass is worst |  | needs ExpressPass | not-run |" in last
     assert "| D-C10 | 2 | a closed form | 0.75 | 0.75 | holds |" in last

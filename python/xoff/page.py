@@ -56,7 +56,12 @@ def text(record: Entry, claims: Sequence[Claim]) -> str:
     ordered = sorted(entries, key=lambda name: _place(name, entries[name]))
     named = {claim.id: claim for claim in claims}
     parts = [_head(record, entries, ordered)]
-    parts += [_part(name, entries[name], named, record["paper"]) for name in ordered]
+    first: dict[str, str] = {}
+    for name in ordered:
+        entry = entries[name]
+        same = first.setdefault(entry["table"], name)
+        parts.append(_part(name, entry, named, record["paper"]))
+        parts.append(entry["table"] if same == name else entry["table"] and _as_in(entries[same]))
     parts.append(_without_runs(record, named))
     return "\n".join(part for part in parts if part)
 
@@ -135,8 +140,13 @@ def _part(name: str, entry: Entry, claims: Mapping[str, Claim], paper: str) -> s
     if shown:
         rows = [_row(claims[id_], one) for id_, one in shown.items()]
         parts += [markdown(CLAIMS, rows, left=6), _why(shown, claims), _under_candidates(entry)]
-    parts.append(entry["table"])
     return "\n".join(part for part in parts if part)
+
+
+def _as_in(entry: Entry) -> str:
+    """Point to the table of cases of an experiment about the same runs."""
+    heading = _heading(entry)
+    return f"The cases are those of [{heading}](#{_anchor(heading)}).\n"
 
 
 def _seeds(entry: Entry) -> str:
