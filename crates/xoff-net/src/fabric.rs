@@ -12,18 +12,9 @@ use xoff_core::{Event, Ps, TimerId, Wheel};
 use self::impairment::{IMPAIRED, Impairments};
 
 use crate::packet::{NONE, Packet, Pool};
+use crate::phase;
 use crate::record::{Record, RecordTable};
 use crate::sequence::Sequence;
-
-/// The phases of one instant, in order. The phase is part of every event's rank.
-pub mod phase {
-    /// Arrivals and messages.
-    pub const ARRIVAL: u64 = 1 << 60;
-    /// Timers.
-    pub const TIMER: u64 = 2 << 60;
-    /// Ports that pick their next packet.
-    pub const ARBITRATION: u64 = 3 << 60;
-}
 
 /// Rounding of the time to serialise a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -574,7 +565,7 @@ mod tests {
     pub(super) fn pair() -> Fabric {
         let tags = FabricTags { arrival: 0, wake: 10 };
         let (rounding, instants) = (Rounding::PicosecondUp, Instants::Phases);
-        let mut fabric = Fabric::new(rounding, instants, 1, Wheel::new(9), tags);
+        let mut fabric = Fabric::new(rounding, instants, 1, Wheel::new(), tags);
         for id in 0..2 {
             let spec = PortSpec {
                 id,

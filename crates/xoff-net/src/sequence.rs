@@ -2,15 +2,17 @@
 //!
 //! An event's rank is the instant at which it was set, with a count within that instant.
 
-/// Bits of the count within an instant. The bits above hold whole nanoseconds of 4.8 hours.
-const COUNT_BITS: u32 = 20;
+/// Bits of the count within an instant.
+const COUNT_BITS: u32 = 13;
 const PS_PER_NS: u64 = 1_000;
+
+/// First time (ps) at which events have no rank any more: 18 minutes.
+pub const END_PS: u64 = (xoff_core::wheel::MAX_RANK >> COUNT_BITS) * PS_PER_NS;
 
 /// The ranks of events in the order of setting.
 #[derive(Debug, Default)]
 pub struct Sequence {
-    instant: u64,
-    count: u64,
+    last: u64,
 }
 
 impl Sequence {
@@ -21,14 +23,11 @@ impl Sequence {
         (ps / PS_PER_NS) << COUNT_BITS
     }
 
-    /// The rank of an event that is set now.
+    /// The rank of an event that is set now. With more than 8,191 events in one nanosecond, the
+    /// others count as set in the next ones. Their order stays that of setting.
     pub fn next(&mut self, now: u64) -> u64 {
-        if now != self.instant {
-            self.instant = now;
-            self.count = 0;
-        }
-        self.count += 1;
-        Self::rank_at(now) + self.count
+        self.last = self.last.max(Self::rank_at(now)) + 1;
+        self.last
     }
 
     /// When the event with this rank was set (ps).
@@ -49,5 +48,20 @@ mod tests {
         assert!(ranks.is_sorted_by(|a, b| a < b));
         assert!(Sequence::rank_at(5_000) < ranks[0] && ranks[1] < Sequence::rank_at(6_000));
         assert_eq!(Sequence::set_at(ranks[1]), 5_000);
+    }
+
+    #[test]
+    fn more_events_than_an_instant_counts_keep_their_order() {
+        let mut sequence = Sequence::default();
+        let mut last = 0;
+        for now in [5_000, 6_000, 7_000, 8_000] {
+            for _ in 0..20_000 {
+                let rank = sequence.next(now);
+                assert!(rank > last);
+                last = rank;
+            }
+        }
+        assert!(sequence.next(1_000_000) == Sequence::rank_at(1_000_000) + 1);
+        assert!(Sequence::rank_at(END_PS) <= xoff_core::wheel::MAX_RANK);
     }
 }

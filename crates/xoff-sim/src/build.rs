@@ -23,10 +23,6 @@ use crate::partition::{Directory, Owner, Partition};
 use crate::setup::{MarkDraws, Setup};
 use crate::tag;
 
-/// log2 of the width (ps) of the wheel's finest buckets: 2 ns, so that the arrivals of links of
-/// 1 us all lie within its first level, and a bucket of a hundred hosts holds two or three events.
-const BUCKET_SHIFT: u32 = 11;
-
 /// Tags of the events of hosts.
 const HOST_TAGS: HostTags = HostTags {
     pace: tag::PACE,
@@ -123,8 +119,7 @@ impl Setup {
     ) -> Fabric {
         let topology = &self.topology;
         let tags = FabricTags { arrival: tag::ARRIVAL, wake: tag::WAKE };
-        let mut fabric =
-            Fabric::new(self.rounding, self.instants, partitions, Wheel::new(BUCKET_SHIFT), tags);
+        let mut fabric = Fabric::new(self.rounding, self.instants, partitions, Wheel::new(), tags);
         for (id, port) in topology.port_ids().zip(topology.ports()) {
             if directory.partition_of(port.node) != index {
                 continue;

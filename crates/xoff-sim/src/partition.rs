@@ -7,13 +7,15 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use xoff_core::prefetch::{prefetch, prefetch_whole};
+use xoff_core::wheel::MAX_RANK;
 use xoff_core::{HostId, NodeId, PortId, TimerId};
 use xoff_host::flowtune::stream::StreamMessage;
 use xoff_host::{FlowStart, FlowStop, Hosts};
 use xoff_net::Fabric;
 use xoff_net::arch::{AnySwitch, Destination, Switch};
-use xoff_net::fabric::{Captured, Crossings, phase};
+use xoff_net::fabric::{Captured, Crossings};
 use xoff_net::packet::NONE;
+use xoff_net::phase;
 use xoff_net::topo::{Routes, Topology};
 
 use crate::flowtune::allocator::Allocator;
@@ -129,10 +131,11 @@ impl Partition {
         // With `Instants::AsSet`, flows begin after all other events: that simulator starts them by
         // events without delay.
         let partitions = fabric.outbox.len();
-        let start_rank = if fabric.picks_at_once() { u64::MAX } else { phase::ARRIVAL | 1 << 59 };
+        let start_rank =
+            if fabric.picks_at_once() { MAX_RANK } else { phase::ARRIVAL | phase::kind(8) };
         let start_timer = fabric.wheel.add_timer(start_rank, tag::START);
-        let message_timer = fabric.wheel.add_timer(phase::ARRIVAL | 1 << 58, tag::MESSAGE);
-        let stop_timer = fabric.wheel.add_timer(phase::ARRIVAL | 3 << 58, tag::STOP);
+        let message_timer = fabric.wheel.add_timer(phase::ARRIVAL | phase::kind(4), tag::MESSAGE);
+        let stop_timer = fabric.wheel.add_timer(phase::ARRIVAL | phase::kind(12), tag::STOP);
         Self {
             index,
             fabric,
@@ -218,8 +221,8 @@ impl Partition {
     #[inline]
     fn look_ahead(&self) {
         let arrival = |after: usize| {
-            let event = self.fabric.wheel.upcoming(after)?;
-            (event.tag < tag::SINGLE).then_some((event.tag as usize, event.item))
+            let (tag, item) = self.fabric.wheel.upcoming(after)?;
+            (tag < tag::SINGLE).then_some((tag as usize, item))
         };
         if let Some((port, packet)) = arrival(FAR_AHEAD) {
             prefetch(&self.owners, port);

@@ -17,6 +17,10 @@ knobs! {
     pub struct DctcpTcpConfig in "dctcp_tcp" {
         /// Gain g of the moving average of the marked fraction (RFC 8257: 1/16).
         gain: f64 = 0.0625,
+        /// Estimated fraction of marked packets when a flow begins: 1 halves the window at the
+        /// first mark (RFC 8257 §3.3), 0 ignores it (ns-2's DCTCP, of DCTCP's and pFabric's
+        /// authors: `ecnhat_alpha_ 0.0`).
+        initial_alpha: f64 = 1.0,
     }
 }
 
@@ -24,6 +28,9 @@ impl ControlSettings for DctcpTcpConfig {
     fn check(&self) -> Checked {
         if !(self.gain > 0.0 && self.gain <= 1.0) {
             return Err(("gain", "gain must be above 0 and at most 1".into()));
+        }
+        if !(0.0..=1.0).contains(&self.initial_alpha) {
+            return Err(("initial_alpha", "initial_alpha must be from 0 to 1".into()));
         }
         Ok(())
     }
@@ -73,8 +80,7 @@ impl DctcpTcp {
         let control = Self {
             reno,
             gain: config.gain,
-            // RFC 8257's value, so that an early mark halves the window.
-            alpha: 1.0,
+            alpha: config.initial_alpha,
             window_end: 0,
             packets: 0,
             marked: 0,
@@ -139,12 +145,16 @@ mod tests {
     use super::*;
 
     fn flow(packets: u32, threshold_packets: u64) -> Driver<DctcpTcp> {
+        start(&DctcpTcpConfig::default(), packets, threshold_packets)
+    }
+
+    fn start(config: &DctcpTcpConfig, packets: u32, threshold_packets: u64) -> Driver<DctcpTcp> {
         let tcp = TcpConfig {
             initial_window_packets: packets,
             initial_ssthresh: xoff_core::Bytes(threshold_packets * PATH.payload),
             ..TcpConfig::default()
         };
-        let (control, pace) = DctcpTcp::start(&DctcpTcpConfig::default(), &tcp, &PATH);
+        let (control, pace) = DctcpTcp::start(config, &tcp, &PATH);
         Driver::new(control, pace)
     }
 
@@ -183,6 +193,21 @@ mod tests {
         assert_eq!(driver.packets(), window);
         (0..window).for_each(|_| driver.packet(false));
         assert!(driver.packets() <= window + 1);
+    }
+
+    /// Marks raise alpha from the first finished window on.
+    #[test]
+    fn with_an_alpha_of_zero_the_first_mark_only_ends_slow_start() {
+        let config = DctcpTcpConfig { initial_alpha: 0.0, ..DctcpTcpConfig::default() };
+        let mut driver = start(&config, 40, 0);
+        driver.packet(false);
+        driver.packet(true);
+        assert_eq!((driver.packets(), driver.control.alpha), (41, 0.0));
+        driver.packet(false);
+        assert_eq!(driver.packets(), 41);
+        driver.marked_round();
+        driver.marked_round();
+        assert!(driver.control.alpha > 0.0 && driver.packets() < 41);
     }
 
     /// As an allocator's rate does: the window is set, and the next mark still cuts by the learnt

@@ -1,7 +1,7 @@
 //! Start and end of flows.
 
 use xoff_core::{FlowId, TimerId};
-use xoff_net::{Fabric, fabric::phase};
+use xoff_net::{Fabric, phase};
 
 use super::Hosts;
 use crate::cc::AnyControl;
@@ -71,7 +71,7 @@ impl Hosts {
         fabric: &mut Fabric,
         flow: FlowId,
     ) -> (u32, (TimerId, TimerId)) {
-        let rank = |timer: u64| phase::TIMER | ((flow.0 << 2 | timer) & ((1 << 59) - 1));
+        let rank = |timer: u64| phase::TIMER | ((flow.0 << 2 | timer) & phase::NUMBERS);
         if let Some(sender) = self.free.pop() {
             self.add_retransmission_timer(fabric, sender, rank(2));
             let old = &self.flows[sender as usize];

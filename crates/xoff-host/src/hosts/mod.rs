@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use xoff_core::prefetch::prefetch;
 use xoff_core::{FlowId, HostId, Rng, rng::Purpose};
-use xoff_net::{Fabric, fabric::phase};
+use xoff_net::{Fabric, phase};
 
 use self::deadlines::Deadlines;
 use self::losses::RtoPolicy;
@@ -227,7 +227,7 @@ impl Hosts {
     /// Adds a host on a port of the fabric; returns its index in this partition.
     pub fn add_host(&mut self, fabric: &mut Fabric, host: HostId, port: u32) -> u32 {
         let nic = self.nics.len() as u32;
-        let rank = phase::TIMER | (1 << 59) | u64::from(host.0) << 3;
+        let rank = phase::TIMER | phase::kind(8) | u64::from(host.0) << 3;
         let wheel = &mut fabric.wheel;
         let timers = NicTimers {
             timeout: wheel.add_timer(rank, self.tags.timeout + nic),

@@ -2,8 +2,8 @@
 
 use xoff_core::TimerId;
 use xoff_net::Fabric;
-use xoff_net::fabric::phase;
 use xoff_net::packet::Packet;
+use xoff_net::phase;
 
 use crate::flow::Sender;
 use crate::nic::Nic;
@@ -96,7 +96,7 @@ impl TransportContext<'_> {
 
 /// Ranks after the timers of the flow's sender, which rank by the same id.
 fn receiver_rank(flow: u64) -> u64 {
-    phase::TIMER | ((flow << 2 | 3) & ((1 << 59) - 1))
+    phase::TIMER | ((flow << 2 | 3) & phase::NUMBERS)
 }
 
 /// The flow that a packet is for, unless the flow has ended and its slot was reused.

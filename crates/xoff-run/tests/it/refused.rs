@@ -306,6 +306,7 @@ fn settings_that_mean_nothing_to_tcp_are_refused() {
         ("tcp-cubic", "cubic.beta=1", "beta must be above 0 and below 1"),
         ("tcp-cubic", "cubic.scale=0", "scale must be above 0"),
         ("tcp-dctcp", "dctcp_tcp.gain=0", "gain must be above 0 and at most 1"),
+        ("tcp-dctcp", "dctcp_tcp.initial_alpha=2", "initial_alpha must be from 0 to 1"),
     ] {
         assert_refused(scheme, setting, said);
     }

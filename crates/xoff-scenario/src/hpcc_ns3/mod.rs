@@ -17,6 +17,7 @@ use std::sync::Arc;
 use xoff_core::Ps;
 use xoff_host::hosts::HostSetup;
 use xoff_net::fabric::{Instants, Rounding};
+use xoff_net::sequence::END_PS;
 use xoff_net::topo::{Routes, Topology};
 use xoff_sim::setup::{Labels, MarkDraws, Setup, SwitchSetup, base_rtt};
 use xoff_workload::{Arrival, Source, Traffic};
@@ -113,17 +114,26 @@ impl Source for Listed {
     }
 }
 
-/// All flows are measured. The run ends with the last flow, or at the simulator's stop time.
+/// All flows are measured. The run ends with the last flow, at the simulator's stop time, or when
+/// the order of setting ends.
 fn run(config: &Config, flows: &[Arrival]) -> Result<RunConfig, String> {
     let (Some(first), Some(last)) = (flows.first(), flows.last()) else {
         return Err(format!("{}: there are no flows", config.flow_file));
     };
     let warmup = Ps(first.start.0 / GRID.0 * GRID.0);
     let until = Ps((last.start.0 / GRID.0 + 1) * GRID.0);
+    if until.0 >= END_PS {
+        return Err(format!(
+            "{}: the last flow begins after {}: flows must begin within the first {} of a run",
+            config.flow_file,
+            last.start,
+            Ps(END_PS)
+        ));
+    }
     Ok(RunConfig {
         warmup,
         measure: until - warmup,
-        drain: Ps(config.stop_time.0.saturating_sub(until.0)),
+        drain: Ps(config.stop_time.0.min(END_PS).saturating_sub(until.0)),
         grid: GRID,
         watchdog: Ps::from_us(50_000),
         ..RunConfig::default()

@@ -61,3 +61,15 @@ fn topology_and_flows_name_file_and_line() {
     let short = flows("2\n0 1 3 100 5000 2.0\n", "f.txt", 2).unwrap_err();
     assert_eq!(short, "f.txt:2: the file ends where a source host should be");
 }
+
+#[test]
+fn flows_begin_before_the_order_of_setting_ends() {
+    let config = parse("SIMULATOR_STOP_TIME 900000\n").unwrap();
+    let ends = |start| {
+        let flows = flows(&format!("1\n0 1 3 100 5000 {start}\n"), "f.txt", 2).unwrap();
+        super::run(&config, &flows).map(|run| (run.warmup + run.measure + run.drain).0)
+    };
+    assert_eq!(ends("2.0"), Ok(xoff_net::sequence::END_PS));
+    let late = ends("1100").unwrap_err();
+    assert!(late.starts_with("f.txt: the last flow begins after 1100s: "), "{late}");
+}

@@ -4,7 +4,7 @@ use xoff_core::NodeId;
 use xoff_core::rng::Purpose;
 use xoff_net::Fabric;
 use xoff_net::arch::{AnySwitch, Pipelined, PipelinedParts, PipelinedSettings};
-use xoff_net::fabric::phase;
+use xoff_net::phase;
 
 use crate::setup::Setup;
 use crate::tag;
@@ -19,7 +19,7 @@ impl Setup {
     ) -> Result<AnySwitch, String> {
         let timers = self.add_switch_timers(fabric, node, first_port);
         // After the timers of ports and frames: what they resume or pause counts.
-        let rank = phase::TIMER | 3 << 57 | u64::from(node.0);
+        let rank = phase::TIMER | phase::kind(6) | u64::from(node.0);
         let stage_timer = fabric.wheel.add_timer(rank, tag::STAGE | first_port);
         let bin_seed = self.stream(Purpose::QueueAssignment, node).u64() as u32;
         let scheduler = || self.scheduler(bin_seed);

@@ -11,6 +11,7 @@ use xoff_net::buffer::{Buffer, BufferConfig};
 use xoff_net::credit::CreditQueue;
 use xoff_net::fabric::Fabric;
 use xoff_net::mark::{Draws, MarkAt, RedEcn};
+use xoff_net::phase;
 use xoff_net::sched::{AnyScheduler, Egress, Fifo};
 use xoff_net::trim::Trim;
 
@@ -159,10 +160,10 @@ impl Setup {
     ) -> u32 {
         let first_timer = fabric.wheel.timers();
         for (number, id) in (0..).zip(self.topology.port_ids_of(node)) {
-            let rank = xoff_net::fabric::phase::TIMER | 1 << 58 | u64::from(id.0);
+            let rank = phase::TIMER | phase::kind(4) | u64::from(id.0);
             fabric.wheel.add_timer(rank, tag::SWITCH_TIMER | (first_port + number));
         }
-        let rank = xoff_net::fabric::phase::TIMER | 1 << 57 | u64::from(node.0);
+        let rank = phase::TIMER | phase::kind(2) | u64::from(node.0);
         fabric.wheel.add_timer(rank, tag::SWITCH_DELAY | first_port);
         first_timer
     }

@@ -7,7 +7,7 @@ use xoff_host::Hosts;
 use xoff_host::flowtune::Message;
 use xoff_host::flowtune::stream::{Direction, StreamId};
 use xoff_net::Fabric;
-use xoff_net::fabric::phase;
+use xoff_net::phase;
 use xoff_net::topo::Routes;
 
 use super::Site;
@@ -31,7 +31,7 @@ impl Allocators {
     pub(crate) fn new(all: Vec<Allocator>, fabric: &mut Fabric) -> Self {
         let config = all[0].config();
         let (iteration_ps, compute_ps) = (config.iteration.0, config.compute_time.0);
-        let rank = |timer: u64| phase::TIMER | 1 << 56 | timer;
+        let rank = |timer: u64| phase::TIMER | phase::kind(1) | timer;
         let iterate = fabric.wheel.add_timer(rank(1), tag::ITERATE);
         let publish = fabric.wheel.add_timer(rank(0), tag::PUBLISH);
         fabric.wheel.arm(iterate, iteration_ps);

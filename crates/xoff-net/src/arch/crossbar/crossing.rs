@@ -5,8 +5,9 @@ use xoff_core::Event;
 use super::islip::Match;
 use super::{Crossbar, Destination, EgressOverflow};
 use crate::arch::cioq::IngressQueued;
-use crate::fabric::{Fabric, phase};
+use crate::fabric::Fabric;
 use crate::hop::IngressControl;
+use crate::phase;
 
 /// Part of the rank of packets that have passed the forwarding engine: they come after packets that
 /// have crossed.

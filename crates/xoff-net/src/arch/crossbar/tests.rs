@@ -8,9 +8,10 @@ use xoff_core::{Bytes, Event, Ps, Rng, Wheel};
 use super::*;
 use crate::arch::{Forwarding, PauseConfig, Switch, Thresholds};
 use crate::balance::{Adaptive, AlbConfig, Ecmp};
-use crate::fabric::{FabricTags, Instants, Peer, PortSpec, Rounding, phase};
+use crate::fabric::{FabricTags, Instants, Peer, PortSpec, Rounding};
 use crate::mark::{Draws, MarkAt};
 use crate::packet::{Kind, NONE, Packet, flag};
+use crate::phase;
 use crate::sched::{AnyScheduler, Egress, Fifo};
 use crate::topo::Route;
 
@@ -48,7 +49,7 @@ impl Bench {
     fn new(config: CrossbarConfig, adaptive: bool) -> Self {
         let tags = FabricTags { arrival: 0, wake: WAKE };
         let (rounding, instants) = (Rounding::PicosecondUp, Instants::Phases);
-        let mut fabric = Fabric::new(rounding, instants, 1, Wheel::new(11), tags);
+        let mut fabric = Fabric::new(rounding, instants, 1, Wheel::new(), tags);
         for id in 0..2 * PORTS + 1 {
             let peer_id = (id + PORTS) % (2 * PORTS);
             let (delay, peer) = (Ps::from_us(1), Peer::Local(peer_id));

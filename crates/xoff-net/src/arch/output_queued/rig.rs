@@ -21,7 +21,7 @@ pub(super) const DESTINATIONS: [Destination; 2] =
 pub(super) fn fabric(rate: u64) -> Fabric {
     let tags = FabricTags { arrival: 0, wake: 10 };
     let (rounding, instants) = (Rounding::PicosecondUp, Instants::Phases);
-    let mut fabric = Fabric::new(rounding, instants, 1, Wheel::new(9), tags);
+    let mut fabric = Fabric::new(rounding, instants, 1, Wheel::new(), tags);
     for id in 0..4 {
         let (peer_id, delay) = ((id + 2) % 4, Ps::from_us(1));
         fabric.add_port(&PortSpec { id, peer_id, rate, delay, peer: Peer::Local(peer_id) });

@@ -7,9 +7,10 @@ use xoff_core::{Bytes, Ps, Rng, Wheel};
 use super::*;
 use crate::arch::{Forwarding, PauseConfig, Policy, Scope, Switch, Thresholds};
 use crate::balance::Ecmp;
-use crate::fabric::{FabricTags, Instants, Peer, PortSpec, Rounding, phase};
+use crate::fabric::{FabricTags, Instants, Peer, PortSpec, Rounding};
 use crate::mark::{Draws, MarkAt};
 use crate::packet::{Kind, Packet};
+use crate::phase;
 use crate::sched::{AnyScheduler, Egress, Fifo};
 use crate::topo::Route;
 
@@ -45,7 +46,7 @@ impl Bench {
     fn new(config: PipelineConfig, capfc: CapfcConfig) -> Self {
         let tags = FabricTags { arrival: 0, wake: WAKE };
         let mut fabric =
-            Fabric::new(Rounding::PicosecondUp, Instants::Phases, 1, Wheel::new(11), tags);
+            Fabric::new(Rounding::PicosecondUp, Instants::Phases, 1, Wheel::new(), tags);
         for id in 0..2 * PORTS {
             let peer = (id + PORTS) % (2 * PORTS);
             let (rate, delay) = (1_000_000_000, Ps::from_us(1));
@@ -53,10 +54,10 @@ impl Bench {
         }
         let first_timer = fabric.wheel.timers();
         for port in 0..PORTS {
-            fabric.wheel.add_timer(phase::TIMER | 1 << 58 | u64::from(port), TIMER + port);
+            fabric.wheel.add_timer(phase::TIMER | phase::kind(4) | u64::from(port), TIMER + port);
         }
-        fabric.wheel.add_timer(phase::TIMER | 1 << 57, FRAMES);
-        let stage_timer = fabric.wheel.add_timer(phase::TIMER | 3 << 57, STAGE);
+        fabric.wheel.add_timer(phase::TIMER | phase::kind(2), FRAMES);
+        let stage_timer = fabric.wheel.add_timer(phase::TIMER | phase::kind(6), STAGE);
         let routes = vec![Route { first: 0, count: 0 }];
         let parts = PipelinedParts {
             config,

@@ -7,8 +7,9 @@ use super::super::{OutputQueued, Parts};
 use crate::arch::Switch;
 use crate::buffer::BufferConfig;
 use crate::credit::{CreditQueue, CreditShape};
-use crate::fabric::{Fabric, phase};
+use crate::fabric::Fabric;
 use crate::packet::{Kind, Packet};
+use crate::phase;
 use crate::sched::{AnyScheduler, Fifo};
 
 const RATE: u64 = 100_000_000_000;
