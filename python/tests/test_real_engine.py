@@ -384,6 +384,12 @@ def test_bench_says_what_it_measured():
         assert found["bytes_per_idle_host"] >= 0
 
 
+def test_bench_says_why_a_case_is_refused():
+    code, out, err = call("bench", "sfc-buffer-x100", "--threads", "1")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: [sfc] trigger"), err
+
+
 def test_bench_ends_on_ctrl_c():
     process = start("bench", "bfc-google-128", "--json")
     time.sleep(0.7)

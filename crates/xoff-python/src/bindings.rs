@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use crate::apart::{apart, memory};
 use crate::batch::PyBatch;
-use crate::errors::ScenarioError;
+use crate::errors::{RunError, ScenarioError};
 
 /// Return the effective scenario as TOML.
 ///
@@ -89,10 +89,15 @@ fn size_table(name: &str) -> PyResult<Vec<(f64, f64)>> {
 
 /// Run one benchmark case on `threads` threads; return its result as a JSON object.
 ///
-/// Signals are handled when it is over. Raises ValueError if there is no such case.
+/// Signals are handled when it is over. Raises ValueError if there is no such case, ScenarioError if
+/// it is refused, RunError if it is stuck.
 #[pyfunction]
 fn bench(py: Python<'_>, case: &str, threads: usize) -> PyResult<String> {
-    py.detach(|| xoff_run::bench(case, threads)).map_err(PyValueError::new_err)
+    py.detach(|| xoff_run::bench(case, threads)).map_err(|error| match error {
+        xoff_run::BenchError::Unknown(said) => PyValueError::new_err(said),
+        xoff_run::BenchError::Refused(problems) => ScenarioError::new_err(problems.to_string()),
+        xoff_run::BenchError::Stuck(said) => RunError::new_err(said),
+    })
 }
 
 /// Return the names of the benchmark cases.

@@ -5,6 +5,7 @@ pub mod stress;
 
 use std::time::Instant;
 
+use xoff_scenario::diagnostic::Problems;
 use xoff_sim::Threads;
 
 use crate::run::Run;
@@ -204,21 +205,32 @@ fn unknown(case: &str) -> String {
     )
 }
 
+/// Why a case has no figures.
+#[derive(Debug)]
+pub enum BenchError {
+    /// There is no such case.
+    Unknown(String),
+    /// Its scenario is refused.
+    Refused(Problems),
+    /// Its run is stuck.
+    Stuck(String),
+}
+
 /// Runs a case on up to `threads` threads and returns its figures as JSON. A packet-hop is one
 /// packet of any kind on one link.
 ///
 /// # Errors
-/// If there is no such case, or its run is stuck.
-pub fn bench(case: &str, threads: usize) -> Result<String, String> {
-    let text = scenario(case, Size::Full).ok_or_else(|| unknown(case))?;
+/// If there is no such case, its scenario is refused, or its run is stuck.
+pub fn bench(case: &str, threads: usize) -> Result<String, BenchError> {
+    let text = scenario(case, Size::Full).ok_or_else(|| BenchError::Unknown(unknown(case)))?;
     let resident_before = memory("VmRSS:");
     let begin = Instant::now();
-    let mut run = Run::open(&text, case, &[], Threads::up_to(threads))
-        .map_err(|problems| problems.to_string())?;
+    let mut run =
+        Run::open(&text, case, &[], Threads::up_to(threads)).map_err(BenchError::Refused)?;
     let build_s = begin.elapsed().as_secs_f64();
     let resident_built = memory("VmRSS:");
     let begin = Instant::now();
-    while run.step()? {
+    while run.step().map_err(BenchError::Stuck)? {
         run.rows().samples.clear();
     }
     let wall_s = begin.elapsed().as_secs_f64();

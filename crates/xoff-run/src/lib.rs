@@ -12,7 +12,7 @@ pub mod run;
 pub mod sent;
 pub mod summary;
 
-pub use bench::{bench, bench_cases};
+pub use bench::{BenchError, bench, bench_cases};
 pub use numerical::NumericalRun;
 pub use run::{AnyRun, Run, backpressure, check, open, tables};
 pub use summary::Summary;

@@ -4,7 +4,7 @@
 //! and no queues. If flows can join a flowlet, the flows of one flowlet are served in sequence,
 //! like calls of send() on one connection.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use xoff_core::{HostId, counts};
 
@@ -64,19 +64,31 @@ struct Flowlet {
     waiting: VecDeque<u32>,
     /// The last rate from the allocator (bit/s).
     rate: Option<u64>,
-    /// Time since which there is no data to send (ps).
-    idle_since: u64,
+    /// Time at which it ends unless a flow joins it; counts while no flow is in service (ps).
+    ends_at: u64,
     /// Time to report its end in advance (ps).
     report_at: u64,
     /// True if its end has been reported.
     reported: bool,
+    /// Its time in `Agent::due`; `NEVER` if it is not there.
+    due: u64,
 }
+
+const NEVER: u64 = u64::MAX;
 
 /// The agent of one server.
 #[derive(Debug, Default)]
 pub struct Agent {
-    /// Ordered by number.
-    flowlets: Vec<Flowlet>,
+    /// By number.
+    flowlets: BTreeMap<u32, Flowlet>,
+    /// Numbers of the flowlets of flows, in service and waiting.
+    of_flow: BTreeMap<u32, u32>,
+    /// The flowlets that flows to a server may join.
+    to_join: BTreeMap<HostId, u32>,
+    /// Times at which flowlets end for lack of data or their ends are reported, with their numbers.
+    due: BTreeSet<(u64, u32)>,
+    /// Flowlets whose end has not been reported.
+    live: usize,
     next: u32,
     /// Time of the last message from the allocator, or of the first flowlet after an idle period
     /// (ps).
@@ -95,9 +107,8 @@ impl Agent {
         stats: &mut AgentStats,
         actions: &mut Vec<Action>,
     ) {
-        if config.joins
-            && let Some(flowlet) = self.flowlets.iter_mut().find(|f| f.dst == dst && !f.reported)
-        {
+        let expired = self.expired;
+        if let Some((number, flowlet)) = self.joined_by(dst) {
             // "an implementation can choose to coalesce the new data into the existing flowlet, and
             // notify the allocator only when all data has finished" (§6).
             stats.joined += 1;
@@ -106,11 +117,13 @@ impl Agent {
                 actions.push(Action::Hold { flow });
             } else {
                 flowlet.flow = Some(flow);
-                flowlet.serve(config, self.expired, actions);
+                flowlet.serve(config, expired, actions);
             }
+            self.of_flow.insert(flow, number);
+            self.schedule(number);
             return;
         }
-        if self.flowlets.iter().all(|flowlet| flowlet.reported) {
+        if self.live == 0 {
             // A server without flowlets gets no renewals.
             self.last_message_ps = now;
         }
@@ -124,9 +137,10 @@ impl Agent {
             flow: Some(flow),
             waiting: VecDeque::new(),
             rate: None,
-            idle_since: u64::MAX,
-            report_at: u64::MAX,
+            ends_at: NEVER,
+            report_at: NEVER,
             reported: false,
+            due: NEVER,
         };
         actions.push(Action::Tell(flowlet.announcement()));
         // "servers start a regular TCP connection, and in parallel send a notification to the
@@ -134,7 +148,17 @@ impl Agent {
         if !config.start_before_allocation && !self.expired {
             actions.push(Action::Hold { flow });
         }
-        self.flowlets.push(flowlet);
+        self.flowlets.insert(number, flowlet);
+        self.of_flow.insert(flow, number);
+        self.live += 1;
+        if config.joins {
+            self.to_join.insert(dst, number);
+        }
+    }
+
+    fn joined_by(&mut self, dst: HostId) -> Option<(u32, &mut Flowlet)> {
+        let number = *self.to_join.get(&dst)?;
+        Some((number, self.flowlets.get_mut(&number)?))
     }
 
     /// A flow stops before it has sent all its data, perhaps before its turn.
@@ -145,10 +169,15 @@ impl Agent {
         flow: u32,
         actions: &mut Vec<Action>,
     ) {
-        for flowlet in &mut self.flowlets {
+        let Some(&number) = self.of_flow.get(&flow) else { return };
+        let Some(flowlet) = self.flowlets.get_mut(&number) else { return };
+        if flowlet.flow == Some(flow) {
+            self.on_sent_all(config, now, flow, actions);
+        } else {
             flowlet.waiting.retain(|&waiting| waiting != flow);
+            self.of_flow.remove(&flow);
+            self.schedule(number);
         }
-        self.on_sent_all(config, now, flow, actions);
     }
 
     /// A flow has sent its last byte. Retransmissions are not part of a flowlet; the flow's own
@@ -160,27 +189,55 @@ impl Agent {
         flow: u32,
         actions: &mut Vec<Action>,
     ) {
-        let Some(place) = self.flowlets.iter().position(|f| f.flow == Some(flow)) else { return };
-        let flowlet = &mut self.flowlets[place];
+        let Some(number) = self.of_flow.remove(&flow) else { return };
+        let Some(flowlet) = self.flowlets.get_mut(&number) else { return };
         if let Some(rate) = flowlet.rate.filter(|_| !self.expired) {
             actions.push(Action::FallBack { flow, rate });
         }
         flowlet.flow = flowlet.waiting.pop_front();
-        flowlet.report_at = u64::MAX;
+        flowlet.report_at = NEVER;
         if flowlet.flow.is_some() {
             flowlet.serve(config, self.expired, actions);
         } else if config.linger > 0 {
-            flowlet.idle_since = now;
+            flowlet.ends_at = now.saturating_add(config.linger);
         } else {
-            self.end(place, actions);
+            self.end(number, actions);
+            return;
+        }
+        self.schedule(number);
+    }
+
+    fn end(&mut self, number: u32, actions: &mut Vec<Action>) {
+        self.report(number, actions);
+        if let Some(flowlet) = self.flowlets.remove(&number) {
+            self.due.remove(&(flowlet.due, number));
         }
     }
 
-    fn end(&mut self, place: usize, actions: &mut Vec<Action>) {
-        let Flowlet { number, reported, .. } = self.flowlets.remove(place);
-        if !reported {
+    /// Tells the allocator that a flowlet ends, unless it knows.
+    fn report(&mut self, number: u32, actions: &mut Vec<Action>) {
+        let Some(flowlet) = self.flowlets.get_mut(&number) else { return };
+        if !std::mem::replace(&mut flowlet.reported, true) {
             actions.push(Action::Tell(Message::End { flowlet: number }));
+            self.live -= 1;
+            if self.to_join.get(&flowlet.dst) == Some(&number) {
+                self.to_join.remove(&flowlet.dst);
+            }
         }
+    }
+
+    /// Brings a flowlet's place in `due` up to date.
+    fn schedule(&mut self, number: u32) {
+        let Some(flowlet) = self.flowlets.get_mut(&number) else { return };
+        let due = flowlet.next_event();
+        if due == flowlet.due {
+            return;
+        }
+        self.due.remove(&(flowlet.due, number));
+        if due != NEVER {
+            self.due.insert((due, number));
+        }
+        flowlet.due = due;
     }
 
     /// A message from the allocator has arrived.
@@ -193,25 +250,25 @@ impl Agent {
     ) {
         self.last_message_ps = now;
         if std::mem::take(&mut self.expired) {
-            let served = self.flowlets.iter().filter_map(|f| Some((f.flow?, f.rate?)));
+            let served = self.flowlets.values().filter_map(|f| Some((f.flow?, f.rate?)));
             actions.extend(served.map(|(flow, rate)| at_rate(flow, rate)));
         }
         match message {
             Message::Rate { flowlet, rate } => {
                 stats.rates += 1;
                 // The flowlet may have ended while the message was in flight.
-                let place = self.flowlets.binary_search_by_key(&flowlet, |f| f.number);
-                let Ok(place) = place else { return };
-                let flowlet = &mut self.flowlets[place];
+                let number = flowlet;
+                let Some(flowlet) = self.flowlets.get_mut(&number) else { return };
                 flowlet.rate = Some(rate);
+                actions.extend(flowlet.flow.map(|flow| at_rate(flow, rate)));
                 if rate == 0 {
                     // The flow is held, so its end is unknown.
-                    flowlet.report_at = u64::MAX;
+                    flowlet.report_at = NEVER;
+                    self.schedule(number);
                 }
-                actions.extend(flowlet.flow.map(|flow| at_rate(flow, rate)));
             }
             Message::Resync => {
-                let known = self.flowlets.iter().filter(|flowlet| !flowlet.reported);
+                let known = self.flowlets.values().filter(|flowlet| !flowlet.reported);
                 actions.extend(known.map(|flowlet| Action::Tell(flowlet.announcement())));
             }
             Message::Renewal => {}
@@ -223,8 +280,12 @@ impl Agent {
 
     /// Sets the expected time at which the flow in service has sent all its data (ps).
     pub fn expect_end(&mut self, config: &AgentConfig, flow: u32, end: u64) {
-        if let Some(flowlet) = self.flowlets.iter_mut().find(|f| f.flow == Some(flow)) {
+        let Some(&number) = self.of_flow.get(&flow) else { return };
+        if let Some(flowlet) = self.flowlets.get_mut(&number)
+            && flowlet.flow == Some(flow)
+        {
             flowlet.report_at = end.saturating_sub(config.advance_notice);
+            self.schedule(number);
         }
     }
 
@@ -239,18 +300,19 @@ impl Agent {
         if self.expiry(config).is_some_and(|time| time <= now) {
             self.expire(config, stats, actions);
         }
-        for flowlet in &mut self.flowlets {
-            if flowlet.report_due(config).is_some_and(|time| time <= now) {
-                // "knowing the exact flowlet size allows the OS and applications to provide the
-                // allocator with advance notification of flowlet endings" (§6).
-                flowlet.reported = true;
-                actions.push(Action::Tell(Message::End { flowlet: flowlet.number }));
-            }
+        let due = self.due.range(..=(now, u32::MAX)).map(|&(_, number)| number);
+        let mut due: Vec<u32> = due.collect();
+        due.sort_unstable();
+        let served = |number: &u32| self.flowlets[number].flow.is_some();
+        let (reported, ended): (Vec<u32>, Vec<u32>) = due.into_iter().partition(served);
+        for number in reported {
+            // "knowing the exact flowlet size allows the OS and applications to provide the
+            // allocator with advance notification of flowlet endings" (§6).
+            self.report(number, actions);
+            self.schedule(number);
         }
-        while let Some(place) =
-            self.flowlets.iter().position(|f| f.idle_end(config).is_some_and(|time| time <= now))
-        {
-            self.end(place, actions);
+        for number in ended {
+            self.end(number, actions);
         }
     }
 
@@ -259,7 +321,7 @@ impl Agent {
     fn expire(&mut self, config: &AgentConfig, stats: &mut AgentStats, actions: &mut Vec<Action>) {
         self.expired = true;
         stats.expiries += 1;
-        for flowlet in self.flowlets.iter().filter(|flowlet| !flowlet.reported) {
+        for flowlet in self.flowlets.values().filter(|flowlet| !flowlet.reported) {
             let Some(flow) = flowlet.flow else { continue };
             if flowlet.rate.is_some() || !config.start_before_allocation {
                 stats.fallbacks += 1;
@@ -270,26 +332,14 @@ impl Agent {
 
     /// Time at which rates expire unless a message arrives (ps).
     fn expiry(&self, config: &AgentConfig) -> Option<u64> {
-        let held = !self.expired && self.flowlets.iter().any(|flowlet| !flowlet.reported);
-        held.then(|| self.last_message_ps + config.lifetime)
+        (!self.expired && self.live > 0).then(|| self.last_message_ps + config.lifetime)
     }
 
     /// Time of the next timer (ps).
     #[must_use]
     pub fn next_timer(&self, config: &AgentConfig) -> Option<u64> {
-        if config.linger == 0 && config.advance_notice == 0 {
-            return self.expiry(config);
-        }
-        let of_flowlet = |flowlet: &Flowlet| {
-            flowlet.idle_end(config).into_iter().chain(flowlet.report_due(config)).min()
-        };
-        self.flowlets.iter().filter_map(of_flowlet).chain(self.expiry(config)).min()
-    }
-
-    /// Number of flowlets that the allocator should know.
-    #[must_use]
-    pub fn live(&self) -> usize {
-        self.flowlets.iter().filter(|flowlet| !flowlet.reported).count()
+        let first = self.due.first().map(|&(time, _)| time);
+        first.into_iter().chain(self.expiry(config)).min()
     }
 }
 
@@ -310,15 +360,13 @@ impl Flowlet {
         });
     }
 
-    /// Time at which it ends for lack of data (ps).
-    fn idle_end(&self, config: &AgentConfig) -> Option<u64> {
-        self.flow.is_none().then(|| self.idle_since.saturating_add(config.linger))
-    }
-
-    /// Time at which its end must be reported in advance (ps).
-    fn report_due(&self, config: &AgentConfig) -> Option<u64> {
-        let due = config.advance_notice > 0 && !self.reported && self.waiting.is_empty();
-        (due && self.flow.is_some() && self.report_at < u64::MAX).then_some(self.report_at)
+    /// Time at which it ends for lack of data, or its end is reported (ps).
+    fn next_event(&self) -> u64 {
+        match self.flow {
+            None => self.ends_at,
+            Some(_) if !self.reported && self.waiting.is_empty() => self.report_at,
+            Some(_) => NEVER,
+        }
     }
 }
 

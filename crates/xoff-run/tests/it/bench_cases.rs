@@ -1,6 +1,6 @@
 //! The list of benchmark cases. `golden.rs` runs each of them.
 
-use xoff_run::bench::{Size, bench, scenario};
+use xoff_run::bench::{BenchError, Size, bench, scenario};
 use xoff_run::{Run, bench_cases};
 
 #[test]
@@ -42,7 +42,7 @@ fn incasts_scale_with_the_network() {
 fn an_unknown_case_is_refused_by_name() {
     for case in ["bfc-gogle-128", "bfc-google-129", "bfg-google-128", "bfc", ""] {
         assert!(scenario(case, Size::Small).is_none(), "{case}");
-        let message = bench(case, 1).unwrap_err();
+        let BenchError::Unknown(message) = bench(case, 1).unwrap_err() else { panic!("{case}") };
         assert!(message.contains(&format!("{case:?}")), "{message}");
         assert!(message.contains("bfc-google-128"), "{message}");
     }

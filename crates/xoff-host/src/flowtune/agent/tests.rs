@@ -218,17 +218,19 @@ proptest! {
                     note(rig.start(&config, now, flow, which));
                 }
                 1 => note(rig.receive(now, rate(which, u64::from(which)))),
-                2 => if let Some(served) = rig.agent.flowlets.first().and_then(|f| f.flow) {
+                2 => if let Some(served) = rig.agent.flowlets.values().next().and_then(|f| f.flow) {
                     note(rig.sent_all(&config, now, served));
                 },
                 _ => note(rig.tick(&config, now)),
             }
         }
-        while let Some(flow) = rig.agent.flowlets.iter().find_map(|f| f.flow) {
+        while let Some(flow) = rig.agent.flowlets.values().find_map(|f| f.flow) {
             note(rig.sent_all(&config, now, flow));
         }
         note(rig.tick(&config, now + 1000));
-        prop_assert!(rig.agent.flowlets.is_empty());
+        prop_assert!(rig.agent.flowlets.is_empty() && rig.agent.of_flow.is_empty());
+        prop_assert!(rig.agent.due.is_empty() && rig.agent.to_join.is_empty());
+        prop_assert_eq!(rig.agent.live, 0);
         ends.sort_unstable();
         prop_assert_eq!(starts, ends);
     }
