@@ -497,7 +497,7 @@ def test_flows_of_a_range_of_sizes_have_the_histograms_of_their_bins(tmp_path):
         rows = sorted(zip(*(columns[name] for name in names), strict=True))
         merged = {}
         for batch, middle, *counts in rows:
-            key = (int(batch), round(float(middle), 4))
+            key = (int(batch), float(middle))
             merged[key] = np.add(merged.get(key, [0, 0]), counts)
         return {key: list(counts) for key, counts in merged.items()}
 

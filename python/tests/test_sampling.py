@@ -119,9 +119,17 @@ def test_a_range_in_packets_is_pooled_from_rows():
 
     assert found("p50", high_packets=1).high == pytest.approx(1.0, rel=1 / 512)
     two = found("p99", low_packets=2)
-    assert (two.low, two.high) == (pytest.approx(50.0, rel=1 / 512), math.inf)
+    assert (two.low, two.high) == (pytest.approx(2.0, rel=1 / 512), math.inf)
+    every = found("p99", low_packets=1)
+    assert (every.low, every.high) == (pytest.approx(50.0, rel=1 / 512), math.inf)
     assert found("p50", low_packets=2).high == pytest.approx(2.0, rel=1 / 512)
     assert found("count", low_packets=2).low == 4 * (rows // 2 + 20)
+
+
+def test_ranges_in_packets_need_every_row():
+    run = run_of([(0, 2.0)] * 40)
+    run.effective = '[run]\nbatches = 10\nflows = "sample"\n'
+    assert sampling._pooled(Term("X", range={"high_packets": 1}), [run]) is None
 
 
 def test_a_percentile_needs_ten_flows_beyond_it():

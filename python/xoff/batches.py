@@ -31,8 +31,7 @@ def by_group(table: pa.Table, classes: Sequence[str]) -> dict[Group, dict[str, A
     `middle` is the middle of each row's bucket, shape `(rows,)` like the other columns.
     """
     columns = {name: table[name].to_numpy().astype(np.float64) for name in COLUMNS}
-    # Values are whole thousandths, and `high` is the first beyond the bucket.
-    columns["middle"] = (table["low"].to_numpy() + table["high"].to_numpy() - STEP) / 2
+    columns["middle"] = _middle(table["low"].to_numpy(), table["high"].to_numpy())
     keys = [table[name].to_pylist() for name in ("kind", "class", "group")]
     rows: dict[tuple[str, int, str], list[int]] = {}
     for row, key in enumerate(zip(*keys, strict=True)):
@@ -47,7 +46,8 @@ def of_sizes(result: Result, cls: str, low_bytes: float, high_bytes: float) -> d
     """Return a histogram of the slowdowns of flows of more than `low_bytes`, up to `high_bytes`.
 
     Finished flows are rows of `flows`, in the buckets that the table would have. Rows of unfinished
-    flows do not exist: those of all size bins that overlap the range count.
+    flows do not exist: those of all size bins that overlap the range count. If a bin is not wholly
+    within the range, its unfinished flows may be outside; zero bounds them.
     """
     table, summary = result.flows, result.summary
     sizes = table["size_bytes"].to_numpy()
@@ -55,10 +55,11 @@ def of_sizes(result: Result, cls: str, low_bytes: float, high_bytes: float) -> d
     own &= (sizes > low_bytes) & (sizes <= high_bytes)
     values = table["slowdown"].to_numpy()[own]
     since = table["start_ps"].to_numpy()[own] - np.uint64(summary["warmup_ps"])
+    batch = since * np.uint64(result.batch_count) // np.uint64(summary["measured_ps"])
     ones = np.ones(len(values))
     parts = [
         {
-            "batch": np.floor(since / summary["measured_ps"] * result.batch_count),
+            "batch": batch.astype(np.float64),
             "middle": _middles(values),
             "finished": ones,
             "sum": values,
@@ -67,11 +68,12 @@ def of_sizes(result: Result, cls: str, low_bytes: float, high_bytes: float) -> d
         }
     ]
     for index, one in enumerate(bins(result, cls)):
-        overlaps = (one.get("low_bytes") or 0) <= high_bytes
-        overlaps &= (one.get("high_bytes") or np.inf) > low_bytes + 1
-        group = result.batch_groups.get(("flows", cls, f"bin{index}")) if overlaps else None
-        if group is not None:
-            parts.append(_unfinished(group))
+        low, high = one.get("low_bytes") or 0, one.get("high_bytes") or np.inf
+        group = result.batch_groups.get(("flows", cls, f"bin{index}"))
+        if group is not None and low <= high_bytes and high > low_bytes + 1:
+            begins_within = low > low_bytes or low == 0 == low_bytes
+            within = begins_within and high <= high_bytes + 1
+            parts.append(_unfinished(group, 1.0 if within else 0.0))
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
@@ -79,11 +81,19 @@ def _middles(values: Array) -> Array:
     """Return the middle of each value's bucket."""
     thousandths = np.rint(values / STEP)
     width = np.exp2(np.maximum(0, np.frexp(thousandths)[1] - MANTISSA_BITS - 1))
-    middles: Array = (np.floor(thousandths / width) * width + (width - 1) / 2) * STEP
-    return middles
+    low = np.floor(thousandths / width) * width
+    return _middle(low / 1000, (low + width) / 1000)
 
 
-def _unfinished(group: dict[str, Array]) -> dict[str, Array]:
+def _middle(low: Array, high: Array) -> Array:
+    """Return the middle of buckets. Values are whole thousandths, `high` is the first beyond."""
+    middle: Array = (low + high - STEP) / 2
+    return middle
+
+
+def _unfinished(group: dict[str, Array], scale: float) -> dict[str, Array]:
+    """Return the unfinished flows of a group, with their bounds times `scale`."""
     own = group["censored"] > 0
     left = {name: column[own] for name, column in group.items()}
-    return {**left, "finished": 0 * left["finished"], "sum": 0 * left["sum"]}
+    bounds = {name: left[name] * scale for name in ("middle", "censored_sum")}
+    return {**left, **bounds, "finished": 0 * left["finished"], "sum": 0 * left["sum"]}

@@ -56,10 +56,10 @@ def text(record: Entry, claims: Sequence[Claim]) -> str:
     ordered = sorted(entries, key=lambda name: _place(name, entries[name]))
     named = {claim.id: claim for claim in claims}
     parts = [_head(record, entries, ordered)]
-    first: dict[str, str] = {}
+    first: dict[tuple[str, str], str] = {}
     for name in ordered:
         entry = entries[name]
-        same = first.setdefault(entry["table"], name)
+        same = first.setdefault((entry["table"], recorded.runs_digest(entry["runs"])), name)
         parts.append(_part(name, entry, named, record["paper"]))
         parts.append(entry["table"] if same == name else entry["table"] and _as_in(entries[same]))
     parts.append(_without_runs(record, named))

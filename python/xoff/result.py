@@ -94,6 +94,11 @@ class Result(Tables):
         """Number of batches of the measured time (`run.batches`)."""
         return int(tomllib.loads(self.effective)["run"]["batches"])
 
+    @property
+    def has_every_flow(self) -> bool:
+        """Whether every finished flow is a row of `flows` (`run.flows`)."""
+        return bool(tomllib.loads(self.effective)["run"].get("flows", "all") == "all")
+
     @cached_property
     def batch_groups(self) -> dict[tuple[str, str, str], dict[str, NDArray[np.float64]]]:
         """The rows of the table `batches` by (kind, class name, group).

@@ -116,6 +116,8 @@ def _pooled(term: Term, runs: Sequence[Result]) -> Sample | None:
     if term.range == MEAN_OF_BINS:
         return _mean_of_bins(term, runs, cls)
     if not isinstance(term.range, str) and PACKETS & term.range.keys():
+        if not all(run.has_every_flow for run in runs):
+            return None
         parts = [of_sizes(run, cls, *bytes_of_packets(run, term.range)) for run in runs]
         return _statistic(_pool(runs, parts), term.statistic)
     name = term.range

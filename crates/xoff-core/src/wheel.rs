@@ -166,6 +166,7 @@ impl<const SHIFT: u32> Wheel<SHIFT> {
     /// Creates an empty wheel.
     #[must_use]
     pub fn new() -> Self {
+        const { assert!(0 < SHIFT && SHIFT <= BUCKET_SHIFT, "ranks need their bits") };
         Self {
             due: Vec::new(),
             near: Level::new(),

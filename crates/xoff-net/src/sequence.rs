@@ -2,12 +2,15 @@
 //!
 //! An event's rank is the instant at which it was set, with a count within that instant.
 
+use crate::phase;
+
 /// Bits of the count within an instant.
 const COUNT_BITS: u32 = 13;
 const PS_PER_NS: u64 = 1_000;
 
-/// First time (ps) at which events have no rank any more: 18 minutes.
-pub const END_PS: u64 = (xoff_core::wheel::MAX_RANK >> COUNT_BITS) * PS_PER_NS;
+/// End of the order of setting (ps), after 4.5 minutes. Ranks would reach the ranks of phases, which
+/// some timers have: these come after all others.
+pub const END_PS: u64 = (phase::ARRIVAL >> COUNT_BITS) * PS_PER_NS;
 
 /// The ranks of events in the order of setting.
 #[derive(Debug, Default)]
@@ -62,6 +65,6 @@ mod tests {
             }
         }
         assert!(sequence.next(1_000_000) == Sequence::rank_at(1_000_000) + 1);
-        assert!(Sequence::rank_at(END_PS) <= xoff_core::wheel::MAX_RANK);
+        assert_eq!(Sequence::rank_at(END_PS), phase::ARRIVAL);
     }
 }

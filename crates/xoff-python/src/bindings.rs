@@ -89,8 +89,8 @@ fn size_table(name: &str) -> PyResult<Vec<(f64, f64)>> {
 
 /// Run one benchmark case on `threads` threads; return its result as a JSON object.
 ///
-/// Signals are handled when it is over. Raises ValueError if there is no such case, ScenarioError if
-/// it is refused, RunError if it is stuck.
+/// Signals are handled when it is over. Raises ValueError if there is no such case, ScenarioError
+/// if it is refused, RunError if it is stuck.
 #[pyfunction]
 fn bench(py: Python<'_>, case: &str, threads: usize) -> PyResult<String> {
     py.detach(|| xoff_run::bench(case, threads)).map_err(|error| match error {

@@ -33,6 +33,8 @@ use config::Config;
 const CLASS: &str = "flows";
 const GRID: Ps = Ps::from_us(10);
 const SEED: u64 = 1;
+/// The last step of the grid within the order of setting.
+const END: Ps = Ps(END_PS / GRID.0 * GRID.0);
 
 /// Reads a case; `file` is its `config.txt`.
 ///
@@ -122,18 +124,16 @@ fn run(config: &Config, flows: &[Arrival]) -> Result<RunConfig, String> {
     };
     let warmup = Ps(first.start.0 / GRID.0 * GRID.0);
     let until = Ps((last.start.0 / GRID.0 + 1) * GRID.0);
-    if until.0 >= END_PS {
+    if until >= END {
         return Err(format!(
-            "{}: the last flow begins after {}: flows must begin within the first {} of a run",
-            config.flow_file,
-            last.start,
-            Ps(END_PS)
+            "{}: the last flow begins at {}: flows must begin within the first {} of a run",
+            config.flow_file, last.start, END
         ));
     }
     Ok(RunConfig {
         warmup,
         measure: until - warmup,
-        drain: Ps(config.stop_time.0.min(END_PS).saturating_sub(until.0)),
+        drain: Ps(config.stop_time.0.min(END.0).saturating_sub(until.0)),
         grid: GRID,
         watchdog: Ps::from_us(50_000),
         ..RunConfig::default()

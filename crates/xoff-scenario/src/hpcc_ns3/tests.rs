@@ -69,7 +69,7 @@ fn flows_begin_before_the_order_of_setting_ends() {
         let flows = flows(&format!("1\n0 1 3 100 5000 {start}\n"), "f.txt", 2).unwrap();
         super::run(&config, &flows).map(|run| (run.warmup + run.measure + run.drain).0)
     };
-    assert_eq!(ends("2.0"), Ok(xoff_net::sequence::END_PS));
-    let late = ends("1100").unwrap_err();
-    assert!(late.starts_with("f.txt: the last flow begins after 1100s: "), "{late}");
+    assert_eq!(ends("2.0"), Ok(super::END.0));
+    let late = ends("275").unwrap_err();
+    assert!(late.starts_with("f.txt: the last flow begins at 275s: "), "{late}");
 }
