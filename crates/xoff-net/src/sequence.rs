@@ -8,7 +8,7 @@ use crate::phase;
 const COUNT_BITS: u32 = 13;
 const PS_PER_NS: u64 = 1_000;
 
-/// End of the order of setting (ps), after 4.5 minutes. Ranks would reach the ranks of phases, which
+/// End of the order of setting (ps), after 4.5 minutes. Ranks would reach those of phases, which
 /// some timers have: these come after all others.
 pub const END_PS: u64 = (phase::ARRIVAL >> COUNT_BITS) * PS_PER_NS;
 
