@@ -189,8 +189,11 @@ impl Agent {
         flow: u32,
         actions: &mut Vec<Action>,
     ) {
-        let Some(number) = self.of_flow.remove(&flow) else { return };
-        let Some(flowlet) = self.flowlets.get_mut(&number) else { return };
+        let Some(&number) = self.of_flow.get(&flow) else { return };
+        let Some(flowlet) = self.flowlets.get_mut(&number).filter(|f| f.flow == Some(flow)) else {
+            return;
+        };
+        self.of_flow.remove(&flow);
         if let Some(rate) = flowlet.rate.filter(|_| !self.expired) {
             actions.push(Action::FallBack { flow, rate });
         }
