@@ -175,6 +175,17 @@ fn a_flow_that_stops_while_waiting_is_skipped() {
     assert_eq!(rig.sent_all(&joins, 20, 5), next);
 }
 
+#[test]
+fn a_waiting_flow_does_not_end_the_one_in_service() {
+    let joins = AgentConfig { joins: true, ..CONFIG };
+    let mut rig = Rig::default();
+    (5..7).for_each(|flow| drop(rig.start(&joins, 0, flow, 9)));
+    rig.receive(10, rate(0, 40));
+    assert_eq!(rig.sent_all(&joins, 20, 6), []);
+    let next = [Action::FallBack { flow: 5, rate: 40 }, Action::Go { flow: 6, rate: 40 }];
+    assert_eq!(rig.sent_all(&joins, 30, 5), next);
+}
+
 /// A flow that waits for a path has no expected end, nor has one that replaces another.
 #[test]
 fn an_expected_end_belongs_to_the_flow_in_service() {
