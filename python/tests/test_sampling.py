@@ -112,7 +112,7 @@ def test_a_range_in_packets_is_pooled_from_rows():
         }
     )
     tables = {**run_of([], [(9, 50.0)] * 20, "bin1")._tables, "flows": flows}
-    run = Result(summary, f"[run]\nbatches = {BATCHES}\n", "", None, tables)
+    run = Result(summary, f'[run]\nbatches = {BATCHES}\nflows = "all"\n', "", None, tables)
 
     def found(statistic, **limits):
         return sampling.of_term(Term("X", range=limits, statistic=statistic), [run] * 4)

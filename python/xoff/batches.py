@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from xoff.lookup import bins
+from xoff import rows
+from xoff.lookup import bins, bins_within_reach
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,12 +34,12 @@ def by_group(table: pa.Table, classes: Sequence[str]) -> dict[Group, dict[str, A
     columns = {name: table[name].to_numpy().astype(np.float64) for name in COLUMNS}
     columns["middle"] = _middle(table["low"].to_numpy(), table["high"].to_numpy())
     keys = [table[name].to_pylist() for name in ("kind", "class", "group")]
-    rows: dict[tuple[str, int, str], list[int]] = {}
+    places: dict[tuple[str, int, str], list[int]] = {}
     for row, key in enumerate(zip(*keys, strict=True)):
-        rows.setdefault(key, []).append(row)
+        places.setdefault(key, []).append(row)
     return {
         (kind, classes[cls], group): {name: column[own] for name, column in columns.items()}
-        for (kind, cls, group), own in rows.items()
+        for (kind, cls, group), own in places.items()
     }
 
 
@@ -50,9 +51,7 @@ def of_sizes(result: Result, cls: str, low_bytes: float, high_bytes: float) -> d
     within the range, its unfinished flows may be outside; zero bounds them.
     """
     table, summary = result.flows, result.summary
-    sizes = table["size_bytes"].to_numpy()
-    own = table["class"].to_numpy() == result.classes.index(cls)
-    own &= (sizes > low_bytes) & (sizes <= high_bytes)
+    own = rows.of_sizes(result, result.classes.index(cls), low_bytes, high_bytes)
     values = table["slowdown"].to_numpy()[own]
     since = table["start_ps"].to_numpy()[own] - np.uint64(summary["warmup_ps"])
     batch = since * np.uint64(result.batch_count) // np.uint64(summary["measured_ps"])
@@ -67,10 +66,10 @@ def of_sizes(result: Result, cls: str, low_bytes: float, high_bytes: float) -> d
             "censored_sum": 0 * ones,
         }
     ]
-    for index, one in enumerate(bins(result, cls)):
+    for index, one in bins_within_reach(bins(result, cls), low_bytes, high_bytes):
         low, high = one.get("low_bytes") or 0, one.get("high_bytes") or np.inf
         group = result.batch_groups.get(("flows", cls, f"bin{index}"))
-        if group is not None and low <= high_bytes and high > low_bytes + 1:
+        if group is not None:
             begins_within = low > low_bytes or low == 0 == low_bytes
             within = begins_within and high <= high_bytes + 1
             parts.append(_unfinished(group, 1.0 if within else 0.0))

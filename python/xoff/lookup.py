@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from xoff.percentiles import BEYOND, permille
@@ -50,6 +50,19 @@ def bins(result: Result, cls: str | None = None) -> list[Group]:
     """Return the size bins of a class, smallest sizes first."""
     entry = class_entry(result, cls)
     return list(entry.get("bins") or []) if entry else []
+
+
+def bins_within_reach(
+    found: Sequence[Group], low_bytes: float, high_bytes: float
+) -> Iterator[tuple[int, Group]]:
+    """Yield the size bins that overlap the sizes above `low_bytes`, up to `high_bytes`.
+
+    Each comes with its index.
+    """
+    for index, one in enumerate(found):
+        low, high = one.get("low_bytes") or 0, one.get("high_bytes") or math.inf
+        if low <= high_bytes and high > low_bytes + 1:
+            yield index, one
 
 
 def bin_index(found: Sequence[Group], limits: Mapping[str, float]) -> int | None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from xoff import completions, evenness, fairness, queueing, rows, series, shares
 from xoff.errors import UsageError
-from xoff.lookup import Group, bin_index, bins, class_entry, lookup, statistic
+from xoff.lookup import Group, bin_index, bins, bins_within_reach, class_entry, lookup, statistic
 from xoff.percentiles import has_samples, permille
 from xoff.result import Result
 from xoff.traces import MEASURES, Trace
@@ -126,12 +126,10 @@ def in_packets(
     entry = class_entry(result, cls)
     if entry is None:
         return None
-    table = result.flows
-    sizes = table["size_bytes"].to_numpy()
     low_bytes, high_bytes = bytes_of_packets(result, limits)
-    own = table["class"].to_numpy() == result.class_entries.index(entry)  # type: ignore[arg-type]
-    own &= (sizes > low_bytes) & (sizes <= high_bytes)
-    slowdowns = np.sort(table["slowdown"].to_numpy()[own])
+    index = result.class_entries.index(entry)  # type: ignore[arg-type]
+    own = rows.of_sizes(result, index, low_bytes, high_bytes)
+    slowdowns = np.sort(result.flows["slowdown"].to_numpy()[own])
     if name == "mean":
         return float(slowdowns.mean()) if len(slowdowns) else None
     flows = len(slowdowns) + _unfinished(entry, low_bytes, high_bytes)
@@ -146,9 +144,7 @@ def _unfinished(entry: Group, low_bytes: float, high_bytes: float) -> int:
     """Count the unfinished flows of the size bins that overlap a range of sizes."""
     return sum(
         int(one.get("flows") or 0) - int(one.get("finished") or 0)
-        for one in entry.get("bins") or []
-        if (one.get("low_bytes") or 0) <= high_bytes
-        and (one.get("high_bytes") or math.inf) > low_bytes + 1
+        for _, one in bins_within_reach(entry.get("bins") or [], low_bytes, high_bytes)
     )
 
 

@@ -60,8 +60,10 @@ def text(record: Entry, claims: Sequence[Claim]) -> str:
     for name in ordered:
         entry = entries[name]
         same = first.setdefault((entry["table"], recorded.runs_digest(entry["runs"])), name)
-        parts.append(_part(name, entry, named, record["paper"]))
-        parts.append(entry["table"] if same == name else entry["table"] and _as_in(entries[same]))
+        cases = entry["table"]
+        if cases and same != name:
+            cases = _as_in(entries[same])
+        parts += [_part(name, entry, named, record["paper"]), cases]
     parts.append(_without_runs(record, named))
     return "\n".join(part for part in parts if part)
 

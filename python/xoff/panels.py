@@ -461,14 +461,6 @@ def grouped_bars_axes(
     _name_spots(ax, [str(x) for x in spots], slanted=len(spots) > 6)
     if level is not None:
         ax.axhline(level, color="black", linewidth=1.5)
-    _leave_room_for_legend(ax, len(curves))
-
-
-def _leave_room_for_legend(ax: Axes, lines: int) -> None:
-    """Raise the upper limit, so that a legend of as many lines covers no bar."""
-    low, high = ax.get_ylim()
-    if ax.get_yscale() == "linear":
-        ax.set_ylim(top=high + (0.03 + 0.065 * lines) * (high - low))
 
 
 def curve_axes(

@@ -9,6 +9,7 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
 from xoff.errors import writing
@@ -54,7 +55,16 @@ def legends(axes: Sequence[Axes]) -> None:
     for ax in axes:
         handles, labels = ax.get_legend_handles_labels()
         if handles:
+            _leave_room_above_bars(ax, len(handles))
             ax.legend(handles, labels, fontsize=8)
+
+
+def _leave_room_above_bars(ax: Axes, lines: int) -> None:
+    """Raise the upper limit, so that a legend of `lines` lines covers no bar."""
+    has_bars = any(isinstance(drawn, BarContainer) for drawn in ax.containers)
+    if has_bars and ax.get_yscale() == "linear":
+        low, high = ax.get_ylim()
+        ax.set_ylim(top=high + (0.03 + 0.065 * lines) * (high - low))
 
 
 def slowdown_by_size(

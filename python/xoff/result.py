@@ -92,12 +92,16 @@ class Result(Tables):
     @cached_property
     def batch_count(self) -> int:
         """Number of batches of the measured time (`run.batches`)."""
-        return int(tomllib.loads(self.effective)["run"]["batches"])
+        return int(self._run_section["batches"])
 
     @property
     def has_every_flow(self) -> bool:
         """Whether every finished flow is a row of `flows` (`run.flows`)."""
-        return bool(tomllib.loads(self.effective)["run"].get("flows", "all") == "all")
+        return str(self._run_section["flows"]) == "all"
+
+    @cached_property
+    def _run_section(self) -> dict[str, Any]:
+        return dict(tomllib.loads(self.effective)["run"])
 
     @cached_property
     def batch_groups(self) -> dict[tuple[str, str, str], dict[str, NDArray[np.float64]]]:

@@ -42,6 +42,16 @@ def values(result: Result, column: str) -> Array:
     return found
 
 
+def of_sizes(
+    result: Result, cls: int, low_bytes: float, high_bytes: float
+) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Mark the rows of a class with sizes above `low_bytes`, up to `high_bytes`."""
+    sizes = result.flows["size_bytes"].to_numpy()
+    own = result.flows["class"].to_numpy() == cls
+    marked: np.ndarray[Any, np.dtype[np.bool_]] = own & (sizes > low_bytes) & (sizes <= high_bytes)
+    return marked
+
+
 def read(result: Result, what: str, cls: str | None = None) -> float | None:
     """Read `COLUMN.MEASURE`; None if the run has no rows (`run.flows = "none"`).
 
