@@ -140,8 +140,7 @@ impl Allocator {
         let rates: Vec<f64> = on_engine!(&self.engine, it => {
             it.normalized_by(normalizer, &self.flows).iter().map(|rate| rate.get()).collect()
         });
-        let slots = rates.into_iter().enumerate();
-        slots.filter(|&(slot, _)| self.flows.ids().is_taken(slot)).map(|(_, rate)| rate).collect()
+        self.flows.ids().iter().map(|slot| rates[slot]).collect()
     }
 
     /// The rates that differ from their last report by more than the threshold, and those of flows
@@ -149,7 +148,7 @@ impl Allocator {
     /// reported.
     pub fn changed_rates(&mut self) -> impl Iterator<Item = (FlowId, f64)> {
         let Self { config, flows, engine, reported, .. } = self;
-        (0..flows.slots()).filter(|&slot| flows.ids().is_taken(slot)).filter_map(|slot| {
+        flows.ids().iter().filter_map(|slot| {
             let rate = on_engine!(&*engine, it => it.normalized(slot));
             reported.report(slot, rate, config.threshold).then(|| (flows.ids().id(slot), rate))
         })
@@ -157,9 +156,7 @@ impl Allocator {
 
     /// All flows, in the order of [`FlowId::slot`].
     pub fn flows(&self) -> impl Iterator<Item = FlowId> {
-        (0..self.flows.slots())
-            .filter(|&slot| self.flows.ids().is_taken(slot))
-            .map(|slot| self.flows.ids().id(slot))
+        self.flows.ids().iter().map(|slot| self.flows.ids().id(slot))
     }
 
     /// A flow's path; `None` if there is no such flow.

@@ -94,23 +94,17 @@ impl<R: Real> Engine<R> {
         self.count(flows.path(slot), slot, 1);
     }
 
-    /// Clears the slot of a flow that is about to be removed.
+    /// Uncounts a flow that is about to be removed. What its slot holds is not read again.
     pub(crate) fn remove(&mut self, flows: &Flows, slot: usize) {
         self.count(flows.path(slot), slot, u32::MAX);
-        self.weight[slot] = R::ZERO;
-        self.rate[slot] = R::ZERO;
-        self.slope[slot] = R::ZERO;
-        self.normalized[slot] = R::ZERO;
     }
 
     /// Applies changed capacities.
     pub(crate) fn refresh(&mut self, network: &Network, flows: &Flows) {
         self.demand.users.fill(0);
-        for slot in 0..flows.slots() {
-            if flows.ids().is_taken(slot) {
-                self.set_terms(network, flows, slot);
-                self.count(flows.path(slot), slot, 1);
-            }
+        for slot in flows.ids().iter() {
+            self.set_terms(network, flows, slot);
+            self.count(flows.path(slot), slot, 1);
         }
     }
 
@@ -143,7 +137,6 @@ impl<R: Real> Engine<R> {
             Utility::Log => self.update_rates(&LogResponse, flows),
             Utility::AlphaFair(alpha) => self.update_rates(&PowerResponse::new(alpha), flows),
         }
-        self.sum(flows);
         let senders = Senders {
             flows,
             utility: self.utility,
@@ -156,10 +149,18 @@ impl<R: Real> Engine<R> {
     }
 
     /// "Rate update. Given prices p, for each flow s, update the rate: x = U'^-1 (sum of p over its
-    /// links)" (equation 3).
+    /// links)" (equation 3). Sums rates and slopes to links.
     fn update_rates(&mut self, response: &impl Response<R>, flows: &Flows) {
-        for slot in 0..flows.slots() {
-            self.update_rate(response, flows.path(slot), slot);
+        self.demand.load.fill(0.0);
+        self.demand.slope.fill(0.0);
+        for slot in flows.ids().iter() {
+            let path = flows.path(slot);
+            self.update_rate(response, path, slot);
+            let (rate, slope) = (self.rate[slot].get(), self.slope[slot].get());
+            for &link in path {
+                self.demand.load[link as usize] += rate;
+                self.demand.slope[link as usize] += slope;
+            }
         }
     }
 
@@ -167,19 +168,6 @@ impl<R: Real> Engine<R> {
         let price = path.iter().fold(R::ZERO, |sum, &link| sum + self.price[link as usize]);
         (self.rate[slot], self.slope[slot]) =
             response.answer(self.weight[slot], price.at_least(self.floor[slot]));
-    }
-
-    fn sum(&mut self, flows: &Flows) {
-        let Demand { load, slope, .. } = &mut self.demand;
-        load.fill(0.0);
-        slope.fill(0.0);
-        for slot in 0..flows.slots() {
-            let (own_rate, own_slope) = (self.rate[slot].get(), self.slope[slot].get());
-            for &link in flows.path(slot) {
-                load[link as usize] += own_rate;
-                slope[link as usize] += own_slope;
-            }
-        }
     }
 
     fn normalize(&mut self, network: &Network, flows: &Flows) {

@@ -8,8 +8,8 @@ use crate::slots::{FlowId, Slots};
 /// Position of a slot's path in the pool.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
-    start: usize,
-    len: usize,
+    start: u32,
+    len: u32,
 }
 
 /// All flows. A free slot has an empty path.
@@ -21,7 +21,7 @@ pub(crate) struct Flows {
     /// All paths, one after another; an iteration reads them in the order of slots.
     pool: Vec<u32>,
     /// Freed positions in the pool, by path length.
-    free_places: Vec<Vec<usize>>,
+    free_places: Vec<Vec<u32>>,
 }
 
 impl Flows {
@@ -30,14 +30,9 @@ impl Flows {
         &self.slots
     }
 
-    /// Number of slots, taken or free.
-    pub(crate) fn slots(&self) -> usize {
-        self.slots.len()
-    }
-
     pub(crate) fn path(&self, slot: usize) -> &[u32] {
         let Place { start, len } = self.places[slot];
-        &self.pool[start..start + len]
+        &self.pool[start as usize..][..len as usize]
     }
 
     pub(crate) fn weight(&self, slot: usize) -> f64 {
@@ -65,7 +60,7 @@ impl Flows {
     /// Releases a taken slot.
     pub(crate) fn remove(&mut self, slot: usize) {
         let place = std::mem::take(&mut self.places[slot]);
-        self.free_places[place.len].push(place.start);
+        self.free_places[place.len as usize].push(place.start);
         self.slots.release(slot);
     }
 
@@ -77,19 +72,19 @@ impl Flows {
         let links = path.iter().map(|link| link.0);
         let start = match self.free_places[len].pop() {
             Some(start) => {
-                self.pool[start..start + len]
+                self.pool[start as usize..][..len]
                     .iter_mut()
                     .zip(links)
                     .for_each(|(to, from)| *to = from);
                 start
             }
             None => {
-                let start = self.pool.len();
+                let start = self.pool.len() as u32;
                 self.pool.extend(links);
                 start
             }
         };
-        Place { start, len }
+        Place { start, len: len as u32 }
     }
 }
 

@@ -19,10 +19,11 @@ pub(crate) fn ratios<R: Real>(load: &[f64], usable: &[f64], out: &mut [R]) {
 /// With `least` 0, as printed, a flow is scaled *up* if its most congested link has spare capacity.
 /// With `least` 1 it is only scaled down.
 pub(crate) fn by_flow<R: Real>(rates: &[R], ratio: &[R], flows: &Flows, least: R, out: &mut [R]) {
-    for (slot, (&rate, out)) in rates.iter().zip(out).enumerate() {
-        let most =
-            flows.path(slot).iter().fold(least, |most, &link| most.at_least(ratio[link as usize]));
-        *out = if most > least && rate > R::ZERO { rate * most.reciprocal() } else { rate };
+    for slot in flows.ids().iter() {
+        let path = flows.path(slot);
+        let most = path.iter().fold(least, |most, &link| most.at_least(ratio[link as usize]));
+        let rate = rates[slot];
+        out[slot] = if most > least && rate > R::ZERO { rate * most.reciprocal() } else { rate };
     }
 }
 

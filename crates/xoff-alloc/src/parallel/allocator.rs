@@ -239,7 +239,7 @@ impl ParallelAllocator {
         let sets: Vec<_> = (0..blocks).map(|block| self.square.flows(block)).collect();
         let Self { config, shape, slots, flows, reported, .. } = self;
         let slots = &*slots;
-        (0..slots.len()).filter(|&slot| slots.is_taken(slot)).filter_map(move |slot| {
+        slots.iter().filter_map(move |slot| {
             let flow = &flows[slot];
             let set = of_length(&sets[flow.block], is_near(shape, flow.source, flow.destination));
             let rate = f64::from(set.rate(flow.seat));
@@ -309,7 +309,7 @@ impl ParallelAllocator {
                 to.iter_mut().zip(from).for_each(|(to, from)| *to = *from as f32);
             }
         }
-        for slot in (0..self.slots.len()).filter(|&slot| self.slots.is_taken(slot)) {
+        for slot in self.slots.iter() {
             self.set_terms(&self.flows[slot]);
         }
     }

@@ -44,7 +44,7 @@ fn hessian<R: Real>(links: usize, active: &[usize], senders: &Senders<'_, R>) ->
     let mut place = vec![None; links];
     active.iter().enumerate().for_each(|(index, &link)| place[link] = Some(index));
     let mut matrix = vec![0.0; size * size];
-    for slot in 0..senders.flows.slots() {
+    for slot in senders.flows.ids().iter() {
         let path = senders.flows.path(slot);
         let own = || path.iter().filter_map(|&link| place[link as usize]);
         for row in own() {

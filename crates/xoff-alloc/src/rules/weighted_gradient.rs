@@ -58,7 +58,7 @@ impl WeightedGradient {
     fn bound_slopes<R: Real>(&mut self, senders: &Senders<'_, R>) {
         self.bound.fill(0.0);
         let (utility, flows) = (senders.utility, senders.flows);
-        for slot in 0..flows.slots() {
+        for slot in flows.ids().iter() {
             let (weight, floor) = (senders.weight[slot].get(), senders.floor[slot].get());
             let path = flows.path(slot);
             let steepest = utility.rate(weight, floor) / (utility.alpha() * floor);
