@@ -68,11 +68,12 @@ const fn network(shape: Shape, arrivals_us: u64, permutation_us: u64) -> Network
 }
 
 /// By the number of hosts in case names: the network, and its replacement in tests.
-const NETWORKS: [(u32, Network, Network); 4] = [
+const NETWORKS: [(u32, Network, Network); 5] = [
     (128, network(Shape::Bfc, 10_000, 5_000), network(Shape::Bfc, 40, 40)),
     (512, network(SFC, 1_000, 500), network(SMALL_SFC, 80, 40)),
     (1024, network(Shape::FatTree(16), 1_000, 500), network(Shape::FatTree(4), 150, 100)),
     (8192, network(Shape::FatTree(32), 100, 60), network(Shape::FatTree(8), 40, 40)),
+    (65_536, network(Shape::FatTree(64), 20, 10), network(Shape::FatTree(8), 20, 20)),
 ];
 
 impl Network {
