@@ -108,7 +108,9 @@ mod tests {
     proptest! {
         /// Slots are those of a map of taken slots, whatever is taken and released.
         #[test]
-        fn slots_are_those_of_a_map(choices in prop::collection::vec(any::<(bool, usize)>(), 1..400)) {
+        fn slots_are_those_of_a_map(
+            choices in prop::collection::vec(any::<(bool, usize)>(), 1..400),
+        ) {
             let mut slots = Slots::default();
             let mut model = BTreeMap::new();
             for (is_take, choice) in choices {
