@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import itertools
 import re
+from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -20,23 +22,22 @@ Array = Any
 # Number of random paths of each length; the same paths for every run of a network.
 PATHS = 4096
 
-STATISTICS = {"mean_us": None, "p50_us": 50.0, "p95_us": 95.0, "p99_us": 99.0}
+PERCENTILES = {"p50_us": 50.0, "p95_us": 95.0, "p99_us": 99.0}
+STATISTICS = ("mean_us", *PERCENTILES)
 
 
 class _Network:
     """The ports of each node and their peers."""
 
-    def __init__(self, result: Result) -> None:
-        rows = result.ports.select(["node", "port", "peer", "link", "rate_bps"]).to_pylist()
-        self.rates = np.array([row["rate_bps"] for row in rows], dtype=float)
+    def __init__(self, ports: tuple[tuple[int, int, str], ...]) -> None:
         self.by_pair: dict[tuple[int, int], list[int]] = {}
         self.neighbours: dict[int, set[int]] = {}
-        for i, row in enumerate(rows):
-            self.by_pair.setdefault((row["node"], row["peer"]), []).append(i)
-            self.neighbours.setdefault(row["node"], set()).add(row["peer"])
-        of_hosts = [row for row in rows if row["link"].startswith("host-")]
-        self.hosts = np.array([row["node"] for row in of_hosts])
-        self.leaves = np.array([row["peer"] for row in of_hosts])
+        for i, (node, peer, _) in enumerate(ports):
+            self.by_pair.setdefault((node, peer), []).append(i)
+            self.neighbours.setdefault(node, set()).add(peer)
+        of_hosts = [(node, peer) for node, peer, link in ports if link.startswith("host-")]
+        self.hosts = np.array([node for node, _ in of_hosts])
+        self.leaves = np.array([peer for _, peer in of_hosts])
 
     def paths(self, links: int) -> Array:
         """Draw random paths of two or four links between hosts: indices of the sending ports.
@@ -63,18 +64,44 @@ class _Network:
         return [ports[rng.integers(len(ports))] for ports in choices]
 
 
+@lru_cache(maxsize=8)
+def _paths(ports: tuple[tuple[int, int, str], ...], links: int) -> Array:
+    """Draw the paths of a network, once for all of its runs."""
+    return _Network(ports).paths(links)
+
+
 def path_delays_us(result: Result, links: int) -> Array:
     """Return the queueing delays (us) of paths of `links` links at every sample, flattened."""
-    network = _Network(result)
-    paths = network.paths(links)
+    ports = result.ports
+    columns = (ports[name].to_pylist() for name in ("node", "peer", "link"))
+    paths = _paths(tuple(zip(*columns, strict=True)), links)
     if not len(paths):
         return np.array([])
+    rates = ports["rate_bps"].to_numpy().astype(float)
     samples = result.port_samples
     times = np.unique(samples["time_ps"].to_numpy())
     # Rows are in the order (time, node, port); the table of ports has the same order of ports.
-    queues = samples["queue_bytes"].to_numpy().reshape(len(times), len(network.rates))
-    delays = queues * 8e6 / network.rates
+    queues = samples["queue_bytes"].to_numpy().reshape(len(times), len(rates))
+    delays = queues * 8e6 / rates
     return delays[:, paths].sum(axis=2).ravel()
+
+
+# By run, so that the panels of a figure do not compute them again for each statistic.
+_statistics: WeakKeyDictionary[Result, dict[int, dict[str, float]]] = WeakKeyDictionary()
+
+
+def statistics(result: Result, links: int) -> dict[str, float]:
+    """Return all statistics of the delays of paths of `links` links; none without such paths."""
+    known = _statistics.setdefault(result, {})
+    if links not in known:
+        delays = path_delays_us(result, links)
+        known[links] = {}
+        if len(delays):
+            percents = list(PERCENTILES.values())
+            found = np.percentile(delays, percents)
+            known[links] = dict(zip(PERCENTILES, map(float, found), strict=True))
+            known[links]["mean_us"] = float(delays.mean())
+    return known[links]
 
 
 def parse(what: str) -> tuple[int, str]:
@@ -92,8 +119,4 @@ def parse(what: str) -> tuple[int, str]:
 def read(result: Result, what: str) -> float | None:
     """Read a statistic of path delays (`parse`); None without such paths or samples."""
     links, name = parse(what)
-    delays = path_delays_us(result, links)
-    if not len(delays):
-        return None
-    percent = STATISTICS[name]
-    return float(delays.mean() if percent is None else np.percentile(delays, percent))
+    return statistics(result, links).get(name)

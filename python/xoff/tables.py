@@ -67,8 +67,8 @@ def as_table(batches: list[pa.RecordBatch], schema: pa.Schema | None) -> pa.Tabl
 def _encodings(schema: pa.Schema) -> dict[str, Any]:
     """Return the encodings of columns, as options of Parquet's writer.
 
-    By default all columns have dictionaries. For times, sizes and rates, few of which repeat, they
-    take twice as long as these encodings and no less space.
+    By default all columns have dictionaries. Few times, sizes and rates repeat, so that their
+    dictionaries would take twice as long as these encodings, and no less space.
     """
     encodings = {}
     for field in schema:
