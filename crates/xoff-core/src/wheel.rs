@@ -56,6 +56,7 @@ const BITS: u32 = 10;
 const BUCKETS: usize = 1 << BITS;
 const MASK: u64 = (BUCKETS - 1) as u64;
 const WORDS: usize = BUCKETS / 64;
+const _: () = assert!(WORDS == 16, "a bitmap of the words has 16 bits");
 /// Lists up to this length are sorted by insertion.
 const SHORT: usize = 24;
 
@@ -114,8 +115,15 @@ impl<T: Clone + std::fmt::Debug> Level<T> {
 
     #[inline(never)]
     fn distance_beyond(&self, word: usize, from: usize) -> Option<u64> {
-        // The words after this one, then (cyclically) those from the first to this one.
-        let found = (1..=WORDS).map(|step| (word + step) % WORDS).find(|&w| self.words[w] != 0)?;
+        // The words after this one, then (cyclically) those from the first to this one. Looking at
+        // them one by one would be slower: the number of empty ones cannot be predicted.
+        let set_bit = |(w, bits): (usize, &u64)| u16::from(*bits != 0) << w;
+        let occupied = self.words.iter().enumerate().map(set_bit).fold(0, |all, bit| all | bit);
+        let ahead = occupied.rotate_right(word as u32 + 1);
+        let found = (word + 1 + ahead.trailing_zeros() as usize) % WORDS;
+        if ahead == 0 {
+            return None;
+        }
         let bucket = (found << 6) + self.words[found].trailing_zeros() as usize;
         Some((bucket.wrapping_sub(from) as u64) & MASK)
     }

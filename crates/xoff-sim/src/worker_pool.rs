@@ -83,8 +83,11 @@ impl Shared {
                 self.post(partition, window, &mut messages);
             }
             self.take(partitions, window, &mut messages);
-            let next = partitions.iter().map(Partition::not_before).min().unwrap_or(u64::MAX);
-            window = windows.at(next.max(end)).max(window + 1);
+            window += 1;
+            if window < windows.next() {
+                let next = partitions.iter().map(Partition::not_before).min().unwrap_or(u64::MAX);
+                window = windows.at(next.max(end)).max(window);
+            }
         }
         self.progress.finish_for_all(windows.next());
     }
@@ -234,19 +237,33 @@ impl WorkerPool {
     pub(crate) fn simulate(&mut self, partitions: &mut Vec<Partition>, stretch: Stretch) -> u64 {
         assert!(!self.broken, "a thread of this run has panicked");
         self.broken = true;
+        let next = if self.workers.is_empty() {
+            self.simulate_alone(partitions, stretch)
+        } else {
+            self.simulate_timed(partitions, stretch)
+        };
+        self.broken = false;
+        next
+    }
+
+    fn simulate_alone(&self, partitions: &mut [Partition], stretch: Stretch) -> u64 {
+        let windows = Windows { stretch, lag: 1 };
+        self.shared.simulate_alone(partitions, windows);
+        windows.next()
+    }
+
+    /// Simulates with as many threads as has been fastest, and records the speed.
+    fn simulate_timed(&mut self, partitions: &mut Vec<Partition>, stretch: Stretch) -> u64 {
         let threads = self.threads_now(stretch);
         let begin = Instant::now();
         let before = hops(partitions);
         let (next, waited) = if threads == 1 || self.light {
-            let windows = Windows { stretch, lag: 1 };
-            self.shared.simulate_alone(partitions, windows);
-            (windows.next(), Duration::ZERO)
+            (self.simulate_alone(partitions, stretch), Duration::ZERO)
         } else {
             let windows = Windows { stretch, lag: LAG.min(stretch.lookahead_ps) };
             let waited = self.simulate_together(partitions, Turn { windows, threads });
             (windows.next(), waited)
         };
-        self.broken = false;
         let wall = begin.elapsed();
         if threads == 1 || !self.light {
             self.crew.record(hops(partitions) - before, wall, waited);
