@@ -94,7 +94,7 @@ impl<R: Real> Engine<R> {
         self.count(flows.path(slot), slot, 1);
     }
 
-    /// Uncounts a flow that is about to be removed. What its slot holds is not read again.
+    /// Uncounts a flow that is about to be removed. No result depends on what its slot still holds.
     pub(crate) fn remove(&mut self, flows: &Flows, slot: usize) {
         self.count(flows.path(slot), slot, u32::MAX);
     }
