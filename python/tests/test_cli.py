@@ -161,7 +161,7 @@ def fake_times(monkeypatch, times, digest=lambda case, threads: "00"):
     """Fake the times of bench runs; return the list of (case, threads) that ran."""
     ran = []
 
-    def run(case, threads):
+    def run(case, threads, estimate):
         ran.append((case, threads))
         wall_s = times[len(ran) - 1]
         found = {"case": case, "threads": threads, "packet_hops": 10, "flows": 1, "build_s": 0.1}
@@ -186,6 +186,19 @@ def test_bench_gives_medians_with_their_extremes(monkeypatch):
     assert (ns, one["peak_rss_bytes"], one["runs"]) == ([300, 100, 500], 30, 3)
     assert (two["wall_s"], two["threads"]) == (2, 2)
     assert bench.table_text([one, two]).splitlines()[-1].split()[-2] == "1.50"
+
+
+@pytest.mark.real_engine
+def test_bench_estimates_the_time_with_more_cores_than_there_are(capsys):
+    args = ("bench", "hpcc-permutation-128", "--threads", "1000", "--estimate", "--json")
+    code, out, _ = call(capsys, *args)
+    found = json.loads(out)
+    # The network has eight racks.
+    assert (code, found["threads"]) == (0, 8)
+    assert found["one_thread_s"] / 8 < found["wall_s"] < found["one_thread_s"]
+    assert 0.125 < found["balance"] <= 1
+    code, _, err = call(capsys, "bench", "stress", "--estimate")
+    assert (code, "`--estimate` is for cases" in err) == (2, True)
 
 
 def test_bench_fails_where_two_runs_of_a_case_differ(capsys, monkeypatch):

@@ -62,9 +62,12 @@ def _stress_cases() -> set[str]:
     return {f"{preset}-{shape}-x{factor}" for (preset, _), (shape, _), factor in parts}
 
 
-def measure(names: Sequence[str], threads: Sequence[int], repeat: int) -> Iterator[Figures]:
+def measure(
+    names: Sequence[str], threads: Sequence[int], repeat: int, estimate: bool = False
+) -> Iterator[Figures]:
     """Yield the figures of each case and number of threads once it has run `repeat` times.
 
+    With `estimate` all run on one thread, and times are those expected with N cores.
     The runs alternate over cases and threads, so that machine noise affects all alike.
     Raises `RunError` if a run fails or two runs of a case have different digests.
     """
@@ -75,7 +78,7 @@ def measure(names: Sequence[str], threads: Sequence[int], repeat: int) -> Iterat
     firsts: dict[str, Figures] = {}
     for _ in range(repeat):
         for case, count in pairs:
-            found = run(case, count)
+            found = run(case, count, estimate and count > 1)
             _compare(case, firsts.setdefault(case, found), found)
             so_far = runs[case, count]
             so_far.append(found)
@@ -120,20 +123,20 @@ def _row(first: Figures, found: Figures) -> list[str]:
         fixed(found["ns_per_packet_hop"], 1),
         fixed(found.get("instructions_per_packet_hop"), 0),
         fixed(None if rss is None else rss / 1e6, 0),
-        str(found["threads"]),
+        f"{found['threads']}{' (estimate)' if 'one_thread_s' in found else ''}",
         fixed(None if found is first else speed_up),
         found["digest"],
     ]
 
 
-def _here(case: str, threads: int) -> Figures:
+def _here(case: str, threads: int, estimate: bool) -> Figures:
     """Run a case in a thread, so that Ctrl-C takes effect while the engine is busy."""
     answer: list[Figures] = []
     failure: list[BaseException] = []
 
     def work() -> None:
         try:
-            answer.append(_run(case, threads))
+            answer.append(_run(case, threads, estimate))
         except BaseException as error:
             failure.append(error)
 
@@ -155,9 +158,9 @@ def _here(case: str, threads: int) -> Figures:
     return answer[0]
 
 
-def _run(case: str, threads: int) -> Figures:
+def _run(case: str, threads: int, estimate: bool) -> Figures:
     counter, began = Instructions(), time.thread_time()
-    found: Figures = json.loads(engine.bench(case, threads))
+    found: Figures = json.loads(engine.bench(case, threads, estimate))
     instructions, processor_s = counter.read(), time.thread_time() - began
     # Both count this thread only.
     if found["threads"] == 1:
@@ -167,9 +170,10 @@ def _run(case: str, threads: int) -> Figures:
     return found
 
 
-def _apart(case: str, threads: int) -> Figures:
+def _apart(case: str, threads: int, estimate: bool) -> Figures:
     """Run a case in a process of its own."""
     command = [sys.executable, "-m", "xoff", "bench", case, "--json", "--threads", str(threads)]
+    command += ["--estimate"] if estimate else []
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False, text=True)
     if done.returncode == 130:
         raise KeyboardInterrupt

@@ -294,6 +294,11 @@ def _add_bench(sub: argparse._SubParsersAction[_Parser]) -> None:
         help="measure with up to N threads, for each N (default: all cores)",
     )
     bench.add_argument(
+        "--estimate",
+        action="store_true",
+        help="run on one thread and estimate the time with N cores, for each N above 1",
+    )
+    bench.add_argument(
         "--repeat",
         type=_positive,
         default=1,

@@ -227,6 +227,8 @@ def bench(args: argparse.Namespace) -> int:
     """`xoff bench`: print a table, or one line of JSON per case and number of threads."""
     from xoff import bench as benchmark
 
+    if args.estimate and args.cases[:1] in (["alloc"], ["stress"]):
+        raise UsageError("`--estimate` is for cases; `xoff bench --list` lists them")
     if args.cases == ["alloc"]:
         return _bench_alloc(args)
     if args.cases[:1] == ["stress"]:
@@ -240,7 +242,7 @@ def bench(args: argparse.Namespace) -> int:
             "`xoff bench --list` lists the cases"
         )
     measured = benchmark.measure(
-        benchmark.cases(args.cases), args.threads or [cores()], args.repeat
+        benchmark.cases(args.cases), args.threads or [cores()], args.repeat, args.estimate
     )
     if args.json:
         for found in measured:

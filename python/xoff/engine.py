@@ -226,11 +226,14 @@ def stress_shapes() -> tuple[list[tuple[str, str]], list[int]]:
     return _native.stress_shapes()
 
 
-def bench(case: str, threads: int) -> str:
-    """Run one benchmark case on up to so many threads; return its result as a JSON object."""
+def bench(case: str, threads: int, estimate: bool) -> str:
+    """Run one benchmark case on up to so many threads; return its result as a JSON object.
+
+    With `estimate` it runs on one thread, and the times are those expected with `threads` cores.
+    """
     _check_threads(threads)
     with _translated():
-        return _native.bench(case, threads)
+        return _native.bench(case, threads, estimate)
 
 
 def bench_alloc(

@@ -134,13 +134,20 @@ impl Backoff {
 ///
 /// Messages posted in a window are taken `lag` windows later, and no thread posts in a window
 /// before all threads have finished the window `lag` earlier. `2 * lag` slots per pair of parts are
-/// therefore enough.
+/// therefore enough. Taking looks only into mailboxes with messages: of many parts few send to one
+/// another in one window.
 #[derive(Debug)]
 pub struct Mailboxes<T> {
     parts: usize,
     slots: u64,
     cells: Vec<Mutex<T>>,
+    /// By slot and receiver, a bit for each sender that has posted. [`Progress`] orders posting
+    /// before taking.
+    posted: Vec<AtomicU64>,
 }
+
+/// Words between the bits of two receivers, at least: two cache lines, against false sharing.
+const RECEIVER_WORDS: usize = 16;
 
 impl<T: Default> Mailboxes<T> {
     /// Creates empty mailboxes between `parts` parts.
@@ -151,21 +158,55 @@ impl<T: Default> Mailboxes<T> {
     pub fn new(parts: usize, lag: u64) -> Self {
         assert!(lag > 0, "lag must be at least one window");
         let slots = 2 * lag;
-        let count = slots as usize * parts * parts;
-        Self { parts, slots, cells: (0..count).map(|_| Mutex::new(T::default())).collect() }
+        let receivers = slots as usize * parts;
+        Self {
+            parts,
+            slots,
+            cells: (0..receivers * parts).map(|_| Mutex::new(T::default())).collect(),
+            posted: (0..receivers * words(parts)).map(|_| AtomicU64::new(0)).collect(),
+        }
     }
 
-    /// Swaps the contents of the mailbox between two parts with `with`. To post, swap in the
-    /// messages and get an empty value; to take, swap in an empty value.
+    /// Swaps messages with the empty mailbox between two parts.
     ///
     /// # Panics
     /// If `from` or `to` is not a part.
-    pub fn swap(&self, window: u64, from: usize, to: usize, with: &mut T) {
+    pub fn post(&self, window: u64, from: usize, to: usize, messages: &mut T) {
         assert!(from < self.parts && to < self.parts, "no mailbox from {from} to {to}");
-        let slot = (window % self.slots) as usize;
-        let cell = &self.cells[(slot * self.parts + from) * self.parts + to];
-        std::mem::swap(&mut *cell.lock().unwrap_or_else(PoisonError::into_inner), with);
+        let receiver = self.receiver(window, to);
+        let cell = &self.cells[receiver * self.parts + from];
+        std::mem::swap(&mut *cell.lock().unwrap_or_else(PoisonError::into_inner), messages);
+        let word = &self.posted[receiver * words(self.parts) + from / 64];
+        word.fetch_or(1 << (from % 64), Ordering::Relaxed);
     }
+
+    /// Gives the messages for a part to `take`, in the order of their senders. What `take` leaves
+    /// of a value, its memory, is what the next poster gets.
+    ///
+    /// # Panics
+    /// If `to` is not a part.
+    pub fn take(&self, window: u64, to: usize, mut take: impl FnMut(&mut T)) {
+        assert!(to < self.parts, "no mailbox to {to}");
+        let receiver = self.receiver(window, to);
+        let first = receiver * words(self.parts);
+        for (number, word) in self.posted[first..][..self.parts.div_ceil(64)].iter().enumerate() {
+            let mut senders = word.swap(0, Ordering::Relaxed);
+            while senders != 0 {
+                let from = number * 64 + senders.trailing_zeros() as usize;
+                senders &= senders - 1;
+                let cell = &self.cells[receiver * self.parts + from];
+                take(&mut cell.lock().unwrap_or_else(PoisonError::into_inner));
+            }
+        }
+    }
+
+    fn receiver(&self, window: u64, to: usize) -> usize {
+        (window % self.slots) as usize * self.parts + to
+    }
+}
+
+fn words(parts: usize) -> usize {
+    parts.div_ceil(64).next_multiple_of(RECEIVER_WORDS)
 }
 
 #[cfg(all(test, not(loom)))]
@@ -186,14 +227,15 @@ mod tests {
             move || {
                 for window in 0..5000 {
                     progress.wait_for(THREADS, (window + 1u64).saturating_sub(LAG)).unwrap();
-                    for from in (0..THREADS).filter(|_| window >= LAG) {
-                        let mut messages = Vec::new();
-                        mail.swap(window - LAG, from, own, &mut messages);
-                        assert_eq!(messages, [(window - LAG) * 10 + from as u64]);
+                    if let Some(old) = window.checked_sub(LAG) {
+                        let mut taken = Vec::new();
+                        mail.take(old, own, |messages| taken.append(messages));
+                        let posted = (0..THREADS as u64).filter(|from| (old + from) % 2 == 0);
+                        assert_eq!(taken, posted.map(|from| old * 10 + from).collect::<Vec<_>>());
                     }
-                    for to in 0..THREADS {
+                    for to in (0..THREADS).filter(|_| (window + own as u64).is_multiple_of(2)) {
                         let mut messages = vec![window * 10 + own as u64];
-                        mail.swap(window, own, to, &mut messages);
+                        mail.post(window, own, to, &mut messages);
                         assert!(messages.is_empty(), "the mailbox was not emptied");
                     }
                     progress.finish(own, window + 1);
@@ -202,6 +244,22 @@ mod tests {
         };
         let threads: Vec<_> = (0..THREADS).map(|own| std::thread::spawn(work(own))).collect();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
+    }
+
+    #[test]
+    fn messages_of_many_parts_come_in_the_order_of_their_senders() {
+        let mail = Mailboxes::<Vec<usize>>::new(200, 1);
+        for from in [199, 0, 64, 63, 128] {
+            mail.post(7, from, 5, &mut vec![from]);
+        }
+        let take = |window, to| {
+            let mut taken = Vec::new();
+            mail.take(window, to, |messages| taken.append(messages));
+            taken
+        };
+        assert_eq!((take(6, 5), take(7, 4)), (vec![], vec![]));
+        assert_eq!(take(7, 5), [0, 63, 64, 128, 199]);
+        assert_eq!(take(7, 5), []);
     }
 
     #[test]

@@ -9,9 +9,9 @@ use xoff_core::sync::{Aborted, Mailboxes, Progress};
 /// The work of one of two threads in a run: wait for the other, take, simulate a window, post.
 fn simulate(own: usize, progress: &Progress, mail: &Mailboxes<Vec<u64>>, lag: u64, windows: u64) {
     let take = |window: u64| {
-        let mut messages = Vec::new();
-        mail.swap(window, 1 - own, own, &mut messages);
-        assert_eq!(messages, [window * 10 + 1 - own as u64], "other messages than expected");
+        let mut taken = Vec::new();
+        mail.take(window, own, |messages| taken.append(messages));
+        assert_eq!(taken, [window * 10 + 1 - own as u64], "other messages than expected");
     };
     for window in 0..windows {
         progress.wait_for(2, (window + 1).saturating_sub(lag)).unwrap();
@@ -19,7 +19,7 @@ fn simulate(own: usize, progress: &Progress, mail: &Mailboxes<Vec<u64>>, lag: u6
             take(window - lag);
         }
         let mut messages = vec![window * 10 + own as u64];
-        mail.swap(window, own, 1 - own, &mut messages);
+        mail.post(window, own, 1 - own, &mut messages);
         assert!(messages.is_empty(), "the mailbox was not emptied");
         progress.finish(own, window + 1);
     }

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use crate::apart::{apart, memory};
 use crate::batch::PyBatch;
 use crate::errors::{RunError, ScenarioError};
+use xoff_sim::Threads;
 
 /// Return the effective scenario as TOML.
 ///
@@ -87,12 +88,14 @@ fn size_table(name: &str) -> PyResult<Vec<(f64, f64)>> {
     xoff_scenario::size_table(name).map_err(PyValueError::new_err)
 }
 
-/// Run one benchmark case on `threads` threads; return its result as a JSON object.
+/// Run one benchmark case on `threads` threads; return its result as a JSON object. With `estimate`
+/// it runs on one thread, and the times are those expected with `threads` cores.
 ///
 /// Signals are handled when it is over. Raises ValueError if there is no such case, ScenarioError
 /// if it is refused, RunError if it is stuck.
 #[pyfunction]
-fn bench(py: Python<'_>, case: &str, threads: usize) -> PyResult<String> {
+fn bench(py: Python<'_>, case: &str, threads: usize, estimate: bool) -> PyResult<String> {
+    let threads = Threads { modelled: estimate, ..Threads::up_to(threads) };
     py.detach(|| xoff_run::bench(case, threads)).map_err(|error| match error {
         xoff_run::BenchError::Unknown(said) => PyValueError::new_err(said),
         xoff_run::BenchError::Refused(problems) => ScenarioError::new_err(problems.to_string()),

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use xoff_scenario::diagnostic::Problems;
 use xoff_sim::Threads;
+use xoff_sim::speed_up::SpeedUp;
 
 use crate::run::Run;
 
@@ -217,24 +218,25 @@ pub enum BenchError {
     Stuck(String),
 }
 
-/// Runs a case on up to `threads` threads and returns its figures as JSON. A packet-hop is one
-/// packet of any kind on one link.
+/// Runs a case and returns its figures as JSON. A packet-hop is one packet of any kind on one link.
+/// If the threads are modelled, the times are estimates.
 ///
 /// # Errors
 /// If there is no such case, its scenario is refused, or its run is stuck.
-pub fn bench(case: &str, threads: usize) -> Result<String, BenchError> {
+pub fn bench(case: &str, threads: Threads) -> Result<String, BenchError> {
     let text = scenario(case, Size::Full).ok_or_else(|| BenchError::Unknown(unknown(case)))?;
     let resident_before = memory("VmRSS:");
     let begin = Instant::now();
-    let mut run =
-        Run::open(&text, case, &[], Threads::up_to(threads)).map_err(BenchError::Refused)?;
+    let mut run = Run::open(&text, case, &[], threads).map_err(BenchError::Refused)?;
     let build_s = begin.elapsed().as_secs_f64();
     let resident_built = memory("VmRSS:");
     let begin = Instant::now();
     while run.step().map_err(BenchError::Stuck)? {
         run.rows().samples.clear();
     }
-    let wall_s = begin.elapsed().as_secs_f64();
+    let took_s = begin.elapsed().as_secs_f64();
+    let model = run.simulation().speed_up();
+    let wall_s = model.map_or(took_s, |model| model.estimate_s(took_s));
     let peak = memory("VmHWM:");
     let progress = run.progress();
     let partitions = run.simulation().partitions().iter();
@@ -252,11 +254,26 @@ pub fn bench(case: &str, threads: usize) -> Result<String, BenchError> {
         ("peak_rss_bytes", peak.map_or("null".into(), |bytes| bytes.to_string())),
         ("bytes_per_idle_host", growth(resident_before, resident_built, hosts.into())),
         ("bytes_per_active_flow", growth(resident_built, peak, flows_at_once as u64)),
-        ("threads", run.simulation().threads().to_string()),
+        ("threads", model.map_or(run.simulation().threads(), |model| model.threads).to_string()),
         ("digest", format!("\"{:016x}\"", run.digest())),
     ];
-    let fields = fields.map(|(key, value)| format!("\"{key}\": {value}"));
+    let estimated = model.map_or_else(Vec::new, |model| estimated(model, took_s));
+    let fields = fields.into_iter().chain(estimated);
+    let fields: Vec<_> = fields.map(|(key, value)| format!("\"{key}\": {value}")).collect();
     Ok(format!("{{{}}}", fields.join(", ")))
+}
+
+/// What an estimate rests on: the time on one thread, the share of it that stays on one thread, and
+/// the mean share of the threads at work while they simulate.
+fn estimated(model: &SpeedUp, took_s: f64) -> Vec<(&'static str, String)> {
+    let serial = 1.0 - model.work.as_secs_f64() / took_s;
+    let slots = model.critical_hops.max(1) as f64 * model.threads as f64;
+    vec![
+        ("one_thread_s", format!("{took_s:.6}")),
+        ("serial_share", format!("{serial:.4}")),
+        ("balance", format!("{:.4}", model.hops as f64 / slots)),
+        ("windows", model.windows.to_string()),
+    ]
 }
 
 /// A quotient as JSON, which has no infinity.

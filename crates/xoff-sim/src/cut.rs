@@ -23,16 +23,18 @@ pub struct Threads {
     /// For tests: each thread waits before each window for up to this many microseconds, drawn from
     /// this seed, so that threads meet in different orders.
     pub jitter: Option<(u64, u64)>,
+    /// Run on one thread, and count what `count` threads would gain.
+    pub modelled: bool,
 }
 
 impl Threads {
     /// One thread.
-    pub const ONE: Self = Self { count: 1, jitter: None };
+    pub const ONE: Self = Self { count: 1, jitter: None, modelled: false };
 
     /// At most this many threads.
     #[must_use]
     pub fn up_to(count: usize) -> Self {
-        Self { count: count.max(1), jitter: None }
+        Self { count: count.max(1), ..Self::ONE }
     }
 }
 

@@ -25,6 +25,7 @@ pub mod requests;
 mod series;
 pub mod setup;
 pub mod simulation;
+pub mod speed_up;
 pub mod tables;
 mod tag;
 pub mod throughput;

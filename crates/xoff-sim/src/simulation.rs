@@ -214,7 +214,7 @@ impl Simulation {
             link_delays: Vec::new(),
             setup,
             plan,
-            worker_pool: WorkerPool::new(cut.threads, cut.parts(), threads.jitter),
+            worker_pool: WorkerPool::new(cut.threads, cut.parts(), threads),
             partitions: parts,
             windows: 0,
             place,

@@ -1,5 +1,8 @@
 //! Windows of simulated time, in which partitions do not need each other's messages.
 
+/// Number of windows per delay of the shortest link between partitions, with several threads.
+pub(crate) const LAG: u64 = 4;
+
 /// A stretch of time to simulate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stretch {

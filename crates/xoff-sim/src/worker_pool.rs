@@ -17,11 +17,10 @@ use xoff_core::crew::Crew;
 use xoff_core::rng::mix64;
 use xoff_core::sync::{Aborted, Backoff, Mailboxes, Progress};
 
+use crate::cut::Threads;
 use crate::partition::{Partition, PartitionMessages};
-use crate::windows::{Stretch, Windows};
-
-/// Number of windows per delay of the shortest link between partitions, with several threads.
-const LAG: u64 = 4;
+use crate::speed_up::SpeedUp;
+use crate::windows::{LAG, Stretch, Windows};
 
 /// A stretch shorter than this runs on one thread: the others would only wait.
 const LIGHT: Duration = Duration::from_micros(100);
@@ -55,7 +54,7 @@ impl Shared {
             let needed = (window + 1).saturating_sub(windows.lag);
             waited += self.progress.wait_for(threads, needed)?;
             if let Some(old) = window.checked_sub(windows.lag).filter(|&old| old >= first) {
-                self.take(partitions, old, &mut messages);
+                self.take(partitions, old);
             }
             for partition in &mut *partitions {
                 partition.run_before(end);
@@ -66,7 +65,7 @@ impl Shared {
         let next = windows.next();
         waited += self.progress.wait_for(threads, next)?;
         for window in first.max(next.saturating_sub(windows.lag))..next {
-            self.take(partitions, window, &mut messages);
+            self.take(partitions, window);
         }
         Ok(waited)
     }
@@ -82,7 +81,7 @@ impl Shared {
                 partition.run_before(end);
                 self.post(partition, window, &mut messages);
             }
-            self.take(partitions, window, &mut messages);
+            self.take(partitions, window);
             window += 1;
             if window < windows.next() {
                 let next = partitions.iter().map(Partition::not_before).min().unwrap_or(u64::MAX);
@@ -92,25 +91,44 @@ impl Shared {
         self.progress.finish_for_all(windows.next());
     }
 
+    /// Simulates all partitions in the windows that several threads have, and counts their work.
+    fn simulate_modelled(
+        &self,
+        partitions: &mut [Partition],
+        windows: Windows,
+        thread_of: &[usize],
+        model: &mut SpeedUp,
+    ) {
+        let mut messages = PartitionMessages::default();
+        let begin = Instant::now();
+        for (window, end) in windows.all() {
+            for partition in &mut *partitions {
+                let before = partition.packet_hops();
+                partition.run_before(end);
+                self.post(partition, window, &mut messages);
+                let hops = partition.packet_hops() - before;
+                model.add(thread_of[partition.index as usize], hops);
+            }
+            self.take(partitions, window);
+            model.end_window(window);
+        }
+        model.end_stretch(begin.elapsed());
+    }
+
     fn post(&self, partition: &mut Partition, window: u64, messages: &mut PartitionMessages) {
         let from = partition.index as usize;
         for to in 0..self.parts {
             if partition.has_mail(to) {
                 partition.swap_mail(to, messages);
-                self.mail.swap(window, from, to, messages);
+                self.mail.post(window, from, to, messages);
             }
         }
     }
 
-    fn take(&self, partitions: &mut [Partition], window: u64, messages: &mut PartitionMessages) {
+    fn take(&self, partitions: &mut [Partition], window: u64) {
         for partition in partitions {
             let to = partition.index as usize;
-            for from in (0..self.parts).filter(|&from| from != to) {
-                self.mail.swap(window, from, to, messages);
-                partition.receive(messages);
-                // Returns the emptied value, so that the next poster reuses its memory.
-                self.mail.swap(window, from, to, messages);
-            }
+            self.mail.take(window, to, |messages| partition.receive(messages));
         }
     }
 
@@ -196,6 +214,8 @@ pub(crate) struct WorkerPool {
     dealt_to: usize,
     steps: u32,
     crew: Crew,
+    /// Counts what several threads would gain, while one works.
+    model: Option<SpeedUp>,
     /// True if the last stretch was too little work for several threads.
     light: bool,
     /// True while a stretch is running, and after a panic.
@@ -203,8 +223,10 @@ pub(crate) struct WorkerPool {
 }
 
 impl WorkerPool {
-    /// Creates the threads for `parts` partitions.
-    pub(crate) fn new(count: usize, parts: usize, jitter: Option<(u64, u64)>) -> Self {
+    /// Creates `useful` threads for `parts` partitions.
+    pub(crate) fn new(useful: usize, parts: usize, threads: Threads) -> Self {
+        let Threads { jitter, modelled, .. } = threads;
+        let count = if modelled { 1 } else { useful };
         let shared = Arc::new(Shared {
             progress: Progress::new(count),
             mail: Mailboxes::new(parts, LAG),
@@ -214,11 +236,12 @@ impl WorkerPool {
         let worker = |number| Worker::spawn(number, Arc::clone(&shared));
         Self {
             workers: (1..count).map(worker).collect(),
-            thread_of: (0..parts).map(|part| part * count / parts).collect(),
+            thread_of: (0..parts).map(|part| part * useful / parts).collect(),
             work_then: vec![0; parts],
-            dealt_to: count,
+            dealt_to: useful,
             steps: 0,
             crew: Crew::by_halves(count),
+            model: modelled.then(|| SpeedUp::new(useful)),
             light: false,
             broken: false,
             shared,
@@ -230,6 +253,11 @@ impl WorkerPool {
         self.workers.len() + 1
     }
 
+    /// What several threads would gain, if that is counted.
+    pub(crate) fn speed_up(&self) -> Option<&SpeedUp> {
+        self.model.as_ref()
+    }
+
     /// Simulates all partitions for a stretch; returns the index of the first window after it.
     ///
     /// # Panics
@@ -237,7 +265,11 @@ impl WorkerPool {
     pub(crate) fn simulate(&mut self, partitions: &mut Vec<Partition>, stretch: Stretch) -> u64 {
         assert!(!self.broken, "a thread of this run has panicked");
         self.broken = true;
-        let next = if self.workers.is_empty() {
+        let next = if let Some(mut model) = self.model.take() {
+            let next = self.simulate_modelled(partitions, stretch, &mut model);
+            self.model = Some(model);
+            next
+        } else if self.workers.is_empty() {
             self.simulate_alone(partitions, stretch)
         } else {
             self.simulate_timed(partitions, stretch)
@@ -249,6 +281,21 @@ impl WorkerPool {
     fn simulate_alone(&self, partitions: &mut [Partition], stretch: Stretch) -> u64 {
         let windows = Windows { stretch, lag: 1 };
         self.shared.simulate_alone(partitions, windows);
+        windows.next()
+    }
+
+    fn simulate_modelled(
+        &mut self,
+        partitions: &mut [Partition],
+        stretch: Stretch,
+        model: &mut SpeedUp,
+    ) -> u64 {
+        if self.steps >= STEPS_BETWEEN_DEALS {
+            self.deal(partitions, model.threads);
+        }
+        self.steps += 1;
+        let windows = Windows { stretch, lag: LAG.min(stretch.lookahead_ps) };
+        self.shared.simulate_modelled(partitions, windows, &self.thread_of, model);
         windows.next()
     }
 

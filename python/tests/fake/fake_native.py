@@ -261,7 +261,7 @@ def bench_alloc(nodes, flows, blocks, threads, iterations):
     return threads, mean, 0.9 * mean, 5 * mean, nodes + blocks
 
 
-def bench(case, threads):
+def bench(case, threads, estimate):
     if case not in bench_cases():
         raise ValueError(f"no bench case `{case}`")
     found = {"case": case, "packet_hops": 10, "flows": 2, "build_s": 0.5, "digest": "00"}

@@ -2,6 +2,7 @@
 
 use xoff_run::bench::{BenchError, Size, bench, scenario};
 use xoff_run::{Run, bench_cases};
+use xoff_sim::Threads;
 
 #[test]
 fn the_cases_are_all_schemes_under_all_traffics_in_all_networks() {
@@ -45,7 +46,9 @@ fn incasts_scale_with_the_network() {
 fn an_unknown_case_is_refused_by_name() {
     for case in ["bfc-gogle-128", "bfc-google-129", "bfg-google-128", "bfc", ""] {
         assert!(scenario(case, Size::Small).is_none(), "{case}");
-        let BenchError::Unknown(message) = bench(case, 1).unwrap_err() else { panic!("{case}") };
+        let BenchError::Unknown(message) = bench(case, Threads::ONE).unwrap_err() else {
+            panic!("{case}")
+        };
         assert!(message.contains(&format!("{case:?}")), "{message}");
         assert!(message.contains("bfc-google-128"), "{message}");
     }

@@ -46,7 +46,7 @@ fn a_capture_depends_on_no_cut_and_changes_nothing() {
             assert!(signals(scheme, &file) > 20, "{scheme}: signals to hosts 8 to 11");
         }
         assert_eq!(file, captured(scheme, Threads::ONE, &["run.partitions=3"]).1, "{scheme}");
-        let threads = Threads { count: 3, jitter: Some((1, 20)) };
+        let threads = Threads { count: 3, jitter: Some((1, 20)), ..Threads::ONE };
         assert_eq!(file, captured(scheme, threads, &["run.partitions=3"]).1, "{scheme}");
         let (without, nothing) = captured(scheme, Threads::ONE, &["run.capture=\"\""]);
         assert_eq!((without.digest(), nothing.len()), (run.digest(), 0), "{scheme}");

@@ -116,7 +116,7 @@ fn a_table_does_not_depend_on_how_the_network_is_cut() {
     };
     let whole = outcome(Threads::ONE, "run.partitions=1");
     for (parts, count) in [(2, 1), (3, 3)] {
-        let threads = Threads { count, jitter: Some((7, 30)) };
+        let threads = Threads { count, jitter: Some((7, 30)), ..Threads::ONE };
         assert!(outcome(threads, &format!("run.partitions={parts}")) == whole, "{parts} parts");
     }
 }

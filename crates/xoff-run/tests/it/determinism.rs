@@ -81,13 +81,21 @@ fn every_preset_runs_the_same_on_any_number_of_threads() {
     for (scheme, _) in presets() {
         let overrides = for_fast_links(&scheme);
         let one = outcome(&scheme, overrides);
-        let waiting = |count| Threads { count, jitter: Some((count as u64, 30)) };
+        let waiting = |count| Threads { count, jitter: Some((count as u64, 30)), ..Threads::ONE };
         let threads = [2, 3, 8].into_iter().flat_map(|n| [Threads::up_to(n), waiting(n)]);
         for threads in threads {
             let other = outcome_on(threads, &scheme, overrides);
             assert_same(&one, &other, &format!("{scheme} {threads:?}"));
         }
     }
+}
+
+/// A run that counts what threads would gain has their partitions, windows and messages.
+#[test]
+fn a_modelled_run_is_the_same() {
+    let one = outcome("bfc", &[]);
+    let threads = Threads { modelled: true, ..Threads::up_to(8) };
+    assert_same(&one, &outcome_on(threads, "bfc", &[]), "modelled");
 }
 
 #[test]

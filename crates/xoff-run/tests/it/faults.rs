@@ -204,9 +204,11 @@ fn faults_are_the_same_however_it_is_cut_and_on_any_threads() {
         };
         let whole = outcome(Threads::ONE, "run.partitions=1");
         assert!(whole.2.len() > 100 && whole.4.iter().any(|row| row.drops > 0), "{scheme}");
-        for (parts, threads) in
-            [(2, Threads::ONE), (3, Threads { count: 3, jitter: Some((7, 30)) }), (4, Threads::ONE)]
-        {
+        for (parts, threads) in [
+            (2, Threads::ONE),
+            (3, Threads { count: 3, jitter: Some((7, 30)), ..Threads::ONE }),
+            (4, Threads::ONE),
+        ] {
             let cut = format!("run.partitions={parts}");
             assert!(outcome(threads, &cut) == whole, "{scheme} {cut} {threads:?}");
         }

@@ -13,6 +13,7 @@ use crate::measure::{ClassResults, Distribution, EndlessFlow, MonitorResults, Ou
 use crate::partition::{Partition, Place};
 use crate::requests::RequestResults;
 use crate::setup::Setup;
+use crate::speed_up::SpeedUp;
 use crate::tables::{PortRow, Rows};
 use crate::throughput::Throughput;
 use crate::watermarks::Watermarks;
@@ -230,6 +231,14 @@ impl Simulation {
     #[must_use]
     pub fn threads(&self) -> usize {
         self.worker_pool.threads()
+    }
+
+    /// What several threads would gain, if the run counts it ([`Threads::modelled`]).
+    ///
+    /// [`Threads::modelled`]: crate::Threads::modelled
+    #[must_use]
+    pub fn speed_up(&self) -> Option<&SpeedUp> {
+        self.worker_pool.speed_up()
     }
 
     /// The reason for fewer threads than requested.
