@@ -8,8 +8,8 @@ use crate::slots::{FlowId, Slots};
 /// Position of a slot's path in the pool.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
-    start: u32,
-    len: u32,
+    start: usize,
+    len: usize,
 }
 
 /// All flows. A free slot has an empty path.
@@ -21,7 +21,7 @@ pub(crate) struct Flows {
     /// All paths, one after another; an iteration reads them in the order of slots.
     pool: Vec<u32>,
     /// Freed positions in the pool, by path length.
-    free_places: Vec<Vec<u32>>,
+    free_places: Vec<Vec<usize>>,
 }
 
 impl Flows {
@@ -32,7 +32,7 @@ impl Flows {
 
     pub(crate) fn path(&self, slot: usize) -> &[u32] {
         let Place { start, len } = self.places[slot];
-        &self.pool[start as usize..][..len as usize]
+        &self.pool[start..][..len]
     }
 
     pub(crate) fn weight(&self, slot: usize) -> f64 {
@@ -60,7 +60,7 @@ impl Flows {
     /// Releases a taken slot.
     pub(crate) fn remove(&mut self, slot: usize) {
         let place = std::mem::take(&mut self.places[slot]);
-        self.free_places[place.len as usize].push(place.start);
+        self.free_places[place.len].push(place.start);
         self.slots.release(slot);
     }
 
@@ -72,19 +72,16 @@ impl Flows {
         let links = path.iter().map(|link| link.0);
         let start = match self.free_places[len].pop() {
             Some(start) => {
-                self.pool[start as usize..][..len]
-                    .iter_mut()
-                    .zip(links)
-                    .for_each(|(to, from)| *to = from);
+                self.pool[start..][..len].iter_mut().zip(links).for_each(|(to, from)| *to = from);
                 start
             }
             None => {
-                let start = self.pool.len() as u32;
+                let start = self.pool.len();
                 self.pool.extend(links);
                 start
             }
         };
-        Place { start, len: len as u32 }
+        Place { start, len }
     }
 }
 

@@ -11,7 +11,7 @@ use xoff_core::knobs::Checked;
 use xoff_core::seam::Need;
 
 pub use adaptive::{Adaptive, AlbConfig};
-pub use ecmp::{Ecmp, EcmpConfig};
+pub use ecmp::{Ecmp, EcmpConfig, Hashed};
 pub use spray::{Spray, SprayConfig, SprayOrder};
 
 /// The interface of a load balancer's settings.

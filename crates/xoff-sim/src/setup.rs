@@ -9,7 +9,7 @@ use xoff_core::rng::{Purpose, Rng};
 use xoff_host::TransportConfig;
 use xoff_host::hosts::HostSetup;
 use xoff_net::arch::ArchitectureConfig;
-use xoff_net::balance::{BalanceConfig, Ecmp};
+use xoff_net::balance::{BalanceConfig, Ecmp, Hashed};
 use xoff_net::buffer::BufferConfig;
 use xoff_net::credit::CreditShape;
 use xoff_net::fabric::{Instants, Rounding};
@@ -135,21 +135,24 @@ impl Setup {
     /// only, and where links are parallel, by the one that the layer below would take up.
     pub(crate) fn ecmp(&self, node: NodeId) -> Ecmp {
         if !self.switch.symmetric_ecmp {
-            return Ecmp::new(self.hash_seed(node));
+            let numbers = self.topology.given_numbers();
+            let hashed = numbers
+                .map_or(Hashed::OneWay, |numbers| Hashed::Numbered(Arc::new(numbers.to_vec())));
+            return Ecmp { seed: self.hash_seed(node), hashed };
         }
         let top = self.topology.top_tier();
         let tier = self.topology.tier(node).min(top.saturating_sub(1));
         // No node has such a number.
         let layer = u64::MAX - u64::from(tier);
         let seed = Rng::stream(self.seed, Purpose::Balancing, layer).u64() as u32;
-        Ecmp { seed, symmetric: true }
+        Ecmp { seed, hashed: Hashed::BothWays }
     }
 
     /// The seed of a switch's hash. Attached hosts move the numbers of switches, but not their
     /// seeds: flows take the same paths with them as without.
     fn hash_seed(&self, node: NodeId) -> u32 {
         if self.switch.hash_by_node {
-            return node.0;
+            return self.topology.given_number(node);
         }
         self.stream(Purpose::Balancing, node).u64() as u32
     }

@@ -394,8 +394,8 @@ impl Simulation {
         }
         let row = FlowRow {
             flow: flow.id.0,
-            src: flow.src.0,
-            dst: flow.dst.0,
+            src: self.setup.topology.given_number(flow.src.node()),
+            dst: self.setup.topology.given_number(flow.dst.node()),
             size_bytes: flow.bytes,
             start_ps: flow.start_ps,
             fct_ps: done.end_ps - flow.start_ps,

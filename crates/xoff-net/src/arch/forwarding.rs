@@ -2,7 +2,7 @@
 
 use xoff_core::prefetch::prefetch;
 
-use crate::balance::{Ecmp, Spray};
+use crate::balance::{Ecmp, Hashed, Spray};
 use crate::packet::Packet;
 use crate::ports::PortMask;
 use crate::topo::Route;
@@ -62,16 +62,16 @@ impl Forwarding {
         }
     }
 
-    /// Whether both directions of a flow take the same path.
+    /// Whether [`ecmp`](Self::ecmp) chooses the ports of paths.
     #[must_use]
-    pub fn is_symmetric(&self) -> bool {
-        self.ecmp.symmetric
+    pub fn is_plain(&self) -> bool {
+        matches!(self.ecmp.hashed, Hashed::OneWay)
     }
 
     /// The port of a packet's path, by the configured hash.
     #[must_use]
     pub fn path(&self, packet: &Packet, destinations: &[Destination]) -> u16 {
-        if !self.ecmp.symmetric {
+        if self.is_plain() {
             return self.ecmp(packet, destinations);
         }
         let destination = destinations[packet.dst as usize];
@@ -79,7 +79,7 @@ impl Forwarding {
         if route.count == 0 {
             return destination.access_port;
         }
-        let choice = self.ecmp.choose_for_both(packet, route.count);
+        let choice = self.ecmp.choose(packet, route.count);
         self.choices[(route.first + choice) as usize]
     }
 

@@ -146,7 +146,7 @@ impl OutputQueued {
         let delay_timer = parts.first_timer + parts.egress.len() as u32;
         let watches_arrivals = matches!(parts.in_band, InBand::Xcp(_))
             || each_hop!(&parts.hop, hop => hop.mirrors_arrivals());
-        let all = watches_arrivals || parts.spray.is_some() || parts.forwarding.is_symmetric();
+        let all = watches_arrivals || parts.spray.is_some() || !parts.forwarding.is_plain();
         Self {
             memory: Memory {
                 first_port: parts.first_port,

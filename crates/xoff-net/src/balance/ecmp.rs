@@ -1,6 +1,8 @@
 //! Per-flow equal-cost multi-path: a hash of the 5-tuple picks the port, with a different seed at
 //! each switch, so that paths do not polarise.
 
+use std::sync::Arc;
+
 use xoff_core::knobs;
 
 use super::{BalanceSettings, address, murmur3};
@@ -17,35 +19,50 @@ impl BalanceSettings for EcmpConfig {
     }
 }
 
+/// What of a packet is hashed.
+#[derive(Clone, Debug)]
+pub enum Hashed {
+    /// The addresses and ports of its direction.
+    OneWay,
+    /// The same for a packet and its answer.
+    BothWays,
+    /// Those of its direction, where hosts have these numbers in their addresses.
+    Numbered(Arc<Vec<u32>>),
+}
+
 /// A switch's hash of flows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Ecmp {
-    /// The seed of the hash: one per switch, or one per layer if hashing is symmetric.
+    /// The seed of the hash: one per switch, or one per layer if both directions hash alike.
     pub seed: u32,
-    /// Whether both directions of a flow have the same hash.
-    pub symmetric: bool,
+    /// What is hashed.
+    pub hashed: Hashed,
 }
 
 impl Ecmp {
     /// A hash of one direction.
     #[must_use]
     pub fn new(seed: u32) -> Self {
-        Self { seed, symmetric: false }
+        Self { seed, hashed: Hashed::OneWay }
     }
 
     /// A packet's choice among `count` equal-cost ports.
+    #[inline(never)]
     #[must_use]
-    pub fn choose(self, packet: &Packet, count: u32) -> u32 {
-        if self.symmetric {
-            self.choose_for_both(packet, count)
-        } else {
-            self.choose_for_one(packet, count)
+    pub fn choose(&self, packet: &Packet, count: u32) -> u32 {
+        match &self.hashed {
+            Hashed::OneWay => self.choose_for_one(packet, count),
+            Hashed::BothWays => self.choose_for_both(packet, count),
+            Hashed::Numbered(numbers) => {
+                let ends = [packet.src, packet.dst].map(|host| address(numbers[host as usize]));
+                murmur3([ends[0], ends[1], packet.label], self.seed) % count
+            }
         }
     }
 
     /// The same with a hash of one direction.
     #[inline(always)]
-    pub(crate) fn choose_for_one(self, packet: &Packet, count: u32) -> u32 {
+    pub(crate) fn choose_for_one(&self, packet: &Packet, count: u32) -> u32 {
         if count == 1 {
             return 0;
         }
@@ -54,7 +71,7 @@ impl Ecmp {
 
     /// The same for a packet and its answer: "symmetric hashing" (ExpressPass §3.1). It hashes the
     /// 5-tuple of the direction with the smaller sender number.
-    pub(crate) fn choose_for_both(self, packet: &Packet, count: u32) -> u32 {
+    fn choose_for_both(&self, packet: &Packet, count: u32) -> u32 {
         if count == 1 {
             return 0;
         }
@@ -71,13 +88,16 @@ mod tests {
     use super::*;
     use crate::packet::Kind;
 
-    fn joint_choices(symmetric: bool) -> [[u32; 4]; 4] {
+    fn joint_choices(hashed: &Hashed) -> [[u32; 4]; 4] {
         let mut joint = [[0u32; 4]; 4];
         for label in 0..16_000 {
             let mut packet = Packet::new(Kind::Data, 100);
             packet.dst = 77;
             packet.label = label;
-            let choice = |seed| Ecmp { seed, symmetric }.choose(&packet, 4) as usize;
+            let choice = |seed| {
+                let hashed = hashed.clone();
+                Ecmp { seed, hashed }.choose(&packet, 4) as usize
+            };
             joint[choice(5)][choice(6)] += 1;
         }
         joint
@@ -85,8 +105,9 @@ mod tests {
 
     #[test]
     fn flows_spread_evenly_and_independently_at_each_switch() {
-        for symmetric in [false, true] {
-            let joint = joint_choices(symmetric);
+        let numbered = Hashed::Numbered(Arc::new((5..90).collect()));
+        for hashed in [Hashed::OneWay, Hashed::BothWays, numbered] {
+            let joint = joint_choices(&hashed);
             assert!(joint.iter().flatten().all(|count| (800..1200).contains(count)), "{joint:?}");
         }
     }

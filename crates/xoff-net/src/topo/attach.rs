@@ -74,6 +74,7 @@ impl Topology {
             tiers,
             ports,
             first_port,
+            given: None,
             ..*self
         })
     }

@@ -115,6 +115,19 @@ pub struct Port {
     pub delay: Ps,
 }
 
+/// The order in which a switch lists its equal-cost ports: a hash picks one by its place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NextHops {
+    /// By their numbers.
+    #[default]
+    ByPort,
+    /// As a breadth-first search from the destination finds the nodes behind them, which visits the
+    /// neighbours of a node by ascending numbers.
+    Ascending,
+    /// The same by descending numbers.
+    Descending,
+}
+
 /// A network.
 #[derive(Clone, Debug)]
 pub struct Topology {
@@ -128,6 +141,10 @@ pub struct Topology {
     pub core_tier: u8,
     /// The traffic that fills the core links, if it is not the sum of their rates one way.
     pub core_capacity: Option<BitRate>,
+    /// The order of equal-cost ports.
+    pub next_hops: NextHops,
+    /// The number of each node where it comes from, if it has another here.
+    given: Option<Vec<u32>>,
     /// All ports, grouped by node and in the node's order.
     ports: Vec<Port>,
     /// Index of each node's first port; one more entry than nodes.
@@ -186,7 +203,18 @@ impl Topology {
         }
         let core_tier = tiers.iter().copied().max().unwrap_or(0);
         let core_capacity = None;
-        Ok(Self { hosts, attached: 0, tiers, core_tier, core_capacity, ports, first_port })
+        let next_hops = NextHops::default();
+        Ok(Self {
+            hosts,
+            attached: 0,
+            tiers,
+            core_tier,
+            core_capacity,
+            next_hops,
+            given: None,
+            ports,
+            first_port,
+        })
     }
 
     /// Its parts. The racks are those of servers and of attached hosts.

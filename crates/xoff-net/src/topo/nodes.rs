@@ -26,6 +26,24 @@ impl Topology {
         (self.hosts..self.nodes()).map(NodeId)
     }
 
+    /// The same network, whose nodes have these numbers where it comes from.
+    #[must_use]
+    pub fn with_given_numbers(self, given: Vec<u32>) -> Self {
+        Self { given: Some(given), ..self }
+    }
+
+    /// The numbers of all nodes where the network comes from, if they have other ones here.
+    #[must_use]
+    pub fn given_numbers(&self) -> Option<&[u32]> {
+        self.given.as_deref()
+    }
+
+    /// The number of a node where the network comes from.
+    #[must_use]
+    pub fn given_number(&self, node: NodeId) -> u32 {
+        self.given.as_ref().map_or(node.0, |given| given[node.index()])
+    }
+
     /// The host that a node is; none if it is a switch.
     #[must_use]
     pub fn host(&self, node: NodeId) -> Option<HostId> {
@@ -143,7 +161,7 @@ impl Topology {
     #[must_use]
     pub fn name(&self, node: NodeId) -> String {
         if self.is_host(node) {
-            return node.to_string();
+            return self.given_number(node).to_string();
         }
         let layer = self.layer(node);
         let before = self.switch_ids().filter(|&other| other < node && self.layer(other) == layer);

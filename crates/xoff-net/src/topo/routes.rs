@@ -1,9 +1,11 @@
 //! Shortest paths, stored compactly: hosts on one switch share their routes at all other switches.
 
+use std::cmp::Reverse;
+
 use rustc_hash::FxHashMap;
 use xoff_core::{HostId, PortId};
 
-use super::Topology;
+use super::{NextHops, Topology};
 
 /// A switch's route to a group of hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,20 +80,22 @@ impl Routes {
         let links = SwitchLinks::new(topology, ports);
         let mut known = vec![FxHashMap::default(); switches];
         for (group, &leaf) in leaves.iter().enumerate() {
-            let hops = links.distances(leaf);
-            routes.add_group(&links, group, &hops, &mut known);
+            let (hops, found) = links.search(leaf);
+            routes.add_group(&links, group, &hops, &found, &mut known);
             routes.add_distances(group, &hops, &leaves)?;
         }
         Ok(routes)
     }
 
-    /// Adds every switch's route to a group with a leaf `hops` away. Groups with the same ports
-    /// share one list (`known`): a switch of a large network has few different lists.
+    /// Adds every switch's route to a group with a leaf `hops` away. A search from there finds
+    /// switches in the order `found`. Groups with the same ports share one list (`known`): a switch
+    /// of a large network has few different lists.
     fn add_group(
         &mut self,
         links: &SwitchLinks,
         group: usize,
         hops: &[u16],
+        found: &[u32],
         known: &mut [FxHashMap<Vec<u16>, Route>],
     ) {
         let mut ports = Vec::new();
@@ -101,7 +105,13 @@ impl Routes {
             }
             ports.clear();
             let nearer = links.of(switch).iter().filter(|(next, _)| hops[*next as usize] < hop);
-            ports.extend(nearer.map(|(_, port)| *port));
+            if links.order == NextHops::ByPort {
+                ports.extend(nearer.map(|(_, port)| *port));
+            } else {
+                let mut nearer: Vec<_> = nearer.collect();
+                nearer.sort_by_key(|(next, _)| found[*next as usize]);
+                ports.extend(nearer.into_iter().map(|(_, port)| *port));
+            }
             if hop == u16::MAX {
                 // No packet arrives here, but a route needs a port.
                 ports.push(0);
@@ -181,18 +191,26 @@ struct SwitchLinks {
     links: Vec<(u32, u16)>,
     /// Index of each switch's first link; one more entry than switches.
     first: Vec<usize>,
+    order: NextHops,
 }
 
 impl SwitchLinks {
     /// All links except those of these ports.
     fn new(topology: &Topology, without: &[PortId]) -> Self {
-        let mut found = Self { links: Vec::new(), first: vec![0] };
+        let order = topology.next_hops;
+        let mut found = Self { links: Vec::new(), first: vec![0], order };
         for node in topology.switch_ids() {
             for (own, port) in topology.port_ids_of(node).zip(topology.ports_of(node)) {
                 let next = topology.neighbour(port);
                 if !topology.is_host(next) && !without.contains(&own) {
                     found.links.push((topology.switch_index(next) as u32, port.number));
                 }
+            }
+            let links = &mut found.links[found.first[found.first.len() - 1]..];
+            match order {
+                NextHops::ByPort => {}
+                NextHops::Ascending => links.sort_by_key(|(next, _)| *next),
+                NextHops::Descending => links.sort_by_key(|(next, _)| Reverse(*next)),
             }
             found.first.push(found.links.len());
         }
@@ -203,12 +221,16 @@ impl SwitchLinks {
         &self.links[self.first[switch]..self.first[switch + 1]]
     }
 
-    /// Links from each switch to `leaf`; `u16::MAX` if there is no path.
-    fn distances(&self, leaf: usize) -> Vec<u16> {
+    /// A breadth-first search: links from each switch to `leaf` (`u16::MAX` without a path), and the
+    /// place of each switch in the order in which it is found.
+    fn search(&self, leaf: usize) -> (Vec<u16>, Vec<u32>) {
         let mut hops = vec![u16::MAX; self.first.len() - 1];
+        let mut found = vec![u32::MAX; hops.len()];
         let mut queue = std::collections::VecDeque::from([leaf]);
+        let mut place = 0..;
         hops[leaf] = 0;
         while let Some(switch) = queue.pop_front() {
+            found[switch] = place.next().unwrap_or(u32::MAX);
             for &(next, _) in self.of(switch) {
                 let next = next as usize;
                 if hops[next] == u16::MAX {
@@ -217,7 +239,7 @@ impl SwitchLinks {
                 }
             }
         }
-        hops
+        (hops, found)
     }
 }
 
@@ -238,6 +260,30 @@ mod tests {
         assert_eq!(routes.by_switch[0][0].count, 0);
         assert_eq!([1, 127].map(|to| routes.links_between(HostId(0), HostId(to))), [2, 4]);
         assert_eq!(routes.longest(), 4);
+    }
+
+    /// Two paths join the switches of hosts 0 and 1: over 4 and 7, and over 5 and 6. A search from
+    /// host 1 that goes up finds 6 before 7, and so 5 before 4.
+    #[test]
+    fn next_hops_are_in_the_order_of_a_search() {
+        let pairs = [(0, 2), (1, 3), (2, 4), (2, 5), (4, 7), (5, 6), (7, 3), (6, 3)];
+        let links = pairs.map(|(a, b)| Link {
+            a: NodeId(a),
+            b: NodeId(b),
+            rate: BitRate::from_gbps(100),
+            delay: Ps::from_us(1),
+        });
+        let mut topology = Topology::new(2, vec![0, 0, 1, 1, 2, 2, 2, 2], &links).unwrap();
+        let mut next_hops = |order| {
+            topology.next_hops = order;
+            let routes = Routes::new(&topology).unwrap();
+            let group = routes.group_of(HostId(1)) as usize;
+            let next = |&port: &u16| topology.far_end(topology.port_at(NodeId(2), port)).0;
+            routes.ports(0, group).iter().map(next).collect::<Vec<_>>()
+        };
+        assert_eq!(next_hops(NextHops::ByPort), [4, 5]);
+        assert_eq!(next_hops(NextHops::Ascending), [5, 4]);
+        assert_eq!(next_hops(NextHops::Descending), [4, 5]);
     }
 
     /// Without its link to spine 1, leaf 0 sends through the other spines, and other leaves send to

@@ -87,7 +87,8 @@ impl Default for Config {
 }
 
 /// Keys that only choose output files.
-const OUTPUT: [&str; 7] = [
+const OUTPUT: [&str; 8] = [
+    "ENABLE_TRACE",
     "TRACE_FILE",
     "TRACE_OUTPUT_FILE",
     "FCT_OUTPUT_FILE",
@@ -98,9 +99,8 @@ const OUTPUT: [&str; 7] = [
 ];
 
 /// Keys with a single modelled value.
-const FIXED: [(&str, f64); 11] = [
+const FIXED: [(&str, f64); 10] = [
     ("USE_DYNAMIC_PFC_THRESHOLD", 1.0),
-    ("ENABLE_TRACE", 0.0),
     ("ERROR_RATE_PER_LINK", 0.0),
     ("L2_ACK_INTERVAL", 1.0),
     ("L2_BACK_TO_ZERO", 0.0),

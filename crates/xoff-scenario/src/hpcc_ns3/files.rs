@@ -1,8 +1,9 @@
 //! `topology.txt` and `flow.txt`.
 
+use std::collections::HashSet;
 use std::str::FromStr;
 
-use xoff_core::{HostId, NodeId, Ps};
+use xoff_core::{NodeId, Ps};
 use xoff_net::topo::{Census, Link, Topology};
 use xoff_workload::Arrival;
 
@@ -10,14 +11,14 @@ use super::config::{rate, seconds};
 use crate::resources::Memory;
 
 /// Words of a file, with their lines.
-struct Words<'a> {
+pub(super) struct Words<'a> {
     file: &'a str,
     words: Box<dyn Iterator<Item = (usize, &'a str)> + 'a>,
     line: usize,
 }
 
 impl<'a> Words<'a> {
-    fn new(text: &'a str, file: &'a str) -> Self {
+    pub(super) fn new(text: &'a str, file: &'a str) -> Self {
         let words = text
             .lines()
             .enumerate()
@@ -25,28 +26,30 @@ impl<'a> Words<'a> {
         Self { file, words: Box::new(words), line: 1 }
     }
 
-    fn word(&mut self, what: &str) -> Result<&'a str, String> {
-        let Some((line, word)) = self.words.next() else {
-            return Err(format!(
-                "{}:{}: the file ends where {what} should be",
-                self.file, self.line
-            ));
-        };
+    pub(super) fn next_word(&mut self) -> Option<&'a str> {
+        let (line, word) = self.words.next()?;
         self.line = line;
-        Ok(word)
+        Some(word)
     }
 
-    fn fail(&self, what: &str) -> String {
+    fn word(&mut self, what: &str) -> Result<&'a str, String> {
+        self.next_word().ok_or_else(|| {
+            format!("{}:{}: the file ends where {what} should be", self.file, self.line)
+        })
+    }
+
+    pub(super) fn fail(&self, what: &str) -> String {
         format!("{}:{}: {what}", self.file, self.line)
     }
 
-    fn number<T: FromStr>(&mut self, what: &str) -> Result<T, String> {
+    pub(super) fn number<T: FromStr>(&mut self, what: &str) -> Result<T, String> {
         let word = self.word(what)?;
         word.parse().map_err(|_| self.fail(&format!("expected {what}, found {word:?}")))
     }
 }
 
-/// `nodes switches links`, the switches' numbers, then `a b rate delay error_rate` per link.
+/// `nodes switches links`, the switches' numbers, then `a b rate delay error_rate` per link. What
+/// follows is not read. Where switches are not numbered after hosts, nodes get other numbers here.
 pub(super) fn topology(text: &str, file: &str, memory: Memory) -> Result<Topology, String> {
     let mut words = Words::new(text, file);
     let nodes: u32 = words.number("the number of nodes")?;
@@ -63,28 +66,67 @@ pub(super) fn topology(text: &str, file: &str, memory: Memory) -> Result<Topolog
     };
     census.check().map_err(|what| words.fail(&what))?;
     memory.check("the network", census.bytes()).map_err(|what| words.fail(&what))?;
-    for expected in hosts..nodes {
+    let mut is_switch = vec![false; nodes as usize];
+    for _ in 0..switches {
         let id: u32 = words.number("a switch's number")?;
-        if id != expected {
-            let what =
-                format!("switch {id}: switches must be numbered after the hosts, from {hosts}");
-            return Err(words.fail(&what));
+        match is_switch.get_mut(id as usize) {
+            None => {
+                return Err(words.fail(&format!("switch {id}: nodes are 0 to {}", nodes - 1)));
+            }
+            Some(true) => return Err(words.fail(&format!("switch {id} is listed twice"))),
+            Some(known) => *known = true,
         }
     }
+    let of_kind = |kind| (0..nodes).filter(move |&id| is_switch[id as usize] == kind);
+    let given: Vec<u32> = of_kind.clone()(false).chain(of_kind(true)).collect();
+    let numbers = Numbers::new(&given);
     let mut links = Vec::new();
+    let mut pairs = HashSet::new();
     for _ in 0..count {
-        links.push(link(&mut words, nodes)?);
+        let link = link(&mut words, &numbers)?;
+        if !pairs.insert((link.a.min(link.b), link.a.max(link.b))) {
+            return Err(words.fail("a second link between two nodes is not modelled"));
+        }
+        links.push(link);
     }
     let tiers = tiers(hosts, nodes, &links);
-    Topology::new(hosts, tiers, &links).map_err(|what| format!("{file}: {what}"))
+    let topology = Topology::new(hosts, tiers, &links).map_err(|what| format!("{file}: {what}"))?;
+    let is_other = given.iter().enumerate().any(|(here, &given)| here as u32 != given);
+    Ok(if is_other { topology.with_given_numbers(given) } else { topology })
 }
 
-fn link(words: &mut Words<'_>, nodes: u32) -> Result<Link, String> {
+/// The nodes by their numbers in the files.
+pub(super) struct Numbers(Vec<NodeId>);
+
+impl Numbers {
+    /// From the files' numbers, in the order of the nodes here.
+    fn new(given: &[u32]) -> Self {
+        let mut nodes = vec![NodeId(0); given.len()];
+        for (node, &given) in (0..).map(NodeId).zip(given) {
+            nodes[given as usize] = node;
+        }
+        Self(nodes)
+    }
+
+    /// The numbers of a network that was read.
+    pub(super) fn of(topology: &Topology) -> Self {
+        let given: Vec<u32> = topology.node_ids().map(|node| topology.given_number(node)).collect();
+        Self::new(&given)
+    }
+
+    /// The node with a number, if there is one.
+    pub(super) fn node(&self, given: u32) -> Option<NodeId> {
+        self.0.get(given as usize).copied()
+    }
+}
+
+fn link(words: &mut Words<'_>, numbers: &Numbers) -> Result<Link, String> {
     let a: u32 = words.number("a node's number")?;
     let b: u32 = words.number("a node's number")?;
-    if a >= nodes || b >= nodes {
-        return Err(words.fail(&format!("a link joins {a} and {b}: nodes are 0 to {}", nodes - 1)));
-    }
+    let (Some(a), Some(b)) = (numbers.node(a), numbers.node(b)) else {
+        let last = numbers.0.len() - 1;
+        return Err(words.fail(&format!("a link joins {a} and {b}: nodes are 0 to {last}")));
+    };
     let text = words.word("a rate")?;
     let rate = rate(text).map_err(|what| words.fail(&what))?;
     let text = words.word("a delay")?;
@@ -96,7 +138,7 @@ fn link(words: &mut Words<'_>, nodes: u32) -> Result<Link, String> {
     if rate.0 == 0 || delay.0 == 0 {
         return Err(words.fail("a link's rate and delay must be more than zero"));
     }
-    Ok(Link { a: NodeId(a), b: NodeId(b), rate, delay })
+    Ok(Link { a, b, rate, delay })
 }
 
 /// A delay such as `1000ns` or `0.001ms`.
@@ -139,8 +181,11 @@ fn tiers(hosts: u32, nodes: u32, links: &[Link]) -> Vec<u8> {
     tiers
 }
 
-/// The number of flows, then `src dst pg dport size_bytes start_seconds` per flow.
-pub(super) fn flows(text: &str, file: &str, hosts: u32) -> Result<Vec<Arrival>, String> {
+/// The number of flows, then `src dst pg dport size_bytes start_seconds` per flow. What follows is
+/// not read.
+pub(super) fn flows(text: &str, file: &str, topology: &Topology) -> Result<Vec<Arrival>, String> {
+    let numbers = Numbers::of(topology);
+    let host = |given| numbers.node(given).and_then(|node| topology.host(node));
     let mut words = Words::new(text, file);
     let count: usize = words.number("the number of flows")?;
     let mut flows: Vec<Arrival> = Vec::new();
@@ -152,10 +197,13 @@ pub(super) fn flows(text: &str, file: &str, hosts: u32) -> Result<Vec<Arrival>, 
         let bytes: u64 = words.number("a size in bytes")?;
         let text = words.word("a start in seconds")?;
         let start = seconds(text).map_err(|what| words.fail(&what))?;
-        if src >= hosts || dst >= hosts || src == dst {
-            let what =
-                format!("a flow from host {src} to host {dst}: hosts are 0 to {}", hosts - 1);
+        let (Some(src), Some(dst)) = (host(src), host(dst)) else {
+            let wrong = if host(src).is_none() { src } else { dst };
+            let what = format!("a flow from {src} to {dst}: {wrong} is not a host");
             return Err(words.fail(&what));
+        };
+        if src == dst {
+            return Err(words.fail("a flow from a host to itself"));
         }
         if bytes == 0 || port != 100 {
             return Err(
@@ -169,10 +217,7 @@ pub(super) fn flows(text: &str, file: &str, hosts: u32) -> Result<Vec<Arrival>, 
         if flows.last().is_some_and(|last| last.start > start) {
             return Err(words.fail("flows must be sorted by their start"));
         }
-        flows.push(Arrival {
-            priority: class,
-            ..Arrival::new(start, HostId(src), HostId(dst), bytes, 0)
-        });
+        flows.push(Arrival { priority: class, ..Arrival::new(start, src, dst, bytes, 0) });
     }
     Ok(flows)
 }

@@ -9,16 +9,17 @@
 
 mod config;
 mod files;
+mod next_hops;
 mod spec;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use xoff_core::Ps;
 use xoff_host::hosts::HostSetup;
 use xoff_net::fabric::{Instants, Rounding};
 use xoff_net::sequence::END_PS;
-use xoff_net::topo::{Routes, Topology};
+use xoff_net::topo::{NextHops, Routes, Topology};
 use xoff_sim::setup::{Labels, MarkDraws, Setup, SwitchSetup, base_rtt};
 use xoff_workload::{Arrival, Source, Traffic};
 
@@ -56,21 +57,21 @@ fn build(
     overrides: &[String],
     resources: Resources,
 ) -> Result<Resolved, String> {
-    if !overrides.is_empty() {
-        return Err(format!("{file}: --set does not apply to an ns-3 case: change the file"));
-    }
+    let asked = asked_order(overrides, file)?;
     let config = Config::parse(text, file)?;
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
     let read = |name: &str| {
-        let path = folder.join(name);
+        let path = find(folder, name);
         crate::traffic::files::read(&path, resources.memory)
             .map(|text| (text, path.display().to_string()))
             .map_err(|error| format!("{}: {error}", path.display()))
     };
     let (topology_text, topology_file) = read(&config.topology_file)?;
-    let topology = files::topology(&topology_text, &topology_file, resources.memory)?;
+    let mut topology = files::topology(&topology_text, &topology_file, resources.memory)?;
     let (flow_text, flow_file) = read(&config.flow_file)?;
-    let flows = files::flows(&flow_text, &flow_file, topology.hosts)?;
+    let flows = files::flows(&flow_text, &flow_file, &topology)?;
+    let (next_hops, reason) = next_hops::choose(asked, &topology, folder, resources.memory)?;
+    topology.next_hops = next_hops;
     let routes = Routes::new(&topology)?;
     let spec = spec::spec(&config, run(&config, &flows)?);
     let plan = build::plan(&spec.run);
@@ -81,9 +82,11 @@ fn build(
         .check("the network", setup.simulated_bytes(&plan).saturating_add(of_partitions))?;
     let lines: Vec<String> = text.lines().map(|line| format!("#   {line}")).collect();
     let effective = format!(
-        "# An HPCC ns-3 case, run as it is:\n{}\n# Derived:\n#   base_rtt = {}\n",
+        "# An HPCC ns-3 case, run as it is:\n{}\n# Derived:\n#   base_rtt = {}\n\
+         #   next_hops = {} ({reason})\n#   topology = {topology_file}\n#   flows = {flow_file}\n",
         lines.join("\n"),
-        Ps(setup.hosts.base_rtt)
+        Ps(setup.hosts.base_rtt),
+        if next_hops == NextHops::Descending { "descending" } else { "ascending" },
     );
     let (core, host_links) = setup.topology.capacities();
     let load_capacity = if core.0 > 0 { core } else { host_links };
@@ -102,6 +105,37 @@ fn build(
         captured: Vec::new(),
         effective,
     })
+}
+
+/// A file named by a case: in the case's folder, or where that simulator looks, in the folder that
+/// the program is started in.
+fn find(folder: &Path, name: &str) -> PathBuf {
+    let local = folder.join(name);
+    let here = PathBuf::from(name);
+    if !local.exists() && here.exists() { here } else { local }
+}
+
+/// The order of next hops that `--set next_hops=` asks for.
+fn asked_order(overrides: &[String], file: &str) -> Result<Option<NextHops>, String> {
+    let mut asked = None;
+    for text in overrides {
+        asked = match text.split_once('=').map(|(key, value)| (key.trim(), value.trim())) {
+            Some(("next_hops", "ascending")) => Some(NextHops::Ascending),
+            Some(("next_hops", "descending")) => Some(NextHops::Descending),
+            Some(("next_hops", other)) => {
+                return Err(format!(
+                    "--set next_hops: expected ascending or descending, found {other:?}"
+                ));
+            }
+            _ => {
+                return Err(format!(
+                    "{file}: --set {text} does not apply to an ns-3 case, except next_hops: \
+                     change the file"
+                ));
+            }
+        };
+    }
+    Ok(asked)
 }
 
 struct Listed {

@@ -1,7 +1,12 @@
+use std::fmt::Write as _;
+
 use xoff_core::{BitRate, HostId, NodeId, Ps};
+use xoff_net::balance::{address, murmur3};
+use xoff_net::topo::{NextHops, Topology};
 
 use super::config::{Config, Control, rate, seconds};
 use super::files::{flows, topology};
+use super::next_hops;
 use crate::resources::Memory;
 
 const MINIMAL: &str = "TOPOLOGY_FILE t.txt\nFLOW_FILE f.txt\n";
@@ -54,19 +59,104 @@ fn topology_and_flows_name_file_and_line() {
     let cut = topology("3 1 2\n2\n0 2 100Gbps 1000ns 0\n1 2 fast", "t.txt", Memory::of_machine())
         .unwrap_err();
     assert!(cut.starts_with("t.txt:4: expected a rate"), "{cut}");
-    let read = flows("1\n0 1 3 100 5000 2.0\n", "f.txt", 2).unwrap();
+    let read = flows("1\n0 1 3 100 5000 2.0\nnot read", "f.txt", &built).unwrap();
     assert_eq!((read[0].bytes, read[0].priority), (5000, 3));
-    let far = flows("1\n0 7 3 100 5000 2.0\n", "f.txt", 2).unwrap_err();
-    assert_eq!(far, "f.txt:2: a flow from host 0 to host 7: hosts are 0 to 1");
-    let short = flows("2\n0 1 3 100 5000 2.0\n", "f.txt", 2).unwrap_err();
+    let far = flows("1\n0 7 3 100 5000 2.0\n", "f.txt", &built).unwrap_err();
+    assert_eq!(far, "f.txt:2: a flow from 0 to 7: 7 is not a host");
+    let same = flows("1\n1 1 3 100 5000 2.0\n", "f.txt", &built).unwrap_err();
+    assert_eq!(same, "f.txt:2: a flow from a host to itself");
+    let short = flows("2\n0 1 3 100 5000 2.0\n", "f.txt", &built).unwrap_err();
     assert_eq!(short, "f.txt:2: the file ends where a source host should be");
+}
+
+/// Switches 0 and 2 join hosts 1, 3 and 4.
+const MIXED: &str = "5 2 4\n2 0\n0 1 100Gbps 1us 0\n2 0 100Gbps 1us 0\n3 2 100Gbps 1us 0\n\
+    4 2 100Gbps 1us 0\nFirst line: total node #, switch node #, link #\n";
+
+#[test]
+fn switches_may_have_any_numbers() {
+    let built = topology(MIXED, "t.txt", Memory::of_machine()).unwrap();
+    let given: Vec<u32> = built.node_ids().map(|node| built.given_number(node)).collect();
+    assert_eq!((built.hosts, given), (3, vec![1, 3, 4, 0, 2]));
+    let switch_of = |host| built.neighbour(built.port_of_host(HostId(host)));
+    assert_eq!([0, 1, 2].map(|host| built.given_number(switch_of(host))), [0, 2, 2]);
+    let read = flows("1\n1 4 3 100 5000 2.0\n", "f.txt", &built).unwrap();
+    assert_eq!((read[0].src, read[0].dst), (HostId(0), HostId(2)));
+    for (line, error) in [
+        ("5 2 4\n2 2\n", "t.txt:2: switch 2 is listed twice"),
+        ("5 2 4\n2 5\n", "t.txt:2: switch 5: nodes are 0 to 4"),
+        (
+            "3 1 2\n2\n0 2 1Gbps 1us 0\n2 0 1Gbps 1us 0\n",
+            "t.txt:4: a second link between two nodes is not modelled",
+        ),
+    ] {
+        assert_eq!(topology(line, "t.txt", Memory::of_machine()).unwrap_err(), error);
+    }
+}
+
+/// Leaves 4 and 5 with two hosts each, and spines 6 to 9.
+fn two_leaves() -> Topology {
+    let mut text = "10 6 12\n4 5 6 7 8 9\n".to_owned();
+    for (a, b) in (0..4).map(|host| (host, 4 + host / 2)) {
+        let _ = writeln!(text, "{a} {b} 100Gbps 1us 0");
+    }
+    for (leaf, spine) in (4..6).flat_map(|leaf| (6..10).map(move |spine| (leaf, spine))) {
+        let _ = writeln!(text, "{leaf} {spine} 100Gbps 1us 0");
+    }
+    topology(&text, "t.txt", Memory::of_machine()).unwrap()
+}
+
+#[test]
+fn recorded_paths_decide_the_order_of_next_hops() {
+    let topology = two_leaves();
+    let folder = std::env::temp_dir().join(format!("xoff-next-hops-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let choose = |asked, paths: &str| {
+        std::fs::write(folder.join("paths.txt"), paths).unwrap();
+        next_hops::choose(asked, &topology, &folder, Memory::of_machine())
+    };
+    // Leaf 4 chooses for host 0's flows to host 3: the place of the spine in an ascending list.
+    let place = |sport: u32| {
+        let words = [address(0), address(3), sport | 100 << 16];
+        (murmur3(words, 4) % 4) as usize
+    };
+    let record = |spines: [u32; 4]| {
+        (10_000..10_020).fold(String::new(), |text, sport| {
+            text + &format!(
+                "data 0 3 {sport} 100 4 {}\nack 3 0 100 {sport} 5 6\n",
+                spines[place(sport)]
+            )
+        })
+    };
+    for (spines, order) in
+        [([6, 7, 8, 9], NextHops::Ascending), ([9, 8, 7, 6], NextHops::Descending)]
+    {
+        let chosen = choose(None, &record(spines)).unwrap();
+        assert_eq!(chosen, (order, "all choices of paths.txt come out"));
+    }
+    let (order, reason) = choose(None, &record([7, 6, 8, 9])).unwrap();
+    assert_eq!(order, NextHops::Ascending);
+    assert!(reason.contains("neither"), "{reason}");
+    assert_eq!(choose(Some(NextHops::Descending), "nonsense").unwrap().0, NextHops::Descending);
+    let error = choose(None, "data 0 3 10000 100 4 6\nsent 1 2 3 4 5 6\n").unwrap_err();
+    assert!(error.ends_with("paths.txt:2: expected data or ack, found \"sent\""), "{error}");
+    let error = choose(None, "data 0 3 10000 100").unwrap_err();
+    assert!(error.ends_with("paths.txt:1: the file ends where a switch should be"), "{error}");
+    std::fs::remove_file(folder.join("paths.txt")).unwrap();
+    let (order, reason) =
+        next_hops::choose(None, &topology, &folder, Memory::of_machine()).unwrap();
+    assert_eq!(order, NextHops::Ascending);
+    assert!(reason.starts_with("not recorded"), "{reason}");
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
 fn flows_begin_before_the_order_of_setting_ends() {
     let config = parse("SIMULATOR_STOP_TIME 900000\n").unwrap();
+    let pair = "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n";
+    let pair = topology(pair, "t.txt", Memory::of_machine()).unwrap();
     let ends = |start| {
-        let flows = flows(&format!("1\n0 1 3 100 5000 {start}\n"), "f.txt", 2).unwrap();
+        let flows = flows(&format!("1\n0 1 3 100 5000 {start}\n"), "f.txt", &pair).unwrap();
         super::run(&config, &flows).map(|run| (run.warmup + run.measure + run.drain).0)
     };
     assert_eq!(ends("2.0"), Ok(super::END.0));
