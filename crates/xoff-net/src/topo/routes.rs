@@ -221,7 +221,7 @@ impl SwitchLinks {
         &self.links[self.first[switch]..self.first[switch + 1]]
     }
 
-    /// A breadth-first search: links from each switch to `leaf` (`u16::MAX` without a path), and the
+    /// A breadth-first search: links from each switch to `leaf` (`u16::MAX` without one), and the
     /// place of each switch in the order in which it is found.
     fn search(&self, leaf: usize) -> (Vec<u16>, Vec<u32>) {
         let mut hops = vec![u16::MAX; self.first.len() - 1];
