@@ -20,6 +20,7 @@ mod none;
 mod pfabric;
 mod settings;
 mod swift;
+mod timely;
 mod window;
 mod xcp;
 
@@ -41,6 +42,7 @@ pub use none::{NoControl, NoControlConfig};
 pub use pfabric::{PFabric, PFabricConfig};
 pub use settings::{Carries, ControlSettings, Start};
 pub use swift::{Swift, SwiftConfig};
+pub use timely::{Timely, TimelyConfig};
 pub use xcp::Xcp;
 
 /// A congestion control's decision.
@@ -227,6 +229,8 @@ controls! {
     DelayWindow(DelayWindowConfig => DelayWindow) = "delay-window",
     /// Swift: a window with a target for the delay, section `swift`.
     Swift(SwiftConfig => Swift) = "swift",
+    /// TIMELY: a rate that follows the gradient of the RTT, section `timely`.
+    Timely(TimelyConfig => Timely) = "timely",
 }
 
 impl CongestionControl for AnyControl {

@@ -9,6 +9,7 @@ use crate::nearest::suggestion;
 pub(super) enum Control {
     Dcqcn,
     Hpcc,
+    Timely,
     Dctcp,
 }
 
@@ -17,6 +18,7 @@ impl Control {
         match self {
             Control::Dcqcn => "dcqcn",
             Control::Hpcc => "hpcc",
+            Control::Timely => "timely",
             Control::Dctcp => "dctcp",
         }
     }
@@ -257,9 +259,11 @@ impl Entry<'_> {
         match self.word()? {
             "1" => Ok(Control::Dcqcn),
             "3" => Ok(Control::Hpcc),
+            "7" => Ok(Control::Timely),
             "8" => Ok(Control::Dctcp),
             other => Err(format!(
-                "CC_MODE {other} is not modelled: only 1 (DCQCN), 3 (HPCC) and 8 (DCTCP) are"
+                "CC_MODE {other} is not modelled: only 1 (DCQCN), 3 (HPCC), 7 (TIMELY) and 8 \
+                 (DCTCP) are"
             )),
         }
     }

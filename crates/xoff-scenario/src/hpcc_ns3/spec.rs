@@ -2,7 +2,7 @@
 
 use xoff_core::seam::Seam as _;
 use xoff_core::{BitRate, Bytes, Ps};
-use xoff_host::cc::{ControlConfig, DcqcnConfig, DctcpConfig, HpccConfig};
+use xoff_host::cc::{ControlConfig, DcqcnConfig, DctcpConfig, HpccConfig, TimelyConfig};
 use xoff_host::transport::{FrameConfig, RoundRobin, TransportConfig, Window};
 use xoff_net::buffer::{BufferConfig, BufferKind};
 use xoff_net::hop::{HopConfig, PfcConfig};
@@ -65,6 +65,13 @@ fn control(config: &Config) -> ControlConfig {
             int_time_unit: Ps::from_ns(1),
             int_bytes_unit: Bytes(128 * config.int_multi),
             int_queue_unit: Bytes(80 * config.int_multi),
+        }),
+        // That simulator's other settings of TIMELY are its classes' defaults, as here.
+        Control::Timely => ControlConfig::Timely(TimelyConfig {
+            additive_increase: config.rate_ai,
+            hyper_increase: config.rate_hai,
+            min_rate: config.min_rate,
+            ..TimelyConfig::default()
         }),
         Control::Dctcp => ControlConfig::Dctcp(DctcpConfig {
             gain: config.gain,

@@ -24,8 +24,9 @@ fn keys_are_honoured_known_or_refused_by_name() {
     for (line, error) in [
         ("CC_MOD 8", "config.txt:3: unknown key CC_MOD: did you mean \"CC_MODE\"?"),
         (
-            "CC_MODE 7",
-            "config.txt:3: CC_MODE 7 is not modelled: only 1 (DCQCN), 3 (HPCC) and 8 (DCTCP) are",
+            "CC_MODE 10",
+            "config.txt:3: CC_MODE 10 is not modelled: only 1 (DCQCN), 3 (HPCC), 7 (TIMELY) and 8 \
+             (DCTCP) are",
         ),
         ("L2_BACK_TO_ZERO 1", "config.txt:3: L2_BACK_TO_ZERO 1 is not modelled: only 0 is"),
         ("MIN_RATE -1Mb/s", "config.txt:3: a rate cannot be negative: \"-1Mb/s\""),
