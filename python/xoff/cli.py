@@ -41,6 +41,7 @@ def _parser() -> _Parser:
     _add_diverge(sub)
     _add_torture(sub)
     _add_bench(sub)
+    _add_compare_reference(sub)
     plot = sub.add_parser("plot", help="compare finished runs in one figure")
     plot.add_argument("runs", nargs="+", metavar="RUN_DIR", help="directory written by `xoff run`")
     plot.add_argument(
@@ -276,6 +277,38 @@ def _add_torture(sub: argparse._SubParsersAction[_Parser]) -> None:
     torture.set_defaults(action=commands.torture)
 
 
+def _add_compare_reference(sub: argparse._SubParsersAction[_Parser]) -> None:
+    compare = sub.add_parser(
+        "compare-reference",
+        help="run cases of the HPCC simulator, compare every flow",
+        description="Exit status 1 if a flow is missing or its completion time differs by more "
+        "than the tolerance. Example: xoff compare-reference cases/ --json",
+    )
+    compare.add_argument(
+        "folder",
+        type=Path,
+        metavar="FOLDER",
+        help="case (config.txt and the simulator's fct.txt), or folder of cases",
+    )
+    compare.add_argument("--json", action="store_true", help="print one JSON object per case")
+    compare.add_argument(
+        "--tolerance",
+        type=_share,
+        default=0.0,
+        metavar="SHARE",
+        help="largest relative error of a flow's completion time (default: 0, equal)",
+    )
+    compare.add_argument(
+        "--out",
+        type=_place,
+        default=Path("out/compare-reference"),
+        metavar="DIR",
+        help="folder for the runs (default: out/compare-reference)",
+    )
+    compare.add_argument("--threads", type=_positive, metavar="N", help="use up to N threads")
+    compare.set_defaults(action=commands.compare_reference)
+
+
 def _add_bench(sub: argparse._SubParsersAction[_Parser]) -> None:
     bench = sub.add_parser("bench", help="measure the speed of the engine")
     bench.add_argument(
@@ -325,6 +358,16 @@ def _positive_number(text: str) -> float:
         number = 0.0
     if not 0 < number < float("inf"):
         raise argparse.ArgumentTypeError(f"expected a number > 0, found {text!r}")
+    return number
+
+
+def _share(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number >= 0, found {text!r}")
     return number
 
 

@@ -217,6 +217,26 @@ def plot(args: argparse.Namespace) -> int:
     return 0
 
 
+def compare_reference(args: argparse.Namespace) -> int:
+    """`xoff compare-reference`: print a row per case; 1 if one is not within the tolerance."""
+    from xoff import compare_reference as comparing
+
+    line, cases = Line(), []
+    for case in comparing.run(args.folder, args.out, args.threads):
+        cases.append(case)
+        if args.json:
+            say(json.dumps(case.figures()), flush=True)
+        else:
+            line.show(f"compare-reference  {len(cases)} cases done")
+    line.clear()
+    if not args.json:
+        say(comparing.table_text(cases))
+        for case in cases:
+            if case.note:
+                say(f"{case.name}: {case.note}")
+    return 0 if all(case.within(args.tolerance) for case in cases) else 1
+
+
 def _label(folder: str, among: Iterable[str]) -> str:
     """Return the run's folder name, or the whole path where two runs share the name."""
     name = Path(folder).resolve().name

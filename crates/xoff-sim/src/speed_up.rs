@@ -26,7 +26,7 @@ pub struct SpeedUp {
     pub threads: usize,
     /// Packet-hops of all partitions.
     pub hops: u64,
-    /// Packet-hops on the longest chain: a thread waits for the slowest [`LAG`] windows earlier.
+    /// Packet-hops on the longest chain: a thread waits for the slowest one, four windows earlier.
     pub critical_hops: u64,
     /// Windows with several threads.
     pub windows: u64,

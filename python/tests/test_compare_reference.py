@@ -1,0 +1,146 @@
+"""`xoff compare-reference`: cases of the HPCC simulator with its own answers."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from xoff import compare_reference
+from xoff.cli import main
+from xoff.compare_reference import Case
+from xoff.reference import Comparison
+
+CASES = Path(__file__).parents[2] / "crates/xoff-run/tests/hpcc_ns3"
+
+
+def a_case(folder, control="dctcp"):
+    """Copy a case of 17 flows, with the simulator's answer, in that simulator's form."""
+    folder.mkdir(parents=True)
+    for name in ("topology.txt", "flow.txt"):
+        shutil.copy(CASES / name, folder)
+    shutil.copy(CASES / f"{control}.txt", folder / "config.txt")
+    shutil.copy(CASES / f"{control}.fct.txt", folder / "fct.txt")
+    return folder
+
+
+def a_comparison(*pairs):
+    flows = [Comparison(n, 0, 1, 1000, 0, *pair) for n, pair in enumerate(pairs)]
+    return Case("a", "dctcp", len(flows), flows, "")
+
+
+def test_figures_are_those_of_the_flows():
+    case = a_comparison((100, 100), (110, 100), (90, 100), (100, 100))
+    found = case.figures()
+    assert (found["flows"], found["matched"], found["exact"]) == (4, 4, 2)
+    assert found["error_median"] == 0
+    assert [found[f"error_{key}"] for key in ("p90", "p99", "max")] == pytest.approx([0.1] * 3)
+    assert found["mean_fct_error"] == 0
+    assert (case.within(0.05), case.within(0.11)) == (False, True)
+
+
+def test_a_missing_flow_is_not_within_any_tolerance():
+    whole = a_comparison((100, 100))
+    assert whole.within(0)
+    assert not whole._replace(flows=2).within(1)
+    none = whole._replace(compared=[])
+    assert not none.within(1)
+    assert none.figures()["error_max"] is None
+
+
+@pytest.mark.real_engine
+def test_every_case_of_a_folder_is_compared(tmp_path, capsys):
+    for control in ("dctcp", "hpcc"):
+        a_case(tmp_path / "cases" / control, control)
+    (tmp_path / "cases" / "other").mkdir()
+    command = ["compare-reference", str(tmp_path / "cases"), "--out", str(tmp_path / "out")]
+    assert main([*command, "--json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["case"] for row in rows] == ["dctcp", "hpcc"]
+    for row in rows:
+        assert (row["transport"], row["exact"], row["flows"]) == (row["case"], 17, 17)
+        assert row["error_max"] == row["mean_fct_error"] == 0
+    assert main(command) == 0
+    assert "0.0000 %" in capsys.readouterr().out
+
+
+@pytest.mark.real_engine
+def test_a_refused_case_does_not_hide_the_others(tmp_path, capsys):
+    for name in ("a", "b"):
+        a_case(tmp_path / "cases" / name)
+    with (tmp_path / "cases" / "a" / "config.txt").open("a") as file:
+        file.write("CC_MODE 10\n")
+    command = ["compare-reference", str(tmp_path / "cases"), "--out", str(tmp_path / "out")]
+    assert main(command) == 1
+    out = capsys.readouterr().out
+    assert "a: refused: error: " in out
+    assert "CC_MODE 10 is not modelled" in out
+    assert "17" in out.splitlines()[2]
+
+
+@pytest.mark.real_engine
+def test_another_answer_is_not_within_the_tolerance(tmp_path, capsys):
+    folder = a_case(tmp_path / "case")
+    lines = (folder / "fct.txt").read_text().splitlines()
+    words = lines[3].split()
+    words[6] = str(int(words[6]) * 2)
+    (folder / "fct.txt").write_text("\n".join([*lines[:3], " ".join(words), *lines[4:]]))
+    command = ["compare-reference", str(folder), "--out", str(tmp_path / "out"), "--json"]
+    assert main(command) == 1
+    row = json.loads(capsys.readouterr().out)
+    assert (row["exact"], row["error_max"], row["error_median"]) == (16, 0.5, 0)
+    assert main([*command, "--tolerance", "0.5"]) == 0
+
+
+FABRIC_CONFIG = """
+TOPOLOGY_FILE topology.txt
+FLOW_FILE flow.txt
+CC_MODE 8
+HAS_WIN 1
+VAR_WIN 1
+KMAX_MAP 1 100000000000 300
+KMIN_MAP 1 100000000000 300
+PMAX_MAP 1 100000000000 1.0
+"""
+
+
+def a_fabric(folder):
+    """Write a case of two leaves and four spines at different distances, without an answer."""
+    folder.mkdir()
+    links = [f"{host} {8 + host // 4} 100Gbps 1000ns 0" for host in range(8)]
+    for leaf, spine in ((leaf, spine) for leaf in (8, 9) for spine in range(4)):
+        links.append(f"{leaf} {10 + spine} 100Gbps {1000 + 500 * spine}ns 0")
+    (folder / "topology.txt").write_text(
+        f"14 6 {len(links)}\n8 9 10 11 12 13\n" + "".join(f"{link}\n" for link in links)
+    )
+    flows = [f"{n % 4} {4 + n % 3} 3 100 {200_000 + n} 2.00000{n // 10}" for n in range(40)]
+    (folder / "flow.txt").write_text(f"{len(flows)}\n" + "\n".join(flows) + "\n")
+    (folder / "config.txt").write_text(FABRIC_CONFIG)
+    return folder
+
+
+@pytest.mark.real_engine
+def test_the_answer_says_in_which_order_next_hops_are(tmp_path):
+    import xoff
+
+    folder = a_fabric(tmp_path / "case")
+    result = xoff.run(folder / "config.txt", set=["next_hops=descending"])
+    columns = ["flow", "src", "dst", "size_bytes", "fct_ps"]
+    rows = sorted(zip(*result.flows.select(columns).to_pydict().values(), strict=True))
+    seen = {}
+    with (folder / "fct.txt").open("w") as file:
+        for _, src, dst, size, fct in rows:
+            port = seen[src, dst] = seen.get((src, dst), 9_999) + 1
+            ends = " ".join(f"{0x0B000001 + (host << 8):08x}" for host in (src, dst))
+            file.write(f"{ends} {port} 100 {size} 2000000000 {fct // 1000} 1\n")
+    (case,) = compare_reference.run(folder, tmp_path / "out")
+    assert (case.exact(), case.flows) == (40, 40)
+    assert case.note == "next hops descending: more flows are exact than in the other order"
+
+
+def test_a_folder_without_a_case_is_refused(tmp_path, capsys):
+    (tmp_path / "config.txt").write_text("CC_MODE 1\n")
+    assert main(["compare-reference", str(tmp_path)]) == 2
+    assert "has both config.txt and fct.txt" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["compare-reference", str(tmp_path), "--tolerance", "-1"])
