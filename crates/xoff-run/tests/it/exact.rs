@@ -14,7 +14,7 @@ use xoff_sim::ideal::{Leg, fct};
 /// it to the picosecond.
 const INEXACT: [(&str, &[&str]); 5] = [
     (
-        "INT or a congestion header lengthens each packet",
+        "INT, a timestamp or a congestion header lengthens each packet",
         &[
             "hpcc",
             "hpcc-pfc",
@@ -26,6 +26,7 @@ const INEXACT: [(&str, &[&str]); 5] = [
             "onramp",
             "pfc-gbn",
             "xcp",
+            "timely",
         ],
     ),
     (
