@@ -197,6 +197,8 @@ def test_bench_estimates_the_time_with_more_cores_than_there_are(capsys):
     assert (code, found["threads"]) == (0, 8)
     assert found["one_thread_s"] / 8 < found["wall_s"] < found["one_thread_s"]
     assert 0.125 < found["balance"] <= 1
+    code, _, err = call(capsys, "bench", "hpcc-permutation-128", "--threads", "1", "--estimate")
+    assert (code, "above 1" in err) == (2, True)
     code, _, err = call(capsys, "bench", "stress", "--estimate")
     assert (code, "`--estimate` is for cases" in err) == (2, True)
 

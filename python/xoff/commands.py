@@ -261,6 +261,8 @@ def bench(args: argparse.Namespace) -> int:
             "name a case or a pattern, such as bfc-google-128 or 'bfc-*-128'; "
             "`xoff bench --list` lists the cases"
         )
+    if args.estimate and max(args.threads or [cores()]) == 1:
+        raise UsageError("`--estimate` needs a number of cores above 1, such as --threads 16")
     measured = benchmark.measure(
         benchmark.cases(args.cases), args.threads or [cores()], args.repeat, args.estimate
     )

@@ -136,8 +136,8 @@ impl Setup {
     pub(crate) fn ecmp(&self, node: NodeId) -> Ecmp {
         if !self.switch.symmetric_ecmp {
             let numbers = self.topology.given_numbers();
-            let hashed = numbers
-                .map_or(Hashed::OneWay, |numbers| Hashed::Numbered(Arc::new(numbers.to_vec())));
+            let hashed =
+                numbers.map_or(Hashed::OneWay, |numbers| Hashed::Numbered(Arc::clone(numbers)));
             return Ecmp { seed: self.hash_seed(node), hashed };
         }
         let top = self.topology.top_tier();

@@ -506,7 +506,7 @@ impl Simulation {
                 let time_ps = self.now.0;
                 self.rows.samples.push(SampleRow {
                     time_ps,
-                    node: node.0,
+                    node: self.setup.topology.given_number(*node),
                     port: u16::MAX,
                     bytes,
                     active: most,
@@ -525,7 +525,7 @@ impl Simulation {
             let bytes = u64::from(switch.egress()[port.number as usize].data_bytes());
             let active = switch.flows(port.number, &partition.fabric().packets);
             self.monitors[index].bytes.add(bytes);
-            let (time_ps, node) = (self.now.0, port.node.0);
+            let (time_ps, node) = (self.now.0, self.setup.topology.given_number(port.node));
             self.rows.samples.push(SampleRow { time_ps, node, port: port.number, bytes, active });
         }
         // Partitions hold different switches: the order of rows must not depend on the

@@ -124,8 +124,8 @@ fn describe_flow(partition: &Partition, flow: &Sender, now: Ps) -> String {
         "\n  flow {} from host {} to host {}: {} of {} bytes acknowledged, {} in flight, NIC queue \
          {:?}{paused}{held}",
         flow.start.id,
-        flow.start.src,
-        flow.start.dst,
+        partition.given_number(flow.start.src.node()),
+        partition.given_number(flow.start.dst.node()),
         flow.snd_una,
         flow.start.bytes,
         flow.in_flight(),
@@ -135,12 +135,13 @@ fn describe_flow(partition: &Partition, flow: &Sender, now: Ps) -> String {
 
 fn describe_switch(partition: &Partition, node: NodeId, switch: &AnySwitch) -> String {
     let mut text = String::new();
+    let given = partition.given_number(node);
     for (number, port) in switch.egress().iter().enumerate() {
         let holds = switch.holds_paused(number as u16) != 0;
         if port.total_bytes() > 0 || port.paused() != 0 || holds {
             let (kind, neighbour) = partition.neighbour(node, number);
             text += &format!(
-                "\n  switch {node} port {number}: {} bytes wait, queues paused by \
+                "\n  switch {given} port {number}: {} bytes wait, queues paused by \
                  {kind} {neighbour}: {:#x}, queues of {kind} {neighbour} paused: {:#x}{}",
                 port.total_bytes(),
                 port.paused(),

@@ -64,6 +64,16 @@ impl ControlSettings for TimelyConfig {
                 "additive_increase",
                 "additive_increase must be above 0: no rate would grow",
             ),
+            (
+                self.hyper_increase.0 == 0,
+                "hyper_increase",
+                "hyper_increase must be above 0: no rate would grow after some steps",
+            ),
+            (
+                self.min_rate.0 == 0,
+                "min_rate",
+                "min_rate must be above 0: a steep gradient leaves only the minimum",
+            ),
         ] {
             if wrong {
                 return Err((key, message.into()));
@@ -165,7 +175,7 @@ impl Timely {
             None => {
                 let hyper = self.steps >= self.steps_before_hyper;
                 self.steps = self.steps.saturating_add(1);
-                (pace.rate + self.increases[usize::from(hyper)]).min(path.line_rate)
+                pace.rate.saturating_add(self.increases[usize::from(hyper)]).min(path.line_rate)
             }
         };
         *pace = path.pace(rate);
@@ -259,5 +269,7 @@ mod tests {
         assert_eq!(wrong(|timely| timely.low = Ps::from_us(600)), "low");
         assert_eq!(wrong(|timely| timely.min_rtt = Ps(0)), "min_rtt");
         assert_eq!(wrong(|timely| timely.additive_increase = BitRate(0)), "additive_increase");
+        assert_eq!(wrong(|timely| timely.hyper_increase = BitRate(0)), "hyper_increase");
+        assert_eq!(wrong(|timely| timely.min_rate = BitRate(0)), "min_rate");
     }
 }

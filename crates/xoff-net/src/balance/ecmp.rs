@@ -27,7 +27,7 @@ pub enum Hashed {
     /// The same for a packet and its answer.
     BothWays,
     /// Those of its direction, where hosts have these numbers in their addresses.
-    Numbered(Arc<Vec<u32>>),
+    Numbered(Arc<[u32]>),
 }
 
 /// A switch's hash of flows.
@@ -47,9 +47,11 @@ impl Ecmp {
     }
 
     /// A packet's choice among `count` equal-cost ports.
-    #[inline(never)]
     #[must_use]
     pub fn choose(&self, packet: &Packet, count: u32) -> u32 {
+        if count == 1 {
+            return 0;
+        }
         match &self.hashed {
             Hashed::OneWay => self.choose_for_one(packet, count),
             Hashed::BothWays => self.choose_for_both(packet, count),
@@ -72,9 +74,6 @@ impl Ecmp {
     /// The same for a packet and its answer: "symmetric hashing" (ExpressPass §3.1). It hashes the
     /// 5-tuple of the direction with the smaller sender number.
     fn choose_for_both(&self, packet: &Packet, count: u32) -> u32 {
-        if count == 1 {
-            return 0;
-        }
         let (mut ends, mut label) = ((packet.src, packet.dst), packet.label);
         if ends.0 > ends.1 {
             (ends, label) = ((ends.1, ends.0), label.rotate_left(16));
@@ -105,7 +104,7 @@ mod tests {
 
     #[test]
     fn flows_spread_evenly_and_independently_at_each_switch() {
-        let numbered = Hashed::Numbered(Arc::new((5..90).collect()));
+        let numbered = Hashed::Numbered((5..90).collect());
         for hashed in [Hashed::OneWay, Hashed::BothWays, numbered] {
             let joint = joint_choices(&hashed);
             assert!(joint.iter().flatten().all(|count| (800..1200).contains(count)), "{joint:?}");

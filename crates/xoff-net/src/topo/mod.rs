@@ -18,6 +18,8 @@ mod star;
 mod torus;
 mod two_dc;
 
+use std::sync::Arc;
+
 use xoff_core::{BitRate, HostId, NodeId, PortId, Ps};
 
 pub use attach::Attachment;
@@ -144,7 +146,7 @@ pub struct Topology {
     /// The order of equal-cost ports.
     pub next_hops: NextHops,
     /// The number of each node where it comes from, if it has another here.
-    given: Option<Vec<u32>>,
+    given: Option<Arc<[u32]>>,
     /// All ports, grouped by node and in the node's order.
     ports: Vec<Port>,
     /// Index of each node's first port; one more entry than nodes.

@@ -1,5 +1,7 @@
 //! The nodes and ports of a network: their numbers, their neighbours and their names.
 
+use std::sync::Arc;
+
 use xoff_core::{HostId, NodeId, PortId};
 
 use super::{Port, Topology};
@@ -29,13 +31,13 @@ impl Topology {
     /// The same network, whose nodes have these numbers where it comes from.
     #[must_use]
     pub fn with_given_numbers(self, given: Vec<u32>) -> Self {
-        Self { given: Some(given), ..self }
+        Self { given: Some(given.into()), ..self }
     }
 
     /// The numbers of all nodes where the network comes from, if they have other ones here.
     #[must_use]
-    pub fn given_numbers(&self) -> Option<&[u32]> {
-        self.given.as_deref()
+    pub fn given_numbers(&self) -> Option<&Arc<[u32]>> {
+        self.given.as_ref()
     }
 
     /// The number of a node where the network comes from.

@@ -64,6 +64,44 @@ fn every_flow_ends_at_the_same_nanosecond() {
     }
 }
 
+/// The same network with the switch as node 0 and hosts from 1.
+#[test]
+fn results_have_the_numbers_of_the_files() {
+    let folder = std::env::temp_dir().join(format!("xoff-hpcc-ns3-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let number = |word: &str| (word.parse::<u32>().unwrap() + 1) % 18;
+    let renamed = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        format!("{} {} {}", number(words[0]), number(words[1]), words[2..].join(" "))
+    };
+    for (name, head) in [("topology.txt", "18 1 17\n0\n"), ("flow.txt", "17\n")] {
+        let whole = text(name);
+        let lines = whole.lines().skip(head.lines().count()).map(renamed);
+        let lines: Vec<String> = lines.collect();
+        std::fs::write(folder.join(name), head.to_owned() + &lines.join("\n")).unwrap();
+    }
+    let config = text("dctcp.txt");
+    let file = folder.join("config.txt");
+    let mut run = Run::open(&config, file.to_str().unwrap(), &[], Threads::ONE)
+        .unwrap_or_else(|error| panic!("{error}"));
+    let mut rows = Vec::new();
+    while run.step().unwrap() {
+        rows.append(&mut run.rows().flows);
+    }
+    rows.append(&mut run.rows().flows);
+    let found: BTreeMap<_, _> =
+        rows.iter().map(|row| ((row.src, row.dst, row.size_bytes), row.fct_ps / 1000)).collect();
+    let expected: BTreeMap<_, _> = written("dctcp")
+        .iter()
+        .map(|(&(src, dst, _), &[size, _, fct])| (((src + 1), (dst + 1), size), fct))
+        .collect();
+    assert_eq!(found, expected);
+    let (ports, samples) = (run.ports(), &run.rows().samples);
+    assert!(ports.iter().any(|port| port.node == 0 && port.peer == 17), "{ports:?}");
+    assert!(samples.iter().all(|row| row.node == 0), "{samples:?}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn a_small_buffer_sends_as_many_pauses() {
     for (control, pauses) in CONTROLS.into_iter().zip([280, 158, 16]) {

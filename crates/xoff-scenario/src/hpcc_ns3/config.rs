@@ -198,7 +198,7 @@ impl Config {
             "CLAMP_TARGET_RATE" => self.clamp_target = entry.flag()?,
             "RATE_AI" => self.rate_ai = rate(entry.word()?)?,
             "RATE_HAI" => self.rate_hai = rate(entry.word()?)?,
-            "MIN_RATE" => self.min_rate = rate(entry.word()?)?,
+            "MIN_RATE" => self.min_rate = entry.positive_rate()?,
             "DCTCP_RATE_AI" => self.dctcp_ai = rate(entry.word()?)?,
             "U_TARGET" => self.target_utilisation = entry.number()?,
             "MI_THRESH" => self.max_stage = entry.whole()? as u32,
@@ -235,6 +235,13 @@ impl Entry<'_> {
         match self.whole()? {
             0 => Err(format!("{} must be more than zero", self.key)),
             value => Ok(value),
+        }
+    }
+
+    fn positive_rate(&self) -> Result<BitRate, String> {
+        match rate(self.word()?)? {
+            BitRate(0) => Err(format!("{} must be more than zero", self.key)),
+            rate => Ok(rate),
         }
     }
 

@@ -57,6 +57,9 @@ pub(super) fn topology(text: &str, file: &str, memory: Memory) -> Result<Topolog
     let count: u32 = words.number("the number of links")?;
     let hosts =
         nodes.checked_sub(switches).ok_or_else(|| words.fail("more switches than nodes"))?;
+    if hosts == 0 {
+        return Err(words.fail("there are no hosts"));
+    }
     let census = Census {
         hosts: hosts.into(),
         switches: switches.into(),

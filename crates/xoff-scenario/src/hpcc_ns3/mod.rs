@@ -64,7 +64,7 @@ fn build(
         let path = find(folder, name);
         crate::traffic::files::read(&path, resources.memory)
             .map(|text| (text, path.display().to_string()))
-            .map_err(|error| format!("{}: {error}", path.display()))
+            .map_err(|error| format!("{}: {error}{}", path.display(), also_tried(name)))
     };
     let (topology_text, topology_file) = read(&config.topology_file)?;
     let mut topology = files::topology(&topology_text, &topology_file, resources.memory)?;
@@ -72,7 +72,7 @@ fn build(
     let flows = files::flows(&flow_text, &flow_file, &topology)?;
     let (next_hops, reason) = next_hops::choose(asked, &topology, folder, resources.memory)?;
     topology.next_hops = next_hops;
-    let routes = Routes::new(&topology)?;
+    let routes = Routes::new(&topology).map_err(|why| format!("{topology_file}: {why}"))?;
     let spec = spec::spec(&config, run(&config, &flows)?);
     let plan = build::plan(&spec.run);
     let setup = setup(&config, spec, topology, routes);
@@ -108,11 +108,24 @@ fn build(
 }
 
 /// A file named by a case: in the case's folder, or where that simulator looks, in the folder that
-/// the program is started in.
+/// the program is started in. A name without a folder is not looked for there: it could be that of
+/// another case.
 fn find(folder: &Path, name: &str) -> PathBuf {
     let local = folder.join(name);
     let here = PathBuf::from(name);
-    if !local.exists() && here.exists() { here } else { local }
+    if !local.exists() && names_a_folder(name) && here.exists() { here } else { local }
+}
+
+fn names_a_folder(name: &str) -> bool {
+    Path::new(name).components().count() > 1
+}
+
+fn also_tried(name: &str) -> String {
+    if names_a_folder(name) {
+        format!(" (nor is there {name} in the current folder)")
+    } else {
+        String::new()
+    }
 }
 
 /// The order of next hops that `--set next_hops=` asks for.

@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+use xoff_core::{HostId, NodeId};
 use xoff_net::balance::{address, murmur3};
 use xoff_net::topo::{NextHops, Routes, Topology};
 
@@ -41,64 +42,64 @@ pub(super) fn choose(
     let file = path.display().to_string();
     let text =
         crate::traffic::files::read(&path, memory).map_err(|why| format!("{file}: {why}"))?;
-    let choices = choices(&text, &file)?;
-    let numbers = Numbers::of(topology);
+    let choices = choices(&text, &file, topology)?;
     let mut topology = topology.clone();
-    for order in [NextHops::Ascending, NextHops::Descending] {
+    let mut fits = |order| {
         topology.next_hops = order;
-        let routes = Routes::new(&topology)?;
-        if choices.iter().all(|choice| choice.comes_out(&topology, &numbers, &routes)) {
-            return Ok((order, "all choices of paths.txt come out"));
-        }
-    }
-    Ok((NextHops::Ascending, "paths.txt has choices that neither order gives"))
+        let routes = Routes::new(&topology).map_err(|why| format!("{file}: {why}"))?;
+        Ok::<_, String>(choices.iter().all(|choice| choice.comes_out(&topology, &routes)))
+    };
+    Ok(match (fits(NextHops::Ascending)?, fits(NextHops::Descending)?) {
+        (true, true) => (NextHops::Ascending, "the choices of paths.txt fit both orders"),
+        (true, false) => (NextHops::Ascending, "all choices of paths.txt come out"),
+        (false, true) => (NextHops::Descending, "all choices of paths.txt come out"),
+        (false, false) => (NextHops::Ascending, "paths.txt has choices that neither order gives"),
+    })
 }
 
-/// A switch's choice for a flow's data packets.
+/// A switch's choice for the packets of a flow, or for their acknowledgements.
 struct Choice {
-    src: u32,
-    dst: u32,
+    src: HostId,
+    dst: HostId,
     label: u32,
-    switch: u32,
+    switch: NodeId,
     next: u32,
 }
 
-fn choices(text: &str, file: &str) -> Result<Vec<Choice>, String> {
+fn choices(text: &str, file: &str, topology: &Topology) -> Result<Vec<Choice>, String> {
+    let numbers = Numbers::of(topology);
+    let host = |given| numbers.node(given).and_then(|node| topology.host(node));
+    let is_switch = |node: &NodeId| !topology.is_host(*node);
     let mut words = Words::new(text, file);
     let mut found = Vec::new();
     while let Some(kind) = words.next_word() {
-        let [src, dst, sport, dport, switch, next] = [
-            words.number("a source")?,
-            words.number("a destination")?,
-            words.number("a source port")?,
-            words.number("a destination port")?,
-            words.number("a switch")?,
-            words.number("a node")?,
-        ];
-        match kind {
-            "data" => {
-                found.push(Choice { src, dst, label: sport | dport << 16, switch, next });
-            }
-            "ack" => {}
-            _ => return Err(words.fail(&format!("expected data or ack, found {kind:?}"))),
+        if !["data", "ack"].contains(&kind) {
+            return Err(words.fail(&format!("expected data or ack, found {kind:?}")));
         }
+        let (src, dst) = (words.number("a source")?, words.number("a destination")?);
+        let sport: u16 = words.number("a source port")?;
+        let dport: u16 = words.number("a destination port")?;
+        let (switch, next) = (words.number("a switch")?, words.number("a node")?);
+        let (Some(src), Some(dst)) = (host(src), host(dst)) else {
+            return Err(words.fail(&format!("{src} and {dst} are not both hosts")));
+        };
+        let Some(switch) = numbers.node(switch).filter(is_switch) else {
+            return Err(words.fail(&format!("{switch} is not a switch")));
+        };
+        let label = u32::from(sport) | u32::from(dport) << 16;
+        found.push(Choice { src, dst, label, switch, next });
     }
     Ok(found)
 }
 
 impl Choice {
-    fn comes_out(&self, topology: &Topology, numbers: &Numbers, routes: &Routes) -> bool {
-        let ends = (numbers.node(self.switch), numbers.node(self.dst));
-        let (Some(switch), Some(dst)) = ends else { return false };
-        let Some(dst) = topology.host(dst).filter(|_| !topology.is_host(switch)) else {
-            return false;
-        };
-        let ports = routes.ports(topology.switch_index(switch), routes.group_of(dst) as usize);
-        let words = [address(self.src), address(self.dst), self.label];
-        let Some(place) = murmur3(words, self.switch).checked_rem(ports.len() as u32) else {
-            return false;
-        };
-        let next = topology.far_end(topology.port_at(switch, ports[place as usize]));
+    fn comes_out(&self, topology: &Topology, routes: &Routes) -> bool {
+        let switch = topology.switch_index(self.switch);
+        let ports = routes.ports(switch, routes.group_of(self.dst) as usize);
+        let ends = [self.src, self.dst].map(|host| address(topology.given_number(host.node())));
+        let hash = murmur3([ends[0], ends[1], self.label], topology.given_number(self.switch));
+        let Some(place) = hash.checked_rem(ports.len() as u32) else { return false };
+        let next = topology.far_end(topology.port_at(self.switch, ports[place as usize]));
         topology.given_number(next) == self.next
     }
 }

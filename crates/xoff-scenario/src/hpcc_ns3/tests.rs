@@ -29,6 +29,7 @@ fn keys_are_honoured_known_or_refused_by_name() {
              (DCTCP) are",
         ),
         ("L2_BACK_TO_ZERO 1", "config.txt:3: L2_BACK_TO_ZERO 1 is not modelled: only 0 is"),
+        ("MIN_RATE 0Mb/s", "config.txt:3: MIN_RATE must be more than zero"),
         ("MIN_RATE -1Mb/s", "config.txt:3: a rate cannot be negative: \"-1Mb/s\""),
         ("HAS_WIN", "config.txt:3: HAS_WIN has no value"),
         ("KMAX_MAP 2 1 1", "config.txt:3: KMAX_MAP announces 2 pairs but has 2 values"),
@@ -90,6 +91,8 @@ fn switches_may_have_any_numbers() {
             "3 1 2\n2\n0 2 1Gbps 1us 0\n2 0 1Gbps 1us 0\n",
             "t.txt:4: a second link between two nodes is not modelled",
         ),
+        ("0 0 1\n0 1 1Gbps 1us 0\n", "t.txt:1: there are no hosts"),
+        ("2 2 1\n0 1\n0 1 1Gbps 1us 0\n", "t.txt:1: there are no hosts"),
     ] {
         assert_eq!(topology(line, "t.txt", Memory::of_machine()).unwrap_err(), error);
     }
@@ -116,17 +119,17 @@ fn recorded_paths_decide_the_order_of_next_hops() {
         std::fs::write(folder.join("paths.txt"), paths).unwrap();
         next_hops::choose(asked, &topology, &folder, Memory::of_machine())
     };
-    // Leaf 4 chooses for host 0's flows to host 3: the place of the spine in an ascending list.
-    let place = |sport: u32| {
-        let words = [address(0), address(3), sport | 100 << 16];
-        (murmur3(words, 4) % 4) as usize
+    // Leaf 4 chooses for host 0's flows to host 3, leaf 5 for their acknowledgements: the places of
+    // the spines in an ascending list.
+    let place = |ends: [u32; 2], ports: [u32; 2], leaf| {
+        let words = [address(ends[0]), address(ends[1]), ports[0] | ports[1] << 16];
+        (murmur3(words, leaf) % 4) as usize
     };
     let record = |spines: [u32; 4]| {
         (10_000..10_020).fold(String::new(), |text, sport| {
-            text + &format!(
-                "data 0 3 {sport} 100 4 {}\nack 3 0 100 {sport} 5 6\n",
-                spines[place(sport)]
-            )
+            let data = spines[place([0, 3], [sport, 100], 4)];
+            let ack = spines[place([3, 0], [100, sport], 5)];
+            text + &format!("data 0 3 {sport} 100 4 {data}\nack 3 0 100 {sport} 5 {ack}\n")
         })
     };
     for (spines, order) in
@@ -138,6 +141,16 @@ fn recorded_paths_decide_the_order_of_next_hops() {
     let (order, reason) = choose(None, &record([7, 6, 8, 9])).unwrap();
     assert_eq!(order, NextHops::Ascending);
     assert!(reason.contains("neither"), "{reason}");
+    assert_eq!(choose(None, "").unwrap().1, "the choices of paths.txt fit both orders");
+    for (line, why) in [
+        ("data 7 3 1 100 4 6", "7 and 3 are not both hosts"),
+        ("data 0 4294967295 1 100 4 6", "0 and 4294967295 are not both hosts"),
+        ("data 0 3 1 100 2 6", "2 is not a switch"),
+        ("data 0 3 65536 100 4 6", "expected a source port, found \"65536\""),
+    ] {
+        let error = choose(None, line).unwrap_err();
+        assert!(error.ends_with(&format!("paths.txt:1: {why}")), "{error}");
+    }
     assert_eq!(choose(Some(NextHops::Descending), "nonsense").unwrap().0, NextHops::Descending);
     let error = choose(None, "data 0 3 10000 100 4 6\nsent 1 2 3 4 5 6\n").unwrap_err();
     assert!(error.ends_with("paths.txt:2: expected data or ack, found \"sent\""), "{error}");

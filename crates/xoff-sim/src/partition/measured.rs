@@ -9,12 +9,20 @@ use super::{Owner, Partition};
 use crate::port_samples::PortTotals;
 
 impl Partition {
-    /// The neighbour at a node's port: "host" or "switch", and its number.
+    /// The neighbour at a node's port: "host" or "switch", and its number where the network comes
+    /// from.
     #[must_use]
-    pub fn neighbour(&self, node: NodeId, number: usize) -> (&'static str, NodeId) {
+    pub fn neighbour(&self, node: NodeId, number: usize) -> (&'static str, u32) {
         let port = &self.topology.ports_of(node)[number];
         let neighbour = self.topology.neighbour(port);
-        (if self.topology.is_host(neighbour) { "host" } else { "switch" }, neighbour)
+        let kind = if self.topology.is_host(neighbour) { "host" } else { "switch" };
+        (kind, self.given_number(neighbour))
+    }
+
+    /// The number of a node where the network comes from.
+    #[must_use]
+    pub fn given_number(&self, node: NodeId) -> u32 {
+        self.topology.given_number(node)
     }
 
     /// Number of packets that its ports have sent.

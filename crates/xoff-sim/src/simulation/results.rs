@@ -34,9 +34,9 @@ impl Simulation {
             let before = begin.totals.get(index).copied().unwrap_or_default();
             let totals = end.totals[index].since(before);
             PortRow {
-                node: port.node.0,
+                node: topology.given_number(port.node),
                 port: port.number,
-                peer: topology.neighbour(port).0,
+                peer: topology.given_number(topology.neighbour(port)),
                 link: topology.link_name(port),
                 rate_bps: port.rate.0,
                 tx_bytes: totals.tx_bytes,
