@@ -133,12 +133,11 @@ def a_fabric(folder):
     return folder
 
 
-@pytest.mark.real_engine
-def test_the_answer_says_in_which_order_next_hops_are(tmp_path):
+def answer(folder, order):
+    """Write the answer of a case whose next hops are in this order."""
     import xoff
 
-    folder = a_fabric(tmp_path / "case")
-    result = xoff.run(folder / "config.txt", set=["next_hops=descending"])
+    result = xoff.run(folder / "config.txt", set=[f"next_hops={order}"])
     columns = ["flow", "src", "dst", "size_bytes", "fct_ps"]
     rows = sorted(zip(*result.flows.select(columns).to_pydict().values(), strict=True))
     seen = {}
@@ -147,9 +146,26 @@ def test_the_answer_says_in_which_order_next_hops_are(tmp_path):
             port = seen[src, dst] = seen.get((src, dst), 9_999) + 1
             ends = " ".join(f"{0x0B000001 + (host << 8):08x}" for host in (src, dst))
             file.write(f"{ends} {port} 100 {size} 2000000000 {fct // 1000} 1\n")
+
+
+@pytest.mark.real_engine
+@pytest.mark.parametrize("order", ["ascending", "descending"])
+def test_the_answer_says_in_which_order_next_hops_are(order, tmp_path, monkeypatch):
+    folder = a_fabric(tmp_path / "case")
+    answer(folder, order)
+    # The first run is in the wrong order, as with recorded paths of another case.
+    wrong = {"ascending": "descending", "descending": "ascending"}[order]
+    run = compare_reference.api.run
+    monkeypatch.setattr(
+        compare_reference.api,
+        "run",
+        lambda file, out, overrides, threads: run(
+            file, out, overrides or [f"next_hops={wrong}"], threads=threads
+        ),
+    )
     (case,) = compare_reference.run(folder, tmp_path / "out")
     assert (case.exact(), case.flows) == (40, 40)
-    assert case.note == "next hops descending: more flows are exact than in the other order"
+    assert case.note == f"next hops {order}: more flows are exact than in the other order"
 
 
 def test_a_folder_without_a_case_is_refused(tmp_path, capsys):
