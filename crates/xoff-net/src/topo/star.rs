@@ -11,6 +11,8 @@ knobs! {
         hosts: u32 = 16,
         /// Rate of each link.
         rate: BitRate = BitRate::from_gbps(100),
+        /// Rate of host 0's link, if it differs: a receiver behind a slower link. 0: the same.
+        first_rate: BitRate = BitRate(0),
         /// Propagation delay of each link.
         delay: Ps = Ps::from_us(1),
     }
@@ -40,7 +42,9 @@ pub fn star(config: &StarConfig) -> Result<Topology, String> {
         return Err("a star needs at least two hosts".into());
     }
     let switch = NodeId(config.hosts);
-    let link = |host| Link { a: NodeId(host), b: switch, rate: config.rate, delay: config.delay };
+    let first_rate = if config.first_rate > BitRate(0) { config.first_rate } else { config.rate };
+    let rate = |host| if host == 0 { first_rate } else { config.rate };
+    let link = |host| Link { a: NodeId(host), b: switch, rate: rate(host), delay: config.delay };
     let links: Vec<Link> = (0..config.hosts).map(link).collect();
     let mut tiers = vec![0; config.hosts as usize];
     tiers.push(1);
