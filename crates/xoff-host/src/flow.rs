@@ -257,6 +257,7 @@ impl Sender {
     pub fn acknowledge(&mut self, seq: u64, payload: u64) -> u64 {
         let acked = seq.saturating_sub(self.snd_una);
         if acked > 0 {
+            let first = self.snd_una / payload;
             self.snd_una = seq;
             self.snd_nxt = self.snd_nxt.max(seq);
             match &mut self.recovery {
@@ -265,7 +266,7 @@ impl Sender {
                     self.count(payload);
                 }
                 SenderHalf::Sack(half) => {
-                    half.on_progress(seq.div_ceil(payload));
+                    half.on_progress(first, seq.div_ceil(payload));
                     self.count(payload);
                 }
                 _ => {}

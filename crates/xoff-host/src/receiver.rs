@@ -72,6 +72,13 @@ impl Receivers {
         half.map(|half| half.recovery.rx_progress(&self.setup))
     }
 
+    /// Blocks of out-of-order packets of a flow that a selective acknowledgement can report.
+    #[must_use]
+    pub fn blocks(&self, flow: u32) -> u16 {
+        let blocks = self.halves.get(&flow).map_or(0, |half| half.recovery.blocks());
+        u16::try_from(blocks).unwrap_or(u16::MAX)
+    }
+
     /// Processes a data packet of `payload` bytes. Returns the reply, and whether to send the
     /// sender a congestion notification.
     #[inline(always)]

@@ -15,6 +15,67 @@ choices! {
     }
 }
 
+choices! {
+    /// Increase of the window in congestion avoidance.
+    pub enum Increase {
+        /// One packet, once a window of bytes has been acknowledged (RFC 5681 §3.1; Linux).
+        PerWindow = "per-window",
+        /// SMSS x SMSS / cwnd bytes, rounded down, at every acknowledgement (RFC 5681 §3.1, eq. 3;
+        /// ns-3 and htsim).
+        PerAck = "per-ack",
+    }
+}
+
+choices! {
+    /// The bytes that a loss halves.
+    pub enum Halved {
+        /// All that is unacknowledged, up to the window (RFC 5681 §3.1, FlightSize).
+        Flight = "flight",
+        /// What is estimated to be in the network: neither lost nor known to have arrived (RFC 6675
+        /// §2, Pipe; ns-3).
+        Pipe = "pipe",
+    }
+}
+
+choices! {
+    /// How a window falls after a loss or a mark.
+    pub enum ReductionKind {
+        /// At once, so that nothing is sent until half of the packets in flight have arrived (RFC
+        /// 6675 §5).
+        AtOnce = "at-once",
+        /// Over a round trip: proportional rate reduction (RFC 6937), with ns-3's rules for a
+        /// recovery. Every acknowledgement of a part retransmits a packet, whatever is outstanding
+        /// is sent again when nothing else is left, and only the first such acknowledgement
+        /// restarts the timer (RFC 6582 §4: "Impatient").
+        Prr = "prr",
+    }
+}
+
+choices! {
+    /// Bytes that selective acknowledgements add to an acknowledgement.
+    pub enum SackBytes {
+        /// None: all acknowledgements are equally long.
+        None = "none",
+        /// RFC 2018's option, padded to four bytes: 4 bytes and 8 for each block, up to four blocks.
+        Option = "option",
+        /// 8 bytes for each block, up to three blocks (ns-2).
+        Blocks = "blocks",
+    }
+}
+
+impl SackBytes {
+    /// Bytes for this many blocks of out-of-order packets at the receiver.
+    #[must_use]
+    pub fn bytes(self, blocks: u16) -> u16 {
+        match self {
+            Self::None => 0,
+            Self::Option if blocks == 0 => 0,
+            Self::Option => 4 + 8 * blocks.min(4),
+            Self::Blocks => 8 * blocks.min(3),
+        }
+    }
+}
+
 knobs! {
     /// TCP: its recovery (`transport.recovery = "sack"`) and the start of its windows.
     pub struct TcpConfig in "tcp" {
@@ -22,10 +83,21 @@ knobs! {
         initial_window_packets: u32 = 10 => [Effect::Needs(TCP_WINDOW)],
         /// First slow-start threshold. 0: slow start continues until the first loss.
         initial_ssthresh: Bytes = Bytes(0) => [Effect::Needs(TCP_WINDOW)],
+        /// The window grows only while at least half of it is used (RFC 7661). Without this the
+        /// window of a flow limited by its own NIC grows without bound, as in ns-2 and ns-3.
+        window_validation: bool = true => [Effect::Needs(TCP_WINDOW)],
+        /// Increase of the window in congestion avoidance (not of CUBIC's).
+        increase: Increase = Increase::PerWindow => [Effect::Needs(TCP_WINDOW)],
+        /// How the window falls after a loss or a mark.
+        reduction: ReductionKind = ReductionKind::AtOnce,
+        /// The bytes that a loss halves, or reduces otherwise.
+        halved: Halved = Halved::Flight,
         /// A packet is lost once this many later packets have arrived (RFC 6675: 3; more where
         /// packets overtake each other: Linux raises it to the longest overtaking it has seen, up
         /// to 127). 0: only timeouts detect losses.
         duplicate_acks: u16 = 3,
+        /// Bytes that selective acknowledgements add to an acknowledgement.
+        sack_bytes: SackBytes = SackBytes::None,
         /// Least retransmission timeout. RFC 6298 has 1 s; published ns-2 scripts for data centres
         /// have 1 ms with timers of high resolution.
         min_rto: Ps = Ps::from_us(1000),
@@ -42,6 +114,9 @@ knobs! {
         initial_rto: Ps = Ps::from_us(1000),
         /// NewReno: a marked packet halves the window, at most once a window (RFC 3168).
         ecn: bool = false => [Effect::Needs(TCP_MARKS)],
+        /// Round-trip time measured before the first data, by the handshake that opened the
+        /// connection. 0: none.
+        handshake_rtt: Ps = Ps(0),
         /// After this many timeouts in a row a sender probes: it sends one header at each timeout
         /// until one is answered (pFabric §4.2). 0: never.
         probe_after: u16 = 0,

@@ -20,6 +20,18 @@ choices! {
     }
 }
 
+choices! {
+    /// Order of the events of one instant.
+    pub enum InstantsKind {
+        /// By kind and number, so that the order does not depend on the history of the run.
+        Phases = "phases",
+        /// The order in which they were set, as in ns-2, ns-3 and htsim. Where equal rates let
+        /// packets meet at the same picosecond, it decides which one is dropped. One partition and
+        /// one thread run the network.
+        AsSet = "as-set",
+    }
+}
+
 knobs! {
     /// The network.
     pub struct NetworkConfig in "network" {
@@ -27,6 +39,8 @@ knobs! {
         topology: TopologyKind = TopologyKind::LeafSpine,
         /// Rounding of serialisation times.
         rounding: RoundingKind = RoundingKind::Picosecond,
+        /// Order of the events of one instant.
+        instants: InstantsKind = InstantsKind::Phases,
     }
 }
 

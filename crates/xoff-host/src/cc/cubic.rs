@@ -198,6 +198,10 @@ impl CongestionControl for Cubic {
         *pace = self.window.pace(path);
     }
 
+    fn window_bytes(&self) -> u64 {
+        self.window.bytes
+    }
+
     /// Starts a new stage with this window, below the plateau of the last loss.
     fn reopen(&mut self, path: &Path, bytes: u64, pace: &mut Pace) {
         self.window.open(path, bytes);

@@ -133,6 +133,10 @@ impl CongestionControl for DctcpTcp {
         self.reno.on_timeout(path, loss, pace);
     }
 
+    fn window_bytes(&self) -> u64 {
+        self.reno.window.bytes
+    }
+
     /// DCTCP.Alpha and the observation window stay.
     fn reopen(&mut self, path: &Path, bytes: u64, pace: &mut Pace) {
         self.reno.reopen(path, bytes, pace);

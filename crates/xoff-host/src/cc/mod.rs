@@ -17,6 +17,8 @@ mod delay_window;
 mod hpcc;
 mod newreno;
 mod none;
+mod ns3_cubic;
+mod ns3_dctcp;
 mod pfabric;
 mod settings;
 mod swift;
@@ -39,6 +41,8 @@ pub use delay_window::{DelayWindow, DelayWindowConfig};
 pub use hpcc::{Hpcc, HpccConfig};
 pub use newreno::{NewReno, NewRenoConfig};
 pub use none::{NoControl, NoControlConfig};
+pub use ns3_cubic::{Ns3Cubic, Ns3CubicConfig};
+pub use ns3_dctcp::{Ns3Dctcp, Ns3DctcpConfig};
 pub use pfabric::{PFabric, PFabricConfig};
 pub use settings::{Carries, ControlSettings, Start};
 pub use swift::{Swift, SwiftConfig};
@@ -150,6 +154,10 @@ pub trait CongestionControl {
     /// An external allocator opens the window to `bytes`; TCP controls only. The control keeps its
     /// other state and enters congestion avoidance.
     fn reopen(&mut self, _path: &Path, _bytes: u64, _pace: &mut Pace) {}
+    /// TCP controls: the congestion window in bytes, not rounded to packets.
+    fn window_bytes(&self) -> u64 {
+        0
+    }
     /// Time of the next call of `on_timer` (ps).
     fn next_timer(&self) -> Option<u64> {
         None
@@ -231,6 +239,10 @@ controls! {
     Swift(SwiftConfig => Swift) = "swift",
     /// TIMELY: a rate that follows the gradient of the RTT, section `timely`.
     Timely(TimelyConfig => Timely) = "timely",
+    /// CUBIC as ns-3 has it, with HyStart, section `ns3_cubic`.
+    Ns3Cubic(Ns3CubicConfig => Ns3Cubic) = "ns3-cubic",
+    /// DCTCP with TCP's window as ns-3 has it, section `ns3_dctcp`.
+    Ns3Dctcp(Ns3DctcpConfig => Ns3Dctcp) = "ns3-dctcp",
 }
 
 impl CongestionControl for AnyControl {
@@ -252,6 +264,9 @@ impl CongestionControl for AnyControl {
     }
     fn reopen(&mut self, path: &Path, bytes: u64, pace: &mut Pace) {
         each_control!(self, control => control.reopen(path, bytes, pace));
+    }
+    fn window_bytes(&self) -> u64 {
+        each_control!(self, control => control.window_bytes())
     }
     #[inline]
     fn on_sent(&mut self, path: &Path, wire_bytes: u64, pace: &mut Pace) {

@@ -10,7 +10,7 @@ use xoff_core::knobs;
 use super::window::CongestionWindow;
 use super::{Ack, CongestionControl, ControlSettings, Loss, Path, Start};
 use crate::cc::Pace;
-use crate::tcp::TcpConfig;
+use crate::tcp::{Increase, TcpConfig};
 
 knobs! {
     /// NewReno: its settings are those of section `tcp`.
@@ -51,6 +51,7 @@ pub struct NewReno {
     counted: u64,
     /// True if marks cut the window.
     uses_ecn: bool,
+    increase: Increase,
     /// Marks up to this byte belong to a window that was already cut.
     cut_until: Option<u64>,
 }
@@ -60,17 +61,23 @@ impl NewReno {
     #[must_use]
     pub fn start(config: &TcpConfig, path: &Path) -> (Self, Pace) {
         let window = CongestionWindow::start(config, path);
-        (Self { uses_ecn: config.ecn, ..Self::with(window) }, window.pace(path))
+        let own = Self { uses_ecn: config.ecn, increase: config.increase, ..Self::with(window) };
+        (own, window.pace(path))
     }
 
     /// A new flow that starts with this window.
     pub(super) fn with(window: CongestionWindow) -> Self {
-        Self { window, counted: 0, uses_ecn: false, cut_until: None }
+        Self { window, counted: 0, uses_ecn: false, increase: Increase::PerWindow, cut_until: None }
     }
 
     /// Grows the window after an acknowledgement.
     pub(super) fn grow(&mut self, path: &Path, ack: &Ack<'_>) {
         if !self.window.may_grow(ack) || self.window.slow_start(path, ack) {
+            return;
+        }
+        if self.increase == Increase::PerAck {
+            // "cwnd += SMSS*SMSS/cwnd", and 1 byte if that is 0 (RFC 5681 §3.1, eq. 3).
+            self.window.bytes += (path.payload * path.payload / self.window.bytes).max(1);
             return;
         }
         // Once a window of bytes has been acknowledged, the window grows by one packet (RFC 5681
@@ -120,6 +127,10 @@ impl CongestionControl for NewReno {
         self.window.collapse(path, loss.flight / 2, loss.again);
         self.counted = 0;
         *pace = self.window.pace(path);
+    }
+
+    fn window_bytes(&self) -> u64 {
+        self.window.bytes
     }
 
     fn reopen(&mut self, path: &Path, bytes: u64, pace: &mut Pace) {

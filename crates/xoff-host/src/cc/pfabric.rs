@@ -91,7 +91,7 @@ impl PFabric {
     pub fn start(config: &PFabricConfig, path: &Path) -> (Self, Pace) {
         let first = if config.initial_window.0 == 0 { path.bdp } else { config.initial_window.0 };
         let bytes = first.next_multiple_of(path.payload);
-        let window = CongestionWindow { bytes, threshold: u64::MAX };
+        let window = CongestionWindow { bytes, threshold: u64::MAX, validated: true };
         (Self(NewReno::with(window)), window.pace(path))
     }
 }

@@ -14,6 +14,8 @@ use crate::tcp::TcpConfig;
 pub(super) struct CongestionWindow {
     pub(super) bytes: u64,
     pub(super) threshold: u64,
+    /// True if the window grows only while it is used.
+    pub(super) validated: bool,
 }
 
 impl CongestionWindow {
@@ -23,7 +25,8 @@ impl CongestionWindow {
             0 => u64::MAX,
             bytes => bytes,
         };
-        Self { bytes: u64::from(config.initial_window_packets) * path.payload, threshold }
+        let bytes = u64::from(config.initial_window_packets) * path.payload;
+        Self { bytes, threshold, validated: config.window_validation }
     }
 
     /// Sets the window to a known good size, in whole packets, and skips slow start.
@@ -33,11 +36,11 @@ impl CongestionWindow {
     }
 
     /// True if an acknowledgement may grow the window: it acknowledges new data outside of a
-    /// recovery, and at least half of the window was in use. Without the last condition, the window
-    /// of a flow limited by its own NIC would grow without bound (RFC 7661; Linux's rule for slow
-    /// start).
+    /// recovery, and, with `tcp.window_validation`, at least half of the window was in use (RFC
+    /// 7661; Linux's rule for slow start).
     pub(super) fn may_grow(&self, ack: &Ack<'_>) -> bool {
-        ack.acked > 0 && !ack.recovering && self.bytes < 2 * (ack.in_flight + ack.acked)
+        let used = self.bytes < 2 * (ack.in_flight + ack.acked) || !self.validated;
+        ack.acked > 0 && !ack.recovering && used
     }
 
     /// Grows the window if in slow start; returns true if so.

@@ -2,7 +2,7 @@
 
 use super::Sender;
 use crate::recovery::SenderHalf;
-use crate::recovery::sack::{self, Sent};
+use crate::recovery::sack::{self, PrrProgress, Sent};
 
 impl Sender {
     /// Progress of the flow, in bytes.
@@ -24,6 +24,21 @@ impl Sender {
         let progress = self.sack().map(|half| half.detect(&sent));
         self.count(payload);
         progress.unwrap_or_default()
+    }
+
+    /// With proportional rate reduction: sets the window in use, after an acknowledgement of
+    /// `acked` new bytes and after the congestion control has set its own `window`.
+    pub fn reduce(&mut self, payload: u64, acked: u64, window: u64) {
+        let at = PrrProgress {
+            una: self.snd_una,
+            arrived: self.snd_una + self.kept_bytes,
+            flight: self.snd_nxt - self.snd_una,
+            pipe: self.in_flight(),
+            payload,
+        };
+        if let Some(used) = self.sack().and_then(|half| half.reduce(&at, acked, window)) {
+            self.pace.window = used;
+        }
     }
 
     /// During a recovery, after the congestion control has run: finds packets that may be

@@ -37,7 +37,7 @@ impl Hosts {
         }
         let path = &self.paths[flow.path];
         let control = &mut self.controls[sender as usize];
-        let AckOutcome { recovering, in_flight } = match &self.tcp {
+        let AckOutcome { recovering, follows, in_flight } = match &self.tcp {
             Some(tcp) => tcp.on_ack(fabric, sender, flow, path, control, (packet, acked)),
             None => AckOutcome::default(),
         };
@@ -55,7 +55,8 @@ impl Hosts {
         };
         let before = flow.pace.rate;
         control.on_ack(path, &ack, &mut flow.pace);
-        if recovering {
+        if follows {
+            flow.reduce(payload, acked, control.window_bytes());
             flow.look_further(payload);
         }
         if let Some(config) = &self.setup.onramp {

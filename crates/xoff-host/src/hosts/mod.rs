@@ -35,7 +35,7 @@ use crate::onramp::{OnRamp, OnRampConfig};
 use crate::receiver::Receivers;
 use crate::receiver_driven::{Action, AnyDriven, Driven, DrivenHost, DrivenSetup, DriverConfig};
 use crate::recovery::{ReceiverSetup, RecoveryConfig, RxProgress};
-use crate::tcp::TcpConfig;
+use crate::tcp::{SackBytes, TcpConfig};
 use crate::transport::TransportConfig;
 
 pub use self::chains::{Arrived, Chains};
@@ -168,6 +168,7 @@ pub struct Hosts {
     /// Sizes of a data packet without its payload, and of an acknowledgement.
     overhead: u16,
     ack_bytes: u16,
+    sack_bytes: SackBytes,
     carries: Carries,
     /// True if the congestion control has timers.
     timed: bool,
@@ -198,13 +199,14 @@ impl Hosts {
             rto_policy: RtoPolicy::new(transport, setup.recovery.timeouts(), setup.frame.payload.0),
             receiver_driven: setup.driver.build(&setup.for_driven()).map(Box::new),
             actions: Vec::new(),
-            tcp: setup.recovery.reports_losses().then(Default::default),
+            tcp: setup.recovery.reports_losses().then(|| tcp::TcpHosts::new(&setup.tcp)),
             flowtune: setup
                 .flowtune
                 .as_ref()
                 .map(|setup| Box::new(flowtune::FlowtuneHosts::new(setup.clone()))),
             overhead: setup.overhead(),
             ack_bytes: setup.ack_bytes(),
+            sack_bytes: setup.tcp.sack_bytes,
             carries: setup.control.carries(),
             timed: setup.control.has_timers(),
             setup,

@@ -5,6 +5,7 @@ use xoff_net::{Fabric, Kind};
 
 use super::Hosts;
 use crate::recovery::Reply;
+use crate::tcp::SackBytes;
 
 impl Hosts {
     /// Handles a packet that arrives at a host.
@@ -67,6 +68,9 @@ impl Hosts {
             answer.set_delay(now - sent);
         }
         packet.wire_bytes = self.ack_bytes;
+        if self.sack_bytes != SackBytes::None {
+            packet.wire_bytes += self.sack_bytes.bytes(self.receivers.blocks(packet.flow));
+        }
         packet.queue = CONTROL_QUEUE;
         packet.flags &= flag::MARKED | 7 << flag::CLASS_SHIFT;
         let class = packet.class();

@@ -64,11 +64,30 @@ impl Hosts {
     fn look_again(&mut self, fabric: &mut Fabric, sender: u32) {
         match self.setup.transport.round_robin {
             RoundRobin::Shortest => self.wait_by_size(fabric, sender),
+            RoundRobin::Fifo => self.hand_over(fabric, sender),
             RoundRobin::Ready | RoundRobin::Index => {
                 let nic = self.flows[sender as usize].nic;
                 fabric.kick(self.nics[nic as usize].port);
             }
         }
+    }
+
+    /// A flow hands over all packets that it may send. They wait in one queue with the
+    /// acknowledgements.
+    fn hand_over(&mut self, fabric: &mut Fabric, sender: u32) {
+        while self.flows[sender as usize].may_send() {
+            let flow = &self.flows[sender as usize];
+            if flow.ready_at() > fabric.now {
+                fabric.wheel.arm(flow.pace_timer, flow.ready_at());
+                return;
+            }
+            let nic = flow.nic as usize;
+            let packet = self.send_data(fabric, sender);
+            let state = &mut self.nics[nic];
+            state.acks.push(&mut fabric.packets, packet);
+            fabric.kick(state.port);
+        }
+        self.leave_queue(fabric, sender);
     }
 
     fn wait_for_turn(&mut self, fabric: &mut Fabric, sender: u32, queue: u8, port: u32) {
@@ -121,6 +140,8 @@ impl Hosts {
                 Some(self.send_data(fabric, sender))
             }
             RoundRobin::Shortest => self.pick_shortest(fabric, nic),
+            // Packets wait where acknowledgements do.
+            RoundRobin::Fifo => None,
         }
     }
 
@@ -203,7 +224,7 @@ impl Hosts {
             flow.paused_until = state.on_sent(config, path, fabric.now, flow.last_wire_bytes);
         }
         if let Some(tcp) = &self.tcp {
-            tcp.on_sent(fabric, sender, flow);
+            tcp.on_sent(fabric, sender, flow, payload);
             // Streams always use TCP, so only TCP flows need this check.
             if flow.open {
                 self.send_segment(fabric, sender, &mut packet);

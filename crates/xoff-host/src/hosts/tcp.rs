@@ -8,30 +8,43 @@ use xoff_net::{Fabric, Packet};
 use super::Hosts;
 use crate::cc::{AnyControl, CongestionControl, Loss, Path};
 use crate::flow::Sender;
+use crate::tcp::{Halved, TcpConfig};
 
 /// State of flows with selective acknowledgements.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct TcpHosts {
     /// Retransmission timers, by flow slot.
     timers: Vec<TimerId>,
+    halved: Halved,
 }
 
 /// An acknowledgement's information for the congestion control.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AckOutcome {
-    /// True if the flow recovers from a loss.
+    /// True if the flow recovers from a loss, or reduces its window after a mark.
     pub(super) recovering: bool,
+    /// True if the recovery acts again, after the congestion control.
+    pub(super) follows: bool,
     /// Bytes in flight.
     pub(super) in_flight: u64,
 }
 
 /// A loss at this time.
-fn loss_of(flow: &mut Sender, now: u64) -> Loss {
+fn loss_of(flow: &mut Sender, now: u64, halved: Halved) -> Loss {
     let again = flow.sack().is_some_and(|half| half.rto.has_backed_off());
-    Loss { now, flight: (flow.snd_nxt - flow.snd_una).min(flow.pace.window), again }
+    let flight = match halved {
+        Halved::Flight => (flow.snd_nxt - flow.snd_una).min(flow.pace.window),
+        Halved::Pipe => flow.in_flight(),
+    };
+    Loss { now, flight, again }
 }
 
 impl TcpHosts {
+    /// Hosts without flows.
+    pub(super) fn new(config: &TcpConfig) -> Self {
+        Self { timers: Vec::new(), halved: config.halved }
+    }
+
     /// Handles an acknowledgement of `acked` new bytes, after the flow has processed it.
     #[inline(never)]
     pub(super) fn on_ack(
@@ -50,10 +63,10 @@ impl TcpHosts {
         let probed = flow.sack().is_some_and(|half| half.on_answer(rtt));
         let progress = flow.detect(path.payload);
         if progress.begins {
-            let loss = loss_of(flow, fabric.now);
+            let loss = loss_of(flow, fabric.now, self.halved);
             control.on_loss(path, &loss, &mut flow.pace);
         }
-        if acked > 0 {
+        if acked > 0 && flow.sack().is_none_or(|half| half.restarts_timer()) {
             // "When an ACK is received that acknowledges new data, restart the retransmission
             // timer" (RFC 6298 §5.3).
             self.restart_timer(fabric, sender, flow);
@@ -62,14 +75,30 @@ impl TcpHosts {
             // probe's.
             fabric.wheel.cancel(self.timers[sender as usize]);
         }
-        AckOutcome { recovering: progress.recovering, in_flight: flow.in_flight() }
+        let una = flow.snd_una;
+        let prr = flow.sack().and_then(|half| half.prr.as_mut());
+        let (reduces, reducing) = (prr.is_some(), prr.is_some_and(|prr| prr.is_reducing(una)));
+        AckOutcome {
+            recovering: progress.recovering || reducing,
+            follows: progress.recovering || reduces,
+            in_flight: flow.in_flight(),
+        }
     }
 
     /// A packet leaves. "If the timer is not running, start it running" (RFC 6298 §5.1). RFC 6675
     /// §6 also allows a restart with each retransmission, but with many losses a packet lost twice
     /// would then wait until all others are retransmitted.
     #[inline(never)]
-    pub(super) fn on_sent(&self, fabric: &mut Fabric, sender: u32, flow: &mut Sender) {
+    pub(super) fn on_sent(
+        &self,
+        fabric: &mut Fabric,
+        sender: u32,
+        flow: &mut Sender,
+        payload: u64,
+    ) {
+        if let Some(prr) = flow.sack().and_then(|half| half.prr.as_mut()) {
+            prr.on_sent(payload);
+        }
         if fabric.wheel.armed(self.timers[sender as usize]).is_none() {
             self.restart_timer(fabric, sender, flow);
         }
@@ -113,7 +142,7 @@ impl Hosts {
             // All lost packets wait for their turn at the NIC.
             return;
         }
-        let loss = loss_of(flow, fabric.now);
+        let loss = loss_of(flow, fabric.now, self.setup.tcp.halved);
         flow.on_timeout(self.setup.frame.payload.0);
         self.stats.timeouts += u64::from(!flow.open);
         let path = &self.paths[flow.path];

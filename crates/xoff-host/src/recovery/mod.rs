@@ -155,6 +155,15 @@ impl ReceiverHalf {
         }
     }
 
+    /// Blocks that a selective acknowledgement can report.
+    #[must_use]
+    pub fn blocks(&self) -> u64 {
+        match self {
+            Self::Sack(half) => half.blocks(),
+            _ => 0,
+        }
+    }
+
     /// True if the last data packet was a duplicate, for receivers that keep out-of-order packets.
     #[inline]
     #[must_use]

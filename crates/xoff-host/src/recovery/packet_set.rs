@@ -113,6 +113,17 @@ impl PacketSet {
         first..self.first_missing(packet)
     }
 
+    /// Number of contiguous ranges of packets in the set.
+    pub(crate) fn blocks(&self) -> u64 {
+        let mut before = 0;
+        let mut blocks = 0;
+        for &word in &self.words {
+            blocks += u64::from((word & !(word << 1 | before)).count_ones());
+            before = word >> (BITS - 1);
+        }
+        blocks
+    }
+
     /// The packet with exactly `after` larger ones in the set.
     pub(crate) fn nth_last(&self, after: u64) -> Option<u64> {
         let mut left = after;

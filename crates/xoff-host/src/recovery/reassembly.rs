@@ -49,6 +49,11 @@ impl Reassembly {
         self.expected
     }
 
+    /// Number of contiguous ranges of out-of-order packets.
+    pub(super) fn blocks(&self) -> u64 {
+        self.beyond.as_ref().map_or(0, |beyond| beyond.blocks())
+    }
+
     /// Receive progress: in order, and in total.
     pub(super) fn rx_progress(&self, payload: u64) -> RxProgress {
         let beyond = self.beyond.as_ref().map_or(0, |beyond| beyond.count() * payload);

@@ -47,6 +47,16 @@ impl Rto {
         Self { limits, smoothed: None, backoff: 0 }
     }
 
+    /// Creates it, with the measurement of a handshake if there is one.
+    #[must_use]
+    pub fn after_handshake(config: &TcpConfig) -> Self {
+        let mut rto = Self::new(RtoLimits::from(config));
+        if config.handshake_rtt.0 > 0 {
+            rto.on_sample(config.handshake_rtt.0);
+        }
+        rto
+    }
+
     /// Adds the round-trip time of a packet (ps).
     pub fn on_sample(&mut self, rtt: u64) {
         self.smoothed = Some(match self.smoothed {

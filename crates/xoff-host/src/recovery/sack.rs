@@ -20,17 +20,19 @@
 //! packets, SYN and FIN.
 
 mod block;
+mod prr;
 
 use xoff_core::knobs::Checked;
 
 use super::reassembly::Reassembly;
-use super::rto::{Rto, RtoLimits};
+use super::rto::Rto;
 use super::scoreboard::Scoreboard;
 use super::{Arrival, RecoverySettings, Reply, RxProgress, Timeouts};
 use crate::cc::Path;
-use crate::tcp::TcpConfig;
+use crate::tcp::{ReductionKind, TcpConfig};
 
 pub use block::Block;
+pub use prr::{Progress as PrrProgress, Prr};
 
 /// Maximum distance of a sender from its first missing packet: the range of a block.
 pub const REACH_PACKETS: u64 = u16::MAX as u64;
@@ -98,6 +100,10 @@ impl Receiver {
         self.0.repeated()
     }
 
+    pub(super) fn blocks(&self) -> u64 {
+        self.0.blocks()
+    }
+
     pub(super) fn rx_progress(&self, payload: u64) -> RxProgress {
         self.0.rx_progress(payload)
     }
@@ -154,6 +160,12 @@ pub struct Sender {
     probing: bool,
     /// The retransmission timeout.
     pub rto: Rto,
+    /// Proportional rate reduction, if windows fall that way.
+    pub prr: Option<Prr>,
+    /// With it: an acknowledgement of a part of the recovery has restarted the timer.
+    restarted: bool,
+    /// True if the packet that was missing first, and has arrived last, was retransmitted.
+    repeat_arrived: bool,
 }
 
 impl Sender {
@@ -169,12 +181,16 @@ impl Sender {
             rescued: 0,
             probe_after: u32::from(config.probe_after),
             probing: false,
-            rto: Rto::new(RtoLimits::from(config)),
+            rto: Rto::after_handshake(config),
+            prr: (config.reduction == ReductionKind::Prr).then(Prr::default),
+            restarted: false,
+            repeat_arrived: false,
         }
     }
 
-    /// All packets before this one have arrived.
-    pub fn on_progress(&mut self, packet: u64) {
+    /// All packets before this one have arrived; the first missing one was `first`.
+    pub fn on_progress(&mut self, first: u64, packet: u64) {
+        self.repeat_arrived = self.board.was_repeated(first);
         self.board.on_progress(packet);
         self.rescue = self.rescue.filter(|&rescue| rescue >= packet);
     }
@@ -200,6 +216,7 @@ impl Sender {
             self.phase = Phase::Open;
             self.urgent = false;
             self.rescue = None;
+            self.restarted = false;
         }
         // "IsLost (SeqNum): [...] The routine returns true when either DupThresh discontiguous
         // SACKed sequences have arrived above 'SeqNum' or more than (DupThresh - 1) * SMSS bytes"
@@ -210,7 +227,9 @@ impl Sender {
             self.board.lose_before(packet);
         }
         let missing = sent.una / sent.payload;
-        let begins = self.phase == Phase::Open && self.board.is_lost(missing);
+        // While PRR reduces the window after a mark, a loss reduces it no further.
+        let reduces = self.prr.as_mut().is_some_and(|prr| prr.is_reducing(sent.una));
+        let begins = self.phase == Phase::Open && self.board.is_lost(missing) && !reduces;
         if begins {
             // "RecoveryPoint = HighData" (§5, 4.1); "to prevent repeated retransmission of the same
             // data or a premature rescue retransmission, set both HighRxt and RescueRxt to the
@@ -219,13 +238,41 @@ impl Sender {
             self.urgent = true;
             self.rescued = missing;
         }
+        // With PRR the window may grow again at the acknowledgement that ends a recovery.
+        let recovering = recovering && !(recovered && self.prr.is_some());
         Progress { begins, recovering: recovering || begins }
+    }
+
+    /// Whether an acknowledgement of new data restarts the timer.
+    pub fn restarts_timer(&mut self) -> bool {
+        let partial = self.prr.is_some() && matches!(self.phase, Phase::Recovery(_));
+        !(partial && std::mem::replace(&mut self.restarted, true))
+    }
+
+    /// During a reduction by PRR: the window in use after an acknowledgement of `acked` new bytes,
+    /// once the congestion control has set its own `window`.
+    pub fn reduce(&mut self, at: &PrrProgress, acked: u64, window: u64) -> Option<u64> {
+        let prr = self.prr.as_mut()?;
+        if prr.is_cut_again(window) {
+            self.phase = Phase::Open;
+        }
+        let recovering = matches!(self.phase, Phase::Recovery(_));
+        let partial = recovering && acked > 0;
+        let used = prr.on_ack(at, window, recovering, partial && self.repeat_arrived)?;
+        // An acknowledgement of a part retransmits a packet, or sends another, unless the first
+        // missing one has been retransmitted.
+        let again = partial && !self.board.was_repeated(at.una / at.payload);
+        Some(if again { used.max(at.pipe + at.payload) } else { used })
     }
 
     /// Called when the window has room and there is neither lost nor new data to send. During a
     /// recovery NextSeg's rules 3 and 4 (§4) find a packet to retransmit.
     pub fn look_further(&mut self, sent: &Sent) {
         let Phase::Recovery(until) = self.phase else { return };
+        if self.prr.is_some() {
+            self.repeat_outstanding(sent);
+            return;
+        }
         // Rule 3 for all packets at once: every missing packet before one that has arrived.
         if let Some(highest) = self.board.arrived().nth_last(0) {
             self.board.lose_before(highest);
@@ -244,11 +291,26 @@ impl Sender {
         }
     }
 
+    /// Rule 3 as ns-3 has it: the first packet that has neither arrived nor been retransmitted,
+    /// whether or not a later one has arrived. Nothing is ever rescued twice.
+    fn repeat_outstanding(&mut self, sent: &Sent) {
+        let first = self.rescued.max(self.board.repeated_before());
+        let packet = self.board.arrived().first_missing(first);
+        if self.rescue.is_none() && packet * sent.payload < sent.next {
+            self.rescue = Some(packet);
+            self.rescued = packet + 1;
+        }
+    }
+
     /// Retransmission timeout.
     pub fn on_timeout(&mut self, sent: &Sent) {
         // "If an RTO occurs during loss recovery [...], RecoveryPoint MUST be set to HighData"
         // (§5.1).
         self.phase = Phase::AfterTimeout(sent.next);
+        self.restarted = false;
+        if let Some(prr) = &mut self.prr {
+            prr.on_timeout();
+        }
         self.urgent = false;
         self.rescue = None;
         self.board.on_timeout(sent.una / sent.payload, sent.next.div_ceil(sent.payload));

@@ -60,6 +60,16 @@ impl Scoreboard {
         packet < self.lost_before && !self.arrived.contains(packet)
     }
 
+    /// All packets before this one have been retransmitted, if they were lost.
+    pub(crate) fn repeated_before(&self) -> u64 {
+        self.repeated_before
+    }
+
+    /// True if this packet was lost and has been retransmitted.
+    pub(crate) fn was_repeated(&self, packet: u64) -> bool {
+        packet < self.repeated_before
+    }
+
     /// True if this packet has been retransmitted or is queued for it.
     pub(crate) fn is_repeated(&self, packet: u64) -> bool {
         packet < self.repeated_before.max(self.lost_before)

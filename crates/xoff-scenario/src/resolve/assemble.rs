@@ -23,7 +23,7 @@ use super::{Resolved, Resolver};
 use crate::nearest::suggestion;
 use crate::presets;
 use crate::scalars::EngineKind;
-use crate::sections::{NetworkConfig, RoundingKind};
+use crate::sections::{InstantsKind, NetworkConfig, RoundingKind};
 use crate::traffic::{self, Basis, Flows, Span};
 
 /// The network of a scenario, with the allocators' hosts.
@@ -191,7 +191,10 @@ impl Resolver<'_> {
                 RoundingKind::Picosecond => Rounding::PicosecondUp,
                 RoundingKind::Nanosecond => Rounding::NanosecondDown,
             },
-            instants: Instants::Phases,
+            instants: match config.instants {
+                InstantsKind::Phases => Instants::Phases,
+                InstantsKind::AsSet => Instants::AsSet,
+            },
             labels: labels(flowtune.as_ref()),
             flowtune,
             seed,

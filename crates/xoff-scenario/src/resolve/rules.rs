@@ -20,11 +20,12 @@ pub(super) use network::{Context, check_architecture, check_network, slowest};
 
 /// Checks everything that does not depend on the network.
 pub(super) fn check(spec: &Spec, reader: &mut Reader<'_>) {
-    const RULES: [fn(&Spec, &mut Reader<'_>); 18] = [
+    const RULES: [fn(&Spec, &mut Reader<'_>); 19] = [
         each_part,
         needs,
         hosts::window,
         hosts::pacing,
+        hosts::handed_over,
         hosts::timeouts,
         hosts::losses,
         hosts::capture,

@@ -205,10 +205,10 @@ fn a_timeout_prevents_recoveries_for_a_window() {
     let mut sender = Sender::new(&TcpConfig::default());
     let sent = |una, next| Sent { una, next, payload: PAYLOAD, end: ENDLESS };
     sender.on_timeout(&sent(0, 20_000));
-    sender.on_progress(10);
+    sender.on_progress(0, 10);
     sender.on_block(10, Block { after: 5, packets: 20 });
     assert_eq!(sender.detect(&sent(10_000, 40_000)), Progress::default());
-    sender.on_progress(35);
+    sender.on_progress(10, 35);
     sender.on_block(35, Block { after: 1, packets: 3 });
     let progress = sender.detect(&sent(35_000, 45_000));
     assert_eq!(progress, Progress { begins: true, recovering: true });

@@ -3,8 +3,9 @@
 use xoff_core::Ps;
 use xoff_core::knobs::Knob as _;
 use xoff_core::seam::Seam;
-use xoff_host::transport::{AllocatorKind, BaseRttOf, Window};
-use xoff_net::hop::HopQueues;
+use xoff_host::transport::{AllocatorKind, BaseRttOf, RoundRobin, Window};
+use xoff_net::arch::Scope;
+use xoff_net::hop::{HopKind as Hop, HopQueues};
 
 use super::switches::schedulers_for;
 use crate::resolve::reader::Reader;
@@ -31,7 +32,7 @@ pub(super) fn window(spec: &Spec, reader: &mut Reader<'_>) {
 /// Without pacing, a rate acts only through the window.
 pub(super) fn pacing(spec: &Spec, reader: &mut Reader<'_>) {
     let transport = &spec.transport;
-    if transport.pacing || spec.control.sets_own_window() {
+    if transport.pacing || spec.control.sets_own_window() || spec.control.has_tcp_window() {
         return;
     }
     let message = if !spec.control.controls() {
@@ -44,6 +45,24 @@ pub(super) fn pacing(spec: &Spec, reader: &mut Reader<'_>) {
         return;
     };
     reader.problem("transport", "pacing", message);
+}
+
+/// A queue of packets that flows have handed over cannot be paused by class or by flow.
+pub(super) fn handed_over(spec: &Spec, reader: &mut Reader<'_>) {
+    let pauses = spec.architecture.pause().is_some_and(|pause| pause.scope != Scope::None);
+    if spec.transport.round_robin != RoundRobin::Fifo || !pauses && spec.hop.kind() == Hop::None {
+        return;
+    }
+    let cause = if pauses {
+        "pause.scope".to_owned()
+    } else {
+        format!("switch.hop = {}", spec.hop.kind().show())
+    };
+    let message = format!(
+        "round_robin = \"fifo\" cannot be combined with {cause}: the queue has neither classes nor \
+         flows to pause"
+    );
+    reader.problem("transport", "round_robin", message);
 }
 
 /// The timeout for few packets is the shorter one.
