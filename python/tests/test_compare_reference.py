@@ -28,17 +28,21 @@ def a_case(folder, control="dctcp"):
 
 def a_comparison(*pairs):
     flows = [Comparison(n, 0, 1, 1000, 0, *pair) for n, pair in enumerate(pairs)]
-    return Case("a", "dctcp", len(flows), flows, "")
+    return Case("a", "s", "dctcp", len(flows), flows, "")
 
 
 def test_figures_are_those_of_the_flows():
-    case = a_comparison((100, 100), (110, 100), (90, 100), (100, 100))
+    case = a_comparison(*((fct * 10**6, 10**8) for fct in (100, 110, 90, 100)))
     found = case.figures()
     assert (found["flows"], found["matched"], found["exact"]) == (4, 4, 2)
     assert found["error_median"] == 0
     assert [found[f"error_{key}"] for key in ("p90", "p99", "max")] == pytest.approx([0.1] * 3)
     assert found["mean_fct_error"] == 0
     assert (case.within(0.05), case.within(0.11)) == (False, True)
+
+
+def test_exact_is_to_the_nanosecond():
+    assert a_comparison((10**6 + 999, 10**6), (10**6, 10**6 + 1000)).exact() == 1
 
 
 def test_a_missing_flow_is_not_within_any_tolerance():

@@ -280,7 +280,7 @@ def _add_torture(sub: argparse._SubParsersAction[_Parser]) -> None:
 def _add_compare_reference(sub: argparse._SubParsersAction[_Parser]) -> None:
     compare = sub.add_parser(
         "compare-reference",
-        help="run cases of the HPCC simulator, compare every flow",
+        help="run cases of another simulator, compare every flow",
         description="Exit status 1 if a flow is missing or its completion time differs by more "
         "than the tolerance. Example: xoff compare-reference cases/ --json",
     )
@@ -288,7 +288,8 @@ def _add_compare_reference(sub: argparse._SubParsersAction[_Parser]) -> None:
         "folder",
         type=Path,
         metavar="FOLDER",
-        help="case (config.txt and the simulator's fct.txt), or folder of cases",
+        help="case (config.txt and fct.txt of the HPCC simulator, or flows.csv, fct.csv and "
+        "params.json), or folder of cases",
     )
     compare.add_argument("--json", action="store_true", help="print one JSON object per case")
     compare.add_argument(
@@ -304,6 +305,13 @@ def _add_compare_reference(sub: argparse._SubParsersAction[_Parser]) -> None:
         default=Path("out/compare-reference"),
         metavar="DIR",
         help="folder for the runs (default: out/compare-reference)",
+    )
+    compare.add_argument(
+        "--page",
+        type=Path,
+        metavar="FILE",
+        help="write a page with a table and pictures of the errors; reasons come from the TOML "
+        "file of the same name",
     )
     compare.add_argument("--threads", type=_positive, metavar="N", help="use up to N threads")
     compare.set_defaults(action=commands.compare_reference)

@@ -220,6 +220,7 @@ def plot(args: argparse.Namespace) -> int:
 def compare_reference(args: argparse.Namespace) -> int:
     """`xoff compare-reference`: print a row per case; 1 if one is not within the tolerance."""
     from xoff import compare_reference as comparing
+    from xoff import fidelity_page
 
     line, cases = Line(), []
     for case in comparing.run(args.folder, args.out, args.threads):
@@ -229,6 +230,8 @@ def compare_reference(args: argparse.Namespace) -> int:
         else:
             line.show(f"compare-reference  {len(cases)} cases done")
     line.clear()
+    if args.page is not None:
+        fidelity_page.write(cases, args.page, args.page.with_suffix(".toml"))
     if not args.json:
         say(comparing.table_text(cases))
         for case in cases:
