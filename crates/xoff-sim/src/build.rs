@@ -106,7 +106,8 @@ impl Setup {
             group: self.routes.group_of(host),
             access_port: self.routes.access_port(host),
         };
-        Directory::new(of_node.to_vec(), self.topology.host_ids().map(destination).collect())
+        let destinations = self.topology.host_ids().map(destination).collect();
+        Directory::new(of_node.to_vec(), destinations, &self.topology)
     }
 
     /// The ports of a partition, in the order of the topology.
@@ -152,6 +153,9 @@ impl Setup {
         let topology = &self.topology;
         let mut fabric = self.fabric(index, partitions, local, directory);
         let mut hosts = Hosts::new(self.hosts.clone(), HOST_TAGS);
+        if self.routes.has_several_links() {
+            hosts.choose_links(&self.routes, self.host_hash());
+        }
         let shared = match self.switch.mark_draws {
             MarkDraws::Own => None,
             MarkDraws::FirstOfStreams(first) => {
@@ -163,7 +167,10 @@ impl Setup {
         for node in topology.node_ids().filter(|&node| directory.partition_of(node) == index) {
             let first = local[topology.first_port(node).index()];
             if let Some(host) = topology.host(node) {
-                owners[first as usize] = Owner::Host(hosts.add_host(&mut fabric, host, first));
+                for id in topology.port_ids_of(node) {
+                    let own = local[id.index()];
+                    owners[own as usize] = Owner::Host(hosts.add_nic(&mut fabric, host, id, own));
+                }
                 continue;
             }
             let switch = switches.len() as u32;

@@ -37,7 +37,7 @@ pub(crate) struct Place {
 /// The owner of a port.
 #[derive(Clone, Copy, Debug)]
 pub enum Owner {
-    /// A host of this partition.
+    /// A host of this partition: the NIC of the link.
     Host(u32),
     /// A switch of this partition, and the port's number there.
     Switch(u32, u16),
@@ -56,21 +56,26 @@ pub(crate) struct PartitionMessages {
 pub(crate) struct Directory {
     /// The partition of each node.
     partition_of: Vec<u32>,
-    /// The index of each host in its partition.
+    /// The index of each host's first NIC in its partition.
     nic_of: Vec<u32>,
     /// The switch and port of each host.
     pub(crate) destinations: Vec<Destination>,
 }
 
 impl Directory {
-    /// The locations of all nodes. There is a destination for each host. Each partition numbers its
-    /// hosts in the order of all hosts.
-    pub(crate) fn new(partition_of: Vec<u32>, destinations: Vec<Destination>) -> Self {
+    /// The locations of all nodes. There is a destination for each host. Each partition numbers the
+    /// NICs of its hosts, one for each link, in the order of all hosts.
+    pub(crate) fn new(
+        partition_of: Vec<u32>,
+        destinations: Vec<Destination>,
+        topology: &Topology,
+    ) -> Self {
         let mut counts = vec![0; partition_of.iter().max().map_or(1, |&last| last as usize + 1)];
-        let nic_of = partition_of[..destinations.len()].iter().map(|&partition| {
-            let count = &mut counts[partition as usize];
-            *count += 1;
-            *count - 1
+        let nic_of = topology.host_ids().map(|host| {
+            let count: &mut u32 = &mut counts[partition_of[host.index()] as usize];
+            let first = *count;
+            *count += topology.ports_of(host.node()).len() as u32;
+            first
         });
         Self { nic_of: nic_of.collect(), partition_of, destinations }
     }
@@ -81,7 +86,7 @@ impl Directory {
         self.partition_of[node.index()]
     }
 
-    /// The index of a host in its partition.
+    /// The index of a host's first NIC in its partition.
     #[inline]
     pub(crate) fn nic_of(&self, host: HostId) -> u32 {
         self.nic_of[host.index()]
@@ -423,20 +428,17 @@ impl Partition {
 
     fn delay_to_host(&self, node: NodeId, host: HostId) -> u64 {
         let group = self.routes.group_of(host) as usize;
-        let access = self.topology.port_of_host(host).delay.0;
-        let mut total = access;
+        let mut total = 0;
         let mut at = node;
-        loop {
-            let switch = self.topology.switch_index(at);
-            let route = self.routes.by_switch[switch][group];
-            if route.count == 0 {
-                return total;
-            }
-            let number = self.routes.choices[switch][route.first as usize];
+        while at != host.node() {
+            let ports = self.routes.ports(self.topology.switch_index(at), group);
+            let to_host = || self.routes.access_port(host);
+            let number = ports.first().copied().unwrap_or_else(to_host);
             let port = &self.topology.ports_of(at)[number as usize];
             total += port.delay.0;
             at = self.topology.neighbour(port);
         }
+        total
     }
 
     /// Adds a loss notice for one of this partition's hosts.
@@ -511,6 +513,7 @@ impl Partition {
             let number = self.topology.switch_index(*node);
             switch.set_routes(&routes.by_switch[number], &routes.choices[number]);
         }
+        self.hosts.set_routes(routes);
         self.routes = Arc::clone(routes);
     }
 

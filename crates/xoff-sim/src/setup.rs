@@ -135,10 +135,7 @@ impl Setup {
     /// only, and where links are parallel, by the one that the layer below would take up.
     pub(crate) fn ecmp(&self, node: NodeId) -> Ecmp {
         if !self.switch.symmetric_ecmp {
-            let numbers = self.topology.given_numbers();
-            let hashed =
-                numbers.map_or(Hashed::OneWay, |numbers| Hashed::Numbered(Arc::clone(numbers)));
-            return Ecmp { seed: self.hash_seed(node), hashed };
+            return Ecmp { seed: self.hash_seed(node), hashed: self.hashed() };
         }
         let top = self.topology.top_tier();
         let tier = self.topology.tier(node).min(top.saturating_sub(1));
@@ -146,6 +143,22 @@ impl Setup {
         let layer = u64::MAX - u64::from(tier);
         let seed = Rng::stream(self.seed, Purpose::Balancing, layer).u64() as u32;
         Ecmp { seed, hashed: Hashed::BothWays }
+    }
+
+    /// What is hashed where the two directions of a flow may take different paths.
+    fn hashed(&self) -> Hashed {
+        let numbers = self.topology.given_numbers();
+        numbers.map_or(Hashed::OneWay, |numbers| Hashed::Numbered(Arc::clone(numbers)))
+    }
+
+    /// How hosts with several links hash flows to them. In the HPCC simulator that is ns-3's hash,
+    /// whose seed is a constant.
+    pub(crate) fn host_hash(&self) -> Ecmp {
+        const NS3_SEED: u32 = 0x8bad_f00d;
+        // No node has such a number.
+        let own = || Rng::stream(self.seed, Purpose::Balancing, u64::MAX / 2).u64() as u32;
+        let seed = if self.switch.hash_by_node { NS3_SEED } else { own() };
+        Ecmp { seed, hashed: self.hashed() }
     }
 
     /// The seed of a switch's hash. Attached hosts move the numbers of switches, but not their

@@ -565,8 +565,18 @@ impl Simulation {
 }
 
 /// Payload bytes received by each server.
-fn received(setup: &Setup, partitions: &[Partition]) -> impl Iterator<Item = (HostId, u64)> {
+fn received<'a>(
+    setup: &Setup,
+    partitions: &'a [Partition],
+) -> impl Iterator<Item = (HostId, u64)> + use<'a> {
     let servers = setup.topology.servers();
-    let nics = partitions.iter().flat_map(|partition| partition.hosts().nics());
-    nics.filter(move |nic| nic.host.0 < servers).map(|nic| (nic.host, nic.received_bytes))
+    // The NICs of a host follow each other.
+    let of_host = |partition: &'a Partition| {
+        partition.hosts().nics().chunk_by(|nic, next| nic.host == next.host)
+    };
+    let hosts = partitions.iter().flat_map(of_host);
+    hosts.filter(move |nics| nics[0].host.0 < servers).map(|nics| {
+        let bytes = nics.iter().map(|nic| nic.received_bytes).sum();
+        (nics[0].host, bytes)
+    })
 }

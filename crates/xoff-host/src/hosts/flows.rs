@@ -14,8 +14,9 @@ use crate::onramp::OnRamp;
 use crate::recovery::SenderHalf;
 
 impl Hosts {
-    /// Starts a flow at a host of this partition.
+    /// Starts a flow at a host of this partition. `nic` is the host's, or one of several.
     pub fn start_flow(&mut self, fabric: &mut Fabric, nic: u32, start: FlowStart) {
+        let nic = self.link_of_flow(nic, &start);
         let path_number = self.path_to(nic, start.src, start.dst);
         let path = &self.paths[path_number];
         let (control, pace) = self.setup.control.start(path, &self.setup.tcp);
@@ -90,9 +91,9 @@ impl Hosts {
     /// Stops a flow: its application has no more data. The sent data is delivered, then the flow
     /// ends.
     pub fn stop_flow(&mut self, fabric: &mut Fabric, nic: u32, stop: &FlowStop) {
-        let of_nic = self.nics[nic as usize].flows.iter().copied();
-        let found =
-            of_nic.into_iter().find(|&sender| self.flows[sender as usize].start.id == stop.flow);
+        let nics = &self.nics[self.nics_of_host(nic)];
+        let mut flows = nics.iter().flat_map(|nic| nic.flows.iter().copied());
+        let found = flows.find(|&sender| self.flows[sender as usize].start.id == stop.flow);
         // The flow may have sent all its data and ended already.
         let Some(sender) = found else { return };
         let flow = &mut self.flows[sender as usize];

@@ -132,6 +132,7 @@ impl Hosts {
             again.record = record.map_or(NONE, |record| fabric.records.insert(record));
             again.queue = CONTROL_QUEUE;
             let id = fabric.packets.insert(again);
+            let nic = self.link_of_packet(nic, packet);
             let state = &mut self.nics[nic as usize];
             state.acks.push(&mut fabric.packets, id);
             self.stats.retransmitted += 1;

@@ -9,6 +9,7 @@ mod feedback;
 mod flows;
 mod flowtune;
 mod intake;
+mod links;
 mod losses;
 mod paths;
 mod pauses;
@@ -21,7 +22,7 @@ mod tcp;
 use std::sync::Arc;
 
 use xoff_core::prefetch::prefetch;
-use xoff_core::{FlowId, HostId, Rng, rng::Purpose};
+use xoff_core::{FlowId, HostId, PortId, Rng, rng::Purpose};
 use xoff_net::{Fabric, phase};
 
 use self::deadlines::Deadlines;
@@ -160,6 +161,10 @@ pub struct Hosts {
     deadlines: Vec<Deadlines>,
     /// The receiver-driven transport, if any.
     receiver_driven: Option<Box<AnyDriven>>,
+    /// The choice among the links of hosts with several, if there are any.
+    links: Option<Box<links::Links>>,
+    /// Whether packets arrive at a receiver-driven transport or at a host with several links.
+    apart: bool,
     /// Actions requested by the transport during a call; empty otherwise.
     actions: Vec<Action>,
     /// State of flows with selective acknowledgements.
@@ -187,6 +192,7 @@ impl Hosts {
     #[must_use]
     pub fn new(setup: HostSetup, tags: HostTags) -> Self {
         let transport = &setup.transport;
+        let receiver_driven = setup.driver.build(&setup.for_driven()).map(Box::new);
         Self {
             receivers: Receivers::new(
                 ReceiverSetup {
@@ -197,7 +203,9 @@ impl Hosts {
                 setup.control.notification_interval(),
             ),
             rto_policy: RtoPolicy::new(transport, setup.recovery.timeouts(), setup.frame.payload.0),
-            receiver_driven: setup.driver.build(&setup.for_driven()).map(Box::new),
+            apart: receiver_driven.is_some(),
+            receiver_driven,
+            links: None,
             actions: Vec::new(),
             tcp: setup.recovery.reports_losses().then(|| tcp::TcpHosts::new(&setup.tcp)),
             flowtune: setup
@@ -226,10 +234,13 @@ impl Hosts {
         }
     }
 
-    /// Adds a host on a port of the fabric; returns its index in this partition.
-    pub fn add_host(&mut self, fabric: &mut Fabric, host: HostId, port: u32) -> u32 {
+    /// Adds a host's NIC, on port `id` of the topology, which is `port` of the fabric. A host with
+    /// several links has a NIC for each, one after the other. Returns the NIC's index in this
+    /// partition.
+    pub fn add_nic(&mut self, fabric: &mut Fabric, host: HostId, id: PortId, port: u32) -> u32 {
         let nic = self.nics.len() as u32;
-        let rank = phase::TIMER | phase::kind(8) | u64::from(host.0) << 3;
+        // Where hosts have one link, ports of hosts have the numbers of the hosts.
+        let rank = phase::TIMER | phase::kind(8) | u64::from(id.0) << 3;
         let wheel = &mut fabric.wheel;
         let timers = NicTimers {
             timeout: wheel.add_timer(rank, self.tags.timeout + nic),
@@ -242,7 +253,7 @@ impl Hosts {
             let timer = fabric.wheel.add_timer(rank | 7, self.tags.agent + nic);
             flowtune.add_host(timer, self.setup.seed, host);
         }
-        let rng = Rng::stream(self.setup.seed, Purpose::Transport, u64::from(host.0));
+        let rng = Rng::stream(self.setup.seed, Purpose::Transport, u64::from(id.0));
         self.nics.push(Nic::new(host, port, self.setup.queues, rng, timers));
         if self.setup.transport.round_robin == RoundRobin::Shortest {
             self.shortest.push(ShortestFirst::new(self.setup.queues));
@@ -258,6 +269,9 @@ impl Hosts {
             transport.add_host(&DrivenHost { host, nic, line_rate, timer: timers.receiver_driven });
         }
         self.paths.add(&self.setup, line_rate);
+        if let Some(links) = &mut self.links {
+            links.add_nic(nic, host);
+        }
         nic
     }
 
@@ -292,12 +306,6 @@ impl Hosts {
     #[must_use]
     pub fn repeated(&self) -> u64 {
         self.receivers.repeated
-    }
-
-    /// Hash of all packets a host has sent and all its flows that have ended.
-    #[must_use]
-    pub fn digest(&self, nic: u32) -> u64 {
-        self.nics[nic as usize].digest.value()
     }
 
     /// Number of flow slots: the maximum number of concurrent flows so far.

@@ -11,12 +11,23 @@ impl Hosts {
     /// Handles a packet that arrives at a host.
     #[inline]
     pub fn on_packet(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
-        if self.receiver_driven.is_some() {
-            self.on_driven_packet(fabric, nic, id);
+        if self.apart {
+            self.on_apart(fabric, nic, id);
             return;
         }
+        self.on_own_packet::<false>(fabric, nic, id);
+    }
+
+    /// The same for a transport whose senders decide. `CHOOSES`: hosts may have several links.
+    #[inline(always)]
+    pub(super) fn on_own_packet<const CHOOSES: bool>(
+        &mut self,
+        fabric: &mut Fabric,
+        nic: u32,
+        id: u32,
+    ) {
         match fabric.packets[id].kind {
-            Kind::Data => self.on_data(fabric, nic, id),
+            Kind::Data => self.on_data::<CHOOSES>(fabric, nic, id),
             Kind::Segment => self.on_segment(fabric, nic, id),
             Kind::LinkControl => self.on_link_control(fabric, nic, id),
             Kind::Ack | Kind::Nack => self.on_ack(fabric, id),
@@ -28,9 +39,10 @@ impl Hosts {
         }
     }
 
-    /// Handles a data packet: turns it into its acknowledgement, in place.
+    /// Handles a data packet: turns it into its acknowledgement, in place. `CHOOSES`: the
+    /// acknowledgement may leave by another link than the one of the packet.
     #[inline(never)]
-    fn on_data(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
+    fn on_data<const CHOOSES: bool>(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
         if !self.intakes.is_empty() {
             self.take_in(fabric, nic, id);
         }
@@ -74,6 +86,7 @@ impl Hosts {
         packet.queue = CONTROL_QUEUE;
         packet.flags &= flag::MARKED | 7 << flag::CLASS_SHIFT;
         let class = packet.class();
+        let nic = if CHOOSES { self.link_of_packet(nic, &fabric.packets[id]) } else { nic };
         if whole && self.chains.await_arrivals() {
             // A flow that waits for this one may begin here.
             fabric.hold(self.nics[nic as usize].port);

@@ -105,7 +105,7 @@ impl Topology {
         PortId(self.first_port[node.index()] + u32::from(number))
     }
 
-    /// A host's only port.
+    /// A host's only port, or the first of several.
     #[must_use]
     pub fn port_of_host(&self, host: HostId) -> &Port {
         self.port(self.first_port(host.node()))

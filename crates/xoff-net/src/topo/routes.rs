@@ -1,11 +1,10 @@
 //! Shortest paths, stored compactly: hosts on one switch share their routes at all other switches.
 
-use std::cmp::Reverse;
-
 use rustc_hash::FxHashMap;
 use xoff_core::{HostId, PortId};
 
-use super::{NextHops, Topology};
+use super::host_routes::HostRoutes;
+use super::{NextHops, Port, Topology};
 
 /// A switch's route to a group of hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,18 +18,24 @@ pub struct Route {
 /// The forwarding state of a network.
 #[derive(Clone, Debug)]
 pub struct Routes {
-    /// The group of each host: its switch.
+    /// The group of each host: its switch, or the host alone if it has several links.
     group_of: Vec<u32>,
-    /// The port number, at that switch, of each host.
+    /// The port number, at that switch, of each host with one link.
     access_port: Vec<u16>,
     /// For each switch (in the order of nodes), the route to each group.
     pub by_switch: Vec<Vec<Route>>,
     /// For each switch, the ports of its routes.
     pub choices: Vec<Vec<u16>>,
+    /// Routes of hosts with several links.
+    by_host: HostRoutes,
     /// Links between the switches of two groups, `groups` x `groups`.
     distance: Vec<u16>,
     groups: usize,
 }
+
+/// The switches on which the hosts of a group hang. For a host with several links, each with its
+/// port at the switch.
+pub(super) type Ends = Vec<(usize, Option<u16>)>;
 
 impl Routes {
     /// Finds all shortest paths (by number of links) between the hosts' switches.
@@ -48,62 +53,49 @@ impl Routes {
     /// If a host cannot reach another.
     pub fn without(topology: &Topology, ports: &[PortId]) -> Result<Self, String> {
         let switches = topology.switch_ids().len();
-        let mut group_of_switch = vec![u32::MAX; switches];
-        let mut leaves = Vec::new();
-        let mut group_of = Vec::new();
-        let mut access_port = Vec::new();
-        for host in topology.host_ids() {
-            let peer = topology.port(topology.port_of_host(host).peer);
-            if topology.is_host(peer.node) {
-                return Err(format!(
-                    "host {host} is linked to a host: hosts are linked to switches \
-                    only"
-                ));
-            }
-            let switch = topology.switch_index(peer.node);
-            if group_of_switch[switch] == u32::MAX {
-                group_of_switch[switch] = leaves.len() as u32;
-                leaves.push(switch);
-            }
-            group_of.push(group_of_switch[switch]);
-            access_port.push(peer.number);
-        }
-        let groups = leaves.len();
+        let Groups { group_of, access_port, ends } = Groups::new(topology, ports)?;
+        let groups = ends.len();
         let mut routes = Self {
             group_of,
             access_port,
             by_switch: vec![vec![Route { first: 0, count: 0 }; groups]; switches],
             choices: vec![Vec::new(); switches],
+            by_host: HostRoutes::new(topology, ports),
             distance: vec![0; groups * groups],
             groups,
         };
         let links = SwitchLinks::new(topology, ports);
         let mut known = vec![FxHashMap::default(); switches];
-        for (group, &leaf) in leaves.iter().enumerate() {
-            let (hops, found) = links.search(leaf);
-            routes.add_group(&links, group, &hops, &found, &mut known);
-            routes.add_distances(group, &hops, &leaves)?;
+        for (group, to) in ends.iter().enumerate() {
+            let (hops, found) = links.search(to);
+            routes.add_group(&links, (group, to), &hops, &found, &mut known);
+            routes.by_host.add_group(links.order, &hops, &found);
+            routes.add_distances(group, &hops, &ends)?;
         }
         Ok(routes)
     }
 
-    /// Adds every switch's route to a group with a leaf `hops` away. A search from there finds
-    /// switches in the order `found`. Groups with the same ports share one list (`known`): a switch
-    /// of a large network has few different lists.
+    /// Adds every switch's route to a group whose nearest end is `hops` away. A search from there
+    /// finds switches in the order `found`. Groups with the same ports share one list (`known`): a
+    /// switch of a large network has few different lists.
     fn add_group(
         &mut self,
         links: &SwitchLinks,
-        group: usize,
+        (group, ends): (usize, &Ends),
         hops: &[u16],
         found: &[u32],
         known: &mut [FxHashMap<Vec<u16>, Route>],
     ) {
         let mut ports = Vec::new();
         for (switch, &hop) in hops.iter().enumerate() {
-            if hop == 0 {
-                continue;
-            }
             ports.clear();
+            if hop == 0 {
+                let here = ends.iter().filter(|end| end.0 == switch);
+                ports.extend(here.filter_map(|end| end.1));
+                if ports.is_empty() {
+                    continue;
+                }
+            }
             let nearer = links.of(switch).iter().filter(|(next, _)| hops[*next as usize] < hop);
             if links.order == NextHops::ByPort {
                 ports.extend(nearer.map(|(_, port)| *port));
@@ -129,19 +121,15 @@ impl Routes {
         }
     }
 
-    fn add_distances(
-        &mut self,
-        group: usize,
-        hops: &[u16],
-        leaves: &[usize],
-    ) -> Result<(), String> {
-        for (other, &switch) in leaves.iter().enumerate() {
-            if hops[switch] == u16::MAX {
+    fn add_distances(&mut self, group: usize, hops: &[u16], ends: &[Ends]) -> Result<(), String> {
+        for (other, from) in ends.iter().enumerate() {
+            let nearest = from.iter().map(|end| hops[end.0]).min().unwrap_or(u16::MAX);
+            if nearest == u16::MAX {
                 let host = |group: usize| self.group_of.iter().position(|&g| g as usize == group);
                 let (from, to) = (host(other).unwrap_or(0), host(group).unwrap_or(0));
                 return Err(format!("host {from} cannot reach host {to}: no path joins them"));
             }
-            self.distance[other * self.groups + group] = hops[switch];
+            self.distance[other * self.groups + group] = nearest;
         }
         Ok(())
     }
@@ -153,7 +141,7 @@ impl Routes {
         &self.choices[switch][first as usize..][..count as usize]
     }
 
-    /// The group of each host: its switch.
+    /// The group of each host: its switch, or the host alone if it has several links.
     #[must_use]
     pub fn groups(&self) -> &[u32] {
         &self.group_of
@@ -171,6 +159,40 @@ impl Routes {
         self.access_port[host.index()]
     }
 
+    /// Whether there are hosts with several links.
+    #[must_use]
+    pub fn has_several_links(&self) -> bool {
+        !self.by_host.is_empty()
+    }
+
+    /// The ports of a host that are on shortest paths to another one, by their numbers at the host;
+    /// none for a host with one link.
+    #[must_use]
+    pub fn ports_of_host(&self, host: HostId, to: HostId) -> &[u16] {
+        self.by_host.ports(host, self.group_of(to))
+    }
+
+    /// The egress ports of a shortest path from one host to another: the first choice at every
+    /// node.
+    pub fn first_path<'a>(
+        &'a self,
+        topology: &'a Topology,
+        src: HostId,
+        dst: HostId,
+    ) -> impl Iterator<Item = PortId> + 'a {
+        let group = self.group_of(dst) as usize;
+        let number = self.ports_of_host(src, dst).first().copied().unwrap_or(0);
+        let next = move |&port: &PortId| {
+            let node = topology.far_end(port);
+            let to_host = || self.access_port(dst);
+            (node != dst.node()).then(|| {
+                let ports = self.ports(topology.switch_index(node), group);
+                topology.port_at(node, ports.first().copied().unwrap_or_else(to_host))
+            })
+        };
+        std::iter::successors(Some(topology.port_at(src.node(), number)), next)
+    }
+
     /// Links on the path from one host to another.
     #[must_use]
     pub fn links_between(&self, src: HostId, dst: HostId) -> u32 {
@@ -182,6 +204,52 @@ impl Routes {
     #[must_use]
     pub fn longest(&self) -> u32 {
         2 + u32::from(self.distance.iter().copied().max().unwrap_or(0))
+    }
+}
+
+/// Groups of hosts, and where they hang.
+struct Groups {
+    group_of: Vec<u32>,
+    access_port: Vec<u16>,
+    ends: Vec<Ends>,
+}
+
+impl Groups {
+    /// Without the links of these ports of hosts with several links.
+    fn new(topology: &Topology, down: &[PortId]) -> Result<Self, String> {
+        let mut group_of_switch = vec![u32::MAX; topology.switch_ids().len()];
+        let mut groups = Self { group_of: Vec::new(), access_port: Vec::new(), ends: Vec::new() };
+        for host in topology.host_ids() {
+            let ids = topology.port_ids_of(host.node());
+            let peers = ids.map(|id| (id, topology.port(topology.port(id).peer)));
+            if peers.clone().any(|(_, peer)| topology.is_host(peer.node)) {
+                return Err(format!(
+                    "host {host} is linked to a host: hosts are linked to switches only"
+                ));
+            }
+            let end = |peer: &Port| topology.switch_index(peer.node);
+            let mut ends: Ends = peers
+                .filter(|(id, _)| !down.contains(id))
+                .map(|(_, peer)| (end(peer), Some(peer.number)))
+                .collect();
+            let mut next = groups.ends.len() as u32;
+            if let [port] = topology.ports_of(host.node()) {
+                let peer = topology.port(port.peer);
+                ends = vec![(end(peer), None)];
+                let of_switch = &mut group_of_switch[end(peer)];
+                (*of_switch == u32::MAX).then(|| *of_switch = next);
+                next = *of_switch;
+                groups.access_port.push(peer.number);
+            } else {
+                groups.access_port.push(0);
+            }
+            groups.group_of.push(next);
+            if next as usize == groups.ends.len() {
+                topology.next_hops.sort(&mut ends, |end| end.0 as u32);
+                groups.ends.push(ends);
+            }
+        }
+        Ok(groups)
     }
 }
 
@@ -207,11 +275,7 @@ impl SwitchLinks {
                 }
             }
             let links = &mut found.links[found.first[found.first.len() - 1]..];
-            match order {
-                NextHops::ByPort => {}
-                NextHops::Ascending => links.sort_by_key(|(next, _)| *next),
-                NextHops::Descending => links.sort_by_key(|(next, _)| Reverse(*next)),
-            }
+            order.sort(links, |link| link.0);
             found.first.push(found.links.len());
         }
         found
@@ -221,14 +285,19 @@ impl SwitchLinks {
         &self.links[self.first[switch]..self.first[switch + 1]]
     }
 
-    /// A breadth-first search: links from each switch to `leaf` (`u16::MAX` without one), and the
-    /// place of each switch in the order in which it is found.
-    fn search(&self, leaf: usize) -> (Vec<u16>, Vec<u32>) {
+    /// A breadth-first search: links from each switch to the nearest end (`u16::MAX` without one),
+    /// and the place of each switch in the order in which it is found.
+    fn search(&self, ends: &Ends) -> (Vec<u16>, Vec<u32>) {
         let mut hops = vec![u16::MAX; self.first.len() - 1];
         let mut found = vec![u32::MAX; hops.len()];
-        let mut queue = std::collections::VecDeque::from([leaf]);
+        let mut queue = std::collections::VecDeque::new();
         let mut place = 0..;
-        hops[leaf] = 0;
+        for &(end, _) in ends {
+            if hops[end] == u16::MAX {
+                hops[end] = 0;
+                queue.push_back(end);
+            }
+        }
         while let Some(switch) = queue.pop_front() {
             found[switch] = place.next().unwrap_or(u32::MAX);
             for &(next, _) in self.of(switch) {
@@ -327,6 +396,51 @@ mod tests {
         assert_eq!(routes.by_switch[aggregation][3], Route { first: 3, count: 1 });
         assert_eq!(routes.by_switch[aggregation][4], Route { first: 4, count: 4 });
         assert_eq!(routes.by_switch[core][31], Route { first: 7, count: 1 });
+    }
+
+    /// Host 0 hangs on switches 3 and 4, host 1 on 4 and 5, host 2 on 5 alone. Links join 3 with 6,
+    /// 4 with 6, and 5 with 6.
+    fn two_links_each() -> Topology {
+        let pairs = [(0, 3), (0, 4), (1, 4), (1, 5), (2, 5), (3, 6), (4, 6), (5, 6)];
+        let links = pairs.map(|(a, b)| Link {
+            a: NodeId(a),
+            b: NodeId(b),
+            rate: BitRate::from_gbps(100),
+            delay: Ps::from_us(1),
+        });
+        Topology::new(3, vec![0, 0, 0, 1, 1, 1, 2], &links).unwrap()
+    }
+
+    #[test]
+    fn a_host_with_several_links_uses_those_on_shortest_paths() {
+        let mut topology = two_links_each();
+        let routes = Routes::new(&topology).unwrap();
+        let ports =
+            |routes: &Routes, from, to| routes.ports_of_host(HostId(from), HostId(to)).to_vec();
+        // Switch 4 has both hosts; to host 2, both switches are two links from its own.
+        assert_eq!(
+            [(0, 1), (0, 2), (1, 2), (2, 0)].map(|(a, b)| ports(&routes, a, b)),
+            [vec![1], vec![0, 1], vec![1], vec![]]
+        );
+        assert_eq!(routes.links_between(HostId(0), HostId(1)), 2);
+        assert_eq!(routes.links_between(HostId(2), HostId(0)), 4);
+        let far = |routes: &Routes, from, to| {
+            let path = routes.first_path(&topology, HostId(from), HostId(to));
+            path.map(|port| topology.far_end(port).0).collect::<Vec<_>>()
+        };
+        assert_eq!(far(&routes, 0, 2), [3, 6, 5, 2]);
+        assert_eq!(far(&routes, 2, 0), [5, 6, 3, 0]);
+        let first_link = topology.first_port(NodeId(0));
+        let ends = [first_link, topology.port(first_link).peer];
+        let rest = Routes::without(&topology, &ends).unwrap();
+        assert_eq!(far(&rest, 0, 2), [4, 6, 5, 2]);
+        assert_eq!(far(&rest, 2, 0), [5, 6, 4, 0]);
+        topology.next_hops = NextHops::Descending;
+        let routes = Routes::new(&topology).unwrap();
+        assert_eq!(ports(&routes, 0, 2), [1, 0]);
+        let all = [(0, 0), (0, 1)].map(|(node, port)| topology.port_at(NodeId(node), port));
+        let error = Routes::without(&topology, &all).unwrap_err();
+        assert!(error.contains("cannot reach"), "{error}");
     }
 
     #[test]

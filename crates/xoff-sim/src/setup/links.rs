@@ -17,14 +17,15 @@ pub fn base_rtt(topology: &Topology, routes: &Routes, payload: u64) -> Ps {
     let groups = routes.groups()[..servers as usize].iter().max();
     let groups = groups.map_or(0, |&group| group as usize + 1);
     let mut access = vec![(0, 0); groups];
-    let mut leaves = vec![NodeId(0); groups];
+    let mut members = vec![HostId(0); groups];
     for host in topology.server_ids() {
         let group = routes.group_of(host) as usize;
-        let port = topology.first_port(host.node());
-        let cost = costs[port.index()];
-        let (slowest, second) = access[group];
-        access[group] = (slowest.max(cost), second.max(slowest.min(cost)));
-        leaves[group] = topology.far_end(port);
+        members[group] = host;
+        if let [_] = topology.ports_of(host.node()) {
+            let cost = costs[topology.first_port(host.node()).index()];
+            let (slowest, second) = access[group];
+            access[group] = (slowest.max(cost), second.max(slowest.min(cost)));
+        }
     }
     let mut longest = 0;
     for (from, &(here, second)) in access.iter().enumerate() {
@@ -32,8 +33,8 @@ pub fn base_rtt(topology: &Topology, routes: &Routes, payload: u64) -> Ps {
             longest = longest.max(here + second);
         }
         for (to, &(there, _)) in access.iter().enumerate().filter(|&(to, _)| to != from) {
-            let between = cost_between(topology, routes, &costs, leaves[from], to);
-            longest = longest.max(here + between + there);
+            let cost = Cost::new(topology, routes, &costs, members[from], members[to]);
+            longest = longest.max(cost.up.max(here) + cost.between + cost.down.max(there));
         }
     }
     Ps(longest)
@@ -49,42 +50,48 @@ pub fn base_rtts(topology: &Topology, routes: &Routes, payload: u64) -> BaseRtts
     let group_of = routes.groups()[..servers].to_vec();
     let groups = group_of.iter().max().map_or(0, |&group| group as usize + 1);
     let link = |host: usize| topology.first_port(NodeId(host as u32));
-    let leaf = |host: usize| topology.far_end(link(host));
+    let member = |group: usize| {
+        let place = group_of.iter().position(|&other| other as usize == group);
+        HostId(place.unwrap_or(0) as u32)
+    };
+    let members: Vec<HostId> = (0..groups).map(member).collect();
     let mut between = vec![0; groups * groups];
     for from in 0..groups {
-        let host = group_of.iter().position(|&group| group as usize == from).unwrap_or(0);
         for to in (0..groups).filter(|&to| to != from) {
-            between[from * groups + to] = cost_between(topology, routes, &costs, leaf(host), to);
+            let cost = Cost::new(topology, routes, &costs, members[from], members[to]);
+            between[from * groups + to] = cost.between;
         }
     }
     let access = (0..servers).map(|host| costs[link(host).index()]).collect();
     BaseRtts { access, group_of, between, groups }
 }
 
-/// What the links of a shortest path (the first choice at every switch) cost together, from the
-/// switch `node` to the one that a group of hosts hangs on.
-fn cost_between(
-    topology: &Topology,
-    routes: &Routes,
-    costs: &[u64],
-    mut node: NodeId,
-    group: usize,
-) -> u64 {
-    let mut sum = 0;
-    loop {
-        let switch = topology.switch_index(node);
-        let route = routes.by_switch[switch][group];
-        if route.count == 0 {
-            return sum;
+/// What the links of a shortest path (the first choice at every node) cost: the sender's, those
+/// between switches together, and the receiver's.
+struct Cost {
+    up: u64,
+    between: u64,
+    down: u64,
+}
+
+impl Cost {
+    fn new(topology: &Topology, routes: &Routes, costs: &[u64], src: HostId, dst: HostId) -> Self {
+        let mut cost = Self { up: 0, between: 0, down: 0 };
+        for port in routes.first_path(topology, src, dst) {
+            let here = costs[port.index()];
+            if topology.port(port).node == src.node() {
+                cost.up = here;
+            } else if topology.far_end(port) == dst.node() {
+                cost.down = here;
+            } else {
+                cost.between += here;
+            }
         }
-        let number = routes.choices[switch][route.first as usize];
-        let port = topology.port_at(node, number);
-        sum += costs[port.index()];
-        node = topology.far_end(port);
+        cost
     }
 }
 
-/// The links of a shortest path (the first choice at every switch).
+/// The links of a shortest path (the first choice at every node).
 #[must_use]
 pub fn path(
     topology: &Topology,
@@ -92,21 +99,6 @@ pub fn path(
     src: HostId,
     dst: HostId,
 ) -> Vec<crate::ideal::Leg> {
-    let mut legs = Vec::new();
-    let mut port = topology.port_of_host(src);
-    loop {
-        legs.push(crate::ideal::Leg { rate: port.rate.0, delay: port.delay });
-        let node = topology.neighbour(port);
-        if node == dst.node() {
-            return legs;
-        }
-        let switch = topology.switch_index(node);
-        let route = routes.by_switch[switch][routes.group_of(dst) as usize];
-        let number = if route.count == 0 {
-            routes.access_port(dst)
-        } else {
-            routes.choices[switch][route.first as usize]
-        };
-        port = &topology.ports_of(node)[number as usize];
-    }
+    let ports = routes.first_path(topology, src, dst).map(|port| topology.port(port));
+    ports.map(|port| crate::ideal::Leg { rate: port.rate.0, delay: port.delay }).collect()
 }

@@ -257,10 +257,12 @@ impl Simulation {
     /// ended there.
     #[must_use]
     pub fn node_digests(&self) -> Vec<u64> {
-        let mut of_node = vec![0; self.setup.topology.nodes() as usize];
+        let mut of_node = vec![0u64; self.setup.topology.nodes() as usize];
         for partition in &self.partitions {
-            for (number, nic) in partition.hosts().nics().iter().enumerate() {
-                of_node[nic.host.index()] = partition.hosts().digest(number as u32);
+            for nic in partition.hosts().nics() {
+                // Chains of several links of a host make one.
+                let chain = &mut of_node[nic.host.index()];
+                *chain = chain.rotate_left(1) ^ nic.digest.value();
             }
             for (node, switch) in partition.switches() {
                 of_node[node.index()] = switch.digest();
