@@ -78,6 +78,8 @@ def test_every_case_of_a_folder_is_compared(tmp_path, capsys):
         ("fat320_fb50_timely", "timely", 7967),
         # Each host has two links.
         ("ali320_fb_hpcc_25g", "hpcc", 3075),
+        # A link between two switches fails.
+        ("fat320_fb50_hpcc_down", "hpcc", 7967),
     ],
 )
 def test_every_flow_of_320_hosts_ends_at_the_same_nanosecond(name, control, flows, tmp_path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -70,16 +71,38 @@ def compare(file: Path, result: Result) -> list[Comparison]:
     theirs = read_fct(file)
     columns = ["flow", "src", "dst", "size_bytes", "start_ps", "fct_ps"]
     flows = result.flows.select(columns).to_pydict()
-    seen: dict[tuple[int, int], int] = defaultdict(int)
+    rows = sorted(zip(*flows.values(), strict=True))
+    keys = _keys(file, rows, result)
     compared = []
-    # A flow's id is its arrival index, so flows of a pair sorted by id are in arrival order.
-    for row in sorted(zip(*flows.values(), strict=True)):
-        pair = (row[1], row[2])
-        key = (*pair, seen[pair])
-        seen[pair] += 1
+    for row in rows:
+        key = keys[row[0]]
         if key in theirs:
             compared.append(Comparison._make((*row, theirs[key][1] * 1000)))
     return compared
+
+
+def _keys(file: Path, rows: Sequence[tuple[int, ...]], result: Result) -> dict[int, Key]:
+    """Return the key of each flow. A flow's id is its arrival index."""
+    pairs = {row[0]: (row[1], row[2]) for row in rows}
+    if result.summary["flows_finished"] < result.summary["flows_started"]:
+        # Flows that did not finish count among those of their pairs too.
+        pairs |= enumerate(_listed(file.parent))
+    seen: dict[tuple[int, int], int] = defaultdict(int)
+    keys = {}
+    for flow, pair in sorted(pairs.items()):
+        keys[flow] = (*pair, seen[pair])
+        seen[pair] += 1
+    return keys
+
+
+def _listed(folder: Path) -> list[tuple[int, int]]:
+    """Return source and destination of each flow that a case lists."""
+    config = (folder / "config.txt").read_text(encoding="utf-8").splitlines()
+    (name,) = (words[1] for words in map(str.split, config) if words[:1] == ["FLOW_FILE"])
+    file = folder / name
+    lines = (file if file.is_file() else Path(name)).read_text(encoding="utf-8").split()
+    ends = zip(lines[1::6], lines[2::6], strict=False)
+    return [(int(src), int(dst)) for src, dst in ends][: int(lines[0])]
 
 
 def report(scenario: Path, result: Result) -> str:

@@ -158,11 +158,13 @@ impl Sender {
         }
     }
 
-    /// Bytes in flight: sent, neither lost nor known to have arrived.
+    /// Bytes in flight: sent, neither lost nor known to have arrived. As in the HPCC simulator,
+    /// literal go-back-N has more than any limited window if it has gone back behind what is
+    /// acknowledged.
     #[inline]
     #[must_use]
     pub fn in_flight(&self) -> u64 {
-        self.snd_nxt - self.snd_una - self.lost_bytes - self.kept_bytes
+        self.snd_nxt.wrapping_sub(self.snd_una) - self.lost_bytes - self.kept_bytes
     }
 
     /// Time at which pacing and pauses allow the next packet (ps).
@@ -184,7 +186,7 @@ impl Sender {
         if self.lost_bytes > 0 {
             return self.may_repeat();
         }
-        let sent = self.snd_nxt - self.snd_una;
+        let sent = self.snd_nxt.wrapping_sub(self.snd_una);
         let ready = self.snd_nxt < self.start.bytes && sent < self.reach;
         ready && self.in_flight() < self.pace.window && self.credit > 0
     }
@@ -218,6 +220,14 @@ impl Sender {
     #[must_use]
     pub fn has_data(&self) -> bool {
         self.snd_nxt < self.start.bytes || self.lost_bytes > 0
+    }
+
+    /// True if the flow has ended, but its NIC goes on with what it has begun to send again: in the
+    /// HPCC simulator, without a window.
+    #[must_use]
+    pub fn haunts(&self) -> bool {
+        let literal = matches!(self.recovery, SenderHalf::LiteralGoBackN);
+        literal && !self.alive && self.pace.window == u64::MAX && self.has_data()
     }
 
     /// True if the receiver is known to have received data.
@@ -259,8 +269,10 @@ impl Sender {
         if acked > 0 {
             let first = self.snd_una / payload;
             self.snd_una = seq;
-            self.snd_nxt = self.snd_nxt.max(seq);
+            let next = self.snd_nxt;
+            self.snd_nxt = next.max(seq);
             match &mut self.recovery {
+                SenderHalf::LiteralGoBackN => self.snd_nxt = next,
                 SenderHalf::SelectiveRepeat(Some(scoreboard)) => {
                     scoreboard.on_progress(seq.div_ceil(payload));
                     self.count(payload);
@@ -280,7 +292,7 @@ impl Sender {
     /// known to have arrived.
     pub fn on_nack(&mut self, expected: u64, kept: u32, payload: u64) -> bool {
         match &mut self.recovery {
-            SenderHalf::GoBackN => {
+            SenderHalf::GoBackN | SenderHalf::LiteralGoBackN => {
                 self.go_back();
                 false
             }
@@ -314,7 +326,7 @@ impl Sender {
     pub fn on_timeout(&mut self, payload: u64) {
         let sent = self.sent(payload);
         match &mut self.recovery {
-            SenderHalf::GoBackN => self.go_back(),
+            SenderHalf::GoBackN | SenderHalf::LiteralGoBackN => self.go_back(),
             SenderHalf::Perfect(_) => unreachable!("perfect recovery has no timeout"),
             SenderHalf::Driven(_) => {
                 unreachable!("receiver-driven transports handle timeouts themselves")
@@ -346,7 +358,7 @@ impl Sender {
     #[cold]
     fn take_lost(&mut self, payload: u64) -> (u64, u64) {
         let packet = match &mut self.recovery {
-            SenderHalf::GoBackN => None,
+            SenderHalf::GoBackN | SenderHalf::LiteralGoBackN => None,
             SenderHalf::Driven(waiting) => waiting.take(),
             SenderHalf::Perfect(losses) => losses.take(),
             SenderHalf::SelectiveRepeat(scoreboard) => {

@@ -388,10 +388,12 @@ impl Nic {
     /// holds back all flows, it searches again when pacing allows the first. A flow that is ready
     /// but limited by its window counts too: then the next search waits for an acknowledgement.
     pub fn turn_by_index(&mut self, fabric: &mut Fabric, flows: &[Sender]) -> Option<u32> {
-        let count = self.order.len();
+        let (count, paused) = (self.order.len(), self.paused);
         let ended = |entry: &(u32, FlowId)| {
             let flow = &flows[entry.0 as usize];
-            !flow.alive || flow.start.id != entry.1
+            let is_paused = paused >> flow.start.class & 1 == 1;
+            let over = !flow.alive && (is_paused || !flow.haunts());
+            over || flow.start.id != entry.1
         };
         let mut found = None;
         let mut first_ended = usize::MAX;

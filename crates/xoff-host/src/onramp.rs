@@ -177,6 +177,7 @@ mod tests {
         bdp: 125_000,
         window: u64::MAX,
         window_follows_rate: false,
+        narrow_int: false,
         payload: 1000,
         full_packet: 1048,
     };

@@ -95,7 +95,9 @@ impl Receivers {
             Entry::Occupied(half) => half.into_mut(),
             // The sender has had a reply from this half, so it existed. It is gone, so it had all
             // bytes.
-            Entry::Vacant(_) if packet.has(flag::PROGRESSED) => return (Reply::Ack(end), false),
+            Entry::Vacant(_) if packet.has(flag::PROGRESSED) && !self.setup.literal => {
+                return (Reply::Ack(end), false);
+            }
             // A probe without earlier data: a flow of one packet never has a half.
             Entry::Vacant(_) if payload == 0 => return (Reply::Ack(data.offset()), false),
             Entry::Vacant(place) => place.insert(Half {
@@ -135,6 +137,12 @@ impl Receivers {
         }
     }
 
+    /// Removes the half of a flow. If one of its packets still arrives, it is the first of a new
+    /// half.
+    pub fn forget_flow(&mut self, flow: u32) {
+        self.halves.remove(&flow);
+    }
+
     /// Removes halves past their linger time.
     #[cold]
     fn forget(&mut self, now: u64) {
@@ -155,7 +163,10 @@ mod tests {
     use crate::transport::Recovery;
 
     fn receivers(recovery: Recovery, nack_interval: u64, interval: Option<u64>) -> Receivers {
-        Receivers::new(ReceiverSetup { recovery, nack_interval, payload: 1000 }, interval)
+        Receivers::new(
+            ReceiverSetup { recovery, nack_interval, payload: 1000, literal: false },
+            interval,
+        )
     }
 
     fn packet(seq: u64, remaining: u32) -> Packet {
@@ -186,6 +197,27 @@ mod tests {
         late.flags |= flag::PROGRESSED;
         assert_eq!(receivers.on_data(603 + LINGER, &late, 1000).0, Reply::Ack(4000));
         assert!(receivers.is_empty());
+    }
+
+    /// In the HPCC simulator duplicates get no reply, and a receiver that has forgotten a flow takes
+    /// a late packet for one of a new flow.
+    #[test]
+    fn literal_go_back_n_keeps_silent_about_duplicates() {
+        let mut receivers = receivers(Recovery::GoBackN, 500, None);
+        receivers.setup.literal = true;
+        let mut late = packet(2000, 0);
+        late.flags |= flag::PROGRESSED;
+        let mut reply = |now, packet| receivers.on_data(now, &packet, 1000).0;
+        assert_eq!(reply(0, packet(0, 2000)), Reply::Ack(1000));
+        assert_eq!(reply(1, packet(2000, 0)), Reply::Nack { expected: 1000, kept: 0 });
+        assert_eq!(reply(2, packet(1000, 1000)), Reply::Ack(2000));
+        assert_eq!(reply(3, packet(1000, 1000)), Reply::Nothing);
+        assert_eq!(reply(4, packet(2000, 0)), Reply::Ack(3000));
+        receivers.forget_flow(7);
+        let mut reply = |now| receivers.on_data(now, &late, 1000).0;
+        let replies = [5, 504, 505].map(&mut reply);
+        let nack = Reply::Nack { expected: 0, kept: 0 };
+        assert_eq!(replies, [nack, Reply::Nothing, nack]);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! advance.
 
 mod impairment;
+mod in_sequence;
 
 use xoff_core::{Event, Ps, TimerId, Wheel};
 
@@ -495,21 +496,6 @@ impl Fabric {
             self.records.remove(packet.record);
         }
         self.packets.remove(id);
-    }
-
-    /// Sets the end of a transmission and then the arrival. The port stays busy until its wake-up
-    /// event: packets of the same instant that arrive before it find the port busy.
-    #[cold]
-    fn transmit_in_sequence(&mut self, port: u32, id: u32) {
-        let Some(sequence) = &mut self.sequence else { return };
-        let state = &mut self.ports[port as usize];
-        debug_assert!(state.partition == NONE, "an uncut network");
-        let (time, rank) = (state.busy_until, sequence.next(self.now));
-        state.waking = true;
-        self.wheel.post(Event { time, rank, tag: self.tags.wake, item: port });
-        state.busy_until += 1;
-        let (time, rank) = (time + state.delay, sequence.next(self.now));
-        self.wheel.post(Event { time, rank, tag: state.arrival_tag, item: id });
     }
 
     /// Receives packets from another partition, and empties the lists.

@@ -25,11 +25,13 @@ pub struct IntStack {
 }
 
 impl IntStack {
-    /// Appends an entry. The network rejects paths longer than the record when it is built.
+    /// Appends an entry, if there is room for it.
     #[inline]
     pub fn push(&mut self, hop: IntHop) {
-        self.hops[self.count as usize] = hop;
-        self.count += 1;
+        if let Some(place) = self.hops.get_mut(self.count as usize) {
+            *place = hop;
+            self.count += 1;
+        }
     }
 
     /// Removes all entries.
@@ -43,6 +45,15 @@ impl IntStack {
     #[must_use]
     pub fn hops(&self) -> &[IntHop] {
         &self.hops[..self.count as usize]
+    }
+
+    /// Writes the entries of another record over those here, into this number of places. After the
+    /// last place comes the first one.
+    pub fn overlay(&mut self, other: &Self, places: usize) {
+        for (number, hop) in other.hops().iter().enumerate() {
+            self.hops[number % places] = *hop;
+        }
+        self.count = self.count.max(other.count.min(places as u8));
     }
 
     /// Copies the entries of another record, but not its unused space.

@@ -15,6 +15,7 @@ use xoff_net::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, serialisati
 use xoff_net::mark::Draws;
 use xoff_net::telemetry::HOPS_MAX;
 
+use crate::faults::Defect;
 use crate::flowtune::allocator::Allocator;
 use crate::flowtune::domain::Domain;
 use crate::flowtune::node::Allocators;
@@ -153,6 +154,10 @@ impl Setup {
         let topology = &self.topology;
         let mut fabric = self.fabric(index, partitions, local, directory);
         let mut hosts = Hosts::new(self.hosts.clone(), HOST_TAGS);
+        if self.faults.iter().any(|fault| fault.defect == Defect::Gone) {
+            let numbers = self.topology.node_ids().map(|node| self.topology.given_number(node));
+            hosts.keep_order(numbers.collect());
+        }
         if self.routes.has_several_links() {
             hosts.choose_links(&self.routes, self.host_hash());
         }

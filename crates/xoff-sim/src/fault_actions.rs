@@ -6,6 +6,10 @@
 //! too, since no pause is in force on a link that is down: both ends forget the pauses they sent
 //! and received. All switches avoid the link from `detection` after its failure until `detection`
 //! after its recovery.
+//!
+//! A link that is gone for good ([`Defect::Gone`]) follows the HPCC simulator. What waits for it is
+//! lost at once, memories and hop controls of its ends go on counting it, and switches avoid the
+//! link at once. Then hosts share their flows out to their links again.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -28,6 +32,8 @@ enum Action {
     End(u32),
     /// All switches use these routes, which avoid the links of these ports.
     Route(Arc<Routes>, Vec<PortId>),
+    /// All hosts share their flows out to their links again.
+    ShareOut,
 }
 
 /// New routes of all switches.
@@ -68,7 +74,11 @@ impl FaultActions {
     /// If hosts are disconnected, or if a path has too many switches.
     pub(crate) fn new(setup: &Setup) -> Result<Self, String> {
         let mut actions = Vec::new();
+        // Of the actions of one time, the last comes first.
         for (number, fault) in (0..).zip(&setup.faults) {
+            if fault.defect == Defect::Gone {
+                actions.push((fault.at, Action::ShareOut));
+            }
             actions.push((fault.at, Action::Begin(number)));
             if fault.until != Ps::NEVER {
                 actions.push((fault.until, Action::End(number)));
@@ -90,7 +100,8 @@ impl FaultActions {
             .map_err(|why| format!("[[fault]] at {time} disconnects the network: {why}"))?;
         // A packet may have covered most of its path when the routes change.
         let switches = (setup.routes.longest() + routes.longest() - 1) as usize;
-        if setup.hosts.control.carries() == Carries::Int && switches > HOPS_MAX {
+        let record = !setup.hosts.literal && setup.hosts.control.carries() == Carries::Int;
+        if record && switches > HOPS_MAX {
             return Err(format!(
                 "[[fault]] at {time}: a packet may cross {switches} switches, but an INT record \
                  holds {HOPS_MAX}"
@@ -123,6 +134,7 @@ impl FaultActions {
                         partition.set_routes(&routes, &down);
                     }
                 }
+                Action::ShareOut => partitions.iter_mut().for_each(Partition::share_out),
             }
         }
     }
@@ -139,10 +151,14 @@ fn begin(number: u32, setup: &Setup, place: &[Place], partitions: &mut [Partitio
                 let rng = Rng::stream(setup.seed, Purpose::LinkLoss, entity);
                 fabric.begin_loss(local, number, share, rng);
             }
-            Defect::Down { .. } => {
+            Defect::Down { .. } | Defect::Gone => {
                 fabric.take_down(local);
                 let lost = fabric.lose_in_flight(local);
-                partitions[partition as usize].on_link_down(local);
+                if fault.defect == Defect::Gone {
+                    partitions[partition as usize].on_link_gone(local);
+                } else {
+                    partitions[partition as usize].on_link_down(local);
+                }
                 let Place { partition, port: peer } = place[setup.topology.port(port).peer.index()];
                 partitions[partition as usize].fabric_mut().count_lost(peer, lost);
             }
@@ -157,7 +173,7 @@ fn end(number: u32, setup: &Setup, place: &[Place], partitions: &mut [Partition]
         let fabric = partitions[partition as usize].fabric_mut();
         match fault.defect {
             Defect::Loss { .. } => fabric.end_loss(local, number),
-            Defect::Down { .. } => fabric.repair(local),
+            Defect::Down { .. } | Defect::Gone => fabric.repair(local),
         }
     }
 }

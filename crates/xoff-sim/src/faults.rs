@@ -29,6 +29,9 @@ pub enum Defect {
         /// Delay until switches detect that a link is down, or back.
         detection: Ps,
     },
+    /// The links are gone for good, as in the HPCC simulator: switches avoid them at once, and
+    /// hosts share their flows out to their links again.
+    Gone,
     /// The links lose packets at random.
     Loss {
         /// Fraction of packets lost.
@@ -56,14 +59,19 @@ impl Fault {
     /// The period in which these links are down; `None` if they only lose packets.
     #[must_use]
     pub fn outage(&self) -> Option<Period> {
-        matches!(self.defect, Defect::Down { .. }).then_some((self.at, self.until))
+        let down = matches!(self.defect, Defect::Down { .. } | Defect::Gone);
+        down.then_some((self.at, self.until))
     }
 
     /// The period in which switches avoid these links; `None` if they never do, because they would
     /// detect the failure too late.
     #[must_use]
     pub fn avoided(&self) -> Option<Period> {
-        let Defect::Down { detection } = self.defect else { return None };
+        let detection = match self.defect {
+            Defect::Down { detection } => detection,
+            Defect::Gone => Ps(0),
+            Defect::Loss { .. } => return None,
+        };
         let after = |time: Ps| Ps(time.0.saturating_add(detection.0));
         (after(self.at) < self.until).then(|| (after(self.at), after(self.until)))
     }

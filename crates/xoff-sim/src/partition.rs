@@ -524,6 +524,28 @@ impl Partition {
         }
     }
 
+    /// Informs the owner of a port that its link is gone for good.
+    pub(crate) fn on_link_gone(&mut self, port: u32) {
+        match self.owners[port as usize] {
+            Owner::Host(nic) => self.hosts.on_link_gone(&mut self.fabric, nic),
+            Owner::Switch(switch, number) => {
+                let egress = self.switches[switch as usize].1.egress_mut();
+                egress[number as usize].lose_all(&mut self.fabric, port);
+            }
+        }
+    }
+
+    /// Its hosts share their flows out to their links again, in the order of hosts. A NIC picks
+    /// after each flow that it gets.
+    pub(crate) fn share_out(&mut self) {
+        for nic in 0..self.hosts.nics().len() as u32 {
+            for sender in self.hosts.take_back(nic) {
+                self.hosts.give_out(&mut self.fabric, sender);
+                self.pick();
+            }
+        }
+    }
+
     /// Mutable access to its ports and links, for faults.
     pub(crate) fn fabric_mut(&mut self) -> &mut Fabric {
         &mut self.fabric

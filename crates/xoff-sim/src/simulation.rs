@@ -304,6 +304,7 @@ impl Simulation {
         let to = Ps(next.0.min(self.plan.warmup.0) / self.plan.grid.0 * self.plan.grid.0);
         if self.traffic.issued() == 0 && to > self.now {
             self.simulate_until(to);
+            self.watchdog.skip_to(self.now);
         }
     }
 

@@ -127,7 +127,9 @@ impl Dctcp {
             // "alpha <- (1 - g) alpha + g F" (DCTCP §3.1).
             self.alpha = (1.0 - self.gain) * self.alpha + self.gain * fraction;
             self.batch_marked = 0;
-            self.batch_packets = ack.snd_nxt.saturating_sub(ack.seq) / path.payload + 1;
+            // In 32 bits, as in the HPCC simulator, where `snd_nxt` may be behind.
+            let left = ack.snd_nxt.wrapping_sub(ack.seq) / path.payload + 1;
+            self.batch_packets = u64::from(left as u32);
         }
         self.batch_end = ack.snd_nxt;
     }

@@ -2,6 +2,8 @@
 //! path, as reported by switches in INT headers. This is the form of its authors' simulator (one
 //! rate for all hops), which the BFC paper used.
 
+mod narrow;
+
 use xoff_core::knobs::{Checked, Knobs as _};
 use xoff_core::{BitRate, Bytes, Ps, knobs};
 use xoff_net::Record;
@@ -203,6 +205,10 @@ impl CongestionControl for Hpcc {
     /// the reference.
     fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
         let Some(Record::Int(int)) = ack.record else { return };
+        if path.narrow_int {
+            self.on_narrow_ack(path, ack, int, pace);
+            return;
+        }
         let full_round = ack.seq > self.update_until;
         if self.update_until == 0 {
             if full_round {

@@ -71,6 +71,8 @@ pub struct Path {
     pub window: u64,
     /// True if the window is scaled by rate / line rate.
     pub window_follows_rate: bool,
+    /// True if INT has the narrow fields of the HPCC simulator's header.
+    pub narrow_int: bool,
     /// Payload of a full packet.
     pub payload: u64,
     /// Size of a full packet on the wire.
@@ -305,6 +307,7 @@ const PATH: Path = Path {
     bdp: 100_000,
     window: 100_000,
     window_follows_rate: true,
+    narrow_int: false,
     payload: 1000,
     full_packet: 1048,
 };

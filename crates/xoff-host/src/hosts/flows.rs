@@ -23,6 +23,7 @@ impl Hosts {
         let recovery = self.setup.transport.recovery;
         let half = match &self.receiver_driven {
             Some(transport) => transport.half(),
+            None if self.setup.literal => SenderHalf::LiteralGoBackN,
             None => SenderHalf::new(recovery, &self.setup.tcp),
         };
         let reach = self.setup.recovery.reach(path);
@@ -36,6 +37,7 @@ impl Hosts {
         self.add_flow(sender, flow, control);
         if self.setup.transport.round_robin == RoundRobin::Index {
             self.nics[nic as usize].order.push((sender, start.id));
+            self.note_begin(nic, sender);
         }
         if self.setup.onramp.is_some() {
             self.onramps.resize_with(self.flows.len(), OnRamp::default);
@@ -132,12 +134,18 @@ impl Hosts {
         if let Some(queue) = queue {
             state.release_queue(queue);
         }
-        if !ringing {
-            self.free.push(sender);
-        }
+        let mut is_free = !ringing;
         if self.setup.transport.round_robin == RoundRobin::Index {
             // The acknowledgement makes the NIC check its other flows too.
             fabric.kick(self.nics[nic].port);
+            is_free &= !self.flows[sender as usize].haunts();
+            self.note_end(nic as u32, sender);
+            if self.setup.literal {
+                self.receivers.forget_flow(flow_id.0 as u32);
+            }
+        }
+        if is_free {
+            self.free.push(sender);
         }
         self.on_ended(fabric, nic as u32, flow_id);
     }

@@ -27,7 +27,7 @@ impl Links {
         self.owners.push((host, first));
     }
 
-    /// The NIC of a host, of which `nic` is one, by which a packet leaves.
+    /// The NIC by which a packet leaves the host of `nic`.
     #[inline]
     fn choose(&self, nic: u32, packet: &Packet) -> u32 {
         let (host, first) = self.owners[nic as usize];
@@ -55,7 +55,7 @@ impl Hosts {
         }
     }
 
-    /// The NICs of a host, of which `nic` is one.
+    /// The NICs of the host of `nic`.
     pub(super) fn nics_of_host(&self, nic: u32) -> Range<usize> {
         let Some(links) = &self.links else { return nic as usize..nic as usize + 1 };
         let (host, first) = links.owners[nic as usize];
@@ -64,7 +64,7 @@ impl Hosts {
         first as usize..first as usize + count
     }
 
-    /// The NIC that a new flow of a host takes. `nic` is one of the host's.
+    /// The NIC that a flow of the host of `nic` takes.
     #[inline]
     pub(super) fn link_of_flow(&self, nic: u32, start: &FlowStart) -> u32 {
         let Some(links) = &self.links else { return nic };
@@ -73,8 +73,7 @@ impl Hosts {
         links.choose(nic, &packet)
     }
 
-    /// The NIC by which a host answers, or repeats, a packet that is addressed already. `nic` is
-    /// one of the host's.
+    /// The NIC by which the host of `nic` sends a packet that has its addresses.
     #[inline]
     pub(super) fn link_of_packet(&self, nic: u32, packet: &Packet) -> u32 {
         self.links.as_ref().map_or(nic, |links| links.choose(nic, packet))

@@ -11,11 +11,13 @@ mod flowtune;
 mod intake;
 mod links;
 mod losses;
+mod map_order;
 mod paths;
 mod pauses;
 mod receive;
 mod receiver_driven;
 mod send;
+mod share_out;
 mod shortest;
 mod tcp;
 
@@ -75,6 +77,9 @@ pub struct HostSetup {
     pub nic: NicConfig,
     /// Acknowledgements wait behind a pause of their class.
     pub acks_obey_pauses: bool,
+    /// Follow the HPCC simulator to the letter where packets are lost or overtaken: in go-back-N,
+    /// and in the narrow fields of HPCC's INT.
+    pub literal: bool,
     /// Base RTT of the network (ps).
     pub base_rtt: u64,
     /// Base RTTs of pairs of hosts, if flows use their own.
@@ -163,6 +168,8 @@ pub struct Hosts {
     receiver_driven: Option<Box<AnyDriven>>,
     /// The choice among the links of hosts with several, if there are any.
     links: Option<Box<links::Links>>,
+    /// The order in which hosts would share out their flows to their links, if links go for good.
+    orders: Option<Box<share_out::Orders>>,
     /// Whether packets arrive at a receiver-driven transport or at a host with several links.
     apart: bool,
     /// Actions requested by the transport during a call; empty otherwise.
@@ -199,6 +206,7 @@ impl Hosts {
                     recovery: transport.recovery,
                     nack_interval: transport.nack_interval.0,
                     payload: setup.frame.payload.0,
+                    literal: setup.literal,
                 },
                 setup.control.notification_interval(),
             ),
@@ -206,6 +214,7 @@ impl Hosts {
             apart: receiver_driven.is_some(),
             receiver_driven,
             links: None,
+            orders: None,
             actions: Vec::new(),
             tcp: setup.recovery.reports_losses().then(|| tcp::TcpHosts::new(&setup.tcp)),
             flowtune: setup

@@ -78,6 +78,7 @@ fn path(setup: &HostSetup, line_rate: u64, base_rtt: u64) -> Path {
             Window::Unlimited => u64::MAX,
         },
         window_follows_rate: transport.window_follows_rate,
+        narrow_int: setup.literal,
         payload: setup.frame.payload.0,
         full_packet: setup.frame.payload.0 + u64::from(setup.overhead()),
     }

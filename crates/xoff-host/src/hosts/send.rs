@@ -137,7 +137,12 @@ impl Hosts {
             },
             RoundRobin::Index => {
                 let sender = self.nics[nic as usize].turn_by_index(fabric, &self.flows)?;
-                Some(self.send_data(fabric, sender))
+                let packet = self.send_data(fabric, sender);
+                let flow = &self.flows[sender as usize];
+                if !flow.alive && !flow.haunts() {
+                    self.free.push(sender);
+                }
+                Some(packet)
             }
             RoundRobin::Shortest => self.pick_shortest(fabric, nic),
             // Packets wait where acknowledgements do.

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use xoff_core::knobs;
 
-use super::{Arrival, RecoverySettings, Reply, RxProgress};
+use super::{Arrival, ReceiverSetup, RecoverySettings, Reply, RxProgress};
 
 knobs! {
     /// Go-back-N.
@@ -35,7 +35,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    pub(super) fn on_data(&mut self, nack_interval: u64, arrival: &Arrival) -> Reply {
+    pub(super) fn on_data(&mut self, setup: &ReceiverSetup, arrival: &Arrival) -> Reply {
         match arrival.seq.cmp(&self.expected) {
             Ordering::Equal => {
                 self.expected += arrival.bytes;
@@ -47,13 +47,13 @@ impl Receiver {
                 if arrival.now < self.quiet_until {
                     return Reply::Nothing;
                 }
-                self.quiet_until = arrival.now + nack_interval;
+                self.quiet_until = arrival.now + setup.nack_interval;
                 Reply::Nack { expected: self.expected, kept: 0 }
             }
             // A duplicate: the acknowledgement tells the sender the receiver's progress.
             Ordering::Less => {
                 self.may_repeat = true;
-                Reply::Ack(self.expected)
+                if setup.literal { Reply::Nothing } else { Reply::Ack(self.expected) }
             }
         }
     }

@@ -98,6 +98,9 @@ pub struct ReceiverSetup {
     pub nack_interval: u64,
     /// Payload of a full packet.
     pub payload: u64,
+    /// Duplicates get no reply, and a flow's half lives as long as its sender, as in the HPCC
+    /// simulator.
+    pub literal: bool,
 }
 
 /// A receiver's half.
@@ -129,7 +132,7 @@ impl ReceiverHalf {
     #[inline(always)]
     pub fn on_data(&mut self, setup: &ReceiverSetup, arrival: &Arrival) -> Reply {
         match self {
-            Self::GoBackN(half) => half.on_data(setup.nack_interval, arrival),
+            Self::GoBackN(half) => half.on_data(setup, arrival),
             Self::Perfect(half) => half.on_data(arrival),
             Self::SelectiveRepeat(half) => {
                 // A copy for the calls that are not inlined, so that the others keep theirs in
@@ -192,6 +195,8 @@ impl ReceiverHalf {
 pub enum SenderHalf {
     /// Go-back-N has no state.
     GoBackN,
+    /// Go-back-N as in the HPCC simulator: what was sent again may be behind what is acknowledged.
+    LiteralGoBackN,
     /// Perfect recovery.
     Perfect(perfect::Losses),
     /// Selective repeat, allocated at the first loss.

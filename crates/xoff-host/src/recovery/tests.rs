@@ -101,7 +101,7 @@ impl Path {
         let mut flow =
             Sender::new(start, pace, SenderHalf::new(recovery, tcp), 0, Default::default());
         flow.reach = window;
-        let setup = ReceiverSetup { recovery, nack_interval: 5, payload: PAYLOAD };
+        let setup = ReceiverSetup { recovery, nack_interval: 5, payload: PAYLOAD, literal: false };
         Self {
             recovery,
             flow,

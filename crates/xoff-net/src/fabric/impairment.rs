@@ -98,6 +98,13 @@ impl Fabric {
         lost
     }
 
+    /// Drops a packet that waited for a port's link.
+    pub fn lose(&mut self, port: u32, id: u32) {
+        let wire_bytes = self.packets[id].wire_bytes;
+        self.impairment(port).lost.add(wire_bytes);
+        self.discard(id);
+    }
+
     /// Counts lost packets at the port that sent them.
     pub fn count_lost(&mut self, port: u32, drops: Drops) {
         let lost = &mut self.impairment(port).lost;

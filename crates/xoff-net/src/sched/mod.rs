@@ -24,6 +24,7 @@ mod strict;
 #[cfg(test)]
 mod tests;
 
+use crate::fabric::Fabric;
 use crate::packet::{CONTROL_QUEUE, NONE, Packet, Pool, Queue};
 use crate::pauses::{PausedTime, flow_pause, obey};
 
@@ -315,6 +316,21 @@ impl Egress {
         } else {
             self.set_paused(now, obey(frame, self.paused()));
         }
+    }
+
+    /// The port `own` has lost its link for good: no pause holds any more, and what waits is lost.
+    /// The switch's memory and its hop control go on counting it, as in the HPCC simulator.
+    pub fn lose_all(&mut self, fabric: &mut Fabric, own: u32) {
+        self.set_paused(fabric.now, 0);
+        while let Some(id) = self.common.control.pop(&fabric.packets) {
+            fabric.lose(own, id);
+        }
+        each_scheduler!(&mut self.scheduler, queues => {
+            while let Some(id) = queues.pop(&mut fabric.packets) {
+                fabric.lose(own, id);
+            }
+        });
+        self.common.data_bytes = 0;
     }
 
     /// The time for which its queues were paused.

@@ -3,8 +3,7 @@
 
 use xoff_core::{HostId, PortId};
 
-use super::routes::Route;
-use super::{NextHops, Topology};
+use super::{NextHops, Port, Topology};
 
 /// No place.
 const NONE: u32 = u32::MAX;
@@ -14,10 +13,10 @@ const NONE: u32 = u32::MAX;
 struct Entry {
     /// The switch at the other end of each link that is up, and the link's port number here.
     links: Vec<(usize, u16)>,
-    /// The route to each group.
-    routes: Vec<Route>,
-    /// The ports of its routes.
+    /// The ports of its routes, group by group.
     choices: Vec<u16>,
+    /// Where the ports of each group end.
+    ends: Vec<u32>,
 }
 
 /// The routes of all hosts with several links.
@@ -41,7 +40,7 @@ impl HostRoutes {
             routes.places[host.index()] = routes.entries.len() as u32;
             let up = topology.port_ids_of(host.node()).zip(ports);
             let up = up.filter(|(id, _)| !down.contains(id));
-            let link = |port: &super::Port| topology.switch_index(topology.neighbour(port));
+            let link = |port: &Port| topology.switch_index(topology.neighbour(port));
             let links = up.map(|(_, port)| (link(port), port.number)).collect();
             routes.entries.push(Entry { links, ..Entry::default() });
         }
@@ -53,19 +52,18 @@ impl HostRoutes {
         self.entries.is_empty()
     }
 
-    /// Adds every host's route to the next group, from which each switch is so many links away and
-    /// is found in this order.
+    /// Adds every host's route to the next group. Each switch is `hops` links away from there, and
+    /// a search from there finds switches in the order `found`.
     pub(super) fn add_group(&mut self, order: NextHops, hops: &[u16], found: &[u32]) {
-        for Entry { links, routes, choices } in &mut self.entries {
+        for Entry { links, choices, ends } in &mut self.entries {
             let nearest = links.iter().map(|link| hops[link.0]).min();
             let nearer = links.iter().filter(|link| Some(hops[link.0]) == nearest);
             let mut nearer: Vec<_> = nearer.collect();
             if order != NextHops::ByPort {
                 nearer.sort_by_key(|link| found[link.0]);
             }
-            let route = Route { first: choices.len() as u32, count: nearer.len() as u32 };
             choices.extend(nearer.into_iter().map(|link| link.1));
-            routes.push(route);
+            ends.push(choices.len() as u32);
         }
     }
 
@@ -74,8 +72,8 @@ impl HostRoutes {
     pub(super) fn ports(&self, host: HostId, group: u32) -> &[u16] {
         let place = self.places.get(host.index()).copied().unwrap_or(NONE);
         self.entries.get(place as usize).map_or(&[], |entry| {
-            let Route { first, count } = entry.routes[group as usize];
-            &entry.choices[first as usize..][..count as usize]
+            let end = |group: u32| entry.ends[group as usize] as usize;
+            &entry.choices[group.checked_sub(1).map_or(0, end)..end(group)]
         })
     }
 }

@@ -170,8 +170,8 @@ impl Topology {
     /// Builds the port tables of a network.
     ///
     /// # Errors
-    /// If a host has no link, a link names a node that does not exist, or a node has more links than
-    /// port numbers.
+    /// If a host has no link, a link names a node that does not exist, or a node has more links
+    /// than port numbers.
     pub fn new(hosts: u32, tiers: Vec<u8>, links: &[Link]) -> Result<Self, String> {
         let nodes = tiers.len() as u32;
         let mut degree = vec![0u32; nodes as usize];

@@ -53,6 +53,15 @@ pub(super) struct Config {
     pub(super) kmin: Vec<(BitRate, u64)>,
     pub(super) kmax: Vec<(BitRate, u64)>,
     pub(super) pmax: Vec<(BitRate, f64)>,
+    pub(super) link_down: Option<LinkDown>,
+}
+
+/// A link that fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LinkDown {
+    pub(super) at: Ps,
+    /// The numbers of its ends.
+    pub(super) ends: [u32; 2],
 }
 
 impl Default for Config {
@@ -84,6 +93,7 @@ impl Default for Config {
             kmin: Vec::new(),
             kmax: Vec::new(),
             pmax: Vec::new(),
+            link_down: None,
         }
     }
 }
@@ -101,7 +111,7 @@ const OUTPUT: [&str; 8] = [
 ];
 
 /// Keys with a single modelled value.
-const FIXED: [(&str, f64); 10] = [
+const FIXED: [(&str, f64); 9] = [
     ("USE_DYNAMIC_PFC_THRESHOLD", 1.0),
     ("ERROR_RATE_PER_LINK", 0.0),
     ("L2_ACK_INTERVAL", 1.0),
@@ -110,14 +120,13 @@ const FIXED: [(&str, f64); 10] = [
     ("MULTI_RATE", 0.0),
     ("SAMPLE_FEEDBACK", 0.0),
     ("RATE_BOUND", 1.0),
-    ("LINK_DOWN", 0.0),
     ("PINT_PROB", 1.0),
 ];
 
 /// Keys of modes that are refused elsewhere, or that nothing modelled reads.
 const UNREAD: [&str; 2] = ["PINT_LOG_BASE", "L2_CHUNK_SIZE"];
 
-const READ: [&str; 26] = [
+const READ: [&str; 27] = [
     "ENABLE_QCN",
     "PACKET_PAYLOAD_SIZE",
     "TOPOLOGY_FILE",
@@ -144,6 +153,7 @@ const READ: [&str; 26] = [
     "KMAX_MAP",
     "KMIN_MAP",
     "PMAX_MAP",
+    "LINK_DOWN",
 ];
 
 impl Config {
@@ -206,6 +216,7 @@ impl Config {
             "KMAX_MAP" => self.kmax = entry.map(|value| whole(entry.key, value))?,
             "KMIN_MAP" => self.kmin = entry.map(|value| whole(entry.key, value))?,
             "PMAX_MAP" => self.pmax = entry.map(|value| number(entry.key, value))?,
+            "LINK_DOWN" => self.link_down = entry.link_down()?,
             key if OUTPUT.contains(&key) || UNREAD.contains(&key) => {}
             key => return entry.fixed(key),
         }
@@ -273,6 +284,24 @@ impl Entry<'_> {
                  (DCTCP) are"
             )),
         }
+    }
+
+    /// Microseconds after 2 s, and the ends of the link; none at time 0.
+    fn link_down(&self) -> Result<Option<LinkDown>, String> {
+        let number = |value: &&str| whole(self.key, value);
+        let values: Vec<u64> = self.values.iter().map(number).collect::<Result<_, _>>()?;
+        let [after, a, b] = values[..] else {
+            return Err(format!(
+                "{} needs a time in microseconds and the numbers of two nodes",
+                self.key
+            ));
+        };
+        let end = |number: u64| {
+            u32::try_from(number).map_err(|_| format!("{}: there is no node {number}", self.key))
+        };
+        let at = Ps(after.saturating_mul(1_000_000).saturating_add(2_000_000_000_000));
+        let ends = [end(a)?, end(b)?];
+        Ok((after > 0).then_some(LinkDown { at, ends }))
     }
 
     /// `n rate value rate value ...`

@@ -3,12 +3,13 @@
 //! Every key is either obeyed, or known to affect only output, or refused by name. The model
 //! follows that simulator: times truncated to 1 ns, events of one instant in the order of setting,
 //! acknowledgements in the data queue, NICs that search their flows by index, ECN at dequeue with
-//! that simulator's random numbers, hashes seeded with the switch's number. In all runs compared so
-//! far (none with drops) every flow ends at the same nanosecond. That repository's `config_doc.txt`
-//! and `traffic_gen/README.md` describe the grammar of the files.
+//! that simulator's random numbers, hashes seeded with the switch's number, go-back-N to the
+//! letter. In all runs compared so far every flow ends at the same nanosecond. That repository's
+//! `config_doc.txt` and `traffic_gen/README.md` describe the grammar of the files.
 
 mod config;
 mod files;
+mod link_down;
 mod next_hops;
 mod spec;
 
@@ -75,7 +76,8 @@ fn build(
     let routes = Routes::new(&topology).map_err(|why| format!("{topology_file}: {why}"))?;
     let spec = spec::spec(&config, run(&config, &flows)?);
     let plan = build::plan(&spec.run);
-    let setup = setup(&config, spec, topology, routes);
+    let faults = link_down::faults(&config, &topology).map_err(|why| format!("{file}: {why}"))?;
+    let setup = Setup { faults, ..setup(&config, spec, topology, routes) };
     let of_partitions = setup.partition_bytes(&plan, resources.threads.count);
     resources
         .memory
@@ -169,8 +171,9 @@ fn run(config: &Config, flows: &[Arrival]) -> Result<RunConfig, String> {
     let (Some(first), Some(last)) = (flows.first(), flows.last()) else {
         return Err(format!("{}: there are no flows", config.flow_file));
     };
-    let warmup = Ps(first.start.0 / GRID.0 * GRID.0);
-    let until = Ps((last.start.0 / GRID.0 + 1) * GRID.0);
+    let grid = link_down::grid(config, GRID);
+    let warmup = Ps(first.start.0 / grid.0 * grid.0);
+    let until = Ps((last.start.0 / grid.0 + 1) * grid.0);
     if until >= END {
         return Err(format!(
             "{}: the last flow begins at {}: flows must begin within the first {} of a run",
@@ -181,8 +184,9 @@ fn run(config: &Config, flows: &[Arrival]) -> Result<RunConfig, String> {
         warmup,
         measure: until - warmup,
         drain: Ps(config.stop_time.0.min(END.0).saturating_sub(until.0)),
-        grid: GRID,
-        watchdog: Ps::from_us(50_000),
+        grid,
+        // Nothing times out in that simulator: what is lost with a link may leave flows waiting.
+        watchdog: config.link_down.map_or(Ps::from_us(50_000), |_| Ps::NEVER),
         ..RunConfig::default()
     })
 }
@@ -195,7 +199,8 @@ fn setup(config: &Config, spec: Spec, topology: Topology, routes: Routes) -> Set
     let rtts = NetworkRtts { longest, pairs: None };
     // Prioritised acknowledgements pass pauses at their NIC; in switches they wait with data.
     let acks_obey_pauses = !config.ack_high_priority;
-    let hosts = HostSetup { acks_obey_pauses, ..build::hosts(&spec, None, &[], rtts, SEED) };
+    let hosts =
+        HostSetup { acks_obey_pauses, literal: true, ..build::hosts(&spec, None, &[], rtts, SEED) };
     let buffer = spec.buffer.clone().unwrap_or_default();
     Setup {
         switch: SwitchSetup {

@@ -6,7 +6,7 @@ use xoff_net::topo::{NextHops, Topology};
 
 use super::config::{Config, Control, rate, seconds};
 use super::files::{flows, topology};
-use super::next_hops;
+use super::{link_down, next_hops};
 use crate::resources::Memory;
 
 const MINIMAL: &str = "TOPOLOGY_FILE t.txt\nFLOW_FILE f.txt\n";
@@ -96,6 +96,48 @@ fn switches_may_have_any_numbers() {
     ] {
         assert_eq!(topology(line, "t.txt", Memory::of_machine()).unwrap_err(), error);
     }
+}
+
+/// Host 0 hangs on leaves 2 and 3, host 1 on leaf 3 alone. Spine 4 joins the leaves.
+const TWO_LINKS: &str = "5 3 5\n2 3 4\n0 2 100Gbps 1us 0\n0 3 100Gbps 1us 0\n\
+    1 3 100Gbps 1us 0\n2 4 100Gbps 1us 0\n3 4 100Gbps 1us 0\n";
+
+#[test]
+fn a_link_that_fails_leaves_no_host_alone() {
+    let built = topology(TWO_LINKS, "t.txt", Memory::of_machine()).unwrap();
+    let of = |line: &str| link_down::faults(&parse(line).unwrap(), &built);
+    let fault = &of("LINK_DOWN 37 4 3").unwrap()[0];
+    assert_eq!((fault.at, fault.until), (Ps(2_000_037_000_000), Ps::NEVER));
+    let ends: Vec<u32> = fault.ports.iter().map(|&port| built.port(port).node.0).collect();
+    assert_eq!(ends, [4, 3]);
+    assert_eq!(of("LINK_DOWN 37 0 2").map(|faults| faults.len()), Ok(1));
+    assert_eq!(of("LINK_DOWN 0 3 4").map(|faults| faults.len()), Ok(0));
+    assert_eq!(of("LINK_DOWN 37 2 3").map(|faults| faults.len()), Ok(0), "there is none");
+    for (line, error) in [
+        ("LINK_DOWN 37 1 3", "LINK_DOWN cuts off host 1: it has no other link"),
+        ("LINK_DOWN 37 5 3", "LINK_DOWN names node 5: nodes are 0 to 4"),
+    ] {
+        assert_eq!(of(line).unwrap_err(), error);
+    }
+    let bridge = "4 2 3\n2 3\n0 2 1Gbps 1us 0\n1 3 1Gbps 1us 0\n2 3 1Gbps 1us 0\n";
+    let bridge = topology(bridge, "t.txt", Memory::of_machine()).unwrap();
+    let error = link_down::faults(&parse("LINK_DOWN 1 2 3").unwrap(), &bridge).unwrap_err();
+    assert!(error.starts_with("LINK_DOWN of 2 and 3 disconnects the network: host"), "{error}");
+    for (line, error) in [
+        ("LINK_DOWN 1 2", "config.txt:3: LINK_DOWN needs a time in microseconds and the numbers"),
+        ("LINK_DOWN 1 2 -3", "config.txt:3: LINK_DOWN: expected a whole number"),
+    ] {
+        assert!(parse(line).unwrap_err().starts_with(error), "{line}");
+    }
+}
+
+#[test]
+fn steps_meet_the_failure() {
+    let steps = [0, 200, 35, 24, 137].map(|after| {
+        let config = parse(&format!("LINK_DOWN {after} 3 4")).unwrap();
+        link_down::grid(&config, Ps::from_us(10)).0 / 1_000_000
+    });
+    assert_eq!(steps, [10, 10, 5, 2, 1]);
 }
 
 /// Leaves 4 and 5 with two hosts each, and spines 6 to 9.

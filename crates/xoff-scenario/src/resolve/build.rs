@@ -77,6 +77,7 @@ pub(crate) fn hosts(
 ) -> HostSetup {
     HostSetup {
         acks_obey_pauses: spec.transport.ack_class == AckClass::Data,
+        literal: false,
         frame: spec.frame.clone(),
         transport: spec.transport.clone(),
         recovery: spec.recovery.clone(),

@@ -1,0 +1,29 @@
+//! Transmissions where the events of one instant happen in the order of setting.
+
+use xoff_core::Event;
+
+use super::Fabric;
+use super::impairment::IMPAIRED;
+use crate::packet::NONE;
+
+impl Fabric {
+    /// Sets the end of a transmission and then the arrival. The port stays busy until its wake-up
+    /// event: packets of the same instant that arrive before it find the port busy.
+    #[cold]
+    pub(super) fn transmit_in_sequence(&mut self, port: u32, id: u32) {
+        let Some(sequence) = &mut self.sequence else { return };
+        let state = &mut self.ports[port as usize];
+        let is_impaired = state.partition == IMPAIRED;
+        debug_assert!(is_impaired || state.partition == NONE, "an uncut network");
+        let (time, rank) = (state.busy_until, sequence.next(self.now));
+        state.waking = true;
+        self.wheel.post(Event { time, rank, tag: self.tags.wake, item: port });
+        state.busy_until += 1;
+        let (time, rank) = (time + state.delay, sequence.next(self.now));
+        if is_impaired {
+            self.cross_impaired(port, id, time);
+            return;
+        }
+        self.wheel.post(Event { time, rank, tag: state.arrival_tag, item: id });
+    }
+}
