@@ -199,8 +199,8 @@ mod tests {
         assert!(receivers.is_empty());
     }
 
-    /// In the HPCC simulator duplicates get no reply, and a receiver that has forgotten a flow takes
-    /// a late packet for one of a new flow.
+    /// In the HPCC simulator duplicates get no reply. A receiver that has forgotten a flow takes a
+    /// late packet for one of a new flow.
     #[test]
     fn literal_go_back_n_keeps_silent_about_duplicates() {
         let mut receivers = receivers(Recovery::GoBackN, 500, None);

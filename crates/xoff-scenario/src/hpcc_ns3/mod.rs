@@ -185,8 +185,8 @@ fn run(config: &Config, flows: &[Arrival]) -> Result<RunConfig, String> {
         measure: until - warmup,
         drain: Ps(config.stop_time.0.min(END.0).saturating_sub(until.0)),
         grid,
-        // Nothing times out in that simulator: what is lost with a link may leave flows waiting.
-        watchdog: config.link_down.map_or(Ps::from_us(50_000), |_| Ps::NEVER),
+        // Nothing times out in that simulator: flows that lost packets may wait until it stops.
+        watchdog: Ps::NEVER,
         ..RunConfig::default()
     })
 }
