@@ -4,13 +4,14 @@ import json
 import shutil
 import tarfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from xoff import compare_reference
 from xoff.cli import main
 from xoff.compare_reference import Case
-from xoff.reference import Comparison
+from xoff.reference import Comparison, compare
 
 NETWORKS = Path(__file__).parent / "data/hpcc_ns3"
 CASES = Path(__file__).parents[2] / "crates/xoff-run/tests/hpcc_ns3"
@@ -52,6 +53,26 @@ def test_a_missing_flow_is_not_within_any_tolerance():
     none = whole._replace(compared=[])
     assert not none.within(1)
     assert none.figures()["error_max"] is None
+
+
+def test_a_flow_that_never_ends_counts_among_those_of_its_pair(tmp_path):
+    """Nothing times out in that simulator: the first flow from 1 to 2 may wait forever."""
+    (tmp_path / "config.txt").write_text("CC_MODE 8\nFLOW_FILE flow.txt\n")
+    flow = "1 2 3 100 500 2.0"
+    (tmp_path / "flow.txt").write_text(f"3\n{flow}\n3 2 3 100 500 2.0\n{flow}\n")
+    ends = "0b000101 0b000201 10001 100 500 2000000000 7000 1\n"
+    (tmp_path / "fct.txt").write_text(
+        ends + ends.replace("0101 ", "0301 ").replace("10001", "10000")
+    )
+    columns = {"flow": [1, 2], "src": [3, 1], "dst": [2, 2], "size_bytes": [500, 500]}
+    columns |= {"start_ps": [0, 0], "fct_ps": [8_000_000, 7_000_000]}
+    flows = SimpleNamespace(select=lambda _: SimpleNamespace(to_pydict=lambda: columns))
+    summary = {"flows_finished": 2, "flows_started": 3}
+    found = compare(tmp_path / "fct.txt", SimpleNamespace(flows=flows, summary=summary))
+    assert [(flow.flow, flow.fct_ps, flow.reference_fct_ps) for flow in found] == [
+        (1, 8_000_000, 7_000_000),
+        (2, 7_000_000, 7_000_000),
+    ]
 
 
 @pytest.mark.real_engine
