@@ -90,6 +90,9 @@ pub struct Sender {
     lost_bytes: u64,
     /// Bytes after `snd_una` that the receiver has.
     kept_bytes: u64,
+    /// Bytes that the window has beyond the congestion control's, for recoveries that count
+    /// duplicates.
+    beyond: i64,
     /// Bytes that its receiver allows it to send; negative if the last packet exceeded the
     /// remainder. Unlimited with sender-driven transports, and zero while a neighbour holds the
     /// flow.
@@ -143,6 +146,7 @@ impl Sender {
             recovery,
             lost_bytes: 0,
             kept_bytes: 0,
+            beyond: 0,
             credit: i64::MAX,
             next: NONE,
             pace_timer: timers.0,
@@ -197,6 +201,8 @@ impl Sender {
         let has_room = self.in_flight() < self.pace.window;
         let may = match &self.recovery {
             SenderHalf::Sack(half) => half.may_repeat(has_room),
+            SenderHalf::Sack1(half) => half.may_repeat(has_room),
+            SenderHalf::NewReno(_) => true,
             _ => has_room,
         };
         may && self.credit > 0
@@ -281,6 +287,7 @@ impl Sender {
                     half.on_progress(first, seq.div_ceil(payload));
                     self.count(payload);
                 }
+                SenderHalf::NewReno(_) | SenderHalf::Sack1(_) => self.on_progress(seq, payload),
                 _ => {}
             }
         }
@@ -319,6 +326,11 @@ impl Sender {
                 self.count(payload);
                 news
             }
+            SenderHalf::Sack1(half) => {
+                let current = expected == self.snd_una;
+                current && half.on_block(expected / payload, Block::from_bits(kept))
+            }
+            SenderHalf::NewReno(_) => unreachable!("its receivers report no blocks"),
         }
     }
 
@@ -340,6 +352,7 @@ impl Sender {
                 half.on_timeout(&sent);
                 self.count(payload);
             }
+            SenderHalf::NewReno(_) | SenderHalf::Sack1(_) => self.restart(&sent),
         }
     }
 
@@ -373,6 +386,14 @@ impl Sender {
                 let seq = half.take().map(|packet| packet * payload);
                 seq.map(|seq| (seq, payload.min(self.start.bytes - seq)))
             }
+            SenderHalf::NewReno(half) => {
+                let seq = half.take().map(|packet| packet * payload);
+                seq.map(|seq| (seq, payload.min(self.start.bytes - seq)))
+            }
+            SenderHalf::Sack1(half) => {
+                let seq = half.take().map(|packet| packet * payload);
+                seq.map(|seq| (seq, payload.min(self.start.bytes - seq)))
+            }
         };
         let (seq, bytes) = packet.expect("lost bytes belong to lost packets");
         self.lost_bytes -= bytes;
@@ -387,6 +408,12 @@ impl Sender {
             }
             SenderHalf::Sack(half) => {
                 (self.kept_bytes, self.lost_bytes) = half.bytes(payload, self.start.bytes);
+            }
+            SenderHalf::NewReno(half) => {
+                self.lost_bytes = half.lost_bytes(payload, self.start.bytes);
+            }
+            SenderHalf::Sack1(half) => {
+                self.lost_bytes = half.lost_bytes(payload, self.start.bytes);
             }
             _ => {}
         }

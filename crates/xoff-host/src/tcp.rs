@@ -2,7 +2,7 @@
 
 use xoff_core::knobs::{Checked, Effect, because};
 use xoff_core::{Bytes, Ps, choices, knobs};
-use xoff_net::capability::{TCP_MARKS, TCP_WINDOW};
+use xoff_net::capability::{DEFLATION, DUPLICATES, PROBES, TCP_MARKS, TCP_WINDOW};
 
 choices! {
     /// What the least timeout bounds from below.
@@ -23,6 +23,19 @@ choices! {
         /// SMSS x SMSS / cwnd bytes, rounded down, at every acknowledgement (RFC 5681 §3.1, eq. 3;
         /// ns-3 and htsim).
         PerAck = "per-ack",
+        /// The same without rounding, as in ns-2. Rounding slows a window of 100 packets by 3 %.
+        PerAckExact = "per-ack-exact",
+    }
+}
+
+choices! {
+    /// Which acknowledgements measure the round trip.
+    pub enum RttSamples {
+        /// All: each returns the time at which its packet was sent.
+        All = "all",
+        /// That of one timed packet at a time, which is never a retransmission (RFC 6298 §3,
+        /// Karn).
+        One = "one",
     }
 }
 
@@ -34,6 +47,9 @@ choices! {
         /// What is estimated to be in the network: neither lost nor known to have arrived (RFC 6675
         /// §2, Pipe; ns-3).
         Pipe = "pipe",
+        /// The congestion window, as in ns-2: fractions of a packet stay in the window, but not in
+        /// the threshold. A timeout of the same packet halves again. NewReno only.
+        Window = "window",
     }
 }
 
@@ -48,6 +64,16 @@ choices! {
         /// is sent again when nothing else is left, and only the first such acknowledgement
         /// restarts the timer (RFC 6582 §4: "Impatient").
         Prr = "prr",
+    }
+}
+
+choices! {
+    /// The congestion window after a recovery whose partial acknowledgements deflated it.
+    pub enum AfterRecovery {
+        /// The slow-start threshold (RFC 6582 §3.2, step 3).
+        Threshold = "threshold",
+        /// What is left of it, as in ns-2. Slow start then leads back to the threshold.
+        Deflated = "deflated",
     }
 }
 
@@ -77,7 +103,8 @@ impl SackBytes {
 }
 
 knobs! {
-    /// TCP: its recovery (`transport.recovery = "sack"`) and the start of its windows.
+    /// TCP: its recovery (`transport.recovery = "sack"`, `"newreno"` or `"sack1"`) and the start of
+    /// its windows.
     pub struct TcpConfig in "tcp" {
         /// First congestion window, in packets (RFC 6928: 10).
         initial_window_packets: u32 = 10 => [Effect::Needs(TCP_WINDOW)],
@@ -117,9 +144,17 @@ knobs! {
         /// Round-trip time measured before the first data, by the handshake that opened the
         /// connection. 0: none.
         handshake_rtt: Ps = Ps(0),
+        /// The first duplicate acknowledgements, below `duplicate_acks`, let a packet of new data
+        /// leave each (RFC 3042). With `recovery = "sack"` the packets they report make room.
+        limited_transmit: bool = true => [Effect::Needs(DUPLICATES)],
+        /// Which acknowledgements measure the round trip. A timeout stays doubled until the next
+        /// measurement.
+        rtt_samples: RttSamples = RttSamples::All => [Effect::Needs(DUPLICATES)],
+        /// The congestion window after a recovery without selective acknowledgements.
+        after_recovery: AfterRecovery = AfterRecovery::Threshold => [Effect::Needs(DEFLATION)],
         /// After this many timeouts in a row a sender probes: it sends one header at each timeout
         /// until one is answered (pFabric §4.2). 0: never.
-        probe_after: u16 = 0,
+        probe_after: u16 = 0 => [Effect::Needs(PROBES)],
     }
 }
 

@@ -18,6 +18,12 @@ pub const RATE_FOR_WINDOW: Capability = Capability("the congestion control sets 
 pub const TCP_WINDOW: Capability = Capability("the congestion control has no TCP window");
 /// NewReno reads `tcp.ecn`.
 pub const TCP_MARKS: Capability = Capability("only congestion = \"newreno\" reads it");
+/// The recovery counts duplicate acknowledgements.
+pub const DUPLICATES: Capability = Capability("the recovery does not count duplicates");
+/// Partial acknowledgements deflate the window.
+pub const DEFLATION: Capability = Capability("only recovery = \"newreno\" deflates a window");
+/// A sender probes after some timeouts.
+pub const PROBES: Capability = Capability("only recovery = \"sack\" sends probes");
 /// The transport's timeout triggers retransmissions.
 pub const TIMEOUT: Capability = Capability("the recovery does not use it");
 /// A second, shorter timeout triggers them.

@@ -153,6 +153,9 @@ pub trait CongestionControl {
     fn on_loss(&mut self, _path: &Path, _loss: &Loss, _pace: &mut Pace) {}
     /// The retransmission timeout has passed without an acknowledgement.
     fn on_timeout(&mut self, _path: &Path, _loss: &Loss, _pace: &mut Pace) {}
+    /// Partial acknowledgements of a recovery without selective acknowledgements take `bytes` from
+    /// the congestion window itself. The acknowledgement follows with `on_ack`.
+    fn deflate(&mut self, _path: &Path, _bytes: u64) {}
     /// An external allocator opens the window to `bytes`; TCP controls only. The control keeps its
     /// other state and enters congestion avoidance.
     fn reopen(&mut self, _path: &Path, _bytes: u64, _pace: &mut Pace) {}
@@ -260,6 +263,9 @@ impl CongestionControl for AnyControl {
     }
     fn on_timeout(&mut self, path: &Path, loss: &Loss, pace: &mut Pace) {
         each_control!(self, control => control.on_timeout(path, loss, pace));
+    }
+    fn deflate(&mut self, path: &Path, bytes: u64) {
+        each_control!(self, control => control.deflate(path, bytes));
     }
     fn on_timer(&mut self, path: &Path, now: u64, pace: &mut Pace) {
         each_control!(self, control => control.on_timer(path, now, pace));

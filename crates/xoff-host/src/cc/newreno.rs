@@ -10,7 +10,7 @@ use xoff_core::knobs;
 use super::window::CongestionWindow;
 use super::{Ack, CongestionControl, ControlSettings, Loss, Path, Start};
 use crate::cc::Pace;
-use crate::tcp::{Increase, TcpConfig};
+use crate::tcp::{Halved, Increase, TcpConfig};
 
 knobs! {
     /// NewReno: its settings are those of section `tcp`.
@@ -27,6 +27,10 @@ impl ControlSettings for NewRenoConfig {
     }
 
     fn has_tcp_window(&self) -> bool {
+        true
+    }
+
+    fn halves_window(&self) -> bool {
         true
     }
 
@@ -52,6 +56,8 @@ pub struct NewReno {
     /// True if marks cut the window.
     uses_ecn: bool,
     increase: Increase,
+    /// True if a loss halves the window and not what is in flight.
+    halves_window: bool,
     /// Marks up to this byte belong to a window that was already cut.
     cut_until: Option<u64>,
 }
@@ -61,13 +67,25 @@ impl NewReno {
     #[must_use]
     pub fn start(config: &TcpConfig, path: &Path) -> (Self, Pace) {
         let window = CongestionWindow::start(config, path);
-        let own = Self { uses_ecn: config.ecn, increase: config.increase, ..Self::with(window) };
+        let own = Self {
+            uses_ecn: config.ecn,
+            increase: config.increase,
+            halves_window: config.halved == Halved::Window,
+            ..Self::with(window)
+        };
         (own, window.pace(path))
     }
 
     /// A new flow that starts with this window.
     pub(super) fn with(window: CongestionWindow) -> Self {
-        Self { window, counted: 0, uses_ecn: false, increase: Increase::PerWindow, cut_until: None }
+        Self {
+            window,
+            counted: 0,
+            uses_ecn: false,
+            increase: Increase::PerWindow,
+            halves_window: false,
+            cut_until: None,
+        }
     }
 
     /// Grows the window after an acknowledgement.
@@ -78,6 +96,14 @@ impl NewReno {
         if self.increase == Increase::PerAck {
             // "cwnd += SMSS*SMSS/cwnd", and 1 byte if that is 0 (RFC 5681 §3.1, eq. 3).
             self.window.bytes += (path.payload * path.payload / self.window.bytes).max(1);
+            return;
+        }
+        if self.increase == Increase::PerAckExact {
+            // The remainder of one acknowledgement counts at the next.
+            let (payload, window) = (path.payload, self.window.bytes);
+            self.counted += payload * payload;
+            self.window.bytes += self.counted / window;
+            self.counted %= window;
             return;
         }
         // Once a window of bytes has been acknowledged, the window grows by one packet (RFC 5681
@@ -118,19 +144,34 @@ impl CongestionControl for NewReno {
     }
 
     fn on_loss(&mut self, path: &Path, loss: &Loss, pace: &mut Pace) {
-        // "ssthresh = max (FlightSize / 2, 2*SMSS)" (RFC 5681 §3.1, eq. 4).
-        self.reduce_to(path, loss.flight / 2);
+        if self.halves_window {
+            let half = self.window.halve_threshold(path);
+            self.window.bytes = half.max(path.payload);
+            self.counted = 0;
+        } else {
+            // "ssthresh = max (FlightSize / 2, 2*SMSS)" (RFC 5681 §3.1, eq. 4).
+            self.reduce_to(path, loss.flight / 2);
+        }
         *pace = self.window.pace(path);
     }
 
     fn on_timeout(&mut self, path: &Path, loss: &Loss, pace: &mut Pace) {
-        self.window.collapse(path, loss.flight / 2, loss.again);
+        if self.halves_window {
+            // Also after a timeout of the same packet.
+            self.window.halve_threshold(path);
+        }
+        let again = loss.again || self.halves_window;
+        self.window.collapse(path, loss.flight / 2, again);
         self.counted = 0;
         *pace = self.window.pace(path);
     }
 
     fn window_bytes(&self) -> u64 {
         self.window.bytes
+    }
+
+    fn deflate(&mut self, path: &Path, bytes: u64) {
+        self.window.bytes = self.window.bytes.saturating_sub(bytes).max(path.payload);
     }
 
     fn reopen(&mut self, path: &Path, bytes: u64, pace: &mut Pace) {
@@ -192,5 +233,41 @@ mod tests {
         let mut driver = flow(40, false);
         driver.packet(true);
         assert_eq!(driver.packets(), 41);
+    }
+
+    /// ns-2's arithmetic: cwnd += 1/cwnd without rounding, and half of the window with its
+    /// fraction.
+    #[test]
+    fn the_window_grows_and_halves_as_in_ns2() {
+        let config = TcpConfig {
+            initial_ssthresh: xoff_core::Bytes(1),
+            increase: Increase::PerAckExact,
+            halved: Halved::Window,
+            ..TcpConfig::default()
+        };
+        let (control, pace) = NewReno::start(&config, &PATH);
+        let mut driver = Driver::new(control, pace);
+        let mut expected = 10.0;
+        for _ in 0..100 {
+            driver.packet(false);
+            expected += 1.0 / expected;
+        }
+        let bytes = driver.control.window.bytes;
+        assert!((bytes as f64 - 1000.0 * expected).abs() < 2.0, "{bytes} B, not {expected}");
+        let loss = Loss { now: 0, flight: 3000, again: false };
+        driver.control.on_loss(&PATH, &loss, &mut driver.pace);
+        let half = bytes / 2;
+        let window = driver.control.window;
+        assert_eq!((window.bytes, window.threshold), (half, half - half % 1000));
+        driver.control.deflate(&PATH, 2500);
+        assert_eq!(driver.control.window.bytes, half - 2500);
+        // A timeout of the same packet halves again, down to two packets.
+        for threshold in [half - 2500, 1000] {
+            let again = Loss { again: true, ..loss };
+            driver.control.on_timeout(&PATH, &again, &mut driver.pace);
+            let window = driver.control.window;
+            assert_eq!(window.bytes, 1000);
+            assert_eq!(window.threshold, (threshold / 2 / 1000 * 1000).max(2000));
+        }
     }
 }

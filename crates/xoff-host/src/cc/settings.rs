@@ -77,7 +77,12 @@ pub trait ControlSettings {
         false
     }
 
-    /// True if it depends on the loss reports of `transport.recovery = "sack"`.
+    /// True if it can halve its congestion window, instead of what is in flight.
+    fn halves_window(&self) -> bool {
+        false
+    }
+
+    /// True if it depends on the loss reports of TCP's recoveries.
     fn needs_loss_reports(&self) -> bool {
         false
     }

@@ -60,6 +60,14 @@ impl CongestionWindow {
         self.bytes = self.threshold;
     }
 
+    /// Sets the threshold to half of the window in whole packets, but not below two. Returns that
+    /// half with its fraction.
+    pub(super) fn halve_threshold(&mut self, path: &Path) -> u64 {
+        let half = self.bytes / 2;
+        self.threshold = (half - half % path.payload).max(2 * path.payload);
+        half
+    }
+
     /// Timeout: "cwnd MUST be set to no more than the loss window, LW, which equals 1 full-sized
     /// segment" (RFC 5681 §3.1). The threshold becomes `bytes`, unless the same packet has timed
     /// out before: then it "is held constant".

@@ -38,7 +38,7 @@ impl Hosts {
         let path = &self.paths[flow.path];
         let control = &mut self.controls[sender as usize];
         let AckOutcome { recovering, follows, in_flight } = match &self.tcp {
-            Some(tcp) => tcp.on_ack(fabric, sender, flow, path, control, (packet, acked)),
+            Some(tcp) => tcp.on_ack(fabric, sender, flow, path, control, (packet, acked, news)),
             None => AckOutcome::default(),
         };
         let ack = Ack {

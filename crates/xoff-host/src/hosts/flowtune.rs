@@ -182,7 +182,7 @@ impl Hosts {
         let was_limited = Capped::release(control, &mut flow.pace);
         // A flow whose rate was only an upper limit kept its own window.
         if rate > 0 && (opened || !was_limited) {
-            let rtt = flow.sack().and_then(|half| half.rto.smoothed_rtt());
+            let rtt = flow.rto().and_then(|rto| rto.smoothed_rtt());
             let bytes = BitRate(rate).bytes_in(Ps(rtt.unwrap_or(path.base_rtt))).0;
             control.reopen(path, bytes, &mut flow.pace);
         }

@@ -229,7 +229,7 @@ impl Hosts {
             flow.paused_until = state.on_sent(config, path, fabric.now, flow.last_wire_bytes);
         }
         if let Some(tcp) = &self.tcp {
-            tcp.on_sent(fabric, sender, flow, payload);
+            tcp.on_sent(fabric, sender, flow, (seq + payload, payload, again));
             // Streams always use TCP, so only TCP flows need this check.
             if flow.open {
                 self.send_segment(fabric, sender, &mut packet);

@@ -1,6 +1,6 @@
-//! Flows with selective acknowledgements: loss detection from acknowledgements, and retransmission
-//! timeouts. Each flow has its own timer. A timeout may be as short as a round trip, and an
-//! acknowledgement that postpones it only writes the timer's slot.
+//! Flows of TCP: loss detection from acknowledgements, and retransmission timeouts. Each flow has
+//! its own timer. A timeout may be as short as a round trip, and an acknowledgement that postpones
+//! it only writes the timer's slot.
 
 use xoff_core::TimerId;
 use xoff_net::{Fabric, Packet};
@@ -8,9 +8,10 @@ use xoff_net::{Fabric, Packet};
 use super::Hosts;
 use crate::cc::{AnyControl, CongestionControl, Loss, Path};
 use crate::flow::Sender;
+use crate::recovery::progress::Answer;
 use crate::tcp::{Halved, TcpConfig};
 
-/// State of flows with selective acknowledgements.
+/// State of TCP's flows.
 #[derive(Debug)]
 pub(super) struct TcpHosts {
     /// Retransmission timers, by flow slot.
@@ -31,9 +32,9 @@ pub(super) struct AckOutcome {
 
 /// A loss at this time.
 fn loss_of(flow: &mut Sender, now: u64, halved: Halved) -> Loss {
-    let again = flow.sack().is_some_and(|half| half.rto.has_backed_off());
+    let again = flow.rto().is_some_and(|rto| rto.has_backed_off());
     let flight = match halved {
-        Halved::Flight => (flow.snd_nxt - flow.snd_una).min(flow.pace.window),
+        Halved::Flight | Halved::Window => (flow.snd_nxt - flow.snd_una).min(flow.pace.window),
         Halved::Pipe => flow.in_flight(),
     };
     Loss { now, flight, again }
@@ -54,12 +55,17 @@ impl TcpHosts {
         flow: &mut Sender,
         path: &Path,
         control: &mut AnyControl,
-        (packet, acked): (&Packet, u64),
+        (packet, acked, news): (&Packet, u64, bool),
     ) -> AckOutcome {
         if flow.has_ended() {
             return AckOutcome::default();
         }
         let rtt = fabric.now - packet.as_answer().stamp_ps();
+        if flow.counts_duplicates() {
+            let repeats = acked == 0 && packet.as_answer().expected() == flow.snd_una;
+            let answer = Answer { now: fabric.now, rtt, acked, repeats, news };
+            return self.count_duplicates(fabric, sender, flow, path, control, &answer);
+        }
         let probed = flow.sack().is_some_and(|half| half.on_answer(rtt));
         let progress = flow.detect(path.payload);
         if progress.begins {
@@ -85,6 +91,31 @@ impl TcpHosts {
         }
     }
 
+    /// The same for recoveries that count duplicates.
+    fn count_duplicates(
+        &self,
+        fabric: &mut Fabric,
+        sender: u32,
+        flow: &mut Sender,
+        path: &Path,
+        control: &mut AnyControl,
+        answer: &Answer,
+    ) -> AckOutcome {
+        let progress = flow.on_answer(path.payload, answer);
+        if progress.begins {
+            let loss = loss_of(flow, fabric.now, self.halved);
+            control.on_loss(path, &loss, &mut flow.pace);
+        }
+        if progress.cut > 0 {
+            control.deflate(path, progress.cut);
+        }
+        if progress.restarts {
+            self.restart_timer(fabric, sender, flow);
+        }
+        let (recovering, in_flight) = (progress.recovering, flow.in_flight());
+        AckOutcome { recovering, follows: true, in_flight }
+    }
+
     /// A packet leaves. "If the timer is not running, start it running" (RFC 6298 §5.1). RFC 6675
     /// §6 also allows a restart with each retransmission, but with many losses a packet lost twice
     /// would then wait until all others are retransmitted.
@@ -94,9 +125,11 @@ impl TcpHosts {
         fabric: &mut Fabric,
         sender: u32,
         flow: &mut Sender,
-        payload: u64,
+        (end, payload, again): (u64, u64, bool),
     ) {
-        if let Some(prr) = flow.sack().and_then(|half| half.prr.as_mut()) {
+        if flow.counts_duplicates() {
+            flow.on_sent(end, fabric.now, again);
+        } else if let Some(prr) = flow.sack().and_then(|half| half.prr.as_mut()) {
             prr.on_sent(payload);
         }
         if fabric.wheel.armed(self.timers[sender as usize]).is_none() {
@@ -107,8 +140,8 @@ impl TcpHosts {
     fn restart_timer(&self, fabric: &mut Fabric, sender: u32, flow: &mut Sender) {
         let timer = self.timers[sender as usize];
         let outstanding = flow.snd_nxt > flow.snd_una;
-        match flow.sack() {
-            Some(half) if outstanding => fabric.wheel.arm(timer, fabric.now + half.rto.timeout()),
+        match flow.rto() {
+            Some(rto) if outstanding => fabric.wheel.arm(timer, fabric.now + rto.timeout()),
             _ => fabric.wheel.cancel(timer),
         }
     }

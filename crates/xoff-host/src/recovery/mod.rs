@@ -6,11 +6,14 @@
 //! `reassembly.rs`, `scoreboard.rs` and `packet_set.rs`.
 
 mod go_back_n;
+pub mod newreno;
 pub(crate) mod packet_set;
 mod perfect;
+pub mod progress;
 mod reassembly;
 pub mod rto;
 pub mod sack;
+pub mod sack1;
 pub(crate) mod scoreboard;
 pub(crate) mod selective_repeat;
 mod settings;
@@ -21,7 +24,9 @@ mod waiting;
 use crate::tcp::TcpConfig;
 
 pub use go_back_n::GoBackNConfig;
+pub use newreno::NewRenoRecovery;
 pub use perfect::PerfectConfig;
+pub use sack1::Sack1Config;
 pub use selective_repeat::SelectiveRepeatConfig;
 pub use settings::{RecoverySettings, Timeouts};
 pub use waiting::Waiting;
@@ -40,6 +45,12 @@ xoff_core::seam! {
         /// Selective acknowledgements and a timeout from measured round trips, section `tcp` (RFC
         /// 6675, RFC 6298).
         Sack(TcpConfig) = "sack",
+        /// Cumulative acknowledgements and a timeout from measured round trips, section `tcp` (RFC
+        /// 6582, RFC 6298).
+        NewReno(NewRenoRecovery) = "newreno",
+        /// The first recovery with selective acknowledgements, of ns-2's Sack1, section `tcp` (Fall
+        /// and Floyd 1996). Lost packets count as being in flight.
+        Sack1(Sack1Config) = "sack1",
     }
 }
 
@@ -114,6 +125,8 @@ pub enum ReceiverHalf {
     SelectiveRepeat(selective_repeat::Receiver),
     /// Selective acknowledgements.
     Sack(sack::Receiver),
+    /// Cumulative acknowledgements of packets kept in any order.
+    NewReno(newreno::Receiver),
 }
 
 impl ReceiverHalf {
@@ -124,7 +137,8 @@ impl ReceiverHalf {
             Recovery::GoBackN => Self::GoBackN(Default::default()),
             Recovery::Perfect => Self::Perfect(Default::default()),
             Recovery::SelectiveRepeat => Self::SelectiveRepeat(Default::default()),
-            Recovery::Sack => Self::Sack(Default::default()),
+            Recovery::Sack | Recovery::Sack1 => Self::Sack(Default::default()),
+            Recovery::NewReno => Self::NewReno(Default::default()),
         }
     }
 
@@ -144,6 +158,10 @@ impl ReceiverHalf {
                 let arrival = *arrival;
                 half.on_data(setup.payload, &arrival)
             }
+            Self::NewReno(half) => {
+                let arrival = *arrival;
+                half.on_data(setup.payload, &arrival)
+            }
         }
     }
 
@@ -155,6 +173,7 @@ impl ReceiverHalf {
             Self::Perfect(half) => half.rx_progress(),
             Self::SelectiveRepeat(half) => half.rx_progress(setup.payload),
             Self::Sack(half) => half.rx_progress(setup.payload),
+            Self::NewReno(half) => half.rx_progress(setup.payload),
         }
     }
 
@@ -175,6 +194,7 @@ impl ReceiverHalf {
             Self::GoBackN(_) | Self::Perfect(_) => false,
             Self::SelectiveRepeat(half) => half.repeated(),
             Self::Sack(half) => half.repeated(),
+            Self::NewReno(half) => half.repeated(),
         }
     }
 
@@ -185,7 +205,7 @@ impl ReceiverHalf {
         match self {
             Self::GoBackN(half) => half.may_repeat(),
             Self::Perfect(_) => false,
-            Self::SelectiveRepeat(_) | Self::Sack(_) => true,
+            Self::SelectiveRepeat(_) | Self::Sack(_) | Self::NewReno(_) => true,
         }
     }
 }
@@ -203,13 +223,17 @@ pub enum SenderHalf {
     SelectiveRepeat(Option<Box<scoreboard::Scoreboard>>),
     /// Selective acknowledgements.
     Sack(Box<sack::Sender>),
+    /// NewReno.
+    NewReno(Box<newreno::Sender>),
+    /// Sack1.
+    Sack1(Box<sack1::Sender>),
     /// Receiver-driven transports: not one of the recoveries, since the transport decides on
     /// retransmissions itself.
     Driven(Waiting),
 }
 
 impl SenderHalf {
-    /// A new flow's half; `tcp` is used only with selective acknowledgements.
+    /// A new flow's half; `tcp` is used only by TCP's recoveries.
     #[must_use]
     pub fn new(recovery: Recovery, tcp: &TcpConfig) -> Self {
         match recovery {
@@ -217,6 +241,8 @@ impl SenderHalf {
             Recovery::Perfect => Self::Perfect(Default::default()),
             Recovery::SelectiveRepeat => Self::SelectiveRepeat(None),
             Recovery::Sack => Self::Sack(Box::new(sack::Sender::new(tcp))),
+            Recovery::NewReno => Self::NewReno(Box::new(newreno::Sender::new(tcp))),
+            Recovery::Sack1 => Self::Sack1(Box::new(sack1::Sender::new(tcp))),
         }
     }
 }

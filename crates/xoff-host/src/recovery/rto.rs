@@ -1,10 +1,12 @@
 //! The retransmission timeout of a flow (RFC 6298).
 //!
 //! Every acknowledgement returns the send time of its packet. Each is therefore a sample, even for
-//! retransmissions (RFC 6298 §3: Karn's algorithm is for senders that cannot tell them apart). The
+//! retransmissions (RFC 6298 §3: Karn's algorithm is for senders that cannot tell them apart).
+//! Recoveries that count duplicates can do without those times: `tcp.rtt_samples = "one"`. The
 //! clock has no granularity.
 
-use crate::tcp::{RtoFloor, TcpConfig};
+use super::progress::Answer;
+use crate::tcp::{RtoFloor, RttSamples, TcpConfig};
 
 /// Limits of a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +19,8 @@ pub struct RtoLimits {
     pub floor: RtoFloor,
     /// Maximum, also after doubling (ps).
     pub max_ps: u64,
+    /// Which packets are timed.
+    pub samples: RttSamples,
 }
 
 impl From<&TcpConfig> for RtoLimits {
@@ -26,6 +30,7 @@ impl From<&TcpConfig> for RtoLimits {
             min_ps: config.min_rto.0,
             floor: config.rto_floor,
             max_ps: config.max_rto.0,
+            samples: config.rtt_samples,
         }
     }
 }
@@ -38,13 +43,15 @@ pub struct Rto {
     smoothed: Option<(u64, u64)>,
     /// Timeouts since the last sample.
     backoff: u32,
+    /// The timed packet: its end and when it was sent (ps), if one packet is timed at a time.
+    timed: Option<(u64, u64)>,
 }
 
 impl Rto {
     /// Creates it without a measurement.
     #[must_use]
     pub fn new(limits: RtoLimits) -> Self {
-        Self { limits, smoothed: None, backoff: 0 }
+        Self { limits, smoothed: None, backoff: 0, timed: None }
     }
 
     /// Creates it, with the measurement of a handshake if there is one.
@@ -72,8 +79,39 @@ impl Rto {
         self.backoff = 0;
     }
 
+    /// A packet leaves: its end, and whether it was sent before. "RTT samples MUST NOT be made
+    /// using segments that were retransmitted" (§3).
+    pub fn on_sent(&mut self, end: u64, now: u64, again: bool) {
+        if self.limits.samples == RttSamples::One && self.timed.is_none() && !again {
+            self.timed = Some((end, now));
+        }
+    }
+
+    /// An acknowledgement of everything before `una` arrives.
+    pub fn on_answer(&mut self, una: u64, answer: &Answer) {
+        match (self.limits.samples, self.timed) {
+            (RttSamples::All, _) => self.on_sample(answer.rtt),
+            (RttSamples::One, Some((end, sent))) if una >= end => {
+                self.timed = None;
+                self.on_sample(answer.now - sent);
+            }
+            (RttSamples::One, _) => {}
+        }
+    }
+
+    /// Packets are sent again: the timed one tells nothing any more.
+    pub fn forget(&mut self) {
+        self.timed = None;
+    }
+
+    /// The next timeout is not doubled.
+    pub fn end_backoff(&mut self) {
+        self.backoff = 0;
+    }
+
     /// Records a timeout: "the host MUST set RTO <- RTO * 2" (§5.5).
     pub fn back_off(&mut self) {
+        self.timed = None;
         self.backoff += 1;
     }
 
@@ -98,7 +136,7 @@ impl Rto {
     /// The current timeout (ps).
     #[must_use]
     pub fn timeout(&self) -> u64 {
-        let RtoLimits { initial_ps, min_ps, floor, max_ps } = self.limits;
+        let RtoLimits { initial_ps, min_ps, floor, max_ps, .. } = self.limits;
         let least = if floor == RtoFloor::Variation { min_ps } else { 0 };
         // RTO <- SRTT + max (G, K RTTVAR), K = 4 (§2.3). Linux has its least timeout for G.
         let measured = |(mean, variation)| mean + least.max(4 * variation);
@@ -117,6 +155,7 @@ mod tests {
         min_ps: 1_000,
         floor: RtoFloor::Timeout,
         max_ps: 60_000_000,
+        samples: RttSamples::All,
     };
 
     #[test]
@@ -168,5 +207,25 @@ mod tests {
         rto.on_sample(1_000_000);
         // RTTVAR fell from 500 000 to 375 000.
         assert_eq!((rto.timeout(), rto.has_backed_off()), (2_500_000, false));
+    }
+
+    /// Karn: one packet at a time, and no retransmission.
+    #[test]
+    fn one_timed_packet_at_a_time() {
+        let mut rto = Rto::new(RtoLimits { samples: RttSamples::One, ..LIMITS });
+        let answer = |now| Answer { now, rtt: 7, acked: 0, repeats: false, news: false };
+        rto.on_sent(1000, 0, false);
+        rto.on_sent(2000, 50, false);
+        rto.on_answer(0, &answer(100));
+        assert_eq!(rto.smoothed_rtt(), None);
+        rto.on_answer(2000, &answer(200));
+        assert_eq!(rto.smoothed_rtt(), Some(200));
+        rto.back_off();
+        rto.on_sent(3000, 300, true);
+        rto.on_answer(3000, &answer(400));
+        assert_eq!((rto.smoothed_rtt(), rto.timeouts()), (Some(200), 1));
+        rto.on_sent(4000, 500, false);
+        rto.on_answer(4000, &answer(700));
+        assert_eq!(rto.timeouts(), 0);
     }
 }

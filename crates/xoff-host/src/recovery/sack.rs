@@ -24,6 +24,7 @@ mod prr;
 
 use xoff_core::knobs::Checked;
 
+use super::progress::{Progress, Sent};
 use super::reassembly::Reassembly;
 use super::rto::Rto;
 use super::scoreboard::Scoreboard;
@@ -56,6 +57,10 @@ impl RecoverySettings for TcpConfig {
     }
 
     fn reports_losses(&self) -> bool {
+        true
+    }
+
+    fn probes(&self) -> bool {
         true
     }
 
@@ -117,28 +122,6 @@ enum Phase {
     Recovery(u64),
     /// After a timeout no recovery begins before all earlier packets have arrived (§5.1).
     AfterTimeout(u64),
-}
-
-/// An acknowledgement's information for the congestion control.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// A recovery begins.
-    pub begins: bool,
-    /// A recovery is in progress, or has ended with this acknowledgement.
-    pub recovering: bool,
-}
-
-/// Progress of a flow, in bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct Sent {
-    /// First unacknowledged byte.
-    pub una: u64,
-    /// Next byte to send.
-    pub next: u64,
-    /// Payload of a full packet.
-    pub payload: u64,
-    /// Size of the flow.
-    pub end: u64,
 }
 
 /// The sender's half.
@@ -240,7 +223,7 @@ impl Sender {
         }
         // With PRR the window may grow again at the acknowledgement that ends a recovery.
         let recovering = recovering && !(recovered && self.prr.is_some());
-        Progress { begins, recovering: recovering || begins }
+        Progress { begins, recovering: recovering || begins, ..Progress::default() }
     }
 
     /// Whether an acknowledgement of new data restarts the timer.

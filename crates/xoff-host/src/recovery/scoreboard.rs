@@ -38,6 +38,23 @@ impl Scoreboard {
         self.lost_before = self.lost_before.max(packet);
     }
 
+    /// Every missing packet before the last arrival is lost.
+    pub(crate) fn lose_holes(&mut self) {
+        if let Some(last) = self.arrived.nth_last(0) {
+            self.lose_before(last);
+        }
+    }
+
+    /// Missing packets from this one on have not been retransmitted, and none is known to be lost.
+    pub(crate) fn repeat_from(&mut self, packet: u64) {
+        (self.repeated_before, self.lost_before) = (packet, packet);
+    }
+
+    /// Forgets all packets.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
     /// Retransmission timeout: all packets from `first` up to before `next` that are not known to
     /// have arrived are lost.
     pub(crate) fn on_timeout(&mut self, first: u64, next: u64) {

@@ -65,6 +65,22 @@ pub trait RecoverySettings {
         false
     }
 
+    /// True if it counts duplicate acknowledgements, whatever they report beyond the first missing
+    /// byte.
+    fn counts_duplicates(&self) -> bool {
+        false
+    }
+
+    /// True if partial acknowledgements deflate the window.
+    fn deflates(&self) -> bool {
+        false
+    }
+
+    /// True if it sends headers alone after some timeouts.
+    fn probes(&self) -> bool {
+        false
+    }
+
     /// True if a retransmitted packet has the number of bytes left to send in its flow.
     fn tells_what_is_left(&self) -> bool {
         false

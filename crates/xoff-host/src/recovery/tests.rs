@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use xoff_net::packet::flag;
 use xoff_net::{Kind, Packet};
 
+use super::progress::Answer;
 use super::{ReceiverSetup, Reply, SenderHalf};
 use crate::cc::Pace;
 use crate::flow::{FlowStart, Sender};
@@ -126,7 +127,8 @@ impl Path {
         if self.flow.in_flight() == 0 {
             self.flow.progress_ps = self.now;
         }
-        let (seq, payload, _) = self.flow.take_packet(PAYLOAD);
+        let (seq, payload, again) = self.flow.take_packet(PAYLOAD);
+        self.flow.on_sent(seq + payload, self.now, again);
         let mut packet = Packet::new(Kind::Data, payload as u16);
         packet.seq = seq;
         packet.remaining = (self.flow.start.bytes - seq - payload) as u32;
@@ -153,7 +155,7 @@ impl Path {
             };
             if payload == 0 && self.flow.start.bytes <= PAYLOAD {
                 assert_eq!(seq, 0, "a flow of one packet has no state");
-            } else if matches!(self.recovery, Recovery::SelectiveRepeat | Recovery::Sack) {
+            } else if self.keeps() {
                 assert_eq!(seq, missing, "must keep exactly the packets that arrived");
             } else {
                 assert!(seq <= missing, "{seq} is acknowledged, but {missing} is missing");
@@ -167,12 +169,19 @@ impl Path {
     pub(super) fn acknowledge(&mut self) {
         while let Some(packet) = self.back.arrive(self.now) {
             self.answers.push(packet);
-            let mut news = self.flow.acknowledge(packet.seq, PAYLOAD) > 0;
+            let acked = self.flow.acknowledge(packet.seq, PAYLOAD);
+            let mut news = acked > 0;
             if packet.kind == Kind::Nack {
                 news |= self.flow.on_nack(packet.seq, packet.remaining, PAYLOAD);
             }
             if news {
                 self.flow.progress_ps = self.now;
+            }
+            if self.flow.counts_duplicates() && self.flow.snd_una < self.flow.start.bytes {
+                let repeats = acked == 0 && packet.seq == self.flow.snd_una;
+                let answer = Answer { now: self.now, rtt: 2 * DELAY, acked, repeats, news };
+                self.recoveries += u64::from(self.flow.on_answer(PAYLOAD, &answer).begins);
+                self.flow.look_further(PAYLOAD);
             }
             if self.recovery == Recovery::Sack && self.flow.snd_una < self.flow.start.bytes {
                 if let Some(half) = self.flow.sack() {
@@ -185,14 +194,23 @@ impl Path {
                 }
             }
         }
-        let keeps = matches!(self.recovery, Recovery::SelectiveRepeat | Recovery::Sack);
-        let timeout = if keeps { TIMEOUT } else { LONG_TIMEOUT };
+        let timeout = if self.keeps() { TIMEOUT } else { LONG_TIMEOUT };
         let probing = self.flow.sack().is_some_and(|half| half.is_probing());
         if (self.flow.in_flight() > 0 || probing) && self.flow.progress_ps + timeout <= self.now {
             self.flow.progress_ps = self.now;
             self.flow.on_timeout(PAYLOAD);
             self.timeouts += 1;
         }
+    }
+
+    /// True if the receiver keeps packets that arrive out of order.
+    fn keeps(&self) -> bool {
+        !matches!(self.recovery, Recovery::GoBackN | Recovery::Perfect)
+    }
+
+    /// The numbers of the packets sent.
+    pub(super) fn numbers(&self) -> Vec<u64> {
+        self.log.iter().map(|seq| seq / PAYLOAD).collect()
     }
 
     /// Runs until the sender knows that all packets have arrived.

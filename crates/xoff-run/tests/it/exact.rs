@@ -31,7 +31,15 @@ const INEXACT: [(&str, &[&str]); 5] = [
     ),
     (
         "the window begins below the BDP",
-        &["dctcp-ss", "tcp-newreno", "tcp-cubic", "tcp-dctcp", "sfqcodel"],
+        &[
+            "dctcp-ss",
+            "tcp-newreno",
+            "tcp-cubic",
+            "tcp-dctcp",
+            "sfqcodel",
+            "ns2-newreno",
+            "ns2-sack1",
+        ],
     ),
     ("data waits for credits or for a rate", &["expresspass", "flowtune"]),
     (

@@ -20,7 +20,7 @@ pub(super) use network::{Context, check_architecture, check_network, slowest};
 
 /// Checks everything that does not depend on the network.
 pub(super) fn check(spec: &Spec, reader: &mut Reader<'_>) {
-    const RULES: [fn(&Spec, &mut Reader<'_>); 19] = [
+    const RULES: [fn(&Spec, &mut Reader<'_>); 20] = [
         each_part,
         needs,
         hosts::window,
@@ -28,6 +28,7 @@ pub(super) fn check(spec: &Spec, reader: &mut Reader<'_>) {
         hosts::handed_over,
         hosts::timeouts,
         hosts::losses,
+        hosts::halved,
         hosts::capture,
         hosts::timeout_after_drops,
         hosts::own_base_rtt,

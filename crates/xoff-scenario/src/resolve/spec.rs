@@ -208,6 +208,9 @@ impl Spec {
         found.explain(needs::TCP_MARKS, format!("{of_control} ignores tcp.ecn"));
         let (section, _) = self.control.marks_setting();
         found.provide(needs::TCP_MARKS, section == "tcp");
+        found.provide(needs::DUPLICATES, self.recovery.counts_duplicates());
+        found.provide(needs::DEFLATION, self.recovery.deflates());
+        found.provide(needs::PROBES, self.recovery.probes());
         let timeouts = if sender { self.recovery.timeouts() } else { Timeouts::One };
         let (none, two) = match timeouts {
             Timeouts::None(reason) => (Some(reason.to_owned()), false),

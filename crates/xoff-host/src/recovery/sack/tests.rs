@@ -190,7 +190,7 @@ fn without_duplicate_acknowledgements_only_timeouts_detect_losses() {
     let config = TcpConfig { duplicate_acks: 0, ..TcpConfig::default() };
     let mut sender = Sender::new(&config);
     assert!(sender.on_block(0, Block { after: 1, packets: 50 }));
-    let sent = Sent { una: 0, next: 60_000, payload: PAYLOAD, end: 60_000 };
+    let sent = Sent { una: 0, next: 60_000, high: 60_000, payload: PAYLOAD, end: 60_000 };
     assert_eq!(sender.detect(&sent), Progress::default());
     assert_eq!(sender.bytes(PAYLOAD, 60_000), (50_000, 0));
     sender.on_timeout(&sent);
@@ -203,7 +203,7 @@ fn without_duplicate_acknowledgements_only_timeouts_detect_losses() {
 #[test]
 fn a_timeout_prevents_recoveries_for_a_window() {
     let mut sender = Sender::new(&TcpConfig::default());
-    let sent = |una, next| Sent { una, next, payload: PAYLOAD, end: ENDLESS };
+    let sent = |una, next| Sent { una, next, high: next, payload: PAYLOAD, end: ENDLESS };
     sender.on_timeout(&sent(0, 20_000));
     sender.on_progress(0, 10);
     sender.on_block(10, Block { after: 5, packets: 20 });
@@ -211,7 +211,7 @@ fn a_timeout_prevents_recoveries_for_a_window() {
     sender.on_progress(10, 35);
     sender.on_block(35, Block { after: 1, packets: 3 });
     let progress = sender.detect(&sent(35_000, 45_000));
-    assert_eq!(progress, Progress { begins: true, recovering: true });
+    assert_eq!(progress, Progress { begins: true, recovering: true, ..Progress::default() });
 }
 
 #[test]

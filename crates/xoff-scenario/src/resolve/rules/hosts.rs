@@ -3,6 +3,7 @@
 use xoff_core::Ps;
 use xoff_core::knobs::Knob as _;
 use xoff_core::seam::Seam;
+use xoff_host::tcp::Halved;
 use xoff_host::transport::{AllocatorKind, BaseRttOf, RoundRobin, Window};
 use xoff_net::arch::Scope;
 use xoff_net::hop::{HopKind as Hop, HopQueues};
@@ -95,17 +96,29 @@ pub(in crate::resolve) fn timeouts_exceed_rtt(spec: &Spec, base_rtt: Ps, reader:
     }
 }
 
-/// Some controls depend on loss reports.
+/// Some controls depend on loss reports, and those with timeouts of their own on probes.
 pub(super) fn losses(spec: &Spec, reader: &mut Reader<'_>) {
-    if !spec.control.needs_loss_reports() || spec.recovery.reports_losses() {
+    let own = spec.control.recovery(Ps(1)).is_some();
+    let enough = if own { spec.recovery.probes() } else { spec.recovery.reports_losses() };
+    if !spec.control.needs_loss_reports() || enough {
         return;
     }
     let congestion = spec.control.kind().show();
+    let recoveries = if own { "\"sack\"" } else { "\"sack\", \"newreno\" or \"sack1\"" };
     let message = format!(
-        "congestion = {congestion} requires recovery = \"sack\": no other recovery reports losses \
-         to it"
+        "congestion = {congestion} requires recovery = {recoveries}: no other recovery reports \
+         losses to it"
     );
     reader.problem_at(&[("transport", "recovery"), ("transport", "congestion")], message);
+}
+
+/// Only NewReno's control knows a window to halve.
+pub(super) fn halved(spec: &Spec, reader: &mut Reader<'_>) {
+    let tcp = spec.tcp();
+    if tcp.halved == Halved::Window && !spec.control.halves_window() {
+        let message = "halved = \"window\" requires congestion = \"newreno\": set \"flight\"";
+        reader.problem("tcp", "halved", message.to_owned());
+    }
 }
 
 /// A capture needs a frame format for all packets.
@@ -117,7 +130,7 @@ pub(super) fn capture(spec: &Spec, reader: &mut Reader<'_>) {
         let message = format!("no frame format is known for packets of {name}: remove capture");
         reader.problem("run", "capture", message);
     } else if !spec.recovery.can_be_captured() {
-        let message = "no frame format is known for selective acknowledgements: remove capture";
+        let message = "no frame format is known for TCP's acknowledgements: remove capture";
         reader.problem("run", "capture", message);
     }
 }
