@@ -282,6 +282,16 @@ WORLDS = [
         sections=("cubic",),
     ),
     World(
+        "short control intervals",
+        [FABRIC + BURSTS],
+        wishes=(
+            [["xcp.initial_interval=10us", "xcp.min_interval=2us"]],
+            wish("xcp.min_queue_interval=3us"),
+        ),
+        presets=("ns2-xcp",),
+        sections=("xcp",),
+    ),
+    World(
         "timeouts that reset the window",
         [FABRIC + BURSTS + LOSS],
         wishes=(wish("swift.retx_reset_threshold=1"), wish("buffer.size=200KB")),

@@ -64,6 +64,7 @@ pub const PRESETS: &[(&str, &[&str])] = &[
     ("ns3-cubic", &[text!("ns3-newreno"), text!("ns3-cubic")]),
     ("ns3-dctcp", &[text!("ns3-newreno"), text!("ns3-dctcp")]),
     ("xcp", &[text!("xcp")]),
+    ("ns2-xcp", &[text!("xcp"), text!("ns2-xcp")]),
     ("ns2-newreno", &[text!("tcp-newreno"), text!("ns2-newreno")]),
     ("ns2-sack1", &[text!("tcp-newreno"), text!("ns2-newreno"), text!("ns2-sack1")]),
     ("sfqcodel", &[text!("tcp-newreno"), text!("tcp-cubic"), text!("sfqcodel")]),

@@ -9,7 +9,7 @@ use xoff_core::Ps;
 use xoff_core::knobs::Checked;
 use xoff_net::Record;
 use xoff_net::arch::InBand;
-use xoff_net::xcp::{Router, XcpConfig, XcpHeader};
+use xoff_net::xcp::{Form, Router, XcpConfig, XcpHeader};
 
 use super::{Ack, Carries, CongestionControl, ControlSettings, Loss, Path, Start};
 use crate::cc::Pace;
@@ -69,6 +69,10 @@ pub struct Xcp {
     /// Estimate of the RTT (ps); 0 if there is none yet.
     rtt_ps: f64,
     rtt_gain: f64,
+    /// Tick of the clock (ps); 0: none.
+    tick_ps: u64,
+    /// True for the arithmetic of ns-2.
+    as_ns2: bool,
 }
 
 impl Xcp {
@@ -80,6 +84,8 @@ impl Xcp {
             window: packets * path.full_packet as f64,
             rtt_ps: 0.0,
             rtt_gain: config.rtt_gain,
+            tick_ps: config.rtt_tick.0,
+            as_ns2: config.sender == Form::Ns2,
         };
         (control, control.pace(path))
     }
@@ -91,6 +97,10 @@ impl Xcp {
         if self.rtt_ps == 0.0 {
             // An RTT of zero means that there is no estimate yet (§3.2).
             return XcpHeader::default();
+        }
+        if self.as_ns2 {
+            let spacing_ps = self.rtt_ps / self.whole_packets(path);
+            return XcpHeader { rtt_ps: self.rtt_ps, spacing_ps, feedback: f64::MAX };
         }
         let line_rate = path.line_rate as f64 / BITS_PER_S;
         let throughput = self.window / self.rtt_ps;
@@ -109,6 +119,24 @@ impl Xcp {
         *pace = self.pace(path);
     }
 
+    /// The window in packets, rounded down.
+    fn whole_packets(&self, path: &Path) -> f64 {
+        (self.window / path.full_packet as f64).floor()
+    }
+
+    /// Adds a round-trip time (ps) to the average.
+    fn on_sample(&mut self, now: u64, rtt: u64) {
+        let sample = match self.tick_ps {
+            0 => rtt,
+            tick => (now / tick - (now - rtt) / tick) * tick,
+        } as f64;
+        self.rtt_ps = if self.rtt_ps == 0.0 {
+            sample
+        } else {
+            self.rtt_ps + self.rtt_gain * (sample - self.rtt_ps)
+        };
+    }
+
     fn pace(&self, path: &Path) -> Pace {
         let share = path.payload as f64 / path.full_packet as f64;
         let rate = if self.rtt_ps == 0.0 {
@@ -116,7 +144,12 @@ impl Xcp {
         } else {
             ((self.window / self.rtt_ps * BITS_PER_S) as u64).clamp(1, path.line_rate)
         };
-        let window = ((self.window * share) as u64).max(path.payload);
+        let bytes = if self.as_ns2 {
+            (self.whole_packets(path) * path.payload as f64) as u64
+        } else {
+            (self.window * share) as u64
+        };
+        let window = bytes.max(path.payload);
         // Bounded by the transport's window, as by a receiver's window.
         Pace { rate, window: window.min(path.window) }
     }
@@ -125,12 +158,12 @@ impl Xcp {
 impl CongestionControl for Xcp {
     fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
         let Some(Record::Xcp(header)) = ack.record else { return };
-        let sample = ack.rtt as f64;
-        self.rtt_ps = if self.rtt_ps == 0.0 {
-            sample
-        } else {
-            self.rtt_ps + self.rtt_gain * (sample - self.rtt_ps)
-        };
+        self.on_sample(ack.now, ack.rtt);
+        if self.as_ns2 {
+            let packets = header.feedback * self.rtt_ps / path.payload as f64;
+            self.set_window(path, self.window + packets * path.full_packet as f64, pace);
+            return;
+        }
         // "cwnd = max(cwnd + H_feedback, s)" (§3.3), where H_feedback is a change of the window at
         // the RTT that the packet carried.
         self.set_window(path, self.window + header.feedback * header.rtt_ps, pace);
@@ -238,6 +271,29 @@ mod tests {
             ack(&mut control, &mut pace, sample, XcpHeader::default());
         }
         assert_eq!(control.rtt_ps, 9e6);
+    }
+
+    /// ns-2: whole packets, feedback as a change of payload at the sender's RTT, RTTs in ticks.
+    #[test]
+    fn the_arithmetic_of_ns2() {
+        let config = XcpConfig {
+            sender: Form::Ns2,
+            rtt_tick: Ps::from_us(1),
+            rtt_gain: 0.125,
+            ..XcpConfig::default()
+        };
+        let (mut control, mut pace) = Xcp::start(&config, &PATH);
+        let record = Record::Xcp(XcpHeader { rtt_ps: 1.0, spacing_ps: 0.0, feedback: 1e-4 });
+        // Sent at 1.9 us and answered at 10.1 us: 9 ticks.
+        let (now, rtt) = (10_100_000, 8_200_000);
+        let ack = Ack { now, rtt, record: Some(&record), ..Ack::default() };
+        control.on_ack(&PATH, &ack, &mut pace);
+        // 2 packets and 1e-4 B/ps x 9 us = 900 B of payload: 2.9 packets. 2 count.
+        assert_eq!(control.rtt_ps, 9e6);
+        assert!((control.window - 2.9 * 1048.0).abs() < 1e-6, "{}", control.window);
+        assert_eq!(pace.window, 2000);
+        let header = control.header(&PATH, 1048);
+        assert_eq!((header.spacing_ps, header.feedback), (4.5e6, f64::MAX));
     }
 
     proptest! {

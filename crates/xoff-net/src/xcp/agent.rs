@@ -3,15 +3,18 @@
 //! Two clocks run: one for control intervals, one for the persistent queue. Both are checked when a
 //! packet arrives or leaves. That is as exact as a timer, because nothing they measure changes
 //! between two packets. A clock stops at the end of a period without packets, and the next packet
-//! restarts it. An idle port thus does no work, and restarts with a whole interval.
+//! restarts it. An idle port thus does no work, and restarts with a whole interval. Clocks that run
+//! all the time (`xcp.clocks`) are advanced by the next packet.
 //!
 //! Times are picoseconds, and throughputs bytes per picosecond; both are floating-point numbers
 //! where they are multiplied. The end of a period is an integer.
 
-use super::{XcpConfig, XcpHeader};
+use super::{Clocks, Form, XcpConfig, XcpHeader};
 
 /// The end of a stopped clock.
 const STOPPED: u64 = u64::MAX;
+/// What ns-2 divides an increase by if no RTT is known: 1 s (ps).
+const NS2_UNKNOWN: f64 = 1e12;
 
 /// XCP at one egress port.
 #[derive(Clone, Debug)]
@@ -23,6 +26,11 @@ pub struct Agent {
     capacity: f64,
     initial_interval_ps: u64,
     min_interval_ps: u64,
+    min_search_ps: u64,
+    /// True if clocks never stop.
+    runs_free: bool,
+    /// True for the arithmetic of ns-2.
+    as_ns2: bool,
     /// End and length of the control interval.
     interval_end: u64,
     interval_ps: u64,
@@ -37,7 +45,7 @@ pub struct Agent {
     /// Fewest bytes in the queue since it began.
     queue_min: u32,
     /// Result of the previous search.
-    persistent_queue: u32,
+    pub(super) persistent_queue: u32,
 }
 
 /// Arrivals in a control interval.
@@ -83,6 +91,8 @@ impl Agent {
     #[must_use]
     pub fn new(config: &XcpConfig, rate: u64) -> Self {
         let initial_interval_ps = config.initial_interval.0;
+        let runs_free = config.clocks == Clocks::Free;
+        let first_end = if runs_free { config.first_interval_end.0 } else { STOPPED };
         Self {
             alpha: config.alpha,
             beta: config.beta,
@@ -90,13 +100,16 @@ impl Agent {
             capacity: rate as f64 / 8e12,
             initial_interval_ps,
             min_interval_ps: config.min_interval.0,
-            interval_end: STOPPED,
+            min_search_ps: config.min_queue_interval.0,
+            runs_free,
+            as_ns2: config.router == Form::Ns2,
+            interval_end: first_end,
             interval_ps: initial_interval_ps,
             arrived: Arrived::default(),
             mean_rtt_ps: initial_interval_ps as f64,
             give: Share::default(),
             take: Share::default(),
-            queue_end: STOPPED,
+            queue_end: first_end,
             queue_rested: true,
             queue_min: 0,
             persistent_queue: 0,
@@ -134,8 +147,9 @@ impl Agent {
         header: Option<&mut XcpHeader>,
     ) {
         // A packet that did not wait has arrived at this instant, so both clocks are up to date.
-        self.advance(now, queue_bytes + u32::from(wire_bytes));
-        self.queue_min = self.queue_min.min(queue_bytes);
+        let with_this = queue_bytes + u32::from(wire_bytes);
+        self.advance(now, with_this);
+        self.queue_min = self.queue_min.min(if self.as_ns2 { with_this } else { queue_bytes });
         if let Some(header) = header {
             self.write_feedback(header, wire_bytes);
         }
@@ -164,8 +178,11 @@ impl Agent {
     fn end_search(&mut self, queue_bytes: u32) {
         self.persistent_queue = self.queue_min;
         self.queue_min = queue_bytes;
-        self.queue_end =
-            if self.queue_rested { STOPPED } else { self.queue_end + self.search_ps(queue_bytes) };
+        self.queue_end = if self.queue_rested && !self.runs_free {
+            STOPPED
+        } else {
+            self.queue_end + self.search_ps(queue_bytes)
+        };
         self.queue_rested = true;
     }
 
@@ -173,7 +190,7 @@ impl Agent {
     /// (§3.5.1); the draft and ns-2 take half of it.
     fn search_ps(&self, queue_bytes: u32) -> u64 {
         let queueing_ps = f64::from(queue_bytes) / self.capacity;
-        (((self.mean_rtt_ps - queueing_ps) / 2.0) as u64).max(self.min_interval_ps)
+        (((self.mean_rtt_ps - queueing_ps) / 2.0) as u64).max(self.min_search_ps)
     }
 
     /// A control interval ends: "a single control decision every average RTT" (§3.5).
@@ -187,7 +204,9 @@ impl Agent {
         };
         if arrived.bytes == 0 {
             (self.give, self.take) = (Share::default(), Share::default());
-            self.interval_end = STOPPED;
+            self.interval_ps = self.initial_interval_ps;
+            self.interval_end =
+                if self.runs_free { self.interval_end + self.interval_ps } else { STOPPED };
             return;
         }
         // "phi = alpha d S - beta Q" (§3.5.1), as a throughput: divided by d.
@@ -199,8 +218,14 @@ impl Agent {
         // "If phi > 0, allocate it so that the increase in throughput of all flows is the same. If
         // phi < 0, allocate it so that the decrease in throughput of a flow is proportional to its
         // current throughput" (§3.5.2).
-        self.give = Share::new(shuffled + change.max(0.0), arrived.spacing);
-        self.take = Share::new(shuffled + (-change).max(0.0), arrived.known_bytes as f64);
+        let (flows, bytes) = if self.as_ns2 {
+            let known = if arrived.spacing > 0.0 { arrived.spacing } else { NS2_UNKNOWN };
+            (known, arrived.bytes)
+        } else {
+            (arrived.spacing, arrived.known_bytes)
+        };
+        self.give = Share::new(shuffled + change.max(0.0), flows);
+        self.take = Share::new(shuffled + (-change).max(0.0), bytes as f64);
         self.interval_ps = (self.mean_rtt_ps as u64).max(self.min_interval_ps);
         self.interval_end += self.interval_ps;
     }

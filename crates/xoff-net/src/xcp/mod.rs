@@ -14,7 +14,8 @@ mod agent;
 #[cfg(test)]
 mod tests;
 
-use xoff_core::{Bytes, Ps, knobs};
+use xoff_core::knobs::{Effect, because};
+use xoff_core::{Bytes, Ps, choices, knobs};
 
 use crate::fabric::Fabric;
 use crate::packet::{CONTROL_QUEUE, Kind, NONE};
@@ -22,6 +23,28 @@ use crate::record::Record;
 
 pub use crate::record::XcpHeader;
 pub use agent::Agent;
+
+choices! {
+    /// When the clocks of a switch run.
+    pub enum Clocks {
+        /// From the first packet until the end of a period without packets. A port that was idle
+        /// begins with a whole interval.
+        OnDemand = "on-demand",
+        /// All the time, as in ns-2: the interval after one without packets of XCP has the length
+        /// `initial_interval`, so a new flow waits up to that long for its first feedback.
+        Free = "free",
+    }
+}
+
+choices! {
+    /// Arithmetic of XCP where implementations differ.
+    pub enum Form {
+        /// The paper's, in the form of the draft.
+        Draft = "draft",
+        /// That of ns-2.35.
+        Ns2 = "ns2",
+    }
+}
 
 knobs! {
     /// XCP, in switches and hosts. The gains are the paper's (§4: alpha 0.4, beta 0.226; §3.5.2: a
@@ -40,9 +63,29 @@ knobs! {
         /// Control interval of a port without a known RTT, also after an idle period; 0: derived,
         /// the base RTT. (ns-2: 50 ms.)
         initial_interval: Ps = Ps(0),
-        /// Shortest control interval, and shortest search for the persistent queue. (ns-2: 1 and 2
-        /// ms.)
+        /// Shortest control interval. (ns-2: 1 ms.)
         min_interval: Ps = Ps::from_us(1),
+        /// Shortest search for the persistent queue; 0: `min_interval`. (ns-2: 2 ms.)
+        min_queue_interval: Ps = Ps(0),
+        /// When the clocks of switches run.
+        clocks: Clocks = Clocks::OnDemand,
+        /// End of the first control interval and of the first search, at all ports; 0: after
+        /// `initial_interval`. (ns-2 draws it for each port.)
+        first_interval_end: Ps = Ps(0) => [Effect::Unless(|xcp| because(
+            xcp.clocks == Clocks::OnDemand,
+            "clocks = \"on-demand\": the first packet begins an interval",
+        ))],
+        /// Arithmetic of switches. ns-2's divides a decrease among the bytes of all packets, counts
+        /// the departing packet as queued, and divides an increase by 1 s where no packet of the
+        /// interval knew its RTT.
+        router: Form = Form::Draft,
+        /// Arithmetic of senders. ns-2's has windows of whole packets, takes feedback for a change
+        /// of payload, not of bytes on the wire, at the sender's RTT, not the packet's, and asks
+        /// for any rate.
+        sender: Form = Form::Draft,
+        /// Tick of the sender's clock, in which RTTs are whole numbers; 0: none. (ns-2: 10 ms
+        /// unless set, and an RTT of 0 ticks counts as unknown.)
+        rtt_tick: Ps = Ps(0),
         /// First window of a flow (ns-2's TCP: 2 packets).
         initial_window_packets: u32 = 2,
         /// Gain of the moving average of the RTT; 1: the last sample, which is exact here. TCP's
@@ -111,6 +154,12 @@ impl XcpConfig {
     pub fn derived(mut self, base_rtt: Ps) -> Self {
         if self.initial_interval.0 == 0 {
             self.initial_interval = base_rtt.max(self.min_interval);
+        }
+        if self.min_queue_interval.0 == 0 {
+            self.min_queue_interval = self.min_interval;
+        }
+        if self.first_interval_end.0 == 0 {
+            self.first_interval_end = self.initial_interval;
         }
         self
     }

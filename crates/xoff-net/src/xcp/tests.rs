@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use proptest::prelude::*;
 use xoff_core::Ps;
 
-use super::{Agent, XcpConfig, XcpHeader};
+use super::{Agent, Clocks, Form, XcpConfig, XcpHeader};
 
 const RATE: u64 = 10_000_000_000;
 /// Bytes per ps.
@@ -359,6 +359,63 @@ fn a_mix_of_rtts_sets_the_interval_by_its_flows_not_by_their_packets() {
         now += 30_000_000;
     }
     assert_close(agent.mean_rtt_ps(), 20e6, "mean over flows");
+}
+
+/// Clocks that run all the time: intervals end at 30, 80, 130 us and so on while nothing arrives.
+/// The first packets come at 200 us, so the first decision about them is at 230 us, and it averages
+/// their bytes over 50 us.
+#[test]
+fn free_clocks_let_a_new_flow_wait() {
+    let config = XcpConfig {
+        clocks: Clocks::Free,
+        first_interval_end: Ps::from_us(30),
+        initial_interval: Ps::from_us(50),
+        ..XcpConfig::default()
+    };
+    let mut agent = Agent::new(&config.derived(Ps::from_us(20)), RATE);
+    let mut given = Vec::new();
+    for packet in 0..40u64 {
+        let now = 200_000_000 + packet * 1_000_000;
+        let spacing_ps = 10e6;
+        let mut header = XcpHeader { rtt_ps: RTT_PS, spacing_ps, feedback: 1.0 };
+        agent.on_arrival(now, 0, FULL, Some(&header));
+        agent.on_departure(now, 0, FULL, Some(&mut header));
+        given.push(header.feedback);
+    }
+    let first = given.iter().position(|&feedback| feedback > 0.0);
+    assert_eq!(first, Some(30));
+    // 30 packets in 50 us.
+    let change = 0.4 * (CAPACITY - 30.0 * 1500.0 / 50e6);
+    assert_close(given[30], change / 30.0, "a packet's part of alpha times the spare bandwidth");
+}
+
+/// ns-2 counts the departing packet as queued, takes from all bytes, and gives by seconds while no
+/// RTT is known.
+#[test]
+fn the_arithmetic_of_ns2() {
+    let config = XcpConfig { router: Form::Ns2, ..config() };
+    let mut agent = Agent::new(&config, RATE);
+    let blank = XcpHeader::default();
+    agent.on_arrival(0, 0, FULL, Some(&blank));
+    let mut header = XcpHeader { rtt_ps: RTT_PS, spacing_ps: 10e6, feedback: 1.0 };
+    let now = 20_000_000;
+    agent.on_arrival(now, 0, FULL, Some(&header));
+    agent.on_departure(now, 0, FULL, Some(&mut header));
+    let input = 1500.0 / 20e6;
+    // A hundred-thousandth of a second between packets takes that part of the increase.
+    assert_close(header.feedback, 0.4 * (CAPACITY - input) * 10e6 / 1e12, "by seconds");
+    // A queue of one full packet that leaves in each interval never looks empty.
+    let (draft, ns2) = (XcpConfig { router: Form::Draft, ..config.clone() }, config);
+    let persistent = [draft, ns2].map(|config| {
+        let mut agent = Agent::new(&config, RATE);
+        for packet in 0..100 {
+            let now = packet * 1_000_000;
+            agent.on_arrival(now, 1500, FULL, Some(&header));
+            agent.on_departure(now, 0, FULL, Some(&mut header));
+        }
+        agent.persistent_queue
+    });
+    assert_eq!(persistent, [0, 1500]);
 }
 
 #[test]

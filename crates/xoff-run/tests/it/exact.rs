@@ -39,6 +39,7 @@ const INEXACT: [(&str, &[&str]); 5] = [
             "sfqcodel",
             "ns2-newreno",
             "ns2-sack1",
+            "ns2-xcp",
         ],
     ),
     ("data waits for credits or for a rate", &["expresspass", "flowtune"]),

@@ -108,6 +108,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("xcp", "xcp.initial_interval=9ns", "must not be shorter than min_interval = 1us"),
     ("xcp", "xcp.initial_window_packets=0", "a flow starts with a window of at least one packet"),
     ("xcp", "xcp.rtt_gain=0", "rtt_gain is a share: more than 0, up to 1"),
+    ("xcp", "xcp.first_interval_end=9us", "clocks = \"on-demand\": the first packet begins"),
     ("xcp", "xcp.header=5KB", "header is 4096B at most"),
     ("xcp", "switch.ecn=true", "ignores ECN marks: set ecn = false"),
     ("xcp", "transport.window_follows_rate=true", "\"unlimited\" cannot follow a rate"),
