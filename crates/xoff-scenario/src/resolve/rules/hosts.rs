@@ -117,7 +117,7 @@ pub(super) fn halved(spec: &Spec, reader: &mut Reader<'_>) {
     let tcp = spec.tcp();
     if tcp.halved == Halved::Window && !spec.control.halves_window() {
         let message = "halved = \"window\" requires congestion = \"newreno\": set \"flight\"";
-        reader.problem("tcp", "halved", message.to_owned());
+        reader.problem("tcp", "halved", message);
     }
 }
 
