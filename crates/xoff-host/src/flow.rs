@@ -195,9 +195,23 @@ impl Sender {
         ready && self.in_flight() < self.pace.window && self.credit > 0
     }
 
+    /// True if a packet may follow `ahead` bytes that wait at the NIC. Nothing follows lost data.
+    #[must_use]
+    pub fn may_send_after(&self, ahead: u64) -> bool {
+        if self.lost_bytes > 0 || ahead == 0 {
+            return ahead == 0 && self.may_send();
+        }
+        let next = self.snd_nxt + ahead;
+        let ready = next < self.start.bytes && next - self.snd_una < self.reach;
+        ready && self.in_flight() + ahead < self.pace.window && self.credit > ahead as i64
+    }
+
     /// The same for lost data.
     #[cold]
     fn may_repeat(&self) -> bool {
+        if self.is_opening() {
+            return self.credit > 0;
+        }
         let has_room = self.in_flight() < self.pace.window;
         let may = match &self.recovery {
             SenderHalf::Sack(half) => half.may_repeat(has_room),
@@ -370,6 +384,11 @@ impl Sender {
 
     #[cold]
     fn take_lost(&mut self, payload: u64) -> (u64, u64) {
+        if self.is_opening() {
+            self.lost_bytes = 0;
+            self.credit = 0;
+            return (0, 0);
+        }
         let packet = match &mut self.recovery {
             SenderHalf::GoBackN | SenderHalf::LiteralGoBackN => None,
             SenderHalf::Driven(waiting) => waiting.take(),

@@ -4,6 +4,7 @@
 //! are the traffic classes; with BFC they are assigned as at a switch. Within a queue flows take
 //! turns packet by packet.
 
+mod posted;
 mod round_robin;
 mod shortest;
 
@@ -19,6 +20,7 @@ use xoff_net::Fabric;
 
 use crate::flow::Sender;
 
+pub use self::posted::{Next, Posted};
 pub use self::round_robin::RoundRobin;
 pub use self::shortest::ShortestFirst;
 pub use xoff_net::hop::NicQueues;
@@ -89,7 +91,8 @@ pub struct Nic {
     pub flows: Vec<u32>,
     /// Hash of all it has sent, and of the flows that ended here.
     pub digest: Digest,
-    /// For round robin by index: the flows in order of arrival, with their ids.
+    /// For round robin by index: the flows in order of arrival, with their ids. With posted packets
+    /// it has one entry, since the NIC is asked after each packet, too.
     pub order: Vec<(u32, FlowId)>,
     /// Index in `order` served last.
     pub last_index: usize,

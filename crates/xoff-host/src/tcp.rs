@@ -119,6 +119,8 @@ knobs! {
         reduction: ReductionKind = ReductionKind::AtOnce,
         /// The bytes that a loss halves, or reduces otherwise.
         halved: Halved = Halved::Flight,
+        /// A flow begins with a packet of one byte, whose answer lets it send data (a SYN).
+        handshake: bool = false,
         /// A packet is lost once this many later packets have arrived (RFC 6675: 3; more where
         /// packets overtake each other: Linux raises it to the longest overtaking it has seen, up
         /// to 127). 0: only timeouts detect losses.

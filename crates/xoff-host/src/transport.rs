@@ -136,5 +136,21 @@ knobs! {
         ack_class: AckClass = AckClass::Data => [Effect::Needs(SENDER_DRIVEN)],
         /// Order in which a NIC serves its flows.
         round_robin: RoundRobin = RoundRobin::Ready => [Effect::Needs(SENDER_DRIVEN)],
+        /// Acknowledgements take turns with the flows that post packets. Otherwise they go first.
+        posted_acks: bool = true => [
+            Effect::Needs(SENDER_DRIVEN),
+            Effect::Unless(|transport| because(
+                transport.round_robin != RoundRobin::Posted,
+                "transport.round_robin is not \"posted\"",
+            )),
+        ],
+        /// Packets that a flow may have at the NIC, the one in service included (htsim: 3).
+        posted_packets: u8 = 3 => [
+            Effect::Needs(SENDER_DRIVEN),
+            Effect::Unless(|transport| because(
+                transport.round_robin != RoundRobin::Posted,
+                "transport.round_robin is not \"posted\"",
+            )),
+        ],
     }
 }

@@ -5,6 +5,7 @@
 
 mod adaptive;
 mod ecmp;
+mod given;
 mod spray;
 
 use xoff_core::knobs::Checked;
@@ -12,6 +13,7 @@ use xoff_core::seam::Need;
 
 pub use adaptive::{Adaptive, AlbConfig};
 pub use ecmp::{Ecmp, EcmpConfig, Hashed};
+pub use given::{GivenConfig, label};
 pub use spray::{Spray, SprayConfig, SprayOrder};
 
 /// The interface of a load balancer's settings.
@@ -34,6 +36,16 @@ pub trait BalanceSettings {
         true
     }
 
+    /// True if a hash of the 5-tuple chooses.
+    fn hashes(&self) -> bool {
+        false
+    }
+
+    /// True if the source of a flow names its path.
+    fn takes_given_paths(&self) -> bool {
+        false
+    }
+
     /// Its thresholds, if it follows the load of egress ports.
     fn adaptive(&self) -> Option<&AlbConfig> {
         None
@@ -50,6 +62,9 @@ xoff_core::seam! {
     pub enum BalanceConfig: dyn BalanceSettings, named by BalanceKind {
         /// The port selected by the hash of the flow.
         Ecmp(EcmpConfig) = "ecmp",
+        /// The port that the traffic source names for the flow: column data_path or ack_path of its
+        /// list.
+        Given(GivenConfig) = "given",
         /// A lightly loaded port, section `alb`.
         Adaptive(AlbConfig) = "adaptive",
         /// A new port for each packet, section `spray`.

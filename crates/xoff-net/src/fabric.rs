@@ -7,10 +7,12 @@
 
 mod impairment;
 mod in_sequence;
+mod service;
 
 use xoff_core::{Event, Ps, TimerId, Wheel};
 
 use self::impairment::{IMPAIRED, Impairments};
+use self::service::{KEEPS, Services};
 
 use crate::packet::{NONE, Packet, Pool};
 use crate::phase;
@@ -81,7 +83,7 @@ struct Port {
     arrival_rank: u64,
     /// Tag of the arrivals at the other end; the other end's number if it is in another partition.
     arrival_tag: u32,
-    /// The other end's partition, or NONE for this one, or IMPAIRED.
+    /// The other end's partition, or NONE for this one, or IMPAIRED or KEEPS.
     partition: u32,
     /// Picoseconds per byte if that is a whole number and the port is not captured, otherwise 0.
     ps_per_byte: u32,
@@ -112,6 +114,10 @@ pub struct FabricTags {
     pub arrival: u32,
     /// A port has finished its transmission.
     pub wake: u32,
+    /// The same for a port that keeps its packets, with events in the order of setting.
+    pub sent: u32,
+    /// The first packet on a link has arrived, with events in the order of setting.
+    pub next_arrival: u32,
 }
 
 /// Packets on the way to one other partition. Of each packet, `time` is its arrival and `next` its
@@ -162,6 +168,8 @@ pub struct Fabric {
     rates: Vec<u64>,
     /// Ports with links that lose packets, or have lost some.
     impaired: Impairments,
+    /// Ports that keep a packet until it has been sent.
+    services: Services,
     picking: Vec<u32>,
     tags: FabricTags,
     rounding: Rounding,
@@ -194,6 +202,7 @@ impl Fabric {
             ports: Vec::new(),
             rates: Vec::new(),
             impaired: Impairments::default(),
+            services: Services::default(),
             picking: Vec::new(),
             tags,
             rounding,
@@ -455,8 +464,8 @@ impl Fabric {
         if state.partition == NONE {
             let (rank, tag) = (state.arrival_rank, state.arrival_tag);
             self.wheel.post(Event { time, rank, tag, item: id });
-        } else {
-            self.cross(port, id, time);
+        } else if self.cross(port, id, time) {
+            return;
         }
         if wakes {
             self.post_wake(port);
@@ -471,15 +480,21 @@ impl Fabric {
         state.busy_until += rest;
     }
 
-    /// Sends a packet that does not simply arrive in this partition.
+    /// Sends a packet that does not simply arrive in this partition. Returns true if the port will
+    /// be asked at the end of its transmission in any case.
     #[inline(never)]
-    fn cross(&mut self, port: u32, id: u32, time: u64) {
+    fn cross(&mut self, port: u32, id: u32, time: u64) -> bool {
         let partition = self.ports[port as usize].partition;
+        if partition == KEEPS {
+            self.serve(port, id);
+            return true;
+        }
         if partition == IMPAIRED {
             self.cross_impaired(port, id, time);
         } else {
             self.hand_over(port, partition, id, time);
         }
+        false
     }
 
     /// Hands a packet over to another partition.
@@ -549,7 +564,7 @@ mod tests {
     use crate::packet::Kind;
 
     pub(super) fn pair() -> Fabric {
-        let tags = FabricTags { arrival: 0, wake: 10 };
+        let tags = FabricTags { arrival: 0, wake: 10, sent: 98, next_arrival: 99 };
         let (rounding, instants) = (Rounding::PicosecondUp, Instants::Phases);
         let mut fabric = Fabric::new(rounding, instants, 1, Wheel::new(), tags);
         for id in 0..2 {

@@ -115,6 +115,16 @@ choices! {
     }
 }
 
+choices! {
+    /// When a packet leaves its queue.
+    pub enum Departure {
+        /// When its transmission starts.
+        Start = "start",
+        /// When its transmission ends: the packet in service counts in its queue.
+        End = "end",
+    }
+}
+
 knobs! {
     /// The parts of every switch.
     pub struct SwitchConfig in "switch" {
@@ -129,6 +139,10 @@ knobs! {
         scheduler: SchedulerKind = SchedulerKind::Fifo,
         /// Bytes per turn of round robin (one full packet, so that every turn sends one).
         quantum: Bytes = Bytes(1048) => [Effect::Needs(TURNS)],
+        /// When a packet leaves its queue and its memory. If at the end of its transmission, it
+        /// takes room from others until then, and `ecn.at = "dequeue"` sees the queue with the
+        /// packet itself (htsim).
+        departure: Departure = Departure::Start,
         /// Hop-by-hop flow control.
         hop: HopKind = HopKind::None,
         /// Packets without flow control (BFC App. B). They pause no neighbour, so they are dropped

@@ -48,6 +48,10 @@ pub struct Flows {
     pub first_labelled: Option<Place>,
     /// Whether the flows of each source are labelled.
     pub labelled: Vec<bool>,
+    /// Place of the first source that gives the paths of its flows.
+    pub with_paths: Option<Place>,
+    /// Place of the first source that does not.
+    pub without_paths: Option<Place>,
     /// Place of the first source with flows without a size.
     pub endless: Option<Place>,
     /// The sizes of flows that end.
@@ -139,7 +143,7 @@ impl Builder<'_> {
         let source = self.sources.len() as u16;
         match settings.offer(&Context { capacity, seed, source, files: &self.folder }) {
             Ok(offer) => {
-                self.note(&settings, offer.sizes.is_none(), &place);
+                self.note(&settings, &offer, &place);
                 self.take(settings.class(), offer);
                 Some(())
             }
@@ -152,14 +156,16 @@ impl Builder<'_> {
     }
 
     /// Stores the properties of a source that other parts of the scenario need.
-    fn note(&mut self, settings: &TrafficConfig, of_no_size: bool, place: &Place) {
+    fn note(&mut self, settings: &TrafficConfig, offer: &Offer, place: &Place) {
         let flows = &mut self.flows;
         for (first, holds) in [
             (&mut flows.waits, settings.waits()),
             (&mut flows.stops, settings.stops()),
             (&mut flows.first_labelled, settings.is_labelled()),
             (&mut flows.endless, settings.is_endless()),
-            (&mut flows.of_no_size, of_no_size),
+            (&mut flows.of_no_size, offer.sizes.is_none()),
+            (&mut flows.with_paths, offer.paths),
+            (&mut flows.without_paths, !offer.paths),
         ] {
             if holds {
                 first.get_or_insert_with(|| place.clone());
@@ -171,7 +177,7 @@ impl Builder<'_> {
     }
 
     fn take(&mut self, class: &str, offer: Offer) {
-        let Offer { source, crowd, sizes, bits_per_second, derived } = offer;
+        let Offer { source, crowd, sizes, bits_per_second, derived, .. } = offer;
         for (name, value) in derived {
             self.effective.derive(&format!("traffic.{}.{name}", self.sources.len()), value);
         }

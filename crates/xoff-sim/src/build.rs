@@ -120,7 +120,12 @@ impl Setup {
         directory: &Directory,
     ) -> Fabric {
         let topology = &self.topology;
-        let tags = FabricTags { arrival: tag::ARRIVAL, wake: tag::WAKE };
+        let tags = FabricTags {
+            arrival: tag::ARRIVAL,
+            wake: tag::WAKE,
+            sent: tag::SENT,
+            next_arrival: tag::NEXT_ARRIVAL,
+        };
         let mut fabric = Fabric::new(self.rounding, self.instants, partitions, Wheel::new(), tags);
         for (id, port) in topology.port_ids().zip(topology.ports()) {
             if directory.partition_of(port.node) != index {
@@ -175,6 +180,9 @@ impl Setup {
                 for id in topology.port_ids_of(node) {
                     let own = local[id.index()];
                     owners[own as usize] = Owner::Host(hosts.add_nic(&mut fabric, host, id, own));
+                    if self.switch.keeps && self.instants == Instants::AsSet {
+                        fabric.keep_in_service(own, true);
+                    }
                 }
                 continue;
             }

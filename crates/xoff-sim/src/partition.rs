@@ -263,6 +263,12 @@ impl Partition {
                 tag::START => self.start_flows(),
                 tag::STOP => self.stop_flows(),
                 tag::MESSAGE => self.deliver_notices(),
+                tag::NEXT_ARRIVAL => self.fabric.on_first_arrived(item),
+                tag::SENT => {
+                    if self.fabric.on_sent(item) {
+                        self.pick_at(item);
+                    }
+                }
                 _ => self.allocate(event),
             },
             tag::PACE => self.hosts.on_pace(&mut self.fabric, number),

@@ -72,6 +72,8 @@ pub struct SwitchSetup {
     pub quantum_bytes: u32,
     /// Packet memory.
     pub buffer: BufferConfig,
+    /// Packets stay in their queues until they have been sent.
+    pub keeps: bool,
     /// What happens to a packet whose queue is full, with derived settings.
     pub overflow: OverflowConfig,
     /// How ports shape credits, if receivers send credits.
@@ -134,6 +136,9 @@ impl Setup {
     /// layer make the same choice: up from either end by the same hash. The top layer goes down
     /// only, and where links are parallel, by the one that the layer below would take up.
     pub(crate) fn ecmp(&self, node: NodeId) -> Ecmp {
+        if self.switch.balance.takes_given_paths() {
+            return Ecmp { seed: 0, hashed: Hashed::Given };
+        }
         if !self.switch.symmetric_ecmp {
             return Ecmp { seed: self.hash_seed(node), hashed: self.hashed() };
         }

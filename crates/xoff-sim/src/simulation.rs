@@ -132,6 +132,8 @@ pub struct Simulation {
     now: Ps,
     arrivals: Vec<Arrival>,
     sports: FxHashMap<(HostId, HostId), u16>,
+    /// The sizes of flows that are padded to whole packets, until they end.
+    padded: FxHashMap<FlowId, u64>,
     /// Flows that will be stopped and have not ended, and the bytes sent by those that have ended,
     /// by class.
     stopping: FxHashSet<FlowId>,
@@ -225,6 +227,7 @@ impl Simulation {
             now: Ps(0),
             arrivals: Vec::new(),
             sports: FxHashMap::default(),
+            padded: FxHashMap::default(),
             stopping: FxHashSet::default(),
             stopped_bytes: vec![0; classes.len()],
             outstanding: 0,
@@ -318,7 +321,7 @@ impl Simulation {
                 start_ps: arrival.start.0,
                 src: arrival.src,
                 dst: arrival.dst,
-                bytes: arrival.bytes,
+                bytes: self.sent_bytes(id, arrival),
                 label: self.label(id, arrival),
                 source: arrival.source,
                 class: arrival.priority,
@@ -332,7 +335,27 @@ impl Simulation {
         self.arrivals = arrivals;
     }
 
+    /// The payload that a flow sends, with its padding to whole packets if so set.
+    fn sent_bytes(&mut self, id: FlowId, arrival: &Arrival) -> u64 {
+        let frame = &self.setup.hosts.frame;
+        if !frame.whole_packets || arrival.bytes == ENDLESS {
+            return arrival.bytes;
+        }
+        self.padded.insert(id, arrival.bytes);
+        arrival.bytes.next_multiple_of(frame.payload.0)
+    }
+
+    /// The payload of a flow without its padding.
+    fn own_bytes(&self, flow: &FlowStart) -> u64 {
+        self.padded.get(&flow.id).copied().unwrap_or(flow.bytes)
+    }
+
     fn label(&mut self, id: FlowId, arrival: &Arrival) -> u32 {
+        let hash = self.hash(id, arrival);
+        arrival.paths.map_or(hash, |paths| xoff_net::balance::label(hash, paths))
+    }
+
+    fn hash(&mut self, id: FlowId, arrival: &Arrival) -> u32 {
         match self.setup.labels {
             Labels::Hashed => mix64(self.setup.seed ^ id.0.rotate_left(32)) as u32,
             Labels::Connections => {
@@ -397,7 +420,7 @@ impl Simulation {
             flow: flow.id.0,
             src: self.setup.topology.given_number(flow.src.node()),
             dst: self.setup.topology.given_number(flow.dst.node()),
-            size_bytes: flow.bytes,
+            size_bytes: self.own_bytes(flow),
             start_ps: flow.start_ps,
             fct_ps: done.end_ps - flow.start_ps,
             rx_fct_ps: done.received_ps - flow.start_ps,
@@ -408,6 +431,7 @@ impl Simulation {
         self.classes[row.class as usize]
             .with_groups(row.size_bytes, |group| group.finish(slowdown, batch));
         self.outstanding -= 1;
+        self.padded.remove(&flow.id);
         let every = self.plan.row_every;
         if every > 0 && mix64(flow.id.0).is_multiple_of(every) {
             self.rows.flows.push(row);

@@ -41,3 +41,7 @@ pub(crate) const STOP: u32 = SINGLE | 3;
 pub(crate) const ITERATE: u32 = SINGLE | 4;
 /// The rates of an iteration are ready.
 pub(crate) const PUBLISH: u32 = SINGLE | 5;
+/// A port that keeps its packets has finished a transmission.
+pub(crate) const SENT: u32 = SINGLE | 6;
+/// The first packet on a link has arrived.
+pub(crate) const NEXT_ARRIVAL: u32 = SINGLE | 7;

@@ -81,9 +81,9 @@ impl<'a> Row<'a> {
         TableError { origin: self.origin.to_owned(), line: self.line, problem: problem.into() }
     }
 
-    /// The cell in `column`; `None` if this file's header has no such column.
-    pub(crate) fn cell(&self, column: usize) -> Option<&'a str> {
-        self.cells.get(column).copied()
+    /// The index of the column with this name; `None` if this file's header has no such column.
+    pub(crate) fn column(&self, name: &str) -> Option<usize> {
+        self.header.split(',').position(|column| column == name)
     }
 
     /// The whole number in `column`.

@@ -154,6 +154,8 @@ pub struct Offer {
     pub sizes: Option<Mix>,
     /// The mean payload of a continuous load (bit/s).
     pub bits_per_second: f64,
+    /// True if it gives the path of each flow.
+    pub paths: bool,
     /// Values derived from the settings, by name.
     pub derived: Vec<(&'static str, String)>,
 }
@@ -162,7 +164,8 @@ impl Offer {
     /// A source of some flows without an offered load and without known sizes.
     pub fn new(source: impl Source + Send + 'static, crowd: Crowd) -> Self {
         let source = Box::new(source);
-        Self { source, crowd, sizes: None, bits_per_second: 0.0, derived: Vec::new() }
+        let (sizes, bits_per_second, paths, derived) = (None, 0.0, false, Vec::new());
+        Self { source, crowd, sizes, bits_per_second, paths, derived }
     }
 }
 
@@ -227,6 +230,9 @@ pub struct Arrival {
     pub after: Option<After>,
     /// Its meaning to an application.
     pub role: Role,
+    /// The numbers of the equal-cost ports that its packets and their acknowledgements take, if its
+    /// source gives them.
+    pub paths: Option<(u8, u8)>,
 }
 
 impl Arrival {
@@ -234,7 +240,7 @@ impl Arrival {
     #[must_use]
     pub fn new(start: Ps, src: HostId, dst: HostId, bytes: u64, source: u16) -> Self {
         let (stop, after, role) = (Ps::NEVER, None, Role::Alone);
-        Self { start, src, dst, bytes, stop, source, priority: 0, after, role }
+        Self { start, src, dst, bytes, stop, source, priority: 0, after, role, paths: None }
     }
 }
 

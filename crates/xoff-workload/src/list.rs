@@ -11,8 +11,11 @@ use crate::{
 };
 
 xoff_core::knobs! {
-    /// Flows in a CSV file with the columns src,dst,size_bytes,start_ps and, optionally, priority,
-    /// sorted by start_ps.
+    /// Flows in a CSV file with the columns src,dst,size_bytes,start_ps and, optionally, priority
+    /// and data_path,ack_path, sorted by start_ps. With `switch.balance = "given"`, `data_path` is
+    /// the number of the equal-cost port that a flow's packets take, from 0 (in a leaf-spine
+    /// fabric: the spine), and `ack_path` that of its acknowledgements. It is 0 where there is no
+    /// choice.
     pub struct ListConfig in "list" {
         /// The path of the file.
         file: String = String::new(),
@@ -23,7 +26,12 @@ xoff_core::knobs! {
     }
 }
 
-const HEADERS: [&str; 2] = ["src,dst,size_bytes,start_ps", "src,dst,size_bytes,start_ps,priority"];
+const HEADERS: [&str; 4] = [
+    "src,dst,size_bytes,start_ps",
+    "src,dst,size_bytes,start_ps,priority",
+    "src,dst,size_bytes,start_ps,data_path,ack_path",
+    "src,dst,size_bytes,start_ps,priority,data_path,ack_path",
+];
 
 impl TrafficSettings for ListConfig {
     fn class(&self) -> &str {
@@ -38,12 +46,12 @@ impl TrafficSettings for ListConfig {
             .map_err(|error| format!("file = {:?}: {}: {error}", self.file, path.display()))?;
         let list = FlowList::from_csv(self, &text, context.hosts(), context.source)
             .map_err(|error| error.to_string())?;
-        let sizes = list.sizes();
+        let (sizes, paths) = (list.sizes(), list.has_paths());
         let mut mix = Mix::default();
         mix.add_flows(Frequency::InAll(sizes.len() as f64), sizes);
         let derived = vec![("digest", format!("{:016x}", text_digest(&text)))];
         // All of them are in memory before the run: the file was counted.
-        Ok(Offer { sizes: Some(mix), derived, ..Offer::new(list, Crowd::of(0.0)) })
+        Ok(Offer { sizes: Some(mix), paths, derived, ..Offer::new(list, Crowd::of(0.0)) })
     }
 }
 
@@ -78,6 +86,12 @@ impl FlowList {
         Ok(Self { flows: flows.into_iter() })
     }
 
+    /// True if it gives the path of each flow.
+    #[must_use]
+    pub fn has_paths(&self) -> bool {
+        self.flows.as_slice().first().is_some_and(|flow| flow.paths.is_some())
+    }
+
     /// The sizes of its flows with an end.
     #[must_use]
     pub fn sizes(&self) -> Vec<u64> {
@@ -102,16 +116,16 @@ fn read_flow(row: &Row<'_>, priority: u8, hosts: u32, source: u16) -> Result<Arr
         return Err(row.error(format!("size_bytes {bytes}: a flow has 1 to {ENDLESS} bytes")));
     }
     let start = Ps(row.whole(3)?);
-    let priority = if row.cell(4).is_some() { read_priority(row)? } else { priority };
-    Ok(Arrival { priority, ..Arrival::new(start, src, dst, bytes, source) })
+    let priority = read_byte(row, "priority")?.unwrap_or(priority);
+    let paths = read_byte(row, "data_path")?.zip(read_byte(row, "ack_path")?);
+    Ok(Arrival { priority, paths, ..Arrival::new(start, src, dst, bytes, source) })
 }
 
-fn read_priority(row: &Row<'_>) -> Result<u8, TableError> {
-    let number = row.whole(4)?;
-    u8::try_from(number).map_err(|_| {
-        row.error(format!(
-            "priority {number} is out of range: it is 0 \
-        to 255"
-        ))
-    })
+/// The number from 0 to 255 in the column with this name, if the file has one.
+fn read_byte(row: &Row<'_>, name: &str) -> Result<Option<u8>, TableError> {
+    let Some(column) = row.column(name) else { return Ok(None) };
+    let number = row.whole(column)?;
+    let byte = u8::try_from(number);
+    byte.map(Some)
+        .map_err(|_| row.error(format!("{name} {number} is out of range: it is 0 to 255")))
 }

@@ -12,6 +12,7 @@ mod cubic;
 mod dcqcn;
 mod dcqcn_rdma15;
 mod dctcp;
+mod dctcp_htsim;
 mod dctcp_tcp;
 mod delay_window;
 mod hpcc;
@@ -36,6 +37,7 @@ pub use cubic::{Cubic, CubicConfig};
 pub use dcqcn::{Dcqcn, DcqcnConfig};
 pub use dcqcn_rdma15::{DcqcnRdma15, DcqcnRdma15Config};
 pub use dctcp::{Dctcp, DctcpConfig, DctcpStart};
+pub use dctcp_htsim::{DctcpHtsim, DctcpHtsimConfig};
 pub use dctcp_tcp::{DctcpTcp, DctcpTcpConfig};
 pub use delay_window::{DelayWindow, DelayWindowConfig};
 pub use hpcc::{Hpcc, HpccConfig};
@@ -233,6 +235,8 @@ controls! {
     Cubic(CubicConfig => Cubic) = "cubic",
     /// DCTCP with TCP's window, section `dctcp_tcp`.
     DctcpTcp(DctcpTcpConfig => DctcpTcp) = "dctcp-tcp",
+    /// DCTCP as in htsim, section `dctcp_htsim`.
+    DctcpHtsim(DctcpHtsimConfig => DctcpHtsim) = "dctcp-htsim",
     /// XCP, in hosts and switches, section `xcp`.
     Xcp(XcpConfig => Xcp) = "xcp",
     /// pFabric: a first window of one bandwidth-delay product, reduced after timeouts only, section

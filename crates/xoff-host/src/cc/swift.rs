@@ -51,6 +51,11 @@ knobs! {
         /// Maximum window. 0: what a flow at line rate has in flight with its round trips at the
         /// base target. The paper has "a ceiling value" without a number (§3.3, footnote 3).
         max_cwnd: f64 = 0.0,
+        /// Keep the window in whole bytes, and scale the target by the whole packets in it (htsim).
+        whole_bytes: bool = false,
+        /// Least time between two decreases, and the RTT of pacing: the smoothed RTT, as in TCP
+        /// (htsim). Otherwise the last measured one.
+        smoothed_rtt: bool = false,
         /// Number of consecutive timeouts after which the window falls to its minimum
         /// (RETX_RESET_THRESHOLD; htsim: 5).
         retx_reset_threshold: u32 = 5,
@@ -163,8 +168,11 @@ impl Start for SwiftConfig {
 pub struct Swift {
     /// In packets; below 1, the share of round trips with a packet.
     cwnd: f64,
-    /// The last measured round-trip time (ps).
+    /// The last measured round-trip time, or the smoothed one (ps).
     rtt: u64,
+    smoothed_rtt: bool,
+    /// The payload of a packet if windows are whole bytes, otherwise 0.
+    whole_bytes_of: f64,
     /// t_last_decrease (ps).
     last_decrease: u64,
     /// retransmit_cnt: timeouts since the last acknowledgement.
@@ -224,7 +232,9 @@ impl Swift {
         let max_cwnd = given(config.max_cwnd, ceiling);
         let control = Self {
             cwnd: given(config.initial_cwnd, bdp).clamp(config.min_cwnd, max_cwnd),
-            rtt: path.base_rtt,
+            rtt: if config.smoothed_rtt { 0 } else { path.base_rtt },
+            smoothed_rtt: config.smoothed_rtt,
+            whole_bytes_of: if config.whole_bytes { path.payload as f64 } else { 0.0 },
             last_decrease: 0,
             timeouts: 0,
             retx_reset_threshold: config.retx_reset_threshold,
@@ -236,6 +246,27 @@ impl Swift {
             target,
         };
         (control, control.pace(path))
+    }
+
+    /// The target delay (ps).
+    fn target_delay(&self) -> f64 {
+        if self.whole_bytes_of == 0.0 {
+            return self.target.at(self.cwnd);
+        }
+        // The comparison is between whole picoseconds, too.
+        self.target.at(self.cwnd.floor()).floor()
+    }
+
+    /// Measures a round trip. Returns the least time since the last decrease that allows another
+    /// one (ps): with a smoothed RTT, its value before this sample, as in htsim.
+    fn measure(&mut self, rtt: u64) -> u64 {
+        let before = self.rtt;
+        if !self.smoothed_rtt {
+            self.rtt = rtt;
+            return rtt;
+        }
+        self.rtt = if before == 0 { rtt } else { 7 * before / 8 + rtt / 8 };
+        before
     }
 
     /// Lines 7 to 11 of Algorithm 1.
@@ -251,15 +282,23 @@ impl Swift {
     /// acknowledgement that may not decrease the window, so that under congestion nothing would.
     /// Here only decreases count, even where the window is already at its minimum; htsim counts
     /// only decreases that lower the window.
-    fn decrease(&mut self, now: u64, left: f64) {
-        if now.saturating_sub(self.last_decrease) >= self.rtt {
+    fn decrease(&mut self, now: u64, left: f64, interval: u64) {
+        if now.saturating_sub(self.last_decrease) >= interval {
+            let before = self.cwnd;
             self.set(self.cwnd * left);
-            self.last_decrease = now;
+            if self.whole_bytes_of == 0.0 || self.cwnd < before {
+                self.last_decrease = now;
+            }
         }
     }
 
     /// "clamp(min_cwnd, cwnd, max_cwnd)": "Enforce lower/upper bounds".
     fn set(&mut self, cwnd: f64) {
+        let cwnd = match self.whole_bytes_of {
+            0.0 => cwnd,
+            // The rounding of a whole number of bytes that was divided must not lose one of them.
+            payload => (cwnd * payload + 1e-6).floor() / payload,
+        };
         self.cwnd = cwnd.clamp(self.min_cwnd, self.max_cwnd);
     }
 
@@ -284,14 +323,14 @@ impl CongestionControl for Swift {
     /// delay" (§3.2).
     fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
         self.timeouts = 0;
-        self.rtt = ack.rtt;
-        let (delay, target) = (ack.rtt as f64, self.target.at(self.cwnd));
+        let interval = self.measure(ack.rtt);
+        let (delay, target) = (ack.rtt as f64, self.target_delay());
         if delay < target {
             self.increase(ack.acked as f64 / path.payload as f64);
         } else {
             // "max(1 - beta (delay - target_delay) / delay, 1 - max_mdf) x cwnd".
             let left = 1.0 - self.beta * (delay - target) / delay;
-            self.decrease(ack.now, left.max(self.least_left));
+            self.decrease(ack.now, left.max(self.least_left), interval);
         }
         *pace = self.pace(path);
     }
@@ -299,7 +338,7 @@ impl CongestionControl for Swift {
     /// "On Fast Recovery". The acknowledgement that follows sets the pace.
     fn on_loss(&mut self, _path: &Path, loss: &Loss, _pace: &mut Pace) {
         self.timeouts = 0;
-        self.decrease(loss.now, self.least_left);
+        self.decrease(loss.now, self.least_left, self.rtt);
     }
 
     /// "On Retransmit Timeout".
@@ -309,7 +348,7 @@ impl CongestionControl for Swift {
             self.cwnd = self.min_cwnd;
             self.last_decrease = loss.now;
         } else {
-            self.decrease(loss.now, self.least_left);
+            self.decrease(loss.now, self.least_left, self.rtt);
         }
         *pace = self.pace(path);
     }

@@ -302,3 +302,56 @@ proptest! {
         }
     }
 }
+
+/// htsim's Swift on packets of 1500 B, as its preset sets it.
+fn htsim() -> (Swift, Pace, Path) {
+    let path = Path { payload: 1500, full_packet: 1500, base_rtt: 10_000_000, ..PATH };
+    let settings = SwiftConfig {
+        queueing: Ps(10_000_000),
+        initial_cwnd: 15.0,
+        max_cwnd: 1000.0,
+        whole_bytes: true,
+        smoothed_rtt: true,
+        ..SwiftConfig::default()
+    };
+    let (control, pace) = Swift::start(&settings, &path);
+    (control, pace, path)
+}
+
+/// 20 us + 32.655432 us / sqrt(n) - 3.265543 us for n whole packets, and 120 us below one.
+#[test]
+fn the_target_of_whole_packets_is_that_of_htsim() {
+    let (mut control, ..) = htsim();
+    for (bytes, target) in
+        [(1499.0, 120_000_000), (1500.0, 49_389_889), (2999.0, 49_389_889), (6000.0, 33_062_173)]
+    {
+        control.cwnd = bytes / 1500.0;
+        assert!((control.target_delay() - f64::from(target)).abs() <= 1.0, "{bytes}");
+    }
+    control.cwnd = 150.0;
+    assert_eq!(control.target_delay(), 20_000_000.0);
+}
+
+#[test]
+fn windows_of_whole_bytes_change_as_in_htsim() {
+    let (mut control, mut pace, path) = htsim();
+    let mut bytes = 15.0 * 1500.0;
+    for _ in 0..200 {
+        let ack = Ack { acked: 1500, ..ack(0, 10_000_000) };
+        control.on_ack(&path, &ack, &mut pace);
+        bytes = f64::floor(bytes + 1500.0 * 1500.0 / bytes);
+        assert_eq!((control.cwnd * 1500.0).round(), bytes);
+        assert_eq!(pace.window, bytes as u64 / 1500 * 1500);
+    }
+    // The next decrease waits for the smoothed RTT before its own sample.
+    let (smoothed, before) = (control.rtt, control.cwnd);
+    let late = |now| Ack { acked: 1500, ..ack(now, 80_000_000) };
+    control.on_ack(&path, &late(1_000_000_000), &mut pace);
+    assert!(control.cwnd < before);
+    let (after, limit) = (control.cwnd, control.rtt);
+    assert_eq!(limit, 7 * smoothed / 8 + 10_000_000);
+    control.on_ack(&path, &late(1_000_000_000 + limit - 1), &mut pace);
+    assert_eq!(control.cwnd, after);
+    control.on_ack(&path, &late(1_000_000_000 + 2 * limit), &mut pace);
+    assert!(control.cwnd < after);
+}

@@ -38,6 +38,28 @@ impl Sender {
         matches!(self.recovery, SenderHalf::NewReno(_) | SenderHalf::Sack1(_))
     }
 
+    /// True until the answer to the flow's SYN.
+    #[must_use]
+    pub fn is_opening(&self) -> bool {
+        matches!(&self.recovery, SenderHalf::Sack(half) if half.opening)
+    }
+
+    /// The flow's SYN is to be sent, for the first time or again. It counts as a lost byte, which
+    /// goes before all data.
+    pub fn request_opening(&mut self) {
+        self.lost_bytes = 1;
+        self.credit = 1;
+    }
+
+    /// The flow's SYN is answered.
+    pub fn on_opened(&mut self) {
+        if let Some(half) = self.sack() {
+            half.opening = false;
+        }
+        self.lost_bytes = 0;
+        self.credit = i64::MAX;
+    }
+
     /// Detects losses after an acknowledgement, with selective acknowledgements.
     pub fn detect(&mut self, payload: u64) -> Progress {
         let sent = self.sent(payload);

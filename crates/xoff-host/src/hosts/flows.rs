@@ -30,6 +30,9 @@ impl Hosts {
         let (sender, timers) = self.new_number(fabric, start.id);
         let mut flow = Sender::new(start, pace, half, nic, timers);
         flow.path = path_number;
+        if flow.is_opening() {
+            flow.request_opening();
+        }
         flow.reach = reach;
         if self.setup.labelled.get(usize::from(start.source)).is_some_and(|&labelled| labelled) {
             flow.flags |= flag::LABELLED;

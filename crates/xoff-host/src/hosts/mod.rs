@@ -14,6 +14,7 @@ mod losses;
 mod map_order;
 mod paths;
 mod pauses;
+mod posted;
 mod receive;
 mod receiver_driven;
 mod send;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 
 use xoff_core::prefetch::prefetch;
 use xoff_core::{FlowId, HostId, PortId, Rng, rng::Purpose};
+use xoff_net::packet::NONE;
 use xoff_net::{Fabric, phase};
 
 use self::deadlines::Deadlines;
@@ -33,7 +35,7 @@ use crate::cc::{AnyControl, Carries, ControlConfig};
 use crate::flow::{Finished, Sender};
 use crate::frame::FrameConfig;
 use crate::intake::{Intake, NicConfig};
-use crate::nic::{Nic, NicQueues, NicTimers, RoundRobin, ShortestFirst};
+use crate::nic::{Nic, NicQueues, NicTimers, Posted, RoundRobin, ShortestFirst};
 use crate::onramp::{OnRamp, OnRampConfig};
 use crate::receiver::Receivers;
 use crate::receiver_driven::{Action, AnyDriven, Driven, DrivenHost, DrivenSetup, DriverConfig};
@@ -153,6 +155,10 @@ pub struct Hosts {
     nics: Vec<Nic>,
     /// The ready flows of each NIC, with shortest-first scheduling.
     shortest: Vec<ShortestFirst>,
+    /// What flows have posted to each NIC, if they do.
+    posted: Vec<Posted>,
+    /// True if acknowledgements are posted, too.
+    posts_acks: bool,
     flows: Vec<Sender>,
     controls: Vec<AnyControl>,
     /// The flow control of each flow, if any.
@@ -200,6 +206,7 @@ impl Hosts {
     pub fn new(setup: HostSetup, tags: HostTags) -> Self {
         let transport = &setup.transport;
         let receiver_driven = setup.driver.build(&setup.for_driven()).map(Box::new);
+        let posts_acks = transport.round_robin == RoundRobin::Posted && transport.posted_acks;
         Self {
             receivers: Receivers::new(
                 ReceiverSetup {
@@ -231,6 +238,8 @@ impl Hosts {
             nics: Vec::new(),
             deadlines: Vec::new(),
             shortest: Vec::new(),
+            posted: Vec::new(),
+            posts_acks,
             flows: Vec::new(),
             controls: Vec::new(),
             onramps: Vec::new(),
@@ -264,8 +273,13 @@ impl Hosts {
         }
         let rng = Rng::stream(self.setup.seed, Purpose::Transport, u64::from(id.0));
         self.nics.push(Nic::new(host, port, self.setup.queues, rng, timers));
-        if self.setup.transport.round_robin == RoundRobin::Shortest {
-            self.shortest.push(ShortestFirst::new(self.setup.queues));
+        match self.setup.transport.round_robin {
+            RoundRobin::Ready | RoundRobin::Index => {}
+            RoundRobin::Shortest => self.shortest.push(ShortestFirst::new(self.setup.queues)),
+            RoundRobin::Posted => {
+                self.posted.push(Posted::default());
+                self.nics[nic as usize].order.push((NONE, FlowId(u64::MAX)));
+            }
         }
         if self.rto_policy.long > 0 {
             self.deadlines.push(Deadlines::default());

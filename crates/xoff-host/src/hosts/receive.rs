@@ -33,7 +33,8 @@ impl Hosts {
             Kind::Ack | Kind::Nack => self.on_ack(fabric, id),
             Kind::Notification => self.on_notification(fabric, id),
             Kind::BackToSender => self.on_back_to_sender(fabric, id),
-            kind @ (Kind::Trimmed | Kind::Returned | Kind::Pull | Kind::Credit | Kind::Request) => {
+            Kind::Request => self.on_opening(fabric, nic, id),
+            kind @ (Kind::Trimmed | Kind::Returned | Kind::Pull | Kind::Credit) => {
                 unreachable!("{kind:?} without a receiver-driven transport")
             }
         }
@@ -93,7 +94,9 @@ impl Hosts {
         }
         let state = &mut self.nics[nic as usize];
         let stopped = self.setup.acks_obey_pauses && state.is_paused(class);
-        if !notify && !state.has_control() && !stopped && fabric.is_free(state.port) {
+        if self.posts_acks {
+            self.post_ack(fabric, nic, id);
+        } else if !notify && !state.has_control() && !stopped && fabric.is_free(state.port) {
             self.depart(fabric, nic, id);
         } else {
             state.acks.push(&mut fabric.packets, id);

@@ -65,7 +65,10 @@ impl Hosts {
         match self.setup.transport.round_robin {
             RoundRobin::Shortest => self.wait_by_size(fabric, sender),
             RoundRobin::Fifo => self.hand_over(fabric, sender),
-            RoundRobin::Ready | RoundRobin::Index => {
+            RoundRobin::Ready | RoundRobin::Index | RoundRobin::Posted => {
+                if !self.posted.is_empty() {
+                    self.post(fabric, sender);
+                }
                 let nic = self.flows[sender as usize].nic;
                 fabric.kick(self.nics[nic as usize].port);
             }
@@ -122,8 +125,7 @@ impl Hosts {
         let packet = &mut fabric.packets[id];
         packet.upstream = packet.queue;
         state.digest.add(fabric.now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
-        let indexed = self.setup.transport.round_robin == RoundRobin::Index;
-        let more = state.is_ready() || state.has_control() || indexed && !state.order.is_empty();
+        let more = state.is_ready() || state.has_control() || !state.order.is_empty();
         fabric.transmit(state.port, id, more);
     }
 
@@ -147,6 +149,7 @@ impl Hosts {
             RoundRobin::Shortest => self.pick_shortest(fabric, nic),
             // Packets wait where acknowledgements do.
             RoundRobin::Fifo => None,
+            RoundRobin::Posted => self.pick_posted(fabric, nic),
         }
     }
 
@@ -231,7 +234,9 @@ impl Hosts {
         if let Some(tcp) = &self.tcp {
             tcp.on_sent(fabric, sender, flow, (seq + payload, payload, again));
             // Streams always use TCP, so only TCP flows need this check.
-            if flow.open {
+            if flow.is_opening() {
+                Self::make_opening(&mut packet);
+            } else if flow.open {
                 self.send_segment(fabric, sender, &mut packet);
             }
         }

@@ -3,7 +3,8 @@
 //! it only writes the timer's slot.
 
 use xoff_core::TimerId;
-use xoff_net::{Fabric, Packet};
+use xoff_net::packet::{CONTROL_QUEUE, flag};
+use xoff_net::{Fabric, Kind, Packet};
 
 use super::Hosts;
 use crate::cc::{AnyControl, CongestionControl, Loss, Path};
@@ -59,6 +60,10 @@ impl TcpHosts {
     ) -> AckOutcome {
         if flow.has_ended() {
             return AckOutcome::default();
+        }
+        if flow.is_opening() {
+            flow.on_opened();
+            fabric.wheel.cancel(self.timers[sender as usize]);
         }
         let rtt = fabric.now - packet.as_answer().stamp_ps();
         if flow.counts_duplicates() {
@@ -139,7 +144,7 @@ impl TcpHosts {
 
     fn restart_timer(&self, fabric: &mut Fabric, sender: u32, flow: &mut Sender) {
         let timer = self.timers[sender as usize];
-        let outstanding = flow.snd_nxt > flow.snd_una;
+        let outstanding = flow.snd_nxt > flow.snd_una || flow.is_opening();
         match flow.rto() {
             Some(rto) if outstanding => fabric.wheel.arm(timer, fabric.now + rto.timeout()),
             _ => fabric.wheel.cancel(timer),
@@ -148,6 +153,40 @@ impl TcpHosts {
 }
 
 impl Hosts {
+    /// A flow's SYN, or its answer, is lost.
+    #[cold]
+    fn repeat_opening(&mut self, fabric: &mut Fabric, sender: u32) {
+        let flow = &mut self.flows[sender as usize];
+        if let Some(half) = flow.sack() {
+            half.rto.back_off();
+        }
+        flow.request_opening();
+        self.stats.timeouts += 1;
+        self.make_ready(fabric, sender);
+    }
+
+    /// Turns the packet of an opening flow into its SYN, of one byte.
+    pub(super) fn make_opening(packet: &mut Packet) {
+        packet.kind = Kind::Request;
+        packet.wire_bytes = 1;
+    }
+
+    /// A SYN has arrived: turns it into its answer, in place.
+    #[cold]
+    pub(super) fn on_opening(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
+        let packet = &mut fabric.packets[id];
+        std::mem::swap(&mut packet.src, &mut packet.dst);
+        packet.label = packet.label.rotate_left(16);
+        packet.kind = Kind::Ack;
+        packet.as_answer_mut().set(0, 0);
+        packet.wire_bytes = self.ack_bytes;
+        packet.queue = CONTROL_QUEUE;
+        packet.flags &= flag::MARKED | 7 << flag::CLASS_SHIFT;
+        let state = &mut self.nics[nic as usize];
+        state.acks.push(&mut fabric.packets, id);
+        fabric.kick(state.port);
+    }
+
     /// Adds the retransmission timer of a flow slot. It ranks after the flow's other timers.
     pub(super) fn add_retransmission_timer(&mut self, fabric: &mut Fabric, sender: u32, rank: u64) {
         let Some(tcp) = &mut self.tcp else { return };
@@ -170,6 +209,10 @@ impl Hosts {
     /// retransmitted.
     pub fn on_retransmission_timer(&mut self, fabric: &mut Fabric, sender: u32) {
         let flow = &mut self.flows[sender as usize];
+        if flow.is_opening() {
+            self.repeat_opening(fabric, sender);
+            return;
+        }
         let probing = flow.sack().is_some_and(|half| half.is_probing());
         if flow.in_flight() == 0 && !probing {
             // All lost packets wait for their turn at the NIC.

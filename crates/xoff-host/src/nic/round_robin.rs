@@ -10,6 +10,10 @@ choices! {
         /// The next ready flow in order of arrival, as NICs of the HPCC simulator search for it:
         /// O(flows) a packet.
         Index = "index",
+        /// Flows post packets to the NIC, up to `posted_packets` each, which are sent even if the
+        /// window falls. Flows and the acknowledgements of flows take turns, in order of arrival
+        /// (htsim's scheduler for Swift).
+        Posted = "posted",
         /// The ready flow with the fewest bytes left to send, over all queues that are not paused;
         /// strictly by class where queues are classes (pFabric §4.2; BFC App. A.2: "NICs also
         /// follow SRF scheduling").

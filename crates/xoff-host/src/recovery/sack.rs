@@ -17,7 +17,7 @@
 //! (pFabric §4.2).
 //!
 //! Not modelled: delayed acknowledgements, D-SACK, receivers that discard selectively acknowledged
-//! packets, SYN and FIN.
+//! packets, FIN. A SYN (`tcp.handshake`) acknowledges no data.
 
 mod block;
 mod prr;
@@ -141,6 +141,8 @@ pub struct Sender {
     probe_after: u32,
     /// True while only headers are sent.
     probing: bool,
+    /// True until the answer to the flow's SYN.
+    pub opening: bool,
     /// The retransmission timeout.
     pub rto: Rto,
     /// Proportional rate reduction, if windows fall that way.
@@ -164,6 +166,7 @@ impl Sender {
             rescued: 0,
             probe_after: u32::from(config.probe_after),
             probing: false,
+            opening: config.handshake,
             rto: Rto::after_handshake(config),
             prr: (config.reduction == ReductionKind::Prr).then(Prr::default),
             restarted: false,

@@ -6,6 +6,7 @@
 //! The packet path in and out ([`Memory::join`], [`Memory::leave`]) is compiled for each pair of
 //! hop control and scheduler (`each_pair`). A packet looks the pair up once.
 
+mod aside;
 #[cfg(test)]
 mod class_tests;
 mod credits;
@@ -16,9 +17,11 @@ mod pairs;
 #[cfg(test)]
 mod rig;
 mod settings;
+mod signals;
 
 use xoff_core::{Digest, Rng, TimerId};
 
+use self::aside::Aside;
 use self::pairs::match_pair;
 use super::forwarding::{Destination, Forwarding};
 use super::mirror::Mirror;
@@ -64,6 +67,9 @@ pub struct Parts {
     pub ecn: (Vec<RedEcn>, MarkAt),
     /// Trimming of data packets that find their queue full, if any.
     pub trim: Option<Box<Trim>>,
+    /// Packets stay in their queues until they have been sent. The ports of the fabric then keep
+    /// them.
+    pub keeps: bool,
     /// The credit queue of each port, if receivers send credits; otherwise empty.
     pub credits: Vec<CreditQueue>,
     /// The data that it writes into packets.
@@ -86,6 +92,15 @@ pub struct Parts {
     pub first_timer: TimerId,
 }
 
+/// When packets are marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    Enqueue,
+    Dequeue,
+    /// At the end of its transmission, by the queue with the packet itself.
+    Sent,
+}
+
 /// A packet found no room.
 struct Full;
 
@@ -104,7 +119,7 @@ struct Memory {
     first_port: u32,
     buffer: Buffer,
     ecn: Vec<RedEcn>,
-    mark_at: MarkAt,
+    mark_at: When,
     marking: Draws,
     assignment: Rng,
     in_band: InBand,
@@ -122,7 +137,8 @@ pub struct OutputQueued {
     memory: Memory,
     hop: AnyHop,
     egress: Vec<Egress>,
-    trim: Option<Box<Trim>>,
+    /// What few switches do at each pick.
+    aside: Option<Box<Aside>>,
     credits: Vec<CreditQueue>,
     forwarding: Forwarding,
     spray: Option<Box<Spray>>,
@@ -139,6 +155,9 @@ pub struct OutputQueued {
 /// shapes.
 const SIGNALS: u16 = Kind::LinkControl.bit() | Kind::BackToSender.bit() | Kind::Credit.bit();
 
+/// Packets that are marked: data, and what opens its connection.
+const MARKABLE: u16 = Kind::Data.bit() | Kind::Request.bit();
+
 impl OutputQueued {
     /// An empty switch.
     #[must_use]
@@ -146,13 +165,21 @@ impl OutputQueued {
         let delay_timer = parts.first_timer + parts.egress.len() as u32;
         let watches_arrivals = matches!(parts.in_band, InBand::Xcp(_))
             || each_hop!(&parts.hop, hop => hop.mirrors_arrivals());
-        let all = watches_arrivals || parts.spray.is_some() || !parts.forwarding.is_plain();
+        let mark_at = match parts.ecn.1 {
+            MarkAt::Dequeue if parts.keeps => When::Sent,
+            MarkAt::Dequeue => When::Dequeue,
+            MarkAt::Enqueue => When::Enqueue,
+        };
+        let all = watches_arrivals
+            || parts.keeps
+            || parts.spray.is_some()
+            || !parts.forwarding.is_plain();
         Self {
             memory: Memory {
                 first_port: parts.first_port,
                 buffer: parts.buffer,
                 ecn: parts.ecn.0,
-                mark_at: parts.ecn.1,
+                mark_at,
                 marking: parts.marking,
                 assignment: parts.assignment,
                 in_band: parts.in_band,
@@ -165,7 +192,7 @@ impl OutputQueued {
             apart: if all { u16::MAX } else { SIGNALS },
             hop: parts.hop,
             egress: parts.egress,
-            trim: parts.trim,
+            aside: Aside::new(parts.trim, parts.keeps),
             credits: parts.credits,
             forwarding: parts.forwarding,
             spray: parts.spray,
@@ -199,6 +226,9 @@ impl OutputQueued {
         };
         if packet.kind != Kind::Data && self.control_acks {
             return self.enqueue_control(fabric, egress, id);
+        }
+        if self.finds_service_full(fabric, egress, id) {
+            return self.on_full(fabric, egress, id);
         }
         if self.watches_arrivals {
             return self.watch_and_enqueue(fabric, egress, id);
@@ -267,20 +297,20 @@ impl OutputQueued {
     /// A packet joins the control queue of port `egress`. Returns it if it is dropped.
     #[inline]
     fn enqueue_control(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
-        let port = &mut self.egress[egress as usize];
         let own = self.memory.first_port + u32::from(egress);
+        let port = &self.egress[egress as usize];
         if port.common.control.is_empty() && fabric.is_free(own) {
             fabric.packets[id].queue = CONTROL_QUEUE;
             let more = port.is_ready();
             self.memory.depart(fabric, own, id, &port.common, more);
             return None;
         }
-        if let Some(trim) = &self.trim
+        if let Some(trim) = self.trim()
             && !trim.admits(port.common.control.bytes(), fabric.packets[id].wire_bytes)
         {
             return self.on_full_control(fabric, egress, id);
         }
-        port.push_control(&mut fabric.packets, id);
+        self.egress[egress as usize].push_control(&mut fabric.packets, id);
         fabric.kick(own);
         None
     }
@@ -309,7 +339,7 @@ impl OutputQueued {
         if !passes {
             return self.join(fabric, egress, id);
         }
-        if memory.mark_at == MarkAt::Enqueue {
+        if memory.mark_at == When::Enqueue {
             memory.mark(egress, u32::from(packet.wire_bytes), packet);
         }
         if let Some(delays) = &mut common.delays {
@@ -333,49 +363,6 @@ impl OutputQueued {
             self.signal(fabric, signal);
         }
         None
-    }
-
-    fn on_link_control(&mut self, fabric: &mut Fabric, number: u16, id: u32) {
-        self.egress[number as usize].obey(fabric.now, &fabric.packets[id]);
-        fabric.packets.remove(id);
-        self.link.wake(fabric, &self.egress, number);
-    }
-
-    /// Sends the signals of the hop control.
-    fn signal(&mut self, fabric: &mut Fabric, first: Signal) {
-        let mut next = Some(first);
-        while let Some(signal) = next {
-            self.send_and_await(fabric, signal);
-            next = each_hop!(&mut self.hop, hop => hop.next_signal());
-        }
-    }
-
-    /// Sends a signal of the hop control and starts the ingress's timer.
-    fn send_and_await(&mut self, fabric: &mut Fabric, signal: Signal) {
-        let timer = self.first_timer + u32::from(signal.port);
-        self.send(fabric, signal);
-        let next = each_hop!(&self.hop, hop => hop.next_timer(fabric.now));
-        if let Some(next) = next
-            && fabric.wheel.armed(timer).is_none()
-        {
-            fabric.wheel.arm(timer, next);
-        }
-    }
-
-    fn send(&mut self, fabric: &mut Fabric, signal: Signal) {
-        if self.loses_control() {
-            return;
-        }
-        // With one sequence for all draws, each frame's identification takes a number of it.
-        self.memory.marking.skip_shared();
-        self.link.send(fabric, &mut self.egress, signal);
-    }
-
-    /// Whether impairment drops the next frame to a neighbour or a sender.
-    fn loses_control(&mut self) -> bool {
-        let lost = self.link.loses();
-        self.memory.stats.control_lost += u64::from(lost);
-        lost
     }
 
     /// Its hop control.
@@ -414,15 +401,10 @@ impl Switch for OutputQueued {
 
     #[inline(never)]
     fn pick(&mut self, fabric: &mut Fabric, number: u16) -> Option<u32> {
-        let Self { memory, hop, egress, trim, .. } = self;
+        let control_waits = self.aside.is_some() && self.before_pick(fabric, number);
+        let Self { memory, hop, egress, .. } = self;
         let Egress { common, scheduler, .. } = &mut egress[number as usize];
         let own = memory.first_port + u32::from(number);
-        // With trimming, waiting data takes turns with headers.
-        let control_waits = trim.as_mut().is_some_and(|trim| {
-            !common.control.is_empty()
-                && each_scheduler!(scheduler, queues => queues.is_ready())
-                && trim.is_data_turn(number)
-        });
         if !control_waits && let Some(id) = common.control.pop(&fabric.packets) {
             let more = !common.control.is_empty()
                 || each_scheduler!(scheduler, queues => queues.is_ready());
@@ -552,7 +534,7 @@ impl Memory {
         if !self.buffer.admits(queued, memory_bytes) || !hop.admits(egress, packet) {
             return Err(Full);
         }
-        if self.mark_at == MarkAt::Enqueue {
+        if self.mark_at == When::Enqueue {
             self.mark(egress, queued + u32::from(bytes), packet);
         }
         packet.time = now;
@@ -583,7 +565,7 @@ impl Memory {
         debug_assert!(!queues.holds_back(packet), "a paused queue sends nothing");
         common.data_bytes -= u32::from(packet.wire_bytes);
         self.buffer.release(now, queues.memory_bytes(packet.wire_bytes));
-        if self.mark_at == MarkAt::Dequeue {
+        if self.mark_at == When::Dequeue {
             self.mark(number, queues.queue_bytes(packet.queue), packet);
         }
         if let Some(delays) = &mut common.delays {
@@ -628,7 +610,7 @@ impl Memory {
     fn mark(&mut self, egress: u16, queue_bytes: u32, packet: &mut Packet) {
         if let Some(red) = self.ecn.get(egress as usize)
             && red.marks(queue_bytes, &mut self.marking)
-            && packet.kind == Kind::Data
+            && MARKABLE & packet.kind.bit() != 0
         {
             packet.flags |= flag::MARKED;
             self.stats.marks += 1;

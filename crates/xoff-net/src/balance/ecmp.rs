@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use xoff_core::knobs;
 
-use super::{BalanceSettings, address, murmur3};
+use super::{BalanceSettings, address, given, murmur3};
 use crate::packet::Packet;
 
 knobs! {
@@ -16,6 +16,10 @@ knobs! {
 impl BalanceSettings for EcmpConfig {
     fn reorders(&self) -> bool {
         false
+    }
+
+    fn hashes(&self) -> bool {
+        true
     }
 }
 
@@ -28,6 +32,8 @@ pub enum Hashed {
     BothWays,
     /// Those of its direction, where hosts have these numbers in their addresses.
     Numbered(Arc<[u32]>),
+    /// Nothing: the packet's label names the port.
+    Given,
 }
 
 /// A switch's hash of flows.
@@ -55,6 +61,7 @@ impl Ecmp {
         match &self.hashed {
             Hashed::OneWay => self.choose_for_one(packet, count),
             Hashed::BothWays => self.choose_for_both(packet, count),
+            Hashed::Given => u32::from(given::path(packet.label)) % count,
             Hashed::Numbered(numbers) => {
                 let ends = [packet.src, packet.dst].map(|host| address(numbers[host as usize]));
                 murmur3([ends[0], ends[1], packet.label], self.seed) % count

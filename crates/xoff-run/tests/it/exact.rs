@@ -40,6 +40,8 @@ const INEXACT: [(&str, &[&str]); 5] = [
             "ns2-newreno",
             "ns2-sack1",
             "ns2-xcp",
+            "htsim-swift",
+            "htsim-dctcp",
         ],
     ),
     ("data waits for credits or for a rate", &["expresspass", "flowtune"]),

@@ -7,6 +7,7 @@ mod bfc_senders;
 mod bfc_variants;
 mod capture;
 mod classes;
+mod closed_forms;
 mod common;
 mod crossbar;
 mod deadlock;

@@ -68,6 +68,8 @@ impl Resolver<'_> {
         let monitored = self.monitored(&spec.run, topology.servers())?;
         let captured = self.captured(&spec.run, &topology)?;
         let faults = self.link_faults(&topology, &spec);
+        rules::check_departure(&spec, &faults, &mut self.reader);
+        rules::check_instants(&spec, network.instants, &faults, &mut self.reader);
         let base_rtt = self.base_rtt(&spec.transport, &topology, &routes, &spec.frame);
         let network_of = Network { topology, routes, flowtune, base_rtt };
         self.check_network(&spec, &shape, &network_of, &flows, &faults);

@@ -12,7 +12,7 @@ use xoff_sim::setup::{EcnSetup, MarkDraws, SwitchSetup};
 use xoff_sim::simulation::Plan;
 
 use super::spec::Spec;
-use crate::sections::{FlowRows, RunConfig};
+use crate::sections::{Departure, FlowRows, RunConfig};
 
 /// Base RTTs of a network.
 pub(crate) struct NetworkRtts {
@@ -55,6 +55,7 @@ pub(crate) fn switches(
         scheduler: spec.scheduler,
         quantum_bytes: u32::try_from(spec.switch.quantum.0).unwrap_or(u32::MAX),
         buffer,
+        keeps: spec.switch.departure == Departure::End,
         overflow: spec.overflow,
         credits,
         hop: spec.hop,

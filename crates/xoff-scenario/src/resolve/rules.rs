@@ -16,11 +16,13 @@ use super::reader::Reader;
 use super::spec::Spec;
 
 pub(super) use hosts::timeouts_exceed_rtt;
-pub(super) use network::{Context, check_architecture, check_network, slowest};
+pub(super) use network::{
+    Context, check_architecture, check_departure, check_instants, check_network, slowest,
+};
 
 /// Checks everything that does not depend on the network.
 pub(super) fn check(spec: &Spec, reader: &mut Reader<'_>) {
-    const RULES: [fn(&Spec, &mut Reader<'_>); 20] = [
+    const RULES: [fn(&Spec, &mut Reader<'_>); 21] = [
         each_part,
         needs,
         hosts::window,
@@ -29,6 +31,7 @@ pub(super) fn check(spec: &Spec, reader: &mut Reader<'_>) {
         hosts::timeouts,
         hosts::losses,
         hosts::halved,
+        hosts::headers,
         hosts::capture,
         hosts::timeout_after_drops,
         hosts::own_base_rtt,

@@ -43,6 +43,7 @@ impl Setup {
                 .overflow
                 .trim()
                 .map(|config| Box::new(Trim::new(config, ports.len(), stream(Purpose::Trimming)))),
+            keeps: self.keep_in_service(fabric, first_port, ports.len()),
             credits: self.credits(fabric, first_port, ports.len()),
             in_band: self.in_band(node),
             control_acks: self.hosts.transport.ack_class == xoff_host::transport::AckClass::Control,
@@ -105,6 +106,15 @@ impl Setup {
     /// A switch's memory.
     pub(super) fn buffer(&self, node: NodeId) -> BufferConfig {
         self.switch.buffer.of(self.topology.is_gateway(node))
+    }
+
+    /// Lets the ports of a switch keep their packets until they have been sent, if so set.
+    fn keep_in_service(&self, fabric: &mut Fabric, first_port: u32, ports: usize) -> bool {
+        if self.switch.keeps {
+            (first_port..first_port + ports as u32)
+                .for_each(|port| fabric.keep_in_service(port, false));
+        }
+        self.switch.keeps
     }
 
     /// The credits of a switch's ports, where receivers send some.

@@ -46,7 +46,8 @@ impl Simulation {
             let bound = lasted.0 as f64 / self.ideal_fct(start).0 as f64;
             let batch = self.plan.batch_of(Ps(start.start_ps)).expect("there are batches");
             let class = self.class_of[start.source as usize] as usize;
-            self.classes[class].with_groups(start.bytes, |group| group.censor(bound, batch));
+            let bytes = self.own_bytes(start);
+            self.classes[class].with_groups(bytes, |group| group.censor(bound, batch));
         }
     }
 }

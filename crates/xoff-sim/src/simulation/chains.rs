@@ -58,9 +58,10 @@ impl Simulation {
         }
         if self.counts(start, stops) {
             let class = self.class_of[start.source as usize];
-            self.classes[class as usize].with_groups(start.bytes, Slowdowns::start);
+            let bytes = self.own_bytes(start);
+            self.classes[class as usize].with_groups(bytes, Slowdowns::start);
             self.outstanding += 1;
-            self.payload_measured += start.bytes;
+            self.payload_measured += bytes;
         }
     }
 

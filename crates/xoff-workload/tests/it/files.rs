@@ -93,6 +93,11 @@ fn a_list_is_read_as_it_stands() {
     assert_eq!(plain, Ok(vec![flow, flow]));
     let urgent = read_list("src,dst,size_bytes,start_ps,priority\n 0, 15, 9, 5, 7\n");
     assert_eq!(urgent, Ok(vec![Arrival { priority: 7, ..flow }]));
+    let routed = read_list("src,dst,size_bytes,start_ps,data_path,ack_path\n0,15,9,5,3,12\n");
+    assert_eq!(routed, Ok(vec![Arrival { paths: Some((3, 12)), ..flow }]));
+    let both = "src,dst,size_bytes,start_ps,priority,data_path,ack_path\n0,15,9,5,7,3,256\n";
+    let problem = "f.csv, line 2: ack_path 256 is out of range: it is 0 to 255";
+    assert_eq!(read_list(both).unwrap_err(), problem);
 }
 
 #[test]
@@ -117,6 +122,8 @@ fn a_wrong_list_says_why() {
     assert_eq!(
         read_list("source,dst\n").unwrap_err(),
         "f.csv, line 1: expected the header \"src,dst,size_bytes,start_ps\" or \
-         \"src,dst,size_bytes,start_ps,priority\", found \"source,dst\""
+         \"src,dst,size_bytes,start_ps,priority\" or \
+         \"src,dst,size_bytes,start_ps,data_path,ack_path\" or \
+         \"src,dst,size_bytes,start_ps,priority,data_path,ack_path\", found \"source,dst\""
     );
 }

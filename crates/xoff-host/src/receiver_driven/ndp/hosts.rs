@@ -16,6 +16,7 @@ pub struct NdpHosts {
     shape: Shape,
     overhead: u16,
     control_bytes: u16,
+    pull_rate: f64,
     /// By flow slot.
     senders: Vec<NdpSender>,
     receivers: Pullers,
@@ -32,6 +33,7 @@ impl NdpHosts {
             shape,
             overhead: setup.overhead,
             control_bytes: setup.control_bytes,
+            pull_rate: config.pull_rate,
             senders: Vec::new(),
             receivers: Pullers::new(shape),
             timers: Vec::new(),
@@ -80,7 +82,8 @@ impl NdpHosts {
         let pull = self.receivers.pull(nic)?;
         let wire_bytes = pull.bytes + u64::from(self.overhead);
         let fabric = &mut context.fabric;
-        let next = fabric.now + fabric.duration(context.nics[nic as usize].port, wire_bytes);
+        let lasts = fabric.duration(context.nics[nic as usize].port, wire_bytes);
+        let next = fabric.now + (lasts as f64 / self.pull_rate) as u64;
         self.receivers.wait_until(nic, next);
         if self.receivers.next_pull(nic).is_some() {
             fabric.wheel.arm(self.timers[nic as usize], next);

@@ -25,8 +25,9 @@ mod hosts;
 pub mod receiver;
 pub mod sender;
 
+use xoff_core::knobs::Checked;
 use xoff_core::seam::{Need, need};
-use xoff_core::{Bytes, knobs};
+use xoff_core::{Bytes, Ps, knobs};
 
 use super::settings::Derived;
 use super::{AnyDriven, Context, DrivenSetup, DriverSettings};
@@ -43,10 +44,20 @@ knobs! {
         /// bandwidth-delay product of base RTT and host rate, as in the simulator of SFC's
         /// comparison.
         initial_window: Bytes = Bytes(0),
+        /// Rate of pulled packets, relative to that of the host's link. Below 1 the queue of the
+        /// first window drains (htsim: 0.99).
+        pull_rate: f64 = 1.0,
     }
 }
 
 impl DriverSettings for NdpConfig {
+    fn check(&self, _timeout: Ps) -> Checked {
+        if !(self.pull_rate > 0.0 && self.pull_rate <= 1.0) {
+            return Err(("pull_rate", "pull_rate must be above 0 and at most 1".into()));
+        }
+        Ok(())
+    }
+
     fn receiver_driven(&self) -> Option<&'static str> {
         Some("NDP")
     }

@@ -16,7 +16,8 @@ impl OutputQueued {
     #[cold]
     #[inline(never)]
     pub(super) fn on_full(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
-        let Self { memory, egress: ports, trim, .. } = self;
+        let Self { memory, egress: ports, aside, .. } = self;
+        let trim = aside.as_mut().and_then(|aside| aside.trim.as_mut());
         let Some(trim) = trim else { return Some(self.make_room(fabric, egress, id)) };
         let port = &mut ports[egress as usize];
         let bytes = fabric.packets[id].wire_bytes;
@@ -60,7 +61,7 @@ impl OutputQueued {
         id: u32,
     ) -> Option<u32> {
         let packet = &mut fabric.packets[id];
-        if self.trim.as_ref().is_some_and(|trim| trim.turn_back(packet)) {
+        if self.trim().is_some_and(|trim| trim.turn_back(packet)) {
             self.memory.stats.returned += 1;
             let back = packet.ingress;
             return self.enqueue_control(fabric, back, id);

@@ -19,7 +19,7 @@ pub(super) const DESTINATIONS: [Destination; 2] =
 
 /// Links of `rate` bits per second and 1 us.
 pub(super) fn fabric(rate: u64) -> Fabric {
-    let tags = FabricTags { arrival: 0, wake: 10 };
+    let tags = FabricTags { arrival: 0, wake: 10, sent: 98, next_arrival: 99 };
     let (rounding, instants) = (Rounding::PicosecondUp, Instants::Phases);
     let mut fabric = Fabric::new(rounding, instants, 1, Wheel::new(), tags);
     for id in 0..4 {
@@ -39,6 +39,7 @@ pub(super) fn parts(scheduler: impl Fn() -> AnyScheduler, buffer: &BufferConfig)
         hop: AnyHop::None(Uncontrolled),
         ecn: (Vec::new(), MarkAt::Dequeue),
         trim: None,
+        keeps: false,
         credits: Vec::new(),
         in_band: InBand::None,
         control_acks: false,

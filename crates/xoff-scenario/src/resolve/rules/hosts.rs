@@ -121,6 +121,16 @@ pub(super) fn halved(spec: &Spec, reader: &mut Reader<'_>) {
     }
 }
 
+/// A probe is a packet without payload, which needs a header.
+pub(super) fn headers(spec: &Spec, reader: &mut Reader<'_>) {
+    let tcp = spec.control.recovery(Ps(1)).unwrap_or_else(|| spec.tcp());
+    if spec.frame.header.0 == 0 && (spec.receiver_driven() || tcp.probe_after > 0) {
+        let message = "header = \"0B\" leaves no bytes of a packet without payload, which these \
+                       hosts send: set it to more than zero";
+        reader.problem("frame", "header", message);
+    }
+}
+
 /// A capture needs a frame format for all packets.
 pub(super) fn capture(spec: &Spec, reader: &mut Reader<'_>) {
     if spec.run.capture.is_empty() {

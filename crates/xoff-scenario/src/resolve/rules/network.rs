@@ -11,6 +11,7 @@ use xoff_sim::flowtune::FlowtuneSetup;
 
 use crate::resolve::reader::Reader;
 use crate::resolve::spec::Spec;
+use crate::sections::{Departure, InstantsKind};
 use crate::traffic::Flows;
 
 /// The input of these rules, in addition to the spec.
@@ -29,8 +30,9 @@ pub(in crate::resolve) fn check_network(
     context: &Context<'_>,
     reader: &mut Reader<'_>,
 ) {
-    const RULES: [fn(&Spec, &Context<'_>, &mut Reader<'_>); 11] = [
+    const RULES: [fn(&Spec, &Context<'_>, &mut Reader<'_>); 12] = [
         labels,
+        given_paths,
         stops,
         sizes,
         priorities,
@@ -47,6 +49,45 @@ pub(in crate::resolve) fn check_network(
     }
 }
 
+/// Only some parts keep events of one instant in the order of setting.
+pub(in crate::resolve) fn check_instants(
+    spec: &Spec,
+    instants: InstantsKind,
+    faults: &[Fault],
+    reader: &mut Reader<'_>,
+) {
+    if instants != InstantsKind::AsSet {
+        return;
+    }
+    let wanted = if spec.architecture.has_ingress_queues() {
+        "switch.architecture = \"output-queued\": other switches act in phases"
+    } else if !faults.is_empty() {
+        "a scenario without [[fault]]: links that fail lose packets in phases"
+    } else {
+        return;
+    };
+    reader.problem("network", "instants", format!("instants = \"as-set\" requires {wanted}"));
+}
+
+/// Packets leave their queues late only at switches that keep nothing else of them.
+pub(in crate::resolve) fn check_departure(spec: &Spec, faults: &[Fault], reader: &mut Reader<'_>) {
+    if spec.switch.departure == Departure::Start {
+        return;
+    }
+    let wanted = if spec.architecture.has_ingress_queues() {
+        "switch.architecture = \"output-queued\""
+    } else if spec.switch.hop.show() != "\"none\"" {
+        "switch.hop = \"none\": hop controls act when a transmission starts"
+    } else if spec.driver.credits(spec.frame.full_packet()).is_some() {
+        "a transport without credits, which ports shape"
+    } else if !faults.is_empty() {
+        "a scenario without [[fault]]: links lose packets when a transmission starts"
+    } else {
+        return;
+    };
+    reader.problem("switch", "departure", format!("departure = \"end\" requires {wanted}"));
+}
+
 /// Flow labels and a hop control that reads them require each other.
 fn labels(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
     match (spec.hop.reads_labels(), &context.flows.first_labelled) {
@@ -58,6 +99,26 @@ fn labels(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
         (false, Some(place)) => {
             let message = "[[traffic]] labelled = true has no effect: only bfc.incast_queue = true \
                            reads labels";
+            reader.problem_in(place.clone(), message);
+        }
+        _ => {}
+    }
+}
+
+/// Paths that lists of flows give and the load balancer that takes them require each other.
+fn given_paths(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
+    let columns = "columns data_path,ack_path";
+    match (spec.balance.takes_given_paths(), context.flows) {
+        (true, Flows { without_paths: Some(_), .. }) => {
+            let message = format!(
+                "balance = \"given\" requires [[traffic]] of kind = \"list\" with {columns}"
+            );
+            reader.problem("switch", "balance", message);
+        }
+        (false, Flows { with_paths: Some(place), .. }) => {
+            let message = format!(
+                "[[traffic]] {columns} have no effect: only switch.balance = \"given\" reads them"
+            );
             reader.problem_in(place.clone(), message);
         }
         _ => {}

@@ -117,10 +117,14 @@ pub(super) fn quantum(spec: &Spec, reader: &mut Reader<'_>) {
 /// Packets of a flow may take several paths only if no part needs a single one.
 pub(super) fn paths(spec: &Spec, reader: &mut Reader<'_>) {
     let balance = spec.switch.balance.show();
-    if spec.switch.symmetric_ecmp && spec.balance.reorders() {
+    if spec.switch.symmetric_ecmp && !spec.balance.hashes() {
+        let does = if spec.balance.reorders() {
+            "spreads the packets of a flow"
+        } else {
+            "hashes nothing"
+        };
         let message = format!(
-            "symmetric_ecmp = true requires balance = \"ecmp\": balance = {balance} spreads the \
-             packets of a flow"
+            "symmetric_ecmp = true requires balance = \"ecmp\": balance = {balance} {does}"
         );
         reader.problem("switch", "symmetric_ecmp", message);
     }
