@@ -136,7 +136,8 @@ knobs! {
         ack_class: AckClass = AckClass::Data => [Effect::Needs(SENDER_DRIVEN)],
         /// Order in which a NIC serves its flows.
         round_robin: RoundRobin = RoundRobin::Ready => [Effect::Needs(SENDER_DRIVEN)],
-        /// Acknowledgements take turns with the flows that post packets. Otherwise they go first.
+        /// Acknowledgements take turns with the flows that post packets. Otherwise they go first,
+        /// in turns by flow.
         posted_acks: bool = true => [
             Effect::Needs(SENDER_DRIVEN),
             Effect::Unless(|transport| because(

@@ -223,11 +223,8 @@ impl Ns3Cubic {
         let later = now + self.shortest.unwrap_or(0) - epoch.began;
         let from_flat = later as f64 / PS_PER_S - epoch.flat_after;
         let delta = (scale * from_flat.abs() * from_flat.abs() * from_flat.abs()) as u64;
-        let target = if from_flat < 0.0 {
-            epoch.origin.saturating_sub(delta)
-        } else {
-            epoch.origin + delta
-        };
+        let target =
+            if from_flat < 0.0 { epoch.origin.saturating_sub(delta) } else { epoch.origin + delta };
         let count = match target.checked_sub(packets) {
             Some(above) if above > 0 => packets / above,
             _ => 100 * packets,

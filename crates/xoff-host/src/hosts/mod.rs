@@ -157,8 +157,8 @@ pub struct Hosts {
     shortest: Vec<ShortestFirst>,
     /// What flows have posted to each NIC, if they do.
     posted: Vec<Posted>,
-    /// True if acknowledgements are posted, too.
-    posts_acks: bool,
+    /// The acknowledgements posted to each NIC, if they go first.
+    posted_acks: Vec<Posted>,
     flows: Vec<Sender>,
     controls: Vec<AnyControl>,
     /// The flow control of each flow, if any.
@@ -206,7 +206,6 @@ impl Hosts {
     pub fn new(setup: HostSetup, tags: HostTags) -> Self {
         let transport = &setup.transport;
         let receiver_driven = setup.driver.build(&setup.for_driven()).map(Box::new);
-        let posts_acks = transport.round_robin == RoundRobin::Posted && transport.posted_acks;
         Self {
             receivers: Receivers::new(
                 ReceiverSetup {
@@ -239,7 +238,7 @@ impl Hosts {
             deadlines: Vec::new(),
             shortest: Vec::new(),
             posted: Vec::new(),
-            posts_acks,
+            posted_acks: Vec::new(),
             flows: Vec::new(),
             controls: Vec::new(),
             onramps: Vec::new(),
@@ -274,10 +273,13 @@ impl Hosts {
         let rng = Rng::stream(self.setup.seed, Purpose::Transport, u64::from(id.0));
         self.nics.push(Nic::new(host, port, self.setup.queues, rng, timers));
         match self.setup.transport.round_robin {
-            RoundRobin::Ready | RoundRobin::Index => {}
+            RoundRobin::Ready | RoundRobin::Index | RoundRobin::Fifo => {}
             RoundRobin::Shortest => self.shortest.push(ShortestFirst::new(self.setup.queues)),
             RoundRobin::Posted => {
                 self.posted.push(Posted::default());
+                if !self.setup.transport.posted_acks {
+                    self.posted_acks.push(Posted::default());
+                }
                 self.nics[nic as usize].order.push((NONE, FlowId(u64::MAX)));
             }
         }

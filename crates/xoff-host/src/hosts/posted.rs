@@ -39,7 +39,9 @@ impl Hosts {
     /// Posts an acknowledgement.
     #[cold]
     pub(super) fn post_ack(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
-        self.posted[nic as usize].post_ack(&mut fabric.packets, id);
+        let turns = self.posted_acks.get_mut(nic as usize);
+        let posted = turns.unwrap_or(&mut self.posted[nic as usize]);
+        posted.post_ack(&mut fabric.packets, id);
         fabric.kick(self.nics[nic as usize].port);
     }
 
@@ -50,7 +52,9 @@ impl Hosts {
         loop {
             let posted = &mut self.posted[nic as usize];
             let left = posted.serving.take();
-            let packet = match posted.take(&fabric.packets) {
+            let first = self.posted_acks.get_mut(nic as usize);
+            let first = first.and_then(|acks| acks.take(&fabric.packets));
+            let packet = match first.or_else(|| posted.take(&fabric.packets)) {
                 Some(Next::Ack(id)) => Some(id),
                 Some(Next::Data(sender)) if !self.flows[sender as usize].has_data() => None,
                 Some(Next::Data(sender)) => {

@@ -94,7 +94,7 @@ impl Hosts {
         }
         let state = &mut self.nics[nic as usize];
         let stopped = self.setup.acks_obey_pauses && state.is_paused(class);
-        if self.posts_acks {
+        if !self.posted.is_empty() {
             self.post_ack(fabric, nic, id);
         } else if !notify && !state.has_control() && !stopped && fabric.is_free(state.port) {
             self.depart(fabric, nic, id);

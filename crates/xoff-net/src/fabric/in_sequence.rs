@@ -4,6 +4,7 @@ use xoff_core::Event;
 
 use super::Fabric;
 use super::impairment::IMPAIRED;
+use super::service::KEEPS;
 use crate::packet::NONE;
 
 impl Fabric {
@@ -14,11 +15,17 @@ impl Fabric {
         let Some(sequence) = &mut self.sequence else { return };
         let state = &mut self.ports[port as usize];
         let is_impaired = state.partition == IMPAIRED;
-        debug_assert!(is_impaired || state.partition == NONE, "an uncut network");
+        let keeps = state.partition == KEEPS;
+        debug_assert!(is_impaired || keeps || state.partition == NONE, "an uncut network");
         let (time, rank) = (state.busy_until, sequence.next(self.now));
         state.waking = true;
-        self.wheel.post(Event { time, rank, tag: self.tags.wake, item: port });
+        let tag = if keeps { self.tags.sent } else { self.tags.wake };
+        self.wheel.post(Event { time, rank, tag, item: port });
         state.busy_until += 1;
+        if keeps {
+            self.serve(port, id);
+            return;
+        }
         let (time, rank) = (time + state.delay, sequence.next(self.now));
         if is_impaired {
             self.cross_impaired(port, id, time);

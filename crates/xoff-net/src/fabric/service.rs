@@ -63,26 +63,6 @@ impl Fabric {
         }
     }
 
-    /// Sets the end of a transmission and then the arrival. The port stays busy until its wake-up
-    /// event: packets of the same instant that arrive before it find the port busy.
-    #[cold]
-    pub(super) fn transmit_in_sequence(&mut self, port: u32, id: u32) {
-        let Some(sequence) = &mut self.sequence else { return };
-        let state = &mut self.ports[port as usize];
-        debug_assert!(matches!(state.partition, NONE | KEEPS), "an uncut network");
-        let (time, rank) = (state.busy_until, sequence.next(self.now));
-        state.waking = true;
-        let tag = if state.partition == KEEPS { self.tags.sent } else { self.tags.wake };
-        self.wheel.post(Event { time, rank, tag, item: port });
-        state.busy_until += 1;
-        if state.partition == KEEPS {
-            self.serve(port, id);
-            return;
-        }
-        let (time, rank) = (time + state.delay, sequence.next(self.now));
-        self.wheel.post(Event { time, rank, tag: state.arrival_tag, item: id });
-    }
-
     /// The packet in service on a port, if it keeps its packets and has one.
     #[must_use]
     pub fn in_service(&self, port: u32) -> Option<u32> {
