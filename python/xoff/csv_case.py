@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from xoff.csv_forms import Parameters, Settings, settings_of
 from xoff.errors import RunError
 
 FLOWS, ANSWER, PARAMETERS = "flows.csv", "fct.csv", "params.json"
+
+PATHS = "paths.csv"
+"""Columns src, dst, start_ps, data_spine, ack_spine; optional."""
 
 COLUMNS = ("src", "dst", "size_bytes", "start_ps")
 
@@ -77,8 +81,8 @@ def _text(folder: Path, parameters: dict[str, Any], key: str) -> str:
     return found
 
 
-def _rows(file: Path, columns: Iterable[str]) -> list[list[int]]:
-    """Read the named columns of a table of whole numbers."""
+def _rows(file: Path, columns: Iterable[str], least: int = 0) -> list[list[int]]:
+    """Read the named columns of a table of whole numbers, none below `least`."""
     try:
         lines = list(csv.reader(file.read_text(encoding="utf-8").splitlines()))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -94,8 +98,8 @@ def _rows(file: Path, columns: Iterable[str]) -> list[list[int]]:
             values = [int(line[place]) for place in places]
         except (ValueError, IndexError):
             raise RunError(f"{file}:{number}: expected {','.join(columns)}: {line!r}") from None
-        if min(values) < 0 or max(values) >= 2**63:
-            raise RunError(f"{file}:{number}: a number is negative or too large: {line!r}")
+        if min(values) < least or max(values) >= 2**63:
+            raise RunError(f"{file}:{number}: a number is too small or too large: {line!r}")
         rows.append(values)
     return rows
 
@@ -110,8 +114,16 @@ def _answer(file: Path, flows: list[Flow]) -> list[int]:
     return [row[4] for row in rows]
 
 
-Settings = dict[str, str]
-"""Settings by key, such as `star.hosts`, as TOML values."""
+def _paths(file: Path, flows: list[Flow]) -> list[tuple[int, int]]:
+    """Read the spines of data and acknowledgements of each flow; 0 for those within a leaf."""
+    columns = ("src", "dst", "start_ps", "data_spine", "ack_spine")
+    rows = _rows(file, columns, least=-1)
+    if len(rows) != len(flows):
+        raise RunError(f"{file} has {len(rows)} flows, {FLOWS} has {len(flows)}")
+    for number, (row, flow) in enumerate(zip(rows, flows, strict=True), 2):
+        if (row[0], row[1], row[2]) != (flow.src, flow.dst, flow.start_ps):
+            raise RunError(f"{file}:{number}: not the flow of this line of {FLOWS}")
+    return [(max(0, row[3]), max(0, row[4])) for row in rows]
 
 
 def scenario(case: CsvCase, folder: Path, flows_file: Path) -> str:
@@ -120,12 +132,17 @@ def scenario(case: CsvCase, folder: Path, flows_file: Path) -> str:
     Writes the flows, sorted by their start, to `flows_file`. Raises `RunError` for a simulator or
     transport that no preset stands for, or a parameter that is missing or wrong.
     """
-    found = _of(case, folder)
-    order = sorted(range(len(case.flows)), key=lambda row: case.flows[row].start_ps)
+    parameters = Parameters(case.parameters, folder / PARAMETERS)
+    found = settings_of(case.simulator, case.transport, parameters)
+    given = folder / PATHS
+    paths = _paths(given, case.flows) if given.is_file() else None
+    if paths is not None:
+        found["switch.balance"] = '"given"'
     with flows_file.open("w", encoding="utf-8", newline="") as stream:
         rows = csv.writer(stream, lineterminator="\n")
-        rows.writerow(COLUMNS)
-        rows.writerows(case.flows[row] for row in order)
+        rows.writerow(COLUMNS if paths is None else (*COLUMNS, "data_path", "ack_path"))
+        for row in rows_by_flow(case):
+            rows.writerow((*case.flows[row], *(paths[row] if paths else ())))
     sections: dict[str, list[str]] = {}
     for key, value in (found | _times(case)).items():
         section, _, name = key.rpartition(".")
@@ -155,96 +172,3 @@ def _times(case: CsvCase) -> Settings:
         "run.drain": f'"{LONGEST_PS}ps"',
         "run.watchdog": f'"{LONGEST_PS}ps"',
     }
-
-
-class _Parameters:
-    """Numbers of a case's parameters."""
-
-    def __init__(self, found: dict[str, Any], file: Path) -> None:
-        self.found, self.file = found, file
-
-    def number(self, *names: str) -> int:
-        """Return the first of these parameters that is present, a whole number."""
-        for name in names:
-            value = self.found.get(name)
-            if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63:
-                return value
-            if value is not None:
-                raise RunError(f"{self.file}: {name} must be a whole number, found {value!r}")
-        raise RunError(f"{self.file}: {' or '.join(names)} is missing")
-
-
-def _of(case: CsvCase, folder: Path) -> Settings:
-    found = _Parameters(case.parameters, folder / PARAMETERS)
-    for simulator, transports in FORMS.items():
-        if simulator in case.simulator:
-            if case.transport in transports:
-                preset, settings = transports[case.transport]
-                return {"scheme": json.dumps(preset)} | settings(found)
-            known = ", ".join(transports)
-            raise RunError(
-                f"{found.file}: transport {case.transport!r} of {simulator} has no preset: known "
-                f"are {known}"
-            )
-    raise RunError(
-        f"{found.file}: simulator {case.simulator!r} is not known: known are {', '.join(FORMS)}"
-    )
-
-
-def _star(found: _Parameters, header: int) -> Settings:
-    """Hosts around one switch; the receiver, host 0, may have a slower link."""
-    payload = found.number("mss_bytes", "payload_bytes")
-    ack = found.number("wire_bytes_pure_ack")
-    return {
-        "network.topology": '"star"',
-        "star.hosts": str(found.number("hosts")),
-        "star.rate": f'"{found.number("host_link_bps")}bps"',
-        "star.first_rate": f'"{found.number("receiver_link_bps")}bps"',
-        "star.delay": f'"{found.number("link_delay_ps")}ps"',
-        "frame.payload": f'"{payload}B"',
-        "frame.header": f'"{header}B"',
-        "frame.ack": f'"{ack}B"',
-        "tcp.min_rto": f'"{found.number("min_rto_ps")}ps"',
-    }
-
-
-SYN_BYTES = 52
-"""A SYN of ns-3 on the wire: an acknowledgement with 10 B of options (window scale, SACK)."""
-
-
-def _ns3(found: _Parameters) -> Settings:
-    """ns-3: a device's queue counts packets, without the one in service."""
-    header = found.number("header_bytes_data")
-    full = header + found.number("mss_bytes")
-    marks = found.found.get("ecn_threshold_pkts") is not None
-    waiting = found.number("switch_queue_pkts") + marks
-    serialisation = 2 * SYN_BYTES * 8 * 10**12
-    links = ("host_link_bps", "receiver_link_bps")
-    handshake = 4 * found.number("link_delay_ps")
-    handshake += sum(serialisation // max(1, found.number(link)) for link in links)
-    settings = _star(found, header) | {
-        "buffer.size": f'"{waiting * full}B"',
-        "tcp.initial_window_packets": str(found.number("initial_cwnd_segments")),
-        "tcp.initial_rto": f'"{found.number("min_rto_ps")}ps"',
-        "tcp.handshake_rtt": f'"{handshake}ps"',
-    }
-    if marks:
-        # One packet waits in the device's queue, below the discipline that marks.
-        threshold = f'"{(found.number("ecn_threshold_pkts") + 1) * full}B"'
-        settings |= {"ecn.kmin": threshold, "ecn.kmax": threshold}
-    return settings
-
-
-def _ns3_cubic(found: _Parameters) -> Settings:
-    hystart = found.found.get("hystart") is not False
-    return _ns3(found) | {"ns3_cubic.hystart": str(hystart).lower()}
-
-
-FORMS: dict[str, dict[str, tuple[str, Callable[[_Parameters], Settings]]]] = {
-    "ns-3": {
-        "TcpNewReno": ("ns3-newreno", _ns3),
-        "TcpCubic": ("ns3-cubic", _ns3_cubic),
-        "TcpDctcp": ("ns3-dctcp", _ns3),
-    },
-}
-"""The preset and the settings of each transport, by simulator."""

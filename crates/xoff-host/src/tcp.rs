@@ -2,7 +2,9 @@
 
 use xoff_core::knobs::{Checked, Effect, because};
 use xoff_core::{Bytes, Ps, choices, knobs};
-use xoff_net::capability::{DEFLATION, DUPLICATES, PROBES, TCP_MARKS, TCP_WINDOW};
+use xoff_net::capability::{
+    DEFLATION, DUPLICATES, PROBES, REDUCTION, REPORTS, TCP_MARKS, TCP_WINDOW,
+};
 
 choices! {
     /// What the least timeout bounds from below.
@@ -116,7 +118,7 @@ knobs! {
         /// Increase of the window in congestion avoidance (not of CUBIC's).
         increase: Increase = Increase::PerWindow => [Effect::Needs(TCP_WINDOW)],
         /// How the window falls after a loss or a mark.
-        reduction: ReductionKind = ReductionKind::AtOnce,
+        reduction: ReductionKind = ReductionKind::AtOnce => [Effect::Needs(REDUCTION)],
         /// The bytes that a loss halves, or reduces otherwise.
         halved: Halved = Halved::Flight,
         /// A flow begins with a packet of one byte, whose answer lets it send data (a SYN).
@@ -126,7 +128,7 @@ knobs! {
         /// to 127). 0: only timeouts detect losses.
         duplicate_acks: u16 = 3,
         /// Bytes that selective acknowledgements add to an acknowledgement.
-        sack_bytes: SackBytes = SackBytes::None,
+        sack_bytes: SackBytes = SackBytes::None => [Effect::Needs(REPORTS)],
         /// Least retransmission timeout. RFC 6298 has 1 s; published ns-2 scripts for data centres
         /// have 1 ms with timers of high resolution.
         min_rto: Ps = Ps::from_us(1000),

@@ -20,6 +20,10 @@ pub const TCP_WINDOW: Capability = Capability("the congestion control has no TCP
 pub const TCP_MARKS: Capability = Capability("only congestion = \"newreno\" reads it");
 /// The recovery counts duplicate acknowledgements.
 pub const DUPLICATES: Capability = Capability("the recovery does not count duplicates");
+/// Acknowledgements report blocks of packets that have arrived.
+pub const REPORTS: Capability = Capability("acknowledgements report no blocks");
+/// A window can fall over a round trip.
+pub const REDUCTION: Capability = Capability("only recovery = \"sack\" spreads a reduction");
 /// Partial acknowledgements deflate the window.
 pub const DEFLATION: Capability = Capability("only recovery = \"newreno\" deflates a window");
 /// A sender probes after some timeouts.

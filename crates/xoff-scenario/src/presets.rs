@@ -65,6 +65,7 @@ pub const PRESETS: &[(&str, &[&str])] = &[
     ("ns3-dctcp", &[text!("ns3-newreno"), text!("ns3-dctcp")]),
     ("htsim-ndp", &[text!("htsim-ndp")]),
     ("htsim-dctcp", &[text!("htsim-dctcp")]),
+    ("htsim-tcp", &[text!("htsim-dctcp"), text!("htsim-tcp")]),
     ("htsim-swift", &[text!("htsim-swift")]),
     ("xcp", &[text!("xcp")]),
     ("ns2-xcp", &[text!("xcp"), text!("ns2-xcp")]),

@@ -41,7 +41,12 @@ impl Sender {
     /// True until the answer to the flow's SYN.
     #[must_use]
     pub fn is_opening(&self) -> bool {
-        matches!(&self.recovery, SenderHalf::Sack(half) if half.opening)
+        match &self.recovery {
+            SenderHalf::Sack(half) => half.rto.opening,
+            SenderHalf::NewReno(half) => half.rto.opening,
+            SenderHalf::Sack1(half) => half.rto.opening,
+            _ => false,
+        }
     }
 
     /// The flow's SYN is to be sent, for the first time or again. It counts as a lost byte, which
@@ -53,8 +58,8 @@ impl Sender {
 
     /// The flow's SYN is answered.
     pub fn on_opened(&mut self) {
-        if let Some(half) = self.sack() {
-            half.opening = false;
+        if let Some(rto) = self.rto() {
+            rto.opening = false;
         }
         self.lost_bytes = 0;
         self.credit = i64::MAX;

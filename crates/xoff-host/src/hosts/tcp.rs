@@ -61,11 +61,15 @@ impl TcpHosts {
         if flow.has_ended() {
             return AckOutcome::default();
         }
+        let rtt = fabric.now - packet.as_answer().stamp_ps();
         if flow.is_opening() {
             flow.on_opened();
             fabric.wheel.cancel(self.timers[sender as usize]);
+            if let Some(rto) = flow.rto() {
+                rto.on_sample(rtt);
+            }
+            return AckOutcome::default();
         }
-        let rtt = fabric.now - packet.as_answer().stamp_ps();
         if flow.counts_duplicates() {
             let repeats = acked == 0 && packet.as_answer().expected() == flow.snd_una;
             let answer = Answer { now: fabric.now, rtt, acked, repeats, news };
@@ -157,8 +161,8 @@ impl Hosts {
     #[cold]
     fn repeat_opening(&mut self, fabric: &mut Fabric, sender: u32) {
         let flow = &mut self.flows[sender as usize];
-        if let Some(half) = flow.sack() {
-            half.rto.back_off();
+        if let Some(rto) = flow.rto() {
+            rto.back_off();
         }
         flow.request_opening();
         self.stats.timeouts += 1;

@@ -140,7 +140,7 @@ impl Sender {
             partial: false,
             inflation: 0,
             resend: None,
-            rto: Rto::after_handshake(config),
+            rto: Rto::of_flow(config),
         }
     }
 

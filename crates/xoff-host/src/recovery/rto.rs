@@ -45,19 +45,22 @@ pub struct Rto {
     backoff: u32,
     /// The timed packet: its end and when it was sent (ps), if one packet is timed at a time.
     timed: Option<(u64, u64)>,
+    /// True until the answer to the flow's SYN.
+    pub opening: bool,
 }
 
 impl Rto {
     /// Creates it without a measurement.
     #[must_use]
     pub fn new(limits: RtoLimits) -> Self {
-        Self { limits, smoothed: None, backoff: 0, timed: None }
+        Self { limits, smoothed: None, backoff: 0, timed: None, opening: false }
     }
 
-    /// Creates it, with the measurement of a handshake if there is one.
+    /// Creates it, with the measurement of a handshake if there was one before the flow.
     #[must_use]
-    pub fn after_handshake(config: &TcpConfig) -> Self {
-        let mut rto = Self::new(RtoLimits::from(config));
+    pub fn of_flow(config: &TcpConfig) -> Self {
+        let limits = RtoLimits::from(config);
+        let mut rto = Self { opening: config.handshake, ..Self::new(limits) };
         if config.handshake_rtt.0 > 0 {
             rto.on_sample(config.handshake_rtt.0);
         }

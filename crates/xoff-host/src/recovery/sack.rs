@@ -64,6 +64,10 @@ impl RecoverySettings for TcpConfig {
         true
     }
 
+    fn reports_blocks(&self) -> bool {
+        true
+    }
+
     fn can_be_captured(&self) -> bool {
         false
     }
@@ -141,8 +145,6 @@ pub struct Sender {
     probe_after: u32,
     /// True while only headers are sent.
     probing: bool,
-    /// True until the answer to the flow's SYN.
-    pub opening: bool,
     /// The retransmission timeout.
     pub rto: Rto,
     /// Proportional rate reduction, if windows fall that way.
@@ -166,8 +168,7 @@ impl Sender {
             rescued: 0,
             probe_after: u32::from(config.probe_after),
             probing: false,
-            opening: config.handshake,
-            rto: Rto::after_handshake(config),
+            rto: Rto::of_flow(config),
             prr: (config.reduction == ReductionKind::Prr).then(Prr::default),
             restarted: false,
             repeat_arrived: false,

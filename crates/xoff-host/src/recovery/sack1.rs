@@ -60,6 +60,10 @@ impl RecoverySettings for Sack1Config {
         true
     }
 
+    fn reports_blocks(&self) -> bool {
+        true
+    }
+
     fn can_be_captured(&self) -> bool {
         false
     }
@@ -108,7 +112,7 @@ impl Sender {
             pipe: 0,
             first: None,
             uncounted: false,
-            rto: Rto::after_handshake(config),
+            rto: Rto::of_flow(config),
         }
     }
 

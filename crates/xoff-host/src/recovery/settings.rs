@@ -76,7 +76,13 @@ pub trait RecoverySettings {
         false
     }
 
-    /// True if it sends headers alone after some timeouts.
+    /// True if acknowledgements report blocks of packets that have arrived out of order.
+    fn reports_blocks(&self) -> bool {
+        false
+    }
+
+    /// True if it sends headers alone after some timeouts, and can reduce a window over a round
+    /// trip.
     fn probes(&self) -> bool {
         false
     }

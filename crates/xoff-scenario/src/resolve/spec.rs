@@ -211,6 +211,8 @@ impl Spec {
         found.provide(needs::DUPLICATES, self.recovery.counts_duplicates());
         found.provide(needs::DEFLATION, self.recovery.deflates());
         found.provide(needs::PROBES, self.recovery.probes());
+        found.provide(needs::REDUCTION, self.recovery.probes() && !own);
+        found.provide(needs::REPORTS, self.recovery.reports_blocks());
         let timeouts = if sender { self.recovery.timeouts() } else { Timeouts::One };
         let (none, two) = match timeouts {
             Timeouts::None(reason) => (Some(reason.to_owned()), false),
