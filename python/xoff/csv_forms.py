@@ -89,6 +89,8 @@ def _ns3(found: Parameters) -> Settings:
         "buffer.size": f'"{waiting * full}B"',
         "tcp.initial_window_packets": str(found.number("initial_cwnd_segments")),
         "tcp.initial_rto": f'"{found.number("min_rto_ps")}ps"',
+        "tcp.max_rto": '"60s"',
+        "network.instants": '"as-set"',
         "tcp.handshake_rtt": f'"{handshake}ps"',
     }
     if marks:
@@ -179,6 +181,7 @@ def _htsim_tcp(found: Parameters) -> Settings:
     }
     if "initial_rto_ps" in model.found:
         settings["tcp.initial_rto"] = f'"{model.number("initial_rto_ps")}ps"'
+        settings["tcp.max_rto"] = '"60s"'
     return _leaf_spine(found) | settings
 
 

@@ -32,7 +32,7 @@ percentile of the same error between the reference's own seeds, where something 
 
 
 def write(cases: Sequence[Case], target: Path, reasons: Path) -> None:
-    """Write the page, and its picture beside it.
+    """Write the page, and its picture next to it.
 
     `reasons` is a TOML file with a table per simulator: what explains the differences of the cases
     that a pattern such as `ns3_dctcp_*` matches. Raises `UsageError` if it is malformed, `RunError`

@@ -3,7 +3,7 @@
 use xoff_core::knobs::{Checked, Effect, because};
 use xoff_core::{Bytes, Ps, choices, knobs};
 use xoff_net::capability::{
-    DEFLATION, DUPLICATES, PROBES, REDUCTION, REPORTS, TCP_MARKS, TCP_WINDOW,
+    DEFLATION, DUPLICATES, PROBES, REDUCTION, RENO, REPORTS, TCP_MARKS, TCP_WINDOW,
 };
 
 choices! {
@@ -84,7 +84,8 @@ choices! {
     pub enum SackBytes {
         /// None: all acknowledgements are equally long.
         None = "none",
-        /// RFC 2018's option, padded to four bytes: 4 bytes and 8 for each block, up to four blocks.
+        /// RFC 2018's option, padded to four bytes: 4 bytes and 8 for each block, up to four of
+        /// them.
         Option = "option",
         /// 8 bytes for each block, up to three blocks (ns-2).
         Blocks = "blocks",
@@ -116,11 +117,11 @@ knobs! {
         /// window of a flow limited by its own NIC grows without bound, as in ns-2 and ns-3.
         window_validation: bool = true => [Effect::Needs(TCP_WINDOW)],
         /// Increase of the window in congestion avoidance (not of CUBIC's).
-        increase: Increase = Increase::PerWindow => [Effect::Needs(TCP_WINDOW)],
+        increase: Increase = Increase::PerWindow => [Effect::Needs(RENO)],
         /// How the window falls after a loss or a mark.
         reduction: ReductionKind = ReductionKind::AtOnce => [Effect::Needs(REDUCTION)],
         /// The bytes that a loss halves, or reduces otherwise.
-        halved: Halved = Halved::Flight,
+        halved: Halved = Halved::Flight => [Effect::Needs(TCP_WINDOW)],
         /// A flow begins with a packet of one byte, whose answer lets it send data (a SYN).
         handshake: bool = false,
         /// A packet is lost once this many later packets have arrived (RFC 6675: 3; more where

@@ -16,6 +16,8 @@ pub const ACK_HEADER: Capability =
 pub const RATE_FOR_WINDOW: Capability = Capability("the congestion control sets no rate");
 /// A flow has the congestion window of TCP.
 pub const TCP_WINDOW: Capability = Capability("the congestion control has no TCP window");
+/// The window grows as NewReno's in congestion avoidance.
+pub const RENO: Capability = Capability("the congestion control has its own increase");
 /// NewReno reads `tcp.ecn`.
 pub const TCP_MARKS: Capability = Capability("only congestion = \"newreno\" reads it");
 /// The recovery counts duplicate acknowledgements.

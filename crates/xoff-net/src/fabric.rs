@@ -1,9 +1,8 @@
 //! Ports and links: a packet that starts on a port arrives at its peer.
 //!
 //! A packet in flight is an event: its arrival. A port stores the time until which it is busy. It
-//! has a wake-up event only while packets wait for it. All arrivals of an instant come before any
-//! port picks its next packet: ports that could pick are collected, and asked when time is about to
-//! advance.
+//! has a wake-up event only while packets wait for it. All arrivals of an instant come before ports
+//! pick their next packets: such ports are collected, and asked when time is about to advance.
 
 mod impairment;
 mod in_sequence;

@@ -3,6 +3,7 @@
 mod batches;
 mod chains;
 mod delays;
+mod padding;
 mod results;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -333,21 +334,6 @@ impl Simulation {
         }
         arrivals.clear();
         self.arrivals = arrivals;
-    }
-
-    /// The payload that a flow sends, with its padding to whole packets if so set.
-    fn sent_bytes(&mut self, id: FlowId, arrival: &Arrival) -> u64 {
-        let frame = &self.setup.hosts.frame;
-        if !frame.whole_packets || arrival.bytes == ENDLESS {
-            return arrival.bytes;
-        }
-        self.padded.insert(id, arrival.bytes);
-        arrival.bytes.next_multiple_of(frame.payload.0)
-    }
-
-    /// The payload of a flow without its padding.
-    fn own_bytes(&self, flow: &FlowStart) -> u64 {
-        self.padded.get(&flow.id).copied().unwrap_or(flow.bytes)
     }
 
     fn label(&mut self, id: FlowId, arrival: &Arrival) -> u32 {

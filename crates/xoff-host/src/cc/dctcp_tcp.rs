@@ -43,6 +43,10 @@ impl ControlSettings for DctcpTcpConfig {
         true
     }
 
+    fn grows_as_reno(&self) -> bool {
+        true
+    }
+
     fn needs_loss_reports(&self) -> bool {
         true
     }

@@ -30,6 +30,10 @@ impl ControlSettings for NewRenoConfig {
         true
     }
 
+    fn grows_as_reno(&self) -> bool {
+        true
+    }
+
     fn halves_window(&self) -> bool {
         true
     }

@@ -77,6 +77,11 @@ pub trait ControlSettings {
         false
     }
 
+    /// True if its window grows as NewReno's in congestion avoidance.
+    fn grows_as_reno(&self) -> bool {
+        false
+    }
+
     /// True if it can halve its congestion window, instead of what is in flight.
     fn halves_window(&self) -> bool {
         false

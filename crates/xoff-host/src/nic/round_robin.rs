@@ -18,8 +18,8 @@ choices! {
         /// strictly by class where queues are classes (pFabric §4.2; BFC App. A.2: "NICs also
         /// follow SRF scheduling").
         Shortest = "shortest",
-        /// First in, first out, in one queue without limit. A flow hands over packets as soon as its
-        /// window allows, so that retransmissions wait behind them and round trips include the
+        /// First in, first out, in one queue without limit. A flow hands over packets as soon as
+        /// its window allows, so that retransmissions wait behind them and round trips include the
         /// wait, as at hosts of ns-2 and ns-3.
         Fifo = "fifo",
     }

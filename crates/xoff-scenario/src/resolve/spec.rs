@@ -208,6 +208,7 @@ impl Spec {
         found.explain(needs::TCP_MARKS, format!("{of_control} ignores tcp.ecn"));
         let (section, _) = self.control.marks_setting();
         found.provide(needs::TCP_MARKS, section == "tcp");
+        found.provide(needs::RENO, self.control.grows_as_reno() && !own);
         found.provide(needs::DUPLICATES, self.recovery.counts_duplicates());
         found.provide(needs::DEFLATION, self.recovery.deflates());
         found.provide(needs::PROBES, self.recovery.probes());

@@ -131,7 +131,7 @@ impl Reduction {
             };
             limit.min((threshold - at.pipe) as i64)
         };
-        // "Force a fast retransmit upon entering recovery".
+        // ns-3 forces a retransmission when a recovery begins.
         let least = if self.out > 0 { 0 } else { at.payload as i64 };
         count.max(least) as u64
     }
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn a_mark_reduces_over_a_round_trip() {
         let mut prr = Prr { window: 20_000, ..Prr::default() };
-        // Two packets count as delivered, of which half may be sent.
+        // Two packets count as delivered, half of them may be sent.
         assert_eq!(prr.on_ack(&at(1, 1, 19, 19), 10_000, false, false), Some(20_000));
         assert!(prr.is_reducing(20_000));
         assert!(!prr.is_reducing(20_001));

@@ -33,7 +33,10 @@ pub(super) fn window(spec: &Spec, reader: &mut Reader<'_>) {
 /// Without pacing, a rate acts only through the window.
 pub(super) fn pacing(spec: &Spec, reader: &mut Reader<'_>) {
     let transport = &spec.transport;
-    if transport.pacing || spec.control.sets_own_window() || spec.control.has_tcp_window() {
+    // At a NIC with a queue of its own, a window admits packets before the link can send them.
+    let queues = matches!(transport.round_robin, RoundRobin::Fifo | RoundRobin::Posted);
+    let admits = queues && spec.control.has_tcp_window();
+    if transport.pacing || spec.control.sets_own_window() || admits {
         return;
     }
     let message = if !spec.control.controls() {
