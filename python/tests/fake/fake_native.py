@@ -201,6 +201,8 @@ def summary_of(found, digest):
         "scheme": found["scheme"],
         "seed": found["seed"],
         "digest": digest,
+        "flows_started": 2,
+        "flows_finished": 2,
         "classes": [
             {"class": "incast", "flows": 0, "finished": 0, "unfinished": 0, "bins": []},
             {

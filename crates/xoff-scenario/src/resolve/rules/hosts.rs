@@ -34,7 +34,7 @@ pub(super) fn window(spec: &Spec, reader: &mut Reader<'_>) {
 pub(super) fn pacing(spec: &Spec, reader: &mut Reader<'_>) {
     let transport = &spec.transport;
     // At a NIC with a queue of its own, a window admits packets before the link can send them.
-    let queues = matches!(transport.round_robin, RoundRobin::Fifo | RoundRobin::Posted);
+    let queues = transport.round_robin == RoundRobin::Fifo;
     let admits = queues && spec.control.has_tcp_window();
     if transport.pacing || spec.control.sets_own_window() || admits {
         return;
