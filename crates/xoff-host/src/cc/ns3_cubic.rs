@@ -230,7 +230,7 @@ impl Ns3Cubic {
             _ => 100 * packets,
         };
         // "The maximum rate of cwnd increase CUBIC allows is 1 packet per 2 packets ACKed".
-        if self.maximum == 0 { count.min(MOST_COUNTED).max(2) } else { count.max(2) }
+        if self.maximum == 0 { count.clamp(2, MOST_COUNTED) } else { count.max(2) }
     }
 
     /// `GetSsThresh`: remembers the window before a loss and returns the reduced one in bytes.

@@ -48,7 +48,9 @@ fn lost_packets_stay_in_the_pipe() {
     for duplicate in 0..10 {
         answer.news = sender.on_block(0, Block { after: 20, packets: duplicate + 1 });
         sender.on_answer(&SENT, &answer);
-        sender.take().filter(|_| duplicate == 2).map(|_| sender.on_sent(1000, 0, true));
+        if sender.take().is_some() && duplicate == 2 {
+            sender.on_sent(1000, 0, true);
+        }
     }
     let in_flight = 30_000 - sender.lost_bytes(PAYLOAD, SENT.end);
     // A congestion window of 15 packets and this make a window that is full.
