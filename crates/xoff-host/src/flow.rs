@@ -162,13 +162,14 @@ impl Sender {
         }
     }
 
-    /// Bytes in flight: sent, neither lost nor known to have arrived. As in the HPCC simulator,
-    /// literal go-back-N has more than any limited window if it has gone back behind what is
-    /// acknowledged.
+    /// Bytes in flight: sent, neither lost nor known to have arrived. It wraps, so that no limited
+    /// window allows more, where go-back-N to the letter of the HPCC simulator has gone back behind
+    /// what is acknowledged, and while a SYN waits.
     #[inline]
     #[must_use]
     pub fn in_flight(&self) -> u64 {
-        self.snd_nxt.wrapping_sub(self.snd_una) - self.lost_bytes - self.kept_bytes
+        let left = self.snd_nxt.wrapping_sub(self.snd_una).wrapping_sub(self.lost_bytes);
+        left.wrapping_sub(self.kept_bytes)
     }
 
     /// Time at which pacing and pauses allow the next packet (ps).
