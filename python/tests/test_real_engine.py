@@ -408,7 +408,7 @@ text = open(sys.argv[1]).read()
 own = ("ideal-fq", "ideal-srf", "ndp", "expresspass", "xcp", "pfabric", "sfqcodel")
 for scheme, _ in _native.presets():
     sized = scheme not in own and not scheme.startswith(
-        ("tcp-", "detail", "capfc", "pfc-w", "homa")
+        ("tcp-", "ns2-", "ns3-", "htsim-", "detail", "capfc", "pfc-w", "homa")
     )
     sets = [f"scheme={scheme}"] + ["buffer.size=2MB"] * sized
     # Their thresholds are those of Gigabit links.
