@@ -208,3 +208,21 @@ def test_a_folder_without_a_case_is_refused(tmp_path, capsys):
     assert "has both config.txt and fct.txt" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["compare-reference", str(tmp_path), "--tolerance", "-1"])
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("page.toml", "a page is Markdown"),
+        ("page.png", "a page is Markdown"),
+        ("none/page.md", "there is no folder"),
+        ("wrong.md", "'a*' must be a text"),
+    ],
+)
+def test_a_page_that_cannot_be_written_is_refused_before_the_runs(page, words, tmp_path, capsys):
+    (tmp_path / "wrong.toml").write_text('"a*" = 7\n')
+    arguments = ["compare-reference", str(tmp_path), "--page", str(tmp_path / page)]
+    assert main(arguments) == 2
+    message = capsys.readouterr().err
+    assert words in message
+    assert "has no case" not in message

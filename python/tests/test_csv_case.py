@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from xoff import compare_reference, csv_case
+from xoff import compare_reference, csv_case, csv_forms
 from xoff.errors import RunError, XoffError
 
 NS3 = Path(__file__).parent / "data/ns3"
@@ -57,6 +57,10 @@ def test_flows_are_numbered_by_start(a_case, tmp_path):
         ({"hosts": None}, "hosts is missing"),
         ({"hosts": "many"}, "hosts must be a whole number, found 'many'"),
         ({"transport": 7}, "transport is missing, or not a text"),
+        ({"sack": False}, "sack = False is not modelled: only True is"),
+        ({"delayed_ack_count": 2}, "delayed_ack_count = 2 is not modelled: only 1 is"),
+        ({"loss_recovery": "TcpClassicRecovery"}, "only 'TcpPrrRecovery' is"),
+        ({"transport": "TcpCubic", "hystart": "no"}, "hystart must be true or false, found 'no'"),
     ],
 )
 def test_a_wrong_parameter_is_named(a_case, tmp_path, change, words):
@@ -64,6 +68,29 @@ def test_a_wrong_parameter_is_named(a_case, tmp_path, change, words):
     file.write_text(json.dumps(json.loads(file.read_text()) | change))
     with pytest.raises(RunError, match=r"params\.json") as error:
         csv_case.scenario(csv_case.read(a_case), a_case, tmp_path / "sorted.csv")
+    assert words in str(error.value)
+
+
+def test_a_number_too_long_to_read_is_an_error(a_case):
+    (a_case / csv_case.PARAMETERS).write_text('{"hosts": ' + 5000 * "7" + "}")
+    with pytest.raises(RunError, match=r"cannot read .*params\.json"):
+        csv_case.read(a_case)
+
+
+@pytest.mark.parametrize(
+    ("src", "spines", "words"),
+    [
+        (5, "-1,0", "expected spines from 0 to 1: -1,0"),
+        (5, "0,2", "expected spines from 0 to 1: 0,2"),
+        (1, "0,0", "expected -1, within a leaf: 0,0"),
+    ],
+)
+def test_a_path_has_spines_between_leaves_only(tmp_path, src, spines, words):
+    shape = csv_forms.Parameters({"hosts_per_leaf": 4, "spines": 2}, tmp_path / "params.json")
+    file = tmp_path / csv_case.PATHS
+    file.write_text(f"src,dst,start_ps,data_spine,ack_spine\n{src},0,7,{spines}\n")
+    with pytest.raises(RunError, match=r"paths\.csv:2") as error:
+        csv_case._paths(file, [csv_case.Flow(src, 0, 1000, 7)], shape)
     assert words in str(error.value)
 
 

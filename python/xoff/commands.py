@@ -222,6 +222,7 @@ def compare_reference(args: argparse.Namespace) -> int:
     from xoff import compare_reference as comparing
     from xoff import fidelity_page
 
+    reasons = fidelity_page.read_reasons(args.page) if args.page is not None else {}
     line, cases = Line(), []
     for case in comparing.run(args.folder, args.out, args.threads):
         cases.append(case)
@@ -231,7 +232,7 @@ def compare_reference(args: argparse.Namespace) -> int:
             line.show(f"compare-reference  {len(cases)} cases done")
     line.clear()
     if args.page is not None:
-        fidelity_page.write(cases, args.page, args.page.with_suffix(".toml"))
+        fidelity_page.write(cases, args.page, reasons)
     if not args.json:
         say(comparing.table_text(cases))
         for case in cases:

@@ -140,8 +140,11 @@ def _compare_csv(folder: Path, out: Path, threads: int | None) -> Case:
     out.parent.mkdir(parents=True, exist_ok=True)
     try:
         scenario = csv_case.scenario(case, folder, out.with_name(f"{name}.flows.csv"))
+    except RunError as refusal:
+        return answer._replace(note=f"refused: {refusal}")
+    try:
         result = api.run(scenario, out, threads=threads)
-    except (RunError, ScenarioError) as refusal:
+    except ScenarioError as refusal:
         return answer._replace(note=f"refused: {refusal}")
     return answer._replace(compared=_matched(case, result))
 

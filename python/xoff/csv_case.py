@@ -67,7 +67,7 @@ def read(folder: Path) -> CsvCase:
 def _parameters(file: Path) -> dict[str, Any]:
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise RunError(f"cannot read {file}: {error}") from None
     if not isinstance(found, dict):
         raise RunError(f"{file}: expected an object of parameters, found {type(found).__name__}")
@@ -114,8 +114,9 @@ def _answer(file: Path, flows: list[Flow]) -> list[int]:
     return [row[4] for row in rows]
 
 
-def _paths(file: Path, flows: list[Flow]) -> list[tuple[int, int]]:
+def _paths(file: Path, flows: list[Flow], shape: Parameters) -> list[tuple[int, int]]:
     """Read the spines of data and acknowledgements of each flow; 0 for those within a leaf."""
+    per_leaf, spines = max(1, shape.number("hosts_per_leaf")), shape.number("spines")
     columns = ("src", "dst", "start_ps", "data_spine", "ack_spine")
     rows = _rows(file, columns, least=-1)
     if len(rows) != len(flows):
@@ -123,6 +124,10 @@ def _paths(file: Path, flows: list[Flow]) -> list[tuple[int, int]]:
     for number, (row, flow) in enumerate(zip(rows, flows, strict=True), 2):
         if (row[0], row[1], row[2]) != (flow.src, flow.dst, flow.start_ps):
             raise RunError(f"{file}:{number}: not the flow of this line of {FLOWS}")
+        within = flow.src // per_leaf == flow.dst // per_leaf
+        if not all(spine == -1 if within else 0 <= spine < spines for spine in row[3:]):
+            expected = "-1, within a leaf" if within else f"spines from 0 to {spines - 1}"
+            raise RunError(f"{file}:{number}: expected {expected}: {row[3]},{row[4]}")
     return [(max(0, row[3]), max(0, row[4])) for row in rows]
 
 
@@ -135,7 +140,7 @@ def scenario(case: CsvCase, folder: Path, flows_file: Path) -> str:
     parameters = Parameters(case.parameters, folder / PARAMETERS)
     found = settings_of(case.simulator, case.transport, parameters)
     given = folder / PATHS
-    paths = _paths(given, case.flows) if given.is_file() else None
+    paths = _paths(given, case.flows, parameters) if given.is_file() else None
     if paths is not None:
         found["switch.balance"] = '"given"'
     with flows_file.open("w", encoding="utf-8", newline="") as stream:

@@ -53,6 +53,22 @@ class Parameters:
                 raise RunError(f"{self.file}: {name} must be a whole number, found {value!r}")
         raise RunError(f"{self.file}: {' or '.join(names)} is missing")
 
+    def flag(self, name: str, default: bool) -> bool:
+        """Return a parameter that is true or false."""
+        value = self.found.get(name, default)
+        if not isinstance(value, bool):
+            raise RunError(f"{self.file}: {name} must be true or false, found {value!r}")
+        return value
+
+    def refuse_others(self, modelled: dict[str, Any]) -> None:
+        """Refuse parameters with values other than those that the preset has."""
+        for name, value in modelled.items():
+            found = self.found.get(name, value)
+            if type(found) is not type(value) or found != value:
+                raise RunError(
+                    f"{self.file}: {name} = {found!r} is not modelled: only {value!r} is"
+                )
+
 
 def _star(found: Parameters, header: int) -> Settings:
     """Hosts around one switch; the receiver, host 0, may have a slower link."""
@@ -75,8 +91,24 @@ SYN_BYTES = 52
 """A SYN of ns-3 on the wire: an acknowledgement with 10 B of options (window scale, SACK)."""
 
 
+NS3_HAS = {
+    "delayed_ack_count": 1,
+    "limited_transmit": True,
+    "loss_recovery": "TcpPrrRecovery",
+    "receiver_host": 0,
+    "sack": True,
+    "switches": 1,
+}
+"""What the presets of ns-3 have."""
+
+
 def _ns3(found: Parameters) -> Settings:
-    """ns-3: a device's queue counts packets, without the one in service."""
+    """ns-3: a device's queue counts packets, without the one in service.
+
+    Timestamps only lengthen the headers: without them too, each acknowledgement measures a round
+    trip.
+    """
+    found.refuse_others(NS3_HAS)
     header = found.number("header_bytes_data")
     full = header + found.number("mss_bytes")
     marks = found.found.get("ecn_threshold_pkts") is not None
@@ -90,9 +122,13 @@ def _ns3(found: Parameters) -> Settings:
         "tcp.initial_window_packets": str(found.number("initial_cwnd_segments")),
         "tcp.initial_rto": f'"{found.number("min_rto_ps")}ps"',
         "tcp.max_rto": '"60s"',
+        "tcp.duplicate_acks": str(found.number("dupack_threshold")),
         "network.instants": '"as-set"',
         "tcp.handshake_rtt": f'"{handshake}ps"',
     }
+    threshold = found.found.get("initial_ssthresh")
+    if threshold is not None and not str(threshold).startswith("unlimited"):
+        settings["tcp.initial_ssthresh"] = f'"{found.number("initial_ssthresh")}B"'
     if marks:
         # One packet waits in the device's queue, below the discipline that marks.
         threshold = f'"{(found.number("ecn_threshold_pkts") + 1) * full}B"'
@@ -101,8 +137,8 @@ def _ns3(found: Parameters) -> Settings:
 
 
 def _ns3_cubic(found: Parameters) -> Settings:
-    hystart = found.found.get("hystart") is not False
-    return _ns3(found) | {"ns3_cubic.hystart": str(hystart).lower()}
+    hystart = str(found.flag("hystart", default=True)).lower()
+    return _ns3(found) | {"ns3_cubic.hystart": hystart}
 
 
 def _ns2(found: Parameters) -> Settings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,14 +31,29 @@ percentile of the same error between the reference's own seeds, where something 
 """
 
 
-def write(cases: Sequence[Case], target: Path, reasons: Path) -> None:
-    """Write the page, and its picture next to it.
+def read_reasons(target: Path) -> dict[str, str]:
+    """Return the reasons of the page `target`, from the TOML file of the same name.
 
-    `reasons` is a TOML file with a table per simulator: what explains the differences of the cases
-    that a pattern such as `ns3_dctcp_*` matches. Raises `UsageError` if it is malformed, `RunError`
-    if the page cannot be written.
+    It has a text per pattern such as `ns3_dctcp_*`: what explains the differences of the cases that
+    the pattern matches. Raises `UsageError` if the file is malformed, or `target` is no page.
     """
-    explained = _reasons(reasons)
+    if target.suffix != ".md":
+        raise UsageError(f"--page {target}: a page is Markdown; give a name that ends in .md")
+    if not target.parent.is_dir():
+        raise UsageError(f"--page {target}: there is no folder {target.parent}; create it first")
+    file = target.with_suffix(".toml")
+    found = read_toml(file) if file.exists() else {}
+    wrong = [pattern for pattern, text in found.items() if not isinstance(text, str)]
+    if wrong:
+        raise UsageError(f"{file}: {wrong[0]!r} must be a text")
+    return found
+
+
+def write(cases: Sequence[Case], target: Path, reasons: Mapping[str, str]) -> None:
+    """Write the page with reasons by pattern, and its picture next to it.
+
+    Raises `RunError` if the page cannot be written.
+    """
     parts = [INTRODUCTION]
     for simulator in dict.fromkeys(case.reference for case in cases):
         own = [case for case in cases if case.reference == simulator]
@@ -46,7 +61,7 @@ def write(cases: Sequence[Case], target: Path, reasons: Path) -> None:
         parts.append(markdown(HEADER, [_row(case) for case in own], left=2))
         notes = [
             f"- `{pattern}`: {text}"
-            for pattern, text in explained.items()
+            for pattern, text in reasons.items()
             if any(fnmatchcase(case.name, pattern) for case in own)
         ]
         parts.append("\n".join(notes) + "\n" if notes else "")
@@ -58,14 +73,6 @@ def write(cases: Sequence[Case], target: Path, reasons: Path) -> None:
         parts.append(f"## The largest errors\n\n![Errors of the worst cases]({picture.name})\n")
     with writing(target):
         target.write_text("\n".join(part for part in parts if part), encoding="utf-8")
-
-
-def _reasons(file: Path) -> dict[str, str]:
-    found = read_toml(file) if file.exists() else {}
-    wrong = [pattern for pattern, text in found.items() if not isinstance(text, str)]
-    if wrong:
-        raise UsageError(f"{file}: {wrong[0]} must be a text")
-    return found
 
 
 def _p99(case: Case) -> float:

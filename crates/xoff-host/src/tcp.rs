@@ -3,7 +3,7 @@
 use xoff_core::knobs::{Checked, Effect, because};
 use xoff_core::{Bytes, Ps, choices, knobs};
 use xoff_net::capability::{
-    DEFLATION, DUPLICATES, PROBES, REDUCTION, RENO, REPORTS, TCP_MARKS, TCP_WINDOW,
+    DEFLATION, DUPLICATES, FLIGHT, PROBES, REDUCTION, RENO, REPORTS, TCP_MARKS, TCP_WINDOW,
 };
 
 choices! {
@@ -115,13 +115,13 @@ knobs! {
         initial_ssthresh: Bytes = Bytes(0) => [Effect::Needs(TCP_WINDOW)],
         /// The window grows only while at least half of it is used (RFC 7661). Without this the
         /// window of a flow limited by its own NIC grows without bound, as in ns-2 and ns-3.
-        window_validation: bool = true => [Effect::Needs(TCP_WINDOW)],
+        window_validation: bool = true => [Effect::Needs(FLIGHT)],
         /// Increase of the window in congestion avoidance (not of CUBIC's).
         increase: Increase = Increase::PerWindow => [Effect::Needs(RENO)],
         /// How the window falls after a loss or a mark.
         reduction: ReductionKind = ReductionKind::AtOnce => [Effect::Needs(REDUCTION)],
         /// The bytes that a loss halves, or reduces otherwise.
-        halved: Halved = Halved::Flight => [Effect::Needs(TCP_WINDOW)],
+        halved: Halved = Halved::Flight => [Effect::Needs(FLIGHT)],
         /// A flow begins with a packet of one byte, whose answer lets it send data (a SYN).
         handshake: bool = false,
         /// A packet is lost once this many later packets have arrived (RFC 6675: 3; more where

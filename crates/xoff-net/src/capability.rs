@@ -20,14 +20,19 @@ pub const TCP_WINDOW: Capability = Capability("the congestion control has no TCP
 pub const RENO: Capability = Capability("the congestion control has its own increase");
 /// NewReno reads `tcp.ecn`.
 pub const TCP_MARKS: Capability = Capability("only congestion = \"newreno\" reads it");
+/// A loss reduces what is in flight, and only a window in use grows.
+pub const FLIGHT: Capability =
+    Capability("the congestion control reduces its window by a rule of its own");
 /// The recovery counts duplicate acknowledgements.
 pub const DUPLICATES: Capability = Capability("the recovery does not count duplicates");
 /// Acknowledgements report blocks of packets that have arrived.
 pub const REPORTS: Capability = Capability("acknowledgements report no blocks");
 /// A window can fall over a round trip.
-pub const REDUCTION: Capability = Capability("only recovery = \"sack\" spreads a reduction");
+pub const REDUCTION: Capability =
+    Capability("only recovery = \"sack\" with a window of TCP spreads a reduction");
 /// Partial acknowledgements deflate the window.
-pub const DEFLATION: Capability = Capability("only recovery = \"newreno\" deflates a window");
+pub const DEFLATION: Capability =
+    Capability("only recovery = \"newreno\" deflates a window: that of congestion = \"newreno\"");
 /// A sender probes after some timeouts.
 pub const PROBES: Capability = Capability("only recovery = \"sack\" sends probes");
 /// The transport's timeout triggers retransmissions.

@@ -56,6 +56,14 @@ impl ControlSettings for CubicConfig {
         true
     }
 
+    fn reduces_flight(&self) -> bool {
+        true
+    }
+
+    fn tells_window(&self) -> bool {
+        true
+    }
+
     fn needs_loss_reports(&self) -> bool {
         true
     }

@@ -47,6 +47,14 @@ impl ControlSettings for DctcpTcpConfig {
         true
     }
 
+    fn reduces_flight(&self) -> bool {
+        true
+    }
+
+    fn tells_window(&self) -> bool {
+        true
+    }
+
     fn needs_loss_reports(&self) -> bool {
         true
     }

@@ -34,7 +34,15 @@ impl ControlSettings for NewRenoConfig {
         true
     }
 
-    fn halves_window(&self) -> bool {
+    fn reduces_flight(&self) -> bool {
+        true
+    }
+
+    fn tells_window(&self) -> bool {
+        true
+    }
+
+    fn falls_as_in_ns2(&self) -> bool {
         true
     }
 

@@ -62,6 +62,10 @@ impl ControlSettings for Ns3CubicConfig {
         true
     }
 
+    fn tells_window(&self) -> bool {
+        true
+    }
+
     fn needs_loss_reports(&self) -> bool {
         true
     }

@@ -42,6 +42,10 @@ impl ControlSettings for Ns3DctcpConfig {
         true
     }
 
+    fn tells_window(&self) -> bool {
+        true
+    }
+
     fn needs_loss_reports(&self) -> bool {
         true
     }

@@ -82,8 +82,19 @@ pub trait ControlSettings {
         false
     }
 
-    /// True if it can halve its congestion window, instead of what is in flight.
-    fn halves_window(&self) -> bool {
+    /// True if a loss reduces what is in flight, and the window grows only while it is used.
+    fn reduces_flight(&self) -> bool {
+        false
+    }
+
+    /// True if it tells its window, so that a reduction can be spread over a round trip.
+    fn tells_window(&self) -> bool {
+        false
+    }
+
+    /// True if its window can fall as in ns-2: half of the window itself after a loss, and what is
+    /// left of it after a recovery.
+    fn falls_as_in_ns2(&self) -> bool {
         false
     }
 

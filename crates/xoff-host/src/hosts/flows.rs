@@ -137,6 +137,9 @@ impl Hosts {
         if let Some(queue) = queue {
             state.release_queue(queue);
         }
+        if let Some(posted) = self.posted.get_mut(nic) {
+            posted.end(flow_id.0 as u32, sender);
+        }
         let mut is_free = !ringing;
         if self.setup.transport.round_robin == RoundRobin::Index {
             // The acknowledgement makes the NIC check its other flows too.

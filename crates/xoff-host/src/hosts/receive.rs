@@ -96,6 +96,9 @@ impl Hosts {
         let stopped = self.setup.acks_obey_pauses && state.is_paused(class);
         if !self.posted.is_empty() {
             self.post_ack(fabric, nic, id);
+            if notify {
+                self.notify(fabric, nic, id);
+            }
         } else if !notify && !state.has_control() && !stopped && fabric.is_free(state.port) {
             self.depart(fabric, nic, id);
         } else {

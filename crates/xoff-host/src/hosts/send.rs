@@ -235,6 +235,8 @@ impl Hosts {
             tcp.on_sent(fabric, sender, flow, (seq + payload, payload, again));
             // Streams always use TCP, so only TCP flows need this check.
             if flow.is_opening() {
+                // A flow takes its SYN from what it has lost. Timeouts count those sent again.
+                self.stats.retransmitted -= 1;
                 Self::make_opening(&mut packet);
             } else if flow.open {
                 self.send_segment(fabric, sender, &mut packet);

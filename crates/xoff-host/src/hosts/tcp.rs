@@ -166,6 +166,7 @@ impl Hosts {
         }
         flow.request_opening();
         self.stats.timeouts += 1;
+        self.stats.retransmitted += 1;
         self.make_ready(fabric, sender);
     }
 

@@ -27,7 +27,8 @@ pub enum Next {
 #[derive(Debug, Default)]
 pub struct Posted {
     turns: BTreeMap<u32, Turn>,
-    /// All flows so far.
+    /// All flows so far: a NIC of that simulator keeps the queues of flows that have ended, and
+    /// its turns depend on them.
     known: BTreeSet<u32>,
     /// Where the search for the next flow begins: at the flow that was known to follow the last
     /// one when that had its turn. A new flow between them waits for the next round.
@@ -53,6 +54,12 @@ impl Posted {
         if let Turn::Data { packets, .. } = turn {
             *packets += 1;
         }
+    }
+
+    /// A flow has ended: takes back what it has posted.
+    pub fn end(&mut self, flow: u32, sender: u32) {
+        self.turns.remove(&flow);
+        self.serving.take_if(|serving| *serving == sender);
     }
 
     /// Posts an acknowledgement.
@@ -107,6 +114,22 @@ mod tests {
         let order: Vec<Next> = std::iter::from_fn(|| posted.take(&pool)).collect();
         let (data, ack) = (Next::Data(50), |number: usize| Next::Ack(acks[number]));
         assert_eq!(order, [ack(2), data, ack(0), data, ack(1), data]);
+    }
+
+    #[test]
+    fn an_ended_flow_takes_back_what_it_has_posted() {
+        let (mut posted, pool) = (Posted::default(), Pool::default());
+        (0..2).for_each(|_| posted.post_data(5, 50));
+        posted.post_data(6, 60);
+        assert_eq!(posted.take(&pool), Some(Next::Data(50)));
+        posted.serving = Some(50);
+        posted.end(5, 50);
+        assert_eq!(posted.serving, None);
+        // Another flow may have the same sender now.
+        posted.post_data(7, 50);
+        assert_eq!(posted.packets_of(5), 0);
+        let order: Vec<Next> = std::iter::from_fn(|| posted.take(&pool)).collect();
+        assert_eq!(order, [Next::Data(60), Next::Data(50)]);
     }
 
     #[test]

@@ -210,9 +210,12 @@ impl Spec {
         found.provide(needs::TCP_MARKS, section == "tcp");
         found.provide(needs::RENO, self.control.grows_as_reno() && !own);
         found.provide(needs::DUPLICATES, self.recovery.counts_duplicates());
-        found.provide(needs::DEFLATION, self.recovery.deflates());
+        found.provide(needs::FLIGHT, self.control.reduces_flight() && !own);
+        let falls = self.control.falls_as_in_ns2() && !own;
+        found.provide(needs::DEFLATION, self.recovery.deflates() && falls);
         found.provide(needs::PROBES, self.recovery.probes());
-        found.provide(needs::REDUCTION, self.recovery.probes() && !own);
+        let tells = self.control.tells_window() && !own;
+        found.provide(needs::REDUCTION, self.recovery.probes() && tells);
         found.provide(needs::REPORTS, self.recovery.reports_blocks());
         let timeouts = if sender { self.recovery.timeouts() } else { Timeouts::One };
         let (none, two) = match timeouts {

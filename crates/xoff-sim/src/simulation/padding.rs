@@ -17,8 +17,8 @@ impl Simulation {
         arrival.bytes.next_multiple_of(frame.payload.0)
     }
 
-    /// The payload of a flow without its padding.
+    /// The payload of a flow without its padding: less than it offered if it was stopped.
     pub(super) fn own_bytes(&self, flow: &FlowStart) -> u64 {
-        self.padded.get(&flow.id).copied().unwrap_or(flow.bytes)
+        self.padded.get(&flow.id).map_or(flow.bytes, |&offered| offered.min(flow.bytes))
     }
 }

@@ -51,10 +51,12 @@ pub(super) fn pacing(spec: &Spec, reader: &mut Reader<'_>) {
     reader.problem("transport", "pacing", message);
 }
 
-/// A queue of packets that flows have handed over cannot be paused by class or by flow.
+/// Packets that flows have handed over to their NIC cannot be paused by class or by flow.
 pub(super) fn handed_over(spec: &Spec, reader: &mut Reader<'_>) {
     let pauses = spec.architecture.pause().is_some_and(|pause| pause.scope != Scope::None);
-    if spec.transport.round_robin != RoundRobin::Fifo || !pauses && spec.hop.kind() == Hop::None {
+    let round_robin = spec.transport.round_robin;
+    let hands_over = matches!(round_robin, RoundRobin::Fifo | RoundRobin::Posted);
+    if !hands_over || !pauses && spec.hop.kind() == Hop::None {
         return;
     }
     let cause = if pauses {
@@ -63,8 +65,9 @@ pub(super) fn handed_over(spec: &Spec, reader: &mut Reader<'_>) {
         format!("switch.hop = {}", spec.hop.kind().show())
     };
     let message = format!(
-        "round_robin = \"fifo\" cannot be combined with {cause}: the queue has neither classes nor \
-         flows to pause"
+        "round_robin = {} cannot be combined with {cause}: packets that wait at the NIC cannot be \
+         paused",
+        round_robin.show()
     );
     reader.problem("transport", "round_robin", message);
 }
@@ -118,7 +121,7 @@ pub(super) fn losses(spec: &Spec, reader: &mut Reader<'_>) {
 /// Only NewReno's control knows a window to halve.
 pub(super) fn halved(spec: &Spec, reader: &mut Reader<'_>) {
     let tcp = spec.tcp();
-    if tcp.halved == Halved::Window && !spec.control.halves_window() {
+    if tcp.halved == Halved::Window && !spec.control.falls_as_in_ns2() {
         let message = "halved = \"window\" requires congestion = \"newreno\": set \"flight\"";
         reader.problem("tcp", "halved", message);
     }
