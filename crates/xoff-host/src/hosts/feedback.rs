@@ -14,15 +14,25 @@ impl Hosts {
         let packet = fabric.packets[id];
         fabric.packets.remove(id);
         if let Some(sender) = self.sender_of(&packet) {
-            self.acknowledge(fabric, sender, &packet);
+            if self.sends_plainly {
+                self.acknowledge::<true>(fabric, sender, &packet);
+            } else {
+                self.acknowledge::<false>(fabric, sender, &packet);
+            }
         }
         if packet.record != NONE {
             fabric.records.remove(packet.record);
         }
     }
 
+    /// `PLAIN` as [`sends_plainly`](Self::sends_plainly).
     #[inline]
-    fn acknowledge(&mut self, fabric: &mut Fabric, sender: u32, packet: &Packet) {
+    fn acknowledge<const PLAIN: bool>(
+        &mut self,
+        fabric: &mut Fabric,
+        sender: u32,
+        packet: &Packet,
+    ) {
         let flow = &mut self.flows[sender as usize];
         let payload = self.setup.frame.payload.0;
         let answer = packet.as_answer();
@@ -38,8 +48,10 @@ impl Hosts {
         let path = &self.paths[flow.path];
         let control = &mut self.controls[sender as usize];
         let AckOutcome { recovering, follows, in_flight } = match &self.tcp {
-            Some(tcp) => tcp.on_ack(fabric, sender, flow, path, control, (packet, acked, news)),
-            None => AckOutcome::default(),
+            Some(tcp) if !PLAIN => {
+                tcp.on_ack(fabric, sender, flow, path, control, (packet, acked, news))
+            }
+            _ => AckOutcome::default(),
         };
         let ack = Ack {
             now: fabric.now,
@@ -59,7 +71,7 @@ impl Hosts {
             flow.reduce(payload, acked, control.window_bytes());
             flow.look_further(payload);
         }
-        if let Some(config) = &self.setup.onramp {
+        if !PLAIN && let Some(config) = &self.setup.onramp {
             let acked = packet.kind == Kind::Ack;
             let delay = acked.then(|| u64::from(answer.detail()) * 1_000);
             let state = &mut self.onramps[sender as usize];

@@ -46,6 +46,7 @@ impl Hosts {
     pub fn choose_links(&mut self, routes: &Arc<Routes>, hash: Ecmp) {
         self.links = Some(Box::new(Links { routes: routes.clone(), hash, owners: Vec::new() }));
         self.apart = true;
+        self.answers_plainly = false;
     }
 
     /// Uses these routes from now on.
@@ -86,7 +87,7 @@ impl Hosts {
         if self.receiver_driven.is_some() {
             self.on_driven_packet(fabric, nic, id);
         } else {
-            self.on_own_packet::<true>(fabric, nic, id);
+            self.on_own_packet(fabric, nic, id);
         }
     }
 }

@@ -178,6 +178,12 @@ pub struct Hosts {
     orders: Option<Box<share_out::Orders>>,
     /// Whether packets arrive at a receiver-driven transport or at a host with several links.
     apart: bool,
+    /// Whether an acknowledgement leaves by the link of its data, at its usual size, in the NIC's
+    /// own order: one test per packet for all that is rare.
+    answers_plainly: bool,
+    /// Whether flows need nothing but their recovery and congestion control: no TCP, no flow
+    /// control, no receiver-driven transport.
+    sends_plainly: bool,
     /// Actions requested by the transport during a call; empty otherwise.
     actions: Vec<Action>,
     /// State of flows with selective acknowledgements.
@@ -218,6 +224,13 @@ impl Hosts {
             ),
             rto_policy: RtoPolicy::new(transport, setup.recovery.timeouts(), setup.frame.payload.0),
             apart: receiver_driven.is_some(),
+            answers_plainly: setup.onramp.is_none()
+                && setup.tcp.sack_bytes == SackBytes::None
+                && setup.nic.receive_rate.0 == 0
+                && transport.round_robin != RoundRobin::Posted,
+            sends_plainly: setup.onramp.is_none()
+                && !setup.recovery.reports_losses()
+                && receiver_driven.is_none(),
             receiver_driven,
             links: None,
             orders: None,

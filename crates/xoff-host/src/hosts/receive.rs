@@ -15,19 +15,15 @@ impl Hosts {
             self.on_apart(fabric, nic, id);
             return;
         }
-        self.on_own_packet::<false>(fabric, nic, id);
+        self.on_own_packet(fabric, nic, id);
     }
 
-    /// The same for a transport whose senders decide. `CHOOSES`: hosts may have several links.
+    /// The same for a transport whose senders decide.
     #[inline(always)]
-    pub(super) fn on_own_packet<const CHOOSES: bool>(
-        &mut self,
-        fabric: &mut Fabric,
-        nic: u32,
-        id: u32,
-    ) {
+    pub(super) fn on_own_packet(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
         match fabric.packets[id].kind {
-            Kind::Data => self.on_data::<CHOOSES>(fabric, nic, id),
+            Kind::Data if self.answers_plainly => self.on_data::<true>(fabric, nic, id),
+            Kind::Data => self.on_data::<false>(fabric, nic, id),
             Kind::Segment => self.on_segment(fabric, nic, id),
             Kind::LinkControl => self.on_link_control(fabric, nic, id),
             Kind::Ack | Kind::Nack => self.on_ack(fabric, id),
@@ -40,11 +36,11 @@ impl Hosts {
         }
     }
 
-    /// Handles a data packet: turns it into its acknowledgement, in place. `CHOOSES`: the
-    /// acknowledgement may leave by another link than the one of the packet.
+    /// Handles a data packet: turns it into its acknowledgement, in place. `PLAIN` as
+    /// [`answers_plainly`](Self::answers_plainly).
     #[inline(never)]
-    fn on_data<const CHOOSES: bool>(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
-        if !self.intakes.is_empty() {
+    fn on_data<const PLAIN: bool>(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
+        if !PLAIN && !self.intakes.is_empty() {
             self.take_in(fabric, nic, id);
         }
         let now = fabric.now;
@@ -77,39 +73,40 @@ impl Hosts {
             answer.set_arrived(now);
         }
         answer.set(seq, kept);
-        if self.setup.onramp.is_some() && kind == Kind::Ack {
+        if !PLAIN && self.setup.onramp.is_some() && kind == Kind::Ack {
             answer.set_delay(now - sent);
         }
         packet.wire_bytes = self.ack_bytes;
-        if self.sack_bytes != SackBytes::None {
+        if !PLAIN && self.sack_bytes != SackBytes::None {
             packet.wire_bytes += self.sack_bytes.bytes(self.receivers.blocks(packet.flow));
         }
         packet.queue = CONTROL_QUEUE;
         packet.flags &= flag::MARKED | 7 << flag::CLASS_SHIFT;
         let class = packet.class();
-        let nic = if CHOOSES { self.link_of_packet(nic, &fabric.packets[id]) } else { nic };
-        if whole && self.chains.await_arrivals() {
+        let from = if PLAIN { nic } else { self.link_of_packet(nic, &fabric.packets[id]) };
+        let awaited = whole && self.chains.await_arrivals();
+        if awaited {
             // A flow that waits for this one may begin here.
-            fabric.hold(self.nics[nic as usize].port);
+            fabric.hold(self.nics[from as usize].port);
         }
-        let state = &mut self.nics[nic as usize];
+        let state = &mut self.nics[from as usize];
         let stopped = self.setup.acks_obey_pauses && state.is_paused(class);
-        if !self.posted.is_empty() {
-            self.post_ack(fabric, nic, id);
+        if !PLAIN && !self.posted.is_empty() {
+            self.post_ack(fabric, from, id);
             if notify {
-                self.notify(fabric, nic, id);
+                self.notify(fabric, from, id);
             }
         } else if !notify && !state.has_control() && !stopped && fabric.is_free(state.port) {
-            self.depart(fabric, nic, id);
+            self.depart(fabric, from, id);
         } else {
             state.acks.push(&mut fabric.packets, id);
             fabric.kick(state.port);
             if notify {
-                self.notify(fabric, nic, id);
+                self.notify(fabric, from, id);
             }
         }
-        if whole && self.chains.await_arrivals() {
-            self.on_arrived(fabric, nic, flow);
+        if awaited {
+            self.on_arrived(fabric, from, flow);
         }
     }
 

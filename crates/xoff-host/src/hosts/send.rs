@@ -227,6 +227,24 @@ impl Hosts {
         }
         let path = &self.paths[flow.path];
         self.controls[sender as usize].on_sent(path, flow.last_wire_bytes, &mut flow.pace);
+        if !self.sends_plainly {
+            self.prepare(fabric, sender, &mut packet, (seq, payload, again));
+        }
+        fabric.packets.insert(packet)
+    }
+
+    /// What flow controls, TCP and receiver-driven transports do with a packet that leaves: its first
+    /// byte, its payload, and whether it is a retransmission.
+    #[inline]
+    fn prepare(
+        &mut self,
+        fabric: &mut Fabric,
+        sender: u32,
+        packet: &mut Packet,
+        (seq, payload, again): (u64, u64, bool),
+    ) {
+        let flow = &mut self.flows[sender as usize];
+        let path = &self.paths[flow.path];
         if let Some(config) = &self.setup.onramp {
             let state = &mut self.onramps[sender as usize];
             flow.paused_until = state.on_sent(config, path, fabric.now, flow.last_wire_bytes);
@@ -237,15 +255,14 @@ impl Hosts {
             if flow.is_opening() {
                 // A flow takes its SYN from what it has lost. Timeouts count those sent again.
                 self.stats.retransmitted -= 1;
-                Self::make_opening(&mut packet);
+                Self::make_opening(packet);
             } else if flow.open {
-                self.send_segment(fabric, sender, &mut packet);
+                self.send_segment(fabric, sender, packet);
             }
         }
         if self.receiver_driven.is_some() {
-            self.send_driven(sender, &mut packet, payload);
+            self.send_driven(sender, packet, payload);
         }
-        fabric.packets.insert(packet)
     }
 
     /// After sending, a flow waits for its next turn, for pacing, or for an acknowledgement.

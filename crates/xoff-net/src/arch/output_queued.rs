@@ -123,6 +123,8 @@ struct Memory {
     marking: Draws,
     assignment: Rng,
     in_band: InBand,
+    /// Whether it writes anything into packets: one test where that is rare.
+    writes: bool,
     stats: SwitchStats,
     digest: Digest,
     /// Copies of headers on the way to the packets' senders.
@@ -182,6 +184,7 @@ impl OutputQueued {
                 mark_at,
                 marking: parts.marking,
                 assignment: parts.assignment,
+                writes: !matches!(parts.in_band, InBand::None),
                 in_band: parts.in_band,
                 stats: SwitchStats::default(),
                 digest: Digest::default(),
@@ -585,25 +588,32 @@ impl Memory {
         let packet = &mut fabric.packets[id];
         packet.upstream = packet.queue;
         self.digest.add(now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
-        match &mut self.in_band {
-            InBand::None => {}
-            InBand::Int if packet.record == NONE || packet.kind != Kind::Data => {}
-            InBand::Int => {
-                let record = packet.record;
-                let hop = IntHop {
-                    time_ps: now,
-                    tx_bytes: fabric.tx_bytes(own),
-                    queue_bytes: common.total_bytes(),
-                    rate_mbps: (fabric.rate(own) / 1_000_000) as u32,
-                };
-                fabric.records.push_hop(record, hop);
-            }
-            InBand::Xcp(router) => {
-                let egress = (own - self.first_port) as u16;
-                router.on_departure(fabric, egress, id, common.total_bytes());
-            }
+        if self.writes {
+            self.write_in_band(fabric, own, id, common);
         }
         fabric.transmit(own, id, more);
+    }
+
+    /// Writes what it tells hosts into a packet whose transmission starts.
+    #[inline(always)]
+    fn write_in_band(&mut self, fabric: &mut Fabric, own: u32, id: u32, common: &Common) {
+        if let InBand::Xcp(router) = &mut self.in_band {
+            let egress = (own - self.first_port) as u16;
+            router.on_departure(fabric, egress, id, common.total_bytes());
+            return;
+        }
+        let packet = &fabric.packets[id];
+        if packet.record == NONE || packet.kind != Kind::Data {
+            return;
+        }
+        let record = packet.record;
+        let hop = IntHop {
+            time_ps: fabric.now,
+            tx_bytes: fabric.tx_bytes(own),
+            queue_bytes: common.total_bytes(),
+            rate_mbps: (fabric.rate(own) / 1_000_000) as u32,
+        };
+        fabric.records.push_hop(record, hop);
     }
 
     #[inline(always)]
