@@ -338,7 +338,10 @@ WORLDS = [
 # Below the rate of host links, as required, but high enough to be reached in short runs.
 MIN_RATES = ["90Gbps", "9Gbps", "900Mbps"]
 BY_HAND: dict[str, list[Any]] = {
-    **{f"{control}.min_rate": MIN_RATES for control in ("dctcp", "dcqcn", "dcqcn_rdma15", "hpcc")},
+    **{
+        f"{control}.min_rate": MIN_RATES
+        for control in ("dctcp", "dcqcn", "dcqcn_rdma15", "hpcc", "powertcp", "theta_powertcp")
+    },
     "name": ["other"],
     "run.monitor": ["0"],
     "run.capture": ["0"],

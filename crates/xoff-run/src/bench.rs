@@ -11,10 +11,11 @@ use xoff_sim::speed_up::SpeedUp;
 
 use crate::run::Run;
 
-const SCHEMES: [&str; 19] = [
+const SCHEMES: [&str; 20] = [
     "dctcp",
     "dcqcn",
     "hpcc",
+    "powertcp",
     "bfc",
     "bfc-srf",
     "pfc",

@@ -21,6 +21,7 @@ mod none;
 mod ns3_cubic;
 mod ns3_dctcp;
 mod pfabric;
+mod powertcp;
 mod settings;
 mod swift;
 mod timely;
@@ -46,6 +47,8 @@ pub use none::{NoControl, NoControlConfig};
 pub use ns3_cubic::{Ns3Cubic, Ns3CubicConfig};
 pub use ns3_dctcp::{Ns3Dctcp, Ns3DctcpConfig};
 pub use pfabric::{PFabric, PFabricConfig};
+pub use powertcp::theta::{ThetaPowerTcp, ThetaPowerTcpConfig};
+pub use powertcp::{PowerTcp, PowerTcpConfig};
 pub use settings::{Carries, ControlSettings, Start};
 pub use swift::{Swift, SwiftConfig};
 pub use timely::{Timely, TimelyConfig};
@@ -252,6 +255,10 @@ controls! {
     Ns3Cubic(Ns3CubicConfig => Ns3Cubic) = "ns3-cubic",
     /// DCTCP with TCP's window as ns-3 has it, section `ns3_dctcp`.
     Ns3Dctcp(Ns3DctcpConfig => Ns3Dctcp) = "ns3-dctcp",
+    /// PowerTCP: a window from the power that INT reports, section `powertcp`.
+    PowerTcp(PowerTcpConfig => PowerTcp) = "powertcp",
+    /// Theta-PowerTCP: PowerTCP from round-trip times, section `theta_powertcp`.
+    ThetaPowerTcp(ThetaPowerTcpConfig => ThetaPowerTcp) = "theta-powertcp",
 }
 
 impl CongestionControl for AnyControl {

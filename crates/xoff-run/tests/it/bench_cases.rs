@@ -8,7 +8,7 @@ use xoff_sim::Threads;
 fn the_cases_are_all_schemes_under_all_traffics_in_all_networks() {
     let cases = bench_cases();
     // BFC-SRF has no permutation.
-    assert_eq!(cases.len(), (19 * 4 - 1) * 5);
+    assert_eq!(cases.len(), (20 * 4 - 1) * 5);
     assert_eq!(scenario("bfc-srf-permutation-128", Size::Full), None);
     for case in [
         "dctcp-hadoop-128",

@@ -27,6 +27,7 @@ const INEXACT: [(&str, &[&str]); 5] = [
             "pfc-gbn",
             "xcp",
             "timely",
+            "powertcp",
         ],
     ),
     (
@@ -84,9 +85,11 @@ fn is_inexact(scheme: &str) -> bool {
 }
 
 /// Whether a lone flow is delayed at a link slower than the one before it: BFC's pauses overshoot
-/// (App. C), and buffers of two BDP (pFabric) overflow.
+/// (App. C), buffers of two BDP (pFabric) overflow, and theta-PowerTCP's window falls with the queue
+/// that forms there.
 fn needs_equal_links(scheme: &str) -> bool {
-    (scheme.starts_with("bfc") && scheme != "bfc-switches") || scheme == "pfabric"
+    (scheme.starts_with("bfc") && scheme != "bfc-switches")
+        || ["pfabric", "theta-powertcp"].contains(&scheme)
 }
 
 fn one_flow(scheme: &str, network: &str, dst: u32, bytes: u64) -> String {

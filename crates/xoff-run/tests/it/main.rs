@@ -32,6 +32,7 @@ mod onramp;
 mod passing;
 mod pfabric;
 mod pipelined;
+mod powertcp;
 mod queries;
 mod refused;
 mod sfc;
