@@ -23,7 +23,7 @@ EXEMPT = [
     ("buffer.kind = shared", "expresspass homa*", FULL),
     ("buffer.kind = dedicated", "homa*", FULL),
     ("switch.hop = pfc", "irn onramp", FULL),
-    ("switch.elide = *", "bfc* dctcp* hpcc* pfc*", "needs pauses on a path that bounces"),
+    ("switch.elide = *", "bfc* dctcp* hpcc* pfc* powertcp", "needs pauses on a path that bounces"),
     ("pfc.threshold_follows_rate = True", "dctcp-ss", "slow start never pauses a faster port"),
     ("transport.recovery = perfect", "ideal-fq dctcp-ss *-dcqcn", LOSSES),
     ("traffic.long.priority", "ideal-srf homa* pfabric", "the longest flow is last anyway"),

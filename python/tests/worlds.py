@@ -347,6 +347,7 @@ BY_HAND: dict[str, list[Any]] = {
     "run.capture": ["0"],
     "run.watchdog": ["1ps"],
     "nic.receive_rate": ["5Gbps", "500Mbps"],
+    "transport.nack_interval": ["5us", "2us"],
     "bfc.classes": [4, 8],
     "crossbar.classes": [2, 8],
     "crossbar.ingress_size": ["2KB", "1MB"],

@@ -8,6 +8,7 @@
 //! `config_doc.txt` and `traffic_gen/README.md` describe the grammar of the files.
 
 mod config;
+mod dialects;
 mod files;
 mod link_down;
 mod next_hops;
@@ -59,7 +60,9 @@ fn build(
     resources: Resources,
 ) -> Result<Resolved, String> {
     let asked = asked_order(overrides, file)?;
-    let config = Config::parse(text, file)?;
+    let translated = dialects::translate(text, file)?;
+    let config = Config::parse(&translated.text, file)
+        .map_err(|what| format!("{what}{}", translated.context))?;
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
     let read = |name: &str| {
         let path = find(folder, name);
@@ -68,9 +71,10 @@ fn build(
             .map_err(|error| format!("{}: {error}{}", path.display(), also_tried(name)))
     };
     let (topology_text, topology_file) = read(&config.topology_file)?;
+    dialects::check_topology(&topology_text, &topology_file)?;
     let mut topology = files::topology(&topology_text, &topology_file, resources.memory)?;
     let (flow_text, flow_file) = read(&config.flow_file)?;
-    let flows = files::flows(&flow_text, &flow_file, &topology)?;
+    let flows = files::flows(&dialects::flows(&flow_text), &flow_file, &topology)?;
     let (next_hops, reason) = next_hops::choose(asked, &topology, folder, resources.memory)?;
     topology.next_hops = next_hops;
     let routes = Routes::new(&topology).map_err(|why| format!("{topology_file}: {why}"))?;
@@ -84,8 +88,9 @@ fn build(
         .check("the network", setup.simulated_bytes(&plan).saturating_add(of_partitions))?;
     let lines: Vec<String> = text.lines().map(|line| format!("#   {line}")).collect();
     let effective = format!(
-        "# An HPCC ns-3 case, run as it is:\n{}\n# Derived:\n#   base_rtt = {}\n\
+        "# An HPCC ns-3 case, run as it is:\n{}{}\n# Derived:\n#   base_rtt = {}\n\
          #   next_hops = {} ({reason})\n#   topology = {topology_file}\n#   flows = {flow_file}\n",
+        translated.note,
         lines.join("\n"),
         Ps(setup.hosts.base_rtt),
         if next_hops == NextHops::Descending { "descending" } else { "ascending" },
