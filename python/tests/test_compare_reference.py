@@ -8,9 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from xoff import compare_reference
+from xoff import compare_reference, reference
 from xoff.cli import main
 from xoff.compare_reference import Case
+from xoff.errors import RunError
 from xoff.reference import Comparison, compare
 
 NETWORKS = Path(__file__).parent / "data/hpcc_ns3"
@@ -73,6 +74,21 @@ def test_a_flow_that_never_ends_counts_among_those_of_its_pair(tmp_path):
         (1, 8_000_000, 7_000_000),
         (2, 7_000_000, 7_000_000),
     ]
+
+
+def test_the_last_flow_file_counts_and_none_is_an_error(tmp_path):
+    (tmp_path / "a.txt").write_text("1\n1 2 3 100 500 2.0\n")
+    (tmp_path / "b.txt").write_text("1\n3 4 3 100 500 2.0\n")
+    config = tmp_path / "config.txt"
+    config.write_text("FLOW_FILE a.txt\nFLOW_FILE b.txt\n")
+    assert reference._listed(tmp_path) == [(3, 4)]
+    config.write_text("FLOW_FILE\n")
+    with pytest.raises(RunError, match="FLOW_FILE is missing"):
+        reference._listed(tmp_path)
+    config.write_text("FLOW_FILE a.txt\n")
+    (tmp_path / "a.txt").write_text("")
+    with pytest.raises(RunError, match="the number of flows"):
+        reference._listed(tmp_path)
 
 
 @pytest.mark.real_engine

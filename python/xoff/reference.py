@@ -98,11 +98,19 @@ def _keys(file: Path, rows: Sequence[tuple[int, ...]], result: Result) -> dict[i
 def _listed(folder: Path) -> list[tuple[int, int]]:
     """Return source and destination of each flow that a case lists."""
     config = (folder / "config.txt").read_text(encoding="utf-8").splitlines()
-    (name,) = (words[1] for words in map(str.split, config) if words[:1] == ["FLOW_FILE"])
-    file = folder / name
-    lines = (file if file.is_file() else Path(name)).read_text(encoding="utf-8").split()
+    # The last of several lines counts.
+    names = [
+        words[1] for words in map(str.split, config) if words[:1] == ["FLOW_FILE"] and words[1:]
+    ]
+    if not names:
+        raise RunError(f"{folder / 'config.txt'}: FLOW_FILE is missing")
+    file = folder / names[-1]
+    lines = (file if file.is_file() else Path(names[-1])).read_text(encoding="utf-8").split()
     ends = zip(lines[1::6], lines[2::6], strict=False)
-    return [(int(src), int(dst)) for src, dst in ends][: int(lines[0])]
+    try:
+        return [(int(src), int(dst)) for src, dst in ends][: int(lines[0])]
+    except (IndexError, ValueError):
+        raise RunError(f"{file}: expected the number of flows, then six words per flow") from None
 
 
 def report(scenario: Path, result: Result) -> str:

@@ -86,7 +86,9 @@ impl Receivers {
         let data = packet.as_data();
         let end = data.offset() + payload + u64::from(data.remaining());
         if data.offset() == 0 && data.remaining() == 0 {
-            return (Reply::Ack(payload), false);
+            let acknowledged = self.setup.chunks.acknowledges(payload);
+            let reply = if acknowledged { Reply::Ack(payload) } else { Reply::Nothing };
+            return (reply, false);
         }
         if self.lingering.front().is_some_and(|&(until, _)| until <= now) {
             self.forget(now);
@@ -117,7 +119,9 @@ impl Receivers {
         let reply = half.recovery.on_data(&self.setup, &arrival);
         self.repeated += u64::from(half.recovery.repeated());
         if reply == Reply::Ack(end) && half.until == u64::MAX {
-            if half.recovery.may_repeat() {
+            if self.setup.literal && half.recovery.may_repeat() {
+                // It lives until the flow ends.
+            } else if half.recovery.may_repeat() {
                 half.until = now + LINGER;
                 self.lingering.push_back((half.until, packet.flow));
             } else {
@@ -160,13 +164,13 @@ mod tests {
     use xoff_net::Kind;
 
     use super::*;
+    use crate::recovery::Chunks;
     use crate::transport::Recovery;
 
     fn receivers(recovery: Recovery, nack_interval: u64, interval: Option<u64>) -> Receivers {
-        Receivers::new(
-            ReceiverSetup { recovery, nack_interval, payload: 1000, literal: false },
-            interval,
-        )
+        let (payload, chunks) = (1000, Chunks::default());
+        let setup = ReceiverSetup { recovery, nack_interval, payload, chunks, literal: false };
+        Receivers::new(setup, interval)
     }
 
     fn packet(seq: u64, remaining: u32) -> Packet {

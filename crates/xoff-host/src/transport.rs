@@ -98,6 +98,16 @@ knobs! {
         /// and must follow the rate. Models a NIC that sends whole packets only, so that a flow
         /// never sends less than one packet a round trip (SFC §5.2: Intel's E810).
         pacing: bool = true => [Effect::Needs(SENDER_DRIVEN)],
+        /// Space packets by the flow's rate. Otherwise by the rate of its link, so that the rate
+        /// only counts where the window follows it (the HPCC simulator's RATE_BOUND 0).
+        rate_bound: bool = true => [
+            Effect::Needs(SENDER_DRIVEN),
+            Effect::Needs(RATE_FOR_WINDOW),
+            Effect::Unless(|transport| because(
+                !transport.pacing,
+                "transport.pacing = false does not space packets",
+            )),
+        ],
         /// Flow control of the sender, in addition to its congestion control.
         flow_control: FlowControl = FlowControl::None => [Effect::Needs(SENDER_DRIVEN)],
         /// Recovery from losses.

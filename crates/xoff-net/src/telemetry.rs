@@ -47,6 +47,14 @@ impl IntStack {
         &self.hops[..self.count as usize]
     }
 
+    /// Writes one entry. Entries before it that are missing stay as they are.
+    pub fn set(&mut self, place: usize, hop: IntHop) {
+        if let Some(here) = self.hops.get_mut(place) {
+            *here = hop;
+            self.count = self.count.max(place as u8 + 1);
+        }
+    }
+
     /// Writes the entries of another record over those here, into this number of places. After the
     /// last place comes the first one.
     pub fn overlay(&mut self, other: &Self, places: usize) {

@@ -47,16 +47,16 @@ pub enum MarkDraws {
 }
 
 /// Where flows' 5-tuples come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Labels {
     /// A hash of the run's seed and the flow's number.
     Hashed,
     /// A hash of the run's seed and the two hosts: all flows from one to another share a
     /// connection.
     Connections,
-    /// As in the HPCC simulator's files: source ports count up from 10 000 for each pair of hosts,
-    /// the destination port is 100.
-    Pairs,
+    /// As in the HPCC simulator: source ports count up from 10 000 for each pair of hosts. These
+    /// are the flows' destination ports.
+    Pairs(Arc<[u16]>),
 }
 
 /// Every switch.

@@ -342,16 +342,17 @@ impl Simulation {
     }
 
     fn hash(&mut self, id: FlowId, arrival: &Arrival) -> u32 {
-        match self.setup.labels {
+        match &self.setup.labels {
             Labels::Hashed => mix64(self.setup.seed ^ id.0.rotate_left(32)) as u32,
             Labels::Connections => {
                 let pair = u64::from(arrival.src.0) << 32 | u64::from(arrival.dst.0);
                 mix64(mix64(self.setup.seed) ^ pair) as u32
             }
-            Labels::Pairs => {
+            Labels::Pairs(ports) => {
+                let port = ports.get(id.0 as usize).copied().unwrap_or_default();
                 let next = self.sports.entry((arrival.src, arrival.dst)).or_insert(10_000);
                 *next += 1;
-                u32::from(*next - 1) | 100 << 16
+                u32::from(*next - 1) | u32::from(port) << 16
             }
         }
     }

@@ -2,9 +2,10 @@
 //! path, as reported by switches in INT headers. This is the form of its authors' simulator (one
 //! rate for all hops), which the BFC paper used.
 
+mod by_hop;
 mod narrow;
 
-use xoff_core::knobs::{Checked, Knobs as _};
+use xoff_core::knobs::{Checked, Effect, Knobs as _, because};
 use xoff_core::{BitRate, Bytes, Ps, knobs};
 use xoff_net::Record;
 use xoff_net::arch::InBand;
@@ -38,6 +39,18 @@ knobs! {
         /// Resolution of queue lengths in INT; values are truncated (the simulator's header: 80 B x
         /// 100 G / 25 G).
         int_queue_unit: Bytes = Bytes(320),
+        /// Keep a rate for each hop, and send at the lowest. Otherwise one rate follows the most
+        /// loaded hop (the simulator's MULTI_RATE).
+        multi_rate: bool = false,
+        /// React to every acknowledgement. Otherwise once a round trip (the simulator's
+        /// FAST_REACT).
+        fast_react: bool = true,
+        /// Between the updates of the reference rate, look only at hops with a queue (the
+        /// simulator's SAMPLE_FEEDBACK).
+        sample_feedback: bool = false => [Effect::Unless(|hpcc| because(
+            !hpcc.fast_react,
+            "hpcc.fast_react = false ignores acknowledgements between the updates",
+        ))],
     }
 }
 
@@ -91,7 +104,7 @@ impl Start for HpccConfig {
 }
 
 /// The state of one flow.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Hpcc {
     /// INT of the previous acknowledgement.
     last: IntStack,
@@ -104,6 +117,8 @@ pub struct Hpcc {
     update_until: u64,
     /// True if the last acknowledgement set the rate: all but the first do.
     measured: bool,
+    /// The rates of the hops, if each has its own.
+    hops: Option<Box<by_hop::Hops>>,
     settings: Settings,
 }
 
@@ -117,6 +132,8 @@ struct Settings {
     time_unit: u64,
     bytes_unit: u64,
     queue_unit: u32,
+    fast_react: bool,
+    sample_feedback: bool,
 }
 
 impl Hpcc {
@@ -130,6 +147,7 @@ impl Hpcc {
             stage: 0,
             update_until: 0,
             measured: false,
+            hops: config.multi_rate.then(|| by_hop::new_hops(path.line_rate)),
             settings: Settings {
                 eta: config.target_utilisation,
                 max_stage: config.max_stage,
@@ -138,6 +156,8 @@ impl Hpcc {
                 time_unit: config.int_time_unit.0.max(1),
                 bytes_unit: config.int_bytes_unit.0.max(1),
                 queue_unit: config.int_queue_unit.0.max(1) as u32,
+                fast_react: config.fast_react,
+                sample_feedback: config.sample_feedback,
             },
         }
     }
@@ -179,14 +199,35 @@ impl Hpcc {
 
     /// HPCC Alg. 1, ComputeWind, in terms of the rate.
     fn compute(&self, path: &Path) -> (u64, u32) {
-        let ratio = self.u / self.settings.eta;
-        let reference = self.reference_rate;
-        let (rate, stage) = if ratio >= 1.0 || self.stage >= self.settings.max_stage {
-            ((reference as f64 / ratio) as u64 + self.settings.increase, 0)
+        self.settings.react(path, self.u, self.reference_rate, self.stage)
+    }
+}
+
+impl Settings {
+    /// The rate and stage after those of a reference, at a utilisation `u`.
+    #[inline(always)]
+    fn react(&self, path: &Path, u: f64, reference: u64, stage: u32) -> (u64, u32) {
+        let ratio = u / self.eta;
+        let (rate, stage) = if ratio >= 1.0 || stage >= self.max_stage {
+            (as_rate(reference as f64 / ratio).wrapping_add(self.increase), 0)
         } else {
-            (reference + self.settings.increase, self.stage + 1)
+            (reference + self.increase, stage + 1)
         };
-        (rate.max(self.settings.min_rate).min(path.line_rate), stage)
+        (rate.max(self.min_rate).min(path.line_rate), stage)
+    }
+}
+
+/// A rate as a whole number. What is none becomes what the authors' simulator makes of it on the
+/// processors it runs on: the lowest rate for a division by no load, the highest for no number.
+#[inline(always)]
+fn as_rate(rate: f64) -> u64 {
+    const HALF: f64 = (1u64 << 63) as f64;
+    if rate < 2.0 * HALF {
+        rate as u64
+    } else if rate.is_nan() {
+        HALF as u64
+    } else {
+        0
     }
 }
 
@@ -205,8 +246,8 @@ impl CongestionControl for Hpcc {
     /// the reference.
     fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
         let Some(Record::Int(int)) = ack.record else { return };
-        if path.narrow_int {
-            self.on_narrow_ack(path, ack, int, pace);
+        if path.narrow_int || self.is_varied() {
+            self.on_ack_by_hop(path, ack, int, pace);
             return;
         }
         let full_round = ack.seq > self.update_until;

@@ -36,7 +36,7 @@ impl Hosts {
         let flow = &mut self.flows[sender as usize];
         let payload = self.setup.frame.payload.0;
         let answer = packet.as_answer();
-        let acked = flow.acknowledge(answer.expected(), payload);
+        let acked = flow.acknowledge(self.chunks.counted(answer.expected()), payload);
         let mut news = acked > 0;
         if packet.kind == Kind::Nack {
             news |= flow.on_nack(answer.expected(), answer.detail(), payload);

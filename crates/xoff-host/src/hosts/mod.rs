@@ -39,13 +39,13 @@ use crate::nic::{Nic, NicQueues, NicTimers, Posted, RoundRobin, ShortestFirst};
 use crate::onramp::{OnRamp, OnRampConfig};
 use crate::receiver::Receivers;
 use crate::receiver_driven::{Action, AnyDriven, Driven, DrivenHost, DrivenSetup, DriverConfig};
-use crate::recovery::{ReceiverSetup, RecoveryConfig, RxProgress};
+use crate::recovery::{Chunks, ReceiverSetup, RecoveryConfig, RxProgress};
 use crate::tcp::{SackBytes, TcpConfig};
 use crate::transport::TransportConfig;
 
 pub use self::chains::{Arrived, Chains};
 pub use self::flowtune::{FlowtuneHostSetup, StreamSpec};
-pub use self::paths::BaseRtts;
+pub use self::paths::{BaseRtts, GivenPath, GivenPaths};
 pub use crate::stats::{HostStats, SignalStats};
 
 /// Settings of all hosts.
@@ -86,6 +86,8 @@ pub struct HostSetup {
     pub base_rtt: u64,
     /// Base RTTs of pairs of hosts, if flows use their own.
     pub base_rtts: Option<Arc<BaseRtts>>,
+    /// Base RTT and window of each pair of hosts that has flows, if they are given.
+    pub given_paths: Option<Arc<GivenPaths>>,
     /// Seed of the run.
     pub seed: u64,
 }
@@ -194,6 +196,8 @@ pub struct Hosts {
     ack_bytes: u16,
     sack_bytes: SackBytes,
     carries: Carries,
+    /// How far reports of receivers count.
+    chunks: Chunks,
     /// True if the congestion control has timers.
     timed: bool,
     /// Path constants of flows.
@@ -218,6 +222,7 @@ impl Hosts {
                     recovery: transport.recovery,
                     nack_interval: transport.nack_interval.0,
                     payload: setup.frame.payload.0,
+                    chunks: setup.recovery.chunks(),
                     literal: setup.literal,
                 },
                 setup.control.notification_interval(),
@@ -245,6 +250,7 @@ impl Hosts {
             sack_bytes: setup.tcp.sack_bytes,
             carries: setup.control.carries(),
             timed: setup.control.has_timers(),
+            chunks: setup.recovery.chunks(),
             setup,
             tags,
             nics: Vec::new(),

@@ -31,13 +31,25 @@ impl BaseRtts {
     }
 }
 
+/// Base RTT (ps) and window (bytes; `u64::MAX`: unlimited) of a pair of hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GivenPath {
+    /// Base RTT (ps).
+    pub base_rtt: u64,
+    /// Window in bytes.
+    pub window: u64,
+}
+
+/// Those of pairs of hosts, by sender and receiver.
+pub type GivenPaths = FxHashMap<(HostId, HostId), GivenPath>;
+
 /// All distinct path constants of a partition's hosts.
 #[derive(Debug, Default)]
 pub(super) struct Paths {
     /// First one entry per NIC, with the base RTT of the network, then those of pairs.
     all: Vec<Path>,
-    /// Indices of those of pairs, by line rate and base RTT.
-    of_pairs: FxHashMap<(u64, u64), u32>,
+    /// Indices of those of pairs, by line rate, base RTT and window.
+    of_pairs: FxHashMap<(u64, GivenPath), u32>,
 }
 
 impl std::ops::Index<u32> for Paths {
@@ -55,11 +67,13 @@ impl Paths {
         self.all.push(path(setup, line_rate, setup.base_rtt));
     }
 
-    /// Index of the path constants with this base RTT from the same NIC.
-    fn with_base_rtt(&mut self, setup: &HostSetup, nic: u32, base_rtt: u64) -> u32 {
-        let line_rate = self[nic].line_rate;
-        *self.of_pairs.entry((line_rate, base_rtt)).or_insert_with(|| {
-            self.all.push(path(setup, line_rate, base_rtt));
+    /// Index of the path constants with this base RTT and window from the same NIC.
+    fn of_pair(&mut self, nic: u32, given: GivenPath) -> u32 {
+        let own = self[nic];
+        *self.of_pairs.entry((own.line_rate, given)).or_insert_with(|| {
+            let GivenPath { base_rtt, window } = given;
+            let bdp = BitRate(own.line_rate).bytes_in(Ps(base_rtt)).0;
+            self.all.push(Path { base_rtt, bdp, window, ..own });
             self.all.len() as u32 - 1
         })
     }
@@ -67,16 +81,11 @@ impl Paths {
 
 fn path(setup: &HostSetup, line_rate: u64, base_rtt: u64) -> Path {
     let transport = &setup.transport;
-    let bdp = BitRate(line_rate).bytes_in(Ps(base_rtt)).0;
     Path {
         line_rate,
         base_rtt,
-        bdp,
-        window: match transport.window {
-            Window::Bdp => bdp,
-            Window::Fixed => transport.window_size.0,
-            Window::Unlimited => u64::MAX,
-        },
+        bdp: BitRate(line_rate).bytes_in(Ps(base_rtt)).0,
+        window: window(setup, line_rate, base_rtt),
         window_follows_rate: transport.window_follows_rate,
         narrow_int: setup.literal,
         payload: setup.frame.payload.0,
@@ -84,13 +93,30 @@ fn path(setup: &HostSetup, line_rate: u64, base_rtt: u64) -> Path {
     }
 }
 
+fn window(setup: &HostSetup, line_rate: u64, base_rtt: u64) -> u64 {
+    match setup.transport.window {
+        Window::Bdp => BitRate(line_rate).bytes_in(Ps(base_rtt)).0,
+        Window::Fixed => setup.transport.window_size.0,
+        Window::Unlimited => u64::MAX,
+    }
+}
+
 impl Hosts {
     /// Index of a new flow's path constants.
     #[inline]
     pub(super) fn path_to(&mut self, nic: u32, src: HostId, dst: HostId) -> u32 {
-        match &self.setup.base_rtts {
-            None => nic,
-            Some(rtts) => self.paths.with_base_rtt(&self.setup, nic, rtts.of(src, dst)),
-        }
+        let given = match (&self.setup.base_rtts, &self.setup.given_paths) {
+            (None, None) => return nic,
+            (_, Some(paths)) => match paths.get(&(src, dst)) {
+                Some(&path) => path,
+                None => return nic,
+            },
+            (Some(rtts), None) => {
+                let base_rtt = rtts.of(src, dst);
+                let window = window(&self.setup, self.paths[nic].line_rate, base_rtt);
+                GivenPath { base_rtt, window }
+            }
+        };
+        self.paths.of_pair(nic, given)
     }
 }

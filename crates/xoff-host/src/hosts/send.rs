@@ -223,7 +223,9 @@ impl Hosts {
         }
         flow.last_wire_bytes = u64::from(packet.wire_bytes);
         if self.setup.transport.pacing {
-            flow.next_avail = fabric.now + fabric.time_at(flow.pace.rate, flow.last_wire_bytes);
+            let bound = self.setup.transport.rate_bound;
+            let rate = if bound { flow.pace.rate } else { self.paths[flow.path].line_rate };
+            flow.next_avail = fabric.now + fabric.time_at(rate, flow.last_wire_bytes);
         }
         let path = &self.paths[flow.path];
         self.controls[sender as usize].on_sent(path, flow.last_wire_bytes, &mut flow.pace);

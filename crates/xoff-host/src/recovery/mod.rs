@@ -23,7 +23,7 @@ mod waiting;
 
 use crate::tcp::TcpConfig;
 
-pub use go_back_n::GoBackNConfig;
+pub use go_back_n::{Chunks, GoBackNConfig};
 pub use newreno::NewRenoRecovery;
 pub use perfect::PerfectConfig;
 pub use sack1::Sack1Config;
@@ -109,6 +109,8 @@ pub struct ReceiverSetup {
     pub nack_interval: u64,
     /// Payload of a full packet.
     pub payload: u64,
+    /// Acknowledgements and chunks of go-back-N.
+    pub chunks: Chunks,
     /// Duplicates get no reply, and a flow's half lives as long as its sender, as in the HPCC
     /// simulator.
     pub literal: bool,

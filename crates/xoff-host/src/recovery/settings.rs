@@ -2,6 +2,7 @@
 
 use xoff_core::knobs::Checked;
 
+use super::Chunks;
 use crate::cc::Path;
 use crate::tcp::TcpConfig;
 
@@ -37,6 +38,12 @@ pub trait RecoverySettings {
     /// The settings of section `tcp`; their defaults where the recovery does not have them.
     fn tcp(&self) -> TcpConfig {
         TcpConfig::default()
+    }
+
+    /// When receivers acknowledge, and how far: every packet in order, unless section `go_back_n`
+    /// says otherwise.
+    fn chunks(&self) -> Chunks {
+        Chunks::default()
     }
 
     /// The timeouts of section `transport` that it uses.

@@ -8,7 +8,7 @@ use xoff_net::packet::flag;
 use xoff_net::{Kind, Packet};
 
 use super::progress::Answer;
-use super::{ReceiverSetup, Reply, SenderHalf};
+use super::{Chunks, ReceiverSetup, Reply, SenderHalf};
 use crate::cc::Pace;
 use crate::flow::{FlowStart, Sender};
 use crate::receiver::Receivers;
@@ -102,7 +102,8 @@ impl Path {
         let mut flow =
             Sender::new(start, pace, SenderHalf::new(recovery, tcp), 0, Default::default());
         flow.reach = window;
-        let setup = ReceiverSetup { recovery, nack_interval: 5, payload: PAYLOAD, literal: false };
+        let (payload, chunks) = (PAYLOAD, Chunks::default());
+        let setup = ReceiverSetup { recovery, nack_interval: 5, payload, chunks, literal: false };
         Self {
             recovery,
             flow,

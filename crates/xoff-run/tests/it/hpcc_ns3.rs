@@ -28,6 +28,10 @@ fn open(control: &str, buffer_mib: u32) -> Run {
 
 /// The output of that simulator.
 fn written(control: &str) -> Flows {
+    written_in(&text(&format!("{control}.fct.txt")))
+}
+
+fn written_in(fct: &str) -> Flows {
     let host = |word: &str| u32::from_str_radix(word, 16).unwrap() >> 8 & 0xffff;
     let flow = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -35,11 +39,14 @@ fn written(control: &str) -> Flows {
         let key = (host(words[0]), host(words[1]), number(2) as usize - 10_000);
         (key, [number(4), number(5), number(6)])
     };
-    text(&format!("{control}.fct.txt")).lines().map(flow).collect()
+    fct.lines().map(flow).collect()
 }
 
 fn computed(control: &str) -> Flows {
-    let mut run = open(control, 32);
+    finished(open(control, 32))
+}
+
+fn finished(mut run: Run) -> Flows {
     let mut rows = Vec::new();
     while run.step().unwrap() {
         rows.append(&mut run.rows().flows);
@@ -62,6 +69,24 @@ fn every_flow_ends_at_the_same_nanosecond() {
         assert_eq!(written.len(), 17);
         assert_eq!(computed(control), written, "{control}");
     }
+}
+
+/// Small cases, each with another setting of that simulator.
+#[test]
+fn every_setting_gives_the_same_nanoseconds() {
+    let cases = std::fs::read_dir(file("settings")).unwrap();
+    let mut flows = 0;
+    for folder in cases.map(|case| case.unwrap().path()) {
+        let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+        let config = folder.join("config.txt");
+        let order = ["next_hops=descending".to_owned()];
+        let run = Run::open(&read("config.txt"), config.to_str().unwrap(), &order, Threads::ONE)
+            .unwrap_or_else(|error| panic!("{error}"));
+        let written = written_in(&read("fct.txt"));
+        flows += written.len();
+        assert_eq!(finished(run), written, "{}", folder.display());
+    }
+    assert_eq!(flows, 92);
 }
 
 /// The same network with the switch as node 0 and hosts from 1.

@@ -24,7 +24,9 @@ impl Control {
     }
 }
 
-/// The values of a configuration. The defaults are that simulator's own.
+/// The values of a configuration. The defaults are that simulator's own, but for those with which
+/// it does nothing: without `L2_ACK_INTERVAL` no flow ends, without rates it stops at once, and
+/// without `RP_TIMER` DCQCN never gets past the first mark.
 #[derive(Clone, Debug)]
 pub(super) struct Config {
     pub(super) topology_file: String,
@@ -54,6 +56,14 @@ pub(super) struct Config {
     pub(super) kmax: Vec<(BitRate, u64)>,
     pub(super) pmax: Vec<(BitRate, f64)>,
     pub(super) link_down: Option<LinkDown>,
+    pub(super) ack_interval: u64,
+    pub(super) chunk: u64,
+    pub(super) back_to_zero: bool,
+    pub(super) global_t: bool,
+    pub(super) rate_bound: bool,
+    pub(super) multi_rate: bool,
+    pub(super) fast_react: bool,
+    pub(super) sample_feedback: bool,
 }
 
 /// A link that fails.
@@ -74,10 +84,11 @@ impl Default for Config {
             stop_time: Ps(3_010_000_000_000),
             ecn: true,
             buffer: Bytes(16 << 20),
-            has_window: false,
+            has_window: true,
             window_follows_rate: false,
             ack_high_priority: false,
-            gain: 1.0 / 16.0,
+            // Its `1 / 16` is a division of whole numbers.
+            gain: 0.0,
             alpha_interval: Ps::from_us(55),
             decrease_interval: Ps::from_us(4),
             increase_interval: Ps::from_us(300),
@@ -94,12 +105,20 @@ impl Default for Config {
             kmax: Vec::new(),
             pmax: Vec::new(),
             link_down: None,
+            ack_interval: 1,
+            chunk: 0,
+            back_to_zero: false,
+            global_t: true,
+            rate_bound: true,
+            multi_rate: true,
+            fast_react: true,
+            sample_feedback: false,
         }
     }
 }
 
-/// Keys that only choose output files.
-const OUTPUT: [&str; 8] = [
+/// Keys that only choose output files, and keys that nothing modelled uses.
+const UNREAD: [&str; 13] = [
     "ENABLE_TRACE",
     "TRACE_FILE",
     "TRACE_OUTPUT_FILE",
@@ -108,25 +127,14 @@ const OUTPUT: [&str; 8] = [
     "QLEN_MON_FILE",
     "QLEN_MON_START",
     "QLEN_MON_END",
+    "USE_DYNAMIC_PFC_THRESHOLD",
+    "DATA_RATE",
+    "LINK_DELAY",
+    "PINT_LOG_BASE",
+    "PINT_PROB",
 ];
 
-/// Keys with a single modelled value.
-const FIXED: [(&str, f64); 9] = [
-    ("USE_DYNAMIC_PFC_THRESHOLD", 1.0),
-    ("ERROR_RATE_PER_LINK", 0.0),
-    ("L2_ACK_INTERVAL", 1.0),
-    ("L2_BACK_TO_ZERO", 0.0),
-    ("GLOBAL_T", 1.0),
-    ("MULTI_RATE", 0.0),
-    ("SAMPLE_FEEDBACK", 0.0),
-    ("RATE_BOUND", 1.0),
-    ("PINT_PROB", 1.0),
-];
-
-/// Keys of modes that are refused elsewhere, or that nothing modelled reads.
-const UNREAD: [&str; 2] = ["PINT_LOG_BASE", "L2_CHUNK_SIZE"];
-
-const READ: [&str; 27] = [
+const READ: [&str; 37] = [
     "ENABLE_QCN",
     "PACKET_PAYLOAD_SIZE",
     "TOPOLOGY_FILE",
@@ -154,6 +162,16 @@ const READ: [&str; 27] = [
     "KMIN_MAP",
     "PMAX_MAP",
     "LINK_DOWN",
+    "BUFFER_SIZE",
+    "L2_ACK_INTERVAL",
+    "L2_CHUNK_SIZE",
+    "L2_BACK_TO_ZERO",
+    "GLOBAL_T",
+    "RATE_BOUND",
+    "MULTI_RATE",
+    "SAMPLE_FEEDBACK",
+    "ERROR_RATE_PER_LINK",
+    "PAUSE_TIME",
 ];
 
 impl Config {
@@ -163,29 +181,37 @@ impl Config {
     /// File, line and key of the first value that is wrong or not modelled.
     pub(super) fn parse(text: &str, file: &str) -> Result<Self, String> {
         let mut config = Self::default();
-        let mut fast_react = true;
         for (index, line) in text.lines().enumerate() {
             let mut words = line.split_whitespace();
             let Some(key) = words.next() else { continue };
             let values: Vec<&str> = words.collect();
             let entry = Entry { key, values: &values };
-            if key == "FAST_REACT" {
-                fast_react = entry.flag().map_err(|what| at(file, index, &what))?;
-            } else {
-                config.set(&entry).map_err(|what| at(file, index, &what))?;
-            }
+            config.set(&entry).map_err(|what| at(file, index, &what))?;
         }
+        config.check().map_err(|what| format!("{file}: {what}"))?;
+        Ok(config)
+    }
+
+    /// Checks the values together.
+    fn check(&self) -> Result<(), String> {
         for (name, value) in
-            [("TOPOLOGY_FILE", &config.topology_file), ("FLOW_FILE", &config.flow_file)]
+            [("TOPOLOGY_FILE", &self.topology_file), ("FLOW_FILE", &self.flow_file)]
         {
             if value.is_empty() {
-                return Err(format!("{file}: {name} is missing"));
+                return Err(format!("{name} is missing"));
             }
         }
-        if config.control == Control::Hpcc && !(fast_react && config.has_window) {
-            return Err(format!("{file}: HPCC is modelled with FAST_REACT 1 and HAS_WIN 1 only"));
+        if self.control == Control::Hpcc && !self.has_window {
+            return Err(
+                "CC_MODE 3 needs HAS_WIN 1: that simulator divides queues by the window".into()
+            );
         }
-        Ok(config)
+        if self.chunk == 0 && (self.ack_interval > 1 || self.back_to_zero) {
+            return Err("L2_ACK_INTERVAL above 1 and L2_BACK_TO_ZERO need a L2_CHUNK_SIZE: that \
+                        simulator divides by it"
+                .into());
+        }
+        Ok(())
     }
 
     fn set(&mut self, entry: &Entry<'_>) -> Result<(), String> {
@@ -193,10 +219,10 @@ impl Config {
             "TOPOLOGY_FILE" => self.topology_file = entry.word()?.into(),
             "FLOW_FILE" => self.flow_file = entry.word()?.into(),
             "CC_MODE" => self.control = entry.control()?,
-            "PACKET_PAYLOAD_SIZE" => self.payload = entry.positive()?,
+            "PACKET_PAYLOAD_SIZE" => self.payload = entry.payload()?,
             "SIMULATOR_STOP_TIME" => self.stop_time = seconds(entry.word()?)?,
             "ENABLE_QCN" => self.ecn = entry.flag()?,
-            "BUFFER_SIZE" => self.buffer = Bytes(entry.positive()? << 20),
+            "BUFFER_SIZE" => self.buffer = entry.mebibytes()?,
             "HAS_WIN" => self.has_window = entry.flag()?,
             "VAR_WIN" => self.window_follows_rate = entry.flag()?,
             "ACK_HIGH_PRIO" => self.ack_high_priority = entry.flag()?,
@@ -204,21 +230,38 @@ impl Config {
             "ALPHA_RESUME_INTERVAL" => self.alpha_interval = entry.microseconds()?,
             "RATE_DECREASE_INTERVAL" => self.decrease_interval = entry.microseconds()?,
             "RP_TIMER" => self.increase_interval = entry.microseconds()?,
-            "FAST_RECOVERY_TIMES" => self.fast_recovery_steps = entry.whole()? as u32,
+            "FAST_RECOVERY_TIMES" => self.fast_recovery_steps = entry.word32()?,
             "CLAMP_TARGET_RATE" => self.clamp_target = entry.flag()?,
             "RATE_AI" => self.rate_ai = rate(entry.word()?)?,
             "RATE_HAI" => self.rate_hai = rate(entry.word()?)?,
             "MIN_RATE" => self.min_rate = entry.positive_rate()?,
             "DCTCP_RATE_AI" => self.dctcp_ai = rate(entry.word()?)?,
             "U_TARGET" => self.target_utilisation = entry.number()?,
-            "MI_THRESH" => self.max_stage = entry.whole()? as u32,
-            "INT_MULTI" => self.int_multi = entry.positive()?,
-            "KMAX_MAP" => self.kmax = entry.map(|value| whole(entry.key, value))?,
-            "KMIN_MAP" => self.kmin = entry.map(|value| whole(entry.key, value))?,
+            "MI_THRESH" => self.max_stage = entry.word32()?,
+            "INT_MULTI" => self.int_multi = entry.int_multi()?,
+            "KMAX_MAP" => self.kmax = entry.map(|value| kilobytes(entry.key, value))?,
+            "KMIN_MAP" => self.kmin = entry.map(|value| kilobytes(entry.key, value))?,
             "PMAX_MAP" => self.pmax = entry.map(|value| number(entry.key, value))?,
             "LINK_DOWN" => self.link_down = entry.link_down()?,
-            key if OUTPUT.contains(&key) || UNREAD.contains(&key) => {}
-            key => return entry.fixed(key),
+            _ => return self.set_more(entry),
+        }
+        Ok(())
+    }
+
+    fn set_more(&mut self, entry: &Entry<'_>) -> Result<(), String> {
+        match entry.key {
+            "L2_ACK_INTERVAL" => self.ack_interval = entry.ack_interval()?,
+            "L2_CHUNK_SIZE" => self.chunk = entry.word32()?.into(),
+            "L2_BACK_TO_ZERO" => self.back_to_zero = entry.flag()?,
+            "GLOBAL_T" => self.global_t = entry.whole()? == 1,
+            "RATE_BOUND" => self.rate_bound = entry.flag()?,
+            "MULTI_RATE" => self.multi_rate = entry.flag()?,
+            "FAST_REACT" => self.fast_react = entry.flag()?,
+            "SAMPLE_FEEDBACK" => self.sample_feedback = entry.flag()?,
+            "ERROR_RATE_PER_LINK" => entry.error_rate()?,
+            "PAUSE_TIME" => entry.pause_time()?,
+            key if UNREAD.contains(&key) => {}
+            _ => return Err(entry.unknown()),
         }
         Ok(())
     }
@@ -249,6 +292,63 @@ impl Entry<'_> {
         }
     }
 
+    /// A number of that simulator's 32 bits.
+    fn word32(&self) -> Result<u32, String> {
+        let value = self.whole()?;
+        u32::try_from(value)
+            .map_err(|_| format!("{} {value} is too large: at most {}", self.key, u32::MAX))
+    }
+
+    fn mebibytes(&self) -> Result<Bytes, String> {
+        match self.positive()? {
+            size @ 1..=4095 => Ok(Bytes(size << 20)),
+            _ => Err(format!("{} must be below 4096: that simulator counts 32 bits", self.key)),
+        }
+    }
+
+    fn payload(&self) -> Result<u64, String> {
+        match self.positive()? {
+            // A frame's length has 16 bits, headers included.
+            size @ 1..=65_000 => Ok(size),
+            size => Err(format!("{} {size}: at most 65000 bytes fit into a frame", self.key)),
+        }
+    }
+
+    fn int_multi(&self) -> Result<u64, String> {
+        match self.positive()? {
+            multi @ 1..=1_000_000 => Ok(multi),
+            multi => Err(format!("{} {multi} is too large: at most 1000000", self.key)),
+        }
+    }
+
+    fn ack_interval(&self) -> Result<u64, String> {
+        match self.word32()? {
+            0 => Err(format!(
+                "{} 0: senders of that simulator then ignore acknowledgements, and no flow ends",
+                self.key
+            )),
+            value => Ok(value.into()),
+        }
+    }
+
+    fn error_rate(&self) -> Result<(), String> {
+        match self.number()? {
+            0.0 => Ok(()),
+            rate => Err(format!("{} {rate} is not modelled: only 0 is", self.key)),
+        }
+    }
+
+    /// A pause lasts until its resume. Its time only counts where it is 0.
+    fn pause_time(&self) -> Result<(), String> {
+        if self.number()? < 1.0 {
+            return Err(format!(
+                "{} below 1: pause frames of that simulator then resume, and nothing is lossless",
+                self.key
+            ));
+        }
+        Ok(())
+    }
+
     fn positive_rate(&self) -> Result<BitRate, String> {
         match rate(self.word()?)? {
             BitRate(0) => Err(format!("{} must be more than zero", self.key)),
@@ -267,8 +367,8 @@ impl Entry<'_> {
     /// Whole microseconds: that simulator drops the fraction.
     fn microseconds(&self) -> Result<Ps, String> {
         let us = self.number()? as u64;
-        if us == 0 {
-            return Err(format!("{} must be at least one microsecond", self.key));
+        if !(1..=1_000_000_000).contains(&us) {
+            return Err(format!("{} must be 1 to 1000000000 microseconds", self.key));
         }
         Ok(Ps::from_us(us))
     }
@@ -289,7 +389,8 @@ impl Entry<'_> {
     /// Microseconds after 2 s, and the ends of the link; none at time 0.
     fn link_down(&self) -> Result<Option<LinkDown>, String> {
         let number = |value: &&str| whole(self.key, value);
-        let values: Vec<u64> = self.values.iter().map(number).collect::<Result<_, _>>()?;
+        let values = self.values.iter().take(3).map(number);
+        let values: Vec<u64> = values.collect::<Result<_, _>>()?;
         let [after, a, b] = values[..] else {
             return Err(format!(
                 "{} needs a time in microseconds and the numbers of two nodes",
@@ -310,40 +411,42 @@ impl Entry<'_> {
         read: impl Fn(&str) -> Result<T, String>,
     ) -> Result<Vec<(BitRate, T)>, String> {
         let count = self.whole()? as usize;
-        let pairs = &self.values[1..];
-        if pairs.len() != 2 * count {
+        let values = &self.values[1..];
+        // What follows is a comment.
+        let Some(pairs) = count.checked_mul(2).and_then(|count| values.get(..count)) else {
             return Err(format!(
                 "{} announces {count} pairs but has {} values",
                 self.key,
-                pairs.len()
+                values.len()
             ));
-        }
+        };
         pairs
             .chunks(2)
             .map(|pair| Ok((BitRate(whole(self.key, pair[0])?), read(pair[1])?)))
             .collect()
     }
 
-    fn fixed(&self, key: &str) -> Result<(), String> {
-        let Some(&(_, only)) = FIXED.iter().find(|fixed| fixed.0 == key) else {
-            let fixed = FIXED.iter().map(|fixed| fixed.0);
-            let known: Vec<&str> =
-                READ.into_iter().chain(OUTPUT).chain(fixed).chain(["BUFFER_SIZE"]).collect();
-            let help = suggestion(key, &known).filter(|help| help.starts_with("did"));
-            let help = help.map_or_else(String::new, |help| format!(": {help}"));
-            return Err(format!("unknown key {key}{help}"));
-        };
-        for value in self.values {
-            if number(key, value)? != only {
-                return Err(format!("{key} {value} is not modelled: only {only} is"));
-            }
-        }
-        Ok(())
+    fn unknown(&self) -> String {
+        let known: Vec<&str> = READ.into_iter().chain(UNREAD).collect();
+        let help = suggestion(self.key, &known).filter(|help| help.starts_with("did"));
+        let help = help.map_or_else(String::new, |help| format!(": {help}"));
+        format!("unknown key {}{help}", self.key)
+    }
+}
+
+/// A threshold in kB, whose bytes that simulator counts in 32 bits.
+fn kilobytes(key: &str, text: &str) -> Result<u64, String> {
+    match whole(key, text)? {
+        value @ 0..=4_294_967 => Ok(value),
+        value => Err(format!("{key} {value} is too large: at most 4294967 kB")),
     }
 }
 
 fn whole(key: &str, text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("{key}: expected a whole number, found {text:?}"))
+    text.parse().map_err(|_| match text.bytes().all(|digit| digit.is_ascii_digit()) {
+        true if !text.is_empty() => format!("{key} {text} is too large"),
+        _ => format!("{key}: expected a whole number, found {text:?}"),
+    })
 }
 
 fn number(key: &str, text: &str) -> Result<f64, String> {

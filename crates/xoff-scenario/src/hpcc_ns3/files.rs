@@ -184,20 +184,23 @@ fn tiers(hosts: u32, nodes: u32, links: &[Link]) -> Vec<u8> {
     tiers
 }
 
+/// Flows, and the destination port of each.
+pub(super) type Flows = (Vec<Arrival>, Vec<u16>);
+
 /// The number of flows, then `src dst pg dport size_bytes start_seconds` per flow. What follows is
 /// not read.
-pub(super) fn flows(text: &str, file: &str, topology: &Topology) -> Result<Vec<Arrival>, String> {
+pub(super) fn flows(text: &str, file: &str, topology: &Topology) -> Result<Flows, String> {
     let numbers = Numbers::of(topology);
     let host = |given| numbers.node(given).and_then(|node| topology.host(node));
     let mut words = Words::new(text, file);
     let count: usize = words.number("the number of flows")?;
-    let mut flows: Vec<Arrival> = Vec::new();
+    let (mut flows, mut ports): Flows = Default::default();
     for _ in 0..count {
         let src: u32 = words.number("a source host")?;
         let dst: u32 = words.number("a destination host")?;
         let class: u8 = words.number("a priority group")?;
-        let port: u32 = words.number("a destination port")?;
-        let bytes: u64 = words.number("a size in bytes")?;
+        ports.push(words.number("a destination port from 0 to 65535")?);
+        let bytes: u32 = words.number("a size in bytes, below 4294967296")?;
         let text = words.word("a start in seconds")?;
         let start = seconds(text).map_err(|what| words.fail(&what))?;
         let (Some(src), Some(dst)) = (host(src), host(dst)) else {
@@ -208,10 +211,8 @@ pub(super) fn flows(text: &str, file: &str, topology: &Topology) -> Result<Vec<A
         if src == dst {
             return Err(words.fail("a flow from a host to itself"));
         }
-        if bytes == 0 || port != 100 {
-            return Err(
-                words.fail("a flow needs a size of at least 1 byte and destination port 100")
-            );
+        if bytes == 0 {
+            return Err(words.fail("a flow needs a size of at least 1 byte"));
         }
         let first = flows.first().map_or(class, |flow| flow.priority);
         if class != first || !(1..8).contains(&class) {
@@ -220,7 +221,7 @@ pub(super) fn flows(text: &str, file: &str, topology: &Topology) -> Result<Vec<A
         if flows.last().is_some_and(|last| last.start > start) {
             return Err(words.fail("flows must be sorted by their start"));
         }
-        flows.push(Arrival { priority: class, ..Arrival::new(start, src, dst, bytes, 0) });
+        flows.push(Arrival { priority: class, ..Arrival::new(start, src, dst, bytes.into(), 0) });
     }
-    Ok(flows)
+    Ok((flows, ports))
 }

@@ -12,17 +12,18 @@ mod dialects;
 mod files;
 mod link_down;
 mod next_hops;
+mod rtts;
 mod spec;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use xoff_core::Ps;
-use xoff_host::hosts::HostSetup;
+use xoff_host::hosts::{GivenPath, HostSetup};
 use xoff_net::fabric::{Instants, Rounding};
 use xoff_net::sequence::END_PS;
 use xoff_net::topo::{NextHops, Routes, Topology};
-use xoff_sim::setup::{Labels, MarkDraws, Setup, SwitchSetup, base_rtt};
+use xoff_sim::setup::{Labels, MarkDraws, Setup, SwitchSetup};
 use xoff_workload::{Arrival, Source, Traffic};
 
 use crate::diagnostic::{Diagnostic, Problems};
@@ -36,6 +37,8 @@ use config::Config;
 const CLASS: &str = "flows";
 const GRID: Ps = Ps::from_us(10);
 const SEED: u64 = 1;
+/// The class with which NICs pause acknowledgements.
+const ACK_CLASS: u8 = 3;
 /// The last step of the grid within the order of setting.
 const END: Ps = Ps(END_PS / GRID.0 * GRID.0);
 
@@ -74,14 +77,23 @@ fn build(
     dialects::check_topology(&topology_text, &topology_file)?;
     let mut topology = files::topology(&topology_text, &topology_file, resources.memory)?;
     let (flow_text, flow_file) = read(&config.flow_file)?;
-    let flows = files::flows(&dialects::flows(&flow_text), &flow_file, &topology)?;
+    let (flows, ports) = files::flows(&dialects::flows(&flow_text), &flow_file, &topology)?;
     let (next_hops, reason) = next_hops::choose(asked, &topology, folder, resources.memory)?;
     topology.next_hops = next_hops;
     let routes = Routes::new(&topology).map_err(|why| format!("{topology_file}: {why}"))?;
-    let spec = spec::spec(&config, run(&config, &flows)?);
+    let search = rtts::Search::new(&topology, config.payload);
+    let longest = search.longest();
+    let whole =
+        GivenPath { window: if config.has_window { longest.window } else { u64::MAX }, ..longest };
+    let of_pairs = (!config.global_t).then(|| search.of_pairs(&flows, config.has_window));
+    let spec = spec::spec(&config, run(&config, &flows)?, &whole);
     let plan = build::plan(&spec.run);
     let faults = link_down::faults(&config, &topology).map_err(|why| format!("{file}: {why}"))?;
-    let setup = Setup { faults, ..setup(&config, spec, topology, routes) };
+    let class = flows.first().map_or(ACK_CLASS, |flow| flow.priority);
+    let mut setup =
+        Setup { faults, ..setup(&config, spec, topology, routes, (whole.base_rtt, class)) };
+    setup.labels = Labels::Pairs(ports.into());
+    setup.hosts.given_paths = of_pairs.map(Arc::new);
     let of_partitions = setup.partition_bytes(&plan, resources.threads.count);
     resources
         .memory
@@ -198,12 +210,17 @@ fn run(config: &Config, flows: &[Arrival]) -> Result<RunConfig, String> {
 
 /// The setup of the spec, with that simulator's order of events, roundings, hashes and random
 /// numbers.
-fn setup(config: &Config, spec: Spec, topology: Topology, routes: Routes) -> Setup {
-    // That simulator's base RTT counts payloads, not whole frames.
-    let longest = base_rtt(&topology, &routes, config.payload);
-    let rtts = NetworkRtts { longest, pairs: None };
-    // Prioritised acknowledgements pass pauses at their NIC; in switches they wait with data.
-    let acks_obey_pauses = !config.ack_high_priority;
+fn setup(
+    config: &Config,
+    spec: Spec,
+    topology: Topology,
+    routes: Routes,
+    (base_rtt, class): (u64, u8),
+) -> Setup {
+    let rtts = NetworkRtts { longest: Ps(base_rtt), pairs: None };
+    // NICs hold acknowledgements while this class is paused, whatever the class of their flow,
+    // unless they are prioritised. In switches they wait with data.
+    let acks_obey_pauses = !config.ack_high_priority && class == ACK_CLASS;
     let hosts =
         HostSetup { acks_obey_pauses, literal: true, ..build::hosts(&spec, None, &[], rtts, SEED) };
     let buffer = spec.buffer.clone().unwrap_or_default();
@@ -220,7 +237,7 @@ fn setup(config: &Config, spec: Spec, topology: Topology, routes: Routes) -> Set
         rounding: Rounding::BinarySeconds,
         instants: Instants::AsSet,
         flowtune: None,
-        labels: Labels::Pairs,
+        labels: Labels::Hashed,
         seed: SEED,
         faults: Vec::new(),
     }

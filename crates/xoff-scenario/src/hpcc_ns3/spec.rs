@@ -3,6 +3,8 @@
 use xoff_core::seam::Seam as _;
 use xoff_core::{BitRate, Bytes, Ps};
 use xoff_host::cc::{ControlConfig, DcqcnConfig, DctcpConfig, HpccConfig, TimelyConfig};
+use xoff_host::hosts::GivenPath;
+use xoff_host::recovery::{GoBackNConfig, RecoveryConfig};
 use xoff_host::transport::{FrameConfig, RoundRobin, TransportConfig, Window};
 use xoff_net::buffer::{BufferConfig, BufferKind};
 use xoff_net::hop::{HopConfig, PfcConfig};
@@ -14,18 +16,26 @@ use crate::resolve::Spec;
 use crate::sections::RunConfig;
 
 /// The sections of a scenario equal to this case.
-pub(super) fn spec(config: &Config, run: RunConfig) -> Spec {
+/// `whole`: base RTT and window of the whole network.
+pub(super) fn spec(config: &Config, run: RunConfig, whole: &GivenPath) -> Spec {
     let control = control(config);
     Spec {
         run,
         frame: FrameConfig { payload: Bytes(config.payload), ..FrameConfig::default() },
         transport: TransportConfig {
             congestion: control.kind(),
-            window: if config.has_window { Window::Bdp } else { Window::Unlimited },
+            window: if whole.window == u64::MAX { Window::Unlimited } else { Window::Fixed },
+            window_size: Bytes(whole.window),
+            rate_bound: config.rate_bound,
             window_follows_rate: config.window_follows_rate,
             round_robin: RoundRobin::Index,
             ..TransportConfig::default()
         },
+        recovery: RecoveryConfig::GoBackN(GoBackNConfig {
+            ack_from: Bytes(config.ack_interval),
+            chunk: Bytes(config.chunk.max(1)),
+            back_to_zero: config.back_to_zero,
+        }),
         control,
         buffer: Some(BufferConfig {
             kind: BufferKind::Shared,
@@ -65,6 +75,9 @@ fn control(config: &Config) -> ControlConfig {
             int_time_unit: Ps::from_ns(1),
             int_bytes_unit: Bytes(128 * config.int_multi),
             int_queue_unit: Bytes(80 * config.int_multi),
+            multi_rate: config.multi_rate,
+            fast_react: config.fast_react,
+            sample_feedback: config.sample_feedback,
         }),
         // That simulator's other settings of TIMELY are its classes' defaults, as here.
         Control::Timely => ControlConfig::Timely(TimelyConfig {
@@ -89,9 +102,9 @@ pub(super) fn ecn(config: &Config) -> EcnSetup {
     }
     let entry = |&(rate, kmax): &(BitRate, u64)| {
         let of = |map: &[(BitRate, u64)]| {
-            map.iter().find(|entry| entry.0 == rate).map_or(0, |entry| entry.1)
+            map.iter().rfind(|entry| entry.0 == rate).map_or(0, |entry| entry.1)
         };
-        let pmax = config.pmax.iter().find(|entry| entry.0 == rate).map_or(0.0, |entry| entry.1);
+        let pmax = config.pmax.iter().rfind(|entry| entry.0 == rate).map_or(0.0, |entry| entry.1);
         let ecn = EcnConfig {
             kmin: Bytes(of(&config.kmin) * 1000),
             kmax: Bytes(kmax * 1000),

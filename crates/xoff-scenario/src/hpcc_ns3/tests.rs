@@ -28,7 +28,42 @@ fn keys_are_honoured_known_or_refused_by_name() {
             "config.txt:3: CC_MODE 10 is not modelled: only 1 (DCQCN), 3 (HPCC), 7 (TIMELY) and 8 \
              (DCTCP) are",
         ),
-        ("L2_BACK_TO_ZERO 1", "config.txt:3: L2_BACK_TO_ZERO 1 is not modelled: only 0 is"),
+        (
+            "ERROR_RATE_PER_LINK 0.1",
+            "config.txt:3: ERROR_RATE_PER_LINK 0.1 is not modelled: only 0 is",
+        ),
+        (
+            "L2_BACK_TO_ZERO 1",
+            "config.txt: L2_ACK_INTERVAL above 1 and L2_BACK_TO_ZERO need a L2_CHUNK_SIZE: that \
+             simulator divides by it",
+        ),
+        (
+            "CC_MODE 3\nHAS_WIN 0",
+            "config.txt: CC_MODE 3 needs HAS_WIN 1: that simulator divides queues by the window",
+        ),
+        (
+            "L2_ACK_INTERVAL 0",
+            "config.txt:3: L2_ACK_INTERVAL 0: senders of that simulator then ignore \
+             acknowledgements, and no flow ends",
+        ),
+        (
+            "PAUSE_TIME 0.5",
+            "config.txt:3: PAUSE_TIME below 1: pause frames of that simulator then resume, and \
+             nothing is lossless",
+        ),
+        (
+            "BUFFER_SIZE 4096",
+            "config.txt:3: BUFFER_SIZE must be below 4096: that simulator counts 32 bits",
+        ),
+        (
+            "MI_THRESH 99999999999999999999",
+            "config.txt:3: MI_THRESH 99999999999999999999 is too large",
+        ),
+        (
+            "KMIN_MAP 9223372036854775808 1 1",
+            "config.txt:3: KMIN_MAP announces \
+          9223372036854775808 pairs but has 2 values",
+        ),
         ("MIN_RATE 0Mb/s", "config.txt:3: MIN_RATE must be more than zero"),
         ("MIN_RATE -1Mb/s", "config.txt:3: a rate cannot be negative: \"-1Mb/s\""),
         ("HAS_WIN", "config.txt:3: HAS_WIN has no value"),
@@ -62,11 +97,13 @@ fn topology_and_flows_name_file_and_line() {
         .unwrap_err();
     assert!(cut.starts_with("t.txt:4: expected a rate"), "{cut}");
     let read = flows("1\n0 1 3 100 5000 2.0\nnot read", "f.txt", &built).unwrap();
-    assert_eq!((read[0].bytes, read[0].priority), (5000, 3));
+    assert_eq!((read.0[0].bytes, read.0[0].priority, &read.1[..]), (5000, 3, &[100][..]));
     let far = flows("1\n0 7 3 100 5000 2.0\n", "f.txt", &built).unwrap_err();
     assert_eq!(far, "f.txt:2: a flow from 0 to 7: 7 is not a host");
     let same = flows("1\n1 1 3 100 5000 2.0\n", "f.txt", &built).unwrap_err();
     assert_eq!(same, "f.txt:2: a flow from a host to itself");
+    let large = flows("1\n0 1 3 100 4294967296 2.0\n", "f.txt", &built).unwrap_err();
+    assert!(large.starts_with("f.txt:2: expected a size in bytes, below 4294967296"), "{large}");
     let short = flows("2\n0 1 3 100 5000 2.0\n", "f.txt", &built).unwrap_err();
     assert_eq!(short, "f.txt:2: the file ends where a source host should be");
 }
@@ -83,7 +120,7 @@ fn switches_may_have_any_numbers() {
     let switch_of = |host| built.neighbour(built.port_of_host(HostId(host)));
     assert_eq!([0, 1, 2].map(|host| built.given_number(switch_of(host))), [0, 2, 2]);
     let read = flows("1\n1 4 3 100 5000 2.0\n", "f.txt", &built).unwrap();
-    assert_eq!((read[0].src, read[0].dst), (HostId(0), HostId(2)));
+    assert_eq!((read.0[0].src, read.0[0].dst), (HostId(0), HostId(2)));
     for (line, error) in [
         ("5 2 4\n2 2\n", "t.txt:2: switch 2 is listed twice"),
         ("5 2 4\n2 5\n", "t.txt:2: switch 5: nodes are 0 to 4"),
@@ -212,7 +249,7 @@ fn flows_begin_before_the_order_of_setting_ends() {
     let pair = "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n";
     let pair = topology(pair, "t.txt", Memory::of_machine()).unwrap();
     let ends = |start| {
-        let flows = flows(&format!("1\n0 1 3 100 5000 {start}\n"), "f.txt", &pair).unwrap();
+        let flows = flows(&format!("1\n0 1 3 100 5000 {start}\n"), "f.txt", &pair).unwrap().0;
         super::run(&config, &flows).map(|run| (run.warmup + run.measure + run.drain).0)
     };
     assert_eq!(ends("2.0"), Ok(super::END.0));

@@ -97,6 +97,7 @@ pub(crate) fn hosts(
         nic: spec.nic.clone(),
         base_rtt: rtts.longest.0,
         base_rtts: rtts.pairs,
+        given_paths: None,
         seed,
     }
 }

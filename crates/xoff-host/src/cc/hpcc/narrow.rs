@@ -1,17 +1,16 @@
 //! INT in the fields of the HPCC simulator's header. They are narrow and wrap. That matters when
 //! routes change: an entry then follows that of another switch.
 
-use xoff_net::telemetry::{IntHop, IntStack};
+use xoff_net::telemetry::IntHop;
 
-use super::{Hpcc, Pace, Path, Settings};
-use crate::cc::Ack;
+use super::{Path, Settings};
 
 /// Entries of the header. A later one takes the place of the first, and so on.
-const ENTRIES: usize = 5;
+pub(super) const ENTRIES: usize = 5;
 const TIME_BITS: u32 = 24;
 const BYTES_BITS: u32 = 20;
 const QUEUE_BITS: u32 = 17;
-const PS_PER_NS: u64 = 1_000;
+pub(super) const PS_PER_NS: u64 = 1_000;
 
 /// A value in its unit, in a field of this width.
 fn field(value: u64, unit: u64, bits: u32) -> u64 {
@@ -24,53 +23,9 @@ fn growth(now: u64, before: u64, unit: u64, bits: u32) -> u64 {
     now.wrapping_sub(before) & ((1 << bits) - 1)
 }
 
-impl Hpcc {
-    /// As for a header that holds what a record does. A header with too many entries sets no rate.
-    pub(super) fn on_narrow_ack(
-        &mut self,
-        path: &Path,
-        ack: &Ack<'_>,
-        int: &IntStack,
-        pace: &mut Pace,
-    ) {
-        if self.update_until == 0 {
-            self.update_until = ack.snd_nxt;
-            self.last.overlay(int, ENTRIES);
-            return;
-        }
-        let full_round = ack.seq > self.update_until;
-        self.measured = int.hops().len() <= ENTRIES;
-        if self.measured {
-            self.measure_narrow(path, int);
-            let (rate, stage) = self.compute(path);
-            *pace = path.pace(rate);
-            if full_round {
-                (self.reference_rate, self.stage) = (rate, stage);
-            }
-        }
-        if full_round {
-            self.update_until = self.update_until.max(ack.snd_nxt);
-        }
-    }
-
-    fn measure_narrow(&mut self, path: &Path, int: &IntStack) {
-        let (mut utilisation, mut covered) = (0.0, 0);
-        for (place, now) in int.hops().iter().enumerate() {
-            let before = self.last.hops().get(place).copied().unwrap_or_default();
-            let (u, tau) = load(&self.settings, path, now, &before);
-            if u > utilisation {
-                (utilisation, covered) = (u, tau);
-            }
-        }
-        self.last.overlay(int, ENTRIES);
-        let base = path.base_rtt / PS_PER_NS;
-        let covered = covered.min(base);
-        self.u = (self.u * (base - covered) as f64 + utilisation * covered as f64) / base as f64;
-    }
-}
-
-/// The utilisation of a hop, and the nanoseconds that it covers.
-fn load(settings: &Settings, path: &Path, now: &IntHop, before: &IntHop) -> (f64, u64) {
+/// The utilisation of a hop, and the nanoseconds that it covers. Without a window, which that
+/// simulator counts as 0, the share of a queue is no number.
+pub(super) fn load(settings: &Settings, path: &Path, now: &IntHop, before: &IntHop) -> (f64, u64) {
     let tau = growth(now.time_ps, before.time_ps, PS_PER_NS, TIME_BITS);
     let unit = settings.bytes_unit;
     let bytes = growth(now.tx_bytes, before.tx_bytes, unit, BYTES_BITS) * unit;
@@ -80,7 +35,8 @@ fn load(settings: &Settings, path: &Path, now: &IntHop, before: &IntHop) -> (f64
     let rate = f64::from(now.rate_mbps) * 1e6;
     let tx_rate = (bytes * 8) as f64 / (tau as f64 * 1e-9);
     let queue = here.min(earlier) as f64;
-    let u = tx_rate / rate + queue * path.line_rate as f64 / rate / path.window as f64;
+    let window = if path.window == u64::MAX { 0.0 } else { path.window as f64 };
+    let u = tx_rate / rate + queue * path.line_rate as f64 / rate / window;
     (u, tau)
 }
 
