@@ -96,7 +96,7 @@ fn every_setting_gives_the_same_nanoseconds() {
             folder.display()
         );
     }
-    assert_eq!(flows, 92);
+    assert_eq!(flows, 85);
 }
 
 /// The same network with the switch as node 0 and hosts from 1.
