@@ -263,6 +263,27 @@ def _htsim_ndp(found: Parameters) -> Settings:
     }
 
 
+PREAMBLE_AND_GAP = 38
+"""Bytes that htsim's EQDS adds to a packet (with its Ethernet header) for the time of a pull."""
+
+
+def _htsim_eqds(found: Parameters) -> Settings:
+    model = found.inner("model")
+    pull_bytes = model.number("data_wire_bytes") + PREAMBLE_AND_GAP
+    pull_ps = pull_bytes * 8 * 10**12 / max(1, found.number("link_bps"))
+    # Half a picosecond more, since the product is truncated.
+    spacing = (model.number("pull_interval_ps") + 0.5) / max(1, pull_ps)
+    return _leaf_spine(found) | {
+        "trim.header_queue": f'"{model.number("header_queue_limit_bytes")}B"',
+        "trim.header_bytes": f'"{model.number("control_wire_bytes")}B"',
+        "transport.timeout": f'"{model.number("min_rto_ps")}ps"',
+        "eqds.window": f'"{model.number("speculative_window_bytes")}B"',
+        "eqds.pull_credit": f'"{model.number("credit_per_pull_bytes")}B"',
+        "eqds.pull_bytes": f'"{pull_bytes}B"',
+        "eqds.pull_spacing": repr(round(spacing, 9)),
+    }
+
+
 FORMS: dict[str, dict[str, tuple[str, Callable[[Parameters], Settings]]]] = {
     "ns-3": {
         "TcpNewReno": ("ns3-newreno", _ns3),
@@ -276,6 +297,7 @@ FORMS: dict[str, dict[str, tuple[str, Callable[[Parameters], Settings]]]] = {
     },
     "htsim": {
         "ndp": ("htsim-ndp", _htsim_ndp),
+        "eqds": ("htsim-eqds", _htsim_eqds),
         "swift": ("htsim-swift", _htsim_swift),
         "dctcp": ("htsim-dctcp", _htsim_dctcp),
         "tcp": ("htsim-tcp", _htsim_tcp),

@@ -106,7 +106,11 @@ impl OverflowSettings for TrimConfig {
 
     fn needs(&self) -> Vec<Need> {
         vec![
-            need(("transport", "kind"), &["ndp"], "no other receiver reads trimmed packets"),
+            need(
+                ("transport", "kind"),
+                &["ndp", "eqds"],
+                "no other receiver reads trimmed packets",
+            ),
             need(("switch", "hop"), &["none"], "hop controls do not learn of trimmed packets"),
             need(("switch", "scheduler"), &["fifo"], "trimming uses the tail of a class's queue"),
             need(

@@ -64,6 +64,7 @@ pub const PRESETS: &[(&str, &[&str])] = &[
     ("ns3-cubic", &[text!("ns3-newreno"), text!("ns3-cubic")]),
     ("ns3-dctcp", &[text!("ns3-newreno"), text!("ns3-dctcp")]),
     ("htsim-ndp", &[text!("htsim-ndp")]),
+    ("htsim-eqds", &[text!("htsim-eqds")]),
     ("htsim-dctcp", &[text!("htsim-dctcp")]),
     ("htsim-tcp", &[text!("htsim-dctcp"), text!("htsim-tcp")]),
     ("htsim-swift", &[text!("htsim-swift")]),

@@ -65,7 +65,7 @@ impl Hosts {
     #[inline(never)]
     pub(super) fn send_driven(&mut self, sender: u32, packet: &mut Packet, payload: u64) {
         if let Some(transport) = &mut self.receiver_driven {
-            transport.on_sent(sender, &self.flows[sender as usize], packet, payload);
+            transport.on_sent(sender, &mut self.flows[sender as usize], packet, payload);
         }
     }
 

@@ -29,6 +29,16 @@ impl Arrived {
         true
     }
 
+    /// True if no packet has arrived after a missing one.
+    pub(crate) fn has_no_gap(&self) -> bool {
+        self.beyond.count() == 0
+    }
+
+    /// The packets after a gap: one bit for each of the 64 from `first`, set if it has arrived.
+    pub(crate) fn bits_from(&self, first: u64) -> u64 {
+        self.beyond.bits_from(first)
+    }
+
     /// Clears the set for another flow; keeps its memory.
     pub(crate) fn restart(&mut self) {
         self.next = 0;
@@ -54,6 +64,13 @@ mod tests {
                     prop_assert_eq!(arrived.insert(packet), numbers.insert(packet));
                     let next = (0..).find(|number| !numbers.contains(number));
                     prop_assert_eq!(Some(arrived.next()), next);
+                }
+                let after = numbers.iter().filter(|&&number| number > arrived.next());
+                prop_assert_eq!(arrived.has_no_gap(), after.clone().next().is_none());
+                for first in [0, 1, 63, 64, 100] {
+                    let places = after.clone().filter_map(|&number| number.checked_sub(first));
+                    let bits = places.filter(|&place| place < 64).map(|place| 1_u64 << place);
+                    prop_assert_eq!(arrived.bits_from(first), bits.sum::<u64>());
                 }
                 prop_assert!((0..300).all(|n| arrived.contains(n) == numbers.contains(&n)));
                 arrived.restart();

@@ -11,6 +11,7 @@
 mod address;
 mod arrived;
 mod context;
+pub mod eqds;
 pub mod expresspass;
 pub mod homa;
 mod levels;
@@ -21,6 +22,7 @@ mod shape;
 use xoff_core::{HostId, TimerId};
 use xoff_net::Packet;
 
+use self::eqds::{EqdsConfig, EqdsHosts};
 use self::expresspass::{ExpressPassConfig, ExpressPassHosts};
 use self::homa::{HomaHosts, HomaSettings};
 use self::ndp::{NdpConfig, NdpHosts};
@@ -77,8 +79,9 @@ pub trait Driven {
     /// The flow of a sender begins; the transport sets the flow's initial credit.
     fn on_start(&mut self, context: &mut TransportContext<'_>, sender: u32);
 
-    /// A data packet of a sender's flow leaves; the transport fills in its own fields.
-    fn on_sent(&mut self, sender: u32, flow: &Sender, packet: &mut Packet, payload: u64);
+    /// A data packet of a sender's flow leaves; the transport fills in its own fields. Its payload
+    /// is taken from the flow's credit.
+    fn on_sent(&mut self, sender: u32, flow: &mut Sender, packet: &mut Packet, payload: u64);
 
     /// A packet has arrived at host `nic`; the transport owns it now.
     fn on_packet(&mut self, context: &mut TransportContext<'_>, nic: u32, packet: u32);
@@ -112,6 +115,9 @@ xoff_core::seam! {
         /// ExpressPass: the sender transmits one packet per credit of the receiver, section
         /// `expresspass`.
         ExpressPass(ExpressPassConfig) = "expresspass",
+        /// EQDS: the sender transmits with speculative credit, and the receiver pulls the rest,
+        /// section `eqds`.
+        Eqds(EqdsConfig) = "eqds",
     }
 }
 
@@ -125,6 +131,8 @@ xoff_core::dispatch! {
         Homa(HomaHosts),
         /// ExpressPass.
         ExpressPass(ExpressPassHosts),
+        /// EQDS.
+        Eqds(EqdsHosts),
     }
 }
 
@@ -141,7 +149,7 @@ impl Driven for AnyDriven {
         each_driven!(self, transport => transport.on_start(context, sender));
     }
 
-    fn on_sent(&mut self, sender: u32, flow: &Sender, packet: &mut Packet, payload: u64) {
+    fn on_sent(&mut self, sender: u32, flow: &mut Sender, packet: &mut Packet, payload: u64) {
         each_driven!(self, transport => transport.on_sent(sender, flow, packet, payload));
     }
 

@@ -82,6 +82,13 @@ impl PacketSet {
         self.word(packet / BITS) >> (packet % BITS) & 1 == 1
     }
 
+    /// The 64 packets from `first`: one bit each, that of `first` lowest.
+    pub(crate) fn bits_from(&self, first: u64) -> u64 {
+        let (word, shift) = (first / BITS, first % BITS);
+        // Two shifts, since one by 64 is none.
+        self.word(word) >> shift | self.word(word + 1) << 1 << (BITS - 1 - shift)
+    }
+
     /// The first packet at or after `from` that is not in the set.
     pub(crate) fn first_missing(&self, from: u64) -> u64 {
         let mut word = from / BITS;

@@ -29,6 +29,8 @@ fn one_packet_takes_the_time_of_the_closed_form() {
             assert_eq!(dctcp, round_trip(1, 40) + round_trip(1500, 40));
             let ndp = fct("htsim-ndp", 77, bytes, &[instants]);
             assert_eq!((ndp, ndp), (round_trip(1564, 64), 8_520_960));
+            let eqds = fct("htsim-eqds", 77, bytes, &[instants]);
+            assert_eq!(eqds, round_trip(bytes + 64, 64));
         }
     }
 }

@@ -75,9 +75,15 @@ const INEXACT: [(&str, &[&str]); 5] = [
 
 const HOMA: [&str; 2] = ["homa", "homa-ecmp"];
 
-/// The least possible slowdown.
+/// The least possible slowdown. In `htsim-eqds`, a short last packet overtakes the long one before
+/// it on another path. At the last of four links both arrive up to half a full packet (166 ns)
+/// before the closed form, which takes at least 9.3 us.
 fn least_slowdown(scheme: &str) -> f64 {
-    if HOMA.contains(&scheme) { 0.99 } else { 1.0 }
+    match scheme {
+        "htsim-eqds" => 0.98,
+        _ if HOMA.contains(&scheme) => 0.99,
+        _ => 1.0,
+    }
 }
 
 fn is_inexact(scheme: &str) -> bool {

@@ -136,8 +136,11 @@ fn compositions_that_mean_nothing_are_refused() {
         (
             "hpcc-pfc",
             "switch.overflow=trim",
-            "overflow = \"trim\" requires transport.kind = \"ndp\"",
+            "overflow = \"trim\" requires transport.kind = \"ndp\" or \"eqds\"",
         ),
+        ("htsim-eqds", "switch.overflow=drop", "requires switch.overflow = \"trim\""),
+        ("htsim-eqds", "trim.return_to_sender=true", "requires trim.return_to_sender = false"),
+        ("htsim-eqds", "ndp.pull_rate=1", "transport.kind = \"eqds\""),
         ("ndp", "switch.overflow=drop", "requires switch.overflow = \"trim\""),
         ("ndp", "switch.hop=bfc", "overflow = \"trim\" requires switch.hop = \"none\""),
         ("ndp", "switch.scheduler=drr", "overflow = \"trim\" requires switch.scheduler = \"fifo\""),

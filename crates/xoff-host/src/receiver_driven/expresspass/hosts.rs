@@ -310,7 +310,7 @@ impl Driven for ExpressPassHosts {
         self.request_for_rest(context, id);
     }
 
-    fn on_sent(&mut self, id: u32, _flow: &Sender, packet: &mut Packet, _payload: u64) {
+    fn on_sent(&mut self, id: u32, _flow: &mut Sender, packet: &mut Packet, _payload: u64) {
         let echo = self.senders[id as usize].on_sent();
         packet.remaining = echo.number;
         packet.stamp = echo.sent_ps;

@@ -178,7 +178,7 @@ impl Driven for HomaHosts {
         self.senders[id as usize].start(&self.shape, &self.levels, flow);
     }
 
-    fn on_sent(&mut self, id: u32, flow: &Sender, packet: &mut Packet, payload: u64) {
+    fn on_sent(&mut self, id: u32, flow: &mut Sender, packet: &mut Packet, payload: u64) {
         let (sender, size) = (&self.senders[id as usize], flow.start.bytes);
         packet.stamp = size;
         packet.queue = sender.level(&self.levels, packet.seq, size, self.boosted);

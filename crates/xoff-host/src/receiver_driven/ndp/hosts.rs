@@ -130,7 +130,7 @@ impl Driven for NdpHosts {
         self.senders[id as usize].start(&self.shape, &mut context.flows[id as usize]);
     }
 
-    fn on_sent(&mut self, id: u32, flow: &Sender, packet: &mut Packet, payload: u64) {
+    fn on_sent(&mut self, id: u32, flow: &mut Sender, packet: &mut Packet, payload: u64) {
         let sender = &mut self.senders[id as usize];
         sender.on_sent(payload);
         packet.stamp = flow.start.bytes;

@@ -71,6 +71,8 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("swift", "transport.posted_packets=2", "transport.round_robin is not \"posted\""),
     ("pfabric", "frame.header=0B", "leaves no bytes of a packet without payload"),
     ("ndp", "frame.header=0B", "leaves no bytes of a packet without payload"),
+    ("htsim-eqds", "eqds.quantum=0B", "quantum must be at least 1B"),
+    ("htsim-eqds", "eqds.pull_spacing=0", "pull_spacing must be above 0"),
     ("ndp", "ndp.pull_rate=1.1", "pull_rate must be above 0 and at most 1"),
     ("htsim-dctcp", "dctcp_htsim.gain=0", "gain must be above 0 and at most 1"),
     ("bfc", "switch.departure=end", "requires switch.hop = \"none\""),
