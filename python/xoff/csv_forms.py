@@ -61,7 +61,7 @@ class Parameters:
         return value
 
     def refuse_others(self, modelled: dict[str, Any]) -> None:
-        """Refuse parameters with values other than those that the preset has."""
+        """Refuse parameters with other values than the preset has."""
         for name, value in modelled.items():
             found = self.found.get(name, value)
             if type(found) is not type(value) or found != value:

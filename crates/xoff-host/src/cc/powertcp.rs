@@ -30,11 +30,11 @@ knobs! {
         /// bandwidth x tau / N to the window. The authors' kernel module: 10. Their simulator adds
         /// 150 Mb/s to the rate: N = 166.7 at 25 Gb/s.
         expected_flows: f64 = 10.0,
-        /// Normalised power at which a flow keeps its window, but for beta (Algorithm 1: 1; the
+        /// Normalised power at which a flow keeps its window, except beta (Algorithm 1: 1; the
         /// authors' simulator: 0.95).
         target_power: f64 = 1.0,
-        /// Minimum current, as a share of the link's rate (the authors' simulator: 0.5). 0: none, as
-        /// printed in Algorithm 1.
+        /// Minimum current, as a share of the link's rate (the authors' simulator: 0.5). 0: none,
+        /// as printed in Algorithm 1.
         min_current: f64 = 0.5,
         /// Minimum rate (the authors' simulator: MIN_RATE 100 Mb/s).
         min_rate: BitRate = BitRate(100_000_000),
@@ -212,7 +212,7 @@ pub struct PowerTcp {
 }
 
 impl PowerTcp {
-    /// Bytes that had arrived at a port. INT has those that it sent and those that wait, and the
+    /// Bytes that had arrived at a port. INT has its sent and its waiting bytes, and the
     /// sum's growth is q' + mu. The authors' switches report the sum in place of the bytes sent.
     fn arrived(&self, hop: &IntHop) -> u64 {
         (hop.tx_bytes + u64::from(hop.queue_bytes)) / self.bytes_unit * self.bytes_unit
@@ -248,8 +248,8 @@ impl PowerTcp {
 }
 
 impl CongestionControl for PowerTcp {
-    /// Algorithm 1, NewAck: every acknowledgement sets the window, relative to the one that its
-    /// packet was sent with.
+    /// Algorithm 1, NewAck: every acknowledgement sets the window, relative to the window with
+    /// which its packet was sent.
     fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
         let Some(Record::Int(int)) = ack.record else { return };
         let Some(round_end) = self.round_end else {

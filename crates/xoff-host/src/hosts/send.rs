@@ -235,8 +235,8 @@ impl Hosts {
         fabric.packets.insert(packet)
     }
 
-    /// What flow controls, TCP and receiver-driven transports do with a packet that leaves: its first
-    /// byte, its payload, and whether it is a retransmission.
+    /// What flow controls, TCP and receiver-driven transports do with a packet that leaves: its
+    /// first byte, its payload, and whether it is a retransmission.
     #[inline]
     fn prepare(
         &mut self,

@@ -5,7 +5,9 @@ use std::cmp::Ordering;
 
 use xoff_core::knobs::{Checked, Effect, because};
 use xoff_core::{Bytes, knobs};
+use xoff_net::capability::SENDER_DRIVEN;
 
+use super::chunks::Chunks;
 use super::{Arrival, ReceiverSetup, RecoverySettings, Reply, RxProgress};
 
 knobs! {
@@ -15,7 +17,7 @@ knobs! {
         /// except at the end of a chunk. From then on it acknowledges every packet (the HPCC
         /// simulator's L2_ACK_INTERVAL). A shorter flow ends only if its size is whole chunks. 0:
         /// every packet.
-        ack_from: Bytes = Bytes(0),
+        ack_from: Bytes = Bytes(0) => [Effect::Needs(SENDER_DRIVEN)],
         /// Bytes of a chunk (the HPCC simulator's L2_CHUNK_SIZE).
         chunk: Bytes = Bytes(4000) => [Effect::Unless(|recovery| because(
             recovery.ack_from.0 == 0 && !recovery.back_to_zero,
@@ -23,37 +25,7 @@ knobs! {
         ))],
         /// A loss returns to the start of its chunk (the HPCC simulator's L2_BACK_TO_ZERO). Only
         /// whole chunks count as acknowledged: a flow ends only if its size is whole chunks.
-        back_to_zero: bool = false,
-    }
-}
-
-/// Acknowledgements and chunks, as plain numbers.
-#[derive(Clone, Copy, Debug)]
-pub struct Chunks {
-    ack_from: u64,
-    chunk: u64,
-    back_to_zero: bool,
-}
-
-impl Default for Chunks {
-    fn default() -> Self {
-        GoBackNConfig::default().chunks()
-    }
-}
-
-impl Chunks {
-    /// Whether a receiver acknowledges the packet after which it expects this byte.
-    #[inline]
-    #[must_use]
-    pub fn acknowledges(&self, expected: u64) -> bool {
-        expected >= self.ack_from || expected.is_multiple_of(self.chunk)
-    }
-
-    /// The byte up to which a report of `seq` counts.
-    #[inline]
-    #[must_use]
-    pub fn counted(&self, seq: u64) -> u64 {
-        if self.back_to_zero { seq / self.chunk * self.chunk } else { seq }
+        back_to_zero: bool = false => [Effect::Needs(SENDER_DRIVEN)],
     }
 }
 

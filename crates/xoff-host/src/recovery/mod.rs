@@ -5,6 +5,7 @@
 //! [`flow::Sender`](crate::flow::Sender). Recoveries that keep out-of-order packets share
 //! `reassembly.rs`, `scoreboard.rs` and `packet_set.rs`.
 
+mod chunks;
 mod go_back_n;
 pub mod newreno;
 pub(crate) mod packet_set;
@@ -23,7 +24,8 @@ mod waiting;
 
 use crate::tcp::TcpConfig;
 
-pub use go_back_n::{Chunks, GoBackNConfig};
+pub use chunks::Chunks;
+pub use go_back_n::GoBackNConfig;
 pub use newreno::NewRenoRecovery;
 pub use perfect::PerfectConfig;
 pub use sack1::Sack1Config;

@@ -91,8 +91,8 @@ fn is_inexact(scheme: &str) -> bool {
 }
 
 /// Whether a lone flow is delayed at a link slower than the one before it: BFC's pauses overshoot
-/// (App. C), buffers of two BDP (pFabric) overflow, and theta-PowerTCP's window falls with the queue
-/// that forms there.
+/// (App. C), buffers of two BDP (pFabric) overflow, and theta-PowerTCP's window falls with the
+/// queue that forms there.
 fn needs_equal_links(scheme: &str) -> bool {
     (scheme.starts_with("bfc") && scheme != "bfc-switches")
         || ["pfabric", "theta-powertcp"].contains(&scheme)

@@ -7,7 +7,8 @@ const FORMS: [(&str, f64); 2] = [("powertcp", 1090.0), ("theta-powertcp", 1048.0
 
 /// Hosts of 100 Gb/s that send to one of 25 Gb/s.
 const STAR: &str = "[network]\ntopology = \"star\"\n\
-                    [star]\nhosts = 16\nrate = \"100Gbps\"\nfirst_rate = \"25Gbps\"\ndelay = \"5us\"\n\
+                    [star]\nhosts = 16\nrate = \"100Gbps\"\nfirst_rate = \"25Gbps\"\n\
+                    delay = \"5us\"\n\
                     [run]\nwarmup = \"0us\"\nmeasure = \"4ms\"\ndrain = \"0us\"\ngrid = \"1us\"\n";
 
 /// Endless flows to the slow host, all at once.
@@ -64,7 +65,7 @@ fn the_queue_settles_at_the_sum_of_all_increases() {
     }
 }
 
-/// Theorem 3: flows of equal beta get equal shares, also those that come later.
+/// Theorem 3: flows of equal beta get equal shares, also flows that come later.
 #[test]
 fn flows_that_come_later_get_an_equal_share() {
     for (scheme, _) in FORMS {

@@ -24,7 +24,7 @@ impl Control {
     }
 }
 
-/// The values of a configuration. The defaults are that simulator's own, but for those with which
+/// The values of a configuration. The defaults are that simulator's own, except those with which
 /// it does nothing: without `L2_ACK_INTERVAL` no flow ends, without rates it stops at once, and
 /// without `RP_TIMER` DCQCN never gets past the first mark.
 #[derive(Clone, Debug)]

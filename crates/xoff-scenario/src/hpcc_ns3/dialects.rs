@@ -1,11 +1,11 @@
 //! Cases of simulators that were made from the HPCC simulator. Their `config.txt` has keys of its
 //! own, which are translated into that simulator's, known to affect only output, or refused with
-//! the name of the simulator that they belong to. The key lists are those that each program
-//! compares with.
+//! the name of the simulator that they belong to. The key lists come from the comparisons in
+//! each program.
 //!
 //! Not modelled: what these programs do differently without a key. ConWeave's switches have another
-//! shared buffer, and its flows take a port of their own at the receiver, which changes their paths.
-//! So its cases run, but with HPCC's switches and hashes. [`Translated::note`] says so.
+//! shared buffer, and its flows take a port of their own at the receiver, which changes their
+//! paths. So its cases run, but with HPCC's switches and hashes. [`Translated::note`] says so.
 
 use std::borrow::Cow;
 
@@ -192,8 +192,8 @@ pub(super) fn check_topology(text: &str, file: &str) -> Result<(), String> {
     let dialect = match first[..] {
         // inet-tub/ns3-datacenter, commit 6ddb4a40, examples/PowerTCP/powertcp-evaluation-burst.cc.
         [_, _, _, _] if listed => {
-            "ns3-datacenter (ABM, PowerTCP): nodes, switches, ToR switches and links. Its flows have \
-             ports of their own, which decide their paths. Scheme \"powertcp\" is its control"
+            "ns3-datacenter (ABM, PowerTCP): nodes, switches, ToR switches and links. Its flows \
+             have ports of their own, which decide their paths. Scheme \"powertcp\" is its control"
         }
         // aliyun/SimAI, commit cef83f9d, network_frontend/ns3/common.h.
         [_, _, _, _, _, gpu] if gpu.parse::<f64>().is_err() => {

@@ -56,6 +56,12 @@ pub fn resolve(
         .map_err(|message| Problems(vec![Diagnostic { message, place: None, help: None }]))
 }
 
+/// The case as a comment, behind a note.
+fn as_comment(text: &str, note: &str) -> String {
+    let lines: String = text.lines().map(|line| format!("#   {line}\n")).collect();
+    format!("# An HPCC ns-3 case, run as it is:\n{note}{lines}")
+}
+
 fn build(
     text: &str,
     file: &str,
@@ -98,14 +104,12 @@ fn build(
     resources
         .memory
         .check("the network", setup.simulated_bytes(&plan).saturating_add(of_partitions))?;
-    let lines: Vec<String> = text.lines().map(|line| format!("#   {line}")).collect();
+    let order = if next_hops == NextHops::Descending { "descending" } else { "ascending" };
     let effective = format!(
-        "# An HPCC ns-3 case, run as it is:\n{}{}\n# Derived:\n#   base_rtt = {}\n\
-         #   next_hops = {} ({reason})\n#   topology = {topology_file}\n#   flows = {flow_file}\n",
-        translated.note,
-        lines.join("\n"),
+        "{}# Derived:\n#   base_rtt = {}\n#   next_hops = {order} ({reason})\n\
+         #   topology = {topology_file}\n#   flows = {flow_file}\n",
+        as_comment(text, &translated.note),
         Ps(setup.hosts.base_rtt),
-        if next_hops == NextHops::Descending { "descending" } else { "ascending" },
     );
     let (core, host_links) = setup.topology.capacities();
     let load_capacity = if core.0 > 0 { core } else { host_links };

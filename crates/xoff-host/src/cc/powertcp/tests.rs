@@ -61,8 +61,8 @@ fn power_is_current_times_voltage() {
     }
 }
 
-/// The paper's reason for power: a control of the voltage alone cannot tell queues that grow from queues
-/// that drain, one of the current alone cannot tell long queues from short ones. Power can.
+/// The paper's reason for power: a control of the voltage alone cannot tell queues that grow from
+/// queues that drain, one of the current alone cannot tell long queues from short ones. Power can.
 #[test]
 fn power_tells_apart_what_voltage_or_current_alone_does_not() {
     let grows = power([20_000, 60_000], 100_000);

@@ -23,7 +23,7 @@ knobs! {
         /// bandwidth x tau / N to the window. The authors' kernel module: 10. Their simulator adds
         /// 150 Mb/s to the rate: N = 166.7 at 25 Gb/s.
         expected_flows: f64 = 10.0,
-        /// Normalised power at which a flow keeps its window, but for beta (Algorithm 2: 1; the
+        /// Normalised power at which a flow keeps its window, except beta (Algorithm 2: 1; the
         /// authors' simulator: 1.05).
         target_power: f64 = 1.0,
         /// Minimum current, which is 1 + the gradient of the RTT (the authors' simulator: 0.5). 0:
@@ -36,7 +36,7 @@ knobs! {
 
 /// Each flow has the base RTT of its own path. With that of the longest path, a flow on a shorter
 /// one would not see a queue as long as the difference. The authors' simulator measures it.
-const PRESET: &str = r#"# Theta-PowerTCP over PFC: PowerTCP's window from the RTT and its gradient (NSDI 2022)
+const PRESET: &str = r#"# Theta-PowerTCP over PFC: windows from the RTT and its gradient (NSDI 2022)
 [switch]
 scheduler = "fifo"
 hop = "pfc"

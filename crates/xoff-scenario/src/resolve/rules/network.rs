@@ -7,7 +7,6 @@ use xoff_host::hosts::HostSetup;
 use xoff_net::arch::{PauseConfig, Scope};
 use xoff_net::buffer::BufferKind;
 use xoff_net::mark::MarkAt;
-use xoff_net::sched::SchedulerKind;
 use xoff_net::topo::{Port, Topology, TopologyConfig};
 use xoff_sim::faults::Fault;
 use xoff_sim::flowtune::FlowtuneSetup;
@@ -88,7 +87,7 @@ pub(in crate::resolve) fn check_departure(spec: &Spec, faults: &[Fault], reader:
         (own, "a transport without credits, which ports shape")
     } else if !faults.is_empty() {
         (own, "a scenario without [[fault]]: links lose packets when a transmission starts")
-    } else if spec.switch.scheduler != SchedulerKind::Fifo {
+    } else if spec.switch.scheduler.show() != "\"fifo\"" {
         let one = "switch.scheduler = \"fifo\": the packet in service takes room in one queue";
         (("switch", "scheduler"), one)
     } else if !dedicated {
