@@ -24,12 +24,13 @@ use xoff_net::fabric::{Instants, Rounding};
 use xoff_net::sequence::END_PS;
 use xoff_net::topo::{NextHops, Routes, Topology};
 use xoff_sim::setup::{Labels, MarkDraws, Setup, SwitchSetup};
+use xoff_sim::simulation::Plan;
 use xoff_workload::{Arrival, Source, Traffic};
 
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::resolve::build::{self, NetworkRtts};
 use crate::resolve::{Resolved, Spec};
-use crate::resources::Resources;
+use crate::resources::{Memory, Resources};
 use crate::sections::RunConfig;
 use config::Config;
 
@@ -56,6 +57,19 @@ pub fn resolve(
         .map_err(|message| Problems(vec![Diagnostic { message, place: None, help: None }]))
 }
 
+/// The text of a file that a case names, and where the file is.
+fn read(folder: &Path, name: &str, memory: Memory) -> Result<(String, String), String> {
+    let path = find(folder, name);
+    crate::traffic::files::read(&path, memory)
+        .map(|text| (text, path.display().to_string()))
+        .map_err(|error| format!("{}: {error}{}", path.display(), also_tried(name)))
+}
+
+/// Memory that a run takes, in bytes.
+fn needed(setup: &Setup, plan: &Plan, threads: usize) -> u128 {
+    setup.simulated_bytes(plan).saturating_add(setup.partition_bytes(plan, threads))
+}
+
 /// The case as a comment, behind a note.
 fn as_comment(text: &str, note: &str) -> String {
     let lines: String = text.lines().map(|line| format!("#   {line}\n")).collect();
@@ -73,12 +87,7 @@ fn build(
     let config = Config::parse(&translated.text, file)
         .map_err(|what| format!("{what}{}", translated.context))?;
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
-    let read = |name: &str| {
-        let path = find(folder, name);
-        crate::traffic::files::read(&path, resources.memory)
-            .map(|text| (text, path.display().to_string()))
-            .map_err(|error| format!("{}: {error}{}", path.display(), also_tried(name)))
-    };
+    let read = |name: &str| read(folder, name, resources.memory);
     let (topology_text, topology_file) = read(&config.topology_file)?;
     dialects::check_topology(&topology_text, &topology_file)?;
     let mut topology = files::topology(&topology_text, &topology_file, resources.memory)?;
@@ -100,16 +109,14 @@ fn build(
         Setup { faults, ..setup(&config, spec, topology, routes, (whole.base_rtt, class)) };
     setup.labels = Labels::Pairs(ports.into());
     setup.hosts.given_paths = of_pairs.map(Arc::new);
-    let of_partitions = setup.partition_bytes(&plan, resources.threads.count);
-    resources
-        .memory
-        .check("the network", setup.simulated_bytes(&plan).saturating_add(of_partitions))?;
-    let order = if next_hops == NextHops::Descending { "descending" } else { "ascending" };
+    let bytes = needed(&setup, &plan, resources.threads.count);
+    resources.memory.check("the network", bytes)?;
     let effective = format!(
-        "{}# Derived:\n#   base_rtt = {}\n#   next_hops = {order} ({reason})\n\
+        "{}# Derived:\n#   base_rtt = {}\n#   next_hops = {} ({reason})\n\
          #   topology = {topology_file}\n#   flows = {flow_file}\n",
         as_comment(text, &translated.note),
         Ps(setup.hosts.base_rtt),
+        if next_hops == NextHops::Descending { "descending" } else { "ascending" },
     );
     let (core, host_links) = setup.topology.capacities();
     let load_capacity = if core.0 > 0 { core } else { host_links };
