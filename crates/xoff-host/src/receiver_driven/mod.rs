@@ -13,6 +13,7 @@ mod arrived;
 mod context;
 pub mod eqds;
 pub mod expresspass;
+mod halves;
 pub mod homa;
 mod levels;
 pub mod ndp;

@@ -43,7 +43,7 @@ use xoff_core::seam::{Need, need};
 use xoff_core::{Bytes, Ps, knobs};
 
 use super::settings::Derived;
-use super::{AnyDriven, Context, DrivenSetup, DriverSettings};
+use super::{AnyDriven, Context, DrivenSetup, DriverSettings, Shape};
 
 pub use hosts::EqdsHosts;
 pub use receiver::EqdsReceivers;
@@ -116,14 +116,13 @@ impl DriverSettings for EqdsConfig {
 /// Constants of EQDS that both halves of a flow use.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
-    /// Payload of a full packet.
-    pub payload: u64,
+    /// Division of flows into packets. The initial window is the speculative credit, and also the
+    /// most credit that a sender asks for at once (bytes on the wire).
+    pub shape: Shape,
     /// Size of a data packet without its payload.
     pub overhead: u64,
     /// Unit of pull targets and credits (bytes).
     pub quantum: u64,
-    /// Speculative credit, and the most credit that a sender asks for at once (bytes).
-    pub window: u64,
     /// Credit of a pull (quanta).
     pub per_pull: u64,
     /// Bytes after which a receiver acknowledges.
@@ -137,10 +136,9 @@ impl Terms {
         let quantum = config.quantum.0;
         let credit = if config.pull_credit.0 == 0 { setup.payload } else { config.pull_credit.0 };
         Self {
-            payload: setup.payload,
+            shape: Shape { payload: setup.payload, initial_window: config.window.0 },
             overhead: u64::from(setup.overhead),
             quantum,
-            window: config.window.0,
             per_pull: credit.div_ceil(quantum),
             ack_bytes: config.ack_bytes.0,
         }
@@ -149,31 +147,13 @@ impl Terms {
     /// Bytes on the wire of a full packet.
     #[must_use]
     pub fn full_packet(&self) -> u64 {
-        self.payload + self.overhead
+        self.shape.payload + self.overhead
     }
 
     /// Bytes on the wire of this payload.
     #[must_use]
     pub fn on_wire(&self, payload: u64) -> u64 {
-        payload + payload.div_ceil(self.payload) * self.overhead
-    }
-
-    /// Number of the packet with first byte `seq`.
-    #[must_use]
-    pub fn packet_at(&self, seq: u64) -> u64 {
-        seq / self.payload
-    }
-
-    /// Payload of the packet with first byte `seq`.
-    #[must_use]
-    pub fn payload_at(&self, seq: u64, size: u64) -> u64 {
-        self.payload.min(size - seq)
-    }
-
-    /// Bytes of a flow before a packet.
-    #[must_use]
-    pub fn bytes_before(&self, packet: u64, size: u64) -> u64 {
-        size.min(packet * self.payload)
+        payload + payload.div_ceil(self.shape.payload) * self.overhead
     }
 }
 

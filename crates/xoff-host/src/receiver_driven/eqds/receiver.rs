@@ -5,14 +5,12 @@
 //! that its next data can leave at once.
 
 use std::collections::VecDeque;
-use std::collections::hash_map::Entry;
 
-use rustc_hash::FxHashMap;
-use xoff_net::packet::{Packet, flag};
+use xoff_net::packet::Packet;
 
 use super::{Terms, target_above};
 use crate::receiver_driven::Address;
-use crate::receiver_driven::arrived::Arrived;
+use crate::receiver_driven::halves::{self, Halves};
 use crate::recovery::RxProgress;
 
 /// The reply to a packet.
@@ -48,12 +46,9 @@ pub struct Pull {
     pub pulled: u32,
 }
 
-/// The receiver's half of a flow.
-#[derive(Debug)]
-struct Half {
-    to: Address,
-    size: u64,
-    received: Arrived,
+/// What a receiver keeps of a flow.
+#[derive(Debug, Default)]
+struct Credits {
     /// Payload bytes received.
     bytes: u64,
     /// Bytes on the wire since the last acknowledgement.
@@ -67,38 +62,40 @@ struct Half {
     target: u64,
     /// It waits in this group of its host.
     in_group: [bool; GROUPS],
-    /// True until the flow is complete.
-    alive: bool,
+    /// True once the flow is complete.
+    is_complete: bool,
 }
+
+type Half = halves::Half<Credits>;
 
 impl Half {
     /// Quanta that the sender has asked for.
     fn backlog(&self) -> u64 {
-        self.target.saturating_sub(self.pulled)
+        self.state.target.saturating_sub(self.state.pulled)
     }
 
     fn last_pull(&self, terms: &Terms) -> Pull {
-        let seq = terms.bytes_before(self.received.next(), self.size);
-        Pull { to: self.to, seq, pulled: self.pulled as u32 }
+        Pull { to: self.to, seq: self.delivered(&terms.shape), pulled: self.state.pulled as u32 }
     }
 
     /// An acknowledgement with the packets from `first`.
     fn ack(&mut self, terms: &Terms, first: u64) -> Reply {
-        self.unacknowledged = 0;
-        let seq = terms.bytes_before(self.received.next(), self.size);
-        Reply::Ack { seq, first: first as u32, bitmap: self.received.bits_from(first) }
+        self.state.unacknowledged = 0;
+        let (seq, bitmap) = (self.delivered(&terms.shape), self.arrived.bits_from(first));
+        Reply::Ack { seq, first: first as u32, bitmap }
     }
 
     /// A packet has arrived whole. `number` of it must be missing.
     fn on_whole_packet(&mut self, terms: &Terms, number: u64, asks: bool) -> Reply {
-        let is_first = self.bytes == 0;
-        self.bytes += terms.payload_at(number * terms.payload, self.size);
-        self.received.insert(number);
-        self.asked |= asks;
-        let in_order = number < self.received.next();
-        let drained = in_order && self.asked && self.received.has_no_gap();
-        self.asked &= !drained;
-        if !(is_first || asks || drained || self.unacknowledged > terms.ack_bytes) {
+        self.arrived.insert(number);
+        let in_order = number < self.arrived.next();
+        let credits = &mut self.state;
+        let is_first = credits.bytes == 0;
+        credits.bytes += terms.shape.payload_at(number * terms.shape.payload, self.size);
+        credits.asked |= asks;
+        let drained = in_order && credits.asked && self.arrived.has_no_gap();
+        credits.asked &= !drained;
+        if !(is_first || asks || drained || credits.unacknowledged > terms.ack_bytes) {
             return Reply::Nothing;
         }
         let first = if asks { number } else { self.bitmap_of(number) };
@@ -107,7 +104,7 @@ impl Half {
 
     /// First packet of a bitmap that ends with `number`, or starts behind the first missing one.
     fn bitmap_of(&self, number: u64) -> u64 {
-        number.saturating_sub(63).max(self.received.next() + 1)
+        number.saturating_sub(63).max(self.arrived.next() + 1)
     }
 }
 
@@ -129,9 +126,7 @@ struct Pacer {
 #[derive(Debug)]
 pub struct EqdsReceivers {
     terms: Terms,
-    halves: Vec<Half>,
-    free: Vec<u32>,
-    by_flow: FxHashMap<u32, u32>,
+    halves: Halves<Credits>,
     pacers: Vec<Pacer>,
 }
 
@@ -139,13 +134,7 @@ impl EqdsReceivers {
     /// Creates it without hosts.
     #[must_use]
     pub fn new(terms: Terms) -> Self {
-        Self {
-            terms,
-            halves: Vec::new(),
-            free: Vec::new(),
-            by_flow: FxHashMap::default(),
-            pacers: Vec::new(),
-        }
+        Self { terms, halves: Halves::default(), pacers: Vec::new() }
     }
 
     /// Adds a host.
@@ -156,42 +145,30 @@ impl EqdsReceivers {
     /// True if no flow is being received.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.by_flow.is_empty()
+        self.halves.is_empty()
     }
 
     /// Receive progress of an incomplete flow.
     #[must_use]
     pub fn rx_progress(&self, flow: u32) -> Option<RxProgress> {
-        let half = &self.halves[*self.by_flow.get(&flow)? as usize];
-        let delivered = self.terms.bytes_before(half.received.next(), half.size);
-        Some(RxProgress { received: half.bytes, delivered })
-    }
-
-    /// The half of a packet's flow. `None` if the flow is complete.
-    fn half_of(&mut self, packet: &Packet) -> Option<u32> {
-        match self.by_flow.entry(packet.flow) {
-            Entry::Occupied(place) => Some(*place.get()),
-            // The sender has had a reply from this half, which is gone: the flow was complete.
-            Entry::Vacant(_) if packet.has(flag::PROGRESSED) => None,
-            Entry::Vacant(place) => {
-                Some(*place.insert(new_half(&mut self.halves, &mut self.free, packet)))
-            }
-        }
+        let half = self.halves.get(flow)?;
+        let delivered = half.delivered(&self.terms.shape);
+        Some(RxProgress { received: half.state.bytes, delivered })
     }
 
     /// Handles a packet of a flow that arrives at host `nic` whole.
     pub fn on_data(&mut self, nic: u32, packet: &Packet) -> Reply {
-        let Some(id) = self.half_of(packet) else { return Reply::Whole };
+        let Some((id, _)) = self.halves.of(packet, false) else { return Reply::Whole };
         self.on_target(nic, id, packet.remaining);
-        let (terms, half) = (self.terms, &mut self.halves[id as usize]);
-        let number = terms.packet_at(packet.seq);
-        half.unacknowledged += u64::from(packet.wire_bytes);
-        if half.received.contains(number) {
+        let (terms, half) = (self.terms, &mut self.halves[id]);
+        let number = terms.shape.packet_at(packet.seq);
+        half.state.unacknowledged += u64::from(packet.wire_bytes);
+        if half.arrived.contains(number) {
             let first = half.bitmap_of(number);
             return half.ack(&terms, first);
         }
         let reply = half.on_whole_packet(&terms, number, packet.remaining & 1 == 1);
-        if terms.bytes_before(half.received.next(), half.size) == half.size {
+        if half.delivered(&terms.shape) == half.size {
             self.end(id);
             return Reply::Whole;
         }
@@ -200,27 +177,27 @@ impl EqdsReceivers {
 
     /// Handles a packet of a flow that arrives at host `nic` trimmed.
     pub fn on_trimmed(&mut self, nic: u32, packet: &Packet) -> Reply {
-        let Some(id) = self.half_of(packet) else { return Reply::Whole };
-        let (terms, half) = (self.terms, &mut self.halves[id as usize]);
-        let number = terms.packet_at(packet.seq);
-        if half.received.contains(number) {
+        let Some((id, _)) = self.halves.of(packet, false) else { return Reply::Whole };
+        let (terms, half) = (self.terms, &mut self.halves[id]);
+        let number = terms.shape.packet_at(packet.seq);
+        if half.arrived.contains(number) {
             return half.ack(&terms, number);
         }
         self.on_target(nic, id, packet.remaining);
-        self.halves[id as usize].trimmed += terms.full_packet().div_ceil(terms.quantum);
+        self.halves[id].state.trimmed += terms.full_packet().div_ceil(terms.quantum);
         self.wait(nic, id, TRIMMED);
         Reply::Nack
     }
 
     /// Handles a request that arrives at host `nic`.
     pub fn on_request(&mut self, nic: u32, packet: &Packet) -> Reply {
-        let Some(id) = self.half_of(packet) else { return Reply::Whole };
+        let Some((id, _)) = self.halves.of(packet, false) else { return Reply::Whole };
         self.on_target(nic, id, packet.remaining);
-        let (terms, half) = (self.terms, &mut self.halves[id as usize]);
+        let (terms, half) = (self.terms, &mut self.halves[id]);
         // A repeated request asks for the same packets.
-        half.trimmed = half.trimmed.max(packet.seq.div_ceil(terms.quantum));
+        half.state.trimmed = half.state.trimmed.max(packet.seq.div_ceil(terms.quantum));
         let reply = Reply::Pull(half.last_pull(&terms));
-        if half.trimmed > 0 {
+        if half.state.trimmed > 0 {
             self.wait(nic, id, TRIMMED);
         }
         reply
@@ -228,11 +205,11 @@ impl EqdsReceivers {
 
     /// A packet carries this pull target. Flows with trimmed packets have their turn first.
     fn on_target(&mut self, nic: u32, id: u32, field: u32) {
-        let half = &mut self.halves[id as usize];
-        let more = target_above(field, half.target);
+        let credits = &mut self.halves[id].state;
+        let more = target_above(field, credits.target);
         if more > 0 {
-            half.target += more as u64;
-            if half.trimmed == 0 {
+            credits.target += more as u64;
+            if credits.trimmed == 0 {
                 self.wait(nic, id, ACTIVE);
             }
         }
@@ -240,7 +217,7 @@ impl EqdsReceivers {
 
     /// Appends a flow to a group, unless it waits there.
     fn wait(&mut self, nic: u32, id: u32, group: usize) {
-        let waits = &mut self.halves[id as usize].in_group[group];
+        let waits = &mut self.halves[id].state.in_group[group];
         if !std::mem::replace(waits, true) {
             self.pacers[nic as usize].groups[group].push_back(id);
         }
@@ -248,16 +225,15 @@ impl EqdsReceivers {
 
     /// Ends a complete flow.
     fn end(&mut self, id: u32) {
-        let half = &mut self.halves[id as usize];
-        half.alive = false;
-        self.by_flow.remove(&half.to.flow);
+        self.halves.end(id);
+        self.halves[id].state.is_complete = true;
         self.release(id);
     }
 
     /// Frees a complete flow's half once no group has it.
     fn release(&mut self, id: u32) {
-        if self.halves[id as usize].in_group == [false; GROUPS] {
-            self.free.push(id);
+        if self.halves[id].state.in_group == [false; GROUPS] {
+            self.halves.release(id);
         }
     }
 
@@ -274,16 +250,16 @@ impl EqdsReceivers {
             let groups = &mut self.pacers[nic as usize].groups;
             let group = (0..GROUPS).find(|&group| !groups[group].is_empty())?;
             let id = groups[group].pop_front()?;
-            let (terms, half) = (self.terms, &mut self.halves[id as usize]);
-            half.in_group[group] = false;
-            if !half.alive {
+            let (terms, half) = (self.terms, &mut self.halves[id]);
+            half.state.in_group[group] = false;
+            if half.state.is_complete {
                 self.release(id);
                 continue;
             }
-            half.pulled += terms.per_pull;
+            half.state.pulled += terms.per_pull;
             let pull = half.last_pull(&terms);
             if group == TRIMMED {
-                half.trimmed = half.trimmed.saturating_sub(terms.per_pull);
+                half.state.trimmed = half.state.trimmed.saturating_sub(terms.per_pull);
             }
             if let Some(next) = next_group(&terms, half, group) {
                 self.wait(nic, id, next);
@@ -300,42 +276,13 @@ impl EqdsReceivers {
 
 /// The group in which a flow waits after a pull in `group`.
 fn next_group(terms: &Terms, half: &Half, group: usize) -> Option<usize> {
-    let advance = half.pulled.saturating_sub(half.target);
+    let advance = half.state.pulled.saturating_sub(half.state.target);
     match group {
-        TRIMMED if half.trimmed > 0 => Some(TRIMMED),
+        TRIMMED if half.state.trimmed > 0 => Some(TRIMMED),
         // Data that was announced meanwhile.
         _ if half.backlog() > 0 => Some(ACTIVE),
         ACTIVE => Some(IDLE),
-        IDLE if advance < terms.window / terms.quantum => Some(IDLE),
+        IDLE if advance < terms.shape.initial_window / terms.quantum => Some(IDLE),
         _ => None,
     }
-}
-
-/// Creates a half for the flow of this packet.
-fn new_half(halves: &mut Vec<Half>, free: &mut Vec<u32>, packet: &Packet) -> u32 {
-    let id = free.pop().unwrap_or(halves.len() as u32);
-    let mut received = Arrived::default();
-    if let Some(old) = halves.get_mut(id as usize) {
-        received = std::mem::take(&mut old.received);
-        received.restart();
-    }
-    let half = Half {
-        to: Address::of(packet),
-        size: packet.stamp,
-        received,
-        bytes: 0,
-        unacknowledged: 0,
-        asked: false,
-        trimmed: 0,
-        pulled: 0,
-        target: 0,
-        in_group: [false; GROUPS],
-        alive: true,
-    };
-    if let Some(place) = halves.get_mut(id as usize) {
-        *place = half;
-    } else {
-        halves.push(half);
-    }
-    id
 }

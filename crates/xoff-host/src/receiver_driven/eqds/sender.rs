@@ -30,7 +30,7 @@ impl EqdsSender {
         self.acked.restart();
         let acked = std::mem::take(&mut self.acked);
         *self = Self { acked, speculating: true, ..Self::default() };
-        flow.credit = terms.window as i64;
+        flow.credit = terms.shape.initial_window as i64;
     }
 
     /// A data packet leaves: it takes credit for its header too, and carries the pull target. It
@@ -52,7 +52,7 @@ impl EqdsSender {
     /// Credit that the sender would like in total: for its data without retransmissions, which the
     /// receiver knows of, and at most a window ahead.
     fn pull_target(&self, terms: &Terms, flow: &Sender) -> u64 {
-        let backlog = terms.on_wire(flow.start.bytes - flow.snd_nxt).min(terms.window);
+        let backlog = terms.on_wire(flow.start.bytes - flow.snd_nxt).min(terms.shape.initial_window);
         let more = (backlog as i64 - flow.credit - self.unused as i64).max(0) as u64;
         self.pulled + more.div_ceil(terms.quantum)
     }
@@ -123,15 +123,15 @@ impl EqdsSender {
         while bitmap != 0 {
             let number = u64::from(packet.remaining) + u64::from(bitmap.trailing_zeros());
             bitmap &= bitmap - 1;
-            news |= self.on_received(terms, flow, number * terms.payload);
+            news |= self.on_received(terms, flow, number * terms.shape.payload);
         }
         news
     }
 
     fn on_all_before(&mut self, terms: &Terms, flow: &mut Sender, seq: u64) -> bool {
         let before = self.acked.next();
-        while terms.bytes_before(self.acked.next(), flow.start.bytes) < seq {
-            let next = terms.bytes_before(self.acked.next(), flow.start.bytes);
+        while terms.shape.bytes_before(self.acked.next(), flow.start.bytes) < seq {
+            let next = terms.shape.bytes_before(self.acked.next(), flow.start.bytes);
             self.on_received(terms, flow, next);
         }
         self.acked.next() > before
@@ -139,18 +139,18 @@ impl EqdsSender {
 
     /// The receiver has the packet at `seq`. Returns true if that is new.
     fn on_received(&mut self, terms: &Terms, flow: &mut Sender, seq: u64) -> bool {
-        if !self.acked.insert(terms.packet_at(seq)) {
+        if !self.acked.insert(terms.shape.packet_at(seq)) {
             return false;
         }
         flow.unqueue(seq);
-        flow.snd_una = terms.bytes_before(self.acked.next(), flow.start.bytes);
+        flow.snd_una = terms.shape.bytes_before(self.acked.next(), flow.start.bytes);
         true
     }
 
     /// Queues the packet at `seq` for retransmission, unless it was received or is queued already.
     fn requeue(&mut self, terms: &Terms, flow: &mut Sender, seq: u64) {
-        if !self.acked.contains(terms.packet_at(seq)) {
-            flow.requeue(seq, terms.payload_at(seq, flow.start.bytes));
+        if !self.acked.contains(terms.shape.packet_at(seq)) {
+            flow.requeue(seq, terms.shape.payload_at(seq, flow.start.bytes));
         }
     }
 
@@ -160,8 +160,8 @@ impl EqdsSender {
     pub fn on_timeout(&mut self, terms: &Terms, flow: &mut Sender) -> Option<u64> {
         self.stop_speculating(flow);
         self.unused = 0;
-        for packet in self.acked.next()..flow.snd_nxt.div_ceil(terms.payload) {
-            self.requeue(terms, flow, terms.bytes_before(packet, flow.start.bytes));
+        for packet in self.acked.next()..flow.snd_nxt.div_ceil(terms.shape.payload) {
+            self.requeue(terms, flow, terms.shape.bytes_before(packet, flow.start.bytes));
         }
         let again = flow.left_to_send() - (flow.start.bytes - flow.snd_nxt);
         (flow.credit <= 0).then(|| terms.on_wire(again))

@@ -13,10 +13,9 @@ use crate::recovery::SenderHalf;
 
 /// htsim's packets, with a window of seven and a half of them.
 const TERMS: Terms = Terms {
-    payload: 4096,
+    shape: Shape { payload: 4096, initial_window: 31_200 },
     overhead: 64,
     quantum: 512,
-    window: 31_200,
     per_pull: 8,
     ack_bytes: 16_384,
 };
@@ -39,7 +38,7 @@ fn receivers() -> EqdsReceivers {
 
 /// Sends the next packet.
 fn send(flow: &mut Sender, eqds: &mut EqdsSender) -> Packet {
-    let (seq, payload, _) = flow.take_packet(TERMS.payload);
+    let (seq, payload, _) = flow.take_packet(TERMS.shape.payload);
     let mut packet = Packet::new(Kind::Data, (payload + TERMS.overhead) as u16);
     (packet.flow, packet.seq) = (flow.start.id.0 as u32, seq);
     eqds.on_sent(&TERMS, flow, &mut packet, payload);
@@ -187,7 +186,7 @@ fn a_sender_sends_speculatively_and_asks_for_the_rest() {
     assert_eq!(flow.credit, 2016);
     let packet = send(&mut flow, &mut eqds);
     assert_eq!((packet.remaining & 1, flow.credit, flow.may_send()), (1, -2144, false));
-    assert_eq!(u64::from(packet.remaining >> 1), 8 + (TERMS.window + 2144).div_ceil(512));
+    assert_eq!(u64::from(packet.remaining >> 1), 8 + (TERMS.shape.initial_window + 2144).div_ceil(512));
     eqds.on_reply(&TERMS, &mut flow, &pull(8));
     assert_eq!(flow.credit, -2144, "an old pull changes nothing");
 }

@@ -1,14 +1,11 @@
 //! Receivers: selection of the messages to grant, and the size and priority of grants.
 
 use std::collections::VecDeque;
-use std::collections::hash_map::Entry;
 
-use rustc_hash::FxHashMap;
-use xoff_net::packet::{Packet, flag};
+use xoff_net::packet::Packet;
 
-use crate::receiver_driven::Levels;
-use crate::receiver_driven::arrived::Arrived;
-use crate::receiver_driven::{Address, Shape};
+use crate::receiver_driven::halves::{self, Halves};
+use crate::receiver_driven::{Address, Levels, Shape};
 use crate::recovery::RxProgress;
 
 /// A grant to send.
@@ -48,12 +45,9 @@ pub struct Answer {
     pub grant: Option<Grant>,
 }
 
-/// The receiver's half of a message.
-#[derive(Debug)]
-struct Half {
-    to: Address,
-    size: u64,
-    arrived: Arrived,
+/// What a receiver keeps of a message.
+#[derive(Debug, Default)]
+struct Grants {
     /// Bytes that have arrived.
     received: u64,
     /// Bytes that may be sent, including unscheduled ones.
@@ -66,15 +60,17 @@ struct Half {
     last_arrival_ps: u64,
 }
 
+type Half = halves::Half<Grants>;
+
 impl Half {
     /// Upper limit of its granted bytes: RTTbytes more than have arrived.
     fn limit(&self, rtt_bytes: u64) -> u64 {
-        self.size.min(self.received + rtt_bytes)
+        self.size.min(self.state.received + rtt_bytes)
     }
 
     fn grant(&self, shape: &Shape, bytes: u64) -> Grant {
-        let seq = shape.bytes_before(self.arrived.next(), self.size);
-        Grant { to: self.to, seq, granted: self.granted, bytes, level: self.level }
+        let Grants { granted, level, .. } = self.state;
+        Grant { to: self.to, seq: self.delivered(shape), granted, bytes, level }
     }
 }
 
@@ -119,9 +115,7 @@ pub struct Granters {
     rtt_bytes: u64,
     levels: Levels,
     overcommitment: usize,
-    halves: Vec<Half>,
-    free: Vec<u32>,
-    by_flow: FxHashMap<u32, u32>,
+    halves: Halves<Grants>,
     hosts: Vec<Inbound>,
     /// Time for which a complete message is remembered (ps), if packets may arrive again.
     linger: u64,
@@ -141,9 +135,7 @@ impl Granters {
             rtt_bytes: shape.unasked(u64::MAX),
             levels,
             overcommitment,
-            halves: Vec::new(),
-            free: Vec::new(),
-            by_flow: FxHashMap::default(),
+            halves: Halves::default(),
             hosts: Vec::new(),
             linger,
             lingering: VecDeque::new(),
@@ -159,12 +151,10 @@ impl Granters {
     /// Receive progress of an incomplete message.
     #[must_use]
     pub fn rx_progress(&self, flow: u32) -> Option<RxProgress> {
-        let half = &self.halves[*self.by_flow.get(&flow)? as usize];
-        if half.received == half.size {
-            return None;
-        }
-        let delivered = self.shape.bytes_before(half.arrived.next(), half.size);
-        Some(RxProgress { received: half.received, delivered })
+        let half = self.halves.get(flow)?;
+        let received = half.state.received;
+        let delivered = half.delivered(&self.shape);
+        (received < half.size).then_some(RxProgress { received, delivered })
     }
 
     /// Handles a data packet that arrives at host `nic`.
@@ -173,89 +163,62 @@ impl Granters {
         if self.lingering.front().is_some_and(|&(until, _)| until <= now) {
             self.forget(now);
         }
-        let (id, begins) = match self.by_flow.entry(packet.flow) {
-            Entry::Occupied(place) => (*place.get(), false),
-            // The sender has had a reply from this half, which is gone: the message was complete. A
-            // message of one packet needs no half.
-            Entry::Vacant(_) if packet.has(flag::PROGRESSED) || size <= self.shape.payload => {
-                return Answer { whole: true, grant: self.grant(nic, None) };
-            }
-            Entry::Vacant(place) => {
-                let id = self.free.pop().unwrap_or(self.halves.len() as u32);
-                (*place.insert(id), true)
-            }
+        let Some((id, begins)) = self.halves.of(packet, size <= self.shape.payload) else {
+            return Answer { whole: true, grant: self.grant(nic, None) };
         };
         if begins {
-            self.begin(nic, id, packet);
+            self.begin(nic, id);
         }
-        let half = &mut self.halves[id as usize];
-        if half.received == size {
+        let half = &mut self.halves[id];
+        if half.state.received == size {
             return Answer { whole: true, grant: self.grant(nic, None) };
         }
-        half.last_arrival_ps = now;
+        half.state.last_arrival_ps = now;
         let number = self.shape.packet_at(packet.seq);
         if !half.arrived.insert(number) {
             // An unnecessary retransmission: its sender has had no reply for long.
             return Answer { whole: false, grant: Some(half.grant(&self.shape, 0)) };
         }
-        let before = half.size - half.received;
-        half.received += self.shape.payload_at(packet.seq, size);
-        let rank = (half.granted < size).then(|| {
+        let before = size - half.state.received;
+        half.state.received += self.shape.payload_at(packet.seq, size);
+        let left = size - half.state.received;
+        let rank = (half.state.granted < size).then(|| {
             let old = Ranked { left: before, flow: packet.flow, half: id };
-            self.hosts[nic as usize].bring_forward(old, size - half.received)
+            self.hosts[nic as usize].bring_forward(old, left)
         });
-        let whole = self.halves[id as usize].received == size;
+        let whole = left == 0;
         if whole {
             self.end(nic, id, now);
         }
         Answer { whole, grant: self.grant(nic, rank) }
     }
 
-    /// Begins a message with this packet.
-    fn begin(&mut self, nic: u32, id: u32, packet: &Packet) {
-        let host = &mut self.hosts[nic as usize];
-        let size = packet.stamp;
-        let granted = size.min(self.rtt_bytes);
-        let mut arrived = Arrived::default();
-        if let Some(old) = self.halves.get_mut(id as usize) {
-            arrived = std::mem::take(&mut old.arrived);
-            arrived.restart();
-        }
-        let half = Half {
-            to: Address::of(packet),
-            size,
-            arrived,
-            received: 0,
-            granted,
-            level: self.levels.count() - 1,
-            place: host.halves.len() as u32,
-            last_arrival_ps: 0,
-        };
+    /// Begins a message.
+    fn begin(&mut self, nic: u32, id: u32) {
+        let (host, half) = (&mut self.hosts[nic as usize], &mut self.halves[id]);
+        let granted = half.size.min(self.rtt_bytes);
+        half.state.granted = granted;
+        half.state.level = self.levels.count() - 1;
+        half.state.place = host.halves.len() as u32;
         host.halves.push(id);
-        if let Some(place) = self.halves.get_mut(id as usize) {
-            *place = half;
-        } else {
-            self.halves.push(half);
-        }
-        if granted < size {
-            host.insert(Ranked { left: size, flow: packet.flow, half: id });
+        if granted < half.size {
+            host.insert(Ranked { left: half.size, flow: half.to.flow, half: id });
         }
     }
 
     /// Ends a message that is complete.
     fn end(&mut self, nic: u32, id: u32, now: u64) {
-        let half = &self.halves[id as usize];
-        debug_assert_eq!(half.granted, half.size, "bytes arrived that were not granted");
+        let half = &self.halves[id];
+        debug_assert_eq!(half.state.granted, half.size, "bytes arrived that were not granted");
+        let (place, messages) = (half.state.place, &mut self.hosts[nic as usize].halves);
+        messages.swap_remove(place as usize);
+        if let Some(&moved) = messages.get(place as usize) {
+            self.halves[moved].state.place = place;
+        }
         if self.linger > 0 {
             self.lingering.push_back((now + self.linger, id));
         } else {
-            self.by_flow.remove(&half.to.flow);
-            self.free.push(id);
-        }
-        let (place, messages) = (half.place, &mut self.hosts[nic as usize].halves);
-        messages.swap_remove(place as usize);
-        if let Some(&moved) = messages.get(place as usize) {
-            self.halves[moved as usize].place = place;
+            self.remove(id);
         }
     }
 
@@ -266,9 +229,13 @@ impl Granters {
             && until <= now
         {
             self.lingering.pop_front();
-            self.by_flow.remove(&self.halves[id as usize].to.flow);
-            self.free.push(id);
+            self.remove(id);
         }
+    }
+
+    fn remove(&mut self, id: u32) {
+        self.halves.end(id);
+        self.halves.release(id);
     }
 
     /// The grant triggered by a packet. `own` is the rank of the packet's message, if it is ranked.
@@ -279,22 +246,22 @@ impl Granters {
             own.filter(|&own| own < at_once)?
         } else {
             let has_room = |rank: &usize| {
-                let half = &self.halves[host.ranked[*rank].half as usize];
-                half.granted < half.limit(self.rtt_bytes)
+                let half = &self.halves[host.ranked[*rank].half];
+                half.state.granted < half.limit(self.rtt_bytes)
             };
             let mut with_room = (0..at_once).filter(has_room);
             let first = with_room.next();
             host.settled = with_room.next().is_none();
             first?
         };
-        let half = &mut self.halves[host.ranked[rank].half as usize];
+        let half = &mut self.halves[host.ranked[rank].half];
         let limit = half.limit(self.rtt_bytes);
-        let bytes = limit - half.granted;
+        let bytes = limit - half.state.granted;
         if bytes == 0 {
             return None;
         }
-        half.granted = limit;
-        half.level = self.levels.of_rank(rank, at_once);
+        half.state.granted = limit;
+        half.state.level = self.levels.of_rank(rank, at_once);
         if limit == half.size {
             host.ranked.remove(rank);
             // Another message may be granted now.
@@ -315,7 +282,7 @@ impl Granters {
     #[must_use]
     pub fn next_check(&self, nic: u32, timeout: u64) -> Option<u64> {
         let halves = self.hosts[nic as usize].halves.iter();
-        halves.map(|&id| self.halves[id as usize].last_arrival_ps + timeout).min()
+        halves.map(|&id| self.halves[id].state.last_arrival_ps + timeout).min()
     }
 
     /// The next request for missing bytes of a message to host `nic` that has timed out, searching
@@ -329,22 +296,22 @@ impl Granters {
     ) -> Option<(Missing, usize)> {
         while let Some(&id) = self.hosts[nic as usize].halves.get(place) {
             place += 1;
-            let half = &mut self.halves[id as usize];
-            if half.last_arrival_ps + timeout > now {
+            let half = &mut self.halves[id];
+            if half.state.last_arrival_ps + timeout > now {
                 continue;
             }
-            half.last_arrival_ps = now;
-            if half.received < half.granted {
+            half.state.last_arrival_ps = now;
+            if half.state.received < half.state.granted {
                 self.stats.resends += 1;
                 let first = half.arrived.next();
                 let last = (first..).find(|&packet| {
                     half.arrived.contains(packet + 1)
-                        || self.shape.bytes_before(packet + 1, half.size) >= half.granted
+                        || self.shape.bytes_before(packet + 1, half.size) >= half.state.granted
                 });
                 let bytes_before = |packet| self.shape.bytes_before(packet, half.size);
                 let seq = bytes_before(first);
                 let bytes = bytes_before(last.unwrap_or(first) + 1) - seq;
-                return Some((Missing { to: half.to, seq, bytes, level: half.level }, place));
+                return Some((Missing { to: half.to, seq, bytes, level: half.state.level }, place));
             }
         }
         None

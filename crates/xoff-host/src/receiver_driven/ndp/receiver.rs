@@ -5,14 +5,12 @@
 //! a full packet, and the next pull waits for the transmission time of the requested bytes.
 
 use std::collections::VecDeque;
-use std::collections::hash_map::Entry;
 
-use rustc_hash::FxHashMap;
-use xoff_net::packet::{Packet, flag};
+use xoff_net::packet::Packet;
 
 use super::Shape;
 use crate::receiver_driven::Address;
-use crate::receiver_driven::arrived::Arrived;
+use crate::receiver_driven::halves::{self, Halves};
 use crate::recovery::RxProgress;
 
 /// The reply to a packet.
@@ -39,12 +37,9 @@ pub struct Pull {
     pub bytes: u64,
 }
 
-/// The receiver's half of a flow.
-#[derive(Debug)]
-struct Half {
-    to: Address,
-    size: u64,
-    received: Arrived,
+/// What a receiver keeps of a flow.
+#[derive(Debug, Default)]
+struct Pulls {
     /// Bytes of packets that arrived, whole or trimmed, and of the trimmed ones.
     arrived: u64,
     trimmed: u64,
@@ -53,20 +48,22 @@ struct Half {
     pulled: u64,
     /// True while it waits in its host's queue.
     waiting: bool,
-    /// True until the flow is complete.
-    alive: bool,
+    /// True once the flow is complete.
+    is_complete: bool,
 }
+
+type Half = halves::Half<Pulls>;
 
 impl Half {
     /// Bytes to pull now: as many as have arrived, limited to the bytes that the sender can use.
     fn owed(&self, shape: &Shape) -> u64 {
-        let useful = self.size + self.trimmed + self.returned - shape.unasked(self.size);
-        self.arrived.min(useful) - self.pulled
+        let Pulls { arrived, trimmed, returned, pulled, .. } = self.state;
+        let useful = self.size + trimmed + returned - shape.unasked(self.size);
+        arrived.min(useful) - pulled
     }
 
     fn answer(&self, shape: &Shape, received: bool) -> Answer {
-        let seq = shape.bytes_before(self.received.next(), self.size);
-        Answer { seq, pulled: self.pulled as u32, received }
+        Answer { seq: self.delivered(shape), pulled: self.state.pulled as u32, received }
     }
 }
 
@@ -82,9 +79,7 @@ struct PullQueue {
 #[derive(Debug)]
 pub struct Pullers {
     shape: Shape,
-    halves: Vec<Half>,
-    free: Vec<u32>,
-    by_flow: FxHashMap<u32, u32>,
+    halves: Halves<Pulls>,
     queues: Vec<PullQueue>,
 }
 
@@ -92,13 +87,7 @@ impl Pullers {
     /// Creates it without hosts.
     #[must_use]
     pub fn new(shape: Shape) -> Self {
-        Self {
-            shape,
-            halves: Vec::new(),
-            free: Vec::new(),
-            by_flow: FxHashMap::default(),
-            queues: Vec::new(),
-        }
+        Self { shape, halves: Halves::default(), queues: Vec::new() }
     }
 
     /// Adds a host.
@@ -106,58 +95,45 @@ impl Pullers {
         self.queues.push(PullQueue::default());
     }
 
-    /// Number of flows being received.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.by_flow.len()
-    }
-
     /// True if no flow is being received.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.by_flow.is_empty()
+        self.halves.is_empty()
     }
 
     /// Receive progress of an incomplete flow.
     #[must_use]
     pub fn rx_progress(&self, flow: u32) -> Option<RxProgress> {
-        let half = &self.halves[*self.by_flow.get(&flow)? as usize];
-        let delivered = self.shape.bytes_before(half.received.next(), half.size);
-        Some(RxProgress { received: half.arrived - half.trimmed, delivered })
+        let half = self.halves.get(flow)?;
+        let received = half.state.arrived - half.state.trimmed;
+        Some(RxProgress { received, delivered: half.delivered(&self.shape) })
     }
 
     /// Handles a packet of a flow that arrives at host `nic`, whole or trimmed.
     pub fn on_packet(&mut self, nic: u32, packet: &Packet, trimmed: bool) -> Answer {
         let (size, shape) = (packet.stamp, self.shape);
         let all = Answer { seq: size, pulled: 0, received: true };
-        let id = match self.by_flow.entry(packet.flow) {
-            Entry::Occupied(place) => *place.get(),
-            // The sender has had a reply from this half, which is gone: the flow was complete.
-            Entry::Vacant(_) if packet.has(flag::PROGRESSED) => return all,
-            Entry::Vacant(_) if !trimmed && size <= shape.payload => return all,
-            Entry::Vacant(place) => {
-                *place.insert(new_half(&mut self.halves, &mut self.free, packet))
-            }
-        };
-        let half = &mut self.halves[id as usize];
-        half.returned = half.returned.max(u64::from(packet.remaining));
+        let is_all = !trimmed && size <= shape.payload;
+        let Some((id, _)) = self.halves.of(packet, is_all) else { return all };
+        let half = &mut self.halves[id];
+        half.state.returned = half.state.returned.max(u64::from(packet.remaining));
         let number = shape.packet_at(packet.seq);
-        let twice = half.received.contains(number);
+        let twice = half.arrived.contains(number);
         if !twice {
             let payload = shape.payload_at(packet.seq, size);
-            half.arrived += payload;
+            half.state.arrived += payload;
             if trimmed {
-                half.trimmed += payload;
+                half.state.trimmed += payload;
             } else {
-                half.received.insert(number);
+                half.arrived.insert(number);
             }
         }
-        if shape.bytes_before(half.received.next(), size) == size {
+        if half.delivered(&shape) == size {
             self.end(id);
             return all;
         }
-        if !half.waiting && half.owed(&shape) > 0 {
-            half.waiting = true;
+        if !half.state.waiting && half.owed(&shape) > 0 {
+            half.state.waiting = true;
             self.queues[nic as usize].halves.push_back(id);
         }
         half.answer(&shape, twice || !trimmed)
@@ -165,11 +141,11 @@ impl Pullers {
 
     /// Ends a complete flow. Its remaining pulls are dropped.
     fn end(&mut self, id: u32) {
-        let half = &mut self.halves[id as usize];
-        half.alive = false;
-        self.by_flow.remove(&half.to.flow);
-        if !half.waiting {
-            self.free.push(id);
+        self.halves.end(id);
+        let pulls = &mut self.halves[id].state;
+        pulls.is_complete = true;
+        if !pulls.waiting {
+            self.halves.release(id);
         }
     }
 
@@ -185,16 +161,16 @@ impl Pullers {
         let queue = &mut self.queues[nic as usize];
         loop {
             let id = queue.halves.pop_front()?;
-            let half = &mut self.halves[id as usize];
-            if !half.alive {
-                self.free.push(id);
+            let half = &mut self.halves[id];
+            if half.state.is_complete {
+                self.halves.release(id);
                 continue;
             }
             let owed = half.owed(&self.shape);
             let bytes = owed.min(self.shape.payload);
-            half.pulled += bytes;
-            half.waiting = owed > bytes;
-            if half.waiting {
+            half.state.pulled += bytes;
+            half.state.waiting = owed > bytes;
+            if half.state.waiting {
                 queue.halves.push_back(id);
             }
             let Answer { seq, pulled, .. } = half.answer(&self.shape, true);
@@ -206,32 +182,4 @@ impl Pullers {
     pub fn wait_until(&mut self, nic: u32, time_ps: u64) {
         self.queues[nic as usize].next_ps = time_ps;
     }
-}
-
-/// Creates a half for the flow of this packet.
-fn new_half(halves: &mut Vec<Half>, free: &mut Vec<u32>, packet: &Packet) -> u32 {
-    let to = Address::of(packet);
-    let id = free.pop().unwrap_or(halves.len() as u32);
-    let mut received = Arrived::default();
-    if let Some(old) = halves.get_mut(id as usize) {
-        received = std::mem::take(&mut old.received);
-        received.restart();
-    }
-    let half = Half {
-        to,
-        size: packet.stamp,
-        received,
-        arrived: 0,
-        trimmed: 0,
-        returned: 0,
-        pulled: 0,
-        waiting: false,
-        alive: true,
-    };
-    if let Some(place) = halves.get_mut(id as usize) {
-        *place = half;
-    } else {
-        halves.push(half);
-    }
-    id
 }
