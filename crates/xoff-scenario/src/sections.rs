@@ -1,6 +1,7 @@
 //! Sections of a scenario that belong to no single part of the engine.
 
 use xoff_core::knobs::{Checked, Effect};
+use xoff_core::seam::{Need, need};
 use xoff_core::{Bytes, Ps, choices, knobs};
 use xoff_net::arch::ArchitectureKind;
 use xoff_net::balance::BalanceKind;
@@ -122,6 +123,28 @@ choices! {
         Start = "start",
         /// When its transmission ends: the packet in service counts in its queue.
         End = "end",
+    }
+}
+
+impl Departure {
+    /// Values that it needs in other settings.
+    #[must_use]
+    pub fn needs(self) -> Vec<Need> {
+        if self == Self::Start {
+            return Vec::new();
+        }
+        let in_phases = "other switches move packets in phases";
+        let at_start = "hop controls act when a transmission starts";
+        let one_queue = "the packet in service takes room in one queue";
+        let own_queue = "the packet in service takes room in its own queue";
+        let unseen = "an arriving packet does not see the one in service";
+        vec![
+            need(("switch", "architecture"), &["output-queued"], in_phases),
+            need(("switch", "hop"), &["none"], at_start),
+            need(("switch", "scheduler"), &["fifo"], one_queue),
+            need(("buffer", "kind"), &["dedicated"], own_queue),
+            need(("ecn", "at"), &["dequeue"], unseen),
+        ]
     }
 }
 

@@ -89,6 +89,7 @@ fn needs(spec: &Spec, reader: &mut Reader<'_>) {
         ("switch", "hop", switch.hop.show(), spec.hop.needs()),
         ("switch", "scheduler", switch.scheduler.show(), spec.scheduler.needs()),
         ("switch", "overflow", switch.overflow.show(), spec.overflow.needs()),
+        ("switch", "departure", switch.departure.show(), switch.departure.needs()),
         ("transport", "kind", transport.kind.show(), spec.driver.needs()),
         ("transport", "allocator", transport.allocator.show(), allocator.unwrap_or_default()),
     ] {

@@ -5,8 +5,6 @@ use xoff_core::seam::Seam;
 use xoff_core::{BitRate, Bytes, HostId, Ps};
 use xoff_host::hosts::HostSetup;
 use xoff_net::arch::{PauseConfig, Scope};
-use xoff_net::buffer::BufferKind;
-use xoff_net::mark::MarkAt;
 use xoff_net::topo::{Port, Topology, TopologyConfig};
 use xoff_sim::faults::Fault;
 use xoff_sim::flowtune::FlowtuneSetup;
@@ -71,35 +69,19 @@ pub(in crate::resolve) fn check_instants(
     reader.problem("network", "instants", format!("instants = \"as-set\" requires {wanted}"));
 }
 
-/// Packets leave their queues late only at switches that keep nothing else of them.
+/// Packets leave their queues late only where ports and links do nothing else with them. What that
+/// requires of other settings is [`Departure::needs`].
 pub(in crate::resolve) fn check_departure(spec: &Spec, faults: &[Fault], reader: &mut Reader<'_>) {
-    if spec.switch.departure == Departure::Start {
+    let wanted = if spec.switch.departure == Departure::Start {
         return;
-    }
-    let own = ("switch", "departure");
-    let dedicated = spec.buffer.as_ref().is_some_and(|buffer| buffer.kind == BufferKind::Dedicated);
-    let late = spec.ecn.as_ref().is_none_or(|ecn| ecn.at == MarkAt::Dequeue);
-    let (key, wanted) = if spec.architecture.has_ingress_queues() {
-        (own, "switch.architecture = \"output-queued\"")
-    } else if spec.switch.hop.show() != "\"none\"" {
-        (own, "switch.hop = \"none\": hop controls act when a transmission starts")
     } else if spec.driver.credits(spec.frame.full_packet()).is_some() {
-        (own, "a transport without credits, which ports shape")
+        "a transport without credits, which ports shape"
     } else if !faults.is_empty() {
-        (own, "a scenario without [[fault]]: links lose packets when a transmission starts")
-    } else if spec.switch.scheduler.show() != "\"fifo\"" {
-        let one = "switch.scheduler = \"fifo\": the packet in service takes room in one queue";
-        (("switch", "scheduler"), one)
-    } else if !dedicated {
-        let own = "buffer.kind = \"dedicated\": the packet in service takes room in its own queue";
-        (("buffer", "kind"), own)
-    } else if !late {
-        let seen = "ecn.at = \"dequeue\": an arriving packet does not see the one in service";
-        (("ecn", "at"), seen)
+        "a scenario without [[fault]]: links lose packets when a transmission starts"
     } else {
         return;
     };
-    reader.problem_at(&[own, key], format!("departure = \"end\" requires {wanted}"));
+    reader.problem("switch", "departure", format!("departure = \"end\" requires {wanted}"));
 }
 
 /// Flow labels and a hop control that reads them require each other.
