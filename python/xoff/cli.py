@@ -36,6 +36,7 @@ def _parser() -> _Parser:
     parser.add_argument("--version", action="version", version=f"xoff {engine.version()}")
     sub = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_run(sub)
+    _add_sweep(sub)
     _add_reproduce(sub)
     _add_check(sub)
     _add_diverge(sub)
@@ -98,6 +99,46 @@ def _add_run(sub: argparse._SubParsersAction[_Parser]) -> None:
     run.set_defaults(action=commands.run, lean=True)
 
 
+def _add_sweep(sub: argparse._SubParsersAction[_Parser]) -> None:
+    sweep = sub.add_parser("sweep", help="run a grid of settings, tabulate and draw the results")
+    sweep.add_argument("file", help="sweep (TOML), e.g. scenarios/sweeps/load.toml")
+    sweep.add_argument(
+        "--out", type=_place, metavar="DIR", help="folder of the results (default: out/<sweep>)"
+    )
+    _add_set(sweep, "a setting of every run")
+    sweep.add_argument(
+        "--seeds", type=_positive, metavar="N", help="run every point with seeds 1 to N"
+    )
+    _add_jobs(sweep)
+    _add_max_memory(sweep)
+    sweep.add_argument("--x", metavar="KEY", help="draw along this setting")
+    sweep.add_argument("--y", metavar="MEASURE", help="draw this measure only")
+    sweep.add_argument("--again", action="store_true", help="run what failed before once more")
+    sweep.add_argument("--json", action="store_true", help="print the table as JSON lines")
+    elsewhere = sweep.add_mutually_exclusive_group()
+    elsewhere.add_argument("--list", action="store_true", help="list the runs, and exit")
+    elsewhere.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="run on the workers of this Dask scheduler (tcp://HOST:PORT or a scheduler file)",
+    )
+    elsewhere.add_argument(
+        "--emit",
+        choices=("slurm",),
+        help="write the unfinished runs as an array job of Slurm, and exit",
+    )
+    sweep.set_defaults(action=commands.sweep)
+
+
+def _add_jobs(parser: _Parser) -> None:
+    parser.add_argument(
+        "--jobs",
+        type=_positive,
+        metavar="N",
+        help="concurrent runs, one thread each (default: one per core)",
+    )
+
+
 def _add_reproduce(sub: argparse._SubParsersAction[_Parser]) -> None:
     again = sub.add_parser("reproduce", help="run experiments of a paper and draw their figures")
     again.add_argument(
@@ -124,12 +165,7 @@ def _add_reproduce(sub: argparse._SubParsersAction[_Parser]) -> None:
         metavar="DIR",
         help="output directory (default: out/PAPER, or out/PAPER/EXPERIMENT-SCALE)",
     )
-    again.add_argument(
-        "--jobs",
-        type=_positive,
-        metavar="N",
-        help="concurrent runs, one thread each (default: one per core)",
-    )
+    _add_jobs(again)
     _add_max_memory(again)
     again.add_argument(
         "--list",

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from xoff import api, engine
 from xoff.cores import cores
-from xoff.errors import UsageError
+from xoff.errors import UsageError, writing
 from xoff.progress import JsonProgress, Line, RunProgress
-from xoff.terminal import say
+from xoff.terminal import complain, say
 from xoff.text import table
 
 if TYPE_CHECKING:
@@ -309,4 +309,59 @@ def _bench_alloc(args: argparse.Namespace) -> int:
             say(json.dumps(found), flush=True)
     else:
         say(bench_alloc.table_text(list(measured)))
+    return 0
+
+
+def sweep(args: argparse.Namespace) -> int:
+    """`xoff sweep`: run a grid of settings; exit code 1 if any run failed."""
+    from xoff import sweep as sweeping
+
+    if args.list or args.emit:
+        return _sweep_unrun(args)
+    options: dict[str, Any] = {
+        "set": args.set,
+        "seeds": args.seeds,
+        "slots": args.jobs,
+        "again": args.again,
+        "x": args.x,
+        "y": args.y,
+        "max_memory": args.max_memory,
+        "line": Line(quiet=args.json),
+    }
+    if args.dask is None:
+        found = sweeping.sweep(args.file, args.out, **options)
+    else:
+        from xoff.sweep import on_dask
+
+        with on_dask.connected(args.dask) as client:
+            found = sweeping.sweep(args.file, args.out, client=client, **options)
+    if args.json:
+        for row in found.table.to_pylist():
+            say(json.dumps(row, allow_nan=False))
+    else:
+        from xoff.sweep import table as rows
+
+        say(rows.text(found.grid, found.rows), end="")
+        say("\n" + "\n".join(str(file) for file in found.files))
+    for title, failure in found.failures.items():
+        complain(f"run `{title}` failed: {failure}")
+    return 1 if found.failures else 0
+
+
+def _sweep_unrun(args: argparse.Namespace) -> int:
+    """List the runs, or write them as commands for a batch system."""
+    from xoff import sweep as sweeping
+
+    prepared = sweeping.prepare(Path(args.file), args.out, args.set, args.seeds, args.max_memory)
+    if args.list:
+        for job in prepared.planned:
+            state = "finished" if job.done else "to run"
+            say(f"{state:8}  {', then '.join(point.title for point in job.points)}")
+        return 0
+    from xoff.sweep import on_slurm
+
+    with writing(prepared.out, UsageError):
+        (prepared.out / "runs").mkdir(parents=True, exist_ok=True)
+    for file in on_slurm.emit(prepared.planned, Path(args.file).resolve(), prepared.out):
+        say(str(file))
     return 0

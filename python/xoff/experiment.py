@@ -45,12 +45,10 @@ class Sweep:
         key = reader.get("key", (str, list), [])
         values = reader.need("values", list)
         sets = Reader(reader.get("set", dict, {}), f"{where}: set")
-        bare = [value for value in values if not key and _plain(value) not in sets]
+        bare = [value for value in values if not key and plain(value) not in sets]
         if bare:
-            raise UsageError(
-                f"{where}: without `key`, `set` needs an entry for {_plain(bare[0])!r}"
-            )
-        at_values = {_plain(value): sets.strings(_plain(value)) for value in values}
+            raise UsageError(f"{where}: without `key`, `set` needs an entry for {plain(bare[0])!r}")
+        at_values = {plain(value): sets.strings(plain(value)) for value in values}
         sets.done()
         for name in SCALES:
             thinned = reader.get(name, list)
@@ -63,8 +61,8 @@ class Sweep:
 
     def overrides(self, value: Any) -> list[str]:
         """Return the overrides at a value."""
-        plain = _plain(value)
-        return [*(f"{key}={plain}" for key in self.keys), *self.sets.get(plain, ())]
+        text = plain(value)
+        return [*(f"{key}={text}" for key in self.keys), *self.sets.get(text, ())]
 
 
 @dataclass(frozen=True)
@@ -261,7 +259,8 @@ def _moves(sweep: Sweep | None) -> list[tuple[Any, list[str]]]:
     return [(value, sweep.overrides(value)) for value in sweep.values]
 
 
-def _plain(value: Any) -> str:
+def plain(value: Any) -> str:
+    """Return a TOML value as `--set` takes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

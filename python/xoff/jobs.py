@@ -1,7 +1,8 @@
 """Runs of an experiment as separate processes, cached by content.
 
 A run's folder is named by a hash of its effective scenario (including the seed) and the engine's
-build. A rerun therefore finds finished runs, and an interrupted experiment resumes.
+build. A rerun therefore finds finished runs, and an interrupted experiment resumes. Several
+processes can work on the same runs: a run that another one is writing is waited for.
 """
 
 from __future__ import annotations
@@ -26,9 +27,12 @@ from xoff.experiment import Point
 from xoff.integrity import AGAIN
 from xoff.publishing import discard_damaged
 from xoff.result import Result, load
+from xoff.rundir import in_use
 from xoff.strict import parse_toml
 
 POLL_S = 0.05
+# Between two looks at runs that other processes are writing.
+ELSEWHERE_S = 0.5
 # Batches of the measured time that uncertainty is estimated from (`sampling`).
 BATCHES = 20
 STOP_S = 0.7
@@ -53,6 +57,42 @@ class Job:
     def title(self) -> str:
         """Name in the progress line."""
         return self.points[0].title
+
+    def command(self, *more: str) -> list[str]:
+        """Return the command that runs it on one thread."""
+        point = self.points[0]
+        sets = [part for override in point.overrides for part in ("--set", override)]
+        command = [sys.executable, "-m", "xoff", "run", str(point.scenario), *sets]
+        command += ["--out", str(self.folder), "--threads", "1", *more]
+        if self.max_memory is not None:
+            command += ["--max-memory", str(self.max_memory)]
+        return command
+
+    def clear_damage(self) -> None:
+        """Remove a damaged run from the cache. Raises `RunError`."""
+        if self.damage is not None:
+            with writing(self.folder):
+                discard_damaged(self.folder)
+
+    def end(self, code: int, errors: str) -> None:
+        """Record the end of its process: its result, or why it failed."""
+        self.done = True
+        if code == 0:
+            self._take_result()
+        else:
+            self.failure = errors.strip() or f"the run exited with code {code}"
+
+    def _take_result(self) -> None:
+        try:
+            self.result = load(self.folder)
+        except UsageError as error:
+            self.failure = str(error)
+
+    def find_result(self) -> None:
+        """Take the result if another process has finished the run since it was planned."""
+        if self.damage is None and os.path.lexists(self.folder):
+            self._take_result()
+            self.done = self.cached = True
 
 
 def plan(points: Sequence[Point], runs: Path, max_memory: str | int | None = None) -> list[Job]:
@@ -111,18 +151,49 @@ def run_all(jobs: Sequence[Job], slots: int, tick: Callable[[], None]) -> None:
     A failed run sets `Job.failure` and the others continue. Ctrl-C stops every process, leaves
     their `.partial` folders and is raised again. Raises `UsageError` or `RunError`.
     """
-    waiting = [job for job in jobs if not job.done]
+    waiting = _Waiting(jobs)
     running: list[_Worker] = []
     try:
-        while waiting or running:
-            while waiting and len(running) < max(1, slots):
-                running.append(_Worker(waiting.pop(0)))
+        while waiting.jobs or running:
+            while len(running) < max(1, slots) and (job := waiting.take()) is not None:
+                running.append(_Worker(job))
             time.sleep(POLL_S)
-            running = [worker for worker in running if not worker.finished()]
+            for worker in [worker for worker in running if worker.finished()]:
+                running.remove(worker)
+                waiting.put_back_if_elsewhere(worker.job)
             tick()
     except BaseException:
         _stop(running)
         raise
+
+
+class _Waiting:
+    """The jobs that have not begun."""
+
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self.jobs = [job for job in jobs if not job.done]
+        self._look = 0.0
+
+    def take(self) -> Job | None:
+        """Return the first job that no other process is running; None if there is none now."""
+        if time.monotonic() < self._look:
+            return None
+        for job in list(self.jobs):
+            if in_use(job.folder):
+                continue
+            self.jobs.remove(job)
+            job.find_result()
+            if not job.done:
+                return job
+        self._look = time.monotonic() + ELSEWHERE_S
+        return None
+
+    def put_back_if_elsewhere(self, job: Job) -> None:
+        """Wait again for a job that another process has begun at the same time."""
+        ended = job.damage is None and os.path.lexists(job.folder)
+        if job.failure is not None and (ended or in_use(job.folder)):
+            job.done, job.failure = False, None
+            self.jobs.append(job)
 
 
 class _Worker:
@@ -130,21 +201,13 @@ class _Worker:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        point = job.points[0]
-        sets = [part for override in point.overrides for part in ("--set", override)]
-        command = [sys.executable, "-m", "xoff", "run", str(point.scenario), *sets]
-        # One thread: the cores are busy with other runs.
-        command += ["--out", str(job.folder), "--progress-json", "--threads", "1"]
-        if job.max_memory is not None:
-            command += ["--max-memory", str(job.max_memory)]
+        job.clear_damage()
         with writing(job.folder):
-            if job.damage is not None:
-                discard_damaged(job.folder)
             self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - kept open
         # In a new session the worker does not receive Ctrl-C. Only this program does, and it
         # stops its workers once.
         self.process = subprocess.Popen(
-            command,
+            job.command("--progress-json"),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -163,21 +226,10 @@ class _Worker:
         code = self.process.poll()
         if code is None:
             return False
-        self.job.done = True
-        if code == 0:
-            self._take_result()
-        else:
-            self._errors.seek(0)
-            said = self._errors.read().decode(errors="replace").strip()
-            self.job.failure = said or f"the run exited with code {code}"
+        self._errors.seek(0)
+        self.job.end(code, self._errors.read().decode(errors="replace"))
         self._errors.close()
         return True
-
-    def _take_result(self) -> None:
-        try:
-            self.job.result = load(self.job.folder)
-        except UsageError as error:
-            self.job.failure = str(error)
 
 
 def _stop(workers: Sequence[_Worker]) -> None:

@@ -263,6 +263,21 @@ class RunDir:
         self._files[name] = write_hashed(self.work / name, text)
 
 
+def in_use(out: Path) -> bool:
+    """Return whether another process is writing the run directory `out`."""
+    lock = publishing.partial_of(resolved(out)) / LOCK
+    if fcntl is None or not lock.exists():
+        return False
+    try:
+        with lock.open("r", encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # it was removed meanwhile
+        return False
+    return False
+
+
 def _is_finished(folder: Path) -> bool:
     """Tell whether a folder holds a whole, finished run."""
     if not is_complete(folder):

@@ -30,6 +30,8 @@ from xoff.student import NORMAL, student_t
 Array = NDArray[np.float64]
 
 DRAWS = 1000
+# Share of draws that must agree with an outcome: two-sided 95 % intervals.
+AGREEMENT = 0.975
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,14 @@ class Sample:
         """Whether unfinished flows leave the number open."""
         return self.low != self.high
 
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % confidence interval, over both ends; None if many draws have no number."""
+        if self.draws is None:
+            return None
+        lows, highs = self.draws[:, ~np.isnan(self.draws).any(axis=0)]
+        return interval(lows, highs)
+
     def scaled(self, factor: float) -> Sample:
         """Return the number times a positive factor."""
         if self.low is None or self.high is None or factor == 1.0:
@@ -58,6 +68,18 @@ class Sample:
 
 
 MISSING = Sample(None, None)
+
+
+def interval(
+    lows: Sequence[float] | Array, highs: Sequence[float] | Array
+) -> tuple[float, float] | None:
+    """Return the 95 % interval of the ends of all draws; None if too many draws are missing."""
+    if len(lows) < AGREEMENT * DRAWS:
+        return None
+    outer = (1 - AGREEMENT) * 100
+    low = np.percentile(lows, outer, method="lower")
+    high = np.percentile(highs, 100 - outer, method="higher")
+    return float(low), float(high)
 
 
 def exact(value: float | None) -> Sample:

@@ -14,21 +14,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-import numpy as np
-
 from xoff import sampling, units
 from xoff.claims import DISTANCE, SCORE, SIMULATED, Check, Claim, Formula, Results
 from xoff.lookup import bins
 from xoff.metrics import Term, cdf_distance, cdf_points, score_difference
 from xoff.relations import RELATIONS, Bounds, Outcome, every, sign, some
 from xoff.result import Result
-from xoff.sampling import DRAWS, MISSING, Sample, exact
+from xoff.sampling import AGREEMENT, DRAWS, MISSING, Sample, exact
 
 HOLDS, FAILS, UNDECIDED, NOT_RUN = "holds", "fails", "undecided", "not-run"
 WORDS = (HOLDS, FAILS, UNDECIDED, NOT_RUN)
 _WORD_OF = {True: HOLDS, False: FAILS, None: UNDECIDED}
-# Share of draws that must agree with the outcome: two-sided 95 % intervals.
-AGREEMENT = 0.975
 # With more censored numbers in a check, not every combination of their ends is tried.
 MOST_CENSORED = 5
 
@@ -243,12 +239,7 @@ def _interval(name: str, drawn: Sequence[Sequence[Outcome]]) -> tuple[float, flo
         if known:
             lows.append(min(known))
             highs.append(max(known))
-    if not drawn or len(lows) < AGREEMENT * len(drawn):
-        return None
-    outer = (1 - AGREEMENT) * 100
-    low = np.percentile(lows, outer, method="lower")
-    high = np.percentile(highs, 100 - outer, method="higher")
-    return float(low), float(high)
+    return sampling.interval(lows, highs)
 
 
 def _differences(

@@ -1,0 +1,329 @@
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from xoff import jobs
+from xoff.cli import main
+from xoff.errors import Interrupted, UsageError
+from xoff.progress import Line
+from xoff.rundir import RunDir, in_use
+from xoff.sweep import on_dask, on_slurm, prepare, sweep
+from xoff.sweep.grid import Combination, Grid, Measure, choose, read_grid
+from xoff.sweep.table import Cell, Row, crossings
+
+SHIPPED = Path(__file__).parents[2] / "scenarios" / "sweeps"
+GRID = """
+scenario = "small.toml"
+set = ["run.slices=2"]
+seeds = 2
+[grid]
+scheme = ["bfc", "dctcp"]
+run.degree = [10, 20]
+[[measure]]
+name = "p99"
+[[measure]]
+name = "mean"
+statistic = "mean"
+level = 2
+"""
+
+
+@pytest.fixture
+def grid_file(scenario):
+    file = scenario.parent / "grid.toml"
+    file.write_text(GRID)
+    return file
+
+
+def slow(grid_file, ms=150):
+    grid_file.write_text(GRID.replace("slices=2", f'slices=2", "run.sleep_ms={ms}'))
+    return grid_file
+
+
+def test_every_combination_runs_with_every_seed(grid_file):
+    grid = read_grid(grid_file)
+    assert grid.keys == ["scheme", "run.degree"]
+    points = grid.points()
+    assert len(points) == 2 * 2 * 2
+    assert points[1].overrides == ("run.slices=2", "scheme=bfc", "run.degree=10", "seed=2")
+    assert points[1].title == "scheme=bfc, run.degree=10 seed 2"
+    assert grid.default_x() == "run.degree"
+
+
+def test_zipped_settings_change_together(grid_file):
+    zipped = '[[zip]]\n"run.slices" = [1, 2]\nname = ["one", "two"]\n'
+    grid_file.write_text(f'scenario = "small.toml"\n[grid]\nscheme = ["bfc"]\n{zipped}')
+    labels = [one.label for one in read_grid(grid_file).combinations()]
+    assert labels == [
+        "scheme=bfc, run.slices=1, name=one",
+        "scheme=bfc, run.slices=2, name=two",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('"small.toml"', '"none.toml"'), "none.toml does not exist"),
+        (("[10, 20]", "10"), "`run.degree` must be a list of values, not 10"),
+        (("[10, 20]", "[]"), "`run.degree` must be a list of values"),
+        (("seeds = 2", "seeds = 0"), "`seeds` must be whole numbers above 0"),
+        (("seeds = 2", "seeds = [1, 1]"), "a seed twice"),
+        (("seeds = 2", "sedes = 2"), "unknown key `sedes` (did you mean `seeds`?)"),
+        (('name = "mean"', 'name = "p99"'), "two columns named `p99`"),
+        (('name = "mean"', 'name = "scheme"'), "two columns named `scheme`"),
+        (
+            ("[grid]\nscheme = [", "[[zip]]\nscheme = ['hpcc', "),
+            "`scheme` has 3, `run.degree` has 2",
+        ),
+        (('statistic = "mean"', 'statistic = "median"'), "unknown statistic `median`"),
+    ],
+)
+def test_a_mistake_in_the_file_is_named(grid_file, change, message):
+    grid_file.write_text(GRID.replace(*change))
+    with pytest.raises(UsageError, match=r"grid\.toml") as caught:
+        read_grid(grid_file)
+    assert message in str(caught.value)
+
+
+def test_a_file_in_which_nothing_varies_is_refused(grid_file):
+    grid_file.write_text('scenario = "small.toml"\n')
+    with pytest.raises(UsageError, match=r"nothing varies; add \[grid\]"):
+        read_grid(grid_file)
+
+
+def test_only_what_varies_and_is_measured_can_be_drawn(grid_file):
+    grid = read_grid(grid_file)
+    assert choose(grid, "scheme", "p99") == ("scheme", grid.measures[:1])
+    with pytest.raises(UsageError, match=r"`degree` does not vary"):
+        choose(grid, "degree", None)
+    with pytest.raises(UsageError, match=r"no measure is called `p9` \(did you mean `p99`"):
+        choose(grid, None, "p9")
+
+
+def test_a_sweep_writes_tables_and_a_figure(grid_file, tmp_path):
+    found = sweep(grid_file, tmp_path / "out", slots=2)
+    names = ["sweep.parquet", "runs.parquet", "table.md", "figure.svg", "figure.png"]
+    assert [file.name for file in found.files] == names
+    table = pq.read_table(tmp_path / "out" / "sweep.parquet")
+    assert table.num_rows == 4
+    assert table.column_names[:4] == ["scheme", "run.degree", "seeds", "p99"]
+    assert table["run.degree"].to_pylist() == [10, 20, 10, 20]
+    for row in table.to_pylist():
+        assert row["seeds"] == 2
+        assert row["p99_low"] <= row["p99"] <= row["p99_high"]
+    runs = pq.read_table(tmp_path / "out" / "runs.parquet")
+    assert set(runs["status"].to_pylist()) == {"finished"}
+    keys = set(runs["key"].to_pylist())
+    assert {folder.name for folder in (tmp_path / "out" / "runs").iterdir()} == keys
+    assert len(keys) == 8
+    assert "| bfc | 10 | 2 |" in (tmp_path / "out" / "table.md").read_text()
+
+
+def test_an_extended_sweep_runs_only_what_is_new(grid_file, tmp_path):
+    sweep(grid_file, tmp_path / "out", slots=2)
+    before = {f.name: f.stat().st_mtime_ns for f in (tmp_path / "out" / "runs").iterdir()}
+    found = sweep(grid_file, tmp_path / "out", slots=2, seeds=3)
+    after = {f.name: f.stat().st_mtime_ns for f in (tmp_path / "out" / "runs").iterdir()}
+    assert before.items() <= after.items()
+    assert len(after) == 12
+    assert {row.seeds for row in found.rows} == {3}
+
+
+def test_failed_runs_are_listed_and_run_again_on_request(grid_file, tmp_path, capsys):
+    grid_file.write_text(GRID.replace("[10, 20]", "[10]\nrun.fail = [0, 2]"))
+    arguments = ["sweep", str(grid_file), "--out", str(tmp_path / "out"), "--jobs", "2"]
+    assert main(arguments) == 1
+    said = capsys.readouterr()
+    assert said.err.count("failed: ") == 4
+    assert "| bfc | 10 | 0 | 2 |" in said.out
+    assert "| 10 | 2 |" not in said.out
+    statuses = pq.read_table(tmp_path / "out" / "runs.parquet")["status"].to_pylist()
+    assert statuses == [*["finished"] * 2, *["failed"] * 2] * 2
+    # A second time nothing runs; the errors are those of before.
+    began = time.monotonic()
+    assert main(arguments) == 1
+    assert "4 runs failed before; --again runs them once more" in capsys.readouterr().err
+    quick = time.monotonic() - began
+    assert main([*arguments, "--again"]) == 1
+    assert "failed before" not in capsys.readouterr().err
+    assert quick < time.monotonic() - began
+
+
+def test_a_refused_point_ends_the_sweep_before_it_runs(grid_file, tmp_path):
+    grid_file.write_text(GRID.replace("run.degree =", '"run.degre" ='))
+    with pytest.raises(UsageError, match=r"case `scheme=bfc, run.degre=10 seed 1`"):
+        sweep(grid_file, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def started(folder):
+    """Return when each finished run began, by its folder."""
+    manifests = [file for file in folder.glob("*/manifest.json") if ".partial" not in str(file)]
+    return {file.parent.name: json.loads(file.read_text())["wall_s"] for file in manifests}
+
+
+def test_a_killed_sweep_loses_no_finished_run_and_repeats_none(grid_file, tmp_path):
+    slow(grid_file)
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "xoff", "sweep", str(grid_file), "--out", str(out)]
+    seen = {}
+    for _ in range(3):
+        process = subprocess.Popen([*command, "--jobs", "2"], stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 30
+        while len(started(out / "runs")) < len(seen) + 1 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        now = started(out / "runs")
+        assert seen.items() <= now.items()
+        seen = now
+    assert 0 < len(seen) < 8
+    done = subprocess.run([*command, "--jobs", "2"], check=True, capture_output=True, text=True)
+    assert "runs are finished already" in done.stderr
+    assert seen.items() <= started(out / "runs").items()
+    assert len(started(out / "runs")) == 8
+
+
+def test_two_sweeps_share_their_runs(grid_file, tmp_path):
+    slow(grid_file)
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "xoff", "sweep", str(grid_file), "--out", str(out), "--json"]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(2)]
+    said = [process.communicate(timeout=60)[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert said[0] == said[1]
+    assert len(said[0].splitlines()) == 4
+
+
+def test_a_run_that_another_process_writes_is_in_use(tmp_path):
+    assert not in_use(tmp_path / "run")
+    assert in_use_while_written(tmp_path / "run")
+    assert not in_use(tmp_path / "run")
+
+
+def in_use_while_written(folder):
+    with contextlib.suppress(Interrupted), RunDir(folder, ["xoff"]):
+        seen = in_use(folder)
+        raise KeyboardInterrupt
+    return seen
+
+
+def test_ctrl_c_says_how_to_continue(grid_file, tmp_path, monkeypatch):
+    def stop(planned, slots, tick):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(jobs, "run_all", stop)
+    with pytest.raises(Interrupted, match="the same command continues from there"):
+        sweep(grid_file, tmp_path / "out")
+
+
+def test_an_array_job_runs_every_point(grid_file, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert main(["sweep", str(grid_file), "--out", str(out), "--emit", "slurm"]) == 0
+    commands, script = (Path(line) for line in capsys.readouterr().out.splitlines())
+    assert len(commands.read_text().splitlines()) == 8
+    assert "#SBATCH --array=1-8\n" in script.read_text()
+    for task in range(1, 9):
+        environment = {**os.environ, "SLURM_ARRAY_TASK_ID": str(task)}
+        subprocess.run(["bash", str(script)], env=environment, check=True)
+    prepared = prepare(grid_file, out)
+    assert all(job.cached for job in prepared.planned)
+    assert len(prepared.collect().rows) == 4
+    assert on_slurm.emit(prepared.planned, grid_file, out)[0].read_text() == ""
+
+
+@pytest.fixture
+def cluster(fake_engine):
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as found:
+        yield found
+
+
+def test_dask_runs_a_sweep_and_survives_the_death_of_a_worker(grid_file, tmp_path, cluster):
+    prepared = prepare(slow(grid_file), tmp_path / "out")
+    killed = []
+    with on_dask.connected(cluster.scheduler_address) as client:
+
+        def kill_once_busy():
+            if not killed and any((tmp_path / "out" / "runs").glob("*.partial")):
+                killed.append(next(iter(client.run(os.getpid).values())))
+                os.kill(killed[0], signal.SIGKILL)
+
+        def run_all(planned, tick):
+            on_dask.run_all(planned, client, lambda: (tick(), kill_once_busy()))
+
+        prepared.run(run_all, Line(quiet=True))
+    assert killed
+    found = prepared.collect()
+    assert not found.failures
+    assert {row.seeds for row in found.rows} == {2}
+
+
+def test_a_scheduler_that_does_not_answer_is_named(monkeypatch, grid_file, capsys):
+    import distributed
+
+    def refuse(**where):
+        raise OSError("timed out")
+
+    monkeypatch.setattr(distributed, "Client", refuse)
+    assert main(["sweep", str(grid_file), "--dask", "tcp://127.0.0.1:1"]) == 2
+    assert "no Dask scheduler answers at tcp://127.0.0.1:1" in capsys.readouterr().err
+
+
+def line_of(cells, level=3.0):
+    axis = read_only_axis(len(cells))
+    measure = Measure("p99", {}, level)
+    grid = Grid(Path("g"), "t", Path("s"), (), axis, (), (measure,))
+    rows = [
+        Row(Combination({"load": x}), 1, {"p99": cell})
+        for x, cell in zip((0.1, 0.2, 0.3, 0.4), cells, strict=False)
+    ]
+    return crossings(grid, rows)
+
+
+def read_only_axis(count):
+    from xoff.sweep.grid import Axis
+
+    return (Axis(("load",), tuple((x,) for x in (0.1, 0.2, 0.3, 0.4)[:count])),)
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (
+            [Cell(1, (0.5, 1.5)), Cell(2, (1, 4)), Cell(5, (4, 6))],
+            "p99 passes 3 between load = 0.1 and 0.3; undecided at 0.2: more seeds or longer runs "
+            "decide it",
+        ),
+        ([Cell(1), Cell(2)], "p99 is below 3 where it is decided"),
+        ([Cell(4, (3.5, 5))], "p99 is above 3 where it is decided"),
+        (
+            [Cell(1), Cell(4), Cell(2)],
+            "p99 passes 3 between load = 0.1 and 0.2; passes 3 between load = 0.2 and 0.3",
+        ),
+        ([Cell(None)], "p99 undecided at 0.1: more seeds or longer runs decide it"),
+        # A number that rests on unfinished flows is a lower bound.
+        (
+            [Cell(2, None, True), Cell(4, None, True)],
+            "p99 is above 3 where it is decided; "
+            "undecided at 0.1: more seeds or longer runs decide it",
+        ),
+    ],
+)
+def test_a_level_is_passed_where_intervals_decide_it(cells, said):
+    assert line_of(cells) == [said]
+
+
+@pytest.mark.real_engine
+@pytest.mark.parametrize("file", sorted(SHIPPED.glob("*.toml")), ids=lambda file: file.stem)
+def test_shipped_sweeps_are_valid(file, tmp_path):
+    assert prepare(file, tmp_path).planned

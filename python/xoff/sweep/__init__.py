@@ -1,0 +1,235 @@
+"""`xoff sweep`: a grid of settings, run in parallel, with a table and a figure of the results."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xoff import jobs
+from xoff.cores import cores
+from xoff.errors import Interrupted, UsageError, as_path, writing
+from xoff.manifest import replace_text
+from xoff.progress import Line
+from xoff.reproduce_progress import ReproduceProgress
+from xoff.result import Result
+from xoff.sweep import table
+from xoff.sweep.grid import Grid, choose, read_grid, seeds_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TABLE, RUNS, TEXT, FIGURE = "sweep.parquet", "runs.parquet", "table.md", "figure"
+RunAll = Callable[[Sequence[jobs.Job], Callable[[], None]], None]
+
+
+@dataclass
+class Swept:
+    """A sweep's outcome.
+
+    `results` has the runs of each point by its label, `failures` the error of each failed run by
+    its title, `files` what was written.
+    """
+
+    grid: Grid
+    results: dict[str, list[Result]]
+    failures: dict[str, str]
+    files: list[Path] = field(default_factory=list)
+
+    @property
+    def rows(self) -> list[table.Row]:
+        """One row per point with finished runs."""
+        return table.rows(self.grid, self.results)
+
+    @property
+    def table(self) -> pa.Table:
+        """The rows as an Arrow table (`sweep.parquet`)."""
+        return table.arrow(self.grid, self.rows)
+
+
+def sweep(
+    file: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
+    *,
+    set: Iterable[str] = (),
+    seeds: int | None = None,
+    slots: int | None = None,
+    client: Any = None,
+    again: bool = False,
+    x: str | None = None,
+    y: str | None = None,
+    max_memory: str | int | None = None,
+    line: Line | None = None,
+) -> Swept:
+    """Run every point of a sweep that has no result yet; write its tables and figure.
+
+    - `file`: the sweep (`grid.Grid` documents its keys).
+    - `out`: folder of the results (default: `out/` and the file's name).
+    - `set`: overrides of every run; `seeds`: run each point with seeds 1 to this number.
+    - `slots`: concurrent runs, one thread each (default: one per core).
+    - `client`: a `distributed.Client`; the runs go to its workers.
+    - `again`: run what failed before once more.
+    - `x`, `y`: draw this measure (default: all) along this setting (default: `Grid.default_x`).
+    - `max_memory`: limit of each run, as in `check`.
+
+    A run is found by its content, so a sweep that was stopped or extended continues. Failed runs
+    are in `Swept.failures`; the rest is written. Raises `UsageError` or `ScenarioError` before
+    anything runs, `Interrupted` on Ctrl-C.
+    """
+    given = Path(as_path(file, "a sweep"))
+    prepared = prepare(given, out, set, seeds, max_memory)
+    choose(prepared.grid, x, y)
+    if client is None:
+        run_all: RunAll = lambda waiting, tick: jobs.run_all(waiting, slots or cores(), tick)  # noqa: E731
+    else:
+        from xoff.sweep import on_dask
+
+        run_all = lambda waiting, tick: on_dask.run_all(waiting, client, tick)  # noqa: E731
+    prepared.skip_failed(again)
+    prepared.run(run_all, line or Line(quiet=True))
+    return prepared.collect(x, y)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A sweep whose points are valid, with its distinct runs."""
+
+    grid: Grid
+    out: Path
+    planned: list[jobs.Job]
+
+    def skip_failed(self, again: bool) -> None:
+        """Take runs that failed before as failed, or forget their errors (`again`)."""
+        for job in self.planned:
+            record = _record(job)
+            if job.done or again:
+                record.unlink(missing_ok=True)
+            elif record.exists():
+                job.done, job.failure = True, _read_failure(record)
+
+    def run(self, run_all: RunAll, line: Line) -> None:
+        """Run what is unfinished. Raises `Interrupted`."""
+        name = self.grid.file.stem
+        found = sum(job.cached for job in self.planned)
+        if found:
+            line.note(f"{name}: {found} of {len(self.planned)} runs are finished already")
+        old = [job for job in self.planned if job.failure is not None]
+        if old:
+            line.note(f"{name}: {len(old)} runs failed before; --again runs them once more")
+        with writing(self.out, UsageError):
+            (self.out / "runs").mkdir(parents=True, exist_ok=True)
+        show = ReproduceProgress(self.planned, line, name)
+        try:
+            run_all(self.planned, show)
+        except KeyboardInterrupt:
+            done = sum(job.result is not None for job in self.planned)
+            raise Interrupted(
+                f"interrupted; {done} of {len(self.planned)} runs are finished in "
+                f"{self.out / 'runs'}, the same command continues from there"
+            ) from None
+        finally:
+            line.clear()
+        for job in self.planned:
+            if job.failure is not None:
+                with writing(_record(job)):
+                    replace_text(_record(job), json.dumps({"error": job.failure}) + "\n")
+
+    def collect(self, x: str | None = None, y: str | None = None) -> Swept:
+        """Write the tables and the figure of the finished runs; return the outcome."""
+        results: dict[str, list[Result]] = {}
+        failures: dict[str, str] = {}
+        for point, job in self._points():
+            if job.result is not None:
+                results.setdefault(point.label, []).append(job.result)
+            elif job.failure is not None:
+                failures[point.title] = job.failure
+        swept = Swept(self.grid, results, failures)
+        swept.files = self._write(swept, x, y)
+        return swept
+
+    def _points(self) -> list[tuple[Any, jobs.Job]]:
+        """Return every point with its job, in the order of the grid."""
+        of = {point.title: job for job in self.planned for point in job.points}
+        return [(point, of[point.title]) for point in self.grid.points()]
+
+    def _write(self, swept: Swept, x: str | None, y: str | None) -> list[Path]:
+        import pyarrow.parquet as pq
+
+        from xoff import plots
+        from xoff.sweep import picture
+
+        found = swept.rows
+        files = []
+        for name, content in ((TABLE, swept.table), (RUNS, self._runs())):
+            target, draft = self.out / name, self.out / f".{name}.new"
+            with writing(target):
+                pq.write_table(content, draft)
+                draft.replace(target)
+            files.append(target)
+        target = self.out / TEXT
+        with writing(target):
+            replace_text(target, f"# {self.grid.title}\n\n{table.text(self.grid, found)}")
+        files.append(target)
+        if found:
+            along, measures = choose(self.grid, x, y)
+            figure = picture.build(self.grid, found, along, measures)
+            files += plots.save(figure, self.out / FIGURE)
+        return files
+
+    def _runs(self) -> pa.Table:
+        """Return one row per run: settings, `seed`, `key` (folder in `runs`), `status`, `digest`,
+        `error`.
+        """
+        import pyarrow as pa
+
+        points = [(one, job) for one, job in self._points()]
+        settings = [one for one in self.grid.combinations() for _ in (self.grid.seeds or (None,))]
+        columns = {
+            key: table.column([one.settings[key] for one in settings]) for key in self.grid.keys
+        }
+        text = {
+            "key": [job.folder.name for _, job in points],
+            "status": [_status(job) for _, job in points],
+            "digest": [job.result.digest if job.result else None for _, job in points],
+            "error": [job.failure for _, job in points],
+        }
+        columns["seed"] = pa.array([point.seed for point, _ in points], pa.int64())
+        return pa.table(columns | {name: pa.array(v, pa.string()) for name, v in text.items()})
+
+
+def prepare(
+    file: Path,
+    out: str | os.PathLike[str] | None = None,
+    set: Iterable[str] = (),
+    seeds: int | None = None,
+    max_memory: str | int | None = None,
+) -> Prepared:
+    """Read a sweep and validate every point. Raises `UsageError` or `ScenarioError`."""
+    grid = read_grid(file)
+    grid = replace(grid, overrides=(*grid.overrides, *set))
+    if seeds is not None:
+        grid = replace(grid, seeds=seeds_of(seeds, "--seeds"))
+    place = as_path(out, "the results") if out is not None else Path("out") / file.stem
+    place = place.resolve()
+    return Prepared(grid, place, jobs.plan(grid.points(), place / "runs", max_memory))
+
+
+def _status(job: jobs.Job) -> str:
+    if job.result is not None:
+        return "finished"
+    return "failed" if job.failure is not None else "missing"
+
+
+def _record(job: jobs.Job) -> Path:
+    """Return the file that keeps why a run failed."""
+    return job.folder.with_name(f"{job.folder.name}.failed.json")
+
+
+def _read_failure(record: Path) -> str:
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return str(json.loads(record.read_text(encoding="utf-8"))["error"])
+    return "the run failed before, and its error cannot be read"

@@ -1,0 +1,211 @@
+"""The file of a sweep: a scenario, the settings that vary, and what is measured."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from xoff.errors import UsageError
+from xoff.experiment import Point, plain
+from xoff.metrics import Term
+from xoff.strict import Reader, read_term, read_toml
+from xoff.text import suggestion
+
+DEFAULT_MEASURES: tuple[dict[str, Any], ...] = (
+    {"name": "mean", "statistic": "mean"},
+    {"name": "p99"},
+    {"name": "drops", "path": "drops_packets"},
+)
+# Columns of the tables besides settings and measures.
+RESERVED = ("seed", "seeds", "key", "status", "digest", "error")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Settings that change together: `values` has one tuple per step, a value for each key."""
+
+    keys: tuple[str, ...]
+    values: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number of every point, over its seeds; `level` is a value that it may pass."""
+
+    name: str
+    term: Mapping[str, Any]
+    level: float | None = None
+
+    def of(self, label: str) -> Term:
+        """Return the term of a point."""
+        return Term(label, **self.term)
+
+
+@dataclass(frozen=True)
+class Combination:
+    """One point of the grid: a value for every key."""
+
+    settings: Mapping[str, Any]
+
+    @property
+    def label(self) -> str:
+        """Its settings as text."""
+        return ", ".join(f"{key}={plain(value)}" for key, value in self.settings.items())
+
+    def without(self, key: str) -> str:
+        """Return its other settings as text: the name of its curve over `key`."""
+        return Combination({k: v for k, v in self.settings.items() if k != key}).label
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A sweep: every combination of the values of its axes, each with every seed.
+
+    Keys of the file: `scenario` (path relative to the file), `title`, `set` (overrides of every
+    run), `seeds` (a number N for 1 to N, or a list; default: the scenario's seed), `[grid]` (a
+    list of values per setting, all combined), `[[zip]]` (settings that change together),
+    `[[measure]]` (`name`, the keys of `[[column]]` in an experiment, `level`).
+    """
+
+    file: Path
+    title: str
+    scenario: Path
+    overrides: tuple[str, ...]
+    axes: tuple[Axis, ...]
+    seeds: tuple[int, ...]
+    measures: tuple[Measure, ...]
+
+    @property
+    def keys(self) -> list[str]:
+        """Every setting that varies, in the order of the file."""
+        return [key for axis in self.axes for key in axis.keys]
+
+    def combinations(self) -> Iterator[Combination]:
+        """Yield the points; the last axis varies first."""
+        for steps in itertools.product(*(axis.values for axis in self.axes)):
+            values = itertools.chain.from_iterable(steps)
+            yield Combination(dict(zip(self.keys, values, strict=True)))
+
+    def points(self) -> list[Point]:
+        """Return every run: each combination with each seed."""
+        return [
+            Point(one.label, None, seed, self.scenario, (*self.overrides, *_sets(one, seed)))
+            for one in self.combinations()
+            for seed in (self.seeds or (None,))
+        ]
+
+    def default_x(self) -> str:
+        """Return the setting along which results are drawn: the first with several numbers.
+
+        If no setting has several numbers, the last one.
+        """
+        for key in self.keys:
+            values = {one.settings[key] for one in self.combinations()}
+            if len(values) > 1 and all(is_number(value) for value in values):
+                return key
+        return self.keys[-1]
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value can be a place on an axis of numbers."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def read_grid(file: Path) -> Grid:
+    """Read the file of a sweep. Raises `UsageError`."""
+    top = Reader(read_toml(file), str(file))
+    scenario = file.parent / top.need("scenario", str)
+    if not scenario.is_file():
+        raise UsageError(f"{file}: scenario {scenario} does not exist")
+    crossed = _flat(top.get("grid", dict, {}), f"{file}: [grid]")
+    axes = [Axis((key,), tuple((value,) for value in values)) for key, values in crossed.items()]
+    zipped = top.get("zip", list, [])
+    axes += [_zipped(table, f"{file}: zip {i}") for i, table in enumerate(zipped, 1)]
+    if not axes:
+        raise UsageError(f"{file}: nothing varies; add [grid], such as `scheme = ['bfc', 'dctcp']`")
+    measures = top.get("measure", list, list(DEFAULT_MEASURES))
+    grid = Grid(
+        file,
+        top.get("title", str, file.stem),
+        scenario,
+        tuple(top.strings("set")),
+        tuple(axes),
+        seeds_of(top.get("seeds", (int, list), []), str(file)),
+        tuple(_measure(table, f"{file}: measure {i}") for i, table in enumerate(measures, 1)),
+    )
+    top.done()
+    _refuse_twins([*RESERVED, *grid.keys, *(m.name for m in grid.measures)], file)
+    return grid
+
+
+def choose(grid: Grid, x: str | None, y: str | None) -> tuple[str, tuple[Measure, ...]]:
+    """Return the setting and the measures to draw; None: the default, all. Raises `UsageError`."""
+    if x is not None and x not in grid.keys:
+        hint = suggestion(x, grid.keys) or f"; it varies {', '.join(grid.keys)}"
+        raise UsageError(f"{grid.file}: `{x}` does not vary{hint}")
+    shown = tuple(m for m in grid.measures if y in (None, m.name))
+    if not shown:
+        names = [m.name for m in grid.measures]
+        hint = suggestion(str(y), names) or f"; it has {', '.join(names)}"
+        raise UsageError(f"{grid.file}: no measure is called `{y}`{hint}")
+    return x or grid.default_x(), shown
+
+
+def seeds_of(given: int | list[Any], where: str) -> tuple[int, ...]:
+    """Return seeds given as their number or as a list. Raises `UsageError`."""
+    if isinstance(given, int):
+        given = list(range(1, given + 1)) if given > 0 else [given]
+    if not all(isinstance(s, int) and not isinstance(s, bool) and s > 0 for s in given):
+        raise UsageError(f"{where}: `seeds` must be whole numbers above 0, not {given!r}")
+    if len(set(given)) < len(given):
+        raise UsageError(f"{where}: `seeds` has a seed twice")
+    return tuple(given)
+
+
+def _sets(one: Combination, seed: int | None) -> list[str]:
+    sets = [f"{key}={plain(value)}" for key, value in one.settings.items()]
+    return sets if seed is None else [*sets, f"seed={seed}"]
+
+
+def _flat(table: Mapping[str, Any], where: str, prefix: str = "") -> dict[str, list[Any]]:
+    """Return lists of values by dotted key, written `"traffic.0.load"` or as nested tables."""
+    found: dict[str, list[Any]] = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            found |= _flat(value, where, f"{prefix}{key}.")
+        elif not isinstance(value, list) or not value:
+            raise UsageError(f"{where}: `{prefix}{key}` must be a list of values, not {value!r}")
+        else:
+            found[f"{prefix}{key}"] = value
+    return found
+
+
+def _zipped(table: Any, where: str) -> Axis:
+    if not isinstance(table, dict):
+        raise UsageError(f"{where}: expected a table, found {table!r}")
+    lists = _flat(table, where)
+    lengths = {key: len(values) for key, values in lists.items()}
+    if len(set(lengths.values())) != 1:
+        said = (
+            ", ".join(f"`{key}` has {count}" for key, count in lengths.items()) or "none is given"
+        )
+        raise UsageError(f"{where}: settings that change together need equally many values: {said}")
+    return Axis(tuple(lists), tuple(zip(*lists.values(), strict=True)))
+
+
+def _measure(table: Any, where: str) -> Measure:
+    reader = Reader(table, where)
+    found = Measure(reader.need("name", str), read_term(reader), reader.number("level"))
+    reader.done()
+    return found
+
+
+def _refuse_twins(names: Iterable[str], file: Path) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise UsageError(f"{file}: the tables would have two columns named `{name}`")
+        seen.add(name)

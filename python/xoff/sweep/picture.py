@@ -1,0 +1,53 @@
+"""The figure of a sweep: one panel per measure, one curve per combination of other settings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from xoff import panels, plots
+from xoff.experiment import plain
+from xoff.sweep.grid import Grid, Measure, is_number
+from xoff.sweep.table import Row, curves
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def build(grid: Grid, found: Sequence[Row], x: str, measures: Sequence[Measure]) -> Figure:
+    """Draw measures along a setting, with their 95 % intervals."""
+    figure, axes = plots.new_figure(len(measures))
+    for ax, measure in zip(axes, measures, strict=True):
+        for index, (label, curve) in enumerate(curves(found, x).items()):
+            _draw(ax, label, curve, (x, measure), panels.line_style(index))
+        if measure.level is not None:
+            ax.axhline(measure.level, color="black", linewidth=1.0, linestyle=":")
+        ax.set_xlabel(x)
+        ax.set_ylabel(_label(measure))
+    plots.legends(axes)
+    figure.suptitle(grid.title, fontsize=10)
+    return figure
+
+
+def _label(measure: Measure) -> str:
+    if measure.term.get("path") or measure.term.get("cdf"):
+        return measure.name
+    return f"{measure.name}: {panels.term_label(measure.term)}"
+
+
+def _draw(
+    ax: Any, label: str, curve: Sequence[Row], what: tuple[str, Measure], style: dict[str, Any]
+) -> None:
+    x, measure = what
+    known = [
+        (row.point.settings[x], cell)
+        for row in curve
+        if (cell := row.cells[measure.name]).value is not None and math.isfinite(cell.value)
+    ]
+    numeric = all(is_number(at) for at, _ in known)
+    places = [at if numeric else plain(at) for at, _ in known]
+    ax.plot(places, [cell.value for _, cell in known], label=label or None, **style)
+    for at, cell in zip(places, (cell for _, cell in known), strict=True):
+        if cell.interval is not None and math.isfinite(cell.interval[1]):
+            ax.plot([at, at], cell.interval, color=style.get("color"), linewidth=1.0)
