@@ -15,8 +15,8 @@ NAMING = [
     page for page in PAGES if "reproduction" not in page.parts and page.name != "CHANGELOG.md"
 ]
 
-# Files of a user.
-EXAMPLES = {"hello.toml", "scenario.toml"}
+# Files of a user, and what commands write for one.
+EXAMPLES = {"hello.toml", "scenario.toml", "table.md"}
 # Files that every paper has.
 EXAMPLES |= {"experiment.toml", "claims.toml", "readings.toml", "deviations.md", "SPEC.md"}
 

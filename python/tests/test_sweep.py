@@ -217,7 +217,7 @@ def in_use_while_written(folder):
 
 
 def test_ctrl_c_says_how_to_continue(grid_file, tmp_path, monkeypatch):
-    def stop(planned, slots, tick):
+    def stop(planned, *, slots, tick):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(jobs, "run_all", stop)

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TABLE, RUNS, TEXT, FIGURE = "sweep.parquet", "runs.parquet", "table.md", "figure"
-RunAll = Callable[[Sequence[jobs.Job], Callable[[], None]], None]
+# `jobs.run_all` or one like it, to be called with jobs and `tick`.
+RunAll = Callable[..., None]
 
 
 @dataclass
@@ -84,11 +86,11 @@ def sweep(
     prepared = prepare(given, out, set, seeds, max_memory)
     choose(prepared.grid, x, y)
     if client is None:
-        run_all: RunAll = lambda waiting, tick: jobs.run_all(waiting, slots or cores(), tick)  # noqa: E731
+        run_all: RunAll = partial(jobs.run_all, slots=slots or cores())
     else:
         from xoff.sweep import on_dask
 
-        run_all = lambda waiting, tick: on_dask.run_all(waiting, client, tick)  # noqa: E731
+        run_all = partial(on_dask.run_all, client=client)
     prepared.skip_failed(again)
     prepared.run(run_all, line or Line(quiet=True))
     return prepared.collect(x, y)
@@ -124,7 +126,7 @@ class Prepared:
             (self.out / "runs").mkdir(parents=True, exist_ok=True)
         show = ReproduceProgress(self.planned, line, name)
         try:
-            run_all(self.planned, show)
+            run_all(self.planned, tick=show)
         except KeyboardInterrupt:
             done = sum(job.result is not None for job in self.planned)
             raise Interrupted(

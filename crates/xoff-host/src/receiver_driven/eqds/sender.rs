@@ -52,7 +52,8 @@ impl EqdsSender {
     /// Credit that the sender would like in total: for its data without retransmissions, which the
     /// receiver knows of, and at most a window ahead.
     fn pull_target(&self, terms: &Terms, flow: &Sender) -> u64 {
-        let backlog = terms.on_wire(flow.start.bytes - flow.snd_nxt).min(terms.shape.initial_window);
+        let backlog =
+            terms.on_wire(flow.start.bytes - flow.snd_nxt).min(terms.shape.initial_window);
         let more = (backlog as i64 - flow.credit - self.unused as i64).max(0) as u64;
         self.pulled + more.div_ceil(terms.quantum)
     }

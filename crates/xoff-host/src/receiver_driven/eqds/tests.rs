@@ -186,7 +186,10 @@ fn a_sender_sends_speculatively_and_asks_for_the_rest() {
     assert_eq!(flow.credit, 2016);
     let packet = send(&mut flow, &mut eqds);
     assert_eq!((packet.remaining & 1, flow.credit, flow.may_send()), (1, -2144, false));
-    assert_eq!(u64::from(packet.remaining >> 1), 8 + (TERMS.shape.initial_window + 2144).div_ceil(512));
+    assert_eq!(
+        u64::from(packet.remaining >> 1),
+        8 + (TERMS.shape.initial_window + 2144).div_ceil(512)
+    );
     eqds.on_reply(&TERMS, &mut flow, &pull(8));
     assert_eq!(flow.credit, -2144, "an old pull changes nothing");
 }
