@@ -53,9 +53,45 @@ def _parser() -> _Parser:
         help="write STEM.svg and STEM.png (default: plot)",
     )
     plot.set_defaults(action=commands.plot)
-    presets = sub.add_parser("presets", help="list the built-in schemes")
-    presets.set_defaults(action=commands.presets)
+    _add_presets(sub)
+    _add_help_with_the_installation(sub)
+    for name, one in sub.choices.items():
+        one.formatter_class = argparse.RawDescriptionHelpFormatter
+        one.epilog = f"example:\n  {EXAMPLES[name]}"
     return parser
+
+
+# One for each subcommand.
+EXAMPLES = {
+    "run": "xoff run scenarios/first.toml --set scheme=bfc --out out/first-bfc",
+    "sweep": "xoff sweep scenarios/sweeps/load.toml --seeds 5",
+    "reproduce": "xoff reproduce bfc/fig09 --check",
+    "check": "xoff check scenarios/first.toml --set scheme=hpcc",
+    "diverge": "xoff diverge scenarios/first.toml --other-set seed=2",
+    "torture": "xoff torture --minutes 10 --seed 7",
+    "bench": "xoff bench 'bfc-*-128' --threads 1,2 --repeat 5",
+    "compare-reference": "xoff compare-reference python/tests/data/hpcc_ns3",
+    "plot": "xoff plot out/first out/first-bfc --out compare",
+    "presets": "xoff presets bfc",
+    "doctor": "xoff doctor",
+    "completion": "source <(xoff completion bash)",
+}
+
+
+def _add_presets(sub: argparse._SubParsersAction[_Parser]) -> None:
+    presets = sub.add_parser("presets", help="list the built-in schemes, or show one")
+    presets.add_argument("name", nargs="?", metavar="PRESET", help="show this preset's settings")
+    presets.add_argument("--json", action="store_true", help="print JSON lines")
+    presets.set_defaults(action=commands.presets)
+
+
+def _add_help_with_the_installation(sub: argparse._SubParsersAction[_Parser]) -> None:
+    doctor = sub.add_parser("doctor", help="say what is installed, and what is missing")
+    doctor.add_argument("--json", action="store_true", help="print JSON lines")
+    doctor.set_defaults(action=commands.doctor)
+    completion = sub.add_parser("completion", help="print the completion script of a shell")
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"))
+    completion.set_defaults(action=commands.completion)
 
 
 def _add_set(parser: _Parser, setting: str = "a setting") -> None:
@@ -453,12 +489,21 @@ def _flush_or_drop_stdout() -> None:
         _drop_stdout()  # the terminal is gone
 
 
+def _complete(parser: _Parser) -> _Parser:
+    """Answer the shell's completion, and exit, if it asks."""
+    if "_ARGCOMPLETE" in os.environ:
+        import argcomplete
+
+        argcomplete.autocomplete(parser)
+    return parser
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
     open_standard_streams()
     _catch_signals()
     try:
-        args = _parser().parse_args(argv)
+        args = _complete(_parser()).parse_args(argv)
         if argv is None and "lean" in args:
             lean.import_pyarrow()
         code: int = args.action(args)

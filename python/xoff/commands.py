@@ -197,8 +197,36 @@ def torture(args: argparse.Namespace) -> int:
 
 
 def presets(args: argparse.Namespace) -> int:
-    """`xoff presets`: list every preset with its description."""
-    say(table(("preset", "description"), engine.presets(), left=2))
+    """`xoff presets`: list every preset with its description, or show the settings of one."""
+    if args.name is not None:
+        text = engine.preset_text(args.name)
+        say(json.dumps({"preset": args.name, "toml": text}) if args.json else text.rstrip())
+    elif args.json:
+        for name, description in engine.presets():
+            say(json.dumps({"preset": name, "description": description}))
+    else:
+        say(table(("preset", "description"), engine.presets(), left=2))
+    return 0
+
+
+def doctor(args: argparse.Namespace) -> int:
+    """`xoff doctor`: what is installed; exit code 1 if something that xoff needs is missing."""
+    from xoff import doctor as examining
+
+    found = examining.examine()
+    if args.json:
+        for item in found:
+            say(json.dumps(item._asdict()))
+    else:
+        say(examining.text(found))
+    return 0 if all(item.is_well for item in found) else 1
+
+
+def completion(args: argparse.Namespace) -> int:
+    """`xoff completion`: print the completion script of a shell."""
+    from argcomplete.shell_integration import shellcode
+
+    say(shellcode(["xoff"], shell=args.shell))
     return 0
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from xoff import _native
 from xoff.errors import RunError, ScenarioError, UsageError
+from xoff.text import suggestion
 
 if TYPE_CHECKING:
     from xoff._native import DeclaredTable, Run
@@ -192,6 +193,20 @@ def schema() -> str:
 def presets() -> list[tuple[str, str]]:
     """Return every preset as (name, one-line description)."""
     return _native.presets()
+
+
+def preset_text(name: str) -> str:
+    """Return a preset's settings as TOML; later ones override earlier ones.
+
+    Raises `UsageError` if no preset has this name.
+    """
+    text = _native.preset_text(name)
+    if text is None:
+        known = [one for one, _ in presets()]
+        raise UsageError(
+            f"no preset is called `{name}`{suggestion(name, known)}; `xoff presets` lists them"
+        )
+    return text
 
 
 def tables() -> list[DeclaredTable]:

@@ -37,8 +37,11 @@ def find_experiment(name: str, root: Path | None = None) -> Path:
     known = experiments(root)
     if name.strip("/") in known:
         return root / name.strip("/")
-    listing = ", ".join(known) or "none"
-    raise UsageError(f"unknown experiment `{name}`{suggestion(name, known)}; known: {listing}")
+    papers = ", ".join(dict.fromkeys(one.split("/")[0] for one in known)) or "none"
+    raise UsageError(
+        f"unknown experiment `{name}`{suggestion(name, known)}; papers: {papers}; "
+        "`xoff reproduce --list` lists all experiments"
+    )
 
 
 def find_experiments(name: str, root: Path | None = None) -> list[str]:

@@ -56,6 +56,12 @@ fn presets() -> Vec<(String, String)> {
     xoff_scenario::presets()
 }
 
+/// Return a preset's settings as TOML; None if no preset has this name.
+#[pyfunction]
+fn preset_text(name: &str) -> Option<String> {
+    xoff_scenario::preset_text(name)
+}
+
 /// A table that a run may have.
 #[derive(Debug, IntoPyObject)]
 struct DeclaredTable {
@@ -150,8 +156,8 @@ mod native {
 
     #[pymodule_export]
     use super::{
-        backpressure, bench, bench_alloc, bench_cases, check, presets, schema, size_table,
-        stress_shapes, tables,
+        backpressure, bench, bench_alloc, bench_cases, check, preset_text, presets, schema,
+        size_table, stress_shapes, tables,
     };
 
     #[pymodule_export]

@@ -26,7 +26,7 @@ pub mod traffic;
 use std::path::Path;
 
 use diagnostic::Problems;
-pub use presets::presets;
+pub use presets::{preset_text, presets};
 pub use resolve::{Resolved, engine};
 pub use resources::{Memory, Resources};
 pub use traffic::size_table;

@@ -105,6 +105,13 @@ pub fn find(name: &str) -> Option<Vec<&'static str>> {
     all().into_iter().find(|(own, _)| *own == name).map(|(_, texts)| texts)
 }
 
+/// A preset as TOML: its texts one after another, the basic one first. A later text overrides
+/// settings of those before it.
+#[must_use]
+pub fn preset_text(name: &str) -> Option<String> {
+    find(name).map(|texts| texts.join("\n"))
+}
+
 /// The name of every preset.
 #[must_use]
 pub fn names() -> Vec<&'static str> {

@@ -244,6 +244,10 @@ def presets():
     return [("bfc", "Backpressure Flow Control"), ("dctcp", "DCTCP")]
 
 
+def preset_text(name):
+    return {"bfc": '# Backpressure Flow Control\n[switch]\nhop = "bfc"\n'}.get(name)
+
+
 def size_table(name):
     if name != "google":
         raise ValueError(f'no size table is called "{name}"')

@@ -1,0 +1,110 @@
+"""`xoff doctor`: what this installation has, and what is missing for which command."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import tempfile
+from importlib import metadata
+from pathlib import Path
+from typing import NamedTuple
+
+from xoff import engine
+from xoff.cores import cores
+from xoff.errors import UsageError, XoffError
+from xoff.papers import experiments
+from xoff.text import byte_text, table
+
+# Packages besides the engine: those that xoff needs, and those that one feature needs.
+NEEDED = ("numpy", "pyarrow", "matplotlib")
+OPTIONAL = {"distributed": "`xoff sweep --dask`: pip install 'xoff[dask]'"}
+TRIAL = """
+scheme = "bfc"
+network.topology = "star"
+star.hosts = 4
+run = { warmup = "0us", measure = "20us" }
+[[traffic]]
+kind = "open-loop"
+sizes = "google"
+load = 0.5
+load_on = "hosts"
+"""
+# Below this, runs with rows per flow may fill the disk.
+LITTLE_SPACE = 2_000_000_000
+
+
+class Item(NamedTuple):
+    """Something examined: what was found, and what to do unless it is well.
+
+    `is_well` is False if xoff does not work without it.
+    """
+
+    what: str
+    found: str
+    advice: str = ""
+    is_well: bool = True
+
+
+def examine() -> list[Item]:
+    """Examine the engine, the packages, the papers, the machine and the disk."""
+    return [
+        Item("xoff", engine.version(), str(Path(__file__).resolve().parent)),
+        Item("python", platform.python_version(), platform.platform()),
+        _engine(),
+        *(_package(name, "reinstall xoff", needed=True) for name in NEEDED),
+        *(_package(name, advice, needed=False) for name, advice in OPTIONAL.items()),
+        _papers(),
+        Item("cores", str(cores())),
+        _memory(),
+        _disk("output", Path.cwd()),
+        _disk("temporary files", Path(tempfile.gettempdir())),
+    ]
+
+
+def text(found: list[Item]) -> str:
+    """Format one line per item."""
+    marks = {True: "ok", False: "MISSING"}
+    rows = [(marks[item.is_well], item.what, item.found, item.advice) for item in found]
+    return table(("", "what", "found", ""), rows, left=4)
+
+
+def _engine() -> Item:
+    """Run a scenario of a few microseconds."""
+    from xoff import api
+
+    try:
+        digest = api.run(TRIAL).digest
+    except (XoffError, ImportError) as error:
+        return Item("engine", str(error).strip().splitlines()[0], "reinstall xoff", False)
+    return Item("engine", f"runs, digest {digest}")
+
+
+def _package(name: str, advice: str, *, needed: bool) -> Item:
+    try:
+        return Item(name, metadata.version(name))
+    except metadata.PackageNotFoundError:
+        return Item(name, "not installed", advice, not needed)
+
+
+def _papers() -> Item:
+    try:
+        return Item("papers", f"{len(experiments())} experiments")
+    except UsageError as error:
+        return Item("papers", "none", str(error), False)
+
+
+def _memory() -> Item:
+    try:
+        size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return Item("memory", "unknown")
+    return Item("memory", byte_text(size))
+
+
+def _disk(what: str, folder: Path) -> Item:
+    free = shutil.disk_usage(folder).free
+    if not os.access(folder, os.W_OK):
+        return Item(what, f"{folder} is not writable", "choose another folder with --out", False)
+    advice = 'little space: `run.flows = "none"` keeps runs small' if free < LITTLE_SPACE else ""
+    return Item(what, f"{byte_text(free)} free in {folder}", advice)
