@@ -16,7 +16,7 @@ from xoff.errors import UsageError, XoffError
 from xoff.papers import experiments
 from xoff.text import byte_text, table
 
-# Packages besides the engine: those that xoff needs, and those that one feature needs.
+# Packages besides the engine: needed by xoff, and needed by one feature.
 NEEDED = ("numpy", "pyarrow", "matplotlib")
 OPTIONAL = {"distributed": "`xoff sweep --dask`: pip install 'xoff[dask]'"}
 TRIAL = """
