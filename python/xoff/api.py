@@ -10,7 +10,7 @@ from typing import Any
 
 from xoff import engine
 from xoff.cores import cores
-from xoff.engine import Report
+from xoff.engine import Report, Watcher
 from xoff.errors import UsageError, as_path
 from xoff.manifest import needed_tables
 from xoff.result import Result
@@ -96,6 +96,7 @@ def run(
     threads: int | None = None,
     note: Callable[[str], None] | None = None,
     max_memory: str | int | None = None,
+    watcher: Watcher | None = None,
 ) -> Result:
     """Run a scenario to its end and return its result.
 
@@ -110,6 +111,7 @@ def run(
       any number.
     - `note`: called before the run starts with the reason why it uses fewer threads, if it does.
     - `max_memory`: as in `check`.
+    - `watcher`: looks at the run while it advances, such as `xoff run --live`.
 
     The GIL is released while the engine runs. Ctrl-C takes effect within a second: it raises
     `Interrupted` (a `KeyboardInterrupt`) and leaves partial results in `<out>.partial`.
@@ -123,17 +125,17 @@ def run(
     if note is not None and native.threads_note is not None:
         note(native.threads_note)
     if place is None:
-        return _run_in_memory(native, progress)
+        return _run_in_memory(native, progress, watcher)
     from xoff.rundir import RunDir
 
     with RunDir(place, command or sys.argv) as folder:
         folder.begin(native)
-        engine.drive(native, folder, progress)
+        engine.drive(native, folder, progress, watcher)
         return folder.finish(native)
 
 
-def _run_in_memory(native: Any, progress: Report | None) -> Result:
+def _run_in_memory(native: Any, progress: Report | None, watcher: Watcher | None) -> Result:
     memory = _Memory()
-    engine.drive(native, memory, progress)
+    engine.drive(native, memory, progress, watcher)
     summary = json.loads(native.summary())
     return Result(summary, native.effective(), native.digest(), tables=memory.tables())

@@ -52,9 +52,28 @@ def _parser() -> _Parser:
         help="write STEM.svg and STEM.png (default: plot)",
     )
     plot.set_defaults(action=commands.plot)
+    _add_report(sub)
     presets = sub.add_parser("presets", help="list the built-in schemes")
     presets.set_defaults(action=commands.presets)
     return parser
+
+
+def _add_report(sub: argparse._SubParsersAction[_Parser]) -> None:
+    report = sub.add_parser(
+        "report",
+        help="write finished runs as one HTML page with charts and the fabric over time",
+        description="The page works offline and contains all of its data. `run.port_samples` "
+        "records what the fabric over time needs, `run.flow_series` the rates of flows.",
+    )
+    report.add_argument("runs", nargs="+", metavar="RUN_DIR", help="directory written by `xoff run`")
+    report.add_argument(
+        "--out",
+        type=_place,
+        default=Path("report.html"),
+        metavar="FILE",
+        help="the page to write (default: report.html)",
+    )
+    report.set_defaults(action=commands.report)
 
 
 def _add_set(parser: _Parser, setting: str = "a setting") -> None:
@@ -89,6 +108,18 @@ def _add_run(sub: argparse._SubParsersAction[_Parser]) -> None:
         type=_positive,
         metavar="N",
         help="use up to N threads (default: all cores); results are the same for any N",
+    )
+    run.add_argument(
+        "--live",
+        action="store_true",
+        help="serve the report of the run on this machine while it advances, at a secret address",
+    )
+    run.add_argument(
+        "--live-port",
+        type=_port,
+        default=0,
+        metavar="PORT",
+        help="port of the live report (default: a free one)",
     )
     shown = run.add_mutually_exclusive_group()
     shown.add_argument("--quiet", action="store_true", help="print only errors")
@@ -359,6 +390,16 @@ def _positive(text: str) -> int:
     return number
 
 
+def _port(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if not 0 <= number <= 65_535:
+        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, found {text!r}")
+    return number
+
+
 def _positive_number(text: str) -> float:
     try:
         number = float(text)
@@ -423,7 +464,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _catch_signals()
     try:
         args = _parser().parse_args(argv)
-        if argv is None and "lean" in args:
+        if argv is None and "lean" in args and not args.live:
             lean.import_pyarrow()
         code: int = args.action(args)
         sys.stdout.flush()

@@ -6,14 +6,15 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xoff import api, engine
 from xoff.cores import cores
-from xoff.errors import UsageError
+from xoff.errors import UsageError, writing
 from xoff.progress import JsonProgress, Line, RunProgress
-from xoff.terminal import say
+from xoff.terminal import complain, say
 from xoff.text import table
 
 if TYPE_CHECKING:
@@ -31,16 +32,18 @@ def run(args: argparse.Namespace) -> int:
     # The note on the number of threads is only for users who set --threads.
     note = _note_on(line) if args.threads else None
     try:
-        result = api.run(
-            Path(args.file),
-            out,
-            args.set,
-            report,
-            command,
-            threads=args.threads,
-            note=note,
-            max_memory=args.max_memory,
-        )
+        with _live_view(args, out, line) as watcher:
+            result = api.run(
+                Path(args.file),
+                out,
+                args.set,
+                report,
+                command,
+                threads=args.threads,
+                note=note,
+                max_memory=args.max_memory,
+                watcher=watcher,
+            )
     finally:
         line.clear()
     if not args.quiet and not args.progress_json:
@@ -50,6 +53,24 @@ def run(args: argparse.Namespace) -> int:
         say(reference.report(Path(args.file), result), end="")
         say(f"\nresults in {result.path}")
     return 0
+
+
+def _live_view(
+    args: argparse.Namespace, out: Path, line: Line
+) -> AbstractContextManager[engine.Watcher | None]:
+    """Return the live page of a run; nothing without `--live`."""
+    if not args.live:
+        if args.live_port:
+            raise UsageError("--live-port requires --live")
+        return nullcontext()
+    from xoff.html_report.live import LiveView
+
+    def announce(url: str) -> None:
+        # Also with --quiet: without the address the page is of no use.
+        line.clear()
+        complain(f"live report: {url}")
+
+    return LiveView(str(out), announce, args.live_port)
 
 
 def _note_on(line: Line) -> Callable[[str], None]:
@@ -64,7 +85,7 @@ def _default_out(file: Path) -> Path:
 
 def reproduce(args: argparse.Namespace) -> int:
     """`xoff reproduce`: run experiments, draw them, check their claims."""
-    from xoff import catalogue, report
+    from xoff import catalogue, reproduce_report
     from xoff.reproduce import Outcome
     from xoff.reproduce_paper import Keeping, reproduce_all
 
@@ -92,15 +113,15 @@ def reproduce(args: argparse.Namespace) -> int:
     def show(outcome: Outcome) -> None:
         if args.json:
             return
-        say(report.table_text(outcome.experiment, outcome.results), end="")
+        say(reproduce_report.table_text(outcome.experiment, outcome.results), end="")
         if checked:
-            say("\n" + report.claims_text(outcome), end="")
+            say("\n" + reproduce_report.claims_text(outcome), end="")
         say(f"\nfigure: {outcome.out / 'figure.svg'}\n        {outcome.out / 'figure.png'}")
         say(f"table:  {outcome.out / 'table.md'}", flush=True)
 
     outcomes = reproduce_all(args.experiment, show, Line(), keeping, **options)
     if args.json:
-        found = [report.as_json(outcome) for outcome in outcomes]
+        found = [reproduce_report.as_json(outcome) for outcome in outcomes]
         one = found[0] if "/" in args.experiment.strip("/") else found
         say(json.dumps(one, indent=2, allow_nan=False))
     return 0
@@ -214,6 +235,23 @@ def plot(args: argparse.Namespace) -> int:
     stem = args.out.with_suffix("") if args.out.suffix in (".svg", ".png") else args.out
     for file in plots.save(plots.overview(results), stem):
         say(str(file))
+    return 0
+
+
+def report(args: argparse.Namespace) -> int:
+    """`xoff report`: write finished runs as one HTML page."""
+    from xoff.html_report import document, payload
+    from xoff.manifest import replace_text
+    from xoff.result import load
+
+    if args.out.is_dir() or args.out.name in ("", ".."):
+        raise UsageError(f"--out {args.out} is a folder; name a file, e.g. --out report.html")
+    results = {_label(folder, args.runs): load(folder) for folder in args.runs}
+    page = document.html(payload.of_results(results))
+    with writing(args.out):
+        args.out.parent.mkdir(parents=True, exist_ok=True)
+        replace_text(args.out, page)
+    say(str(args.out))
     return 0
 
 
