@@ -70,7 +70,7 @@ def _live_view(
         line.clear()
         complain(f"live report: {url}")
 
-    return LiveView(str(out), announce, args.live_port)
+    return LiveView(out, announce, args.live_port)
 
 
 def _note_on(line: Line) -> Callable[[str], None]:

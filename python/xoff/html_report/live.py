@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -33,12 +34,12 @@ MOST_ROWS = 400_000
 class LiveView:
     """Serves the page of one run; use as a context manager around the run.
 
-    `announce` gets the address. The end of the block publishes the last state, waits a moment for
+    `out` is the run directory. `announce` gets the address. The end of the block publishes the last state, waits a moment for
     an open page to fetch it, and stops the server.
     """
 
-    def __init__(self, label: str, announce: Callable[[str], None], port: int = 0) -> None:
-        self._label = label
+    def __init__(self, out: Path, announce: Callable[[str], None], port: int = 0) -> None:
+        self._out = out
         self._announce = announce
         self._port = port
         self._state = State()
@@ -86,15 +87,13 @@ class LiveView:
             f"({fraction(at):.0%}), {at['flows_finished']:,} of {at['flows_started']:,} flows done"
         )
 
-    def _collect(self) -> None:
-        """Read the run's present results. They are those of a run that would end now."""
+    def _collect(self, running: bool = True) -> None:
+        """Read the run's present results."""
         assert self._run is not None
         assert self._recorder is not None
         summary = json.loads(self._run.summary())
         ports = columns(as_batch(self._run.ports()), payload.PORT_COLUMNS)
-        run = payload.of_run(self._label, summary, self._recorder, ports)
-        # Flows in flight are not unfinished ones yet.
-        run["warnings"] = []
+        run = payload.of_run(self._out.name, summary, self._recorder, ports, running)
         self._data = payload.page_data([run], [""])
 
     def _publish(self, state: str, text: str) -> None:
@@ -122,8 +121,8 @@ class LiveView:
 
     def _end(self, error: BaseException | None) -> None:
         if error is None:
-            self._collect()
-            self._publish("done", f"The run is complete. xoff report {self._label} writes this page.")
+            self._collect(running=False)
+            self._publish("done", f"The run is complete. `xoff report {self._out}` writes it down.")
         elif isinstance(error, RunError):
             self._publish("failed", f"The run failed: {error}")
         else:

@@ -52,17 +52,24 @@ def of_result(label: str, result: Result, runs: int = 1) -> dict[str, Any]:
 
 
 def of_run(
-    label: str, summary: Mapping[str, Any], recorder: Recorder, ports: dict[str, Array]
+    label: str,
+    summary: Mapping[str, Any],
+    recorder: Recorder,
+    ports: dict[str, Array],
+    running: bool = False,
 ) -> dict[str, Any]:
-    """Return the data of one run from its summary, its rows and the counters of its ports."""
+    """Return the data of one run from its summary, its rows and the counters of its ports.
+
+    Of a run that is `running`, the summary is that of a run that would end now.
+    """
     times, trace = recorder.trace.read()
     return {
         "label": label,
         "name": str(summary.get("name", "?")),
         "scheme": str(summary.get("scheme", "?")),
         "digest": str(summary.get("digest", "")),
-        "warnings": [str(text) for text in summary.get("warnings") or []],
-        "figures": summaries.key_figures(summary),
+        "warnings": [] if running else [str(text) for text in summary.get("warnings") or []],
+        "figures": summaries.key_figures(summary, "under way" if running else "unfinished"),
         "slowdown": summaries.slowdowns(list(summary.get("classes") or [])),
         "completion": _completion(summary, recorder),
         "buffer": summaries.buffer_cdf(summary),

@@ -58,8 +58,13 @@ def buffer_cdf(summary: Mapping[str, Any]) -> dict[str, list[float]]:
     return {"bytes": [x for x, _ in kept], "share": [round(y, 6) for _, y in kept]}
 
 
-def key_figures(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the rows of the table of key figures: a name and a value with its unit."""
+def key_figures(
+    summary: Mapping[str, Any], unfinished: str = "unfinished"
+) -> list[tuple[str, str]]:
+    """Return the rows of the table of key figures: a name and a value with its unit.
+
+    `unfinished` names the flows that have not ended.
+    """
     rows = [
         ("scheme", str(summary.get("scheme", "?"))),
         ("seed", str(summary.get("seed", "?"))),
@@ -67,7 +72,7 @@ def key_figures(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
     for entry in summary.get("classes") or []:
         if entry.get("flows"):
-            rows += _of_class(entry)
+            rows += _of_class(entry, unfinished)
     for name, path in (
         ("switch buffer, p50", "buffer.p50_bytes"),
         ("switch buffer, p99", "buffer.p99_bytes"),
@@ -87,10 +92,10 @@ def key_figures(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     return rows
 
 
-def _of_class(entry: Group) -> list[tuple[str, str]]:
+def _of_class(entry: Group, unfinished: str) -> list[tuple[str, str]]:
     name, left = entry.get("class"), int(entry.get("unfinished") or 0)
     whole = entry.get("all") or {}
-    flows = f"{entry['flows']:,}" + (f", {left:,} unfinished" if left else "")
+    flows = f"{entry['flows']:,}" + (f", {left:,} {unfinished}" if left else "")
     slow = [fixed(statistic(whole, stat, left)) for stat in ("p50", "p99")]
     return [
         (f"flows, {name}", flows),

@@ -7,7 +7,8 @@
   const all = new Set();
 
   /**
-   * Draw a chart in `parent`, in place of what is there.
+   * Draw a chart in `parent`, in place of what is there. Hidden curves stay hidden, and the focus
+   * stays.
    *
    * spec.label: what the chart shows, for screen readers.
    * spec.x, spec.y: { label, log, format, max }. `format` writes a value with its unit.
@@ -16,6 +17,7 @@
    */
   function chart(parent, spec) {
     const shown = spec.series.filter((one) => one.x.length);
+    const focused = parent.contains(document.activeElement);
     dispose(parent);
     if (!shown.length) {
       parent.append(el("p", { className: "empty" }, spec.empty || "Nothing to draw."));
@@ -29,7 +31,13 @@
       ? uPlot.join(shown.map((one) => [one.x, one.y]))
       : [shown[0].x, shown[0].y];
     const u = new uPlot(options(spec, shown, data, legend, plot), data, plot);
-    legend.onToggle((at, visible) => u.setSeries(at + 1, { show: visible }));
+    parent.hides ??= new Set();
+    legend.onToggle((at, visible) => {
+      parent.hides[visible ? "delete" : "add"](shown[at].label);
+      u.setSeries(at + 1, { show: visible });
+    });
+    legend.hide(parent.hides);
+    if (focused) plot.focus({ preventScroll: true });
     const item = { parent, u, plot, legend };
     all.add(item);
     parent.chart = item;
@@ -58,7 +66,7 @@
         dataIdx: (u, at, index) => nearest(u.data[at], index),
       },
       scales: { x: scale(spec.x, data[0]), y: scale(spec.y, shown.flatMap((one) => one.y)) },
-      axes: [axis(spec.x, { size: 46, space: 64 }), axis(spec.y, { size: 66, space: 30 })],
+      axes: [axis(spec.x, { size: 30, space: 64 }), axis(spec.y, { size: 62, space: 30 })],
       series: [{}, ...shown.map((one) => curve(one))],
       hooks: {
         setCursor: [(u) => legend.read(u)],
@@ -105,8 +113,24 @@
       stroke: ink,
       grid: { stroke: line, width: 1 },
       ticks: { stroke: line, width: 1, size: 4 },
+      ...(spec.log ? { splits: (u, at, low, high) => decades(low, high, room(u, at, space)), filter: (u, splits) => splits } : {}),
       values: (u, splits) => splits.map((v) => (v == null ? "" : spec.tick ? spec.tick(v) : xoff.format.short(v))),
     };
+  }
+
+  /** The number of labels that fit on an axis. */
+  function room(u, at, space) {
+    return (at === 0 ? u.bbox.width : u.bbox.height) / (window.devicePixelRatio || 1) / space;
+  }
+
+  /** Places of a logarithmic axis: 1, 2, 5, 10, ..., or only powers of ten if there is no room. */
+  function decades(low, high, most) {
+    const steps = 3 * Math.log10(high / low) > most ? [1] : [1, 2, 5];
+    const found = [];
+    for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
+      found.push(...steps.map((step) => step * 10 ** power));
+    }
+    return found.filter((value) => value >= low && value <= high);
   }
 
   function curve(one) {
@@ -149,6 +173,7 @@
     const at = u.valToPos(x, "x", true);
     u.ctx.save();
     u.ctx.strokeStyle = xoff.theme.colour("ink");
+    u.ctx.setLineDash([]);
     u.ctx.lineWidth = 1.5 * (window.devicePixelRatio || 1);
     u.ctx.beginPath();
     u.ctx.moveTo(at, u.bbox.top);

@@ -34,10 +34,12 @@
         return select.value;
       },
       show(names) {
+        root.hidden = names.length < 2;
+        // An unchanged list stays, since replacing it would close it while it is open.
+        if (names.join("\n") === [...select.options].map((one) => one.value).join("\n")) return;
         const before = select.value || wanted;
         select.replaceChildren(...names.map((name) => el("option", { value: name }, name)));
         if (names.includes(before)) select.value = before;
-        root.hidden = names.length < 2;
       },
     };
   }

@@ -10,7 +10,7 @@
   xoff.panels.fabric = function fabric() {
     const section = panel(
       "fabric", "The fabric over time",
-      "The half of a line at a node is the node's port to the other end. Thicker and stronger means more; a bar across it: pauses hold back most of what waits there."
+      "Each port is a wedge, broad at its own node and narrow at the other end of the link. Broader and stronger means more. A bar across it: a pause stops the port."
     );
     let data = null;
     const draw = () => data && show();
@@ -54,7 +54,7 @@
       player.root.hidden = scale.hidden = !frames;
       legend(scale, metric.value, most());
       drawTotals(runs);
-      player.show(frames);
+      player.show(frames, frames ? start(clock().fabric, data.live) : 0);
     }
 
     function drawTotals(runs) {
@@ -87,6 +87,12 @@
       },
     };
   };
+
+  /** The first frame to show: the newest one of a live page, else that with most bytes in queues. */
+  function start(fabric, live) {
+    const totals = fabric.total_bytes;
+    return live ? totals.length - 1 : totals.indexOf(Math.max(...totals));
+  }
 
   /** One network with its fullest ports. */
   function view() {
@@ -149,7 +155,9 @@
   function fullest(fabric, frame, metric) {
     const { key } = xoff.topology.METRICS[metric];
     const levels = fabric.links.map((_, link) => xoff.topology.value(fabric, key, frame, link));
-    const top = levels.map((_, link) => link).sort((a, b) => levels[b] - levels[a]).slice(0, FULLEST);
+    const some = levels.map((_, link) => link).filter((link) => levels[link] > 0);
+    if (!some.length) return el("p", { className: "empty" }, "No port has any.");
+    const top = some.sort((a, b) => levels[b] - levels[a]).slice(0, FULLEST);
     return table(
       ["port", "queue", "held", "used", "paused"],
       top.map((link) => cells(fabric, frame, link)),

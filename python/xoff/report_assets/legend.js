@@ -26,6 +26,10 @@
       onToggle(listener) {
         toggled = listener;
       },
+      /** Hide the curves with these names. */
+      hide(names) {
+        shown.forEach((one, at) => names.has(one.label) && buttons[at].click());
+      },
       /** Show the values at the cursor of a chart. */
       read(u) {
         const index = u.cursor.left >= 0 ? u.cursor.idx : null;

@@ -61,12 +61,14 @@
       get frame() {
         return Number(slider.value);
       },
-      /** Set the number of frames. The slider follows the end if it was there. */
-      show(count) {
-        const follows = frames > 0 && Number(slider.value) === frames - 1;
+      /** Set the number of frames. The slider begins at `first`, and follows the end if it is there. */
+      show(count, first) {
+        const last = Math.max(0, count - 1);
+        const before = Number(slider.value);
+        const next = !frames ? first : before === frames - 1 ? last : Math.min(before, last);
         frames = count;
-        slider.max = String(Math.max(0, count - 1));
-        go(follows ? count - 1 : Math.min(Number(slider.value), Math.max(0, count - 1)));
+        slider.max = String(last);
+        go(next);
       },
     };
   };

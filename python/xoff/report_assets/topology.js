@@ -1,5 +1,5 @@
-// The network on a canvas: nodes by layer, and each link in two halves. The half at a node belongs
-// to the node's port towards the other end.
+// The network on a canvas: nodes by layer, and each port as a wedge that is broad at its own node and
+// narrow at the other end of its link.
 (function (xoff) {
   "use strict";
 
@@ -62,10 +62,12 @@
     const [start, end] = [places[link[0]], places[link[1]]];
     const bow = start.tier === end.tier ? Math.min(70, 14 + Math.abs(end.x - start.x) / 5) : 0;
     const lane = (link[3] - (link[4] - 1) / 2) * 5;
-    return (t) => ({
+    const at = (t) => ({
       x: start.x + (end.x - start.x) * t + lane,
       y: start.y + (end.y - start.y) * t - bow * 4 * t * (1 - t),
     });
+    at.bent = bow > 0;
+    return at;
   }
 
   /** Draw a frame: the levels of all links, thickest last, then the nodes. */
@@ -84,43 +86,58 @@
       return root ? Math.sqrt(found / most) : found;
     });
     const order = levels.map((_, link) => link).sort((a, b) => levels[a] - levels[b]);
-    order.forEach((link) => half(c, plan, fabric.links[link], levels[link]));
+    order.forEach((link) => wedge(c, plan, fabric.links[link], levels[link]));
     order.forEach((link) => {
-      if (isHeld(fabric, frame, link)) bolt(c, plan, fabric.links[link]);
+      if (isStopped(fabric, frame, link)) bar(c, plan, fabric.links[link]);
     });
     nodes(c, plan, fabric, frame, most);
     return plan;
   }
 
-  function half(c, plan, link, level) {
+  /** The direction across a link at a point of it. */
+  function across(at, t) {
+    const [from, to] = [at(t), at(t + 0.02)];
+    const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
+    return { x: -(to.y - from.y) / length, y: (to.x - from.x) / length };
+  }
+
+  /** A port: its wedge is beside the middle of the link, to leave room for that of the other end. */
+  function wedge(c, plan, link, level) {
     const at = path(plan, link);
-    c.beginPath();
-    for (let t = 0; t <= 0.501; t += at(0).y === at(1).y ? 0.05 : 0.5) {
-      const { x, y } = at(t);
-      if (t) c.lineTo(x, y);
-      else c.moveTo(x, y);
+    const width = level > 0.02 ? 1 + 6 * level : 0.5;
+    const steps = at.bent ? 16 : 1;
+    const outer = [];
+    const inner = [];
+    for (let i = 0; i <= steps; i++) {
+      const t = i / steps;
+      const [point, side] = [at(t), across(at, t)];
+      const reach = width * (1 - 0.85 * t);
+      outer.push([point.x + side.x * reach, point.y + side.y * reach]);
+      inner.unshift([point.x, point.y]);
     }
-    c.strokeStyle = ramp(level);
-    c.lineWidth = level > 0.02 ? 1 + 4.5 * level : 0.8;
-    c.stroke();
+    c.beginPath();
+    [...outer, ...inner].forEach(([x, y], i) => (i ? c.lineTo(x, y) : c.moveTo(x, y)));
+    c.closePath();
+    c.fillStyle = ramp(level);
+    c.fill();
   }
 
-  /** Whether pauses hold back at least half of what waits at a port, or a host for half of the time. */
-  function isHeld(fabric, frame, link) {
-    const held = value(fabric, "held", frame, link);
-    if (fabric.nodes[fabric.links[link][0]][1] === 0) return value(fabric, "paused", frame, link) >= 0.5;
-    return held > 0 && held >= value(fabric, "queue", frame, link) / 2;
+  /** Whether pauses hold back at least half of what waits at a port, or keep a host from sending. */
+  function isStopped(fabric, frame, link) {
+    const is = (key) => value(fabric, key, frame, link);
+    if (fabric.nodes[fabric.links[link][0]][1] === 0) return is("paused") >= 0.5 && is("used") < 0.05;
+    return is("held") > 0 && is("held") >= is("queue") / 2;
   }
 
-  /** A bar across a link near its start: the port is held. */
-  function bolt(c, plan, link) {
+  /** A bar across a link near its start: the port is stopped. */
+  function bar(c, plan, link) {
     const at = path(plan, link);
-    const [from, to] = [at(0.2), at(0.24)];
-    const angle = Math.atan2(to.y - from.y, to.x - from.x) + Math.PI / 2;
+    const from = at(0.2);
+    const { x, y } = across(at, 0.2);
     const reach = Math.min(5, plan.spacing(plan.places[link[0]].tier) * 0.45);
     c.beginPath();
-    c.moveTo(from.x - reach * Math.cos(angle), from.y - reach * Math.sin(angle));
-    c.lineTo(from.x + reach * Math.cos(angle), from.y + reach * Math.sin(angle));
+    c.moveTo(from.x - reach * x, from.y - reach * y);
+    c.lineTo(from.x + reach * x, from.y + reach * y);
     c.strokeStyle = xoff.theme.colour("ink");
     c.lineWidth = 2;
     c.stroke();
