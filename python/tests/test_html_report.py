@@ -46,7 +46,11 @@ def ports(*links, paused=0):
 
 # Two leaves (4, 5) of two hosts each and one spine (6).
 FABRIC = [(0, 4), (1, 4), (2, 5), (3, 5)]
-NETWORK = [*((h, leaf, "host-leaf") for h, leaf in FABRIC), (4, 6, "leaf-spine"), (5, 6, "leaf-spine")]
+NETWORK = [
+    *((h, leaf, "host-leaf") for h, leaf in FABRIC),
+    (4, 6, "leaf-spine"),
+    (5, 6, "leaf-spine"),
+]
 
 
 @pytest.mark.parametrize("sizes", [[7] * 30, [1] * 210, [210], [100, 3, 107]])
@@ -80,12 +84,13 @@ def test_completion_times_are_within_a_bucket_of_the_exact_ones():
         times.add(np.full(len(part), 1), sizes[part], fct[part])
     assert times.curves(0) == []
     curves = times.curves(1)
-    assert [curve["name"] for curve in curves][0] == "all sizes"
+    assert curves[0]["name"] == "all sizes"
     assert sum(curve["flows"] for curve in curves[1:]) == len(fct)
-    for curve, low, high in zip(curves, [0, 0, 1e4, 1e5, 1e6], [9e9, 1e4, 1e5, 1e6, 9e9]):
+    limits = [(0, 9e9), (0, 1e4), (1e4, 1e5), (1e5, 1e6), (1e6, 9e9)]
+    for curve, (low, high) in zip(curves, limits, strict=True):
         own = np.sort(fct[(sizes > low) & (sizes <= high)])
         assert curve["share"][-1] == 1.0
-        for us, share in list(zip(curve["us"], curve["share"]))[1:]:
+        for us, share in list(zip(curve["us"], curve["share"], strict=True))[1:]:
             exact = own[max(0, round(share * len(own)) - 1)] * 1e-6
             assert us / 1.02 <= exact * 1.001
             assert exact <= us * 1.001
@@ -256,9 +261,7 @@ def test_the_page_allows_only_its_own_scripts_and_no_network():
 
 def test_every_asset_is_used_and_small():
     used = {*document.SCRIPTS, *document.STYLES, "report.html", "vendor/uPlot-LICENSE"}
-    found = {
-        str(file.relative_to(ASSETS)) for file in ASSETS.rglob("*") if file.suffix != ".md"
-    }
+    found = {str(file.relative_to(ASSETS)) for file in ASSETS.rglob("*") if file.suffix != ".md"}
     assert found - {"vendor"} == used
     for file in ASSETS.glob("*.*"):
         lines = file.read_text().splitlines()

@@ -58,7 +58,9 @@ def page(tmp_path_factory):
     for scheme in ("pfc", "bfc"):
         xoff.run(SCENARIO, folder / scheme, set=[f"scheme={scheme}"])
     target = folder / "report.html"
-    assert cli.main(["report", *(str(folder / s) for s in ("pfc", "bfc")), "--out", str(target)]) == 0
+    assert (
+        cli.main(["report", *(str(folder / s) for s in ("pfc", "bfc")), "--out", str(target)]) == 0
+    )
     return target
 
 

@@ -42,7 +42,11 @@ def _parser() -> _Parser:
     _add_torture(sub)
     _add_bench(sub)
     _add_compare_reference(sub)
-    plot = sub.add_parser("plot", help="compare finished runs in one figure")
+    plot = sub.add_parser(
+        "plot",
+        help="compare finished runs in one figure",
+        description="Runs that differ only in their seed are drawn as one curve, their mean.",
+    )
     plot.add_argument("runs", nargs="+", metavar="RUN_DIR", help="directory written by `xoff run`")
     plot.add_argument(
         "--out",
@@ -50,6 +54,12 @@ def _parser() -> _Parser:
         default=Path("plot"),
         metavar="STEM",
         help="write STEM.svg and STEM.png (default: plot)",
+    )
+    plot.add_argument(
+        "--class",
+        dest="cls",
+        metavar="NAME",
+        help="draw the slowdowns of this class (default: the first that is not an incast)",
     )
     plot.set_defaults(action=commands.plot)
     _add_report(sub)
@@ -65,7 +75,9 @@ def _add_report(sub: argparse._SubParsersAction[_Parser]) -> None:
         description="The page works offline and contains all of its data. `run.port_samples` "
         "records what the fabric over time needs, `run.flow_series` the rates of flows.",
     )
-    report.add_argument("runs", nargs="+", metavar="RUN_DIR", help="directory written by `xoff run`")
+    report.add_argument(
+        "runs", nargs="+", metavar="RUN_DIR", help="directory written by `xoff run`"
+    )
     report.add_argument(
         "--out",
         type=_place,

@@ -19,6 +19,7 @@ from xoff.text import table
 
 if TYPE_CHECKING:
     from xoff.reproduce_paper import Keeping
+    from xoff.result import Result
 
 MEMORY_OF_A_WORLD = 4 << 30
 
@@ -229,13 +230,37 @@ def plot(args: argparse.Namespace) -> int:
 
     if args.out.name in ("", ".."):
         raise UsageError(f"--out {args.out} is a folder; give the figure's name, e.g. --out plot")
-    results = {_label(folder, args.runs): load(folder) for folder in args.runs}
+    loaded = {_label(folder, args.runs): load(folder) for folder in args.runs}
+    known = dict.fromkeys(cls for run in loaded.values() for cls in run.classes)
+    if args.cls not in (None, *known):
+        raise UsageError(f"no run has a class {args.cls}; there are {', '.join(known)}")
     from xoff import plots
 
+    results = _by_seed(loaded)
     stem = args.out.with_suffix("") if args.out.suffix in (".svg", ".png") else args.out
-    for file in plots.save(plots.overview(results), stem):
+    for file in plots.save(plots.overview(results, args.cls), stem):
         say(str(file))
     return 0
+
+
+def _by_seed(results: dict[str, Result]) -> dict[str, list[Result]]:
+    """Join runs that differ in nothing but their seed: they are drawn as one curve, their mean."""
+    from xoff.html_report.scenarios import differences
+
+    groups: list[list[str]] = []
+    for label, run in results.items():
+        for group in groups:
+            rows = differences([results[group[0]].effective, run.effective])
+            if [row["key"] for row in rows] == ["seed"]:
+                group.append(label)
+                break
+        else:
+            groups.append([label])
+    seeds = [f" ({len(group)} seeds)" if len(group) > 1 else "" for group in groups]
+    return {
+        group[0] + more: [results[label] for label in group]
+        for group, more in zip(groups, seeds, strict=True)
+    }
 
 
 def report(args: argparse.Namespace) -> int:

@@ -184,7 +184,8 @@ def drive(
 ) -> None:
     """Advance `run` to its end, handing rows to `sink` as they come.
 
-    A `watcher` sees the run from its beginning. Raises `RunError` if the engine gives up, `KeyboardInterrupt` between slices.
+    A `watcher` sees the run from its beginning. Raises `RunError` if the engine gives up,
+    `KeyboardInterrupt` between slices.
     """
     more = True
     if watcher is not None:

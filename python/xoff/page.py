@@ -185,7 +185,9 @@ def _under_candidates(entry: Entry) -> str:
 
 
 def _row(claim: Claim, part: Entry) -> list[str]:
-    measured = reproduce_report.measured_text(reproduce_report.from_json(part["measured"], part["interval"]))
+    measured = reproduce_report.measured_text(
+        reproduce_report.from_json(part["measured"], part["interval"])
+    )
     cells = [claim.id, claim.where, claim.text, claim.paper, measured, _word(part)]
     return [cell.replace("|", "\\|") for cell in cells]
 

@@ -59,7 +59,8 @@ def slowdown_axes(ax: Axes, results: Runs, stat: str, cls: str | None = None) ->
         plain_ticks(ax.yaxis)
     else:
         # A logarithmic axis without any point cannot be drawn.
-        ax.text(0.5, 0.5, "too few flows", transform=ax.transAxes, ha="center")
+        few = f"too few flows for the {_NAMES.get(stat, stat)} of any size"
+        ax.text(0.5, 0.5, few, transform=ax.transAxes, ha="center")
     ax.set_xlabel("flow size (bytes)")
     ax.set_ylabel(f"FCT slowdown, {_NAMES.get(stat, stat)} (ideal = 1)")
 

@@ -203,7 +203,12 @@ def _closed_form(claim: Claim) -> Record:
     verdicts, _ = evaluate([claim], "", {})
     if not verdicts:
         return {"verdict": NOT_RUN, **_nothing()}
-    return {**_nothing(), **reproduce_report.verdict_json(verdicts[0]), "scale": None, "experiments": []}
+    return {
+        **_nothing(),
+        **reproduce_report.verdict_json(verdicts[0]),
+        "scale": None,
+        "experiments": [],
+    }
 
 
 def _direction(found: Sequence[bool | None]) -> bool | None:

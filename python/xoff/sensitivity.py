@@ -153,6 +153,10 @@ def _save(file: Path, text: str) -> None:
 def as_json(trials: Sequence[Trial]) -> list[dict[str, Any]]:
     """Return the trials as JSON objects."""
     return [
-        {"reading": trial.reading.id, "candidate": trial.value, **reproduce_report.as_json(trial.outcome)}
+        {
+            "reading": trial.reading.id,
+            "candidate": trial.value,
+            **reproduce_report.as_json(trial.outcome),
+        }
         for trial in trials
     ]

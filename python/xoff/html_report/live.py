@@ -34,8 +34,8 @@ MOST_ROWS = 400_000
 class LiveView:
     """Serves the page of one run; use as a context manager around the run.
 
-    `out` is the run directory. `announce` gets the address. The end of the block publishes the last state, waits a moment for
-    an open page to fetch it, and stops the server.
+    `out` is the run directory. `announce` gets the address. The end of the block publishes the
+    last state, waits a moment for an open page to fetch it, and stops the server.
     """
 
     def __init__(self, out: Path, announce: Callable[[str], None], port: int = 0) -> None:

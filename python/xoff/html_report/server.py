@@ -13,6 +13,8 @@ from xoff.html_report import document
 
 HOST = "127.0.0.1"
 TOKEN_BYTES = 24
+PATHS = ("", "data")
+"""What follows the secret in an address: nothing for the page, or its data."""
 REQUEST_S = 10.0
 """Longest time that a client may take for a request."""
 
@@ -117,10 +119,9 @@ class _Handler(BaseHTTPRequestHandler):
         port = self.server.server_address[1]
         if self.headers.get("Host") not in (f"{HOST}:{port}", f"localhost:{port}"):
             return False
-        token = self.server.token
-        known = (f"/{token}/", f"/{token}/data")
-        # Every comparison takes place, in constant time.
-        return any([secrets.compare_digest(path.encode(), one.encode()) for one in known])
+        secret, _, rest = path.removeprefix("/").partition("/")
+        known = secrets.compare_digest(secret.encode(), self.server.token.encode())
+        return known and rest in PATHS and path.count("/") == 2
 
     def _data(self, after: str) -> None:
         version, text = self.server.state.read()
