@@ -163,6 +163,27 @@ def test_arrow_keys_read_values_of_a_chart(opened):
     assert one(opened, "#completion .where").text == ""
 
 
+def test_dragging_zooms_and_a_double_click_returns(opened):
+    from selenium.webdriver import ActionChains
+
+    def span():
+        return opened.execute_script(
+            "const u = document.querySelector('#completion .plot').parentElement.chart.u;"
+            "return [u.scales.x.min, u.scales.x.max]"
+        )
+
+    whole, over = span(), one(opened, "#completion .u-over")
+    opened.execute_script("arguments[0].scrollIntoView({block: 'center'})", over)
+    actions = ActionChains(opened, duration=20)
+    actions.move_to_element_with_offset(over, -100, 0).click_and_hold().move_by_offset(150, 0)
+    actions.release().perform()
+    low, high = span()
+    assert whole[0] < low < high < whole[1]
+    actions = ActionChains(opened, duration=20)
+    actions.double_click(over).perform()
+    assert span() == whole
+
+
 def test_a_legend_hides_its_curve_for_good(opened):
     button = one(opened, "#slowdown .legend button")
     press(button, "SPACE")

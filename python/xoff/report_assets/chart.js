@@ -65,7 +65,10 @@
         drag: { x: true, y: false },
         dataIdx: (u, at, index) => nearest(u.data[at], index),
       },
-      scales: { x: scale(spec.x, data[0]), y: scale(spec.y, shown.flatMap((one) => one.y)) },
+      scales: {
+        x: { ...scale(spec.x, data[0]), range: zoomable(scale(spec.x, data[0]).range, data[0]) },
+        y: scale(spec.y, shown.flatMap((one) => one.y)),
+      },
       axes: [axis(spec.x, { size: 30, space: 64 }), axis(spec.y, { size: 62, space: 30 })],
       series: [{}, ...shown.map((one) => curve(one))],
       hooks: {
@@ -99,6 +102,11 @@
       distr: spec.log ? 3 : 1,
       range: () => full,
     };
+  }
+
+  /** The whole range, unless a part of it was dragged over. */
+  function zoomable(whole, xs) {
+    return (u, from, to) => (from === xs[0] && to === xs[xs.length - 1] ? whole() : [from, to]);
   }
 
   function axis(spec, { size, space }) {
