@@ -10,7 +10,7 @@ Array = Any
 
 COLUMNS = ("time_ps", "flow", "src", "dst", "received_bytes")
 FLOWS = 8
-"""Flows that are shown: those that received most."""
+"""Number of flows that are shown. They are the flows with most bytes."""
 POINTS = 400
 """Points of a curve, at most."""
 
