@@ -102,7 +102,7 @@ def run(
 
     - `scenario`: a path or TOML text.
     - `out`: the run directory to write (None: the result stays in memory).
-    - `set`: overrides such as `"scheme=bfc"`.
+    - `set`: overrides such as `"scheme=bfc"`, or a single one.
     - `progress`: called a few times a second with a dict: `sim_ps`, `end_ps`, `flows_started`,
       `flows_finished`, `packet_hops`, `phase`, `drain_end_ps`, `measured_flows`, `missing_flows`,
       `measured_requests`, `missing_requests` (`xoff.Progress` documents them).
@@ -118,10 +118,13 @@ def run(
     Raises `ScenarioError` (nothing ran), `UsageError` (`out` cannot be written, `threads` below
     1), `RunError` (the run failed or the disk is full).
     """
+    overrides = [set] if isinstance(set, str) else list(set)
     place = None if out is None else as_path(out, "a run directory")
     text, file = read_scenario(scenario)
     most = cores() if threads is None else threads
-    native = engine.open_run(text, file, list(set), most, max_memory)
+    native = engine.open_run(text, file, overrides, most, max_memory)
+    if watcher is not None and not hasattr(native, "ports"):
+        raise UsageError("a live report requires a run with packets; this engine has none")
     if note is not None and native.threads_note is not None:
         note(native.threads_note)
     if place is None:

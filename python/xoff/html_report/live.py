@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from xoff.errors import RunError, UsageError
+from xoff.errors import RunError
 from xoff.html_report import document, payload
 from xoff.html_report.recorder import Recorder, columns
 from xoff.html_report.server import Server, State
@@ -53,8 +53,6 @@ class LiveView:
 
     def begin(self, run: Run) -> None:
         """Publish the first state, start the server and announce its address."""
-        if not hasattr(run, "ports"):
-            raise UsageError("--live requires a run with packets; this engine has none")
         self._run = run
         ports = columns(as_batch(run.ports()), payload.PORT_COLUMNS)
         self._recorder = Recorder(run.effective(), ports, most_rows=MOST_ROWS)

@@ -41,13 +41,14 @@
   function layout(fabric, width) {
     const tiers = [...new Set(fabric.nodes.map((node) => node[1]))].sort((a, b) => a - b);
     const gap = width < 500 ? 84 : 112;
-    const height = 46 + gap * (tiers.length - 1) + 22;
     const left = width < 500 ? SIDE : 62;
-    const places = fabric.nodes.map(([, tier, x]) => ({
-      x: left + x * (width - left - SIDE),
-      y: height - 24 - tiers.indexOf(tier) * gap,
-      tier,
-    }));
+    const places = fabric.nodes.map(([, tier, x]) => ({ x: left + x * (width - left - SIDE), tier }));
+    const top = tiers[tiers.length - 1];
+    const arcs = fabric.links.map(([from, to]) => (places[from].tier === top ? bow(places[from], places[to]) : 0));
+    const height = 68 + gap * (tiers.length - 1) + arcs.reduce((a, b) => Math.max(a, b), 0);
+    places.forEach((place) => {
+      place.y = height - 24 - tiers.indexOf(place.tier) * gap;
+    });
     const spacing = tiers.map((tier) => least(places.filter((place) => place.tier === tier)));
     return { tiers, height, left, places, spacing: (tier) => spacing[tiers.indexOf(tier)] };
   }
@@ -57,16 +58,21 @@
     return xs.slice(1).reduce((found, x, i) => Math.min(found, x - xs[i]), 80);
   }
 
+  /** The height of the arc that joins two nodes of one layer. */
+  function bow(start, end) {
+    return start.tier === end.tier ? Math.min(70, 14 + Math.abs(end.x - start.x) / 5) : 0;
+  }
+
   /** A point of a link, from its start (0) to its end (1). Links of one layer are arcs. */
   function path({ places }, link) {
     const [start, end] = [places[link[0]], places[link[1]]];
-    const bow = start.tier === end.tier ? Math.min(70, 14 + Math.abs(end.x - start.x) / 5) : 0;
+    const arc = bow(start, end);
     const lane = (link[3] - (link[4] - 1) / 2) * 5;
     const at = (t) => ({
       x: start.x + (end.x - start.x) * t + lane,
-      y: start.y + (end.y - start.y) * t - bow * 4 * t * (1 - t),
+      y: start.y + (end.y - start.y) * t - arc * 4 * t * (1 - t),
     });
-    at.bent = bow > 0;
+    at.bent = arc > 0;
     return at;
   }
 

@@ -95,15 +95,12 @@ fn ports_know_their_pauses_and_drops() {
 /// leaf's uplink holds bytes only while it is paused.
 #[test]
 fn samples_of_ports_show_pauses() {
-    let fabric = [
-        "network.topology=leaf-spine",
-        "leaf_spine={ leaves = 3, hosts_per_leaf = 2, spines = 1 }",
-        "traffic.0.src=2",
-        "traffic.1.src=4",
-        "buffer.size=200kB",
-        "run.port_samples=10us",
-    ];
-    let mut run = open(OVERLOAD, &fabric);
+    let fabric = "leaf_spine = { leaves = 3, hosts_per_leaf = 2, spines = 1 }";
+    let scenario = OVERLOAD
+        .replace("\"star\"", "\"leaf-spine\"")
+        .replace("star = { hosts = 4 }", fabric)
+        .replace("src = 1", "src = 4");
+    let mut run = open(&scenario, &["buffer.size=200kB", "run.port_samples=10us"]);
     let mut rows = Vec::new();
     while run.step().unwrap() {
         rows.append(&mut run.rows().port_samples);
