@@ -39,6 +39,11 @@ def read_scenario(scenario: Scenario) -> tuple[str, str]:
         raise UsageError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
 
 
+def _overrides(given: Iterable[str]) -> list[str]:
+    """Return overrides as a list; a text is a single one."""
+    return [given] if isinstance(given, str) else list(given)
+
+
 def check(scenario: Scenario, set: Iterable[str] = (), max_memory: str | int | None = None) -> str:
     """Validate a scenario; return the effective scenario as TOML: all defaults and derived values.
 
@@ -47,7 +52,7 @@ def check(scenario: Scenario, set: Iterable[str] = (), max_memory: str | int | N
     Raises `ScenarioError`, or `UsageError` if `max_memory` is not a size.
     """
     text, file = read_scenario(scenario)
-    return engine.check(text, file, list(set), max_memory)
+    return engine.check(text, file, _overrides(set), max_memory)
 
 
 def backpressure(
@@ -62,7 +67,7 @@ def backpressure(
     network with each one link down. `max_memory` is as in `check`. Raises `ScenarioError`.
     """
     text, file = read_scenario(scenario)
-    return engine.backpressure(text, file, list(set), any_link, max_memory)
+    return engine.backpressure(text, file, _overrides(set), any_link, max_memory)
 
 
 class _Memory:
@@ -118,11 +123,10 @@ def run(
     Raises `ScenarioError` (nothing ran), `UsageError` (`out` cannot be written, `threads` below
     1), `RunError` (the run failed or the disk is full).
     """
-    overrides = [set] if isinstance(set, str) else list(set)
     place = None if out is None else as_path(out, "a run directory")
     text, file = read_scenario(scenario)
     most = cores() if threads is None else threads
-    native = engine.open_run(text, file, overrides, most, max_memory)
+    native = engine.open_run(text, file, _overrides(set), most, max_memory)
     if watcher is not None and not hasattr(native, "ports"):
         raise UsageError("a live report requires a run with packets; this engine has none")
     if note is not None and native.threads_note is not None:
