@@ -274,7 +274,9 @@ def test_scripts_parse():
     check = """
     const { readFileSync } = require("fs");
     const { Script } = require("vm");
-    for (const name of process.argv.slice(1)) new Script(readFileSync(name, "utf8"), { filename: name });
+    for (const filename of process.argv.slice(1)) {
+      new Script(readFileSync(filename, "utf8"), { filename });
+    }
     """
     command = ["node", "-e", check, *(ASSETS / name for name in document.SCRIPTS)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -7,7 +7,7 @@
     const where = el("span", { className: "where" }, "");
     const swatches = shown.map((one) => xoff.series.swatch(one.look));
     const values = shown.map(() => el("span", { className: "value" }));
-    let toggled = () => {};
+    let toggled = (_at, _visible) => {};
     const buttons = shown.map((one, at) => {
       const button = el(
         "button", { type: "button", "aria-pressed": "true", title: "Show or hide this curve" },

@@ -15,6 +15,8 @@
 
     function say(state) {
       line.dataset.state = state.state;
+      // Read aloud at the end of the run only.
+      line.setAttribute("aria-live", state.state === "running" ? "off" : "polite");
       line.textContent = state.text;
     }
 
