@@ -29,7 +29,7 @@
     const rows = names
       .map((name) => [name, ...known.map((figures) => figures.get(name) ?? "-")])
       .filter(([, ...values]) => values.some((value) => value !== "-"));
-    rows.push(["digest", ...runs.map((run) => run.digest)]);
+    rows.push(["digest", ...runs.map((run) => el("span", { className: "digest" }, run.digest))]);
     const heads = runs.map((run, at) => el("span", { className: "run" }, xoff.series.swatch(at), run.label));
     const shown = table(["", ...heads], rows, "Key figures");
     for (const row of shown.querySelectorAll("tbody tr")) {
