@@ -246,6 +246,23 @@ def test_plot(scenario, tmp_path, capsys):
     code, out, _ = call(capsys, "plot", tmp_path / "bfc", tmp_path / "hpcc", "--out", f"{stem}.svg")
     assert code == 0
     assert out.split() == [f"{stem}.svg", f"{stem}.png"]
+    code, _, err = call(capsys, "plot", tmp_path / "bfc", "--class", "incats")
+    assert code == 2
+    assert "no run has a class incats; there are incast, normal" in err
+
+
+def test_a_plot_shows_the_class_asked_for(scenario, tmp_path, capsys, monkeypatch):
+    drawn = []
+    overview = plots.overview
+    monkeypatch.setattr(plots, "overview", lambda *a: drawn.append(a) or overview(*a))
+    for seed in (1, 2, 3):
+        xoff.run(scenario, tmp_path / str(seed), set=[f"seed={seed}"])
+    xoff.run(scenario, tmp_path / "hpcc", set=["scheme=hpcc"])
+    folders = [tmp_path / name for name in ("1", "2", "hpcc", "3")]
+    call(capsys, "plot", *folders, "--out", tmp_path / "pic", "--class", "incast")
+    ((results, cls),) = drawn
+    assert cls == "incast"
+    assert {label: len(runs) for label, runs in results.items()} == {"1 (3 seeds)": 3, "hpcc": 1}
 
 
 def test_single_figures_and_their_repetition(scenario, tmp_path):
@@ -288,6 +305,20 @@ def test_a_panel_with_too_few_flows_says_so(tmp_path):
 def test_the_summary_of_a_bare_run():
     bare = xoff.Result({"name": "x", "classes": [{"class": "n", "flows": 0}]}, "", "d")
     assert "no flows measured" in summary.render(bare)
+
+
+def test_a_notebook_shows_the_summary_as_text():
+    entry = {"class": "<b>", "flows": 0}
+    shown = xoff.Result({"name": "x", "classes": [entry]}, "", "d")._repr_html_()
+    assert shown.startswith("<pre>x: ")
+    assert "&lt;b&gt;" in shown
+
+
+def test_losses_on_links_are_printed(scenario):
+    lossy = xoff.Result({"drops_packets": 0, "dropped": {"packets": 190}}, "", "d")
+    rows = [" ".join(line.split()) for line in summary.render(lossy).splitlines()]
+    assert "packets without room, whole run 0" in rows
+    assert "packets lost, with those on failed links, measured time 190" in rows
 
 
 def test_unfinished_flows_are_infinite():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import xoff
-from xoff import _native, figure, report, summary
+from xoff import _native, figure, reproduce_report, summary
 from xoff.errors import ScenarioError
 from xoff.experiment import load_experiment
 from xoff.reproduce import reproduce
@@ -105,10 +105,10 @@ def test_an_experiment_of_numerical_runs(tmp_path):
     )
     outcome = reproduce("demo/fig", out=tmp_path / "out", check=True, root=tmp_path / "papers")
     assert [verdict.holds for verdict in outcome.verdicts] == [True]
-    table = report.table_text(outcome.experiment, outcome.results)
+    table = reproduce_report.table_text(outcome.experiment, outcome.results)
     assert "by F-NORM" in table
     assert "NED@0.6" in table
-    assert json.dumps(report.as_json(outcome))
+    assert json.dumps(reproduce_report.as_json(outcome))
     experiment = load_experiment(folder, "demo/fig", "quick")
     drawn = figure.build(experiment, outcome.results)
     lines = [line for ax in drawn.axes for line in ax.get_lines()]

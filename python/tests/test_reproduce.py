@@ -10,9 +10,9 @@ import pytest
 import xoff
 from xoff import engine, jobs
 from xoff.experiment import load_experiment
-from xoff.report import as_json, claims_text
 from xoff.reproduce import reproduce
 from xoff.reproduce_paper import reproduce_all
+from xoff.reproduce_report import as_json, claims_text
 
 
 def run(paper, tmp_path, **options):

@@ -10,7 +10,7 @@ from xoff import panels, plots
 from xoff.errors import UsageError
 from xoff.experiment import Column, Experiment, load_experiment
 from xoff.metrics import Term
-from xoff.report import table_text
+from xoff.reproduce_report import table_text
 
 LONGEST = {"path": "flows.rx_fct_ps.max", "scale": 1e-9}
 

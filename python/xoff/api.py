@@ -10,7 +10,7 @@ from typing import Any
 
 from xoff import engine
 from xoff.cores import cores
-from xoff.engine import Report
+from xoff.engine import Report, Watcher
 from xoff.errors import UsageError, as_path
 from xoff.manifest import needed_tables
 from xoff.result import Result
@@ -39,6 +39,11 @@ def read_scenario(scenario: Scenario) -> tuple[str, str]:
         raise UsageError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
 
 
+def _overrides(given: Iterable[str]) -> list[str]:
+    """Return overrides as a list; a text is a single one."""
+    return [given] if isinstance(given, str) else list(given)
+
+
 def check(scenario: Scenario, set: Iterable[str] = (), max_memory: str | int | None = None) -> str:
     """Validate a scenario; return the effective scenario as TOML: all defaults and derived values.
 
@@ -47,7 +52,7 @@ def check(scenario: Scenario, set: Iterable[str] = (), max_memory: str | int | N
     Raises `ScenarioError`, or `UsageError` if `max_memory` is not a size.
     """
     text, file = read_scenario(scenario)
-    return engine.check(text, file, list(set), max_memory)
+    return engine.check(text, file, _overrides(set), max_memory)
 
 
 def backpressure(
@@ -62,7 +67,7 @@ def backpressure(
     network with each one link down. `max_memory` is as in `check`. Raises `ScenarioError`.
     """
     text, file = read_scenario(scenario)
-    return engine.backpressure(text, file, list(set), any_link, max_memory)
+    return engine.backpressure(text, file, _overrides(set), any_link, max_memory)
 
 
 class _Memory:
@@ -96,12 +101,13 @@ def run(
     threads: int | None = None,
     note: Callable[[str], None] | None = None,
     max_memory: str | int | None = None,
+    watcher: Watcher | None = None,
 ) -> Result:
     """Run a scenario to its end and return its result.
 
     - `scenario`: a path or TOML text.
     - `out`: the run directory to write (None: the result stays in memory).
-    - `set`: overrides such as `"scheme=bfc"`.
+    - `set`: overrides such as `"scheme=bfc"`, or a single one.
     - `progress`: called a few times a second with a dict: `sim_ps`, `end_ps`, `flows_started`,
       `flows_finished`, `packet_hops`, `phase`, `drain_end_ps`, `measured_flows`, `missing_flows`,
       `measured_requests`, `missing_requests` (`xoff.Progress` documents them).
@@ -110,6 +116,7 @@ def run(
       any number.
     - `note`: called before the run starts with the reason why it uses fewer threads, if it does.
     - `max_memory`: as in `check`.
+    - `watcher`: looks at the run while it advances, such as `xoff run --live`.
 
     The GIL is released while the engine runs. Ctrl-C takes effect within a second: it raises
     `Interrupted` (a `KeyboardInterrupt`) and leaves partial results in `<out>.partial`.
@@ -119,21 +126,23 @@ def run(
     place = None if out is None else as_path(out, "a run directory")
     text, file = read_scenario(scenario)
     most = cores() if threads is None else threads
-    native = engine.open_run(text, file, list(set), most, max_memory)
+    native = engine.open_run(text, file, _overrides(set), most, max_memory)
+    if watcher is not None and not hasattr(native, "ports"):
+        raise UsageError("a live report requires a run with packets; this engine has none")
     if note is not None and native.threads_note is not None:
         note(native.threads_note)
     if place is None:
-        return _run_in_memory(native, progress)
+        return _run_in_memory(native, progress, watcher)
     from xoff.rundir import RunDir
 
     with RunDir(place, command or sys.argv) as folder:
         folder.begin(native)
-        engine.drive(native, folder, progress)
+        engine.drive(native, folder, progress, watcher)
         return folder.finish(native)
 
 
-def _run_in_memory(native: Any, progress: Report | None) -> Result:
+def _run_in_memory(native: Any, progress: Report | None, watcher: Watcher | None) -> Result:
     memory = _Memory()
-    engine.drive(native, memory, progress)
+    engine.drive(native, memory, progress, watcher)
     summary = json.loads(native.summary())
     return Result(summary, native.effective(), native.digest(), tables=memory.tables())

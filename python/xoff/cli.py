@@ -43,7 +43,11 @@ def _parser() -> _Parser:
     _add_torture(sub)
     _add_bench(sub)
     _add_compare_reference(sub)
-    plot = sub.add_parser("plot", help="compare finished runs in one figure")
+    plot = sub.add_parser(
+        "plot",
+        help="compare finished runs in one figure",
+        description="Runs that differ only in their seed are drawn as one curve, their mean.",
+    )
     plot.add_argument("runs", nargs="+", metavar="RUN_DIR", help="directory written by `xoff run`")
     plot.add_argument(
         "--out",
@@ -52,7 +56,14 @@ def _parser() -> _Parser:
         metavar="STEM",
         help="write STEM.svg and STEM.png (default: plot)",
     )
+    plot.add_argument(
+        "--class",
+        dest="cls",
+        metavar="NAME",
+        help="draw the slowdowns of this class (default: the first that is not an incast)",
+    )
     plot.set_defaults(action=commands.plot)
+    _add_report(sub)
     _add_presets(sub)
     _add_help_with_the_installation(sub)
     for name, one in sub.choices.items():
@@ -72,6 +83,7 @@ EXAMPLES = {
     "bench": "xoff bench 'bfc-*-128' --threads 1,2 --repeat 5",
     "compare-reference": "xoff compare-reference python/tests/data/hpcc_ns3",
     "plot": "xoff plot out/first out/first-bfc --out compare",
+    "report": "xoff report out/first out/first-bfc --out compare.html",
     "presets": "xoff presets bfc",
     "doctor": "xoff doctor",
     "completion": "source <(xoff completion bash)",
@@ -92,6 +104,26 @@ def _add_help_with_the_installation(sub: argparse._SubParsersAction[_Parser]) ->
     completion = sub.add_parser("completion", help="print the completion script of a shell")
     completion.add_argument("shell", choices=("bash", "zsh", "fish"))
     completion.set_defaults(action=commands.completion)
+
+
+def _add_report(sub: argparse._SubParsersAction[_Parser]) -> None:
+    report = sub.add_parser(
+        "report",
+        help="write finished runs as one HTML page with charts and the fabric over time",
+        description="The page works offline and contains all of its data. `run.port_samples` "
+        "records what the fabric over time needs, `run.flow_series` the rates of flows.",
+    )
+    report.add_argument(
+        "runs", nargs="+", metavar="RUN_DIR", help="directory written by `xoff run`"
+    )
+    report.add_argument(
+        "--out",
+        type=_place,
+        default=Path("report.html"),
+        metavar="FILE",
+        help="the page to write (default: report.html)",
+    )
+    report.set_defaults(action=commands.report)
 
 
 def _add_set(parser: _Parser, setting: str = "a setting") -> None:
@@ -126,6 +158,18 @@ def _add_run(sub: argparse._SubParsersAction[_Parser]) -> None:
         type=_positive,
         metavar="N",
         help="use up to N threads (default: all cores); results are the same for any N",
+    )
+    run.add_argument(
+        "--live",
+        action="store_true",
+        help="serve the report of the run on this machine while it advances, at a secret address",
+    )
+    run.add_argument(
+        "--live-port",
+        type=_port,
+        default=0,
+        metavar="PORT",
+        help="port of the live report (default: a free one)",
     )
     shown = run.add_mutually_exclusive_group()
     shown.add_argument("--quiet", action="store_true", help="print only errors")
@@ -431,6 +475,16 @@ def _positive(text: str) -> int:
     return number
 
 
+def _port(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if not 0 <= number <= 65_535:
+        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, found {text!r}")
+    return number
+
+
 def _positive_number(text: str) -> float:
     try:
         number = float(text)
@@ -504,7 +558,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _catch_signals()
     try:
         args = _complete(_parser()).parse_args(argv)
-        if argv is None and "lean" in args:
+        if argv is None and "lean" in args and not args.live:
             lean.import_pyarrow()
         code: int = args.action(args)
         sys.stdout.flush()

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from xoff.text import table
 
 if TYPE_CHECKING:
     from xoff.reproduce_paper import Keeping
+    from xoff.result import Result
 
 MEMORY_OF_A_WORLD = 4 << 30
 
@@ -31,16 +33,18 @@ def run(args: argparse.Namespace) -> int:
     # The note on the number of threads is only for users who set --threads.
     note = _note_on(line) if args.threads else None
     try:
-        result = api.run(
-            Path(args.file),
-            out,
-            args.set,
-            report,
-            command,
-            threads=args.threads,
-            note=note,
-            max_memory=args.max_memory,
-        )
+        with _live_view(args, out, line) as watcher:
+            result = api.run(
+                Path(args.file),
+                out,
+                args.set,
+                report,
+                command,
+                threads=args.threads,
+                note=note,
+                max_memory=args.max_memory,
+                watcher=watcher,
+            )
     finally:
         line.clear()
     if not args.quiet and not args.progress_json:
@@ -50,6 +54,24 @@ def run(args: argparse.Namespace) -> int:
         say(reference.report(Path(args.file), result), end="")
         say(f"\nresults in {result.path}")
     return 0
+
+
+def _live_view(
+    args: argparse.Namespace, out: Path, line: Line
+) -> AbstractContextManager[engine.Watcher | None]:
+    """Return the live page of a run; nothing without `--live`."""
+    if not args.live:
+        if args.live_port:
+            raise UsageError("--live-port requires --live")
+        return nullcontext()
+    from xoff.html_report.live import LiveView
+
+    def announce(url: str) -> None:
+        # Also with --quiet: without the address the page is of no use.
+        line.clear()
+        complain(f"live report: {url}")
+
+    return LiveView(out, announce, args.live_port)
 
 
 def _note_on(line: Line) -> Callable[[str], None]:
@@ -64,7 +86,7 @@ def _default_out(file: Path) -> Path:
 
 def reproduce(args: argparse.Namespace) -> int:
     """`xoff reproduce`: run experiments, draw them, check their claims."""
-    from xoff import catalogue, report
+    from xoff import catalogue, reproduce_report
     from xoff.reproduce import Outcome
     from xoff.reproduce_paper import Keeping, reproduce_all
 
@@ -92,15 +114,15 @@ def reproduce(args: argparse.Namespace) -> int:
     def show(outcome: Outcome) -> None:
         if args.json:
             return
-        say(report.table_text(outcome.experiment, outcome.results), end="")
+        say(reproduce_report.table_text(outcome.experiment, outcome.results), end="")
         if checked:
-            say("\n" + report.claims_text(outcome), end="")
+            say("\n" + reproduce_report.claims_text(outcome), end="")
         say(f"\nfigure: {outcome.out / 'figure.svg'}\n        {outcome.out / 'figure.png'}")
         say(f"table:  {outcome.out / 'table.md'}", flush=True)
 
     outcomes = reproduce_all(args.experiment, show, Line(), keeping, **options)
     if args.json:
-        found = [report.as_json(outcome) for outcome in outcomes]
+        found = [reproduce_report.as_json(outcome) for outcome in outcomes]
         one = found[0] if "/" in args.experiment.strip("/") else found
         say(json.dumps(one, indent=2, allow_nan=False))
     return 0
@@ -236,12 +258,53 @@ def plot(args: argparse.Namespace) -> int:
 
     if args.out.name in ("", ".."):
         raise UsageError(f"--out {args.out} is a folder; give the figure's name, e.g. --out plot")
-    results = {_label(folder, args.runs): load(folder) for folder in args.runs}
+    loaded = {_label(folder, args.runs): load(folder) for folder in args.runs}
+    known = dict.fromkeys(cls for run in loaded.values() for cls in run.classes)
+    if args.cls not in (None, *known):
+        raise UsageError(f"no run has a class {args.cls}; there are {', '.join(known)}")
     from xoff import plots
 
+    results = _by_seed(loaded)
     stem = args.out.with_suffix("") if args.out.suffix in (".svg", ".png") else args.out
-    for file in plots.save(plots.overview(results), stem):
+    for file in plots.save(plots.overview(results, args.cls), stem):
         say(str(file))
+    return 0
+
+
+def _by_seed(results: dict[str, Result]) -> dict[str, list[Result]]:
+    """Join runs that differ in nothing but their seed: they are drawn as one curve, their mean."""
+    from xoff.html_report.scenarios import differences
+
+    groups: list[list[str]] = []
+    for label, run in results.items():
+        for group in groups:
+            rows = differences([results[group[0]].effective, run.effective])
+            if [row["key"] for row in rows] == ["seed"]:
+                group.append(label)
+                break
+        else:
+            groups.append([label])
+    seeds = [f" ({len(group)} seeds)" if len(group) > 1 else "" for group in groups]
+    return {
+        group[0] + more: [results[label] for label in group]
+        for group, more in zip(groups, seeds, strict=True)
+    }
+
+
+def report(args: argparse.Namespace) -> int:
+    """`xoff report`: write finished runs as one HTML page."""
+    from xoff.html_report import document, payload
+    from xoff.manifest import replace_text
+    from xoff.result import load
+
+    if args.out.is_dir() or args.out.name in ("", ".."):
+        raise UsageError(f"--out {args.out} is a folder; name a file, e.g. --out report.html")
+    results = {_label(folder, args.runs): load(folder) for folder in args.runs}
+    page = document.html(payload.of_results(results))
+    with writing(args.out):
+        args.out.parent.mkdir(parents=True, exist_ok=True)
+        replace_text(args.out, page)
+    say(str(args.out))
     return 0
 
 

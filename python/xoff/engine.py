@@ -67,6 +67,19 @@ class Sink(Protocol):
         """Take the bytes that follow in the file of captured packets."""
 
 
+class Watcher(Protocol):
+    """Looks at a run while it advances, from the thread that drives it."""
+
+    def begin(self, run: Run) -> None:
+        """The run is built and has not advanced."""
+
+    def rows(self, table: str, batch: Any) -> None:
+        """Take a record batch of rows of a table."""
+
+    def tick(self, at: Progress) -> None:
+        """The run has advanced for a slice of time."""
+
+
 class Nowhere:
     """Takes the rows of a run whose results are not wanted."""
 
@@ -167,22 +180,31 @@ def _size(memory: str | int | None) -> str | None:
     return f"{memory}B" if isinstance(memory, int) else memory
 
 
-def drive(run: Run, sink: Sink, report: Report | None = None) -> None:
+def drive(
+    run: Run, sink: Sink, report: Report | None = None, watcher: Watcher | None = None
+) -> None:
     """Advance `run` to its end, handing rows to `sink` as they come.
 
-    Raises `RunError` if the engine gives up, `KeyboardInterrupt` between slices.
+    A `watcher` sees the run from its beginning. Raises `RunError` if the engine gives up,
+    `KeyboardInterrupt` between slices.
     """
     more = True
+    if watcher is not None:
+        watcher.begin(run)
     while more:
         with _translated():
             more = run.step(STEP_MS)
         for table, batch in run.take_tables():
             sink.rows(table, batch)
+            if watcher is not None:
+                watcher.rows(table, batch)
         captured = run.take_capture()
         if captured is not None:
             sink.capture(captured)
         if report is not None:
             report(run.progress())
+        if watcher is not None:
+            watcher.tick(run.progress())
 
 
 def schema() -> str:

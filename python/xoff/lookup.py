@@ -46,6 +46,17 @@ def statistic(group: Group, name: str, unfinished: int | None = None) -> float |
     return math.inf
 
 
+def bin_centre(group: Group) -> float:
+    """Return the geometric mean of a size bin's limits, in bytes.
+
+    A bin that starts at zero or has no upper limit is taken to span a decade.
+    """
+    low, high = group.get("low_bytes") or 0, group.get("high_bytes")
+    if not high or math.isinf(high):
+        return float(low) * math.sqrt(10)
+    return math.sqrt(max(float(low), high / 10) * high)
+
+
 def bins(result: Result, cls: str | None = None) -> list[Group]:
     """Return the size bins of a class, smallest sizes first."""
     entry = class_entry(result, cls)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xoff import recorded, report
+from xoff import recorded, reproduce_report
 from xoff.claims import Claim
 from xoff.errors import UsageError, writing
 from xoff.manifest import replace_text
@@ -185,7 +185,9 @@ def _under_candidates(entry: Entry) -> str:
 
 
 def _row(claim: Claim, part: Entry) -> list[str]:
-    measured = report.measured_text(report.from_json(part["measured"], part["interval"]))
+    measured = reproduce_report.measured_text(
+        reproduce_report.from_json(part["measured"], part["interval"])
+    )
     cells = [claim.id, claim.where, claim.text, claim.paper, measured, _word(part)]
     return [cell.replace("|", "\\|") for cell in cells]
 
@@ -218,7 +220,7 @@ def _without_runs(record: Entry, named: Mapping[str, Claim]) -> str:
             continue
         cells = _row(claim, one)
         if claim.shown_by or claim.needs:
-            cells[4] = report.needs_text(NotRun(claim, claim.needs))
+            cells[4] = reproduce_report.needs_text(NotRun(claim, claim.needs))
         rows.append(cells)
     if not rows:
         return ""

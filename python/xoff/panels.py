@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter
 
 from xoff import completions, rows
-from xoff.lookup import Group, bins, class_entry, statistic
+from xoff.lookup import bin_centre, bins, class_entry, statistic
 from xoff.metrics import PACKETS, Relative, Term, cdf_points, mean, monitored, sampled_cdf
 from xoff.plot import Theory
 from xoff.result import Result
@@ -46,17 +46,6 @@ def line_style(index: int) -> dict[str, Any]:
     }
 
 
-def bin_centre(group: Group) -> float:
-    """Return the geometric mean of a size bin's limits, in bytes.
-
-    A bin that starts at zero or has no upper limit is taken to span a decade.
-    """
-    low, high = group.get("low_bytes") or 0, group.get("high_bytes")
-    if not high or math.isinf(high):
-        return float(low) * math.sqrt(10)
-    return math.sqrt(max(float(low), high / 10) * high)
-
-
 def slowdown_axes(ax: Axes, results: Runs, stat: str, cls: str | None = None) -> None:
     """Draw FCT slowdown against flow size, one curve per label, both axes logarithmic."""
     drawn = False
@@ -70,7 +59,8 @@ def slowdown_axes(ax: Axes, results: Runs, stat: str, cls: str | None = None) ->
         plain_ticks(ax.yaxis)
     else:
         # A logarithmic axis without any point cannot be drawn.
-        ax.text(0.5, 0.5, "too few flows", transform=ax.transAxes, ha="center")
+        few = f"too few flows for the {_NAMES.get(stat, stat)} of any size"
+        ax.text(0.5, 0.5, few, transform=ax.transAxes, ha="center")
     ax.set_xlabel("flow size (bytes)")
     ax.set_ylabel(f"FCT slowdown, {_NAMES.get(stat, stat)} (ideal = 1)")
 

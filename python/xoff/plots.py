@@ -103,14 +103,17 @@ def pause_share(results: Runs) -> Figure:
     return figure
 
 
-def overview(results: Runs) -> Figure:
-    """Draw the figure of `xoff plot`: slowdowns, buffers, and active flows and pauses if any."""
+def overview(results: Runs, cls: str | None = None) -> Figure:
+    """Draw the figure of `xoff plot`: slowdowns, buffers, and active flows and pauses if any.
+
+    Slowdowns are those of class `cls` (None: the first that is not an incast).
+    """
     flat = [run for runs in as_lists(results).values() for run in runs]
     active = any(run.summary.get("active_flows") for run in flat)
     paused = any(lookup(run.summary, "pfc.pause_time_share") for run in flat)
     figure, axes = new_figure(4 + active + paused)
     for ax, stat in zip(axes, ("mean", "p95", "p99"), strict=False):
-        slowdown_axes(ax, results, stat)
+        slowdown_axes(ax, results, stat, cls)
     buffer_axes(axes[3], results)
     if active:
         active_flows_axes(axes[4], results)

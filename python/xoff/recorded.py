@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xoff import engine, points, report
+from xoff import engine, points, reproduce_report
 from xoff.claims import Claim
 from xoff.errors import UsageError, writing
 from xoff.manifest import replace_text
@@ -109,8 +109,8 @@ def entry(outcome: Outcome, claims: Sequence[Claim]) -> Record:
         "key": key(experiment, claims),
         "seeds": points.seeds(experiment.points),
         "runs": _runs(outcome),
-        "verdicts": {one.claim.id: report.verdict_json(one) for one in verdicts},
-        "table": report.page_table(outcome),
+        "verdicts": {one.claim.id: reproduce_report.verdict_json(one) for one in verdicts},
+        "table": reproduce_report.page_table(outcome),
     }
 
 
@@ -119,7 +119,7 @@ def trial(outcome: Outcome) -> Record:
     own = [verdict for verdict in outcome.verdicts if verdict.claim.experiments]
     return {
         "digest": runs_digest(_runs(outcome)),
-        "verdicts": {one.claim.id: report.verdict_json(one) for one in own},
+        "verdicts": {one.claim.id: reproduce_report.verdict_json(one) for one in own},
     }
 
 
@@ -203,7 +203,12 @@ def _closed_form(claim: Claim) -> Record:
     verdicts, _ = evaluate([claim], "", {})
     if not verdicts:
         return {"verdict": NOT_RUN, **_nothing()}
-    return {**_nothing(), **report.verdict_json(verdicts[0]), "scale": None, "experiments": []}
+    return {
+        **_nothing(),
+        **reproduce_report.verdict_json(verdicts[0]),
+        "scale": None,
+        "experiments": [],
+    }
 
 
 def _direction(found: Sequence[bool | None]) -> bool | None:

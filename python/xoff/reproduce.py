@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from xoff import computed, jobs, papers, points, readings, recorded, report
+from xoff import computed, jobs, papers, points, readings, recorded, reproduce_report
 from xoff.claims import Claim, load_claims
 from xoff.cores import cores
 from xoff.errors import Interrupted, RunError, UsageError, writing
@@ -241,5 +241,5 @@ def _write_files(outcome: Outcome) -> list[Path]:
     drawn = plots.save(figure.build(outcome.experiment, outcome.results), outcome.out / "figure")
     target = outcome.out / "table.md"
     with writing(target):
-        replace_text(target, report.table_text(outcome.experiment, outcome.results))
+        replace_text(target, reproduce_report.table_text(outcome.experiment, outcome.results))
     return [*drawn, target]

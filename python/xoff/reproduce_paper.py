@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from xoff import page, papers, recorded, report
+from xoff import page, papers, recorded, reproduce_report
 from xoff.claims import load_claims
 from xoff.errors import writing
 from xoff.manifest import replace_text
@@ -69,7 +69,7 @@ def reproduce_all(
     if whole and outcomes:
         target = out / f"results-{options.scale}.md"
         with writing(target):
-            replace_text(target, report.paper_text(outcomes))
+            replace_text(target, reproduce_report.paper_text(outcomes))
     kept.finish()
     return outcomes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import sys
 from collections.abc import Mapping
@@ -53,6 +54,12 @@ class Result(Tables):
     def __repr__(self) -> str:
         name = self.summary.get("name", "?")
         return f"<xoff.Result {name} scheme={self.scheme} digest={self.digest}>"
+
+    def _repr_html_(self) -> str:
+        """Return the summary that `xoff run` prints, for notebooks."""
+        from xoff import summary
+
+        return f"<pre>{html.escape(summary.render(self))}</pre>"
 
     @property
     def scheme(self) -> str:

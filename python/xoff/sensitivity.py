@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from xoff import page, papers, recorded, report
+from xoff import page, papers, recorded, reproduce_report
 from xoff.claims import load_claims
 from xoff.errors import UsageError, writing
 from xoff.manifest import replace_text
@@ -135,8 +135,8 @@ def _write(trials: Sequence[Trial], name: str) -> str:
         rows = []
         for trial in trials:
             verdict = next(v for v in trial.outcome.verdicts if v.claim.id == id_)
-            measured = report.measured_text(verdict.measured)
-            rows.append([trial.title, measured, report.verdict_text(verdict)])
+            measured = reproduce_report.measured_text(verdict.measured)
+            rows.append([trial.title, measured, reproduce_report.verdict_text(verdict)])
         table = markdown(("reading", "measured", "verdict"), rows, left=3)
         parts.append(f"## {id_}\n\n{claim.text}. Paper: {claim.paper or '-'}.\n\n{table}")
     text = "\n".join(parts)
@@ -153,6 +153,10 @@ def _save(file: Path, text: str) -> None:
 def as_json(trials: Sequence[Trial]) -> list[dict[str, Any]]:
     """Return the trials as JSON objects."""
     return [
-        {"reading": trial.reading.id, "candidate": trial.value, **report.as_json(trial.outcome)}
+        {
+            "reading": trial.reading.id,
+            "candidate": trial.value,
+            **reproduce_report.as_json(trial.outcome),
+        }
         for trial in trials
     ]

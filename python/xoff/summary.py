@@ -76,12 +76,13 @@ def _size(group: Group) -> str:
 
 def _fabric(summary: Mapping[str, Any]) -> str:
     rows = [*_buffer(summary), *_pauses(summary)]
-    for key, name in (
-        ("drops_packets", "packets dropped"),
-        ("retransmitted_packets", "packets retransmitted"),
+    for path, name in (
+        ("drops_packets", "packets without room, whole run"),
+        ("dropped.packets", "packets lost, with those on failed links, measured time"),
+        ("retransmitted_packets", "packets retransmitted, whole run"),
     ):
-        if summary.get(key) is not None:
-            rows.append([name, f"{summary[key]:,}"])
+        if (found := lookup(summary, path)) is not None:
+            rows.append([name, f"{int(found):,}"])
     rows += _shares(summary, "utilisation", "utilisation, {} links")
     rows += _shares(summary, "load", "load, {}")
     return table(("fabric", "value"), rows) if rows else ""

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use xoff_core::NodeId;
-use xoff_core::table::Tables;
+use xoff_core::table::{Table, Tables};
 
 use crate::apart::SLICE;
 use crate::batch::PyBatch;
@@ -170,6 +170,11 @@ impl Run {
     /// table of ports comes when the run is over.
     fn take_tables(&mut self) -> Vec<(&'static str, PyBatch)> {
         take_tables(self.engine())
+    }
+
+    /// Return the table of ports as it is now.
+    fn ports(&mut self) -> PyBatch {
+        Table::of(&self.engine().ports()).into()
     }
 
     /// Return the bytes that follow in the file of captured packets; None if nothing is captured.

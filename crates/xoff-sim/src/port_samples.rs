@@ -15,6 +15,8 @@ pub struct PortTotals {
     pub drops: u64,
     /// Their bytes on the wire.
     pub drop_bytes: u64,
+    /// Time with at least one queue paused by the neighbour.
+    pub paused_ps: u64,
 }
 
 impl PortTotals {
@@ -26,6 +28,7 @@ impl PortTotals {
             tx_packets: self.tx_packets - before.tx_packets,
             drops: self.drops - before.drops,
             drop_bytes: self.drop_bytes - before.drop_bytes,
+            paused_ps: self.paused_ps - before.paused_ps,
         }
     }
 }
@@ -39,6 +42,8 @@ pub struct PortState {
     pub port: u16,
     /// Bytes in all its queues.
     pub queue_bytes: u64,
+    /// Those of paused queues.
+    pub held_bytes: u64,
     /// Totals since the run began.
     pub totals: PortTotals,
 }
@@ -81,8 +86,8 @@ impl PortSamples {
     ) {
         self.end = Some(now + self.interval);
         rows.extend(self.before.iter_mut().zip(ports).map(|(before, state)| {
-            let PortState { node: NodeId(node), port, queue_bytes, totals } = state;
-            let PortTotals { tx_bytes, tx_packets, drops, drop_bytes } =
+            let PortState { node: NodeId(node), port, queue_bytes, held_bytes, totals } = state;
+            let PortTotals { tx_bytes, tx_packets, drops, drop_bytes, paused_ps } =
                 totals.since(std::mem::replace(before, totals));
             let time_ps = now.0;
             PortSampleRow {
@@ -90,8 +95,10 @@ impl PortSamples {
                 node,
                 port,
                 queue_bytes,
+                held_bytes,
                 tx_bytes,
                 tx_packets,
+                paused_ps,
                 drops,
                 drop_bytes,
             }
@@ -104,7 +111,8 @@ mod tests {
     use super::*;
 
     fn totals(tx_bytes: u64, drop_bytes: u64) -> PortTotals {
-        PortTotals { tx_bytes, tx_packets: tx_bytes / 100, drops: drop_bytes / 100, drop_bytes }
+        let (tx_packets, drops, paused_ps) = (tx_bytes / 100, drop_bytes / 100, drop_bytes / 50);
+        PortTotals { tx_bytes, tx_packets, drops, drop_bytes, paused_ps }
     }
 
     #[test]
@@ -112,16 +120,19 @@ mod tests {
         let mut samples = PortSamples::new(Ps(10)).unwrap();
         samples.begin(Ps(100), [totals(1000, 0), totals(0, 100)].into_iter());
         let mut interval = |now, found: [PortTotals; 2]| {
-            let state = |totals| PortState { node: NodeId(0), port: 0, queue_bytes: 5, totals };
+            let (node, port, queue_bytes, held_bytes) = (NodeId(0), 0, 5, 3);
+            let state = |totals| PortState { node, port, queue_bytes, held_bytes, totals };
             let mut rows = Vec::new();
             assert!(samples.is_due(Ps(now)) && !samples.is_due(Ps(now + 1)));
             samples.next(Ps(now), found.map(state).into_iter(), &mut rows);
             assert!(rows.iter().all(|row| (row.time_ps, row.queue_bytes) == (now, 5)));
+            assert!(rows.iter().all(|row| row.held_bytes == 3));
             let totals = |row: &PortSampleRow| PortTotals {
                 tx_bytes: row.tx_bytes,
                 tx_packets: row.tx_packets,
                 drops: row.drops,
                 drop_bytes: row.drop_bytes,
+                paused_ps: row.paused_ps,
             };
             rows.iter().map(totals).collect::<Vec<_>>()
         };

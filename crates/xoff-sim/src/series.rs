@@ -28,14 +28,15 @@ impl<'a> View<'a> {
     }
 
     /// The current state of each port, with totals since the start of the run.
-    fn ports(self) -> impl Iterator<Item = PortState> + 'a {
+    fn ports(self, now: Ps) -> impl Iterator<Item = PortState> + 'a {
         self.ports.iter().zip(self.place).map(move |(port, &Place { partition, port: number })| {
             let partition = &self.partitions[partition as usize];
             PortState {
                 node: port.node,
                 port: port.number,
                 queue_bytes: partition.queue_bytes(number),
-                totals: partition.totals(number),
+                held_bytes: partition.held_bytes(number),
+                totals: partition.totals(number, now.0),
             }
         })
     }
@@ -59,7 +60,7 @@ impl Series {
             flows.begin(now, |flow, host| view.rx_progress(flow, host));
         }
         if let Some(ports) = &mut self.ports {
-            ports.begin(now, view.ports().map(|port| port.totals));
+            ports.begin(now, view.ports(now).map(|port| port.totals));
         }
     }
 
@@ -69,7 +70,7 @@ impl Series {
             flows.next(now, |flow, host| view.rx_progress(flow, host), &mut rows.flow_series);
         }
         if let Some(ports) = self.ports.as_mut().filter(|ports| ports.is_due(now)) {
-            ports.next(now, view.ports(), &mut rows.port_samples);
+            ports.next(now, view.ports(now), &mut rows.port_samples);
         }
     }
 

@@ -107,7 +107,6 @@ pub struct Progress {
 #[derive(Clone, Debug, Default)]
 struct Snapshot {
     totals: Vec<PortTotals>,
-    paused_ps: Vec<u64>,
     pauses: Vec<u64>,
     /// Acknowledged bytes, by class, of endless flows and of stopped ones.
     endless_acked: Vec<u64>,
@@ -556,8 +555,7 @@ impl Simulation {
         };
         for &Place { partition, port: number } in &self.place {
             let partition = &self.partitions[partition as usize];
-            snapshot.totals.push(partition.totals(number));
-            snapshot.paused_ps.push(partition.paused_time(number).total(self.now.0));
+            snapshot.totals.push(partition.totals(number, self.now.0));
             snapshot.pauses.push(partition.paused_time(number).pauses());
         }
         let counts = |flow: &FlowStart| flow.bytes == ENDLESS || self.stopping.contains(&flow.id);

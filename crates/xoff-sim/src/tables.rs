@@ -134,10 +134,14 @@ table! {
         /// Bytes in all queues of the port at that instant. A host counts acknowledgements and
         /// frames only: it makes packets of its data when it sends them.
         queue_bytes: u64,
+        /// Those of them in data queues that the neighbour pauses; 0 at a host.
+        held_bytes: u64,
         /// Bytes sent in the interval.
         tx_bytes: u64,
         /// Packets sent in the interval.
         tx_packets: u64,
+        /// Time in the interval with at least one queue paused by the neighbour.
+        paused_ps: u64,
         /// Packets for this port that were lost in the interval.
         drops: u64,
         /// Bytes of these packets on the wire.

@@ -289,6 +289,16 @@ impl Egress {
         held
     }
 
+    /// Bytes waiting in paused data queues.
+    #[must_use]
+    pub fn held_bytes(&self) -> u64 {
+        each_scheduler!(&self.scheduler, queues => {
+            let held = queues.paused() & queues.occupied();
+            let bytes = |queue: u8| u64::from(queues.queue_bytes(queue));
+            (0..128).filter(|queue| held >> queue & 1 == 1).map(bytes).sum()
+        })
+    }
+
     /// Flows or queues with packets here.
     #[must_use]
     pub fn active(&self) -> u32 {

@@ -96,8 +96,9 @@ fn what_waits_in_paused_queues_is_held() {
         port.set_paused(0, 1 << 1);
         let held = port.held(&pool).into_iter().map(|packet| packet.flow);
         assert_eq!(held.collect::<Vec<_>>(), [5, 7], "{:?}", port.scheduler);
+        assert_eq!(port.held_bytes(), 2000, "{:?}", port.scheduler);
         port.set_paused(10, 0);
-        assert!(port.held(&pool).is_empty() && port.paused() == 0);
+        assert!(port.held(&pool).is_empty() && port.held_bytes() == 0 && port.paused() == 0);
     }
 }
 

@@ -91,6 +91,32 @@ fn ports_know_their_pauses_and_drops() {
     assert_eq!(dropped.hosts_sent_bytes, sent);
 }
 
+/// PFC stops senders through the fabric: each port's paused time adds up over its samples, and a
+/// leaf's uplink holds bytes only while it is paused.
+#[test]
+fn samples_of_ports_show_pauses() {
+    let fabric = "leaf_spine = { leaves = 3, hosts_per_leaf = 2, spines = 1 }";
+    let scenario = OVERLOAD
+        .replace("\"star\"", "\"leaf-spine\"")
+        .replace("star = { hosts = 4 }", fabric)
+        .replace("src = 1", "src = 4");
+    let mut run = open(&scenario, &["buffer.size=200kB", "run.port_samples=10us"]);
+    let mut rows = Vec::new();
+    while run.step().unwrap() {
+        rows.append(&mut run.rows().port_samples);
+    }
+    rows.append(&mut run.rows().port_samples);
+    let samples = |node, port| rows.iter().filter(move |row| (row.node, row.port) == (node, port));
+    for port in run.ports() {
+        let of_port = || samples(port.node, port.port);
+        assert_eq!(of_port().map(|row| row.paused_ps).sum::<u64>(), port.paused_ps);
+        assert!(of_port().all(|row| row.held_bytes <= row.queue_bytes));
+        assert!(port.paused_ps > 0 || of_port().all(|row| row.held_bytes == 0));
+    }
+    let (leaf, uplink) = (7, 2);
+    assert!(samples(leaf, uplink).any(|row| row.held_bytes > 10_000));
+}
+
 /// Two flows without an end share a link in halves, and each is reported separately.
 #[test]
 fn flows_without_end_are_told_apart() {

@@ -92,6 +92,7 @@ fn samples_of_ports_add_up_to_what_ports_did() {
         assert_eq!(sum(|row| row.tx_packets), port.tx_packets);
         assert_eq!(sum(|row| row.drops), port.drops);
         assert_eq!(sum(|row| row.drop_bytes), port.drop_bytes);
+        assert_eq!(sum(|row| row.paused_ps), port.paused_ps);
         assert!(port.drop_bytes <= port.drops * 1048 && port.drop_bytes >= port.drops * 60);
         dropped += port.drops;
     }

@@ -57,15 +57,28 @@ impl Partition {
         }
     }
 
-    /// Sent and dropped totals of a port.
+    /// Bytes in the paused queues of a port; none for a host, whose NIC makes packets of its data
+    /// when it sends them.
     #[must_use]
-    pub fn totals(&self, port: u32) -> PortTotals {
+    pub fn held_bytes(&self, port: u32) -> u64 {
+        match self.owners[port as usize] {
+            Owner::Host(_) => 0,
+            Owner::Switch(switch, number) => {
+                self.switches[switch as usize].1.egress()[number as usize].held_bytes()
+            }
+        }
+    }
+
+    /// Totals of a port up to the time `now` (ps).
+    #[must_use]
+    pub fn totals(&self, port: u32, now: u64) -> PortTotals {
         let Drops { packets, bytes } = self.drops(port);
         PortTotals {
             tx_bytes: self.fabric.tx_bytes(port),
             tx_packets: self.fabric.tx_packets(port),
             drops: packets,
             drop_bytes: bytes,
+            paused_ps: self.paused_time(port).total(now),
         }
     }
 

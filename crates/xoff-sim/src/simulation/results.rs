@@ -41,7 +41,7 @@ impl Simulation {
                 rate_bps: port.rate.0,
                 tx_bytes: totals.tx_bytes,
                 tx_packets: totals.tx_packets,
-                paused_ps: since(&begin.paused_ps, &end.paused_ps, index),
+                paused_ps: totals.paused_ps,
                 pauses: since(&begin.pauses, &end.pauses, index),
                 drops: totals.drops,
                 drop_bytes: totals.drop_bytes,
