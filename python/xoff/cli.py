@@ -77,6 +77,7 @@ EXAMPLES = {
     "run": "xoff run scenarios/first.toml --set scheme=bfc --out out/first-bfc",
     "sweep": "xoff sweep scenarios/sweeps/load.toml --seeds 5",
     "reproduce": "xoff reproduce bfc/fig09 --check",
+    "experiment": "xoff experiment scenarios/experiments/incast",
     "check": "xoff check scenarios/first.toml --set scheme=hpcc",
     "diverge": "xoff diverge scenarios/first.toml --other-set seed=2",
     "torture": "xoff torture --minutes 10 --seed 7",
@@ -227,6 +228,17 @@ def _add_reproduce(sub: argparse._SubParsersAction[_Parser]) -> None:
         metavar="PAPER[/EXPERIMENT]",
         help="e.g. bfc (all experiments of the paper) or bfc/fig09; see --list",
     )
+    _add_experiments(again)
+    again.set_defaults(action=commands.reproduce)
+    own = sub.add_parser("experiment", help="run experiments of your own and draw their figures")
+    own.add_argument(
+        "folder", type=_place, help="folder with experiment.toml, or of several such folders"
+    )
+    _add_experiments(own)
+    own.set_defaults(action=commands.experiment)
+
+
+def _add_experiments(again: _Parser) -> None:
     again.add_argument(
         "--scale",
         choices=("quick", "paper"),
@@ -254,7 +266,6 @@ def _add_reproduce(sub: argparse._SubParsersAction[_Parser]) -> None:
     )
     _add_keeping(again)
     _add_changes(again)
-    again.set_defaults(action=commands.reproduce)
 
 
 def _add_keeping(again: _Parser) -> None:

@@ -84,14 +84,26 @@ def _default_out(file: Path) -> Path:
     return Path("out") / stem
 
 
-def reproduce(args: argparse.Namespace) -> int:
+def experiment(args: argparse.Namespace) -> int:
+    """`xoff experiment`: what `xoff reproduce` does, for experiments in a folder."""
+    from xoff import papers
+
+    root, name = papers.of_folder(args.folder)
+    claims = root / name.split("/")[0] / "claims.toml"
+    if args.check and not claims.is_file():
+        raise UsageError(f"--check needs claims, and {claims} does not exist")
+    args.experiment = name
+    return reproduce(args, root)
+
+
+def reproduce(args: argparse.Namespace, root: Path | None = None) -> int:
     """`xoff reproduce`: run experiments, draw them, check their claims."""
     from xoff import catalogue, reproduce_report
     from xoff.reproduce import Outcome
     from xoff.reproduce_paper import Keeping, reproduce_all
 
     if args.list:
-        say(catalogue.text(args.experiment, args.scale), end="")
+        say(catalogue.text(args.experiment, args.scale, root), end="")
         return 0
     if args.experiment is None:
         raise UsageError("name a paper or PAPER/EXPERIMENT; `xoff reproduce --list` lists them")
@@ -100,6 +112,7 @@ def reproduce(args: argparse.Namespace) -> int:
     options: dict[str, Any] = {
         "scale": args.scale,
         "out": args.out,
+        "root": root,
         "check": checked or args.json,
         "slots": args.jobs,
         "max_memory": args.max_memory,

@@ -7,6 +7,8 @@ from pathlib import Path
 from xoff.errors import UsageError
 from xoff.text import suggestion
 
+FILE = "experiment.toml"
+
 
 def papers_dir() -> Path:
     """Return the folder `papers`. Raises `UsageError` if it is missing."""
@@ -24,7 +26,7 @@ def papers_dir() -> Path:
 def experiments(root: Path | None = None) -> list[str]:
     """List every experiment as `paper/experiment`, sorted."""
     root = root or papers_dir()
-    files = root.glob("*/*/experiment.toml")
+    files = root.glob(f"*/*/{FILE}")
     return sorted(f"{file.parent.parent.name}/{file.parent.name}" for file in files)
 
 
@@ -33,10 +35,10 @@ def find_experiment(name: str, root: Path | None = None) -> Path:
 
     Raises `UsageError` with a suggestion if there is no such experiment.
     """
-    root = root or papers_dir()
+    root, name = root or papers_dir(), name.strip("/")
+    if "/" in name and (root / name / FILE).is_file():
+        return root / name
     known = experiments(root)
-    if name.strip("/") in known:
-        return root / name.strip("/")
     papers = ", ".join(dict.fromkeys(one.split("/")[0] for one in known)) or "none"
     raise UsageError(
         f"unknown experiment `{name}`{suggestion(name, known)}; papers: {papers}; "
@@ -49,9 +51,22 @@ def find_experiments(name: str, root: Path | None = None) -> list[str]:
 
     Raises `UsageError` with a suggestion if there is none.
     """
-    name = name.strip("/")
-    of_paper = [one for one in experiments(root) if one.startswith(f"{name}/")]
-    if of_paper:
+    root, name = root or papers_dir(), name.strip("/")
+    files = root.joinpath(name).glob(f"*/{FILE}") if name and "/" not in name else []
+    if of_paper := sorted(f"{name}/{file.parent.name}" for file in files):
         return of_paper
     find_experiment(name, root)
     return [name]
+
+
+def of_folder(folder: Path) -> tuple[Path, str]:
+    """Return (root, name) of a folder outside the papers: an experiment, or a folder of several.
+
+    Raises `UsageError` if it is neither.
+    """
+    folder = folder.resolve()
+    if (folder / FILE).is_file():
+        return folder.parent.parent, f"{folder.parent.name}/{folder.name}"
+    if any(folder.glob(f"*/{FILE}")):
+        return folder.parent, folder.name
+    raise UsageError(f"{folder} has no {FILE}, and none of its folders has one")

@@ -34,6 +34,7 @@ class Options:
     - `settings` are `--set` overrides of every case that accepts them; `chosen` replaces choices of
       `readings.toml` by their id. Results with either say so.
     - `budget_s`: time for more seeds where claims are undecided.
+    - `root`: the folder of the papers, or of someone's own experiments (default: of the package).
     - `slots` is the number of concurrent runs, one thread each (default: one per core).
       `max_memory` limits each of them, as in `api.check`.
     """
@@ -187,7 +188,10 @@ def _more_seeds(outcome: Outcome) -> dict[str, int]:
 def _command(prepared: Prepared) -> str:
     """Return the command that repeats these runs."""
     experiment, options = prepared.experiment, prepared.options
-    parts = ["xoff", "reproduce", experiment.name, "--scale", experiment.scale, "--check"]
+    named = ["reproduce", experiment.name]
+    if options.root is not None:
+        named = ["experiment", str(options.root / experiment.name)]
+    parts = ["xoff", *named, "--scale", experiment.scale, "--check"]
     for override in options.settings:
         parts += ["--set", override]
     for reading, value in options.chosen.items():

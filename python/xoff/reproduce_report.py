@@ -209,7 +209,8 @@ def claims_text(outcome: Outcome) -> str:
     for verdict in outcome.verdicts:
         claim = verdict.claim
         lines.append(_headline(claim))
-        lines.append(f"    paper     {claim.paper or '-'}")
+        if claim.paper:
+            lines.append(f"    paper     {claim.paper}")
         lines.append(f"    measured  {measured_text(verdict.measured)}")
         lines.append(f"    verdict   {verdict_text(verdict)}")
         for note in filter(None, (claim.cause, claim.explanation)):
