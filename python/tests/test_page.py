@@ -85,6 +85,13 @@ def test_parts_follow_the_paper():
     assert sorted(mixed, key=lambda entry: page._place("name", entry)) == parts
 
 
+def test_what_is_ours_has_no_place_in_the_paper():
+    sources = ["ours (§2 is silent)", "Demo (2022) §3"]
+    assert page._title(sources) == "Demo (2022)"
+    headings = [page._heading({"source": source, "title": "Loads"}) for source in sources]
+    assert headings == ["Loads", "§3: Loads"]
+
+
 def test_a_digest_is_of_names_and_digests_in_any_order():
     def run(case, found):
         return {"case": case, "seed": 1, "digest": found}

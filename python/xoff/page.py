@@ -82,8 +82,7 @@ def _place(name: str, entry: Entry) -> tuple[object, ...]:
 
 def _head(record: Entry, entries: Mapping[str, Entry], ordered: Sequence[str]) -> str:
     paper = record["paper"]
-    sources = [entries[name]["source"] for name in ordered]
-    title = sources[0].partition("§")[0].strip(" ,") if sources else ""
+    title = _title([entries[name]["source"] for name in ordered])
     versions = ", ".join(sorted({entry["engine"] for entry in entries.values()}))
     results = {run["digest"] for run in record["runs"]}
     said = (
@@ -118,8 +117,21 @@ def _counts(entry: Entry) -> list[str]:
     return [entry["scale"], *[str(said.count(word)) for word in WORDS[:3]]]
 
 
+def _title(sources: Sequence[str]) -> str:
+    """Return the paper's name, as the first source that names a place of it has it."""
+    named = (source for source in sources if not _is_ours(source))
+    return next(named, "").partition("§")[0].strip(" ,")
+
+
+def _is_ours(source: str) -> bool:
+    """Return whether a source, such as "ours (§2 is silent)", is no place of the paper."""
+    return source.startswith("ours")
+
+
 def _heading(entry: Entry) -> str:
     """Return place in the paper and title: "§2.3, Fig. 4: Active flows"."""
+    if _is_ours(entry["source"]):
+        return str(entry["title"])
     _, mark, place = entry["source"].partition("§")
     if not mark:
         _, mark, place = entry["source"].partition("App. ")
