@@ -62,8 +62,8 @@ class Sink(Protocol):
     def rows(self, table: str, batch: Any) -> None:
         """Take a record batch of rows of a table."""
 
-    def capture(self, data: bytes) -> None:
-        """Take the bytes that follow in the file of captured packets."""
+    def file(self, name: str, data: bytes) -> None:
+        """Take the bytes that follow in a file of this name."""
 
 
 class Nowhere:
@@ -72,7 +72,7 @@ class Nowhere:
     def rows(self, table: str, batch: Any) -> None:
         """Drop them."""
 
-    def capture(self, data: bytes) -> None:
+    def file(self, name: str, data: bytes) -> None:
         """Drop them."""
 
 
@@ -177,9 +177,8 @@ def drive(run: Run, sink: Sink, report: Report | None = None) -> None:
             more = run.step(STEP_MS)
         for table, batch in run.take_tables():
             sink.rows(table, batch)
-        captured = run.take_capture()
-        if captured is not None:
-            sink.capture(captured)
+        for name, data in run.take_files():
+            sink.file(name, data)
         if report is not None:
             report(run.progress())
 

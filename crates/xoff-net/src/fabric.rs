@@ -13,6 +13,7 @@ use xoff_core::{Event, Ps, TimerId, Wheel};
 use self::impairment::{IMPAIRED, Impairments};
 use self::service::{KEEPS, Services};
 
+use crate::header::Ask;
 use crate::packet::{NONE, Packet, Pool};
 use crate::phase;
 use crate::record::{Record, RecordTable};
@@ -147,6 +148,17 @@ pub struct Captured {
     pub packet: Packet,
 }
 
+/// A frame that pauses or resumes queues, at its arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heard {
+    /// Time of its arrival (ps).
+    pub time_ps: u64,
+    /// The number in the whole topology of the port where it arrived.
+    pub port: u32,
+    /// Whether it pauses; otherwise it resumes.
+    pub pauses: bool,
+}
+
 /// The ports and links of one partition, with the clock, the event wheel and the packets.
 #[derive(Debug)]
 pub struct Fabric {
@@ -162,6 +174,8 @@ pub struct Fabric {
     pub outbox: Vec<Crossings>,
     /// Packets that captured ports have sent since the last read.
     pub captured: Vec<Captured>,
+    /// Frames that paused or resumed queues since the last read, if they are recorded.
+    pub heard: Option<Vec<Heard>>,
     ports: Vec<Port>,
     /// Bits per second of each port.
     rates: Vec<u64>,
@@ -198,6 +212,7 @@ impl Fabric {
             records: RecordTable::default(),
             outbox: vec![Crossings::default(); partitions],
             captured: Vec::new(),
+            heard: None,
             ports: Vec::new(),
             rates: Vec::new(),
             impaired: Impairments::default(),
@@ -283,6 +298,15 @@ impl Fabric {
         let state = &mut self.ports[port as usize];
         state.captured = true;
         state.ps_per_byte = 0;
+    }
+
+    /// A frame from a port's neighbour has arrived there.
+    #[inline]
+    pub fn hear(&mut self, port: u32, id: u32) {
+        if let Some(heard) = &mut self.heard {
+            let pauses = self.packets[id].as_link_control().ask() != Ask::Resume;
+            heard.push(Heard { time_ps: self.now, port: self.ports[port as usize].id, pauses });
+        }
     }
 
     /// The number of ports.

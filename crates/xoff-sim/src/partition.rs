@@ -1,6 +1,7 @@
 //! A partition of the network, with its own clock, events and packets.
 
 mod measured;
+pub mod queue_lengths;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,6 +19,7 @@ use xoff_net::packet::NONE;
 use xoff_net::phase;
 use xoff_net::topo::{Routes, Topology};
 
+use self::queue_lengths::QueueLengths;
 use crate::flowtune::allocator::Allocator;
 use crate::flowtune::node::Allocators;
 use crate::loss_notice::LossNotice;
@@ -119,6 +121,7 @@ pub struct Partition {
     directory: Arc<Directory>,
     perfect_recovery: bool,
     allocators: Option<Box<Allocators>>,
+    queue_lengths: Option<Box<QueueLengths>>,
 }
 
 impl Partition {
@@ -161,6 +164,7 @@ impl Partition {
             directory: Arc::clone(directory),
             perfect_recovery: setup.hosts.recovery.relies_on_switches(),
             allocators: None,
+            queue_lengths: None,
         }
     }
 
@@ -269,6 +273,7 @@ impl Partition {
                         self.pick_at(item);
                     }
                 }
+                tag::QUEUE_LENGTHS => self.sample_queue_lengths(),
                 _ => self.allocate(event),
             },
             tag::PACE => self.hosts.on_pace(&mut self.fabric, number),

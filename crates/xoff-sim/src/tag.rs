@@ -43,5 +43,7 @@ pub(crate) const ITERATE: u32 = SINGLE | 4;
 pub(crate) const PUBLISH: u32 = SINGLE | 5;
 /// A port that keeps its packets has finished a transmission.
 pub(crate) const SENT: u32 = SINGLE | 6;
+/// A sample of queue lengths is due.
+pub(crate) const QUEUE_LENGTHS: u32 = SINGLE | 8;
 /// The first packet on a link has arrived.
 pub(crate) const NEXT_ARRIVAL: u32 = SINGLE | 7;

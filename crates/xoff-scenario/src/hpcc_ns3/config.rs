@@ -31,6 +31,12 @@ impl Control {
 pub(super) struct Config {
     pub(super) topology_file: String,
     pub(super) flow_file: String,
+    pub(super) fct_file: String,
+    pub(super) pfc_file: String,
+    /// No file if empty.
+    pub(super) queue_file: String,
+    pub(super) queues_from: Ps,
+    pub(super) queues_until: Ps,
     pub(super) control: Control,
     pub(super) payload: u64,
     pub(super) stop_time: Ps,
@@ -79,6 +85,11 @@ impl Default for Config {
         Self {
             topology_file: String::new(),
             flow_file: String::new(),
+            fct_file: "fct.txt".into(),
+            pfc_file: "pfc.txt".into(),
+            queue_file: String::new(),
+            queues_from: Ps(2_000_000_000_000),
+            queues_until: Ps(2_100_000_000_000),
             control: Control::Dcqcn,
             payload: 1000,
             stop_time: Ps(3_010_000_000_000),
@@ -118,15 +129,10 @@ impl Default for Config {
 }
 
 /// Keys that only choose output files, and keys that nothing modelled uses.
-const UNREAD: [&str; 13] = [
+const UNREAD: [&str; 8] = [
     "ENABLE_TRACE",
     "TRACE_FILE",
     "TRACE_OUTPUT_FILE",
-    "FCT_OUTPUT_FILE",
-    "PFC_OUTPUT_FILE",
-    "QLEN_MON_FILE",
-    "QLEN_MON_START",
-    "QLEN_MON_END",
     "USE_DYNAMIC_PFC_THRESHOLD",
     "DATA_RATE",
     "LINK_DELAY",
@@ -134,7 +140,12 @@ const UNREAD: [&str; 13] = [
     "PINT_PROB",
 ];
 
-const READ: [&str; 37] = [
+const READ: [&str; 42] = [
+    "FCT_OUTPUT_FILE",
+    "PFC_OUTPUT_FILE",
+    "QLEN_MON_FILE",
+    "QLEN_MON_START",
+    "QLEN_MON_END",
     "ENABLE_QCN",
     "PACKET_PAYLOAD_SIZE",
     "TOPOLOGY_FILE",
@@ -250,6 +261,11 @@ impl Config {
 
     fn set_more(&mut self, entry: &Entry<'_>) -> Result<(), String> {
         match entry.key {
+            "FCT_OUTPUT_FILE" => self.fct_file = entry.word()?.into(),
+            "PFC_OUTPUT_FILE" => self.pfc_file = entry.word()?.into(),
+            "QLEN_MON_FILE" => self.queue_file = entry.word()?.into(),
+            "QLEN_MON_START" => self.queues_from = entry.nanoseconds()?,
+            "QLEN_MON_END" => self.queues_until = entry.nanoseconds()?,
             "L2_ACK_INTERVAL" => self.ack_interval = entry.ack_interval()?,
             "L2_CHUNK_SIZE" => self.chunk = entry.word32()?.into(),
             "L2_BACK_TO_ZERO" => self.back_to_zero = entry.flag()?,
@@ -347,6 +363,13 @@ impl Entry<'_> {
             ));
         }
         Ok(())
+    }
+
+    fn nanoseconds(&self) -> Result<Ps, String> {
+        match self.whole()?.checked_mul(1000) {
+            Some(time) => Ok(Ps(time)),
+            None => Err(format!("{} {} is too large", self.key, self.word()?)),
+        }
     }
 
     fn positive_rate(&self) -> Result<BitRate, String> {

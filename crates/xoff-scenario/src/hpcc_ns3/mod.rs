@@ -12,6 +12,7 @@ mod dialects;
 mod files;
 mod link_down;
 mod next_hops;
+mod outputs;
 mod rtts;
 mod spec;
 
@@ -33,6 +34,8 @@ use crate::resolve::{Resolved, Spec};
 use crate::resources::{Memory, Resources};
 use crate::sections::RunConfig;
 use config::Config;
+
+pub use outputs::{Outputs, Pair};
 
 /// Class of all flows.
 const CLASS: &str = "flows";
@@ -104,6 +107,8 @@ fn build(
     let spec = spec::spec(&config, run(&config, &flows)?, &whole);
     let plan = build::plan(&spec.run);
     let faults = link_down::faults(&config, &topology).map_err(|why| format!("{file}: {why}"))?;
+    let outputs = outputs::outputs(&config, &topology, &flows, &faults)
+        .map_err(|what| format!("{file}: {what}{}", translated.context))?;
     let class = flows.first().map_or(ACK_CLASS, |flow| flow.priority);
     let mut setup =
         Setup { faults, ..setup(&config, spec, topology, routes, (whole.base_rtt, class)) };
@@ -133,6 +138,7 @@ fn build(
         fills: false,
         monitored: Vec::new(),
         captured: Vec::new(),
+        outputs: Some(outputs),
         effective,
     })
 }

@@ -91,6 +91,7 @@ impl Resolver<'_> {
             fills: flows.fills,
             monitored,
             captured,
+            outputs: None,
             effective: self.reader.effective.text(),
         })
     }
