@@ -6,11 +6,13 @@
 
 mod impairment;
 mod in_sequence;
+mod receive_errors;
 mod service;
 
 use xoff_core::{Event, Ps, TimerId, Wheel};
 
 use self::impairment::{IMPAIRED, Impairments};
+use self::receive_errors::ReceiveErrors;
 use self::service::{KEEPS, Services};
 
 use crate::header::Ask;
@@ -118,6 +120,8 @@ pub struct FabricTags {
     pub sent: u32,
     /// The first packet on a link has arrived, with events in the order of setting.
     pub next_arrival: u32,
+    /// A packet, whose `next` is the port, arrives where some are lost.
+    pub checked: u32,
 }
 
 /// Packets on the way to one other partition. Of each packet, `time` is its arrival and `next` its
@@ -181,6 +185,8 @@ pub struct Fabric {
     rates: Vec<u64>,
     /// Ports with links that lose packets, or have lost some.
     impaired: Impairments,
+    /// Links that lose packets on arrival, if there are any.
+    receive_errors: Option<Box<ReceiveErrors>>,
     /// Ports that keep a packet until it has been sent.
     services: Services,
     picking: Vec<u32>,
@@ -216,6 +222,7 @@ impl Fabric {
             ports: Vec::new(),
             rates: Vec::new(),
             impaired: Impairments::default(),
+            receive_errors: None,
             services: Services::default(),
             picking: Vec::new(),
             tags,
@@ -587,7 +594,7 @@ mod tests {
     use crate::packet::Kind;
 
     pub(super) fn pair() -> Fabric {
-        let tags = FabricTags { arrival: 0, wake: 10, sent: 98, next_arrival: 99 };
+        let tags = FabricTags { arrival: 0, wake: 10, sent: 98, next_arrival: 99, checked: 97 };
         let (rounding, instants) = (Rounding::PicosecondUp, Instants::Phases);
         let mut fabric = Fabric::new(rounding, instants, 1, Wheel::new(), tags);
         for id in 0..2 {

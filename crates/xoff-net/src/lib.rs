@@ -21,6 +21,7 @@ pub mod hop;
 pub mod mark;
 pub mod packet;
 mod pauses;
+pub mod pint;
 pub mod phase;
 pub mod ports;
 pub mod record;

@@ -211,7 +211,7 @@ impl Partition {
                 if event.tag < tag::SINGLE {
                     self.arrive(event.tag, event.item, event.rank);
                 } else {
-                    self.dispatch(event.tag, event.item);
+                    self.dispatch(event.tag, event.item, event.rank);
                 }
             } else if !self.fabric.is_picking() {
                 break;
@@ -255,7 +255,7 @@ impl Partition {
     /// Handles any event but an arrival. Rare handlers are out of line, so that the loop keeps its
     /// registers.
     #[inline]
-    fn dispatch(&mut self, event: u32, item: u32) {
+    fn dispatch(&mut self, event: u32, item: u32, rank: u64) {
         let number = event & ((1 << 28) - 1);
         match event & !((1 << 28) - 1) {
             tag::SINGLE => match event {
@@ -271,6 +271,11 @@ impl Partition {
                 tag::SENT => {
                     if self.fabric.on_sent(item) {
                         self.pick_at(item);
+                    }
+                }
+                tag::CHECKED => {
+                    if let Some(port) = self.fabric.check_arrival(item) {
+                        self.arrive(port, item, rank);
                     }
                 }
                 tag::QUEUE_LENGTHS => self.sample_queue_lengths(),

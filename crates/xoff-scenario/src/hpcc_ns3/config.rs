@@ -11,6 +11,7 @@ pub(super) enum Control {
     Hpcc,
     Timely,
     Dctcp,
+    HpccPint,
 }
 
 impl Control {
@@ -20,6 +21,7 @@ impl Control {
             Control::Hpcc => "hpcc",
             Control::Timely => "timely",
             Control::Dctcp => "dctcp",
+            Control::HpccPint => "hpcc-pint",
         }
     }
 }
@@ -70,6 +72,9 @@ pub(super) struct Config {
     pub(super) multi_rate: bool,
     pub(super) fast_react: bool,
     pub(super) sample_feedback: bool,
+    pub(super) error_rate: f64,
+    pub(super) pint_base: f64,
+    pub(super) pint_share: f64,
 }
 
 /// A link that fails.
@@ -124,23 +129,26 @@ impl Default for Config {
             multi_rate: true,
             fast_react: true,
             sample_feedback: false,
+            error_rate: 0.0,
+            pint_base: 1.05,
+            pint_share: 1.0,
         }
     }
 }
 
 /// Keys that only choose output files, and keys that nothing modelled uses.
-const UNREAD: [&str; 8] = [
+const UNREAD: [&str; 6] = [
     "ENABLE_TRACE",
     "TRACE_FILE",
     "TRACE_OUTPUT_FILE",
     "USE_DYNAMIC_PFC_THRESHOLD",
     "DATA_RATE",
     "LINK_DELAY",
-    "PINT_LOG_BASE",
-    "PINT_PROB",
 ];
 
-const READ: [&str; 42] = [
+const READ: [&str; 44] = [
+    "PINT_LOG_BASE",
+    "PINT_PROB",
     "FCT_OUTPUT_FILE",
     "PFC_OUTPUT_FILE",
     "QLEN_MON_FILE",
@@ -217,6 +225,14 @@ impl Config {
                 "CC_MODE 3 needs HAS_WIN 1: that simulator divides queues by the window".into()
             );
         }
+        let bits = xoff_net::pint::Code::bits(self.pint_base);
+        let fits = self.pint_base > 1.0 && (1.0..=16.0).contains(&bits);
+        if self.control == Control::HpccPint && !fits {
+            return Err(format!(
+                "PINT_LOG_BASE {}: expected a base from 1.00020 to 500, for codes of 1 to 16 bits",
+                self.pint_base
+            ));
+        }
         if self.chunk == 0 && (self.ack_interval > 1 || self.back_to_zero) {
             return Err("L2_ACK_INTERVAL above 1 and L2_BACK_TO_ZERO need a L2_CHUNK_SIZE: that \
                         simulator divides by it"
@@ -274,7 +290,9 @@ impl Config {
             "MULTI_RATE" => self.multi_rate = entry.flag()?,
             "FAST_REACT" => self.fast_react = entry.flag()?,
             "SAMPLE_FEEDBACK" => self.sample_feedback = entry.flag()?,
-            "ERROR_RATE_PER_LINK" => entry.error_rate()?,
+            "ERROR_RATE_PER_LINK" => self.error_rate = entry.share()?,
+            "PINT_LOG_BASE" => self.pint_base = entry.number()?,
+            "PINT_PROB" => self.pint_share = entry.number()?,
             "PAUSE_TIME" => entry.pause_time()?,
             key if UNREAD.contains(&key) => {}
             _ => return Err(entry.unknown()),
@@ -347,10 +365,10 @@ impl Entry<'_> {
         }
     }
 
-    fn error_rate(&self) -> Result<(), String> {
+    fn share(&self) -> Result<f64, String> {
         match self.number()? {
-            0.0 => Ok(()),
-            rate => Err(format!("{} {rate} is not modelled: only 0 is", self.key)),
+            share if share <= 1.0 => Ok(share),
+            share => Err(format!("{} {share}: expected a share from 0 to 1", self.key)),
         }
     }
 
@@ -402,9 +420,10 @@ impl Entry<'_> {
             "3" => Ok(Control::Hpcc),
             "7" => Ok(Control::Timely),
             "8" => Ok(Control::Dctcp),
+            "10" => Ok(Control::HpccPint),
             other => Err(format!(
-                "CC_MODE {other} is not modelled: only 1 (DCQCN), 3 (HPCC), 7 (TIMELY) and 8 \
-                 (DCTCP) are"
+                "CC_MODE {other} is not modelled: only 1 (DCQCN), 3 (HPCC), 7 (TIMELY), 8 (DCTCP) \
+                 and 10 (HPCC-PINT) are"
             )),
         }
     }

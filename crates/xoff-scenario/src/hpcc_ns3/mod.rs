@@ -7,8 +7,10 @@
 //! letter. In all runs compared so far every flow ends at the same nanosecond. That repository's
 //! `config_doc.txt` and `traffic_gen/README.md` describe the grammar of the files.
 
+mod checks;
 mod config;
 mod dialects;
+mod errors;
 mod files;
 mod link_down;
 mod next_hops;
@@ -19,7 +21,7 @@ mod spec;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use xoff_core::Ps;
+use xoff_core::{HostId, Ps};
 use xoff_host::hosts::{GivenPath, HostSetup};
 use xoff_net::fabric::{Instants, Rounding};
 use xoff_net::sequence::END_PS;
@@ -34,6 +36,7 @@ use crate::resolve::{Resolved, Spec};
 use crate::resources::{Memory, Resources};
 use crate::sections::RunConfig;
 use config::Config;
+use files::LossyLink;
 
 pub use outputs::{Outputs, Pair};
 
@@ -93,7 +96,10 @@ fn build(
     let read = |name: &str| read(folder, name, resources.memory);
     let (topology_text, topology_file) = read(&config.topology_file)?;
     dialects::check_topology(&topology_text, &topology_file)?;
-    let mut topology = files::topology(&topology_text, &topology_file, resources.memory)?;
+    let (mut topology, lossy) =
+        files::topology(&topology_text, &topology_file, resources.memory)?;
+    checks::check(&config, &topology)
+        .map_err(|what| format!("{file}: {what}{}", translated.context))?;
     let (flow_text, flow_file) = read(&config.flow_file)?;
     let (flows, ports) = files::flows(&dialects::flows(&flow_text), &flow_file, &topology)?;
     let (next_hops, reason) = next_hops::choose(asked, &topology, folder, resources.memory)?;
@@ -111,7 +117,7 @@ fn build(
         .map_err(|what| format!("{file}: {what}{}", translated.context))?;
     let class = flows.first().map_or(ACK_CLASS, |flow| flow.priority);
     let mut setup =
-        Setup { faults, ..setup(&config, spec, topology, routes, (whole.base_rtt, class)) };
+        Setup { faults, ..setup(&config, spec, (topology, &lossy), routes, (whole.base_rtt, class)) };
     setup.labels = Labels::Pairs(ports.into());
     setup.hosts.given_paths = of_pairs.map(Arc::new);
     let bytes = needed(&setup, &plan, resources.threads.count);
@@ -230,7 +236,7 @@ fn run(config: &Config, flows: &[Arrival]) -> Result<RunConfig, String> {
 fn setup(
     config: &Config,
     spec: Spec,
-    topology: Topology,
+    (topology, lossy): (Topology, &[LossyLink]),
     routes: Routes,
     (base_rtt, class): (u64, u8),
 ) -> Setup {
@@ -244,11 +250,14 @@ fn setup(
     Setup {
         switch: SwitchSetup {
             ecn: spec::ecn(config),
-            mark_draws: MarkDraws::FirstOfStreams(first_stream(&topology)),
+            mark_draws: MarkDraws::FirstOfStreams(first_stream(&topology, lossy)),
             hash_by_node: true,
+            // That simulator's `get_nic_rate`.
+            nic_rate: Some(topology.port_of_host(HostId(0)).rate.0),
             ..build::switches(spec, buffer, None)
         },
         hosts,
+        receive_errors: errors::receive_errors(&topology, lossy, config.error_rate),
         topology: Arc::new(topology),
         routes: Arc::new(routes),
         rounding: Rounding::BinarySeconds,
@@ -263,9 +272,10 @@ fn setup(
 /// The stream of the first draw of a run, after the streams taken by that simulator's set-up. Each
 /// node's internet stack takes six (one for its global routing, five for its IPv6 extensions:
 /// hop-by-hop, destination, fragment, routing, loose routing). The error model shared by all links
-/// takes one for itself, and one for the variable that replaces its own.
-fn first_stream(topology: &Topology) -> u64 {
-    6 * u64::from(topology.nodes()) + 2
+/// takes one for itself, and one for the variable that replaces its own. So does that of each link
+/// with an error rate of its own.
+fn first_stream(topology: &Topology, lossy: &[LossyLink]) -> u64 {
+    6 * u64::from(topology.nodes()) + 2 * (1 + lossy.len() as u64)
 }
 
 #[cfg(test)]

@@ -202,6 +202,7 @@ impl Resolver<'_> {
             flowtune,
             seed,
             faults,
+            receive_errors: Vec::new(),
         }
     }
 
