@@ -1,6 +1,6 @@
 //! Compares the reader of HPCC ns-3 cases with that simulator's own output (`hpcc_ns3/README.md`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use xoff_run::Run;
@@ -77,27 +77,42 @@ fn without_numbers(flows: Flows) -> BTreeSet<(u32, u32, [u64; 3])> {
     flows.into_iter().map(|((src, dst, _), values)| (src, dst, values)).collect()
 }
 
-/// Small cases, each with another setting of that simulator.
+/// The files that a run writes in that simulator's forms, by name.
+fn files(mut run: Run) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::<String, Vec<u8>>::new();
+    let mut more = true;
+    while more {
+        more = run.step().unwrap();
+        for (name, data) in run.take_files() {
+            files.entry(name).or_default().extend(data);
+        }
+    }
+    files.into_iter().map(|(name, data)| (name, String::from_utf8(data).unwrap())).collect()
+}
+
+/// Small cases, each with another setting of that simulator. All its files are the same, to the
+/// byte: flows, and where they are archived, pauses and queue lengths.
 #[test]
-fn every_setting_gives_the_same_nanoseconds() {
+fn every_setting_gives_the_same_files() {
     let cases = std::fs::read_dir(file("settings")).unwrap();
-    let mut flows = 0;
+    let (mut flows, mut pauses, mut queues) = (0, 0, 0);
     for folder in cases.map(|case| case.unwrap().path()) {
         let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
         let config = folder.join("config.txt");
         let order = ["next_hops=descending".to_owned()];
         let run = Run::open(&read("config.txt"), config.to_str().unwrap(), &order, Threads::ONE)
             .unwrap_or_else(|error| panic!("{error}"));
-        let written = written_in(&read("fct.txt"));
-        flows += written.len();
-        assert_eq!(
-            without_numbers(finished(run)),
-            without_numbers(written),
-            "{}",
-            folder.display()
-        );
+        let found = files(run);
+        for (name, count) in
+            [("fct.txt", &mut flows), ("pfc.txt", &mut pauses), ("qlen.txt", &mut queues)]
+        {
+            if folder.join(name).exists() {
+                assert_eq!(found[name], read(name), "{} {name}", folder.display());
+                *count += found[name].lines().count();
+            }
+        }
     }
-    assert_eq!(flows, 85);
+    assert_eq!((flows, pauses, queues), (176, 106, 122));
 }
 
 /// The same network with the switch as node 0 and hosts from 1.

@@ -62,8 +62,8 @@ fn check_buffer(config: &Config, topology: &Topology, node: NodeId) -> Result<()
     };
     Err(format!(
         "BUFFER_SIZE {}: the headrooms and reserves of switch {number} take {} of {}. That \
-         simulator's threshold, what is left of the buffer, would then wrap around to more than \
-         500 MB, and no switch would pause: {what_follows}",
+         simulator's threshold, what is left of the buffer, would then wrap around to \
+         hundreds of megabytes, and no switch would pause: {what_follows}",
         config.buffer.0 >> 20,
         Bytes(taken),
         config.buffer

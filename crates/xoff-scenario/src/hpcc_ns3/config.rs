@@ -73,6 +73,9 @@ pub(super) struct Config {
     pub(super) fast_react: bool,
     pub(super) sample_feedback: bool,
     pub(super) error_rate: f64,
+    /// Whether that simulator writes a file of packets, and its name.
+    pub(super) traces: bool,
+    pub(super) trace_file: String,
     pub(super) pint_base: f64,
     pub(super) pint_share: f64,
 }
@@ -130,6 +133,8 @@ impl Default for Config {
             fast_react: true,
             sample_feedback: false,
             error_rate: 0.0,
+            traces: true,
+            trace_file: String::new(),
             pint_base: 1.05,
             pint_share: 1.0,
         }
@@ -137,16 +142,16 @@ impl Default for Config {
 }
 
 /// Keys that only choose output files, and keys that nothing modelled uses.
-const UNREAD: [&str; 6] = [
-    "ENABLE_TRACE",
+const UNREAD: [&str; 4] = [
     "TRACE_FILE",
-    "TRACE_OUTPUT_FILE",
     "USE_DYNAMIC_PFC_THRESHOLD",
     "DATA_RATE",
     "LINK_DELAY",
 ];
 
-const READ: [&str; 44] = [
+const READ: [&str; 46] = [
+    "ENABLE_TRACE",
+    "TRACE_OUTPUT_FILE",
     "PINT_LOG_BASE",
     "PINT_PROB",
     "FCT_OUTPUT_FILE",
@@ -277,6 +282,8 @@ impl Config {
 
     fn set_more(&mut self, entry: &Entry<'_>) -> Result<(), String> {
         match entry.key {
+            "ENABLE_TRACE" => self.traces = entry.flag()?,
+            "TRACE_OUTPUT_FILE" => self.trace_file = entry.word()?.into(),
             "FCT_OUTPUT_FILE" => self.fct_file = entry.word()?.into(),
             "PFC_OUTPUT_FILE" => self.pfc_file = entry.word()?.into(),
             "QLEN_MON_FILE" => self.queue_file = entry.word()?.into(),

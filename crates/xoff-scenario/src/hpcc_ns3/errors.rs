@@ -1,5 +1,7 @@
 //! Packets that links lose at random: `ERROR_RATE_PER_LINK`, and the error rates of the topology.
 
+use std::collections::BTreeSet;
+
 use xoff_core::PortId;
 use xoff_net::topo::Topology;
 use xoff_sim::setup::ReceiveErrors;
@@ -26,8 +28,8 @@ pub(super) fn receive_errors(
     });
     let mut groups: Vec<ReceiveErrors> = own.collect();
     if per_link > 0.0 {
-        let is_own = |port: &PortId| groups.iter().any(|group| group.ports.contains(port));
-        let others: Vec<PortId> = topology.port_ids().filter(|port| !is_own(port)).collect();
+        let own: BTreeSet<PortId> = groups.iter().flat_map(|group| group.ports.clone()).collect();
+        let others = topology.port_ids().filter(|port| !own.contains(port)).collect();
         groups.push(of(per_link, others));
     }
     groups

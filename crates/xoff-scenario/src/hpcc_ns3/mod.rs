@@ -76,10 +76,26 @@ fn needed(setup: &Setup, plan: &Plan, threads: usize) -> u128 {
     setup.simulated_bytes(plan).saturating_add(setup.partition_bytes(plan, threads))
 }
 
-/// The case as a comment, behind a note.
-fn as_comment(text: &str, note: &str) -> String {
+/// The case as a comment, behind a note, and what is not written of it.
+fn as_comment(text: &str, note: &str, config: &Config) -> String {
     let lines: String = text.lines().map(|line| format!("#   {line}\n")).collect();
-    format!("# An HPCC ns-3 case, run as it is:\n{note}{lines}")
+    let unwritten = if config.traces && !config.trace_file.is_empty() {
+        let file = &config.trace_file;
+        format!("# TRACE_OUTPUT_FILE {file} is not written. It changes no result.\n")
+    } else {
+        String::new()
+    };
+    format!("# An HPCC ns-3 case, run as it is:\n{note}{lines}{unwritten}")
+}
+
+/// Derived values as a comment, with the reason for the order of next hops.
+fn derived(setup: &Setup, reason: &str) -> String {
+    let next_hops = match setup.topology.next_hops {
+        NextHops::Descending => "descending",
+        _ => "ascending",
+    };
+    let base_rtt = Ps(setup.hosts.base_rtt);
+    format!("# Derived:\n#   base_rtt = {base_rtt}\n#   next_hops = {next_hops} ({reason})\n")
 }
 
 fn build(
@@ -90,20 +106,21 @@ fn build(
 ) -> Result<Resolved, String> {
     let asked = asked_order(overrides, file)?;
     let translated = dialects::translate(text, file)?;
-    let config = Config::parse(&translated.text, file)
-        .map_err(|what| format!("{what}{}", translated.context))?;
+    let context = &translated.context;
+    let of_file = |what: String| format!("{file}: {what}{context}");
+    let config =
+        Config::parse(&translated.text, file).map_err(|what| format!("{what}{context}"))?;
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
     let read = |name: &str| read(folder, name, resources.memory);
     let (topology_text, topology_file) = read(&config.topology_file)?;
     dialects::check_topology(&topology_text, &topology_file)?;
     let (mut topology, lossy) =
         files::topology(&topology_text, &topology_file, resources.memory)?;
-    checks::check(&config, &topology)
-        .map_err(|what| format!("{file}: {what}{}", translated.context))?;
+    checks::check(&config, &topology).map_err(of_file)?;
     let (flow_text, flow_file) = read(&config.flow_file)?;
     let (flows, ports) = files::flows(&dialects::flows(&flow_text), &flow_file, &topology)?;
-    let (next_hops, reason) = next_hops::choose(asked, &topology, folder, resources.memory)?;
-    topology.next_hops = next_hops;
+    let (order, reason) = next_hops::choose(asked, &topology, folder, resources.memory)?;
+    topology.next_hops = order;
     let routes = Routes::new(&topology).map_err(|why| format!("{topology_file}: {why}"))?;
     let search = rtts::Search::new(&topology, config.payload);
     let longest = search.longest();
@@ -112,25 +129,18 @@ fn build(
     let of_pairs = (!config.global_t).then(|| search.of_pairs(&flows, config.has_window));
     let spec = spec::spec(&config, run(&config, &flows)?, &whole);
     let plan = build::plan(&spec.run);
-    let faults = link_down::faults(&config, &topology).map_err(|why| format!("{file}: {why}"))?;
-    let outputs = outputs::outputs(&config, &topology, &flows, &faults)
-        .map_err(|what| format!("{file}: {what}{}", translated.context))?;
+    let faults = link_down::faults(&config, &topology).map_err(of_file)?;
+    let outputs = outputs::outputs(&config, &topology, &flows, &faults).map_err(of_file)?;
     let class = flows.first().map_or(ACK_CLASS, |flow| flow.priority);
     let mut setup =
         Setup { faults, ..setup(&config, spec, (topology, &lossy), routes, (whole.base_rtt, class)) };
     setup.labels = Labels::Pairs(ports.into());
     setup.hosts.given_paths = of_pairs.map(Arc::new);
-    let bytes = needed(&setup, &plan, resources.threads.count);
-    resources.memory.check("the network", bytes)?;
-    let effective = format!(
-        "{}# Derived:\n#   base_rtt = {}\n#   next_hops = {} ({reason})\n\
-         #   topology = {topology_file}\n#   flows = {flow_file}\n",
-        as_comment(text, &translated.note),
-        Ps(setup.hosts.base_rtt),
-        if next_hops == NextHops::Descending { "descending" } else { "ascending" },
-    );
+    resources.memory.check("the network", needed(&setup, &plan, resources.threads.count))?;
+    let effective = as_comment(text, &translated.note, &config)
+        + &derived(&setup, reason)
+        + &format!("#   topology = {topology_file}\n#   flows = {flow_file}\n");
     let (core, host_links) = setup.topology.capacities();
-    let load_capacity = if core.0 > 0 { core } else { host_links };
     Ok(Resolved {
         name: folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into()),
         scheme: config.control.name().into(),
@@ -140,7 +150,7 @@ fn build(
         classes: vec![CLASS.into()],
         class_of: vec![0],
         nominal_load: 0.0,
-        load_capacity,
+        load_capacity: if core.0 > 0 { core } else { host_links },
         fills: false,
         monitored: Vec::new(),
         captured: Vec::new(),

@@ -27,11 +27,16 @@ pub struct QueueLengthPlan {
     pub interval: Ps,
     /// The first sample that is not before this is the last one.
     pub end: Ps,
-    /// No sample is taken from here on, except the first.
+    /// No sample is taken from here on, but the first may be at this time.
     pub stop: Ps,
 }
 
 impl QueueLengthPlan {
+    /// The first sample, if there is one.
+    fn first(&self) -> Option<u64> {
+        (self.start <= self.stop).then_some(self.start.0)
+    }
+
     /// The samples after one at `time`, if it is not the last.
     fn after(&self, time: u64) -> Option<u64> {
         let next = time + self.interval.0;
@@ -77,7 +82,7 @@ impl QueueLengths {
     ) -> Self {
         let timer = fabric.wheel.add_timer(0, tag::QUEUE_LENGTHS);
         let ports = vec![Vec::new(); ports];
-        let (next, dumps) = (Some(plan.start.0), Vec::new());
+        let (next, dumps) = (plan.first(), Vec::new());
         let mut lengths = Self { plan, next, timer, ports, dumps };
         lengths.count_empty(first_flow.0);
         if let Some(next) = lengths.next {
@@ -169,7 +174,7 @@ mod tests {
 
     /// One sample after the other.
     fn slowly(plan: QueueLengthPlan, until: u64) -> (Vec<QueueLengthDump>, u32, Option<u64>) {
-        let (mut next, mut count, mut dumps) = (Some(plan.start.0), 0, Vec::new());
+        let (mut next, mut count, mut dumps) = (plan.first(), 0, Vec::new());
         while let Some(time) = next.filter(|&next| next < until) {
             count += 1;
             if time.is_multiple_of(DUMP) {
@@ -188,7 +193,7 @@ mod tests {
             for until in [0, 1, 14, 100_000, 700_000, 700_001, 5_000_000].map(Ps::from_us) {
                 let plan = plan(start, end, stop);
                 let (timer, ports) = (0, vec![Vec::new()]);
-                let (next, dumps) = (Some(plan.start.0), Vec::new());
+                let (next, dumps) = (plan.first(), Vec::new());
                 let mut lengths = QueueLengths { plan, next, timer, ports, dumps };
                 lengths.count_empty(until.0);
                 let (dumps, count, next) = slowly(plan, until.0);
