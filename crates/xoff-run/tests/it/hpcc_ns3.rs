@@ -112,7 +112,58 @@ fn every_setting_gives_the_same_files() {
             }
         }
     }
-    assert_eq!((flows, pauses, queues), (176, 106, 122));
+    assert_eq!((flows, pauses, queues), (173, 120, 136));
+}
+
+/// Each word of each file in turn becomes nonsense, and each file ends after each line. The case
+/// then still runs, or an error names the file.
+#[test]
+fn nonsense_is_refused_with_the_name_of_the_file() {
+    let case = file("settings/back-to-zero-and-pauses");
+    let folder = std::env::temp_dir().join(format!("xoff-nonsense-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let names = ["config.txt", "topology.txt", "flow.txt"];
+    let texts = names.map(|name| std::fs::read_to_string(case.join(name)).unwrap());
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+    let mut refused = 0;
+    for (name, text) in names.iter().zip(&texts) {
+        for (name, text) in names.iter().zip(&texts) {
+            write(name, text);
+        }
+        for broken in broken(text) {
+            write(name, &broken);
+            let config = std::fs::read_to_string(folder.join("config.txt")).unwrap();
+            let file = folder.join("config.txt");
+            if let Err(error) = Run::open(&config, file.to_str().unwrap(), &[], Threads::ONE) {
+                refused += 1;
+                let error = error.to_string();
+                let names_file = names.iter().any(|name| error.contains(name));
+                assert!(names_file, "{name}: {error}\n{broken}");
+            }
+        }
+    }
+    assert!(refused > 500, "{refused}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// A text with one word replaced, or without its end.
+fn broken(text: &str) -> Vec<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut broken: Vec<String> = (0..lines.len()).map(|end| lines[..end].join("\n")).collect();
+    for (number, line) in lines.iter().enumerate() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        for place in 0..words.len() {
+            for nonsense in ["x", "-1", "1e99", "99999999999999999999", "nan", "0"] {
+                let mut words = words.clone();
+                words[place] = nonsense;
+                let line = words.join(" ");
+                let mut lines = lines.clone();
+                lines[number] = &line;
+                broken.push(lines.join("\n"));
+            }
+        }
+    }
+    broken
 }
 
 /// The same network with the switch as node 0 and hosts from 1.
