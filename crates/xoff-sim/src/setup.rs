@@ -4,8 +4,8 @@ mod links;
 
 use std::sync::Arc;
 
-use xoff_core::{NodeId, PortId};
 use xoff_core::rng::{Purpose, Rng};
+use xoff_core::{NodeId, PortId};
 use xoff_host::TransportConfig;
 use xoff_host::hosts::HostSetup;
 use xoff_net::arch::ArchitectureConfig;

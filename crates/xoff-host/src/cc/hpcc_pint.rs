@@ -162,8 +162,7 @@ impl CongestionControl for HpccPint {
         }
         self.measured = true;
         let utilisation = self.code.decode(code);
-        let (rate, stage) =
-            self.reaction.react(path, utilisation, self.reference_rate, self.stage);
+        let (rate, stage) = self.reaction.react(path, utilisation, self.reference_rate, self.stage);
         *pace = path.pace(rate);
         if ack.seq > self.update_until {
             self.reference_rate = rate;

@@ -336,9 +336,8 @@ impl Hosts {
 
     fn add_sampling(&mut self, id: PortId) {
         let Some(share) = self.setup.control.sampled() else { return };
-        let own = || {
-            WholeDraws::Own(Rng::stream(self.setup.seed, Purpose::Sampling, u64::from(id.0)))
-        };
+        let own =
+            || WholeDraws::Own(Rng::stream(self.setup.seed, Purpose::Sampling, u64::from(id.0)));
         if share < 1.0 || self.shared_draws.is_some() {
             let draws = self.shared_draws.clone().unwrap_or_else(own);
             self.samplings.push(Sampling::new(share, draws));

@@ -71,12 +71,6 @@ fn every_flow_ends_at_the_same_nanosecond() {
     }
 }
 
-/// Flows by source and destination alone: a flow that never ends still counts in its pair's
-/// numbers.
-fn without_numbers(flows: Flows) -> BTreeSet<(u32, u32, [u64; 3])> {
-    flows.into_iter().map(|((src, dst, _), values)| (src, dst, values)).collect()
-}
-
 /// The files that a run writes in that simulator's forms, by name.
 fn files(mut run: Run) -> BTreeMap<String, String> {
     let mut files = BTreeMap::<String, Vec<u8>>::new();

@@ -142,12 +142,7 @@ impl Default for Config {
 }
 
 /// Keys that only choose output files, and keys that nothing modelled uses.
-const UNREAD: [&str; 4] = [
-    "TRACE_FILE",
-    "USE_DYNAMIC_PFC_THRESHOLD",
-    "DATA_RATE",
-    "LINK_DELAY",
-];
+const UNREAD: [&str; 4] = ["TRACE_FILE", "USE_DYNAMIC_PFC_THRESHOLD", "DATA_RATE", "LINK_DELAY"];
 
 const READ: [&str; 46] = [
     "ENABLE_TRACE",

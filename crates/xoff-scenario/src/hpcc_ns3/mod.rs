@@ -63,12 +63,12 @@ pub fn resolve(
         .map_err(|message| Problems(vec![Diagnostic { message, place: None, help: None }]))
 }
 
-/// The text of a file that a case names, and where the file is.
-fn read(folder: &Path, name: &str, memory: Memory) -> Result<(String, String), String> {
+/// The text of a file that a key names, and where the file is.
+fn read(folder: &Path, key: &str, name: &str, memory: Memory) -> Result<(String, String), String> {
     let path = find(folder, name);
     crate::traffic::files::read(&path, memory)
         .map(|text| (text, path.display().to_string()))
-        .map_err(|error| format!("{}: {error}{}", path.display(), also_tried(name)))
+        .map_err(|error| format!("{key} {}: {error}{}", path.display(), also_tried(name)))
 }
 
 /// Memory that a run takes, in bytes.
@@ -106,18 +106,16 @@ fn build(
 ) -> Result<Resolved, String> {
     let asked = asked_order(overrides, file)?;
     let translated = dialects::translate(text, file)?;
-    let context = &translated.context;
-    let of_file = |what: String| format!("{file}: {what}{context}");
-    let config =
-        Config::parse(&translated.text, file).map_err(|what| format!("{what}{context}"))?;
+    let of_file = |what: String| format!("{file}: {what}{}", translated.context);
+    let config = Config::parse(&translated.text, file)
+        .map_err(|what| format!("{what}{}", translated.context))?;
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
-    let read = |name: &str| read(folder, name, resources.memory);
-    let (topology_text, topology_file) = read(&config.topology_file)?;
+    let read = |key, name: &str| read(folder, key, name, resources.memory).map_err(of_file);
+    let (topology_text, topology_file) = read("TOPOLOGY_FILE", &config.topology_file)?;
     dialects::check_topology(&topology_text, &topology_file)?;
-    let (mut topology, lossy) =
-        files::topology(&topology_text, &topology_file, resources.memory)?;
+    let (mut topology, lossy) = files::topology(&topology_text, &topology_file, resources.memory)?;
     checks::check(&config, &topology).map_err(of_file)?;
-    let (flow_text, flow_file) = read(&config.flow_file)?;
+    let (flow_text, flow_file) = read("FLOW_FILE", &config.flow_file)?;
     let (flows, ports) = files::flows(&dialects::flows(&flow_text), &flow_file, &topology)?;
     let (order, reason) = next_hops::choose(asked, &topology, folder, resources.memory)?;
     topology.next_hops = order;
@@ -132,8 +130,10 @@ fn build(
     let faults = link_down::faults(&config, &topology).map_err(of_file)?;
     let outputs = outputs::outputs(&config, &topology, &flows, &faults).map_err(of_file)?;
     let class = flows.first().map_or(ACK_CLASS, |flow| flow.priority);
-    let mut setup =
-        Setup { faults, ..setup(&config, spec, (topology, &lossy), routes, (whole.base_rtt, class)) };
+    let mut setup = Setup {
+        faults,
+        ..setup(&config, spec, (topology, &lossy), routes, (whole.base_rtt, class))
+    };
     setup.labels = Labels::Pairs(ports.into());
     setup.hosts.given_paths = of_pairs.map(Arc::new);
     resources.memory.check("the network", needed(&setup, &plan, resources.threads.count))?;

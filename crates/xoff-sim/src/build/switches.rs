@@ -59,10 +59,7 @@ impl Setup {
             control_acks: self.hosts.transport.ack_class == xoff_host::transport::AckClass::Control,
             spray: self.switch.balance.spray().map(|config| Box::new(spray(config))),
             forwarding,
-            marking: shared
-                .marks
-                .clone()
-                .unwrap_or_else(|| Draws::Own(stream(Purpose::Marking))),
+            marking: shared.marks.clone().unwrap_or_else(|| Draws::Own(stream(Purpose::Marking))),
             assignment: stream(Purpose::QueueAssignment),
             control_frame: self.control_frame(),
             control_loss: self.control_loss(node),

@@ -117,7 +117,8 @@ impl QueueLengths {
             // Up to the next time at which counts are kept, or the last sample.
             let kept = first.next_multiple_of(DUMP);
             let last = kept.min(until - 1).min(self.plan.end.0.max(first));
-            let more = last.min(self.plan.stop.0.saturating_sub(1)).saturating_sub(first) / interval;
+            let more =
+                last.min(self.plan.stop.0.saturating_sub(1)).saturating_sub(first) / interval;
             for counts in &mut self.ports {
                 add(counts, 0, more as u32 + 1);
             }
