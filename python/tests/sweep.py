@@ -63,7 +63,8 @@ def outcome(text: str, overrides: list[str], of_results: bool) -> str:
             more = run.step(1000)
             for table, batch in run.take_tables():
                 rows[table] += len(batch)
-            rows["capture"] += len(run.take_capture() or b"")
+            for name, data in run.take_files():
+                rows[name] += len(data)
     except _native.RunError as error:
         return str(error)
     if not of_results:

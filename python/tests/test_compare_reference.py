@@ -133,7 +133,7 @@ def test_a_refused_case_does_not_hide_the_others(tmp_path, capsys):
     for name in ("a", "b"):
         a_case(tmp_path / "cases" / name)
     with (tmp_path / "cases" / "a" / "config.txt").open("a") as file:
-        file.write("CC_MODE 10\n")
+        file.write("CC_MODE 4\n")
     command = ["compare-reference", str(tmp_path / "cases"), "--out", str(tmp_path / "out")]
     assert main(command) == 1
     out = capsys.readouterr().out

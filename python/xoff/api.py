@@ -88,8 +88,8 @@ class _Memory:
         found = self._batches.items()
         return {table: as_table(batches, empty_schema(table)) for table, batches in found}
 
-    def capture(self, data: bytes) -> None:
-        """Discard the capture, which exists only as a file of a run directory."""
+    def file(self, name: str, data: bytes) -> None:
+        """Discard what exists only as a file of a run directory."""
 
 
 def run(

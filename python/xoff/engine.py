@@ -63,8 +63,8 @@ class Sink(Protocol):
     def rows(self, table: str, batch: Any) -> None:
         """Take a record batch of rows of a table."""
 
-    def capture(self, data: bytes) -> None:
-        """Take the bytes that follow in the file of captured packets."""
+    def file(self, name: str, data: bytes) -> None:
+        """Take the bytes that follow in a file of this name."""
 
 
 class Watcher(Protocol):
@@ -86,7 +86,7 @@ class Nowhere:
     def rows(self, table: str, batch: Any) -> None:
         """Drop them."""
 
-    def capture(self, data: bytes) -> None:
+    def file(self, name: str, data: bytes) -> None:
         """Drop them."""
 
 
@@ -198,9 +198,8 @@ def drive(
             sink.rows(table, batch)
             if watcher is not None:
                 watcher.rows(table, batch)
-        captured = run.take_capture()
-        if captured is not None:
-            sink.capture(captured)
+        for name, data in run.take_files():
+            sink.file(name, data)
         if report is not None:
             report(run.progress())
         if watcher is not None:

@@ -16,6 +16,9 @@ SUMMARY = "summary.json"
 CAPTURE = "trace.pcapng"
 REFERENCE = "reference.csv"
 
+OTHERS = "other_files"
+"""Key of the manifest: the names of files that are no tables, while a run goes on."""
+
 DRAFT = ".new"
 LOCK = ".lock"
 RESERVE = ".reserve"

@@ -13,7 +13,15 @@ from pathlib import Path
 
 from xoff.errors import RunError, UsageError, writing
 from xoff.integrity import listed_files
-from xoff.manifest import LOCK, MANIFEST, RESERVE, WORKING_FILES, read_manifest, run_files
+from xoff.manifest import (
+    LOCK,
+    MANIFEST,
+    OTHERS,
+    RESERVE,
+    WORKING_FILES,
+    read_manifest,
+    run_files,
+)
 
 MOVE = "move it, or choose another folder with --out"
 # Largest number of file names in an error message.
@@ -83,7 +91,11 @@ def _own_names(folder: Path) -> frozenset[str]:
         return frozenset(WORKING_FILES)
     listed = listed_files(manifest)
     # The manifest of an unfinished run or of an older xoff has no file list.
-    return WORKING_FILES | (run_files() if listed is None else frozenset(listed))
+    if listed is not None:
+        return WORKING_FILES | frozenset(listed)
+    others = manifest.get(OTHERS)
+    named = others if isinstance(others, list) else []
+    return WORKING_FILES | run_files() | {name for name in named if isinstance(name, str)}
 
 
 def clear(work: Path) -> None:

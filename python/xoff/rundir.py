@@ -23,10 +23,10 @@ from xoff import engine, publishing
 from xoff.errors import Interrupted, RunError, UsageError, XoffError, writing
 from xoff.integrity import Entry, HashedFile, RunFiles, open_run_dir, write_hashed
 from xoff.manifest import (
-    CAPTURE,
     DRAFT,
     LOCK,
     MANIFEST,
+    OTHERS,
     RESERVE,
     SCENARIO,
     SUMMARY,
@@ -96,7 +96,7 @@ class RunDir:
         self._lock: IO[str] | None = None
         self._complete = False
         self._tables: dict[str, TableWriter] = {}
-        self._capture: HashedFile | None = None
+        self._others: dict[str, HashedFile] = {}
         self._files: dict[str, Entry] = {}
         self._manifest: dict[str, Any] = {
             "xoff": engine.version(),
@@ -148,12 +148,15 @@ class RunDir:
     def _writer(self, table: str) -> TableWriter:
         return TableWriter(self.work / table_file(table), empty_schema(table))
 
-    def capture(self, data: bytes) -> None:
-        """Append to the file of captured packets."""
-        with writing(self.work / CAPTURE):
-            if self._capture is None:
-                self._capture = HashedFile(self.work / CAPTURE)
-            self._capture.write(data)
+    def file(self, name: str, data: bytes) -> None:
+        """Append to a file that is no table."""
+        with writing(self.work / name):
+            if name not in self._others:
+                self._others[name] = HashedFile(self.work / name)
+                # An interrupted run has no list of files, but a new run may replace these.
+                self._manifest[OTHERS] = sorted(self._others)
+                save_manifest(self.work, self._manifest)
+            self._others[name].write(data)
 
     def begin(self, run: Run) -> None:
         """Write what is known before the run, so that it survives an interruption."""
@@ -170,6 +173,7 @@ class RunDir:
         with signals_held():
             self._close_files()
             self._write_text(SUMMARY, summary)
+            self._manifest.pop(OTHERS, None)
             self._manifest.update(
                 {key: known[key] for key in ("name", "scheme", "seed") if key in known},
                 digest=run.digest(),
@@ -191,10 +195,10 @@ class RunDir:
         for name, table in self._tables.items():
             table.close()
             self._files[table_file(name)] = table.entry
-        if self._capture is not None:
-            with writing(self.work / CAPTURE):
-                self._capture.close()
-            self._files[CAPTURE] = self._capture.entry
+        for name, file in self._others.items():
+            with writing(self.work / name):
+                file.close()
+            self._files[name] = file.entry
 
     def _publish(self) -> None:
         try:
@@ -241,10 +245,9 @@ class RunDir:
         if not stopped:
             self._manifest["error"] = str(error)
         # The first error is the one to report, and the manifest already says incomplete.
-        for file in (*self._tables.values(), self._capture):
+        for file in (*self._tables.values(), *self._others.values()):
             with suppress(RunError, OSError, ValueError):
-                if file is not None:
-                    file.close()
+                file.close()
         # After the rows, which would take what the reserve gives back.
         self._remove(RESERVE)
         with suppress(OSError):

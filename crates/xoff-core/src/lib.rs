@@ -8,6 +8,7 @@
 pub mod counts;
 pub mod crew;
 pub mod digest;
+pub mod glibc_rand;
 pub mod ids;
 pub mod knobs;
 pub mod math;
@@ -22,8 +23,9 @@ pub mod units;
 pub mod wheel;
 
 pub use digest::Digest;
+pub use glibc_rand::GlibcRand;
 pub use ids::{FlowId, HostId, NodeId, PortId};
-pub use mrg32k3a::FirstOfStreams;
+pub use mrg32k3a::{FirstOfStreams, Mrg32k3a};
 pub use rng::Rng;
 pub use units::{BitRate, Bytes, Ps};
 pub use wheel::{Event, TimerId, Wheel};

@@ -1,5 +1,5 @@
-//! The generator MRG32k3a (L'Ecuyer 1999), and the draws of a simulator that takes the first number
-//! of a new stream each time.
+//! The generator MRG32k3a (L'Ecuyer 1999): a stream of it, and the draws of a simulator that takes
+//! the first number of a new stream each time.
 //!
 //! Streams are 2^127 steps apart and substreams 2^76 (L'Ecuyer, Simard, Chen and Kelton 2002). All
 //! arithmetic is on integers, so the values are exact.
@@ -87,8 +87,47 @@ impl FirstOfStreams {
             component.apply(&component.step, self.states[index])[2]
         });
         self.skip();
-        let difference = if p1 > p2 { p1 - p2 } else { p1 + M1 - p2 };
-        difference as f64 * (1.0 / (M1 + 1) as f64)
+        combined(p1, p2)
+    }
+}
+
+/// The number in (0, 1) from the last words of both components.
+fn combined(p1: u64, p2: u64) -> f64 {
+    let difference = if p1 > p2 { p1 - p2 } else { p1 + M1 - p2 };
+    difference as f64 * (1.0 / (M1 + 1) as f64)
+}
+
+/// A stream of the generator.
+#[derive(Clone, Debug)]
+pub struct Mrg32k3a([[u64; 3]; 2]);
+
+impl Mrg32k3a {
+    /// Substream `run` of a stream of the generator whose six words are all `seed`.
+    #[must_use]
+    pub fn stream(seed: u32, run: u32, stream: u64) -> Self {
+        let states = COMPONENTS.map(|component| {
+            // 2^(127 + bit) steps for each bit of the stream's number.
+            let mut leap = component.leap(STREAM);
+            let mut state = [u64::from(seed); 3];
+            for bit in 0..u64::BITS {
+                if stream >> bit & 1 == 1 {
+                    state = component.apply(&leap, state);
+                }
+                leap = component.square(&leap);
+            }
+            let substream = component.leap(SUBSTREAM);
+            (0..run).fold(state, |state, _| component.apply(&substream, state))
+        });
+        Self(states)
+    }
+
+    /// Draws a number in (0, 1).
+    pub fn unit(&mut self) -> f64 {
+        let [[a, b, c], [d, e, f]] = self.0;
+        let p1 = (1_403_580 * b + 810_728 * (M1 - a)) % M1;
+        let p2 = (527_612 * f + 1_370_589 * (M2 - d)) % M2;
+        self.0 = [[b, c, p1], [e, f, p2]];
+        combined(p1, p2)
     }
 }
 
@@ -111,6 +150,20 @@ mod tests {
     fn the_first_number_is_the_published_one() {
         let mut streams = FirstOfStreams::new(12_345, 0, 0);
         assert!((streams.unit() - 0.127_011_122_046_577).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_stream_begins_with_its_first_number() {
+        let mut first = FirstOfStreams::new(1, 1, 5);
+        let mut stream = Mrg32k3a::stream(1, 1, 5);
+        assert_eq!(stream.unit(), first.unit());
+        // The state moves as the matrices say.
+        let moved = [0, 1].map(|index: usize| {
+            let component: &Component = &COMPONENTS[index];
+            component.apply(&component.step, stream.0[index])
+        });
+        stream.unit();
+        assert_eq!(stream.0, moved);
     }
 
     #[test]

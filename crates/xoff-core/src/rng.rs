@@ -36,6 +36,10 @@ pub enum Purpose {
     Credits = 11,
     /// Choice of the packets whose headers a switch recirculates.
     Recirculation = 13,
+    /// Rounding of a switch's telemetry.
+    Telemetry = 14,
+    /// Choice of the acknowledgements to which a host's flows react.
+    Sampling = 15,
 }
 
 /// A value-stable random stream (xoshiro256++).

@@ -19,7 +19,7 @@ struct Link {
 
 impl Link {
     fn new() -> Self {
-        let tags = FabricTags { arrival: 10, wake: 1, sent: 98, next_arrival: 99 };
+        let tags = FabricTags { arrival: 10, wake: 1, sent: 98, next_arrival: 99, checked: 97 };
         let mut wheel = Wheel::new();
         let pause: TimerId = wheel.add_timer(0, 2);
         let mut fabric = Fabric::new(Rounding::PicosecondUp, Instants::Phases, 1, wheel, tags);

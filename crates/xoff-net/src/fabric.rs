@@ -6,13 +6,16 @@
 
 mod impairment;
 mod in_sequence;
+mod receive_errors;
 mod service;
 
 use xoff_core::{Event, Ps, TimerId, Wheel};
 
 use self::impairment::{IMPAIRED, Impairments};
+use self::receive_errors::ReceiveErrors;
 use self::service::{KEEPS, Services};
 
+use crate::header::Ask;
 use crate::packet::{NONE, Packet, Pool};
 use crate::phase;
 use crate::record::{Record, RecordTable};
@@ -117,6 +120,8 @@ pub struct FabricTags {
     pub sent: u32,
     /// The first packet on a link has arrived, with events in the order of setting.
     pub next_arrival: u32,
+    /// A packet, whose `next` is the port, arrives where some are lost.
+    pub checked: u32,
 }
 
 /// Packets on the way to one other partition. Of each packet, `time` is its arrival and `next` its
@@ -147,6 +152,17 @@ pub struct Captured {
     pub packet: Packet,
 }
 
+/// A frame that pauses or resumes queues, at its arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heard {
+    /// Time of its arrival (ps).
+    pub time_ps: u64,
+    /// The number in the whole topology of the port where it arrived.
+    pub port: u32,
+    /// Whether it pauses; otherwise it resumes.
+    pub pauses: bool,
+}
+
 /// The ports and links of one partition, with the clock, the event wheel and the packets.
 #[derive(Debug)]
 pub struct Fabric {
@@ -162,11 +178,15 @@ pub struct Fabric {
     pub outbox: Vec<Crossings>,
     /// Packets that captured ports have sent since the last read.
     pub captured: Vec<Captured>,
+    /// Frames that paused or resumed queues since the last read, if they are recorded.
+    pub heard: Option<Vec<Heard>>,
     ports: Vec<Port>,
     /// Bits per second of each port.
     rates: Vec<u64>,
     /// Ports with links that lose packets, or have lost some.
     impaired: Impairments,
+    /// Links that lose packets on arrival, if there are any.
+    receive_errors: Option<Box<ReceiveErrors>>,
     /// Ports that keep a packet until it has been sent.
     services: Services,
     picking: Vec<u32>,
@@ -198,9 +218,11 @@ impl Fabric {
             records: RecordTable::default(),
             outbox: vec![Crossings::default(); partitions],
             captured: Vec::new(),
+            heard: None,
             ports: Vec::new(),
             rates: Vec::new(),
             impaired: Impairments::default(),
+            receive_errors: None,
             services: Services::default(),
             picking: Vec::new(),
             tags,
@@ -283,6 +305,15 @@ impl Fabric {
         let state = &mut self.ports[port as usize];
         state.captured = true;
         state.ps_per_byte = 0;
+    }
+
+    /// A frame from a port's neighbour has arrived there.
+    #[inline]
+    pub fn hear(&mut self, port: u32, id: u32) {
+        if let Some(heard) = &mut self.heard {
+            let pauses = self.packets[id].as_link_control().ask() != Ask::Resume;
+            heard.push(Heard { time_ps: self.now, port: self.ports[port as usize].id, pauses });
+        }
     }
 
     /// The number of ports.
@@ -563,7 +594,7 @@ mod tests {
     use crate::packet::Kind;
 
     pub(super) fn pair() -> Fabric {
-        let tags = FabricTags { arrival: 0, wake: 10, sent: 98, next_arrival: 99 };
+        let tags = FabricTags { arrival: 0, wake: 10, sent: 98, next_arrival: 99, checked: 97 };
         let (rounding, instants) = (Rounding::PicosecondUp, Instants::Phases);
         let mut fabric = Fabric::new(rounding, instants, 1, Wheel::new(), tags);
         for id in 0..2 {

@@ -22,6 +22,7 @@ pub mod mark;
 pub mod packet;
 mod pauses;
 pub mod phase;
+pub mod pint;
 pub mod ports;
 pub mod record;
 pub mod sched;

@@ -23,6 +23,8 @@ pub enum Record {
     Int(IntStack),
     /// A congestion header (XCP).
     Xcp(XcpHeader),
+    /// The code of the largest utilisation on the path (PINT).
+    Pint(u16),
 }
 
 /// All records of a partition.
@@ -45,20 +47,31 @@ impl RecordTable {
         self.push(Record::Int(IntStack::default()))
     }
 
+    /// A code for a new packet that has not passed a switch.
+    #[inline]
+    pub fn add_code(&mut self) -> u32 {
+        self.add(Record::Pint(0))
+    }
+
     /// A congestion header for a new packet.
     #[inline]
     pub fn add_header(&mut self, header: XcpHeader) -> u32 {
+        self.add(Record::Xcp(header))
+    }
+
+    #[inline]
+    fn add(&mut self, record: Record) -> u32 {
         if let Some(id) = self.free.pop() {
-            self.records[id as usize] = Record::Xcp(header);
+            self.records[id as usize] = record;
             return id;
         }
-        self.push(Record::Xcp(header))
+        self.push(record)
     }
 
     /// A record that was received from another partition.
     pub fn insert(&mut self, record: &Record) -> u32 {
         match record {
-            Record::Xcp(header) => self.add_header(*header),
+            Record::Xcp(_) | Record::Pint(_) => self.add(*record),
             Record::Int(stack) => {
                 let id = self.add_stack();
                 if let Record::Int(own) = &mut self.records[id as usize] {

@@ -55,9 +55,9 @@ impl NumericalRun {
         take_tables(self.engine())
     }
 
-    /// Return None: there are no packets.
-    fn take_capture(&self) -> Option<Cow<'static, [u8]>> {
-        None
+    /// Return no files: there are no packets.
+    fn take_files(&self) -> Vec<(String, Cow<'static, [u8]>)> {
+        Vec::new()
     }
 
     /// Return the results as a JSON object.

@@ -177,9 +177,9 @@ impl Run {
         Table::of(&self.engine().ports()).into()
     }
 
-    /// Return the bytes that follow in the file of captured packets; None if nothing is captured.
-    fn take_capture(&mut self) -> Option<Cow<'static, [u8]>> {
-        self.engine().take_capture().map(Cow::Owned)
+    /// Return the bytes that follow in each file besides the tables, as (file name, bytes).
+    fn take_files(&mut self) -> Vec<(String, Cow<'static, [u8]>)> {
+        self.engine().take_files().into_iter().map(|(name, data)| (name, data.into())).collect()
     }
 
     /// Return the results as a JSON object.

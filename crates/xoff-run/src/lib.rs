@@ -7,12 +7,14 @@
 mod backpressure;
 pub mod bench;
 pub mod capture;
+mod ns3_files;
 pub mod numerical;
 pub mod run;
 pub mod sent;
 pub mod summary;
 
 pub use bench::{BenchError, bench, bench_cases};
+pub use ns3_files::FileChunk;
 pub use numerical::NumericalRun;
 pub use run::{AnyRun, Run, backpressure, check, open, tables};
 pub use summary::Summary;

@@ -3,14 +3,19 @@
 use xoff_core::table::{Declared, Tables as _};
 use xoff_core::{NodeId, PortId};
 use xoff_scenario::diagnostic::{Diagnostic, Problems};
+use xoff_scenario::hpcc_ns3::Outputs;
 use xoff_scenario::scalars::EngineKind;
 use xoff_scenario::{Memory, Resources, engine, read};
 use xoff_sim::{PortRow, Progress, Rows, Simulation, Threads};
 
 use crate::capture::Capture;
+use crate::ns3_files::{self, FileChunk};
 use crate::numerical::{NumericalRun, StudyRows};
 use crate::sent::Sent;
 use crate::summary::{Context, Summary};
+
+/// The file of captured packets.
+const CAPTURE: &str = "trace.pcapng";
 
 /// A run in progress.
 pub struct Run {
@@ -18,6 +23,7 @@ pub struct Run {
     context: Context,
     effective: String,
     capture: Option<Capture>,
+    outputs: Option<Outputs>,
     over: bool,
 }
 
@@ -63,7 +69,21 @@ impl Run {
         if let Some(capture) = &capture {
             simulation.capture(capture.ports());
         }
-        Ok(Self { simulation, context, effective: resolved.effective, capture, over: false })
+        let outputs = resolved.outputs;
+        if let Some(outputs) = &outputs {
+            simulation.record_ends_and_pauses();
+            if let Some((_, plan)) = outputs.queue_lengths {
+                simulation.watch_queue_lengths(plan);
+            }
+        }
+        Ok(Self {
+            simulation,
+            context,
+            effective: resolved.effective,
+            capture,
+            outputs,
+            over: false,
+        })
     }
 
     /// Advances by one step of the grid. Returns whether there is more to do.
@@ -99,6 +119,15 @@ impl Run {
         let capture = self.capture.as_mut()?;
         let captured = self.simulation.take_captured();
         Some(capture.bytes(&captured, &self.simulation.setup().topology))
+    }
+
+    /// The next bytes of each file that the run has besides its tables: captured packets, and the
+    /// files of a case of another simulator. A file occurs in the first call, even if it is empty.
+    pub fn take_files(&mut self) -> Vec<FileChunk> {
+        let capture = self.take_capture().map(|bytes| (CAPTURE.to_owned(), bytes));
+        let outputs = self.outputs.as_ref();
+        let outputs = outputs.map(|outputs| ns3_files::take(outputs, &mut self.simulation));
+        capture.into_iter().chain(outputs.into_iter().flatten()).collect()
     }
 
     /// Counts of each port in the measured time.

@@ -33,9 +33,9 @@ impl Sent {
         let packet = &captured.packet;
         Self {
             time_ps: captured.time_ps,
-            node: port.node.0,
+            node: topology.given_number(port.node),
             port: port.number,
-            peer: topology.neighbour(port).0,
+            peer: topology.given_number(topology.neighbour(port)),
             kind: format!("{:?}", packet.kind),
             flow: packet.flow,
             seq: packet.seq,

@@ -28,6 +28,7 @@ use self::reader::Reader;
 pub(crate) use self::spec::Spec;
 use crate::diagnostic::Problems;
 use crate::document::Document;
+use crate::hpcc_ns3::Outputs;
 use crate::layers::Layers;
 use crate::presets;
 use crate::resources::Resources;
@@ -59,6 +60,8 @@ pub struct Resolved {
     pub monitored: Vec<HostId>,
     /// Ports of the topology with captured packets.
     pub captured: Vec<PortId>,
+    /// Files in the forms of another simulator, for its cases.
+    pub outputs: Option<Outputs>,
     /// The scenario with every default and derived value, as TOML.
     pub effective: String,
 }

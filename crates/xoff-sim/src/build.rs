@@ -6,15 +6,17 @@ mod switches;
 
 use std::sync::{Arc, Mutex};
 
-use xoff_core::{FirstOfStreams, HostId, Ps, Wheel};
+use xoff_core::{FirstOfStreams, HostId, Mrg32k3a, Ps, Wheel};
 use xoff_host::Hosts;
 use xoff_host::cc::Carries;
 use xoff_host::hosts::{HostTags, StreamSpec};
 use xoff_net::arch::{ArchitectureConfig, Destination};
 use xoff_net::fabric::{Fabric, FabricTags, Instants, Peer, PortSpec, serialisation};
 use xoff_net::mark::Draws;
+use xoff_net::pint::WholeDraws;
 use xoff_net::telemetry::HOPS_MAX;
 
+use self::switches::SharedDraws;
 use crate::faults::Defect;
 use crate::flowtune::allocator::Allocator;
 use crate::flowtune::domain::Domain;
@@ -125,6 +127,7 @@ impl Setup {
             wake: tag::WAKE,
             sent: tag::SENT,
             next_arrival: tag::NEXT_ARRIVAL,
+            checked: tag::CHECKED,
         };
         let mut fabric = Fabric::new(self.rounding, self.instants, partitions, Wheel::new(), tags);
         for (id, port) in topology.port_ids().zip(topology.ports()) {
@@ -146,7 +149,25 @@ impl Setup {
                 peer,
             });
         }
+        for errors in &self.receive_errors {
+            let ports: Vec<u32> = errors.ports.iter().map(|port| local[port.index()]).collect();
+            let draws = Mrg32k3a::stream(1, 1, errors.stream);
+            fabric.lose_on_arrival(&ports, errors.share, draws);
+        }
         fabric
+    }
+
+    fn shared_draws(&self) -> SharedDraws {
+        match self.switch.mark_draws {
+            MarkDraws::Own => SharedDraws::default(),
+            MarkDraws::FirstOfStreams(first) => {
+                let streams = FirstOfStreams::new(1, 1, first);
+                SharedDraws {
+                    marks: Some(Draws::Shared(Arc::new(Mutex::new(streams)))),
+                    whole: Some(WholeDraws::Shared(Arc::default())),
+                }
+            }
+        }
     }
 
     fn build_partition(
@@ -166,12 +187,10 @@ impl Setup {
         if self.routes.has_several_links() {
             hosts.choose_links(&self.routes, self.host_hash());
         }
-        let shared = match self.switch.mark_draws {
-            MarkDraws::Own => None,
-            MarkDraws::FirstOfStreams(first) => {
-                Some(Draws::Shared(Arc::new(Mutex::new(FirstOfStreams::new(1, 1, first)))))
-            }
-        };
+        let shared = self.shared_draws();
+        if let Some(draws) = &shared.whole {
+            hosts.share_draws(draws.clone());
+        }
         let mut switches = Vec::new();
         let mut owners = vec![Owner::Host(0); fabric.port_count()];
         for node in topology.node_ids().filter(|&node| directory.partition_of(node) == index) {
@@ -192,7 +211,7 @@ impl Setup {
             }
             let built = match &self.switch.architecture {
                 ArchitectureConfig::OutputQueued(_) => {
-                    self.build_switch(&mut fabric, node, first, shared.clone())?
+                    self.build_switch(&mut fabric, node, first, &shared)?
                 }
                 ArchitectureConfig::Pipelined(setup) => {
                     self.build_pipelined(&mut fabric, node, first, setup)?

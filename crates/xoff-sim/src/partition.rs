@@ -1,6 +1,7 @@
 //! A partition of the network, with its own clock, events and packets.
 
 mod measured;
+pub mod queue_lengths;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,6 +19,7 @@ use xoff_net::packet::NONE;
 use xoff_net::phase;
 use xoff_net::topo::{Routes, Topology};
 
+use self::queue_lengths::QueueLengths;
 use crate::flowtune::allocator::Allocator;
 use crate::flowtune::node::Allocators;
 use crate::loss_notice::LossNotice;
@@ -119,6 +121,7 @@ pub struct Partition {
     directory: Arc<Directory>,
     perfect_recovery: bool,
     allocators: Option<Box<Allocators>>,
+    queue_lengths: Option<Box<QueueLengths>>,
 }
 
 impl Partition {
@@ -161,6 +164,7 @@ impl Partition {
             directory: Arc::clone(directory),
             perfect_recovery: setup.hosts.recovery.relies_on_switches(),
             allocators: None,
+            queue_lengths: None,
         }
     }
 
@@ -207,7 +211,7 @@ impl Partition {
                 if event.tag < tag::SINGLE {
                     self.arrive(event.tag, event.item, event.rank);
                 } else {
-                    self.dispatch(event.tag, event.item);
+                    self.dispatch(event.tag, event.item, event.rank);
                 }
             } else if !self.fabric.is_picking() {
                 break;
@@ -251,7 +255,7 @@ impl Partition {
     /// Handles any event but an arrival. Rare handlers are out of line, so that the loop keeps its
     /// registers.
     #[inline]
-    fn dispatch(&mut self, event: u32, item: u32) {
+    fn dispatch(&mut self, event: u32, item: u32, rank: u64) {
         let number = event & ((1 << 28) - 1);
         match event & !((1 << 28) - 1) {
             tag::SINGLE => match event {
@@ -269,6 +273,12 @@ impl Partition {
                         self.pick_at(item);
                     }
                 }
+                tag::CHECKED => {
+                    if let Some(port) = self.fabric.check_arrival(item) {
+                        self.arrive(port, item, rank);
+                    }
+                }
+                tag::QUEUE_LENGTHS => self.sample_queue_lengths(),
                 _ => self.allocate(event),
             },
             tag::PACE => self.hosts.on_pace(&mut self.fabric, number),

@@ -4,8 +4,8 @@ mod links;
 
 use std::sync::Arc;
 
-use xoff_core::NodeId;
 use xoff_core::rng::{Purpose, Rng};
+use xoff_core::{NodeId, PortId};
 use xoff_host::TransportConfig;
 use xoff_host::hosts::HostSetup;
 use xoff_net::arch::ArchitectureConfig;
@@ -44,6 +44,17 @@ pub enum MarkDraws {
     /// Each draw is the first number of a new MRG32k3a stream (seed 1, run 1), counted over all
     /// switches from this one on: what the HPCC simulator does. For an uncut network only.
     FirstOfStreams(u64),
+}
+
+/// Links that lose packets on arrival, as in ns-3: all draw from one MRG32k3a sequence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReceiveErrors {
+    /// Share of the packets that are lost.
+    pub share: f64,
+    /// Both ends of the links.
+    pub ports: Vec<PortId>,
+    /// Stream of the generator (seed 1, run 1).
+    pub stream: u64,
 }
 
 /// Where flows' 5-tuples come from.
@@ -90,6 +101,9 @@ pub struct SwitchSetup {
     pub control_loss: f64,
     /// Seed the load balancer's hash with the switch's number alone, as the HPCC simulator does.
     pub hash_by_node: bool,
+    /// The rate of NICs by which thresholds of pauses follow that of a port (bit/s), if it is not
+    /// the highest of all hosts.
+    pub nic_rate: Option<u64>,
     /// Both directions of a flow take one path.
     pub symmetric_ecmp: bool,
 }
@@ -117,6 +131,8 @@ pub struct Setup {
     pub seed: u64,
     /// Faults of links, while none of which hosts are cut off.
     pub faults: Vec<Fault>,
+    /// Links that lose packets on arrival, in an uncut network with events in the order of setting.
+    pub receive_errors: Vec<ReceiveErrors>,
 }
 
 impl Setup {

@@ -7,7 +7,7 @@ mod padding;
 mod results;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use xoff_core::{FlowId, HostId, PortId, Ps, rng::mix64};
+use xoff_core::{FlowId, HostId, NodeId, PortId, Ps, rng::mix64};
 use xoff_host::{Finished, FlowStart};
 use xoff_net::arch::Switch;
 use xoff_net::fabric::Captured;
@@ -144,6 +144,8 @@ pub struct Simulation {
     /// The last flow so far of each chain of successive flows, by source and chain.
     chains: FxHashMap<(u16, u32), FlowId>,
     finished: Vec<Finished>,
+    /// The ends of flows since they were last taken, if they are recorded.
+    ends: Option<Vec<Finished>>,
     rows: Rows,
     captured: Vec<Captured>,
     buffer: Distribution,
@@ -235,6 +237,7 @@ impl Simulation {
             requests: Requests::new(classes.len(), plan.row_every),
             chains: FxHashMap::default(),
             finished: Vec::new(),
+            ends: None,
             rows: Rows::default(),
             captured: Vec::new(),
             buffer: Distribution::default(),
@@ -373,6 +376,10 @@ impl Simulation {
         for partition in &mut self.partitions {
             finished.append(&mut partition.hosts_mut().finished);
         }
+        if let Some(ends) = &mut self.ends {
+            // In an uncut network, in the order of events.
+            ends.extend_from_slice(&finished);
+        }
         finished.sort_unstable_by_key(|done| (done.end_ps, done.flow.id));
         for done in &finished {
             self.finish(done);
@@ -482,7 +489,23 @@ impl Simulation {
             ports: self.setup.topology.ports(),
             place: &self.place,
         };
+        let first_new = (self.rows.flow_series.len(), self.rows.port_samples.len());
         act(&mut self.series, self.now, view, &mut self.rows);
+        if self.setup.topology.given_numbers().is_some() {
+            self.renumber_series(first_new);
+        }
+    }
+
+    /// Gives new rows of the interval records the numbers of the files that the network comes from.
+    fn renumber_series(&mut self, (flows, ports): (usize, usize)) {
+        let given = |node: &mut u32| *node = self.setup.topology.given_number(NodeId(*node));
+        for row in &mut self.rows.flow_series[flows..] {
+            given(&mut row.src);
+            given(&mut row.dst);
+        }
+        let rows = &mut self.rows.port_samples[ports..];
+        rows.iter_mut().for_each(|row| given(&mut row.node));
+        rows.sort_by_key(|row| (row.time_ps, row.node, row.port));
     }
 
     fn sample(&mut self) {

@@ -43,5 +43,9 @@ pub(crate) const ITERATE: u32 = SINGLE | 4;
 pub(crate) const PUBLISH: u32 = SINGLE | 5;
 /// A port that keeps its packets has finished a transmission.
 pub(crate) const SENT: u32 = SINGLE | 6;
+/// A packet arrives at a port that loses some; the packet knows the port.
+pub(crate) const CHECKED: u32 = SINGLE | 9;
+/// A sample of queue lengths is due.
+pub(crate) const QUEUE_LENGTHS: u32 = SINGLE | 8;
 /// The first packet on a link has arrived.
 pub(crate) const NEXT_ARRIVAL: u32 = SINGLE | 7;

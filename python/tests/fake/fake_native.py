@@ -116,9 +116,9 @@ class Run:
             found.append(("ports", _column("port", 2, pa.uint32())))
         return found
 
-    def take_capture(self):
+    def take_files(self):
         size = self.found["run.capture"]
-        return bytes([self.at]) * size if size else None
+        return [("trace.pcapng", bytes([self.at]) * size)] if size else []
 
     def summary(self):
         return json.dumps(summary_of(self.found, self.digest()))

@@ -65,9 +65,8 @@ class _Rows:
     def take(self, run: Any) -> None:
         for name, batch in run.take_tables():
             self._add(name, batch)
-        capture = run.take_capture()
-        if capture is not None:
-            self._column("capture").update(capture)
+        for name, data in run.take_files():
+            self._column(name).update(data)
 
     def _add(self, name: str, batch: Any) -> None:
         import pyarrow as pa

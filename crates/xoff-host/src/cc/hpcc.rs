@@ -9,6 +9,7 @@ use xoff_core::knobs::{Checked, Effect, Knobs as _, because};
 use xoff_core::{BitRate, Bytes, Ps, knobs};
 use xoff_net::Record;
 use xoff_net::arch::InBand;
+use xoff_net::pint::WholeDraws;
 use xoff_net::telemetry::{HOPS_MAX, IntHop, IntStack};
 
 use super::{Ack, Carries, CongestionControl, ControlSettings, Path, Start};
@@ -90,7 +91,7 @@ impl ControlSettings for HpccConfig {
         Some(self.int_overhead.0)
     }
 
-    fn in_band(&self, _rates: &[u64]) -> InBand {
+    fn in_band(&self, _rates: &[u64], _draws: WholeDraws) -> InBand {
         InBand::Int
     }
 }
@@ -125,10 +126,7 @@ pub struct Hpcc {
 /// The settings as plain numbers.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
-    eta: f64,
-    max_stage: u32,
-    increase: u64,
-    min_rate: u64,
+    reaction: Reaction,
     time_unit: u64,
     bytes_unit: u64,
     queue_unit: u32,
@@ -149,10 +147,12 @@ impl Hpcc {
             measured: false,
             hops: config.multi_rate.then(|| by_hop::new_hops(path.line_rate)),
             settings: Settings {
-                eta: config.target_utilisation,
-                max_stage: config.max_stage,
-                increase: config.additive_increase.0,
-                min_rate: config.min_rate.0,
+                reaction: Reaction {
+                    eta: config.target_utilisation,
+                    max_stage: config.max_stage,
+                    increase: config.additive_increase.0,
+                    min_rate: config.min_rate.0,
+                },
                 time_unit: config.int_time_unit.0.max(1),
                 bytes_unit: config.int_bytes_unit.0.max(1),
                 queue_unit: config.int_queue_unit.0.max(1) as u32,
@@ -199,14 +199,23 @@ impl Hpcc {
 
     /// HPCC Alg. 1, ComputeWind, in terms of the rate.
     fn compute(&self, path: &Path) -> (u64, u32) {
-        self.settings.react(path, self.u, self.reference_rate, self.stage)
+        self.settings.reaction.react(path, self.u, self.reference_rate, self.stage)
     }
 }
 
-impl Settings {
+/// How a rate follows a utilisation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reaction {
+    pub(super) eta: f64,
+    pub(super) max_stage: u32,
+    pub(super) increase: u64,
+    pub(super) min_rate: u64,
+}
+
+impl Reaction {
     /// The rate and stage after those of a reference, at a utilisation `u`.
     #[inline(always)]
-    fn react(&self, path: &Path, u: f64, reference: u64, stage: u32) -> (u64, u32) {
+    pub(super) fn react(&self, path: &Path, u: f64, reference: u64, stage: u32) -> (u64, u32) {
         let ratio = u / self.eta;
         let (rate, stage) = if ratio >= 1.0 || stage >= self.max_stage {
             (as_rate(reference as f64 / ratio).wrapping_add(self.increase), 0)

@@ -16,6 +16,7 @@ mod dctcp_htsim;
 mod dctcp_tcp;
 mod delay_window;
 mod hpcc;
+pub(crate) mod hpcc_pint;
 mod newreno;
 mod none;
 mod ns3_cubic;
@@ -42,6 +43,7 @@ pub use dctcp_htsim::{DctcpHtsim, DctcpHtsimConfig};
 pub use dctcp_tcp::{DctcpTcp, DctcpTcpConfig};
 pub use delay_window::{DelayWindow, DelayWindowConfig};
 pub use hpcc::{Hpcc, HpccConfig};
+pub use hpcc_pint::{HpccPint, HpccPintConfig};
 pub use newreno::{NewReno, NewRenoConfig};
 pub use none::{NoControl, NoControlConfig};
 pub use ns3_cubic::{Ns3Cubic, Ns3CubicConfig};
@@ -259,6 +261,8 @@ controls! {
     PowerTcp(PowerTcpConfig => PowerTcp) = "powertcp",
     /// Theta-PowerTCP: PowerTCP from round-trip times, section `theta_powertcp`.
     ThetaPowerTcp(ThetaPowerTcpConfig => ThetaPowerTcp) = "theta-powertcp",
+    /// HPCC with the utilisation that PINT reports, section `hpcc_pint`.
+    HpccPint(HpccPintConfig => HpccPint) = "hpcc-pint",
 }
 
 impl CongestionControl for AnyControl {

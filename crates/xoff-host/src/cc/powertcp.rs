@@ -14,6 +14,7 @@ use xoff_core::knobs::{Checked, Knobs as _};
 use xoff_core::{BitRate, Bytes, Ps, knobs};
 use xoff_net::Record;
 use xoff_net::arch::InBand;
+use xoff_net::pint::WholeDraws;
 use xoff_net::telemetry::{IntHop, IntStack};
 
 use super::{Ack, Carries, CongestionControl, ControlSettings, Path, Start};
@@ -132,7 +133,7 @@ impl ControlSettings for PowerTcpConfig {
         Some(self.int_overhead.0)
     }
 
-    fn in_band(&self, _rates: &[u64]) -> InBand {
+    fn in_band(&self, _rates: &[u64], _draws: WholeDraws) -> InBand {
         InBand::Int
     }
 }

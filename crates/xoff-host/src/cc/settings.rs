@@ -3,6 +3,7 @@
 use xoff_core::knobs::Checked;
 use xoff_core::{BitRate, Ps};
 use xoff_net::arch::InBand;
+use xoff_net::pint::WholeDraws;
 
 use super::{CongestionControl, Path};
 use crate::cc::Pace;
@@ -17,6 +18,8 @@ pub enum Carries {
     Int,
     /// A congestion header.
     Xcp,
+    /// The code of a utilisation.
+    Pint,
 }
 
 /// What the rest of the program asks the settings of a congestion control. The defaults describe a
@@ -153,9 +156,14 @@ pub trait ControlSettings {
         None
     }
 
-    /// The part of it that runs in a switch with ports of these rates (bit/s).
-    fn in_band(&self, _rates: &[u64]) -> InBand {
+    /// The part of it that runs in a switch with ports of these rates (bit/s), and draws from here.
+    fn in_band(&self, _rates: &[u64], _draws: WholeDraws) -> InBand {
         InBand::None
+    }
+
+    /// The share of acknowledgements that bring their record to it, if that is a setting.
+    fn sampled(&self) -> Option<f64> {
+        None
     }
 
     /// Least time between two notifications from the receiver of a flow (ps), if it sends any.

@@ -9,6 +9,7 @@ use xoff_core::Ps;
 use xoff_core::knobs::Checked;
 use xoff_net::Record;
 use xoff_net::arch::InBand;
+use xoff_net::pint::WholeDraws;
 use xoff_net::xcp::{Form, Router, XcpConfig, XcpHeader};
 
 use super::{Ack, Carries, CongestionControl, ControlSettings, Loss, Path, Start};
@@ -48,7 +49,7 @@ impl ControlSettings for XcpConfig {
         Some(self.header.0)
     }
 
-    fn in_band(&self, rates: &[u64]) -> InBand {
+    fn in_band(&self, rates: &[u64], _draws: WholeDraws) -> InBand {
         InBand::Xcp(Router::new(self, rates.iter().copied()))
     }
 }

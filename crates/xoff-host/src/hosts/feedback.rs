@@ -5,6 +5,7 @@ use xoff_net::{Fabric, Kind, Packet};
 
 use super::Hosts;
 use super::tcp::AckOutcome;
+use crate::cc::hpcc_pint::Sampling;
 use crate::cc::{Ack, CongestionControl};
 use crate::nic::RoundRobin;
 use crate::receiver_driven::sender_of;
@@ -53,6 +54,8 @@ impl Hosts {
             }
             _ => AckOutcome::default(),
         };
+        let sampling = if PLAIN { None } else { self.samplings.get_mut(flow.nic as usize) };
+        let sampled = sampling.is_none_or(Sampling::next);
         let ack = Ack {
             now: fabric.now,
             set: fabric.arrival_set(),
@@ -63,7 +66,7 @@ impl Hosts {
             in_flight,
             recovering,
             marked: packet.has(flag::MARKED),
-            record: (packet.record != NONE).then(|| &fabric.records[packet.record]),
+            record: (packet.record != NONE && sampled).then(|| &fabric.records[packet.record]),
         };
         let before = flow.pace.rate;
         control.on_ack(path, &ack, &mut flow.pace);

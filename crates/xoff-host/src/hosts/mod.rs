@@ -27,10 +27,12 @@ use std::sync::Arc;
 use xoff_core::prefetch::prefetch;
 use xoff_core::{FlowId, HostId, PortId, Rng, rng::Purpose};
 use xoff_net::packet::NONE;
+use xoff_net::pint::WholeDraws;
 use xoff_net::{Fabric, phase};
 
 use self::deadlines::Deadlines;
 use self::losses::RtoPolicy;
+use crate::cc::hpcc_pint::Sampling;
 use crate::cc::{AnyControl, Carries, ControlConfig};
 use crate::flow::{Finished, Sender};
 use crate::frame::FrameConfig;
@@ -186,6 +188,10 @@ pub struct Hosts {
     /// Whether flows need nothing but their recovery and congestion control: no TCP, no flow
     /// control, no receiver-driven transport.
     sends_plainly: bool,
+    /// What chooses the acknowledgements of each NIC that bring their record, if not all do.
+    samplings: Vec<Sampling>,
+    /// One sequence of random numbers for all of them and the switches, if there is one.
+    shared_draws: Option<WholeDraws>,
     /// Actions requested by the transport during a call; empty otherwise.
     actions: Vec<Action>,
     /// State of flows with selective acknowledgements.
@@ -234,11 +240,14 @@ impl Hosts {
                 && setup.nic.receive_rate.0 == 0
                 && transport.round_robin != RoundRobin::Posted,
             sends_plainly: setup.onramp.is_none()
+                && setup.control.sampled().is_none()
                 && !setup.recovery.reports_losses()
                 && receiver_driven.is_none(),
             receiver_driven,
             links: None,
             orders: None,
+            samplings: Vec::new(),
+            shared_draws: None,
             actions: Vec::new(),
             tcp: setup.recovery.reports_losses().then(|| tcp::TcpHosts::new(&setup.tcp)),
             flowtune: setup
@@ -305,6 +314,7 @@ impl Hosts {
         if self.rto_policy.long > 0 {
             self.deadlines.push(Deadlines::default());
         }
+        self.add_sampling(id);
         if self.setup.nic.receive_rate.0 > 0 {
             self.intakes.push(Intake::default());
         }
@@ -317,6 +327,21 @@ impl Hosts {
             links.add_nic(nic, host);
         }
         nic
+    }
+
+    /// Whole random numbers come from here, in the order of events. Call it before NICs are added.
+    pub fn share_draws(&mut self, draws: WholeDraws) {
+        self.shared_draws = Some(draws);
+    }
+
+    fn add_sampling(&mut self, id: PortId) {
+        let Some(share) = self.setup.control.sampled() else { return };
+        let own =
+            || WholeDraws::Own(Rng::stream(self.setup.seed, Purpose::Sampling, u64::from(id.0)));
+        if share < 1.0 || self.shared_draws.is_some() {
+            let draws = self.shared_draws.clone().unwrap_or_else(own);
+            self.samplings.push(Sampling::new(share, draws));
+        }
     }
 
     /// Prefetches a host's state before a packet arrives.

@@ -8,6 +8,7 @@ use super::Hosts;
 impl Hosts {
     pub(super) fn on_link_control(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
         let frame = fabric.packets[id];
+        fabric.hear(self.nics[nic as usize].port, id);
         fabric.packets.remove(id);
         if !self.setup.obey_pauses {
             return;

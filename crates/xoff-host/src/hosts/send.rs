@@ -215,6 +215,7 @@ impl Hosts {
         match self.carries {
             Carries::Nothing => {}
             Carries::Int => packet.record = fabric.records.add_stack(),
+            Carries::Pint => packet.record = fabric.records.add_code(),
             Carries::Xcp => {
                 let (path, control) = (&self.paths[flow.path], &self.controls[sender as usize]);
                 let header = control.xcp_header(path, packet.wire_bytes);

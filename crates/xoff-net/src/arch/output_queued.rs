@@ -37,7 +37,7 @@ use crate::sched::{Common, Egress, QueueMask, Scheduler, each_scheduler};
 use crate::telemetry::IntHop;
 use crate::topo::Route;
 use crate::trim::Trim;
-use crate::xcp;
+use crate::{pint, xcp};
 
 pub use settings::OutputQueuedConfig;
 
@@ -50,6 +50,8 @@ pub enum InBand {
     Int,
     /// Feedback into congestion headers (XCP).
     Xcp(xcp::Router),
+    /// Codes of utilisations (PINT).
+    Pint(Box<pint::Meter>),
 }
 
 /// The parts of a switch.
@@ -597,10 +599,17 @@ impl Memory {
     /// Writes what it tells hosts into a packet whose transmission starts.
     #[inline(always)]
     fn write_in_band(&mut self, fabric: &mut Fabric, own: u32, id: u32, common: &Common) {
-        if let InBand::Xcp(router) = &mut self.in_band {
-            let egress = (own - self.first_port) as u16;
-            router.on_departure(fabric, egress, id, common.total_bytes());
-            return;
+        let egress = (own - self.first_port) as u16;
+        match &mut self.in_band {
+            InBand::None | InBand::Int => {}
+            InBand::Xcp(router) => {
+                router.on_departure(fabric, egress, id, common.total_bytes());
+                return;
+            }
+            InBand::Pint(meter) => {
+                meter.on_departure(fabric, egress, id, common.total_bytes());
+                return;
+            }
         }
         let packet = &fabric.packets[id];
         if packet.record == NONE || packet.kind != Kind::Data {

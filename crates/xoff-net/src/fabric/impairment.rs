@@ -57,6 +57,11 @@ pub(super) struct Impairments {
 }
 
 impl Impairments {
+    /// Whether a port's link is down.
+    pub(super) fn is_down(&self, port: u32) -> bool {
+        self.place(port).is_some_and(|place| self.records[place].down > 0)
+    }
+
     fn place(&self, port: u32) -> Option<usize> {
         self.places.get(port as usize).filter(|&&place| place != NONE).map(|&place| place as usize)
     }

@@ -31,6 +31,12 @@ impl Fabric {
             self.cross_impaired(port, id, time);
             return;
         }
-        self.wheel.post(Event { time, rank, tag: state.arrival_tag, item: id });
+        let tag = state.arrival_tag;
+        if tag == self.tags.checked
+            && let Some(errors) = &self.receive_errors
+        {
+            self.packets[id].next = errors.peer(port);
+        }
+        self.wheel.post(Event { time, rank, tag, item: id });
     }
 }

@@ -184,7 +184,7 @@ impl Router {
         let header = match (packet.kind, packet.record) {
             (Kind::Data, record) if record != NONE => match &fabric.records[record] {
                 Record::Xcp(header) => Some(header),
-                Record::Int(_) => None,
+                Record::Int(_) | Record::Pint(_) => None,
             },
             _ => None,
         };
@@ -209,7 +209,7 @@ impl Router {
         let header = match (packet.kind, packet.record) {
             (Kind::Data, record) if record != NONE => match &mut fabric.records[record] {
                 Record::Xcp(header) => Some(header),
-                Record::Int(_) => None,
+                Record::Int(_) | Record::Pint(_) => None,
             },
             _ => None,
         };

@@ -27,6 +27,7 @@ const INEXACT: [(&str, &[&str]); 5] = [
             "pfc-gbn",
             "xcp",
             "timely",
+            "hpcc-pint",
             "powertcp",
         ],
     ),

@@ -1,6 +1,6 @@
 //! Compares the reader of HPCC ns-3 cases with that simulator's own output (`hpcc_ns3/README.md`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use xoff_run::Run;
@@ -71,33 +71,93 @@ fn every_flow_ends_at_the_same_nanosecond() {
     }
 }
 
-/// Flows by source and destination alone: a flow that never ends still counts in its pair's
-/// numbers.
-fn without_numbers(flows: Flows) -> BTreeSet<(u32, u32, [u64; 3])> {
-    flows.into_iter().map(|((src, dst, _), values)| (src, dst, values)).collect()
+/// The files that a run writes in that simulator's forms, by name.
+fn files(mut run: Run) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::<String, Vec<u8>>::new();
+    let mut more = true;
+    while more {
+        more = run.step().unwrap();
+        for (name, data) in run.take_files() {
+            files.entry(name).or_default().extend(data);
+        }
+    }
+    files.into_iter().map(|(name, data)| (name, String::from_utf8(data).unwrap())).collect()
 }
 
-/// Small cases, each with another setting of that simulator.
+/// Small cases, each with another setting of that simulator. All its files are the same, to the
+/// byte: flows, and where they are archived, pauses and queue lengths.
 #[test]
-fn every_setting_gives_the_same_nanoseconds() {
+fn every_setting_gives_the_same_files() {
     let cases = std::fs::read_dir(file("settings")).unwrap();
-    let mut flows = 0;
+    let (mut flows, mut pauses, mut queues) = (0, 0, 0);
     for folder in cases.map(|case| case.unwrap().path()) {
         let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
         let config = folder.join("config.txt");
         let order = ["next_hops=descending".to_owned()];
         let run = Run::open(&read("config.txt"), config.to_str().unwrap(), &order, Threads::ONE)
             .unwrap_or_else(|error| panic!("{error}"));
-        let written = written_in(&read("fct.txt"));
-        flows += written.len();
-        assert_eq!(
-            without_numbers(finished(run)),
-            without_numbers(written),
-            "{}",
-            folder.display()
-        );
+        let found = files(run);
+        for (name, count) in
+            [("fct.txt", &mut flows), ("pfc.txt", &mut pauses), ("qlen.txt", &mut queues)]
+        {
+            if folder.join(name).exists() {
+                assert_eq!(found[name], read(name), "{} {name}", folder.display());
+                *count += found[name].lines().count();
+            }
+        }
     }
-    assert_eq!(flows, 85);
+    assert_eq!((flows, pauses, queues), (173, 120, 136));
+}
+
+/// Each word of each file in turn becomes nonsense, and each file ends after each line. The case
+/// then still runs, or an error names the file.
+#[test]
+fn nonsense_is_refused_with_the_name_of_the_file() {
+    let case = file("settings/back-to-zero-and-pauses");
+    let folder = std::env::temp_dir().join(format!("xoff-nonsense-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let names = ["config.txt", "topology.txt", "flow.txt"];
+    let texts = names.map(|name| std::fs::read_to_string(case.join(name)).unwrap());
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+    let mut refused = 0;
+    for (name, text) in names.iter().zip(&texts) {
+        for (name, text) in names.iter().zip(&texts) {
+            write(name, text);
+        }
+        for broken in broken(text) {
+            write(name, &broken);
+            let config = std::fs::read_to_string(folder.join("config.txt")).unwrap();
+            let file = folder.join("config.txt");
+            if let Err(error) = Run::open(&config, file.to_str().unwrap(), &[], Threads::ONE) {
+                refused += 1;
+                let error = error.to_string();
+                let names_file = names.iter().any(|name| error.contains(name));
+                assert!(names_file, "{name}: {error}\n{broken}");
+            }
+        }
+    }
+    assert!(refused > 500, "{refused}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// A text with one word replaced, or without its end.
+fn broken(text: &str) -> Vec<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut broken: Vec<String> = (0..lines.len()).map(|end| lines[..end].join("\n")).collect();
+    for (number, line) in lines.iter().enumerate() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        for place in 0..words.len() {
+            for nonsense in ["x", "-1", "1e99", "99999999999999999999", "nan", "0"] {
+                let mut words = words.clone();
+                words[place] = nonsense;
+                let line = words.join(" ");
+                let mut lines = lines.clone();
+                lines[number] = &line;
+                broken.push(lines.join("\n"));
+            }
+        }
+    }
+    broken
 }
 
 /// The same network with the switch as node 0 and hosts from 1.

@@ -11,6 +11,7 @@ pub(super) enum Control {
     Hpcc,
     Timely,
     Dctcp,
+    HpccPint,
 }
 
 impl Control {
@@ -20,6 +21,7 @@ impl Control {
             Control::Hpcc => "hpcc",
             Control::Timely => "timely",
             Control::Dctcp => "dctcp",
+            Control::HpccPint => "hpcc-pint",
         }
     }
 }
@@ -31,6 +33,12 @@ impl Control {
 pub(super) struct Config {
     pub(super) topology_file: String,
     pub(super) flow_file: String,
+    pub(super) fct_file: String,
+    pub(super) pfc_file: String,
+    /// No file if empty.
+    pub(super) queue_file: String,
+    pub(super) queues_from: Ps,
+    pub(super) queues_until: Ps,
     pub(super) control: Control,
     pub(super) payload: u64,
     pub(super) stop_time: Ps,
@@ -64,6 +72,12 @@ pub(super) struct Config {
     pub(super) multi_rate: bool,
     pub(super) fast_react: bool,
     pub(super) sample_feedback: bool,
+    pub(super) error_rate: f64,
+    /// Whether that simulator writes a file of packets, and its name.
+    pub(super) traces: bool,
+    pub(super) trace_file: String,
+    pub(super) pint_base: f64,
+    pub(super) pint_share: f64,
 }
 
 /// A link that fails.
@@ -79,6 +93,11 @@ impl Default for Config {
         Self {
             topology_file: String::new(),
             flow_file: String::new(),
+            fct_file: "fct.txt".into(),
+            pfc_file: "pfc.txt".into(),
+            queue_file: String::new(),
+            queues_from: Ps(2_000_000_000_000),
+            queues_until: Ps(2_100_000_000_000),
             control: Control::Dcqcn,
             payload: 1000,
             stop_time: Ps(3_010_000_000_000),
@@ -113,28 +132,28 @@ impl Default for Config {
             multi_rate: true,
             fast_react: true,
             sample_feedback: false,
+            error_rate: 0.0,
+            traces: true,
+            trace_file: String::new(),
+            pint_base: 1.05,
+            pint_share: 1.0,
         }
     }
 }
 
 /// Keys that only choose output files, and keys that nothing modelled uses.
-const UNREAD: [&str; 13] = [
+const UNREAD: [&str; 4] = ["TRACE_FILE", "USE_DYNAMIC_PFC_THRESHOLD", "DATA_RATE", "LINK_DELAY"];
+
+const READ: [&str; 46] = [
     "ENABLE_TRACE",
-    "TRACE_FILE",
     "TRACE_OUTPUT_FILE",
+    "PINT_LOG_BASE",
+    "PINT_PROB",
     "FCT_OUTPUT_FILE",
     "PFC_OUTPUT_FILE",
     "QLEN_MON_FILE",
     "QLEN_MON_START",
     "QLEN_MON_END",
-    "USE_DYNAMIC_PFC_THRESHOLD",
-    "DATA_RATE",
-    "LINK_DELAY",
-    "PINT_LOG_BASE",
-    "PINT_PROB",
-];
-
-const READ: [&str; 37] = [
     "ENABLE_QCN",
     "PACKET_PAYLOAD_SIZE",
     "TOPOLOGY_FILE",
@@ -206,6 +225,14 @@ impl Config {
                 "CC_MODE 3 needs HAS_WIN 1: that simulator divides queues by the window".into()
             );
         }
+        let bits = xoff_net::pint::Code::bits(self.pint_base);
+        let fits = self.pint_base > 1.0 && (1.0..=16.0).contains(&bits);
+        if self.control == Control::HpccPint && !fits {
+            return Err(format!(
+                "PINT_LOG_BASE {}: expected a base from 1.00020 to 500, for codes of 1 to 16 bits",
+                self.pint_base
+            ));
+        }
         if self.chunk == 0 && (self.ack_interval > 1 || self.back_to_zero) {
             return Err("L2_ACK_INTERVAL above 1 and L2_BACK_TO_ZERO need a L2_CHUNK_SIZE: that \
                         simulator divides by it"
@@ -250,6 +277,13 @@ impl Config {
 
     fn set_more(&mut self, entry: &Entry<'_>) -> Result<(), String> {
         match entry.key {
+            "ENABLE_TRACE" => self.traces = entry.flag()?,
+            "TRACE_OUTPUT_FILE" => self.trace_file = entry.word()?.into(),
+            "FCT_OUTPUT_FILE" => self.fct_file = entry.word()?.into(),
+            "PFC_OUTPUT_FILE" => self.pfc_file = entry.word()?.into(),
+            "QLEN_MON_FILE" => self.queue_file = entry.word()?.into(),
+            "QLEN_MON_START" => self.queues_from = entry.nanoseconds()?,
+            "QLEN_MON_END" => self.queues_until = entry.nanoseconds()?,
             "L2_ACK_INTERVAL" => self.ack_interval = entry.ack_interval()?,
             "L2_CHUNK_SIZE" => self.chunk = entry.word32()?.into(),
             "L2_BACK_TO_ZERO" => self.back_to_zero = entry.flag()?,
@@ -258,7 +292,9 @@ impl Config {
             "MULTI_RATE" => self.multi_rate = entry.flag()?,
             "FAST_REACT" => self.fast_react = entry.flag()?,
             "SAMPLE_FEEDBACK" => self.sample_feedback = entry.flag()?,
-            "ERROR_RATE_PER_LINK" => entry.error_rate()?,
+            "ERROR_RATE_PER_LINK" => self.error_rate = entry.share()?,
+            "PINT_LOG_BASE" => self.pint_base = entry.number()?,
+            "PINT_PROB" => self.pint_share = entry.number()?,
             "PAUSE_TIME" => entry.pause_time()?,
             key if UNREAD.contains(&key) => {}
             _ => return Err(entry.unknown()),
@@ -331,10 +367,10 @@ impl Entry<'_> {
         }
     }
 
-    fn error_rate(&self) -> Result<(), String> {
+    fn share(&self) -> Result<f64, String> {
         match self.number()? {
-            0.0 => Ok(()),
-            rate => Err(format!("{} {rate} is not modelled: only 0 is", self.key)),
+            share if share <= 1.0 => Ok(share),
+            share => Err(format!("{} {share}: expected a share from 0 to 1", self.key)),
         }
     }
 
@@ -347,6 +383,13 @@ impl Entry<'_> {
             ));
         }
         Ok(())
+    }
+
+    fn nanoseconds(&self) -> Result<Ps, String> {
+        match self.whole()?.checked_mul(1000) {
+            Some(time) => Ok(Ps(time)),
+            None => Err(format!("{} {} is too large", self.key, self.word()?)),
+        }
     }
 
     fn positive_rate(&self) -> Result<BitRate, String> {
@@ -379,9 +422,10 @@ impl Entry<'_> {
             "3" => Ok(Control::Hpcc),
             "7" => Ok(Control::Timely),
             "8" => Ok(Control::Dctcp),
+            "10" => Ok(Control::HpccPint),
             other => Err(format!(
-                "CC_MODE {other} is not modelled: only 1 (DCQCN), 3 (HPCC), 7 (TIMELY) and 8 \
-                 (DCTCP) are"
+                "CC_MODE {other} is not modelled: only 1 (DCQCN), 3 (HPCC), 7 (TIMELY), 8 (DCTCP) \
+                 and 10 (HPCC-PINT) are"
             )),
         }
     }

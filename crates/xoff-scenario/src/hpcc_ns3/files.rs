@@ -48,9 +48,16 @@ impl<'a> Words<'a> {
     }
 }
 
+/// The ends of a link that loses packets, and their share.
+pub(super) type LossyLink = ([NodeId; 2], f64);
+
 /// `nodes switches links`, the switches' numbers, then `a b rate delay error_rate` per link. What
-/// follows is not read. Where switches are not numbered after hosts, nodes get other numbers here.
-pub(super) fn topology(text: &str, file: &str, memory: Memory) -> Result<Topology, String> {
+/// follows is not read. Also returns the links that have an error rate. Where switches are not numbered after hosts, nodes get other numbers here.
+pub(super) fn topology(
+    text: &str,
+    file: &str,
+    memory: Memory,
+) -> Result<(Topology, Vec<LossyLink>), String> {
     let mut words = Words::new(text, file);
     let nodes: u32 = words.number("the number of nodes")?;
     let switches: u32 = words.number("the number of switches")?;
@@ -83,19 +90,22 @@ pub(super) fn topology(text: &str, file: &str, memory: Memory) -> Result<Topolog
     let of_kind = |kind| (0..nodes).filter(move |&id| is_switch[id as usize] == kind);
     let given: Vec<u32> = of_kind.clone()(false).chain(of_kind(true)).collect();
     let numbers = Numbers::new(&given);
-    let mut links = Vec::new();
+    let (mut links, mut lossy) = (Vec::new(), Vec::new());
     let mut pairs = HashSet::new();
     for _ in 0..count {
-        let link = link(&mut words, &numbers)?;
+        let (link, error_rate) = link(&mut words, &numbers)?;
         if !pairs.insert((link.a.min(link.b), link.a.max(link.b))) {
             return Err(words.fail("a second link between two nodes is not modelled"));
         }
         links.push(link);
+        if error_rate > 0.0 {
+            lossy.push(([link.a, link.b], error_rate));
+        }
     }
     let tiers = tiers(hosts, nodes, &links);
     let topology = Topology::new(hosts, tiers, &links).map_err(|what| format!("{file}: {what}"))?;
     let is_other = given.iter().enumerate().any(|(here, &given)| here as u32 != given);
-    Ok(if is_other { topology.with_given_numbers(given) } else { topology })
+    Ok((if is_other { topology.with_given_numbers(given) } else { topology }, lossy))
 }
 
 /// The nodes by their numbers in the files.
@@ -123,7 +133,7 @@ impl Numbers {
     }
 }
 
-fn link(words: &mut Words<'_>, numbers: &Numbers) -> Result<Link, String> {
+fn link(words: &mut Words<'_>, numbers: &Numbers) -> Result<(Link, f64), String> {
     let a: u32 = words.number("a node's number")?;
     let b: u32 = words.number("a node's number")?;
     let (Some(a), Some(b)) = (numbers.node(a), numbers.node(b)) else {
@@ -135,13 +145,13 @@ fn link(words: &mut Words<'_>, numbers: &Numbers) -> Result<Link, String> {
     let text = words.word("a delay")?;
     let delay = delay(text).map_err(|what| words.fail(&what))?;
     let error_rate: f64 = words.number("an error rate")?;
-    if error_rate != 0.0 {
-        return Err(words.fail(&format!("error rate {error_rate} is not modelled: only 0 is")));
+    if !(0.0..=1.0).contains(&error_rate) {
+        return Err(words.fail(&format!("error rate {error_rate}: expected a share from 0 to 1")));
     }
     if rate.0 == 0 || delay.0 == 0 {
         return Err(words.fail("a link's rate and delay must be more than zero"));
     }
-    Ok(Link { a, b, rate, delay })
+    Ok((Link { a, b, rate, delay }, error_rate))
 }
 
 /// A delay such as `1000ns` or `0.001ms`.

@@ -7,18 +7,21 @@
 //! letter. In all runs compared so far every flow ends at the same nanosecond. That repository's
 //! `config_doc.txt` and `traffic_gen/README.md` describe the grammar of the files.
 
+mod checks;
 mod config;
 mod dialects;
+mod errors;
 mod files;
 mod link_down;
 mod next_hops;
+mod outputs;
 mod rtts;
 mod spec;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use xoff_core::Ps;
+use xoff_core::{HostId, Ps};
 use xoff_host::hosts::{GivenPath, HostSetup};
 use xoff_net::fabric::{Instants, Rounding};
 use xoff_net::sequence::END_PS;
@@ -33,6 +36,9 @@ use crate::resolve::{Resolved, Spec};
 use crate::resources::{Memory, Resources};
 use crate::sections::RunConfig;
 use config::Config;
+use files::LossyLink;
+
+pub use outputs::{Outputs, Pair};
 
 /// Class of all flows.
 const CLASS: &str = "flows";
@@ -57,12 +63,12 @@ pub fn resolve(
         .map_err(|message| Problems(vec![Diagnostic { message, place: None, help: None }]))
 }
 
-/// The text of a file that a case names, and where the file is.
-fn read(folder: &Path, name: &str, memory: Memory) -> Result<(String, String), String> {
+/// The text of a file that a key names, and where the file is.
+fn read(folder: &Path, key: &str, name: &str, memory: Memory) -> Result<(String, String), String> {
     let path = find(folder, name);
     crate::traffic::files::read(&path, memory)
         .map(|text| (text, path.display().to_string()))
-        .map_err(|error| format!("{}: {error}{}", path.display(), also_tried(name)))
+        .map_err(|error| format!("{key} {}: {error}{}", path.display(), also_tried(name)))
 }
 
 /// Memory that a run takes, in bytes.
@@ -70,10 +76,26 @@ fn needed(setup: &Setup, plan: &Plan, threads: usize) -> u128 {
     setup.simulated_bytes(plan).saturating_add(setup.partition_bytes(plan, threads))
 }
 
-/// The case as a comment, behind a note.
-fn as_comment(text: &str, note: &str) -> String {
+/// The case as a comment, behind a note, and what is not written of it.
+fn as_comment(text: &str, note: &str, config: &Config) -> String {
     let lines: String = text.lines().map(|line| format!("#   {line}\n")).collect();
-    format!("# An HPCC ns-3 case, run as it is:\n{note}{lines}")
+    let unwritten = if config.traces && !config.trace_file.is_empty() {
+        let file = &config.trace_file;
+        format!("# TRACE_OUTPUT_FILE {file} is not written. It changes no result.\n")
+    } else {
+        String::new()
+    };
+    format!("# An HPCC ns-3 case, run as it is:\n{note}{lines}{unwritten}")
+}
+
+/// Derived values as a comment, with the reason for the order of next hops.
+fn derived(setup: &Setup, reason: &str) -> String {
+    let next_hops = match setup.topology.next_hops {
+        NextHops::Descending => "descending",
+        _ => "ascending",
+    };
+    let base_rtt = Ps(setup.hosts.base_rtt);
+    format!("# Derived:\n#   base_rtt = {base_rtt}\n#   next_hops = {next_hops} ({reason})\n")
 }
 
 fn build(
@@ -84,17 +106,19 @@ fn build(
 ) -> Result<Resolved, String> {
     let asked = asked_order(overrides, file)?;
     let translated = dialects::translate(text, file)?;
+    let of_file = |what: String| format!("{file}: {what}{}", translated.context);
     let config = Config::parse(&translated.text, file)
         .map_err(|what| format!("{what}{}", translated.context))?;
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
-    let read = |name: &str| read(folder, name, resources.memory);
-    let (topology_text, topology_file) = read(&config.topology_file)?;
+    let read = |key, name: &str| read(folder, key, name, resources.memory).map_err(of_file);
+    let (topology_text, topology_file) = read("TOPOLOGY_FILE", &config.topology_file)?;
     dialects::check_topology(&topology_text, &topology_file)?;
-    let mut topology = files::topology(&topology_text, &topology_file, resources.memory)?;
-    let (flow_text, flow_file) = read(&config.flow_file)?;
+    let (mut topology, lossy) = files::topology(&topology_text, &topology_file, resources.memory)?;
+    checks::check(&config, &topology).map_err(of_file)?;
+    let (flow_text, flow_file) = read("FLOW_FILE", &config.flow_file)?;
     let (flows, ports) = files::flows(&dialects::flows(&flow_text), &flow_file, &topology)?;
-    let (next_hops, reason) = next_hops::choose(asked, &topology, folder, resources.memory)?;
-    topology.next_hops = next_hops;
+    let (order, reason) = next_hops::choose(asked, &topology, folder, resources.memory)?;
+    topology.next_hops = order;
     let routes = Routes::new(&topology).map_err(|why| format!("{topology_file}: {why}"))?;
     let search = rtts::Search::new(&topology, config.payload);
     let longest = search.longest();
@@ -103,23 +127,20 @@ fn build(
     let of_pairs = (!config.global_t).then(|| search.of_pairs(&flows, config.has_window));
     let spec = spec::spec(&config, run(&config, &flows)?, &whole);
     let plan = build::plan(&spec.run);
-    let faults = link_down::faults(&config, &topology).map_err(|why| format!("{file}: {why}"))?;
+    let faults = link_down::faults(&config, &topology).map_err(of_file)?;
+    let outputs = outputs::outputs(&config, &topology, &flows, &faults).map_err(of_file)?;
     let class = flows.first().map_or(ACK_CLASS, |flow| flow.priority);
-    let mut setup =
-        Setup { faults, ..setup(&config, spec, topology, routes, (whole.base_rtt, class)) };
+    let mut setup = Setup {
+        faults,
+        ..setup(&config, spec, (topology, &lossy), routes, (whole.base_rtt, class))
+    };
     setup.labels = Labels::Pairs(ports.into());
     setup.hosts.given_paths = of_pairs.map(Arc::new);
-    let bytes = needed(&setup, &plan, resources.threads.count);
-    resources.memory.check("the network", bytes)?;
-    let effective = format!(
-        "{}# Derived:\n#   base_rtt = {}\n#   next_hops = {} ({reason})\n\
-         #   topology = {topology_file}\n#   flows = {flow_file}\n",
-        as_comment(text, &translated.note),
-        Ps(setup.hosts.base_rtt),
-        if next_hops == NextHops::Descending { "descending" } else { "ascending" },
-    );
+    resources.memory.check("the network", needed(&setup, &plan, resources.threads.count))?;
+    let effective = as_comment(text, &translated.note, &config)
+        + &derived(&setup, reason)
+        + &format!("#   topology = {topology_file}\n#   flows = {flow_file}\n");
     let (core, host_links) = setup.topology.capacities();
-    let load_capacity = if core.0 > 0 { core } else { host_links };
     Ok(Resolved {
         name: folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into()),
         scheme: config.control.name().into(),
@@ -129,10 +150,11 @@ fn build(
         classes: vec![CLASS.into()],
         class_of: vec![0],
         nominal_load: 0.0,
-        load_capacity,
+        load_capacity: if core.0 > 0 { core } else { host_links },
         fills: false,
         monitored: Vec::new(),
         captured: Vec::new(),
+        outputs: Some(outputs),
         effective,
     })
 }
@@ -224,7 +246,7 @@ fn run(config: &Config, flows: &[Arrival]) -> Result<RunConfig, String> {
 fn setup(
     config: &Config,
     spec: Spec,
-    topology: Topology,
+    (topology, lossy): (Topology, &[LossyLink]),
     routes: Routes,
     (base_rtt, class): (u64, u8),
 ) -> Setup {
@@ -238,11 +260,14 @@ fn setup(
     Setup {
         switch: SwitchSetup {
             ecn: spec::ecn(config),
-            mark_draws: MarkDraws::FirstOfStreams(first_stream(&topology)),
+            mark_draws: MarkDraws::FirstOfStreams(first_stream(&topology, lossy)),
             hash_by_node: true,
+            // That simulator's `get_nic_rate`.
+            nic_rate: Some(topology.port_of_host(HostId(0)).rate.0),
             ..build::switches(spec, buffer, None)
         },
         hosts,
+        receive_errors: errors::receive_errors(&topology, lossy, config.error_rate),
         topology: Arc::new(topology),
         routes: Arc::new(routes),
         rounding: Rounding::BinarySeconds,
@@ -257,9 +282,10 @@ fn setup(
 /// The stream of the first draw of a run, after the streams taken by that simulator's set-up. Each
 /// node's internet stack takes six (one for its global routing, five for its IPv6 extensions:
 /// hop-by-hop, destination, fragment, routing, loose routing). The error model shared by all links
-/// takes one for itself, and one for the variable that replaces its own.
-fn first_stream(topology: &Topology) -> u64 {
-    6 * u64::from(topology.nodes()) + 2
+/// takes one for itself, and one for the variable that replaces its own. So does that of each link
+/// with an error rate of its own.
+fn first_stream(topology: &Topology, lossy: &[LossyLink]) -> u64 {
+    6 * u64::from(topology.nodes()) + 2 * (1 + lossy.len() as u64)
 }
 
 #[cfg(test)]

@@ -10,18 +10,18 @@ use xoff_workload::Arrival;
 
 /// What lies between a node and the receiver of a search.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+pub(super) struct Way {
     delay_ns: u64,
     sending_ns: u64,
     /// The rate of the slowest link (bit/s).
-    rate: u64,
+    pub(super) rate: u64,
 }
 
 impl Way {
     const NONE: Self = Self { delay_ns: 0, sending_ns: 0, rate: u64::MAX };
 
     /// Base RTT (ns) and bytes in flight. Its arithmetic has 64 bits.
-    fn rtt_and_bdp(&self) -> (u64, u64) {
+    pub(super) fn rtt_and_bdp(&self) -> (u64, u64) {
         let rtt = self.delay_ns * 2 + self.sending_ns;
         (rtt, rtt.wrapping_mul(self.rate) / 1_000_000_000 / 8)
     }
@@ -47,6 +47,14 @@ impl<'a> Search<'a> {
             ports
         };
         Self { topology, payload, ports: topology.node_ids().map(of_node).collect() }
+    }
+
+    /// The same without the links of these ports.
+    pub(super) fn without(mut self, down: &[PortId]) -> Self {
+        for ports in &mut self.ports {
+            ports.retain(|&port| !down.contains(&PortId(port)));
+        }
+        self
     }
 
     /// The way from each node to a receiver.
@@ -104,14 +112,27 @@ impl<'a> Search<'a> {
 
     /// Base RTT and window of each pair that has flows.
     pub(super) fn of_pairs(&self, flows: &[Arrival], has_window: bool) -> GivenPaths {
-        let mut ways: BTreeMap<HostId, Vec<Option<Way>>> = BTreeMap::new();
-        let mut pairs = GivenPaths::default();
-        for flow in flows {
-            let ways = ways.entry(flow.dst).or_insert_with(|| self.to(flow.dst));
-            if let Some(way) = ways[flow.src.node().index()] {
-                let (rtt, bdp) = way.rtt_and_bdp();
-                let window = if has_window { window(bdp) } else { u64::MAX };
-                pairs.insert((flow.src, flow.dst), GivenPath { base_rtt: rtt * 1000, window });
+        let given = |(pair, way): ((HostId, HostId), Way)| {
+            let (rtt, bdp) = way.rtt_and_bdp();
+            let window = if has_window { window(bdp) } else { u64::MAX };
+            (pair, GivenPath { base_rtt: rtt * 1000, window })
+        };
+        self.ways_of_pairs(flows).into_iter().map(given).collect()
+    }
+
+    /// The way of each pair that has flows.
+    pub(super) fn ways_of_pairs(&self, flows: &[Arrival]) -> BTreeMap<(HostId, HostId), Way> {
+        let senders: BTreeSet<(HostId, HostId)> =
+            flows.iter().map(|flow| (flow.dst, flow.src)).collect();
+        let mut pairs = BTreeMap::new();
+        let mut last: Option<(HostId, Vec<Option<Way>>)> = None;
+        for (dst, src) in senders {
+            let (_, ways) = match last.take().filter(|(receiver, _)| *receiver == dst) {
+                Some(found) => last.insert(found),
+                None => last.insert((dst, self.to(dst))),
+            };
+            if let Some(way) = ways[src.node().index()] {
+                pairs.insert((src, dst), way);
             }
         }
         pairs

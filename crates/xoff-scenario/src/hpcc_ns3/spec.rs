@@ -2,7 +2,9 @@
 
 use xoff_core::seam::Seam as _;
 use xoff_core::{BitRate, Bytes, Ps};
-use xoff_host::cc::{ControlConfig, DcqcnConfig, DctcpConfig, HpccConfig, TimelyConfig};
+use xoff_host::cc::{
+    ControlConfig, DcqcnConfig, DctcpConfig, HpccConfig, HpccPintConfig, TimelyConfig,
+};
 use xoff_host::hosts::GivenPath;
 use xoff_host::recovery::{GoBackNConfig, RecoveryConfig};
 use xoff_host::transport::{FrameConfig, RoundRobin, TransportConfig, Window};
@@ -18,7 +20,7 @@ use crate::sections::RunConfig;
 /// The sections of a scenario equal to this case.
 /// `whole`: base RTT and window of the whole network.
 pub(super) fn spec(config: &Config, run: RunConfig, whole: &GivenPath) -> Spec {
-    let control = control(config);
+    let control = control(config, whole);
     Spec {
         run,
         frame: FrameConfig { payload: Bytes(config.payload), ..FrameConfig::default() },
@@ -53,7 +55,7 @@ pub(super) fn spec(config: &Config, run: RunConfig, whole: &GivenPath) -> Spec {
     }
 }
 
-fn control(config: &Config) -> ControlConfig {
+fn control(config: &Config, whole: &GivenPath) -> ControlConfig {
     match config.control {
         Control::Dcqcn => ControlConfig::Dcqcn(DcqcnConfig {
             gain: config.gain,
@@ -78,6 +80,16 @@ fn control(config: &Config) -> ControlConfig {
             multi_rate: config.multi_rate,
             fast_react: config.fast_react,
             sample_feedback: config.sample_feedback,
+        }),
+        Control::HpccPint => ControlConfig::HpccPint(HpccPintConfig {
+            target_utilisation: config.target_utilisation,
+            max_stage: config.max_stage,
+            additive_increase: config.rate_ai,
+            min_rate: config.min_rate,
+            log_base: config.pint_base,
+            sampled: config.pint_share,
+            header: Bytes(2),
+            interval: Ps(whole.base_rtt),
         }),
         // That simulator's other settings of TIMELY are its classes' defaults, as here.
         Control::Timely => ControlConfig::Timely(TimelyConfig {

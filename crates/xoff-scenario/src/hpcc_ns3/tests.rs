@@ -5,9 +5,14 @@ use xoff_net::balance::{address, murmur3};
 use xoff_net::topo::{NextHops, Topology};
 
 use super::config::{Config, Control, rate, seconds};
-use super::files::{flows, topology};
+use super::files::flows;
 use super::{link_down, next_hops};
 use crate::resources::Memory;
+
+/// The network of a file.
+fn topology(text: &str, file: &str, memory: Memory) -> Result<Topology, String> {
+    super::files::topology(text, file, memory).map(|(topology, _)| topology)
+}
 
 const MINIMAL: &str = "TOPOLOGY_FILE t.txt\nFLOW_FILE f.txt\n";
 
@@ -24,13 +29,18 @@ fn keys_are_honoured_known_or_refused_by_name() {
     for (line, error) in [
         ("CC_MOD 8", "config.txt:3: unknown key CC_MOD: did you mean \"CC_MODE\"?"),
         (
-            "CC_MODE 10",
-            "config.txt:3: CC_MODE 10 is not modelled: only 1 (DCQCN), 3 (HPCC), 7 (TIMELY) and 8 \
-             (DCTCP) are",
+            "CC_MODE 4",
+            "config.txt:3: CC_MODE 4 is not modelled: only 1 (DCQCN), 3 (HPCC), 7 (TIMELY), 8 \
+             (DCTCP) and 10 (HPCC-PINT) are",
         ),
         (
-            "ERROR_RATE_PER_LINK 0.1",
-            "config.txt:3: ERROR_RATE_PER_LINK 0.1 is not modelled: only 0 is",
+            "ERROR_RATE_PER_LINK 1.1",
+            "config.txt:3: ERROR_RATE_PER_LINK 1.1: expected a share from 0 to 1",
+        ),
+        (
+            "CC_MODE 10\nPINT_LOG_BASE 1",
+            "config.txt: PINT_LOG_BASE 1: expected a base from 1.00020 to 500, for codes of 1 to 16 \
+             bits",
         ),
         (
             "L2_BACK_TO_ZERO 1",

@@ -91,6 +91,7 @@ impl Resolver<'_> {
             fills: flows.fills,
             monitored,
             captured,
+            outputs: None,
             effective: self.reader.effective.text(),
         })
     }
@@ -201,6 +202,7 @@ impl Resolver<'_> {
             flowtune,
             seed,
             faults,
+            receive_errors: Vec::new(),
         }
     }
 

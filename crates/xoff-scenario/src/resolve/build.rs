@@ -64,6 +64,7 @@ pub(crate) fn switches(
         mark_draws: MarkDraws::Own,
         control_loss: spec.faults.control_loss,
         hash_by_node: false,
+        nic_rate: None,
         symmetric_ecmp: spec.switch.symmetric_ecmp,
     }
 }

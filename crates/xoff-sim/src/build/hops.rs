@@ -27,8 +27,9 @@ impl Setup {
             delay_ps: port.delay.0,
             host: self.topology.is_host(self.topology.neighbour(port)),
         });
-        let hosts = self.topology.host_ids();
-        let nic_rate = hosts.map(|host| self.topology.port_of_host(host).rate.0).max();
+        let mut hosts = self.topology.host_ids();
+        let highest = || hosts.by_ref().map(|host| self.topology.port_of_host(host).rate.0).max();
+        let nic_rate = self.switch.nic_rate.or_else(highest);
         self.switch.hop.build(HopSite {
             ports: ports.collect(),
             buffer_bytes: self.buffer(node).size.0,

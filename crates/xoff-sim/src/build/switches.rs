@@ -12,11 +12,21 @@ use xoff_net::credit::CreditQueue;
 use xoff_net::fabric::Fabric;
 use xoff_net::mark::{Draws, MarkAt, RedEcn};
 use xoff_net::phase;
+use xoff_net::pint::WholeDraws;
 use xoff_net::sched::{AnyScheduler, Egress, Fifo};
 use xoff_net::trim::Trim;
 
 use crate::setup::{EcnSetup, Setup};
 use crate::tag;
+
+/// Random numbers in one order over all switches and hosts of an uncut network, if they are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SharedDraws {
+    /// For marks.
+    pub(super) marks: Option<Draws>,
+    /// For telemetry.
+    pub(super) whole: Option<WholeDraws>,
+}
 
 impl Setup {
     pub(super) fn build_switch(
@@ -24,7 +34,7 @@ impl Setup {
         fabric: &mut Fabric,
         node: NodeId,
         first_port: u32,
-        shared: Option<Draws>,
+        shared: &SharedDraws,
     ) -> Result<AnySwitch, String> {
         let ports = self.topology.ports_of(node);
         let first_timer = self.add_switch_timers(fabric, node, first_port);
@@ -45,11 +55,11 @@ impl Setup {
                 .map(|config| Box::new(Trim::new(config, ports.len(), stream(Purpose::Trimming)))),
             keeps: self.keep_in_service(fabric, first_port, ports.len()),
             credits: self.credits(fabric, first_port, ports.len()),
-            in_band: self.in_band(node),
+            in_band: self.in_band(node, shared),
             control_acks: self.hosts.transport.ack_class == xoff_host::transport::AckClass::Control,
             spray: self.switch.balance.spray().map(|config| Box::new(spray(config))),
             forwarding,
-            marking: shared.unwrap_or_else(|| Draws::Own(stream(Purpose::Marking))),
+            marking: shared.marks.clone().unwrap_or_else(|| Draws::Own(stream(Purpose::Marking))),
             assignment: stream(Purpose::QueueAssignment),
             control_frame: self.control_frame(),
             control_loss: self.control_loss(node),
@@ -178,10 +188,11 @@ impl Setup {
         first_timer
     }
 
-    fn in_band(&self, node: NodeId) -> InBand {
+    fn in_band(&self, node: NodeId, shared: &SharedDraws) -> InBand {
+        let own = || WholeDraws::Own(self.stream(Purpose::Telemetry, node));
         let ports = self.topology.ports_of(node).iter();
         let rates: Vec<u64> = ports.map(|port| port.rate.0).collect();
-        self.hosts.control.in_band(&rates)
+        self.hosts.control.in_band(&rates, shared.whole.clone().unwrap_or_else(own))
     }
 
     fn ecn(&self, node: NodeId) -> Result<(Vec<RedEcn>, MarkAt), String> {

@@ -1,15 +1,19 @@
 //! Results of a simulation, and the rows it produces.
 
+use std::mem::take;
+
 use xoff_core::table::Tables as _;
 use xoff_core::{Digest, PortId, Ps};
+use xoff_host::Finished;
 use xoff_net::arch::Switch;
-use xoff_net::fabric::Captured;
+use xoff_net::fabric::{Captured, Heard};
 use xoff_net::topo::Port;
 
 use super::{Progress, Simulation, Snapshot};
 use crate::backlog::Backlog;
 use crate::flowtune::FlowtuneCounts;
 use crate::measure::{ClassResults, Distribution, EndlessFlow, MonitorResults, Outstanding};
+use crate::partition::queue_lengths::{QueueLengthDump, QueueLengthPlan};
 use crate::partition::{Partition, Place};
 use crate::requests::RequestResults;
 use crate::setup::Setup;
@@ -170,6 +174,48 @@ impl Simulation {
     /// Captured packets since the last call.
     pub fn take_captured(&mut self) -> Vec<Captured> {
         std::mem::take(&mut self.captured)
+    }
+
+    /// Records the ends of flows and the frames that pause queues from now on. Both come in the order
+    /// of events, in a network that is not cut.
+    pub fn record_ends_and_pauses(&mut self) {
+        self.ends = Some(Vec::new());
+        for partition in &mut self.partitions {
+            partition.fabric_mut().heard = Some(Vec::new());
+        }
+    }
+
+    /// The ends of flows since the last call, if they are recorded.
+    pub fn take_ends(&mut self) -> Vec<Finished> {
+        self.ends.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// The frames that paused or resumed queues since the last call, if they are recorded.
+    pub fn take_heard(&mut self) -> Vec<Heard> {
+        let heard = |partition: &mut Partition| partition.fabric_mut().heard.as_mut().map(take);
+        self.partitions.iter_mut().filter_map(heard).flatten().collect()
+    }
+
+    /// Samples the lengths of the queues of all switches from now on.
+    pub fn watch_queue_lengths(&mut self, plan: QueueLengthPlan) {
+        let first_flow = self.traffic.next_start().unwrap_or(Ps::NEVER);
+        for partition in &mut self.partitions {
+            partition.watch_queue_lengths(plan, first_flow);
+        }
+    }
+
+    /// The counts of queue lengths that were kept since the last call. A run that is over has the
+    /// samples after its end, too: its queues are empty.
+    pub fn take_queue_lengths(&mut self) -> Vec<QueueLengthDump> {
+        let is_over = self.is_over();
+        let lengths = self.partitions.iter_mut().filter_map(|part| part.queue_lengths_mut());
+        let dumps = lengths.flat_map(|lengths| {
+            if is_over {
+                lengths.count_empty(u64::MAX);
+            }
+            lengths.take_dumps()
+        });
+        dumps.collect()
     }
 
     /// Slowdowns by class.

@@ -141,7 +141,8 @@ impl Hpcc {
                 any = true;
                 hop.average(base, self.load(path, place, now));
                 last.set(place, *now);
-                let (new, stage) = self.settings.react(path, hop.u, hop.reference, hop.stage);
+                let (new, stage) =
+                    self.settings.reaction.react(path, hop.u, hop.reference, hop.stage);
                 rate = new;
                 if full_round {
                     (hop.reference, hop.stage) = (new, stage);

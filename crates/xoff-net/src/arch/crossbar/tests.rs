@@ -47,7 +47,7 @@ struct Bench {
 
 impl Bench {
     fn new(config: CrossbarConfig, adaptive: bool) -> Self {
-        let tags = FabricTags { arrival: 0, wake: WAKE, sent: 98, next_arrival: 99 };
+        let tags = FabricTags { arrival: 0, wake: WAKE, sent: 98, next_arrival: 99, checked: 97 };
         let (rounding, instants) = (Rounding::PicosecondUp, Instants::Phases);
         let mut fabric = Fabric::new(rounding, instants, 1, Wheel::new(), tags);
         for id in 0..2 * PORTS + 1 {

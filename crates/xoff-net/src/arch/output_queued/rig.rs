@@ -19,7 +19,7 @@ pub(super) const DESTINATIONS: [Destination; 2] =
 
 /// Links of `rate` bits per second and 1 us.
 pub(super) fn fabric(rate: u64) -> Fabric {
-    let tags = FabricTags { arrival: 0, wake: 10, sent: 98, next_arrival: 99 };
+    let tags = FabricTags { arrival: 0, wake: 10, sent: 98, next_arrival: 99, checked: 97 };
     let (rounding, instants) = (Rounding::PicosecondUp, Instants::Phases);
     let mut fabric = Fabric::new(rounding, instants, 1, Wheel::new(), tags);
     for id in 0..4 {

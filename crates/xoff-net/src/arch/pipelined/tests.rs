@@ -44,7 +44,7 @@ struct Arrival {
 
 impl Bench {
     fn new(config: PipelineConfig, capfc: CapfcConfig) -> Self {
-        let tags = FabricTags { arrival: 0, wake: WAKE, sent: 98, next_arrival: 99 };
+        let tags = FabricTags { arrival: 0, wake: WAKE, sent: 98, next_arrival: 99, checked: 97 };
         let mut fabric =
             Fabric::new(Rounding::PicosecondUp, Instants::Phases, 1, Wheel::new(), tags);
         for id in 0..2 * PORTS {

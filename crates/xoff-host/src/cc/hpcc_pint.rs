@@ -1,0 +1,197 @@
+//! HPCC with PINT (Ben Basat et al., "PINT: Probabilistic In-band Network Telemetry", SIGCOMM
+//! 2020): the rate follows the utilisation of the most loaded link, which switches compute. A
+//! packet carries it in one or two bytes, rounded at random ([`xoff_net::pint`]).
+//!
+//! The form is that of the HPCC simulator (alibaba-edu/High-Precision-Congestion-Control,
+//! `HandleAckHpPint` and `UpdateRateHpPint` of its `rdma-hw.cc`).
+
+use xoff_core::knobs::{Checked, Knobs as _};
+use xoff_core::{BitRate, Bytes, Ps, knobs};
+use xoff_net::Record;
+use xoff_net::arch::InBand;
+use xoff_net::pint::{Code, Meter, WholeDraws};
+
+use super::hpcc::Reaction;
+use super::{Ack, Carries, CongestionControl, ControlSettings, Path, Start};
+use crate::cc::Pace;
+use crate::tcp::TcpConfig;
+
+knobs! {
+    /// HPCC with PINT. Defaults: those of section `hpcc`, and for PINT the HPCC simulator's
+    /// (`scratch/third.cc`).
+    pub struct HpccPintConfig in "hpcc_pint" {
+        /// Target utilisation eta.
+        target_utilisation: f64 = 0.95,
+        /// Number of additive increases before the next multiplicative one (maxStage).
+        max_stage: u32 = 5,
+        /// Additive increase of the rate (10 Mb/s x 100 G / 25 G).
+        additive_increase: BitRate = BitRate(40_000_000),
+        /// Minimum rate (the simulator's run.py: 1 Gb/s).
+        min_rate: BitRate = BitRate::from_gbps(1),
+        /// Utilisations are rounded to powers of this base (the simulator's PINT_LOG_BASE).
+        log_base: f64 = 1.05,
+        /// Share of the acknowledgements to which senders react, chosen at random (the simulator's
+        /// PINT_PROB).
+        sampled: f64 = 1.0,
+        /// Size of the header in every data packet. The simulator's has two bytes for any base.
+        header: Bytes = Bytes(2),
+        /// Time over which switches average (T). 0: the base RTT of the longest path.
+        interval: Ps = Ps(0),
+    }
+}
+
+const PRESET: &str = r#"# HPCC with PINT over PFC: the utilisation of a path in one byte (SIGCOMM 2020)
+[switch]
+scheduler = "fifo"
+hop = "pfc"
+ecn = false
+[transport]
+congestion = "hpcc-pint"
+window = "bdp"
+window_follows_rate = true
+"#;
+
+impl ControlSettings for HpccPintConfig {
+    fn check(&self) -> Checked {
+        if self.log_base <= 1.0 || !(1.0..=16.0).contains(&Code::bits(self.log_base)) {
+            let message = "log_base must be from 1.00020 to 500: codes of utilisations have 1 to 16 \
+                           bits";
+            return Err(("log_base", message.into()));
+        }
+        if !(self.sampled > 0.0 && self.sampled <= 1.0) {
+            return Err(("sampled", "sampled must be above 0 and at most 1: it is a share".into()));
+        }
+        if self.header.0 > 4096 {
+            return Err(("header", "header must be at most 4096B".into()));
+        }
+        Ok(())
+    }
+
+    fn preset(&self) -> Option<&'static str> {
+        Some(PRESET)
+    }
+
+    fn sets_rate(&self) -> bool {
+        true
+    }
+
+    fn min_rate(&self) -> Option<(&'static str, BitRate)> {
+        Some((Self::SECTION, self.min_rate))
+    }
+
+    fn derives_from_base_rtt(&self) -> bool {
+        self.interval.0 == 0
+    }
+
+    fn derive(&mut self, base_rtt: Ps) -> Vec<(&'static str, Ps)> {
+        if self.interval.0 == 0 {
+            self.interval = base_rtt;
+        }
+        vec![("hpcc_pint_interval", self.interval)]
+    }
+
+    fn carries(&self) -> Carries {
+        Carries::Pint
+    }
+
+    fn header_bytes(&self) -> Option<u64> {
+        Some(self.header.0)
+    }
+
+    fn in_band(&self, rates: &[u64], draws: WholeDraws) -> InBand {
+        let code = Code::new(self.log_base);
+        InBand::Pint(Box::new(Meter::new(code, self.interval.0 / 1_000, rates, draws)))
+    }
+
+    fn sampled(&self) -> Option<f64> {
+        Some(self.sampled)
+    }
+}
+
+impl Start for HpccPintConfig {
+    type Control = HpccPint;
+
+    fn start(&self, path: &Path, _tcp: &TcpConfig) -> (HpccPint, Pace) {
+        (HpccPint::new(self, path), path.pace(path.line_rate))
+    }
+}
+
+/// The state of one flow.
+#[derive(Clone, Debug)]
+pub struct HpccPint {
+    /// The reference rate, updated once per window.
+    reference_rate: u64,
+    stage: u32,
+    /// Acknowledgements up to this byte belong to the present reference rate.
+    update_until: u64,
+    /// True if the last acknowledgement set the rate.
+    measured: bool,
+    code: Code,
+    reaction: Reaction,
+}
+
+impl HpccPint {
+    /// A new flow's state.
+    #[must_use]
+    pub fn new(config: &HpccPintConfig, path: &Path) -> Self {
+        Self {
+            reference_rate: path.line_rate,
+            stage: 0,
+            update_until: 0,
+            measured: false,
+            code: Code::new(config.log_base),
+            reaction: Reaction {
+                eta: config.target_utilisation,
+                max_stage: config.max_stage,
+                increase: config.additive_increase.0,
+                min_rate: config.min_rate.0,
+            },
+        }
+    }
+}
+
+impl CongestionControl for HpccPint {
+    /// Every sampled acknowledgement sets the rate, but only one per round trip sets the reference.
+    /// Others come without their record.
+    fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
+        self.measured = false;
+        let Some(&Record::Pint(code)) = ack.record else { return };
+        if self.update_until == 0 {
+            self.update_until = ack.snd_nxt;
+            return;
+        }
+        self.measured = true;
+        let utilisation = self.code.decode(code);
+        let (rate, stage) = self.reaction.react(path, utilisation, self.reference_rate, self.stage);
+        *pace = path.pace(rate);
+        if ack.seq > self.update_until {
+            self.reference_rate = rate;
+            self.stage = stage;
+            self.update_until = self.update_until.max(ack.snd_nxt);
+        }
+    }
+
+    fn rebases_pacing(&self) -> bool {
+        self.measured
+    }
+}
+
+/// Chooses the acknowledgements to which senders react.
+#[derive(Debug)]
+pub(crate) struct Sampling {
+    /// Numbers of 16 bits below this choose.
+    below: u32,
+    draws: WholeDraws,
+}
+
+impl Sampling {
+    /// A share of the acknowledgements.
+    pub(crate) fn new(share: f64, draws: WholeDraws) -> Self {
+        Self { below: (65_536.0 * share) as u32, draws }
+    }
+
+    /// Whether the next acknowledgement counts.
+    pub(crate) fn next(&mut self) -> bool {
+        self.draws.below_65536() < self.below
+    }
+}
