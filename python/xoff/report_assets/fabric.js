@@ -29,7 +29,7 @@
       const names = data.runs.length > 1 ? sides.map((side) => side.value) : [data.runs[0].label];
       return names.map((name) => data.runs.find((run) => run.label === name));
     };
-    /** The run whose times the slider has: the one that was recorded longest. */
+    /** The run whose times the slider has: the longest record. */
     const clock = () => shown().filter((run) => run.fabric)
       .reduce((a, b) => (a && a.fabric.ms.length >= b.fabric.ms.length ? a : b), null);
     const most = () => Math.max(1, ...shown().map((run) => (run.fabric ? run.fabric.most_bytes || 1 : 1)));
