@@ -144,6 +144,8 @@ pub struct Simulation {
     requests: Requests,
     /// The last flow so far of each chain of successive flows, by source and chain.
     chains: FxHashMap<(u16, u32), FlowId>,
+    /// Flows with a trigger: measured whenever they begin.
+    triggered: FxHashSet<FlowId>,
     finished: Vec<Finished>,
     rows: Rows,
     captured: Vec<Captured>,
@@ -235,6 +237,7 @@ impl Simulation {
             outstanding_then: Outstanding::default(),
             requests: Requests::new(classes.len(), plan.row_every),
             chains: FxHashMap::default(),
+            triggered: FxHashSet::default(),
             finished: Vec::new(),
             rows: Rows::default(),
             captured: Vec::new(),
@@ -400,7 +403,7 @@ impl Simulation {
             self.finish_stopped(flow);
             return;
         }
-        if !self.is_measured(Ps(flow.start_ps)) {
+        if !self.is_measured(Ps(flow.start_ps)) && !self.triggered.contains(&flow.id) {
             return;
         }
         let row = FlowRow {
