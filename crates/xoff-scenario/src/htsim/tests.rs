@@ -88,7 +88,7 @@ fn a_wrong_line_is_named() {
         ("Nodes 32", "Nodes many", "line 2: Nodes \"many\" is not a whole number"),
         ("Nodes 32", "Hosts 32", "line 2: unknown \"hosts\" before the first tier"),
         ("Tiers 2", "Tiers 4", "line 3: tiers is 4: it must be 2 or 3"),
-        ("Tiers 2", "Tiers 3", "line 19: tier 2 is missing"),
+        ("Tiers 2", "Tiers 3", "line 14: tier 1 has no radix_up"),
         ("Podsize 32", "Podsize 16", "line 4: with 2 tiers podsize must be nodes"),
         ("Radix_Down 8", "Radix_Down 7", "line 4: podsize 32 is no multiple of radix_down 7"),
         ("Radix_Down 8", "Radix_Down 0", "line 7: radix_down must be more than zero"),
