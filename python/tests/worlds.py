@@ -315,6 +315,7 @@ WORLDS = [
         )
         for topology, settings in (
             ("fat-tree", "k = 4"),
+            ("clos", "pods = 2"),
             ("star", "hosts = 8"),
             ("dumbbell", "left_hosts = 3\nright_hosts = 3\nside_hosts = 2"),
             ("torus", "rows = 3\ncolumns = 4"),

@@ -137,6 +137,17 @@ def _add_set(parser: _Parser, setting: str = "a setting") -> None:
     )
 
 
+_FILE = "scenario (TOML), config.txt of an HPCC ns-3 case, or connection matrix of htsim (.cm)"
+
+
+def _add_topology(parser: _Parser) -> None:
+    parser.add_argument(
+        "--topology",
+        metavar="FILE",
+        help="network of htsim (.topo) for a connection matrix (default: a fat-tree of its nodes)",
+    )
+
+
 def _add_max_memory(parser: _Parser) -> None:
     parser.add_argument(
         "--max-memory",
@@ -148,7 +159,8 @@ def _add_max_memory(parser: _Parser) -> None:
 
 def _add_run(sub: argparse._SubParsersAction[_Parser]) -> None:
     run = sub.add_parser("run", help="simulate a scenario, write a run directory")
-    run.add_argument("file", help="scenario (TOML), or config.txt of an HPCC ns-3 case")
+    run.add_argument("file", help=_FILE)
+    _add_topology(run)
     run.add_argument(
         "--out", type=_place, metavar="DIR", help="run directory (default: out/<scenario>)"
     )
@@ -320,9 +332,8 @@ def _add_changes(again: _Parser) -> None:
 
 def _add_check(sub: argparse._SubParsersAction[_Parser]) -> None:
     check = sub.add_parser("check", help="validate a scenario, print it with every default")
-    check.add_argument(
-        "file", nargs="?", help="scenario (TOML), or config.txt of an HPCC ns-3 case"
-    )
+    check.add_argument("file", nargs="?", help=_FILE)
+    _add_topology(check)
     check.add_argument(
         "--schema", action="store_true", help="print the JSON schema of scenarios and exit"
     )

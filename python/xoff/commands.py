@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
             result = api.run(
                 Path(args.file),
                 out,
-                args.set,
+                _settings(args),
                 report,
                 command,
                 threads=args.threads,
@@ -72,6 +72,18 @@ def _live_view(
         complain(f"live report: {url}")
 
     return LiveView(out, announce, args.live_port)
+
+
+def _settings(args: argparse.Namespace) -> list[str]:
+    """Return the overrides of a run, with the network of a connection matrix."""
+    if args.topology is None:
+        return list(args.set)
+    if Path(args.file).suffix.lower() != ".cm":
+        raise UsageError(
+            f"--topology is the network of a connection matrix (.cm), and {args.file} is none: a "
+            "scenario has its network in [network]"
+        )
+    return [f"topology={args.topology}", *args.set]
 
 
 def _note_on(line: Line) -> Callable[[str], None]:
@@ -170,8 +182,9 @@ def check(args: argparse.Namespace) -> int:
         return 0
     if args.file is None:
         raise UsageError("name a scenario file, or use --schema")
-    say(api.check(Path(args.file), args.set, args.max_memory), end="")
-    cycles = api.backpressure(Path(args.file), args.set, args.any_link, args.max_memory)
+    settings = _settings(args)
+    say(api.check(Path(args.file), settings, args.max_memory), end="")
+    cycles = api.backpressure(Path(args.file), settings, args.any_link, args.max_memory)
     if cycles is not None:
         say("\n" + cycles, end="")
     return 0

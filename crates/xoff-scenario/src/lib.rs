@@ -9,6 +9,7 @@ pub mod document;
 pub mod effective;
 mod entries;
 pub mod hpcc_ns3;
+pub mod htsim;
 pub mod layers;
 pub mod links;
 pub mod named;
@@ -31,7 +32,8 @@ pub use resolve::{Resolved, engine};
 pub use resources::{Memory, Resources};
 pub use traffic::size_table;
 
-/// Reads `text`, the content of `file`: a scenario, or the `config.txt` of an HPCC ns-3 case.
+/// Reads `text`, the content of `file`: a scenario, the `config.txt` of an HPCC ns-3 case, or a
+/// connection matrix of htsim (`.cm`).
 ///
 /// # Errors
 /// All problems, each with its place.
@@ -41,10 +43,12 @@ pub fn read(
     overrides: &[String],
     resources: Resources,
 ) -> Result<Resolved, Problems> {
-    if Path::new(file).extension().is_some_and(|ending| ending == "txt") {
-        return hpcc_ns3::resolve(text, file, overrides, resources);
+    let ending = Path::new(file).extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    match ending.as_deref() {
+        Some("txt") => hpcc_ns3::resolve(text, file, overrides, resources),
+        Some("cm") => htsim::resolve(text, file, overrides, resources),
+        _ => resolve::resolve(text, file, overrides, resources),
     }
-    resolve::resolve(text, file, overrides, resources)
 }
 
 /// The JSON schema of scenario files.

@@ -42,6 +42,8 @@ pub struct Flows {
     pub fills: bool,
     /// Place of the first source with flows that wait for others.
     pub waits: Option<Place>,
+    /// Place of the first source with triggers.
+    pub triggers: Option<Place>,
     /// Place of the first source with flows that stop.
     pub stops: Option<Place>,
     /// Place of the first source with labelled flows.
@@ -159,7 +161,8 @@ impl Builder<'_> {
     fn note(&mut self, settings: &TrafficConfig, offer: &Offer, place: &Place) {
         let flows = &mut self.flows;
         for (first, holds) in [
-            (&mut flows.waits, settings.waits()),
+            (&mut flows.waits, settings.waits() || offer.triggers),
+            (&mut flows.triggers, offer.triggers),
             (&mut flows.stops, settings.stops()),
             (&mut flows.first_labelled, settings.is_labelled()),
             (&mut flows.endless, settings.is_endless()),

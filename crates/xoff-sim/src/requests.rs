@@ -149,7 +149,7 @@ impl Requests {
     ) -> bool {
         let &Arrival { start: Ps(start_ps), src, dst, bytes, priority, .. } = arrival;
         match arrival.role {
-            Role::Alone | Role::Successive { .. } => false,
+            Role::Alone | Role::Successive { .. } | Role::Activates { .. } => false,
             Role::Request { first_of } => {
                 if first_of > 0 {
                     self.last = flow;

@@ -143,6 +143,8 @@ pub struct Simulation {
     requests: Requests,
     /// The last flow so far of each chain of successive flows, by source and chain.
     chains: FxHashMap<(u16, u32), FlowId>,
+    /// Flows with a trigger: measured whenever they begin.
+    triggered: FxHashSet<FlowId>,
     finished: Vec<Finished>,
     /// The ends of flows since they were last taken, if they are recorded.
     ends: Option<Vec<Finished>>,
@@ -236,6 +238,7 @@ impl Simulation {
             outstanding_then: Outstanding::default(),
             requests: Requests::new(classes.len(), plan.row_every),
             chains: FxHashMap::default(),
+            triggered: FxHashSet::default(),
             finished: Vec::new(),
             ends: None,
             rows: Rows::default(),
@@ -406,7 +409,7 @@ impl Simulation {
             self.finish_stopped(flow);
             return;
         }
-        if !self.is_measured(Ps(flow.start_ps)) {
+        if !self.is_measured(Ps(flow.start_ps)) && !self.triggered.contains(&flow.id) {
             return;
         }
         let row = FlowRow {

@@ -15,6 +15,7 @@
 
 mod bursts;
 mod checks;
+pub mod connections;
 pub mod crowd;
 mod csv;
 pub mod elephants;
@@ -34,6 +35,7 @@ pub mod successive;
 pub mod tables;
 mod traffic;
 
+pub use connections::{ConnectionMatrix, ConnectionsConfig};
 pub use crowd::Crowd;
 pub use csv::TableError;
 pub use elephants::{Elephants, ElephantsConfig};
@@ -75,6 +77,8 @@ xoff_core::seam! {
         Staggered(StaggeredConfig) = "staggered",
         /// Flows listed in a file.
         List(ListConfig) = "list",
+        /// Flows of a connection matrix of htsim.
+        Connections(ConnectionsConfig) = "connections",
     }
 }
 
@@ -156,6 +160,8 @@ pub struct Offer {
     pub bits_per_second: f64,
     /// True if it gives the path of each flow.
     pub paths: bool,
+    /// True if flows wait for triggers, which have an effect at hosts anywhere at once.
+    pub triggers: bool,
     /// Values derived from the settings, by name.
     pub derived: Vec<(&'static str, String)>,
 }
@@ -164,8 +170,9 @@ impl Offer {
     /// A source of some flows without an offered load and without known sizes.
     pub fn new(source: impl Source + Send + 'static, crowd: Crowd) -> Self {
         let source = Box::new(source);
-        let (sizes, bits_per_second, paths, derived) = (None, 0.0, false, Vec::new());
-        Self { source, crowd, sizes, bits_per_second, paths, derived }
+        let (paths, triggers) = (false, false);
+        let (sizes, bits_per_second, derived) = (None, 0.0, Vec::new());
+        Self { source, crowd, sizes, bits_per_second, paths, triggers, derived }
     }
 }
 
@@ -173,7 +180,8 @@ impl Offer {
 /// overflow; at 1 Tbps it lasts longer than [`Ps::NEVER`].
 pub const ENDLESS: u64 = u64::MAX / 2;
 
-/// The event for which a flow waits. At most one flow waits for another.
+/// The event for which a flow waits. At most one flow waits for another, but any number for a
+/// trigger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum After {
     /// A flow of its source has arrived whole at its receiver, which is this flow's sender.
@@ -185,6 +193,13 @@ pub enum After {
     End {
         /// This flow does not start at this time or later, nor do flows that wait for it.
         until: Ps,
+    },
+    /// A trigger of its source has been activated ([`Role::Activates`]).
+    Trigger {
+        /// Its number.
+        trigger: u32,
+        /// The number of activations by which this flow starts.
+        activations: u32,
     },
 }
 
@@ -204,6 +219,13 @@ pub enum Role {
     Successive {
         /// Its chain among those of its source.
         chain: u32,
+    },
+    /// It activates triggers of its source.
+    Activates {
+        /// At its sender, when all bytes are acknowledged; 0: none.
+        sent: u32,
+        /// At its receiver, when all bytes have arrived; 0: none.
+        received: u32,
     },
 }
 

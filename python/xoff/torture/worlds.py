@@ -256,10 +256,11 @@ def add_source(
     kind = rng.choice(tuple(kinds))
     source = _SOURCES.get(kind, _defaults)
     drawn = {"kind": kind, **source(rng, fabric, at)}
-    if kind == "list":
-        name = f"flows-{number}.csv"
+    if kind in _FILES:
+        ending, content = _FILES[kind]
+        name = f"flows-{number}.{ending}"
         drawn["file"] = name
-        world.files[name] = _flow_list(rng, fabric, at)
+        world.files[name] = content(rng, fabric, at)
     elif "start" not in drawn and rng.random() < 0.3:
         drawn["start"] = duration(at.warmup)
     drawn["class"] = f"c{number}"
@@ -365,6 +366,23 @@ def _flow_list(rng: random.Random, fabric: Fabric, at: Times) -> str:
         src, dst = rng.sample(range(max(2, fabric.hosts)), 2)
         lines.append(f"{src},{dst},{round(between(rng, 1, max(most, 2)))},{start}")
     return "\n".join(lines) + "\n"
+
+
+def _matrix(rng: random.Random, fabric: Fabric, at: Times) -> str:
+    """Draw a connection matrix; triggers would need a single partition."""
+    flows = []
+    for line in _flow_list(rng, fabric, at).splitlines()[1:]:
+        src, dst, flow_bytes, start = line.split(",")
+        flows.append(f"{src}->{dst} start {start} size {flow_bytes}")
+    rng.shuffle(flows)
+    head = [f"Nodes {max(2, fabric.hosts)}", f"Connections {len(flows)}"]
+    return "\n".join([*head, *flows]) + "\n"
+
+
+_FILES: dict[str, tuple[str, Callable[[random.Random, Fabric, Times], str]]] = {
+    "list": ("csv", _flow_list),
+    "connections": ("cm", _matrix),
+}
 
 
 _SOURCES: dict[str, Callable[[random.Random, Fabric, Times], Section]] = {

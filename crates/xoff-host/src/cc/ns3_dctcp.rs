@@ -121,9 +121,10 @@ impl Ns3Dctcp {
         self.counted %= whole;
     }
 
-    /// `GetSsThresh`: "static_cast<uint32_t>((1 - m_alpha / 2.0) * tcb->m_cWnd)".
-    fn reduced(&self) -> u64 {
-        ((1.0 - self.alpha / 2.0) * self.window.bytes as f64) as u64
+    /// `GetSsThresh`: "static_cast<uint32_t>((1 - m_alpha / 2.0) * tcb->m_cWnd)". During a
+    /// reduction that is the window in use, which follows what is in flight.
+    fn reduced(&self, window: u64) -> u64 {
+        ((1.0 - self.alpha / 2.0) * window as f64) as u64
     }
 }
 
@@ -131,7 +132,9 @@ impl CongestionControl for Ns3Dctcp {
     fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
         let is_cut = self.cut_until.is_some_and(|until| ack.seq <= until);
         if ack.marked && ack.acked > 0 && !is_cut {
-            self.window.threshold = self.reduced();
+            // A mark during a reduction by marks cuts nothing, so this is one by losses.
+            let window = if ack.recovering { pace.window } else { self.window.bytes };
+            self.window.threshold = self.reduced(window);
             self.window.bytes = self.window.threshold;
             self.cut_until = Some(ack.snd_nxt);
             self.observe(ack, ack.acked / path.payload);
@@ -146,15 +149,17 @@ impl CongestionControl for Ns3Dctcp {
     }
 
     fn on_loss(&mut self, path: &Path, _loss: &Loss, pace: &mut Pace) {
-        self.window.threshold = self.reduced();
+        self.window.threshold = self.reduced(self.window.bytes);
         self.window.bytes = self.window.threshold;
         *pace = self.window.pace(path);
     }
 
     fn on_timeout(&mut self, path: &Path, loss: &Loss, pace: &mut Pace) {
         if !loss.again {
-            self.window.threshold = self.reduced();
+            self.window.threshold = self.reduced(pace.window);
         }
+        // A timeout ends the state that a mark began: the next mark cuts again.
+        self.cut_until = None;
         self.window.bytes = path.payload;
         *pace = self.window.pace(path);
     }

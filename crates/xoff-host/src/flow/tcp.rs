@@ -65,10 +65,11 @@ impl Sender {
         self.credit = i64::MAX;
     }
 
-    /// Detects losses after an acknowledgement, with selective acknowledgements.
-    pub fn detect(&mut self, payload: u64) -> Progress {
+    /// Detects losses after an acknowledgement, with selective acknowledgements. `marked`: it
+    /// acknowledges new data with a mark.
+    pub fn detect(&mut self, payload: u64, marked: bool) -> Progress {
         let sent = self.sent(payload);
-        let progress = self.sack().map(|half| half.detect(&sent));
+        let progress = self.sack().map(|half| half.detect(&sent, marked));
         self.count(payload);
         progress.unwrap_or_default()
     }
@@ -78,12 +79,13 @@ impl Sender {
     pub fn reduce(&mut self, payload: u64, acked: u64, window: u64) {
         let at = PrrProgress {
             una: self.snd_una,
+            acked,
             arrived: self.snd_una + self.kept_bytes,
             flight: self.snd_nxt - self.snd_una,
             pipe: self.in_flight(),
             payload,
         };
-        if let Some(used) = self.sack().and_then(|half| half.reduce(&at, acked, window)) {
+        if let Some(used) = self.sack().and_then(|half| half.reduce(&at, window)) {
             self.pace.window = used;
         }
     }

@@ -45,7 +45,7 @@ use crate::recovery::{Chunks, ReceiverSetup, RecoveryConfig, RxProgress};
 use crate::tcp::{SackBytes, TcpConfig};
 use crate::transport::TransportConfig;
 
-pub use self::chains::{Arrived, Chains};
+pub use self::chains::{Arrived, Chains, TriggerId};
 pub use self::flowtune::{FlowtuneHostSetup, StreamSpec};
 pub use self::paths::{BaseRtts, GivenPath, GivenPaths};
 pub use crate::stats::{HostStats, SignalStats};

@@ -76,7 +76,7 @@ impl TcpHosts {
             return self.count_duplicates(fabric, sender, flow, path, control, &answer);
         }
         let probed = flow.sack().is_some_and(|half| half.on_answer(rtt));
-        let progress = flow.detect(path.payload);
+        let progress = flow.detect(path.payload, acked > 0 && packet.has(flag::MARKED));
         if progress.begins {
             let loss = loss_of(flow, fabric.now, self.halved);
             control.on_loss(path, &loss, &mut flow.pace);

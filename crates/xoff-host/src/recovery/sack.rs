@@ -169,7 +169,8 @@ impl Sender {
             probe_after: u32::from(config.probe_after),
             probing: false,
             rto: Rto::of_flow(config),
-            prr: (config.reduction == ReductionKind::Prr).then(Prr::default),
+            prr: (config.reduction == ReductionKind::Prr)
+                .then(|| Prr::new(config.initial_window_packets)),
             restarted: false,
             repeat_arrived: false,
         }
@@ -191,8 +192,8 @@ impl Sender {
         self.board.insert(packets)
     }
 
-    /// Detects losses after an acknowledgement.
-    pub fn detect(&mut self, sent: &Sent) -> Progress {
+    /// Detects losses after an acknowledgement. `marked`: it acknowledges new data with a mark.
+    pub fn detect(&mut self, sent: &Sent, marked: bool) -> Progress {
         let recovered = match self.phase {
             Phase::Open => false,
             Phase::Recovery(until) | Phase::AfterTimeout(until) => sent.una >= until,
@@ -214,8 +215,9 @@ impl Sender {
             self.board.lose_before(packet);
         }
         let missing = sent.una / sent.payload;
-        // While PRR reduces the window after a mark, a loss reduces it no further.
-        let reduces = self.prr.as_mut().is_some_and(|prr| prr.is_reducing(sent.una));
+        // While PRR reduces the window after a mark, a loss reduces it no further; nor if both show
+        // at once.
+        let reduces = self.prr.as_mut().is_some_and(|prr| prr.is_reducing(sent.una) || marked);
         let begins = self.phase == Phase::Open && self.board.is_lost(missing) && !reduces;
         if begins {
             // "RecoveryPoint = HighData" (§5, 4.1); "to prevent repeated retransmission of the same
@@ -236,15 +238,15 @@ impl Sender {
         !(partial && std::mem::replace(&mut self.restarted, true))
     }
 
-    /// During a reduction by PRR: the window in use after an acknowledgement of `acked` new bytes,
-    /// once the congestion control has set its own `window`.
-    pub fn reduce(&mut self, at: &PrrProgress, acked: u64, window: u64) -> Option<u64> {
+    /// During a reduction by PRR: the window in use after an acknowledgement, once the congestion
+    /// control has set its own `window`.
+    pub fn reduce(&mut self, at: &PrrProgress, window: u64) -> Option<u64> {
         let prr = self.prr.as_mut()?;
         if prr.is_cut_again(window) {
             self.phase = Phase::Open;
         }
         let recovering = matches!(self.phase, Phase::Recovery(_));
-        let partial = recovering && acked > 0;
+        let partial = recovering && at.acked > 0;
         let used = prr.on_ack(at, window, recovering, partial && self.repeat_arrived)?;
         // An acknowledgement of a part retransmits a packet, or sends another, unless the first
         // missing one has been retransmitted.
@@ -296,7 +298,7 @@ impl Sender {
         self.phase = Phase::AfterTimeout(sent.next);
         self.restarted = false;
         if let Some(prr) = &mut self.prr {
-            prr.on_timeout();
+            prr.on_timeout(sent.payload);
         }
         self.urgent = false;
         self.rescue = None;

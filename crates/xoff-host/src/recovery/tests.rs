@@ -188,7 +188,7 @@ impl Path {
                 if let Some(half) = self.flow.sack() {
                     half.on_answer(2 * DELAY);
                 }
-                let progress = self.flow.detect(PAYLOAD);
+                let progress = self.flow.detect(PAYLOAD, false);
                 self.recoveries += u64::from(progress.begins);
                 if progress.recovering {
                     self.flow.look_further(PAYLOAD);

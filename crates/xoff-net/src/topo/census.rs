@@ -71,7 +71,7 @@ mod tests {
     use xoff_core::seam::Seam;
 
     use super::super::{
-        DumbbellConfig, FatTreeConfig, LeafSpineConfig, Routes, StarConfig, Topology,
+        ClosConfig, DumbbellConfig, FatTreeConfig, LeafSpineConfig, Routes, StarConfig, Topology,
         TopologyConfig, TopologySettings, TorusConfig, TwoDcConfig,
     };
     use super::*;
@@ -128,6 +128,12 @@ mod tests {
         for (k, hosts_per_edge) in [(2, 0), (4, 0), (6, 9)] {
             assert_foretold(&FatTreeConfig { k, hosts_per_edge, ..Default::default() });
         }
+        for (pods, cores_per_spine, core_links) in [(1, 0, 1), (3, 4, 2), (9, 1, 2)] {
+            let spine_links = 3;
+            let config = ClosConfig { pods, cores_per_spine, core_links, ..Default::default() };
+            assert_foretold(&config);
+            assert_foretold(&ClosConfig { spine_links, hosts_per_leaf: 7, ..config });
+        }
         for (leaves, spines, hosts_per_leaf) in [(4, 8, 16), (9, 2, 1), (1, 3, 2)] {
             assert_foretold(&TwoDcConfig { leaves, spines, hosts_per_leaf, ..Default::default() });
         }
@@ -158,6 +164,16 @@ mod tests {
         let star = StarConfig { hosts: all, ..Default::default() };
         let torus =
             TorusConfig { rows: all, columns: all, hosts_per_switch: all, ..Default::default() };
+        let clos = ClosConfig {
+            pods: all,
+            leaves_per_pod: all,
+            hosts_per_leaf: all,
+            spines_per_pod: all,
+            cores_per_spine: all,
+            spine_links: all,
+            core_links: all,
+            ..Default::default()
+        };
         for census in [
             leaf_spine.census(),
             two_dc.census(),
@@ -165,6 +181,7 @@ mod tests {
             fat_tree.census(),
             star.census(),
             torus.census(),
+            clos.census(),
         ] {
             let error = census.check().unwrap_err();
             assert!(error.contains("links of one switch are too many"), "{error}");

@@ -8,6 +8,7 @@
 mod attach;
 mod backpressure;
 mod census;
+mod clos;
 mod digraph;
 mod dumbbell;
 mod fat_tree;
@@ -27,6 +28,7 @@ use xoff_core::{BitRate, HostId, NodeId, PortId, Ps};
 pub use attach::Attachment;
 pub use backpressure::{Backpressure, Knot, Turns, bounces};
 pub use census::Census;
+pub use clos::{ClosConfig, clos};
 pub use digraph::Digraph;
 pub use dumbbell::{DumbbellConfig, dumbbell};
 pub use fat_tree::{FatTreeConfig, fat_tree};
@@ -80,6 +82,8 @@ xoff_core::seam! {
         LeafSpine(LeafSpineConfig) = "leaf-spine",
         /// Three layers, section `fat_tree`.
         FatTree(FatTreeConfig) = "fat-tree",
+        /// Two or three layers in pods, section `clos`.
+        Clos(ClosConfig) = "clos",
         /// One switch, section `star`.
         Star(StarConfig) = "star",
         /// A chain of two or three switches, section `dumbbell`.
@@ -229,6 +233,17 @@ impl Topology {
             ports,
             first_port,
         })
+    }
+
+    /// The same with a latency of every switch, by layer: a packet has it before it reaches its
+    /// egress queue, so it is part of the delay of the way into the switch.
+    #[must_use]
+    pub fn with_latencies(mut self, of_tier: &[Ps]) -> Self {
+        for index in 0..self.ports.len() {
+            let into = self.ports[self.ports[index].peer.index()].node;
+            self.ports[index].delay.0 += of_tier[usize::from(self.tiers[into.index()])].0;
+        }
+        self
     }
 
     /// Its parts. The racks are those of servers and of attached hosts.

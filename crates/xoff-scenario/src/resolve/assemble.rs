@@ -75,7 +75,10 @@ impl Resolver<'_> {
         self.check_network(&spec, &shape, &network_of, &flows, &faults);
         let elide = spec.switch.elide;
         let mut setup = self.setup(spec, &network, network_of, &flows, faults, seed);
-        let plan = plan?;
+        let mut plan = plan?;
+        if flows.triggers.is_some() {
+            plan.partitions = 1;
+        }
         self.fits(&setup, &plan, &monitored, &captured)?;
         self.elide(elide, &mut setup);
         Some(Resolved {

@@ -14,6 +14,10 @@ impl Simulation {
     pub(super) fn hand_over(&mut self, start: FlowStart, arrival: &Arrival) -> bool {
         let chained = match arrival.role {
             Role::Successive { chain } => self.chains.insert((arrival.source, chain), start.id),
+            Role::Activates { sent, received } => {
+                self.activate(start.id, arrival, sent, received);
+                None
+            }
             Role::Alone | Role::Request { .. } | Role::Response => None,
         };
         let partition = &mut self.partitions[self.cut.of_node[arrival.src.index()] as usize];
@@ -28,6 +32,13 @@ impl Simulation {
                 partition.hosts_mut().chains.await_end(before, start, until.0);
                 return false;
             }
+            Some(After::Trigger { trigger, activations }) => {
+                let trigger = (arrival.source, trigger);
+                partition.hosts_mut().chains.await_trigger(trigger, activations, start);
+                self.triggered.insert(start.id);
+                self.count_measured(&start);
+                return false;
+            }
             None => partition.add_start(start),
         }
         if arrival.stop != Ps::NEVER {
@@ -36,6 +47,23 @@ impl Simulation {
             partition.add_stop(FlowStop { time_ps, flow: start.id, src });
         }
         true
+    }
+
+    /// Lets a flow activate triggers of its source.
+    fn activate(&mut self, flow: FlowId, arrival: &Arrival, sent: u32, received: u32) {
+        for (trigger, host, at_end) in [(sent, arrival.src, true), (received, arrival.dst, false)] {
+            if trigger == 0 {
+                continue;
+            }
+            let partition = self.cut.of_node[host.index()] as usize;
+            let chains = &mut self.partitions[partition].hosts_mut().chains;
+            let trigger = (arrival.source, trigger);
+            if at_end {
+                chains.activate_at_end(flow, trigger);
+            } else {
+                chains.activate_at_arrival(flow, trigger);
+            }
+        }
     }
 
     /// Registers a flow of a measured web request.
@@ -56,13 +84,21 @@ impl Simulation {
         if let Some(flows) = &mut self.series.flows {
             flows.begin_flow(start, stops);
         }
-        if self.counts(start, stops) {
-            let class = self.class_of[start.source as usize];
-            let bytes = self.own_bytes(start);
-            self.classes[class as usize].with_groups(bytes, Slowdowns::start);
-            self.outstanding += 1;
-            self.payload_measured += bytes;
+        // Flows with a trigger were counted when they came.
+        if self.counts(start, stops) && !self.triggered.contains(&start.id) {
+            self.count_measured(start);
         }
+    }
+
+    fn count_measured(&mut self, start: &FlowStart) {
+        if start.bytes == ENDLESS {
+            return;
+        }
+        let class = self.class_of[start.source as usize];
+        let bytes = self.own_bytes(start);
+        self.classes[class as usize].with_groups(bytes, Slowdowns::start);
+        self.outstanding += 1;
+        self.payload_measured += bytes;
     }
 
     /// True if a flow counts as measured; `stops` is true if it will be stopped.

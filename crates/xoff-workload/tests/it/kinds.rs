@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use xoff_core::seam::Seam;
 use xoff_core::{BitRate, Ps};
 use xoff_workload::{
-    After, Arrival, Capacity, Context, Files, Offer, Racks, TrafficConfig, TrafficSettings,
+    After, Arrival, Capacity, ConnectionsConfig, Context, Files, Offer, Racks, TrafficConfig,
+    TrafficSettings,
 };
 
 const HOSTS: u32 = 128;
 const SOURCE: u16 = 3;
 
-/// A folder in which every file is a list of two flows.
+/// A folder in which every file is a list of two flows, or a connection matrix of two.
 struct Lists;
 
 impl Files for Lists {
@@ -21,13 +22,23 @@ impl Files for Lists {
         name.into()
     }
 
-    fn read(&self, _: &Path) -> io::Result<String> {
-        Ok("src,dst,size_bytes,start_ps\n0,1,7,0\n5,2,9,30\n".into())
+    fn read(&self, path: &Path) -> io::Result<String> {
+        let is_matrix = path.extension().is_some_and(|ending| ending == "cm");
+        Ok(if is_matrix {
+            "Nodes 128\nConnections 2\n5->2 start 30 size 9\n0->1 start 0 size 7\n".into()
+        } else {
+            "src,dst,size_bytes,start_ps\n0,1,7,0\n5,2,9,30\n".into()
+        })
     }
 }
 
 fn kinds() -> impl Iterator<Item = TrafficConfig> {
-    TrafficConfig::KINDS.iter().map(|&kind| TrafficConfig::with_defaults(kind))
+    TrafficConfig::KINDS.iter().map(|&kind| match TrafficConfig::with_defaults(kind) {
+        TrafficConfig::Connections(config) => {
+            TrafficConfig::Connections(ConnectionsConfig { file: "two.cm".into(), ..config })
+        }
+        settings => settings,
+    })
 }
 
 fn offer(settings: &dyn TrafficSettings, seed: u64) -> Offer {

@@ -22,6 +22,8 @@ struct Reduction {
 pub struct Progress {
     /// First unacknowledged byte.
     pub una: u64,
+    /// Bytes that this acknowledgement is the first to acknowledge.
+    pub acked: u64,
     /// Bytes known to have arrived, in any order.
     pub arrived: u64,
     /// Bytes sent and not acknowledged.
@@ -35,14 +37,24 @@ pub struct Progress {
 /// Proportional rate reduction of one flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Prr {
+    /// Packets of the first window.
+    initial_packets: u64,
     reduction: Option<Reduction>,
     /// Bytes known to have arrived before this acknowledgement.
     arrived: u64,
-    /// The congestion control's window after the last acknowledgement.
+    /// The congestion control's window after the last acknowledgement; 0: there was none.
     window: u64,
+    /// The window in use after it, during a reduction.
+    used: u64,
 }
 
 impl Prr {
+    /// Of a flow with a first window of so many packets.
+    #[must_use]
+    pub fn new(initial_packets: u32) -> Self {
+        Self { initial_packets: initial_packets.into(), ..Self::default() }
+    }
+
     /// A packet was sent.
     pub fn on_sent(&mut self, bytes: u64) {
         if let Some(reduction) = &mut self.reduction {
@@ -69,10 +81,11 @@ impl Prr {
         by_losses && window < self.window
     }
 
-    /// A retransmission timeout ends the reduction.
-    pub fn on_timeout(&mut self) {
+    /// A retransmission timeout ends the reduction, and leaves a window of a packet of `payload`
+    /// bytes.
+    pub fn on_timeout(&mut self, payload: u64) {
         self.reduction = None;
-        self.window = 0;
+        self.window = payload;
     }
 
     /// An acknowledgement arrived, after the congestion control has set its `window`. `recovering`
@@ -87,7 +100,10 @@ impl Prr {
     ) -> Option<u64> {
         let delivered = at.arrived - self.arrived;
         self.arrived = at.arrived;
-        let before = std::mem::replace(&mut self.window, window);
+        let before = match std::mem::replace(&mut self.window, window) {
+            0 => self.initial_packets * at.payload,
+            before => before,
+        };
         let by_marks = self.reduction.is_some_and(|reduction| reduction.marked_until.is_some());
         if recovering && (self.reduction.is_none() || by_marks) {
             self.begin(at, None, 0);
@@ -100,9 +116,17 @@ impl Prr {
             }
         }
         let reduction = self.reduction.as_mut()?;
+        if by_marks && at.acked < at.payload {
+            // During a reduction by marks ns-3 leaves the window, and its counts, as they are at an
+            // acknowledgement of no new packet: what has arrived or is lost makes room for as much.
+            return Some(self.used);
+        }
         reduction.delivered += delivered;
         let allowed = reduction.send_count(at, window, delivered, repeats);
-        Some(at.pipe + allowed - allowed % at.payload)
+        // A window below a packet would leave an empty network empty. (ns-3 waits for its timer.)
+        let least = if at.pipe > 0 { 0 } else { at.payload };
+        self.used = (at.pipe + allowed - allowed % at.payload).max(least);
+        Some(self.used)
     }
 
     fn begin(&mut self, at: &Progress, marked_until: Option<u64>, delivered: u64) {
@@ -147,6 +171,7 @@ mod tests {
         let packets = |count: u64| count * PAYLOAD;
         Progress {
             una: packets(una),
+            acked: PAYLOAD,
             arrived: packets(arrived),
             flight: packets(flight),
             pipe: packets(pipe),
@@ -186,5 +211,36 @@ mod tests {
         assert!(prr.is_reducing(20_000));
         assert!(!prr.is_reducing(20_001));
         assert_eq!(prr.on_ack(&at(21, 21, 10, 10), 10_000, false, false), None);
+    }
+
+    /// The first acknowledgement of a flow may be marked: its window was the first one.
+    #[test]
+    fn a_mark_on_the_first_acknowledgement_begins_a_reduction() {
+        let mut prr = Prr::new(10);
+        // One of ten packets has arrived, and two may follow for it.
+        assert_eq!(prr.on_ack(&at(1, 1, 9, 9), 5_000, false, false), Some(10_000));
+        let mut prr = Prr::new(10);
+        assert_eq!(prr.on_ack(&at(1, 1, 9, 9), 11_000, false, false), None);
+    }
+
+    /// A packet is lost in the marked window: later ones that arrive make room for as many.
+    #[test]
+    fn reports_of_later_packets_leave_the_window_of_a_marked_one() {
+        let mut prr = Prr { window: 20_000, ..Prr::default() };
+        assert_eq!(prr.on_ack(&at(1, 1, 19, 19), 10_000, false, false), Some(20_000));
+        for arrived in 2..8 {
+            let report = Progress { acked: 0, ..at(1, arrived, 19, 20 - arrived) };
+            assert_eq!(prr.on_ack(&report, 10_000, false, false), Some(20_000));
+        }
+    }
+
+    /// The first acknowledgement after a timeout may be marked.
+    #[test]
+    fn a_mark_after_a_timeout_begins_a_reduction() {
+        let mut prr = Prr { window: 20_000, ..Prr::default() };
+        prr.on_timeout(PAYLOAD);
+        assert!(prr.on_ack(&at(1, 1, 9, 0), 500, false, false).is_some());
+        prr.on_timeout(PAYLOAD);
+        assert!(prr.on_ack(&at(2, 2, 8, 0), 2_000, false, false).is_none());
     }
 }

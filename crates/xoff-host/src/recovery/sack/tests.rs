@@ -191,7 +191,7 @@ fn without_duplicate_acknowledgements_only_timeouts_detect_losses() {
     let mut sender = Sender::new(&config);
     assert!(sender.on_block(0, Block { after: 1, packets: 50 }));
     let sent = Sent { una: 0, next: 60_000, high: 60_000, payload: PAYLOAD, end: 60_000 };
-    assert_eq!(sender.detect(&sent), Progress::default());
+    assert_eq!(sender.detect(&sent, false), Progress::default());
     assert_eq!(sender.bytes(PAYLOAD, 60_000), (50_000, 0));
     sender.on_timeout(&sent);
     assert_eq!(sender.bytes(PAYLOAD, 60_000), (50_000, 10_000));
@@ -207,10 +207,10 @@ fn a_timeout_prevents_recoveries_for_a_window() {
     sender.on_timeout(&sent(0, 20_000));
     sender.on_progress(0, 10);
     sender.on_block(10, Block { after: 5, packets: 20 });
-    assert_eq!(sender.detect(&sent(10_000, 40_000)), Progress::default());
+    assert_eq!(sender.detect(&sent(10_000, 40_000), false), Progress::default());
     sender.on_progress(10, 35);
     sender.on_block(35, Block { after: 1, packets: 3 });
-    let progress = sender.detect(&sent(35_000, 45_000));
+    let progress = sender.detect(&sent(35_000, 45_000), false);
     assert_eq!(progress, Progress { begins: true, recovering: true, ..Progress::default() });
 }
 

@@ -30,8 +30,9 @@ pub(in crate::resolve) fn check_network(
     context: &Context<'_>,
     reader: &mut Reader<'_>,
 ) {
-    const RULES: [fn(&Spec, &Context<'_>, &mut Reader<'_>); 12] = [
+    const RULES: [fn(&Spec, &Context<'_>, &mut Reader<'_>); 13] = [
         labels,
+        triggers,
         given_paths,
         stops,
         sizes,
@@ -98,6 +99,22 @@ fn labels(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
             reader.problem_in(place.clone(), message);
         }
         _ => {}
+    }
+}
+
+/// A trigger acts on all hosts at once, so these are in one partition. A flow with a trigger may
+/// begin after the measured time, which batches divide.
+fn triggers(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
+    if context.flows.triggers.is_none() {
+        return;
+    }
+    if spec.run.partitions > 1 {
+        let message = "[[traffic]] flows with triggers need partitions = 0 or 1";
+        reader.problem("run", "partitions", message);
+    }
+    if spec.run.batches > 0 {
+        let message = "[[traffic]] flows with triggers belong to no batch of time: batches = 0";
+        reader.problem("run", "batches", message);
     }
 }
 
