@@ -86,7 +86,7 @@ def test_usage_errors_of_argparse(args):
 
 
 def test_a_bug_is_not_hidden(scenario, monkeypatch):
-    monkeypatch.setattr("xoff.commands.api.check", lambda *a: 1 / 0)
+    monkeypatch.setattr("xoff.commands.check.api.check", lambda *a: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         cli.main(["check", str(scenario)])
 

@@ -1,0 +1,135 @@
+"""Arguments that several subcommands share: their types and options."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NoReturn
+
+from xoff.errors import UsageError
+from xoff.terminal import escaped
+
+FILE = "scenario (TOML), config.txt of an HPCC ns-3 case, or connection matrix of htsim (.cm)"
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors cannot control the terminal."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and the message, escaped because it may quote an argument, and exit."""
+        super().error(escaped(message))
+
+
+def add_set(parser: Parser, setting: str = "a setting") -> None:
+    """Add `--set KEY=VALUE`."""
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help=f"override {setting}, e.g. scheme=bfc (repeatable)",
+    )
+
+
+def add_topology(parser: Parser) -> None:
+    """Add `--topology FILE`."""
+    parser.add_argument(
+        "--topology",
+        metavar="FILE",
+        help="network of htsim (.topo) for a connection matrix (default: a fat-tree of its nodes)",
+    )
+
+
+def add_max_memory(parser: Parser) -> None:
+    """Add `--max-memory SIZE`."""
+    parser.add_argument(
+        "--max-memory",
+        metavar="SIZE",
+        help="refuse a scenario whose estimated memory exceeds SIZE, e.g. 24GB "
+        "(default: the memory available)",
+    )
+
+
+def add_jobs(parser: Parser) -> None:
+    """Add `--jobs N`."""
+    parser.add_argument(
+        "--jobs",
+        type=positive,
+        metavar="N",
+        help="concurrent runs, one thread each (default: one per core)",
+    )
+
+
+def positive(text: str) -> int:
+    """Parse a whole number of at least 1."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number >= 1, found {text!r}")
+    return number
+
+
+def port(text: str) -> int:
+    """Parse the number of a port."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if not 0 <= number <= 65_535:
+        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, found {text!r}")
+    return number
+
+
+def positive_number(text: str) -> float:
+    """Parse a finite number above 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number > 0, found {text!r}")
+    return number
+
+
+def share(text: str) -> float:
+    """Parse a finite number of at least 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number >= 0, found {text!r}")
+    return number
+
+
+def place(text: str) -> Path:
+    """Parse a path that is not empty."""
+    if not text:
+        raise argparse.ArgumentTypeError("the path is empty; omit the option or give one")
+    return Path(text)
+
+
+def numbers(text: str) -> list[int]:
+    """Parse `1,2,4` without duplicates."""
+    return list(dict.fromkeys(positive(part) for part in text.split(",")))
+
+
+def settings_of(args: argparse.Namespace) -> list[str]:
+    """Return the overrides of a run, with the network of a connection matrix."""
+    if args.topology is None:
+        return list(args.set)
+    if Path(args.file).suffix.lower() != ".cm":
+        raise UsageError(
+            f"--topology is the network of a connection matrix (.cm), and {args.file} is none: a "
+            "scenario has its network in [network]"
+        )
+    return [f"topology={args.topology}", *args.set]
+
+
+def label_of(folder: str, among: Iterable[str]) -> str:
+    """Return the run's folder name, or the whole path where two runs share the name."""
+    name = Path(folder).resolve().name
+    return folder if [Path(f).resolve().name for f in among].count(name) > 1 else name

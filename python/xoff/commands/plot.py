@@ -1,0 +1,77 @@
+"""`xoff plot`: runs in one figure."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xoff.commands.arguments import Parser, label_of, place
+from xoff.errors import UsageError
+from xoff.terminal import say
+
+if TYPE_CHECKING:
+    from xoff.result import Result
+
+HELP = "compare finished runs in one figure"
+DESCRIPTION = "Runs that differ only in their seed are drawn as one curve, their mean."
+EXAMPLE = "xoff plot out/first out/first-bfc --out compare"
+
+
+def add(parser: Parser) -> None:
+    """Add the arguments."""
+    parser.add_argument(
+        "runs", nargs="+", metavar="RUN_DIR", help="directory written by `xoff run`"
+    )
+    parser.add_argument(
+        "--out",
+        type=place,
+        default=Path("plot"),
+        metavar="STEM",
+        help="write STEM.svg and STEM.png (default: parser)",
+    )
+    parser.add_argument(
+        "--class",
+        dest="cls",
+        metavar="NAME",
+        help="draw the slowdowns of this class (default: the first that is not an incast)",
+    )
+
+
+def call(args: argparse.Namespace) -> int:
+    """`xoff plot`: draw finished runs in one figure."""
+    from xoff.result import load
+
+    if args.out.name in ("", ".."):
+        raise UsageError(f"--out {args.out} is a folder; give the figure's name, e.g. --out plot")
+    loaded = {label_of(folder, args.runs): load(folder) for folder in args.runs}
+    known = dict.fromkeys(cls for run in loaded.values() for cls in run.classes)
+    if args.cls not in (None, *known):
+        raise UsageError(f"no run has a class {args.cls}; there are {', '.join(known)}")
+    from xoff import plots
+
+    results = _by_seed(loaded)
+    stem = args.out.with_suffix("") if args.out.suffix in (".svg", ".png") else args.out
+    for file in plots.save(plots.overview(results, args.cls), stem):
+        say(str(file))
+    return 0
+
+
+def _by_seed(results: dict[str, Result]) -> dict[str, list[Result]]:
+    """Join runs that differ in nothing but their seed: they are drawn as one curve, their mean."""
+    from xoff.html_report.scenarios import differences
+
+    groups: list[list[str]] = []
+    for label, run in results.items():
+        for group in groups:
+            rows = differences([results[group[0]].effective, run.effective])
+            if [row["key"] for row in rows] == ["seed"]:
+                group.append(label)
+                break
+        else:
+            groups.append([label])
+    seeds = [f" ({len(group)} seeds)" if len(group) > 1 else "" for group in groups]
+    return {
+        group[0] + more: [results[label] for label in group]
+        for group, more in zip(groups, seeds, strict=True)
+    }

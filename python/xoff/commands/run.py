@@ -1,0 +1,123 @@
+"""`xoff run`: simulate a scenario."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+from xoff import api, engine
+from xoff.commands.arguments import (
+    FILE,
+    Parser,
+    add_max_memory,
+    add_set,
+    add_topology,
+    place,
+    port,
+    positive,
+    settings_of,
+)
+from xoff.errors import UsageError
+from xoff.progress import JsonProgress, Line, RunProgress
+from xoff.terminal import complain, say
+
+HELP = "simulate a scenario, write a run directory"
+EXAMPLE = "xoff run scenarios/first.toml --set scheme=bfc --out out/first-bfc"
+
+
+def add(parser: Parser) -> None:
+    """Add the arguments."""
+    parser.add_argument("file", help=FILE)
+    add_topology(parser)
+    parser.add_argument(
+        "--out", type=place, metavar="DIR", help="run directory (default: out/<scenario>)"
+    )
+    add_set(parser)
+    add_max_memory(parser)
+    parser.add_argument(
+        "--threads",
+        type=positive,
+        metavar="N",
+        help="use up to N threads (default: all cores); results are the same for any N",
+    )
+    parser.add_argument(
+        "--live",
+        action="store_true",
+        help="serve the report of the run on this machine while it advances, at a secret address",
+    )
+    parser.add_argument(
+        "--live-port",
+        type=port,
+        default=0,
+        metavar="PORT",
+        help="port of the live report (default: a free one)",
+    )
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument("--quiet", action="store_true", help="print only errors")
+    shown.add_argument(
+        "--progress-json", action="store_true", help="print progress as JSON lines on stdout"
+    )
+    parser.set_defaults(lean=True)
+
+
+def call(args: argparse.Namespace) -> int:
+    """`xoff run`: simulate, write the run directory, print the summary."""
+    out = args.out or _default_out(Path(args.file))
+    line = Line(quiet=args.quiet)
+    report = JsonProgress() if args.progress_json else RunProgress(line)
+    command = ["xoff", *sys.argv[1:]]
+    # The note on the number of threads is only for users who set --threads.
+    note = _note_on(line) if args.threads else None
+    try:
+        with _live_view(args, out, line) as watcher:
+            result = api.run(
+                Path(args.file),
+                out,
+                settings_of(args),
+                report,
+                command,
+                threads=args.threads,
+                note=note,
+                max_memory=args.max_memory,
+                watcher=watcher,
+            )
+    finally:
+        line.clear()
+    if not args.quiet and not args.progress_json:
+        from xoff import reference, summary
+
+        say(summary.render(result), end="")
+        say(reference.report(Path(args.file), result), end="")
+        say(f"\nresults in {result.path}")
+    return 0
+
+
+def _live_view(
+    args: argparse.Namespace, out: Path, line: Line
+) -> AbstractContextManager[engine.Watcher | None]:
+    """Return the live page of a run; nothing without `--live`."""
+    if not args.live:
+        if args.live_port:
+            raise UsageError("--live-port requires --live")
+        return nullcontext()
+    from xoff.html_report.live import LiveView
+
+    def announce(url: str) -> None:
+        # Also with --quiet: without the address the page is of no use.
+        line.clear()
+        complain(f"live report: {url}")
+
+    return LiveView(out, announce, args.live_port)
+
+
+def _note_on(line: Line) -> Callable[[str], None]:
+    return lambda text: line.note(f"xoff: note: {text}")
+
+
+def _default_out(file: Path) -> Path:
+    # An HPCC case always has a config.txt; the name of the case is that of its folder.
+    stem = file.resolve().parent.name if file.name == "config.txt" else file.stem
+    return Path("out") / stem

@@ -1,0 +1,101 @@
+"""`xoff sweep`: a grid of settings."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from xoff.commands.arguments import Parser, add_jobs, add_max_memory, add_set, place, positive
+from xoff.errors import UsageError, writing
+from xoff.progress import Line
+from xoff.terminal import complain, say
+
+HELP = "run a grid of settings, tabulate and draw the results"
+EXAMPLE = "xoff sweep scenarios/sweeps/load.toml --seeds 5"
+
+
+def add(parser: Parser) -> None:
+    """Add the arguments."""
+    parser.add_argument("file", help="sweep (TOML), e.g. scenarios/sweeps/load.toml")
+    parser.add_argument(
+        "--out", type=place, metavar="DIR", help="folder of the results (default: out/<sweep>)"
+    )
+    add_set(parser, "a setting of every run")
+    parser.add_argument(
+        "--seeds", type=positive, metavar="N", help="run every point with seeds 1 to N"
+    )
+    add_jobs(parser)
+    add_max_memory(parser)
+    parser.add_argument("--x", metavar="KEY", help="draw along this setting")
+    parser.add_argument("--y", metavar="MEASURE", help="draw this measure only")
+    parser.add_argument("--again", action="store_true", help="run what failed before once more")
+    parser.add_argument("--json", action="store_true", help="print the table as JSON lines")
+    elsewhere = parser.add_mutually_exclusive_group()
+    elsewhere.add_argument("--list", action="store_true", help="list the runs, and exit")
+    elsewhere.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="run on the workers of this Dask scheduler (tcp://HOST:PORT or a scheduler file)",
+    )
+    elsewhere.add_argument(
+        "--emit",
+        choices=("slurm",),
+        help="write the unfinished runs as an array job of Slurm, and exit",
+    )
+
+
+def call(args: argparse.Namespace) -> int:
+    """`xoff sweep`: run a grid of settings; exit code 1 if any run failed."""
+    from xoff import sweep as sweeping
+
+    if args.list or args.emit:
+        return _sweep_unrun(args)
+    options: dict[str, Any] = {
+        "set": args.set,
+        "seeds": args.seeds,
+        "slots": args.jobs,
+        "again": args.again,
+        "x": args.x,
+        "y": args.y,
+        "max_memory": args.max_memory,
+        "line": Line(quiet=args.json),
+    }
+    if args.dask is None:
+        found = sweeping.sweep(args.file, args.out, **options)
+    else:
+        from xoff.sweep import on_dask
+
+        with on_dask.connected(args.dask) as client:
+            found = sweeping.sweep(args.file, args.out, client=client, **options)
+    if args.json:
+        for row in found.table.to_pylist():
+            say(json.dumps(row, allow_nan=False))
+    else:
+        from xoff.sweep import table as rows
+
+        say(rows.text(found.grid, found.rows), end="")
+        say("\n" + "\n".join(str(file) for file in found.files))
+    for title, failure in found.failures.items():
+        complain(f"run `{title}` failed: {failure}")
+    return 1 if found.failures else 0
+
+
+def _sweep_unrun(args: argparse.Namespace) -> int:
+    """List the runs, or write them as commands for a batch system."""
+    from xoff import sweep as sweeping
+
+    prepared = sweeping.prepare(Path(args.file), args.out, args.set, args.seeds, args.max_memory)
+    if args.list:
+        for job in prepared.planned:
+            state = "finished" if job.done else "to run"
+            say(f"{state:8}  {', then '.join(point.title for point in job.points)}")
+        return 0
+    from xoff.sweep import on_slurm
+
+    with writing(prepared.out, UsageError):
+        (prepared.out / "runs").mkdir(parents=True, exist_ok=True)
+    for file in on_slurm.emit(prepared.planned, Path(args.file).resolve(), prepared.out):
+        say(str(file))
+    return 0
