@@ -108,3 +108,19 @@ def test_bash_completes_commands_and_options(tmp_path):
     }
     subprocess.run([sys.executable, "-m", "xoff"], env=environment, check=False)
     assert answer.read_text().split() == ["sweep"]
+
+
+def test_differences_of_scenarios_and_runs(scenario, tmp_path, capsys):
+    assert call(capsys, "diff", str(scenario), str(scenario))[:2] == (0, "no setting differs\n")
+    both = ("diff", str(scenario), str(scenario), "--other-set", "scheme=dctcp")
+    code, out, _ = call(capsys, *both)
+    assert code == 1
+    assert out.splitlines()[1].split() == ["scheme", "bfc", "dctcp"]
+    said = json.loads(call(capsys, *both, "--json")[1])
+    assert said == {"key": "scheme", "values": ["bfc", "dctcp"]}
+    run = tmp_path / "run"
+    assert cli.main(["run", str(scenario), "--out", str(run), "--set", "seed=2", "--quiet"]) == 0
+    code, out, _ = call(capsys, "diff", str(scenario), str(run))
+    assert (code, out.splitlines()[1].split()) == (1, ["seed", "1", "2"])
+    code, _, err = call(capsys, "diff", str(run), str(run), "--set", "seed=1")
+    assert (code, "its settings cannot be overridden" in err) == (2, True)

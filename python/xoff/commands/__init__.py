@@ -17,6 +17,7 @@ from xoff.commands import (
     check,
     compare_reference,
     completion,
+    diff,
     diverge,
     doctor,
     experiment,
@@ -34,6 +35,7 @@ from xoff.commands.arguments import Parser
 COMMANDS: dict[str, ModuleType] = {
     "run": run,
     "check": check,
+    "diff": diff,
     "presets": presets,
     "plot": plot,
     "report": report,
