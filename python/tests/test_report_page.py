@@ -271,7 +271,7 @@ def test_hostile_names_are_text(driver, tmp_path):
 
 
 def test_a_run_without_samples_says_how_to_record_them(driver, tmp_path):
-    plain = ["run.port_samples=0ps", "run.flow_series=0ps", "run.measure=40us"]
+    plain = ["run.port_samples=0ps", "run.flow_series=0ps", "run.measure=40us", "run.flows=none"]
     xoff.run(SCENARIO, tmp_path / "run", set=plain)
     target = tmp_path / "page.html"
     assert cli.main(["report", str(tmp_path / "run"), "--out", str(target)]) == 0
@@ -279,6 +279,7 @@ def test_a_run_without_samples_says_how_to_record_them(driver, tmp_path):
     fabric = one(driver, "#fabric .pair .empty").text
     assert "--set run.port_samples=10us" in fabric
     assert "--set run.flow_series=100us" in texts(driver, "#rates .empty")[0]
+    assert 'run.flows = "all"' in texts(driver, "#completion .empty")[0]
     assert driver.get_log("browser") == []
 
 

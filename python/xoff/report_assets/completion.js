@@ -29,6 +29,9 @@
           remarks.push(`${run.label}: drawn from ${xoff.format.count(own.rows)} of `
             + `${xoff.format.count(own.finished)} flows, those with a row (run.flows).`);
         }
+        if (!own && run.slowdown.some((one) => one.class === classes.value)) {
+          remarks.push(`${run.label}: no finished flow of this class has a row (run.flows).`);
+        }
         return { look, label: run.label, stepped: true, x: group ? group.us : [], y: group ? group.share : [] };
       });
       xoff.chart(place, {

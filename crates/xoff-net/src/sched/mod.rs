@@ -71,6 +71,10 @@ pub trait Scheduler {
     fn shed(&mut self, _pool: &mut Pool, _now: u64, _shed: &mut Queue) {}
     /// Bytes in one queue.
     fn queue_bytes(&self, queue: u8) -> u32;
+    /// Bytes on the wire of the packets in one queue, also if its length is counted in cells.
+    fn queue_wire_bytes(&self, queue: u8) -> u32 {
+        self.queue_bytes(queue)
+    }
     /// Bytes of memory for a packet of `wire_bytes`.
     #[inline]
     fn memory_bytes(&self, wire_bytes: u16) -> u16 {
@@ -294,7 +298,7 @@ impl Egress {
     pub fn held_bytes(&self) -> u64 {
         each_scheduler!(&self.scheduler, queues => {
             let held = queues.paused() & queues.occupied();
-            let bytes = |queue: u8| u64::from(queues.queue_bytes(queue));
+            let bytes = |queue: u8| u64::from(queues.queue_wire_bytes(queue));
             (0..128).filter(|queue| held >> queue & 1 == 1).map(bytes).sum()
         })
     }

@@ -96,6 +96,10 @@ impl Scheduler for TrafficManager {
         self.0.lengths[queue as usize]
     }
 
+    fn queue_wire_bytes(&self, queue: u8) -> u32 {
+        self.0.queues.queue_bytes(queue)
+    }
+
     fn memory_bytes(&self, wire_bytes: u16) -> u16 {
         self.0.in_cells(wire_bytes)
     }
