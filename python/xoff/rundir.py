@@ -245,7 +245,9 @@ class RunDir:
         if not stopped:
             self._manifest["error"] = str(error)
         # The first error is the one to report, and the manifest already says incomplete.
-        for file in (*self._tables.values(), *self._others.values()):
+        open_files: list[TableWriter | HashedFile] = [*self._tables.values()]
+        open_files += self._others.values()
+        for file in open_files:
             with suppress(RunError, OSError, ValueError):
                 file.close()
         # After the rows, which would take what the reserve gives back.
