@@ -21,15 +21,14 @@ impl Default for GlibcRand {
             words[place] = (u64::from(words[place - 1]) * 16_807 % 0x7fff_ffff) as u32;
         }
         let mut random = Self { words, front: SEPARATION };
-        (0..DISCARDED).for_each(|_| _ = random.next());
+        (0..DISCARDED).for_each(|_| _ = random.draw());
         random
     }
 }
 
 impl GlibcRand {
     /// The next number, of 31 bits.
-    #[allow(clippy::should_implement_trait)]
-    pub fn next(&mut self) -> u32 {
+    pub fn draw(&mut self) -> u32 {
         let rear = (self.front + DEGREE - SEPARATION) % DEGREE;
         let word = self.words[self.front].wrapping_add(self.words[rear]);
         self.words[self.front] = word;
@@ -47,8 +46,8 @@ mod tests {
     fn the_first_numbers_are_those_of_the_library() {
         let mut random = GlibcRand::default();
         let first = [1_804_289_383, 846_930_886, 1_681_692_777, 1_714_636_915, 1_957_747_793];
-        assert_eq!([(); 5].map(|()| random.next()), first);
-        let last = (5..1_000).map(|_| random.next()).last();
+        assert_eq!([(); 5].map(|()| random.draw()), first);
+        let last = (5..1_000).map(|_| random.draw()).last();
         assert_eq!(last, Some(1_143_565_421));
     }
 }

@@ -7,15 +7,16 @@
 mod impairment;
 mod in_sequence;
 mod receive_errors;
+mod recorded;
 mod service;
 
 use xoff_core::{Event, Ps, TimerId, Wheel};
 
 use self::impairment::{IMPAIRED, Impairments};
 use self::receive_errors::ReceiveErrors;
+pub use self::recorded::{Captured, Heard};
 use self::service::{KEEPS, Services};
 
-use crate::header::Ask;
 use crate::packet::{NONE, Packet, Pool};
 use crate::phase;
 use crate::record::{Record, RecordTable};
@@ -139,28 +140,6 @@ impl Crossings {
     pub fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
-}
-
-/// A packet at the start of its transmission on a port.
-#[derive(Clone, Copy, Debug)]
-pub struct Captured {
-    /// Start of the transmission (ps).
-    pub time_ps: u64,
-    /// The port's number in the whole topology.
-    pub port: u32,
-    /// The packet.
-    pub packet: Packet,
-}
-
-/// A frame that pauses or resumes queues, at its arrival.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Heard {
-    /// Time of its arrival (ps).
-    pub time_ps: u64,
-    /// The number in the whole topology of the port where it arrived.
-    pub port: u32,
-    /// Whether it pauses; otherwise it resumes.
-    pub pauses: bool,
 }
 
 /// The ports and links of one partition, with the clock, the event wheel and the packets.
@@ -297,23 +276,6 @@ impl Fabric {
             waking: false,
             captured: false,
         });
-    }
-
-    /// Records the packets that a port sends from now on. The port then counts as one without whole
-    /// picoseconds per byte, so that uncaptured ports need no check.
-    pub fn capture(&mut self, port: u32) {
-        let state = &mut self.ports[port as usize];
-        state.captured = true;
-        state.ps_per_byte = 0;
-    }
-
-    /// A frame from a port's neighbour has arrived there.
-    #[inline]
-    pub fn hear(&mut self, port: u32, id: u32) {
-        if let Some(heard) = &mut self.heard {
-            let pauses = self.packets[id].as_link_control().ask() != Ask::Resume;
-            heard.push(Heard { time_ps: self.now, port: self.ports[port as usize].id, pauses });
-        }
     }
 
     /// The number of ports.

@@ -3,9 +3,8 @@
 //! Probabilistic In-band Network Telemetry", its use for congestion control).
 //!
 //! The arithmetic is that of the HPCC simulator (`SwitchNode::SwitchNotifyDequeue`,
-//! `SwitchNode::log2apprx` and `Pint` of alibaba-edu/High-Precision-Congestion-Control): products by
-//! sums of logarithms of numbers with 16 significant bits, as a switch without multiplication has
-//! them.
+//! `SwitchNode::log2apprx` and `Pint` of alibaba-edu/High-Precision-Congestion-Control): products
+//! are sums of logarithms of numbers with 16 significant bits, for switches that cannot multiply.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -40,16 +39,16 @@ pub enum WholeDraws {
 
 impl WholeDraws {
     /// A number of 16 bits, and more above them.
-    pub fn next(&mut self) -> u32 {
+    pub fn draw(&mut self) -> u32 {
         match self {
             Self::Own(rng) => (rng.u64() >> 33) as u32,
-            Self::Shared(random) => random.lock().unwrap_or_else(PoisonError::into_inner).next(),
+            Self::Shared(random) => random.lock().unwrap_or_else(PoisonError::into_inner).draw(),
         }
     }
 
     /// A number below 65 536.
     pub fn below_65536(&mut self) -> u32 {
-        self.next() % 65_536
+        self.draw() % 65_536
     }
 }
 
@@ -181,8 +180,8 @@ impl Meter {
         (port.last_bytes, port.last_ns) = (bytes, now_ns);
     }
 
-    /// The utilisation of a port: a moving average over T of its queue, which counts as so many
-    /// bytes within T, and of the bytes that it sent.
+    /// The utilisation of a port: a moving average over T. The bytes of its queue count as if they
+    /// were sent within T.
     fn utilisation(&mut self, egress: u16, now_ns: u64, queue_bytes: u32) -> f64 {
         let port = self.ports[egress as usize];
         let draws = &mut self.draws;
@@ -221,7 +220,7 @@ fn log(value: u64, draws: &mut WholeDraws) -> i32 {
     let excess = 32 - value.leading_zeros() as i32 - SIGNIFICANT_BITS;
     if excess > 0 {
         let mask = (1 << excess) - 1;
-        let rounds_up = value & mask > draws.next() as i32 & mask;
+        let rounds_up = value & mask > draws.draw() as i32 & mask;
         value = (value >> excess << excess) + (i32::from(rounds_up) << excess);
     }
     (math::log2(f64::from(value)) * STEPS) as i32

@@ -1,5 +1,5 @@
-//! The output files of a case of the HPCC simulator, in its forms, so that its analysis scripts read
-//! them: flows, pauses and queue lengths (`qp_finish`, `get_pfc` and `monitor_buffer` of its
+//! The output files of a case of the HPCC simulator, in its forms, for its analysis scripts: flows,
+//! pauses and queue lengths (`qp_finish`, `get_pfc` and `monitor_buffer` of its
 //! `scratch/third.cc`).
 
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use xoff_host::Finished;
 use xoff_net::balance::address;
 use xoff_net::fabric::Heard;
 use xoff_net::topo::Topology;
-use xoff_scenario::hpcc_ns3::Outputs;
+use xoff_scenario::outputs::Outputs;
 use xoff_sim::Simulation;
 use xoff_sim::partition::queue_lengths::QueueLengthDump;
 

@@ -3,7 +3,7 @@
 use xoff_core::table::{Declared, Tables as _};
 use xoff_core::{NodeId, PortId};
 use xoff_scenario::diagnostic::{Diagnostic, Problems};
-use xoff_scenario::hpcc_ns3::Outputs;
+use xoff_scenario::outputs::Outputs;
 use xoff_scenario::scalars::EngineKind;
 use xoff_scenario::{Memory, Resources, engine, read};
 use xoff_sim::{PortRow, Progress, Rows, Simulation, Threads};

@@ -14,6 +14,7 @@ pub mod layers;
 pub mod links;
 pub mod named;
 pub mod nearest;
+pub mod outputs;
 pub mod presets;
 pub mod resolve;
 pub mod resources;

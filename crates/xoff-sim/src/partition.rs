@@ -593,16 +593,4 @@ impl Partition {
     pub fn hosts_mut(&mut self) -> &mut Hosts {
         &mut self.hosts
     }
-
-    /// Its switches with their node numbers.
-    #[must_use]
-    pub fn switches(&self) -> &[(NodeId, AnySwitch)] {
-        &self.switches
-    }
-
-    /// The owner of a port.
-    #[must_use]
-    pub fn owner(&self, port: u32) -> Owner {
-        self.owners[port as usize]
-    }
 }

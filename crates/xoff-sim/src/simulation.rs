@@ -7,7 +7,7 @@ mod padding;
 mod results;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use xoff_core::{FlowId, HostId, NodeId, PortId, Ps, rng::mix64};
+use xoff_core::{FlowId, HostId, PortId, Ps, rng::mix64};
 use xoff_host::{Finished, FlowStart};
 use xoff_net::arch::Switch;
 use xoff_net::fabric::Captured;
@@ -391,15 +391,6 @@ impl Simulation {
         self.finished = finished;
     }
 
-    /// Collects the packets sent by captured ports in this step, in the order (time, port).
-    fn collect_captured(&mut self) {
-        let first_new = self.captured.len();
-        for partition in &mut self.partitions {
-            partition.take_captured(&mut self.captured);
-        }
-        self.captured[first_new..].sort_unstable_by_key(|sent| (sent.time_ps, sent.port));
-    }
-
     fn finish(&mut self, done: &Finished) {
         let flow = &done.flow;
         if let Some(flows) = &mut self.series.flows {
@@ -497,18 +488,6 @@ impl Simulation {
         if self.setup.topology.given_numbers().is_some() {
             self.renumber_series(first_new);
         }
-    }
-
-    /// Gives new rows of the interval records the numbers of the files that the network comes from.
-    fn renumber_series(&mut self, (flows, ports): (usize, usize)) {
-        let given = |node: &mut u32| *node = self.setup.topology.given_number(NodeId(*node));
-        for row in &mut self.rows.flow_series[flows..] {
-            given(&mut row.src);
-            given(&mut row.dst);
-        }
-        let rows = &mut self.rows.port_samples[ports..];
-        rows.iter_mut().for_each(|row| given(&mut row.node));
-        rows.sort_by_key(|row| (row.time_ps, row.node, row.port));
     }
 
     fn sample(&mut self) {

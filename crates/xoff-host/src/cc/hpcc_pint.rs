@@ -40,7 +40,7 @@ knobs! {
     }
 }
 
-const PRESET: &str = r#"# HPCC with PINT over PFC: the utilisation of a path in one byte (SIGCOMM 2020)
+const PRESET: &str = r#"# HPCC with PINT over PFC: a path's utilisation in one byte (SIGCOMM 2020)
 [switch]
 scheduler = "fifo"
 hop = "pfc"
@@ -54,8 +54,7 @@ window_follows_rate = true
 impl ControlSettings for HpccPintConfig {
     fn check(&self) -> Checked {
         if self.log_base <= 1.0 || !(1.0..=16.0).contains(&Code::bits(self.log_base)) {
-            let message = "log_base must be from 1.00020 to 500: codes of utilisations have 1 to 16 \
-                           bits";
+            let message = "log_base must be from 1.00020 to 500: codes have 1 to 16 bits";
             return Err(("log_base", message.into()));
         }
         if !(self.sampled > 0.0 && self.sampled <= 1.0) {
@@ -191,7 +190,7 @@ impl Sampling {
     }
 
     /// Whether the next acknowledgement counts.
-    pub(crate) fn next(&mut self) -> bool {
+    pub(crate) fn chooses_next(&mut self) -> bool {
         self.draws.below_65536() < self.below
     }
 }

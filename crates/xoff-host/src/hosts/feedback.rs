@@ -55,7 +55,7 @@ impl Hosts {
             _ => AckOutcome::default(),
         };
         let sampling = if PLAIN { None } else { self.samplings.get_mut(flow.nic as usize) };
-        let sampled = sampling.is_none_or(Sampling::next);
+        let sampled = sampling.is_none_or(Sampling::chooses_next);
         let ack = Ack {
             now: fabric.now,
             set: fabric.arrival_set(),

@@ -603,12 +603,10 @@ impl Memory {
         match &mut self.in_band {
             InBand::None | InBand::Int => {}
             InBand::Xcp(router) => {
-                router.on_departure(fabric, egress, id, common.total_bytes());
-                return;
+                return router.on_departure(fabric, egress, id, common.total_bytes());
             }
             InBand::Pint(meter) => {
-                meter.on_departure(fabric, egress, id, common.total_bytes());
-                return;
+                return meter.on_departure(fabric, egress, id, common.total_bytes());
             }
         }
         let packet = &fabric.packets[id];

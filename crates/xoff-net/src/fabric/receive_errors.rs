@@ -33,8 +33,7 @@ impl ReceiveErrors {
 }
 
 impl Fabric {
-    /// The links of these ports, of which both ends are named, lose a share of their packets on
-    /// arrival.
+    /// The links of these ports lose a share of their packets on arrival. Both ends are named.
     pub fn lose_on_arrival(&mut self, ports: &[u32], share: f64, draws: Mrg32k3a) {
         let errors = self.receive_errors.get_or_insert_default();
         let group = errors.groups.len() as u32;

@@ -32,8 +32,8 @@ fn check_thresholds(config: &Config, topology: &Topology) -> Result<(), String> 
         ] {
             if !known {
                 return Err(format!(
-                    "{key} has no entry for links of {rate}, which {} has: add \"{} VALUE\" to it, or \
-                     set ENABLE_QCN 0",
+                    "{key} has no entry for links of {rate}, which {} has: add \"{} VALUE\" to it, \
+                     or set ENABLE_QCN 0",
                     config.topology_file, rate.0
                 ));
             }

@@ -8,8 +8,8 @@ use xoff_sim::setup::ReceiveErrors;
 
 use super::files::LossyLink;
 
-/// The stream from which that simulator draws: it sets stream 50, and those that a program sets
-/// begin at 2^63 (ns-3's `RandomVariableStream::SetStream`).
+/// The stream from which that simulator draws: it sets stream 50, and ns-3 adds 2^63 to the numbers
+/// that a program sets (`RandomVariableStream::SetStream`).
 const STREAM: u64 = (1 << 63) + 50;
 
 /// The links that lose packets. A link with an error rate of its own draws by itself, but from the

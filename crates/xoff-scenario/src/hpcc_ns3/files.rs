@@ -52,7 +52,8 @@ impl<'a> Words<'a> {
 pub(super) type LossyLink = ([NodeId; 2], f64);
 
 /// `nodes switches links`, the switches' numbers, then `a b rate delay error_rate` per link. What
-/// follows is not read. Also returns the links that have an error rate. Where switches are not numbered after hosts, nodes get other numbers here.
+/// follows is not read. Where switches are not numbered after hosts, nodes get other numbers here.
+/// Also returns the links that have an error rate.
 pub(super) fn topology(
     text: &str,
     file: &str,

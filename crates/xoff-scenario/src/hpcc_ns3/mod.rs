@@ -38,8 +38,6 @@ use crate::sections::RunConfig;
 use config::Config;
 use files::LossyLink;
 
-pub use outputs::{Outputs, Pair};
-
 /// Class of all flows.
 const CLASS: &str = "flows";
 const GRID: Ps = Ps::from_us(10);

@@ -11,9 +11,9 @@ use xoff_workload::Arrival;
 
 use super::config::Config;
 use super::rtts::Search;
+use crate::outputs::{Outputs, Pair};
 
-/// Time between two samples of queue lengths: that simulator's `qlen_mon_interval`, for which it has
-/// no key.
+/// Time between two samples of queue lengths: that simulator's `qlen_mon_interval`. It has no key.
 const SAMPLES_APART: Ps = Ps::from_ns(100);
 /// Most lines of the file of queue lengths.
 const MOST_LINES: u64 = 20_000_000;
@@ -26,35 +26,6 @@ const TAKEN: [&str; 6] = [
     "reference.csv",
     "manifest.json.new",
 ];
-
-/// The output files of a case.
-#[derive(Debug)]
-pub struct Outputs {
-    /// The name of the file of flows, `FCT_OUTPUT_FILE`.
-    pub fct: String,
-    /// The name of the file of pauses, `PFC_OUTPUT_FILE`.
-    pub pfc: String,
-    /// The name of the file of queue lengths, `QLEN_MON_FILE`, and when they are sampled. Without a
-    /// name there are none.
-    pub queue_lengths: Option<(String, QueueLengthPlan)>,
-    /// Payload of a full packet (bytes).
-    pub payload: u64,
-    /// What the file of flows says about each pair of hosts.
-    pub pairs: BTreeMap<(HostId, HostId), Pair>,
-    /// When the rates after a failure begin to count.
-    pub failure: Ps,
-}
-
-/// Two hosts, for the time that a flow would take alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pair {
-    /// Base RTT (ns).
-    pub base_rtt_ns: u64,
-    /// The rate of the slowest link (bit/s).
-    pub rate: u64,
-    /// The same after a link has failed.
-    pub rate_after_failure: u64,
-}
 
 /// The output files of a case.
 ///

@@ -39,8 +39,7 @@ fn keys_are_honoured_known_or_refused_by_name() {
         ),
         (
             "CC_MODE 10\nPINT_LOG_BASE 1",
-            "config.txt: PINT_LOG_BASE 1: expected a base from 1.00020 to 500, for codes of 1 to 16 \
-             bits",
+            "config.txt: PINT_LOG_BASE 1: expected a base from 1.00020 to 500",
         ),
         (
             "L2_BACK_TO_ZERO 1",
@@ -75,7 +74,6 @@ fn keys_are_honoured_known_or_refused_by_name() {
           9223372036854775808 pairs but has 2 values",
         ),
         ("MIN_RATE 0Mb/s", "config.txt:3: MIN_RATE must be more than zero"),
-        ("MIN_RATE -1Mb/s", "config.txt:3: a rate cannot be negative: \"-1Mb/s\""),
         ("HAS_WIN", "config.txt:3: HAS_WIN has no value"),
         ("KMAX_MAP 2 1 1", "config.txt:3: KMAX_MAP announces 2 pairs but has 2 values"),
     ] {
@@ -90,6 +88,7 @@ fn rates_and_times_are_read_as_that_simulator_does() {
     assert_eq!(rate("50Mb/s"), Ok(BitRate(50_000_000)));
     assert_eq!(rate("25000000000.0"), Ok(BitRate::from_gbps(25)));
     assert!(rate("100Gzps").is_err());
+    assert_eq!(rate("-1Mb/s"), Err("a rate cannot be negative: \"-1Mb/s\"".into()));
     // The binary number nearest to 2.0002 is a little smaller.
     assert_eq!(seconds("2.0002"), Ok(Ps(2_000_199_999_000)));
     assert_eq!(seconds("2.0001"), Ok(Ps(2_000_100_000_000)));

@@ -1,7 +1,7 @@
 //! What measurements read from a partition.
 
 use xoff_core::NodeId;
-use xoff_net::arch::Switch;
+use xoff_net::arch::{AnySwitch, Switch};
 use xoff_net::hop::PausedTime;
 use xoff_net::sched::{Delays, Drops, QueueMask};
 
@@ -9,6 +9,18 @@ use super::{Owner, Partition};
 use crate::port_samples::PortTotals;
 
 impl Partition {
+    /// Its switches with their node numbers.
+    #[must_use]
+    pub fn switches(&self) -> &[(NodeId, AnySwitch)] {
+        &self.switches
+    }
+
+    /// The owner of a port.
+    #[must_use]
+    pub fn owner(&self, port: u32) -> Owner {
+        self.owners[port as usize]
+    }
+
     /// The neighbour at a node's port: "host" or "switch", and its number where the network comes
     /// from.
     #[must_use]

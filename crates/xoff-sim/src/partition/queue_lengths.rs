@@ -1,5 +1,5 @@
-//! How long each egress queue was, as the monitor of the HPCC simulator counts it (`QlenDistribution`
-//! and `monitor_buffer` of its `scratch/third.cc`): samples of all ports of switches at a fixed
+//! Lengths of egress queues, as the HPCC simulator counts them (`QlenDistribution` and
+//! `monitor_buffer` of its `scratch/third.cc`): samples of all ports of switches at a fixed
 //! interval, and every 100 ms all counts so far.
 //!
 //! A sample is an event of its own, because its place among the events of its instant decides what
@@ -43,7 +43,7 @@ impl QueueLengthPlan {
         (time < self.end.0 && next < self.stop.0).then_some(next)
     }
 
-    /// The times at which counts are kept. There are so many at most.
+    /// The largest number of times at which counts are kept.
     #[must_use]
     pub fn dumps(&self) -> u64 {
         let until = self.end.0.min(self.stop.0).saturating_add(self.interval.0);
@@ -52,7 +52,7 @@ impl QueueLengthPlan {
 }
 
 /// All counts so far at one time: for each port of the switches, in the order of nodes and ports,
-/// the number of samples with so many thousands of bytes.
+/// the number of samples with 0 to 999 bytes, 1000 to 1999 bytes, and so on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueLengthDump {
     /// Its time (ps).
@@ -73,7 +73,7 @@ pub(crate) struct QueueLengths {
 }
 
 impl QueueLengths {
-    /// Samples `ports` ports, of which all are empty before the first flow.
+    /// Samples `ports` ports, which are all empty before the first flow.
     pub(crate) fn new(
         plan: QueueLengthPlan,
         ports: usize,

@@ -3,7 +3,7 @@
 use std::mem::take;
 
 use xoff_core::table::Tables as _;
-use xoff_core::{Digest, PortId, Ps};
+use xoff_core::{Digest, NodeId, PortId, Ps};
 use xoff_host::Finished;
 use xoff_net::arch::Switch;
 use xoff_net::fabric::{Captured, Heard};
@@ -144,6 +144,18 @@ impl Simulation {
         self.add_batches();
     }
 
+    /// Gives new rows of the interval records the numbers of the files that the network comes from.
+    pub(super) fn renumber_series(&mut self, (flows, ports): (usize, usize)) {
+        let given = |node: &mut u32| *node = self.setup.topology.given_number(NodeId(*node));
+        for row in &mut self.rows.flow_series[flows..] {
+            given(&mut row.src);
+            given(&mut row.dst);
+        }
+        let rows = &mut self.rows.port_samples[ports..];
+        rows.iter_mut().for_each(|row| given(&mut row.node));
+        rows.sort_by_key(|row| (row.time_ps, row.node, row.port));
+    }
+
     /// Rows that wait to be taken. Those of ports and batches come when the run is over.
     pub fn rows(&mut self) -> &mut Rows {
         &mut self.rows
@@ -163,6 +175,15 @@ impl Simulation {
         }
     }
 
+    /// Collects the packets sent by captured ports in this step, in the order (time, port).
+    pub(super) fn collect_captured(&mut self) {
+        let first_new = self.captured.len();
+        for partition in &mut self.partitions {
+            partition.take_captured(&mut self.captured);
+        }
+        self.captured[first_new..].sort_unstable_by_key(|sent| (sent.time_ps, sent.port));
+    }
+
     /// Makes every packet join its queue, for tests: results must not change.
     #[cfg(debug_assertions)]
     pub fn let_nothing_pass(&mut self) {
@@ -176,8 +197,8 @@ impl Simulation {
         std::mem::take(&mut self.captured)
     }
 
-    /// Records the ends of flows and the frames that pause queues from now on. Both come in the order
-    /// of events, in a network that is not cut.
+    /// Records the ends of flows and the frames that pause queues from now on. In an uncut network
+    /// both come in the order of events.
     pub fn record_ends_and_pauses(&mut self) {
         self.ends = Some(Vec::new());
         for partition in &mut self.partitions {
