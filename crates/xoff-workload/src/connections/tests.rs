@@ -1,4 +1,4 @@
-//! Matrices that are read, and those that are refused.
+//! Matrices and their errors.
 
 use super::matrix::ConnectionMatrix;
 use super::*;
