@@ -10,6 +10,8 @@ import pytest
 
 from xoff import cli, doctor, engine
 from xoff.commands import COMMANDS, parser
+from xoff.commands.arguments import Parser
+from xoff.html_report.scenarios import differences
 from xoff.papers import find_experiment
 
 ROOT = Path(__file__).parents[2]
@@ -124,3 +126,24 @@ def test_differences_of_scenarios_and_runs(scenario, tmp_path, capsys):
     assert (code, out.splitlines()[1].split()) == (1, ["seed", "1", "2"])
     code, _, err = call(capsys, "diff", str(run), str(run), "--set", "seed=1")
     assert (code, "its settings cannot be overridden" in err) == (2, True)
+
+
+def test_the_help_tells_the_defaults(capsys):
+    for name, module in COMMANDS.items():
+        own = Parser(prog=name)
+        module.add(own)
+        for action in own._actions:
+            shown = re.search(r"\(default: ([\w./]+)\)", action.help or "")
+            if shown and isinstance(action.default, Path):
+                assert shown[1] in (str(action.default), action.default.stem), (name, action.dest)
+
+
+def test_derived_values_and_other_files_are_compared():
+    one = "# Derived:\n#   bdp = 52KB\nseed = 1\n"
+    assert differences([one, one.replace("52KB", "60KB")]) == [
+        {"key": "bdp", "values": ["52KB", "60KB"]}
+    ]
+    case = "ENABLE_QCN 1\nKMAX_MAP 2 100 5\n"
+    assert differences([case, case.replace("QCN 1", "QCN 0")]) == [
+        {"key": "ENABLE_QCN", "values": ["1", "0"]}
+    ]

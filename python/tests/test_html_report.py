@@ -99,7 +99,14 @@ def test_completion_times_are_within_a_bucket_of_the_exact_ones():
 def test_unfinished_flows_keep_the_curve_below_one():
     times = CompletionTimes()
     times.add(np.zeros(3), np.full(3, 100), np.full(3, 10**6))
-    assert times.curves(0, unfinished=1)[0]["share"][-1] == 0.75
+    assert times.curves(0, finished=3, unfinished=1)[0]["share"][-1] == 0.75
+
+
+def test_unfinished_flows_count_as_many_as_are_sampled():
+    times = CompletionTimes()
+    times.add(np.zeros(3), np.full(3, 100), np.full(3, 10**6))
+    curve = times.curves(0, finished=300, unfinished=100)[0]
+    assert (curve["flows"], curve["share"][-1]) == (3, 0.75)
 
 
 def series(flows, times):
@@ -158,6 +165,12 @@ def test_many_hosts_of_a_rack_are_one_node():
         ("spine 0", 0),
     ]
     assert sorted(link[2] for link in drawing.links) == [100, 100, 30_000, 30_000]
+
+
+def test_merged_ports_add_up_in_any_order():
+    links, of_port = fabric._links([(0, 1), (2, 1), (0, 1)], np.array([1e9, 2e9, 4e9]), 1)
+    assert [(start, end, gbps) for start, end, gbps, *_ in links] == [(0, 1, 5.0), (2, 1, 2.0)]
+    assert of_port.tolist() == [0, 1, 0]
 
 
 def test_parallel_links_are_lanes():

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import xoff
-from xoff.html_report import live
+from xoff.html_report import live, payload
 from xoff.html_report.server import Server, State
 
 SCENARIO = """
@@ -90,6 +90,12 @@ def test_the_name_of_this_machine_is_not_refused(server):
 def test_a_used_port_is_an_error(server):
     with pytest.raises(xoff.UsageError, match=f"cannot listen on 127.0.0.1:{server[0].port}"):
         Server(State(), server[0].port)
+
+
+def test_a_used_port_is_an_error_before_the_run(server, tmp_path):
+    view = live.LiveView(tmp_path / "out", print, server[0].port)
+    with pytest.raises(xoff.UsageError, match="cannot listen"):
+        view.__enter__()
 
 
 class Viewer:
@@ -183,3 +189,16 @@ def test_a_run_without_packets_has_no_live_view(tmp_path):
     ):
         xoff.run(study, tmp_path / "out", watcher=view)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.real_engine
+def test_the_last_state_has_the_flows_of_the_whole_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(live, "MOST_ROWS", 20)
+    viewer = Viewer()
+    settings = ["run.flow_series=10us"]
+    with live.LiveView(tmp_path / "out", viewer.announce) as view:
+        result = xoff.run(SCENARIO, tmp_path / "out", set=settings, watcher=view)
+    (run,) = viewer.last()["runs"]
+    whole = payload.of_results({"out": result})["runs"][0]["rates"]
+    assert whole
+    assert run["rates"] == whole

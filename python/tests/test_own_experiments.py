@@ -50,9 +50,11 @@ def test_experiments_without_claims_run(paper, tmp_path, capsys):
     (paper / "demo" / "claims.toml").unlink()
     folder = paper / "demo" / "fig1"
     assert call(capsys, "experiment", folder, "--out", tmp_path / "out")[0] == 0
-    code, _, err = call(capsys, "experiment", folder, "--check")
-    assert code == 2
-    assert f"{paper / 'demo' / 'claims.toml'} does not exist" in err
+    for option in ("--check", "--json", "--resume"):
+        code, _, err = call(capsys, "experiment", folder, option)
+        assert code == 2
+        assert f"{option} needs claims" in err
+        assert f"{paper / 'demo' / 'claims.toml'} does not exist" in err
 
 
 def test_a_list_shows_them(paper, capsys):

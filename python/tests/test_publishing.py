@@ -1,6 +1,7 @@
 """A run replaces only the files of an earlier run, and a finished run is never lost."""
 
 import errno
+import json
 import os
 import re
 import subprocess
@@ -255,3 +256,28 @@ def test_a_full_disk_leaves_a_manifest_that_says_so(scenario, tmp_path, monkeypa
         xoff.run(scenario, tmp_path / "out")
     assert read_manifest(work)["status"] == "failed"
     assert "no space left" in read_manifest(work)["error"]
+
+
+@pytest.mark.parametrize("name", ["../precious.txt", "PRECIOUS", "..", "", "sub/file"])
+def test_an_unfinished_manifest_cannot_name_files_elsewhere(tmp_path, name):
+    precious = tmp_path / "precious.txt"
+    precious.write_text("keep")
+    work = tmp_path / "run.partial"
+    work.mkdir()
+    named = name.replace("PRECIOUS", str(precious))
+    manifest = {"xoff": "1", "complete": False, "other_files": [named, "fct.txt"]}
+    (work / "manifest.json").write_text(json.dumps(manifest))
+    (work / "fct.txt").write_text("old")
+    publishing.clear(work)
+    assert precious.read_text() == "keep"
+    assert not (work / "fct.txt").exists()
+
+
+def test_a_damaged_run_is_discarded_with_its_other_files(tmp_path):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    manifest = {"xoff": "1", "complete": False, "other_files": ["fct.txt"]}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    (folder / "fct.txt").write_text("old")
+    publishing.discard_damaged(folder)
+    assert not folder.exists()

@@ -4,7 +4,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -77,8 +79,11 @@ def test_zipped_settings_change_together(grid_file):
         (("seeds = 2", "seeds = 0"), "`seeds` must be whole numbers above 0"),
         (("seeds = 2", "seeds = [1, 1]"), "a seed twice"),
         (("seeds = 2", "sedes = 2"), "unknown key `sedes` (did you mean `seeds`?)"),
-        (('name = "mean"', 'name = "p99"'), "two columns named `p99`"),
-        (('name = "mean"', 'name = "scheme"'), "two columns named `scheme`"),
+        (('name = "mean"', 'name = "p99"'), "are named `p99`"),
+        (('name = "mean"', 'name = "p99_low"'), "are named `p99_low`"),
+        (("[10, 20]", "[10, 10]"), "given twice: `scheme=bfc, run.degree=10`"),
+        (("[10, 20]", '["10us", "20us"]'), "`level` of `mean` needs a setting with"),
+        (('name = "mean"', 'name = "scheme"'), "are named `scheme`"),
         (
             ("[grid]\nscheme = [", "[[zip]]\nscheme = ['hpcc', "),
             "`scheme` has 3, `run.degree` has 2",
@@ -237,7 +242,91 @@ def test_an_array_job_runs_every_point(grid_file, tmp_path, capsys):
     prepared = prepare(grid_file, out)
     assert all(job.cached for job in prepared.planned)
     assert len(prepared.collect().rows) == 4
-    assert on_slurm.emit(prepared.planned, grid_file, out)[0].read_text() == ""
+    assert on_slurm.emit(prepared.planned, out, ["xoff"]) == []
+
+
+def test_an_array_job_names_the_command_that_collects(grid_file, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    out = tmp_path / "with space"
+    given = ["sweep", grid_file.name, "--out", str(out), "--seeds", "1", "--set", "run.slices=1"]
+    assert main([*given, "--emit", "slurm"]) == 0
+    text = Path(capsys.readouterr().out.splitlines()[1]).read_text()
+    assert f"#   xoff sweep {grid_file} --out '{out}' --set run.slices=1 --seeds 1\n" in text
+    assert "#SBATCH --job-name=xoff-with-space\n" in text
+    assert f"\ncd {tmp_path} || exit 1\n" in text
+
+
+def test_an_array_job_has_one_line_per_command(grid_file, tmp_path):
+    jobs = prepare(grid_file, tmp_path).planned
+    with pytest.raises(UsageError, match="would have a newline"):
+        on_slurm.emit(jobs, tmp_path, ["xoff", "sweep", "evil\ntouch PWNED"])
+    jobs[0].points[0] = replace(jobs[0].points[0], overrides=("name=a\nb",))
+    with pytest.raises(UsageError, match="would have a newline"):
+        on_slurm.emit(jobs, tmp_path, ["xoff"])
+    assert not list(tmp_path.glob("*.sbatch"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--list", "--x", "scheme"], "--x has no effect with --list"),
+        (["--emit", "slurm", "--again"], "--again has no effect with --emit"),
+        (["--dask", "tcp://h:1", "--jobs", "2"], "--jobs has no effect with --dask"),
+    ],
+)
+def test_options_without_effect_are_refused(grid_file, options, message, capsys):
+    assert main(["sweep", str(grid_file), *options]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_numbers_that_json_lacks_are_null(grid_file, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("xoff.sampling.Sample.interval", (1.0, float("inf")))
+    assert main(["sweep", str(grid_file), "--out", str(tmp_path / "out"), "--json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {row["p99_high"] for row in rows} == {None}
+
+
+def test_failures_are_kept_when_interrupted(grid_file, tmp_path):
+    def stop(planned, tick):
+        planned[0].done, planned[0].failure = True, "too hot"
+        raise KeyboardInterrupt
+
+    prepared = prepare(grid_file, tmp_path / "out")
+    with pytest.raises(Interrupted):
+        prepared.run(stop, Line(quiet=True))
+    again = prepare(grid_file, tmp_path / "out")
+    again.skip_failed(again=False)
+    assert [job.failure for job in again.planned].count("too hot") == 1
+
+
+def test_looking_at_a_run_does_not_stop_another(tmp_path):
+    folder = tmp_path / "run"
+    folder.with_name("run.partial").mkdir()
+    (folder.with_name("run.partial") / ".lock").touch()
+    done = threading.Event()
+
+    def look():
+        while not done.is_set():
+            in_use(folder)
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    try:
+        for _ in range(50):
+            assert in_use_while_written(folder)
+    finally:
+        done.set()
+        looking.join()
+
+
+def test_a_run_repaired_by_another_process_is_kept(grid_file, tmp_path):
+    sweep(grid_file, tmp_path / "out")
+    job = prepare(grid_file, tmp_path / "out").planned[0]
+    job.result, job.done, job.damage = None, False, "summary.json is missing"
+    job.find_result()
+    assert job.done
+    assert job.result is not None
+    assert job.damage is None
 
 
 @pytest.fixture

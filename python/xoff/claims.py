@@ -127,12 +127,7 @@ class Claim:
 
 
 def load_claims(file: Path) -> list[Claim]:
-    """Read a claims file; no claims if it does not exist.
-
-    Raises `UsageError` with the name of an invalid claim.
-    """
-    if not file.is_file():
-        return []
+    """Read a claims file. Raises `UsageError` with the name of an invalid claim."""
     top = Reader(read_toml(file), str(file))
     tables = top.get("claim", list, [])
     top.done()

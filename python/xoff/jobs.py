@@ -62,7 +62,7 @@ class Job:
         """Return the command that runs it on one thread."""
         point = self.points[0]
         sets = [part for override in point.overrides for part in ("--set", override)]
-        command = [sys.executable, "-m", "xoff", "run", str(point.scenario), *sets]
+        command = [sys.executable, "-m", "xoff", "run", os.path.abspath(point.scenario), *sets]
         command += ["--out", str(self.folder), "--threads", "1", *more]
         if self.max_memory is not None:
             command += ["--max-memory", str(self.max_memory)]
@@ -90,7 +90,12 @@ class Job:
 
     def find_result(self) -> None:
         """Take the result if another process has finished the run since it was planned."""
-        if self.damage is None and os.path.lexists(self.folder):
+        if self.damage is not None:
+            with contextlib.suppress(UsageError):
+                found = load(self.folder)
+                if found.effective == self.effective:
+                    self.result, self.damage, self.done = found, None, True
+        elif os.path.lexists(self.folder):
             self._take_result()
             self.done = self.cached = True
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -143,7 +144,7 @@ def save_picture(figure: Figure, target: Path, dpi: int) -> None:
 
 
 def _write(figure: Figure, target: Path, **options: Any) -> None:
-    draft = target.with_name(f".{target.name}.new{target.suffix}")
+    draft = target.with_name(f".{target.name}.{os.getpid()}{target.suffix}")
     with writing(target), mpl.rc_context(_SETTINGS):
         target.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(draft, **options)

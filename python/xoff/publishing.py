@@ -94,8 +94,13 @@ def _own_names(folder: Path) -> frozenset[str]:
     if listed is not None:
         return WORKING_FILES | frozenset(listed)
     others = manifest.get(OTHERS)
-    named = others if isinstance(others, list) else []
-    return WORKING_FILES | run_files() | {name for name in named if isinstance(name, str)}
+    named = filter(_is_plain_name, others) if isinstance(others, list) else ()
+    return WORKING_FILES | run_files() | set(named)
+
+
+def _is_plain_name(name: object) -> bool:
+    """Return whether this can only name a file in the folder itself."""
+    return isinstance(name, str) and name == os.path.basename(name) and name not in ("", ".", "..")
 
 
 def clear(work: Path) -> None:
@@ -115,7 +120,7 @@ def discard_damaged(folder: Path) -> None:
     Raises `OSError`.
     """
     if folder.is_dir():
-        _remove_files(folder, run_files() | WORKING_FILES)
+        _remove_files(folder, run_files() | _own_names(folder))
         _remove_if_empty(folder)
 
 

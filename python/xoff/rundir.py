@@ -52,6 +52,9 @@ STOP_SIGNALS = tuple(
 )
 """Signals that end a run in an orderly way; Windows has no SIGHUP."""
 
+# `in_use` has the lock for a moment; only a run has it for longer than this.
+LOOK_S = 0.4
+
 # Space that is given back when the disk is full, so that the manifest can say what happened.
 RESERVE_BYTES = 16_384
 
@@ -129,11 +132,12 @@ class RunDir:
         if fcntl is None:
             return
         self._lock = (self.work / LOCK).open("w", encoding="utf-8")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self._unlock()
-            raise UsageError(f"another run is writing {self.work}; wait or use --out") from None
+        deadline = time.monotonic() + LOOK_S
+        while not _taken(self._lock):
+            if time.monotonic() > deadline:
+                self._unlock()
+                raise UsageError(f"another run is writing {self.work}; wait or use --out")
+            time.sleep(LOOK_S / 20)
 
     def _unlock(self) -> None:
         if self._lock is not None:
@@ -265,6 +269,15 @@ class RunDir:
 
     def _write_text(self, name: str, text: str) -> None:
         self._files[name] = write_hashed(self.work / name, text)
+
+
+def _taken(lock: IO[str]) -> bool:
+    """Take a lock unless another process has it; return whether it is taken."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def in_use(out: Path) -> bool:

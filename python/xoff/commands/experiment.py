@@ -26,7 +26,12 @@ def call(args: argparse.Namespace) -> int:
 
     root, name = papers.of_folder(args.folder)
     claims = root / name.split("/")[0] / "claims.toml"
-    if args.check and not claims.is_file():
-        raise UsageError(f"--check needs claims, and {claims} does not exist")
+    asked = [
+        name
+        for name in ("check", "json", "resume", "budget", "results", "page", "sensitivity")
+        if getattr(args, name)
+    ]
+    if asked and not claims.is_file():
+        raise UsageError(f"--{asked[0]} needs claims, and {claims} does not exist")
     args.experiment = name
     return reproduce.call(args, root)

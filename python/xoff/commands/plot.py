@@ -28,7 +28,7 @@ def add(parser: Parser) -> None:
         type=place,
         default=Path("plot"),
         metavar="STEM",
-        help="write STEM.svg and STEM.png (default: parser)",
+        help="write STEM.svg and STEM.png (default: plot)",
     )
     parser.add_argument(
         "--class",

@@ -25,9 +25,9 @@ def add(parser: Parser) -> None:
     parser.add_argument(
         "--out",
         type=place,
-        default=Path("parser.html"),
+        default=Path("report.html"),
         metavar="FILE",
-        help="the page to write (default: parser.html)",
+        help="the page to write (default: report.html)",
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,7 @@ def call(args: argparse.Namespace) -> int:
     """`xoff sweep`: run a grid of settings; exit code 1 if any run failed."""
     from xoff import sweep as sweeping
 
+    _refuse_unused(args)
     if args.list or args.emit:
         return _sweep_unrun(args)
     options: dict[str, Any] = {
@@ -71,7 +74,7 @@ def call(args: argparse.Namespace) -> int:
             found = sweeping.sweep(args.file, args.out, client=client, **options)
     if args.json:
         for row in found.table.to_pylist():
-            say(json.dumps(row, allow_nan=False))
+            say(json.dumps({key: _finite(value) for key, value in row.items()}, allow_nan=False))
     else:
         from xoff.sweep import table as rows
 
@@ -96,6 +99,33 @@ def _sweep_unrun(args: argparse.Namespace) -> int:
 
     with writing(prepared.out, UsageError):
         (prepared.out / "runs").mkdir(parents=True, exist_ok=True)
-    for file in on_slurm.emit(prepared.planned, Path(args.file).resolve(), prepared.out):
-        say(str(file))
+    files = on_slurm.emit(prepared.planned, prepared.out, _collect(args, prepared.out))
+    say("\n".join(map(str, files)) or "every run is finished: nothing to submit")
     return 0
+
+
+def _collect(args: argparse.Namespace, out: Path) -> list[str]:
+    """Return the command that collects the results of an array."""
+    command = ["xoff", "sweep", os.path.abspath(args.file), "--out", str(out)]
+    for override in args.set:
+        command += ["--set", override]
+    for option, value in (("--seeds", args.seeds), ("--max-memory", args.max_memory)):
+        if value is not None:
+            command += [option, str(value)]
+    return command
+
+
+def _refuse_unused(args: argparse.Namespace) -> None:
+    """Refuse options that mean nothing with another one. Raises `UsageError`."""
+    unrun = "--list" if args.list else "--emit" if args.emit else None
+    given = {"--x": args.x, "--y": args.y, "--json": args.json, "--again": args.again}
+    for option, value in {**given, "--jobs": args.jobs}.items():
+        if unrun and value:
+            raise UsageError(f"{option} has no effect with {unrun}, which runs nothing")
+    if args.dask is not None and args.jobs is not None:
+        raise UsageError("--jobs has no effect with --dask: the cluster decides how many runs")
+
+
+def _finite(value: Any) -> Any:
+    """Return None in place of a number that JSON does not have."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -37,7 +37,7 @@ def add(parser: Parser) -> None:
         type=place,
         default=Path("out/torture"),
         metavar="DIR",
-        help="directory of failing scenarios (default: out/parser)",
+        help="directory of failing scenarios (default: out/torture)",
     )
     parser.add_argument(
         "--jobs",

@@ -47,22 +47,23 @@ class CompletionTimes:
             more = np.zeros((missing, *self._counts.shape[1:]), dtype=np.int64)
             self._counts = np.concatenate([self._counts, more])
 
-    def curves(self, cls: int, unfinished: int = 0) -> list[dict[str, Any]]:
+    def curves(self, cls: int, finished: int = 0, unfinished: int = 0) -> list[dict[str, Any]]:
         """Return the CDFs of a class, of all sizes and of each range with flows.
 
         `us` are the upper ends of buckets in microseconds, `share` the shares of flows up to
         them. With unfinished flows, whose sizes are not known here, the curve of all sizes ends
-        below 1.
+        below 1. The rows may be a sample of the `finished` flows.
         """
         if cls >= len(self._counts):
             return []
         own = self._counts[cls]
-        groups = [("all sizes", own.sum(axis=0), unfinished)]
-        groups += [(name, own[i], 0) for i, (name, _, _) in enumerate(SIZES)]
+        sampled = float(own.sum()) / finished if finished else 1.0
+        groups = [("all sizes", own.sum(axis=0), unfinished * sampled)]
+        groups += [(name, own[i], 0.0) for i, (name, _, _) in enumerate(SIZES)]
         return [_curve(*group) for group in groups if group[1].any()]
 
 
-def _curve(name: str, counts: Array, unfinished: int) -> dict[str, Any]:
+def _curve(name: str, counts: Array, unfinished: float) -> dict[str, Any]:
     filled = np.flatnonzero(counts)
     total = int(counts.sum())
     ends = 10.0 ** ((filled + 1) / PER_DECADE + FIRST_DECADE - 6)

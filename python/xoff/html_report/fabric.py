@@ -143,7 +143,9 @@ def _links(
     link_of_port = np.empty(len(pairs), dtype=np.int64)
     for port, ((start, end), lane) in enumerate(zip(pairs, lane_of, strict=True)):
         at = number.setdefault((start, end, lane), len(number))
-        gbps[at:] = [float(rates[port]) * 1e-9 + (gbps[at] if at < len(gbps) else 0.0)]
+        if at == len(gbps):
+            gbps.append(0.0)
+        gbps[at] += float(rates[port]) * 1e-9
         link_of_port[port] = at
     links = [
         (start, end, round(rate, 3), lane, 1 if merged_nodes else lanes[start, end])

@@ -14,6 +14,7 @@ from xoff.html_report import document, payload
 from xoff.html_report.recorder import Recorder, columns
 from xoff.html_report.server import Server, State
 from xoff.progress import drain_text, draining, fraction
+from xoff.result import load
 from xoff.tables import as_batch
 from xoff.text import time_text
 
@@ -58,7 +59,7 @@ class LiveView:
         self._recorder = Recorder(run.effective(), ports, most_rows=MOST_ROWS)
         self._collect()
         self._publish("running", "The run begins.")
-        self._server = Server(self._state, self._port)
+        assert self._server is not None
         self._announce(self._server.url)
 
     def rows(self, table: str, batch: Any) -> None:
@@ -100,7 +101,8 @@ class LiveView:
         self._state.publish(self._version, document.as_json({**self._data, "live": live}))
 
     def __enter__(self) -> LiveView:
-        """Return the view; the server starts with the run."""
+        """Start the server. Raises `UsageError` if its port is taken."""
+        self._server = Server(self._state, self._port)
         return self
 
     def __exit__(
@@ -113,13 +115,16 @@ class LiveView:
         if self._server is None:
             return
         try:
-            self._end(error)
+            if self._run is not None:
+                self._end(error)
         finally:
             self._server.close()
 
     def _end(self, error: BaseException | None) -> None:
         if error is None:
             self._collect(running=False)
+            if self._recorder is not None and self._recorder.rates.is_cut and self._out.is_dir():
+                self._data = payload.of_results({self._out.name: load(self._out)})
             self._publish("done", f"The run is complete. `xoff report {self._out}` writes it down.")
         elif isinstance(error, RunError):
             self._publish("failed", f"The run failed: {error}")

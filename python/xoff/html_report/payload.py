@@ -88,9 +88,10 @@ def of_run(
 def _completion(summary: Mapping[str, Any], recorder: Recorder) -> list[dict[str, Any]]:
     found = []
     for index, entry in enumerate(summary.get("classes") or []):
-        groups = recorder.times.curves(index, int(entry.get("unfinished") or 0))
+        finished, unfinished = (int(entry.get(key) or 0) for key in ("finished", "unfinished"))
+        groups = recorder.times.curves(index, finished, unfinished)
         if groups:
-            rows, finished = groups[0]["flows"], int(entry.get("finished") or 0)
+            rows = groups[0]["flows"]
             found.append(
                 {
                     "class": str(entry.get("class")),

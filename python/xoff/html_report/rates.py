@@ -23,12 +23,15 @@ class FlowRates:
         self._most_rows = most_rows
         self._parts: list[dict[str, Array]] = []
         self._rows = 0
+        self.is_cut = False
+        """True once rows were dropped: a flow that grew later lacks its first bytes."""
 
     def add(self, columns: dict[str, Array]) -> None:
         """Append rows: an array for each of `COLUMNS`."""
         self._parts.append(columns)
         self._rows += len(columns["flow"])
         if self._most_rows is not None and self._rows > self._most_rows:
+            self.is_cut = True
             kept = self._joined()
             shown = np.isin(kept["flow"], self._largest(kept))
             self._parts = [{name: values[shown] for name, values in kept.items()}]

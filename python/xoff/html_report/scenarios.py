@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 if sys.version_info >= (3, 11):
@@ -32,7 +33,8 @@ def interval_ps(scenario: str, table: str) -> int:
 def differences(scenarios: Sequence[str]) -> list[dict[str, Any]]:
     """Return the settings in which effective scenarios differ: `key`, and its `values` by run.
 
-    A case of another simulator is not TOML, so its settings are not compared.
+    Derived values, which are comments, are compared, too. A case of another simulator is not TOML
+    but has a key and its values on each line.
     """
     found = [dict(_settings(text)) for text in scenarios]
     keys = dict.fromkeys(key for settings in found for key in settings)
@@ -44,8 +46,14 @@ def _settings(text: str) -> Iterator[tuple[str, str]]:
     try:
         parsed = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
-        return iter(())
-    return _flat(parsed, "")
+        return (_split(line) for line in text.splitlines() if line.strip())
+    derived = re.findall(r"^# +([\w.]+) = (.*)$", text, re.M)
+    return chain(_flat(parsed, ""), derived)
+
+
+def _split(line: str) -> tuple[str, str]:
+    key, _, value = line.strip().partition(" ")
+    return key, value.strip()
 
 
 def _flat(value: Any, path: str) -> Iterator[tuple[str, str]]:

@@ -135,6 +135,9 @@ class Prepared:
             ) from None
         finally:
             line.clear()
+            self._keep_failures()
+
+    def _keep_failures(self) -> None:
         for job in self.planned:
             if job.failure is not None:
                 with writing(_record(job)):
@@ -165,17 +168,20 @@ class Prepared:
         from xoff.sweep import picture
 
         found = swept.rows
+        text = f"# {self.grid.title}\n\n{table.text(self.grid, found)}"
+        contents: dict[str, Callable[[Path], Any]] = {
+            TABLE: partial(pq.write_table, swept.table),
+            RUNS: partial(pq.write_table, self._runs()),
+            TEXT: lambda draft: draft.write_text(text, encoding="utf-8"),
+        }
         files = []
-        for name, content in ((TABLE, swept.table), (RUNS, self._runs())):
-            target, draft = self.out / name, self.out / f".{name}.new"
+        for name, write in contents.items():
+            # Another process may be writing the same.
+            target, draft = self.out / name, self.out / f".{name}.{os.getpid()}"
             with writing(target):
-                pq.write_table(content, draft)
+                write(draft)
                 draft.replace(target)
             files.append(target)
-        target = self.out / TEXT
-        with writing(target):
-            replace_text(target, f"# {self.grid.title}\n\n{table.text(self.grid, found)}")
-        files.append(target)
         if found:
             along, measures = choose(self.grid, x, y)
             figure = picture.build(self.grid, found, along, measures)

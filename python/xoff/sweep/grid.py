@@ -19,6 +19,8 @@ DEFAULT_MEASURES: tuple[dict[str, Any], ...] = (
     {"name": "p99"},
     {"name": "drops", "path": "drops_packets"},
 )
+# What the columns with a measure's interval are called after its name.
+ENDS = ("_low", "_high", "_at_least")
 # Columns of the tables besides settings and measures.
 RESERVED = ("seed", "seeds", "key", "status", "digest", "error")
 
@@ -103,8 +105,8 @@ class Grid:
         If no setting has several numbers, the last one.
         """
         for key in self.keys:
-            values = {one.settings[key] for one in self.combinations()}
-            if len(values) > 1 and all(is_number(value) for value in values):
+            values = {plain(one.settings[key]): one.settings[key] for one in self.combinations()}
+            if len(values) > 1 and all(map(is_number, values.values())):
                 return key
         return self.keys[-1]
 
@@ -137,7 +139,12 @@ def read_grid(file: Path) -> Grid:
         tuple(_measure(table, f"{file}: measure {i}") for i, table in enumerate(measures, 1)),
     )
     top.done()
-    _refuse_twins([*RESERVED, *grid.keys, *(m.name for m in grid.measures)], file)
+    names = (m.name + end for m in grid.measures for end in ("", *ENDS))
+    _refuse_twins([*RESERVED, *grid.keys, *names], f"{file}: two columns of the tables are named")
+    _refuse_twins((one.label for one in grid.combinations()), f"{file}: given twice:")
+    levels = [m.name for m in grid.measures if m.level is not None]
+    if levels and not is_number(next(grid.combinations()).settings[grid.default_x()]):
+        raise UsageError(f"{file}: `level` of `{levels[0]}` needs a setting with several numbers")
     return grid
 
 
@@ -203,9 +210,9 @@ def _measure(table: Any, where: str) -> Measure:
     return found
 
 
-def _refuse_twins(names: Iterable[str], file: Path) -> None:
+def _refuse_twins(names: Iterable[str], problem: str) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise UsageError(f"{file}: the tables would have two columns named `{name}`")
+            raise UsageError(f"{problem} `{name}`")
         seen.add(name)

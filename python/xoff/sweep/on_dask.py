@@ -57,7 +57,8 @@ def run_all(jobs: Sequence[Job], client: Any, tick: Callable[[], None]) -> None:
                 job.clear_damage()
                 key = f"xoff-{job.folder.name}"
                 command = job.command("--progress-json")[1:]
-                under_way[client.submit(run_here, command, str(job.folder), key=key)] = job
+                place = (str(job.folder), os.getcwd())
+                under_way[client.submit(run_here, command, *place, key=key)] = job
         while under_way:
             time.sleep(POLL_S)
             for future in [future for future in under_way if future.done()]:
@@ -74,8 +75,8 @@ def _end(job: Job, future: Any) -> None:
     job.end(*((1, f"{type(error).__name__}: {error}") if error else future.result()))
 
 
-def run_here(arguments: Sequence[str], folder: str) -> tuple[int, str]:
-    """Run Python with these arguments on a worker; return its exit code and its errors.
+def run_here(arguments: Sequence[str], folder: str, where: str) -> tuple[int, str]:
+    """Run Python with these arguments in folder `where`; return its exit code and its errors.
 
     A run directory that another process is writing is waited for, and a finished one is kept.
     """
@@ -89,6 +90,7 @@ def run_here(arguments: Sequence[str], folder: str) -> tuple[int, str]:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=errors,
+            cwd=where,
         )
         assert process.stdout is not None
         # The pipe ends with this worker, and with it the run.

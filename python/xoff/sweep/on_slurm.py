@@ -2,47 +2,61 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from xoff.errors import writing
+from xoff.errors import UsageError, writing
 from xoff.jobs import Job
 from xoff.manifest import replace_text
 
 SCRIPT = """\
 #!/bin/bash
-# Made by `xoff sweep {file} --emit slurm`. Edit the limits, then: sbatch {script}
-# When it has ended, `xoff sweep {file}` collects the results. Both need the same xoff.
+# Edit the limits, then submit this file with sbatch. When the array has ended, collect the results
+# with the command below; runs that are missing by then run where it is called.
+#   {collect}
 #SBATCH --job-name=xoff-{name}
 #SBATCH --array=1-{count}
 #SBATCH --cpus-per-task=1
 #SBATCH --mem-per-cpu=4G
 #SBATCH --time=01:00:00
 #SBATCH --output=/dev/null
+cd {folder} || exit 1
 exec bash -c "$(sed -n "${{SLURM_ARRAY_TASK_ID}}p" {commands})"
 """
 
 
-def emit(jobs: Sequence[Job], file: Path, out: Path) -> list[Path]:
-    """Write `jobs.txt` and `array.sbatch` for the unfinished jobs into `out`; return both.
+def emit(jobs: Sequence[Job], out: Path, collect: Sequence[str]) -> list[Path]:
+    """Write the commands of the unfinished jobs and the script of the array into `out`.
 
-    A run's errors go to `runs/KEY.err`. Raises `RunError`.
+    Return both files; none if no job is unfinished. `collect` is the command that collects the
+    results. The errors of a run go to `runs/KEY.err`. Files of an earlier array that may still be
+    queued keep their names. Raises `UsageError` or `RunError`.
     """
     unfinished = [job for job in jobs if not job.done]
-    commands, script = out / "jobs.txt", out / "array.sbatch"
-    lines = [
-        f"{shlex.join(job.command('--quiet'))} 2> {shlex.quote(str(job.folder) + '.err')}\n"
-        for job in unfinished
-    ]
-    text = SCRIPT.format(
-        file=shlex.quote(str(file)),
-        script=shlex.quote(str(script)),
-        name=file.stem,
+    if not unfinished:
+        return []
+    lines = []
+    for job in unfinished:
+        job.clear_damage()
+        errors = shlex.quote(f"{job.folder}.err")
+        lines.append(f"{shlex.join(job.command('--quiet'))} 2> {errors}")
+    if any("\n" in text for text in (*lines, *collect, str(out))):
+        raise UsageError("a command of the array would have a newline; rename the file or value")
+    text = "\n".join(lines) + "\n"
+    key = hashlib.sha256(text.encode()).hexdigest()[:8]
+    commands, script = out / f"jobs-{key}.txt", out / f"array-{key}.sbatch"
+    filled = SCRIPT.format(
+        collect=shlex.join(collect),
+        name=re.sub(r"[^\w.-]", "-", out.name),
         count=len(unfinished),
+        folder=shlex.quote(os.getcwd()),
         commands=shlex.quote(str(commands)),
     )
-    for target, content in ((commands, "".join(lines)), (script, text)):
+    for target, content in ((commands, text), (script, filled)):
         with writing(target):
             replace_text(target, content)
     return [commands, script]

@@ -292,6 +292,10 @@ impl Walk<'_> {
                 for &number in routes.ports(topology.switch_index(node), group) {
                     let ingress = topology.port(topology.port_at(node, number)).peer;
                     let next = topology.port(ingress).node;
+                    // A host with several links: the packets have arrived.
+                    if topology.is_host(next) {
+                        continue;
+                    }
                     self.add_turns(ingress, group, turns);
                     if !std::mem::replace(&mut reached[topology.switch_index(next)], true) {
                         stack.push(next);
