@@ -36,8 +36,9 @@ test-rust: ## tests of the engine
 test-loom: ## barrier and mailboxes under a model checker
 	RUSTFLAGS="--cfg loom" cargo test -p xoff-core --release --test loom --target-dir target/loom
 
+# On all cores: many tests wait for processes that they start.
 test-python: .venv/built ## tests of the Python package
-	.venv/bin/pytest python/tests
+	.venv/bin/pytest -n auto --dist loadfile python/tests
 
 # Warnings are errors: broken links in Rust, annotations that cannot be resolved in Python.
 docs: .venv/built ## API reference of all crates and of the Python package, in out/docs

@@ -138,7 +138,7 @@ def test_a_refused_case_does_not_hide_the_others(tmp_path, capsys):
     assert main(command) == 1
     out = capsys.readouterr().out
     assert "a: refused: error: " in out
-    assert "CC_MODE 10 is not modelled" in out
+    assert "CC_MODE 4 is not modelled" in out
     assert "17" in out.splitlines()[2]
 
 

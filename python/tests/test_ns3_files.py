@@ -80,7 +80,7 @@ def test_a_new_run_replaces_the_files_of_an_interrupted_one(tmp_path, monkeypatc
 
     out = tmp_path / "out"
     drive = engine.drive
-    monkeypatch.setattr(engine, "drive", lambda run, sink, _: drive(run, sink, interrupt))
+    monkeypatch.setattr(engine, "drive", lambda run, sink, *_: drive(run, sink, interrupt))
     assert run(config, out) == 130
     assert (tmp_path / "out.partial" / "fct.txt").exists()
     monkeypatch.undo()

@@ -7,12 +7,33 @@ use xoff_core::digest::text_digest;
 use xoff_core::knobs::Effect;
 use xoff_core::{HostId, Ps};
 
-pub use self::matrix::{Connection, ConnectionMatrix};
+pub use self::matrix::ConnectionMatrix;
 
 use crate::{
     After, Arrival, CLASSES, Context, Crowd, ENDLESS, Frequency, Mix, Offer, Role, Source,
     TrafficSettings,
 };
+
+/// A flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Connection {
+    /// The sending host.
+    pub src: u32,
+    /// The receiving host.
+    pub dst: u32,
+    /// Its bytes, or [`ENDLESS`].
+    pub bytes: u64,
+    /// Its start, 0 if it waits.
+    pub start_ps: u64,
+    /// The trigger that it waits for, and the number of activations by which it starts.
+    pub waits: Option<(u32, u32)>,
+    /// The trigger that it activates when all bytes are acknowledged; 0: none.
+    pub sent: u32,
+    /// The trigger that it activates when all bytes have arrived; 0: none.
+    pub received: u32,
+    /// Its line.
+    pub line: usize,
+}
 
 xoff_core::knobs! {
     /// Flows in a connection matrix of htsim (`.cm`): `Nodes N`, `Connections N`, then a flow in

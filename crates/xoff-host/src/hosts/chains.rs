@@ -49,7 +49,7 @@ pub struct Chains {
     /// Flows that begin when the flow with this number ends here, if that is before a time (ps).
     ends: FxHashMap<FlowId, (FlowStart, u64)>,
     /// The trigger that the end of the flow with this number here activates.
-    ends_of_senders: FxHashMap<FlowId, TriggerId>,
+    activated_by_end: FxHashMap<FlowId, TriggerId>,
     triggers: FxHashMap<TriggerId, Trigger>,
     /// Flows started by an event since they were last taken.
     pub begun: Vec<FlowStart>,
@@ -77,7 +77,7 @@ impl Chains {
 
     /// Activates a trigger when a flow of a host here has ended.
     pub fn activate_at_end(&mut self, flow: FlowId, trigger: TriggerId) {
-        self.ends_of_senders.insert(flow, trigger);
+        self.activated_by_end.insert(flow, trigger);
     }
 
     /// Starts a flow of a host here by this number of activations of a trigger. Flows of a trigger
@@ -120,10 +120,10 @@ impl Hosts {
     /// A flow of a host has ended.
     #[inline]
     pub(super) fn on_ended(&mut self, fabric: &mut Fabric, nic: u32, flow: FlowId) {
-        if self.chains.ends.is_empty() && self.chains.ends_of_senders.is_empty() {
+        if self.chains.ends.is_empty() && self.chains.activated_by_end.is_empty() {
             return;
         }
-        if let Some(trigger) = self.chains.ends_of_senders.remove(&flow) {
+        if let Some(trigger) = self.chains.activated_by_end.remove(&flow) {
             self.activate(fabric, trigger);
         }
         if let Some((next, until_ps)) = self.chains.ends.remove(&flow)

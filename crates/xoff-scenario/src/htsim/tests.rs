@@ -1,4 +1,4 @@
-//! Networks that are read, those that are refused, and scenarios made of them.
+//! Networks and their errors, and scenarios made of both files.
 
 use super::*;
 

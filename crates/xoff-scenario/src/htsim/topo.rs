@@ -330,8 +330,8 @@ impl File<'_> {
             return Ok(());
         }
         let problem = format!(
-            "switches of tier {tier} have {down} Gb/s down and {up_rate} Gb/s up, but oversubscribed \
-             is {ratio}"
+            "switches of tier {tier} have {down} Gb/s down and {up_rate} Gb/s up, but \
+             oversubscribed is {ratio}"
         );
         Err(self.error(up.line, problem))
     }

@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 
+use super::Connection;
 use super::triggers::{Kind, Trigger, Triggers};
 use crate::ENDLESS;
 use crate::csv::TableError;
@@ -18,27 +19,6 @@ pub struct ConnectionMatrix {
     pub nodes: u32,
     /// The flows, in the order of the file.
     pub connections: Vec<Connection>,
-}
-
-/// A flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Connection {
-    /// The sending host.
-    pub src: u32,
-    /// The receiving host.
-    pub dst: u32,
-    /// Its bytes, or [`ENDLESS`].
-    pub bytes: u64,
-    /// Its start, 0 if it waits.
-    pub start_ps: u64,
-    /// The trigger that it waits for, and the number of activations by which it starts.
-    pub waits: Option<(u32, u32)>,
-    /// The trigger that it activates when all bytes are acknowledged; 0: none.
-    pub sent: u32,
-    /// The trigger that it activates when all bytes have arrived; 0: none.
-    pub received: u32,
-    /// Its line.
-    pub line: usize,
 }
 
 /// The counts of the first lines.
@@ -323,8 +303,8 @@ impl Reader<'_> {
 }
 
 const FAILURES: &str = "link failures are not read from here: remove the line, and add a [[fault]] \
-    with kind = \"link-down\" and link = \"spine:3,core:1\" to a scenario with this file as traffic \
-    (`xoff check` prints that scenario)";
+    with kind = \"link-down\" and link = \"spine:3,core:1\" to a scenario with this file as \
+    traffic (`xoff check` prints that scenario)";
 
 const PRIO: &str = "prio is not modelled: receivers serve their flows in turn. Remove it from all \
     lines";

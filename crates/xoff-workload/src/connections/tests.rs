@@ -1,4 +1,4 @@
-//! Matrices that are read, and those that are refused.
+//! Matrices and their errors.
 
 use super::matrix::ConnectionMatrix;
 use super::*;
@@ -139,10 +139,8 @@ fn a_flow_that_never_starts_is_refused() {
         (
             2,
             1,
-            format!(
-                "0->1 start 0 size 9\n1->2 trigger 1 size 9 send_done_trigger 1\ntrigger id 1 \
-                     oneshot"
-            ),
+            "0->1 start 0 size 9\n1->2 trigger 1 size 9 send_done_trigger 1\ntrigger id 1 oneshot"
+                .to_owned(),
             "line 6: the flow never starts: it waits for activation 1 of trigger 1",
         ),
         (2, 2, format!("{first}{next}trigger id 1 oneshot\ntrigger id 1 oneshot"), "line 8: tri"),

@@ -49,7 +49,7 @@ pub struct Prr {
 }
 
 impl Prr {
-    /// Of a flow with a first window of so many packets.
+    /// Of a flow whose first window has `initial_packets` packets.
     #[must_use]
     pub fn new(initial_packets: u32) -> Self {
         Self { initial_packets: initial_packets.into(), ..Self::default() }
