@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 CODE = re.compile(r"^```.*?^```", re.S | re.M)
 LINK = re.compile(r"\]\(([^)\s#]+)[^)]*\)")
 # Where `make docs` puts the references made from the source.
-REFERENCES = {"Python package": "python/xoff.html", "Rust crates": "rust/xoff_run/index.html"}
+REFERENCES = {"Python package": "api/python/xoff.html", "Rust crates": "api/rust/xoff_run/index.html"}
 
 
 def linked(page: Path) -> list[Path]:
@@ -47,7 +47,7 @@ def file_of(path: Path, config: MkDocsConfig) -> File:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Replace the files that MkDocs has found by those of the repository."""
     of_theme = [file for file in files if file.src_dir != config.docs_dir]
-    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     assets = [path for path in (ROOT / "docs" / "site").iterdir() if path.suffix in (".js", ".css")]
     ours = sorted(reachable(pages) | set(assets))
     return Files([*of_theme, *(file_of(path, config) for path in ours)])

@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("", "docs", "docs/architecture", "docs/decisions", "docs/reproduction", "examples")
+FOLDERS = (
+    "",
+    "docs",
+    "docs/architecture",
+    "docs/decisions",
+    "docs/reproduction",
+    "docs/tutorials",
+    "examples",
+    "scenarios",
+)
 PAGES = sorted(page for folder in FOLDERS for page in (ROOT / folder).glob("*.md"))
 SPECIFICATIONS = sorted((ROOT / "papers").glob("*/SPEC.md"))
 # Pages that name files of the source.
