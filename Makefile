@@ -15,8 +15,8 @@ demo: .venv/built ## draw the figure that made BFC's case, in out/demo
 lint: .venv/built ## rustfmt, clippy, ruff and mypy
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --all-features -- -D warnings
-	.venv/bin/ruff check python bench
-	.venv/bin/ruff format --check python bench
+	.venv/bin/ruff check python bench docs/site
+	.venv/bin/ruff format --check python bench docs/site
 	.venv/bin/mypy
 	.venv/bin/mypy bench/instructions.py
 	.venv/bin/mypy bench/peers/ns3/compare.py

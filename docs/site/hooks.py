@@ -15,7 +15,10 @@ ROOT = Path(__file__).parents[2]
 CODE = re.compile(r"^```.*?^```", re.S | re.M)
 LINK = re.compile(r"\]\(([^)\s#]+)[^)]*\)")
 # Where `make docs` puts the references made from the source.
-REFERENCES = {"Python package": "api/python/xoff.html", "Rust crates": "api/rust/xoff_run/index.html"}
+REFERENCES = {
+    "Python package": "api/python/xoff.html",
+    "Rust crates": "api/rust/xoff_run/index.html",
+}
 
 
 def linked(page: Path) -> list[Path]:

@@ -25,7 +25,9 @@ NAMING = [
 ]
 
 # Files of a user, and what commands write for one.
-EXAMPLES = {"hello.toml", "scenario.toml", "table.md"}
+EXAMPLES = {"hello.toml", "mine.toml", "compare.toml", "scenario.toml", "table.md"}
+# What a worked example adds.
+EXAMPLES |= {"aimd.rs", "crates/xoff-host/src/cc/aimd.rs"}
 # Files that every paper has.
 EXAMPLES |= {"experiment.toml", "claims.toml", "readings.toml", "deviations.md", "SPEC.md"}
 
