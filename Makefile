@@ -15,8 +15,8 @@ demo: .venv/built ## draw the figure that made BFC's case, in out/demo
 lint: .venv/built ## rustfmt, clippy, ruff and mypy
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --all-features -- -D warnings
-	.venv/bin/ruff check python bench
-	.venv/bin/ruff format --check python bench
+	.venv/bin/ruff check python bench docs/site
+	.venv/bin/ruff format --check python bench docs/site
 	.venv/bin/mypy
 	.venv/bin/mypy bench/instructions.py
 	.venv/bin/mypy bench/peers/ns3/compare.py
@@ -40,12 +40,13 @@ test-loom: ## barrier and mailboxes under a model checker
 test-python: .venv/built ## tests of the Python package
 	.venv/bin/pytest -n auto --dist loadfile python/tests
 
-# Warnings are errors: broken links in Rust, annotations that cannot be resolved in Python.
-docs: .venv/built ## API reference of all crates and of the Python package, in out/docs
+# Warnings are errors: dead links in pages and in Rust, annotations that cannot be resolved in Python.
+docs: .venv/built ## documentation site, with the reference of crates and Python package, in out/docs
+	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet --strict
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items
-	rm -rf out/docs && mkdir -p out/docs
-	cp -r target/doc out/docs/rust
-	.venv/bin/python -W error -W "ignore:Cannot determine where" -m pdoc xoff xoff.declared -o out/docs/python
+	mkdir -p out/docs/api
+	cp -r target/doc out/docs/api/rust
+	.venv/bin/python -W error -W "ignore:Cannot determine where" -m pdoc xoff xoff.declared -o out/docs/api/python
 
 # More of them: `xoff torture --minutes 60`.
 test-torture: .venv/built ## two minutes of random worlds, in several cuts and on several threads

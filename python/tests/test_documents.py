@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("", "docs", "docs/architecture", "docs/decisions", "docs/reproduction", "examples")
+FOLDERS = (
+    "",
+    "docs",
+    "docs/architecture",
+    "docs/decisions",
+    "docs/reproduction",
+    "docs/tutorials",
+    "examples",
+    "scenarios",
+)
 PAGES = sorted(page for folder in FOLDERS for page in (ROOT / folder).glob("*.md"))
 SPECIFICATIONS = sorted((ROOT / "papers").glob("*/SPEC.md"))
 # Pages that name files of the source.
@@ -16,7 +25,9 @@ NAMING = [
 ]
 
 # Files of a user, and what commands write for one.
-EXAMPLES = {"hello.toml", "scenario.toml", "table.md"}
+EXAMPLES = {"hello.toml", "mine.toml", "compare.toml", "scenario.toml", "table.md"}
+# What a worked example adds.
+EXAMPLES |= {"aimd.rs", "crates/xoff-host/src/cc/aimd.rs"}
 # Files that every paper has.
 EXAMPLES |= {"experiment.toml", "claims.toml", "readings.toml", "deviations.md", "SPEC.md"}
 
