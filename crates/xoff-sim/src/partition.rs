@@ -208,11 +208,15 @@ impl Partition {
                     self.look_ahead();
                 }
                 self.fabric.now = event.time;
-                if event.tag < tag::SINGLE {
-                    self.arrive(event.tag, event.item, event.rank);
-                } else {
-                    self.dispatch(event.tag, event.item, event.rank);
+                let mut port = event.tag;
+                if event.tag >= tag::SINGLE {
+                    match self.dispatch(event.tag, event.item) {
+                        Some(arrived) => port = arrived,
+                        None => continue,
+                    }
                 }
+                // The only call, so that the path of a packet is compiled into this loop.
+                self.arrive(port, event.item, event.rank);
             } else if !self.fabric.is_picking() {
                 break;
             }
@@ -253,9 +257,9 @@ impl Partition {
     }
 
     /// Handles any event but an arrival. Rare handlers are out of line, so that the loop keeps its
-    /// registers.
+    /// registers. Returns the port where a packet arrives after all, on a link that loses some.
     #[inline]
-    fn dispatch(&mut self, event: u32, item: u32, rank: u64) {
+    fn dispatch(&mut self, event: u32, item: u32) -> Option<u32> {
         let number = event & ((1 << 28) - 1);
         match event & !((1 << 28) - 1) {
             tag::SINGLE => match event {
@@ -273,11 +277,7 @@ impl Partition {
                         self.pick_at(item);
                     }
                 }
-                tag::CHECKED => {
-                    if let Some(port) = self.fabric.check_arrival(item) {
-                        self.arrive(port, item, rank);
-                    }
-                }
+                tag::CHECKED => return self.fabric.check_arrival(item),
                 tag::QUEUE_LENGTHS => self.sample_queue_lengths(),
                 _ => self.allocate(event),
             },
@@ -295,6 +295,7 @@ impl Partition {
             tag::INTAKE => self.hosts.on_intake_timer(&mut self.fabric, number),
             other => unreachable!("an event of unknown kind {other:#x}"),
         }
+        None
     }
 
     #[inline(always)]

@@ -599,15 +599,8 @@ impl Memory {
     /// Writes what it tells hosts into a packet whose transmission starts.
     #[inline(always)]
     fn write_in_band(&mut self, fabric: &mut Fabric, own: u32, id: u32, common: &Common) {
-        let egress = (own - self.first_port) as u16;
-        match &mut self.in_band {
-            InBand::None | InBand::Int => {}
-            InBand::Xcp(router) => {
-                return router.on_departure(fabric, egress, id, common.total_bytes());
-            }
-            InBand::Pint(meter) => {
-                return meter.on_departure(fabric, egress, id, common.total_bytes());
-            }
+        if !matches!(self.in_band, InBand::Int) {
+            return self.measure_in_band(fabric, own, id, common.total_bytes());
         }
         let packet = &fabric.packets[id];
         if packet.record == NONE || packet.kind != Kind::Data {
@@ -621,6 +614,17 @@ impl Memory {
             rate_mbps: (fabric.rate(own) / 1_000_000) as u32,
         };
         fabric.records.push_hop(record, hop);
+    }
+
+    /// The same, where each port keeps measurements of its own.
+    #[inline(never)]
+    fn measure_in_band(&mut self, fabric: &mut Fabric, own: u32, id: u32, queue_bytes: u32) {
+        let egress = (own - self.first_port) as u16;
+        match &mut self.in_band {
+            InBand::None | InBand::Int => {}
+            InBand::Xcp(router) => router.on_departure(fabric, egress, id, queue_bytes),
+            InBand::Pint(meter) => meter.on_departure(fabric, egress, id, queue_bytes),
+        }
     }
 
     #[inline(always)]

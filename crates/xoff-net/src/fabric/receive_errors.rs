@@ -47,6 +47,8 @@ impl Fabric {
     }
 
     /// A packet arrives on such a link. Returns its port, unless the packet is lost.
+    #[cold]
+    #[inline(never)]
     pub fn check_arrival(&mut self, id: u32) -> Option<u32> {
         let port = self.packets[id].next;
         let errors = self.receive_errors.as_mut()?;

@@ -36,11 +36,18 @@ impl Fabric {
     }
 
     /// A frame from a port's neighbour has arrived there.
-    #[inline]
+    #[inline(always)]
     pub fn hear(&mut self, port: u32, id: u32) {
-        if let Some(heard) = &mut self.heard {
-            let pauses = self.packets[id].as_link_control().ask() != Ask::Resume;
-            heard.push(Heard { time_ps: self.now, port: self.ports[port as usize].id, pauses });
+        if self.heard.is_some() {
+            self.record_heard(port, id);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_heard(&mut self, port: u32, id: u32) {
+        let pauses = self.packets[id].as_link_control().ask() != Ask::Resume;
+        let heard = Heard { time_ps: self.now, port: self.ports[port as usize].id, pauses };
+        self.heard.get_or_insert_default().push(heard);
     }
 }
