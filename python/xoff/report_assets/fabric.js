@@ -16,7 +16,7 @@
     const draw = () => data && show();
     const metric = choice("Show", draw, "queue depth");
     metric.show(Object.keys(xoff.topology.METRICS));
-    const sides = [choice("Run", draw), choice("Beside", draw)];
+    const sides = [choice("Run", draw), choice("Next to it", draw)];
     const views = [view(), view()];
     const player = xoff.player(paint, describe);
     const scale = el("div", { className: "scale" });
