@@ -10,6 +10,7 @@ mod aside;
 #[cfg(test)]
 mod class_tests;
 mod credits;
+mod in_band;
 #[cfg(test)]
 mod in_band_tests;
 mod overflow;
@@ -37,22 +38,9 @@ use crate::sched::{Common, Egress, QueueMask, Scheduler, each_scheduler};
 use crate::telemetry::IntHop;
 use crate::topo::Route;
 use crate::trim::Trim;
-use crate::{pint, xcp};
 
+pub use in_band::InBand;
 pub use settings::OutputQueuedConfig;
-
-/// Data that a switch writes into the side records of packets.
-#[derive(Debug)]
-pub enum InBand {
-    /// Nothing.
-    None,
-    /// INT entries (HPCC).
-    Int,
-    /// Feedback into congestion headers (XCP).
-    Xcp(xcp::Router),
-    /// Codes of utilisations (PINT).
-    Pint(Box<pint::Meter>),
-}
 
 /// The parts of a switch.
 #[derive(Debug)]
@@ -600,7 +588,8 @@ impl Memory {
     #[inline(always)]
     fn write_in_band(&mut self, fabric: &mut Fabric, own: u32, id: u32, common: &Common) {
         if !matches!(self.in_band, InBand::Int) {
-            return self.measure_in_band(fabric, own, id, common.total_bytes());
+            let egress = (own - self.first_port) as u16;
+            return self.in_band.measure(fabric, egress, id, common.total_bytes());
         }
         let packet = &fabric.packets[id];
         if packet.record == NONE || packet.kind != Kind::Data {
@@ -614,17 +603,6 @@ impl Memory {
             rate_mbps: (fabric.rate(own) / 1_000_000) as u32,
         };
         fabric.records.push_hop(record, hop);
-    }
-
-    /// The same, where each port keeps measurements of its own.
-    #[inline(never)]
-    fn measure_in_band(&mut self, fabric: &mut Fabric, own: u32, id: u32, queue_bytes: u32) {
-        let egress = (own - self.first_port) as u16;
-        match &mut self.in_band {
-            InBand::None | InBand::Int => {}
-            InBand::Xcp(router) => router.on_departure(fabric, egress, id, queue_bytes),
-            InBand::Pint(meter) => meter.on_departure(fabric, egress, id, queue_bytes),
-        }
     }
 
     #[inline(always)]
