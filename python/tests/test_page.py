@@ -58,7 +58,8 @@ def test_a_page_has_every_experiment_and_every_claim(papers, tmp_path):
     assert text.index("## §2, Fig. 1: Slowdown") < text.index("## §3.1, Fig. 2: Slowdown")
     assert "[§2, Fig. 1: Slowdown](#2-fig-1-slowdown)" in text
     assert "![Slowdown](demo/fig1.png)" in text
-    assert "`xoff reproduce demo/fig1 --scale quick --check`, seeds 1, 2, 3, runs: 6," in text
+    command = f"xoff experiment {papers / 'demo' / 'fig1'} --scale quick --check"
+    assert f"`{command}`, seeds 1, 2, 3, runs: 6," in text
     assert "- D-C3: fails on purpose.\n" in text
     assert "no two \\| share" in text
     assert text.count("| case | seeds |") == 1

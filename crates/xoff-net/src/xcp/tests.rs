@@ -220,7 +220,8 @@ proptest! {
                     let mut header = packet.header();
                     agent.on_departure(now, queue, packet.bytes, Some(&mut header));
                     let terms = reference.terms * packet.rtt_ps;
-                    assert_close_among(header.feedback * packet.rtt_ps, expected, terms, "feedback");
+                    let found = header.feedback * packet.rtt_ps;
+                    assert_close_among(found, expected, terms, "feedback");
                 }
             }
         }
