@@ -7,7 +7,7 @@ averaged.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from xoff import derived
 from xoff.computed import COMPUTATIONS
 from xoff.errors import UsageError
 from xoff.plot import Plot, read_plot
-from xoff.strict import Reader, read_term
+from xoff.strict import Reader, read_term, refuse_twins
 from xoff.text import suggestion
 
 SCALES = ("quick", "paper")
@@ -158,8 +158,8 @@ def load_experiment(folder: Path, name: str, scale: str) -> Experiment:
     cases = top.need("case", list)
     names = [Reader(t, f"{file}: case {i}").need("name", str) for i, t in enumerate(cases, 1)]
     points = [p for i, table in enumerate(cases, 1) for p in _case_points(table, i, shared)]
-    _refuse_twins(names, file)
-    _refuse_twins((point.title for point in points), file)
+    refuse_twins(names, f"{file}: two cases are named")
+    refuse_twins((point.title for point in points), f"{file}: two cases are named")
     plots = top.get("plot", list, [])
     labels = [point.label for point in points]
     columns = top.get("column", list, [])
@@ -266,11 +266,3 @@ def plain(value: Any) -> str:
 
 def _seed(key: str, seed: int | None) -> list[str]:
     return [] if seed is None else [f"{key}={seed}"]
-
-
-def _refuse_twins(names: Iterable[str], file: Path) -> None:
-    seen = set()
-    for name in names:
-        if name in seen:
-            raise UsageError(f"{file}: two cases are named `{name}`")
-        seen.add(name)

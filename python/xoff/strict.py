@@ -115,6 +115,15 @@ class Reader:
                 raise UsageError(f"{self.where}: unknown key `{key}`{hint}")
 
 
+def refuse_twins(names: Iterable[str], problem: str) -> None:
+    """Check that no name comes twice. Raises `UsageError` with `problem` and the name."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise UsageError(f"{problem} `{name}`")
+        seen.add(name)
+
+
 BY_BIN = ("bins", "any-bin", "least-bin")
 """Ranges that apply a relation to every size bin, any bin, or the bin with the least number."""
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from xoff.errors import UsageError
 from xoff.terminal import escaped
 
 FILE = "scenario (TOML), config.txt of an HPCC ns-3 case, or connection matrix of htsim (.cm)"
+
+Number = TypeVar("Number", int, float)
 
 
 class Parser(argparse.ArgumentParser):
@@ -63,45 +66,33 @@ def add_jobs(parser: Parser) -> None:
 
 def positive(text: str) -> int:
     """Parse a whole number of at least 1."""
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number >= 1, found {text!r}")
-    return number
+    return _number(int, text, lambda number: number >= 1, "a whole number >= 1")
 
 
 def port(text: str) -> int:
     """Parse the number of a port."""
-    try:
-        number = int(text)
-    except ValueError:
-        number = -1
-    if not 0 <= number <= 65_535:
-        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, found {text!r}")
-    return number
+    return _number(int, text, lambda number: 0 <= number <= 65_535, "a port from 0 to 65535")
 
 
 def positive_number(text: str) -> float:
     """Parse a finite number above 0."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number > 0, found {text!r}")
-    return number
+    return _number(float, text, lambda number: 0 < number < math.inf, "a number > 0")
 
 
 def share(text: str) -> float:
     """Parse a finite number of at least 0."""
+    return _number(float, text, lambda number: 0 <= number < math.inf, "a number >= 0")
+
+
+def _number(
+    kind: Callable[[str], Number], text: str, fits: Callable[[Number], bool], expected: str
+) -> Number:
     try:
-        number = float(text)
+        number = kind(text)
     except ValueError:
-        number = -1.0
-    if not 0 <= number < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number >= 0, found {text!r}")
+        number = None
+    if number is None or not fits(number):
+        raise argparse.ArgumentTypeError(f"expected {expected}, found {text!r}")
     return number
 
 

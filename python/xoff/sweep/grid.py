@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from xoff.errors import UsageError
 from xoff.experiment import Point, plain
 from xoff.metrics import Term
-from xoff.strict import Reader, read_term, read_toml
+from xoff.strict import Reader, read_term, read_toml, refuse_twins
 from xoff.text import suggestion
 
 DEFAULT_MEASURES: tuple[dict[str, Any], ...] = (
@@ -140,8 +140,8 @@ def read_grid(file: Path) -> Grid:
     )
     top.done()
     names = (m.name + end for m in grid.measures for end in ("", *ENDS))
-    _refuse_twins([*RESERVED, *grid.keys, *names], f"{file}: two columns of the tables are named")
-    _refuse_twins((one.label for one in grid.combinations()), f"{file}: given twice:")
+    refuse_twins([*RESERVED, *grid.keys, *names], f"{file}: two columns of the tables are named")
+    refuse_twins((one.label for one in grid.combinations()), f"{file}: given twice:")
     levels = [m.name for m in grid.measures if m.level is not None]
     if levels and not is_number(next(grid.combinations()).settings[grid.default_x()]):
         raise UsageError(f"{file}: `level` of `{levels[0]}` needs a setting with several numbers")
@@ -208,11 +208,3 @@ def _measure(table: Any, where: str) -> Measure:
     found = Measure(reader.need("name", str), read_term(reader), reader.number("level"))
     reader.done()
     return found
-
-
-def _refuse_twins(names: Iterable[str], problem: str) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise UsageError(f"{problem} `{name}`")
-        seen.add(name)
