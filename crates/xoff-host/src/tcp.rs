@@ -76,6 +76,21 @@ choices! {
         Threshold = "threshold",
         /// What is left of it, as in ns-2. Slow start then leads back to the threshold.
         Deflated = "deflated",
+        /// The threshold, or a packet more than what is in flight if that is less (RFC 6582 §3.2,
+        /// step 3, option 1, without its least flight of a packet; htsim).
+        Flight = "flight",
+    }
+}
+
+choices! {
+    /// When three duplicates may begin another recovery.
+    pub enum NextRecovery {
+        /// Once more is acknowledged than had been sent when the last one began (RFC 6582 §3.2,
+        /// step 2: "covers more than recover").
+        Passed = "passed",
+        /// Once all of that is acknowledged (RFC 3782 §3, step 1: a sequence number below recover
+        /// begins none; htsim).
+        Reached = "reached",
     }
 }
 
@@ -139,6 +154,9 @@ knobs! {
             tcp.min_rto == tcp.max_rto,
             "min_rto = max_rto: all timeouts are the same",
         ))],
+        /// Timeouts are noticed at multiples of this interval only. A flow then sends after up to
+        /// 1/200 of the interval, the sooner the later it was noticed (htsim: 10 ms). 0: at once.
+        timeout_scan: Ps = Ps(0),
         /// Longest retransmission timeout, also after doubling.
         max_rto: Ps = Ps::from_us(1_000_000),
         /// Retransmission timeout before the first measured round trip (RFC 6298: 1 s; the same
@@ -157,6 +175,8 @@ knobs! {
         rtt_samples: RttSamples = RttSamples::All => [Effect::Needs(DUPLICATES)],
         /// The congestion window after a recovery without selective acknowledgements.
         after_recovery: AfterRecovery = AfterRecovery::Threshold => [Effect::Needs(DEFLATION)],
+        /// When three duplicates may begin another recovery, without selective acknowledgements.
+        next_recovery: NextRecovery = NextRecovery::Passed => [Effect::Needs(DEFLATION)],
         /// After this many timeouts in a row a sender probes: it sends one header at each timeout
         /// until one is answered (pFabric §4.2). 0: never.
         probe_after: u16 = 0 => [Effect::Needs(PROBES)],

@@ -15,12 +15,12 @@
 use xoff_core::knobs::Checked;
 use xoff_core::seam::{SectionDoc, Sections, Settings};
 
-use super::progress::{Answer, Progress, Sent};
+use super::progress::{Answer, Progress, Sent, Shrink};
 use super::reassembly::Reassembly;
 use super::rto::Rto;
 use super::{Arrival, RecoverySettings, Reply, RxProgress, Timeouts};
 use crate::cc::Path;
-use crate::tcp::{AfterRecovery, TcpConfig};
+use crate::tcp::{AfterRecovery, NextRecovery, TcpConfig};
 
 /// NewReno's settings: those of section `tcp`.
 #[derive(Clone, Debug, Default)]
@@ -111,6 +111,7 @@ pub struct Sender {
     threshold: u64,
     limited_transmit: bool,
     after: AfterRecovery,
+    next: NextRecovery,
     /// True from the third duplicate until "recover" is acknowledged.
     recovering: bool,
     /// "recover": the end of what was sent when the last recovery began, or the last timeout
@@ -135,6 +136,7 @@ impl Sender {
             threshold: u64::from(config.duplicate_acks),
             limited_transmit: config.limited_transmit,
             after: config.after_recovery,
+            next: config.next_recovery,
             recovering: false,
             recover: None,
             partial: false,
@@ -154,7 +156,11 @@ impl Sender {
         self.rto.on_answer(sent.una, answer);
         if answer.acked > 0 {
             let inside = self.recover.is_some_and(|recover| sent.una < recover);
-            if self.recovering && inside { self.on_partial(sent, answer) } else { self.on_full() }
+            if self.recovering && inside {
+                self.on_partial(sent, answer)
+            } else {
+                self.on_full(sent)
+            }
         } else if answer.repeats {
             self.on_duplicate(sent)
         } else {
@@ -170,28 +176,31 @@ impl Sender {
         let restarts = !std::mem::replace(&mut self.partial, true);
         self.resend = Some(sent.una / sent.payload);
         self.inflation += 1 - answer.acked.div_ceil(sent.payload) as i64;
-        let mut cut = 0;
+        let mut shrink = None;
         if self.after == AfterRecovery::Deflated && self.inflation < 1 {
             // The congestion window takes what duplicates did not add.
-            cut = self.inflation.abs_diff(1) * sent.payload;
+            shrink = Some(Shrink::By(self.inflation.abs_diff(1) * sent.payload));
             self.inflation = 1;
         }
-        Progress { recovering: true, restarts, cut, ..Progress::default() }
+        Progress { recovering: true, restarts, shrink, ..Progress::default() }
     }
 
-    /// An acknowledgement of new data outside of a recovery, or at its end. With the
-    /// threshold as the window after a recovery, the latter does not grow it.
-    fn on_full(&mut self) -> Progress {
-        let recovering = self.recovering && self.after == AfterRecovery::Threshold;
+    /// An acknowledgement of new data outside of a recovery, or at its end. The latter grows the
+    /// window only if the recovery has deflated it.
+    fn on_full(&mut self, sent: &Sent) -> Progress {
+        let recovering = self.recovering && self.after != AfterRecovery::Deflated;
         (self.recovering, self.duplicates, self.inflation) = (false, 0, 0);
-        Progress { recovering, restarts: true, ..Progress::default() }
+        let flight = recovering && self.after == AfterRecovery::Flight;
+        let shrink = flight.then_some(Shrink::To(sent.next - sent.una + sent.payload));
+        Progress { recovering, restarts: true, shrink, ..Progress::default() }
     }
 
     fn on_duplicate(&mut self, sent: &Sent) -> Progress {
         self.duplicates += 1;
         // "The TCP sender first checks the value of recover to see if the Cumulative
         // Acknowledgment field covers more than recover" (§3.2, step 2).
-        let covered = self.recover.is_none_or(|recover| sent.una > recover);
+        let reached = u64::from(self.next == NextRecovery::Reached);
+        let covered = self.recover.is_none_or(|recover| sent.una + reached > recover);
         let begins = self.duplicates == self.threshold && !self.recovering && covered;
         if begins {
             self.recovering = true;
@@ -203,7 +212,7 @@ impl Sender {
         } else if self.recovering {
             self.inflation += 1;
         }
-        Progress { begins, recovering: self.recovering, restarts: begins, cut: 0 }
+        Progress { begins, recovering: self.recovering, restarts: begins, shrink: None }
     }
 
     /// Bytes that the flow may send beyond its congestion window. Before a recovery each duplicate

@@ -97,24 +97,37 @@ fn deflation_beyond_the_duplicates_cuts_the_window() {
     (0..5).for_each(|_| _ = sender.on_answer(&at(5, 25), &answer(0)));
     assert_eq!(sender.beyond(PAYLOAD), 5000);
     // dupwnd 5, 4 acknowledged: 2 are left.
-    assert_eq!(sender.on_answer(&at(9, 25), &answer(4)).cut, 0);
+    assert_eq!(sender.on_answer(&at(9, 25), &answer(4)).shrink, None);
     assert_eq!(sender.beyond(PAYLOAD), 2000);
     // 10 acknowledged: the congestion window falls by 10 - 2.
-    assert_eq!(sender.on_answer(&at(19, 25), &answer(10)).cut, 8000);
+    assert_eq!(sender.on_answer(&at(19, 25), &answer(10)).shrink, Some(Shrink::By(8000)));
     assert_eq!(sender.beyond(PAYLOAD), 1000);
     let progress = sender.on_answer(&at(25, 25), &answer(6));
     assert!(!progress.recovering, "slow start goes on with this acknowledgement");
 }
 
+/// RFC 6582 §3.2, step 3, option 1: what is in flight bounds the window after a recovery.
+#[test]
+fn the_flight_bounds_the_window_after_a_recovery() {
+    let mut sender = sender(AfterRecovery::Flight);
+    (0..3).for_each(|_| _ = sender.on_answer(&at(5, 25), &answer(0)));
+    let progress = sender.on_answer(&at(25, 30), &answer(20));
+    assert_eq!((progress.recovering, progress.shrink), (true, Some(Shrink::To(6000))));
+    let progress = sender.on_answer(&at(26, 30), &answer(1));
+    assert_eq!((progress.recovering, progress.shrink), (false, None));
+}
+
 /// "The Cumulative Acknowledgment field covers more than recover" (§3.2, step 2).
 #[test]
 fn no_recovery_begins_before_recover_is_acknowledged() {
-    let mut sender = sender(AfterRecovery::Threshold);
-    sender.on_timeout(&at(5, 25));
-    for (una, begins) in [(25, false), (26, true)] {
+    let begun = |next_recovery, una| {
+        let mut sender = Sender::new(&TcpConfig { next_recovery, ..TcpConfig::default() });
+        sender.on_timeout(&at(5, 25));
         sender.on_answer(&at(una, 40), &answer(1));
         let third = [(); 3].map(|()| sender.on_answer(&at(una, 40), &answer(0)).begins)[2];
-        assert_eq!(third, begins, "at {una}");
-    }
-    assert_eq!(sender.rto.timeouts(), 0, "every acknowledgement is a sample");
+        assert_eq!(sender.rto.timeouts(), 0, "every acknowledgement is a sample");
+        third
+    };
+    assert_eq!([25, 26].map(|una| begun(NextRecovery::Passed, una)), [false, true]);
+    assert_eq!([24, 25].map(|una| begun(NextRecovery::Reached, una)), [false, true]);
 }
