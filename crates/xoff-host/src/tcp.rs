@@ -85,11 +85,11 @@ choices! {
 choices! {
     /// When three duplicates may begin another recovery.
     pub enum NextRecovery {
-        /// Once more is acknowledged than had been sent when the last one began (RFC 6582 §3.2,
-        /// step 2: "covers more than recover").
+        /// Once more is acknowledged than had ever been sent when the last one began (RFC 6582
+        /// §3.2, step 2: "covers more than recover").
         Passed = "passed",
-        /// Once all of that is acknowledged (RFC 3782 §3, step 1: a sequence number below recover
-        /// begins none; htsim).
+        /// Once all is acknowledged that had been sent since the last timeout (htsim, which does
+        /// not remember what it sent before).
         Reached = "reached",
     }
 }

@@ -199,12 +199,14 @@ impl Sender {
         self.duplicates += 1;
         // "The TCP sender first checks the value of recover to see if the Cumulative
         // Acknowledgment field covers more than recover" (§3.2, step 2).
-        let reached = u64::from(self.next == NextRecovery::Reached);
-        let covered = self.recover.is_none_or(|recover| sent.una + reached > recover);
+        let covered = self.recover.is_none_or(|recover| match self.next {
+            NextRecovery::Passed => sent.una > recover,
+            NextRecovery::Reached => sent.una >= recover,
+        });
         let begins = self.duplicates == self.threshold && !self.recovering && covered;
         if begins {
             self.recovering = true;
-            self.recover = Some(sent.high);
+            self.recover = Some(self.sent(sent));
             self.partial = false;
             self.inflation = self.threshold as i64;
             self.resend = Some(sent.una / sent.payload);
@@ -213,6 +215,14 @@ impl Sender {
             self.inflation += 1;
         }
         Progress { begins, recovering: self.recovering, restarts: begins, shrink: None }
+    }
+
+    /// "recover": the end of what was sent.
+    fn sent(&self, sent: &Sent) -> u64 {
+        match self.next {
+            NextRecovery::Passed => sent.high,
+            NextRecovery::Reached => sent.next,
+        }
     }
 
     /// Bytes that the flow may send beyond its congestion window. Before a recovery each duplicate
@@ -238,7 +248,7 @@ impl Sender {
     /// (§3.2, step 4).
     pub fn on_timeout(&mut self, sent: &Sent) {
         (self.recovering, self.duplicates, self.inflation) = (false, 0, 0);
-        self.recover = Some(sent.high);
+        self.recover = Some(self.sent(sent));
         self.resend = None;
         self.rto.back_off();
     }
