@@ -1,6 +1,7 @@
-"""Comparisons of many schemes, and the one that comes with xoff: the gallery."""
+"""Comparisons of many schemes, such as the gallery."""
 
 import json
+import shutil
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -59,6 +60,11 @@ def test_every_experiment_is_recorded_with_all_its_cases():
         assert all(list(cases) == labels for cases in entry["numbers"].values())
 
 
+def test_the_readme_opens_with_the_picture():
+    opening = (ROOT / "README.md").read_text().split("\n\n")[1]
+    assert opening == f"![{COMPARED.alt}](docs/reproduction/gallery/overview.png)"
+
+
 def test_pictures_are_of_the_recorded_runs():
     entries = recorded.experiments(RECORD)
     digests = {name: recorded.runs_digest(entry["runs"]) for name, entry in entries.items()}
@@ -70,7 +76,7 @@ def test_pictures_are_of_the_recorded_runs():
 OWN = f"""
 like = "{GALLERY}/incast"
 title = "Two schemes"
-scenario = "{GALLERY}/incast/scenario.toml"
+scenario = "scenario.toml"
 cases = ["BFC", "DCTCP"]
 seeds = [1]
 set = ["run.measure=600us", "traffic.0.stop=600us"]
@@ -96,6 +102,7 @@ def own(tmp_path):
     folder = tmp_path / "own"
     (folder / "few").mkdir(parents=True)
     (folder / "few" / "experiment.toml").write_text(OWN)
+    shutil.copy(GALLERY / "incast" / "scenario.toml", folder / "few")
     (folder / "comparison.toml").write_text(PICTURE)
     (folder / "text.md").write_text("Why these two.\n")
     (folder / "claims.toml").write_text("")
