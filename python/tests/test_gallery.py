@@ -127,6 +127,14 @@ def test_a_comparison_of_ones_own_has_a_page(own, tmp_path):
     assert drawn.text["Source"] == comparison_page.digest(record)
 
 
+def test_a_picture_of_an_unknown_column_is_named(tmp_path):
+    panel = comparison.PicturePanel("few", "t", "x", ("flow, p50",), log=False)
+    compared = comparison.Comparison("Two", "", "Two", "two", (panel,), {})
+    record = {"experiments": {"few": {"groups": {}, "numbers": {"flows, p50": {}}}}}
+    with pytest.raises(UsageError, match=r"no column `flow, p50` .did you mean `flows, p50`"):
+        comparison_page.draw(record, compared, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

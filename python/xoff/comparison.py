@@ -124,26 +124,34 @@ def record(outcome: Outcome) -> dict[str, Any]:
             title: {case: [jsonable(one) for one in seeds] for case, seeds in cases.items()}
             for title, cases in found.items()
         },
-        "schemes": {label: scheme(runs[0].effective) for label, runs in outcome.results.items()},
+        "schemes": {
+            label: parts
+            for label, runs in outcome.results.items()
+            if (parts := scheme(runs[0].effective))
+        },
     }
 
 
 def scheme(effective: str) -> dict[str, str]:
-    """Return what a scheme consists of, from an effective scenario."""
+    """Return what a scheme consists of, from an effective scenario; empty without packets."""
     table = parse_toml(effective)
+    if "switch" not in table:
+        return {}
     switch, transport, frame = table["switch"], table["transport"], table["frame"]
     control = transport.get("congestion", "none")
     if transport["kind"] != "sender":
         control = transport["kind"]
     if transport.get("allocator", "none") != "none":
         control = f"{transport['allocator']}, {control}"
+    if transport.get("flow_control", "none") != "none":
+        control += f", {transport['flow_control']}"
     hop = switch["hop"]
     if "pause" in table and table["pause"]["scope"] != "none":
         hop = f"pause per {table['pause']['scope']}"
     if table.get("capfc", {}).get("policy", "none") != "none":
         hop += f", {table['capfc']['policy']}"
     return {
-        "preset": table["scheme"],
+        "preset": table.get("scheme", "-"),
         "switch": switch["architecture"],
         "buffer": _buffer(table, effective),
         "hop control": hop,
@@ -154,7 +162,7 @@ def scheme(effective: str) -> dict[str, str]:
         "window": transport.get("window", "-"),
         "recovery": transport.get("recovery", "own"),
         "timeout": _timeout(table, effective),
-        "packet": f"{_short(frame['payload'])} + {frame['header']}",
+        "packet": f"{frame['payload']} + {frame['header']}",
     }
 
 
@@ -163,6 +171,8 @@ def _buffer(table: Mapping[str, Any], effective: str) -> str:
     switch = table["switch"]["architecture"]
     if switch != "output-queued":
         own = table["crossbar" if switch == "crossbar" else "pipeline"]
+        if own.get("memory") == "shared":
+            return f"{_short(own['pool'])} per switch and {_short(own['dedicated'])} per class"
         unit = "port" if switch == "crossbar" else "class"
         sizes = _short(own["ingress_size"]), _short(own["egress_size"])
         return f"{sizes[0]} in and {sizes[1]} out per {unit}"
@@ -171,7 +181,8 @@ def _buffer(table: Mapping[str, Any], effective: str) -> str:
         return "unlimited"
     if size == "0B":
         size = _derived(effective, f"{table['transport']['congestion']}_buffer")
-    return f"{_short(size)} per {'switch' if kind == 'shared' else 'port'}"
+    then = ", then trimmed" if table["switch"].get("overflow") == "trim" else ""
+    return f"{_short(size)} per {'switch' if kind == 'shared' else 'port'}{then}"
 
 
 def _derived(effective: str, key: str) -> str:

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from xoff import recorded
-from xoff.comparison import Comparison
-from xoff.text import markdown
+from xoff.comparison import FILE, Comparison, PicturePanel
+from xoff.errors import UsageError
+from xoff.text import markdown, suggestion
 
 PICTURE = "overview.png"
 DPI = 110
@@ -19,13 +20,16 @@ Entry = Mapping[str, Any]
 def draw(record: Entry, compared: Comparison, folder: Path) -> None:
     """Draw the picture of a comparison into a folder.
 
-    Nothing is drawn while experiments of the picture have no results. Raises `RunError`.
+    Nothing is drawn while experiments of the picture have no results. Raises `RunError`, or
+    `UsageError` if an experiment has no such column.
     """
     from xoff import dots, plots  # matplotlib takes a second to import
 
     entries = record["experiments"]
     if not {panel.experiment for panel in compared.picture} <= entries.keys():
         return
+    for panel in compared.picture:
+        _check(panel, entries[panel.experiment].get("numbers", {}))
     panels = [
         dots.Panel(one.title, one.x_label, numbers(entries[one.experiment]), one.columns, one.log)
         for one in compared.picture
@@ -33,6 +37,13 @@ def draw(record: Entry, compared: Comparison, folder: Path) -> None:
     groups = entries[compared.picture[0].experiment]["groups"]
     drawn = dots.figure(panels, groups, compared.heading)
     plots.save_picture(drawn, folder / PICTURE, DPI, digest(record))
+
+
+def _check(panel: PicturePanel, known: Mapping[str, Any]) -> None:
+    for title in panel.columns:
+        if title not in known:
+            hint = suggestion(title, known)
+            raise UsageError(f"{FILE}: `{panel.experiment}` has no column `{title}`{hint}")
 
 
 def numbers(entry: Entry) -> dict[str, dict[str, list[float | None]]]:
@@ -92,7 +103,9 @@ def _part(name: str, entry: Entry, folder: str) -> str:
 
 def _schemes(entry: Entry) -> str:
     """Format what each scheme consists of."""
-    schemes: Mapping[str, Mapping[str, str]] = entry["schemes"]
+    schemes: Mapping[str, Mapping[str, str]] = entry.get("schemes", {})
+    if not schemes:
+        return ""
     header = ["case", *next(iter(schemes.values()))]
     rows = [[case, *parts.values()] for case, parts in schemes.items()]
     said = "From the effective scenarios of these runs; `xoff check` prints one with every setting."
