@@ -267,17 +267,26 @@ def test_a_plot_shows_the_class_asked_for(scenario, tmp_path, capsys, monkeypatc
 
 def test_single_figures_and_their_repetition(scenario, tmp_path):
     runs = {"BFC": xoff.run(scenario)}
-    for figure in (
-        plots.slowdown_by_size(runs, ["mean", "p99"]),
-        plots.buffer_cdf(runs),
-        plots.active_flows_cdf(runs, 31),
-        plots.pause_share(runs),
-    ):
-        assert all(axes.get_xlabel() and axes.get_ylabel() for axes in figure.axes)
-        plots.save(figure, tmp_path / "a")
+    figure, axes = plots.new_figure(4)
+    drawn = [
+        plots.slowdown_by_size(runs, "mean", ax=axes[0]),
+        plots.buffer_cdf(runs, ax=axes[1]),
+        plots.active_flows_cdf(runs, 31, ax=axes[2]),
+        plots.pause_share(runs, ax=axes[3]),
+    ]
+    assert drawn == axes
+    assert all(ax.get_xlabel() and ax.get_ylabel() for ax in axes)
+    plots.save(figure, tmp_path / "a")
     first = (tmp_path / "a.svg").read_bytes()
-    plots.save(plots.pause_share(runs), tmp_path / "a")
+    plots.save(figure, tmp_path / "a")
     assert (tmp_path / "a.svg").read_bytes() == first
+
+
+def test_a_figure_of_its_own_is_that_of_pyplot(scenario):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    ax = plots.pause_share(xoff.run(scenario))
+    assert pyplot.gca() is ax
+    pyplot.close(ax.figure)
 
 
 def test_watermarks_and_throughput_are_drawn_in_their_units():
@@ -298,7 +307,10 @@ def test_a_panel_with_too_few_flows_says_so(tmp_path):
     few = {"low_bytes": 0, "high_bytes": 100, "flows": 9, "mean": 1.0, "p99": None}
     entry = {"class": "n", "flows": 9, "unfinished": 0, "bins": [few]}
     runs = {"BFC": xoff.Result({"classes": [entry]}, "", "d")}
-    plots.save(plots.slowdown_by_size(runs, ["mean", "p99"]), tmp_path / "few")
+    figure, axes = plots.new_figure(2)
+    for ax, statistic in zip(axes, ("mean", "p99"), strict=True):
+        plots.slowdown_by_size(runs, statistic, ax=ax)
+    plots.save(figure, tmp_path / "few")
     assert (tmp_path / "few.png").stat().st_size > 0
 
 
