@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -79,11 +80,12 @@ def _resolved(override: str, tables: Any, in_force: Callable[[], Any]) -> str:
         return override
     try:
         path = settings.resolved(key, tables, in_force)
-    except ScenarioError:
+    except ScenarioError as error:
         # The engine places an error in a section; of a bare name it can only list all sections.
         if "." in key:
             return override
-        raise
+        what, newline, advice = str(error).partition("\n")
+        raise ScenarioError(f"{what}\n --> --set: {override}{newline}{advice}") from None
     if _NUMBER.fullmatch(value) and settings.is_plain_text(settings.spec_of(path, tables)):
         value = f'"{value}"'
     return f"{path}={value}"
@@ -116,3 +118,14 @@ def read(given: Given) -> Source:
         raise UsageError(f"{path} is not UTF-8 text (byte {error.start})") from None
     except OSError as error:
         raise UsageError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
+
+
+def read_standard_input() -> Source:
+    """Return the scenario on standard input; relative paths in it start at the working directory.
+
+    Raises `UsageError` if it is not UTF-8.
+    """
+    try:
+        return Source(sys.stdin.buffer.read().decode(), "<standard input>")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"standard input is not UTF-8 text (byte {error.start})") from None
