@@ -1,3 +1,4 @@
+import io
 import itertools
 import json
 from pathlib import Path
@@ -40,6 +41,24 @@ def test_default_out(scenario, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert call(capsys, "run", scenario)[0] == 0
     assert (tmp_path / "out" / "small" / "manifest.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "said"),
+    [
+        (b"scheme = 'bfc'", 0, "bfc"),
+        (b"shceme = 1", 2, "--> <standard input>:1"),
+        (b"\xff", 2, "standard input is not UTF-8"),
+    ],
+)
+def test_a_scenario_may_come_from_standard_input(tmp_path, capsys, monkeypatch, given, code, said):
+    monkeypatch.chdir(tmp_path)
+    for command in ("check", "run"):
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(given)))
+        found, out, err = call(capsys, command, "-")
+        assert found == code
+        assert said in out + err
+    assert (tmp_path / "out" / "stdin").exists() == (code == 0)
 
 
 def test_progress_json(scenario, tmp_path, capsys):
@@ -267,19 +286,18 @@ def test_a_plot_shows_the_class_asked_for(scenario, tmp_path, capsys, monkeypatc
 
 def test_single_figures_and_their_repetition(scenario, tmp_path):
     runs = {"BFC": xoff.run(scenario)}
-    figure, axes = plots.new_figure(4)
-    drawn = [
-        plots.slowdown_by_size(runs, "mean", ax=axes[0]),
-        plots.buffer_cdf(runs, ax=axes[1]),
-        plots.active_flows_cdf(runs, 31, ax=axes[2]),
-        plots.pause_share(runs, ax=axes[3]),
-    ]
-    assert drawn == axes
-    assert all(ax.get_xlabel() and ax.get_ylabel() for ax in axes)
-    plots.save(figure, tmp_path / "a")
-    first = (tmp_path / "a.svg").read_bytes()
-    plots.save(figure, tmp_path / "a")
-    assert (tmp_path / "a.svg").read_bytes() == first
+    for name in "ab":
+        figure, axes = plots.new_figure(4)
+        drawn = [
+            plots.slowdown_by_size(runs, "mean", ax=axes[0]),
+            plots.buffer_cdf(runs, ax=axes[1]),
+            plots.active_flows_cdf(runs, 31, ax=axes[2]),
+            plots.pause_share(runs, ax=axes[3]),
+        ]
+        assert drawn == axes
+        assert all(ax.get_xlabel() and ax.get_ylabel() for ax in axes)
+        plots.save(figure, tmp_path / name)
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
 def test_a_figure_of_its_own_is_that_of_pyplot(scenario):

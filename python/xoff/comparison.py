@@ -22,7 +22,7 @@ RUN = "run"
 
 @dataclass(frozen=True)
 class Comparison:
-    """Runs by name, those that differ only in their seed together, and their measures."""
+    """Runs by name, and their measures. A name has several runs if only their seeds differ."""
 
     runs: Mapping[str, Sequence[Result]]
     measures: tuple[Measure, ...]

@@ -91,7 +91,7 @@ class Scenario:
 
         Every setting is kept, comments are not. Paths relative to the file's folder become
         absolute, so that the scenario means the same elsewhere. Raises `UsageError`, or
-        `ScenarioError` for what is not TOML.
+        `ScenarioError` if it is not TOML.
         """
         found = source.read(given)
         try:
@@ -131,7 +131,7 @@ class Scenario:
         """
         tables = self.tables
         for name in names:
-            path = settings.resolved(name, tables, changing.in_force(tables))
+            path = settings.resolved(name, tables, lambda: tables)
             if not settings.holds(tables, path):
                 raise ScenarioError(f'error: "{path}" is not set in this scenario')
             above, _, last = path.rpartition(".")

@@ -7,10 +7,8 @@ where a scenario has only one place for it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
-from functools import lru_cache
 from typing import Any
 
 from xoff import engine
@@ -21,19 +19,15 @@ Tables = Mapping[str, Any]
 
 # What the schema says of a text that is no quantity and no choice.
 PLAIN_TEXT = "Expects a quoted string."
+# Choices that presets leave to the scenario. Each value has a section of its name.
+CHOICES = ("engine", "network.topology")
 # Places that an error lists.
 MOST_PLACES = 8
 
 
-@lru_cache(maxsize=2)
-def _parsed(schema: str) -> Mapping[str, Spec]:
-    found: Mapping[str, Spec] = json.loads(schema).get("properties", {})
-    return found
-
-
 def top_level() -> Mapping[str, Spec]:
     """Return the keys and sections of a scenario in their order, with what the schema has."""
-    return _parsed(engine.schema())
+    return engine.top_level()
 
 
 def is_list(spec: Spec) -> bool:
@@ -119,8 +113,8 @@ def resolved(name: str, tables: Tables, in_force: Callable[[], Tables | None]) -
     if "." in name:
         return _whole(name, tables)
     found = places(name, tables)
-    if len(found) > 1 and (effective := in_force()) is not None:
-        found = [path for path in found if holds(effective, path)] or found
+    if len(found) > 1:
+        found = _in_force(found, tables, in_force()) or found
     if len(found) == 1:
         return found[0]
     if not found:
@@ -129,6 +123,24 @@ def resolved(name: str, tables: Tables, in_force: Callable[[], Tables | None]) -
         f'error: "{name}" is the last part of several settings\nhelp: write one of '
         + _listed(found)
     )
+
+
+def _in_force(found: list[str], tables: Tables, effective: Tables | None) -> list[str]:
+    """Return the places that a scenario uses, as far as they are known where it is not valid."""
+    if effective is not None:
+        return [path for path in found if holds(effective, path)]
+    left_out = {section for choice in CHOICES for section in _left_out(choice, tables)}
+    return [path for path in found if path.partition(".")[0] not in left_out]
+
+
+def _left_out(choice: str, tables: Tables) -> list[str]:
+    """Return the sections of the values that a choice does not have."""
+    spec = spec_of(choice, tables) or {}
+    section, _, key = choice.rpartition(".")
+    given = tables.get(section, {}) if section else tables
+    _, _, default = str(spec.get("description", "")).rpartition('Default: "')
+    chosen = given.get(key, default.removesuffix('"')) if isinstance(given, Mapping) else None
+    return [one.replace("-", "_") for one in spec.get("enum", ()) if one != chosen]
 
 
 def _whole(path: str, tables: Tables) -> str:
