@@ -27,7 +27,7 @@ runs = [
 measures = {
     "mean": {"statistic": "mean"},
     "p99": {"statistic": "p99"},
-    "buffer p99 (bytes)": "buffer.p99_bytes",
+    "p99 of short flows": {"statistic": "p99", "range": "short"},
 }
 compared = xoff.compare(runs, measures)
 compared

@@ -11,6 +11,7 @@ import html
 import io
 import json
 import os
+import pprint
 import re
 import tempfile
 from dataclasses import dataclass
@@ -69,7 +70,8 @@ def shown(code: str, namespace: dict[str, object], where: str) -> str:
     pictures = "".join(figures())
     parts = [plain(printed.getvalue())] if printed.getvalue() else []
     if value is not None and not pictures:
-        parts.append(value._repr_html_() if hasattr(value, "_repr_html_") else plain(repr(value)))
+        pretty = pprint.pformat(value, width=100, sort_dicts=False)
+        parts.append(value._repr_html_() if hasattr(value, "_repr_html_") else plain(pretty))
     return "".join([*parts, pictures])
 
 

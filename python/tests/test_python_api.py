@@ -23,7 +23,7 @@ def test_runs_that_differ_in_their_seed_are_compared_together(runs):
     assert found.table["run"].to_pylist() == ["bfc", "dctcp"]
     assert found.table["seeds"].to_pylist() == [2, 1]
     assert found.differences.to_pylist() == [{"setting": "scheme", "bfc": "bfc", "dctcp": "dctcp"}]
-    assert "settings that differ: 1" in str(found)
+    assert "settings that differ: 1" in repr(found)
     means = [run.class_entries[1]["all"]["mean"] for run in runs]
     assert found.table["mean"].to_pylist() == pytest.approx([sum(means[:2]) / 2, means[2]])
 
@@ -66,6 +66,10 @@ def test_a_sweep_of_a_scenario_writes_and_finds_its_runs(tmp_path):
     assert swept.table["degree"].to_pylist() == [2, 3]
     assert swept.table["mean"].null_count == 0
     assert "<td" in swept._repr_html_()
+    assert [line.split()[:3] for line in repr(swept).splitlines()[:2]] == [
+        ["scheme", "degree", "seeds"],
+        ["bfc", "2", "1"],
+    ]
     _, (ax,) = plots.new_figure(1)
     assert swept.plot("buffer", ax=ax).get_xlabel() == "degree"
     again = xoff.sweep(base, tmp_path, grid={"scheme": ["bfc"], "degree": range(2, 4)}, slots=1)
@@ -126,6 +130,7 @@ def test_a_notebook_has_one_line_of_progress(monkeypatch):
     found = Display(kernel=True)
     monkeypatch.setitem(sys.modules, "IPython", found.module)
     line = progress.line_for(None)
+    assert not line.due()
     line.show("a\nb\x1b[2J")
     assert found.shown == ["a\\nb\\x1b[2J"]
     line.show("50 %")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 RUN = "run"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Runs by name, and their measures. A name has several runs if only their seeds differ."""
 
@@ -72,7 +72,7 @@ class Comparison:
         shown = [[row["key"], *row["values"]] for row in self._differences()]
         return ["setting", *self.runs], shown
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         head, rows = self._shown()
         return f"{aligned(head, rows)}\n\nsettings that differ: {len(self._differences())}"
 

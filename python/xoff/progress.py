@@ -75,8 +75,9 @@ class NotebookLine(Line):
 
     def __init__(self) -> None:
         super().__init__()
-        self._last = 0.0
         self._terminal = True
+        # A short run leaves no line.
+        self._last = time.monotonic()
         self._handle: Any = None
 
     def show(self, text: str) -> None:

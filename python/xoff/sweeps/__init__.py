@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xoff import jobs, notebook, source
+from xoff import jobs, notebook, source, text
 from xoff.cores import cores
 from xoff.errors import Interrupted, UsageError, as_path, writing
 from xoff.manifest import replace_text
@@ -31,7 +31,7 @@ TABLE, RUNS, TEXT, FIGURE = "sweep.parquet", "runs.parquet", "table.md", "figure
 RunAll = Callable[..., None]
 
 
-@dataclass
+@dataclass(repr=False)
 class Swept:
     """A sweep's outcome.
 
@@ -68,12 +68,20 @@ class Swept:
         plots.legends([ax])
         return ax
 
+    def __repr__(self) -> str:
+        head, rows = table.cells(self.grid.keys, self.grid.measures, self.rows)
+        shown = text.table(head, rows, left=len(self.grid.keys))
+        return "\n".join([shown, *self._notes()])
+
     def _repr_html_(self) -> str:
         head, rows = table.cells(self.grid.keys, self.grid.measures, self.rows)
-        shown = notebook.table(head, rows, left=len(self.grid.keys))
-        notes = [*table.crossings(self.grid, self.rows)]
-        notes += [f"{title} failed: {failure}" for title, failure in self.failures.items()]
+        shown, notes = notebook.table(head, rows, left=len(self.grid.keys)), self._notes()
         return shown + (notebook.text("\n".join(notes)) if notes else "")
+
+    def _notes(self) -> list[str]:
+        """Return where measures pass their levels, and which runs failed: a line each."""
+        failed = [f"{title} failed: {failure}" for title, failure in self.failures.items()]
+        return [*table.crossings(self.grid, self.rows), *failed]
 
 
 def sweep(
