@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from xoff import engine
@@ -67,6 +66,8 @@ def with_class_names(table: pa.Table, classes: Sequence[str]) -> pa.Table:
 
 def of_class(table: pa.Table, name: str) -> Any:
     """Mark the rows of a class of a table with names of classes: a NumPy array."""
+    import pyarrow.compute as pc  # imports NumPy, which a run does without
+
     return pc.equal(table["class"], name).to_numpy()
 
 
