@@ -48,7 +48,7 @@ docs: .venv/built ## documentation site, with the reference of crates and Python
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items
 	mkdir -p out/docs/api
 	cp -r target/doc out/docs/api/rust
-	.venv/bin/python -W error -W "ignore:Cannot determine where" -m pdoc xoff xoff.declared -o out/docs/api/python
+	.venv/bin/python -W error -W "ignore:Cannot determine where" -m pdoc xoff xoff.declared xoff.plots -o out/docs/api/python
 
 # More of them: `xoff torture --minutes 60`.
 test-torture: .venv/built ## two minutes of random worlds, in several cuts and on several threads

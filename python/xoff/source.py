@@ -87,8 +87,8 @@ def _resolved(override: str, tables: Any, in_force: Callable[[], Any]) -> str:
         what, newline, advice = str(error).partition("\n")
         raise ScenarioError(f"{what}\n --> --set: {override}{newline}{advice}") from None
     if _NUMBER.fullmatch(value) and settings.is_plain_text(settings.spec_of(path, tables)):
-        value = f'"{value}"'
-    return f"{path}={value}"
+        return f'{path}="{value}"'
+    return override if path == key else f"{path}={value}"
 
 
 Given = str | os.PathLike[str] | Source | AsToml
