@@ -32,14 +32,14 @@ from xoff.result import Result, load
 from xoff.scenarios import Checked, Scenario, scenario
 
 if TYPE_CHECKING:
-    from xoff.comparison import Comparison, compare
+    from xoff.side_by_side import Comparison, compare
     from xoff.sweeps import Swept, sweep
 
 __version__ = _version()
 
 # Modules that import NumPy, which a run does without.
 _LATER = {
-    **dict.fromkeys(("Comparison", "compare"), "xoff.comparison"),
+    **dict.fromkeys(("Comparison", "compare"), "xoff.side_by_side"),
     **dict.fromkeys(("Swept", "sweep"), "xoff.sweeps"),
 }
 

@@ -59,7 +59,7 @@ def call(args: argparse.Namespace) -> int:
 
 def _by_seed(results: dict[str, Result]) -> dict[str, list[Result]]:
     """Join runs that differ in nothing but their seed: they are drawn as one curve, their mean."""
-    from xoff.comparison import by_seed
+    from xoff.side_by_side import by_seed
 
     labels = {id(run): label for label, run in results.items()}
     found = {}
