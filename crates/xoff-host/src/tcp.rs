@@ -83,14 +83,15 @@ choices! {
 }
 
 choices! {
-    /// When three duplicates may begin another recovery.
-    pub enum NextRecovery {
-        /// Once more is acknowledged than had ever been sent when the last one began (RFC 6582
-        /// §3.2, step 2: "covers more than recover").
-        Passed = "passed",
-        /// Once all is acknowledged that had been sent since the last timeout (htsim, which does
-        /// not remember what it sent before).
-        Reached = "reached",
+    /// The rules of a recovery without selective acknowledgements.
+    pub enum NewRenoRules {
+        /// RFC 6582.
+        Rfc6582 = "rfc6582",
+        /// Those of htsim (`receivePacket` in `sim/tcp.cpp`). What was sent before a timeout is
+        /// forgotten. Another recovery may begin as soon as all that was sent is acknowledged.
+        /// The third duplicate lets no new data leave. A partial acknowledgement leaves a window
+        /// of at least a packet.
+        Htsim = "htsim",
     }
 }
 
@@ -175,8 +176,8 @@ knobs! {
         rtt_samples: RttSamples = RttSamples::All => [Effect::Needs(DUPLICATES)],
         /// The congestion window after a recovery without selective acknowledgements.
         after_recovery: AfterRecovery = AfterRecovery::Threshold => [Effect::Needs(DEFLATION)],
-        /// When three duplicates may begin another recovery, without selective acknowledgements.
-        next_recovery: NextRecovery = NextRecovery::Passed => [Effect::Needs(DEFLATION)],
+        /// The rules of a recovery without selective acknowledgements.
+        newreno: NewRenoRules = NewRenoRules::Rfc6582 => [Effect::Needs(DEFLATION)],
         /// After this many timeouts in a row a sender probes: it sends one header at each timeout
         /// until one is answered (pFabric §4.2). 0: never.
         probe_after: u16 = 0 => [Effect::Needs(PROBES)],

@@ -20,7 +20,7 @@ use super::reassembly::Reassembly;
 use super::rto::Rto;
 use super::{Arrival, RecoverySettings, Reply, RxProgress, Timeouts};
 use crate::cc::Path;
-use crate::tcp::{AfterRecovery, NextRecovery, TcpConfig};
+use crate::tcp::{AfterRecovery, NewRenoRules, TcpConfig};
 
 /// NewReno's settings: those of section `tcp`.
 #[derive(Clone, Debug, Default)]
@@ -111,7 +111,7 @@ pub struct Sender {
     threshold: u64,
     limited_transmit: bool,
     after: AfterRecovery,
-    next: NextRecovery,
+    rules: NewRenoRules,
     /// True from the third duplicate until "recover" is acknowledged.
     recovering: bool,
     /// "recover": the end of what was sent when the last recovery began, or the last timeout
@@ -119,6 +119,8 @@ pub struct Sender {
     recover: Option<u64>,
     /// True once this recovery has seen a partial acknowledgement.
     partial: bool,
+    /// True if the last acknowledgement lets no new data leave.
+    holds: bool,
     /// Packets that the window has in a recovery beyond the congestion window.
     inflation: i64,
     /// The packet to retransmit.
@@ -136,10 +138,11 @@ impl Sender {
             threshold: u64::from(config.duplicate_acks),
             limited_transmit: config.limited_transmit,
             after: config.after_recovery,
-            next: config.next_recovery,
+            rules: config.newreno,
             recovering: false,
             recover: None,
             partial: false,
+            holds: false,
             inflation: 0,
             resend: None,
             rto: Rto::of_flow(config),
@@ -154,6 +157,7 @@ impl Sender {
     /// Handles an acknowledgement.
     pub fn on_answer(&mut self, sent: &Sent, answer: &Answer) -> Progress {
         self.rto.on_answer(sent.una, answer);
+        self.holds = false;
         if answer.acked > 0 {
             let inside = self.recover.is_some_and(|recover| sent.una < recover);
             if self.recovering && inside {
@@ -176,6 +180,10 @@ impl Sender {
         let restarts = !std::mem::replace(&mut self.partial, true);
         self.resend = Some(sent.una / sent.payload);
         self.inflation += 1 - answer.acked.div_ceil(sent.payload) as i64;
+        if self.rules == NewRenoRules::Htsim {
+            // "if (new_data < _cwnd) _cwnd -= new_data; else _cwnd = 0; _cwnd += _mss".
+            self.inflation = self.inflation.max(1 - (sent.window / sent.payload) as i64);
+        }
         let mut shrink = None;
         if self.after == AfterRecovery::Deflated && self.inflation < 1 {
             // The congestion window takes what duplicates did not add.
@@ -199,9 +207,9 @@ impl Sender {
         self.duplicates += 1;
         // "The TCP sender first checks the value of recover to see if the Cumulative
         // Acknowledgment field covers more than recover" (§3.2, step 2).
-        let covered = self.recover.is_none_or(|recover| match self.next {
-            NextRecovery::Passed => sent.una > recover,
-            NextRecovery::Reached => sent.una >= recover,
+        let covered = self.recover.is_none_or(|recover| match self.rules {
+            NewRenoRules::Rfc6582 => sent.una > recover,
+            NewRenoRules::Htsim => sent.una >= recover,
         });
         let begins = self.duplicates == self.threshold && !self.recovering && covered;
         if begins {
@@ -209,6 +217,7 @@ impl Sender {
             self.recover = Some(self.sent(sent));
             self.partial = false;
             self.inflation = self.threshold as i64;
+            self.holds = self.rules == NewRenoRules::Htsim;
             self.resend = Some(sent.una / sent.payload);
             self.rto.forget();
         } else if self.recovering {
@@ -219,9 +228,9 @@ impl Sender {
 
     /// "recover": the end of what was sent.
     fn sent(&self, sent: &Sent) -> u64 {
-        match self.next {
-            NextRecovery::Passed => sent.high,
-            NextRecovery::Reached => sent.next,
+        match self.rules {
+            NewRenoRules::Rfc6582 => sent.high,
+            NewRenoRules::Htsim => sent.next,
         }
     }
 
@@ -229,6 +238,9 @@ impl Sender {
     /// lets a packet leave (RFC 3042 §2, limited transmit).
     #[must_use]
     pub fn beyond(&self, payload: u64) -> i64 {
+        if self.holds {
+            return i64::MIN;
+        }
         let limited = self.limited_transmit && self.duplicates < self.threshold;
         let packets = match (self.recovering, limited) {
             (true, _) => self.inflation,

@@ -13,6 +13,8 @@ pub struct Sent {
     pub payload: u64,
     /// Size of the flow.
     pub end: u64,
+    /// The window of the congestion control.
+    pub window: u64,
 }
 
 /// An acknowledgement, for recoveries that count duplicates.

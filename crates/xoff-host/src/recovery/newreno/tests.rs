@@ -4,7 +4,8 @@ use super::super::tests::{Fate, PAYLOAD, Path, Way, fate};
 use super::*;
 use crate::transport::Recovery;
 
-const SENT: Sent = Sent { una: 0, next: 0, high: 0, payload: PAYLOAD, end: 1_000_000 };
+const SENT: Sent =
+    Sent { una: 0, next: 0, high: 0, payload: PAYLOAD, end: 1_000_000, window: 2 * PAYLOAD };
 
 fn answer(acked: u64) -> Answer {
     Answer { now: 0, rtt: 1, acked: acked * PAYLOAD, repeats: acked == 0, news: acked > 0 }
@@ -120,14 +121,32 @@ fn the_flight_bounds_the_window_after_a_recovery() {
 /// "The Cumulative Acknowledgment field covers more than recover" (§3.2, step 2).
 #[test]
 fn no_recovery_begins_before_recover_is_acknowledged() {
-    let begun = |next_recovery, una| {
-        let mut sender = Sender::new(&TcpConfig { next_recovery, ..TcpConfig::default() });
+    let begun = |newreno, una| {
+        let mut sender = Sender::new(&TcpConfig { newreno, ..TcpConfig::default() });
         sender.on_timeout(&at(5, 25));
         sender.on_answer(&at(una, 40), &answer(1));
         let third = [(); 3].map(|()| sender.on_answer(&at(una, 40), &answer(0)).begins)[2];
         assert_eq!(sender.rto.timeouts(), 0, "every acknowledgement is a sample");
         third
     };
-    assert_eq!([25, 26].map(|una| begun(NextRecovery::Passed, una)), [false, true]);
-    assert_eq!([24, 25].map(|una| begun(NextRecovery::Reached, una)), [false, true]);
+    assert_eq!([25, 26].map(|una| begun(NewRenoRules::Rfc6582, una)), [false, true]);
+    assert_eq!([24, 25].map(|una| begun(NewRenoRules::Htsim, una)), [false, true]);
+}
+
+/// The third duplicate only repeats a packet, and a window of two packets is never deflated below
+/// one.
+#[test]
+fn htsim_sends_nothing_new_at_the_third_duplicate_and_keeps_a_packet() {
+    let config =
+        TcpConfig { newreno: NewRenoRules::Htsim, limited_transmit: false, ..TcpConfig::default() };
+    let mut sender = Sender::new(&config);
+    (0..3).for_each(|_| _ = sender.on_answer(&at(5, 25), &answer(0)));
+    assert_eq!((sender.beyond(PAYLOAD), sender.take()), (i64::MIN, Some(5)));
+    sender.on_answer(&at(5, 25), &answer(0));
+    assert_eq!(sender.beyond(PAYLOAD), 4000);
+    // Of 2 + 4 packets a partial acknowledgement of 3 leaves 4, one of 9 leaves 1.
+    sender.on_answer(&at(8, 25), &answer(3));
+    assert_eq!(sender.beyond(PAYLOAD), 2000);
+    sender.on_answer(&at(17, 25), &answer(9));
+    assert_eq!(sender.beyond(PAYLOAD), -1000);
 }
