@@ -10,7 +10,8 @@ import pytest
 from xoff import compare_reference, csv_case, csv_forms
 from xoff.errors import RunError, XoffError
 
-NS3 = Path(__file__).parent / "data/ns3"
+DATA = Path(__file__).parent / "data"
+NS3 = DATA / "ns3"
 
 
 @pytest.mark.real_engine
@@ -30,6 +31,14 @@ def test_flows_end_at_the_nanosecond_of_ns3(name, exact, tmp_path):
     assert case.note == ""
     assert (case.exact(), len(case.compared)) == (exact, case.flows)
     assert abs(case.figures()["mean_fct_error"]) < 1e-4
+
+
+@pytest.mark.real_engine
+@pytest.mark.parametrize("name", ["tcp_two", "tcp_incast8", "dctcp_incast8", "swift_two"])
+def test_every_flow_ends_at_the_nanosecond_of_htsim(name, tmp_path):
+    (case,) = compare_reference.run(DATA / "htsim" / name, tmp_path)
+    assert (case.note, len(case.compared)) == ("", 8)
+    assert case.exact() == 8
 
 
 @pytest.fixture

@@ -26,6 +26,8 @@ NAMING = [
 
 # Files of a user, and what commands write for one.
 EXAMPLES = {"hello.toml", "mine.toml", "compare.toml", "scenario.toml", "table.md"}
+# The file of a comparison of one's own.
+EXAMPLES |= {"comparison.toml"}
 # What a worked example adds.
 EXAMPLES |= {"aimd.rs", "crates/xoff-host/src/cc/aimd.rs"}
 # Files that every paper has.

@@ -12,7 +12,7 @@ from xoff.verdicts import FAILS
 
 ROOT = Path(__file__).parents[2]
 PAPERS = ROOT / "papers"
-RECORDS = overview.records(PAPERS)
+RECORDS = {**overview.records(PAPERS), **overview.comparisons(PAPERS)}
 EXPERIMENTS = [(paper, name) for paper, record in RECORDS.items() for name in record["experiments"]]
 
 

@@ -12,7 +12,7 @@ from xoff import engine, jobs
 from xoff.experiment import load_experiment
 from xoff.reproduce import reproduce
 from xoff.reproduce_paper import reproduce_all
-from xoff.reproduce_report import as_json, claims_text
+from xoff.reproduce_report import TABLE, _rows, as_json, claims_text
 
 
 def run(paper, tmp_path, **options):
@@ -48,6 +48,13 @@ def test_everything_at_once(paper, tmp_path):
     assert found["not_run"][0] == {"claim": "D-C4", "needs": ["ExpressPass"]}
     assert set(found["runs"]) == {"BFC", "HPCC seed 1", "HPCC seed 2", "Sweep@10", "Sweep@100"}
     assert "| BFC | short | 5,000 |" in outcome.files[2].read_text()
+
+
+def test_the_table_counts_packets_lost_on_links():
+    entry = {"class": "n", "flows": 1, "all": {"flows": 1}}
+    found = {"classes": [entry], "drops_packets": 0, "dropped": {"packets": 190}}
+    (row,) = _rows("a", xoff.Result(found, "", "d"))
+    assert row[TABLE.index("packets lost")] == "190"
 
 
 def test_a_paper_is_all_its_experiments_and_shares_their_runs(paper, tmp_path, monkeypatch):

@@ -218,6 +218,8 @@ def _htsim_tcp(found: Parameters) -> Settings:
     if "initial_rto_ps" in model.found:
         settings["tcp.initial_rto"] = f'"{model.number("initial_rto_ps")}ps"'
         settings["tcp.max_rto"] = '"60s"'
+    if "rto_scan_ps" in model.found:
+        settings["tcp.timeout_scan"] = f'"{model.number("rto_scan_ps")}ps"'
     return _leaf_spine(found) | settings
 
 

@@ -79,6 +79,7 @@ class Point:
     scenario: Path
     overrides: tuple[str, ...]
     compute: str = ""
+    group: str = ""
 
     @property
     def label(self) -> str:
@@ -109,8 +110,9 @@ class Experiment:
     `[scale.paper]` (`set`, `seeds`), `[[case]]`, `[[plot]]`, `[[column]]`. With `[[column]]`s the
     table shows these numbers instead of slowdowns.
     Overrides apply in the order file, scale, case, sweep, seed. A case with `scales` runs only at
-    these scales. `like` makes an experiment from another one (`derived`). `settings` lists what
-    differs from the file and the readings.
+    these scales. `group` is a case's heading in plots of kind `dots`, which show columns. `like`
+    makes an experiment from another one (`derived`). `settings` lists what differs from the file
+    and the readings.
     """
 
     name: str
@@ -171,7 +173,23 @@ def load_experiment(folder: Path, name: str, scale: str) -> Experiment:
         read_plot(table, f"{file}: plot {i}", names, labels) for i, table in enumerate(plots, 1)
     )
     shown = tuple(_column(table, f"{file}: column {i}") for i, table in enumerate(columns, 1))
+    _check_dots(read, shown, file)
     return Experiment(name, scale, title, source, tuple(points), read, shown)
+
+
+def _check_dots(plots: Sequence[Plot], columns: Sequence[Column], file: Path) -> None:
+    """Check that plots of kind `dots` are among themselves and show columns of the table."""
+    dots = [plot for plot in plots if plot.kind == "dots"]
+    if dots and len(dots) < len(plots):
+        raise UsageError(f"{file}: plots of kind `dots` share their rows: all plots must be `dots`")
+    titles = [column.title for column in columns]
+    for plot in dots:
+        if not 1 <= len(plot.columns) <= 2:
+            raise UsageError(f"{file}: kind `dots` requires one or two `columns`")
+        for title in plot.columns:
+            if title not in titles:
+                hint = suggestion(title, titles)
+                raise UsageError(f"{file}: kind `dots`: unknown column `{title}`{hint}")
 
 
 def _column(table: Any, where: str) -> Column:
@@ -209,6 +227,7 @@ def _case_points(table: Any, number: int, shared: _Shared) -> list[Point]:
     scenario = shared.file.parent / named if named else shared.file
     sets = [*shared.overrides, *case.strings("set")]
     sets += case.strings(shared.scale)
+    group = case.get("group", str, "")
     table = case.get("sweep", dict, shared.sweep)
     sweep = Sweep.read(table, f"{where}: sweep", shared.scale) if table else None
     for other in SCALES:
@@ -234,6 +253,7 @@ def _case_points(table: Any, number: int, shared: _Shared) -> list[Point]:
             scenario,
             (*sets, *moved, *shared.last, *_seed(shared.seed_key, seed)),
             compute,
+            group,
         )
         for value, moved in _moves(sweep)
         for seed in (seeds or [None])

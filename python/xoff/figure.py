@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from xoff import panels, plots
+from xoff import comparison, dots, panels, plots
 from xoff.experiment import Experiment
 from xoff.metrics import Relative
 from xoff.plot import Plot
@@ -24,6 +24,8 @@ def build(experiment: Experiment, results: Results, columns: int = 3) -> Figure:
 
     An experiment without `[[plot]]` gets slowdowns by flow size.
     """
+    if comparison.is_compared(experiment):
+        return _dots(experiment, results)
     wanted = experiment.plots or (Plot("slowdown-by-size"),)
     drawings = [panel for plot in wanted for panel in _panels(plot, experiment, results)]
     figure, axes = plots.new_figure(len(drawings), columns)
@@ -34,6 +36,15 @@ def build(experiment: Experiment, results: Results, columns: int = 3) -> Figure:
     # About 13 characters of this font size fit in an inch.
     figure.suptitle(textwrap.fill(heading, int(13 * figure.get_figwidth())), fontsize=10)
     return figure
+
+
+def _dots(experiment: Experiment, results: Results) -> Figure:
+    numbers = comparison.numbers_of(experiment, results)
+    drawn = [
+        dots.Panel(plot.title or "", plot.x_label or "", numbers, plot.columns, plot.log_x)
+        for plot in experiment.plots
+    ]
+    return dots.figure(drawn, comparison.groups_of(experiment), experiment.heading)
 
 
 def _panels(plot: Plot, experiment: Experiment, results: Results) -> list[Panel]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from xoff import page, recorded
+from xoff import comparison, page, recorded
 from xoff.catalogue import RESULTS
 from xoff.claims import SIMULATED, load_claims
 from xoff.manifest import replace_text
@@ -31,6 +31,13 @@ def records(root: Path) -> dict[str, dict[str, Any]]:
     """Return the recorded results of every paper that has some. Raises `UsageError`."""
     files = {paper: root / paper / RESULTS for paper in TITLES}
     return {paper: recorded.load(file) for paper, file in files.items() if file.is_file()}
+
+
+def comparisons(root: Path) -> dict[str, dict[str, Any]]:
+    """Return the recorded results of every comparison that has some. Raises `UsageError`."""
+    folders = sorted(file.parent for file in root.glob(f"*/{comparison.FILE}"))
+    files = {folder.name: folder / RESULTS for folder in folders}
+    return {name: recorded.load(file) for name, file in files.items() if file.is_file()}
 
 
 def table(found: Mapping[str, Mapping[str, Any]], pages: str) -> str:
@@ -73,8 +80,8 @@ def pages(project: Path) -> dict[Path, str]:
     root, folder = project / "papers", project / "docs" / "reproduction"
     found = records(root)
     texts = {
-        folder / f"{paper}.md": page.text(record, load_claims(root / paper / "claims.toml"))
-        for paper, record in found.items()
+        folder / f"{name}.md": page.text(record, load_claims(root / name / "claims.toml"), root)
+        for name, record in {**found, **comparisons(root)}.items()
     }
     for file, prefix in (
         (project / "README.md", "docs/reproduction/"),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xoff import recorded, reproduce_report
+from xoff import comparison, comparison_page, recorded, reproduce_report
 from xoff.claims import Claim
 from xoff.errors import UsageError, writing
 from xoff.manifest import replace_text
@@ -35,23 +35,29 @@ def draw(outcome: Outcome, folder: Path) -> None:
 
     name = outcome.experiment.name.split("/")[-1]
     drawn = figure.build(outcome.experiment, outcome.results, columns=PANELS)
-    plots.save_picture(drawn, folder / f"{name}.png", DPI)
+    source = recorded.runs_digest(recorded.runs_of(outcome))
+    plots.save_picture(drawn, folder / f"{name}.png", DPI, source)
 
 
-def write(record: Entry, claims: Sequence[Claim], folder: Path) -> Path:
+def write(record: Entry, claims: Sequence[Claim], folder: Path, root: Path) -> Path:
     """Write `<paper>.md` from recorded results into a folder, next to its pictures.
 
-    Returns the path of the page. Raises `UsageError` if it cannot be written.
+    `root` is the folder of papers. Returns the path of the page. Raises `UsageError` if it cannot
+    be written.
     """
     target = folder / f"{record['paper']}.md"
     with writing(target, UsageError):
         folder.mkdir(parents=True, exist_ok=True)
-        replace_text(target, text(record, claims))
+        replace_text(target, text(record, claims, root))
+    if compared := comparison.load(root / record["paper"]):
+        comparison_page.draw(record, compared, folder / record["paper"])
     return target
 
 
-def text(record: Entry, claims: Sequence[Claim]) -> str:
+def text(record: Entry, claims: Sequence[Claim], root: Path) -> str:
     """Format the page in Markdown; it links to pictures in a folder named after the paper."""
+    if compared := comparison.load(root / record["paper"]):
+        return comparison_page.text(record, compared)
     entries = recorded.experiments(dict(record))
     ordered = sorted(entries, key=lambda name: _place(name, entries[name]))
     named = {claim.id: claim for claim in claims}

@@ -32,6 +32,7 @@ PLOT_KINDS = (
     "series",
     "columns",
     "cdf",
+    "dots",
 )
 # Kinds that accept `relative_to`.
 RELATED_KINDS = ("bars", "grouped-bars", "curve")
@@ -89,6 +90,7 @@ class Plot:
     over: str = ""
     marks: tuple[float, ...] = ()
     theory: Theory | None = None
+    columns: tuple[str, ...] = ()
 
 
 def read_plot(table: Any, where: str, names: list[str], labels: list[str]) -> Plot:
@@ -127,6 +129,7 @@ def read_plot(table: Any, where: str, names: list[str], labels: list[str]) -> Pl
         over=reader.need("over", str) if kind == "columns" else "",
         marks=tuple(reader.get("marks", list, []) if kind == "columns" else ()),
         theory=_theory(reader, where) if kind in THEORY_KINDS else None,
+        columns=tuple(reader.strings("columns") if kind == "dots" else ()),
     )
     reader.done()
     if kind == "cdf" and "cdf" not in plot.term:

@@ -52,6 +52,15 @@ def new_figure(panels: int, columns: int = 3) -> tuple[Figure, list[Axes]]:
     return figure, axes[:panels]
 
 
+def new_rows(panels: int, inches: tuple[float, float]) -> tuple[Figure, list[Axes]]:
+    """Return a figure with `panels` panels in a row that share the vertical axis, and its axes."""
+    with mpl.rc_context(_SETTINGS):
+        figure = Figure(figsize=inches, layout="constrained")
+        FigureCanvasAgg(figure)
+        grid = figure.subplots(1, panels, squeeze=False, sharey=True)
+    return figure, list(grid[0])
+
+
 def legends(axes: Sequence[Axes]) -> None:
     """Add a legend to every panel with labels."""
     for ax in axes:
@@ -154,12 +163,14 @@ def save(figure: Figure, stem: Path) -> list[Path]:
     return targets
 
 
-def save_picture(figure: Figure, target: Path, dpi: int) -> None:
+def save_picture(figure: Figure, target: Path, dpi: int, source: str = "") -> None:
     """Write a size-optimised PNG, byte for byte the same for the same data.
 
-    Raises `RunError` if the file cannot be written.
+    `source` is kept in the file: the digest of the runs (`recorded.runs_digest`). Raises
+    `RunError` if the file cannot be written.
     """
-    _write(figure, target, metadata={}, dpi=dpi, pil_kwargs={"optimize": True})
+    metadata = {"Source": source} if source else {}
+    _write(figure, target, metadata=metadata, dpi=dpi, pil_kwargs={"optimize": True})
 
 
 def _write(figure: Figure, target: Path, **options: Any) -> None:

@@ -11,7 +11,8 @@ The file is an object with
   failure is removed.
 - `runs`: one entry per run: `experiment`, `case`, `seed`, `scenario`, `settings`, `digest`,
   `engine` (version) and `packet_hops`.
-- `experiments`: by name, what the entries above were made from, and the experiment's table.
+- `experiments`: by name, what the entries above were made from, and the experiment's table. Those
+  of a comparison have `groups`, `numbers` and `schemes` as well (`comparison.record`).
   `sensitivity`, if it was tried, has the verdicts under each candidate of a reading, and the digest
   of the runs.
 """
@@ -24,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xoff import engine, points, reproduce_report
+from xoff import comparison, engine, points, reproduce_report
 from xoff.claims import Claim
 from xoff.errors import UsageError, writing
 from xoff.manifest import replace_text
@@ -108,9 +109,10 @@ def entry(outcome: Outcome, claims: Sequence[Claim]) -> Record:
         "engine": engine.version(),
         "key": key(experiment, claims),
         "seeds": points.seeds(experiment.points),
-        "runs": _runs(outcome),
+        "runs": runs_of(outcome),
         "verdicts": {one.claim.id: reproduce_report.verdict_json(one) for one in verdicts},
         "table": reproduce_report.page_table(outcome),
+        **comparison.record(outcome),
     }
 
 
@@ -118,7 +120,7 @@ def trial(outcome: Outcome) -> Record:
     """Return what is kept of an experiment under a candidate of a reading."""
     own = [verdict for verdict in outcome.verdicts if verdict.claim.experiments]
     return {
-        "digest": runs_digest(_runs(outcome)),
+        "digest": runs_digest(runs_of(outcome)),
         "verdicts": {one.claim.id: reproduce_report.verdict_json(one) for one in own},
     }
 
@@ -129,7 +131,8 @@ def runs_digest(runs: Sequence[Record]) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:16]
 
 
-def _runs(outcome: Outcome) -> list[Record]:
+def runs_of(outcome: Outcome) -> list[Record]:
+    """Return the entries of an experiment's runs."""
     found = []
     for point in outcome.experiment.points:
         run = outcome.run_of[point.title]

@@ -95,6 +95,7 @@ class _Kept:
         self, root: Path, paper: str, options: Options, keeping: Keeping, out: Path, whole: bool
     ) -> None:
         self.file = keeping.results or out / f"results-{options.scale}.json"
+        self._root = root
         self._paper = paper
         self._scale = options.scale
         self._page = keeping.page
@@ -126,4 +127,4 @@ class _Kept:
     def finish(self) -> None:
         """Write the page from the recorded results."""
         if self._page is not None and self._record["experiments"]:
-            page.write(self._record, self._claims, self._page)
+            page.write(self._record, self._claims, self._page, self._root)

@@ -19,9 +19,11 @@ from xoff.verdicts import HOLDS, WORDS, Measured, NotRun, Verdict
 if TYPE_CHECKING:
     from xoff.reproduce import Outcome
 
+# Like the numbers next to it, of the measured time. Packets lost on failed links count.
+LOST = Column("packets lost", {"path": "dropped.packets"})
 TABLE = [
     *("case", "range", "flows", "mean", "p50", "p95", "p99"),
-    *("buffer p99", "drops", "PFC pause share", "digest"),
+    *("buffer p99", LOST.title, "PFC pause share", "digest"),
 ]
 # Largest number of table rows per experiment in the report on its paper.
 MOST_ROWS = 48
@@ -35,7 +37,7 @@ PAGE_COLUMNS = (
     Column("long, mean", {"range": "long", "statistic": "mean"}),
     Column("all, p99", {"range": "all", "statistic": "p99"}),
     Column("buffer p99 (MB)", {"path": "buffer.p99_bytes", "scale": 1e-6}),
-    Column("drops", {"path": "drops_packets"}),
+    LOST,
     Column("paused by PFC (%)", {"path": "pfc.pause_time_share", "scale": 100.0}),
 )
 
@@ -107,12 +109,12 @@ def _is_there(column: Column, outcome: Outcome) -> bool:
     return any(Term(label, **column.term).over_seeds(runs) is not None for label, runs in results)
 
 
-COUNTS = ("case", "drops", "timeouts", "spurious retransmissions", "digest")
+COUNTS = ("case", "packets without room", "timeouts", "spurious retransmissions", "digest")
 TIMES = ("case", "completions", "count", "unfinished", "p50 (ms)", "p95 (ms)", "p99 (ms)")
 
 
 def _completions(titled: Sequence[tuple[str, Result]]) -> str:
-    """Format a table of drops, timeouts and retransmissions, and one of completion times."""
+    """Format a table of counts over the whole run, and one of completion times."""
     paths = ("drops_packets", "timeouts", "transport.spurious_retransmissions")
     counts = [
         [title, *[number(lookup(run.summary, path)) for path in paths], run.digest]
@@ -185,7 +187,7 @@ def _rows(title: str, run: Result) -> list[list[str]]:
     share = lookup(run.summary, "pfc.pause_time_share")
     tail = [
         byte_text(lookup(run.summary, "buffer.p99_bytes")),
-        number(lookup(run.summary, "drops_packets")),
+        number(lookup(run.summary, LOST.term["path"])),
         "-" if share is None else f"{share:.3%}",
         run.digest,
     ]

@@ -118,7 +118,7 @@ def _keep(trials: Sequence[Trial], name: str, file: Path, page_folder: Path | No
     ]
     record = recorded.save(file, paper, entries, claims)
     if page_folder is not None:
-        page.write(record, claims, page_folder)
+        page.write(record, claims, page_folder, trials[0].outcome.root)
 
 
 def _scenarios(prepared: Prepared) -> set[str]:

@@ -76,6 +76,22 @@ choices! {
         Threshold = "threshold",
         /// What is left of it, as in ns-2. Slow start then leads back to the threshold.
         Deflated = "deflated",
+        /// The threshold, or a packet more than what is in flight if that is less (RFC 6582 §3.2,
+        /// step 3, option 1, without its least flight of a packet; htsim).
+        Flight = "flight",
+    }
+}
+
+choices! {
+    /// The rules of a recovery without selective acknowledgements.
+    pub enum NewRenoRules {
+        /// RFC 6582.
+        Rfc6582 = "rfc6582",
+        /// Those of htsim (`receivePacket` in `sim/tcp.cpp`). What was sent before a timeout is
+        /// forgotten. Another recovery may begin as soon as all that was sent is acknowledged.
+        /// The third duplicate lets no new data leave. A partial acknowledgement leaves a window
+        /// of at least a packet.
+        Htsim = "htsim",
     }
 }
 
@@ -139,6 +155,9 @@ knobs! {
             tcp.min_rto == tcp.max_rto,
             "min_rto = max_rto: all timeouts are the same",
         ))],
+        /// Timeouts are noticed at multiples of this interval only. A flow then sends after up to
+        /// 1/200 of the interval, the sooner the later it was noticed (htsim: 10 ms). 0: at once.
+        timeout_scan: Ps = Ps(0),
         /// Longest retransmission timeout, also after doubling.
         max_rto: Ps = Ps::from_us(1_000_000),
         /// Retransmission timeout before the first measured round trip (RFC 6298: 1 s; the same
@@ -157,6 +176,8 @@ knobs! {
         rtt_samples: RttSamples = RttSamples::All => [Effect::Needs(DUPLICATES)],
         /// The congestion window after a recovery without selective acknowledgements.
         after_recovery: AfterRecovery = AfterRecovery::Threshold => [Effect::Needs(DEFLATION)],
+        /// The rules of a recovery without selective acknowledgements.
+        newreno: NewRenoRules = NewRenoRules::Rfc6582 => [Effect::Needs(DEFLATION)],
         /// After this many timeouts in a row a sender probes: it sends one header at each timeout
         /// until one is answered (pFabric §4.2). 0: never.
         probe_after: u16 = 0 => [Effect::Needs(PROBES)],

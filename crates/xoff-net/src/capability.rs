@@ -32,7 +32,7 @@ pub const REDUCTION: Capability =
     Capability("only recovery = \"sack\" with a window of TCP spreads a reduction");
 /// Partial acknowledgements deflate the window.
 pub const DEFLATION: Capability =
-    Capability("only recovery = \"newreno\" deflates a window: that of congestion = \"newreno\"");
+    Capability("only recovery = \"newreno\" deflates a window, that of a NewReno");
 /// A sender probes after some timeouts.
 pub const PROBES: Capability = Capability("only recovery = \"sack\" sends probes");
 /// The transport's timeout triggers retransmissions.

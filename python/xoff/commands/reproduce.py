@@ -24,7 +24,7 @@ from xoff.terminal import say
 if TYPE_CHECKING:
     from xoff.reproduce_paper import Keeping
 
-HELP = "run experiments of a paper and draw their figures"
+HELP = "run experiments of a paper, or the gallery of all schemes"
 EXAMPLE = "xoff reproduce bfc/fig09 --check"
 
 
@@ -34,7 +34,7 @@ def add(parser: Parser) -> None:
         "experiment",
         nargs="?",
         metavar="PAPER[/EXPERIMENT]",
-        help="e.g. bfc (all experiments of the paper) or bfc/fig09; see --list",
+        help="e.g. bfc (all experiments of the paper), bfc/fig09 or gallery; see --list",
     )
     add_options(parser)
 

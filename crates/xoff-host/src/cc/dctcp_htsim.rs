@@ -2,15 +2,12 @@
 //! bytes, and a cut at each update of the estimate while it is above zero, even if no packet of
 //! that window was marked. RFC 8257 §3.3 cuts only after a mark; see `dctcp_tcp.rs`.
 //!
-//! That host puts as many packets into its NIC as the window allows, and a later cut does not take
-//! them back. Here the NIC takes a packet when it sends it, so the window never falls below what
-//! it has already allowed.
-//!
-//! Not modelled: htsim's own NewReno. The recovery finds losses; then the window is halved.
+//! Its window is that of htsim's TCP (`htsim_window.rs`). A loss halves it, as without DCTCP.
 
 use xoff_core::knobs;
 use xoff_core::knobs::Checked;
 
+use super::htsim_window::HtsimWindow;
 use super::{Ack, CongestionControl, ControlSettings, Loss, Path, Start};
 use crate::cc::Pace;
 use crate::tcp::TcpConfig;
@@ -57,40 +54,21 @@ impl Start for DctcpHtsimConfig {
 pub struct DctcpHtsim {
     gain: f64,
     alpha: f64,
-    cwnd: u64,
-    ssthresh: u64,
+    window: HtsimWindow,
     /// Acknowledgements since the last update, and those with an echo.
     seen: u64,
     marked: u64,
     /// The window at the last update, which ends the next one.
     past_cwnd: u64,
-    /// The byte up to which the window has allowed to send.
-    allowed: u64,
 }
 
 impl DctcpHtsim {
     /// A new flow's state and pace.
     #[must_use]
     pub fn start(config: &DctcpHtsimConfig, tcp: &TcpConfig, path: &Path) -> (Self, Pace) {
-        let mut control = Self {
-            gain: config.gain,
-            alpha: 0.0,
-            cwnd: u64::from(tcp.initial_window_packets) * path.payload,
-            ssthresh: match tcp.initial_ssthresh.0 {
-                0 => u64::MAX,
-                bytes => bytes,
-            },
-            seen: 0,
-            marked: 0,
-            past_cwnd: 2 * path.payload,
-            allowed: 0,
-        };
-        let pace = if tcp.handshake {
-            Pace { rate: path.line_rate, window: path.payload }
-        } else {
-            control.allow(path, 0)
-        };
-        (control, pace)
+        let (window, pace) = HtsimWindow::start(tcp, path);
+        let past_cwnd = 2 * path.payload;
+        (Self { gain: config.gain, alpha: 0.0, window, seen: 0, marked: 0, past_cwnd }, pace)
     }
 
     /// Counts an acknowledgement. After a window of them the estimate is updated, and the window
@@ -99,7 +77,7 @@ impl DctcpHtsim {
         self.seen += 1;
         if marked {
             self.marked += 1;
-            self.ssthresh = self.ssthresh.min(self.cwnd);
+            self.window.ssthresh = self.window.ssthresh.min(self.window.cwnd);
         }
         if self.seen * path.payload < self.past_cwnd {
             return;
@@ -108,69 +86,38 @@ impl DctcpHtsim {
         self.alpha = (1.0 - self.gain) * self.alpha + self.gain * share;
         (self.seen, self.marked) = (0, 0);
         if self.alpha > 0.0 {
-            let left = self.cwnd as f64 * (1.0 - self.alpha / 2.0);
-            self.cwnd = (left as u64).max(path.payload);
-            self.ssthresh = self.cwnd;
+            let left = self.window.cwnd as f64 * (1.0 - self.alpha / 2.0);
+            self.window.cwnd = (left as u64).max(path.payload);
+            self.window.ssthresh = self.window.cwnd;
         }
-        self.past_cwnd = self.cwnd;
+        self.past_cwnd = self.window.cwnd;
     }
 
-    /// Grows the window after an acknowledgement of new data, by what the window leaves unused, up
-    /// to a packet.
-    fn grow(&mut self, path: &Path, seq: u64) {
-        let Some(unused) = (seq + self.cwnd).checked_sub(self.allowed) else { return };
-        let unused = unused.min(path.payload);
-        self.cwnd += if self.cwnd < self.ssthresh {
-            unused.min(self.ssthresh - self.cwnd)
-        } else {
-            unused * path.payload / self.cwnd
-        };
-    }
-
-    /// The window of whole packets from `seq` on.
-    fn allow(&mut self, path: &Path, seq: u64) -> Pace {
-        let whole = self.cwnd / path.payload * path.payload;
-        self.allowed = self.allowed.max(seq + whole);
-        Pace { rate: path.line_rate, window: (self.allowed - seq).min(path.window) }
-    }
-
-    /// The window after a loss, which takes back what an earlier one has allowed.
-    fn restart(&mut self, path: &Path, cwnd: u64, pace: &mut Pace) {
+    /// A loss begins a new observation.
+    fn forget(&mut self) {
         (self.seen, self.marked) = (0, 0);
-        self.past_cwnd = self.cwnd;
-        self.cwnd = cwnd;
-        self.allowed = 0;
-        pace.window = cwnd.min(path.window);
+        self.past_cwnd = self.window.cwnd;
     }
 }
 
 impl CongestionControl for DctcpHtsim {
     fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
         self.observe(path, ack.marked);
-        // The answer to the first packet of a connection acknowledges no data.
-        if !ack.recovering && (ack.acked > 0 || ack.seq == 0) {
-            self.grow(path, ack.seq);
-        }
-        *pace = self.allow(path, ack.seq);
+        self.window.on_ack(path, ack, pace);
     }
 
     fn on_loss(&mut self, path: &Path, _loss: &Loss, pace: &mut Pace) {
-        self.ssthresh = (self.cwnd / 2).max(2 * path.payload);
-        self.restart(path, self.ssthresh, pace);
+        self.forget();
+        self.window.halve(path, pace);
     }
 
     fn on_timeout(&mut self, path: &Path, loss: &Loss, pace: &mut Pace) {
-        if !loss.again {
-            self.ssthresh = (self.cwnd / 2).max(2 * path.payload);
-        }
-        self.restart(path, path.payload, pace);
+        self.forget();
+        self.window.collapse(path, loss, pace);
     }
 
     fn reopen(&mut self, path: &Path, bytes: u64, pace: &mut Pace) {
-        self.cwnd = bytes.max(1).next_multiple_of(path.payload);
-        self.ssthresh = self.cwnd;
-        self.allowed = 0;
-        pace.window = self.cwnd.min(path.window);
+        self.window.reopen(path, bytes, pace);
     }
 }
 
@@ -194,10 +141,10 @@ mod tests {
         let (mut control, mut pace) = flow(10);
         assert_eq!(pace.window, 10_000);
         (1..=5).for_each(|packet| control.on_ack(&PATH, &ack(packet, false), &mut pace));
-        assert_eq!((control.cwnd, pace.window), (15_000, 15_000));
+        assert_eq!((control.window.cwnd, pace.window), (15_000, 15_000));
         control.on_ack(&PATH, &ack(6, true), &mut pace);
         // No update yet: congestion avoidance adds 1000 x 1000 / 15000.
-        assert_eq!((control.ssthresh, control.cwnd), (15_000, 15_066));
+        assert_eq!((control.window.ssthresh, control.window.cwnd), (15_000, 15_066));
     }
 
     #[test]
@@ -208,11 +155,11 @@ mod tests {
         // The first update is after two packets: alpha = 1/16 x 1/2.
         assert_eq!(control.alpha, 1.0 / 32.0);
         let cut = (10_100.0 * (1.0 - 1.0 / 64.0)) as u64;
-        assert_eq!((control.ssthresh, control.past_cwnd), (cut, cut));
-        let window = control.cwnd;
+        assert_eq!((control.window.ssthresh, control.past_cwnd), (cut, cut));
+        let before = control.window.cwnd;
         (3..=12).for_each(|packet| control.on_ack(&PATH, &ack(packet, false), &mut pace));
         assert_eq!(control.alpha, 1.0 / 32.0 * 15.0 / 16.0);
-        assert!(control.cwnd < window + 800, "nine packets grew it, and it was cut again");
+        assert!(control.window.cwnd < before + 800, "nine packets grew it, and it was cut again");
     }
 
     /// What was allowed goes out even if the window has been cut since.
@@ -222,7 +169,7 @@ mod tests {
         control.alpha = 1.0;
         control.on_ack(&PATH, &ack(1, true), &mut pace);
         control.on_ack(&PATH, &ack(2, true), &mut pace);
-        assert!(control.cwnd < 6_000);
+        assert!(control.window.cwnd < 6_000);
         let allowed = 11_000;
         assert_eq!(pace.window, allowed - 2_000);
     }

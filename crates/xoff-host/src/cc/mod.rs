@@ -17,7 +17,9 @@ mod dctcp_tcp;
 mod delay_window;
 mod hpcc;
 pub(crate) mod hpcc_pint;
+mod htsim_window;
 mod newreno;
+mod newreno_htsim;
 mod none;
 mod ns3_cubic;
 mod ns3_dctcp;
@@ -32,6 +34,7 @@ mod xcp;
 use xoff_net::Record;
 use xoff_net::xcp::{XcpConfig, XcpHeader};
 
+use crate::recovery::progress::Shrink;
 use crate::tcp::TcpConfig;
 
 pub use capped::Capped;
@@ -45,6 +48,7 @@ pub use delay_window::{DelayWindow, DelayWindowConfig};
 pub use hpcc::{Hpcc, HpccConfig};
 pub use hpcc_pint::{HpccPint, HpccPintConfig};
 pub use newreno::{NewReno, NewRenoConfig};
+pub use newreno_htsim::{NewRenoHtsim, NewRenoHtsimConfig};
 pub use none::{NoControl, NoControlConfig};
 pub use ns3_cubic::{Ns3Cubic, Ns3CubicConfig};
 pub use ns3_dctcp::{Ns3Dctcp, Ns3DctcpConfig};
@@ -160,9 +164,9 @@ pub trait CongestionControl {
     fn on_loss(&mut self, _path: &Path, _loss: &Loss, _pace: &mut Pace) {}
     /// The retransmission timeout has passed without an acknowledgement.
     fn on_timeout(&mut self, _path: &Path, _loss: &Loss, _pace: &mut Pace) {}
-    /// Partial acknowledgements of a recovery without selective acknowledgements take `bytes` from
-    /// the congestion window itself. The acknowledgement follows with `on_ack`.
-    fn deflate(&mut self, _path: &Path, _bytes: u64) {}
+    /// A recovery without selective acknowledgements shrinks the congestion window itself. The
+    /// acknowledgement follows with `on_ack`.
+    fn shrink(&mut self, _path: &Path, _shrink: Shrink) {}
     /// An external allocator opens the window to `bytes`; TCP controls only. The control keeps its
     /// other state and enters congestion avoidance.
     fn reopen(&mut self, _path: &Path, _bytes: u64, _pace: &mut Pace) {}
@@ -242,6 +246,8 @@ controls! {
     DctcpTcp(DctcpTcpConfig => DctcpTcp) = "dctcp-tcp",
     /// DCTCP as in htsim, section `dctcp_htsim`.
     DctcpHtsim(DctcpHtsimConfig => DctcpHtsim) = "dctcp-htsim",
+    /// TCP NewReno as htsim has it.
+    NewRenoHtsim(NewRenoHtsimConfig => NewRenoHtsim) = "newreno-htsim",
     /// XCP, in hosts and switches, section `xcp`.
     Xcp(XcpConfig => Xcp) = "xcp",
     /// pFabric: a first window of one bandwidth-delay product, reduced after timeouts only, section
@@ -279,8 +285,8 @@ impl CongestionControl for AnyControl {
     fn on_timeout(&mut self, path: &Path, loss: &Loss, pace: &mut Pace) {
         each_control!(self, control => control.on_timeout(path, loss, pace));
     }
-    fn deflate(&mut self, path: &Path, bytes: u64) {
-        each_control!(self, control => control.deflate(path, bytes));
+    fn shrink(&mut self, path: &Path, shrink: Shrink) {
+        each_control!(self, control => control.shrink(path, shrink));
     }
     fn on_timer(&mut self, path: &Path, now: u64, pace: &mut Pace) {
         each_control!(self, control => control.on_timer(path, now, pace));

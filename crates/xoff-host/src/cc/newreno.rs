@@ -10,6 +10,7 @@ use xoff_core::knobs;
 use super::window::CongestionWindow;
 use super::{Ack, CongestionControl, ControlSettings, Loss, Path, Start};
 use crate::cc::Pace;
+use crate::recovery::progress::Shrink;
 use crate::tcp::{Halved, Increase, TcpConfig};
 
 knobs! {
@@ -42,7 +43,11 @@ impl ControlSettings for NewRenoConfig {
         true
     }
 
-    fn falls_as_in_ns2(&self) -> bool {
+    fn halves_window(&self) -> bool {
+        true
+    }
+
+    fn shrinks_in_recovery(&self) -> bool {
         true
     }
 
@@ -182,8 +187,8 @@ impl CongestionControl for NewReno {
         self.window.bytes
     }
 
-    fn deflate(&mut self, path: &Path, bytes: u64) {
-        self.window.bytes = self.window.bytes.saturating_sub(bytes).max(path.payload);
+    fn shrink(&mut self, path: &Path, shrink: Shrink) {
+        self.window.bytes = shrink.of(self.window.bytes).max(path.payload);
     }
 
     fn reopen(&mut self, path: &Path, bytes: u64, pace: &mut Pace) {
@@ -271,7 +276,7 @@ mod tests {
         let half = bytes / 2;
         let window = driver.control.window;
         assert_eq!((window.bytes, window.threshold), (half, half - half % 1000));
-        driver.control.deflate(&PATH, 2500);
+        driver.control.shrink(&PATH, Shrink::By(2500));
         assert_eq!(driver.control.window.bytes, half - 2500);
         // A timeout of the same packet halves again, down to two packets.
         for threshold in [half - 2500, 1000] {

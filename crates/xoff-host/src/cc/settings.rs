@@ -95,9 +95,13 @@ pub trait ControlSettings {
         false
     }
 
-    /// True if its window can fall as in ns-2: half of the window itself after a loss, and what is
-    /// left of it after a recovery.
-    fn falls_as_in_ns2(&self) -> bool {
+    /// True if a loss can halve the window itself, whatever is in flight.
+    fn halves_window(&self) -> bool {
+        false
+    }
+
+    /// True if a recovery that counts duplicates can shrink its window.
+    fn shrinks_in_recovery(&self) -> bool {
         false
     }
 

@@ -10,7 +10,7 @@ impl Sender {
     /// Progress of the flow, in bytes.
     pub(super) fn sent(&self, payload: u64) -> Sent {
         let (una, next, high) = (self.snd_una, self.snd_nxt, self.high);
-        Sent { una, next, high, payload, end: self.start.bytes }
+        Sent { una, next, high, payload, end: self.start.bytes, window: self.pace.window }
     }
 
     /// The sender's half of the recovery, with selective acknowledgements.

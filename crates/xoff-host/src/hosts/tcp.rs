@@ -115,8 +115,8 @@ impl TcpHosts {
             let loss = loss_of(flow, fabric.now, self.halved);
             control.on_loss(path, &loss, &mut flow.pace);
         }
-        if progress.cut > 0 {
-            control.deflate(path, progress.cut);
+        if let Some(shrink) = progress.shrink {
+            control.shrink(path, shrink);
         }
         if progress.restarts {
             self.restart_timer(fabric, sender, flow);
@@ -150,7 +150,7 @@ impl TcpHosts {
         let timer = self.timers[sender as usize];
         let outstanding = flow.snd_nxt > flow.snd_una || flow.is_opening();
         match flow.rto() {
-            Some(rto) if outstanding => fabric.wheel.arm(timer, fabric.now + rto.timeout()),
+            Some(rto) if outstanding => fabric.wheel.arm(timer, rto.expiry(fabric.now)),
             _ => fabric.wheel.cancel(timer),
         }
     }

@@ -15,12 +15,12 @@
 use xoff_core::knobs::Checked;
 use xoff_core::seam::{SectionDoc, Sections, Settings};
 
-use super::progress::{Answer, Progress, Sent};
+use super::progress::{Answer, Progress, Sent, Shrink};
 use super::reassembly::Reassembly;
 use super::rto::Rto;
 use super::{Arrival, RecoverySettings, Reply, RxProgress, Timeouts};
 use crate::cc::Path;
-use crate::tcp::{AfterRecovery, TcpConfig};
+use crate::tcp::{AfterRecovery, NewRenoRules, TcpConfig};
 
 /// NewReno's settings: those of section `tcp`.
 #[derive(Clone, Debug, Default)]
@@ -111,6 +111,7 @@ pub struct Sender {
     threshold: u64,
     limited_transmit: bool,
     after: AfterRecovery,
+    rules: NewRenoRules,
     /// True from the third duplicate until "recover" is acknowledged.
     recovering: bool,
     /// "recover": the end of what was sent when the last recovery began, or the last timeout
@@ -118,6 +119,8 @@ pub struct Sender {
     recover: Option<u64>,
     /// True once this recovery has seen a partial acknowledgement.
     partial: bool,
+    /// True if the last acknowledgement lets no new data leave.
+    holds: bool,
     /// Packets that the window has in a recovery beyond the congestion window.
     inflation: i64,
     /// The packet to retransmit.
@@ -135,9 +138,11 @@ impl Sender {
             threshold: u64::from(config.duplicate_acks),
             limited_transmit: config.limited_transmit,
             after: config.after_recovery,
+            rules: config.newreno,
             recovering: false,
             recover: None,
             partial: false,
+            holds: false,
             inflation: 0,
             resend: None,
             rto: Rto::of_flow(config),
@@ -152,9 +157,14 @@ impl Sender {
     /// Handles an acknowledgement.
     pub fn on_answer(&mut self, sent: &Sent, answer: &Answer) -> Progress {
         self.rto.on_answer(sent.una, answer);
+        self.holds = false;
         if answer.acked > 0 {
             let inside = self.recover.is_some_and(|recover| sent.una < recover);
-            if self.recovering && inside { self.on_partial(sent, answer) } else { self.on_full() }
+            if self.recovering && inside {
+                self.on_partial(sent, answer)
+            } else {
+                self.on_full(sent)
+            }
         } else if answer.repeats {
             self.on_duplicate(sent)
         } else {
@@ -170,46 +180,67 @@ impl Sender {
         let restarts = !std::mem::replace(&mut self.partial, true);
         self.resend = Some(sent.una / sent.payload);
         self.inflation += 1 - answer.acked.div_ceil(sent.payload) as i64;
-        let mut cut = 0;
+        if self.rules == NewRenoRules::Htsim {
+            // "if (new_data < _cwnd) _cwnd -= new_data; else _cwnd = 0; _cwnd += _mss".
+            self.inflation = self.inflation.max(1 - (sent.window / sent.payload) as i64);
+        }
+        let mut shrink = None;
         if self.after == AfterRecovery::Deflated && self.inflation < 1 {
             // The congestion window takes what duplicates did not add.
-            cut = self.inflation.abs_diff(1) * sent.payload;
+            shrink = Some(Shrink::By(self.inflation.abs_diff(1) * sent.payload));
             self.inflation = 1;
         }
-        Progress { recovering: true, restarts, cut, ..Progress::default() }
+        Progress { recovering: true, restarts, shrink, ..Progress::default() }
     }
 
-    /// An acknowledgement of new data outside of a recovery, or at its end. With the
-    /// threshold as the window after a recovery, the latter does not grow it.
-    fn on_full(&mut self) -> Progress {
-        let recovering = self.recovering && self.after == AfterRecovery::Threshold;
+    /// An acknowledgement of new data outside of a recovery, or at its end. The latter grows the
+    /// window only if the recovery has deflated it.
+    fn on_full(&mut self, sent: &Sent) -> Progress {
+        let recovering = self.recovering && self.after != AfterRecovery::Deflated;
         (self.recovering, self.duplicates, self.inflation) = (false, 0, 0);
-        Progress { recovering, restarts: true, ..Progress::default() }
+        let flight = recovering && self.after == AfterRecovery::Flight;
+        let shrink = flight.then_some(Shrink::To(sent.next - sent.una + sent.payload));
+        Progress { recovering, restarts: true, shrink, ..Progress::default() }
     }
 
     fn on_duplicate(&mut self, sent: &Sent) -> Progress {
         self.duplicates += 1;
         // "The TCP sender first checks the value of recover to see if the Cumulative
         // Acknowledgment field covers more than recover" (§3.2, step 2).
-        let covered = self.recover.is_none_or(|recover| sent.una > recover);
+        let covered = self.recover.is_none_or(|recover| match self.rules {
+            NewRenoRules::Rfc6582 => sent.una > recover,
+            NewRenoRules::Htsim => sent.una >= recover,
+        });
         let begins = self.duplicates == self.threshold && !self.recovering && covered;
         if begins {
             self.recovering = true;
-            self.recover = Some(sent.high);
+            self.recover = Some(self.sent(sent));
             self.partial = false;
             self.inflation = self.threshold as i64;
+            self.holds = self.rules == NewRenoRules::Htsim;
             self.resend = Some(sent.una / sent.payload);
             self.rto.forget();
         } else if self.recovering {
             self.inflation += 1;
         }
-        Progress { begins, recovering: self.recovering, restarts: begins, cut: 0 }
+        Progress { begins, recovering: self.recovering, restarts: begins, shrink: None }
+    }
+
+    /// "recover": the end of what was sent.
+    fn sent(&self, sent: &Sent) -> u64 {
+        match self.rules {
+            NewRenoRules::Rfc6582 => sent.high,
+            NewRenoRules::Htsim => sent.next,
+        }
     }
 
     /// Bytes that the flow may send beyond its congestion window. Before a recovery each duplicate
     /// lets a packet leave (RFC 3042 §2, limited transmit).
     #[must_use]
     pub fn beyond(&self, payload: u64) -> i64 {
+        if self.holds {
+            return i64::MIN;
+        }
         let limited = self.limited_transmit && self.duplicates < self.threshold;
         let packets = match (self.recovering, limited) {
             (true, _) => self.inflation,
@@ -229,7 +260,7 @@ impl Sender {
     /// (§3.2, step 4).
     pub fn on_timeout(&mut self, sent: &Sent) {
         (self.recovering, self.duplicates, self.inflation) = (false, 0, 0);
-        self.recover = Some(sent.high);
+        self.recover = Some(self.sent(sent));
         self.resend = None;
         self.rto.back_off();
     }

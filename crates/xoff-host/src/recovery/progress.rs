@@ -13,6 +13,8 @@ pub struct Sent {
     pub payload: u64,
     /// Size of the flow.
     pub end: u64,
+    /// The window of the congestion control.
+    pub window: u64,
 }
 
 /// An acknowledgement, for recoveries that count duplicates.
@@ -39,6 +41,26 @@ pub struct Progress {
     pub recovering: bool,
     /// The retransmission timer restarts.
     pub restarts: bool,
-    /// Bytes by which the congestion window itself shrinks.
-    pub cut: u64,
+    /// What becomes of the congestion window itself.
+    pub shrink: Option<Shrink>,
+}
+
+/// How a recovery shrinks the congestion window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shrink {
+    /// By this many bytes.
+    By(u64),
+    /// To this many bytes, if it has more.
+    To(u64),
+}
+
+impl Shrink {
+    /// What is left of a window (bytes).
+    #[must_use]
+    pub fn of(self, window: u64) -> u64 {
+        match self {
+            Self::By(bytes) => window.saturating_sub(bytes),
+            Self::To(bytes) => window.min(bytes),
+        }
+    }
 }

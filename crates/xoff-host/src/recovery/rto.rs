@@ -21,6 +21,8 @@ pub struct RtoLimits {
     pub max_ps: u64,
     /// Which packets are timed.
     pub samples: RttSamples,
+    /// Interval between looks for timeouts (ps).
+    pub scan_ps: u64,
 }
 
 impl From<&TcpConfig> for RtoLimits {
@@ -31,6 +33,7 @@ impl From<&TcpConfig> for RtoLimits {
             floor: config.rto_floor,
             max_ps: config.max_rto.0,
             samples: config.rtt_samples,
+            scan_ps: config.timeout_scan.0,
         }
     }
 }
@@ -136,6 +139,21 @@ impl Rto {
         self.smoothed.map(|(mean, _)| mean)
     }
 
+    /// When a timer that starts now expires (ps).
+    #[must_use]
+    pub fn expiry(&self, now: u64) -> u64 {
+        let due = now + self.timeout();
+        let scan = self.limits.scan_ps;
+        if scan == 0 {
+            return due;
+        }
+        // rtx_timer_hook of htsim (sim/tcp.cpp): "now <= _RFC2988_RTO_timeout" is not yet late, and
+        // "rtx_off = (period - too_late)/200". A doubled timeout starts with the look itself.
+        let due = if self.has_backed_off() { due - now % scan } else { due };
+        let look = (due / scan + 1) * scan;
+        look + (scan - (look - due)) / 200
+    }
+
     /// The current timeout (ps).
     #[must_use]
     pub fn timeout(&self) -> u64 {
@@ -159,6 +177,7 @@ mod tests {
         floor: RtoFloor::Timeout,
         max_ps: 60_000_000,
         samples: RttSamples::All,
+        scan_ps: 0,
     };
 
     #[test]
@@ -210,6 +229,19 @@ mod tests {
         rto.on_sample(1_000_000);
         // RTTVAR fell from 500 000 to 375 000.
         assert_eq!((rto.timeout(), rto.has_backed_off()), (2_500_000, false));
+    }
+
+    /// A timeout that ends at 1,030 ns is noticed at 1,200 ns, which is 170 ns late, and takes effect
+    /// after (200 - 170) / 200 ns. One that ends with a look is noticed at the next one.
+    #[test]
+    fn timeouts_are_noticed_at_multiples_of_the_scan() {
+        let rto = Rto::new(RtoLimits { initial_ps: 1_030_000, scan_ps: 200_000, ..LIMITS });
+        assert_eq!((rto.expiry(0), rto.expiry(170_000)), (1_200_150, 1_400_000));
+        assert_eq!(Rto::new(LIMITS).expiry(7), 1_000_007);
+        let mut late = rto;
+        late.back_off();
+        // From 1,200 ns on, not from 1,200.15 ns on.
+        assert_eq!(late.expiry(1_200_150), 3_400_000 + (200_000 - 140_000) / 200);
     }
 
     /// Karn: one packet at a time, and no retransmission.

@@ -163,7 +163,7 @@ impl Sender {
             self.board.lose_holes();
             self.rto.forget();
         }
-        Progress { begins, recovering: begins, restarts: begins, cut: 0 }
+        Progress { begins, recovering: begins, restarts: begins, shrink: None }
     }
 
     fn in_recovery(&mut self, sent: &Sent, answer: &Answer) -> Progress {

@@ -211,8 +211,8 @@ impl Spec {
         found.provide(needs::RENO, self.control.grows_as_reno() && !own);
         found.provide(needs::DUPLICATES, self.recovery.counts_duplicates());
         found.provide(needs::FLIGHT, self.control.reduces_flight() && !own);
-        let falls = self.control.falls_as_in_ns2() && !own;
-        found.provide(needs::DEFLATION, self.recovery.deflates() && falls);
+        let shrinks = self.control.shrinks_in_recovery() && !own;
+        found.provide(needs::DEFLATION, self.recovery.deflates() && shrinks);
         found.provide(needs::PROBES, self.recovery.probes());
         let tells = self.control.tells_window() && !own;
         found.provide(needs::REDUCTION, self.recovery.probes() && tells);

@@ -4,7 +4,8 @@ use super::super::tests::{Fate, PAYLOAD, Path, Way, fate};
 use super::*;
 use crate::transport::Recovery;
 
-const SENT: Sent = Sent { una: 0, next: 0, high: 0, payload: PAYLOAD, end: 1_000_000 };
+const SENT: Sent =
+    Sent { una: 0, next: 0, high: 0, payload: PAYLOAD, end: 1_000_000, window: 2 * PAYLOAD };
 
 fn answer(acked: u64) -> Answer {
     Answer { now: 0, rtt: 1, acked: acked * PAYLOAD, repeats: acked == 0, news: acked > 0 }
@@ -97,24 +98,55 @@ fn deflation_beyond_the_duplicates_cuts_the_window() {
     (0..5).for_each(|_| _ = sender.on_answer(&at(5, 25), &answer(0)));
     assert_eq!(sender.beyond(PAYLOAD), 5000);
     // dupwnd 5, 4 acknowledged: 2 are left.
-    assert_eq!(sender.on_answer(&at(9, 25), &answer(4)).cut, 0);
+    assert_eq!(sender.on_answer(&at(9, 25), &answer(4)).shrink, None);
     assert_eq!(sender.beyond(PAYLOAD), 2000);
     // 10 acknowledged: the congestion window falls by 10 - 2.
-    assert_eq!(sender.on_answer(&at(19, 25), &answer(10)).cut, 8000);
+    assert_eq!(sender.on_answer(&at(19, 25), &answer(10)).shrink, Some(Shrink::By(8000)));
     assert_eq!(sender.beyond(PAYLOAD), 1000);
     let progress = sender.on_answer(&at(25, 25), &answer(6));
     assert!(!progress.recovering, "slow start goes on with this acknowledgement");
 }
 
+/// RFC 6582 §3.2, step 3, option 1: what is in flight bounds the window after a recovery.
+#[test]
+fn the_flight_bounds_the_window_after_a_recovery() {
+    let mut sender = sender(AfterRecovery::Flight);
+    (0..3).for_each(|_| _ = sender.on_answer(&at(5, 25), &answer(0)));
+    let progress = sender.on_answer(&at(25, 30), &answer(20));
+    assert_eq!((progress.recovering, progress.shrink), (true, Some(Shrink::To(6000))));
+    let progress = sender.on_answer(&at(26, 30), &answer(1));
+    assert_eq!((progress.recovering, progress.shrink), (false, None));
+}
+
 /// "The Cumulative Acknowledgment field covers more than recover" (§3.2, step 2).
 #[test]
 fn no_recovery_begins_before_recover_is_acknowledged() {
-    let mut sender = sender(AfterRecovery::Threshold);
-    sender.on_timeout(&at(5, 25));
-    for (una, begins) in [(25, false), (26, true)] {
+    let begun = |newreno, una| {
+        let mut sender = Sender::new(&TcpConfig { newreno, ..TcpConfig::default() });
+        sender.on_timeout(&at(5, 25));
         sender.on_answer(&at(una, 40), &answer(1));
         let third = [(); 3].map(|()| sender.on_answer(&at(una, 40), &answer(0)).begins)[2];
-        assert_eq!(third, begins, "at {una}");
-    }
-    assert_eq!(sender.rto.timeouts(), 0, "every acknowledgement is a sample");
+        assert_eq!(sender.rto.timeouts(), 0, "every acknowledgement is a sample");
+        third
+    };
+    assert_eq!([25, 26].map(|una| begun(NewRenoRules::Rfc6582, una)), [false, true]);
+    assert_eq!([24, 25].map(|una| begun(NewRenoRules::Htsim, una)), [false, true]);
+}
+
+/// The third duplicate only repeats a packet, and a window of two packets is never deflated below
+/// one.
+#[test]
+fn htsim_sends_nothing_new_at_the_third_duplicate_and_keeps_a_packet() {
+    let config =
+        TcpConfig { newreno: NewRenoRules::Htsim, limited_transmit: false, ..TcpConfig::default() };
+    let mut sender = Sender::new(&config);
+    (0..3).for_each(|_| _ = sender.on_answer(&at(5, 25), &answer(0)));
+    assert_eq!((sender.beyond(PAYLOAD), sender.take()), (i64::MIN, Some(5)));
+    sender.on_answer(&at(5, 25), &answer(0));
+    assert_eq!(sender.beyond(PAYLOAD), 4000);
+    // Of 2 + 4 packets a partial acknowledgement of 3 leaves 4, one of 9 leaves 1.
+    sender.on_answer(&at(8, 25), &answer(3));
+    assert_eq!(sender.beyond(PAYLOAD), 2000);
+    sender.on_answer(&at(17, 25), &answer(9));
+    assert_eq!(sender.beyond(PAYLOAD), -1000);
 }

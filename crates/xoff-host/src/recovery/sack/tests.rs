@@ -190,7 +190,8 @@ fn without_duplicate_acknowledgements_only_timeouts_detect_losses() {
     let config = TcpConfig { duplicate_acks: 0, ..TcpConfig::default() };
     let mut sender = Sender::new(&config);
     assert!(sender.on_block(0, Block { after: 1, packets: 50 }));
-    let sent = Sent { una: 0, next: 60_000, high: 60_000, payload: PAYLOAD, end: 60_000 };
+    let sent =
+        Sent { una: 0, next: 60_000, high: 60_000, payload: PAYLOAD, end: 60_000, window: 0 };
     assert_eq!(sender.detect(&sent, false), Progress::default());
     assert_eq!(sender.bytes(PAYLOAD, 60_000), (50_000, 0));
     sender.on_timeout(&sent);

@@ -37,7 +37,8 @@ fn holes_are_repeated_before_new_packets_leave() {
     assert_eq!((path.recoveries, path.timeouts), (1, 0));
 }
 
-const SENT: Sent = Sent { una: 0, next: 30_000, high: 30_000, payload: PAYLOAD, end: 1_000_000 };
+const SENT: Sent =
+    Sent { una: 0, next: 30_000, high: 30_000, payload: PAYLOAD, end: 1_000_000, window: 0 };
 
 /// Of 30 packets the first 20 are lost: 10 duplicates leave pipe at 30 - 3 - 7 = 20. With a window
 /// of 15 nothing more leaves until the timeout.

@@ -121,7 +121,7 @@ pub(super) fn losses(spec: &Spec, reader: &mut Reader<'_>) {
 /// Only NewReno's control knows a window to halve.
 pub(super) fn halved(spec: &Spec, reader: &mut Reader<'_>) {
     let tcp = spec.tcp();
-    if tcp.halved == Halved::Window && !spec.control.falls_as_in_ns2() {
+    if tcp.halved == Halved::Window && !spec.control.halves_window() {
         let message = "halved = \"window\" requires congestion = \"newreno\": set \"flight\"";
         reader.problem("tcp", "halved", message);
     }

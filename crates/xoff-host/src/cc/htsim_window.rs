@@ -1,0 +1,122 @@
+//! The congestion window of htsim's TCP (Broadcom/csg-htsim, `sim/tcp.cpp`), in whole bytes:
+//! `inflate_window`, `deflate_window`, and what a timeout leaves (`doNextEvent`).
+//!
+//! That host puts as many packets into its NIC as the window allows, and a later cut does not take
+//! them back. Here the NIC takes a packet when it sends it, so the window never falls below what
+//! it has already allowed.
+
+use super::{Ack, Loss, Path};
+use crate::cc::Pace;
+use crate::recovery::progress::Shrink;
+use crate::tcp::TcpConfig;
+
+/// A flow's congestion window and slow-start threshold, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HtsimWindow {
+    pub(super) cwnd: u64,
+    pub(super) ssthresh: u64,
+    /// The byte up to which the window has allowed to send.
+    allowed: u64,
+    /// True until the first acknowledgement, that of the SYN if there is one.
+    opening: bool,
+    /// True from a loss until the end of its recovery.
+    recovering: bool,
+}
+
+impl HtsimWindow {
+    /// A new flow's window and pace.
+    pub(super) fn start(tcp: &TcpConfig, path: &Path) -> (Self, Pace) {
+        let mut window = Self {
+            cwnd: u64::from(tcp.initial_window_packets) * path.payload,
+            ssthresh: match tcp.initial_ssthresh.0 {
+                0 => u64::MAX,
+                bytes => bytes,
+            },
+            allowed: 0,
+            opening: true,
+            recovering: false,
+        };
+        let pace = if tcp.handshake {
+            Pace { rate: path.line_rate, window: path.payload }
+        } else {
+            window.allow(path, 0)
+        };
+        (window, pace)
+    }
+
+    /// An acknowledgement arrives. That of a SYN acknowledges no data, but grows the window.
+    pub(super) fn on_ack(&mut self, path: &Path, ack: &Ack<'_>, pace: &mut Pace) {
+        let grows = ack.acked > 0 || self.opening;
+        self.opening = false;
+        if ack.recovering {
+            // Packets that duplicates let out count as sent.
+            self.allowed = ack.snd_nxt;
+            pace.window = self.whole(path).min(path.window);
+            return;
+        }
+        self.recovering = false;
+        if grows {
+            self.grow(path, ack.seq);
+        }
+        *pace = self.allow(path, ack.seq);
+    }
+
+    /// Grows the window by what it leaves unused, up to a packet.
+    fn grow(&mut self, path: &Path, seq: u64) {
+        let Some(unused) = (seq + self.cwnd).checked_sub(self.allowed) else { return };
+        let unused = unused.min(path.payload);
+        self.cwnd += if self.cwnd < self.ssthresh {
+            unused.min(self.ssthresh - self.cwnd)
+        } else {
+            unused * path.payload / self.cwnd
+        };
+    }
+
+    /// The window of whole packets from `seq` on.
+    fn allow(&mut self, path: &Path, seq: u64) -> Pace {
+        self.allowed = self.allowed.max(seq + self.whole(path));
+        Pace { rate: path.line_rate, window: (self.allowed - seq).min(path.window) }
+    }
+
+    /// The window in whole packets.
+    fn whole(&self, path: &Path) -> u64 {
+        self.cwnd / path.payload * path.payload
+    }
+
+    /// A loss: half of the window is the new threshold, and the window of the recovery.
+    pub(super) fn halve(&mut self, path: &Path, pace: &mut Pace) {
+        self.ssthresh = (self.cwnd / 2).max(2 * path.payload);
+        self.restart(path, self.ssthresh, pace);
+        self.recovering = true;
+    }
+
+    /// A timeout leaves one packet. It ends a recovery, whose window is halved first: "_cwnd =
+    /// min(_ssthresh, flightsize + _mss)". Another timeout of the same packet halves again.
+    pub(super) fn collapse(&mut self, path: &Path, loss: &Loss, pace: &mut Pace) {
+        if std::mem::take(&mut self.recovering) {
+            self.cwnd = self.ssthresh.min(loss.flight + path.payload);
+        }
+        self.ssthresh = (self.cwnd / 2).max(2 * path.payload);
+        self.restart(path, path.payload, pace);
+    }
+
+    /// A recovery ends with this window.
+    pub(super) fn shrink(&mut self, shrink: Shrink) {
+        self.cwnd = shrink.of(self.cwnd);
+        self.recovering = false;
+    }
+
+    /// A window of a known good size.
+    pub(super) fn reopen(&mut self, path: &Path, bytes: u64, pace: &mut Pace) {
+        let whole = bytes.max(1).next_multiple_of(path.payload);
+        self.ssthresh = whole;
+        self.restart(path, whole, pace);
+    }
+
+    /// Sets the window, which takes back what an earlier one has allowed.
+    fn restart(&mut self, path: &Path, cwnd: u64, pace: &mut Pace) {
+        self.cwnd = cwnd;
+        self.allowed = 0;
+        pace.window = self.whole(path).min(path.window);
+    }
+}
