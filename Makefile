@@ -15,15 +15,17 @@ demo: .venv/built ## draw the figure that made BFC's case, in out/demo
 lint: .venv/built ## rustfmt, clippy, ruff and mypy
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --all-features -- -D warnings
-	.venv/bin/ruff check python bench docs/site
-	.venv/bin/ruff format --check python bench docs/site
+	.venv/bin/ruff check python bench docs/site docs/notebooks
+	.venv/bin/ruff format --check python bench docs/site docs/notebooks
 	.venv/bin/mypy
+	.venv/bin/mypy docs/notebooks/*.py
 	.venv/bin/mypy bench/instructions.py
 	.venv/bin/mypy bench/peers/ns3/compare.py
 
 # Writes the files that are made from declarations of settings, parts, tables and summary keys.
-declared: ## documentation and Python types that are made from declarations
+declared: .venv/built ## documentation and Python types that are made from declarations
 	XOFF_UPDATE_DECLARED=1 cargo test -p xoff-run --test it generated
+	XOFF_UPDATE_DECLARED=1 .venv/bin/pytest -q python/tests/test_declared.py -k settings
 
 # Pictures are drawn when experiments run.
 pages: .venv/built ## texts that show recorded results, from papers/*/results.json
@@ -46,7 +48,7 @@ docs: .venv/built ## documentation site, with the reference of crates and Python
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items
 	mkdir -p out/docs/api
 	cp -r target/doc out/docs/api/rust
-	.venv/bin/python -W error -W "ignore:Cannot determine where" -m pdoc xoff xoff.declared -o out/docs/api/python
+	.venv/bin/python -W error -W "ignore:Cannot determine where" -m pdoc xoff xoff.declared xoff.plots -o out/docs/api/python
 
 # More of them: `xoff torture --minutes 60`.
 test-torture: .venv/built ## two minutes of random worlds, in several cuts and on several threads

@@ -1,3 +1,4 @@
+import io
 import itertools
 import json
 from pathlib import Path
@@ -40,6 +41,24 @@ def test_default_out(scenario, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert call(capsys, "run", scenario)[0] == 0
     assert (tmp_path / "out" / "small" / "manifest.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "said"),
+    [
+        (b"scheme = 'bfc'", 0, "bfc"),
+        (b"shceme = 1", 2, "--> <standard input>:1"),
+        (b"\xff", 2, "standard input is not UTF-8"),
+    ],
+)
+def test_a_scenario_may_come_from_standard_input(tmp_path, capsys, monkeypatch, given, code, said):
+    monkeypatch.chdir(tmp_path)
+    for command in ("check", "run"):
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(given)))
+        found, out, err = call(capsys, command, "-")
+        assert found == code
+        assert said in out + err
+    assert (tmp_path / "out" / "stdin").exists() == (code == 0)
 
 
 def test_progress_json(scenario, tmp_path, capsys):
@@ -267,17 +286,25 @@ def test_a_plot_shows_the_class_asked_for(scenario, tmp_path, capsys, monkeypatc
 
 def test_single_figures_and_their_repetition(scenario, tmp_path):
     runs = {"BFC": xoff.run(scenario)}
-    for figure in (
-        plots.slowdown_by_size(runs, ["mean", "p99"]),
-        plots.buffer_cdf(runs),
-        plots.active_flows_cdf(runs, 31),
-        plots.pause_share(runs),
-    ):
-        assert all(axes.get_xlabel() and axes.get_ylabel() for axes in figure.axes)
-        plots.save(figure, tmp_path / "a")
-    first = (tmp_path / "a.svg").read_bytes()
-    plots.save(plots.pause_share(runs), tmp_path / "a")
-    assert (tmp_path / "a.svg").read_bytes() == first
+    for name in "ab":
+        figure, axes = plots.new_figure(4)
+        drawn = [
+            plots.slowdown_by_size(runs, "mean", ax=axes[0]),
+            plots.buffer_cdf(runs, ax=axes[1]),
+            plots.active_flows_cdf(runs, 31, ax=axes[2]),
+            plots.pause_share(runs, ax=axes[3]),
+        ]
+        assert drawn == axes
+        assert all(ax.get_xlabel() and ax.get_ylabel() for ax in axes)
+        plots.save(figure, tmp_path / name)
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_a_figure_of_its_own_is_that_of_pyplot(scenario):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    ax = plots.pause_share(xoff.run(scenario))
+    assert pyplot.gca() is ax
+    pyplot.close(ax.figure)
 
 
 def test_watermarks_and_throughput_are_drawn_in_their_units():
@@ -298,7 +325,10 @@ def test_a_panel_with_too_few_flows_says_so(tmp_path):
     few = {"low_bytes": 0, "high_bytes": 100, "flows": 9, "mean": 1.0, "p99": None}
     entry = {"class": "n", "flows": 9, "unfinished": 0, "bins": [few]}
     runs = {"BFC": xoff.Result({"classes": [entry]}, "", "d")}
-    plots.save(plots.slowdown_by_size(runs, ["mean", "p99"]), tmp_path / "few")
+    figure, axes = plots.new_figure(2)
+    for ax, statistic in zip(axes, ("mean", "p99"), strict=True):
+        plots.slowdown_by_size(runs, statistic, ax=ax)
+    plots.save(figure, tmp_path / "few")
     assert (tmp_path / "few.png").stat().st_size > 0
 
 

@@ -209,8 +209,8 @@ def test_the_answer_says_in_which_order_next_hops_are(order, tmp_path, monkeypat
     monkeypatch.setattr(
         compare_reference.api,
         "run",
-        lambda file, out, overrides, threads: run(
-            file, out, overrides or [f"next_hops={wrong}"], threads=threads
+        lambda file, out, overrides, **options: run(
+            file, out, overrides or [f"next_hops={wrong}"], **options
         ),
     )
     (case,) = compare_reference.run(folder, tmp_path / "out")

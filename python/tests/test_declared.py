@@ -1,15 +1,18 @@
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import get_type_hints
 
+import declare_settings
 import pytest
 
 import xoff
 from xoff import declared
 
 ROOT = Path(__file__).parents[2]
+SETTINGS = ROOT / "python" / "xoff" / "declared_settings.py"
 
 USES = """
 import xoff
@@ -20,6 +23,30 @@ hosts: float | None = result.summary["load"]["wire"]
 share: float | None = result.fluid["optimum"]["share"]["mean"]
 names: list[str] = [entry["class"] for entry in result.summary["classes"]]
 rows: int = result.flows.num_rows
+
+scenario = xoff.scenario("bfc", load=0.8, run={"measure": "1ms", "monitor": [0, 3]})
+changed: xoff.Scenario = scenario.with_(scheme="dctcp", leaf_spine={"leaves": 4}, victims=0)
+incast = xoff.Scenario(traffic=[{"kind": "incast", "class": "in", "degree": 3}], hosts=2)
+for preset in xoff.presets():
+    derived: str = incast.with_(scheme=preset).check().derived["base_rtt"]
+compared = xoff.compare([scenario.run(progress=False)], {"p99": {"statistic": "p99"}})
+low: int = compared.table.num_rows + scenario.sweep({"load": [0.5]}).table.num_rows
+"""
+# Each line has one mistake.
+MISTAKES = """
+result.summary["bufer"]
+result.summary["buffer"]["p99_byte"]
+result.summary["classes"][0]["clas"]
+result.flwos
+xoff.scenario("bfc", laod=0.8)
+xoff.scenario("bfc", load="0.8")
+scenario.with_(run={"mesure": "1ms"})
+scenario.with_(scheme="bcf")
+scenario.with_(hop="bfcc")
+xoff.Scenario(traffic=[{"kind": "incsat"}])
+scenario.chek()
+scenario.check().derived["base_rtt"] + 1
+xoff.compare(scenario)
 """
 
 
@@ -36,16 +63,20 @@ def checked(tmp_path: Path, text: str) -> str:
     return done.stdout
 
 
-def test_a_misspelt_key_is_a_type_error(tmp_path):
-    assert "Success" in checked(tmp_path, USES)
-    for right, wrong in (
-        ('["buffer"]', '["bufer"]'),
-        ('["p99_bytes"]', '["p99_byte"]'),
-        ('entry["class"]', 'entry["clas"]'),
-        ("result.flows", "result.flwos"),
-    ):
-        told = checked(tmp_path, USES.replace(right, wrong))
-        assert "Found 1 error" in told, told
+def test_a_mistake_is_a_type_error_and_the_rest_is_not(tmp_path):
+    found = checked(tmp_path, USES + MISTAKES)
+    first = len(USES.splitlines()) + 2
+    lines = {int(line) for line in re.findall(r"program\.py:(\d+): error", found)}
+    last = first + len(MISTAKES.strip().splitlines())
+    assert lines == set(range(first, last)), found
+
+
+@pytest.mark.real_engine
+def test_settings_are_declared_as_the_engine_has_them():
+    text = declare_settings.module()
+    if os.environ.get("XOFF_UPDATE_DECLARED"):
+        SETTINGS.write_text(text, encoding="utf-8")
+    assert SETTINGS.read_text(encoding="utf-8") == text, "run `make declared`"
 
 
 TRAFFIC = '[[traffic]]\nkind = "open-loop"\nload = 0.5\n'

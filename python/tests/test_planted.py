@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from xoff.strict import parse_toml
+from xoff.toml_text import parse_toml
 
 ROOT = Path(__file__).parents[2]
 PATCHES = sorted((Path(__file__).parent / "planted").glob("*.patch"))

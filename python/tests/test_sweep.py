@@ -17,9 +17,9 @@ from xoff.cli import main
 from xoff.errors import Interrupted, UsageError
 from xoff.progress import Line
 from xoff.rundir import RunDir, in_use
-from xoff.sweep import on_dask, on_slurm, prepare, sweep
-from xoff.sweep.grid import Combination, Grid, Measure, choose, read_grid
-from xoff.sweep.table import Cell, Row, crossings
+from xoff.sweeps import on_dask, on_slurm, prepare, sweep
+from xoff.sweeps.grid import Combination, Grid, Measure, choose, read_grid
+from xoff.sweeps.table import Cell, Row, crossings
 
 SHIPPED = Path(__file__).parents[2] / "scenarios" / "sweeps"
 GRID = """
@@ -380,7 +380,7 @@ def line_of(cells, level=3.0):
 
 
 def read_only_axis(count):
-    from xoff.sweep.grid import Axis
+    from xoff.sweeps.grid import Axis
 
     return (Axis(("load",), tuple((x,) for x in (0.1, 0.2, 0.3, 0.4)[:count])),)
 

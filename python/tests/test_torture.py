@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from xoff import engine
-from xoff.strict import parse_toml
+from xoff.toml_text import parse_toml
 from xoff.torture import settings, trial, worlds
 from xoff.torture.campaign import Campaign, Limits, render
 from xoff.torture.drawing import reason

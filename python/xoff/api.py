@@ -1,4 +1,4 @@
-"""The Python API: `xoff.run` and `xoff.check`, as in the command."""
+"""The Python API: `xoff.run`, `xoff.check` and the others, as in the command."""
 
 from __future__ import annotations
 
@@ -6,57 +6,35 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
-from xoff import engine
+from xoff import engine, source
 from xoff.cores import cores
 from xoff.engine import Report, Watcher
 from xoff.errors import UsageError, as_path
 from xoff.manifest import needed_tables
+from xoff.progress import RunProgress, line_for
 from xoff.result import Result
+from xoff.source import Given
 
-Scenario = str | os.PathLike[str]
-
-
-def read_scenario(scenario: Scenario) -> tuple[str, str]:
-    """Return (text, file name) of a scenario given as a path or as TOML text.
-
-    A string with a newline is TOML text; so is one with an equals sign that names no file.
-    Raises `UsageError` if a file cannot be read.
-    """
-    if isinstance(scenario, str) and ("\n" in scenario or "=" in scenario):
-        is_text = "\n" in scenario or not os.path.exists(scenario)
-        if is_text:
-            return scenario, "scenario.toml"
-    path = as_path(scenario, "a scenario")
-    if os.path.isdir(path):
-        raise UsageError(f"{path} is a folder; name the scenario file in it")
-    try:
-        return path.read_text(encoding="utf-8"), str(path)
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is not UTF-8 text (byte {error.start})") from None
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
+if TYPE_CHECKING:
+    from xoff.declared_settings import Preset
 
 
-def _overrides(given: Iterable[str]) -> list[str]:
-    """Return overrides as a list; a text is a single one."""
-    return [given] if isinstance(given, str) else list(given)
-
-
-def check(scenario: Scenario, set: Iterable[str] = (), max_memory: str | int | None = None) -> str:
+def check(scenario: Given, set: Iterable[str] = (), max_memory: str | int | None = None) -> str:
     """Validate a scenario; return the effective scenario as TOML: all defaults and derived values.
 
     `set` holds overrides `key=value` as on the command line. `max_memory` is the largest estimated
     memory, in bytes or as a size such as `"24GB"` (None: the memory available).
     Raises `ScenarioError`, or `UsageError` if `max_memory` is not a size.
     """
-    text, file = read_scenario(scenario)
-    return engine.check(text, file, _overrides(set), max_memory)
+    given = source.read(scenario)
+    return given.asked(set, lambda sets: engine.check(given.text, given.file, sets, max_memory))
 
 
 def backpressure(
-    scenario: Scenario,
+    scenario: Given,
     set: Iterable[str] = (),
     any_link: bool = False,
     max_memory: str | int | None = None,
@@ -66,8 +44,11 @@ def backpressure(
     Returns None if the scenario's switches do not pause each other. `any_link` also checks the
     network with each one link down. `max_memory` is as in `check`. Raises `ScenarioError`.
     """
-    text, file = read_scenario(scenario)
-    return engine.backpressure(text, file, _overrides(set), any_link, max_memory)
+    given = source.read(scenario)
+    return given.asked(
+        set,
+        lambda sets: engine.backpressure(given.text, given.file, sets, any_link, max_memory),
+    )
 
 
 class _Memory:
@@ -93,10 +74,10 @@ class _Memory:
 
 
 def run(
-    scenario: Scenario,
+    scenario: Given,
     out: str | os.PathLike[str] | None = None,
     set: Iterable[str] = (),
-    progress: Report | None = None,
+    progress: Report | bool | None = None,
     command: list[str] | None = None,
     threads: int | None = None,
     note: Callable[[str], None] | None = None,
@@ -105,12 +86,11 @@ def run(
 ) -> Result:
     """Run a scenario to its end and return its result.
 
-    - `scenario`: a path or TOML text.
+    - `scenario`: a `Scenario`, a path or TOML text.
     - `out`: the run directory to write (None: the result stays in memory).
     - `set`: overrides such as `"scheme=bfc"`, or a single one.
-    - `progress`: called a few times a second with a dict: `sim_ps`, `end_ps`, `flows_started`,
-      `flows_finished`, `packet_hops`, `phase`, `drain_end_ps`, `measured_flows`, `missing_flows`,
-      `measured_requests`, `missing_requests` (`xoff.Progress` documents them).
+    - `progress`: None shows a line in notebooks and on terminals, True everywhere, False nowhere.
+      A function is called a few times a second with a dict (`xoff.Progress` documents it).
     - `command`: recorded in the manifest (None: `sys.argv`).
     - `threads`: the largest number of threads (None: one per core); results are the same for
       any number.
@@ -124,25 +104,48 @@ def run(
     1), `RunError` (the run failed or the disk is full).
     """
     place = None if out is None else as_path(out, "a run directory")
-    text, file = read_scenario(scenario)
+    given = source.read(scenario)
     most = cores() if threads is None else threads
-    native = engine.open_run(text, file, _overrides(set), most, max_memory)
+    native = given.asked(
+        set, lambda sets: engine.open_run(given.text, given.file, sets, most, max_memory)
+    )
     if watcher is not None and not hasattr(native, "ports"):
         raise UsageError("a live report requires a run with packets; this engine has none")
     if note is not None and native.threads_note is not None:
         note(native.threads_note)
+    if callable(progress):
+        return _driven(native, place, command, progress, watcher)
+    line = line_for(progress)
+    try:
+        return _driven(native, place, command, RunProgress(line), watcher)
+    finally:
+        line.clear()
+
+
+def _driven(
+    native: Any,
+    place: Path | None,
+    command: list[str] | None,
+    report: Report,
+    watcher: Watcher | None,
+) -> Result:
+    """Advance a run to its end, in memory or into a run directory."""
     if place is None:
-        return _run_in_memory(native, progress, watcher)
+        memory = _Memory()
+        engine.drive(native, memory, report, watcher)
+        summary = json.loads(native.summary())
+        return Result(summary, native.effective(), native.digest(), tables=memory.tables())
     from xoff.rundir import RunDir
 
     with RunDir(place, command or sys.argv) as folder:
         folder.begin(native)
-        engine.drive(native, folder, progress, watcher)
+        engine.drive(native, folder, report, watcher)
         return folder.finish(native)
 
 
-def _run_in_memory(native: Any, progress: Report | None, watcher: Watcher | None) -> Result:
-    memory = _Memory()
-    engine.drive(native, memory, progress, watcher)
-    summary = json.loads(native.summary())
-    return Result(summary, native.effective(), native.digest(), tables=memory.tables())
+def presets() -> dict[Preset, str]:
+    """Return the built-in schemes: a line about each, by its name.
+
+    `xoff.scenario(name)` is a scenario of one.
+    """
+    return cast("dict[Preset, str]", dict(engine.presets()))

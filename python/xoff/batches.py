@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +25,7 @@ Group = tuple[str, str, str]
 COLUMNS = ("batch", "finished", "censored", "sum", "censored_sum")
 
 
-def by_group(table: pa.Table, classes: Sequence[str]) -> dict[Group, dict[str, Array]]:
+def by_group(table: pa.Table) -> dict[Group, dict[str, Array]]:
     """Split the table into its groups: (kind, class name, group) to columns.
 
     `middle` is the middle of each row's bucket, shape `(rows,)` like the other columns.
@@ -34,12 +33,11 @@ def by_group(table: pa.Table, classes: Sequence[str]) -> dict[Group, dict[str, A
     columns = {name: table[name].to_numpy().astype(np.float64) for name in COLUMNS}
     columns["middle"] = _middle(table["low"].to_numpy(), table["high"].to_numpy())
     keys = [table[name].to_pylist() for name in ("kind", "class", "group")]
-    places: dict[tuple[str, int, str], list[int]] = {}
+    places: dict[Group, list[int]] = {}
     for row, key in enumerate(zip(*keys, strict=True)):
         places.setdefault(key, []).append(row)
     return {
-        (kind, classes[cls], group): {name: column[own] for name, column in columns.items()}
-        for (kind, cls, group), own in places.items()
+        key: {name: column[own] for name, column in columns.items()} for key, own in places.items()
     }
 
 
@@ -51,7 +49,7 @@ def of_sizes(result: Result, cls: str, low_bytes: float, high_bytes: float) -> d
     within the range, its unfinished flows may be outside; zero bounds them.
     """
     table, summary = result.flows, result.summary
-    own = rows.of_sizes(result, result.classes.index(cls), low_bytes, high_bytes)
+    own = rows.of_sizes(result, cls, low_bytes, high_bytes)
     values = table["slowdown"].to_numpy()[own]
     since = table["start_ps"].to_numpy()[own] - np.uint64(summary["warmup_ps"])
     batch = since * np.uint64(result.batch_count) // np.uint64(summary["measured_ps"])

@@ -143,7 +143,7 @@ def _compare_csv(folder: Path, out: Path, threads: int | None) -> Case:
     except RunError as refusal:
         return answer._replace(note=f"refused: {refusal}")
     try:
-        result = api.run(scenario, out, threads=threads)
+        result = api.run(scenario, out, progress=False, threads=threads)
     except ScenarioError as refusal:
         return answer._replace(note=f"refused: {refusal}")
     return answer._replace(compared=_matched(case, result))
@@ -188,7 +188,7 @@ def _compare(folder: Path, out: Path, threads: int | None) -> Case:
 
 
 def _run(folder: Path, out: Path, threads: int | None, overrides: list[str]) -> Case:
-    result = api.run(folder / CONFIG, out, overrides, threads=threads)
+    result = api.run(folder / CONFIG, out, overrides, progress=False, threads=threads)
     compared = reference.compare(folder / ANSWER, result)
     flows = len(reference.read_fct(folder / ANSWER))
     transport = str(result.summary["scheme"])

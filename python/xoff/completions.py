@@ -17,6 +17,7 @@ import numpy as np
 from xoff.errors import UsageError
 from xoff.percentiles import has_samples, permille
 from xoff.result import Result
+from xoff.tables import of_class
 
 QUERIES, REQUESTS = "queries.", "requests."
 PREFIXES = (QUERIES, REQUESTS)
@@ -85,7 +86,7 @@ def times(result: Result, prefix: str, cls: str, group: str) -> Array:
     if ended == 0:
         return np.zeros(0)
     table = result.queries if prefix == QUERIES else result.requests
-    own = table["class"].to_numpy() == result.classes.index(cls)
+    own = of_class(table, cls)
     size, _, priority = group.rpartition("-") if "-" in group else (group, "", "")
     if size.isdigit():
         own &= table["size_bytes" if prefix == QUERIES else "queries"].to_numpy() == int(size)

@@ -74,7 +74,7 @@ def _engine() -> Item:
     from xoff import api
 
     try:
-        digest = api.run(TRIAL).digest
+        digest = api.run(TRIAL, progress=False).digest
     except (XoffError, ImportError) as error:
         return Item("engine", str(error).strip().splitlines()[0], "reinstall xoff", False)
     return Item("engine", f"runs, digest {digest}")

@@ -6,7 +6,8 @@ Nothing else imports `xoff._native`, so tests can put a stand-in here.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -209,6 +210,17 @@ def drive(
 def schema() -> str:
     """Return the JSON schema of scenario files."""
     return _native.schema()
+
+
+def top_level() -> Mapping[str, Mapping[str, Any]]:
+    """Return what the schema has of each key and section of a scenario, in their order."""
+    return _top_level(_native)
+
+
+@cache
+def _top_level(native: Any) -> Mapping[str, Mapping[str, Any]]:
+    found: dict[str, dict[str, Any]] = json.loads(native.schema()).get("properties", {})
+    return found
 
 
 def presets() -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from xoff.result import Result
+from xoff.tables import of_class
 
 Array = Any
 
@@ -19,10 +20,10 @@ Array = Any
 def _log_rates(result: Result, cls: str | None) -> tuple[Array, Array]:
     """Return the ids of finished flows, ascending, and log2 of their rates in bit/s."""
     table = result.flows
-    columns = {key: table[key].to_numpy() for key in ("flow", "size_bytes", "fct_ps", "class")}
+    columns = {key: table[key].to_numpy() for key in ("flow", "size_bytes", "fct_ps")}
     own = np.ones(len(columns["flow"]), dtype=bool)
     if cls is not None:
-        own = columns["class"] == (result.classes.index(cls) if cls in result.classes else -1)
+        own = of_class(table, cls)
     order = np.argsort(columns["flow"][own])
     rates = columns["size_bytes"][own] * 8e12 / columns["fct_ps"][own]
     return columns["flow"][own][order], np.log2(rates)[order]

@@ -28,7 +28,7 @@ from xoff.integrity import AGAIN
 from xoff.publishing import discard_damaged
 from xoff.result import Result, load
 from xoff.rundir import in_use
-from xoff.strict import parse_toml
+from xoff.toml_text import parse_toml
 
 POLL_S = 0.05
 # Between two looks at runs that other processes are writing.

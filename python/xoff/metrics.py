@@ -127,8 +127,7 @@ def in_packets(
     if entry is None:
         return None
     low_bytes, high_bytes = bytes_of_packets(result, limits)
-    index = result.class_entries.index(entry)  # type: ignore[arg-type]
-    own = rows.of_sizes(result, index, low_bytes, high_bytes)
+    own = rows.of_sizes(result, str(entry["class"]), low_bytes, high_bytes)
     slowdowns = np.sort(result.flows["slowdown"].to_numpy()[own])
     if name == "mean":
         return float(slowdowns.mean()) if len(slowdowns) else None

@@ -24,6 +24,7 @@ from xoff.panels import (
     pause_axes,
     slowdown_axes,
 )
+from xoff.result import Result
 
 PANEL_INCHES = (4.6, 3.6)
 _SETTINGS: Any = {
@@ -77,40 +78,58 @@ def _leave_room_above_bars(ax: Axes, lines: int) -> None:
         ax.set_ylim(top=high + (0.03 + 0.065 * lines) * (high - low))
 
 
+def axes_of(ax: Axes | None) -> Axes:
+    """Return the given axes, or those of a new figure, which a notebook shows."""
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot
+
+    with mpl.rc_context(_SETTINGS):
+        return pyplot.subplots(figsize=PANEL_INCHES, layout="constrained")[1]
+
+
 def slowdown_by_size(
-    results: Runs, statistic: str | Sequence[str] = "p99", cls: str | None = None
-) -> Figure:
-    """Draw FCT slowdown by flow size, one panel per statistic."""
-    stats = [statistic] if isinstance(statistic, str) else list(statistic)
-    figure, axes = new_figure(len(stats))
-    for ax, stat in zip(axes, stats, strict=True):
-        slowdown_axes(ax, results, stat, cls)
-    legends(axes)
-    return figure
+    results: Result | Runs, statistic: str = "p99", cls: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw FCT slowdown by flow size: one run, or several by name. Returns the Matplotlib axes.
+
+    `statistic` is `mean`, `p50`, `p95`, `p99` or `p999`, `cls` a traffic class (None: the first
+    that is not an incast), `ax` the axes to draw into (None: those of a new figure).
+    """
+    ax = axes_of(ax)
+    slowdown_axes(ax, _by_name(results), statistic, cls)
+    legends([ax])
+    return ax
 
 
-def buffer_cdf(results: Runs) -> Figure:
-    """Draw the CDF of buffer occupancy."""
-    figure, axes = new_figure(1)
-    buffer_axes(axes[0], results)
-    legends(axes)
-    return figure
+def buffer_cdf(results: Result | Runs, ax: Axes | None = None) -> Axes:
+    """Draw the CDF of buffer occupancy. Arguments are those of `slowdown_by_size`."""
+    ax = axes_of(ax)
+    buffer_axes(ax, _by_name(results))
+    legends([ax])
+    return ax
 
 
-def active_flows_cdf(results: Runs, queues: int | None = None) -> Figure:
-    """Draw the CDF of active flows at a port."""
-    figure, axes = new_figure(1)
-    active_flows_axes(axes[0], results, queues)
-    legends(axes)
-    return figure
+def active_flows_cdf(
+    results: Result | Runs, queues: int | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw the CDF of active flows at a port, with a line at the number of `queues`."""
+    ax = axes_of(ax)
+    active_flows_axes(ax, _by_name(results), queues)
+    legends([ax])
+    return ax
 
 
-def pause_share(results: Runs) -> Figure:
-    """Draw the share of time links are paused by PFC."""
-    figure, axes = new_figure(1)
-    pause_axes(axes[0], results)
-    legends(axes)
-    return figure
+def pause_share(results: Result | Runs, ax: Axes | None = None) -> Axes:
+    """Draw the share of time that links are paused by PFC."""
+    ax = axes_of(ax)
+    pause_axes(ax, _by_name(results))
+    legends([ax])
+    return ax
+
+
+def _by_name(results: Result | Runs) -> Runs:
+    return {results.scheme: results} if isinstance(results, Result) else results
 
 
 def overview(results: Runs, cls: str | None = None) -> Figure:

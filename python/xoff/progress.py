@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 import time
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from xoff.errors import Interrupted
 from xoff.terminal import escaped, escaped_line, say, write
@@ -68,6 +68,59 @@ class Line:
         except (OSError, ValueError):
             # A closed terminal is no reason to end the run.
             self._stream, self._quiet = None, True
+
+
+class NotebookLine(Line):
+    """A status line in the output of a notebook's cell, updated in place."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._terminal = True
+        # A short run leaves no line.
+        self._last = time.monotonic()
+        self._handle: Any = None
+
+    def show(self, text: str) -> None:
+        """Show `text` now."""
+        self._last = time.monotonic()
+        self._put(escaped_line(text))
+
+    def note(self, text: str) -> None:
+        """Leave a permanent line in the output."""
+        self.clear()
+        self._handle = None
+        self._put(escaped(text))
+        self._handle = None
+
+    def clear(self) -> None:
+        """Empty the line."""
+        if self._handle is not None:
+            self._put("")
+
+    def _put(self, text: str) -> None:
+        # Text and not HTML: a name of a scenario stays a name.
+        shown = {"text/plain": text}
+        if self._handle is None:
+            display = sys.modules["IPython"].display.display
+            self._handle = display(shown, raw=True, display_id=True)
+        else:
+            self._handle.update(shown, raw=True)
+
+
+def in_notebook() -> bool:
+    """Return whether this process runs the cells of a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return hasattr(shell, "kernel")
+
+
+def line_for(shown: bool | None) -> Line:
+    """Return a status line, shown everywhere, nowhere, or (None) where a person looks at it."""
+    if shown is not False and in_notebook():
+        return NotebookLine()
+    if shown is None:
+        shown = sys.stderr is not None and sys.stderr.isatty()
+    return Line(quiet=not shown)
 
 
 class RunProgress:

@@ -18,8 +18,9 @@ from typing import Any
 from xoff import api
 from xoff.errors import ScenarioError, UsageError
 from xoff.experiment import Point
-from xoff.strict import Reader, parse_toml, read_toml
+from xoff.strict import Reader, read_toml
 from xoff.text import suggestion
+from xoff.toml_text import parse_toml
 
 FILE = "readings.toml"
 

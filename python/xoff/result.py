@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 class Result(Tables):
     """One finished run: its tables, and `summary`, its results in brief.
 
+    The column `class` of a table has the names of classes, as an Arrow dictionary.
+
     Tables are read from the run directory on first use, verified, and cached. `summary` has the
     keys of a run with packets; `fluid` and `convergence` are the summaries of the other engines.
     """
@@ -50,6 +52,7 @@ class Result(Tables):
         self.path = path
         self.files = files
         self._tables = tables or {}
+        self._named: dict[str, pa.Table] = {}
 
     def __repr__(self) -> str:
         name = self.summary.get("name", "?")
@@ -68,7 +71,7 @@ class Result(Tables):
 
     @cached_property
     def classes(self) -> list[str]:
-        """Names of the traffic classes, in the order of the column `class`."""
+        """Names of the traffic classes, in the order of their numbers in a run directory."""
         return [str(entry.get("class", i)) for i, entry in enumerate(self.class_entries)]
 
     @property
@@ -118,10 +121,18 @@ class Result(Tables):
         """
         from xoff.batches import by_group
 
-        return by_group(self.table("batches"), self.classes)
+        return by_group(self.table("batches"))
 
     def table(self, name: str) -> pa.Table:
         """Return a table. Raises `UsageError` if the run has no such table."""
+        if name not in self._named:
+            from xoff.tables import with_class_names
+
+            self._named[name] = with_class_names(self._table(name), self.classes)
+        return self._named[name]
+
+    def _table(self, name: str) -> pa.Table:
+        """Return a table as it is in the run directory: classes are numbers."""
         if name not in self._tables:
             file, known = table_file(name), declared_tables()
             if name not in known:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from xoff.result import Result
+from xoff.tables import of_class
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -43,11 +44,11 @@ def values(result: Result, column: str) -> Array:
 
 
 def of_sizes(
-    result: Result, cls: int, low_bytes: float, high_bytes: float
+    result: Result, cls: str, low_bytes: float, high_bytes: float
 ) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Mark the rows of a class with sizes above `low_bytes`, up to `high_bytes`."""
     sizes = result.flows["size_bytes"].to_numpy()
-    own = result.flows["class"].to_numpy() == cls
+    own = of_class(result.flows, cls)
     marked: np.ndarray[Any, np.dtype[np.bool_]] = own & (sizes > low_bytes) & (sizes <= high_bytes)
     return marked
 
@@ -67,7 +68,7 @@ def _of_class(result: Result, column: str, cls: str) -> Array:
     if cls not in names:
         return np.empty(0)
     index = names.index(cls)
-    found = values(result, column)[result.flows["class"].to_numpy() == index]
+    found = values(result, column)[of_class(result.flows, cls)]
     left = int(result.class_entries[index].get("unfinished") or 0)
     return np.append(found, [math.inf] * left) if column in ENDLESS else found
 

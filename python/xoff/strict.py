@@ -34,12 +34,6 @@ else:
     import tomli as tomllib
 
 
-def parse_toml(text: str) -> dict[str, Any]:
-    """Parse TOML written by the engine."""
-    parsed: dict[str, Any] = tomllib.loads(text)
-    return parsed
-
-
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file. Raises `UsageError` with the location of a mistake."""
     try:

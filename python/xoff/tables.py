@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,28 @@ def read_table(name: str, file: Path) -> pa.Table:
             f"{file} is not a table of {name}: its columns are {told}; run it again"
         )
     return found
+
+
+def with_class_names(table: pa.Table, classes: Sequence[str]) -> pa.Table:
+    """Return a table whose column `class`, if there is one, has names in place of numbers."""
+    at = table.schema.get_field_index("class")
+    if at < 0:
+        return table
+    names = pa.array(classes, pa.string())
+    chunks = [
+        pa.DictionaryArray.from_arrays(chunk.cast(pa.int32()), names)
+        for chunk in table.column(at).chunks
+    ]
+    return table.set_column(
+        at, "class", pa.chunked_array(chunks, pa.dictionary(pa.int32(), pa.string()))
+    )
+
+
+def of_class(table: pa.Table, name: str) -> Any:
+    """Mark the rows of a class of a table with names of classes: a NumPy array."""
+    import pyarrow.compute as pc  # imports NumPy, which a run does without
+
+    return pc.equal(table["class"], name).to_numpy()
 
 
 def _columns(schema: pa.Schema) -> list[tuple[str, pa.DataType]]:

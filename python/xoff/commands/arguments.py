@@ -9,9 +9,13 @@ from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from xoff.errors import UsageError
+from xoff.source import Source, read_standard_input
 from xoff.terminal import escaped
 
-FILE = "scenario (TOML), config.txt of an HPCC ns-3 case, or connection matrix of htsim (.cm)"
+FILE = (
+    "scenario (TOML), config.txt of an HPCC ns-3 case, or connection matrix of htsim (.cm); "
+    "- reads a scenario from standard input"
+)
 
 Number = TypeVar("Number", int, float)
 
@@ -106,6 +110,11 @@ def place(text: str) -> Path:
 def numbers(text: str) -> list[int]:
     """Parse `1,2,4` without duplicates."""
     return list(dict.fromkeys(positive(part) for part in text.split(",")))
+
+
+def scenario_of(file: str) -> Path | Source:
+    """Return the scenario that an argument names. Raises `UsageError`."""
+    return read_standard_input() if file == "-" else Path(file)
 
 
 def settings_of(args: argparse.Namespace) -> list[str]:

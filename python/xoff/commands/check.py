@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from xoff import api, engine
-from xoff.commands.arguments import FILE, Parser, add_max_memory, add_set, add_topology, settings_of
+from xoff.commands.arguments import (
+    FILE,
+    Parser,
+    add_max_memory,
+    add_set,
+    add_topology,
+    scenario_of,
+    settings_of,
+)
 from xoff.errors import UsageError
 from xoff.terminal import say
 
@@ -38,8 +45,9 @@ def call(args: argparse.Namespace) -> int:
     if args.file is None:
         raise UsageError("name a scenario file, or use --schema")
     settings = settings_of(args)
-    say(api.check(Path(args.file), settings, args.max_memory), end="")
-    cycles = api.backpressure(Path(args.file), settings, args.any_link, args.max_memory)
+    scenario = scenario_of(args.file)
+    say(api.check(scenario, settings, args.max_memory), end="")
+    cycles = api.backpressure(scenario, settings, args.any_link, args.max_memory)
     if cycles is not None:
         say("\n" + cycles, end="")
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from xoff import api
+from xoff import source
 from xoff.commands.arguments import Parser, add_set, positive
 from xoff.progress import Line
 from xoff.terminal import say
@@ -42,11 +42,11 @@ def call(args: argparse.Namespace) -> int:
     """`xoff diverge`: report the first difference of two runs; exit code 1 if there is one."""
     from xoff import divergence
 
-    text, file = api.read_scenario(Path(args.file))
-    other_text, other_file = api.read_scenario(Path(args.other or args.file))
-    one = divergence.Side(text, file, tuple(args.set), args.threads)
+    first = source.read(Path(args.file))
+    second = source.read(Path(args.other or args.file))
+    one = divergence.Side(first.text, first.file, tuple(args.set), args.threads)
     overrides = (*args.set, *args.other_set)
-    other = divergence.Side(other_text, other_file, overrides, args.other_threads)
+    other = divergence.Side(second.text, second.file, overrides, args.other_threads)
     line = Line()
 
     def tick(sim_ps: int) -> None:

@@ -59,19 +59,11 @@ def call(args: argparse.Namespace) -> int:
 
 def _by_seed(results: dict[str, Result]) -> dict[str, list[Result]]:
     """Join runs that differ in nothing but their seed: they are drawn as one curve, their mean."""
-    from xoff.html_report.scenarios import differences
+    from xoff.side_by_side import by_seed
 
-    groups: list[list[str]] = []
-    for label, run in results.items():
-        for group in groups:
-            rows = differences([results[group[0]].effective, run.effective])
-            if [row["key"] for row in rows] == ["seed"]:
-                group.append(label)
-                break
-        else:
-            groups.append([label])
-    seeds = [f" ({len(group)} seeds)" if len(group) > 1 else "" for group in groups]
-    return {
-        group[0] + more: [results[label] for label in group]
-        for group, more in zip(groups, seeds, strict=True)
-    }
+    labels = {id(run): label for label, run in results.items()}
+    found = {}
+    for group in by_seed(list(results.values())):
+        more = f" ({len(group)} seeds)" if len(group) > 1 else ""
+        found[labels[id(group[0])] + more] = group
+    return found

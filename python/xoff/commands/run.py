@@ -18,6 +18,7 @@ from xoff.commands.arguments import (
     place,
     port,
     positive,
+    scenario_of,
     settings_of,
 )
 from xoff.errors import UsageError
@@ -74,7 +75,7 @@ def call(args: argparse.Namespace) -> int:
     try:
         with _live_view(args, out, line) as watcher:
             result = api.run(
-                Path(args.file),
+                scenario_of(args.file),
                 out,
                 settings_of(args),
                 report,
@@ -118,6 +119,8 @@ def _note_on(line: Line) -> Callable[[str], None]:
 
 
 def _default_out(file: Path) -> Path:
+    if str(file) == "-":
+        return Path("out") / "stdin"
     # An HPCC case always has a config.txt; the name of the case is that of its folder.
     stem = file.resolve().parent.name if file.name == "config.txt" else file.stem
     return Path("out") / stem

@@ -11,7 +11,6 @@ from typing import Any
 
 from xoff.commands.arguments import Parser, add_jobs, add_max_memory, add_set, place, positive
 from xoff.errors import UsageError, writing
-from xoff.progress import Line
 from xoff.terminal import complain, say
 
 HELP = "run a grid of settings, tabulate and draw the results"
@@ -50,7 +49,7 @@ def add(parser: Parser) -> None:
 
 def call(args: argparse.Namespace) -> int:
     """`xoff sweep`: run a grid of settings; exit code 1 if any run failed."""
-    from xoff import sweep as sweeping
+    from xoff import sweeps as sweeping
 
     _refuse_unused(args)
     if args.list or args.emit:
@@ -63,12 +62,12 @@ def call(args: argparse.Namespace) -> int:
         "x": args.x,
         "y": args.y,
         "max_memory": args.max_memory,
-        "line": Line(quiet=args.json),
+        "progress": not args.json,
     }
     if args.dask is None:
         found = sweeping.sweep(args.file, args.out, **options)
     else:
-        from xoff.sweep import on_dask
+        from xoff.sweeps import on_dask
 
         with on_dask.connected(args.dask) as client:
             found = sweeping.sweep(args.file, args.out, client=client, **options)
@@ -76,7 +75,7 @@ def call(args: argparse.Namespace) -> int:
         for row in found.table.to_pylist():
             say(json.dumps({key: _finite(value) for key, value in row.items()}, allow_nan=False))
     else:
-        from xoff.sweep import table as rows
+        from xoff.sweeps import table as rows
 
         say(rows.text(found.grid, found.rows), end="")
         say("\n" + "\n".join(str(file) for file in found.files))
@@ -87,7 +86,7 @@ def call(args: argparse.Namespace) -> int:
 
 def _sweep_unrun(args: argparse.Namespace) -> int:
     """List the runs, or write them as commands for a batch system."""
-    from xoff import sweep as sweeping
+    from xoff import sweeps as sweeping
 
     prepared = sweeping.prepare(Path(args.file), args.out, args.set, args.seeds, args.max_memory)
     if args.list:
@@ -95,7 +94,7 @@ def _sweep_unrun(args: argparse.Namespace) -> int:
             state = "finished" if job.done else "to run"
             say(f"{state:8}  {', then '.join(point.title for point in job.points)}")
         return 0
-    from xoff.sweep import on_slurm
+    from xoff.sweeps import on_slurm
 
     with writing(prepared.out, UsageError):
         (prepared.out / "runs").mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from xoff.html_report import rates
 from xoff.html_report.distributions import CompletionTimes
@@ -25,8 +26,18 @@ FABRIC_COLUMNS = ("time_ps", "queue_bytes", "held_bytes", "tx_bytes", "paused_ps
 
 
 def columns(rows: Any, names: tuple[str, ...]) -> dict[str, Array]:
-    """Return columns of a batch or a table as arrays."""
-    return {name: rows.column(name).to_numpy(zero_copy_only=False) for name in names}
+    """Return columns of a batch or a table as arrays. Classes are numbers."""
+    found = {name: rows.column(name) for name in names}
+    if "class" in found:
+        found["class"] = _numbers(found["class"])
+    return {name: column.to_numpy(zero_copy_only=False) for name, column in found.items()}
+
+
+def _numbers(column: Any) -> Any:
+    """Return classes, which a table may have by name, as their numbers."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    return pa.chunked_array([chunk.indices for chunk in column.chunks], pa.int32())
 
 
 class Recorder:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from xoff.strict import parse_toml
+from xoff.toml_text import parse_toml
 from xoff.torture import settings, worlds
 from xoff.torture.pool import Worker
 from xoff.torture.worlds import World

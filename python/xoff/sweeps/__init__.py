@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xoff import jobs
+from xoff import jobs, notebook, source, text
 from xoff.cores import cores
 from xoff.errors import Interrupted, UsageError, as_path, writing
 from xoff.manifest import replace_text
-from xoff.progress import Line
+from xoff.progress import Line, line_for
 from xoff.reproduce_progress import ReproduceProgress
 from xoff.result import Result
-from xoff.sweep import table
-from xoff.sweep.grid import Grid, choose, read_grid, seeds_of
+from xoff.sweeps import table
+from xoff.sweeps.grid import Grid, choose, grid_of, read_grid, seeds_of
+from xoff.toml_text import parse_toml
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,7 +31,7 @@ TABLE, RUNS, TEXT, FIGURE = "sweep.parquet", "runs.parquet", "table.md", "figure
 RunAll = Callable[..., None]
 
 
-@dataclass
+@dataclass(repr=False)
 class Swept:
     """A sweep's outcome.
 
@@ -50,49 +52,91 @@ class Swept:
     @property
     def table(self) -> pa.Table:
         """The rows as an Arrow table (`sweep.parquet`)."""
-        return table.arrow(self.grid, self.rows)
+        return table.arrow(self.grid.keys, self.grid.measures, self.rows)
+
+    def plot(self, y: str | None = None, x: str | None = None, ax: Any = None) -> Any:
+        """Draw a measure (default: the first) along a setting, with its 95 % intervals.
+
+        Returns the Matplotlib axes: `ax`, or those of a new figure. Raises `UsageError`.
+        """
+        from xoff import plots
+        from xoff.sweeps import picture
+
+        along, (measure, *_) = choose(self.grid, x, y)
+        ax = plots.axes_of(ax)
+        picture.draw(ax, self.rows, along, measure)
+        plots.legends([ax])
+        return ax
+
+    def __repr__(self) -> str:
+        head, rows = table.cells(self.grid.keys, self.grid.measures, self.rows)
+        shown = text.table(head, rows, left=len(self.grid.keys))
+        return "\n".join([shown, *self._notes()])
+
+    def _repr_html_(self) -> str:
+        head, rows = table.cells(self.grid.keys, self.grid.measures, self.rows)
+        shown, notes = notebook.table(head, rows, left=len(self.grid.keys)), self._notes()
+        return shown + (notebook.text("\n".join(notes)) if notes else "")
+
+    def _notes(self) -> list[str]:
+        """Return where measures pass their levels, and which runs failed: a line each."""
+        failed = [f"{title} failed: {failure}" for title, failure in self.failures.items()]
+        return [*table.crossings(self.grid, self.rows), *failed]
 
 
 def sweep(
-    file: str | os.PathLike[str],
+    given: source.Given,
     out: str | os.PathLike[str] | None = None,
     *,
+    grid: Mapping[str, Sequence[Any]] | None = None,
     set: Iterable[str] = (),
-    seeds: int | None = None,
+    seeds: int | Sequence[int] | None = None,
+    measures: Mapping[str, Any] | None = None,
     slots: int | None = None,
     client: Any = None,
     again: bool = False,
     x: str | None = None,
     y: str | None = None,
     max_memory: str | int | None = None,
-    line: Line | None = None,
+    progress: bool | None = None,
 ) -> Swept:
     """Run every point of a sweep that has no result yet; write its tables and figure.
 
-    - `file`: the sweep (`grid.Grid` documents its keys).
-    - `out`: folder of the results (default: `out/` and the file's name).
-    - `set`: overrides of every run; `seeds`: run each point with seeds 1 to this number.
+    - `given`: the file of a sweep (`xoff.sweeps.grid.Grid` documents its keys), or a scenario with
+      a `grid`.
+    - `out`: folder of the results (default: `out/` and the name of the file or scenario).
+    - `grid`: values per setting, all combined: `{"scheme": ["bfc", "dctcp"], "load": [0.4, 0.8]}`.
+    - `set`: overrides of every run; `seeds`: run each point with seeds 1 to this number, or with
+      these.
+    - `measures`: numbers of every point by name, each a path of the summary such as
+      `"buffer.p99_bytes"` or a dict with the keys of `[[measure]]`, with a `grid` (default: mean
+      and p99 of slowdowns, and drops).
     - `slots`: concurrent runs, one thread each (default: one per core).
     - `client`: a `distributed.Client`; the runs go to its workers.
     - `again`: run what failed before once more.
     - `x`, `y`: draw this measure (default: all) along this setting (default: `Grid.default_x`).
     - `max_memory`: limit of each run, as in `check`.
+    - `progress`: None shows a line in notebooks and on terminals, True everywhere, False nowhere.
 
     A run is found by its content, so a sweep that was stopped or extended continues. Failed runs
     are in `Swept.failures`; the rest is written. Raises `UsageError` or `ScenarioError` before
     anything runs, `Interrupted` on Ctrl-C.
     """
-    given = Path(as_path(file, "a sweep"))
-    prepared = prepare(given, out, set, seeds, max_memory)
+    if grid is not None:
+        prepared = _prepare_grid(given, grid, measures, out, set, seeds, max_memory)
+    elif measures is not None or not isinstance(given, (str, os.PathLike)):
+        raise UsageError("a sweep of a scenario requires `grid`: the values of settings that vary")
+    else:
+        prepared = prepare(Path(as_path(given, "a sweep")), out, set, seeds, max_memory)
     choose(prepared.grid, x, y)
     if client is None:
         run_all: RunAll = partial(jobs.run_all, slots=slots or cores())
     else:
-        from xoff.sweep import on_dask
+        from xoff.sweeps import on_dask
 
         run_all = partial(on_dask.run_all, client=client)
     prepared.skip_failed(again)
-    prepared.run(run_all, line or Line(quiet=True))
+    prepared.run(run_all, line_for(progress))
     return prepared.collect(x, y)
 
 
@@ -165,7 +209,7 @@ class Prepared:
         import pyarrow.parquet as pq
 
         from xoff import plots
-        from xoff.sweep import picture
+        from xoff.sweeps import picture
 
         found = swept.rows
         text = f"# {self.grid.title}\n\n{table.text(self.grid, found)}"
@@ -213,7 +257,7 @@ def prepare(
     file: Path,
     out: str | os.PathLike[str] | None = None,
     set: Iterable[str] = (),
-    seeds: int | None = None,
+    seeds: int | Sequence[int] | None = None,
     max_memory: str | int | None = None,
 ) -> Prepared:
     """Read a sweep and validate every point. Raises `UsageError` or `ScenarioError`."""
@@ -222,6 +266,41 @@ def prepare(
     if seeds is not None:
         grid = replace(grid, seeds=seeds_of(seeds, "--seeds"))
     place = as_path(out, "the results") if out is not None else Path("out") / file.stem
+    return _planned(grid, place, max_memory)
+
+
+def _prepare_grid(
+    given: source.Given,
+    values: Mapping[str, Sequence[Any]],
+    measures: Mapping[str, Any] | None,
+    out: str | os.PathLike[str] | None,
+    set: Iterable[str],
+    seeds: int | Sequence[int] | None,
+    max_memory: str | int | None,
+) -> Prepared:
+    """Prepare a scenario with the values of settings that vary.
+
+    Runs are processes that read a file: a scenario that is none becomes one in the folder of the
+    results.
+    """
+    found = source.read(given)
+    name = parse_toml(found.text).get("name") or Path(found.file).stem
+    place = as_path(out, "the results") if out is not None else Path("out") / _file_name(name)
+    scenario = Path(found.file)
+    if not found.is_file:
+        scenario = place / "scenario.toml"
+        with writing(scenario, UsageError):
+            place.mkdir(parents=True, exist_ok=True)
+            replace_text(scenario, found.text)
+    grid = grid_of(name, scenario, tuple(set), values, seeds or (), measures)
+    return _planned(grid, place, max_memory)
+
+
+def _file_name(name: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "sweep"
+
+
+def _planned(grid: Grid, place: Path, max_memory: str | int | None) -> Prepared:
     place = place.resolve()
     return Prepared(grid, place, jobs.plan(grid.points(), place / "runs", max_memory))
 

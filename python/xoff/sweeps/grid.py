@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -122,8 +122,7 @@ def read_grid(file: Path) -> Grid:
     scenario = file.parent / top.need("scenario", str)
     if not scenario.is_file():
         raise UsageError(f"{file}: scenario {scenario} does not exist")
-    crossed = _flat(top.get("grid", dict, {}), f"{file}: [grid]")
-    axes = [Axis((key,), tuple((value,) for value in values)) for key, values in crossed.items()]
+    axes = _crossed(top.get("grid", dict, {}), f"{file}: [grid]")
     zipped = top.get("zip", list, [])
     axes += [_zipped(table, f"{file}: zip {i}") for i, table in enumerate(zipped, 1)]
     if not axes:
@@ -139,13 +138,75 @@ def read_grid(file: Path) -> Grid:
         tuple(_measure(table, f"{file}: measure {i}") for i, table in enumerate(measures, 1)),
     )
     top.done()
+    _refuse_unclear(grid)
+    return grid
+
+
+def grid_of(
+    name: str,
+    scenario: Path,
+    overrides: tuple[str, ...],
+    values: Mapping[str, Sequence[Any]],
+    seeds: int | Sequence[int],
+    measures: Mapping[str, Any] | None,
+) -> Grid:
+    """Return a sweep that is no file: a scenario with the values of settings. Raises `UsageError`.
+
+    `measures` are as in `measures_of`.
+    """
+    axes = _crossed({key: _plain_list(found) for key, found in values.items()}, "`grid`")
+    if not axes:
+        raise UsageError("`grid`: nothing varies; give values, such as {'scheme': ['bfc', 'pfc']}")
+    grid = Grid(
+        Path(name),
+        name,
+        scenario,
+        overrides,
+        tuple(axes),
+        seeds_of(seeds, "`seeds`"),
+        measures_of(measures),
+    )
+    _refuse_unclear(grid)
+    return grid
+
+
+def measures_of(given: Mapping[str, Any] | None) -> tuple[Measure, ...]:
+    """Return measures by name, each a path of the summary or a dict with keys of `[[measure]]`.
+
+    None: mean and p99 of slowdowns, and drops. Raises `UsageError`.
+    """
+    if given is None:
+        return tuple(_measure(table, "measures") for table in DEFAULT_MEASURES)
+    tables = {
+        name: {"path": found} if isinstance(found, str) else dict(found)
+        for name, found in given.items()
+    }
+    return tuple(
+        _measure({**table, "name": name}, f"measure {name!r}") for name, table in tables.items()
+    )
+
+
+def _plain_list(found: Any) -> Any:
+    """Return values as a list of plain Python values; NumPy arrays and ranges are sequences."""
+    if hasattr(found, "tolist"):
+        return found.tolist()
+    return found if isinstance(found, (str, Mapping)) else list(found)
+
+
+def _crossed(table: Mapping[str, Any], where: str) -> list[Axis]:
+    found = _flat(table, where)
+    return [Axis((key,), tuple((value,) for value in values)) for key, values in found.items()]
+
+
+def _refuse_unclear(grid: Grid) -> None:
+    """Refuse columns and points with the same name, and levels that cannot be passed."""
+    file = grid.file
     names = (m.name + end for m in grid.measures for end in ("", *ENDS))
     refuse_twins([*RESERVED, *grid.keys, *names], f"{file}: two columns of the tables are named")
     refuse_twins((one.label for one in grid.combinations()), f"{file}: given twice:")
     levels = [m.name for m in grid.measures if m.level is not None]
     if levels and not is_number(next(grid.combinations()).settings[grid.default_x()]):
         raise UsageError(f"{file}: `level` of `{levels[0]}` needs a setting with several numbers")
-    return grid
 
 
 def choose(grid: Grid, x: str | None, y: str | None) -> tuple[str, tuple[Measure, ...]]:
@@ -161,7 +222,7 @@ def choose(grid: Grid, x: str | None, y: str | None) -> tuple[str, tuple[Measure
     return x or grid.default_x(), shown
 
 
-def seeds_of(given: int | list[Any], where: str) -> tuple[int, ...]:
+def seeds_of(given: int | Sequence[Any], where: str) -> tuple[int, ...]:
     """Return seeds given as their number or as a list. Raises `UsageError`."""
     if isinstance(given, int):
         given = list(range(1, given + 1)) if given > 0 else [given]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from xoff import panels, plots
 from xoff.experiment import plain
-from xoff.sweep.grid import Grid, Measure, is_number
-from xoff.sweep.table import Row, curves
+from xoff.sweeps.grid import Grid, Measure, is_number
+from xoff.sweeps.table import Row, curves
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,15 +19,20 @@ def build(grid: Grid, found: Sequence[Row], x: str, measures: Sequence[Measure])
     """Draw measures along a setting, with their 95 % intervals."""
     figure, axes = plots.new_figure(len(measures))
     for ax, measure in zip(axes, measures, strict=True):
-        for index, (label, curve) in enumerate(curves(found, x).items()):
-            _draw(ax, label, curve, (x, measure), panels.line_style(index))
-        if measure.level is not None:
-            ax.axhline(measure.level, color="black", linewidth=1.0, linestyle=":")
-        ax.set_xlabel(x)
-        ax.set_ylabel(_label(measure))
+        draw(ax, found, x, measure)
     plots.legends(axes)
     figure.suptitle(grid.title, fontsize=10)
     return figure
+
+
+def draw(ax: Any, found: Sequence[Row], x: str, measure: Measure) -> None:
+    """Draw a measure along a setting, one curve per combination of the other settings."""
+    for index, (label, curve) in enumerate(curves(found, x).items()):
+        _draw(ax, label, curve, (x, measure), panels.line_style(index))
+    if measure.level is not None:
+        ax.axhline(measure.level, color="black", linewidth=1.0, linestyle=":")
+    ax.set_xlabel(x)
+    ax.set_ylabel(_label(measure))
 
 
 def _label(measure: Measure) -> str:

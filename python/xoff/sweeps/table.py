@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from xoff import sampling
 from xoff.experiment import plain
 from xoff.result import Result
-from xoff.sweep.grid import Combination, Grid, Measure, is_number
+from xoff.sweeps.grid import Combination, Grid, Measure, is_number
 from xoff.text import markdown, number
 
 if TYPE_CHECKING:
@@ -62,10 +62,15 @@ class Row:
 def rows(grid: Grid, results: Results) -> list[Row]:
     """Return one row per point with finished runs."""
     return [
-        Row(one, len(runs), {m.name: _cell(m, one.label, runs) for m in grid.measures})
+        row(one, runs, grid.measures)
         for one in grid.combinations()
         if (runs := results.get(one.label))
     ]
+
+
+def row(point: Combination, runs: Sequence[Result], measures: Sequence[Measure]) -> Row:
+    """Return the numbers of a point over its runs."""
+    return Row(point, len(runs), {m.name: _cell(m, point.label, runs) for m in measures})
 
 
 def _cell(measure: Measure, label: str, runs: Sequence[Result]) -> Cell:
@@ -75,20 +80,29 @@ def _cell(measure: Measure, label: str, runs: Sequence[Result]) -> Cell:
 
 def text(grid: Grid, found: Sequence[Row]) -> str:
     """Format the rows as a Markdown table, with the levels that are passed below it."""
-    names = [measure.name for measure in grid.measures]
+    head, shown = cells(grid.keys, grid.measures, found)
+    note = "Numbers are over all seeds, with their 95 % intervals in parentheses.\n"
+    return (
+        "\n".join([markdown(head, shown, left=len(grid.keys)), note])
+        + "".join(f"\n- {line}" for line in crossings(grid, found))
+        + "\n"
+    )
+
+
+def cells(
+    keys: Sequence[str], measures: Sequence[Measure], found: Sequence[Row]
+) -> tuple[list[str], list[list[str]]]:
+    """Return the rows as text, below the names of their columns."""
+    names = [measure.name for measure in measures]
     shown = [
         [
-            *(plain(row.point.settings[key]) for key in grid.keys),
+            *(plain(row.point.settings[key]) for key in keys),
             str(row.seeds),
             *(row.cells[name].text for name in names),
         ]
         for row in found
     ]
-    head = markdown([*grid.keys, "seeds", *names], shown, left=len(grid.keys))
-    note = "Numbers are over all seeds, with their 95 % intervals in parentheses.\n"
-    return (
-        "\n".join([head, note]) + "".join(f"\n- {line}" for line in crossings(grid, found)) + "\n"
-    )
+    return [*keys, "seeds", *names], shown
 
 
 def crossings(grid: Grid, found: Sequence[Row], x: str | None = None) -> list[str]:
@@ -131,7 +145,7 @@ def _crossing(measure: Measure, x: str, curve: Sequence[Row]) -> str:
     return "; ".join(said)
 
 
-def arrow(grid: Grid, found: Sequence[Row]) -> pa.Table:
+def arrow(keys: Sequence[str], measures: Sequence[Measure], found: Sequence[Row]) -> pa.Table:
     """Return the rows as an Arrow table.
 
     Columns: every setting that varies, `seeds`, and for each measure NAME its number,
@@ -140,16 +154,16 @@ def arrow(grid: Grid, found: Sequence[Row]) -> pa.Table:
     import pyarrow as pa
 
     columns: dict[str, pa.Array] = {
-        key: column([row.point.settings[key] for row in found]) for key in grid.keys
+        key: column([row.point.settings[key] for row in found]) for key in keys
     }
     columns["seeds"] = pa.array([row.seeds for row in found], pa.int64())
-    for measure in grid.measures:
-        cells = [row.cells[measure.name] for row in found]
-        ends = [cell.interval or (None, None) for cell in cells]
-        columns[measure.name] = pa.array([cell.value for cell in cells], pa.float64())
+    for measure in measures:
+        own = [row.cells[measure.name] for row in found]
+        ends = [cell.interval or (None, None) for cell in own]
+        columns[measure.name] = pa.array([cell.value for cell in own], pa.float64())
         columns[f"{measure.name}_low"] = pa.array([low for low, _ in ends], pa.float64())
         columns[f"{measure.name}_high"] = pa.array([high for _, high in ends], pa.float64())
-        columns[f"{measure.name}_at_least"] = pa.array([cell.at_least for cell in cells])
+        columns[f"{measure.name}_at_least"] = pa.array([cell.at_least for cell in own])
     return pa.table(columns)
 
 
