@@ -211,3 +211,23 @@ impl TcpConfig {
         Ok(())
     }
 }
+
+/// How a recovery shrinks the congestion window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shrink {
+    /// By this many bytes.
+    By(u64),
+    /// To this many bytes, if it has more.
+    To(u64),
+}
+
+impl Shrink {
+    /// What is left of a window (bytes).
+    #[must_use]
+    pub fn of(self, window: u64) -> u64 {
+        match self {
+            Self::By(bytes) => window.saturating_sub(bytes),
+            Self::To(bytes) => window.min(bytes),
+        }
+    }
+}

@@ -7,8 +7,7 @@
 
 use super::{Ack, Loss, Path};
 use crate::cc::Pace;
-use crate::recovery::progress::Shrink;
-use crate::tcp::TcpConfig;
+use crate::tcp::{Shrink, TcpConfig};
 
 /// A flow's congestion window and slow-start threshold, in bytes.
 #[derive(Clone, Copy, Debug)]

@@ -34,8 +34,7 @@ mod xcp;
 use xoff_net::Record;
 use xoff_net::xcp::{XcpConfig, XcpHeader};
 
-use crate::recovery::progress::Shrink;
-use crate::tcp::TcpConfig;
+use crate::tcp::{Shrink, TcpConfig};
 
 pub use capped::Capped;
 pub use cubic::{Cubic, CubicConfig};

@@ -10,8 +10,7 @@ use xoff_core::knobs;
 use super::window::CongestionWindow;
 use super::{Ack, CongestionControl, ControlSettings, Loss, Path, Start};
 use crate::cc::Pace;
-use crate::recovery::progress::Shrink;
-use crate::tcp::{Halved, Increase, TcpConfig};
+use crate::tcp::{Halved, Increase, Shrink, TcpConfig};
 
 knobs! {
     /// NewReno: its settings are those of section `tcp`.

@@ -8,8 +8,7 @@ use xoff_core::knobs;
 use super::htsim_window::HtsimWindow;
 use super::{Ack, CongestionControl, ControlSettings, Loss, Path, Start};
 use crate::cc::Pace;
-use crate::recovery::progress::Shrink;
-use crate::tcp::TcpConfig;
+use crate::tcp::{Shrink, TcpConfig};
 
 knobs! {
     /// NewReno as in htsim: its settings are those of section `tcp`.

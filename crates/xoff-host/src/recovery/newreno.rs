@@ -15,12 +15,12 @@
 use xoff_core::knobs::Checked;
 use xoff_core::seam::{SectionDoc, Sections, Settings};
 
-use super::progress::{Answer, Progress, Sent, Shrink};
+use super::progress::{Answer, Progress, Sent};
 use super::reassembly::Reassembly;
 use super::rto::Rto;
 use super::{Arrival, RecoverySettings, Reply, RxProgress, Timeouts};
 use crate::cc::Path;
-use crate::tcp::{AfterRecovery, NewRenoRules, TcpConfig};
+use crate::tcp::{AfterRecovery, NewRenoRules, Shrink, TcpConfig};
 
 /// NewReno's settings: those of section `tcp`.
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,7 @@
 //! What flows and their recoveries of TCP tell each other.
 
+use crate::tcp::Shrink;
+
 /// Progress of a flow, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
@@ -43,24 +45,4 @@ pub struct Progress {
     pub restarts: bool,
     /// What becomes of the congestion window itself.
     pub shrink: Option<Shrink>,
-}
-
-/// How a recovery shrinks the congestion window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shrink {
-    /// By this many bytes.
-    By(u64),
-    /// To this many bytes, if it has more.
-    To(u64),
-}
-
-impl Shrink {
-    /// What is left of a window (bytes).
-    #[must_use]
-    pub fn of(self, window: u64) -> u64 {
-        match self {
-            Self::By(bytes) => window.saturating_sub(bytes),
-            Self::To(bytes) => window.min(bytes),
-        }
-    }
 }

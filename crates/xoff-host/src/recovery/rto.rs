@@ -231,8 +231,8 @@ mod tests {
         assert_eq!((rto.timeout(), rto.has_backed_off()), (2_500_000, false));
     }
 
-    /// A timeout that ends at 1,030 ns is noticed at 1,200 ns, which is 170 ns late, and takes effect
-    /// after (200 - 170) / 200 ns. One that ends with a look is noticed at the next one.
+    /// A timeout of 1,030 ns is noticed at 1,200 ns, 170 ns late, and takes effect after another
+    /// (200 - 170) / 200 ns. A timeout of 1,200 ns is noticed at 1,400 ns.
     #[test]
     fn timeouts_are_noticed_at_multiples_of_the_scan() {
         let rto = Rto::new(RtoLimits { initial_ps: 1_030_000, scan_ps: 200_000, ..LIMITS });

@@ -204,7 +204,8 @@ fn without_duplicate_acknowledgements_only_timeouts_detect_losses() {
 #[test]
 fn a_timeout_prevents_recoveries_for_a_window() {
     let mut sender = Sender::new(&TcpConfig::default());
-    let sent = |una, next| Sent { una, next, high: next, payload: PAYLOAD, end: ENDLESS, window: 0 };
+    let sent =
+        |una, next| Sent { una, next, high: next, payload: PAYLOAD, end: ENDLESS, window: 0 };
     sender.on_timeout(&sent(0, 20_000));
     sender.on_progress(0, 10);
     sender.on_block(10, Block { after: 5, packets: 20 });
