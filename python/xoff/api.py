@@ -70,6 +70,19 @@ def backpressure(
     return engine.backpressure(text, file, _overrides(set), any_link, max_memory)
 
 
+def explain(
+    scenario: Scenario, set: Iterable[str] = (), max_memory: str | int | None = None
+) -> tuple[str, dict[str, Any]] | None:
+    """Explain a scenario, as TOML comments and as values; None for an engine without packets.
+
+    The values are `thresholds` (bytes, or picoseconds where the name ends in `_ps`),
+    `offered_load` and `warnings`, settings that cannot matter. `max_memory` is as in `check`.
+    Raises `ScenarioError`.
+    """
+    text, file = read_scenario(scenario)
+    return engine.explain(text, file, _overrides(set), max_memory)
+
+
 class _Memory:
     """Collects the rows of a run that writes no run directory."""
 

@@ -283,7 +283,7 @@ fn faults_that_cannot_be_are_refused() {
     for scheme in ["hpcc", "dctcp", "dcqcn", "pfc", "pfc-gbn", "ideal-fq", "timely", "homa"] {
         let scheme = format!("scheme={scheme}");
         refused(&text, &[&scheme], "set transport.timeout = \"10ms\"");
-        refused(&text, &[&scheme], "test.toml:11");
+        refused(&text, &[&scheme], "test.toml:10");
         open(&text, &[&scheme, "transport.timeout=10ms"]);
     }
     let reporting = ["switch.hop=none", "transport.recovery=perfect"];

@@ -21,8 +21,8 @@ impl Resolver<'_> {
             let Some((settings, _)) = list.read::<FaultConfig>(&entry) else { continue };
             let checked = fault(&settings, topology).and_then(|fault| {
                 check_steps(&fault, spec.run.grid)?;
-                check_timeout(&fault, spec)?;
                 check_composition(&settings, spec)?;
+                check_timeout(&fault, spec)?;
                 Ok(fault)
             });
             match checked {
