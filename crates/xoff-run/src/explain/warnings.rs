@@ -116,7 +116,7 @@ mod tests {
         let short = "at = \"10us\"\nuntil = \"30us\"\ndetection = \"20us\"\n";
         let short = one("bfc", &format!("{fault}{short}"), &[]);
         assert!(short.contains("no route changes"), "{short}");
-        let star = one("homa", "", &["network.topology=star"]);
+        let star = one("homa", "", &["network.topology=star", "traffic.0.load_on=hosts"]);
         assert!(star.contains("switch.balance = \"spray\" cannot matter"), "{star}");
     }
 }
