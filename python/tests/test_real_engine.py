@@ -173,7 +173,8 @@ def test_a_flow_tells_its_path_and_a_change_of_it(tmp_path):
         changed += len(later)
         assert result.paths.equals(xoff.load(out).paths)
         racks = result.nodes["rack"].to_pylist()
-        assert racks[:8] == [0] * 4 + [1] * 4 and racks[-2:] == [None, None]
+        assert racks[:8] == [0] * 4 + [1] * 4
+        assert racks[-2:] == [None, None]
     assert changed == 1
     with pytest.raises(xoff.UsageError, match="no path of flow 99"):
         result.paths_of(99)

@@ -135,7 +135,7 @@ class Result(Tables):
         return self._tables[name]
 
     def paths_of(self, flow: int) -> dict[int, list[str]]:
-        """Return the names of the nodes on a flow's paths, by the time (ps) from which it took them.
+        """Return the names of the nodes on a flow's paths, by the time (ps) when they began.
 
         Several times, if routes changed under way (`[[fault]]`). Raises `UsageError` if the run
         recorded no paths (`run.paths`), or none of this flow.

@@ -117,8 +117,8 @@ mod tests {
         Explanation::of(resolved)
     }
 
-    const LONG: &str = "[run]\nwarmup = \"0us\"\nmeasure = \"100us\"\n[[traffic]]\nkind = \"long\"\n\
-                        src = 0\ndst = 20\nbytes = \"1MB\"\n";
+    const LONG: &str = "[run]\nwarmup = \"0us\"\nmeasure = \"100us\"\n[[traffic]]\n\
+                        kind = \"long\"\nsrc = 0\ndst = 20\nbytes = \"1MB\"\n";
 
     /// 1 MB in 1000 packets of 1048 bytes is 83.84 us of a link of 100 Gb/s.
     #[test]

@@ -28,7 +28,7 @@ use crate::paths::Paths;
 use crate::port_samples::PortTotals;
 use crate::requests::Requests;
 use crate::series::{Series, View};
-use crate::setup::{Labels, Setup, path};
+use crate::setup::{Setup, path};
 use crate::tables::{FlowRow, Rows, SampleRow};
 use crate::throughput::Throughput;
 use crate::watchdog::Watchdog;
@@ -351,27 +351,6 @@ impl Simulation {
         }
         arrivals.clear();
         self.arrivals = arrivals;
-    }
-
-    fn label(&mut self, id: FlowId, arrival: &Arrival) -> u32 {
-        let hash = self.hash(id, arrival);
-        arrival.paths.map_or(hash, |paths| xoff_net::balance::label(hash, paths))
-    }
-
-    fn hash(&mut self, id: FlowId, arrival: &Arrival) -> u32 {
-        match &self.setup.labels {
-            Labels::Hashed => mix64(self.setup.seed ^ id.0.rotate_left(32)) as u32,
-            Labels::Connections => {
-                let pair = u64::from(arrival.src.0) << 32 | u64::from(arrival.dst.0);
-                mix64(mix64(self.setup.seed) ^ pair) as u32
-            }
-            Labels::Pairs(ports) => {
-                let port = ports.get(id.0 as usize).copied().unwrap_or_default();
-                let next = self.sports.entry((arrival.src, arrival.dst)).or_insert(10_000);
-                *next += 1;
-                u32::from(*next - 1) | u32::from(port) << 16
-            }
-        }
     }
 
     fn simulate_until(&mut self, until: Ps) {

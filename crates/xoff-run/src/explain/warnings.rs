@@ -1,5 +1,5 @@
-//! Settings that are accepted and cannot matter in this scenario, as far as that can be known before
-//! it runs.
+//! Settings that are accepted and cannot matter in this scenario, as far as that can be known
+//! before it runs.
 
 use xoff_core::knobs::Knob as _;
 use xoff_core::seam::Seam as _;

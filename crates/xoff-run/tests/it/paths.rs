@@ -4,8 +4,11 @@ use crate::common::{finish, open, open_on};
 use xoff_run::Run;
 use xoff_sim::{NodeRow, PathRow, Threads};
 
-const NETWORK: &str = "scheme = \"pfc\"\nleaf_spine = { leaves = 4, spines = 4, hosts_per_leaf = 4 }\n\
-                       run = { warmup = \"0us\", measure = \"400us\", drain = \"20ms\", paths = true }\n";
+const NETWORK: &str = r#"
+scheme = "pfc"
+leaf_spine = { leaves = 4, spines = 4, hosts_per_leaf = 4 }
+run = { warmup = "0us", measure = "400us", drain = "20ms", paths = true }
+"#;
 
 const MANY: &str = "[[traffic]]\nkind = \"open-loop\"\nload = 0.2\nstop = \"400us\"\n\
                     [[traffic]]\nkind = \"successive\"\nbytes = \"30KB\"\nstop = \"400us\"\n";

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use xoff_core::rng::mix64;
-use xoff_core::{FlowId, PortId};
+use xoff_core::{FlowId, NodeId, PortId};
 use xoff_host::FlowStart;
 use xoff_net::topo::Routes;
+use xoff_workload::Arrival;
 
 use super::Simulation;
 use crate::partition::Partition;
+use crate::setup::Labels;
 use crate::tables::{NodeRow, PathRow};
 
 impl Simulation {
@@ -17,8 +19,8 @@ impl Simulation {
         let topology = &self.setup.topology;
         let (numbers, racks) = (topology.numbers(), topology.rack_of_nodes());
         let pods = topology.pod_of_nodes();
-        let row = |node| {
-            let (index, layer) = (xoff_core::NodeId::index(node), topology.layer(node));
+        let row = |node: NodeId| {
+            let (index, layer) = (node.index(), topology.layer(node));
             NodeRow {
                 node: topology.given_number(node),
                 name: format!("{layer} {}", numbers[index]),
@@ -30,6 +32,28 @@ impl Simulation {
         let mut rows: Vec<NodeRow> = topology.node_ids().map(row).collect();
         rows.sort_by_key(|row| row.node);
         rows
+    }
+
+    /// What switches hash of a flow, besides its hosts.
+    pub(super) fn label(&mut self, id: FlowId, arrival: &Arrival) -> u32 {
+        let hash = self.hash(id, arrival);
+        arrival.paths.map_or(hash, |paths| xoff_net::balance::label(hash, paths))
+    }
+
+    fn hash(&mut self, id: FlowId, arrival: &Arrival) -> u32 {
+        match &self.setup.labels {
+            Labels::Hashed => mix64(self.setup.seed ^ id.0.rotate_left(32)) as u32,
+            Labels::Connections => {
+                let pair = u64::from(arrival.src.0) << 32 | u64::from(arrival.dst.0);
+                mix64(mix64(self.setup.seed) ^ pair) as u32
+            }
+            Labels::Pairs(ports) => {
+                let port = ports.get(id.0 as usize).copied().unwrap_or_default();
+                let next = self.sports.entry((arrival.src, arrival.dst)).or_insert(10_000);
+                *next += 1;
+                u32::from(*next - 1) | u32::from(port) << 16
+            }
+        }
     }
 
     /// Lets the faults that are due act. Paths may change.

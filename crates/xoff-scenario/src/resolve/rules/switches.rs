@@ -130,8 +130,8 @@ pub(super) fn paths(spec: &Spec, reader: &mut Reader<'_>) {
         reader.problem("switch", "symmetric_ecmp", message);
     }
     if spec.run.paths && spec.run.flows == FlowRows::None {
-        let message = "paths = true has no effect with flows = \"none\", which selects no flow: set \
-                       flows = \"all\" or \"sample\"";
+        let message = "paths = true has no effect with flows = \"none\", which selects no flow: \
+                       set flows = \"all\" or \"sample\"";
         reader.problem("run", "paths", message);
     }
     if !spec.balance.reorders() {
