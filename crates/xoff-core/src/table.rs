@@ -11,7 +11,7 @@ pub enum Column {
     U16(Vec<u16>),
     /// Integers of 32 bits.
     U32(Vec<u32>),
-    /// Integers of 32 bits, some of which are absent.
+    /// Integers of 32 bits; some may be absent.
     OptionalU32 {
         /// The values; 0 where one is absent.
         values: Vec<u32>,

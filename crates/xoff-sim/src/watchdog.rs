@@ -49,7 +49,7 @@ impl Watchdog {
     }
 }
 
-/// The packets that were lost, and why nobody sends them again: the faults that lost some, and a
+/// The packets that were lost, and why no sender repeats them: the faults that lost some, and a
 /// timeout that is missing or too long.
 fn losses(setup: &Setup, limit: Ps, partitions: &[Partition]) -> String {
     let switches = partitions.iter().flat_map(Partition::switches);
@@ -83,7 +83,7 @@ fn losses(setup: &Setup, limit: Ps, partitions: &[Partition]) -> String {
     let waits = setup.hosts.driver.receiver_driven().is_some();
     let timeout = setup.transport().timeout;
     if (waits || setup.hosts.recovery.timeouts().act()) && timeout == Ps(0) {
-        text += "\n  transport.timeout = \"0ps\": nobody sends the last packets of a flow again if \
+        text += "\n  transport.timeout = \"0ps\": no sender repeats the last packets of a flow if \
                  they are lost; set a timeout, such as transport.timeout = \"10ms\"";
     } else if timeout >= limit {
         text += &format!(

@@ -7,7 +7,7 @@ use super::Topology;
 
 /// The layer of the switches of hosts, one for each rack.
 const LEAVES: u8 = 1;
-/// Pods are told apart in networks with this layer of switches, or a higher one.
+/// Networks with this layer of switches, or a higher one, have pods.
 const ABOVE_PODS: u8 = 3;
 
 impl Topology {

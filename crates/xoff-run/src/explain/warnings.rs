@@ -3,7 +3,6 @@
 
 use xoff_core::knobs::Knob as _;
 use xoff_core::seam::Seam as _;
-use xoff_net::balance::BalanceKind;
 use xoff_sim::Setup;
 use xoff_sim::setup::EcnSetup;
 use xoff_sim::simulation::Plan;
@@ -66,15 +65,16 @@ fn faults(setup: &Setup, plan: &Plan) -> Vec<String> {
 
 /// Load balancers choose among equal-cost ports.
 fn balance(setup: &Setup) -> Option<String> {
-    let kind = setup.switch.balance.kind();
+    let (balance, symmetric) = (&setup.switch.balance, setup.switch.symmetric_ecmp);
     let routes = setup.routes.by_switch.iter().flatten();
     let choice = routes.map(|route| route.count).max().unwrap_or(0) > 1;
-    if choice || kind == BalanceKind::Ecmp && !setup.switch.symmetric_ecmp {
+    if choice || balance.hashes() && !symmetric {
         return None;
     }
-    let setting = match kind {
-        BalanceKind::Ecmp => "switch.symmetric_ecmp = true".to_owned(),
-        other => format!("switch.balance = {}", other.show()),
+    let setting = if symmetric {
+        "switch.symmetric_ecmp = true".to_owned()
+    } else {
+        format!("switch.balance = {}", balance.kind().show())
     };
     Some(format!("{setting} cannot matter: every pair of hosts has one path only"))
 }

@@ -158,7 +158,7 @@ fn losses_without_a_timeout_are_named() {
     let error = stuck(open(SCENARIO, &full));
     assert!(error.contains("\n  switches dropped "), "{error}");
     assert!(
-        error.contains("transport.timeout = \"0ps\": nobody sends the last packets"),
+        error.contains("transport.timeout = \"0ps\": no sender repeats the last packets"),
         "{error}"
     );
 }

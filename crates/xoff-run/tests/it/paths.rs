@@ -49,10 +49,10 @@ fn a_flow_takes_the_path_that_its_rows_tell() {
         let path = std::mem::take(&mut run.rows().paths);
         let mut carried: Vec<_> = run.ports();
         carried.retain(|port| port.tx_bytes > 200_000);
-        let mut told: Vec<_> = path.iter().map(|row| (row.node, row.port, row.peer)).collect();
-        told.sort_unstable();
+        let mut listed: Vec<_> = path.iter().map(|row| (row.node, row.port, row.peer)).collect();
+        listed.sort_unstable();
         let found: Vec<_> = carried.iter().map(|port| (port.node, port.port, port.peer)).collect();
-        assert_eq!(told, found);
+        assert_eq!(listed, found);
         assert_eq!(path.len(), if dst < 4 { 2 } else { 4 });
         assert_eq!((path[0].node, path.last().unwrap().peer), (0, dst));
         assert!(path.windows(2).all(|pair| pair[0].peer == pair[1].node));

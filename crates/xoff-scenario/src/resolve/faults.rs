@@ -95,8 +95,8 @@ fn check_composition(settings: &FaultConfig, spec: &Spec) -> Result<(), String> 
     Ok(())
 }
 
-/// A link that loses packets needs someone who sends them again: without a timeout nobody notices
-/// that the last packets of a flow are lost.
+/// A link that loses packets needs someone who sends them again: without a timeout no sender
+/// notices that the last packets of a flow are lost.
 fn check_timeout(fault: &Fault, spec: &Spec) -> Result<(), String> {
     let waits = spec.receiver_driven() || spec.recovery.timeouts().act();
     if !waits || spec.transport.timeout.0 > 0 || fault.is_from_the_start() {
