@@ -84,7 +84,7 @@ stop = "60us"
 """
 
 # What most recoveries need where links lose packets.
-TIMEOUT = '[transport]\ntimeout = "50us"\n'
+TIMEOUT = '[transport]\ntimeout = "500us"\n'
 
 LOSS = '[[fault]]\nkind = "loss"\nshare = 0.02\n'
 
